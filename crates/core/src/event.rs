@@ -1,0 +1,236 @@
+//! What nodes and media say happened. One small type for all, so that traces, counters and tests have one shape.
+
+use crate::StreamId;
+
+/// Something that happened at a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// What.
+    pub kind: EventKind,
+    /// To which stream, or [`StreamId::NONE`].
+    pub stream: StreamId,
+    /// Which frame of the stream, counted by its sender from 0; or the kind's own number.
+    pub sequence: u64,
+    /// The kind's own figure: a span [ps] where the kind says so, else 0.
+    pub value: i64,
+}
+
+impl Event {
+    /// An event of a stream without a figure of its own.
+    pub const fn of(kind: EventKind, stream: StreamId, sequence: u64) -> Self {
+        Self { kind, stream, sequence, value: 0 }
+    }
+}
+
+/// What happened. Its code is part of a trace's fingerprint and never changes meaning.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// The node's clock joined the cluster; `value` is the first correction [ps].
+    SyncAcquired,
+    /// The node's clock left its acceptance window for too long.
+    SyncLost,
+    /// A beacon corrected the clock; `value` is the correction [ps], `sequence` the integration cycle.
+    ClockCorrected,
+    /// A beacon came outside the acceptance window and was not used; `value` is its distance [ps].
+    BeaconRejected,
+    /// A frame was handed to the port.
+    Sent,
+    /// A frame was accepted by its receiver; `value` is the time since its slot began [ps], 0 without a schedule.
+    Delivered,
+    /// A frame was thrown away, with the reason.
+    Discarded(DiscardReason),
+    /// A scheduled frame was absent from its slot.
+    Missing,
+    /// A frame left its sender after the slot had begun; `value` is by how much [ps].
+    SentLate,
+    /// A switch passed a scheduled frame on; `value` is the distance to its dispatch time [ps].
+    Forwarded,
+    /// A node's task ended; `value` is its response time [ps].
+    TaskDone,
+    /// A node's task had not ended when it was due again.
+    TaskOverrun,
+    /// An attacker put a frame of its own on the wire; `sequence` counts its attempts.
+    Attacked(AttackKind),
+}
+
+/// Why a frame was thrown away.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum DiscardReason {
+    /// Shorter than its headers, freshness value and tag.
+    TooShort,
+    /// Longer than its stream or the medium allows.
+    TooLong,
+    /// Its headers contradict themselves or its length.
+    Malformed,
+    /// No stream of this receiver has its address.
+    UnknownStream,
+    /// It came in at a port its stream does not use.
+    WrongPort,
+    /// It came outside its scheduled window.
+    OutsideWindow,
+    /// A frame of its stream was already taken in this window.
+    DuplicateInWindow,
+    /// A protocol control frame from a port without a synchronisation master.
+    NotSyncMaster,
+    /// The tag does not fit key, stream, payload and freshness value.
+    TagMismatch,
+    /// Its freshness value was accepted before.
+    Replayed,
+    /// Its freshness value lies before the replay window.
+    FreshnessTooOld,
+    /// Its freshness value lies further ahead than the receiver follows.
+    FreshnessTooFarAhead,
+    /// The receiver's clock is not synchronised, so neither window nor freshness can be judged.
+    NotSynchronised,
+    /// An egress queue was full.
+    QueueFull,
+}
+
+/// Which mechanism stopped a frame.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum StoppedBy {
+    /// The shape of the frame alone.
+    Format,
+    /// The schedule table: address, port, window.
+    Schedule,
+    /// The authentication tag.
+    Tag,
+    /// The freshness value.
+    Freshness,
+    /// A limit of the medium.
+    Capacity,
+}
+
+/// What an attacker does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum AttackKind {
+    /// Makes up a frame.
+    Spoof,
+    /// Changes a frame on its way.
+    Tamper,
+    /// Repeats a frame heard before.
+    Replay,
+}
+
+impl DiscardReason {
+    /// Every reason, in the order reports show them.
+    pub const ALL: [Self; 14] = [
+        Self::TooShort,
+        Self::TooLong,
+        Self::Malformed,
+        Self::UnknownStream,
+        Self::WrongPort,
+        Self::OutsideWindow,
+        Self::DuplicateInWindow,
+        Self::NotSyncMaster,
+        Self::TagMismatch,
+        Self::Replayed,
+        Self::FreshnessTooOld,
+        Self::FreshnessTooFarAhead,
+        Self::NotSynchronised,
+        Self::QueueFull,
+    ];
+
+    /// The mechanism this reason belongs to.
+    pub const fn stopped_by(self) -> StoppedBy {
+        match self {
+            Self::TooShort | Self::TooLong | Self::Malformed => StoppedBy::Format,
+            Self::UnknownStream
+            | Self::WrongPort
+            | Self::OutsideWindow
+            | Self::DuplicateInWindow
+            | Self::NotSyncMaster
+            | Self::NotSynchronised => StoppedBy::Schedule,
+            Self::TagMismatch => StoppedBy::Tag,
+            Self::Replayed | Self::FreshnessTooOld | Self::FreshnessTooFarAhead => StoppedBy::Freshness,
+            Self::QueueFull => StoppedBy::Capacity,
+        }
+    }
+
+    /// As shown to people and written to results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TooShort => "too-short",
+            Self::TooLong => "too-long",
+            Self::Malformed => "malformed",
+            Self::UnknownStream => "unknown-stream",
+            Self::WrongPort => "wrong-port",
+            Self::OutsideWindow => "outside-window",
+            Self::DuplicateInWindow => "duplicate-in-window",
+            Self::NotSyncMaster => "not-sync-master",
+            Self::TagMismatch => "tag-mismatch",
+            Self::Replayed => "replayed",
+            Self::FreshnessTooOld => "freshness-too-old",
+            Self::FreshnessTooFarAhead => "freshness-too-far-ahead",
+            Self::NotSynchronised => "not-synchronised",
+            Self::QueueFull => "queue-full",
+        }
+    }
+}
+
+impl StoppedBy {
+    /// As shown to people and written to results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Format => "format",
+            Self::Schedule => "schedule",
+            Self::Tag => "tag",
+            Self::Freshness => "freshness",
+            Self::Capacity => "capacity",
+        }
+    }
+}
+
+impl AttackKind {
+    /// As shown to people and written to results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spoof => "spoof",
+            Self::Tamper => "tamper",
+            Self::Replay => "replay",
+        }
+    }
+}
+
+impl EventKind {
+    /// A number for traces and fingerprints: the kind, and for some a detail below it.
+    pub const fn code(self) -> u16 {
+        match self {
+            Self::SyncAcquired => 0x0100,
+            Self::SyncLost => 0x0200,
+            Self::ClockCorrected => 0x0300,
+            Self::BeaconRejected => 0x0400,
+            Self::Sent => 0x0500,
+            Self::Delivered => 0x0600,
+            Self::Discarded(reason) => 0x0700 | reason as u16,
+            Self::Missing => 0x0800,
+            Self::SentLate => 0x0900,
+            Self::Forwarded => 0x0a00,
+            Self::TaskDone => 0x0b00,
+            Self::TaskOverrun => 0x0c00,
+            Self::Attacked(kind) => 0x0d00 | kind as u16,
+        }
+    }
+
+    /// As shown to people and written to results, without the detail.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SyncAcquired => "sync-acquired",
+            Self::SyncLost => "sync-lost",
+            Self::ClockCorrected => "clock-corrected",
+            Self::BeaconRejected => "beacon-rejected",
+            Self::Sent => "sent",
+            Self::Delivered => "delivered",
+            Self::Discarded(_) => "discarded",
+            Self::Missing => "missing",
+            Self::SentLate => "sent-late",
+            Self::Forwarded => "forwarded",
+            Self::TaskDone => "task-done",
+            Self::TaskOverrun => "task-overrun",
+            Self::Attacked(_) => "attacked",
+        }
+    }
+}

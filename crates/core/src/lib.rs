@@ -1,0 +1,32 @@
+//! Time, units, identifiers and the seam between protocols and their drivers.
+//!
+//! This crate does no I/O, reads no clock, allocates nothing (without `std`) and knows no protocol. The two types
+//! that matter are the [`Node`] trait, a protocol's side of the seam, and [`Event`], what a protocol says happened.
+//!
+//! A driver owns time. It hands a node its inputs with a [`LocalTime`] and then drains [`Node::poll_output`] until it
+//! gets [`Output::Timeout`]. The simulator and the test bed are two such drivers of the same nodes.
+//!
+//! ```
+//! use chronoseal_core::{Duration, LocalTime};
+//! let start = LocalTime::ZERO + Duration::from_us(125);
+//! assert_eq!((start + Duration::from_us(125)).to_string(), "250us");
+//! ```
+#![cfg_attr(not(any(test, feature = "std")), no_std)]
+
+pub mod event;
+pub mod ids;
+pub mod node;
+pub mod random;
+pub mod time;
+pub mod units;
+pub mod work;
+
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use event::{AttackKind, DiscardReason, Event, EventKind, StoppedBy};
+pub use ids::{NodeId, PortId, Priority, StreamId};
+pub use node::{Command, HandleError, Input, Node, Output, Transmit, TxToken};
+pub use time::{Duration, LocalTime, SimTime};
+pub use units::{Bytes, Ppm, QuantityError, Rate};
+pub use work::{Operation, Work};

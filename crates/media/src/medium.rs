@@ -1,0 +1,182 @@
+//! The seam between a medium and its driver: frames and timers in, deliveries and timers out.
+
+use chronoseal_core::{AttackKind, Event, NodeId, PortId, Priority, SimTime};
+
+/// Where a wire of the medium ends: one port of one node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Attachment {
+    /// The node.
+    pub node: NodeId,
+    /// Its port.
+    pub port: PortId,
+}
+
+/// A medium: takes frames at a time, delivers, delays or drops them. Virtual time and the wall clock drive the same code.
+///
+/// Timers are never cancelled; one that no longer means anything is ignored. All outputs of a call are appended to
+/// `out` in their order.
+pub trait Medium {
+    /// The run begins.
+    fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>);
+
+    /// A node put `frame` on its wire. The medium owns the reference from here on.
+    fn handle_frame(
+        &mut self,
+        now: SimTime,
+        from: Attachment,
+        priority: Priority,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    );
+
+    /// A timer asked for has expired.
+    fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>);
+}
+
+/// A timer of a medium; only the medium knows what it means.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MediumTimer(pub u32);
+
+/// What a medium wants done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MediumOutput {
+    /// The last bit of `frame` reaches `to` now. The driver releases the reference when it has handed the frame over.
+    Deliver {
+        /// Where.
+        to: Attachment,
+        /// Which frame.
+        frame: FrameId,
+    },
+    /// Call [`Medium::handle_timer`] at this time.
+    Timer {
+        /// When.
+        at: SimTime,
+        /// With what.
+        timer: MediumTimer,
+    },
+    /// Something happened at a node of the medium itself (a switch).
+    Event {
+        /// Which node.
+        node: NodeId,
+        /// What.
+        event: Event,
+        /// To which frame; still referenced by the medium or just released by it, so look at once.
+        frame: Option<FrameId>,
+    },
+}
+
+/// One frame in the store.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FrameId(u32);
+
+/// What the driver knows of a frame and the wire does not. Nothing here may influence a node or a medium.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FrameLabel {
+    /// Who put these bytes on a wire.
+    pub sender: NodeId,
+    /// The attack it is part of, if any.
+    pub attack: Option<AttackKind>,
+    /// When its first bit left the sender.
+    pub sent_at: SimTime,
+    /// When its last bit had reached the switch.
+    pub arrived_at: Option<SimTime>,
+    /// When its first bit left the switch.
+    pub departed_at: Option<SimTime>,
+    /// The driver's own number for it.
+    pub serial: u64,
+}
+
+/// Room for one frame [byte].
+pub const FRAME_CAPACITY: usize = chronoseal_core::node::FRAME_LEN_MAX;
+
+struct Entry {
+    bytes: [u8; FRAME_CAPACITY],
+    len: u16,
+    references: u16,
+    label: FrameLabel,
+}
+
+/// Every frame in flight. Slots are reused, so a run's memory is bounded by what is in flight at once.
+#[derive(Default)]
+pub struct FrameStore {
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+}
+
+impl FrameStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A slot with one reference, its first `len` bytes to be written through [`Self::buffer`] by the caller.
+    pub fn allocate(&mut self, label: FrameLabel) -> FrameId {
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(Entry { bytes: [0; FRAME_CAPACITY], len: 0, references: 0, label });
+            u32::try_from(self.entries.len() - 1).expect("fewer than 2^32 frames fit in memory")
+        });
+        let entry = &mut self.entries[id as usize];
+        entry.label = label;
+        entry.len = 0;
+        entry.references = 1;
+        FrameId(id)
+    }
+
+    /// The whole slot, to write a frame into.
+    pub fn buffer(&mut self, frame: FrameId) -> &mut [u8; FRAME_CAPACITY] {
+        &mut self.entries[frame.0 as usize].bytes
+    }
+
+    /// Says how much of the slot the frame fills [byte].
+    ///
+    /// # Panics
+    /// If `len` exceeds [`FRAME_CAPACITY`].
+    pub fn set_len(&mut self, frame: FrameId, len: usize) {
+        assert!(len <= FRAME_CAPACITY, "a frame of {len} bytes does not fit a slot of {FRAME_CAPACITY}");
+        self.entries[frame.0 as usize].len = len as u16;
+    }
+
+    /// The frame, from the first byte of its header to the last before the checksum.
+    pub fn bytes(&self, frame: FrameId) -> &[u8] {
+        let entry = &self.entries[frame.0 as usize];
+        &entry.bytes[..entry.len as usize]
+    }
+
+    /// Its length [byte].
+    pub fn len_of(&self, frame: FrameId) -> u64 {
+        u64::from(self.entries[frame.0 as usize].len)
+    }
+
+    /// What the driver knows of it.
+    pub fn label(&self, frame: FrameId) -> &FrameLabel {
+        &self.entries[frame.0 as usize].label
+    }
+
+    /// What the driver knows of it, to be added to.
+    pub fn label_mut(&mut self, frame: FrameId) -> &mut FrameLabel {
+        &mut self.entries[frame.0 as usize].label
+    }
+
+    /// One more owner, for another copy on another wire.
+    pub fn retain(&mut self, frame: FrameId) {
+        self.entries[frame.0 as usize].references += 1;
+    }
+
+    /// One owner less; the last one frees the slot. The bytes stay readable until the next [`Self::allocate`].
+    ///
+    /// # Panics
+    /// If nobody owns the frame.
+    pub fn release(&mut self, frame: FrameId) {
+        let entry = &mut self.entries[frame.0 as usize];
+        entry.references = entry.references.checked_sub(1).expect("a frame is released once for each owner");
+        if entry.references == 0 {
+            self.free.push(frame.0);
+        }
+    }
+
+    /// Frames somebody still owns.
+    pub fn in_flight(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+}

@@ -1,0 +1,138 @@
+//! What a run leaves behind, row by row. Simulator and test bed fill the same rows.
+
+use chronoseal_core::{AttackKind, DiscardReason, Event, NodeId, SimTime, StreamId};
+
+/// One frame at one receiver, or where it was thrown away. Times are the run's own, from its start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameRow {
+    /// Its stream, or [`StreamId::NONE`] for bytes that belong to none.
+    pub stream: StreamId,
+    /// Which frame of the stream, counted by the sender; the receiver's count where the bytes do not tell.
+    pub sequence: u64,
+    /// Who put it on the wire.
+    pub sender: NodeId,
+    /// Who received it or threw it away.
+    pub at: NodeId,
+    /// The attack it is part of.
+    pub attack: Option<AttackKind>,
+    /// From header to the last byte before the checksum [byte].
+    pub len: u32,
+    /// Start of the integration cycle it belongs to (the beacon).
+    pub cycle_start: SimTime,
+    /// Start of its slot; `None` for best effort.
+    pub slot_start: Option<SimTime>,
+    /// First bit left the sender (live: handed to the kernel).
+    pub sent_at: Option<SimTime>,
+    /// Last bit in at the switch.
+    pub arrived_at: Option<SimTime>,
+    /// First bit out at the switch.
+    pub departed_at: Option<SimTime>,
+    /// Last bit in at the receiver (live: the kernel's receive stamp).
+    pub received_at: Option<SimTime>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// A stall of the host overlapped its way (live only).
+    pub stalled: bool,
+}
+
+/// How a frame ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Accepted by its receiver within its slot and period.
+    Delivered,
+    /// Accepted by its receiver, but the switch could only pass it on after its slot.
+    Late,
+    /// Thrown away, with the reason.
+    Discarded(DiscardReason),
+    /// Never seen in its slot.
+    Missing,
+    /// Still on its way when the run ended, or lost without a trace.
+    Unaccounted,
+}
+
+/// One event of the trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EventRow {
+    /// When.
+    pub time: SimTime,
+    /// At which node.
+    pub node: NodeId,
+    /// What.
+    pub event: Event,
+}
+
+/// One computation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WorkRow {
+    /// When it began.
+    pub time: SimTime,
+    /// On whose processor.
+    pub node: NodeId,
+    /// What, as [`chronoseal_core::Operation`] names it.
+    pub operation: &'static str,
+    /// Over how much [byte].
+    pub len: u32,
+    /// How long: charged from the platform's profile (simulated) or taken from the clock (measured).
+    pub duration: chronoseal_core::Duration,
+}
+
+/// One stay of the emulator or its sentinel off the processor (live only).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StallRow {
+    /// When it should have run.
+    pub time: SimTime,
+    /// How much later it did.
+    pub duration: chronoseal_core::Duration,
+}
+
+/// One write of the emulator against its plan (live only).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReleaseRow {
+    /// When the medium wanted the frame delivered.
+    pub planned: SimTime,
+    /// How much later the kernel took it.
+    pub error: chronoseal_core::Duration,
+}
+
+/// One captured frame, as it would be seen on a wire.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CaptureRow {
+    /// When its last bit passed.
+    pub time: SimTime,
+    /// The station at the other end of the wire.
+    pub node: NodeId,
+    /// Towards the switch, or away from it.
+    pub direction: Direction,
+    /// Remark for the packet's comment, empty for none.
+    pub comment: String,
+    /// From header to the last byte before the checksum.
+    pub bytes: Vec<u8>,
+}
+
+/// Which way a captured frame went.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Direction {
+    /// Into the switch.
+    Arrival,
+    /// Out of the switch.
+    Departure,
+}
+
+/// Everything one run left behind.
+#[derive(Clone, Debug, Default)]
+pub struct RunRows {
+    /// Frames.
+    pub frames: Vec<FrameRow>,
+    /// Events.
+    pub events: Vec<EventRow>,
+    /// Computations.
+    pub work: Vec<WorkRow>,
+    /// Stalls.
+    pub stalls: Vec<StallRow>,
+    /// Writes of the emulator.
+    pub releases: Vec<ReleaseRow>,
+    /// Captured frames.
+    pub captures: Vec<CaptureRow>,
+    /// Stopped before its time; what is here is what there was.
+    pub interrupted: bool,
+}
