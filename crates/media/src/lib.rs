@@ -1,0 +1,10 @@
+//! Links, switches and buses without I/O: frames go in with a time, deliveries, drops and timers come out.
+//!
+//! No clock, no socket, no randomness but a seeded generator handed in. The simulator drives a [`medium::Medium`] with
+//! virtual time, the emulator drives the same one with the wall clock and carries real packets between real processes.
+//!
+//! The types that matter: the [`medium::Medium`] trait, the seam to a driver, and [`schedule::ScheduleTable`], who may
+//! use the wires of a time-triggered cluster when.
+
+pub mod medium;
+pub mod schedule;
