@@ -47,6 +47,26 @@ pub enum MediumOutput {
         to: Attachment,
         /// Which frame.
         frame: FrameId,
+        /// When its first bit left on the last wire.
+        departed_at: SimTime,
+    },
+    /// The medium threw a frame away at a node of its own (a switch). The driver releases the reference.
+    Discard {
+        /// Which node.
+        node: NodeId,
+        /// Of kind [`chronoseal_core::EventKind::Discarded`].
+        event: Event,
+        /// Which frame.
+        frame: FrameId,
+    },
+    /// Something else happened at a node of the medium itself.
+    Event {
+        /// Which node.
+        node: NodeId,
+        /// What.
+        event: Event,
+        /// To which frame, still owned by the medium.
+        frame: Option<FrameId>,
     },
     /// Call [`Medium::handle_timer`] at this time.
     Timer {
@@ -55,22 +75,13 @@ pub enum MediumOutput {
         /// With what.
         timer: MediumTimer,
     },
-    /// Something happened at a node of the medium itself (a switch).
-    Event {
-        /// Which node.
-        node: NodeId,
-        /// What.
-        event: Event,
-        /// To which frame; still referenced by the medium or just released by it, so look at once.
-        frame: Option<FrameId>,
-    },
 }
 
 /// One frame in the store.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FrameId(u32);
 
-/// What the driver knows of a frame and the wire does not. Nothing here may influence a node or a medium.
+/// What is known of a frame beside its bytes, for records only: no node and no medium decides by it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FrameLabel {
     /// Who put these bytes on a wire.
@@ -79,10 +90,8 @@ pub struct FrameLabel {
     pub attack: Option<AttackKind>,
     /// When its first bit left the sender.
     pub sent_at: SimTime,
-    /// When its last bit had reached the switch.
+    /// When its last bit had reached the switch; stamped by the medium.
     pub arrived_at: Option<SimTime>,
-    /// When its first bit left the switch.
-    pub departed_at: Option<SimTime>,
     /// The driver's own number for it.
     pub serial: u64,
 }
@@ -163,7 +172,7 @@ impl FrameStore {
         self.entries[frame.0 as usize].references += 1;
     }
 
-    /// One owner less; the last one frees the slot. The bytes stay readable until the next [`Self::allocate`].
+    /// One owner less; the last one frees the slot.
     ///
     /// # Panics
     /// If nobody owns the frame.

@@ -1,5 +1,6 @@
 //! What will be run: every name resolved, every default filled, every check passed.
 
+pub use chronoseal_core::random::Jitter;
 use chronoseal_core::{AttackKind, Duration, NodeId, Ppm, Rate, StreamId};
 use chronoseal_frameauth::{Freshness, HashAlgorithm};
 
@@ -60,6 +61,8 @@ pub struct Network {
     pub rate: Rate,
     /// The schedule repeats after this (the source's base period BP if all streams share one period).
     pub cluster_cycle: Duration,
+    /// How the clocks are kept together.
+    pub sync: Sync,
     /// Distance of two sync beacons.
     pub integration_cycle: Duration,
     /// Minimum time between the end of one frame and the next action (the source's GP).
@@ -88,6 +91,16 @@ pub struct Network {
     pub queue_len_max: u64,
     /// A second switch that copies every frame to the capture adds one more store-and-forward to its stamps.
     pub sniffing_switch: bool,
+}
+
+/// How the clocks are kept together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sync {
+    /// The switch sends a protocol control frame to every station at the start of each integration cycle.
+    Beacon,
+    /// Every station has the switch's time and no beacon is sent; for bounds such as the source's, which leave the
+    /// beacon to a channel of its own. Simulator only.
+    Ideal,
 }
 
 /// What counts as time on the wire.
@@ -132,17 +145,6 @@ pub enum Dispatch {
     Scheduled,
     /// After the forwarding delay.
     Immediate,
-}
-
-/// A random time: never below `min`, exponential above it, cut at `max`, with the given `mean`; nothing if all are zero.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Jitter {
-    /// At least.
-    pub min: Duration,
-    /// On average, before the cut at `max`.
-    pub mean: Duration,
-    /// At most.
-    pub max: Duration,
 }
 
 /// A station.
