@@ -1,0 +1,339 @@
+//! Ethernet frames without checksum, preamble and gap: IEEE 802.3-2022 clause 3.
+//!
+//! ```text
+//! 0            6            12               14
+//! +------------+------------+----------------+------------------------+---------+
+//! | destination| source     | type or length | payload                | padding |
+//! +------------+------------+----------------+------------------------+---------+
+//! ```
+//! No VLAN tag. A sender pads a frame to [`FRAME_LEN_MIN`] with zeros ([`pad`]); a receiver takes a shorter one for a
+//! fragment and refuses it. A length field tells payload from padding, an EtherType does not: there the payload's own
+//! format has to.
+
+use core::fmt;
+
+use chronoseal_core::DiscardReason;
+
+use crate::field;
+
+/// Destination, source, type or length [byte].
+pub const HEADER_LEN: usize = 14;
+/// Shortest frame, without checksum [byte].
+pub const FRAME_LEN_MIN: usize = 60;
+/// Longest frame, without checksum and without tags [byte].
+pub const FRAME_LEN_MAX: usize = 1514;
+/// Longest payload, and the largest value of a length field [byte].
+pub const PAYLOAD_LEN_MAX: usize = FRAME_LEN_MAX - HEADER_LEN;
+/// Frame check sequence [byte].
+pub const FCS_LEN: usize = 4;
+/// Preamble and start frame delimiter [byte].
+pub const PREAMBLE_AND_SFD_LEN: usize = 8;
+/// Least gap between two frames [byte].
+pub const INTER_FRAME_GAP_LEN: usize = 12;
+/// What every frame costs on the wire beyond its own bytes [byte].
+pub const ON_WIRE_OVERHEAD_LEN: usize = FCS_LEN + PREAMBLE_AND_SFD_LEN + INTER_FRAME_GAP_LEN;
+
+/// Smallest EtherType: IEEE 802.3-2022 §3.2.6.
+const ETHERTYPE_MIN: u16 = 0x0600;
+
+/// A MAC address, first byte first on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct MacAddress(pub [u8; 6]);
+
+impl MacAddress {
+    /// Everyone.
+    pub const BROADCAST: Self = Self([0xff; 6]);
+
+    /// True for group addresses, broadcast included.
+    pub const fn is_multicast(self) -> bool {
+        self.0[0] & 1 != 0
+    }
+}
+
+impl fmt::Display for MacAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+/// The two bytes after the addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TypeOrLength {
+    /// Length of the payload [byte], at most 1500. Critical traffic of AS6802 uses this.
+    Length(u16),
+    /// What the payload is, 0x0600 or above.
+    EtherType(u16),
+}
+
+impl TypeOrLength {
+    /// The meaning of `raw`; `None` for 1501..=1535, which IEEE 802.3 leaves undefined.
+    pub const fn from_raw(raw: u16) -> Option<Self> {
+        match raw {
+            ..=1500 => Some(Self::Length(raw)),
+            ETHERTYPE_MIN.. => Some(Self::EtherType(raw)),
+            _ => None,
+        }
+    }
+
+    /// As on the wire.
+    pub const fn raw(self) -> u16 {
+        match self {
+            Self::Length(raw) | Self::EtherType(raw) => raw,
+        }
+    }
+}
+
+/// Why bytes are no frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FrameError {
+    /// Below [`FRAME_LEN_MIN`].
+    #[error("a frame of {0} bytes is shorter than 60")]
+    TooShort(usize),
+    /// Above [`FRAME_LEN_MAX`].
+    #[error("a frame of {0} bytes is longer than 1514")]
+    TooLong(usize),
+    /// The length field claims more payload than there is.
+    #[error("the length field says {claimed} bytes of payload, the frame holds {held}")]
+    LengthBeyondFrame {
+        /// By the length field [byte].
+        claimed: u16,
+        /// After the header [byte].
+        held: usize,
+    },
+    /// Neither a length nor an EtherType.
+    #[error("type or length field {0} is neither a length (up to 1500) nor an EtherType (from 1536)")]
+    UndefinedTypeOrLength(u16),
+}
+
+impl From<FrameError> for DiscardReason {
+    fn from(error: FrameError) -> Self {
+        match error {
+            FrameError::TooShort(_) => Self::TooShort,
+            FrameError::TooLong(_) => Self::TooLong,
+            FrameError::LengthBeyondFrame { .. } | FrameError::UndefinedTypeOrLength(_) => Self::Malformed,
+        }
+    }
+}
+
+/// A frame whose length and header have been checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame<'a> {
+    bytes: &'a [u8],
+    header: Header,
+}
+
+impl<'a> Frame<'a> {
+    /// Checks `bytes`, from the first byte of the header to the last before the checksum.
+    ///
+    /// # Errors
+    /// [`FrameError`] for anything else than one frame of 60..=1514 bytes with a defined type or a fitting length.
+    pub fn new_checked(bytes: &'a [u8]) -> Result<Self, FrameError> {
+        if bytes.len() > FRAME_LEN_MAX {
+            return Err(FrameError::TooLong(bytes.len()));
+        }
+        if bytes.len() < FRAME_LEN_MIN {
+            return Err(FrameError::TooShort(bytes.len()));
+        }
+        let too_short = FrameError::TooShort(bytes.len());
+        let raw = u16::from_be_bytes(field::read(bytes, 12).ok_or(too_short)?);
+        let type_or_length = TypeOrLength::from_raw(raw).ok_or(FrameError::UndefinedTypeOrLength(raw))?;
+        let held = bytes.len() - HEADER_LEN;
+        if let TypeOrLength::Length(claimed) = type_or_length
+            && usize::from(claimed) > held
+        {
+            return Err(FrameError::LengthBeyondFrame { claimed, held });
+        }
+        let header = Header {
+            destination: MacAddress(field::read(bytes, 0).ok_or(too_short)?),
+            source: MacAddress(field::read(bytes, 6).ok_or(too_short)?),
+            type_or_length,
+        };
+        Ok(Self { bytes, header })
+    }
+
+    /// To whom.
+    pub const fn destination(&self) -> MacAddress {
+        self.header.destination
+    }
+
+    /// From whom, if that can be believed.
+    pub const fn source(&self) -> MacAddress {
+        self.header.source
+    }
+
+    /// What the payload is, or how long.
+    pub const fn type_or_length(&self) -> TypeOrLength {
+        self.header.type_or_length
+    }
+
+    /// All three.
+    pub const fn header(&self) -> Header {
+        self.header
+    }
+
+    /// The payload: what the length field says, or with an EtherType everything after the header, padding included.
+    pub fn payload(&self) -> &'a [u8] {
+        let rest = &self.bytes[HEADER_LEN..];
+        match self.header.type_or_length {
+            TypeOrLength::Length(length) => &rest[..usize::from(length)],
+            TypeOrLength::EtherType(_) => rest,
+        }
+    }
+
+    /// The whole frame.
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+/// The first [`HEADER_LEN`] bytes of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// To whom.
+    pub destination: MacAddress,
+    /// From whom.
+    pub source: MacAddress,
+    /// What follows, or how long it is.
+    pub type_or_length: TypeOrLength,
+}
+
+impl Header {
+    /// Writes the header to the front of `buf`.
+    ///
+    /// # Panics
+    /// If `buf` is shorter than [`HEADER_LEN`].
+    pub fn emit(&self, buf: &mut [u8]) {
+        buf[..6].copy_from_slice(&self.destination.0);
+        buf[6..12].copy_from_slice(&self.source.0);
+        buf[12..HEADER_LEN].copy_from_slice(&self.type_or_length.raw().to_be_bytes());
+    }
+}
+
+/// Fills a frame of `len` bytes at the front of `buf` with zeros up to [`FRAME_LEN_MIN`]; returns its length then.
+///
+/// # Panics
+/// If `len` is below [`FRAME_LEN_MIN`] and `buf` shorter than that.
+pub fn pad(buf: &mut [u8], len: usize) -> usize {
+    if len >= FRAME_LEN_MIN {
+        return len;
+    }
+    buf[len..FRAME_LEN_MIN].fill(0);
+    FRAME_LEN_MIN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn frame_of(raw: u16, len: usize) -> Vec<u8> {
+        let mut bytes: Vec<u8> = (0..len).map(|i| i as u8).collect();
+        bytes[12..14].copy_from_slice(&raw.to_be_bytes());
+        bytes
+    }
+
+    #[test]
+    fn an_address_is_shown_as_usual() {
+        assert_eq!(MacAddress([3, 4, 5, 6, 0x0f, 0xcb]).to_string(), "03:04:05:06:0f:cb");
+        assert!(MacAddress::BROADCAST.is_multicast());
+        assert!(!MacAddress([2, 0, 0, 0, 0, 1]).is_multicast());
+    }
+
+    #[test]
+    fn a_length_field_tells_payload_from_padding() {
+        let bytes = frame_of(10, 60);
+        let frame = Frame::new_checked(&bytes).unwrap();
+        assert_eq!(frame.type_or_length(), TypeOrLength::Length(10));
+        assert_eq!(frame.payload(), &bytes[14..24]);
+    }
+
+    #[test]
+    fn an_ethertype_leaves_padding_in_the_payload() {
+        let bytes = frame_of(0x88b5, 60);
+        assert_eq!(Frame::new_checked(&bytes).unwrap().payload(), &bytes[14..]);
+    }
+
+    #[test]
+    fn refuses_what_is_no_frame_length() {
+        for len in [14, 59] {
+            assert_eq!(Frame::new_checked(&frame_of(0x88b5, len)), Err(FrameError::TooShort(len)));
+        }
+        assert_eq!(Frame::new_checked(&[]), Err(FrameError::TooShort(0)));
+        assert!(Frame::new_checked(&frame_of(0x88b5, 60)).is_ok());
+        assert!(Frame::new_checked(&frame_of(0x88b5, 1514)).is_ok());
+        assert_eq!(Frame::new_checked(&frame_of(0x88b5, 1515)), Err(FrameError::TooLong(1515)));
+    }
+
+    #[test]
+    fn refuses_a_length_field_beyond_the_frame() {
+        assert!(Frame::new_checked(&frame_of(46, 60)).is_ok());
+        let error = FrameError::LengthBeyondFrame { claimed: 47, held: 46 };
+        assert_eq!(Frame::new_checked(&frame_of(47, 60)), Err(error));
+        assert!(Frame::new_checked(&frame_of(1500, 1514)).is_ok());
+    }
+
+    #[test]
+    fn refuses_what_is_neither_length_nor_type() {
+        for raw in [1501, 1518, 1535] {
+            assert_eq!(Frame::new_checked(&frame_of(raw, 1514)), Err(FrameError::UndefinedTypeOrLength(raw)));
+        }
+        assert!(Frame::new_checked(&frame_of(1536, 60)).is_ok());
+    }
+
+    #[test]
+    fn every_refusal_has_a_reason_to_count() {
+        for (error, reason) in [
+            (FrameError::TooShort(1), DiscardReason::TooShort),
+            (FrameError::TooLong(1515), DiscardReason::TooLong),
+            (FrameError::LengthBeyondFrame { claimed: 47, held: 46 }, DiscardReason::Malformed),
+            (FrameError::UndefinedTypeOrLength(1501), DiscardReason::Malformed),
+        ] {
+            assert_eq!(DiscardReason::from(error), reason);
+        }
+    }
+
+    #[test]
+    fn padding_overwrites_what_the_buffer_held() {
+        let mut buf = [0xaa; 64];
+        assert_eq!(pad(&mut buf, 20), 60);
+        assert!(buf[20..60].iter().all(|&byte| byte == 0));
+        assert_eq!(buf[60..], [0xaa; 4]);
+        assert_eq!(pad(&mut buf, 61), 61);
+    }
+
+    proptest! {
+        #[test]
+        fn an_emitted_frame_reads_back(
+            destination: [u8; 6],
+            source: [u8; 6],
+            ethertype in proptest::option::of(ETHERTYPE_MIN..),
+            payload in proptest::collection::vec(any::<u8>(), 0..=PAYLOAD_LEN_MAX),
+        ) {
+            let header = Header {
+                destination: MacAddress(destination),
+                source: MacAddress(source),
+                type_or_length: ethertype
+                    .map_or(TypeOrLength::Length(payload.len() as u16), TypeOrLength::EtherType),
+            };
+            let mut buf = vec![0xaa; FRAME_LEN_MAX];
+            header.emit(&mut buf);
+            buf[HEADER_LEN..][..payload.len()].copy_from_slice(&payload);
+            let len = pad(&mut buf, HEADER_LEN + payload.len());
+            let frame = Frame::new_checked(&buf[..len]).unwrap();
+            prop_assert_eq!(frame.header(), header);
+            prop_assert!(frame.payload().starts_with(&payload));
+            if ethertype.is_none() {
+                prop_assert_eq!(frame.payload().len(), payload.len());
+            }
+        }
+
+        #[test]
+        fn never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..1600)) {
+            if let Ok(frame) = Frame::new_checked(&bytes) {
+                prop_assert!(frame.payload().len() <= PAYLOAD_LEN_MAX);
+            }
+        }
+    }
+}

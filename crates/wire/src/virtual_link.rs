@@ -1,0 +1,102 @@
+//! Who a frame is for: virtual links of critical traffic, addresses of stations and of best-effort streams.
+//!
+//! Critical traffic (SAE AS6802, and with the marker 03:00:00:00 also ARINC 664 part 7) is addressed to a virtual link,
+//! not to a station: four marker bytes common to the cluster, then the identifier, high byte first. Best-effort
+//! streams of the test bed have a destination address each, which is how IEEE 802.1CB tells streams apart that carry
+//! nothing else (null stream identification, IEEE 802.1CB-2017 §6.4).
+
+use chronoseal_core::{NodeId, StreamId};
+
+use crate::ethernet::MacAddress;
+
+/// The marker of critical traffic unless a scenario chooses another: a locally administered group address that no
+/// ARINC 664 network (03:00:00:00) uses.
+///
+/// Wireshark has to be told the marker to recognise such frames:
+/// `tshark -o tte.ct_mask_value:0xffffffff -o tte.ct_marker_value:0x03040506 -r capture.pcapng`.
+pub const DEFAULT_CT_MARKER: [u8; 4] = [0x03, 0x04, 0x05, 0x06];
+
+/// Unicast, locally administered.
+const STATION_PREFIX: [u8; 4] = [0x02, 0x00, 0x00, 0x00];
+/// Unicast, locally administered; no station has it.
+const STREAM_PREFIX: [u8; 4] = [0x02, 0xbe, 0x00, 0x00];
+
+const fn join(prefix: [u8; 4], number: u16) -> MacAddress {
+    let [a, b, c, d] = prefix;
+    let [high, low] = number.to_be_bytes();
+    MacAddress([a, b, c, d, high, low])
+}
+
+fn split(address: MacAddress, prefix: [u8; 4]) -> Option<u16> {
+    let [a, b, c, d, high, low] = address.0;
+    ([a, b, c, d] == prefix).then_some(u16::from_be_bytes([high, low]))
+}
+
+/// The destination address of virtual link `ct_id`.
+pub const fn critical_traffic_address(marker: [u8; 4], ct_id: u16) -> MacAddress {
+    join(marker, ct_id)
+}
+
+/// The virtual link that `address` names, if it carries the marker.
+pub fn ct_id(address: MacAddress, marker: [u8; 4]) -> Option<u16> {
+    split(address, marker)
+}
+
+/// The address of a station: 02:00:00:00, then its number.
+pub const fn station_address(node: NodeId) -> MacAddress {
+    join(STATION_PREFIX, node.0)
+}
+
+/// The station that has `address`.
+pub fn station(address: MacAddress) -> Option<NodeId> {
+    split(address, STATION_PREFIX).map(NodeId)
+}
+
+/// The destination address of a best-effort stream: 02:be:00:00, then its number.
+pub const fn stream_address(stream: StreamId) -> MacAddress {
+    join(STREAM_PREFIX, stream.0)
+}
+
+/// The best-effort stream that `address` names.
+pub fn stream(address: MacAddress) -> Option<StreamId> {
+    split(address, STREAM_PREFIX).map(StreamId)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_identifier_is_in_the_last_two_bytes_high_byte_first() {
+        let address = critical_traffic_address(DEFAULT_CT_MARKER, 4043);
+        assert_eq!(address.to_string(), "03:04:05:06:0f:cb");
+        assert!(address.is_multicast());
+        assert_eq!(station_address(NodeId(0x0102)).to_string(), "02:00:00:00:01:02");
+        assert_eq!(stream_address(StreamId(0x0102)).to_string(), "02:be:00:00:01:02");
+    }
+
+    #[test]
+    fn another_marker_is_no_virtual_link() {
+        for byte in 0..4 {
+            let mut address = critical_traffic_address(DEFAULT_CT_MARKER, 4043);
+            address.0[byte] ^= 0x80;
+            assert_eq!(ct_id(address, DEFAULT_CT_MARKER), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_number_reads_back_from_its_own_kind_only(number: u16) {
+            let link = critical_traffic_address(DEFAULT_CT_MARKER, number);
+            prop_assert_eq!(ct_id(link, DEFAULT_CT_MARKER), Some(number));
+            prop_assert_eq!((station(link), stream(link)), (None, None));
+            let node = station_address(NodeId(number));
+            prop_assert_eq!(station(node), Some(NodeId(number)));
+            prop_assert_eq!((ct_id(node, DEFAULT_CT_MARKER), stream(node)), (None, None));
+            let best_effort = stream_address(StreamId(number));
+            prop_assert_eq!(stream(best_effort), Some(StreamId(number)));
+            prop_assert_eq!((ct_id(best_effort, DEFAULT_CT_MARKER), station(best_effort)), (None, None));
+        }
+    }
+}
