@@ -1,0 +1,122 @@
+//! What Wireshark makes of our frames. Needs tshark, so it runs on demand only:
+//!
+//! ```text
+//! cargo test -p chronoseal-wire --test tshark -- --ignored --nocapture
+//! ```
+//! The same by hand, with the bytes of `every_field_is_at_its_offset` in `src/protocol_control_frame.rs`, and what
+//! tshark 4.0.17 says to them:
+//!
+//! ```text
+//! $ printf '030405060fcb 020000000001 891d 01020304 80000001 00000000 11 22 020000000000 0000000000010000 %036d' 0 |
+//!       xxd -r -p | od -Ax -tx1 -v | text2pcap -q - pcf.pcap
+//! $ tshark -r pcf.pcap -O tte_pcf
+//! TTEthernet
+//! TTEthernet Protocol Control Frame
+//!     Integration Cycle: 0x01020304
+//!     Membership New: 0x80000001
+//!     Sync Priority: 0x11
+//!     Sync Domain: 0x22
+//!     .... 0010 = Type: integration frame (0x2)
+//!     Transparent Clock: 0x0000000000010000
+//! ```
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use chronoseal_core::{Duration, NodeId};
+use chronoseal_wire::ethernet::{self, Header, TypeOrLength};
+use chronoseal_wire::protocol_control_frame::{self, PcfType, ProtocolControlFrame};
+use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
+
+/// A capture of frames, one a millisecond: <https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-04.html>.
+fn pcap(frames: &[&[u8]]) -> Vec<u8> {
+    const LINKTYPE_ETHERNET: u32 = 1;
+    let mut bytes = Vec::new();
+    bytes.extend(0xa1b2_c3d4u32.to_le_bytes());
+    bytes.extend([2, 0, 4, 0]);
+    bytes.extend([0; 8]);
+    bytes.extend(65_535u32.to_le_bytes());
+    bytes.extend(LINKTYPE_ETHERNET.to_le_bytes());
+    for (index, frame) in frames.iter().enumerate() {
+        bytes.extend(0u32.to_le_bytes());
+        bytes.extend((index as u32 * 1000).to_le_bytes());
+        bytes.extend((frame.len() as u32).to_le_bytes());
+        bytes.extend((frame.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(frame);
+    }
+    bytes
+}
+
+/// The fields tshark shows of each frame, or `None` without tshark.
+fn tshark(frames: &[&[u8]], fields: &[&str]) -> Option<Vec<Vec<String>>> {
+    let marker = u32::from_be_bytes(DEFAULT_CT_MARKER);
+    let spawned = Command::new("tshark")
+        .args(["-o", "tte.ct_mask_value:0xffffffff", "-o", &format!("tte.ct_marker_value:{marker:#010x}")])
+        .args(["-r", "-", "-T", "fields", "-E", "occurrence=f"])
+        .args(fields.iter().flat_map(|field| ["-e", field]))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = match spawned {
+        Ok(child) => child,
+        Err(error) => {
+            println!("skipped: tshark does not start: {error}");
+            return None;
+        }
+    };
+    child.stdin.take().unwrap().write_all(&pcap(frames)).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "tshark failed: {}", output.status);
+    let text = String::from_utf8(output.stdout).unwrap();
+    Some(text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
+}
+
+#[test]
+#[ignore = "needs tshark"]
+fn tshark_dissects_protocol_control_frames() {
+    let kinds = [(PcfType::Integration, "0x02"), (PcfType::ColdStart, "0x04"), (PcfType::ColdStartAck, "0x08")];
+    let frames = kinds.map(|(kind, _)| {
+        let mut buf = [0xaa; protocol_control_frame::FRAME_LEN];
+        let pcf = ProtocolControlFrame {
+            integration_cycle: 0x0102_0304,
+            membership_new: 0x8000_0001,
+            sync_priority: 0x11,
+            sync_domain: 0x22,
+            kind,
+            transparent_clock: Duration::from_ns(1),
+        };
+        let destination = virtual_link::critical_traffic_address(DEFAULT_CT_MARKER, 4043);
+        pcf.emit_frame(destination, virtual_link::station_address(NodeId(1)), &mut buf);
+        buf
+    });
+    let fields = ["_ws.col.Protocol", "tte.cf", "tte.ctid", "tte_pcf.ic", "tte_pcf.mn", "tte_pcf.sp", "tte_pcf.sd"];
+    let fields = [&fields[..], &["tte_pcf.type", "tte_pcf.tc"]].concat();
+    let Some(rows) = tshark(&frames.each_ref().map(|frame| &frame[..]), &fields) else { return };
+    assert_eq!(rows.len(), kinds.len());
+    for (row, (_, shown)) in rows.iter().zip(kinds) {
+        println!("{}", row.join(" "));
+        let expected =
+            ["0x03040506", "0x0fcb", "0x01020304", "0x80000001", "0x11", "0x22", shown, "0x0000000000010000"];
+        assert_eq!(row[0].trim_end(), "TTE/PCF");
+        assert_eq!(row[1..], expected);
+    }
+}
+
+#[test]
+#[ignore = "needs tshark"]
+fn tshark_knows_critical_traffic_by_its_marker() {
+    let frame = |destination| {
+        let mut buf = [0; ethernet::FRAME_LEN_MIN];
+        let source = virtual_link::station_address(NodeId(1));
+        Header { destination, source, type_or_length: TypeOrLength::Length(46) }.emit(&mut buf);
+        buf
+    };
+    let critical = frame(virtual_link::critical_traffic_address(DEFAULT_CT_MARKER, 0x0102));
+    let station = frame(virtual_link::station_address(NodeId(2)));
+    let Some(rows) = tshark(&[&critical, &station], &["_ws.col.Info", "tte.cf", "tte.ctid"]) else { return };
+    println!("{rows:?}");
+    assert!(rows[0][0].starts_with("TTEthernet Frame"));
+    assert_eq!(rows[0][1..], ["0x03040506", "0x0102"]);
+    assert_eq!(rows[1][1..], ["", ""]);
+}
