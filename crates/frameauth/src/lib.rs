@@ -1,0 +1,2 @@
+//! Frame authentication and freshness.
+pub use chronoseal_crypto::{HashAlgorithm, KeyBytes};
