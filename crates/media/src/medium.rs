@@ -34,7 +34,7 @@ pub trait Medium {
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>);
 }
 
-/// A timer of a medium; only the medium knows what it means.
+/// A timer of a medium; only the medium knows what it means. Timers of one instant expire in the order of their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct MediumTimer(pub u32);
 

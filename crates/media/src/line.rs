@@ -1,0 +1,256 @@
+//! One direction of a full-duplex Ethernet link, with the egress queues in front of it.
+
+use std::collections::VecDeque;
+
+use chronoseal_core::{Duration, Priority, Rate, SimTime};
+
+use crate::medium::{FrameId, FrameStore};
+
+/// How long frames take on the lines of one medium.
+#[derive(Clone, Copy, Debug)]
+pub struct LineSpeed {
+    /// Bits per second on the wire.
+    pub rate: Rate,
+    /// Bytes each frame costs beyond its own: 24 on a real wire (preamble and delimiter 8, checksum 4, gap 12).
+    pub overhead_bytes: u64,
+    /// How many of those follow the last bit of the frame: the gap of 12 on a real wire.
+    pub gap_bytes: u64,
+    /// From one end to the other.
+    pub propagation_delay: Duration,
+}
+
+impl LineSpeed {
+    /// From the first bit on the wire to the last bit off it.
+    pub fn reception(&self, len: u64) -> Duration {
+        self.rate.time_of(len + self.overhead_bytes - self.gap_bytes) + self.propagation_delay
+    }
+
+    /// From the first bit of one frame to the earliest first bit of the next (the source's *Frametime*).
+    pub fn occupancy(&self, len: u64) -> Duration {
+        self.rate.time_of(len + self.overhead_bytes)
+    }
+}
+
+/// Times of scheduled frames on a line, which no lower class may delay.
+#[derive(Clone, Debug, Default)]
+pub struct ReservedStarts {
+    cycle: Duration,
+    /// Sorted, each in `0..cycle`.
+    phases: Vec<Duration>,
+}
+
+impl ReservedStarts {
+    /// Starts at `phases` (taken modulo `cycle`) of every cycle.
+    pub fn new(cycle: Duration, phases: impl Iterator<Item = Duration>) -> Self {
+        let mut phases: Vec<_> = phases.map(|phase| phase.rem_floor(cycle)).collect();
+        phases.sort_unstable();
+        phases.dedup();
+        Self { cycle, phases }
+    }
+
+    /// The first reserved start strictly after `now`, if any is reserved at all.
+    pub fn next_after(&self, now: SimTime) -> Option<SimTime> {
+        let first = *self.phases.first()?;
+        let phase = now.since_zero().rem_floor(self.cycle);
+        let cycle_start = now - phase;
+        let index = self.phases.partition_point(|start| *start <= phase);
+        Some(match self.phases.get(index) {
+            Some(start) => cycle_start + *start,
+            None => cycle_start + self.cycle + first,
+        })
+    }
+}
+
+/// A frame waiting for its line.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    frame: FrameId,
+    len: u64,
+    due: Option<SimTime>,
+}
+
+/// A frame that has just started on its line.
+#[derive(Clone, Copy, Debug)]
+pub struct Started {
+    /// Which.
+    pub frame: FrameId,
+    /// Its class.
+    pub priority: Priority,
+    /// When its last bit arrives at the other end.
+    pub arrives_at: SimTime,
+    /// When it should have started, if it was due at a time.
+    pub due: Option<SimTime>,
+}
+
+/// What a look at the line's queues led to.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// A frame started.
+    Started(Started),
+    /// Look again at this time; asked for once.
+    LookAgain(SimTime),
+    /// Nothing to do until the next frame is offered.
+    Idle,
+}
+
+/// One direction of a link: strict-priority queues, a wire, and the frames on it.
+#[derive(Debug, Default)]
+pub struct Line {
+    queues: [VecDeque<Queued>; Priority::COUNT],
+    /// Bit p is set while queue p holds a frame.
+    waiting: u16,
+    queued_bytes: u64,
+    free_at: SimTime,
+    look_again_at: Option<SimTime>,
+    /// Frames on the wire with the start of each, in order.
+    on_wire: VecDeque<(FrameId, SimTime)>,
+    reserved: ReservedStarts,
+}
+
+impl Line {
+    /// A line whose `reserved` starts no lower class may delay (timely block, SAE AS6802).
+    pub fn new(reserved: ReservedStarts) -> Self {
+        Self { reserved, ..Self::default() }
+    }
+
+    /// Queues a frame, unless that would exceed `queue_len_max` bytes.
+    #[must_use]
+    pub fn offer(
+        &mut self,
+        frame: FrameId,
+        len: u64,
+        priority: Priority,
+        due: Option<SimTime>,
+        queue_len_max: u64,
+    ) -> bool {
+        if self.queued_bytes + len > queue_len_max {
+            return false;
+        }
+        let class = usize::from(priority.0).min(Priority::COUNT - 1);
+        self.queues[class].push_back(Queued { frame, len, due });
+        self.waiting |= 1 << class;
+        self.queued_bytes += len;
+        true
+    }
+
+    /// Starts the next frame if the wire is free and the frame may start.
+    pub fn step(&mut self, now: SimTime, speed: &LineSpeed) -> Step {
+        if self.look_again_at.is_some_and(|at| at <= now) {
+            self.look_again_at = None;
+        }
+        if self.waiting == 0 {
+            return Step::Idle;
+        }
+        if now < self.free_at {
+            return self.look_again(self.free_at);
+        }
+        let class = 15 - self.waiting.leading_zeros() as usize;
+        let head = self.queues[class].front().expect("a queue whose bit is set holds a frame");
+        if class < usize::from(Priority::TIME_TRIGGERED.0)
+            && let Some(reserved) = self.reserved.next_after(now)
+            && now + speed.occupancy(head.len) > reserved
+        {
+            return self.look_again(reserved);
+        }
+        let Queued { frame, len, due } = *head;
+        self.queues[class].pop_front();
+        if self.queues[class].is_empty() {
+            self.waiting &= !(1 << class);
+        }
+        self.queued_bytes -= len;
+        self.free_at = now + speed.occupancy(len);
+        self.on_wire.push_back((frame, now));
+        let arrives_at = now + speed.reception(len);
+        Step::Started(Started { frame, priority: Priority(class as u8), arrives_at, due })
+    }
+
+    /// Takes the oldest frame off the wire, with the time it started. `None` if the wire is empty.
+    pub fn take_arrived(&mut self) -> Option<(FrameId, SimTime)> {
+        self.on_wire.pop_front()
+    }
+
+    fn look_again(&mut self, at: SimTime) -> Step {
+        if self.look_again_at.is_some_and(|asked| asked <= at) {
+            return Step::Idle;
+        }
+        self.look_again_at = Some(at);
+        Step::LookAgain(at)
+    }
+}
+
+/// Adds the time a control frame spent before its first bit, and will spend on the line, to its transparent clock.
+pub(crate) fn stamp_transparent_clock(frame: FrameId, delay: Duration, frames: &mut FrameStore) {
+    let len = frames.len_of(frame) as usize;
+    chronoseal_wire::protocol_control_frame::add_transparent_clock(&mut frames.buffer(frame)[..len], delay);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::medium::FrameLabel;
+
+    const SPEED: LineSpeed = LineSpeed {
+        rate: Rate(100_000_000),
+        overhead_bytes: 24,
+        gap_bytes: 12,
+        propagation_delay: Duration::ZERO,
+    };
+
+    fn frame(frames: &mut FrameStore) -> FrameId {
+        frames.allocate(FrameLabel::default())
+    }
+
+    fn started(step: Step) -> Started {
+        match step {
+            Step::Started(started) => started,
+            other => panic!("expected a start, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn two_frames_at_one_instant_leave_one_after_the_other() {
+        // Closed form FIFO1: two 1518-byte frames (checksum included) at 100 Mbit/s end at 245.12 us.
+        let mut frames = FrameStore::new();
+        let mut line = Line::default();
+        let (a, b) = (frame(&mut frames), frame(&mut frames));
+        assert!(line.offer(a, 1514, Priority(0), None, u64::MAX));
+        assert!(line.offer(b, 1514, Priority(0), None, u64::MAX));
+        assert_eq!(started(line.step(SimTime::ZERO, &SPEED)).frame, a);
+        let Step::LookAgain(free) = line.step(SimTime::ZERO, &SPEED) else { panic!("the wire is busy") };
+        assert!(matches!(line.step(SimTime::ZERO, &SPEED), Step::Idle), "asked for once");
+        let second = started(line.step(free, &SPEED));
+        assert_eq!((second.frame, second.arrives_at), (b, SimTime::from_ps(245_120_000)));
+    }
+
+    #[test]
+    fn the_higher_class_goes_first() {
+        let mut frames = FrameStore::new();
+        let mut line = Line::default();
+        let (low, high) = (frame(&mut frames), frame(&mut frames));
+        assert!(line.offer(low, 60, Priority(1), None, u64::MAX));
+        assert!(line.offer(high, 60, Priority::TIME_TRIGGERED, None, u64::MAX));
+        assert_eq!(started(line.step(SimTime::ZERO, &SPEED)).frame, high);
+    }
+
+    #[test]
+    fn a_low_frame_that_would_delay_a_reserved_start_waits_for_it() {
+        let us = |us| SimTime::ZERO + Duration::from_us(us);
+        let reserved = ReservedStarts::new(Duration::from_us(500), [Duration::from_us(100)].into_iter());
+        let mut frames = FrameStore::new();
+        let fits = SPEED.occupancy(1514);
+        let mut line = Line::new(reserved.clone());
+        assert!(line.offer(frame(&mut frames), 1514, Priority(0), None, u64::MAX));
+        assert!(matches!(line.step(us(100) - fits + Duration::from_ps(1), &SPEED), Step::LookAgain(at) if at == us(100)));
+        let mut line = Line::new(reserved);
+        assert!(line.offer(frame(&mut frames), 1514, Priority(0), None, u64::MAX));
+        assert!(matches!(line.step(us(600) - fits, &SPEED), Step::Started(_)), "ends exactly at the reserved start");
+    }
+
+    #[test]
+    fn a_full_queue_refuses() {
+        let mut frames = FrameStore::new();
+        let mut line = Line::default();
+        assert!(line.offer(frame(&mut frames), 60, Priority(0), None, 100));
+        assert!(!line.offer(frame(&mut frames), 60, Priority(0), None, 100));
+    }
+}

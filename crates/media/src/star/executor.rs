@@ -1,0 +1,103 @@
+//! The schedule table at work: one entry after the other, at its time, in every cycle.
+
+use chronoseal_core::{Duration, SimTime};
+
+use crate::medium::FrameId;
+use crate::schedule::ScheduleTable;
+
+/// A frame in its slot, or the place where it should be.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    held: Option<FrameId>,
+    /// The last cycle in which a frame was taken.
+    taken: Option<i64>,
+}
+
+/// One entry of the dispatch order.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Its action, from the start of a cycle, in `0..cycle`.
+    phase: Duration,
+    /// How many cycles after the slot's own the action happens.
+    carry: i64,
+    slot: usize,
+}
+
+/// What one entry found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due {
+    pub(super) slot: usize,
+    /// The cycle its slot began in.
+    pub(super) cycle: i64,
+    /// The frame to pass on, if the switch waits for dispatch times and one is here.
+    pub(super) frame: Option<FrameId>,
+    /// No frame was taken in this slot.
+    pub(super) missing: bool,
+}
+
+/// Walks the table.
+pub(super) struct Executor {
+    cycle_len: Duration,
+    entries: Vec<Entry>,
+    places: Vec<Place>,
+    next: usize,
+    cycle: i64,
+}
+
+impl Executor {
+    pub(super) fn new(table: &ScheduleTable, waits_for_dispatch: bool) -> Self {
+        let mut entries: Vec<Entry> = table
+            .slots
+            .iter()
+            .enumerate()
+            .map(|(slot, entry)| {
+                let at = if waits_for_dispatch { entry.dispatch } else { entry.end };
+                let (phase, carry) = (at.rem_floor(table.cluster_cycle), at.div_floor(table.cluster_cycle));
+                Entry { phase, carry, slot }
+            })
+            .collect();
+        entries.sort_by_key(|entry| (entry.phase, entry.slot));
+        Self {
+            cycle_len: table.cluster_cycle,
+            entries,
+            places: vec![Place::default(); table.slots.len()],
+            next: 0,
+            cycle: 0,
+        }
+    }
+
+    /// When the next entry acts; `None` for an empty table.
+    pub(super) fn next_at(&self) -> Option<SimTime> {
+        let entry = self.entries.get(self.next)?;
+        Some(SimTime::ZERO + self.cycle_len * self.cycle + entry.phase)
+    }
+
+    /// Marks the slot as used in `cycle`. False if it already was.
+    pub(super) fn take(&mut self, slot: usize, cycle: i64) -> bool {
+        let place = &mut self.places[slot];
+        let fresh = place.taken.is_none_or(|taken| taken < cycle);
+        if fresh {
+            place.taken = Some(cycle);
+        }
+        fresh
+    }
+
+    /// Keeps a taken frame until its entry acts.
+    pub(super) fn hold(&mut self, slot: usize, frame: FrameId) {
+        self.places[slot].held = Some(frame);
+    }
+
+    /// Acts on the next entry and moves on.
+    pub(super) fn act(&mut self) -> Option<Due> {
+        let entry = *self.entries.get(self.next)?;
+        let cycle = self.cycle - entry.carry;
+        self.next += 1;
+        if self.next == self.entries.len() {
+            self.next = 0;
+            self.cycle += 1;
+        }
+        let place = &mut self.places[entry.slot];
+        let missing = cycle >= 0 && place.taken.is_none_or(|taken| taken < cycle);
+        Some(Due { slot: entry.slot, cycle, frame: place.held.take(), missing })
+    }
+}

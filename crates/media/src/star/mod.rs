@@ -1,0 +1,391 @@
+//! A store-and-forward switch with a schedule table, and the links to its stations (SAE AS6802 beside best effort).
+//!
+//! ```text
+//! station ── uplink line ──► filter ──► slot held until dispatch ──► downlink line ──► stations
+//!        (egress queues)        └─────► forwarding delay ─────────►  (egress queues)
+//! ```
+
+mod config;
+mod executor;
+mod filter;
+#[cfg(test)]
+mod tests;
+
+use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, Priority, SimTime, StreamId};
+use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame};
+use chronoseal_wire::virtual_link;
+
+pub use self::config::{Beacon, Route, RouteClass, Splice, StarConfig};
+use self::executor::Executor;
+use self::filter::{Admission, Filter};
+use crate::line::{self, Line, ReservedStarts, Step};
+use crate::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
+
+/// The medium of [`StarConfig`].
+pub struct Star {
+    config: StarConfig,
+    filter: Filter,
+    executor: Executor,
+    /// Line `2 * port` leads to the switch, line `2 * port + 1` to the station.
+    lines: Vec<Line>,
+    forwarding: Forwarding,
+    integration_cycle: u32,
+    rng: ChaCha8Rng,
+}
+
+/// Frames between their last bit in and their egress queue.
+#[derive(Default)]
+struct Forwarding {
+    entries: Vec<Option<Forwarded>>,
+    free: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Forwarded {
+    frame: FrameId,
+    stream: StreamId,
+    due: SimTime,
+}
+
+/// What a timer number means: the kind in the upper four bits, an index below.
+///
+/// Timers of one instant expire in the order of their numbers: first frames come in, then scheduled ones go out, then
+/// the beacon, and what is left of the line is for the others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Timer {
+    LineArrival(usize),
+    ForwardingDone(usize),
+    ScheduleEntry,
+    Beacon,
+    LineFree(usize),
+}
+
+impl Timer {
+    fn pack(self) -> MediumTimer {
+        let (kind, index) = match self {
+            Self::LineArrival(line) => (0, line),
+            Self::ForwardingDone(entry) => (1, entry),
+            Self::ScheduleEntry => (2, 0),
+            Self::Beacon => (3, 0),
+            Self::LineFree(line) => (4, line),
+        };
+        MediumTimer(kind << 28 | index as u32)
+    }
+
+    fn unpack(timer: MediumTimer) -> Self {
+        let index = (timer.0 & 0x0fff_ffff) as usize;
+        match timer.0 >> 28 {
+            0 => Self::LineArrival(index),
+            1 => Self::ForwardingDone(index),
+            2 => Self::ScheduleEntry,
+            3 => Self::Beacon,
+            _ => Self::LineFree(index),
+        }
+    }
+}
+
+impl Star {
+    /// A star with nothing on its wires.
+    pub fn new(config: StarConfig) -> Self {
+        let cycle = config.schedule.cluster_cycle;
+        let slots = &config.schedule.slots;
+        let reserved = |phases: Vec<Duration>| {
+            if phases.is_empty() { ReservedStarts::default() } else { ReservedStarts::new(cycle, phases.into_iter()) }
+        };
+        let lines = (0..config.stations.len())
+            .flat_map(|port| {
+                let route = |stream: StreamId| &config.routes[stream.index()];
+                let up = slots.iter().filter(|slot| route(slot.stream).ingress == port);
+                let down = slots.iter().filter(|slot| route(slot.stream).egress.contains(&port));
+                [
+                    Line::new(reserved(up.map(|slot| slot.start).collect())),
+                    Line::new(reserved(down.map(|slot| slot.dispatch).collect())),
+                ]
+            })
+            .collect();
+        Self {
+            filter: Filter::new(&config),
+            executor: Executor::new(&config.schedule, config.waits_for_dispatch),
+            lines,
+            forwarding: Forwarding::default(),
+            integration_cycle: 0,
+            rng: random::stream(config.seed, Purpose::Medium, u64::from(config.switch.0)),
+            config,
+        }
+    }
+
+    /// What it was built from.
+    pub fn config(&self) -> &StarConfig {
+        &self.config
+    }
+
+    /// The stream a frame's destination names, if the switch knows one.
+    pub fn stream_of(&self, bytes: &[u8]) -> Option<StreamId> {
+        let frame = chronoseal_wire::ethernet::Frame::new_checked(bytes).ok()?;
+        self.filter.stream_of(&self.config, &frame)
+    }
+
+    fn port_of(&self, station: Attachment) -> Option<usize> {
+        self.config.stations.iter().position(|known| *known == station)
+    }
+
+    fn discard(
+        &self,
+        frame: FrameId,
+        stream: StreamId,
+        reason: DiscardReason,
+        frames: &FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let event = Event::of(EventKind::Discarded(reason), stream, frames.label(frame).serial);
+        out.push(MediumOutput::Discard { node: self.config.switch, event, frame });
+    }
+
+    /// Puts a frame into the queues of a line.
+    fn send(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        priority: Priority,
+        due: Option<SimTime>,
+        (frame, stream): (FrameId, StreamId),
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let len = frames.len_of(frame);
+        if self.lines[line].offer(frame, len, priority, due, self.config.queue_len_max) {
+            self.advance(now, line, frames, out);
+        } else {
+            self.discard(frame, stream, DiscardReason::QueueFull, frames, out);
+        }
+    }
+
+    /// Starts what may start on a line.
+    fn advance(&mut self, now: SimTime, line: usize, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        loop {
+            match self.lines[line].step(now, &self.config.speed) {
+                Step::Idle => return,
+                Step::LookAgain(at) => {
+                    out.push(MediumOutput::Timer { at, timer: Timer::LineFree(line).pack() });
+                    return;
+                }
+                Step::Started(started) => {
+                    out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
+                    let Some(due) = started.due else { continue };
+                    if started.priority == Priority::PROTOCOL_CONTROL {
+                        // [SAE AS6802] every relay adds the delay it causes to the transparent clock.
+                        line::stamp_transparent_clock(started.frame, started.arrives_at - due, frames);
+                    } else if started.priority == Priority::TIME_TRIGGERED {
+                        let stream = self.stream_of(frames.bytes(started.frame)).unwrap_or(StreamId::NONE);
+                        let mut event =
+                            Event::of(EventKind::Forwarded, stream, frames.label(started.frame).serial);
+                        event.value = (now - due).as_ps();
+                        out.push(MediumOutput::Event {
+                            node: self.config.switch,
+                            event,
+                            frame: Some(started.frame),
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// A copy of the frame to every egress port of its stream.
+    fn fan_out(
+        &mut self,
+        now: SimTime,
+        (frame, stream): (FrameId, StreamId),
+        due: SimTime,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let route = &self.config.routes[stream.index()];
+        let priority = match route.class {
+            RouteClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
+            RouteClass::BestEffort { priority } => Priority(priority.min(7)),
+        };
+        let copies = route.egress.len();
+        for copy in 0..copies {
+            if copy + 1 < copies {
+                frames.retain(frame);
+            }
+            let port = self.config.routes[stream.index()].egress[copy];
+            self.send(now, 2 * port + 1, priority, Some(due), (frame, stream), frames, out);
+        }
+        if copies == 0 {
+            self.discard(frame, stream, DiscardReason::UnknownStream, frames, out);
+        }
+    }
+
+    /// The last bit of a frame came in at the switch.
+    fn arrive(
+        &mut self,
+        now: SimTime,
+        port: usize,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        frames.label_mut(frame).arrived_at = Some(self.stamp(now, frames.len_of(frame)));
+        match self.filter.judge(&self.config, now, port, frames.bytes(frame)) {
+            Err((reason, stream)) => self.discard(frame, stream, reason, frames, out),
+            Ok(Admission::Stream(stream)) => self.forward(now, (frame, stream), frames, out),
+            Ok(Admission::Slot { slot, cycle }) => {
+                let stream = self.config.schedule.slots[slot].stream;
+                if !self.executor.take(slot, cycle) {
+                    self.discard(frame, stream, DiscardReason::DuplicateInWindow, frames, out);
+                } else if self.config.waits_for_dispatch {
+                    self.executor.hold(slot, frame);
+                } else {
+                    self.forward(now, (frame, stream), frames, out);
+                }
+            }
+        }
+    }
+
+    /// Passes a frame on after the forwarding delay.
+    fn forward(
+        &mut self,
+        now: SimTime,
+        (frame, stream): (FrameId, StreamId),
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let mut due = now + self.config.forwarding_delay;
+        if !self.config.forwarding_jitter.is_zero() {
+            due += self.config.forwarding_jitter.sample(&mut self.rng);
+        }
+        if due == now {
+            return self.fan_out(now, (frame, stream), due, frames, out);
+        }
+        let entry = Some(Forwarded { frame, stream, due });
+        let index = match self.forwarding.free.pop() {
+            Some(index) => {
+                self.forwarding.entries[index as usize] = entry;
+                index as usize
+            }
+            None => {
+                self.forwarding.entries.push(entry);
+                self.forwarding.entries.len() - 1
+            }
+        };
+        out.push(MediumOutput::Timer { at: due, timer: Timer::ForwardingDone(index).pack() });
+    }
+
+    /// One entry of the schedule table acts.
+    fn act(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        let Some(due) = self.executor.act() else { return };
+        let slot = self.config.schedule.slots[due.slot];
+        if let Some(frame) = due.frame {
+            self.fan_out(now, (frame, slot.stream), now, frames, out);
+        }
+        if due.missing {
+            let event = Event::of(EventKind::Missing, slot.stream, due.cycle as u64);
+            out.push(MediumOutput::Event { node: self.config.switch, event, frame: None });
+        }
+        // Lower classes may have waited for this start.
+        for copy in 0..self.config.routes[slot.stream.index()].egress.len() {
+            let line = 2 * self.config.routes[slot.stream.index()].egress[copy] + 1;
+            self.advance(now, line, frames, out);
+        }
+        self.ask_for_entry(out);
+    }
+
+    fn ask_for_entry(&self, out: &mut Vec<MediumOutput>) {
+        if let Some(at) = self.executor.next_at() {
+            out.push(MediumOutput::Timer { at, timer: Timer::ScheduleEntry.pack() });
+        }
+    }
+
+    /// Sends the integration frame of this cycle to every station.
+    fn send_beacon(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        let Some(beacon) = self.config.beacon else { return };
+        let control = ProtocolControlFrame {
+            integration_cycle: self.integration_cycle,
+            membership_new: 1,
+            sync_priority: 0,
+            sync_domain: 0,
+            kind: PcfType::Integration,
+            transparent_clock: Duration::ZERO,
+        };
+        let destination = virtual_link::critical_traffic_address(self.config.ct_marker, beacon.sync_id);
+        let source = virtual_link::station_address(self.config.switch);
+        for port in 0..self.config.stations.len() {
+            let label = FrameLabel { sender: self.config.switch, sent_at: now, ..FrameLabel::default() };
+            let frame = frames.allocate(label);
+            let len = control.emit_frame(destination, source, frames.buffer(frame));
+            frames.set_len(frame, len);
+            let copy = (frame, StreamId::NONE);
+            self.send(now, 2 * port + 1, Priority::PROTOCOL_CONTROL, Some(now), copy, frames, out);
+        }
+        self.integration_cycle = self.integration_cycle.wrapping_add(1);
+        out.push(MediumOutput::Timer { at: now + beacon.integration_cycle, timer: Timer::Beacon.pack() });
+    }
+
+    /// The time a stamp on the capture shows. A sniffing switch stores and forwards the frame as it does the beacon
+    /// the stamp is compared with, so that only the difference of the two remains.
+    pub fn stamp(&self, at: SimTime, len: u64) -> SimTime {
+        if !self.config.sniffing_switch {
+            return at;
+        }
+        at + self.config.speed.reception(len)
+            - self.config.speed.reception(chronoseal_wire::ethernet::FRAME_LEN_MIN as u64)
+    }
+}
+
+impl Medium for Star {
+    fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        self.send_beacon(now, frames, out);
+        self.ask_for_entry(out);
+    }
+
+    fn handle_frame(
+        &mut self,
+        now: SimTime,
+        from: Attachment,
+        priority: Priority,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        if let Some(port) = self.port_of(from) {
+            let splice = self.config.splices.iter().find(|splice| splice.victim == port);
+            match splice {
+                Some(splice) => {
+                    let to = Attachment { node: splice.attacker, port: chronoseal_core::PortId(0) };
+                    out.push(MediumOutput::Deliver { to, frame, departed_at: now });
+                }
+                None => self.send(now, 2 * port, priority, None, (frame, StreamId::NONE), frames, out),
+            }
+            return;
+        }
+        match self.config.splices.iter().find(|splice| splice.attacker == from.node) {
+            Some(splice) => self.send(now, 2 * splice.victim, priority, None, (frame, StreamId::NONE), frames, out),
+            None => self.discard(frame, StreamId::NONE, DiscardReason::WrongPort, frames, out),
+        }
+    }
+
+    fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        match Timer::unpack(timer) {
+            Timer::LineFree(line) => self.advance(now, line, frames, out),
+            Timer::LineArrival(line) => {
+                let Some((frame, started)) = self.lines[line].take_arrived() else { return };
+                if line % 2 == 0 {
+                    self.arrive(now, line / 2, frame, frames, out);
+                } else {
+                    let departed_at = self.stamp(started, frames.len_of(frame));
+                    out.push(MediumOutput::Deliver { to: self.config.stations[line / 2], frame, departed_at });
+                }
+            }
+            Timer::ForwardingDone(index) => {
+                let Some(done) = self.forwarding.entries[index].take() else { return };
+                self.forwarding.free.push(index as u32);
+                self.fan_out(now, (done.frame, done.stream), done.due, frames, out);
+            }
+            Timer::ScheduleEntry => self.act(now, frames, out),
+            Timer::Beacon => self.send_beacon(now, frames, out),
+        }
+    }
+}
