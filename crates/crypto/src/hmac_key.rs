@@ -3,7 +3,7 @@
 use core::fmt;
 
 use hmac::{
-    Hmac, KeyInit, Mac as _,
+    Hmac, KeyInit,
     digest::{Digest, FixedOutput, Update},
 };
 use sha1::Sha1;
