@@ -6,6 +6,7 @@
 //! The types that matter: the [`medium::Medium`] trait, the seam to a driver, and [`schedule::ScheduleTable`], who may
 //! use the wires of a time-triggered cluster when.
 
+pub mod as6802;
 pub mod line;
 pub mod medium;
 pub mod schedule;
