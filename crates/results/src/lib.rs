@@ -1,8 +1,29 @@
 //! What a run leaves behind: rows, their summary, and the folder that keeps them.
 //!
-//! This crate runs nothing, reads no clock and knows no scenario: whoever starts a run describes it in `RunMeta`. The
-//! type that matters to those who fill it is [`RunRows`].
+//! This crate runs nothing, reads no clock and knows no scenario: whoever starts a run describes it in [`RunMeta`].
+//! The types that matter are [`RunRows`], which simulator and test bed fill alike, and [`RunSummary`], what they amount
+//! to. [`store`] keeps both in a folder of Parquet tables, a manifest and a capture.
+//!
+//! ```
+//! use chronoseal_results::{Engine, RunMeta, RunRows, summarise};
+//! let summary = summarise(&RunMeta::new("empty", Engine::Sim, 1), &RunRows::default());
+//! assert!(summary.streams.is_empty() && summary.attacks.is_empty());
+//! ```
 
+pub mod capture;
+pub mod distribution;
+pub mod meta;
+mod outcome;
 pub mod rows;
+pub mod store;
+pub mod summary;
+mod tables;
 
+pub use distribution::{Distribution, percentile, samples_for};
+pub use meta::{Engine, Fact, NodeMeta, NodeRole, RunMeta, SlotMeta, StreamMeta, TaskMeta};
 pub use rows::{CaptureRow, Direction, EventRow, FrameRow, Outcome, ReleaseRow, RunRows, StallRow, WorkRow};
+pub use store::{StoreError, StoredFile, Written};
+pub use summary::{
+    AttackSummary, ClockSummary, RunSummary, Spread, StallSummary, StreamSummary, TaskSummary, WorkSummary, summarise,
+};
+pub use tables::Damage;

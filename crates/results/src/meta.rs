@@ -1,0 +1,200 @@
+//! What a run was: everything a reader needs to judge its rows, and to repeat it.
+
+use serde::{Deserialize, Serialize};
+
+/// A name and its value, in the order a report shows them.
+pub type Fact = (String, String);
+
+/// One run, described by whoever started it. All times count from the start of the run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunMeta {
+    /// Name of the scenario.
+    pub name: String,
+    /// What the scenario is about, for a reader.
+    pub description: String,
+    /// XXH3-128 of the scenario text and its overrides, hexadecimal.
+    pub scenario_hash: String,
+    /// What carried the frames.
+    pub engine: Engine,
+    /// Seeds all chance of the run.
+    pub seed: u64,
+    /// How long the run was meant to last [ns].
+    pub duration_ns: i64,
+    /// Of the host: processor, kernel, governor, load, privileges.
+    pub host: Vec<Fact>,
+    /// Where time stamps come from, such as `virtual` or `CLOCK_MONOTONIC`.
+    pub clock_source: String,
+    /// Of this program, the compiler and the libraries that matter.
+    pub versions: Vec<Fact>,
+    /// Commit this program was built from, empty if unknown.
+    pub commit: String,
+    /// What to check before trusting a result.
+    pub warnings: Vec<String>,
+    /// Wall clock at the start, as text; only where a wall clock was read.
+    pub started: Option<String>,
+    /// Stopped before its time; what is here is what there was.
+    pub interrupted: bool,
+    /// Fingerprint of the event trace, hexadecimal; simulated runs only.
+    pub fingerprint: Option<String>,
+    /// Nodes by identifier: stations, attackers, switch.
+    pub nodes: Vec<NodeMeta>,
+    /// Streams by identifier.
+    pub streams: Vec<StreamMeta>,
+    /// The schedule repeats after this [ns].
+    pub cluster_cycle_ns: i64,
+    /// Distance of two sync beacons [ns].
+    pub integration_cycle_ns: i64,
+    /// Guard period between two slots [ns].
+    pub guard_ns: i64,
+    /// What counts as time on the wire: `as-published` or `on-wire`.
+    pub accounting: String,
+    /// Slots of one cluster cycle, by start.
+    pub slots: Vec<SlotMeta>,
+    /// Task slots of one cluster cycle, by start.
+    pub tasks: Vec<TaskMeta>,
+}
+
+/// What carried the frames of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// Virtual time: its numbers are simulated.
+    Sim,
+    /// The wall clock, sockets and processes: its numbers are measured.
+    Live,
+}
+
+/// A node of the run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NodeMeta {
+    /// As in the scenario.
+    pub name: String,
+    /// What it is.
+    pub role: NodeRole,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NodeRole {
+    /// An end system of the scenario.
+    Station,
+    /// An attacker.
+    Attacker,
+    /// A switch.
+    Switch,
+}
+
+/// A stream of the run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct StreamMeta {
+    /// As in the scenario.
+    pub name: String,
+    /// Index into [`RunMeta::nodes`].
+    pub sender: u16,
+    /// Indices into [`RunMeta::nodes`].
+    pub receivers: Vec<u16>,
+    /// Traffic class: `time-triggered` or `best-effort`.
+    pub class: String,
+    /// Distance of two frames [ns].
+    pub period_ns: i64,
+    /// Frame before protection, without checksum [byte].
+    pub frame_len: u32,
+    /// Frame with protection, without checksum [byte].
+    pub secured_len: u32,
+    /// Name of its protection.
+    pub protection: String,
+    /// A frame recorded earlier passes again.
+    pub replayable: bool,
+    /// Its frames carry a tag that is checked.
+    pub authenticated: bool,
+}
+
+/// One frame's turn in the cluster cycle; times count from the start of the cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SlotMeta {
+    /// Index into [`RunMeta::streams`].
+    pub stream: u16,
+    /// The first bit leaves the sender [ns].
+    pub start_ns: i64,
+    /// Time on one wire [ns].
+    pub frame_time_ns: i64,
+    /// The switch passes the frame on [ns].
+    pub dispatch_ns: i64,
+    /// Frame time and guard period have passed [ns].
+    pub end_ns: i64,
+}
+
+/// One run of a node's task in the cluster cycle; times count from the start of the cycle.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TaskMeta {
+    /// Index into [`RunMeta::nodes`].
+    pub node: u16,
+    /// As in the scenario.
+    pub name: String,
+    /// When it may begin [ns].
+    pub start_ns: i64,
+    /// Processor time reserved [ns].
+    pub length_ns: i64,
+}
+
+impl Engine {
+    /// As shown to people and written to results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Live => "live",
+        }
+    }
+
+    /// How its numbers were obtained: `simulated` or `measured`.
+    pub const fn evidence(self) -> &'static str {
+        match self {
+            Self::Sim => "simulated",
+            Self::Live => "measured",
+        }
+    }
+}
+
+impl RunMeta {
+    /// An empty description of a run of `name`, to be filled in.
+    pub fn new(name: impl Into<String>, engine: Engine, seed: u64) -> Self {
+        Self {
+            name: name.into(),
+            description: String::new(),
+            scenario_hash: String::new(),
+            engine,
+            seed,
+            duration_ns: 0,
+            host: Vec::new(),
+            clock_source: String::new(),
+            versions: Vec::new(),
+            commit: String::new(),
+            warnings: Vec::new(),
+            started: None,
+            interrupted: false,
+            fingerprint: None,
+            nodes: Vec::new(),
+            streams: Vec::new(),
+            cluster_cycle_ns: 0,
+            integration_cycle_ns: 0,
+            guard_ns: 0,
+            accounting: String::new(),
+            slots: Vec::new(),
+            tasks: Vec::new(),
+        }
+    }
+
+    /// The name of a node, or its number if the run does not know it.
+    pub fn node_name(&self, node: u16) -> String {
+        self.nodes.get(usize::from(node)).map_or_else(|| format!("node-{node}"), |node| node.name.clone())
+    }
+
+    /// The name of a stream, or its number if the run does not know it; `none` for bytes that belong to no stream.
+    pub fn stream_name(&self, stream: u16) -> String {
+        if stream == chronoseal_core::StreamId::NONE.0 {
+            return "none".into();
+        }
+        self.streams.get(usize::from(stream)).map_or_else(|| format!("stream-{stream}"), |stream| stream.name.clone())
+    }
+}

@@ -1,0 +1,244 @@
+//! A run is a folder: a manifest people can read, tables of raw samples, and the capture.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::capture::write_capture;
+use crate::tables::{self, Damage};
+use crate::{FrameRow, RunMeta, RunRows, RunSummary};
+
+/// Version of the manifest and of every table; readers accept this one.
+pub const SCHEMA_VERSION: u32 = 1;
+
+const MANIFEST: &str = "manifest.json";
+const FRAMES: &str = "frames.parquet";
+const EVENTS: &str = "events.parquet";
+const WORK: &str = "work.parquet";
+const STALLS: &str = "stalls.parquet";
+const RELEASES: &str = "releases.parquet";
+const CAPTURE: &str = "capture.pcapng";
+
+/// Why a run could not be stored or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The folder holds something already.
+    #[error("{} is not empty; name another folder or remove it first", path.display())]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The machine refused to write.
+    #[error("cannot write {}: {source}; check that the folder exists, is yours and has room", path.display())]
+    Write {
+        /// What.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The machine refused to read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// What.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The folder is no run.
+    #[error("{} holds no {MANIFEST}; give the folder a run was stored in", path.display())]
+    NoRun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The manifest is not what this version writes.
+    #[error("{} is not a manifest of a run: {source}; it was changed or cut off, so repeat the run", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// Another version wrote it.
+    #[error(
+        "{} has schema version {found}, this program reads {SCHEMA_VERSION}; read it with the program that wrote it, or repeat the run",
+        path.display()
+    )]
+    Version {
+        /// The manifest.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+    },
+    /// A table could not be written or is no Parquet.
+    #[error("table {}: {source}", path.display())]
+    Table {
+        /// The table.
+        path: PathBuf,
+        /// Why.
+        source: parquet::errors::ParquetError,
+    },
+    /// A table is Parquet, but not one of ours.
+    #[error("table {} is damaged: {damage}; repeat the run", path.display())]
+    Damaged {
+        /// The table.
+        path: PathBuf,
+        /// What is wrong.
+        damage: Damage,
+    },
+    /// The capture could not be written.
+    #[error("capture {}: {source}", path.display())]
+    Capture {
+        /// The capture.
+        path: PathBuf,
+        /// Why.
+        source: pcap_file::PcapError,
+    },
+}
+
+impl StoreError {
+    pub(crate) fn write(path: &Path, source: io::Error) -> Self {
+        Self::Write { path: path.into(), source }
+    }
+    pub(crate) fn read(path: &Path, source: io::Error) -> Self {
+        Self::Read { path: path.into(), source }
+    }
+}
+
+/// What [`write`] left behind.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Written {
+    /// The folder.
+    pub path: PathBuf,
+    /// Its tables and capture.
+    pub files: Vec<StoredFile>,
+}
+
+/// One file of a stored run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct StoredFile {
+    /// Its name in the folder.
+    pub name: String,
+    /// Rows or packets in it.
+    pub rows: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Manifest {
+    schema_version: u32,
+    run: RunMeta,
+    summary: RunSummary,
+    files: Vec<StoredFile>,
+}
+
+/// Stores a run in the new folder `path`, whole or not at all: everything is written beside it and then renamed.
+/// An interrupted run is stored like any other and marked in its manifest.
+///
+/// # Errors
+/// [`StoreError::Occupied`] if the folder is not empty, or what the machine refused.
+pub fn write(path: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Result<Written, StoreError> {
+    if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
+        return Err(StoreError::Occupied { path: path.into() });
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(|source| StoreError::write(parent, source))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let partial = parent.join(format!(".{name}.partial-{}", std::process::id()));
+    let result = write_all(&partial, meta, summary, rows).and_then(|files| {
+        fs::rename(&partial, path).map_err(|source| StoreError::write(path, source))?;
+        Ok(Written { path: path.into(), files })
+    });
+    if result.is_err() {
+        // The first error is the one to tell; what is left of the partial folder is only rubbish.
+        let _ = fs::remove_dir_all(&partial);
+    }
+    result
+}
+
+fn write_all(dir: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Result<Vec<StoredFile>, StoreError> {
+    fs::create_dir(dir).map_err(|source| StoreError::write(dir, source))?;
+    let mut meta = meta.clone();
+    meta.interrupted |= rows.interrupted;
+    tables::write_frames(&dir.join(FRAMES), &meta, &rows.frames)?;
+    tables::write_events(&dir.join(EVENTS), &meta, &rows.events)?;
+    tables::write_work(&dir.join(WORK), &meta, &rows.work)?;
+    tables::write_stalls(&dir.join(STALLS), &meta, &rows.stalls)?;
+    tables::write_releases(&dir.join(RELEASES), &meta, &rows.releases)?;
+    let path = dir.join(CAPTURE);
+    let file = File::create(&path).map_err(|source| StoreError::write(&path, source))?;
+    write_capture(BufWriter::new(file), &meta, &rows.captures)
+        .map_err(|source| StoreError::Capture { path: path.clone(), source })?;
+    let file = |name: &str, rows: usize| StoredFile { name: name.into(), rows: rows as u64 };
+    let files = vec![
+        file(FRAMES, rows.frames.len()),
+        file(EVENTS, rows.events.len()),
+        file(WORK, rows.work.len()),
+        file(STALLS, rows.stalls.len()),
+        file(RELEASES, rows.releases.len()),
+        file(CAPTURE, rows.captures.len()),
+    ];
+    let manifest =
+        Manifest { schema_version: SCHEMA_VERSION, run: meta, summary: summary.clone(), files: files.clone() };
+    let path = dir.join(MANIFEST);
+    let write_manifest = || -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(&path)?);
+        serde_json::to_writer_pretty(&mut file, &manifest)?;
+        file.write_all(b"\n")?;
+        file.flush()?;
+        file.get_ref().sync_all()
+    };
+    write_manifest().map_err(|source| StoreError::write(&path, source))?;
+    Ok(files)
+}
+
+/// The description and the summary of a stored run.
+///
+/// # Errors
+/// [`StoreError::NoRun`] if the folder is none, [`StoreError::Version`] if another version wrote it,
+/// [`StoreError::Manifest`] if it is damaged.
+pub fn read(path: &Path) -> Result<(RunMeta, RunSummary), StoreError> {
+    let manifest = path.join(MANIFEST);
+    let text = match fs::read(&manifest) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(StoreError::NoRun { path: path.into() }),
+        Err(source) => return Err(StoreError::Read { path: manifest, source }),
+    };
+    let damaged = |source| StoreError::Manifest { path: manifest.clone(), source };
+    let value: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
+    match value.get("schema_version").and_then(serde_json::Value::as_u64) {
+        Some(found) if found != u64::from(SCHEMA_VERSION) => {
+            return Err(StoreError::Version { path: manifest.clone(), found });
+        }
+        _ => {}
+    }
+    // From the text, not the value: only the text gives an error a line and a column.
+    let Manifest { run, summary, .. } = serde_json::from_slice(&text).map_err(damaged)?;
+    Ok((run, summary))
+}
+
+/// The frames of a stored run; times as whole nanoseconds.
+///
+/// # Errors
+/// [`StoreError::Read`], [`StoreError::Table`] or [`StoreError::Damaged`].
+pub fn read_frames(path: &Path) -> Result<Vec<FrameRow>, StoreError> {
+    tables::read_frames(&path.join(FRAMES))
+}
+
+/// The frames, events, stalls and releases of a stored run; times as whole nanoseconds. Computations and the capture
+/// stay in their files: reports use their summary.
+///
+/// # Errors
+/// As [`read`] and [`read_frames`].
+pub fn read_rows(path: &Path) -> Result<RunRows, StoreError> {
+    let (meta, _) = read(path)?;
+    Ok(RunRows {
+        frames: read_frames(path)?,
+        events: tables::read_events(&path.join(EVENTS))?,
+        stalls: tables::read_stalls(&path.join(STALLS))?,
+        releases: tables::read_releases(&path.join(RELEASES))?,
+        interrupted: meta.interrupted,
+        ..RunRows::default()
+    })
+}
