@@ -186,11 +186,8 @@ mod tests {
         let cases = vectors().permanence_cases;
         assert_eq!(cases.len(), 2);
         for case in cases {
-            let point = permanence_point(
-                at(case.receive_pit),
-                span(case.transparent_clock),
-                span(case.max_transmission_delay),
-            );
+            let point =
+                permanence_point(at(case.receive_pit), span(case.transparent_clock), span(case.max_transmission_delay));
             assert_eq!(point, Some(at(case.permanence_pit)));
         }
     }
