@@ -88,9 +88,9 @@ impl Profile {
     }
 
     /// What sealing, or opening, a payload of `payload_len` bytes is charged as.
-    pub const fn work(&self, payload_len: usize) -> Work {
+    pub fn work(&self, payload_len: usize) -> Work {
         let len = self.mac_input_len(payload_len);
-        Work { operation: self.hash.operation(), len: if len > u32::MAX as usize { u32::MAX } else { len as u32 } }
+        Work::of(self.hash.operation(), u32::try_from(len).unwrap_or(u32::MAX))
     }
 }
 

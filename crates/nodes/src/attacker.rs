@@ -1,0 +1,323 @@
+//! An attacker: forges, changes and repeats frames of one or more streams.
+//!
+//! It knows the schedule and true time, but no key. On a port of its own it hears what a mirror port of the switch
+//! would show it; on a station's link it holds every frame in its hands before the switch does.
+
+use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
+use chronoseal_core::{
+    AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeId, Output, PortId,
+    Priority, StreamId, Transmit,
+};
+use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
+use chronoseal_wire::test_bed_header::TestBedHeader;
+
+/// What an attacker is built from.
+#[derive(Clone, Debug)]
+pub struct AttackerConfig {
+    /// Itself.
+    pub node: NodeId,
+    /// True if it sits on a station's link: frames come in at port 0 and go on at port 1. Else it has port 0 alone.
+    pub on_link: bool,
+    /// What it does.
+    pub attacks: Vec<Attack>,
+    /// Seeds what it makes up.
+    pub seed: u64,
+}
+
+/// One kind of attack on one stream.
+#[derive(Clone, Debug)]
+pub struct Attack {
+    /// What.
+    pub kind: AttackKind,
+    /// On which stream.
+    pub stream: StreamId,
+    /// Where its frames go.
+    pub destination: MacAddress,
+    /// Who it pretends to be.
+    pub source: MacAddress,
+    /// Frames as the stream's own, protection included [byte].
+    pub frame_len: usize,
+    /// Start of the stream's first slot in the cluster cycle.
+    pub slot_start: Duration,
+    /// Distance of two slots.
+    pub period: Duration,
+    /// The first attempt, not before.
+    pub first: Duration,
+    /// Distance of two attempts.
+    pub every: Duration,
+    /// Attempts in all.
+    pub count: u32,
+    /// On its own port: where in the slot its frame leaves.
+    pub at_slot_offset: Duration,
+}
+
+/// State of one attack.
+struct Campaign {
+    attack: Attack,
+    attempts: u32,
+    /// The first frame heard, for replaying.
+    recorded: Option<Vec<u8>>,
+}
+
+impl Campaign {
+    /// When the next attempt may be made; `None` when all are.
+    fn next_at(&self) -> Option<LocalTime> {
+        let attack = &self.attack;
+        (self.attempts < attack.count)
+            .then(|| LocalTime::ZERO + attack.first + attack.every.saturating_mul(i64::from(self.attempts)))
+    }
+
+    /// The same, moved to the stream's next slot, for an attacker that has to keep time by itself.
+    fn next_slot_at(&self) -> Option<LocalTime> {
+        let attack = &self.attack;
+        let earliest = self.next_at()?.since_zero() - attack.slot_start;
+        let slot = -(-earliest).div_floor(attack.period);
+        Some(LocalTime::ZERO + attack.slot_start + attack.period * slot + attack.at_slot_offset)
+    }
+
+    fn is_due(&self, now: LocalTime) -> bool {
+        self.next_at().is_some_and(|at| at <= now)
+    }
+}
+
+/// What waits to be told or sent.
+enum Effect {
+    Attacked(AttackKind, StreamId, u64),
+    Send(Vec<u8>),
+}
+
+/// The attacker of [`AttackerConfig`]. Its clock is true time: the strongest attacker needs no beacon.
+pub struct Attacker {
+    config: AttackerConfig,
+    campaigns: Vec<Campaign>,
+    effects: std::collections::VecDeque<Effect>,
+    rng: ChaCha8Rng,
+    running: bool,
+}
+
+impl Attacker {
+    /// An attacker that waits for [`Command::Start`].
+    pub fn new(config: AttackerConfig) -> Self {
+        let campaigns = config
+            .attacks
+            .iter()
+            .map(|attack| Campaign { attack: attack.clone(), attempts: 0, recorded: None })
+            .collect();
+        let rng = random::stream(config.seed, Purpose::Attack, u64::from(config.node.0));
+        Self { config, campaigns, effects: std::collections::VecDeque::new(), rng, running: false }
+    }
+
+    /// A frame came along the wire: lets it pass, changes it, or puts another before it.
+    fn intercept(&mut self, now: LocalTime, bytes: &[u8]) {
+        let mut passing = bytes.to_vec();
+        for index in 0..self.campaigns.len() {
+            let campaign = &mut self.campaigns[index];
+            if bytes.get(..6) != Some(&campaign.attack.destination.0[..]) {
+                continue;
+            }
+            let is_first_heard = campaign.recorded.is_none();
+            campaign.recorded.get_or_insert_with(|| bytes.to_vec());
+            if !self.running || !campaign.is_due(now) {
+                continue;
+            }
+            let (kind, stream, attempt) = (campaign.attack.kind, campaign.attack.stream, u64::from(campaign.attempts));
+            match kind {
+                AttackKind::Spoof => {
+                    let forged = forge(&campaign.attack, &mut self.rng);
+                    self.effects.push_back(Effect::Attacked(kind, stream, attempt));
+                    self.effects.push_back(Effect::Send(forged));
+                }
+                AttackKind::Tamper => {
+                    tamper(&mut passing);
+                    self.effects.push_back(Effect::Attacked(kind, stream, attempt));
+                }
+                AttackKind::Replay if is_first_heard => continue,
+                AttackKind::Replay => {
+                    passing = campaign.recorded.clone().unwrap_or_default();
+                    self.effects.push_back(Effect::Attacked(kind, stream, attempt));
+                }
+                _ => continue,
+            }
+            campaign.attempts += 1;
+        }
+        self.effects.push_back(Effect::Send(passing));
+    }
+
+    /// A copy came from the mirror port: remembered, nothing more.
+    fn overhear(&mut self, bytes: &[u8]) {
+        for campaign in &mut self.campaigns {
+            if bytes.get(..6) == Some(&campaign.attack.destination.0[..]) {
+                campaign.recorded.get_or_insert_with(|| bytes.to_vec());
+            }
+        }
+    }
+
+    /// Makes the attempts of an attacker on its own port that are due.
+    fn attempt_due(&mut self, now: LocalTime) {
+        if self.config.on_link || !self.running {
+            return;
+        }
+        for campaign in &mut self.campaigns {
+            if campaign.next_slot_at().is_none_or(|at| at > now) {
+                continue;
+            }
+            let attack = &campaign.attack;
+            let frame = match attack.kind {
+                AttackKind::Replay => campaign.recorded.clone(),
+                // Nothing passes an own port, so there is nothing to tamper with; it can only forge.
+                _ => Some(forge(attack, &mut self.rng)),
+            };
+            if let Some(frame) = frame {
+                self.effects.push_back(Effect::Attacked(attack.kind, attack.stream, u64::from(campaign.attempts)));
+                self.effects.push_back(Effect::Send(frame));
+            }
+            campaign.attempts += 1;
+        }
+    }
+
+    fn next_wake(&self) -> Option<LocalTime> {
+        if self.config.on_link || !self.running {
+            return None;
+        }
+        self.campaigns.iter().filter_map(Campaign::next_slot_at).min()
+    }
+}
+
+/// A frame as the stream's sender would make it, with a guessed payload and tag.
+fn forge(attack: &Attack, rng: &mut ChaCha8Rng) -> Vec<u8> {
+    let mut frame = vec![0; attack.frame_len];
+    rng.fill_bytes(&mut frame[HEADER_LEN..]);
+    let type_or_length = TypeOrLength::Length((attack.frame_len - HEADER_LEN) as u16);
+    Header { destination: attack.destination, source: attack.source, type_or_length }.emit(&mut frame);
+    TestBedHeader { stream: attack.stream, sequence: rng.next_u32() }.emit(&mut frame[HEADER_LEN..]);
+    frame
+}
+
+/// Inverts the first byte after the headers: the value a controller would act on.
+fn tamper(frame: &mut [u8]) {
+    if let Some(byte) = frame.get_mut(HEADER_LEN + TestBedHeader::LEN) {
+        *byte = !*byte;
+    }
+}
+
+impl Node for Attacker {
+    fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        match input {
+            Input::Frame { port: PortId(0), bytes, .. } if self.config.on_link => self.intercept(now, bytes),
+            Input::Frame { port: PortId(0), bytes, .. } => self.overhear(bytes),
+            Input::Frame { port, .. } => return Err(HandleError::UnknownPort(port)),
+            Input::Transmitted { token, .. } => return Err(HandleError::UnknownToken(token.id())),
+            Input::Command(command) => self.running = command == Command::Start,
+            _ => {}
+        }
+        self.attempt_due(now);
+        Ok(())
+    }
+
+    fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
+        match self.effects.pop_front() {
+            Some(Effect::Attacked(kind, stream, attempt)) => {
+                Output::Event(Event::of(EventKind::Attacked(kind), stream, attempt))
+            }
+            Some(Effect::Send(bytes)) => {
+                let len = bytes.len().min(frame.len());
+                frame[..len].copy_from_slice(&bytes[..len]);
+                let port = PortId(u16::from(self.config.on_link));
+                Output::Transmit(Transmit { port, priority: Priority::TIME_TRIGGERED, launch_at: now, len, token: None })
+            }
+            None => Output::Timeout(self.next_wake()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoseal_wire::virtual_link;
+
+    fn attack(kind: AttackKind) -> Attack {
+        Attack {
+            kind,
+            stream: StreamId(0),
+            destination: virtual_link::critical_traffic_address([3, 4, 5, 6], 1),
+            source: virtual_link::station_address(NodeId(0)),
+            frame_len: 76,
+            slot_start: Duration::from_us(100),
+            period: Duration::from_ms(10),
+            first: Duration::from_ms(15),
+            every: Duration::from_ms(10),
+            count: 2,
+            at_slot_offset: Duration::ZERO,
+        }
+    }
+
+    fn attacker(kind: AttackKind, on_link: bool) -> Attacker {
+        let mut node =
+            Attacker::new(AttackerConfig { node: NodeId(9), on_link, attacks: vec![attack(kind)], seed: 1 });
+        node.handle_input(LocalTime::ZERO, Input::Command(Command::Start)).unwrap();
+        node
+    }
+
+    fn genuine(payload: u8) -> Vec<u8> {
+        let mut frame = forge(&attack(AttackKind::Spoof), &mut random::stream(2, Purpose::Payload, 0));
+        frame[HEADER_LEN + TestBedHeader::LEN..].fill(payload);
+        frame
+    }
+
+    fn pass(node: &mut Attacker, at: LocalTime, bytes: &[u8]) -> (Vec<EventKind>, Vec<Vec<u8>>) {
+        node.handle_input(at, Input::Frame { port: PortId(0), rx_at: at, bytes }).unwrap();
+        drain(node, at)
+    }
+
+    fn drain(node: &mut Attacker, at: LocalTime) -> (Vec<EventKind>, Vec<Vec<u8>>) {
+        let (mut events, mut sent, mut buffer) = (Vec::new(), Vec::new(), [0; 1536]);
+        loop {
+            match node.poll_output(at, &mut buffer) {
+                Output::Event(event) => events.push(event.kind),
+                Output::Transmit(transmit) => sent.push(buffer[..transmit.len].to_vec()),
+                _ => return (events, sent),
+            }
+        }
+    }
+
+    #[test]
+    fn lets_frames_pass_until_its_first_attempt_is_due_then_changes_one_byte() {
+        let mut node = attacker(AttackKind::Tamper, true);
+        let at = |ms| LocalTime::ZERO + Duration::from_ms(ms);
+        assert_eq!(pass(&mut node, at(5), &genuine(7)), (vec![], vec![genuine(7)]));
+        let (events, sent) = pass(&mut node, at(15), &genuine(7));
+        assert_eq!(events, [EventKind::Attacked(AttackKind::Tamper)]);
+        let changed = sent[0].iter().zip(genuine(7)).filter(|(a, b)| **a != *b).count();
+        assert_eq!((sent.len(), changed), (1, 1));
+        pass(&mut node, at(25), &genuine(7));
+        assert_eq!(pass(&mut node, at(35), &genuine(7)).0, [], "its attempts are used up");
+    }
+
+    #[test]
+    fn replays_the_first_frame_it_heard_in_place_of_a_later_one() {
+        let mut node = attacker(AttackKind::Replay, true);
+        let at = |ms| LocalTime::ZERO + Duration::from_ms(ms);
+        pass(&mut node, at(5), &genuine(1));
+        let (events, sent) = pass(&mut node, at(15), &genuine(2));
+        assert_eq!((events, sent), (vec![EventKind::Attacked(AttackKind::Replay)], vec![genuine(1)]));
+    }
+
+    #[test]
+    fn puts_a_forged_frame_before_the_genuine_one_on_the_link() {
+        let mut node = attacker(AttackKind::Spoof, true);
+        let at = LocalTime::ZERO + Duration::from_ms(15);
+        let (events, sent) = pass(&mut node, at, &genuine(2));
+        assert_eq!(events, [EventKind::Attacked(AttackKind::Spoof)]);
+        assert_eq!((sent.len(), &sent[1]), (2, &genuine(2)));
+        assert_eq!(sent[0][..14], genuine(2)[..14], "same addresses and length");
+    }
+
+    #[test]
+    fn keeps_the_slots_of_its_target_on_a_port_of_its_own() {
+        let mut node = attacker(AttackKind::Spoof, false);
+        let Output::Timeout(Some(wake)) = node.poll_output(LocalTime::ZERO, &mut [0; 1536]) else { panic!() };
+        assert_eq!(wake, LocalTime::ZERO + Duration::from_us(20_100));
+        node.handle_input(wake, Input::Timeout).unwrap();
+        assert_eq!(drain(&mut node, wake).1.len(), 1);
+    }
+}

@@ -1,0 +1,146 @@
+//! What an end system is built from.
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_frameauth::{KeyBytes, Profile};
+
+use crate::sync_client::SyncConfig;
+
+/// A station of a time-triggered Ethernet.
+pub struct EndSystemConfig {
+    /// Itself.
+    pub node: NodeId,
+    /// How the cluster keeps time.
+    pub sync: SyncConfig,
+    /// True if the oscillator is cluster time and no beacon is needed.
+    pub ideal_clock: bool,
+    /// Identifier of the sync beacon's virtual link.
+    pub sync_id: u16,
+    /// First four bytes of a critical-traffic destination.
+    pub ct_marker: [u8; 4],
+    /// The schedule repeats after this.
+    pub cluster_cycle: Duration,
+    /// Frames are made ready this much before their release, to hide the wake-up of a real host. Zero in the simulator.
+    pub lead: Duration,
+    /// False: only headers are written and nothing is computed.
+    pub real_bytes: bool,
+    /// Streams it sends.
+    pub talkers: Vec<TalkerConfig>,
+    /// Streams it receives.
+    pub listeners: Vec<ListenerConfig>,
+    /// Runs of its tasks, from the start of the cluster cycle, with the processor time each takes.
+    pub tasks: Vec<TaskRun>,
+}
+
+/// A stream this station sends.
+pub struct TalkerConfig {
+    /// Which.
+    pub stream: StreamId,
+    /// When.
+    pub timing: TalkerTiming,
+    /// Header and payload before protection, without checksum [byte].
+    pub frame_len: usize,
+    /// What every frame carries unless [`TalkerConfig::replay`] has something newer.
+    pub fill: Vec<u8>,
+    /// A recorded signal to replay.
+    pub replay: Option<Replay>,
+    /// How it is protected.
+    pub protection: Protection,
+}
+
+/// When a stream is sent.
+pub enum TalkerTiming {
+    /// In slots, addressed by a critical-traffic identifier.
+    Slots {
+        /// Last two bytes of the destination.
+        ct_id: u16,
+        /// By instance, from the start of the cluster cycle.
+        slots: Vec<SendSlot>,
+    },
+    /// By the station's own oscillator.
+    Periodic {
+        /// Egress queue 0..=7.
+        priority: u8,
+        /// The first frame.
+        phase: Duration,
+        /// Distance of two frames.
+        period: Duration,
+    },
+}
+
+/// One turn of a sender.
+#[derive(Clone, Copy, Debug)]
+pub struct SendSlot {
+    /// The frame's computation begins.
+    pub release: Duration,
+    /// Its first bit leaves.
+    pub start: Duration,
+}
+
+/// A stream this station receives.
+pub struct ListenerConfig {
+    /// Which.
+    pub stream: StreamId,
+    /// Its critical-traffic identifier; `None` for best effort.
+    pub ct_id: Option<u16>,
+    /// By instance: when the last bit may come in, from the start of the cluster cycle. Empty for best effort.
+    pub windows: Vec<ReceiveWindow>,
+    /// How it is protected.
+    pub protection: Protection,
+}
+
+/// One turn of a receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiveWindow {
+    /// Start of the slot, to count latency from.
+    pub slot_start: Duration,
+    /// Last bit at the earliest.
+    pub opens: Duration,
+    /// Last bit at the latest; then the frame is missing.
+    pub closes: Duration,
+}
+
+/// One run of a task in each cluster cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskRun {
+    /// Which task of the node.
+    pub task: u16,
+    /// From the start of the cluster cycle.
+    pub start: Duration,
+    /// Processor time.
+    pub length: Duration,
+}
+
+/// How a stream is protected at one of its ends.
+pub enum Protection {
+    /// Not at all; `padding` bytes may be added to stand for a mechanism of that size.
+    None {
+        /// Bytes added [byte].
+        padding: usize,
+    },
+    /// By a tag.
+    Authenticated {
+        /// Hash, tag length, freshness, window.
+        profile: Profile,
+        /// The cluster's key.
+        key: KeyBytes,
+    },
+}
+
+/// A recorded signal, replayed over and over.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// Times from the start of the recording, and the bytes that hold from then on. Not empty.
+    pub samples: Vec<(Duration, Vec<u8>)>,
+    /// It starts again after this.
+    pub length: Duration,
+}
+
+impl Replay {
+    /// What holds at a time: the latest sample not after it.
+    pub fn at(&self, time: Duration) -> &[u8] {
+        let within = if self.length > Duration::ZERO { time.rem_floor(self.length) } else { Duration::ZERO };
+        let next = self.samples.partition_point(|(at, _)| *at <= within);
+        let index = if next == 0 { self.samples.len() - 1 } else { next - 1 };
+        self.samples.get(index).map_or(&[], |(_, bytes)| bytes)
+    }
+}

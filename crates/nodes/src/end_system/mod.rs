@@ -1,0 +1,287 @@
+//! A station of a time-triggered Ethernet: clock, slots, keys, tasks (SAE AS6802 synchronisation client).
+
+mod agenda;
+mod config;
+mod listener;
+mod receive;
+#[cfg(test)]
+mod tests;
+mod talker;
+
+use std::collections::VecDeque;
+
+use chronoseal_core::{
+    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, Operation, Output, PortId, StreamId,
+    Transmit, Work,
+};
+
+pub use self::config::{
+    EndSystemConfig, ListenerConfig, Protection, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
+};
+
+use self::agenda::{Action, Agenda};
+use self::listener::Listener;
+use self::receive::Received;
+use self::talker::Talker;
+use crate::sync_client::SyncClient;
+
+/// What a platform's profile calls a node's own task.
+pub const TASK: Operation = Operation("task");
+
+/// A station of a time-triggered Ethernet.
+///
+/// It has one port, 0. Until the clock has joined the cluster it sends no scheduled frame and judges no window.
+pub struct EndSystem {
+    config: EndSystemConfig,
+    clock: SyncClient,
+    talkers: Vec<Talker>,
+    listeners: Vec<Listener>,
+    /// `listener_of[ct_id]`, for critical traffic.
+    listener_of: Vec<Option<u16>>,
+    agenda: Agenda,
+    /// Next frame of each periodic talker, by the oscillator: (time, talker).
+    periodic: Vec<(LocalTime, usize)>,
+    running: bool,
+    /// To be announced before `stage` is computed.
+    work: Option<Work>,
+    stage: Stage,
+    events: VecDeque<Event>,
+}
+
+/// What the next poll computes.
+#[derive(Debug)]
+enum Stage {
+    Idle,
+    Seal(Sealing),
+    Open(Received),
+    Task { run: usize, cycle: i64, began: LocalTime },
+}
+
+/// A frame about to be made.
+#[derive(Clone, Copy, Debug)]
+struct Sealing {
+    talker: usize,
+    launch_at: LocalTime,
+    /// What to replay a signal at.
+    signal_time: Duration,
+    freshness: u64,
+}
+
+impl EndSystem {
+    /// A station that waits for [`Command::Start`].
+    pub fn new(mut config: EndSystemConfig) -> Self {
+        let talkers: Vec<Talker> = std::mem::take(&mut config.talkers)
+            .into_iter()
+            .map(|talker| Talker::new(talker, config.node, config.ct_marker))
+            .collect();
+        let listeners: Vec<Listener> = std::mem::take(&mut config.listeners).into_iter().map(Listener::new).collect();
+        let mut listener_of = Vec::new();
+        for (index, listener) in listeners.iter().enumerate() {
+            if let Some(ct_id) = listener.config.ct_id {
+                let ct_id = usize::from(ct_id);
+                listener_of.resize(listener_of.len().max(ct_id + 1), None);
+                listener_of[ct_id] = Some(index as u16);
+            }
+        }
+        let clock = if config.ideal_clock { SyncClient::ideal(config.sync) } else { SyncClient::new(config.sync) };
+        let agenda = Agenda::new(config.cluster_cycle, actions(&config, &talkers, &listeners));
+        Self {
+            clock,
+            talkers,
+            listeners,
+            listener_of,
+            agenda,
+            periodic: Vec::new(),
+            running: false,
+            work: None,
+            stage: Stage::Idle,
+            events: VecDeque::with_capacity(4),
+            config,
+        }
+    }
+
+    /// Its clock.
+    pub fn clock(&self) -> &SyncClient {
+        &self.clock
+    }
+
+    fn start(&mut self, now: LocalTime) {
+        self.running = true;
+        self.periodic = self
+            .talkers
+            .iter()
+            .enumerate()
+            .filter_map(|(index, talker)| match talker.config.timing {
+                TalkerTiming::Periodic { phase, .. } => Some((now + phase, index)),
+                TalkerTiming::Slots { .. } => None,
+            })
+            .collect();
+    }
+
+    /// Does what is due, up to the next output.
+    fn advance(&mut self, now: LocalTime, frame: &mut [u8]) -> Option<Output> {
+        if !self.running {
+            return None;
+        }
+        if let Some(deadline) = self.clock.beacon_deadline()
+            && now >= deadline
+        {
+            self.clock.lose();
+            return Some(Output::Event(Event::of(EventKind::SyncLost, StreamId::NONE, 0)));
+        }
+        if self.clock.is_synchronised() {
+            let cluster_now = self.clock.cluster_time(now);
+            while let Some((action, cycle)) = self.agenda.take_due(cluster_now) {
+                if let Some(output) = self.act(now, action, cycle, frame) {
+                    return Some(output);
+                }
+            }
+        }
+        let due = self.periodic.iter_mut().find(|(at, _)| *at <= now)?;
+        let (launch_at, talker) = *due;
+        if let TalkerTiming::Periodic { period, .. } = self.talkers[talker].config.timing {
+            due.0 += period;
+        }
+        let signal_time = launch_at.since_zero();
+        let freshness = self.talkers[talker].made;
+        Some(self.begin_send(Sealing { talker, launch_at, signal_time, freshness }, frame))
+    }
+
+    fn act(&mut self, now: LocalTime, action: Action, cycle: i64, frame: &mut [u8]) -> Option<Output> {
+        let cycle_start = self.config.cluster_cycle * cycle;
+        match action {
+            Action::Send { talker, instance } => {
+                let TalkerTiming::Slots { slots, .. } = &self.talkers[talker].config.timing else { return None };
+                let start = cycle_start + slots[instance].start;
+                let freshness = (cycle * slots.len() as i64 + instance as i64) as u64;
+                let launch_at = self.clock.local_time(start);
+                Some(self.begin_send(Sealing { talker, launch_at, signal_time: start, freshness }, frame))
+            }
+            Action::Check { listener, instance } => {
+                let listener = &self.listeners[listener];
+                listener.is_missing(instance, cycle).then(|| {
+                    let count = cycle * listener.config.windows.len() as i64 + instance as i64;
+                    Output::Event(Event::of(EventKind::Missing, listener.config.stream, count as u64))
+                })
+            }
+            Action::Task { run } => {
+                let length = self.config.tasks[run].length;
+                self.stage = Stage::Task { run, cycle, began: now };
+                Some(Output::Work(Work::declared(TASK, length)))
+            }
+        }
+    }
+
+    fn begin_send(&mut self, sealing: Sealing, frame: &mut [u8]) -> Output {
+        match self.talkers[sealing.talker].work() {
+            Some(work) if self.config.real_bytes => {
+                self.stage = Stage::Seal(sealing);
+                Output::Work(work)
+            }
+            _ => self.finish_send(sealing, frame),
+        }
+    }
+
+    fn finish_send(&mut self, sealing: Sealing, frame: &mut [u8]) -> Output {
+        let talker = &mut self.talkers[sealing.talker];
+        let sequence = talker.made;
+        let len = talker.make(frame, sealing.signal_time, sealing.freshness, self.config.real_bytes);
+        self.events.push_back(Event::of(EventKind::Sent, talker.config.stream, sequence));
+        Output::Transmit(Transmit {
+            port: PortId(0),
+            priority: talker.priority(),
+            launch_at: sealing.launch_at,
+            len,
+            token: None,
+        })
+    }
+
+    fn finish_task(&mut self, now: LocalTime, run: usize, cycle: i64, began: LocalTime) {
+        let task = self.config.tasks[run];
+        let due = self.clock.local_time(self.config.cluster_cycle * cycle + task.start);
+        let mut event = Event::of(EventKind::TaskDone, StreamId::NONE, u64::from(task.task));
+        event.value = (now - due.min(began)).as_ps();
+        self.events.push_back(event);
+    }
+
+    fn next_wake(&self) -> Option<LocalTime> {
+        if !self.running {
+            return None;
+        }
+        let agenda = match self.agenda.next_at() {
+            // Rounding in the clock's two directions must not wake the station a picosecond early for ever.
+            Some(at) if self.clock.is_synchronised() => Some(self.clock.local_time(at) + Duration::from_ps(2)),
+            _ => None,
+        };
+        let periodic = self.periodic.iter().map(|(at, _)| *at).min();
+        [agenda, periodic, self.clock.beacon_deadline()].into_iter().flatten().min()
+    }
+}
+
+/// Everything a station does in a cluster cycle, by cluster time.
+fn actions<'a>(
+    config: &'a EndSystemConfig,
+    talkers: &'a [Talker],
+    listeners: &'a [Listener],
+) -> impl Iterator<Item = (Duration, Action)> + 'a {
+    let sends = talkers.iter().enumerate().flat_map(move |(talker, entry)| {
+        let slots: &[SendSlot] = match &entry.config.timing {
+            TalkerTiming::Slots { slots, .. } => slots,
+            TalkerTiming::Periodic { .. } => &[],
+        };
+        slots
+            .iter()
+            .enumerate()
+            .map(move |(instance, slot)| (slot.release - config.lead, Action::Send { talker, instance }))
+    });
+    let checks = listeners.iter().enumerate().flat_map(|(listener, entry)| {
+        let windows = entry.config.windows.iter().enumerate();
+        // A frame at the very end of its window is still in time.
+        windows.map(move |(instance, window)| {
+            (window.closes + Duration::from_ps(1), Action::Check { listener, instance })
+        })
+    });
+    let tasks = config.tasks.iter().enumerate().map(|(run, task)| (task.start, Action::Task { run }));
+    sends.chain(checks).chain(tasks)
+}
+
+impl Node for EndSystem {
+    fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        match input {
+            Input::Frame { port, .. } if port != PortId(0) => Err(HandleError::UnknownPort(port)),
+            Input::Frame { rx_at, bytes, .. } => {
+                self.receive(rx_at, bytes);
+                Ok(())
+            }
+            Input::Transmitted { token, .. } => Err(HandleError::UnknownToken(token.id())),
+            Input::Command(Command::Start) => {
+                self.start(now);
+                Ok(())
+            }
+            Input::Command(_) => {
+                self.running = false;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Output::Event(event);
+            }
+            if let Some(work) = self.work.take() {
+                return Output::Work(work);
+            }
+            match std::mem::replace(&mut self.stage, Stage::Idle) {
+                Stage::Idle => {
+                    return self.advance(now, frame).unwrap_or_else(|| Output::Timeout(self.next_wake()));
+                }
+                Stage::Seal(sealing) => return self.finish_send(sealing, frame),
+                Stage::Open(received) => self.finish_receive(received),
+                Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What a station does with a frame.
+
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, StreamId};
+use chronoseal_wire::ethernet::{Frame, TypeOrLength};
+use chronoseal_wire::protocol_control_frame::{ETHERTYPE_PROTOCOL_CONTROL, ProtocolControlFrame};
+use chronoseal_wire::virtual_link;
+
+use super::{EndSystem, Stage};
+use crate::sync_client::BeaconEffect;
+
+/// A frame whose computation is still to be done.
+#[derive(Debug)]
+pub(super) struct Received {
+    listener: usize,
+    payload: Vec<u8>,
+    slot_count: Option<u64>,
+    since_slot: Duration,
+}
+
+impl EndSystem {
+    pub(super) fn receive(&mut self, rx_at: LocalTime, bytes: &[u8]) {
+        let frame = match Frame::new_checked(bytes) {
+            Ok(frame) => frame,
+            Err(error) => return self.discard(error.into(), StreamId::NONE),
+        };
+        if frame.type_or_length() == TypeOrLength::EtherType(ETHERTYPE_PROTOCOL_CONTROL) {
+            return self.receive_beacon(rx_at, &frame);
+        }
+        let Some(index) = self.listener_of_frame(&frame) else {
+            return self.discard(DiscardReason::UnknownStream, StreamId::NONE);
+        };
+        match self.admit(rx_at, index) {
+            Ok((slot_count, since_slot)) => self.begin_open(index, frame.payload(), slot_count, since_slot),
+            Err(reason) => self.discard(reason, self.listeners[index].config.stream),
+        }
+    }
+
+    /// Time-triggered frames must come in their window, once.
+    fn admit(&mut self, rx_at: LocalTime, index: usize) -> Result<(Option<u64>, Duration), DiscardReason> {
+        let listener = &mut self.listeners[index];
+        if listener.config.ct_id.is_none() {
+            return Ok((None, Duration::ZERO));
+        }
+        if !self.clock.is_synchronised() {
+            return Err(DiscardReason::NotSynchronised);
+        }
+        let window = listener.window(self.clock.cluster_time(rx_at), self.config.cluster_cycle)?;
+        if !listener.mark_seen(window) {
+            return Err(DiscardReason::DuplicateInWindow);
+        }
+        Ok((Some(listener.slot_count(window)), window.since_slot))
+    }
+
+    fn begin_open(&mut self, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
+        let work = self.listeners[index].work(payload.len()).filter(|_| self.config.real_bytes);
+        if work.is_some() {
+            self.work = work;
+            let payload = payload.to_vec();
+            self.stage = Stage::Open(Received { listener: index, payload, slot_count, since_slot });
+        } else {
+            self.open(index, payload, slot_count, since_slot);
+        }
+    }
+
+    pub(super) fn finish_receive(&mut self, received: Received) {
+        let Received { listener, payload, slot_count, since_slot } = received;
+        self.open(listener, &payload, slot_count, since_slot);
+    }
+
+    fn open(&mut self, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
+        let listener = &mut self.listeners[index];
+        match listener.open(payload, slot_count) {
+            Ok(sequence) => {
+                let mut event = Event::of(EventKind::Delivered, listener.config.stream, sequence);
+                event.value = since_slot.as_ps();
+                self.events.push_back(event);
+            }
+            Err(reason) => {
+                let stream = listener.config.stream;
+                self.discard(reason, stream);
+            }
+        }
+    }
+
+    fn listener_of_frame(&self, frame: &Frame<'_>) -> Option<usize> {
+        let destination = frame.destination();
+        if let Some(ct_id) = virtual_link::ct_id(destination, self.config.ct_marker) {
+            return self.listener_of.get(usize::from(ct_id)).copied().flatten().map(usize::from);
+        }
+        let stream = virtual_link::stream(destination)?;
+        self.listeners.iter().position(|listener| listener.config.stream == stream && listener.config.ct_id.is_none())
+    }
+
+    fn receive_beacon(&mut self, rx_at: LocalTime, frame: &Frame<'_>) {
+        let is_beacon = virtual_link::ct_id(frame.destination(), self.config.ct_marker) == Some(self.config.sync_id);
+        if !is_beacon {
+            return self.discard(DiscardReason::UnknownStream, StreamId::NONE);
+        }
+        let beacon = match ProtocolControlFrame::parse(frame.payload()) {
+            Ok(beacon) => beacon,
+            Err(error) => return self.discard(error.into(), StreamId::NONE),
+        };
+        let (kind, span) = match self.clock.handle_beacon(rx_at, &beacon) {
+            BeaconEffect::Joined(step) => {
+                self.agenda.skip_to(self.clock.cluster_time(rx_at));
+                (EventKind::SyncAcquired, step)
+            }
+            BeaconEffect::Corrected(error) => (EventKind::ClockCorrected, error),
+            BeaconEffect::Rejected(error) => (EventKind::BeaconRejected, error),
+            BeaconEffect::Lost(error) => (EventKind::SyncLost, error),
+            BeaconEffect::Unusable => return self.discard(DiscardReason::Malformed, StreamId::NONE),
+        };
+        let mut event = Event::of(kind, StreamId::NONE, u64::from(beacon.integration_cycle));
+        event.value = span.as_ps();
+        self.events.push_back(event);
+    }
+
+    fn discard(&mut self, reason: DiscardReason, stream: StreamId) {
+        self.events.push_back(Event::of(EventKind::Discarded(reason), stream, 0));
+    }
+}
