@@ -1,0 +1,94 @@
+//! The engines of the bench and how each is built and run. To add one, add a line to [`ENGINES`].
+
+/// One simulator on one variant of the star.
+#[derive(Debug)]
+pub(super) struct Engine {
+    pub(super) name: &'static str,
+    /// From the root.
+    pub(super) build: &'static [&'static str],
+    /// From the root; `{release}` is where cargo puts release builds, `{simulated_ms}` the simulated time. It prints
+    /// one object as described in `bench/README.md`.
+    pub(super) command: &'static [&'static str],
+    /// Whose latencies it must reproduce.
+    pub(super) model: Model,
+    /// Its scenario says how long it lasts, and the others follow.
+    pub(super) sets_simulated_time: bool,
+}
+
+/// Engines of one model must give the same latencies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Model {
+    /// `peers/star.md` whole.
+    StrictPriority,
+    /// The same with one queue a port; latencies are too short by a known span [ns].
+    FirstInFirstOut {
+        /// What its framing leaves out.
+        shorter_ns: i64,
+    },
+    /// Frames of other lengths: only the number of frames can agree.
+    CountsOnly,
+}
+
+/// The engine that ratios refer to.
+pub(super) const RATIO_TO: &str = "ns-3 l2";
+
+const BUILD_OURS: &[&str] =
+    &["cargo", "build", "--quiet", "--release", "--locked", "--package", "chronoseal-cli", "--bin", "chronoseal"];
+const BUILD_NS3: &[&str] = &["make", "-C", "peers/ns3"];
+const BUILD_NEXOSIM: &[&str] = &[
+    "cargo",
+    "build",
+    "--quiet",
+    "--release",
+    "--locked",
+    "--manifest-path",
+    "peers/nexosim/Cargo.toml",
+    "--target-dir",
+    "peers/nexosim/target",
+];
+
+pub(super) const ENGINES: &[Engine] = &[
+    Engine {
+        name: "chronoseal, timing",
+        build: BUILD_OURS,
+        command: &["{release}/chronoseal", "run", "scenarios/star.toml", "--engine", "sim", "--format", "json"],
+        model: Model::StrictPriority,
+        sets_simulated_time: true,
+    },
+    Engine {
+        name: "chronoseal, HMAC-SHA-256",
+        build: BUILD_OURS,
+        command: &["{release}/chronoseal", "run", "scenarios/star-hmac.toml", "--engine", "sim", "--format", "json"],
+        model: Model::CountsOnly,
+        sets_simulated_time: false,
+    },
+    Engine {
+        name: "ns-3 l2",
+        build: BUILD_NS3,
+        command: &["peers/ns3/build/star", "--flows=peers/star.csv", "--variant=l2", "--duration-ms={simulated_ms}"],
+        model: Model::FirstInFirstOut { shorter_ns: 0 },
+        sets_simulated_time: false,
+    },
+    Engine {
+        name: "ns-3 udp",
+        build: BUILD_NS3,
+        command: &["peers/ns3/build/star", "--flows=peers/star.csv", "--variant=udp", "--duration-ms={simulated_ms}"],
+        // Two hops, each 36 bytes short at 1 Gb/s: PPP framing (peers/README.md).
+        model: Model::FirstInFirstOut { shorter_ns: 576 },
+        sets_simulated_time: false,
+    },
+    Engine {
+        name: "nexosim",
+        build: BUILD_NEXOSIM,
+        command: &["peers/nexosim/target/release/star-nexosim", "peers/star.csv", "{simulated_ms}", "1000"],
+        model: Model::StrictPriority,
+        sets_simulated_time: false,
+    },
+    Engine {
+        name: "nexosim, fifo",
+        build: BUILD_NEXOSIM,
+        command: &["peers/nexosim/target/release/star-nexosim", "peers/star.csv", "{simulated_ms}", "1000", "fifo"],
+        model: Model::FirstInFirstOut { shorter_ns: 0 },
+        sets_simulated_time: false,
+    },
+];

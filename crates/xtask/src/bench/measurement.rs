@@ -1,0 +1,93 @@
+//! What an engine prints, read back.
+
+use serde_json::Value;
+
+/// One run of one engine.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Measurement {
+    pub(super) simulated_ms: u64,
+    pub(super) frames_delivered: u64,
+    pub(super) frames_per_cpu_s: f64,
+    /// In the order of `peers/star.csv`; empty if the engine does not say.
+    pub(super) flows: Vec<Flow>,
+}
+
+/// One flow of one run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Flow {
+    pub(super) count: u64,
+    pub(super) latency_mean_ns: f64,
+    pub(super) latency_max_ns: i64,
+}
+
+impl Measurement {
+    /// Reads the one JSON object an engine prints.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(text).map_err(|error| format!("prints no JSON object: {error}"))?;
+        let number = |key: &str| value[key].as_f64().ok_or(format!("prints no number `{key}`"));
+        let simulated_s = number("simulated_s")?;
+        if simulated_s <= 0.0 {
+            return Err("simulated no time".into());
+        }
+        let flows = value["flows"].as_array().into_iter().flatten().map(Flow::parse).collect::<Result<_, _>>()?;
+        Ok(Self {
+            simulated_ms: (simulated_s * 1e3).round() as u64,
+            frames_delivered: value["frames_delivered"].as_u64().ok_or("prints no number `frames_delivered`")?,
+            frames_per_cpu_s: number("frames_per_cpu_s")?,
+            flows,
+        })
+    }
+}
+
+impl Flow {
+    fn parse(value: &Value) -> Result<Self, String> {
+        let missing = |key: &str| format!("prints a flow without `{key}`");
+        Ok(Self {
+            count: value["count"].as_u64().ok_or_else(|| missing("count"))?,
+            latency_mean_ns: value["latency_mean_ns"].as_f64().ok_or_else(|| missing("latency_mean_ns"))?,
+            latency_max_ns: value["latency_max_ns"].as_i64().ok_or_else(|| missing("latency_max_ns"))?,
+        })
+    }
+}
+
+/// The middle of an odd number of values, the mean of the two in the middle of an even one.
+pub(super) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match (sorted.len(), sorted.len() / 2) {
+        (0, _) => f64::NAN,
+        (len, half) if len % 2 == 1 => sorted[half],
+        (_, half) => f64::midpoint(sorted[half - 1], sorted[half]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_a_peer_prints() {
+        let text = r#"{"engine":"x","simulated_s":0.300000,"frames_delivered":7,"cpu_s":0.5,"frames_per_cpu_s":14.0,
+            "flows":[{"flow":0,"count":7,"latency_mean_ns":7990.25,"latency_max_ns":15364}]}"#;
+        let run = Measurement::parse(text).unwrap();
+        assert_eq!((run.simulated_ms, run.frames_delivered), (300, 7));
+        assert_eq!(run.flows, [Flow { count: 7, latency_mean_ns: 7990.25, latency_max_ns: 15364 }]);
+    }
+
+    #[test]
+    fn refuses_what_says_too_little() {
+        for text in ["", "[]", r#"{"simulated_s":1}"#, r#"{"simulated_s":0,"frames_delivered":1,"frames_per_cpu_s":1}"#]
+        {
+            assert!(Measurement::parse(text).is_err(), "{text}");
+        }
+        let text = r#"{"simulated_s":1,"frames_delivered":1,"frames_per_cpu_s":1,"flows":[{"count":1}]}"#;
+        assert!(Measurement::parse(text).unwrap_err().contains("latency_mean_ns"));
+    }
+
+    #[test]
+    fn median_of_odd_and_even_counts() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(&[]).is_nan());
+    }
+}

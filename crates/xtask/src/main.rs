@@ -1,0 +1,75 @@
+//! Chores of the project, run as `cargo xtask <task>`. One file a task.
+//!
+//! This crate is no part of chronoseal: nothing depends on it and it depends on no other crate of the workspace, so
+//! it builds in seconds and works while another crate does not compile. What it needs from them it asks their binary.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool for developers")]
+
+mod bench;
+mod ci;
+mod finding;
+mod generate;
+mod licences;
+mod process;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <task>
+
+  tidy                 check the rules of the house that the compiler does not check
+  generate [--check]   write generated documents; with --check only compare them
+  licences             check the licences of every dependency
+  bench star [RUNS]    the star on our simulator, ns-3 and nexosim, pinned and interleaved (default 5 runs)
+  ci                   format, lints, tidy, generated documents, licences, no-std link, tests";
+
+/// How a task ended, if it did not succeed.
+#[derive(Debug)]
+enum Failure {
+    /// Something checked does not hold; it was printed.
+    CheckFailed,
+    /// The task could not run.
+    CouldNotRun(String),
+}
+
+type TaskResult = Result<(), Failure>;
+
+impl Failure {
+    fn because(reason: impl Into<String>) -> Self {
+        Self::CouldNotRun(reason.into())
+    }
+}
+
+/// The folder of the workspace's manifest.
+fn workspace_root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).expect("this crate lies in crates/xtask").to_path_buf()
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = workspace_root();
+    let result = match words[..] {
+        ["tidy"] => tidy::run(&root),
+        ["generate"] => generate::run(&root, generate::Mode::Write),
+        ["generate", "--check"] => generate::run(&root, generate::Mode::Check),
+        ["licences"] => licences::run(&root),
+        ["bench", "star"] => bench::star(&root, bench::RUNS_DEFAULT),
+        ["bench", "star", runs] => match runs.parse() {
+            Ok(runs @ 1..=1000) => bench::star(&root, runs),
+            _ => Err(Failure::because(format!("'{runs}' is no number of runs between 1 and 1000"))),
+        },
+        ["ci"] => ci::run(&root),
+        _ => Err(Failure::because(USAGE)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::CheckFailed) => ExitCode::from(1),
+        Err(Failure::CouldNotRun(reason)) => {
+            eprintln!("{reason}");
+            ExitCode::from(2)
+        }
+    }
+}

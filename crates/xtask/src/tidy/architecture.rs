@@ -1,0 +1,262 @@
+//! Which crate may use which, and what it may touch of the world. The reasons are in `ARCHITECTURE.md`.
+
+use toml::{Table, Value};
+
+use super::File;
+use crate::finding::Finding;
+
+/// Something of the world that makes a run depend on more than scenario and seed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Touch {
+    Files,
+    Sockets,
+    Clocks,
+    Threads,
+    Programs,
+}
+use Touch::{Clocks, Files, Programs, Sockets, Threads};
+
+/// One crate's place in the house.
+struct Place {
+    /// Folder below `crates/`.
+    name: &'static str,
+    /// Crates of the workspace it may depend on, tests included.
+    uses: &'static [&'static str],
+    /// What its sources may touch, tests excluded.
+    touches: &'static [Touch],
+}
+
+/// The whole rule. `sim` and `testbed` are two drivers of the same nodes and never see each other.
+const PLACES: &[Place] = &[
+    Place { name: "core", uses: &[], touches: &[] },
+    Place { name: "wire", uses: &["core"], touches: &[] },
+    Place { name: "crypto", uses: &["core"], touches: &[] },
+    Place { name: "frameauth", uses: &["core", "wire", "crypto"], touches: &[] },
+    Place { name: "media", uses: &["core", "wire"], touches: &[] },
+    Place { name: "nodes", uses: &["core", "wire", "crypto", "frameauth", "media"], touches: &[] },
+    Place { name: "scenario", uses: &["core", "wire", "crypto", "frameauth", "media", "nodes"], touches: &[] },
+    Place {
+        name: "analysis",
+        uses: &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario"],
+        touches: &[],
+    },
+    Place { name: "results", uses: &["core"], touches: &[Files] },
+    Place {
+        name: "sim",
+        uses: &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "results"],
+        touches: &[],
+    },
+    Place {
+        name: "testbed",
+        uses: &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "results"],
+        // Files: device nodes and /proc only.
+        touches: &[Files, Sockets, Clocks, Threads, Programs],
+    },
+    Place { name: "report", uses: &["core", "results"], touches: &[] },
+    Place {
+        name: "cli",
+        uses: &[
+            "core",
+            "wire",
+            "crypto",
+            "frameauth",
+            "media",
+            "nodes",
+            "scenario",
+            "analysis",
+            "results",
+            "sim",
+            "testbed",
+            "report",
+        ],
+        // Clocks: the day in a run's manifest, processor time in its figures.
+        touches: &[Files, Clocks, Programs],
+    },
+    Place { name: "xtask", uses: &[], touches: &[Files, Programs] },
+];
+
+/// Words in a source line that give away what it touches.
+const MARKS: &[(&str, Touch)] = &[
+    ("std::fs", Files),
+    ("File::open", Files),
+    ("std::net", Sockets),
+    ("std::os::unix::net", Sockets),
+    ("UdpSocket", Sockets),
+    ("TcpStream", Sockets),
+    ("Instant::now", Clocks),
+    ("SystemTime::now", Clocks),
+    ("clock_gettime", Clocks),
+    ("std::thread", Threads),
+    ("std::process::Command", Programs),
+    ("Command::new", Programs),
+];
+
+pub(super) fn check(files: &[File]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in files {
+        let Some(name) = file.crate_name() else { continue };
+        let place = PLACES.iter().find(|place| place.name == name);
+        if file.path == format!("crates/{name}/Cargo.toml") {
+            match place {
+                Some(place) => check_dependencies(file, place, &mut findings),
+                None => findings.push(Finding::new(
+                    &file.path,
+                    1,
+                    format!("crate `{name}` has no place in the house"),
+                    "add a line to PLACES in crates/xtask/src/tidy/architecture.rs and a row to ARCHITECTURE.md",
+                )),
+            }
+        } else if let Some(place) = place.filter(|_| is_source(&file.path)) {
+            check_touches(file, place, &mut findings);
+        }
+    }
+    findings
+}
+
+fn check_dependencies(file: &File, place: &Place, findings: &mut Vec<Finding>) {
+    let Ok(manifest) = file.text.parse::<Table>() else {
+        findings.push(Finding::new(&file.path, 1, "this manifest is no TOML", "mend it"));
+        return;
+    };
+    for used in workspace_dependencies(&manifest) {
+        if used == place.name || place.uses.contains(&used.as_str()) {
+            continue;
+        }
+        let line = line_of(&file.text, &format!("chronoseal-{used}"));
+        findings.push(Finding::new(
+            &file.path,
+            line,
+            format!("`{}` may not depend on `{used}`", place.name),
+            "move what is needed down to a crate both may use; the table is PLACES in \
+             crates/xtask/src/tidy/architecture.rs",
+        ));
+    }
+}
+
+/// Folder names of the workspace's crates a manifest names, in every kind of dependency and for every target.
+fn workspace_dependencies(manifest: &Table) -> Vec<String> {
+    let mut tables: Vec<&Table> = Vec::new();
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let holders = std::iter::once(manifest)
+        .chain(targets.into_iter().flat_map(|targets| targets.values().filter_map(Value::as_table)));
+    for holder in holders {
+        for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            tables.extend(holder.get(kind).and_then(Value::as_table));
+        }
+    }
+    let mut names = Vec::new();
+    for (key, value) in tables.into_iter().flatten() {
+        // A renamed dependency carries its real name in `package`.
+        let name = value.get("package").and_then(Value::as_str).unwrap_or(key);
+        names.extend(name.strip_prefix("chronoseal-").map(str::to_owned));
+    }
+    names
+}
+
+/// Rust below `src/`, tests left out: they may write temporary files.
+fn is_source(path: &str) -> bool {
+    path.ends_with(".rs") && path.contains("/src/") && !path.ends_with("/tests.rs") && !path.contains("/tests/")
+}
+
+fn check_touches(file: &File, place: &Place, findings: &mut Vec<Finding>) {
+    for (number, line) in file.text.lines().enumerate() {
+        let code = line.trim_start();
+        // Tests stand last in a file.
+        if code.starts_with("#[cfg(test)]") {
+            return;
+        }
+        if code.starts_with("//") {
+            continue;
+        }
+        // A mark in quotes is a text about it, as in the table above.
+        let mark = MARKS.iter().find(|(mark, _)| code.contains(mark) && !code.contains(&format!("\"{mark}\"")));
+        let Some((mark, touch)) = mark.filter(|(_, touch)| !place.touches.contains(touch)) else { continue };
+        findings.push(Finding::new(
+            &file.path,
+            number + 1,
+            format!("`{mark}` in `{}`, which may not touch {}", place.name, name_of(*touch)),
+            "take bytes, a time or a seeded generator as an argument; the table is PLACES in \
+             crates/xtask/src/tidy/architecture.rs",
+        ));
+    }
+}
+
+fn name_of(touch: Touch) -> &'static str {
+    match touch {
+        Files => "files",
+        Sockets => "sockets",
+        Clocks => "clocks",
+        Threads => "threads",
+        Programs => "other programs",
+    }
+}
+
+fn line_of(text: &str, word: &str) -> usize {
+    text.lines().position(|line| line.contains(word)).map_or(1, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(path: &str, text: &str) -> Vec<String> {
+        check(&[File::new(path, text)]).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn table_has_no_cycle_and_no_unknown_name() {
+        for (index, place) in PLACES.iter().enumerate() {
+            for used in place.uses {
+                let at = PLACES.iter().position(|other| other.name == *used);
+                let at = at.unwrap_or_else(|| panic!("{} uses unknown {used}", place.name));
+                assert!(at < index, "{} stands above {used}, which it uses", place.name);
+            }
+        }
+    }
+
+    #[test]
+    fn drivers_do_not_see_each_other_even_in_tests() {
+        for (one, other) in [("sim", "testbed"), ("testbed", "sim")] {
+            let text = format!("[dev-dependencies]\nchronoseal-{other}.workspace = true\n");
+            let found = findings(&format!("crates/{one}/Cargo.toml"), &text);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(found[0].starts_with(&format!("crates/{one}/Cargo.toml:2: `{one}` may not depend on `{other}`")));
+        }
+    }
+
+    #[test]
+    fn finds_renamed_and_target_dependencies() {
+        let renamed = "[dependencies]\nx = { package = \"chronoseal-cli\", path = \"../cli\" }\n";
+        assert_eq!(findings("crates/core/Cargo.toml", renamed).len(), 1);
+        let target = "[target.'cfg(unix)'.dependencies]\nchronoseal-cli.workspace = true\n";
+        assert_eq!(findings("crates/core/Cargo.toml", target).len(), 1);
+    }
+
+    #[test]
+    fn allowed_dependencies_pass() {
+        let text = "[dependencies]\nchronoseal-core.workspace = true\nserde.workspace = true\n";
+        assert!(findings("crates/wire/Cargo.toml", text).is_empty());
+    }
+
+    #[test]
+    fn new_crate_needs_a_place() {
+        assert!(findings("crates/garage/Cargo.toml", "[package]\n")[0].contains("no place in the house"));
+    }
+
+    #[test]
+    fn files_sockets_and_clocks_stay_where_they_belong() {
+        let code = "fn f() {\n    let t = std::time::Instant::now();\n}\n";
+        assert!(findings("crates/sim/src/lib.rs", code)[0].starts_with("crates/sim/src/lib.rs:2: `Instant::now`"));
+        assert!(findings("crates/testbed/src/lib.rs", code).is_empty());
+        assert_eq!(findings("crates/scenario/src/lib.rs", "use std::fs;\n").len(), 1);
+        assert!(findings("crates/results/src/lib.rs", "use std::fs;\n").is_empty());
+        assert_eq!(findings("crates/results/src/lib.rs", "use std::net::UdpSocket;\n").len(), 1);
+    }
+
+    #[test]
+    fn tests_and_comments_may_name_them() {
+        let code = "// std::fs is not for us\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n";
+        assert!(findings("crates/sim/src/lib.rs", code).is_empty());
+        assert!(findings("crates/sim/tests/trace.rs", "use std::fs;\n").is_empty());
+    }
+}

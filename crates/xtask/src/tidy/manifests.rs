@@ -1,0 +1,98 @@
+//! Every crate inherits the workspace's fields and lints, is named after its folder and says what it is.
+
+use toml::{Table, Value};
+
+use super::File;
+use crate::finding::Finding;
+
+/// Fields of `[package]` that come from the workspace.
+const INHERITED: &[&str] = &["version", "edition", "rust-version", "license", "publish"];
+
+/// Crates with lints of their own. `testbed` speaks to the kernel, which takes `unsafe`.
+const OWN_LINTS: &[&str] = &["testbed"];
+
+/// Crates not called `chronoseal-<folder>`. `xtask` is what `cargo xtask` looks for.
+const OWN_NAME: &[&str] = &["xtask"];
+
+pub(super) fn check(files: &[File]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in files {
+        let Some(name) = file.crate_name().filter(|name| file.path == format!("crates/{name}/Cargo.toml")) else {
+            continue;
+        };
+        // Broken TOML is architecture's finding.
+        if let Ok(manifest) = file.text.parse::<Table>() {
+            check_manifest(file, name, &manifest, &mut findings);
+        }
+        if !has_docs(files, name) {
+            findings.push(Finding::new(
+                &format!("crates/{name}/src/lib.rs"),
+                1,
+                "this crate does not say what it is",
+                "begin with `//!`: what it does not do, the types that matter, an example that compiles",
+            ));
+        }
+    }
+    findings
+}
+
+fn check_manifest(file: &File, name: &str, manifest: &Table, findings: &mut Vec<Finding>) {
+    let mut report = |what: String, remedy: &str| findings.push(Finding::new(&file.path, 1, what, remedy));
+    let package = manifest.get("package").and_then(Value::as_table).cloned().unwrap_or_default();
+    let expected = if OWN_NAME.contains(&name) { name.to_owned() } else { format!("chronoseal-{name}") };
+    if package.get("name").and_then(Value::as_str) != Some(&expected) {
+        report(format!("the package is not called `{expected}`"), "name a package after its folder");
+    }
+    if package.get("description").and_then(Value::as_str).is_none_or(str::is_empty) {
+        report("the package has no description".into(), "say in one line what it is");
+    }
+    for field in INHERITED {
+        if !is_inherited(package.get(*field)) {
+            report(format!("`{field}` does not come from the workspace"), &format!("write `{field}.workspace = true`"));
+        }
+    }
+    if !OWN_LINTS.contains(&name) && !is_inherited(manifest.get("lints")) {
+        report("the workspace's lints do not hold here".into(), "write `[lints]` and `workspace = true`");
+    }
+}
+
+fn is_inherited(value: Option<&Value>) -> bool {
+    value.and_then(|value| value.get("workspace")).and_then(Value::as_bool) == Some(true)
+}
+
+fn has_docs(files: &[File], name: &str) -> bool {
+    files.iter().any(|file| {
+        file.path == format!("crates/{name}/README.md")
+            || ["lib", "main"].iter().any(|root| file.path == format!("crates/{name}/src/{root}.rs"))
+                && file.text.trim_start().starts_with("//!")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "[package]\nname = \"chronoseal-core\"\ndescription = \"Time\"\nversion.workspace = true\n\
+                        edition.workspace = true\nrust-version.workspace = true\nlicense.workspace = true\n\
+                        publish.workspace = true\n[lints]\nworkspace = true\n";
+
+    fn findings(manifest: &str, lib: &str) -> Vec<String> {
+        let files = [File::new("crates/core/Cargo.toml", manifest), File::new("crates/core/src/lib.rs", lib)];
+        check(&files).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_good_crate_passes() {
+        assert!(findings(GOOD, "//! Time.\n").is_empty());
+    }
+
+    #[test]
+    fn finds_missing_lints_docs_and_fields() {
+        let no_lints = GOOD.replace("[lints]\nworkspace = true\n", "");
+        assert!(findings(&no_lints, "//! Time.\n")[0].contains("lints do not hold"));
+        assert!(findings(GOOD, "fn f() {}\n")[0].contains("does not say what it is"));
+        let own_version = GOOD.replace("version.workspace = true\nedition", "version = \"9.0.0\"\nedition");
+        assert!(findings(&own_version, "//! Time.\n")[0].contains("`version`"));
+        assert!(findings(&GOOD.replace("chronoseal-core", "core"), "//! Time.\n")[0].contains("`chronoseal-core`"));
+    }
+}
