@@ -1,0 +1,75 @@
+/* Calls the static library on x86-64 Linux without a C library: whatever the library needs beyond the four memory
+ * functions every Rust target needs, the linker cannot find. Prints "ok" or what went wrong. */
+#include <stddef.h>
+#include <stdint.h>
+
+extern uint64_t chronoseal_seal_and_open(uint32_t hash, uint32_t payload, uint64_t freshness);
+extern uint64_t chronoseal_hmac(uint32_t hash, uint64_t message);
+extern int64_t chronoseal_control_frame(uint32_t cycle, int64_t sent_ps, int64_t delay_ps);
+
+/* The linker takes these from here. -fno-builtin keeps the compiler from turning them into calls of themselves. */
+void *memcpy(void *to, const void *from, size_t len) {
+    unsigned char *t = to;
+    const unsigned char *f = from;
+    while (len--) *t++ = *f++;
+    return to;
+}
+void *memmove(void *to, const void *from, size_t len) {
+    unsigned char *t = to;
+    const unsigned char *f = from;
+    if (t < f) return memcpy(to, from, len);
+    while (len--) t[len] = f[len];
+    return to;
+}
+void *memset(void *to, int value, size_t len) {
+    unsigned char *t = to;
+    while (len--) *t++ = (unsigned char)value;
+    return to;
+}
+int memcmp(const void *a, const void *b, size_t len) {
+    const unsigned char *x = a, *y = b;
+    for (; len--; x++, y++)
+        if (*x != *y) return *x - *y;
+    return 0;
+}
+int bcmp(const void *a, const void *b, size_t len) { return memcmp(a, b, len); }
+
+static long system_call(long number, long a, long b, long c) {
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+    return result;
+}
+
+static int say(const char *text, int status) {
+    size_t len = 0;
+    while (text[len]) len++;
+    system_call(1 /* write */, 1, (long)text, (long)len);
+    return status;
+}
+
+/* HMACs with the key 00 01 .. 3f, by Python's hmac:
+ *   hmac.new(bytes(range(64)), bytes.fromhex("0064 01020304 0102030405060708"), name).hexdigest()[:16]
+ * and the same over 0102030405060708 alone; names sha1, sha256, sha3_256. */
+static const uint64_t sealed_tag[3] = {0x660c9da35e85d477, 0xe05f166cd5553171, 0x57c06f75ec7d1690};
+static const uint64_t plain_tag[3] = {0x9b76d92334a3ccca, 0x3e557d2291f56614, 0xe9ce54b9b3d1080e};
+
+int run(void) {
+    for (uint32_t hash = 0; hash < 3; hash++) {
+        if (chronoseal_seal_and_open(hash, 0x01020304, 0x0102030405060708) != sealed_tag[hash])
+            return say("a frame is not sealed or opened as it should be\n", 1);
+        if (chronoseal_hmac(hash, 0x0102030405060708) != plain_tag[hash])
+            return say("an HMAC differs from its vector\n", 1);
+    }
+    if (chronoseal_seal_and_open(3, 0, 0) != 0) return say("an unknown hash is not refused\n", 1);
+    if (chronoseal_control_frame(7, 1000, 234) != 1234) return say("a control frame does not read back\n", 1);
+    return say("ok\n", 0);
+}
+
+__asm__(".globl _start\n"
+        "_start:\n"
+        "  xor %ebp, %ebp\n"
+        "  and $-16, %rsp\n"
+        "  call run\n"
+        "  mov %eax, %edi\n"
+        "  mov $60, %eax\n" /* exit */
+        "  syscall\n");

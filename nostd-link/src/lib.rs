@@ -1,0 +1,87 @@
+//! A static library of core, wire, crypto and frameauth without std, without alloc, with a panic handler of its own.
+//!
+//! What it computes is of no interest; that it links is. `main.c` calls every function with values the compiler of
+//! this library cannot know, so that none of it is folded away. How std or alloc would break the link: `README.md`.
+#![no_std]
+
+use chronoseal_core::{Duration, NodeId};
+use chronoseal_crypto::{HashAlgorithm, HmacKey, KeyBytes, Mac};
+use chronoseal_frameauth::{Freshness, Opener, Profile, Sealer};
+use chronoseal_wire::ethernet::Frame;
+use chronoseal_wire::protocol_control_frame::{self, PcfType, ProtocolControlFrame};
+use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}
+
+const DATA_ID: u16 = 100;
+
+fn hash(number: u32) -> Option<HashAlgorithm> {
+    match number {
+        0 => Some(HashAlgorithm::Sha1),
+        1 => Some(HashAlgorithm::Sha256),
+        2 => Some(HashAlgorithm::Sha3_256),
+        _ => None,
+    }
+}
+
+fn key() -> KeyBytes {
+    KeyBytes::from_array(core::array::from_fn(|i| i as u8))
+}
+
+/// Seals the payload `payload` (four bytes, big-endian) with the `number`th hash, opens it again, checks that a changed
+/// bit and a replay are refused, and returns the first eight bytes of the tag; 0 if anything went otherwise.
+#[unsafe(no_mangle)]
+pub extern "C" fn chronoseal_seal_and_open(number: u32, payload: u32, freshness: u64) -> u64 {
+    seal_and_open(number, payload, freshness).unwrap_or(0)
+}
+
+fn seal_and_open(number: u32, payload: u32, freshness: u64) -> Option<u64> {
+    let profile = Profile::new(hash(number)?, 16, Freshness::Full, 16).ok()?;
+    let mut pdu = [0; 4 + 8 + 16];
+    pdu[..4].copy_from_slice(&payload.to_be_bytes());
+    let len = Sealer::new(profile, &key(), DATA_ID).seal(&mut pdu, 4, freshness).ok()?;
+
+    let mut opener = Opener::new(profile, &key(), DATA_ID);
+    let mut tampered = pdu;
+    tampered[0] ^= 1;
+    let refuses_tampering = opener.open(&tampered[..len], None).is_err();
+    let opens = opener.open(&pdu[..len], None).is_ok_and(|opened| opened.payload == payload.to_be_bytes());
+    let refuses_replay = opener.open(&pdu[..len], None).is_err();
+    let tag = pdu[12..20].try_into().ok()?;
+    (refuses_tampering && opens && refuses_replay).then_some(u64::from_be_bytes(tag))
+}
+
+/// The first eight bytes of the HMAC over `message` (big-endian) alone, 0 if there is no such hash.
+#[unsafe(no_mangle)]
+pub extern "C" fn chronoseal_hmac(number: u32, message: u64) -> u64 {
+    let Some(hash) = hash(number) else { return 0 };
+    let mut tag = [0; 8];
+    match HmacKey::new(hash, key().expose()).compute(&[&message.to_be_bytes()], &mut tag) {
+        Ok(_) => u64::from_be_bytes(tag),
+        Err(_) => 0,
+    }
+}
+
+/// Writes a control frame, lets a device delay it, reads it back; returns its transparent clock [ps], or -1.
+#[unsafe(no_mangle)]
+pub extern "C" fn chronoseal_control_frame(cycle: u32, sent_ps: i64, delay_ps: i64) -> i64 {
+    let mut buf = [0; protocol_control_frame::FRAME_LEN];
+    let beacon = ProtocolControlFrame {
+        integration_cycle: cycle,
+        membership_new: 1,
+        sync_priority: 1,
+        sync_domain: 1,
+        kind: PcfType::Integration,
+        transparent_clock: Duration::from_ps(sent_ps),
+    };
+    let destination = virtual_link::critical_traffic_address(DEFAULT_CT_MARKER, 4043);
+    let len = beacon.emit_frame(destination, virtual_link::station_address(NodeId(1)), &mut buf);
+    protocol_control_frame::add_transparent_clock(&mut buf[..len], Duration::from_ps(delay_ps));
+    match Frame::new_checked(&buf[..len]).map(|frame| ProtocolControlFrame::parse(frame.payload())) {
+        Ok(Ok(read)) if read.integration_cycle == cycle => read.transparent_clock.as_ps(),
+        _ => -1,
+    }
+}
