@@ -1,0 +1,24 @@
+//! Bounds before anything runs: closed forms, worst cases and schedule tables.
+//!
+//! This crate runs nothing, reads no file and no clock, and draws no random number: the same plan gives the same
+//! answer. It simulates no frame either; [`published`] holds what the source work printed, and recomputes it.
+//!
+//! The functions that matter are [`synthesis::synthesize`], which turns a [`Plan`] into the schedule table that nodes,
+//! switch and simulator follow, and [`candidates::check`], which says what each protection would cost.
+//!
+//! ```
+//! use chronoseal_analysis::tdma::Cluster;
+//! // 48 frames of 60 bytes fit in a base period of 10 ms, and none is lost by a tag of 20 bytes.
+//! assert_eq!(Cluster::AS_PUBLISHED.frames_max(60), 48);
+//! assert_eq!(Cluster::AS_PUBLISHED.frames_max(80), 48);
+//! ```
+//!
+//! [`Plan`]: chronoseal_scenario::plan::Plan
+
+pub mod synthesis;
+pub mod tdma;
+
+pub use synthesis::{Infeasible, synthesize, verify};
+
+#[cfg(test)]
+mod testing;

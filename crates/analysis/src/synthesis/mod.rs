@@ -1,0 +1,176 @@
+//! Schedule tables: who sends when, and which processor works when.
+//!
+//! # What is reserved
+//! - [`Access::SharedSlots`]: the whole cluster for frame time and guard period, one slot after another, as in the
+//!   source; and the receivers' links while the switch passes the frame on.
+//! - [`Access::PerLink`]: the sender's link from the slot's start, the receivers' links from the dispatch time, each
+//!   for frame time and guard period.
+//! - Processors: sealing directly before the slot, verification at the earliest free time after arrival, tasks for
+//!   their worst-case execution time. The times are those of the node's platform profile.
+//!
+//! # Rules
+//! - Every item is strictly periodic: its instance `k` lies `k` periods after its first one.
+//! - A slot lies within its period, and with links of their own so do arrival and verification. With shared slots the
+//!   slot counts alone, which is the source's NFmax: the switch passes the last frame on in the next period, and it
+//!   is verified before the end of that.
+//! - Sealing may begin before its period does, by its own length at most: the table repeats, so the processor time of
+//!   the first slot is reserved at the end of the cycle ([`Slot::release`] is negative there).
+//! - A fixed offset is kept.
+//!
+//! # Method
+//! Earliest fit: items are placed by period, then by length times hops, then by number, and a search that meets a
+//! reserved span goes on at its end. If that fails with frames before tasks, it is tried with tasks before frames. An
+//! earliest fit can fail where a schedule exists; what it finds is checked by [`verify`].
+//!
+//! [`Access::SharedSlots`]: chronoseal_scenario::plan::Access::SharedSlots
+//! [`Access::PerLink`]: chronoseal_scenario::plan::Access::PerLink
+//! [`Slot::release`]: chronoseal_media::schedule::Slot::release
+
+mod infeasible;
+mod needs;
+mod place;
+mod timeline;
+mod verify;
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_scenario::plan::{Plan, StreamPlan};
+
+pub use infeasible::{Infeasible, Reason};
+pub use needs::authentication_time;
+pub use verify::{Violation, verify};
+
+use needs::{FrameNeeds, scheduled};
+use place::{Order, Placer, items};
+
+/// Something that gets a place in the table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Item {
+    /// All frames of one cluster cycle of a stream.
+    Stream(StreamId),
+    /// All runs of one cluster cycle of a task.
+    Task {
+        /// On whose processor.
+        node: NodeId,
+        /// Index into the node's list of tasks.
+        index: u16,
+    },
+}
+
+/// What can be reserved.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Resource {
+    /// The one slot of the whole cluster.
+    Cluster,
+    /// The wire from a node to the switch.
+    LinkToSwitch(NodeId),
+    /// The wire from the switch to a node.
+    LinkFromSwitch(NodeId),
+    /// The processor of a node.
+    Processor(NodeId),
+}
+
+/// Processor time reserved for the check of one frame at one receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VerificationSlot {
+    /// Whose frame.
+    pub stream: StreamId,
+    /// Which of the stream's frames in this cluster cycle, from 0.
+    pub instance: u32,
+    /// On whose processor.
+    pub node: NodeId,
+    /// From the start of the cluster cycle; beyond its end if the frame arrives in the next one.
+    pub start: Duration,
+    /// Processor time reserved.
+    pub length: Duration,
+}
+
+/// A schedule table with the processor time of the receivers, which the table does not hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Synthesis {
+    /// What nodes and switch follow.
+    pub table: ScheduleTable,
+    /// When the receivers check, by start.
+    pub verifications: Vec<VerificationSlot>,
+}
+
+/// The schedule table of a plan.
+///
+/// Only time-triggered streams and tasks are in it; best effort has no slots. The module says what is reserved, by
+/// which rules and how it is searched.
+///
+/// # Errors
+/// [`Infeasible`] if something found no place: what, why, with what it collides, and how many streams fit.
+pub fn synthesize(plan: &Plan) -> Result<ScheduleTable, Box<Infeasible>> {
+    synthesize_all(plan).map(|synthesis| synthesis.table)
+}
+
+/// [`synthesize`], with the processor time reserved at the receivers.
+///
+/// # Errors
+/// As [`synthesize`].
+pub fn synthesize_all(plan: &Plan) -> Result<Synthesis, Box<Infeasible>> {
+    let frames_first = match attempt(plan, &items(plan, Order::FramesFirst)) {
+        Ok(synthesis) => return Ok(synthesis),
+        Err(failure) => failure,
+    };
+    if plan.nodes.iter().all(|node| node.tasks.is_empty()) {
+        return Err(Box::new(frames_first.explain(plan, Order::FramesFirst)));
+    }
+    match attempt(plan, &items(plan, Order::TasksFirst)) {
+        Ok(synthesis) => Ok(synthesis),
+        Err(tasks_first) if tasks_first.fitted > frames_first.fitted => {
+            Err(Box::new(tasks_first.explain(plan, Order::TasksFirst)))
+        }
+        Err(_) => Err(Box::new(frames_first.explain(plan, Order::FramesFirst))),
+    }
+}
+
+/// The first item without a place, and how many streams found one when the search went on without it.
+struct Failure {
+    item: Item,
+    reason: Reason,
+    fitted: usize,
+}
+
+fn attempt(plan: &Plan, items: &[Item]) -> Result<Synthesis, Failure> {
+    let mut placer = Placer::new(plan);
+    let (mut first, mut fitted) = (None, 0);
+    for &item in items {
+        match placer.place(item) {
+            Ok(()) => fitted += usize::from(matches!(item, Item::Stream(_))),
+            Err(reason) => first = first.or(Some((item, reason))),
+        }
+    }
+    match first {
+        None => Ok(placer.finish()),
+        Some((item, reason)) => Err(Failure { item, reason, fitted }),
+    }
+}
+
+/// A table in which the slot of the `k`-th time-triggered stream begins at `k * pitch` in each of its periods.
+///
+/// Nothing is checked: slots may overlap or leave their period. It serves to find out what a cluster carries by
+/// adding frames until one is late, rather than by formula. [`slot_pitch`] is the source's pitch. Tasks are left out.
+pub fn explicit(plan: &Plan, pitch: Duration) -> ScheduleTable {
+    let cycle = plan.network.cluster_cycle;
+    let mut slots = Vec::new();
+    for (k, (id, stream)) in scheduled(plan).enumerate() {
+        let needs = FrameNeeds::of(plan, stream);
+        let period = stream.period.max(Duration::from_ps(1));
+        let instances = cycle.div_floor(period).max(1);
+        slots.extend((0..instances).map(|instance| {
+            needs.slot(id, instance as u32, pitch.saturating_mul(k as i64) + period.saturating_mul(instance))
+        }));
+    }
+    slots.sort_unstable_by_key(|slot| (slot.start, slot.stream));
+    ScheduleTable { cluster_cycle: cycle, slots, tasks: Vec::new() }
+}
+
+/// Frame time and guard period of a stream: the length of its slot.
+pub fn slot_pitch(plan: &Plan, stream: &StreamPlan) -> Duration {
+    plan.frame_time(plan.secured_len(stream)) + plan.network.guard_period
+}
+
+#[cfg(test)]
+mod tests;

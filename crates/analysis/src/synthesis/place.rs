@@ -1,0 +1,284 @@
+//! Placing frames and tasks one after another at their earliest fit.
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_media::schedule::{ScheduleTable, TaskSlot};
+use chronoseal_scenario::plan::{Access, Plan};
+
+use super::needs::{FrameNeeds, authentication_time, scheduled};
+use super::timeline::Timeline;
+use super::{Item, Reason, Resource, Synthesis, VerificationSlot};
+
+/// What is placed first. The wires usually run out first, so frames begin; long tasks may need the other order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Order {
+    FramesFirst,
+    TasksFirst,
+}
+
+/// Everything to be placed, in the order in which it is: fixed streams, then frames and tasks (or tasks and frames).
+/// Each kind goes by period, then by length times hops, then by number.
+pub(super) fn items(plan: &Plan, order: Order) -> Vec<Item> {
+    let mut frames: Vec<_> = scheduled(plan)
+        .map(|(id, stream)| {
+            // Every way through a star is two links: to the switch, and on to each receiver.
+            let hops = 1 + stream.receivers.len() as i64;
+            let length = plan.frame_time(plan.secured_len(stream)) * hops;
+            ((stream.offset.is_none(), stream.period, length, id), Item::Stream(id))
+        })
+        .collect();
+    frames.sort_unstable_by_key(|(key, _)| *key);
+    let fixed = frames.partition_point(|((moves, ..), _)| !moves);
+
+    let mut tasks: Vec<_> = (plan.nodes.iter().enumerate())
+        .flat_map(|(node, station)| {
+            station.tasks.iter().enumerate().map(move |(index, task)| {
+                let (node, index) = (NodeId(node as u16), index as u16);
+                // The longest first: it finds a place last.
+                ((task.period, -task.wcet, node, index), Item::Task { node, index })
+            })
+        })
+        .collect();
+    tasks.sort_unstable_by_key(|(key, _)| *key);
+
+    let (fixed, free) = frames.split_at(fixed);
+    let free = free.iter().map(|(_, item)| *item);
+    let tasks = tasks.iter().map(|(_, item)| *item);
+    let mut all: Vec<_> = fixed.iter().map(|(_, item)| *item).collect();
+    match order {
+        Order::FramesFirst => all.extend(free.chain(tasks)),
+        Order::TasksFirst => all.extend(tasks.chain(free)),
+    }
+    all
+}
+
+/// One span of one resource, from the start of a slot.
+#[derive(Clone, Copy)]
+struct Use {
+    resource: usize,
+    from: i64,
+    len: i64,
+}
+
+/// A schedule in the making. Each item is placed strictly periodically: instance `k` starts `k` periods after
+/// instance 0, so no frame has release jitter.
+pub(super) struct Placer<'a> {
+    plan: &'a Plan,
+    /// The cluster, then of each node: link to the switch, link from the switch, processor.
+    timelines: Vec<Timeline>,
+    table: ScheduleTable,
+    verifications: Vec<VerificationSlot>,
+}
+
+impl<'a> Placer<'a> {
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        let cycle = plan.network.cluster_cycle;
+        let resources = 1 + 3 * plan.nodes.len();
+        Self {
+            plan,
+            timelines: vec![Timeline::new(cycle.as_ps()); resources],
+            table: ScheduleTable { cluster_cycle: cycle, ..ScheduleTable::default() },
+            verifications: Vec::new(),
+        }
+    }
+
+    /// Places one item, or says what was in its way. Nothing is reserved in that case.
+    pub(super) fn place(&mut self, item: Item) -> Result<(), Reason> {
+        match item {
+            Item::Stream(id) => self.place_stream(id),
+            Item::Task { node, index } => self.place_task(node, index),
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Synthesis {
+        self.table.slots.sort_unstable_by_key(|slot| (slot.start, slot.stream));
+        self.table.tasks.sort_unstable_by_key(|slot| (slot.start, slot.node, slot.task));
+        self.verifications.sort_unstable_by_key(|slot| (slot.start, slot.node, slot.stream));
+        Synthesis { table: self.table, verifications: self.verifications }
+    }
+
+    fn place_stream(&mut self, id: StreamId) -> Result<(), Reason> {
+        let plan = self.plan;
+        let stream = &plan.streams[id.index()];
+        let len = plan.secured_len(stream);
+        if len > crate::tdma::FRAME_LEN_MAX {
+            return Err(Reason::FrameTooLong { len });
+        }
+        let needs = FrameNeeds::of(plan, stream);
+        let instances = self.instances(stream.period)?;
+        let uses = self.uses_of(id, &needs);
+        let (period, shared) = (stream.period.as_ps(), plan.network.access == Access::SharedSlots);
+
+        // The links are left within the period. With shared slots the slot counts alone, as in the source: the switch
+        // passes the frame on while the next slot runs, so the last frame arrives in the next period.
+        let last_bit = if shared { needs.end } else { needs.arrival.max(needs.end) };
+        let latest = period - last_bit.as_ps();
+        let start = match stream.offset {
+            Some(offset) if offset.as_ps() > latest => return Err(Reason::PeriodTooShort { needed: last_bit }),
+            Some(offset) => self.earliest(&uses, period, instances, offset.as_ps(), offset.as_ps()),
+            None => self.earliest(&uses, period, instances, 0, latest),
+        }
+        .map_err(|resource| match resource {
+            None => Reason::PeriodTooShort { needed: last_bit },
+            Some(resource) => Reason::NoGap { resource, length: needs.end },
+        })?;
+
+        // A later start leaves less room before the same limit, so the first one decides.
+        let limit = if shared { 2 * period } else { period };
+        let checks = self.reserve_verifications(id, start + needs.arrival.as_ps(), period, instances, limit)?;
+        self.verifications.extend(checks);
+        self.reserve(&uses, period, instances, start);
+        let slots = (0..instances).map(|k| needs.slot(id, k, Duration::from_ps(start + i64::from(k) * period)));
+        self.table.slots.extend(slots);
+        Ok(())
+    }
+
+    fn place_task(&mut self, node: NodeId, index: u16) -> Result<(), Reason> {
+        let task = &self.plan.nodes[node.index()].tasks[usize::from(index)];
+        let instances = self.instances(task.period)?;
+        let (period, length) = (task.period.as_ps(), task.wcet);
+        let resource = Resource::Processor(node);
+        let uses = [Use { resource: self.index_of(resource), from: 0, len: length.as_ps() }];
+        let start =
+            self.earliest(&uses, period, instances, 0, period - length.as_ps()).map_err(|blocker| match blocker {
+                None => Reason::PeriodTooShort { needed: length },
+                Some(_) => Reason::NoGap { resource, length },
+            })?;
+        self.reserve(&uses, period, instances, start);
+        self.table.tasks.extend((0..instances).map(|instance| TaskSlot {
+            node,
+            task: index,
+            instance,
+            start: Duration::from_ps(start + i64::from(instance) * period),
+            length,
+        }));
+        Ok(())
+    }
+
+    /// How often `period` comes in the cluster cycle.
+    fn instances(&self, period: Duration) -> Result<u32, Reason> {
+        let cycle = self.table.cluster_cycle;
+        if period <= Duration::ZERO || cycle.rem_floor(period) != Duration::ZERO {
+            return Err(Reason::PeriodDoesNotDivideCycle { period, cycle });
+        }
+        u32::try_from(cycle.div_floor(period)).map_err(|_| Reason::PeriodDoesNotDivideCycle { period, cycle })
+    }
+
+    fn uses_of(&self, id: StreamId, needs: &FrameNeeds) -> Vec<Use> {
+        let stream = &self.plan.streams[id.index()];
+        let slot = (needs.frame_time + self.plan.network.guard_period).as_ps();
+        let at = |resource, from: i64, len: i64| Use { resource: self.index_of(resource), from, len };
+        let first = match self.plan.network.access {
+            Access::SharedSlots => Resource::Cluster,
+            Access::PerLink => Resource::LinkToSwitch(stream.sender),
+        };
+        let mut uses = vec![at(first, 0, slot)];
+        let seal = needs.seal.as_ps();
+        uses.push(at(Resource::Processor(stream.sender), -seal, seal));
+        // Shared slots of unequal frames need this as well: a long frame is still on its way to the receiver when a
+        // short one after it is due there.
+        uses.extend(
+            stream
+                .receivers
+                .iter()
+                .map(|&node| at(Resource::LinkFromSwitch(node), needs.dispatch.as_ps(), needs.egress.as_ps())),
+        );
+        uses.retain(|usage| usage.len > 0);
+        uses
+    }
+
+    /// The earliest start in `first..=last` at which every use of every instance is free. Each step jumps to the end
+    /// of what blocks; the error is the last blocker, `None` if there was none and the range is empty.
+    fn earliest(
+        &self,
+        uses: &[Use],
+        period: i64,
+        instances: u32,
+        first: i64,
+        last: i64,
+    ) -> Result<i64, Option<Resource>> {
+        if uses.iter().any(|usage| usage.len > period) {
+            return Err(None);
+        }
+        let (mut start, mut blocker) = (first, None);
+        while start <= last {
+            let mut next = start;
+            for usage in uses {
+                for k in 0..i64::from(instances) {
+                    let shift = usage.from + k * period;
+                    let end = self.timelines[usage.resource].blocked_until(start + shift, usage.len);
+                    if let Some(free) = end.map(|end| end - shift).filter(|free| *free > next) {
+                        (next, blocker) = (free, Some(usage.resource));
+                    }
+                }
+            }
+            if next == start {
+                return Ok(start);
+            }
+            start = next;
+        }
+        Err(blocker.map(|index| self.resource_at(index)))
+    }
+
+    fn reserve(&mut self, uses: &[Use], period: i64, instances: u32, start: i64) {
+        for usage in uses {
+            for k in 0..i64::from(instances) {
+                self.timelines[usage.resource].reserve(start + usage.from + k * period, usage.len);
+            }
+        }
+    }
+
+    /// Reserves the verification of each instance at each receiver at its earliest fit after arrival.
+    fn reserve_verifications(
+        &mut self,
+        id: StreamId,
+        arrival: i64,
+        period: i64,
+        instances: u32,
+        limit: i64,
+    ) -> Result<Vec<VerificationSlot>, Reason> {
+        let stream = &self.plan.streams[id.index()];
+        let mut done: Vec<VerificationSlot> = Vec::new();
+        for &node in &stream.receivers {
+            let resource = Resource::Processor(node);
+            let line = self.index_of(resource);
+            let length = authentication_time(self.plan, stream, node);
+            if length <= Duration::ZERO {
+                continue;
+            }
+            for instance in 0..instances {
+                let shift = i64::from(instance) * period;
+                let fits = length.as_ps() <= period;
+                let gap = self.timelines[line].earliest_gap(arrival + shift, length.as_ps(), limit + shift);
+                let Some(start) = gap.filter(|_| fits) else {
+                    for slot in &done {
+                        let line = self.index_of(Resource::Processor(slot.node));
+                        self.timelines[line].release(slot.start.as_ps(), slot.length.as_ps());
+                    }
+                    return Err(Reason::NoGap { resource, length });
+                };
+                self.timelines[line].reserve(start, length.as_ps());
+                done.push(VerificationSlot { stream: id, instance, node, start: Duration::from_ps(start), length });
+            }
+        }
+        Ok(done)
+    }
+
+    fn index_of(&self, resource: Resource) -> usize {
+        match resource {
+            Resource::Cluster => 0,
+            Resource::LinkToSwitch(node) => 1 + 3 * node.index(),
+            Resource::LinkFromSwitch(node) => 2 + 3 * node.index(),
+            Resource::Processor(node) => 3 + 3 * node.index(),
+        }
+    }
+
+    fn resource_at(&self, index: usize) -> Resource {
+        let Some(index) = index.checked_sub(1) else { return Resource::Cluster };
+        let node = NodeId((index / 3) as u16);
+        match index % 3 {
+            0 => Resource::LinkToSwitch(node),
+            1 => Resource::LinkFromSwitch(node),
+            _ => Resource::Processor(node),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What of one resource is taken: sorted disjoint spans on a circle as long as the cluster cycle.
+
+/// Reserved spans [ps] of one cluster cycle, which repeats. Spans that touch are one span.
+#[derive(Clone, Debug)]
+pub(super) struct Timeline {
+    cycle: i64,
+    /// Start and end, `0 <= start < end <= cycle`, by start, never touching.
+    taken: Vec<(i64, i64)>,
+}
+
+impl Timeline {
+    pub(super) fn new(cycle: i64) -> Self {
+        Self { cycle, taken: Vec::new() }
+    }
+
+    /// Reserves `len` from `from`, any instant of any cycle. The span must be free and no longer than a cycle.
+    pub(super) fn reserve(&mut self, from: i64, len: i64) {
+        for (start, end) in self.pieces(from, len) {
+            let at = self.taken.partition_point(|span| span.0 < start);
+            let joins_left = at > 0 && self.taken[at - 1].1 == start;
+            let joins_right = self.taken.get(at).is_some_and(|span| span.0 == end);
+            match (joins_left, joins_right) {
+                (true, true) => {
+                    self.taken[at - 1].1 = self.taken[at].1;
+                    self.taken.remove(at);
+                }
+                (true, false) => self.taken[at - 1].1 = end,
+                (false, true) => self.taken[at].0 = start,
+                (false, false) => self.taken.insert(at, (start, end)),
+            }
+        }
+    }
+
+    /// Gives back a span reserved before.
+    pub(super) fn release(&mut self, from: i64, len: i64) {
+        for (start, end) in self.pieces(from, len) {
+            let at = self.taken.partition_point(|span| span.1 <= start);
+            let span = self.taken.remove(at);
+            if end < span.1 {
+                self.taken.insert(at, (end, span.1));
+            }
+            if span.0 < start {
+                self.taken.insert(at, (span.0, start));
+            }
+        }
+    }
+
+    /// If `[from, from + len)` is not free: the end of the last span in its way. No later start before that end is
+    /// free either, so a search may go on there.
+    pub(super) fn blocked_until(&self, from: i64, len: i64) -> Option<i64> {
+        let base = from - from.rem_euclid(self.cycle);
+        let [first, second] = self.split(from, len);
+        self.last_overlap(second)
+            .map(|end| base + self.cycle + end)
+            .or_else(|| self.last_overlap(first).map(|end| base + end))
+    }
+
+    /// The earliest start from `from` on at which `len` is free, ending no later than `limit`.
+    pub(super) fn earliest_gap(&self, from: i64, len: i64, limit: i64) -> Option<i64> {
+        let mut start = from;
+        while start + len <= limit {
+            match self.blocked_until(start, len) {
+                Some(end) => start = end,
+                None => return Some(start),
+            }
+        }
+        None
+    }
+
+    fn last_overlap(&self, (start, end): (i64, i64)) -> Option<i64> {
+        if start >= end {
+            return None;
+        }
+        let before = self.taken.partition_point(|span| span.0 < end);
+        let span = self.taken[..before].last()?;
+        (span.1 > start).then_some(span.1)
+    }
+
+    /// The span on the circle: up to the end of the cycle, and what is left from its beginning.
+    fn split(&self, from: i64, len: i64) -> [(i64, i64); 2] {
+        debug_assert!(len <= self.cycle, "nothing is reserved for longer than a cycle");
+        let start = from.rem_euclid(self.cycle);
+        let end = start + len;
+        [(start, end.min(self.cycle)), (0, end - self.cycle)]
+    }
+
+    fn pieces(&self, from: i64, len: i64) -> impl Iterator<Item = (i64, i64)> + use<> {
+        self.split(from, len).into_iter().filter(|(start, end)| start < end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_span_over_the_end_of_the_cycle_takes_both_ends() {
+        let mut line = Timeline::new(100);
+        line.reserve(-10, 20);
+        assert_eq!(line.taken, [(0, 10), (90, 100)]);
+        assert_eq!(line.blocked_until(5, 1), Some(10));
+        assert_eq!(line.blocked_until(85, 10), Some(100));
+        assert_eq!(line.blocked_until(185, 20), Some(210));
+        assert_eq!(line.earliest_gap(85, 10, 1000), Some(110));
+        assert_eq!(line.earliest_gap(85, 81, 1000), None);
+        line.release(-10, 20);
+        assert!(line.taken.is_empty());
+    }
+
+    proptest! {
+        /// Against one flag for each picosecond.
+        #[test]
+        fn agrees_with_a_plain_array(wanted in prop::collection::vec((-50i64..150, 0i64..30, any::<bool>()), 0..40)) {
+            let mut line = Timeline::new(100);
+            let mut plain = [false; 100];
+            let mut reserved = Vec::new();
+            for (from, len, give_back) in wanted {
+                let free = (from..from + len).all(|t| !plain[t.rem_euclid(100) as usize]);
+                prop_assert_eq!(line.blocked_until(from, len).is_none(), free);
+                if let Some(end) = line.blocked_until(from, len) {
+                    prop_assert!(end > from);
+                    for start in from..end {
+                        prop_assert!((start..start + len).any(|t| plain[t.rem_euclid(100) as usize]));
+                    }
+                } else {
+                    line.reserve(from, len);
+                    (from..from + len).for_each(|t| plain[t.rem_euclid(100) as usize] = true);
+                    reserved.push((from, len));
+                }
+                if give_back && let Some((from, len)) = reserved.pop() {
+                    line.release(from, len);
+                    (from..from + len).for_each(|t| plain[t.rem_euclid(100) as usize] = false);
+                }
+                prop_assert!(line.taken.windows(2).all(|pair| pair[0].1 < pair[1].0));
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! A plain second opinion on schedule tables: every pair is looked at, nothing is shared with the search.
+
+use std::fmt;
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_media::schedule::{ScheduleTable, Slot};
+use chronoseal_scenario::plan::{Access, Dispatch, Plan, StreamClass};
+
+use super::{Resource, authentication_time};
+
+/// A rule that a schedule table breaks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Violation {
+    /// A stream has not exactly one slot for each of its periods.
+    WrongInstances {
+        /// Which stream.
+        stream: StreamId,
+        /// Slots it should have.
+        expected: usize,
+        /// Slots it has.
+        found: usize,
+    },
+    /// A task has not exactly one slot for each of its periods.
+    WrongTaskInstances {
+        /// On whose processor.
+        node: NodeId,
+        /// Index into the node's list of tasks.
+        task: u16,
+    },
+    /// A time of a slot is not what plan and start give.
+    WrongTimes {
+        /// Which stream.
+        stream: StreamId,
+        /// Which of its slots.
+        instance: u32,
+        /// Which time.
+        which: &'static str,
+    },
+    /// A slot does not lie one period after the one before, or not at the offset the plan fixes.
+    NotPeriodic {
+        /// Which stream.
+        stream: StreamId,
+        /// Which of its slots.
+        instance: u32,
+    },
+    /// A slot or a run of a task is not within its period.
+    OutsidePeriod {
+        /// Stream, or task as `node/task`.
+        name: String,
+        /// Which instance.
+        instance: u32,
+    },
+    /// Two spans of one resource overlap.
+    Overlap {
+        /// Which resource.
+        resource: Resource,
+        /// Whose spans: streams, or tasks as `node/task`.
+        names: [String; 2],
+    },
+    /// A processor cannot check all frames in time, in whatever order it does.
+    VerificationLate {
+        /// On whose processor.
+        node: NodeId,
+        /// From this time on,
+        from: Duration,
+        /// and until this time it has more to do than time.
+        until: Duration,
+    },
+    /// The table is for another cluster cycle.
+    WrongCycle,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WrongInstances { stream, expected, found } => {
+                write!(f, "stream {} has {found} slots in a cluster cycle instead of {expected}", stream.0)
+            }
+            Self::WrongTaskInstances { node, task } => {
+                write!(f, "task {task} of node {} has not one slot in each of its periods", node.0)
+            }
+            Self::WrongTimes { stream, instance, which } => {
+                write!(f, "slot {instance} of stream {} has a wrong {which}", stream.0)
+            }
+            Self::NotPeriodic { stream, instance } => {
+                write!(f, "slot {instance} of stream {} is not where its offset and period put it", stream.0)
+            }
+            Self::OutsidePeriod { name, instance } => write!(f, "instance {instance} of {name} leaves its period"),
+            Self::Overlap { resource, names: [one, other] } => write!(f, "{one} and {other} overlap on {resource:?}"),
+            Self::VerificationLate { node, from, until } => {
+                write!(f, "node {} has more frames to check from {from} to {until} than it can", node.0)
+            }
+            Self::WrongCycle => f.write_str("the table is for another cluster cycle"),
+        }
+    }
+}
+
+/// Everything that is wrong with `table` as a schedule of `plan`; nothing if it is right.
+///
+/// Quadratic in the slots and more, on purpose: it is as plain as the rules.
+pub fn verify(plan: &Plan, table: &ScheduleTable) -> Vec<Violation> {
+    let mut found = Vec::new();
+    if table.cluster_cycle != plan.network.cluster_cycle || table.cluster_cycle <= Duration::ZERO {
+        return vec![Violation::WrongCycle];
+    }
+    times(plan, table, &mut found);
+    if !found.is_empty() {
+        // Overlaps of slots with wrong times would only say the same again.
+        return found;
+    }
+    overlaps(plan, table, &mut found);
+    verifications(plan, table, &mut found);
+    found
+}
+
+fn times(plan: &Plan, table: &ScheduleTable, found: &mut Vec<Violation>) {
+    let network = &plan.network;
+    for (index, stream) in plan.streams.iter().enumerate() {
+        let id = StreamId(index as u16);
+        let slots: Vec<_> = table.of(id).collect();
+        let scheduled = matches!(stream.class, StreamClass::TimeTriggered { .. });
+        let expected = if scheduled { table.cluster_cycle.div_floor(stream.period) as usize } else { 0 };
+        let exact = !scheduled || table.cluster_cycle.rem_floor(stream.period) == Duration::ZERO;
+        let numbered = slots.iter().enumerate().all(|(k, slot)| slot.instance as usize == k);
+        if slots.len() != expected || !exact || !numbered {
+            found.push(Violation::WrongInstances { stream: id, expected, found: slots.len() });
+            continue;
+        }
+        let frame_time = plan.frame_time(plan.secured_len(stream));
+        let in_switch = frame_time + network.propagation_delay + network.forwarding_delay;
+        for slot in &slots {
+            let begin = stream.period * i64::from(slot.instance);
+            let shared = network.access == Access::SharedSlots;
+            let dispatch = match network.dispatch {
+                Dispatch::Immediate => slot.start + in_switch,
+                Dispatch::Scheduled if shared => slot.end,
+                Dispatch::Scheduled => slot.start + in_switch + network.precision * 2,
+            };
+            let guarded = slot.start + frame_time + network.guard_period;
+            let end = if shared { guarded } else { guarded.max(slot.dispatch) };
+            let release = slot.start - authentication_time(plan, stream, stream.sender);
+            for (which, right) in [
+                ("frame time", slot.frame_time == frame_time),
+                ("dispatch time", slot.dispatch == dispatch),
+                ("end", slot.end == end),
+                ("release", slot.release == release),
+            ] {
+                if !right {
+                    found.push(Violation::WrongTimes { stream: id, instance: slot.instance, which });
+                }
+            }
+            let first = stream.offset.unwrap_or(slots[0].start);
+            if slot.start != first + begin {
+                found.push(Violation::NotPeriodic { stream: id, instance: slot.instance });
+            }
+            let last = if shared { slot.end } else { slot.end.max(arrival(plan, slot)) };
+            if slot.start < begin || last > begin + stream.period {
+                found.push(Violation::OutsidePeriod { name: stream.name.clone(), instance: slot.instance });
+            }
+        }
+    }
+    for (index, station) in plan.nodes.iter().enumerate() {
+        for (number, task) in station.tasks.iter().enumerate() {
+            let (node, number) = (NodeId(index as u16), number as u16);
+            let runs: Vec<_> = table.tasks.iter().filter(|run| (run.node, run.task) == (node, number)).collect();
+            let expected = table.cluster_cycle.div_floor(task.period);
+            let numbered =
+                runs.iter().enumerate().all(|(k, run)| run.instance as usize == k && run.length == task.wcet);
+            if runs.len() as i64 != expected || !numbered {
+                found.push(Violation::WrongTaskInstances { node, task: number });
+            }
+            for run in runs {
+                let begin = task.period * i64::from(run.instance);
+                if run.start < begin || run.start + run.length > begin + task.period {
+                    let name = format!("{}/{}", station.name, task.name);
+                    found.push(Violation::OutsidePeriod { name, instance: run.instance });
+                }
+            }
+        }
+    }
+}
+
+fn arrival(plan: &Plan, slot: &Slot) -> Duration {
+    slot.dispatch + slot.frame_time + plan.network.propagation_delay
+}
+
+struct Span {
+    resource: Resource,
+    start: Duration,
+    length: Duration,
+    name: String,
+}
+
+fn fixed_spans(plan: &Plan, table: &ScheduleTable) -> Vec<Span> {
+    let network = &plan.network;
+    let mut spans = Vec::new();
+    for slot in &table.slots {
+        let stream = &plan.streams[slot.stream.index()];
+        let mut add = |resource, start, length| spans.push(Span { resource, start, length, name: stream.name.clone() });
+        let guarded = slot.frame_time + network.guard_period;
+        let egress = match (network.access, network.dispatch) {
+            (Access::SharedSlots, _) => slot.frame_time,
+            (Access::PerLink, Dispatch::Scheduled) => guarded,
+            (Access::PerLink, Dispatch::Immediate) => guarded + network.forwarding_jitter.max + network.precision,
+        };
+        let first = match network.access {
+            Access::SharedSlots => Resource::Cluster,
+            Access::PerLink => Resource::LinkToSwitch(stream.sender),
+        };
+        add(first, slot.start, guarded);
+        add(Resource::Processor(stream.sender), slot.release, slot.start - slot.release);
+        for &node in &stream.receivers {
+            add(Resource::LinkFromSwitch(node), slot.dispatch, egress);
+        }
+    }
+    for run in &table.tasks {
+        let station = &plan.nodes[run.node.index()];
+        let name = format!("{}/{}", station.name, station.tasks[usize::from(run.task)].name);
+        spans.push(Span { resource: Resource::Processor(run.node), start: run.start, length: run.length, name });
+    }
+    spans
+}
+
+fn overlaps(plan: &Plan, table: &ScheduleTable, found: &mut Vec<Violation>) {
+    let spans = fixed_spans(plan, table);
+    let cycle = table.cluster_cycle;
+    for (index, one) in spans.iter().enumerate() {
+        for other in &spans[index + 1..] {
+            if one.resource != other.resource || one.length == Duration::ZERO || other.length == Duration::ZERO {
+                continue;
+            }
+            // On a circle: each begins only after the other, seen from where that began, is over.
+            let apart = (other.start - one.start).rem_floor(cycle);
+            if apart < one.length || cycle - apart < other.length {
+                let names = [one.name.clone(), other.name.clone()];
+                found.push(Violation::Overlap { resource: one.resource, names });
+            }
+        }
+    }
+}
+
+/// Enough time for the checks, whatever their order: between any arrival and any limit, the checks that have both in
+/// between, and the fixed work there, must not take longer than the time between (processor demand).
+fn verifications(plan: &Plan, table: &ScheduleTable, found: &mut Vec<Violation>) {
+    let cycle = table.cluster_cycle;
+    let fixed = fixed_spans(plan, table);
+    for index in 0..plan.nodes.len() {
+        let node = NodeId(index as u16);
+        let mut jobs = Vec::new();
+        for slot in &table.slots {
+            let stream = &plan.streams[slot.stream.index()];
+            let cost = authentication_time(plan, stream, node);
+            if stream.receivers.contains(&node) && cost > Duration::ZERO {
+                let periods = if plan.network.access == Access::SharedSlots { 2 } else { 1 };
+                let limit = stream.period * (i64::from(slot.instance) + periods);
+                for repeat in [-2, -1, 0, 1, 2] {
+                    let shift = cycle * repeat;
+                    jobs.push((arrival(plan, slot) + shift, limit + shift, cost));
+                }
+            }
+        }
+        let limits: Vec<_> = jobs.iter().map(|job| job.1).collect();
+        let busy = |from: Duration, until: Duration| -> Duration {
+            let spans = fixed.iter().filter(|span| span.resource == Resource::Processor(node));
+            spans
+                .flat_map(|span| (-3..=4).map(move |k| (span.start + cycle * k, span.length)))
+                .map(|(start, length)| ((start + length).min(until) - start.max(from)).max(Duration::ZERO))
+                .sum()
+        };
+        let starts: Vec<_> =
+            jobs.iter().map(|job| job.0).filter(|at| *at >= Duration::ZERO && *at < cycle * 2).collect();
+        'node: for &from in &starts {
+            for &until in limits.iter().filter(|until| **until > from) {
+                let demand: Duration = jobs.iter().filter(|job| job.0 >= from && job.1 <= until).map(|job| job.2).sum();
+                if demand > Duration::ZERO && demand + busy(from, until) > until - from {
+                    found.push(Violation::VerificationLate { node, from, until });
+                    break 'node;
+                }
+            }
+        }
+    }
+}

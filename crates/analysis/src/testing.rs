@@ -1,0 +1,79 @@
+//! Plans for tests and benches, built by hand: the source's cluster with as many streams as wanted.
+
+use chronoseal_core::{Duration, NodeId, Ppm, Rate};
+use chronoseal_scenario::plan::*;
+
+/// `nodes` stations, no streams, BP 10 ms, GP 0.2 ms, 100 Mbit/s, as published.
+pub fn cluster(nodes: u16) -> Plan {
+    let base_period = Duration::from_ms(10);
+    Plan {
+        name: "test".into(),
+        description: String::new(),
+        seed: 1,
+        duration: Duration::from_s(1),
+        fidelity: Fidelity::Timing,
+        network: Network {
+            rate: Rate(100_000_000),
+            cluster_cycle: base_period,
+            sync: Sync::Beacon,
+            integration_cycle: base_period,
+            guard_period: Duration::from_us(200),
+            accounting: Accounting::AsPublished,
+            access: Access::SharedSlots,
+            precision: Duration::from_us(1),
+            max_transmission_delay: Duration::from_us(100),
+            sync_id: 4043,
+            ct_marker: [3, 0, 0, 0],
+            propagation_delay: Duration::ZERO,
+            dispatch: Dispatch::Scheduled,
+            forwarding_delay: Duration::ZERO,
+            forwarding_jitter: Jitter::default(),
+            queue_len_max: 1 << 20,
+            sniffing_switch: false,
+        },
+        nodes: (0..nodes)
+            .map(|n| NodePlan {
+                name: format!("ecu{n}"),
+                clock: ClockPlan { offset: Duration::ZERO, drift: Ppm(0) },
+                platform: PlatformId(0),
+                driver: Jitter::default(),
+                tasks: Vec::new(),
+            })
+            .collect(),
+        streams: Vec::new(),
+        protections: vec![ProtectionPlan { name: "none".into(), kind: ProtectionKind::None }],
+        candidates: Vec::new(),
+        threats: Vec::new(),
+        platforms: vec![PlatformPlan { name: "free".into(), costs: Vec::new() }],
+        recordings: Vec::new(),
+        scenario_hash: String::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// One more time-triggered stream, unprotected, with the cluster cycle as its period.
+pub fn add_stream<'a>(plan: &'a mut Plan, sender: u16, receivers: &[u16], frame_len: u32) -> &'a mut StreamPlan {
+    let index = plan.streams.len();
+    plan.streams.push(StreamPlan {
+        name: format!("s.{index}"),
+        sender: NodeId(sender),
+        receivers: receivers.iter().map(|node| NodeId(*node)).collect(),
+        class: StreamClass::TimeTriggered { ct_id: index as u16 },
+        period: plan.network.cluster_cycle,
+        offset: None,
+        frame_len,
+        payload: PayloadPlan::Synthetic,
+        protection: ProtectionId(0),
+    });
+    &mut plan.streams[index]
+}
+
+/// `frames` streams of `frame_len` bytes, the senders in turn, each to the node after it.
+pub fn equal_frames(nodes: u16, frames: u64, frame_len: u32) -> Plan {
+    let mut plan = cluster(nodes);
+    for k in 0..frames {
+        let sender = (k % u64::from(nodes)) as u16;
+        add_stream(&mut plan, sender, &[(sender + 1) % nodes], frame_len);
+    }
+    plan
+}
