@@ -16,6 +16,7 @@
 pub mod event;
 pub mod ids;
 pub mod node;
+pub mod oscillator;
 pub mod random;
 pub mod time;
 pub mod units;
@@ -27,6 +28,7 @@ pub mod testing;
 pub use event::{AttackKind, DiscardReason, Event, EventKind, StoppedBy};
 pub use ids::{NodeId, PortId, Priority, StreamId};
 pub use node::{Command, HandleError, Input, Node, Output, Transmit, TxToken};
+pub use oscillator::Oscillator;
 pub use time::{Duration, LocalTime, SimTime};
 pub use units::{Bytes, Ppm, QuantityError, Rate};
 pub use work::{Operation, Work};

@@ -47,6 +47,8 @@ struct PlainDriver(Fault);
 
 const WORK: Duration = Duration::from_us(100);
 const LINK: Duration = Duration::from_us(10);
+/// A broken driver may never get past one instant.
+const STEPS_MAX: u32 = 10_000;
 
 impl Driver for PlainDriver {
     fn name(&self) -> &str {
@@ -80,7 +82,11 @@ impl Driver for PlainDriver {
                 plan(&mut agenda, LocalTime::ZERO + until, host, Waiting::Command(Command::Stop));
             }
         }
-        while let Some(((at, _), (index, what))) = agenda.pop_first() {
+        for step in 0.. {
+            let Some(((at, _), (index, what))) = agenda.pop_first() else { break };
+            if step == STEPS_MAX {
+                return Err(format!("does not end; so far {} events", told.len()));
+            }
             if at > LocalTime::ZERO + until + Duration::from_ms(20) {
                 break;
             }

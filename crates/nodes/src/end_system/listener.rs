@@ -5,7 +5,7 @@ use chronoseal_frameauth::{Opener, Profile};
 use chronoseal_wire::ethernet::{FRAME_LEN_MAX, HEADER_LEN};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 
-use super::config::{ListenerConfig, Protection, ReceiveWindow};
+use super::config::{ListenerConfig, Protection};
 
 /// The receiver's end of one stream.
 pub(super) struct Listener {
@@ -79,11 +79,6 @@ impl Listener {
     /// True if nothing came in a slot that has ended.
     pub(super) fn is_missing(&self, instance: usize, cycle: i64) -> bool {
         cycle >= 0 && self.seen[instance].is_none_or(|seen| seen < cycle)
-    }
-
-    /// A window by its number.
-    pub(super) fn window_of(&self, instance: usize) -> ReceiveWindow {
-        self.config.windows[instance]
     }
 
     /// Checks the payload of a frame and returns its sequence number.

@@ -1,0 +1,383 @@
+//! The engine: drains nodes, charges processors, moves frames between nodes and medium.
+
+use std::collections::VecDeque;
+
+use chronoseal_core::random::{self, ChaCha8Rng, Jitter, Purpose};
+use chronoseal_core::{
+    AttackKind, Command, Duration, EventKind, Input, LocalTime, Node, NodeId, Oscillator, Output, PortId, Priority,
+    SimTime, TxToken, Work,
+};
+use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput};
+
+use crate::observe::{FrameContext, Observer};
+use crate::queue::{Happening, Queue};
+
+/// How often a run asks whether to go on [events].
+const ASK_EVERY: u32 = 4096;
+
+/// A node and what surrounds it.
+pub struct NodeSetup {
+    /// Its number; nodes are added in order from 0.
+    pub id: NodeId,
+    /// The state machine.
+    pub node: Box<dyn Node + Send>,
+    /// Its clock.
+    pub oscillator: Oscillator,
+    /// Time its network driver takes between hand-over and first bit.
+    pub driver: Jitter,
+    /// What its processor takes: operation, for any length, for each byte.
+    pub costs: Vec<(String, Duration, Duration)>,
+}
+
+/// A running node.
+struct Station {
+    setup: NodeSetup,
+    /// The wake-up asked for last; earlier ones still in the queue are stale.
+    wake_at: Option<SimTime>,
+    busy: bool,
+    /// Inputs that came while the processor was busy.
+    waiting: VecDeque<Pending>,
+    /// The frame the node is looking at.
+    current: Option<Arrived>,
+    /// The attack its next frame is part of.
+    attack: Option<AttackKind>,
+    rng: ChaCha8Rng,
+}
+
+/// An input on hold.
+enum Pending {
+    Frame(PortId, Arrived),
+    Transmitted(TxToken, SimTime),
+    Command(Command),
+    Timeout,
+}
+
+/// A frame at its receiver.
+#[derive(Clone, Copy)]
+struct Arrived {
+    frame: FrameId,
+    departed_at: SimTime,
+    received_at: SimTime,
+}
+
+/// A frame a driver holds until its launch time.
+struct Launch {
+    from: Attachment,
+    priority: Priority,
+    frame: FrameId,
+    token: Option<TxToken>,
+}
+
+/// Nodes, a medium, and the time between them.
+pub struct Simulation<M, O> {
+    now: SimTime,
+    queue: Queue,
+    medium: M,
+    frames: FrameStore,
+    /// Where the next outgoing frame is written.
+    scratch: FrameId,
+    stations: Vec<Station>,
+    launches: Vec<Option<Launch>>,
+    free_launches: Vec<u32>,
+    outputs: Vec<MediumOutput>,
+    observer: O,
+    seed: u64,
+    serial: u64,
+}
+
+impl<M: Medium, O: Observer> Simulation<M, O> {
+    /// An engine without nodes.
+    pub fn new(medium: M, seed: u64, observer: O) -> Self {
+        let mut frames = FrameStore::new();
+        let scratch = frames.allocate(FrameLabel::default());
+        Self {
+            now: SimTime::ZERO,
+            queue: Queue::default(),
+            medium,
+            frames,
+            scratch,
+            stations: Vec::new(),
+            launches: Vec::new(),
+            free_launches: Vec::new(),
+            outputs: Vec::new(),
+            observer,
+            seed,
+            serial: 0,
+        }
+    }
+
+    /// Adds a node.
+    ///
+    /// # Panics
+    /// If nodes are not added in the order of their numbers.
+    pub fn add(&mut self, setup: NodeSetup) {
+        assert_eq!(setup.id.index(), self.stations.len(), "nodes are added in the order of their numbers");
+        let rng = random::stream(self.seed, Purpose::Medium, 1 << 32 | u64::from(setup.id.0));
+        self.stations.push(Station {
+            setup,
+            wake_at: None,
+            busy: false,
+            waiting: VecDeque::new(),
+            current: None,
+            attack: None,
+            rng,
+        });
+    }
+
+    /// Starts the medium and every node, and lets time pass until `until`. False if `keep_going` stopped it.
+    pub fn run_until(&mut self, until: SimTime, keep_going: &mut dyn FnMut(SimTime) -> bool) -> bool {
+        for station in 0..self.stations.len() {
+            self.input(station, Pending::Command(Command::Start));
+        }
+        self.medium.start(self.now, &mut self.frames, &mut self.outputs);
+        self.settle();
+        let mut ask_in = ASK_EVERY;
+        while let Some((at, what)) = self.queue.pop_until(until) {
+            self.now = at;
+            self.happen(what);
+            ask_in -= 1;
+            if ask_in == 0 {
+                ask_in = ASK_EVERY;
+                if !keep_going(at) {
+                    return false;
+                }
+            }
+        }
+        self.now = until;
+        true
+    }
+
+    /// Events handled and pending.
+    pub fn events(&self) -> u64 {
+        self.queue.pushed()
+    }
+
+    /// The observer, when the run is over.
+    pub fn into_observer(self) -> O {
+        self.observer
+    }
+
+    fn happen(&mut self, what: Happening) {
+        match what {
+            Happening::Medium(timer) => {
+                self.medium.handle_timer(self.now, timer, &mut self.frames, &mut self.outputs);
+            }
+            Happening::ProcessorFree(node) => self.resume(node.index()),
+            Happening::Launch(slot) => {
+                if let Some(launch) = self.launches[slot as usize].take() {
+                    self.free_launches.push(slot);
+                    self.launch(launch);
+                }
+            }
+            Happening::Wake(node) => {
+                let station = &mut self.stations[node.index()];
+                // A node may have asked for another time since.
+                if station.wake_at == Some(self.now) {
+                    station.wake_at = None;
+                    self.input(node.index(), Pending::Timeout);
+                }
+            }
+        }
+        self.settle();
+    }
+
+    /// Carries out what the medium wants, and what follows from it.
+    fn settle(&mut self) {
+        let mut next = 0;
+        while next < self.outputs.len() {
+            let output = self.outputs[next];
+            next += 1;
+            match output {
+                MediumOutput::Timer { at, timer } => self.queue.push(at, Happening::Medium(timer)),
+                MediumOutput::Deliver { to, frame, departed_at } => {
+                    let arrived = Arrived { frame, departed_at, received_at: self.now };
+                    self.input(to.node.index(), Pending::Frame(to.port, arrived));
+                }
+                MediumOutput::Discard { node, event, frame } => {
+                    let context = context(&self.frames, frame, None, None);
+                    self.observer.event(self.now, node, &event, Some(context));
+                    self.frames.release(frame);
+                }
+                MediumOutput::Event { node, event, frame } => {
+                    let context = frame.map(|frame| context(&self.frames, frame, None, None));
+                    self.observer.event(self.now, node, &event, context);
+                }
+            }
+        }
+        self.outputs.clear();
+    }
+
+    /// Gives a node an input, now or when its processor is free.
+    fn input(&mut self, station: usize, input: Pending) {
+        if self.stations[station].busy {
+            self.stations[station].waiting.push_back(input);
+            return;
+        }
+        self.handle(station, input);
+        self.drain(station);
+    }
+
+    fn handle(&mut self, index: usize, input: Pending) {
+        let station = &mut self.stations[index];
+        let oscillator = station.setup.oscillator;
+        let now = oscillator.local(self.now);
+        let node = &mut station.setup.node;
+        let handled = match input {
+            Pending::Command(command) => node.handle_input(now, Input::Command(command)),
+            Pending::Timeout => node.handle_input(now, Input::Timeout),
+            Pending::Transmitted(token, at) => {
+                node.handle_input(now, Input::Transmitted { token, tx_at: oscillator.local(at) })
+            }
+            Pending::Frame(port, arrived) => {
+                station.current = Some(arrived);
+                let rx_at = oscillator.local(arrived.received_at);
+                node.handle_input(now, Input::Frame { port, rx_at, bytes: self.frames.bytes(arrived.frame) })
+            }
+        };
+        debug_assert_eq!(handled, Ok(()), "the engine keeps the contract of nodes");
+    }
+
+    /// Takes a node's outputs until it waits, or until its processor is busy.
+    fn drain(&mut self, index: usize) {
+        loop {
+            let station = &mut self.stations[index];
+            let now = station.setup.oscillator.local(self.now);
+            match station.setup.node.poll_output(now, self.frames.buffer(self.scratch)) {
+                Output::Work(work) => {
+                    if self.begin_work(index, &work) {
+                        return;
+                    }
+                }
+                Output::Transmit(transmit) => {
+                    let from = Attachment { node: station.setup.id, port: transmit.port };
+                    let priority = transmit.priority;
+                    let at = self.launch_time(index, transmit.launch_at);
+                    let frame = self.take_scratch(index, transmit.len);
+                    let launch = Launch { from, priority, frame, token: transmit.token };
+                    if at == self.now {
+                        self.launch(launch);
+                    } else {
+                        self.hold(at, launch);
+                    }
+                }
+                Output::Event(event) => {
+                    if let EventKind::Attacked(kind) = event.kind {
+                        station.attack = Some(kind);
+                    }
+                    let context = station.current.map(|arrived| {
+                        context(&self.frames, arrived.frame, Some(arrived.departed_at), Some(arrived.received_at))
+                    });
+                    self.observer.event(self.now, station.setup.id, &event, context);
+                }
+                Output::Timeout(wake) => {
+                    if let Some(arrived) = station.current.take() {
+                        self.frames.release(arrived.frame);
+                    }
+                    self.ask_for_wake(index, wake);
+                    return;
+                }
+                // Outputs this engine does not know ask nothing of it.
+                _ => {}
+            }
+        }
+    }
+
+    fn ask_for_wake(&mut self, index: usize, wake: Option<LocalTime>) {
+        let station = &mut self.stations[index];
+        let at = wake.map(|wake| station.setup.oscillator.sim(wake).max(self.now));
+        if at == station.wake_at {
+            return;
+        }
+        station.wake_at = at;
+        if let Some(at) = at {
+            self.queue.push(at, Happening::Wake(station.setup.id));
+        }
+    }
+
+    /// Charges work to a node's processor. True if that takes time.
+    fn begin_work(&mut self, index: usize, work: &Work) -> bool {
+        let station = &mut self.stations[index];
+        let cost = work.declared.unwrap_or_else(|| {
+            let known = station.setup.costs.iter().find(|(operation, ..)| operation == work.operation.0);
+            known.map_or(Duration::ZERO, |(_, base, per_byte)| *base + *per_byte * i64::from(work.len))
+        });
+        self.observer.work(self.now, station.setup.id, work, cost);
+        if cost <= Duration::ZERO {
+            return false;
+        }
+        station.busy = true;
+        self.queue.push(self.now + cost, Happening::ProcessorFree(station.setup.id));
+        true
+    }
+
+    /// The processor has finished: the node goes on, then takes the inputs that waited.
+    fn resume(&mut self, index: usize) {
+        self.stations[index].busy = false;
+        self.drain(index);
+        while !self.stations[index].busy {
+            let Some(input) = self.stations[index].waiting.pop_front() else { return };
+            self.handle(index, input);
+            self.drain(index);
+        }
+    }
+
+    /// When the first bit leaves: not before the launch time, and after the time in the driver.
+    fn launch_time(&mut self, index: usize, launch_at: LocalTime) -> SimTime {
+        let station = &mut self.stations[index];
+        let at = station.setup.oscillator.sim(launch_at).max(self.now);
+        if station.setup.driver.is_zero() { at } else { at + station.setup.driver.sample(&mut station.rng) }
+    }
+
+    /// The frame just written, with a label, and a new scratch for the next one.
+    fn take_scratch(&mut self, index: usize, len: usize) -> FrameId {
+        let station = &mut self.stations[index];
+        self.serial += 1;
+        *self.frames.label_mut(self.scratch) = FrameLabel {
+            sender: station.setup.id,
+            attack: station.attack.take(),
+            serial: self.serial,
+            ..FrameLabel::default()
+        };
+        self.frames.set_len(self.scratch, len);
+        std::mem::replace(&mut self.scratch, self.frames.allocate(FrameLabel::default()))
+    }
+
+    fn hold(&mut self, at: SimTime, launch: Launch) {
+        let slot = match self.free_launches.pop() {
+            Some(slot) => {
+                self.launches[slot as usize] = Some(launch);
+                slot
+            }
+            None => {
+                self.launches.push(Some(launch));
+                (self.launches.len() - 1) as u32
+            }
+        };
+        self.queue.push(at, Happening::Launch(slot));
+    }
+
+    fn launch(&mut self, launch: Launch) {
+        let Launch { from, priority, frame, token } = launch;
+        self.frames.label_mut(frame).sent_at = self.now;
+        self.observer.transmit(self.now, from.node, context(&self.frames, frame, None, None));
+        self.medium.handle_frame(self.now, from, priority, frame, &mut self.frames, &mut self.outputs);
+        if let Some(token) = token {
+            // The node hears of it once it has said all it has to say.
+            let station = &mut self.stations[from.node.index()];
+            station.waiting.push_back(Pending::Transmitted(token, self.now));
+            if !station.busy {
+                station.busy = true;
+                self.queue.push(self.now, Happening::ProcessorFree(from.node));
+            }
+        }
+    }
+}
+
+fn context(
+    frames: &FrameStore,
+    frame: FrameId,
+    departed_at: Option<SimTime>,
+    received_at: Option<SimTime>,
+) -> FrameContext<'_> {
+    FrameContext { bytes: frames.bytes(frame), label: frames.label(frame), departed_at, received_at }
+}

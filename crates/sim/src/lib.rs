@@ -1,0 +1,54 @@
+//! The virtual-time driver of nodes and media. Deterministic: the same plan and seed give the same events, to the bit.
+//!
+//! It reads no clock, starts no thread, opens no file. [`run`] simulates a plan; [`Simulation`] is the engine below it,
+//! for nodes and media of one's own. An [`Observer`] sees every event; [`Fingerprint`], [`Tally`] and [`Recorder`] are
+//! the ones that ship.
+
+mod engine;
+mod observe;
+mod queue;
+mod recorder;
+
+pub use engine::{NodeSetup, Simulation};
+pub use observe::{Fingerprint, FrameContext, Observer, Tally, TallyRow};
+pub use recorder::Recorder;
+
+use chronoseal_catalog::BuildOptions;
+use chronoseal_core::{Duration, SimTime};
+use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_scenario::plan::Plan;
+
+/// Simulates a plan from its start to its end, or until `keep_going` says no (asked every few thousand events).
+///
+/// Returns false if it was stopped.
+pub fn run<O: Observer>(
+    plan: &Plan,
+    schedule: &ScheduleTable,
+    observer: O,
+    keep_going: &mut dyn FnMut(SimTime) -> bool,
+) -> (O, bool) {
+    let mut simulation = Simulation::new(chronoseal_catalog::star(plan, schedule), plan.seed, observer);
+    for id in chronoseal_catalog::node_ids(plan) {
+        simulation.add(node_setup(plan, schedule, id));
+    }
+    let finished = simulation.run_until(SimTime::ZERO + plan.duration, keep_going);
+    (simulation.into_observer(), finished)
+}
+
+fn node_setup(plan: &Plan, schedule: &ScheduleTable, id: chronoseal_core::NodeId) -> NodeSetup {
+    let station = plan.nodes.get(id.index());
+    let costs = station.map(|node| {
+        plan.platforms[usize::from(node.platform.0)]
+            .costs
+            .iter()
+            .map(|cost| (cost.operation.clone(), cost.base, cost.per_byte))
+            .collect::<Vec<(String, Duration, Duration)>>()
+    });
+    NodeSetup {
+        id,
+        node: chronoseal_catalog::node(plan, schedule, id, BuildOptions::default()),
+        oscillator: chronoseal_catalog::oscillator(plan, id),
+        driver: station.map_or_else(Default::default, |node| node.driver),
+        costs: costs.unwrap_or_default(),
+    }
+}

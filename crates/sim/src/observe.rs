@@ -1,0 +1,174 @@
+//! What a run is watched with.
+
+use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
+use chronoseal_media::medium::FrameLabel;
+use xxhash_rust::xxh3::Xxh3;
+
+/// The frame an event is about.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameContext<'a> {
+    /// From header to the last byte before the checksum.
+    pub bytes: &'a [u8],
+    /// Where it comes from.
+    pub label: &'a FrameLabel,
+    /// First bit out at the switch.
+    pub departed_at: Option<SimTime>,
+    /// Last bit in at the node of the event.
+    pub received_at: Option<SimTime>,
+}
+
+/// Sees everything that happens, in order.
+pub trait Observer {
+    /// An event at a node, with the frame it is about if there is one.
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>);
+
+    /// A frame was put on a wire.
+    fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        let _ = (at, node, frame);
+    }
+
+    /// A node's processor is busy with `work` from `at` on, for `cost`.
+    fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
+        let _ = (at, node, work, cost);
+    }
+}
+
+/// Two observers of one run.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        self.0.event(at, node, event, frame);
+        self.1.event(at, node, event, frame);
+    }
+    fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        self.0.transmit(at, node, frame);
+        self.1.transmit(at, node, frame);
+    }
+    fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
+        self.0.work(at, node, work, cost);
+        self.1.work(at, node, work, cost);
+    }
+}
+
+/// Nobody watches.
+impl Observer for () {
+    fn event(&mut self, _: SimTime, _: NodeId, _: &Event, _: Option<FrameContext<'_>>) {}
+}
+
+/// XXH3-128 over every event: time, node, kind, stream, sequence, figure, and the bytes of the frame it is about.
+pub struct Fingerprint {
+    hash: Xxh3,
+    /// Of each frame at most this much is hashed [byte].
+    frame_len_max: usize,
+}
+
+impl Fingerprint {
+    /// Over whole frames.
+    pub fn of_bytes() -> Self {
+        Self { hash: Xxh3::new(), frame_len_max: usize::MAX }
+    }
+
+    /// Over the headers only, for runs whose frames are no more than that.
+    pub fn of_headers() -> Self {
+        Self { hash: Xxh3::new(), frame_len_max: 22 }
+    }
+
+    /// Hexadecimal.
+    pub fn finish(&self) -> String {
+        format!("{:032x}", self.hash.digest128())
+    }
+}
+
+impl Observer for Fingerprint {
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        let mut record = [0u8; 32];
+        record[..8].copy_from_slice(&at.as_ps().to_le_bytes());
+        record[8..10].copy_from_slice(&node.0.to_le_bytes());
+        record[10..12].copy_from_slice(&event.kind.code().to_le_bytes());
+        record[12..14].copy_from_slice(&event.stream.0.to_le_bytes());
+        record[16..24].copy_from_slice(&event.sequence.to_le_bytes());
+        record[24..].copy_from_slice(&event.value.to_le_bytes());
+        self.hash.update(&record);
+        if let Some(frame) = frame {
+            self.hash.update(&frame.bytes[..frame.bytes.len().min(self.frame_len_max)]);
+        }
+    }
+}
+
+/// Counts and latencies by stream, nothing kept of single frames.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    rows: Vec<TallyRow>,
+}
+
+/// What [`Tally`] knows of one stream. Latency is from the first bit at the sender to the last bit at the receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TallyRow {
+    /// Frames accepted by a receiver.
+    pub delivered: u64,
+    /// Frames thrown away anywhere.
+    pub discarded: u64,
+    /// Slots without a frame, at switch and receivers.
+    pub missing: u64,
+    /// Scheduled frames the switch passed on after their dispatch time.
+    pub late: u64,
+    /// Sum of all latencies [ps].
+    pub latency_sum_ps: i128,
+    /// The longest.
+    pub latency_max: Duration,
+}
+
+impl TallyRow {
+    /// Mean latency [ns]; 0 if nothing was delivered.
+    pub fn latency_mean_ns(&self) -> f64 {
+        if self.delivered == 0 { 0.0 } else { self.latency_sum_ps as f64 / self.delivered as f64 / 1000.0 }
+    }
+}
+
+impl Tally {
+    /// By stream.
+    pub fn rows(&self) -> &[TallyRow] {
+        &self.rows
+    }
+
+    /// Frames accepted, of all streams.
+    pub fn delivered(&self) -> u64 {
+        self.rows.iter().map(|row| row.delivered).sum()
+    }
+
+    /// Frames thrown away, missing or late, of all streams.
+    pub fn violations(&self) -> u64 {
+        self.rows.iter().map(|row| row.discarded + row.missing + row.late).sum()
+    }
+
+    #[inline]
+    fn row(&mut self, stream: StreamId) -> Option<&mut TallyRow> {
+        if stream == StreamId::NONE {
+            return None;
+        }
+        if self.rows.len() <= stream.index() {
+            self.rows.resize(stream.index() + 1, TallyRow::default());
+        }
+        self.rows.get_mut(stream.index())
+    }
+}
+
+impl Observer for Tally {
+    #[inline]
+    fn event(&mut self, _: SimTime, _: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        let Some(row) = self.row(event.stream) else { return };
+        match event.kind {
+            EventKind::Delivered => {
+                row.delivered += 1;
+                if let Some(FrameContext { label, received_at: Some(received_at), .. }) = frame {
+                    let latency = received_at - label.sent_at;
+                    row.latency_sum_ps += i128::from(latency.as_ps());
+                    row.latency_max = row.latency_max.max(latency);
+                }
+            }
+            EventKind::Discarded(_) => row.discarded += 1,
+            EventKind::Missing => row.missing += 1,
+            EventKind::Forwarded if event.value > 0 => row.late += 1,
+            _ => {}
+        }
+    }
+}
