@@ -34,45 +34,37 @@ const PLACES: &[Place] = &[
     Place { name: "frameauth", uses: &["core", "wire", "crypto"], touches: &[] },
     Place { name: "media", uses: &["core", "wire"], touches: &[] },
     Place { name: "nodes", uses: &["core", "wire", "crypto", "frameauth", "media"], touches: &[] },
-    Place { name: "scenario", uses: &["core", "wire", "crypto", "frameauth", "media", "nodes"], touches: &[] },
-    Place {
-        name: "analysis",
-        uses: &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario"],
-        touches: &[],
-    },
+    Place { name: "scenario", uses: PROTOCOLS, touches: &[] },
+    Place { name: "analysis", uses: WITH_SCENARIO, touches: &[] },
+    // What both drivers build from a plan, so that neither has its own version.
+    Place { name: "catalog", uses: WITH_SCENARIO, touches: &[] },
     Place { name: "results", uses: &["core"], touches: &[Files] },
-    Place {
-        name: "sim",
-        uses: &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "results"],
-        touches: &[],
-    },
-    Place {
-        name: "testbed",
-        uses: &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "results"],
-        // Files: device nodes and /proc only.
-        touches: &[Files, Sockets, Clocks, Threads, Programs],
-    },
+    Place { name: "sim", uses: DRIVER, touches: &[] },
+    // Files: device nodes and /proc only.
+    Place { name: "testbed", uses: DRIVER, touches: &[Files, Sockets, Clocks, Threads, Programs] },
     Place { name: "report", uses: &["core", "results"], touches: &[] },
-    Place {
-        name: "cli",
-        uses: &[
-            "core",
-            "wire",
-            "crypto",
-            "frameauth",
-            "media",
-            "nodes",
-            "scenario",
-            "analysis",
-            "results",
-            "sim",
-            "testbed",
-            "report",
-        ],
-        // Clocks: the day in a run's manifest, processor time in its figures.
-        touches: &[Files, Clocks, Programs],
-    },
+    // Clocks: the day in a run's manifest, processor time in its figures.
+    Place { name: "cli", uses: EVERYTHING, touches: &[Files, Clocks, Programs] },
     Place { name: "xtask", uses: &[], touches: &[Files, Programs] },
+];
+
+const PROTOCOLS: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes"];
+const WITH_SCENARIO: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario"];
+const DRIVER: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "catalog", "results"];
+const EVERYTHING: &[&str] = &[
+    "core",
+    "wire",
+    "crypto",
+    "frameauth",
+    "media",
+    "nodes",
+    "scenario",
+    "analysis",
+    "catalog",
+    "results",
+    "sim",
+    "testbed",
+    "report",
 ];
 
 /// Words in a source line that give away what it touches.
@@ -86,7 +78,9 @@ const MARKS: &[(&str, Touch)] = &[
     ("Instant::now", Clocks),
     ("SystemTime::now", Clocks),
     ("clock_gettime", Clocks),
-    ("std::thread", Threads),
+    ("thread::spawn", Threads),
+    ("thread::sleep", Threads),
+    ("thread::scope", Threads),
     ("std::process::Command", Programs),
     ("Command::new", Programs),
 ];
