@@ -12,7 +12,7 @@ use sha3::Sha3_256;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::{HashAlgorithm, Mac, OUTPUT_LEN_MAX, TagLenError};
+use crate::{HashAlgorithm, Mac, TagLenError};
 
 /// An HMAC key, ready for use: the blocks `K xor ipad` and `K xor opad` have gone through the hash already.
 ///
@@ -47,13 +47,13 @@ impl HmacKey {
         })
     }
 
-    /// The untruncated tag in the first bytes of `full`.
+    /// Hands the untruncated tag of the message to `use_tag`, from where the library put it.
     #[inline(always)]
-    fn compute_full(&self, parts: &[&[u8]], full: &mut [u8; OUTPUT_LEN_MAX]) {
+    fn with_full_tag<T>(&self, parts: &[&[u8]], use_tag: impl FnOnce(&[u8]) -> T) -> T {
         match &self.0 {
-            State::Sha1(keyed) => full[..20].copy_from_slice(&finish(keyed, parts)),
-            State::Sha256(keyed) => full.copy_from_slice(&finish(keyed, parts)),
-            State::Sha3_256(keyed) => full.copy_from_slice(&keyed.finish(parts)),
+            State::Sha1(keyed) => use_tag(&finish(keyed, parts)),
+            State::Sha256(keyed) => use_tag(&finish(keyed, parts)),
+            State::Sha3_256(keyed) => use_tag(&keyed.finish(parts)),
         }
     }
 }
@@ -124,20 +124,13 @@ impl Mac for HmacKey {
 
     fn compute(&self, parts: &[&[u8]], tag: &mut [u8]) -> Result<(), TagLenError> {
         TagLenError::check(self.algorithm(), tag.len())?;
-        let mut full = [0; OUTPUT_LEN_MAX];
-        self.compute_full(parts, &mut full);
-        tag.copy_from_slice(&full[..tag.len()]);
+        self.with_full_tag(parts, |full| tag.copy_from_slice(&full[..tag.len()]));
         Ok(())
     }
 
     fn verify(&self, parts: &[&[u8]], tag: &[u8]) -> bool {
-        if TagLenError::check(self.algorithm(), tag.len()).is_err() {
-            return false;
-        }
-        // The right tag of a forged message is a secret until the check is over; it must not stay on the stack.
-        let mut full = Zeroizing::new([0; OUTPUT_LEN_MAX]);
-        self.compute_full(parts, &mut full);
-        full[..tag.len()].ct_eq(tag).into()
+        TagLenError::check(self.algorithm(), tag.len()).is_ok()
+            && self.with_full_tag(parts, |full| full[..tag.len()].ct_eq(tag).into())
     }
 }
 

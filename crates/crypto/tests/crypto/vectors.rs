@@ -1,0 +1,69 @@
+//! Vectors of the standards themselves: `tests/vectors/*.json`, each file with its source.
+
+use chronoseal_crypto::{HashAlgorithm, HmacKey, Mac};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VectorFile {
+    source: String,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    id: String,
+    hash: String,
+    key: String,
+    msg: String,
+    tag: String,
+}
+
+fn bytes(hexadecimal: &str) -> Vec<u8> {
+    assert!(hexadecimal.len().is_multiple_of(2));
+    (0..hexadecimal.len()).step_by(2).map(|i| u8::from_str_radix(&hexadecimal[i..i + 2], 16).unwrap()).collect()
+}
+
+/// Runs every case of a file; returns how many there were and the longest and shortest tag among them [byte].
+fn run(text: &str) -> (usize, usize, usize) {
+    let file: VectorFile = serde_json::from_str(text).unwrap();
+    assert!(!file.source.is_empty());
+    let (mut shortest, mut longest) = (usize::MAX, 0);
+    for case in &file.cases {
+        let (msg, tag) = (bytes(&case.msg), bytes(&case.tag));
+        let algorithm: HashAlgorithm = case.hash.parse().unwrap();
+        let mac = HmacKey::new(algorithm, &bytes(&case.key));
+        let mut computed = vec![0; tag.len()];
+        mac.compute(&[&msg], &mut computed).unwrap();
+        assert_eq!(computed, tag, "{}", case.id);
+        assert!(mac.verify(&[&msg], &tag), "{}", case.id);
+        // The same case with one bit changed must fail, in the tag and in the message.
+        computed[tag.len() / 2] ^= 0x10;
+        assert!(!mac.verify(&[&msg], &computed), "{}", case.id);
+        assert!(!mac.verify(&[&msg, &[0]], &tag), "{}", case.id);
+        (shortest, longest) = (shortest.min(tag.len()), longest.max(tag.len()));
+    }
+    (file.cases.len(), shortest, longest)
+}
+
+#[test]
+fn rfc_2202_hmac_sha1() {
+    assert_eq!(run(include_str!("../vectors/rfc2202_hmac_sha1.json")), (8, 12, 20));
+}
+
+#[test]
+fn rfc_4231_hmac_sha256() {
+    assert_eq!(run(include_str!("../vectors/rfc4231_hmac_sha256.json")), (7, 16, 32));
+}
+
+#[test]
+fn nist_cavp_hmac_sha1_and_sha256() {
+    // 300 cases of SHA-1 and 225 of SHA-256: keys below, at (64 bytes) and above the block, each tag length 15 times.
+    assert_eq!(run(include_str!("../vectors/nist_cavp_hmac.json")), (525, 10, 32));
+}
+
+#[test]
+fn nist_examples_hmac_sha3_256() {
+    assert_eq!(run(include_str!("../vectors/nist_examples_hmac_sha3_256.json")), (4, 16, 32));
+}
