@@ -182,7 +182,7 @@ impl<B: Behaviour> Node for Station<B> {
         match self.out.0.pop_front() {
             Some(Effect::Work { iterations }) => {
                 self.pending_work = iterations;
-                Output::Work(Work { operation: Operation("conformance"), len: iterations, declared: None })
+                Output::Work(Work::of(Operation("conformance"), iterations))
             }
             Some(Effect::Transmit { port, launch_at, token, bytes }) => {
                 self.check(frame.len() >= FRAME_LEN_MAX, Rule::RoomForAFrame);
