@@ -1,0 +1,67 @@
+//! Writes the seeds of the binary corpora: `cargo run --example seeds` in this folder.
+
+use std::path::Path;
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_frameauth::{KeyBytes, Sealer};
+use chronoseal_wire::ethernet::{self, Header, MacAddress, TypeOrLength};
+use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame};
+use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
+use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
+
+fn write(target: &str, name: &str, bytes: &[u8]) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
+    std::fs::create_dir_all(&folder).expect("the corpus folder can be made");
+    std::fs::write(folder.join(format!("{name}.bin")), bytes).expect("the seed can be written");
+}
+
+fn frame(destination: MacAddress, type_or_length: TypeOrLength, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    Header { destination, source: virtual_link::station_address(NodeId(1)), type_or_length }.emit(&mut bytes);
+    TestBedHeader { stream: StreamId(7), sequence: 1 }.emit(&mut bytes[ethernet::HEADER_LEN..]);
+    bytes
+}
+
+fn main() {
+    let critical = virtual_link::critical_traffic_address(DEFAULT_CT_MARKER, 4043);
+    let stream = virtual_link::stream_address(StreamId(7));
+    write("ethernet_frame", "critical_shortest", &frame(critical, TypeOrLength::Length(46), 60));
+    write("ethernet_frame", "critical_padded", &frame(critical, TypeOrLength::Length(8), 60));
+    write("ethernet_frame", "critical_longest", &frame(critical, TypeOrLength::Length(1500), 1514));
+    write("ethernet_frame", "best_effort", &frame(stream, TypeOrLength::EtherType(ETHERTYPE_BEST_EFFORT), 200));
+    write("ethernet_frame", "length_beyond_frame", &frame(critical, TypeOrLength::Length(47), 60));
+    write("ethernet_frame", "undefined_type", &frame(critical, TypeOrLength::EtherType(1501), 1514));
+    write("ethernet_frame", "too_short", &frame(critical, TypeOrLength::Length(8), 59));
+    write("ethernet_frame", "too_long", &frame(critical, TypeOrLength::Length(1500), 1515));
+
+    for (name, kind) in [
+        ("integration", PcfType::Integration),
+        ("cold_start", PcfType::ColdStart),
+        ("cold_start_ack", PcfType::ColdStartAck),
+    ] {
+        let pcf = ProtocolControlFrame {
+            integration_cycle: 7,
+            membership_new: 1,
+            sync_priority: 1,
+            sync_domain: 1,
+            kind,
+            transparent_clock: Duration::from_us(3),
+        };
+        let mut buf = [0; ethernet::FRAME_LEN_MIN];
+        pcf.emit_frame(critical, virtual_link::station_address(NodeId(1)), &mut buf);
+        write("ethernet_frame", name, &buf);
+        write("protocol_control_frame", name, &buf[ethernet::HEADER_LEN..]);
+        buf[34..42].fill(0xff);
+        write("protocol_control_frame", &format!("{name}_oldest"), &buf[ethernet::HEADER_LEN..][..28]);
+    }
+
+    // One byte for the profile, one for the changed bit, one for the expected cycle; then the PDU.
+    let key = KeyBytes::from_array(std::array::from_fn(|i| i as u8));
+    for (choice, profile) in chronoseal_fuzz::profiles().into_iter().enumerate() {
+        let mut pdu = vec![0x42; 8 + profile.overhead()];
+        let sealed = Sealer::new(profile, &key, 100).seal(&mut pdu, 8, 5).expect("the buffer has room");
+        let input = [&[choice as u8, 3, 5], &pdu[..sealed]].concat();
+        write("secured_pdu_open", &format!("profile_{choice:02}"), &input);
+    }
+    write("secured_pdu_open", "empty", &[0, 0, 0]);
+}

@@ -1,0 +1,127 @@
+//! The fuzz targets' bodies: each takes any bytes and panics if the code under test breaks a promise.
+//!
+//! `fuzz_targets/` gives them to libFuzzer, `tests/mutations.rs` runs them on stable Rust.
+
+use chronoseal_core::DiscardReason;
+use chronoseal_frameauth::{Counters, Freshness, HashAlgorithm, KeyBytes, Opener, Profile, Sealer};
+use chronoseal_wire::ethernet::{self, Frame, TypeOrLength};
+use chronoseal_wire::protocol_control_frame::{self, ProtocolControlFrame};
+use chronoseal_wire::secured_pdu::SecuredPduLayout;
+use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
+
+/// A target: takes any bytes, panics on a broken promise.
+pub type Target = fn(&[u8]);
+
+/// Every target by name; a corpus folder has the same name.
+pub const TARGETS: &[(&str, Target)] = &[
+    ("ethernet_frame", ethernet_frame),
+    ("protocol_control_frame", protocol_control_frame),
+    ("secured_pdu_open", secured_pdu_open),
+];
+
+/// Bytes from the wire: a frame is accepted exactly if its lengths and type are sound, and its parts are the whole.
+pub fn ethernet_frame(data: &[u8]) {
+    let frame = match Frame::new_checked(data) {
+        Ok(frame) => frame,
+        Err(error) => {
+            let is_of_frame_length = (ethernet::FRAME_LEN_MIN..=ethernet::FRAME_LEN_MAX).contains(&data.len());
+            assert_eq!(DiscardReason::from(error) == DiscardReason::Malformed, is_of_frame_length);
+            return;
+        }
+    };
+    let payload = frame.payload();
+    assert!(data[ethernet::HEADER_LEN..].starts_with(payload));
+    if let TypeOrLength::Length(length) = frame.type_or_length() {
+        assert_eq!(payload.len(), usize::from(length));
+    }
+    let mut header = [0; ethernet::HEADER_LEN];
+    frame.header().emit(&mut header);
+    assert_eq!(header, data[..ethernet::HEADER_LEN]);
+
+    if let Some(ct_id) = virtual_link::ct_id(frame.destination(), DEFAULT_CT_MARKER) {
+        assert_eq!(virtual_link::critical_traffic_address(DEFAULT_CT_MARKER, ct_id), frame.destination());
+    }
+    match TestBedHeader::parse(payload) {
+        Ok(header) => {
+            let mut bytes = [0; TestBedHeader::LEN];
+            header.emit(&mut bytes);
+            assert!(payload.starts_with(&bytes));
+        }
+        Err(error) => {
+            assert_eq!(payload.len() < TestBedHeader::LEN, DiscardReason::from(error) == DiscardReason::TooShort)
+        }
+    }
+}
+
+/// The payload of a control frame: what is accepted is emitted again with the same meaning, and delays add up.
+pub fn protocol_control_frame(data: &[u8]) {
+    let mut frame = data.to_vec();
+    protocol_control_frame::add_transparent_clock(&mut frame, chronoseal_core::Duration::MAX);
+    let Ok(pcf) = ProtocolControlFrame::parse(data) else { return };
+    let mut buf = [0xaa; protocol_control_frame::FRAME_LEN];
+    let address = virtual_link::critical_traffic_address(DEFAULT_CT_MARKER, 4043);
+    let len = pcf.emit_frame(address, address, &mut buf);
+    let emitted = |bytes: &[u8]| ProtocolControlFrame::parse(Frame::new_checked(bytes).unwrap().payload()).unwrap();
+    assert_eq!(emitted(&buf[..len]), pcf);
+    let delay = chronoseal_core::Duration::from_ns(1);
+    protocol_control_frame::add_transparent_clock(&mut buf, delay);
+    let later = emitted(&buf).transparent_clock;
+    // At the end of its range the field stays where it is.
+    assert!(later >= pcf.transparent_clock && later <= pcf.transparent_clock + delay);
+}
+
+/// A PDU for a receiver, under the profile that its first byte chooses: bytes as they are, then the same bytes sealed,
+/// changed and replayed. Profiles have tags of at least eight bytes, so that no input is a lucky forgery.
+pub fn secured_pdu_open(data: &[u8]) {
+    let [choice, flip, expected, pdu @ ..] = data else { return };
+    let profiles = profiles();
+    let profile = profiles[usize::from(*choice) % profiles.len()];
+    let key = KeyBytes::from_array(std::array::from_fn(|i| i as u8));
+    let mut opener = Opener::new(profile, &key, 100);
+    let cycle = u64::from(*expected);
+
+    // As it is: nobody without the key made it, unless it is one of the sealed seeds.
+    let shorter = SecuredPduLayout { freshness_len: profile.freshness().wire_len(), tag_len: profile.tag_len() };
+    let outcome = opener.open(pdu, (*expected != 0).then_some(cycle));
+    match outcome {
+        Ok(opened) => assert!(pdu.starts_with(opened.payload)),
+        Err(reason) => {
+            assert!(Counters::REASONS.contains(&reason));
+            assert_eq!(reason == DiscardReason::TooShort, shorter.split(pdu).is_err());
+        }
+    }
+    assert_eq!(opener.counters().accepted() + opener.counters().discarded_total(), 1);
+
+    // Sealed: accepted once by a new receiver, refused after any change and, with freshness, the second time.
+    let mut sealed = vec![0; pdu.len() + profile.overhead()];
+    sealed[..pdu.len()].copy_from_slice(pdu);
+    let len = Sealer::new(profile, &key, 100).seal(&mut sealed, pdu.len(), cycle).unwrap();
+    assert_eq!(len, sealed.len());
+    let mut opener = Opener::new(profile, &key, 100);
+    let at = usize::from(*flip) * 8 % (sealed.len() * 8);
+    sealed[at / 8] ^= 1 << (flip % 8);
+    assert!(opener.open(&sealed, Some(cycle)).is_err());
+    sealed[at / 8] ^= 1 << (flip % 8);
+    assert!(opener.open(&sealed[..len - 1], Some(cycle)).is_err());
+    let opened = opener.open(&sealed, Some(cycle)).expect("an authentic and fresh PDU");
+    assert_eq!(opened.payload, pdu);
+    assert_eq!(opened.freshness, (profile.freshness() != Freshness::None).then_some(cycle));
+    let again = opener.open(&sealed, Some(cycle));
+    assert_eq!(again.is_ok(), profile.freshness() == Freshness::None);
+    assert_eq!(opener.counters().accepted() + opener.counters().discarded_total(), 4);
+}
+
+/// Every hash with every way of freshness, tags of 8 bytes and of full length.
+pub fn profiles() -> Vec<Profile> {
+    let truncated = (1..=7).map(Freshness::Truncated);
+    let ways: Vec<_> =
+        [Freshness::None, Freshness::Full, Freshness::CycleCounter].into_iter().chain(truncated).collect();
+    let mut profiles = Vec::new();
+    for hash in [HashAlgorithm::Sha1, HashAlgorithm::Sha256, HashAlgorithm::Sha3_256] {
+        for tag_len in [8, hash.output_len() as u8] {
+            profiles.extend(ways.iter().map(|&way| Profile::new(hash, tag_len, way, 16).expect("a valid profile")));
+        }
+    }
+    profiles
+}
