@@ -1,1 +1,57 @@
-//! Scenario.
+//! From a scenario file to a checked plan.
+//!
+//! This crate runs nothing, opens no file and reads no clock: it takes bytes, and what a scenario refers to comes
+//! through [`Files`]. Three steps: [`parse`] gives a [`Spec`], what was written; [`resolve`] gives a [`Plan`], every
+//! name resolved and every default filled; [`load`] does both, with overrides in between. Whatever is wrong comes back
+//! as [`Problems`]: all of them at once, each pointing at the text and saying what to write.
+//!
+//! ```
+//! use chronoseal_scenario::{NoFiles, load};
+//!
+//! let text = r#"
+//! schema_version = 1
+//! name = "two-stations"
+//! duration = "100ms"
+//! [network.time_triggered_ethernet]
+//! rate = "100Mbit/s"
+//! cluster_cycle = "10ms"
+//! [[nodes]]
+//! name = "a"
+//! [[nodes]]
+//! name = "b"
+//! [[streams]]
+//! name = "speed"
+//! from = "a"
+//! to = ["b"]
+//! period = "10ms"
+//! frame = "60B"
+//! "#;
+//! let plan = load("two-stations.toml", text.as_bytes(), &[], &NoFiles)?;
+//! assert_eq!(plan.streams[0].frame_len, 60);
+//!
+//! let problems = load("two-stations.toml", text.replace("10ms", "10").as_bytes(), &[], &NoFiles).unwrap_err();
+//! assert_eq!(problems.list()[0].code.text(), "scenario::missing-unit");
+//! # Ok::<(), chronoseal_scenario::Problems>(())
+//! ```
+
+pub mod limits;
+pub mod plan;
+pub mod spec;
+
+mod load;
+mod near;
+mod overrides;
+mod problem;
+mod quantity;
+mod recording;
+mod resolve;
+mod shape;
+mod source;
+
+pub use load::{Files, NoFiles, load, parse, parse_with_overrides};
+pub use plan::*;
+pub use problem::{Code, Problem, Problems};
+pub use quantity::{Measured, Quantity};
+pub use resolve::resolve;
+pub use shape::schema;
+pub use spec::Spec;

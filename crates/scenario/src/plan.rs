@@ -35,6 +35,8 @@ pub struct Plan {
     pub recordings: Vec<Recording>,
     /// XXH3-128 of the scenario text and its overrides, hexadecimal.
     pub scenario_hash: String,
+    /// What a reader of the results has to know, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Index into [`Plan::protections`].

@@ -1,0 +1,67 @@
+//! The largest things a scenario may ask for. Beyond them lies a typing error, or a run nobody waits for.
+
+use chronoseal_core::{Duration, Ppm, Rate};
+
+/// Length of a scenario file [byte].
+pub const FILE_LEN_MAX: usize = 4_000_000;
+/// Length of a recording [byte].
+pub const RECORDING_LEN_MAX: usize = 64_000_000;
+/// Nesting of tables and lists in a file.
+pub const DEPTH_MAX: usize = 32;
+/// Largest seed: what a TOML integer holds.
+pub const SEED_MAX: u64 = i64::MAX as u64;
+/// Length of a name [byte].
+pub const NAME_LEN_MAX: usize = 64;
+/// Stations.
+pub const NODES_MAX: u32 = 256;
+/// Streams, those of `count` counted one by one.
+pub const STREAMS_MAX: u32 = 10_000;
+/// Protections.
+pub const PROTECTIONS_MAX: u32 = 256;
+/// Platforms.
+pub const PLATFORMS_MAX: u32 = 64;
+/// Costs of one platform.
+pub const COSTS_MAX: u32 = 64;
+/// Recordings.
+pub const RECORDINGS_MAX: u32 = 64;
+/// Tasks of one node.
+pub const TASKS_MAX: u32 = 64;
+/// Threats.
+pub const THREATS_MAX: u32 = 1_000;
+/// Attempts of one threat.
+pub const ATTEMPTS_MAX: u32 = 1_000_000;
+/// Slots of frames in one cluster cycle, and runs of tasks.
+pub const SLOTS_MAX: u64 = 100_000;
+/// Frames in one run.
+pub const FRAMES_MAX: u64 = 10_000_000_000;
+/// Samples of one recording.
+pub const SAMPLES_MAX: usize = 1_000_000;
+
+/// Shortest period, cycle and run.
+pub const PERIOD_MIN: Duration = Duration::from_us(1);
+/// Longest run: one day.
+pub const DURATION_MAX: Duration = Duration::from_s(86_400);
+/// Longest cluster cycle.
+pub const CLUSTER_CYCLE_MAX: Duration = Duration::from_s(10);
+/// Longest delay of a driver, link or switch, and largest clock offset.
+pub const DELAY_MAX: Duration = Duration::from_s(1);
+/// Largest cost of one byte.
+pub const PER_BYTE_MAX: Duration = Duration::from_ms(1);
+/// Largest drift of a clock.
+pub const DRIFT_MAX: Ppm = Ppm(1_000_000);
+/// Slowest link.
+pub const RATE_MIN: Rate = Rate(1_000);
+/// Fastest link.
+pub const RATE_MAX: Rate = Rate(100_000_000_000);
+/// Shortest frame, without checksum (IEEE 802.3) [byte].
+pub const FRAME_LEN_MIN: u32 = chronoseal_wire::ethernet::FRAME_LEN_MIN as u32;
+/// Longest frame, without checksum (IEEE 802.3) [byte].
+pub const FRAME_LEN_MAX: u32 = chronoseal_wire::ethernet::FRAME_LEN_MAX as u32;
+/// Ethernet header: addresses and length or type [byte].
+pub const HEADER_LEN: u32 = chronoseal_wire::ethernet::HEADER_LEN as u32;
+/// What every payload of the bench begins with: stream and sequence number [byte].
+pub const BENCH_HEADER_LEN: u32 = chronoseal_wire::test_bed_header::TestBedHeader::LEN as u32;
+/// Largest egress queue [byte].
+pub const QUEUE_LEN_MAX: u64 = 1_000_000_000;
+/// Shortest tag [byte].
+pub const TAG_LEN_MIN: u64 = 4;

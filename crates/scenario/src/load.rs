@@ -1,0 +1,154 @@
+//! From bytes to a plan.
+
+use toml_edit::DocumentMut;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::plan::Plan;
+use crate::problem::{Code, Problem, Problems};
+use crate::source::{Source, utf8};
+use crate::spec::Spec;
+use crate::{overrides, resolve, shape};
+
+/// What a scenario refers to by path.
+pub trait Files {
+    /// The bytes of `path`, which is as written in the scenario.
+    ///
+    /// # Errors
+    /// Why it cannot be read, for a person.
+    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
+}
+
+/// No files at all: for scenarios that refer to none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFiles;
+
+impl Files for NoFiles {
+    fn read(&self, _path: &str) -> Result<Vec<u8>, String> {
+        Err("files cannot be read here".into())
+    }
+}
+
+/// Reads a scenario, applies `sets` (`path`, `value`), and checks everything.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load(source_name: &str, bytes: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Plan, Problems> {
+    resolve(&parse_with_overrides(source_name, bytes, sets)?, files)
+}
+
+/// Reads a scenario: TOML, or JSON if it begins with `{`.
+///
+/// # Errors
+/// Everything that is wrong with its syntax and shape. Problems of a JSON text point at the same scenario as TOML.
+pub fn parse(source_name: &str, bytes: &[u8]) -> Result<Spec, Problems> {
+    parse_with_overrides(source_name, bytes, &[])
+}
+
+/// [`parse`] after setting `path` to `value` for each of `sets`, in their order.
+///
+/// A path is keys, positions and names of list entries with dots between: `duration`, `streams.wheel.count`. A value
+/// is read as TOML, and as a text if it is none: `2s` needs no quotes.
+///
+/// # Errors
+/// As [`parse`]; they point at the text after the changes.
+pub fn parse_with_overrides(source_name: &str, bytes: &[u8], sets: &[(String, String)]) -> Result<Spec, Problems> {
+    let hash = hash(bytes, sets);
+    let mut text = utf8(source_name, bytes)?;
+    let mut name = source_name.to_owned();
+    if text.trim_start().starts_with('{') {
+        text = toml_from_json(source_name, &text)?;
+        name.push_str(" (as TOML)");
+    }
+    if !sets.is_empty() {
+        text = overrides::apply(source_name, text, sets)?;
+        let list: Vec<String> = sets.iter().map(|(path, value)| format!("{path}={value}")).collect();
+        name = format!("{name} with --set {}", list.join(" "));
+    }
+    let source = Source::parse(&name, text, hash)?;
+    let mut problems = Problems::new(&source.name, &source.text);
+    shape::check(&source, &mut problems);
+    problems.or(())?;
+    match toml::from_str::<Spec>(&source.text) {
+        Ok(mut spec) => {
+            spec.source = source;
+            Ok(spec)
+        }
+        // The schema says less than the types: nothing known gets here, and nothing may slip through.
+        Err(error) => {
+            let span = error.span().unwrap_or(0..0);
+            let problem = Problem::new(Code::WrongType, error.message()).label(span, "").help("see the file format");
+            Err(Problems::one(&source.name, &source.text, problem))
+        }
+    }
+}
+
+/// XXH3-128 over the bytes and the overrides, each with its length before it.
+fn hash(bytes: &[u8], sets: &[(String, String)]) -> String {
+    let mut hasher = Xxh3::new();
+    let parts = sets.iter().flat_map(|(path, value)| [path.as_bytes(), value.as_bytes()]);
+    for part in std::iter::once(bytes).chain(parts) {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    format!("{:032x}", hasher.digest128())
+}
+
+/// The same document in TOML, whose places can be pointed at.
+fn toml_from_json(name: &str, text: &str) -> Result<String, Problems> {
+    let fail = |error: &dyn std::fmt::Display, line: usize, column: usize, eof: bool| {
+        let line_start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+        let at = (line_start + column.saturating_sub(1)).min(text.len());
+        let problem = if eof {
+            Problem::new(Code::Truncated, format!("the file ends too early: {error}")).help("get the whole file")
+        } else {
+            Problem::new(Code::Syntax, format!("this is no JSON: {error}"))
+                .help("a text that begins with `{` is read as JSON")
+        };
+        Problems::one(name, text, problem.label(at..at, "here"))
+    };
+    let value: toml_edit::Value = {
+        let value: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| fail(&error, error.line(), error.column(), error.is_eof()))?;
+        json_value(&value).ok_or_else(|| fail(&"it has a null or a number that TOML cannot hold", 1, 1, false))?
+    };
+    let toml_edit::Value::InlineTable(table) = value else {
+        return Err(fail(&"a scenario is an object", 1, 1, false));
+    };
+    let mut document = DocumentMut::new();
+    for (key, value) in table {
+        let item = match value {
+            toml_edit::Value::InlineTable(table) => toml_edit::Item::Table(table.into_table()),
+            toml_edit::Value::Array(list) if !list.is_empty() && list.iter().all(toml_edit::Value::is_inline_table) => {
+                toml_edit::Item::Value(toml_edit::Value::Array(list))
+                    .into_array_of_tables()
+                    .map_or(toml_edit::Item::None, toml_edit::Item::ArrayOfTables)
+            }
+            value => toml_edit::Item::Value(value),
+        };
+        document.insert(&key, item);
+    }
+    Ok(document.to_string())
+}
+
+fn json_value(value: &serde_json::Value) -> Option<toml_edit::Value> {
+    Some(match value {
+        serde_json::Value::Null => return None,
+        serde_json::Value::Bool(flag) => (*flag).into(),
+        serde_json::Value::Number(number) => match number.as_i64() {
+            Some(number) => number.into(),
+            None if number.is_f64() => number.as_f64()?.into(),
+            None => return None,
+        },
+        serde_json::Value::String(text) => text.as_str().into(),
+        serde_json::Value::Array(items) => {
+            toml_edit::Value::Array(items.iter().map(json_value).collect::<Option<toml_edit::Array>>()?)
+        }
+        serde_json::Value::Object(entries) => {
+            let mut table = toml_edit::InlineTable::new();
+            for (key, value) in entries {
+                table.insert(key, json_value(value)?);
+            }
+            toml_edit::Value::InlineTable(table)
+        }
+    })
+}

@@ -1,0 +1,298 @@
+//! What is wrong with a text: every problem at once, each with a stable code, a place and what to write instead.
+
+use std::fmt;
+use std::ops::Range;
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode, SourceSpan};
+use serde_json::json;
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])* $name:ident = $text:literal,)*) => {
+        /// The kind of a problem. Its text never changes meaning.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[non_exhaustive]
+        pub enum Code {
+            $($(#[doc = $doc])* $name,)*
+        }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+            /// As shown and as listed in `docs/reference/errors.md`.
+            pub const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The file is longer than a scenario can be.
+    FileTooLong = "scenario::file-too-long",
+    /// The file is not UTF-8 text.
+    NotUtf8 = "scenario::not-utf-8",
+    /// The file ends in the middle of something.
+    Truncated = "scenario::truncated",
+    /// The text is no TOML or JSON.
+    Syntax = "scenario::syntax",
+    /// A `--set` cannot be applied.
+    Override = "scenario::override",
+    /// A key that does not exist.
+    UnknownKey = "scenario::unknown-key",
+    /// A key that has to be there is not.
+    MissingKey = "scenario::missing-key",
+    /// A text where a number belongs, a table where a text belongs, and so on.
+    WrongType = "scenario::wrong-type",
+    /// None of the values possible here.
+    UnknownValue = "scenario::unknown-value",
+    /// A quantity without its unit.
+    MissingUnit = "scenario::missing-unit",
+    /// A quantity that cannot be read.
+    BadQuantity = "scenario::bad-quantity",
+    /// A number or quantity that is too small or too large.
+    OutOfRange = "scenario::out-of-range",
+    /// More entries than a list can hold.
+    TooMany = "scenario::too-many",
+    /// A text that is no name.
+    BadName = "scenario::bad-name",
+    /// Two things of one kind with one name.
+    DuplicateName = "scenario::duplicate-name",
+    /// A name that nothing has.
+    UnknownName = "scenario::unknown-name",
+    /// Not exactly one of several keys.
+    ChooseOne = "scenario::choose-one",
+    /// A period that does not divide the cluster cycle.
+    PeriodNotDividing = "scenario::period-not-dividing",
+    /// An integration cycle that does not divide the cluster cycle.
+    IntegrationCycleNotDividing = "scenario::integration-cycle-not-dividing",
+    /// Minimum, mean and maximum out of order.
+    JitterOrder = "scenario::jitter-order",
+    /// No four bytes, or no group address.
+    BadMarker = "scenario::bad-marker",
+    /// A tag shorter than 4 bytes or longer than its hash.
+    TagLength = "scenario::tag-length",
+    /// A truncated freshness value that is none.
+    FreshnessLength = "scenario::freshness-length",
+    /// A key that is not 64 bytes in hexadecimal digits.
+    BadKey = "scenario::bad-key",
+    /// A frame below the smallest of Ethernet.
+    FrameTooShort = "scenario::frame-too-short",
+    /// A frame above the largest of Ethernet, its protection counted.
+    FrameTooLong = "scenario::frame-too-long",
+    /// A recording whose samples do not fit the frame.
+    RecordingTooLong = "scenario::recording-too-long",
+    /// A recording that cannot be read.
+    BadRecording = "scenario::bad-recording",
+    /// A stream without a receiver.
+    NoReceivers = "scenario::no-receivers",
+    /// A stream that its sender receives.
+    SenderReceives = "scenario::sender-receives",
+    /// A fixed slot for several streams.
+    OffsetOfMany = "scenario::offset-of-many",
+    /// A critical-traffic identifier that is taken, reserved or not used.
+    BadCtId = "scenario::bad-ct-id",
+    /// More slots in a cluster cycle than a schedule can hold.
+    TooManySlots = "scenario::too-many-slots",
+    /// More frames in a run than anybody waits for.
+    TooManyFrames = "scenario::too-many-frames",
+    /// An attacker where it cannot do this.
+    ThreatPlace = "scenario::threat-place",
+    /// An attack on a stream that has no slot.
+    ThreatWithoutSlot = "scenario::threat-without-slot",
+    /// An attack where no bytes exist.
+    ThreatAtTiming = "scenario::threat-at-timing",
+    /// An attack after the end of the run.
+    ThreatTooLate = "scenario::threat-too-late",
+    /// A table of streams that cannot be read.
+    ImportCsv = "import::csv",
+    /// A capture that cannot be read.
+    ImportCapture = "import::capture",
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// One problem.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem {
+    /// Its kind.
+    pub code: Code,
+    /// What is wrong.
+    pub message: String,
+    /// Where, in bytes of the text; the first is the place itself. Empty if the text as a whole is meant.
+    pub labels: Vec<(Range<usize>, String)>,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// A problem without a place.
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), labels: Vec::new(), help: None }
+    }
+    /// Points at a place and says what it is.
+    pub(crate) fn label(mut self, span: Range<usize>, text: impl Into<String>) -> Self {
+        self.labels.push((span, text.into()));
+        self
+    }
+    /// Says what to write.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+impl std::error::Error for Problem {}
+
+impl Diagnostic for Problem {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(self.code))
+    }
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        if self.labels.is_empty() {
+            return None;
+        }
+        Some(Box::new(self.labels.iter().map(|(span, text)| {
+            LabeledSpan::new_with_span(
+                Some(text.clone()).filter(|text| !text.is_empty()),
+                SourceSpan::from(span.clone()),
+            )
+        })))
+    }
+}
+
+/// Everything wrong with one text, in the order of the text.
+#[derive(Clone, Debug)]
+pub struct Problems {
+    source: NamedSource<String>,
+    list: Vec<Problem>,
+    left_out: usize,
+}
+
+impl Problems {
+    /// So many are kept; the others are counted.
+    pub const KEPT_MAX: usize = 100;
+
+    /// None yet.
+    pub(crate) fn new(source_name: &str, text: &str) -> Self {
+        Self { source: NamedSource::new(source_name, text.to_owned()), list: Vec::new(), left_out: 0 }
+    }
+
+    /// A single problem.
+    pub(crate) fn one(source_name: &str, text: &str, problem: Problem) -> Self {
+        let mut problems = Self::new(source_name, text);
+        problems.push(problem);
+        problems
+    }
+
+    pub(crate) fn push(&mut self, mut problem: Problem) {
+        if self.list.len() >= Self::KEPT_MAX {
+            self.left_out += 1;
+            return;
+        }
+        let text_len = self.source.inner().len();
+        for (span, _) in &mut problem.labels {
+            span.end = span.end.min(text_len);
+            span.start = span.start.min(span.end);
+        }
+        self.list.push(problem);
+    }
+
+    /// `value` if there are none.
+    pub(crate) fn or<T>(mut self, value: T) -> Result<T, Self> {
+        if self.list.is_empty() {
+            return Ok(value);
+        }
+        self.list.sort_by_key(|problem| problem.labels.first().map_or(0, |(span, _)| span.start));
+        Err(self)
+    }
+
+    /// The problems, at most [`Self::KEPT_MAX`].
+    pub fn list(&self) -> &[Problem] {
+        &self.list
+    }
+
+    /// How many there are, those not kept included.
+    pub fn count(&self) -> usize {
+        self.list.len() + self.left_out
+    }
+
+    /// The name of the text.
+    pub fn source_name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// As text with carets, without colour, 110 columns wide.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
+            .with_width(110)
+            .with_context_lines(1)
+            .without_cause_chain();
+        match handler.render_report(&mut text, self) {
+            Ok(()) => text,
+            Err(_) => self.list.iter().map(|problem| format!("{}: {problem}\n", problem.code)).collect(),
+        }
+    }
+
+    /// For programs: code, message, line and column (from 1), byte offset and length, labels, help.
+    pub fn to_json(&self) -> serde_json::Value {
+        let problems: Vec<_> = self
+            .list
+            .iter()
+            .map(|problem| {
+                let labels: Vec<_> = problem.labels.iter().map(|(span, text)| self.place(span, text)).collect();
+                json!({
+                    "code": problem.code.text(),
+                    "message": problem.message,
+                    "labels": labels,
+                    "help": problem.help,
+                })
+            })
+            .collect();
+        json!({ "source": self.source.name(), "count": self.count(), "problems": problems })
+    }
+
+    fn place(&self, span: &Range<usize>, text: &str) -> serde_json::Value {
+        let before = &self.source.inner().as_bytes()[..span.start];
+        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let column = String::from_utf8_lossy(&before[line_start..]).chars().count() + 1;
+        json!({ "line": line, "column": column, "offset": span.start, "len": span.len(), "text": text })
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.count();
+        let s = if count == 1 { "" } else { "s" };
+        write!(f, "{}: {count} problem{s}", self.source.name())?;
+        if self.left_out > 0 {
+            write!(f, ", the first {} shown", self.list.len())?;
+        }
+        Ok(())
+    }
+}
+impl std::error::Error for Problems {}
+
+impl Diagnostic for Problems {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.source)
+    }
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        Some(Box::new(self.list.iter().map(|problem| problem as &dyn Diagnostic)))
+    }
+}

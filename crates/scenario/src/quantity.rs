@@ -1,0 +1,86 @@
+//! A quantity as a scenario writes it: a string with its unit.
+
+use std::fmt;
+use std::str::FromStr;
+
+use chronoseal_core::{Bytes, Duration, Ppm, QuantityError, Rate};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A quantity written with its unit, such as `"125us"`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Quantity<T>(pub T);
+
+/// What a scenario can write with a unit.
+pub trait Measured: FromStr<Err = QuantityError> + fmt::Display {
+    /// Its name in schema and messages.
+    const NAME: &'static str;
+    /// A value as a person would write it.
+    const EXAMPLE: &'static str;
+    /// Its units, as a regular expression.
+    const UNITS: &'static str;
+}
+
+impl Measured for Duration {
+    const NAME: &'static str = "duration";
+    const EXAMPLE: &'static str = "125us";
+    const UNITS: &'static str = "(ps|ns|us|\u{b5}s|\u{3bc}s|ms|s)";
+}
+impl Measured for Bytes {
+    const NAME: &'static str = "size";
+    const EXAMPLE: &'static str = "60B";
+    const UNITS: &'static str = "(B|kB|MB)";
+}
+impl Measured for Rate {
+    const NAME: &'static str = "rate";
+    const EXAMPLE: &'static str = "100Mbit/s";
+    const UNITS: &'static str = "(bit/s|kbit/s|Mbit/s|Gbit/s)";
+}
+impl Measured for Ppm {
+    const NAME: &'static str = "deviation";
+    const EXAMPLE: &'static str = "100ppm";
+    const UNITS: &'static str = "(ppb|ppm)";
+}
+
+/// Checks `text` as the quantity that a schema calls `name` and gives an example of it.
+pub(crate) fn check(name: &str, text: &str) -> (Result<(), QuantityError>, &'static str) {
+    fn one<T: Measured>(text: &str) -> (Result<(), QuantityError>, &'static str) {
+        (text.parse::<T>().map(|_| ()), T::EXAMPLE)
+    }
+    match name {
+        Rate::NAME => one::<Rate>(text),
+        Bytes::NAME => one::<Bytes>(text),
+        Ppm::NAME => one::<Ppm>(text),
+        _ => one::<Duration>(text),
+    }
+}
+
+impl<T: fmt::Display> Serialize for Quantity<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de, T: Measured> Deserialize<'de> for Quantity<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(de::Error::custom)
+    }
+}
+
+impl<T: Measured> JsonSchema for Quantity<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::NAME.into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": format!(r"^\s*[-+]?[0-9][0-9_]*(\.[0-9_]*)?\s*{}\s*$", T::UNITS),
+            "examples": [T::EXAMPLE],
+            "x-quantity": T::NAME,
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! From what was written to what will be run.
+
+mod names;
+mod network;
+mod nodes;
+mod protections;
+mod recordings;
+mod streams;
+mod threats;
+
+use std::fmt::Display;
+
+use crate::limits::*;
+use crate::load::Files;
+use crate::plan::{Fidelity, Plan, ProtectionKind};
+use crate::problem::{Code, Problem, Problems};
+use crate::source::{Step, at};
+use crate::spec::{FidelitySpec, Spec};
+
+/// Resolves every name, fills every default and checks what a scenario means.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn resolve(spec: &Spec, files: &dyn Files) -> Result<Plan, Problems> {
+    let mut resolver = Resolver { spec, problems: Problems::new(&spec.source.name, &spec.source.text) };
+    let plan = resolver.plan(files);
+    resolver.problems.or(plan)
+}
+
+/// The problems so far. A part that is wrong is replaced by one that is possible, so that the rest can be checked.
+struct Resolver<'a> {
+    spec: &'a Spec,
+    problems: Problems,
+}
+
+impl Resolver<'_> {
+    fn plan(&mut self, files: &dyn Files) -> Plan {
+        let spec = self.spec;
+        self.identifier(&spec.name, at!["name"], "the scenario's name");
+        let duration = self.within(at!["duration"], "the duration", spec.duration.0, PERIOD_MIN, DURATION_MAX);
+        let network = self.network();
+        let platforms = self.platforms();
+        let (nodes, longest_driver) = self.nodes(&network, &platforms);
+        let network = self.with_transmission_delay(network, longest_driver);
+        let protections = self.protections();
+        let candidates = self.candidates(&protections);
+        let recordings = self.recordings(files);
+        let streams = self.streams(&network, &nodes, &protections, &recordings, duration);
+        let threats = self.threats(&network, &nodes, &streams, duration);
+        let fidelity = match spec.fidelity {
+            FidelitySpec::Bytes => Fidelity::Bytes,
+            FidelitySpec::Timing => Fidelity::Timing,
+        };
+
+        let mut notes = Vec::new();
+        let any_hmac = streams
+            .iter()
+            .any(|stream| matches!(protections[stream.protection.0 as usize].kind, ProtectionKind::Hmac { .. }));
+        if fidelity == Fidelity::Timing && any_hmac {
+            notes.push(
+                "Fidelity is timing: tags take their time and length, but none is made or checked, \
+                 so nothing is said about attacks."
+                    .to_owned(),
+            );
+        }
+        Plan {
+            name: spec.name.clone(),
+            description: spec.description.clone(),
+            seed: spec.seed,
+            duration,
+            fidelity,
+            network,
+            nodes,
+            streams,
+            protections,
+            candidates,
+            threats,
+            platforms,
+            recordings,
+            scenario_hash: spec.source.hash.clone(),
+            notes,
+        }
+    }
+
+    /// A problem at `path`.
+    fn report(
+        &mut self,
+        code: Code,
+        path: &[Step<'_>],
+        message: impl Into<String>,
+        label: &str,
+        help: impl Into<String>,
+    ) {
+        let span = self.spec.source.span(path);
+        self.problems.push(Problem::new(code, message).label(span, label).help(help));
+    }
+
+    /// A problem at `path` that has to do with another place too.
+    fn report_both(
+        &mut self,
+        code: Code,
+        (path, label): (&[Step<'_>], &str),
+        (other, other_label): (&[Step<'_>], &str),
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let (span, other_span) = (self.spec.source.span(path), self.spec.source.span(other));
+        let mut problem = Problem::new(code, message).label(span.clone(), label);
+        if span != other_span {
+            problem = problem.label(other_span, other_label);
+        }
+        self.problems.push(problem.help(help));
+    }
+
+    /// `value`, held between `min` and `max`; outside it is a problem.
+    fn within<T: Ord + Copy + Display>(&mut self, path: &[Step<'_>], what: &str, value: T, min: T, max: T) -> T {
+        if value >= min && value <= max {
+            return value;
+        }
+        let label = if value < min { "too small" } else { "too large" };
+        self.report(
+            Code::OutOfRange,
+            path,
+            format!("{what} is {value}"),
+            label,
+            format!("write a value from {min} to {max}"),
+        );
+        value.clamp(min, max)
+    }
+}

@@ -1,0 +1,3 @@
+//! Behaviour of the scenario format, one module each.
+
+mod shipped;
