@@ -27,8 +27,7 @@ use crate::{HashAlgorithm, Mac, TagLenError};
 #[derive(Clone)]
 pub struct HmacKey(State);
 
-// The SHA-3 states are larger than the others by their wider permutation; without an allocator they cannot be boxed.
-#[allow(clippy::large_enum_variant)]
+#[expect(clippy::large_enum_variant, reason = "SHA-3 has the wider state; without an allocator it cannot be boxed")]
 #[derive(Clone)]
 enum State {
     Sha1(Hmac<Sha1>),
@@ -38,6 +37,7 @@ enum State {
 
 impl HmacKey {
     /// Absorbs `key`, of any length, for use with HMAC over `algorithm`.
+    #[expect(clippy::missing_panics_doc, reason = "HMAC is defined for keys of every length")]
     pub fn new(algorithm: HashAlgorithm, key: &[u8]) -> Self {
         const ANY_LEN: &str = "HMAC is defined for keys of every length";
         Self(match algorithm {

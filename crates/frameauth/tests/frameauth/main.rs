@@ -1,0 +1,10 @@
+//! What a sealer and an opener promise each other, and what they promise against everybody else.
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod pair;
+
+mod layout;
+mod refusal;
+mod replay;
+mod restart;
+mod truncation;
