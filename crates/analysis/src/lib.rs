@@ -15,6 +15,7 @@
 //!
 //! [`Plan`]: chronoseal_scenario::plan::Plan
 
+pub mod published;
 pub mod synthesis;
 pub mod tdma;
 

@@ -1,4 +1,5 @@
 //! Plans for tests and benches, built by hand: the source's cluster with as many streams as wanted.
+#![allow(unreachable_pub, dead_code, reason = "a bench includes this file as well, and uses a part of it")]
 
 use chronoseal_core::{Duration, NodeId, Ppm, Rate};
 use chronoseal_scenario::plan::*;
