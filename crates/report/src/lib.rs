@@ -1,3 +1,36 @@
 //! Documents, tables, charts and comparisons made from results.
 //!
-//! This crate does no I/O: it returns text.
+//! This crate does no I/O and runs nothing: it returns text. The type that matters is [`Document`]; [`html`],
+//! [`terminal`], [`json`] and [`csv`] show the same one. [`run_report`] makes the document of one run, [`compare`] judges
+//! two sets of runs.
+//!
+//! ```
+//! use chronoseal_report::{Document, Held, Verdict, html, terminal};
+//! let document = Document {
+//!     title: "Sample".into(),
+//!     subtitle: String::new(),
+//!     verdict: Verdict { held: Held::Yes, text: "Every deadline held.".into(), points: vec![] },
+//!     sections: vec![],
+//!     environment: vec![],
+//! };
+//! assert!(html(&document).contains("Every deadline held."));
+//! assert!(terminal(&document, Default::default()).contains("HELD"));
+//! ```
+
+pub mod compare;
+pub mod data;
+pub mod document;
+mod html;
+pub mod run;
+pub mod statistics;
+pub mod terminal;
+
+pub use compare::{Change, CompareReport, MetricComparison, compare, compare_document};
+pub use data::{csv, json};
+pub use document::{
+    Align, Axis, Bar, BarKind, Block, Cell, Chart, Column, Document, Evidence, Held, Lane, Mark, Section, Series,
+    SeriesKind, Table, Timeline, Verdict,
+};
+pub use html::html;
+pub use run::run_report;
+pub use terminal::{TerminalStyle, terminal};

@@ -1,0 +1,91 @@
+//! A document as data: JSON whole, CSV table by table.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::document::{Block, Document, Table};
+
+/// Version of what [`json`] writes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Versioned<'a> {
+    schema_version: u32,
+    #[serde(flatten)]
+    document: &'a Document,
+}
+
+/// The document as one JSON object with a `schema_version`.
+pub fn json(document: &Document) -> String {
+    let versioned = Versioned { schema_version: SCHEMA_VERSION, document };
+    serde_json::to_string_pretty(&versioned).expect("a document has only text keys and plain values")
+}
+
+/// Every table of the document, one after another: a line `# section: caption`, the columns with their units, the
+/// rows, an empty line. Numbers are written exactly, and a second column `… evidence` says where they come from, if
+/// any cell of the column does.
+pub fn csv(document: &Document) -> String {
+    let mut out = String::new();
+    for section in &document.sections {
+        for block in &section.blocks {
+            if let Block::Table(table) = block {
+                let _ = writeln!(out, "# {}: {}", one_line(&section.title), one_line(&table.caption));
+                csv_table(&mut out, table);
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
+
+fn csv_table(out: &mut String, table: &Table) {
+    let evident: Vec<bool> = (0..table.columns.len())
+        .map(|i| table.rows.iter().any(|row| row.get(i).is_some_and(|cell| !cell.kind.letter().is_empty())))
+        .collect();
+    let mut heads = Vec::new();
+    for (column, evident) in table.columns.iter().zip(&evident) {
+        heads.push(if column.unit.is_empty() {
+            column.name.clone()
+        } else {
+            format!("{} [{}]", column.name, column.unit)
+        });
+        if *evident {
+            heads.push(format!("{} evidence", column.name));
+        }
+    }
+    line(out, &heads);
+    for row in &table.rows {
+        let mut fields = Vec::new();
+        for (cell, evident) in row.iter().zip(&evident) {
+            fields.push(
+                cell.number
+                    .filter(|number| number.is_finite())
+                    .map_or_else(|| cell.text.clone(), |number| number.to_string()),
+            );
+            if *evident {
+                fields.push(cell.kind.name().into());
+            }
+        }
+        line(out, &fields);
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// [RFC 4180 §2] fields with commas, quotes or line breaks are quoted, quotes doubled.
+fn line(out: &mut String, fields: &[String]) {
+    for (i, field) in fields.iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        if field.contains(['"', ',', '\n', '\r']) || field.starts_with('#') {
+            let _ = write!(out, "\"{}\"", field.replace('"', "\"\""));
+        } else {
+            out.push_str(field);
+        }
+    }
+    out.push('\n');
+}

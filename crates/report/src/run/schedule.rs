@@ -1,0 +1,138 @@
+//! The schedule table as a timeline: as planned, and one cycle as it was seen.
+
+use std::collections::BTreeSet;
+
+use chronoseal_core::SimTime;
+use chronoseal_results::{FrameRow, NodeRole, Outcome, RunMeta, RunRows, SlotMeta};
+
+use crate::document::{Bar, BarKind, Lane, Timeline};
+
+/// One cluster cycle as planned: for each station its wire to the switch, its wire from the switch, its tasks.
+pub(super) fn planned(meta: &RunMeta) -> Timeline {
+    let mut lanes = Vec::new();
+    for node in stations(meta) {
+        let (mut out, mut into) = (Vec::new(), Vec::new());
+        for slot in &meta.slots {
+            let Some(stream) = meta.streams.get(usize::from(slot.stream)) else { continue };
+            if stream.sender == node {
+                out.extend(slot_bars(slot, &stream.name));
+            }
+            if stream.receivers.contains(&node) {
+                out_of_switch(&mut into, slot, &stream.name);
+            }
+        }
+        let tasks: Vec<Bar> = meta
+            .tasks
+            .iter()
+            .filter(|task| task.node == node)
+            .map(|task| bar(task.start_ns, task.start_ns + task.length_ns, task.name.clone(), BarKind::Task))
+            .collect();
+        let name = meta.node_name(node);
+        push(&mut lanes, format!("{name} sends"), out);
+        push(&mut lanes, format!("{name} receives"), into);
+        push(&mut lanes, format!("{name} computes"), tasks);
+    }
+    Timeline { caption: "One cluster cycle as planned".into(), cycle_ns: meta.cluster_cycle_ns, lanes }
+}
+
+fn slot_bars(slot: &SlotMeta, name: &str) -> Vec<Bar> {
+    let frame_end = slot.start_ns + slot.frame_time_ns;
+    let mut bars = vec![bar(slot.start_ns, frame_end, name.into(), BarKind::Frame)];
+    if slot.end_ns > frame_end {
+        bars.push(bar(frame_end, slot.end_ns, format!("guard after {name}"), BarKind::Guard));
+    }
+    bars
+}
+
+fn out_of_switch(bars: &mut Vec<Bar>, slot: &SlotMeta, name: &str) {
+    bars.push(bar(slot.dispatch_ns, slot.dispatch_ns + slot.frame_time_ns, name.into(), BarKind::Dispatch));
+}
+
+/// The second whole cluster cycle in which every clock had joined (the last one there is, if it comes to that), with what
+/// arrived and departed at the switch; `None` if nothing was stamped.
+pub(super) fn seen(meta: &RunMeta, rows: &RunRows) -> Option<Timeline> {
+    let cycle_ns = meta.cluster_cycle_ns;
+    if cycle_ns <= 0 {
+        return None;
+    }
+    // A cycle with trouble in it is the one worth looking at; else one from the middle of the run.
+    let stamped = || rows.frames.iter().filter(|row| row.arrived_at.is_some() || row.departed_at.is_some());
+    let cycles: Vec<i64> = stamped().map(|row| cycle_of(row, cycle_ns)).collect::<BTreeSet<_>>().into_iter().collect();
+    let with_attack = stamped().filter(|row| row.attack.is_some()).map(|row| cycle_of(row, cycle_ns)).min();
+    let cycle = with_attack.or_else(|| cycles.get(cycles.len() / 2).copied())?;
+    let origin_ns = cycle * cycle_ns;
+    let rows: Vec<&FrameRow> = stamped().filter(|row| cycle_of(row, cycle_ns) == cycle).collect();
+    let mut lanes = Vec::new();
+    for node in 0..meta.nodes.len() as u16 {
+        let role = meta.nodes[usize::from(node)].role;
+        let mut arrivals: Vec<Bar> = Vec::new();
+        let mut departures: Vec<Bar> = Vec::new();
+        for row in &rows {
+            let frame_ns = frame_time_ns(meta, row);
+            let at = |time: SimTime| time.since_zero().as_ns() - origin_ns;
+            let kind = kind_of(row);
+            if row.sender.0 == node
+                && let Some(arrived) = row.arrived_at
+            {
+                let seen = bar(at(arrived) - frame_ns, at(arrived), label(meta, row), kind);
+                // Copies for several receivers share one arrival.
+                if !arrivals.contains(&seen) {
+                    arrivals.push(seen);
+                }
+            }
+            if row.at.0 == node
+                && role == NodeRole::Station
+                && let Some(departed) = row.departed_at
+            {
+                departures.push(bar(at(departed), at(departed) + frame_ns, label(meta, row), kind));
+            }
+        }
+        let name = meta.node_name(node);
+        push(&mut lanes, format!("from {name}"), arrivals);
+        push(&mut lanes, format!("to {name}"), departures);
+    }
+    (!lanes.is_empty()).then(|| Timeline {
+        caption: format!("Cluster cycle {cycle} as seen at the switch ({})", meta.engine.evidence()),
+        cycle_ns,
+        lanes,
+    })
+}
+
+/// The cluster cycle a frame belongs to: that of its slot, else that of its integration cycle.
+fn cycle_of(row: &FrameRow, cycle_ns: i64) -> i64 {
+    row.slot_start.unwrap_or(row.cycle_start).since_zero().as_ns().div_euclid(cycle_ns)
+}
+
+fn kind_of(row: &FrameRow) -> BarKind {
+    if row.attack.is_none() && row.outcome == Outcome::Delivered { BarKind::Seen } else { BarKind::Trouble }
+}
+
+fn label(meta: &RunMeta, row: &FrameRow) -> String {
+    let stream = meta.stream_name(row.stream.0);
+    let outcome = row.outcome.reason().map_or(row.outcome.name(), |reason| reason.name());
+    match row.attack {
+        Some(attack) => format!("{} on {stream}: {outcome}", attack.name()),
+        None if row.outcome == Outcome::Delivered => stream,
+        None => format!("{stream}: {outcome}"),
+    }
+}
+
+/// Time on the wire as its stream's slot has it; a hair's breadth for frames without one.
+fn frame_time_ns(meta: &RunMeta, row: &FrameRow) -> i64 {
+    meta.slots.iter().find(|slot| slot.stream == row.stream.0).map_or(1_000, |slot| slot.frame_time_ns)
+}
+
+fn stations(meta: &RunMeta) -> impl Iterator<Item = u16> {
+    meta.nodes.iter().enumerate().filter(|(_, node)| node.role == NodeRole::Station).map(|(id, _)| id as u16)
+}
+
+fn push(lanes: &mut Vec<Lane>, name: String, mut bars: Vec<Bar>) {
+    if !bars.is_empty() {
+        bars.sort_by_key(|bar| bar.start_ns);
+        lanes.push(Lane { name, bars });
+    }
+}
+
+fn bar(start_ns: i64, end_ns: i64, label: String, kind: BarKind) -> Bar {
+    Bar { start_ns, end_ns, label, kind }
+}

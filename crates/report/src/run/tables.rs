@@ -1,0 +1,278 @@
+//! The tables of a run.
+
+use std::collections::BTreeSet;
+
+use chronoseal_results::{Distribution, RunMeta, RunSummary, Spread};
+
+use super::evidence;
+use crate::document::{Cell, Evidence, Mark, Table};
+
+/// A count that should be zero.
+fn unwanted(count: u64, kind: Evidence) -> Cell {
+    Cell::count(count).from(kind).marked(if count > 0 { Mark::Bad } else { Mark::None })
+}
+
+pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
+    let kind = evidence(meta);
+    let mut table = Table::new("What became of each stream's frames")
+        .words("stream")
+        .words("from, to")
+        .words("class")
+        .words("protection")
+        .numbers("frame", "B")
+        .numbers("period", "ms")
+        .numbers("sent", "frames")
+        .numbers("in time", "copies")
+        .numbers("late", "copies")
+        .numbers("missing", "copies")
+        .numbers("thrown away", "copies")
+        .numbers("lost", "copies")
+        .numbers("start-up", "copies")
+        .words("held")
+        .footnote(
+            "Copies: one for each receiver of a frame. Start-up: not delivered in cycles that began before every clock \
+             had joined. Frames still on their way at the end are not counted as lost.",
+        );
+    for (stream, counts) in meta.streams.iter().zip(&summary.streams) {
+        let receivers: Vec<String> = stream.receivers.iter().map(|&node| meta.node_name(node)).collect();
+        let protection = Cell::text(&stream.protection);
+        let protection = if stream.replayable {
+            protection.marked(Mark::Warn).titled("replayable: a frame recorded earlier passes again")
+        } else {
+            protection
+        };
+        table.push(vec![
+            Cell::text(&stream.name),
+            Cell::text(format!("{} \u{2192} {}", meta.node_name(stream.sender), receivers.join(", "))),
+            Cell::text(&stream.class),
+            protection,
+            Cell::count(u64::from(stream.secured_len)).titled(format!("{} B before protection", stream.frame_len)),
+            Cell::number(stream.period_ns as f64 / 1e6, 3),
+            Cell::count(counts.sent).from(kind),
+            Cell::count(counts.delivered).from(kind),
+            unwanted(counts.late, kind),
+            unwanted(counts.missing, kind),
+            unwanted(counts.discarded_total(), kind),
+            unwanted(counts.unaccounted, kind),
+            Cell::count(counts.startup).from(kind),
+            if counts.held() { Cell::text("yes").marked(Mark::Good) } else { Cell::text("no").marked(Mark::Bad) },
+        ]);
+    }
+    if meta.streams.iter().any(|stream| stream.replayable) {
+        table =
+            table.footnote("! replayable: no freshness value is checked, so a frame recorded earlier passes again.");
+    }
+    table
+}
+
+/// Columns of a spread, in microseconds.
+fn spread_columns(table: Table) -> Table {
+    table
+        .numbers("n", "")
+        .numbers("min", "\u{b5}s")
+        .numbers("median", "\u{b5}s")
+        .numbers("p90", "\u{b5}s")
+        .numbers("p99", "\u{b5}s")
+        .numbers("p99.9", "\u{b5}s")
+        .numbers("max", "\u{b5}s")
+        .numbers("mean", "\u{b5}s")
+}
+
+fn spread_cells(spread: &Distribution, kind: Evidence) -> Vec<Cell> {
+    let us = |ns: f64| Cell::number(ns / 1e3, 3).from(kind);
+    let percentile = |ns: Option<i64>| {
+        ns.map_or_else(|| Cell::na(format!("{} samples are too few for this percentile", spread.n)), |ns| us(ns as f64))
+    };
+    vec![
+        Cell::count(spread.n).from(kind),
+        us(spread.min_ns as f64),
+        percentile(spread.p50_ns),
+        percentile(spread.p90_ns),
+        percentile(spread.p99_ns),
+        percentile(spread.p999_ns),
+        us(spread.max_ns as f64),
+        us(spread.mean_ns),
+    ]
+}
+
+/// Rows of one quantity: all samples, and the stall-free ones where some were not.
+fn push_spread(table: &mut Table, names: &[&str], spread: &Spread, kind: Evidence) {
+    let Some(all) = spread.all else { return };
+    let mut push = |basis: &str, spread: &Distribution| {
+        let mut row: Vec<Cell> = names.iter().map(|name| Cell::text(*name)).collect();
+        row.push(Cell::text(basis));
+        row.extend(spread_cells(spread, kind));
+        table.push(row);
+    };
+    push("all", &all);
+    if let Some(stall_free) = spread.stall_free.filter(|stall_free| stall_free.n < all.n) {
+        push("stall-free", &stall_free);
+    }
+}
+
+pub(super) fn latency(meta: &RunMeta, summary: &RunSummary) -> Table {
+    let mut table = spread_columns(Table::new("End-to-end latency of each stream").words("stream").words("frames"));
+    for stream in &summary.streams {
+        push_spread(&mut table, &[&stream.name], &stream.end_to_end, evidence(meta));
+    }
+    table
+}
+
+pub(super) fn switch(meta: &RunMeta, summary: &RunSummary) -> Table {
+    let mut table = spread_columns(
+        Table::new("At the switch, counted from the start of the slot")
+            .words("stream")
+            .words("quantity")
+            .words("frames"),
+    )
+    .footnote(
+        "Tx: slot start to last bit in at the switch. Rx: slot start to first bit out of it. Residence: last bit in to first bit out.",
+    );
+    for stream in &summary.streams {
+        for (name, spread) in [("Tx", &stream.tx), ("Rx", &stream.rx), ("residence", &stream.residence)] {
+            push_spread(&mut table, &[&stream.name, name], spread, evidence(meta));
+        }
+    }
+    table
+}
+
+pub(super) fn attacks(meta: &RunMeta, summary: &RunSummary) -> Table {
+    let kind = evidence(meta);
+    let mut table = Table::new("What stopped each attack")
+        .words("attack")
+        .words("attacker")
+        .words("on stream")
+        .words("protection")
+        .numbers("attempts", "frames")
+        .numbers("by format", "copies")
+        .numbers("by schedule", "copies")
+        .numbers("by tag", "copies")
+        .numbers("by freshness", "copies")
+        .numbers("by capacity", "copies")
+        .numbers("unaccounted", "copies")
+        .numbers("accepted", "copies");
+    for attack in &summary.attacks {
+        let protection = match (attack.authenticated, attack.replayable) {
+            (true, false) => Cell::text("tag and freshness"),
+            (true, true) => Cell::text("tag, replayable").marked(Mark::Warn),
+            (false, _) => Cell::text("none").marked(Mark::Warn),
+        };
+        table.push(vec![
+            Cell::text(&attack.attack),
+            Cell::text(&attack.attacker),
+            Cell::text(&attack.stream),
+            protection,
+            Cell::count(attack.attempts).from(kind),
+            Cell::count(attack.stopped_by_format).from(kind),
+            Cell::count(attack.stopped_by_schedule).from(kind),
+            Cell::count(attack.stopped_by_tag).from(kind),
+            Cell::count(attack.stopped_by_freshness).from(kind),
+            Cell::count(attack.stopped_by_capacity).from(kind),
+            Cell::count(attack.unaccounted).from(kind),
+            Cell::count(attack.accepted).from(kind).marked(if attack.accepted > 0 { Mark::Bad } else { Mark::Good }),
+        ]);
+    }
+    table
+}
+
+pub(super) fn discards(meta: &RunMeta, summary: &RunSummary) -> Table {
+    let reasons: BTreeSet<&String> = summary.streams.iter().flat_map(|stream| stream.discarded.keys()).collect();
+    let mut table = Table::new("Frames of streams thrown away after start-up, by reason").words("stream");
+    for reason in &reasons {
+        table = table.numbers(reason.as_str(), "copies");
+    }
+    for stream in summary.streams.iter().filter(|stream| !stream.discarded.is_empty()) {
+        let mut row = vec![Cell::text(&stream.name)];
+        row.extend(
+            reasons.iter().map(|reason| unwanted(stream.discarded.get(*reason).copied().unwrap_or(0), evidence(meta))),
+        );
+        table.push(row);
+    }
+    table
+}
+
+pub(super) fn clocks(meta: &RunMeta, summary: &RunSummary) -> Table {
+    let kind = evidence(meta);
+    let mut table = Table::new("When each clock joined, and how far it was corrected afterwards")
+        .words("station")
+        .numbers("joined after", "ms")
+        .numbers("cycles", "")
+        .numbers("first correction", "\u{b5}s")
+        .numbers("largest later correction", "\u{b5}s")
+        .numbers("corrections", "")
+        .numbers("beacons refused", "")
+        .numbers("times lost", "");
+    for clock in &summary.clocks {
+        let number = |value: Option<i64>, scale: f64, digits| {
+            value.map_or_else(|| Cell::na("it never happened"), |ns| Cell::number(ns as f64 / scale, digits).from(kind))
+        };
+        let joined = match clock.acquired_ns {
+            None => Cell::text("never").marked(Mark::Bad),
+            some => number(some, 1e6, 3),
+        };
+        table.push(vec![
+            Cell::text(&clock.node),
+            joined,
+            number(clock.acquired_cycles, 1.0, 0),
+            number(clock.first_correction_ns, 1e3, 3),
+            number(clock.correction_max_ns, 1e3, 3),
+            Cell::count(clock.corrections).from(kind),
+            Cell::count(clock.beacons_rejected).from(kind),
+            unwanted(clock.lost, kind),
+        ]);
+    }
+    table
+}
+
+pub(super) fn work(meta: &RunMeta, summary: &RunSummary) -> Table {
+    let what = match evidence(meta) {
+        Evidence::Measured => "taken from the clock",
+        _ => "charged from the platform's profile",
+    };
+    let mut table = spread_columns(
+        Table::new(format!("Processor time of each computation, {what}"))
+            .words("station")
+            .words("operation")
+            .words("over"),
+    );
+    for work in &summary.work {
+        let len = if work.len_min == work.len_max {
+            format!("{} B", work.len_min)
+        } else {
+            format!("{}..{} B", work.len_min, work.len_max)
+        };
+        let mut row = vec![Cell::text(&work.node), Cell::text(&work.operation), Cell::text(len)];
+        row.extend(spread_cells(&work.duration, evidence(meta)));
+        table.push(row);
+    }
+    table
+}
+
+pub(super) fn node_tasks(meta: &RunMeta, summary: &RunSummary) -> Table {
+    let mut table =
+        spread_columns(Table::new("Response time of node tasks").words("station").numbers("overruns", "runs"));
+    for tasks in &summary.tasks {
+        let mut row = vec![Cell::text(&tasks.node), unwanted(tasks.overruns, evidence(meta))];
+        if let Some(response) = &tasks.response {
+            row.extend(spread_cells(response, evidence(meta)));
+        }
+        table.push(row);
+    }
+    table
+}
+
+pub(super) fn emulator(summary: &RunSummary) -> Table {
+    let kind = Evidence::Measured;
+    let mut table = spread_columns(Table::new("The emulator's own error").words("quantity")).footnote(format!(
+        "Stalls: {} seen, {:.3} ms together, the longest {:.3} ms.",
+        summary.stalls.count,
+        summary.stalls.total_ns as f64 / 1e6,
+        summary.stalls.max_ns as f64 / 1e6
+    ));
+    if let Some(error) = &summary.release_error {
+        let mut row = vec![Cell::text("written later than planned")];
+        row.extend(spread_cells(error, kind));
+        table.push(row);
+    }
+    table
+}

@@ -1,0 +1,6 @@
+//! Promises of this crate towards its users.
+
+mod capture;
+mod sample;
+mod store;
+mod summary;

@@ -1,0 +1,119 @@
+//! A small run made by hand: one authenticated stream from `ecu1` to `ecu2`, a spoofer on a port of its own.
+
+use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_results::{
+    CaptureRow, Direction, Engine, EventRow, FrameRow, NodeMeta, NodeRole, Outcome, ReleaseRow, RunMeta, RunRows,
+    SlotMeta, StallRow, StreamMeta, WorkRow,
+};
+
+pub(crate) const CYCLE_US: i64 = 10_000;
+pub(crate) const SLOT_US: i64 = 1_000;
+
+pub(crate) fn us(us: i64) -> SimTime {
+    SimTime::ZERO + Duration::from_us(us)
+}
+
+pub(crate) fn meta() -> RunMeta {
+    let node = |name: &str, role| NodeMeta { name: name.into(), role };
+    RunMeta {
+        nodes: vec![
+            node("ecu1", NodeRole::Station),
+            node("ecu2", NodeRole::Station),
+            node("attacker", NodeRole::Attacker),
+            node("switch", NodeRole::Switch),
+        ],
+        streams: vec![StreamMeta {
+            name: "speed".into(),
+            sender: 0,
+            receivers: vec![1],
+            class: "time-triggered".into(),
+            period_ns: CYCLE_US * 1_000,
+            frame_len: 60,
+            secured_len: 80,
+            protection: "hmac-sha-256".into(),
+            replayable: false,
+            authenticated: true,
+        }],
+        cluster_cycle_ns: CYCLE_US * 1_000,
+        integration_cycle_ns: CYCLE_US * 1_000,
+        slots: vec![SlotMeta {
+            stream: 0,
+            start_ns: SLOT_US * 1_000,
+            frame_time_ns: 6_400,
+            dispatch_ns: 1_010_000,
+            end_ns: 1_206_400,
+        }],
+        ..RunMeta::new("sample", Engine::Sim, 7)
+    }
+}
+
+/// A frame of cycle `k`, delivered 20 us after its slot began.
+pub(crate) fn delivered(k: i64) -> FrameRow {
+    let slot = k * CYCLE_US + SLOT_US;
+    FrameRow {
+        stream: StreamId(0),
+        sequence: k as u64,
+        sender: NodeId(0),
+        at: NodeId(1),
+        attack: None,
+        len: 80,
+        cycle_start: us(k * CYCLE_US),
+        slot_start: Some(us(slot)),
+        sent_at: Some(us(slot)),
+        arrived_at: Some(us(slot + 7)),
+        departed_at: Some(us(slot + 10)),
+        received_at: Some(us(slot + 20)),
+        outcome: Outcome::Delivered,
+        stalled: false,
+    }
+}
+
+pub(crate) fn spoofed(k: i64, outcome: Outcome) -> FrameRow {
+    FrameRow { sender: NodeId(2), attack: Some(AttackKind::Spoof), outcome, ..delivered(k) }
+}
+
+pub(crate) fn acquired(node: u16, at_us: i64) -> EventRow {
+    let event = Event { value: 5_000_000_000, ..Event::of(EventKind::SyncAcquired, StreamId::NONE, 0) };
+    EventRow { time: us(at_us), node: NodeId(node), event }
+}
+
+pub(crate) fn rows(cycles: i64) -> RunRows {
+    let mut frames: Vec<_> = (0..cycles).map(delivered).collect();
+    frames.push(spoofed(1, Outcome::Discarded(DiscardReason::WrongPort)));
+    let attacked = Event::of(EventKind::Attacked(AttackKind::Spoof), StreamId(0), 0);
+    RunRows {
+        frames,
+        events: vec![acquired(0, 0), acquired(1, 0), EventRow { time: us(11_000), node: NodeId(2), event: attacked }],
+        work: vec![WorkRow {
+            time: us(900),
+            node: NodeId(0),
+            operation: "hmac-sha-256",
+            len: 68,
+            duration: Duration::from_us(3),
+        }],
+        stalls: vec![StallRow { time: us(500), duration: Duration::from_us(700) }],
+        releases: vec![ReleaseRow { planned: us(1_010), error: Duration::from_ns(300) }],
+        captures: vec![capture(1_017, 1, Direction::Departure, "seq 0"), capture(1_007, 0, Direction::Arrival, "")],
+        interrupted: false,
+    }
+}
+
+fn capture(at_us: i64, node: u16, direction: Direction, comment: &str) -> CaptureRow {
+    CaptureRow { time: us(at_us), node: NodeId(node), direction, comment: comment.into(), bytes: critical_frame() }
+}
+
+/// Critical traffic 03:04:05:06, identifier 100; length field, no EtherType.
+pub(crate) fn critical_frame() -> Vec<u8> {
+    let mut bytes = vec![0x03, 0x04, 0x05, 0x06, 0x00, 0x64, 0x02, 0, 0, 0, 0, 0x01, 0, 46];
+    bytes.extend((0..46u8).map(|i| i.wrapping_mul(7)));
+    bytes
+}
+
+/// Protocol control frame of type integration, integration cycle 9, from master 1, identifier 4043.
+pub(crate) fn control_frame() -> Vec<u8> {
+    let mut bytes = vec![0x03, 0x04, 0x05, 0x06, 0x0f, 0xcb, 0x02, 0, 0, 0, 0, 0x01, 0x89, 0x1d];
+    bytes.extend([0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0, 2, 3, 0x02, 0, 0, 0, 0, 0]);
+    bytes.extend([0, 0, 0, 0, 0, 1, 0, 0]);
+    bytes.resize(60, 0);
+    bytes
+}

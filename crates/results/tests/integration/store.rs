@@ -1,0 +1,105 @@
+use std::fs;
+
+use chronoseal_results::store::{read, read_frames, read_rows, write};
+use chronoseal_results::{RunMeta, RunRows, StoreError, summarise};
+
+use crate::sample::{meta, rows, spoofed};
+
+fn stored(meta: &RunMeta, rows: &RunRows) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    write(&dir.path().join("run"), meta, &summarise(meta, rows), rows).unwrap();
+    dir
+}
+
+#[test]
+fn a_stored_run_reads_back_whole() {
+    let (meta, mut rows) = (meta(), rows(400));
+    for reason in chronoseal_core::DiscardReason::ALL {
+        rows.frames.push(spoofed(3, chronoseal_results::Outcome::Discarded(reason)));
+    }
+    let dir = stored(&meta, &rows);
+    let run = dir.path().join("run");
+    assert_eq!(read(&run).unwrap(), (meta.clone(), summarise(&meta, &rows)));
+    assert_eq!(read_frames(&run).unwrap(), rows.frames);
+    let again = read_rows(&run).unwrap();
+    assert_eq!((again.events, again.stalls, again.releases), (rows.events, rows.stalls, rows.releases));
+    let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["run"], "nothing partial stays beside the run");
+}
+
+#[test]
+fn an_empty_run_is_a_run() {
+    let (meta, rows) = (meta(), RunRows::default());
+    let dir = stored(&meta, &rows);
+    assert_eq!(read_frames(&dir.path().join("run")).unwrap(), []);
+}
+
+#[test]
+fn an_interrupted_run_is_kept_and_marked() {
+    let rows = RunRows { interrupted: true, ..rows(3) };
+    let dir = stored(&meta(), &rows);
+    let (meta, summary) = read(&dir.path().join("run")).unwrap();
+    assert!(meta.interrupted && summary.interrupted);
+    assert_eq!(read_frames(&dir.path().join("run")).unwrap().len(), 4);
+}
+
+#[test]
+fn columns_carry_units_and_files_their_version() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let dir = stored(&meta(), &rows(3));
+    let file = fs::File::open(dir.path().join("run/frames.parquet")).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let metadata = reader.metadata().file_metadata();
+    let names: Vec<_> = metadata.schema_descr().columns().iter().map(|column| column.name().to_owned()).collect();
+    assert!(names.contains(&"sent_at_ns".into()) && names.contains(&"len_bytes".into()), "{names:?}");
+    let remarks = metadata.key_value_metadata().unwrap();
+    assert!(remarks.iter().any(|r| r.key == "chronoseal.schema_version" && r.value.as_deref() == Some("1")));
+}
+
+#[test]
+fn refuses_to_write_over_a_run() {
+    let dir = stored(&meta(), &rows(3));
+    let run = dir.path().join("run");
+    let before = fs::read(run.join("manifest.json")).unwrap();
+    let error = write(&run, &meta(), &summarise(&meta(), &rows(9)), &rows(9)).unwrap_err();
+    assert!(matches!(error, StoreError::Occupied { .. }), "{error}");
+    assert_eq!(fs::read(run.join("manifest.json")).unwrap(), before);
+}
+
+#[test]
+fn says_what_is_wrong_with_a_folder_and_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = read(dir.path()).unwrap_err();
+    assert!(error.to_string().contains("give the folder a run was stored in"), "{error}");
+
+    fs::write(dir.path().join("manifest.json"), r#"{"schema_version": 99}"#).unwrap();
+    assert!(matches!(read(dir.path()), Err(StoreError::Version { found: 99, .. })));
+
+    for text in [&b"{\"schema_version\": 1, \"run\": {"[..], b"\xff\xfe", b"", b"[]", b"{}"] {
+        fs::write(dir.path().join("manifest.json"), text).unwrap();
+        let error = read(dir.path()).unwrap_err();
+        assert!(matches!(error, StoreError::Manifest { .. }), "{error}");
+        assert!(error.to_string().contains("manifest.json"), "{error}");
+    }
+
+    fs::write(dir.path().join("frames.parquet"), b"PAR1 cut off").unwrap();
+    assert!(matches!(read_frames(dir.path()), Err(StoreError::Table { .. })));
+}
+
+#[test]
+fn refuses_a_table_of_another_kind() {
+    let dir = stored(&meta(), &rows(3));
+    let run = dir.path().join("run");
+    fs::copy(run.join("stalls.parquet"), run.join("frames.parquet")).unwrap();
+    let error = read_frames(&run).unwrap_err();
+    assert!(error.to_string().contains("`stream_id` is absent"), "{error}");
+}
+
+#[test]
+fn a_failed_write_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "in the way").unwrap();
+    let error = write(&dir.path().join("file/run"), &meta(), &summarise(&meta(), &rows(1)), &rows(1)).unwrap_err();
+    assert!(matches!(error, StoreError::Write { .. }), "{error}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
