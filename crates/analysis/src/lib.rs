@@ -15,10 +15,12 @@
 //!
 //! [`Plan`]: chronoseal_scenario::plan::Plan
 
+pub mod bounds;
 pub mod published;
 pub mod synthesis;
 pub mod tdma;
 
+pub use bounds::{StreamBound, bounds};
 pub use synthesis::{Infeasible, synthesize, verify};
 
 #[cfg(test)]
