@@ -16,11 +16,13 @@
 //! [`Plan`]: chronoseal_scenario::plan::Plan
 
 pub mod bounds;
+pub mod candidates;
 pub mod published;
 pub mod synthesis;
 pub mod tdma;
 
 pub use bounds::{StreamBound, bounds};
+pub use candidates::{CheckReport, check};
 pub use synthesis::{Infeasible, synthesize, verify};
 
 #[cfg(test)]

@@ -1,0 +1,455 @@
+//! What each way to protect the streams of a plan would cost, and which is the lightest that holds.
+//!
+//! Each candidate is put on every stream of the plan, and the schedule is synthesised anew: tag bytes lengthen the
+//! frames, sealing and verification take processor time.
+//!
+//! # Model of an online forgery
+//! The forger knows no key and guesses tags. A time-triggered stream accepts one frame in each of its slots, so it can
+//! try one guess in each period; a best-effort stream can be tried as often as its frames fit on a link. Half of all
+//! `2^(8 * tag bytes)` tags have to be tried on average when no guess is repeated. With a freshness value the right tag
+//! changes from frame to frame, earlier guesses exclude nothing, and it takes twice as long; the shorter time is shown.
+//! Guessing on all streams at once makes *one* of them accept earlier. Discarded guesses raise counters long before;
+//! nobody reading them is assumed.
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_scenario::plan::{
+    Access, Dispatch, Plan, ProtectionId, ProtectionKind, ProtectionPlan, StreamClass, StreamPlan, Sync,
+};
+use serde::Serialize;
+
+use crate::bounds::bounds;
+use crate::synthesis::{Infeasible, authentication_time, slot_pitch, synthesize};
+use crate::tdma::{FRAME_LEN_MAX, FRAME_LEN_MIN, frames_max};
+
+/// How the forgery times of a [`CheckReport`] are meant, for a reader of it.
+pub const FORGERY_MODEL: &str = "one guess in each slot of a stream (best effort: in each frame time of a link), half of \
+                                 all tags tried on average; with a freshness value it takes twice as long";
+
+/// What `check` finds in a plan.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CheckReport {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// The plan as written has a schedule, and every bounded latency is within its deadline.
+    pub holds: bool,
+    /// The plan as written has a schedule.
+    pub feasible: bool,
+    /// Why it has none.
+    pub infeasible: Option<InfeasibleReport>,
+    /// One sentence for a person.
+    pub verdict: String,
+    /// What the schedule does not show but a run will.
+    pub warnings: Vec<String>,
+    /// The streams as written.
+    pub streams: Vec<StreamReport>,
+    /// Each candidate on every stream.
+    pub candidates: Vec<CandidateReport>,
+    /// Name of the lightest candidate that holds.
+    pub lightest: Option<String>,
+    /// Why that one, or why none.
+    pub lightest_reason: String,
+    /// How the forgery times are meant.
+    pub forgery_model: &'static str,
+}
+
+/// Why there is no schedule.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct InfeasibleReport {
+    /// The stream or task that found no place.
+    pub name: String,
+    /// Streams and tasks that do not fit together.
+    pub conflict: Vec<String>,
+    /// Streams that fit.
+    pub fitted: usize,
+    /// Time-triggered streams of the plan.
+    pub wanted: usize,
+    /// All of it in words, and what to change.
+    pub text: String,
+}
+
+/// One stream of the plan as written.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct StreamReport {
+    /// Its name.
+    pub stream: String,
+    /// Name of its protection.
+    pub protection: String,
+    /// `time-triggered` or `best-effort`.
+    pub class: &'static str,
+    /// Before protection, without checksum [byte].
+    pub frame_len_bytes: u32,
+    /// With protection, without checksum [byte].
+    pub secured_len_bytes: u32,
+    /// On one wire, in the plan's accounting.
+    pub frame_time_ns: f64,
+    /// Distance of two frames.
+    pub period_ns: f64,
+    /// A frame has to arrive within its period.
+    pub deadline_ns: f64,
+    /// First bit at the sender to last bit at the receiver, at most.
+    pub latency_max_ns: Option<f64>,
+    /// Why there is no bound.
+    pub unbounded: Option<String>,
+    /// The bound is within the deadline; `None` without a bound.
+    pub holds: Option<bool>,
+}
+
+/// One candidate on every stream of the plan.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CandidateReport {
+    /// Name of the protection.
+    pub protection: String,
+    /// Whether a forger without the key is stopped.
+    pub authenticates: bool,
+    /// Whether a frame heard earlier is accepted again.
+    pub replayable: bool,
+    /// The hash is here for comparison with published figures, not for new designs.
+    pub kept_for_comparison: bool,
+    /// Added to every frame [byte].
+    pub overhead_bytes: u32,
+    /// The longest frame with this protection, without checksum [byte].
+    pub secured_len_max_bytes: u32,
+    /// Added to every frame on one wire.
+    pub overhead_time_ns: f64,
+    /// Frames of the longest length that fit in a cluster cycle, one after another (the source's NFmax).
+    pub frames_max: u64,
+    /// How many fewer than without protection.
+    pub frames_lost: u64,
+    /// Time of the cluster cycle that no slot takes: of the cluster, or of the busiest link if links have slots of their
+    /// own. Below zero by what is lacking.
+    pub slack_ns: f64,
+    /// [`Self::slack_ns`] of the cluster cycle [%].
+    pub slack_percent: f64,
+    /// Share of the busiest processor that tasks, sealing and verification take [%].
+    pub processor_share_max_percent: f64,
+    /// Whose processor that is.
+    pub busiest_node: String,
+    /// Expected time until the stream that is easiest to guess accepts a forged frame.
+    pub forgery_one_stream: ForgeryTime,
+    /// The same with all streams tried at once.
+    pub forgery_all_streams: ForgeryTime,
+    /// A schedule was found.
+    pub fits: bool,
+    /// Why none was found.
+    pub why_not: Option<String>,
+}
+
+/// Expected time until a forged frame is accepted.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ForgeryTime {
+    /// In numbers, where guessing is what a forger has to do.
+    pub expected_s: Option<f64>,
+    /// For a person: `248 days`, `immediately`, `n/a`.
+    pub text: String,
+}
+
+/// Bounds the plan as written and weighs its candidates (the protections in use if it names none).
+pub fn check(plan: &Plan) -> CheckReport {
+    let result = synthesize(plan);
+    let streams = stream_reports(plan, result.as_ref().ok());
+    let mut trial = plan.clone();
+    trial.recordings.clear();
+    let candidates: Vec<_> = candidate_ids(plan).into_iter().map(|id| candidate(&mut trial, id)).collect();
+    let (lightest, lightest_reason) = lightest(&candidates);
+    let late = streams.iter().filter(|stream| stream.holds == Some(false)).count();
+    let verdict = match &result {
+        Err(infeasible) => infeasible.to_string(),
+        Ok(_) if late > 0 => format!("the schedule fits, but {late} streams can arrive after their deadline"),
+        Ok(table) => {
+            format!("the schedule fits: {} slots in a cluster cycle of {}", table.slots.len(), { table.cluster_cycle })
+        }
+    };
+    CheckReport {
+        scenario: plan.name.clone(),
+        holds: result.is_ok() && late == 0,
+        feasible: result.is_ok(),
+        warnings: result.as_ref().map(|table| warnings(plan, table)).unwrap_or_default(),
+        infeasible: result.err().map(|infeasible| report(*infeasible)),
+        verdict,
+        streams,
+        candidates,
+        lightest,
+        lightest_reason,
+        forgery_model: FORGERY_MODEL,
+    }
+}
+
+fn report(infeasible: Infeasible) -> InfeasibleReport {
+    InfeasibleReport {
+        text: infeasible.to_string(),
+        name: infeasible.name,
+        conflict: infeasible.conflict,
+        fitted: infeasible.fitted,
+        wanted: infeasible.wanted,
+    }
+}
+
+fn ns(span: Duration) -> f64 {
+    span.as_ps() as f64 / 1e3
+}
+
+fn share_percent(part: Duration, whole: Duration) -> f64 {
+    100.0 * part.as_ps() as f64 / whole.as_ps().max(1) as f64
+}
+
+fn is_scheduled(stream: &StreamPlan) -> bool {
+    matches!(stream.class, StreamClass::TimeTriggered { .. })
+}
+
+fn stream_reports(plan: &Plan, table: Option<&ScheduleTable>) -> Vec<StreamReport> {
+    let bounds = table.map(|table| bounds(plan, table));
+    (plan.streams.iter().enumerate())
+        .map(|(index, stream)| {
+            let bound = bounds.as_ref().map(|bounds| bounds[index]);
+            let latency_max = bound.and_then(|bound| bound.latency_max);
+            let unbounded = match bound {
+                None => Some("the plan has no schedule"),
+                Some(bound) => bound.unbounded,
+            };
+            let secured_len = plan.secured_len(stream);
+            StreamReport {
+                stream: stream.name.clone(),
+                protection: plan.protection_of(stream).name.clone(),
+                class: if is_scheduled(stream) { "time-triggered" } else { "best-effort" },
+                frame_len_bytes: stream.frame_len,
+                secured_len_bytes: secured_len,
+                frame_time_ns: ns(plan.frame_time(secured_len)),
+                period_ns: ns(stream.period),
+                deadline_ns: ns(stream.period),
+                latency_max_ns: latency_max.map(ns),
+                unbounded: unbounded.map(str::to_owned),
+                holds: latency_max.map(|latency| latency <= stream.period),
+            }
+        })
+        .collect()
+}
+
+/// The candidates of the plan, or what its streams use, each once.
+fn candidate_ids(plan: &Plan) -> Vec<ProtectionId> {
+    if !plan.candidates.is_empty() {
+        return plan.candidates.clone();
+    }
+    let mut used: Vec<_> = plan.streams.iter().map(|stream| stream.protection).collect();
+    used.sort_unstable();
+    used.dedup();
+    used
+}
+
+/// Puts one protection on every stream of `trial` and looks at the result.
+fn candidate(trial: &mut Plan, id: ProtectionId) -> CandidateReport {
+    trial.streams.iter_mut().for_each(|stream| stream.protection = id);
+    let plan = &*trial;
+    let protection = &plan.protections[usize::from(id.0)];
+    let network = &plan.network;
+    let longest = plan.streams.iter().filter(|stream| is_scheduled(stream)).map(|stream| stream.frame_len).max();
+    let frame_len = longest.or(plan.streams.iter().map(|stream| stream.frame_len).max()).unwrap_or(FRAME_LEN_MIN);
+    let secured_len = frame_len + protection.overhead_bytes();
+    let frames = |len| match len {
+        0..=FRAME_LEN_MAX => frames_max(network.cluster_cycle, plan.frame_time(len), network.guard_period),
+        _ => 0,
+    };
+    let slack = slack(plan);
+    let (busiest_node, processor_share) = busiest_processor(plan);
+    let (one, all) = forgery(plan, protection);
+    let why_not = synthesize(plan).err().map(|infeasible| infeasible.to_string());
+    CandidateReport {
+        protection: protection.name.clone(),
+        authenticates: matches!(protection.kind, ProtectionKind::Hmac { .. }),
+        replayable: protection.is_replayable(),
+        kept_for_comparison: matches!(&protection.kind, ProtectionKind::Hmac { hash, .. } if hash.kept_for_comparison()),
+        overhead_bytes: protection.overhead_bytes(),
+        secured_len_max_bytes: secured_len,
+        overhead_time_ns: ns(plan.frame_time(secured_len) - plan.frame_time(frame_len)),
+        frames_max: frames(secured_len),
+        frames_lost: frames(frame_len).saturating_sub(frames(secured_len)),
+        slack_ns: ns(slack),
+        slack_percent: share_percent(slack, network.cluster_cycle),
+        processor_share_max_percent: processor_share,
+        busiest_node,
+        forgery_one_stream: one,
+        forgery_all_streams: all,
+        fits: why_not.is_none(),
+        why_not,
+    }
+}
+
+/// How often a stream sends in a cluster cycle.
+fn instances(plan: &Plan, stream: &StreamPlan) -> i64 {
+    plan.network.cluster_cycle.div_floor(stream.period.max(Duration::from_ps(1)))
+}
+
+fn slack(plan: &Plan) -> Duration {
+    let taken = |uses: &dyn Fn(&StreamPlan) -> bool| -> Duration {
+        plan.streams
+            .iter()
+            .filter(|stream| is_scheduled(stream) && uses(stream))
+            .map(|stream| slot_pitch(plan, stream).saturating_mul(instances(plan, stream)))
+            .fold(Duration::ZERO, |sum, slots| Duration::from_ps(sum.as_ps().saturating_add(slots.as_ps())))
+    };
+    let busiest = match plan.network.access {
+        Access::SharedSlots => taken(&|_| true),
+        Access::PerLink => (0..plan.nodes.len())
+            .map(|node| NodeId(node as u16))
+            .flat_map(|node| {
+                [taken(&|stream| stream.sender == node), taken(&|stream| stream.receivers.contains(&node))]
+            })
+            .max()
+            .unwrap_or_default(),
+    };
+    plan.network.cluster_cycle - busiest
+}
+
+/// The node with the busiest processor, and its share [%]; best effort included.
+fn busiest_processor(plan: &Plan) -> (String, f64) {
+    let share = |(index, station): (usize, &chronoseal_scenario::plan::NodePlan)| {
+        let node = NodeId(index as u16);
+        let frames = plan
+            .streams
+            .iter()
+            .filter(|stream| stream.sender == node || stream.receivers.contains(&node))
+            .map(|stream| share_percent(authentication_time(plan, stream, node), stream.period));
+        let tasks = station.tasks.iter().map(|task| share_percent(task.wcet, task.period));
+        let percent: f64 = frames.chain(tasks).sum();
+        (station.name.clone(), percent)
+    };
+    plan.nodes
+        .iter()
+        .enumerate()
+        .map(share)
+        .reduce(|most, next| if next.1 > most.1 { next } else { most })
+        .unwrap_or_default()
+}
+
+/// For the stream that is easiest to guess, and for all at once.
+fn forgery(plan: &Plan, protection: &ProtectionPlan) -> (ForgeryTime, ForgeryTime) {
+    let fixed = |text: &str| ForgeryTime { expected_s: None, text: text.into() };
+    let tag_len = match &protection.kind {
+        ProtectionKind::None => return (fixed("immediately"), fixed("immediately")),
+        ProtectionKind::SizeOnly { .. } => return (fixed("n/a"), fixed("n/a")),
+        ProtectionKind::Hmac { tag_len, .. } => *tag_len,
+    };
+    let rates: Vec<_> = plan
+        .streams
+        .iter()
+        .map(|stream| {
+            let every = if is_scheduled(stream) { stream.period } else { plan.frame_time(plan.secured_len(stream)) };
+            1.0 / every.as_secs_f64()
+        })
+        .collect();
+    if rates.is_empty() {
+        return (fixed("n/a"), fixed("n/a"));
+    }
+    let guesses = 2f64.powi(8 * i32::from(tag_len) - 1);
+    let time = |rate: f64| {
+        let expected_s = guesses / rate;
+        ForgeryTime { expected_s: Some(expected_s), text: long_time(expected_s) }
+    };
+    (time(rates.iter().copied().fold(0.0, f64::max)), time(rates.iter().sum()))
+}
+
+/// A long time in the largest unit a person would use.
+fn long_time(seconds: f64) -> String {
+    const MINUTE: f64 = 60.0;
+    const HOUR: f64 = 60.0 * MINUTE;
+    const DAY: f64 = 24.0 * HOUR;
+    const YEAR: f64 = 365.25 * DAY;
+    match seconds {
+        s if s < 2.0 * MINUTE => format!("{s:.1} s"),
+        s if s < 2.0 * HOUR => format!("{:.0} min", s / MINUTE),
+        s if s < 2.0 * DAY => format!("{:.0} h", s / HOUR),
+        s if s < 2.0 * YEAR => format!("{:.0} days", s / DAY),
+        s if s < 1e5 * YEAR => format!("{:.0} years", s / YEAR),
+        s => format!("10^{:.0} years", (s / YEAR).log10().floor()),
+    }
+}
+
+/// Fewest frames lost, then fewest bytes, then least processor time, among the best that is there: what stops forgery
+/// and replay with a hash for new designs; else what stops forgery; else, only if nothing here authenticates, the rest.
+fn lightest(candidates: &[CandidateReport]) -> (Option<String>, String) {
+    type Tier = (fn(&CandidateReport) -> bool, &'static str);
+    const TIERS: [Tier; 3] = [
+        (|one| one.authenticates && !one.replayable && !one.kept_for_comparison, "stops forgery and replay"),
+        (
+            |one| one.authenticates && !one.replayable,
+            "stops forgery and replay, but with a hash kept for comparison only",
+        ),
+        (|one| one.authenticates, "stops forgery, but accepts replayed frames"),
+    ];
+    if candidates.is_empty() {
+        return (None, "the plan has neither candidates nor streams".into());
+    }
+    let weight = |one: &CandidateReport, other: &CandidateReport| {
+        (one.frames_lost, one.overhead_bytes)
+            .cmp(&(other.frames_lost, other.overhead_bytes))
+            .then(one.processor_share_max_percent.total_cmp(&other.processor_share_max_percent))
+    };
+    let best = |tier: fn(&CandidateReport) -> bool| {
+        candidates.iter().filter(|one| one.fits && tier(one)).min_by(|one, other| weight(one, other))
+    };
+    for (tier, meaning) in TIERS {
+        if let Some(best) = best(tier) {
+            let cost = format!("{} frames and {} bytes a frame", best.frames_lost, best.overhead_bytes);
+            return (Some(best.protection.clone()), format!("it fits, {meaning}, and costs {cost}"));
+        }
+    }
+    if candidates.iter().any(|one| one.authenticates) {
+        return (None, "no candidate that authenticates fits".into());
+    }
+    match best(|_| true) {
+        Some(best) => {
+            (Some(best.protection.clone()), "it fits, but neither it nor any other candidate stops a forger".into())
+        }
+        None => (None, "no candidate fits, and none authenticates".into()),
+    }
+}
+
+/// What the table allows but a run will suffer from.
+fn warnings(plan: &Plan, table: &ScheduleTable) -> Vec<String> {
+    let mut found = Vec::new();
+    let network = &plan.network;
+    let precision = if network.sync == Sync::Ideal { Duration::ZERO } else { network.precision };
+    if network.dispatch == Dispatch::Scheduled {
+        let tight = table.slots.iter().find_map(|slot| {
+            let station = &plan.nodes[plan.streams[slot.stream.index()].sender.index()];
+            let ready = slot.frame_time + network.propagation_delay + network.forwarding_delay;
+            let needed = ready + precision + station.driver.max;
+            (slot.start + needed > slot.dispatch).then(|| (slot.start + needed - slot.dispatch, &station.name))
+        });
+        if let Some((lacking, name)) = tight {
+            found.push(format!(
+                "a frame of `{name}` can come up to {lacking} too late for its dispatch time and is then thrown away by \
+                 the switch; lengthen the guard period, or write a smaller precision, driver or forwarding delay"
+            ));
+        }
+    }
+    if network.sync == Sync::Beacon {
+        let beacon = plan.frame_time(FRAME_LEN_MIN);
+        for (index, station) in plan.nodes.iter().enumerate() {
+            if room_for_lower_classes(plan, table, NodeId(index as u16)).is_some_and(|room| room < beacon) {
+                found.push(format!(
+                    "scheduled frames leave no room of {beacon} for the sync beacon on the link to `{}`: its clock will \
+                     not stay synchronised",
+                    station.name
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// The longest time between two scheduled frames on the link to a node; `None` if there are none.
+fn room_for_lower_classes(plan: &Plan, table: &ScheduleTable, node: NodeId) -> Option<Duration> {
+    let receives = |id: StreamId| plan.streams[id.index()].receivers.contains(&node);
+    let cycle = table.cluster_cycle;
+    let mut sent: Vec<_> = (table.slots.iter().filter(|slot| receives(slot.stream)))
+        .map(|slot| (slot.dispatch.rem_floor(cycle), slot.frame_time))
+        .collect();
+    sent.sort_unstable();
+    let first = sent.first()?.0 + cycle;
+    let next = sent.iter().skip(1).map(|frame| frame.0).chain([first]);
+    sent.iter().zip(next).map(|((start, frame_time), next)| next - (*start + *frame_time)).max()
+}
+
+#[cfg(test)]
+mod tests;

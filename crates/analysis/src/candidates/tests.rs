@@ -1,0 +1,150 @@
+use chronoseal_frameauth::{Freshness, HashAlgorithm, KeyBytes};
+use chronoseal_scenario::plan::{Accounting, Key, OperationCost, TaskPlan};
+
+use super::*;
+use crate::testing::equal_frames;
+
+fn hmac(plan: &mut Plan, name: &str, hash: HashAlgorithm, tag_len: u8, freshness: Freshness) -> ProtectionId {
+    let key = Key(KeyBytes::from_array([7; 64]));
+    let kind = ProtectionKind::Hmac { hash, tag_len, freshness, replay_window: 1, key };
+    plan.protections.push(ProtectionPlan { name: name.into(), kind });
+    ProtectionId(plan.protections.len() as u16 - 1)
+}
+
+/// The candidates of the source and a few more, on `frames` frames of 60 bytes.
+fn with_candidates(frames: u64) -> Plan {
+    let mut plan = equal_frames(4, frames, 60);
+    plan.candidates = vec![
+        ProtectionId(0),
+        hmac(&mut plan, "sha-1", HashAlgorithm::Sha1, 20, Freshness::CycleCounter),
+        hmac(&mut plan, "sha-256-replayable", HashAlgorithm::Sha256, 4, Freshness::None),
+        hmac(&mut plan, "sha-256", HashAlgorithm::Sha256, 32, Freshness::CycleCounter),
+        hmac(&mut plan, "sha-256-16", HashAlgorithm::Sha256, 16, Freshness::Truncated(2)),
+    ];
+    plan.protections.push(ProtectionPlan { name: "macsec".into(), kind: ProtectionKind::SizeOnly { overhead: 32 } });
+    plan.candidates.push(ProtectionId(plan.protections.len() as u16 - 1));
+    plan
+}
+
+#[test]
+fn tags_of_32_bytes_cost_a_frame_on_the_wire_only() {
+    let mut plan = with_candidates(40);
+    let lost = |plan: &Plan| check(plan).candidates.iter().map(|one| one.frames_lost).collect::<Vec<_>>();
+    assert_eq!(lost(&plan), [0, 0, 0, 0, 0, 0]);
+    plan.network.accounting = Accounting::OnWire;
+    assert_eq!(lost(&plan), [0, 0, 0, 1, 0, 1]);
+}
+
+#[test]
+fn the_lightest_stops_forgery_and_replay_with_a_hash_for_new_designs() {
+    let report = check(&with_candidates(40));
+    assert_eq!(report.lightest.as_deref(), Some("sha-256-16"), "{}", report.lightest_reason);
+    assert!(report.holds && report.feasible && report.infeasible.is_none());
+    assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+}
+
+#[test]
+fn what_authenticates_nothing_is_lightest_only_when_alone() {
+    let mut plan = with_candidates(40);
+    let last = plan.candidates.len() - 1;
+    let (none, replayable, macsec) = (plan.candidates[0], plan.candidates[2], plan.candidates[last]);
+    plan.candidates = vec![none, replayable, macsec];
+    let report = check(&plan);
+    assert_eq!(report.lightest.as_deref(), Some("sha-256-replayable"));
+    assert!(report.lightest_reason.contains("accepts replayed frames"));
+    plan.candidates = vec![macsec, none];
+    let report = check(&plan);
+    assert_eq!(report.lightest.as_deref(), Some("none"));
+    assert!(report.lightest_reason.contains("stops a forger"));
+}
+
+#[test]
+fn a_candidate_that_does_not_fit_says_why_and_is_not_chosen() {
+    let mut plan = with_candidates(48);
+    plan.network.accounting = Accounting::OnWire;
+    let report = check(&plan);
+    let long = report.candidates.iter().find(|one| one.protection == "sha-256").unwrap();
+    assert!(!long.fits && long.slack_ns < 0.0);
+    assert!(long.why_not.as_ref().unwrap().contains("47 of 48 frames fit"), "{:?}", long.why_not);
+    assert!(report.candidates.iter().filter(|one| one.fits).all(|one| one.slack_ns >= 0.0));
+    assert_eq!(report.lightest.as_deref(), Some("sha-256-16"));
+}
+
+#[test]
+fn a_forger_needs_half_of_all_tags_at_one_guess_a_period() {
+    let report = check(&with_candidates(40));
+    let find = |name: &str| report.candidates.iter().find(|one| one.protection == name).unwrap();
+    let four = find("sha-256-replayable");
+    // 2^31 guesses at one in 10 ms; forty streams make forty guesses in that time.
+    assert_eq!(four.forgery_one_stream.expected_s, Some(2f64.powi(31) / 100.0));
+    assert_eq!(four.forgery_one_stream.text, "249 days");
+    let all = four.forgery_all_streams.expected_s.unwrap();
+    assert!((all * 40.0 / four.forgery_one_stream.expected_s.unwrap() - 1.0).abs() < 1e-9);
+    assert_eq!(find("none").forgery_one_stream.text, "immediately");
+    assert_eq!(find("macsec").forgery_one_stream.text, "n/a");
+    assert!(find("sha-256").forgery_one_stream.text.starts_with("10^"));
+    assert!(find("none").replayable && find("sha-256-replayable").replayable && !find("sha-256").replayable);
+    assert!(find("sha-1").kept_for_comparison && !find("sha-256").kept_for_comparison);
+}
+
+#[test]
+fn the_processor_share_counts_tasks_sealing_and_checks() {
+    let mut plan = with_candidates(4);
+    let operation = HashAlgorithm::Sha256.operation().0.to_owned();
+    let (base, per_byte) = (Duration::from_us(4), Duration::from_us(1));
+    plan.platforms[0].costs.push(OperationCost { operation, base, per_byte });
+    plan.nodes[2].tasks.push(TaskPlan {
+        name: "control".into(),
+        period: Duration::from_ms(10),
+        wcet: Duration::from_us(900),
+    });
+    let report = check(&plan);
+    let find = |name: &str| report.candidates.iter().find(|one| one.protection == name).unwrap();
+    // 46 bytes of payload: 50 us to seal one frame and 50 us to check another, in 10 ms.
+    assert!((find("sha-256").processor_share_max_percent - 10.0).abs() < 1e-9);
+    assert!((find("none").processor_share_max_percent - 9.0).abs() < 1e-9);
+    assert_eq!(find("none").busiest_node, "ecu2");
+}
+
+#[test]
+fn without_candidates_the_protections_in_use_are_compared() {
+    let mut plan = with_candidates(2);
+    plan.candidates.clear();
+    plan.streams[1].protection = ProtectionId(3);
+    let names: Vec<_> = check(&plan).candidates.into_iter().map(|one| one.protection).collect();
+    assert_eq!(names, ["none", "sha-256"]);
+}
+
+#[test]
+fn an_infeasible_plan_is_reported_with_what_fits() {
+    let mut plan = with_candidates(40);
+    plan.network.cluster_cycle = Duration::from_ms(5);
+    plan.streams.iter_mut().for_each(|stream| stream.period = Duration::from_ms(5));
+    let report = check(&plan);
+    let infeasible = report.infeasible.unwrap();
+    assert_eq!((infeasible.fitted, infeasible.wanted), (24, 40));
+    assert!(!report.holds && report.verdict.contains("24 of 40 frames fit"));
+    assert!(report.streams.iter().all(|stream| stream.latency_max_ns.is_none() && stream.unbounded.is_some()));
+    assert_eq!(report.lightest, None);
+}
+
+#[test]
+fn a_run_that_will_suffer_is_warned_of() {
+    let mut plan = equal_frames(2, 10, 60);
+    plan.streams.iter_mut().for_each(|stream| (stream.sender, stream.receivers) = (NodeId(0), vec![NodeId(1)]));
+    plan.network.guard_period = Duration::ZERO;
+    plan.network.cluster_cycle = Duration::from_us(50);
+    plan.streams.iter_mut().for_each(|stream| stream.period = Duration::from_us(50));
+    let warnings = check(&plan).warnings;
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[0].contains("up to 1us too late") && warnings[1].contains("sync beacon on the link to `ecu1`"));
+    plan.network.sync = Sync::Ideal;
+    assert!(check(&plan).warnings.is_empty());
+}
+
+#[test]
+fn an_empty_plan_is_no_stumbling_block() {
+    let plan = crate::testing::cluster(1);
+    let report = check(&plan);
+    assert!(report.holds && report.candidates.is_empty() && report.lightest.is_none());
+}
