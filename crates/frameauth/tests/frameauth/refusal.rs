@@ -1,7 +1,7 @@
 //! Whatever was not sealed for this stream with this key is thrown away, for the right reason, and changes nothing.
 //!
-//! Tags have 8 bytes or more here: a forgery passes by luck once in 2^64 tries, and these tests make fewer than 2^20,
-//! so they fail for no fault once in 2^44 runs. With 4 bytes it would be once in 2^12.
+//! Tags have 8 bytes or more here: a forgery passes by luck once in 2^64 tries, and these tests make fewer than 2^18,
+//! so they fail for no fault once in 2^46 runs. With 4 bytes it would be once in 2^14.
 
 use chronoseal_core::DiscardReason;
 use chronoseal_frameauth::{Counters, Freshness, HashAlgorithm, KeyBytes, Opener, Profile, Sealer};
@@ -10,6 +10,8 @@ use proptest::prelude::*;
 use crate::pair::{DATA_ID, Pair, any_profile, key, seal};
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn rejects_any_single_bit_flip_anywhere(
         profile in any_profile(8),
