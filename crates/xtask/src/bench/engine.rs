@@ -6,13 +6,12 @@ pub(super) struct Engine {
     pub(super) name: &'static str,
     /// From the root.
     pub(super) build: &'static [&'static str],
-    /// From the root; `{release}` is where cargo puts release builds, `{simulated_ms}` the simulated time. It prints
-    /// one object as described in `bench/README.md`.
+    /// From the root; `{release}` is where cargo puts release builds, `{simulated_ms}` the simulated time, and
+    /// `{phases}` the overrides that give our scenario the phases of `peers/star.csv`. It prints one object as
+    /// described in `bench/README.md`.
     pub(super) command: &'static [&'static str],
     /// Whose latencies it must reproduce.
     pub(super) model: Model,
-    /// Its scenario says how long it lasts, and the others follow.
-    pub(super) sets_simulated_time: bool,
 }
 
 /// Engines of one model must give the same latencies.
@@ -47,48 +46,60 @@ const BUILD_NEXOSIM: &[&str] = &[
     "peers/nexosim/target",
 ];
 
+/// Our command but for the scenario.
+macro_rules! ours {
+    ($scenario:literal) => {
+        &[
+            "{release}/chronoseal",
+            "run",
+            $scenario,
+            "--engine",
+            "sim",
+            "--format",
+            "json",
+            "--set",
+            "duration={simulated_ms}ms",
+            "{phases}",
+        ]
+    };
+}
+
 pub(super) const ENGINES: &[Engine] = &[
     Engine {
         name: "chronoseal, timing",
         build: BUILD_OURS,
-        command: &["{release}/chronoseal", "run", "scenarios/star.toml", "--engine", "sim", "--format", "json"],
+        command: ours!("scenarios/star.toml"),
         model: Model::StrictPriority,
-        sets_simulated_time: true,
     },
     Engine {
         name: "chronoseal, HMAC-SHA-256",
         build: BUILD_OURS,
-        command: &["{release}/chronoseal", "run", "scenarios/star-hmac.toml", "--engine", "sim", "--format", "json"],
+        command: ours!("scenarios/star-hmac.toml"),
         model: Model::CountsOnly,
-        sets_simulated_time: false,
     },
     Engine {
         name: "ns-3 l2",
         build: BUILD_NS3,
         command: &["peers/ns3/build/star", "--flows=peers/star.csv", "--variant=l2", "--duration-ms={simulated_ms}"],
         model: Model::FirstInFirstOut { shorter_ns: 0 },
-        sets_simulated_time: false,
     },
     Engine {
         name: "ns-3 udp",
         build: BUILD_NS3,
         command: &["peers/ns3/build/star", "--flows=peers/star.csv", "--variant=udp", "--duration-ms={simulated_ms}"],
-        // Two hops, each 36 bytes short at 1 Gb/s: PPP framing (peers/README.md).
-        model: Model::FirstInFirstOut { shorter_ns: 576 },
-        sets_simulated_time: false,
+        // Two hops, each 24 bytes short at 1 Gb/s: PPP framing (peers/README.md).
+        model: Model::FirstInFirstOut { shorter_ns: 384 },
     },
     Engine {
         name: "nexosim",
         build: BUILD_NEXOSIM,
         command: &["peers/nexosim/target/release/star-nexosim", "peers/star.csv", "{simulated_ms}", "1000"],
         model: Model::StrictPriority,
-        sets_simulated_time: false,
     },
     Engine {
         name: "nexosim, fifo",
         build: BUILD_NEXOSIM,
         command: &["peers/nexosim/target/release/star-nexosim", "peers/star.csv", "{simulated_ms}", "1000", "fifo"],
         model: Model::FirstInFirstOut { shorter_ns: 0 },
-        sets_simulated_time: false,
     },
 ];

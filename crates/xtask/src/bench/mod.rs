@@ -15,8 +15,11 @@ use measurement::Measurement;
 
 pub(crate) const RUNS_DEFAULT: usize = 5;
 
-/// What peers simulate if our own binary does not say how long its scenario lasts [ms].
-const SIMULATED_MS_DEFAULT: u64 = 1000;
+/// How much time every engine simulates [ms]: a second of processor time for the slowest, tens of milliseconds for ours.
+const SIMULATED_MS: u64 = 2000;
+
+/// The traffic, from the root.
+const FLOWS: &str = "peers/star.csv";
 
 /// One engine and what its runs gave.
 struct Contestant {
@@ -28,17 +31,25 @@ struct Contestant {
 pub(crate) fn star(root: &Path, runs: usize) -> TaskResult {
     let release = generate::target_folder(root)?.join("release");
     let pin = pin(root);
-    let mut simulated_ms = SIMULATED_MS_DEFAULT;
+    let phases = phases(root)?;
+    let run_once = |engine: &Engine| {
+        let mut words = pin.clone();
+        for word in engine.command {
+            match *word {
+                "{phases}" => words.extend(phases.iter().cloned()),
+                word => words.push(
+                    word.replace("{release}", &release.to_string_lossy())
+                        .replace("{simulated_ms}", &SIMULATED_MS.to_string()),
+                ),
+            }
+        }
+        measure(root, &words)
+    };
     let mut contestants: Vec<Contestant> = Vec::new();
     for engine in ENGINES {
-        // The first run warms caches, sets the simulated time peers must match, and is not counted.
-        match build(root, engine).and_then(|()| run_once(root, &release, &pin, engine, simulated_ms)) {
-            Ok(first) => {
-                if engine.sets_simulated_time {
-                    simulated_ms = first.simulated_ms;
-                }
-                contestants.push(Contestant { engine, runs: Vec::new() });
-            }
+        // The first run warms caches and is not counted.
+        match build(root, engine).and_then(|()| run_once(engine)) {
+            Ok(_) => contestants.push(Contestant { engine, runs: Vec::new() }),
             Err(Failure::CouldNotRun(reason)) => eprintln!("skipped {}: {reason}", engine.name),
             Err(failure) => return Err(failure),
         }
@@ -46,14 +57,14 @@ pub(crate) fn star(root: &Path, runs: usize) -> TaskResult {
     for round in 1..=runs {
         for contestant in &mut contestants {
             eprintln!("round {round} of {runs}: {}", contestant.engine.name);
-            let run = run_once(root, &release, &pin, contestant.engine, simulated_ms)?;
+            let run = run_once(contestant.engine)?;
             contestant.runs.push(run);
         }
     }
     if contestants.is_empty() {
         return Err(Failure::because("no engine could be built"));
     }
-    print_table(&contestants, simulated_ms, pin.is_empty());
+    print_table(&contestants, pin.is_empty());
     let differences = agreement::differences(&contestants);
     for difference in &differences {
         println!("- differs: {difference}");
@@ -69,20 +80,32 @@ fn build(root: &Path, engine: &Engine) -> TaskResult {
     process::output(root, engine.build).map(drop)
 }
 
-fn run_once(
-    root: &Path,
-    release: &Path,
-    pin: &[String],
-    engine: &Engine,
-    simulated_ms: u64,
-) -> Result<Measurement, Failure> {
-    let command = engine.command.iter().map(|word| {
-        word.replace("{release}", &release.to_string_lossy()).replace("{simulated_ms}", &simulated_ms.to_string())
-    });
-    let command: Vec<String> = pin.iter().cloned().chain(command).collect();
+fn measure(root: &Path, command: &[String]) -> Result<Measurement, Failure> {
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
     let text = process::output(root, &words)?;
     Measurement::parse(&text).map_err(|reason| Failure::because(format!("`{}`: {reason}", words.join(" "))))
+}
+
+/// Overrides for our scenarios, whose phases are drawn from the seed otherwise: `--set streams.flow0.offset=1009ns` …
+fn phases(root: &Path) -> Result<Vec<String>, Failure> {
+    let text = std::fs::read_to_string(root.join(FLOWS))
+        .map_err(|error| Failure::because(format!("cannot read {FLOWS}: {error}")))?;
+    overrides(&text).ok_or_else(|| Failure::because(format!("{FLOWS} has a line that is no flow")))
+}
+
+/// Streams are called `flow0` … for priorities above 0, and `flood0` … for the two floods of priority 0.
+fn overrides(text: &str) -> Option<Vec<String>> {
+    let (mut flows, mut floods) = (0, 0);
+    let mut words = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [_, _, _, _, _, phase_ns, priority] = fields[..] else { return None };
+        let (kind, number) = if priority == "0" { ("flood", &mut floods) } else { ("flow", &mut flows) };
+        words.push("--set".to_owned());
+        words.push(format!("streams.{kind}{number}.offset={phase_ns}ns"));
+        *number += 1;
+    }
+    Some(words)
 }
 
 /// The words that pin a program to the last processor, none if the host has no `taskset`.
@@ -94,12 +117,12 @@ fn pin(root: &Path) -> Vec<String> {
     }
 }
 
-fn print_table(contestants: &[Contestant], simulated_ms: u64, is_unpinned: bool) {
+fn print_table(contestants: &[Contestant], is_unpinned: bool) {
     let reference = contestants
         .iter()
         .find(|contestant| contestant.engine.name == RATIO_TO)
         .map(|contestant| measurement::median(&speeds(contestant)));
-    println!("Star, {:.3} s simulated{}.\n", simulated_ms as f64 / 1e3, if is_unpinned { ", NOT pinned" } else { "" });
+    println!("Star, {:.3} s simulated{}.\n", SIMULATED_MS as f64 / 1e3, if is_unpinned { ", NOT pinned" } else { "" });
     println!("| engine | frames delivered | runs | frames/s of CPU, median | slowest .. fastest | x {RATIO_TO} |");
     println!("|---|---:|---:|---:|---|---:|");
     for contestant in contestants {
@@ -123,4 +146,25 @@ fn print_table(contestants: &[Contestant], simulated_ms: u64, is_unpinned: bool)
 
 fn speeds(contestant: &Contestant) -> Vec<f64> {
     contestant.runs.iter().map(|run| run.frames_per_cpu_s).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_become_overrides_of_the_streams() {
+        let text = "# text\nflow,…\n0,0,1,106,250000,1009,7\n1,2,3,1514,15380,7691,0\n";
+        let expected = ["--set", "streams.flow0.offset=1009ns", "--set", "streams.flood0.offset=7691ns"];
+        assert_eq!(overrides(text).unwrap(), expected);
+        assert_eq!(overrides("0,1,2\n"), None);
+    }
+
+    #[test]
+    fn table_of_the_traffic_has_a_phase_for_every_stream() {
+        let words = phases(&crate::workspace_root()).unwrap();
+        assert_eq!(words.len(), 2 * 14);
+        assert!(words.contains(&"streams.flow11.offset=12108ns".to_owned()));
+        assert!(words.contains(&"streams.flood1.offset=7691ns".to_owned()));
+    }
 }

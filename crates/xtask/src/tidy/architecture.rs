@@ -20,7 +20,7 @@ use Touch::{Clocks, Files, Programs, Sockets, Threads};
 struct Place {
     /// Folder below `crates/`.
     name: &'static str,
-    /// Crates of the workspace it may depend on, tests included.
+    /// Crates of the workspace it may depend on.
     uses: &'static [&'static str],
     /// What its sources may touch, tests excluded.
     touches: &'static [Touch],
@@ -43,6 +43,8 @@ const PLACES: &[Place] = &[
     // Files: device nodes and /proc only.
     Place { name: "testbed", uses: DRIVER, touches: &[Files, Sockets, Clocks, Threads, Programs] },
     Place { name: "report", uses: &["core", "results"], touches: &[] },
+    // Where a plan meets an engine, for command line and studies.
+    Place { name: "runner", uses: DRIVERS, touches: &[] },
     // Clocks: the day in a run's manifest, processor time in its figures.
     Place { name: "cli", uses: EVERYTHING, touches: &[Files, Clocks, Programs] },
     Place { name: "xtask", uses: &[], touches: &[Files, Programs] },
@@ -51,7 +53,7 @@ const PLACES: &[Place] = &[
 const PROTOCOLS: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes"];
 const WITH_SCENARIO: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario"];
 const DRIVER: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "catalog", "results"];
-const EVERYTHING: &[&str] = &[
+const DRIVERS: &[&str] = &[
     "core",
     "wire",
     "crypto",
@@ -64,8 +66,15 @@ const EVERYTHING: &[&str] = &[
     "results",
     "sim",
     "testbed",
-    "report",
 ];
+#[rustfmt::skip]
+const EVERYTHING: &[&str] = &[
+    "core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "analysis", "catalog", "results", "sim",
+    "testbed", "report", "runner",
+];
+
+/// What tests may use besides: a simulated figure is held against its bound.
+const TESTS_USE: &[(&str, &[&str])] = &[("sim", &["analysis"]), ("testbed", &["analysis"])];
 
 /// Words in a source line that give away what it touches.
 const MARKS: &[(&str, Touch)] = &[
@@ -112,8 +121,10 @@ fn check_dependencies(file: &File, place: &Place, findings: &mut Vec<Finding>) {
         findings.push(Finding::new(&file.path, 1, "this manifest is no TOML", "mend it"));
         return;
     };
-    for used in workspace_dependencies(&manifest) {
-        if used == place.name || place.uses.contains(&used.as_str()) {
+    for (used, is_for_tests) in workspace_dependencies(&manifest) {
+        let in_tests = TESTS_USE.iter().find(|(name, _)| *name == place.name).map_or(&[][..], |(_, uses)| uses);
+        let is_allowed = place.uses.contains(&used.as_str()) || is_for_tests && in_tests.contains(&used.as_str());
+        if used == place.name || is_allowed {
             continue;
         }
         let line = line_of(&file.text, &format!("chronoseal-{used}"));
@@ -127,22 +138,23 @@ fn check_dependencies(file: &File, place: &Place, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Folder names of the workspace's crates a manifest names, in every kind of dependency and for every target.
-fn workspace_dependencies(manifest: &Table) -> Vec<String> {
-    let mut tables: Vec<&Table> = Vec::new();
+/// Folder names of the workspace's crates a manifest names, in every kind of dependency and for every target, and
+/// whether only tests use them.
+fn workspace_dependencies(manifest: &Table) -> Vec<(String, bool)> {
     let targets = manifest.get("target").and_then(Value::as_table);
     let holders = std::iter::once(manifest)
         .chain(targets.into_iter().flat_map(|targets| targets.values().filter_map(Value::as_table)));
+    let mut names = Vec::new();
     for holder in holders {
         for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            tables.extend(holder.get(kind).and_then(Value::as_table));
+            for (key, value) in holder.get(kind).and_then(Value::as_table).into_iter().flatten() {
+                // A renamed dependency carries its real name in `package`.
+                let name = value.get("package").and_then(Value::as_str).unwrap_or(key);
+                if let Some(name) = name.strip_prefix("chronoseal-") {
+                    names.push((name.to_owned(), kind == "dev-dependencies"));
+                }
+            }
         }
-    }
-    let mut names = Vec::new();
-    for (key, value) in tables.into_iter().flatten() {
-        // A renamed dependency carries its real name in `package`.
-        let name = value.get("package").and_then(Value::as_str).unwrap_or(key);
-        names.extend(name.strip_prefix("chronoseal-").map(str::to_owned));
     }
     names
 }
@@ -216,6 +228,13 @@ mod tests {
             assert_eq!(found.len(), 1, "{found:?}");
             assert!(found[0].starts_with(&format!("crates/{one}/Cargo.toml:2: `{one}` may not depend on `{other}`")));
         }
+    }
+
+    #[test]
+    fn tests_of_a_driver_may_hold_it_against_its_bound() {
+        let analysis = "chronoseal-analysis.workspace = true\n";
+        assert!(findings("crates/sim/Cargo.toml", &format!("[dev-dependencies]\n{analysis}")).is_empty());
+        assert_eq!(findings("crates/sim/Cargo.toml", &format!("[dependencies]\n{analysis}")).len(), 1);
     }
 
     #[test]
