@@ -34,6 +34,7 @@
 //! # Ok::<(), chronoseal_scenario::Problems>(())
 //! ```
 
+pub mod import;
 pub mod limits;
 pub mod plan;
 pub mod spec;

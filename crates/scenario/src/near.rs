@@ -8,7 +8,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     }
     let plain = |text: &str| text.to_lowercase().replace(['-', ' '], "_");
     let wanted = plain(word);
-    let distance_max = (wanted.chars().count() / 3).clamp(1, 4);
+    let distance_max = (wanted.chars().count() / 3).min(4);
     candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&wanted, &plain(candidate)), candidate))

@@ -75,6 +75,8 @@ codes! {
     TagLength = "scenario::tag-length",
     /// A truncated freshness value that is none.
     FreshnessLength = "scenario::freshness-length",
+    /// Freshness from the cycle counter on a stream that has no slot.
+    FreshnessWithoutSlot = "scenario::freshness-without-slot",
     /// A key that is not 64 bytes in hexadecimal digits.
     BadKey = "scenario::bad-key",
     /// A frame below the smallest of Ethernet.
@@ -208,7 +210,10 @@ impl Problems {
             span.end = span.end.min(text_len);
             span.start = span.start.min(span.end);
         }
-        self.list.push(problem);
+        // A parser that recovers may stumble twice over one thing.
+        if self.list.last() != Some(&problem) {
+            self.list.push(problem);
+        }
     }
 
     /// `value` if there are none.

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use chronoseal_core::QuantityError;
 use serde_json::{Map, Value as Json};
 
+use crate::limits::NAME_LEN_MAX;
 use crate::near::{nearest, suggest};
 use crate::problem::{Code, Problem, Problems};
 use crate::source::{Node, Source, Value};
@@ -25,10 +26,11 @@ fn root() -> &'static Json {
 
 /// Reports everything in `source` that is not shaped as a scenario.
 pub(crate) fn check(source: &Source, problems: &mut Problems) {
-    Checker { problems }.node(&source.root, root(), "the scenario");
+    Checker { text: &source.text, problems }.node(&source.root, root(), "the scenario");
 }
 
 struct Checker<'a> {
+    text: &'a str,
     problems: &'a mut Problems,
 }
 
@@ -62,15 +64,22 @@ impl Checker<'_> {
             (Shape::Table(properties, required), Value::Table(_)) => self.table(node, properties, &required, what),
             (Shape::Table(..), _) => self.problems.push(wrong("a table", "`{ key = value }` or a `[table]`")),
             (Shape::List(item_schema), Value::List(items)) => self.list(node, items, schema, item_schema, what),
+            (Shape::List(_), Value::Text(text)) if text.len() <= NAME_LEN_MAX => {
+                self.problems.push(wrong("a list", &format!("`[\"{text}\"]`")));
+            }
             (Shape::List(_), _) => self.problems.push(wrong("a list", "`[…]`, or `[[…]]` for each entry")),
             (Shape::Choice(variants), value) => self.choice(node, value, &variants, what),
             (Shape::Quantity(name), Value::Text(text)) => self.quantity(node, text, name, what),
             (Shape::Quantity(name), Value::Integer(_) | Value::Float) => {
-                let example = quantity::check(name, "").1;
+                let number = self.text.get(node.span.clone()).unwrap_or("1");
+                let help = match quantity::check(name, number) {
+                    (Err(QuantityError::MissingUnit(units)), _) => with_units(number, units),
+                    (_, example) => format!("write it with its unit, in quotes, such as `\"{example}\"`"),
+                };
                 self.problems.push(
                     Problem::new(Code::MissingUnit, format!("{what} is a bare number; a {name} has a unit"))
                         .label(node.span.clone(), "no unit")
-                        .help(format!("write it with its unit, in quotes, such as `\"{example}\"`")),
+                        .help(help),
                 );
             }
             (Shape::Quantity(name), _) => {
@@ -201,10 +210,7 @@ impl Checker<'_> {
         let (Err(error), example) = quantity::check(name, text) else { return };
         let number = text.trim();
         let (code, label, help) = match error {
-            QuantityError::MissingUnit(units) => {
-                let choices: Vec<String> = units.iter().map(|unit| format!("`\"{number}{unit}\"`")).collect();
-                (Code::MissingUnit, "no unit", format!("write one of {}", choices.join(", ")))
-            }
+            QuantityError::MissingUnit(units) => (Code::MissingUnit, "no unit", with_units(number, units)),
             _ => (Code::BadQuantity, "cannot be read", format!("write a {name} such as `\"{example}\"`")),
         };
         self.problems.push(
@@ -225,6 +231,12 @@ impl Checker<'_> {
                 .help(help),
         );
     }
+}
+
+/// The number with each of the units it could mean.
+fn with_units(number: &str, units: &[&str]) -> String {
+    let choices: Vec<String> = units.iter().map(|unit| format!("`\"{number}{unit}\"`")).collect();
+    format!("write one of {}", choices.join(", "))
 }
 
 /// Follows references, and leaves out the `null` of an optional key.

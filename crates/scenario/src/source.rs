@@ -171,8 +171,9 @@ fn syntax_problem(text: &str, error: &toml::de::Error) -> Problem {
         || (unclosed && span.end >= end)
         || (rest_is_last && message.starts_with("invalid") && open_quote(text, &span))
     {
+        let last = text[..end].chars().next_back().map_or(0, char::len_utf8);
         return Problem::new(Code::Truncated, format!("the file ends too early: {message}"))
-            .label(span, "something is missing here")
+            .label(end - last..end, "something is missing here")
             .help("close what was opened, or get the whole file");
     }
     let problem = Problem::new(Code::Syntax, format!("this is no TOML: {message}")).label(span, "");

@@ -22,7 +22,8 @@ use crate::spec::{FidelitySpec, Spec};
 /// # Errors
 /// Everything that is wrong with it.
 pub fn resolve(spec: &Spec, files: &dyn Files) -> Result<Plan, Problems> {
-    let mut resolver = Resolver { spec, problems: Problems::new(&spec.source.name, &spec.source.text) };
+    let mut resolver =
+        Resolver { spec, problems: Problems::new(&spec.source.name, &spec.source.text), cycle_is_known: true };
     let plan = resolver.plan(files);
     resolver.problems.or(plan)
 }
@@ -31,6 +32,8 @@ pub fn resolve(spec: &Spec, files: &dyn Files) -> Result<Plan, Problems> {
 struct Resolver<'a> {
     spec: &'a Spec,
     problems: Problems,
+    /// False if the cluster cycle is wrong itself, so that nothing can be said about what has to divide it.
+    cycle_is_known: bool,
 }
 
 impl Resolver<'_> {

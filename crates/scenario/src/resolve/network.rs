@@ -19,20 +19,19 @@ impl Resolver<'_> {
         let NetworkSpec::TimeTriggeredEthernet(spec) = &self.spec.network;
         let path = |key: &'static str| [Step::Key(NETWORK), Step::Key(KIND), Step::Key(key)];
         let rate = self.within(&path("rate"), "the rate", spec.rate.0, RATE_MIN, RATE_MAX);
-        let cluster_cycle = self.within(
-            &path("cluster_cycle"),
-            "the cluster cycle",
-            spec.cluster_cycle.0,
-            PERIOD_MIN,
-            CLUSTER_CYCLE_MAX,
-        );
+        let cycle_path = path("cluster_cycle");
+        let cluster_cycle =
+            self.within(&cycle_path, "the cluster cycle", spec.cluster_cycle.0, PERIOD_MIN, CLUSTER_CYCLE_MAX);
+        self.cycle_is_known = cluster_cycle == spec.cluster_cycle.0;
+        // Whatever is written elsewhere is not to be judged by a cycle that was not meant.
+        let cluster_cycle = if self.cycle_is_known { cluster_cycle } else { CLUSTER_CYCLE_MAX };
         let integration_cycle = match spec.integration_cycle {
             None => cluster_cycle,
             Some(cycle) => self.integration_cycle(&path("integration_cycle"), cycle.0, cluster_cycle),
         };
         let mut up_to = |key, what, value, max| self.within(&path(key), what, value, Duration::ZERO, max);
         let guard_period = up_to("guard_period", "the guard period", spec.guard_period.0, cluster_cycle);
-        let precision = up_to("precision", "the precision", spec.precision.0, cluster_cycle);
+        let precision = up_to("precision", "the precision", spec.precision.0, DELAY_MAX);
         let propagation_delay =
             up_to("propagation_delay", "the propagation delay", spec.propagation_delay.0, DELAY_MAX);
         let forwarding_delay = up_to("forwarding_delay", "the forwarding delay", spec.forwarding_delay.0, DELAY_MAX);
@@ -95,7 +94,7 @@ impl Resolver<'_> {
 
     fn integration_cycle(&mut self, path: &[Step<'_>], cycle: Duration, cluster_cycle: Duration) -> Duration {
         let cycle = self.within(path, "the integration cycle", cycle, PERIOD_MIN, CLUSTER_CYCLE_MAX);
-        if cycle <= cluster_cycle && cluster_cycle.rem_floor(cycle) == Duration::ZERO {
+        if !self.cycle_is_known || cluster_cycle.rem_floor(cycle) == Duration::ZERO {
             return cycle;
         }
         self.report_both(

@@ -164,7 +164,7 @@ impl Resolver<'_> {
         period: Duration,
         cycle: Duration,
     ) -> Duration {
-        if period <= cycle && cycle.rem_floor(period) == Duration::ZERO {
+        if !self.cycle_is_known || cycle.rem_floor(period) == Duration::ZERO {
             return period;
         }
         self.report_both(

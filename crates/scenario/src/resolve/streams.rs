@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::random::{self, Purpose, uniform_i64};
 use chronoseal_core::{Bytes, Duration, NodeId};
+use chronoseal_frameauth::Freshness;
 
 use super::Resolver;
 use crate::limits::*;
-use crate::plan::{Network, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, Recording, StreamClass, StreamPlan};
+use crate::plan::{
+    Network, NodePlan, PayloadPlan, ProtectionId, ProtectionKind, ProtectionPlan, Recording, StreamClass, StreamPlan,
+};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;
@@ -119,6 +122,20 @@ impl Resolver<'_> {
                 self.find(name, &names, at!["streams", i, "protection"], "protection", "protections").unwrap_or(0)
             }
         };
+        if let (false, ProtectionKind::Hmac { freshness: Freshness::CycleCounter, .. }) =
+            (time_triggered, &protections[protection].kind)
+        {
+            self.report(
+                Code::FreshnessWithoutSlot,
+                at!["streams", i, "protection"],
+                format!(
+                    "`{}` takes freshness from the cycle counter, but best-effort frames come in no certain cycle",
+                    protections[protection].name
+                ),
+                "needs a slot",
+                "name a protection with `freshness = \"full\"` or `{ truncated = \"2B\" }`",
+            );
+        }
         let frame_len = self.frame_len(i, spec, &protections[protection]);
         let class = match spec.class {
             ClassSpec::TimeTriggered => StreamClass::TimeTriggered { ct_id: 0 },

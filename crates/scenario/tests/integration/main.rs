@@ -1,3 +1,10 @@
 //! Behaviour of the scenario format, one module each.
 
+mod diagnostics;
+mod documents;
+mod overrides;
+mod properties;
 mod shipped;
+
+/// A scenario with one of everything; tests change it.
+pub(crate) const WHOLE: &str = include_str!("whole.toml");

@@ -1,0 +1,286 @@
+//! A capture of Ethernet frames, as pcap or pcapng.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chronoseal_core::Duration;
+use pcap_file::DataLink;
+use pcap_file::pcap::PcapReader;
+use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
+use pcap_file::pcapng::{Block, PcapNgReader};
+
+use super::{CYCLE_WITHOUT_SLOTS, Found, schedulable, write};
+use crate::limits::{FRAME_LEN_MAX, FRAME_LEN_MIN, PERIOD_MIN};
+use crate::problem::{Code, Problem, Problems};
+
+/// Protocol control frames (SAE AS6802): the bench sends its own.
+const ETHERTYPE_PROTOCOL_CONTROL: u16 = chronoseal_wire::protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL;
+/// IEEE 802.1Q tag.
+const ETHERTYPE_VLAN: u16 = 0x8100;
+/// The first bytes of pcapng in both byte orders.
+const PCAPNG_MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+/// Periods of scheduled traffic; outside a stream is taken as best effort.
+const SCHEDULED_PERIODS: std::ops::RangeInclusive<i64> = 100..=100_000;
+/// Frames of a capture that are looked at.
+const CAPTURED_MAX: usize = 20_000_000;
+
+type Mac = [u8; 6];
+
+/// One captured frame.
+struct Captured {
+    at_ns: u64,
+    len: u64,
+    destination: Mac,
+    source: Mac,
+    ethertype: u16,
+}
+
+/// What a capture holds.
+#[derive(Default)]
+struct Capture {
+    frames: Vec<Captured>,
+    /// Frames too short for a header, or not Ethernet.
+    skipped: u64,
+    /// Why reading stopped before the end.
+    damage: Option<String>,
+}
+
+/// A scenario from a capture: each pair of addresses with one EtherType becomes a stream.
+///
+/// Its period is the median distance of its frames, its frame length the largest seen. It is taken as time-triggered
+/// if its frames come evenly and their distance is near a round number, else as best effort; comments say so.
+///
+/// # Errors
+/// If the bytes are no capture of Ethernet, or no flow in it has two frames.
+pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
+    let fail = |message: String, help: &str| {
+        Problems::one(source_name, "", Problem::new(Code::ImportCapture, message).help(help))
+    };
+    let capture =
+        if bytes.starts_with(&PCAPNG_MAGIC) { read_pcapng(bytes) } else { read_pcap(bytes) }.map_err(|error| {
+            fail(format!("this is no capture: {error}"), "give a pcap or pcapng file of Ethernet frames")
+        })?;
+
+    let mut flows: BTreeMap<(Mac, Mac, u16), Vec<&Captured>> = BTreeMap::new();
+    let mut stations: BTreeSet<Mac> = BTreeSet::new();
+    let mut beacons = 0u64;
+    for frame in &capture.frames {
+        stations.insert(frame.source);
+        if frame.destination[0] & 1 == 0 {
+            stations.insert(frame.destination);
+        }
+        if frame.ethertype == ETHERTYPE_PROTOCOL_CONTROL {
+            beacons += 1;
+        } else {
+            flows.entry((frame.source, frame.destination, frame.ethertype)).or_default().push(frame);
+        }
+    }
+    let single = flows.values().filter(|frames| frames.len() < 2).count();
+    flows.retain(|(source, destination, _), frames| frames.len() >= 2 && source != destination);
+    if flows.is_empty() {
+        let reason = capture.damage.map_or(String::new(), |damage| format!(" ({damage})"));
+        return Err(fail(
+            format!("no flow with two frames is in the {} frames read{reason}", capture.frames.len()),
+            "capture for a few periods of the slowest stream",
+        ));
+    }
+
+    let mut nodes: BTreeMap<Mac, String> = BTreeMap::new();
+    for (i, station) in stations.iter().enumerate() {
+        nodes.insert(*station, format!("station-{}", i + 1));
+    }
+    let mut names: Vec<String> = nodes.values().cloned().collect();
+    if names.len() == 1 {
+        names.push("listener".into());
+    }
+    let mut found: Vec<Found> =
+        flows.iter().enumerate().map(|(i, (key, frames))| flow(i, *key, frames, &nodes, &names)).collect();
+    let mut about = vec![
+        format!("{} streams of {} nodes, from {source_name}.", found.len(), names.len()).replace(char::is_control, " "),
+        format!("{} Ethernet frames were read.", capture.frames.len()),
+    ];
+    let cycle = schedulable(&found).unwrap_or_else(|| {
+        for stream in &mut found {
+            stream.priority = Some(0);
+        }
+        about.push("No cluster cycle suits all even streams, so all of them are taken as best effort.".into());
+        CYCLE_WITHOUT_SLOTS
+    });
+    for (count, what) in [
+        (single as u64, "flows of a single frame were left out: they have no period"),
+        (beacons, "protocol control frames were left out: the bench sends its own"),
+        (capture.skipped, "packets were left out: they are no Ethernet frames"),
+    ] {
+        if count > 0 {
+            about.push(format!("{count} {what}."));
+        }
+    }
+    about.extend(capture.damage.map(|damage| format!("The capture is damaged behind these frames: {damage}.")));
+    for (station, name) in &nodes {
+        about.push(format!("{name}: {}", show(station)));
+    }
+    write(source_name, &about, &names, &found, cycle)
+}
+
+/// One flow as a stream.
+fn flow(
+    i: usize,
+    key: (Mac, Mac, u16),
+    frames: &[&Captured],
+    nodes: &BTreeMap<Mac, String>,
+    names: &[String],
+) -> Found {
+    let (source, destination, ethertype) = key;
+    let mut times: Vec<u64> = frames.iter().map(|frame| frame.at_ns).collect();
+    times.sort_unstable();
+    let mut gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    gaps.sort_unstable();
+    let median_ns = gaps[gaps.len() / 2];
+    let spread_ns = gaps[gaps.len() * 3 / 4] - gaps[gaps.len() / 4];
+    let round_us = round_period_us(median_ns);
+    let even = gaps.len() >= 4 && spread_ns <= median_ns / 10;
+    let scheduled_us = round_us.filter(|us| even && SCHEDULED_PERIODS.contains(us));
+    let day_us = 86_400_000_000;
+    let period = Duration::from_us(scheduled_us.unwrap_or((median_ns / 1_000).clamp(1, day_us) as i64)).max(PERIOD_MIN);
+
+    let longest = frames.iter().map(|frame| frame.len).max().unwrap_or(0);
+    let frame_len = longest.clamp(u64::from(FRAME_LEN_MIN), u64::from(FRAME_LEN_MAX));
+    let from = nodes[&source].clone();
+    let group = destination[0] & 1 == 1;
+    let to = match nodes.get(&destination) {
+        Some(receiver) if !group => vec![receiver.clone()],
+        _ => names.iter().filter(|name| **name != from).cloned().collect(),
+    };
+    let mut comment = format!(
+        "{} frames {} to {}, type {ethertype:#06x}; median distance {}, middle half within {}, longest {longest}B.",
+        frames.len(),
+        show(&source),
+        show(&destination),
+        Duration::from_ns(median_ns.min(day_us * 1_000) as i64),
+        Duration::from_ns(spread_ns.min(day_us * 1_000) as i64),
+    );
+    comment += match scheduled_us {
+        Some(_) => "\n# Guessed: time-triggered, for they come evenly; the period is rounded.",
+        None => "\n# Guessed: best effort, for they come unevenly, seldom, or at no round distance.",
+    };
+    if group {
+        comment += "\n# A group address: every other station is taken as a receiver.";
+    }
+    if frame_len < longest {
+        comment += "\n# Longer than the bench carries; cut to 1514B.";
+    }
+    Found {
+        name: format!("flow-{}", i + 1),
+        from,
+        to,
+        period,
+        frame_len,
+        priority: if scheduled_us.is_some() { None } else { Some(0) },
+        protection: "none".into(),
+        comment: Some(comment),
+    }
+}
+
+/// 1, 2, 2.5, 4, 5 or 8 times a power of ten [us], if `ns` is within 3 % of it.
+fn round_period_us(ns: u64) -> Option<i64> {
+    let mut power_ns = 1_000u64;
+    while power_ns <= 1_000_000_000 {
+        for tenths in [10, 20, 25, 40, 50, 80] {
+            let candidate = power_ns * tenths / 10;
+            if ns.abs_diff(candidate) * 100 <= candidate * 3 && candidate % 1_000 == 0 {
+                return Some((candidate / 1_000) as i64);
+            }
+        }
+        power_ns *= 10;
+    }
+    None
+}
+
+fn show(mac: &Mac) -> String {
+    mac.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")
+}
+
+impl Capture {
+    fn packet(&mut self, at_ns: u64, len: u64, data: &[u8]) {
+        let field = |at: usize| data.get(at..at + 2).map(|bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
+        let ethertype = match field(12) {
+            Some(ETHERTYPE_VLAN) => field(16),
+            other => other,
+        };
+        let (Some(ethertype), true) = (ethertype, self.frames.len() < CAPTURED_MAX) else {
+            self.skipped += 1;
+            return;
+        };
+        // Below this it is a length; frames that differ in it belong together.
+        let ethertype = if ethertype < 0x0600 { 0 } else { ethertype };
+        let mac = |at: usize| Mac::try_from(&data[at..at + 6]).expect("a header was read behind it");
+        self.frames.push(Captured { at_ns, len, destination: mac(0), source: mac(6), ethertype });
+    }
+}
+
+fn read_pcap(bytes: &[u8]) -> Result<Capture, String> {
+    let mut reader = PcapReader::new(bytes).map_err(|error| error.to_string())?;
+    if reader.header().datalink != DataLink::ETHERNET {
+        return Err(format!("its packets are {:?}", reader.header().datalink));
+    }
+    let mut capture = Capture::default();
+    while let Some(packet) = reader.next_packet() {
+        match packet {
+            Ok(packet) => {
+                let at_ns = u64::try_from(packet.timestamp.as_nanos()).unwrap_or(u64::MAX);
+                capture.packet(at_ns, u64::from(packet.orig_len), &packet.data);
+            }
+            Err(error) => {
+                capture.damage = Some(error.to_string());
+                break;
+            }
+        }
+    }
+    Ok(capture)
+}
+
+fn read_pcapng(bytes: &[u8]) -> Result<Capture, String> {
+    let mut reader = PcapNgReader::new(bytes).map_err(|error| error.to_string())?;
+    let mut capture = Capture::default();
+    let mut interfaces: Vec<(DataLink, u8)> = Vec::new();
+    while let Some(block) = reader.next_block() {
+        match block {
+            Ok(Block::SectionHeader(_)) => interfaces.clear(),
+            Ok(Block::InterfaceDescription(interface)) => {
+                let resolution = interface.options.iter().find_map(|option| match option {
+                    InterfaceDescriptionOption::IfTsResol(resolution) => Some(*resolution),
+                    _ => None,
+                });
+                // pcapng section 4.2: without the option, times are in microseconds.
+                interfaces.push((interface.linktype, resolution.unwrap_or(6)));
+            }
+            Ok(Block::EnhancedPacket(packet)) => match interfaces.get(packet.interface_id as usize) {
+                Some((DataLink::ETHERNET, resolution)) => {
+                    // The library hands out the bare count of units as if they were nanoseconds.
+                    let units = packet.timestamp.as_nanos();
+                    capture.packet(to_ns(units, *resolution), u64::from(packet.original_len), &packet.data);
+                }
+                _ => capture.skipped += 1,
+            },
+            Ok(Block::SimplePacket(_) | Block::Packet(_)) => capture.skipped += 1,
+            Ok(_) => {}
+            Err(error) => {
+                capture.damage = Some(error.to_string());
+                break;
+            }
+        }
+    }
+    Ok(capture)
+}
+
+/// `units` of a pcapng time stamp [ns]; the resolution is a negative power of ten, or of two if its top bit is set.
+fn to_ns(units: u128, resolution: u8) -> u64 {
+    let exponent = u32::from(resolution & 0x7f);
+    let ns = if resolution & 0x80 != 0 {
+        units.checked_mul(1_000_000_000).map(|units| units.checked_shr(exponent).unwrap_or(0))
+    } else if exponent <= 9 {
+        units.checked_mul(10u128.pow(9 - exponent))
+    } else {
+        Some(10u128.checked_pow(exponent - 9).map_or(0, |divisor| units / divisor))
+    };
+    ns.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,125 @@
+//! A scenario to begin with, from what a user already has: a table of streams, or a capture.
+//!
+//! Both give a TOML text with comments that say what was found and what was assumed. The text resolves as it is.
+
+mod capture;
+mod table;
+
+use chronoseal_core::Duration;
+
+use crate::limits::{CLUSTER_CYCLE_MAX, SLOTS_MAX};
+use crate::load::{NoFiles, load};
+use crate::problem::Problems;
+
+pub use capture::from_capture;
+pub use table::from_csv;
+
+/// A stream to be written.
+struct Found {
+    name: String,
+    from: String,
+    to: Vec<String>,
+    period: Duration,
+    frame_len: u64,
+    /// `None` is time-triggered.
+    priority: Option<u8>,
+    protection: String,
+    /// What is written above it.
+    comment: Option<String>,
+}
+
+/// The protection a written scenario declares.
+const PROTECTION: &str = "sha256-16";
+/// The cluster cycle if nothing is time-triggered.
+const CYCLE_WITHOUT_SLOTS: Duration = Duration::from_ms(10);
+
+/// The shortest cluster cycle that every time-triggered period divides, if there is one.
+fn cluster_cycle(found: &[Found]) -> Option<Duration> {
+    let mut cycle: Option<i64> = None;
+    for period in found.iter().filter(|stream| stream.priority.is_none()).map(|stream| stream.period.as_ps()) {
+        let so_far = cycle.unwrap_or(period);
+        let multiple = i128::from(so_far) / i128::from(gcd(so_far, period)) * i128::from(period);
+        cycle = Some(i64::try_from(multiple).ok().filter(|cycle| *cycle <= CLUSTER_CYCLE_MAX.as_ps())?);
+    }
+    Some(cycle.map_or(CYCLE_WITHOUT_SLOTS, Duration::from_ps))
+}
+
+/// Slots the time-triggered streams need in `cycle`.
+fn slots(found: &[Found], cycle: Duration) -> u64 {
+    let scheduled = found.iter().filter(|stream| stream.priority.is_none());
+    scheduled.map(|stream| cycle.div_floor(stream.period) as u64).sum()
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The text, if it resolves; what is wrong with it otherwise.
+fn write(
+    source_name: &str,
+    about: &[String],
+    nodes: &[String],
+    found: &[Found],
+    cycle: Duration,
+) -> Result<String, Problems> {
+    let quoted = |text: &str| toml_edit::Value::from(text).to_string();
+    let mut text = String::new();
+    for line in about {
+        text += &format!("# {line}\n");
+    }
+    text += &format!(
+        "# Assumed: rate, guard period and duration. Change them to yours.\n\n\
+         schema_version = 1\n\
+         name = {}\n\
+         duration = \"2s\"\n\n\
+         [network.time_triggered_ethernet]\n\
+         rate = \"100Mbit/s\"\n\
+         cluster_cycle = \"{cycle}\"\n\
+         guard_period = \"0s\"\n\n\
+         [[protections]]\n\
+         name = \"{PROTECTION}\"\n\
+         hmac = {{ hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }}\n",
+        quoted(&plain_name(source_name)),
+    );
+    for node in nodes {
+        text += &format!("\n[[nodes]]\nname = {}\n", quoted(node));
+    }
+    for stream in found {
+        let comment = stream.comment.iter().map(|comment| format!("# {comment}\n")).collect::<String>();
+        let to: Vec<String> = stream.to.iter().map(|name| quoted(name)).collect();
+        let class = match stream.priority {
+            None => "\"time-triggered\"".to_owned(),
+            Some(priority) => format!("{{ best_effort = {{ priority = {priority} }} }}"),
+        };
+        text += &format!(
+            "\n{comment}[[streams]]\nname = {}\nfrom = {}\nto = [{}]\nclass = {class}\nperiod = \"{}\"\nframe = \"{}B\"\n\
+             protection = {}\n",
+            quoted(&stream.name),
+            quoted(&stream.from),
+            to.join(", "),
+            stream.period,
+            stream.frame_len,
+            quoted(&stream.protection),
+        );
+    }
+    load(&format!("{source_name} (as a scenario)"), text.as_bytes(), &[], &NoFiles)?;
+    Ok(text)
+}
+
+/// The file's name without folder and ending, in letters a scenario's name may have.
+fn plain_name(source_name: &str) -> String {
+    let file = source_name.rsplit(['/', '\\']).next().unwrap_or(source_name);
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let plain: String = stem
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' })
+        .take(40)
+        .collect();
+    let plain = plain.trim_matches(['-', '_']);
+    if plain.is_empty() { "imported".into() } else { plain.into() }
+}
+
+/// True if a schedule can hold them.
+fn schedulable(found: &[Found]) -> Option<Duration> {
+    cluster_cycle(found).filter(|cycle| slots(found, *cycle) <= SLOTS_MAX)
+}

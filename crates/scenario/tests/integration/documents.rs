@@ -1,0 +1,86 @@
+//! What is written about the format agrees with it.
+
+use std::path::Path;
+
+use chronoseal_scenario::{Code, NoFiles, load, schema};
+
+const ERRORS: &str = include_str!("../../../../docs/reference/errors.md");
+const GUIDE: &str = include_str!("../../../../docs/guide/scenario-file.md");
+const SCHEMA: &str = include_str!("../../../../docs/reference/scenario.schema.json");
+
+#[test]
+fn every_code_is_listed_once_and_no_other() {
+    let listed: Vec<&str> = ERRORS
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .filter(|code| code.contains("::"))
+        .collect();
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.text()).collect();
+    assert_eq!(listed, codes, "docs/reference/errors.md lists the codes in the order of `Code`");
+}
+
+/// With `UPDATE_DOCS=1` the copy is written anew.
+#[test]
+fn the_schema_in_the_documentation_is_current() {
+    let current = format!("{:#}\n", schema());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scenario.schema.json");
+        std::fs::write(path, &current).expect("the checkout can be written");
+        return;
+    }
+    assert!(SCHEMA == current, "run `UPDATE_DOCS=1 cargo test -p chronoseal-scenario` and commit the schema");
+}
+
+#[test]
+fn the_schema_accepts_what_the_parser_accepts() {
+    let validator = jsonschema::validator_for(&schema()).expect("a JSON Schema");
+    for text in [crate::WHOLE, include_str!("../../../../scenarios/brake-by-wire.toml")] {
+        let table: toml::Table = text.parse().expect("TOML");
+        let value = serde_json::to_value(table).expect("tables are objects");
+        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [""; 0]);
+    }
+    let wrong: toml::Table = crate::WHOLE.replace("\"7ms\"", "\"7\"").parse().expect("TOML");
+    assert!(!validator.is_valid(&serde_json::to_value(wrong).expect("tables are objects")));
+}
+
+/// The blocks of the guide marked `toml`: whole scenarios begin with `schema_version`, others are parts of one.
+#[test]
+fn every_example_of_the_guide_is_right() {
+    const FRAME: &str = include_str!("guide_frame.toml");
+    let mut blocks = 0;
+    for block in GUIDE.split("```toml\n").skip(1) {
+        let text = block.split("```").next().expect("a part before the end");
+        let whole = if text.starts_with("schema_version") { text.to_owned() } else { format!("{FRAME}\n{text}") };
+        let files = GuideFiles;
+        if let Err(problems) = load("scenario-file.md", whole.as_bytes(), &[], &files) {
+            panic!("{}", problems.render());
+        }
+        blocks += 1;
+    }
+    assert!(blocks >= 3, "{blocks} blocks");
+}
+
+struct GuideFiles;
+
+impl chronoseal_scenario::Files for GuideFiles {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        match path {
+            "drive.csv" => Ok(b"time_us,name,value\n0,wheel_speed,1.5\n1000,wheel_speed,1.6\n".to_vec()),
+            _ => NoFiles.read(path),
+        }
+    }
+}
+
+#[test]
+fn every_key_is_explained_in_the_guide() {
+    let schema = schema();
+    let mut keys: Vec<String> = Vec::new();
+    let definitions = schema["$defs"].as_object().expect("definitions").values();
+    for definition in std::iter::once(&schema).chain(definitions) {
+        keys.extend(definition["properties"].as_object().into_iter().flatten().map(|(key, _)| key.clone()));
+    }
+    for key in keys {
+        assert!(GUIDE.contains(&format!("`{key}`")), "the guide does not explain `{key}`");
+    }
+}

@@ -1,0 +1,98 @@
+//! `--set path=value`, and JSON.
+
+use chronoseal_core::Duration;
+use chronoseal_scenario::{Code, NoFiles, Plan, Problems, load};
+
+use crate::WHOLE;
+
+fn with(sets: &[(&str, &str)]) -> Result<Plan, Problems> {
+    let sets: Vec<(String, String)> = sets.iter().map(|(path, value)| ((*path).into(), (*value).into())).collect();
+    load("whole.toml", WHOLE.as_bytes(), &sets, &NoFiles)
+}
+
+#[test]
+fn sets_quantities_numbers_lists_and_keys_not_written() {
+    let plan = with(&[
+        ("duration", "3s"),
+        ("seed", "7"),
+        ("streams.speed.count", "5"),
+        ("streams.1.frame", "64B"),
+        ("nodes.a.tasks.control.wcet", "2ms"),
+        ("nodes.0.clock.fixed.drift", "\"1ppm\""),
+        ("network.time_triggered_ethernet.sniffing_switch", "true"),
+        ("candidates", "[\"none\"]"),
+        ("streams.speed.to.0", "b"),
+    ])
+    .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    assert_eq!(plan.duration, Duration::from_s(3));
+    assert_eq!(plan.seed, 7);
+    assert_eq!(plan.streams.len(), 6);
+    assert_eq!(plan.streams[5].frame_len, 64);
+    assert_eq!(plan.nodes[0].tasks[0].wcet, Duration::from_ms(2));
+    assert_eq!(plan.nodes[0].clock.drift.0, 1_000);
+    assert!(plan.network.sniffing_switch);
+    assert_eq!(plan.candidates.len(), 1);
+}
+
+#[test]
+fn later_ones_win() {
+    assert_eq!(with(&[("seed", "1"), ("seed", "2")]).expect("right").seed, 2);
+}
+
+#[test]
+fn a_path_to_nowhere_is_refused() {
+    for path in ["", ".", "streams.nothing.count", "streams.9.count", "duration.x", "streams.speed.to.7", "a..b"] {
+        let problems = with(&[(path, "1")]).expect_err(path);
+        assert_eq!(problems.list()[0].code, Code::Override, "{path}: {}", problems.render());
+    }
+}
+
+#[test]
+fn a_new_key_that_does_not_exist_is_shown_in_the_changed_text() {
+    let problems = with(&[("streams.speed.perod", "1ms")]).expect_err("no such key");
+    assert_eq!(problems.list()[0].code, Code::UnknownKey);
+    assert!(problems.render().contains("perod = \"1ms\""), "{}", problems.render());
+    assert!(problems.source_name().contains("--set streams.speed.perod=1ms"));
+}
+
+#[test]
+fn the_hash_covers_text_and_overrides() {
+    let plain = with(&[]).expect("right").scenario_hash;
+    assert_eq!(plain.len(), 32);
+    assert_eq!(plain, with(&[]).expect("right").scenario_hash);
+    assert_ne!(plain, with(&[("seed", "1")]).expect("right").scenario_hash);
+    let commented = load("whole.toml", format!("{WHOLE}#").as_bytes(), &[], &NoFiles).expect("right");
+    assert_ne!(plain, commented.scenario_hash);
+}
+
+fn as_json(toml: &str) -> String {
+    let table: toml::Table = toml.parse().expect("TOML");
+    serde_json::to_string_pretty(&table).expect("tables are objects")
+}
+
+#[test]
+fn json_means_the_same() {
+    let sets = [("seed".to_owned(), "9".to_owned()), ("streams.log.frame".to_owned(), "61B".to_owned())];
+    let from_json = load("whole.json", as_json(WHOLE).as_bytes(), &sets, &NoFiles)
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let from_toml = load("whole.toml", WHOLE.as_bytes(), &sets, &NoFiles).expect("right");
+    assert_eq!(
+        format!("{from_json:?}").replace(&from_json.scenario_hash, ""),
+        format!("{from_toml:?}").replace(&from_toml.scenario_hash, "")
+    );
+}
+
+#[test]
+fn problems_of_json_point_at_it() {
+    let problems = load("x.json", b"{ \"name\": \"x\",, }", &[], &NoFiles).expect_err("no JSON");
+    assert_eq!(problems.list()[0].code, Code::Syntax);
+    assert_eq!(problems.to_json()["problems"][0]["labels"][0]["column"], 15);
+    let cut = load("x.json", b"{ \"name\": \"x\"", &[], &NoFiles).expect_err("cut off");
+    assert_eq!(cut.list()[0].code, Code::Truncated);
+    let null = load("x.json", b"{ \"name\": null }", &[], &NoFiles).expect_err("null");
+    assert_eq!(null.list()[0].code, Code::Syntax);
+    let wrong = as_json(WHOLE).replace("\"7ms\"", "\"7\"");
+    let problems = load("x.json", wrong.as_bytes(), &[], &NoFiles).expect_err("no unit");
+    assert_eq!(problems.list()[0].code, Code::MissingUnit);
+    assert!(problems.render().contains("period = \"7\""), "{}", problems.render());
+}
