@@ -17,6 +17,7 @@ struct Versioned<'a> {
 }
 
 /// The document as one JSON object with a `schema_version`.
+#[expect(clippy::missing_panics_doc, reason = "serialising a document cannot fail")]
 pub fn json(document: &Document) -> String {
     let versioned = Versioned { schema_version: SCHEMA_VERSION, document };
     serde_json::to_string_pretty(&versioned).expect("a document has only text keys and plain values")

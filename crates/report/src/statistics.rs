@@ -246,7 +246,7 @@ pub fn downsample(points: &[(f64, f64)], points_max: usize) -> Vec<(f64, f64)> {
     let tail = TAIL.min(points_max / 4);
     let middle = points_max - 2 * tail - points_max.min(2);
     let extreme = |pick: fn(&(usize, f64), &(usize, f64)) -> std::cmp::Ordering| {
-        points.iter().map(|point| point.1).enumerate().min_by(|a, b| pick(a, b)).map(|(i, _)| i)
+        points.iter().map(|point| point.1).enumerate().min_by(pick).map(|(i, _)| i)
     };
     let mut chosen: Vec<usize> = (0..tail).chain(n - tail..n).collect();
     chosen.extend((0..middle).map(|i| tail + i * (n - 2 * tail) / middle));

@@ -106,14 +106,14 @@ fn wrap(out: &mut String, text: &str, bullet: &str, width: usize) {
     }
 }
 
-fn cell_text(cell: &Cell) -> String {
+fn cell_text(cell: &Cell, with_letter: bool) -> String {
     let mark = match cell.mark {
         Mark::None | Mark::Na => "",
         Mark::Good => "+ ",
         Mark::Bad => "x ",
         Mark::Warn => "! ",
     };
-    let letter = if cell.mark == Mark::Na || cell.kind == Evidence::Plain {
+    let letter = if !with_letter || cell.mark == Mark::Na || cell.kind == Evidence::Plain {
         String::new()
     } else {
         format!(" {}", cell.kind.letter())
@@ -131,7 +131,9 @@ fn one_table(out: &mut String, table: &Table, style: TerminalStyle) {
             if column.unit.is_empty() { name } else { format!("{name} [{}]", clean(&column.unit)) }
         })
         .collect();
-    let texts: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().map(cell_text).collect()).collect();
+    let kinds = table.evidence();
+    let text_of = |cell: &Cell| cell_text(cell, kinds.len() > 1);
+    let texts: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().map(text_of).collect()).collect();
     let widths: Vec<usize> = heads
         .iter()
         .enumerate()
@@ -165,10 +167,15 @@ fn one_table(out: &mut String, table: &Table, style: TerminalStyle) {
             _ => None,
         });
     }
-    let letters: Vec<String> =
-        table.evidence().iter().map(|kind| format!("{} {}", kind.letter(), kind.name())).collect();
-    if !letters.is_empty() {
-        let _ = writeln!(out, "  {}", letters.join(", "));
+    match kinds[..] {
+        [] => {}
+        [kind] => {
+            let _ = writeln!(out, "  (all {})", kind.name());
+        }
+        _ => {
+            let letters: Vec<String> = kinds.iter().map(|kind| format!("{} {}", kind.letter(), kind.name())).collect();
+            let _ = writeln!(out, "  {}", letters.join(", "));
+        }
     }
     table.footnotes.iter().for_each(|note| wrap(out, &clean(note), "  ", style.width));
 }

@@ -34,7 +34,7 @@ pub fn write_capture(out: impl Write, meta: &RunMeta, rows: &[CaptureRow]) -> Re
     in_order.sort_by_key(|row| (row.time, row.node, row.direction));
     for row in in_order {
         let comment =
-            (!row.comment.is_empty()).then(|| EnhancedPacketOption::Comment(Cow::Borrowed(row.comment.as_str())));
+            (!row.comment.is_empty()).then_some(EnhancedPacketOption::Comment(Cow::Borrowed(row.comment.as_str())));
         writer.write_pcapng_block(EnhancedPacketBlock {
             interface_id: interfaces[&(row.node, row.direction)],
             // A frame before the start of the run cannot be captured; a clock that says so is held at the start.

@@ -46,7 +46,7 @@ fn runs(rng: &mut impl Rng, factor: f64) -> Vec<RunSummary> {
         .map(|_| {
             let p50 = 100_000.0 * factor * (1.0 + 0.08 * noise(rng));
             let p99 = p50 * (1.5 + (0.7 * noise(rng)).exp());
-            let lost = rng.next_u64().is_multiple_of(3).then(|| rng.next_u64() % 20).unwrap_or(0);
+            let lost = if rng.next_u64().is_multiple_of(3) { rng.next_u64() % 20 } else { 0 };
             run(p50 as i64, p99 as i64, lost)
         })
         .collect()

@@ -134,10 +134,20 @@ fn list(out: &mut String, items: &[String]) {
 }
 
 fn one_table(out: &mut String, table: &Table) {
+    // Where all numbers have one source, the caption says it once.
+    let one_evidence = match table.evidence()[..] {
+        [kind] => Some(kind),
+        _ => None,
+    };
     let _ = write!(
         out,
-        "<figure class=\"table\"><figcaption>{}</figcaption><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><thead><tr>",
-        escape(&table.caption)
+        "<figure class=\"table\"><figcaption>{}{}</figcaption><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><thead><tr>",
+        escape(&table.caption),
+        one_evidence.map_or_else(String::new, |kind| format!(
+            " <span class=\"chip ev {}\"><sup>{}</sup>{0}</span>",
+            kind.name(),
+            kind.letter()
+        )),
     );
     for column in &table.columns {
         let class = if column.align == Align::Right { " class=\"num\"" } else { "" };
@@ -151,7 +161,7 @@ fn one_table(out: &mut String, table: &Table) {
     for row in &table.rows {
         out.push_str("<tr>");
         for (cell, column) in row.iter().zip(&table.columns) {
-            one_cell(out, cell, column.align);
+            one_cell(out, cell, column.align, one_evidence.is_none());
         }
         out.push_str("</tr>");
     }
@@ -162,8 +172,14 @@ fn one_table(out: &mut String, table: &Table) {
     out.push_str("</figure>");
 }
 
-fn one_cell(out: &mut String, cell: &Cell, align: Align) {
+/// Words up to this long stay on one line [character].
+const SHORT_MAX: usize = 26;
+
+fn one_cell(out: &mut String, cell: &Cell, align: Align, with_letter: bool) {
     let mut classes = Vec::new();
+    if cell.text.chars().count() <= SHORT_MAX {
+        classes.push("short");
+    }
     if align == Align::Right {
         classes.push("num");
     }
@@ -182,7 +198,7 @@ fn one_cell(out: &mut String, cell: &Cell, align: Align) {
     }
     out.push('>');
     out.push_str(&escape(&cell.text));
-    if cell.kind != Evidence::Plain && cell.mark != Mark::Na {
+    if with_letter && cell.kind != Evidence::Plain && cell.mark != Mark::Na {
         let _ = write!(out, "<sup>{}</sup>", cell.kind.letter());
     }
     out.push_str("</td>");

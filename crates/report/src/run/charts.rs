@@ -29,13 +29,17 @@ pub(super) fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> V
         groups.entry(key).or_default().push((received - sent).as_us_f64());
     }
     let groups: Vec<(String, Vec<f64>)> = groups.into_iter().map(|((_, name), samples)| (name, samples)).collect();
-    distributions("End-to-end latency", groups)
+    distributions("End-to-end latency", ("latency", "frames"), groups)
 }
 
 /// Release error and stalls of the emulator.
 pub(super) fn emulator(rows: &RunRows) -> Vec<Chart> {
     let errors: Vec<f64> = rows.releases.iter().map(|row| row.error.as_us_f64()).collect();
-    let mut charts = distributions("Release error of the emulator", vec![("all writes".into(), errors)]);
+    let mut charts = distributions(
+        "Release error of the emulator",
+        ("written later than planned", "writes"),
+        vec![("all writes".into(), errors)],
+    );
     charts.truncate(1);
     if !rows.stalls.is_empty() {
         let mut points: Vec<(f64, f64)> =
@@ -57,34 +61,38 @@ fn is_sample(row: &FrameRow, ready_ns: i64) -> bool {
         && row.cycle_start.since_zero().as_ns() >= ready_ns
 }
 
-/// A cumulative chart and a histogram of named samples [us]; nothing without samples.
-fn distributions(what: &str, groups: Vec<(String, Vec<f64>)>) -> Vec<Chart> {
+/// A cumulative chart and a histogram of named samples [us]; nothing without samples. `label` and `counted` name what is
+/// measured and what is counted.
+fn distributions(what: &str, (label, counted): (&str, &str), groups: Vec<(String, Vec<f64>)>) -> Vec<Chart> {
     let groups: Vec<_> = groups.into_iter().filter(|(_, samples)| !samples.is_empty()).collect();
     if groups.is_empty() {
         return Vec::new();
     }
     let values = || groups.iter().flat_map(|(_, samples)| samples.iter().copied());
-    let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+    let high = values().fold(f64::NEG_INFINITY, f64::max);
+    let mut sorted: Vec<f64> = values().collect();
+    sorted.sort_by(f64::total_cmp);
     // A tail that would squeeze everything else into the first pixels asks for a logarithmic axis.
-    let axis = |label: &str| {
-        if low > 0.0 && high > 50.0 * low { Axis::log(label, "\u{b5}s") } else { Axis::linear(label, "\u{b5}s") }
-    };
-    let counted = Chart {
+    let middle = sorted[sorted.len() / 2];
+    let log = middle > 0.0 && high > 20.0 * middle;
+    let low = sorted.iter().copied().find(|value| !log || *value > 0.0).unwrap_or(high);
+    let axis = || Axis { log, ..Axis::linear(label, "\u{b5}s") };
+    let histograms = Chart {
         caption: format!("{what}: how often"),
-        x: axis("latency"),
-        y: Axis::linear("frames", ""),
+        x: axis(),
+        y: Axis::linear(counted, ""),
         series: groups
             .iter()
             .map(|(name, samples)| Series {
                 name: name.clone(),
                 kind: SeriesKind::Step,
-                points: histogram(samples, low, high, axis("").log),
+                points: histogram(samples, low, high, log),
             })
             .collect(),
     };
     let cumulative = Chart {
-        caption: format!("{what}: share of frames at or below"),
-        x: axis("latency"),
+        caption: format!("{what}: share of {counted} at or below"),
+        x: axis(),
         y: Axis::linear("share", ""),
         series: groups
             .into_iter()
@@ -95,10 +103,11 @@ fn distributions(what: &str, groups: Vec<(String, Vec<f64>)>) -> Vec<Chart> {
             })
             .collect(),
     };
-    vec![cumulative, counted]
+    vec![cumulative, histograms]
 }
 
-/// Counts in [`BINS`] equal bins (of the logarithm, if `log`), as steps that begin and end at zero.
+/// Counts in [`BINS`] equal bins (of the logarithm, if `log`), as steps that begin and end at zero. What lies below `low`
+/// counts in the first.
 fn histogram(samples: &[f64], low: f64, high: f64, log: bool) -> Vec<(f64, f64)> {
     let map = |value: f64| if log { value.ln() } else { value };
     let back = |value: f64| if log { value.exp() } else { value };

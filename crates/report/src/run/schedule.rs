@@ -28,9 +28,9 @@ pub(super) fn planned(meta: &RunMeta) -> Timeline {
             .map(|task| bar(task.start_ns, task.start_ns + task.length_ns, task.name.clone(), BarKind::Task))
             .collect();
         let name = meta.node_name(node);
-        push(&mut lanes, format!("{name} sends"), out);
-        push(&mut lanes, format!("{name} receives"), into);
-        push(&mut lanes, format!("{name} computes"), tasks);
+        push(&mut lanes, format!("from {name}"), out);
+        push(&mut lanes, format!("to {name}"), into);
+        push(&mut lanes, format!("on {name}"), tasks);
     }
     Timeline { caption: "One cluster cycle as planned".into(), cycle_ns: meta.cluster_cycle_ns, lanes }
 }
@@ -48,14 +48,13 @@ fn out_of_switch(bars: &mut Vec<Bar>, slot: &SlotMeta, name: &str) {
     bars.push(bar(slot.dispatch_ns, slot.dispatch_ns + slot.frame_time_ns, name.into(), BarKind::Dispatch));
 }
 
-/// The second whole cluster cycle in which every clock had joined (the last one there is, if it comes to that), with what
-/// arrived and departed at the switch; `None` if nothing was stamped.
+/// One cluster cycle with what arrived and departed at the switch: the first with an attack, else one from the middle of
+/// the run; `None` if nothing was stamped.
 pub(super) fn seen(meta: &RunMeta, rows: &RunRows) -> Option<Timeline> {
     let cycle_ns = meta.cluster_cycle_ns;
     if cycle_ns <= 0 {
         return None;
     }
-    // A cycle with trouble in it is the one worth looking at; else one from the middle of the run.
     let stamped = || rows.frames.iter().filter(|row| row.arrived_at.is_some() || row.departed_at.is_some());
     let cycles: Vec<i64> = stamped().map(|row| cycle_of(row, cycle_ns)).collect::<BTreeSet<_>>().into_iter().collect();
     let with_attack = stamped().filter(|row| row.attack.is_some()).map(|row| cycle_of(row, cycle_ns)).min();

@@ -6,8 +6,8 @@ use chronoseal_results::{RunMeta, RunRows, StoreError, summarise};
 use crate::sample::{meta, rows, spoofed};
 
 fn stored(meta: &RunMeta, rows: &RunRows) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    write(&dir.path().join("run"), meta, &summarise(meta, rows), rows).unwrap();
+    let dir = tempfile::tempdir().expect("the machine has room for a folder");
+    write(&dir.path().join("run"), meta, &summarise(meta, rows), rows).expect("a run is stored in a new folder");
     dir
 }
 

@@ -1,0 +1,105 @@
+use chronoseal_report::{Block, Document, html};
+
+use crate::sample::document;
+
+/// Every way a page can name something outside itself.
+const OUTSIDE: [&str; 12] = [
+    "http://",
+    "https://",
+    "//cdn",
+    "src=",
+    "@import",
+    "url(",
+    "<link",
+    "<iframe",
+    "<object",
+    "fetch(",
+    "XMLHttpRequest",
+    "WebSocket",
+];
+
+#[test]
+fn names_no_address_outside_itself() {
+    let mut plain = document();
+    // The hostile text itself says `src=`; as text that is harmless, but would hide a real one here.
+    let page = html(&plain).replace("src=x", "");
+    for outside in OUTSIDE {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    plain.sections.clear();
+    assert!(!html(&plain).replace("src=x", "").contains("src="));
+}
+
+#[test]
+fn text_stays_text() {
+    let page = html(&document());
+    assert!(!page.contains("<script>alert") && !page.contains("<img") && !page.contains('\u{1b}'));
+    assert!(page.contains("&lt;/title&gt;&lt;script&gt;alert(&quot;x&quot;)"));
+    assert_eq!(page.matches("<script>").count(), 1, "only the page's own");
+    assert_eq!(page.matches("</script>").count(), 1);
+    assert_eq!(page.matches("<title>").count() - 1, page.matches("<rect").count() - page.matches("\"stripe\"").count());
+}
+
+#[test]
+fn tags_are_balanced() {
+    let page = html(&document());
+    for tag in
+        ["section", "figure", "table", "tr", "td", "th", "ul", "li", "svg", "g", "div", "p", "span", "dl", "main"]
+    {
+        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+}
+
+#[test]
+fn the_verdict_comes_before_everything_else() {
+    let page = html(&document());
+    let verdict = page.find("id=\"verdict\"").unwrap();
+    assert!(verdict < page.find("<figure").unwrap() && verdict < page.find("<table").unwrap());
+}
+
+#[test]
+fn every_chart_has_axes_units_and_a_caption() {
+    let page = html(&document());
+    let charts = page.matches("<figure class=\"chart\">").count();
+    assert_eq!(charts, 1);
+    assert_eq!(page.matches("latency [us]</text>").count(), 2 * charts, "for a desktop and for a phone");
+    assert_eq!(page.matches("class=\"plot").count(), 2 * charts);
+    assert!(!page.contains("NaN") && !page.contains("inf "));
+}
+
+#[test]
+fn a_curve_embeds_at_most_512_points() {
+    let page = html(&document());
+    let longest = page.split("<path d=\"").map(|path| path.split('"').next().unwrap()).map(str::len).max().unwrap();
+    // Two numbers of at most six characters each, with their letters.
+    assert!(longest < 512 * 14, "{longest}");
+}
+
+#[test]
+fn a_large_study_stays_below_half_a_megabyte() {
+    let one = document();
+    let Block::Chart(chart) = &one.sections[0].blocks[3] else { panic!("the fourth block is the chart") };
+    let Block::Table(table) = &one.sections[0].blocks[2] else { panic!("the third block is the table") };
+    let mut table = table.clone();
+    while table.rows.len() < 60 {
+        table.rows.extend_from_within(..3);
+    }
+    let mut study: Document = one.clone();
+    for _ in 0..12 {
+        study.sections[0].blocks.push(Block::Chart(chart.clone()));
+        study.sections[0].blocks.push(Block::Table(table.clone()));
+    }
+    let size = html(&study).len();
+    println!("{size} bytes");
+    assert!(size < 500_000, "{size}");
+}
+
+#[test]
+fn evidence_is_told_apart_by_letter_and_colour() {
+    let page = html(&document());
+    assert!(page.contains("class=\"short num ev measured\"") && page.contains("<sup>M</sup>"));
+    assert!(page.contains("class=\"short num ev printed mark bad\"") && page.contains("<sup>P</sup>"));
+    assert!(page.contains("printed in the publication") && page.contains("measured on this host"));
+    assert!(!page.contains("simulated in virtual time"), "the legend names only what is there");
+}

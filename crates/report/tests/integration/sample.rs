@@ -1,0 +1,55 @@
+//! A small document with everything in it, hostile texts included.
+
+use chronoseal_report::{
+    Axis, Bar, BarKind, Block, Cell, Chart, Document, Evidence, Held, Lane, Mark, Section, Series, SeriesKind, Table,
+    Timeline, Verdict,
+};
+
+pub(crate) const HOSTILE: &str = "</title><script>alert(\"x\")</script><img src=x onerror='y'>&\u{1b}[31m";
+
+pub(crate) fn document() -> Document {
+    let mut table = Table::new("A table").words("name").numbers("value", "us").footnote(HOSTILE);
+    table.push(vec![Cell::text(HOSTILE), Cell::number(12_345.678_9, 2).from(Evidence::Measured).titled(HOSTILE)]);
+    table.push(vec![Cell::text("printed, \"quoted\""), Cell::number(1.5, 1).from(Evidence::Printed).marked(Mark::Bad)]);
+    table.push(vec![Cell::text("l\u{e4}nge \u{6f22}\u{5b57}"), Cell::na("too few samples")]);
+    let chart = Chart {
+        caption: HOSTILE.into(),
+        x: Axis::log("latency", "us"),
+        y: Axis::linear("share", ""),
+        series: vec![
+            Series {
+                name: HOSTILE.into(),
+                kind: SeriesKind::Ecdf,
+                points: (1..5000).map(|i| (f64::from(i), f64::from(i) / 5000.0)).collect(),
+            },
+            Series { name: "empty".into(), kind: SeriesKind::Points, points: vec![] },
+            Series {
+                name: "odd".into(),
+                kind: SeriesKind::Line,
+                points: vec![(0.0, 1.0), (f64::NAN, 2.0), (10.0, f64::INFINITY)],
+            },
+        ],
+    };
+    let timeline = Timeline {
+        caption: HOSTILE.into(),
+        cycle_ns: 10_000_000,
+        lanes: vec![Lane {
+            name: HOSTILE.into(),
+            bars: vec![Bar { start_ns: 1_000, end_ns: 7_400, label: HOSTILE.into(), kind: BarKind::Frame }],
+        }],
+    };
+    Document {
+        title: HOSTILE.into(),
+        subtitle: HOSTILE.into(),
+        verdict: Verdict { held: Held::Mixed, text: HOSTILE.into(), points: vec![HOSTILE.into()] },
+        sections: vec![
+            Section::new(HOSTILE)
+                .with(Block::Text(HOSTILE.into()))
+                .with(Block::Notes(vec![HOSTILE.into()]))
+                .with(Block::Table(table))
+                .with(Block::Chart(chart))
+                .with(Block::Timeline(timeline)),
+        ],
+        environment: vec![(HOSTILE.into(), HOSTILE.into())],
+    }
+}

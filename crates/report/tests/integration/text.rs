@@ -1,0 +1,48 @@
+use chronoseal_report::{TerminalStyle, csv, json, terminal};
+
+use crate::sample::document;
+
+#[test]
+fn terminal_tables_line_up_whatever_the_script() {
+    let text = terminal(&document(), TerminalStyle::default());
+    // The footnote of the table quotes nothing, so these lines are its rows.
+    let row = text.lines().find(|line| line.contains("\u{6f22}\u{5b57}")).unwrap();
+    let other = text.lines().find(|line| line.contains("printed, \"quoted\"")).unwrap();
+    let width = unicode_width::UnicodeWidthStr::width;
+    assert_eq!(width(row), width(other), "{row}\n{other}");
+    assert!(other.ends_with("x 1.5 P"));
+    assert!(row.ends_with("n/a"));
+}
+
+#[test]
+fn terminal_text_cannot_steer_the_terminal() {
+    assert!(!terminal(&document(), TerminalStyle::default()).contains('\u{1b}'));
+    let coloured = terminal(&document(), TerminalStyle { colour: true, width: 80 });
+    assert!(coloured.contains("\u{1b}[1;33mMIXED\u{1b}[0m"));
+    assert!(!coloured.contains("\u{1b}[31m\u{1b}"));
+    let own = ["\u{1b}[1m", "\u{1b}[0m", "\u{1b}[1;33m", "\u{1b}[31m", "\u{1b}[2m"];
+    assert_eq!(
+        own.iter().map(|code| coloured.matches(code).count()).sum::<usize>(),
+        coloured.matches('\u{1b}').count()
+    );
+}
+
+#[test]
+fn json_is_one_object_with_a_version() {
+    let value: serde_json::Value = serde_json::from_str(&json(&document())).unwrap();
+    assert_eq!(value["schema_version"], 1);
+    assert_eq!(value["verdict"]["held"], "mixed");
+    let cell = &value["sections"][0]["blocks"][2]["table"]["rows"][0][1];
+    assert_eq!((cell["number"].as_f64(), cell["kind"].as_str()), (Some(12_345.678_9), Some("measured")));
+}
+
+#[test]
+fn csv_keeps_exact_numbers_units_and_their_evidence() {
+    let text = csv(&document());
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines[0].starts_with("# ") && lines[0].ends_with(": A table"));
+    assert_eq!(lines[1], "name,value [us],value evidence");
+    assert!(lines[2].ends_with(",12345.6789,measured"), "{}", lines[2]);
+    assert_eq!(lines[3], "\"printed, \"\"quoted\"\"\",1.5,printed");
+    assert_eq!(lines[4], "l\u{e4}nge \u{6f22}\u{5b57},n/a,plain");
+}
