@@ -14,11 +14,11 @@ fn rows<const N: usize>(text: &'static str) -> Vec<[&'static str; N]> {
 }
 
 fn ms(cell: &str) -> Duration {
-    format!("{cell}ms").parse().unwrap()
+    format!("{cell}ms").parse().expect("a number with digits")
 }
 
 fn us(cell: &str) -> Duration {
-    format!("{cell}us").parse().unwrap()
+    format!("{cell}us").parse().expect("a number with digits")
 }
 
 #[test]
