@@ -4,6 +4,7 @@
 
 use chronoseal_core::DiscardReason;
 use chronoseal_frameauth::{Counters, Freshness, HashAlgorithm, KeyBytes, Opener, Profile, Sealer};
+use chronoseal_scenario::{Files, NoFiles, Plan, Problems};
 use chronoseal_wire::ethernet::{self, Frame, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{self, ProtocolControlFrame};
 use chronoseal_wire::secured_pdu::SecuredPduLayout;
@@ -17,6 +18,8 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("ethernet_frame", ethernet_frame),
     ("protocol_control_frame", protocol_control_frame),
+    ("recording_csv", recording_csv),
+    ("scenario_text", scenario_text),
     ("secured_pdu_open", secured_pdu_open),
 ];
 
@@ -110,6 +113,84 @@ pub fn secured_pdu_open(data: &[u8]) {
     let again = opener.open(&sealed, Some(cycle));
     assert_eq!(again.is_ok(), profile.freshness() == Freshness::None);
     assert_eq!(opener.counters().accepted() + opener.counters().discarded_total(), 4);
+}
+
+/// A scenario file: refused with places in its text, or a plan whose every index points at something.
+pub fn scenario_text(data: &[u8]) {
+    check_outcome(chronoseal_scenario::load("fuzz.toml", data, &[], &NoFiles));
+}
+
+/// A recording beside a scenario, as a signal and as raw frames.
+pub fn recording_csv(data: &[u8]) {
+    for outcome in load_with_recording(data) {
+        check_outcome(outcome);
+    }
+}
+
+/// Two stations and `recording`: taken for the signal `heading`, taken for raw frames.
+pub fn load_with_recording(recording: &[u8]) -> [Result<Plan, Problems>; 2] {
+    struct One<'a>(&'a [u8]);
+    impl Files for One<'_> {
+        fn read(&self, _: &str) -> Result<Vec<u8>, String> {
+            Ok(self.0.to_vec())
+        }
+    }
+    [r#"signal = { file = "r.csv", name = "heading" }"#, r#"frames = { file = "r.csv" }"#].map(|selection| {
+        let text = format!("{TWO_STATIONS}\n[[recordings]]\nname = \"r\"\n{selection}\n");
+        chronoseal_scenario::load("fuzz.toml", text.as_bytes(), &[], &One(recording))
+    })
+}
+
+/// A scenario that plays the recording `r`, which is still to be added.
+const TWO_STATIONS: &str = r#"
+schema_version = 1
+name = "two-stations"
+duration = "1s"
+[network.time_triggered_ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+[[nodes]]
+name = "a"
+[[nodes]]
+name = "b"
+[[streams]]
+name = "s"
+from = "a"
+to = ["b"]
+period = "10ms"
+frame = "100B"
+payload = { recording = "r" }
+"#;
+
+fn check_outcome(outcome: Result<Plan, Problems>) {
+    let plan = match outcome {
+        Ok(plan) => plan,
+        Err(problems) => {
+            assert!(!problems.list().is_empty());
+            assert!(problems.list().len() <= Problems::KEPT_MAX && problems.count() >= problems.list().len());
+            assert!(!problems.render().is_empty());
+            assert!(problems.to_json().is_object() || problems.to_json().is_array());
+            return;
+        }
+    };
+    for stream in &plan.streams {
+        assert!(stream.sender.index() < plan.nodes.len());
+        assert!(stream.receivers.iter().all(|node| node.index() < plan.nodes.len() && *node != stream.sender));
+        assert!(plan.secured_len(stream) as usize <= ethernet::FRAME_LEN_MAX);
+        assert!(stream.frame_len as usize >= ethernet::FRAME_LEN_MIN);
+        assert!(!plan.frame_time(plan.secured_len(stream)).is_negative());
+        if let chronoseal_scenario::PayloadPlan::Recorded { recording } = stream.payload {
+            let recording = &plan.recordings[usize::from(recording)];
+            assert!(recording.samples.iter().all(|sample| sample.at < recording.length));
+            assert!(recording.samples.is_sorted_by_key(|sample| sample.at));
+        }
+    }
+    assert!(plan.nodes.iter().all(|node| usize::from(node.platform.0) < plan.platforms.len()));
+    assert!(plan.candidates.iter().all(|candidate| usize::from(candidate.0) < plan.protections.len()));
+    assert!(plan.threats.iter().all(|threat| threat.target.index() < plan.streams.len()));
+    for node in 0..=plan.switch_id().0 {
+        assert!(!plan.node_name(chronoseal_core::NodeId(node)).is_empty());
+    }
 }
 
 /// Every hash with every way of freshness, tags of 8 bytes and of full length.

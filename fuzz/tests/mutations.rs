@@ -1,7 +1,7 @@
 //! Every target on its corpus and on seeded changes of it: what `cargo fuzz` does, without its guidance by coverage,
 //! on stable Rust and always the same.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chronoseal_core::random::{ChaCha8Rng, Purpose, Rng, stream, uniform_i64};
 use chronoseal_fuzz::TARGETS;
@@ -9,15 +9,60 @@ use chronoseal_fuzz::TARGETS;
 /// Changed inputs for each target; `FUZZ_MUTATIONS` overrides it.
 const MUTATIONS: u64 = 100_000;
 const INPUT_LEN_MAX: usize = 4096;
+/// What breaks readers of text: values at and beyond limits, structure, text that is not ASCII.
+const TOKENS: &[&str] = &[
+    "0",
+    "-1",
+    "1",
+    "255",
+    "65536",
+    "18446744073709551615",
+    "1e308",
+    "nan",
+    "true",
+    "\"\"",
+    "[]",
+    "{}",
+    "=",
+    "\"",
+    "\n",
+    "#",
+    ",",
+    ".",
+    "0s",
+    "1ps",
+    "-5ms",
+    "9223372036854775807ps",
+    "99999999s",
+    "0B",
+    "60B",
+    "1514B",
+    "1515B",
+    "0bit/s",
+    "\u{b5}s",
+    "\u{fc}",
+    "\u{feff}",
+    "\u{1f697}",
+    "\0",
+    "\n[[nodes]]\n",
+    "\n[[streams]]\n",
+    "\n[x]\n",
+    "count = 10001\n",
+    "name = \"a\"\n",
+    "time_us,name,value\n",
+    "time_us,can_id,data\n",
+    "18446744073709551615,heading,1\n",
+];
 
 #[test]
 fn no_target_breaks_on_its_corpus_or_on_changes_of_it() {
     let mutations = std::env::var("FUZZ_MUTATIONS").map_or(MUTATIONS, |text| text.parse().expect("a number"));
     for (index, (name, target)) in TARGETS.iter().enumerate() {
-        let corpus = corpus(name);
+        let (files, corpus) = corpus(name);
         assert!(!corpus.is_empty(), "corpus/{name} is empty");
-        for input in &corpus {
-            target(input);
+        for (file, input) in files.iter().zip(&corpus) {
+            let outcome = std::panic::catch_unwind(|| target(input));
+            assert!(outcome.is_ok(), "{name} breaks on {}", file.display());
         }
         let mut rng = stream(0, Purpose::Payload, index as u64);
         for number in 0..mutations {
@@ -25,6 +70,22 @@ fn no_target_breaks_on_its_corpus_or_on_changes_of_it() {
             let outcome = std::panic::catch_unwind(|| target(&input));
             assert!(outcome.is_ok(), "{name} breaks on input {number}, in hexadecimal {}", hex(&input));
         }
+    }
+}
+
+/// Seeds that are refused at the door would test little.
+#[test]
+fn the_seeds_of_texts_are_accepted() {
+    let (files, texts) = corpus("scenario_text");
+    for (file, text) in files.iter().zip(&texts) {
+        if let Err(problems) = chronoseal_scenario::load("seed", text, &[], &chronoseal_scenario::NoFiles) {
+            panic!("{}: {}", file.display(), problems.render());
+        }
+    }
+    let (files, texts) = corpus("recording_csv");
+    for (file, text) in files.iter().zip(&texts) {
+        let outcomes = chronoseal_fuzz::load_with_recording(text);
+        assert!(outcomes.iter().any(Result::is_ok), "{}: {outcomes:?}", file.display());
     }
 }
 
@@ -40,13 +101,14 @@ fn every_target_is_known_to_cargo_fuzz() {
     assert_eq!(files, names);
 }
 
-fn corpus(name: &str) -> Vec<Vec<u8>> {
+fn corpus(name: &str) -> (Vec<PathBuf>, Vec<Vec<u8>>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     // What `cargo fuzz` found lies there too, under a hash for a name; only what is kept makes runs comparable.
     paths.retain(|path| path.extension().is_some());
     paths.sort();
-    paths.into_iter().map(|path| std::fs::read(path).unwrap()).collect()
+    let inputs = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    (paths, inputs)
 }
 
 /// One input with one to eight changes: a bit, a byte, a length-like value, a piece removed, doubled, cut or spliced in.
@@ -54,7 +116,7 @@ fn mutated(corpus: &[Vec<u8>], rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut input = pick(corpus, rng).clone();
     for _ in 0..below(8, rng) + 1 {
         let at = below(input.len() + 1, rng);
-        match below(8, rng) {
+        match below(9, rng) {
             0 if at < input.len() => input[at] ^= 1 << below(8, rng),
             1 if at < input.len() => input[at] = rng.next_u32() as u8,
             2 if at < input.len() => {
@@ -80,6 +142,10 @@ fn mutated(corpus: &[Vec<u8>], rng: &mut ChaCha8Rng) -> Vec<u8> {
                 let from = below(other.len() + 1, rng);
                 input.truncate(at);
                 input.extend_from_slice(&other[from..]);
+            }
+            7 => {
+                let end = (at + below(8, rng)).min(input.len());
+                input.splice(at..end, pick(TOKENS, rng).bytes());
             }
             _ => input.extend((0..below(64, rng)).map(|i| (i as u8).wrapping_mul(37))),
         }
