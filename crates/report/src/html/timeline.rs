@@ -6,6 +6,8 @@ use std::fmt::Write;
 use super::escape;
 use crate::document::{BarKind, Timeline, number_text};
 
+/// Bars drawn at most, guard periods not counted.
+const BARS_MAX: usize = 1_500;
 /// Height of a lane and of a bar in it [pixel].
 const LANE_PX: usize = 30;
 const BAR_PX: usize = 18;
@@ -13,6 +15,7 @@ const BAR_PX: usize = 18;
 pub(super) fn timeline(out: &mut String, timeline: &Timeline) {
     let cycle_ns = timeline.cycle_ns.max(1);
     let height = timeline.lanes.len() * LANE_PX;
+    let until_ns = drawn_until(timeline);
     let _ = write!(
         out,
         "<figure class=\"timeline\" data-cycle=\"{cycle_ns}\"><figcaption>{}</figcaption>",
@@ -41,21 +44,24 @@ pub(super) fn timeline(out: &mut String, timeline: &Timeline) {
             let _ =
                 write!(out, "<rect class=\"stripe\" x=\"0\" y=\"{top}\" width=\"{cycle_ns}\" height=\"{LANE_PX}\"/>");
         }
-        for bar in &lane.bars {
-            let (top, height) = match bar.kind {
-                BarKind::Guard => (top + (LANE_PX - BAR_PX) / 2 + 6, BAR_PX - 12),
-                _ => (top + (LANE_PX - BAR_PX) / 2, BAR_PX),
-            };
+        let mut guards = String::new();
+        for bar in lane.bars.iter().filter(|bar| bar.start_ns < until_ns) {
+            let span = (bar.end_ns - bar.start_ns).max(0);
+            if bar.kind == BarKind::Guard {
+                let _ = write!(guards, "M{} {}h{span}", bar.start_ns, top + LANE_PX / 2);
+                continue;
+            }
             let _ = write!(
                 out,
-                "<rect class=\"{}\" x=\"{}\" y=\"{top}\" width=\"{}\" height=\"{height}\"><title>{}, {} to {}</title></rect>",
+                "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{span}\" height=\"{BAR_PX}\"><title>{}</title></rect>",
                 bar.kind.style(),
                 bar.start_ns,
-                (bar.end_ns - bar.start_ns).max(0),
+                top + (LANE_PX - BAR_PX) / 2,
                 escape(&bar.label),
-                time_text(bar.start_ns),
-                time_text(bar.end_ns),
             );
+        }
+        if !guards.is_empty() {
+            let _ = write!(out, "<path class=\"guard\" d=\"{guards}\"/>");
         }
     }
     out.push_str("</svg><div class=\"tl-labels\" aria-hidden=\"true\"></div><div class=\"tl-axis\">");
@@ -67,12 +73,27 @@ pub(super) fn timeline(out: &mut String, timeline: &Timeline) {
         out,
         "<p class=\"tl-unit\">time since the cycle began</p><p class=\"tl-read\" aria-live=\"polite\"></p>"
     );
+    if until_ns < i64::MAX {
+        let _ = write!(
+            out,
+            "<p class=\"footnote\">Only the {BARS_MAX} bars that begin before {} are drawn.</p>",
+            time_text(until_ns)
+        );
+    }
     let kinds: BTreeSet<BarKind> = timeline.lanes.iter().flat_map(|lane| &lane.bars).map(|bar| bar.kind).collect();
     out.push_str("<ul class=\"legend\">");
     for kind in kinds {
         let _ = write!(out, "<li><i class=\"key {}\"></i><span>{}</span></li>", kind.style(), kind.name());
     }
     out.push_str("</ul></figure>");
+}
+
+/// Bars that begin from here on are not drawn, so that a page stays small.
+fn drawn_until(timeline: &Timeline) -> i64 {
+    let bars = timeline.lanes.iter().flat_map(|lane| &lane.bars).filter(|bar| bar.kind != BarKind::Guard);
+    let mut starts: Vec<i64> = bars.map(|bar| bar.start_ns).collect();
+    starts.sort_unstable();
+    starts.get(BARS_MAX).copied().unwrap_or(i64::MAX)
 }
 
 /// A time with the unit that keeps it short.

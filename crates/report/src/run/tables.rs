@@ -2,10 +2,34 @@
 
 use std::collections::BTreeSet;
 
-use chronoseal_results::{Distribution, RunMeta, RunSummary, Spread};
+use chronoseal_results::{Distribution, RunMeta, RunSummary, Spread, StreamSummary};
 
 use super::evidence;
 use crate::document::{Cell, Evidence, Mark, Table};
+
+/// Streams a table shows at most; all of them are in the run's own tables.
+const STREAMS_MAX: usize = 40;
+
+/// The streams to show, in their order: all, or those with the highest rank.
+fn choose(summary: &RunSummary, rank: impl Fn(&StreamSummary) -> i64) -> Vec<usize> {
+    let mut chosen: Vec<usize> = (0..summary.streams.len()).collect();
+    chosen.sort_by_key(|&i| std::cmp::Reverse(rank(&summary.streams[i])));
+    chosen.truncate(STREAMS_MAX);
+    chosen.sort_unstable();
+    chosen
+}
+
+fn slowest(stream: &StreamSummary) -> i64 {
+    stream.end_to_end.all.map_or(i64::MIN, |latency| latency.max_ns)
+}
+
+fn note_cut(table: Table, shown: usize, summary: &RunSummary, which: &str) -> Table {
+    let all = summary.streams.len();
+    if shown == all {
+        return table;
+    }
+    table.footnote(format!("{shown} of {all} streams are shown, {which}; all are in manifest.json and frames.parquet."))
+}
 
 /// A count that should be zero.
 fn unwanted(count: u64, kind: Evidence) -> Cell {
@@ -16,6 +40,7 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
     let kind = evidence(meta);
     let mut table = Table::new("What became of each stream's frames")
         .words("stream")
+        .words("held")
         .words("from, to")
         .words("class")
         .words("protection")
@@ -28,12 +53,13 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("thrown away", "copies")
         .numbers("lost", "copies")
         .numbers("start-up", "copies")
-        .words("held")
         .footnote(
             "Copies: one for each receiver of a frame. Start-up: not delivered in cycles that began before every clock \
              had joined. Frames still on their way at the end are not counted as lost.",
         );
-    for (stream, counts) in meta.streams.iter().zip(&summary.streams) {
+    // Trouble first, so that a cut never hides it.
+    let chosen = choose(summary, |stream| i64::from(!stream.held()));
+    for (stream, counts) in chosen.iter().filter_map(|&i| Some((meta.streams.get(i)?, &summary.streams[i]))) {
         let receivers: Vec<String> = stream.receivers.iter().map(|&node| meta.node_name(node)).collect();
         let protection = Cell::text(&stream.protection);
         let protection = if stream.replayable {
@@ -43,6 +69,7 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
         };
         table.push(vec![
             Cell::text(&stream.name),
+            if counts.held() { Cell::text("yes").marked(Mark::Good) } else { Cell::text("no").marked(Mark::Bad) },
             Cell::text(format!("{} \u{2192} {}", meta.node_name(stream.sender), receivers.join(", "))),
             Cell::text(&stream.class),
             protection,
@@ -55,7 +82,6 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
             unwanted(counts.discarded_total(), kind),
             unwanted(counts.unaccounted, kind),
             Cell::count(counts.startup).from(kind),
-            if counts.held() { Cell::text("yes").marked(Mark::Good) } else { Cell::text("no").marked(Mark::Bad) },
         ]);
     }
     if meta.streams.iter().any(|stream| stream.replayable) {
@@ -112,10 +138,11 @@ fn push_spread(table: &mut Table, names: &[&str], spread: &Spread, kind: Evidenc
 
 pub(super) fn latency(meta: &RunMeta, summary: &RunSummary) -> Table {
     let mut table = spread_columns(Table::new("End-to-end latency of each stream").words("stream").words("frames"));
-    for stream in &summary.streams {
+    let chosen = choose(summary, slowest);
+    for stream in chosen.iter().map(|&i| &summary.streams[i]) {
         push_spread(&mut table, &[&stream.name], &stream.end_to_end, evidence(meta));
     }
-    table
+    note_cut(table, chosen.len(), summary, "those with the largest latency")
 }
 
 pub(super) fn switch(meta: &RunMeta, summary: &RunSummary) -> Table {
@@ -128,12 +155,13 @@ pub(super) fn switch(meta: &RunMeta, summary: &RunSummary) -> Table {
     .footnote(
         "Tx: slot start to last bit in at the switch. Rx: slot start to first bit out of it. Residence: last bit in to first bit out.",
     );
-    for stream in &summary.streams {
+    let chosen = choose(summary, slowest);
+    for stream in chosen.iter().map(|&i| &summary.streams[i]) {
         for (name, spread) in [("Tx", &stream.tx), ("Rx", &stream.rx), ("residence", &stream.residence)] {
             push_spread(&mut table, &[&stream.name, name], spread, evidence(meta));
         }
     }
-    table
+    note_cut(table, chosen.len(), summary, "those with the largest latency")
 }
 
 pub(super) fn attacks(meta: &RunMeta, summary: &RunSummary) -> Table {
@@ -181,7 +209,9 @@ pub(super) fn discards(meta: &RunMeta, summary: &RunSummary) -> Table {
     for reason in &reasons {
         table = table.numbers(reason.as_str(), "copies");
     }
-    for stream in summary.streams.iter().filter(|stream| !stream.discarded.is_empty()) {
+    let chosen = choose(summary, |stream| i64::try_from(stream.discarded_total()).unwrap_or(i64::MAX));
+    let chosen = chosen.iter().map(|&i| &summary.streams[i]);
+    for stream in chosen.filter(|stream| !stream.discarded.is_empty()) {
         let mut row = vec![Cell::text(&stream.name)];
         row.extend(
             reasons.iter().map(|reason| unwanted(stream.discarded.get(*reason).copied().unwrap_or(0), evidence(meta))),

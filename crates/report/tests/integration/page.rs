@@ -96,6 +96,21 @@ fn a_large_study_stays_below_half_a_megabyte() {
 }
 
 #[test]
+fn a_timeline_of_thousands_of_bars_is_cut_and_says_so() {
+    use chronoseal_report::{Bar, BarKind};
+    let mut document = document();
+    let Block::Timeline(timeline) = &mut document.sections[0].blocks[4] else {
+        panic!("the fifth block is the timeline")
+    };
+    let bar = |i: i64, kind| Bar { start_ns: i * 1_000, end_ns: i * 1_000 + 500, label: format!("frame {i}"), kind };
+    timeline.lanes[0].bars = (0..9_000).flat_map(|i| [bar(i, BarKind::Frame), bar(i, BarKind::Guard)]).collect();
+    let page = html(&document);
+    assert_eq!(page.matches("<rect class=\"frame\"").count(), 1_500);
+    assert!(page.contains("Only the 1500 bars that begin before 1.5 ms are drawn."));
+    assert!(page.len() < 300_000, "{}", page.len());
+}
+
+#[test]
 fn evidence_is_told_apart_by_letter_and_colour() {
     let page = html(&document());
     assert!(page.contains("class=\"short num ev measured\"") && page.contains("<sup>M</sup>"));

@@ -134,3 +134,18 @@ fn an_empty_run_still_has_a_report() {
     let nothing = RunMeta::new("nothing", Engine::Sim, 0);
     html(&run_report(&nothing, &summarise(&nothing, &RunRows::default()), &RunRows::default()));
 }
+
+#[test]
+fn two_thousand_streams_make_a_page_people_can_open() {
+    let mut meta = meta(Engine::Sim);
+    let mut rows = rows();
+    let (stream, slot) = (meta.streams[0].clone(), meta.slots[0]);
+    meta.streams = (0..2_000).map(|i| StreamMeta { name: format!("speed.{i}"), ..stream.clone() }).collect();
+    meta.slots = (0..2_000).map(|i| SlotMeta { stream: i, start_ns: i64::from(i) * 5_000, ..slot }).collect();
+    let frame = rows.frames[7];
+    rows.frames = (0..2_000).map(|i| FrameRow { stream: StreamId(i), ..frame }).collect();
+    rows.frames[1_999].outcome = Outcome::Late;
+    let page = html(&run_report(&meta, &summarise(&meta, &rows), &rows));
+    assert!(page.len() < 500_000, "{}", page.len());
+    assert!(page.contains("speed.1999") && page.contains("40 of 2000 streams are shown"), "trouble is never cut");
+}

@@ -34,8 +34,7 @@ document.querySelectorAll(".timeline").forEach((figure) => {
     start: Number(rect.getAttribute("x")),
     span: Number(rect.getAttribute("width")),
     top: Math.floor(Number(rect.getAttribute("y")) / 30) * 30,
-    text: rect.textContent.replace(/,[^,]*$/, ""),
-    guard: rect.classList.contains("guard"),
+    text: rect.textContent,
   }));
   let start = 0, span = cycle, queued = false;
 
@@ -57,7 +56,7 @@ document.querySelectorAll(".timeline").forEach((figure) => {
     for (const bar of bars) {
       const left = Math.max(0, (bar.start - start) * scale);
       const right = Math.min(width, (bar.start + bar.span - start) * scale);
-      if (bar.guard || right - left < 30 || --room < 0) continue;
+      if (right - left < 30 || --room < 0) continue;
       const label = document.createElement("span");
       label.textContent = bar.text;
       label.style.cssText = `left:${left}px;width:${right - left}px;top:${bar.top}px`;
@@ -115,7 +114,11 @@ document.querySelectorAll(".timeline").forEach((figure) => {
   const tell = (event) => {
     // While captured, events name the view: look up what lies under the pointer.
     const rect = document.elementFromPoint(event.clientX, event.clientY);
-    if (rect && rect.matches("rect:not(.stripe)") && svg.contains(rect)) read.textContent = rect.textContent;
+    if (rect && rect.matches("rect:not(.stripe)") && svg.contains(rect)) {
+      const from = Number(rect.getAttribute("x")), length = Number(rect.getAttribute("width"));
+      read.textContent = `${rect.textContent}: ${(from / 1000).toFixed(3)} to ${((from + length) / 1000).toFixed(3)} \u00b5s`
+        + ` (${(length / 1000).toFixed(3)} \u00b5s)`;
+    }
   };
   view.addEventListener("pointermove", tell);
   view.addEventListener("pointerup", tell);
