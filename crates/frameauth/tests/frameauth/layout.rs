@@ -105,5 +105,4 @@ fn both_sides_show_no_key() {
     for shown in [format!("{:?}", pair.sealer), format!("{:?}", Opener::new(*pair.opener.profile(), &key(), 1))] {
         assert!(shown.contains("hidden") && !shown.contains("165"), "{shown}");
     }
-    assert_eq!(HashAlgorithm::ALL.len(), 3);
 }
