@@ -46,6 +46,9 @@ pub fn run_report(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Docum
     }
 }
 
+/// Attacks the verdict names one by one.
+const ATTACKS_MAX: usize = 8;
+
 /// How the numbers of this run were obtained.
 fn evidence(meta: &RunMeta) -> Evidence {
     match meta.engine {
@@ -63,8 +66,10 @@ fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
         delivered += stream.delivered;
         failed += stream.late + stream.missing + stream.unaccounted + stream.discarded_total();
     }
-    let attempts = summary.attack_attempts();
-    let first = if deadlines {
+    let (attempts, denied) = (summary.attack_attempts(), summary.denied());
+    let first = if !summary.has_deadlines() {
+        "No stream of this run has a slot, so there was no deadline to hold".to_owned()
+    } else if deadlines {
         "Every deadline held".to_owned()
     } else if failed > 0 {
         format!("Deadlines did not hold: {failed} of {} scheduled frames were late or lost", delivered + failed)
@@ -74,14 +79,14 @@ fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     let second = match (attempts, forged) {
         (0, _) => "; nothing attacked this run.".to_owned(),
         (_, 0) => format!(", and none of {attempts} attacks was accepted."),
-        _ => format!(
-            ", {} {forged} forged, changed or repeated frames were accepted.",
-            if deadlines { "but" } else { "and" }
-        ),
+        _ => {
+            let but = if deadlines { "but" } else { "and" };
+            format!(", {but} {forged} forged, changed or repeated frames were accepted.")
+        }
     };
-    let held = match (deadlines && !summary.interrupted, forged == 0) {
+    let held = match (deadlines && !summary.interrupted, forged == 0 && denied == 0) {
         (true, true) => Held::Yes,
-        (true, false) | (false, true) if deadlines => Held::Mixed,
+        _ if deadlines => Held::Mixed,
         _ => Held::No,
     };
     let mut points = Vec::new();
@@ -91,7 +96,13 @@ fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     points.push(format!(
         "{delivered} scheduled frames were delivered in time; {failed} were late, missing, lost or thrown away after start-up."
     ));
-    for attack in summary.attacks.iter().filter(|attack| attack.accepted > 0) {
+    if denied > 0 {
+        points.push(format!(
+            "Attacks kept {denied} genuine frames from their receivers, by taking their slot or changing them: \
+             authentication detects that, it cannot prevent it."
+        ));
+    }
+    for attack in summary.attacks.iter().filter(|attack| attack.accepted > 0).take(ATTACKS_MAX) {
         let why = match (attack.authenticated, attack.replayable) {
             (false, _) => "its stream carries no tag that is checked",
             (true, true) if attack.attack == "replay" => {

@@ -53,6 +53,8 @@ pub struct StreamSummary {
     pub in_flight: u64,
     /// Not delivered in cycles that began before every clock had joined.
     pub startup: u64,
+    /// Not delivered in a cycle in which an attack hit the stream: its slot was taken, or the frame was changed.
+    pub denied: u64,
     /// Thrown away after start-up, by reason.
     pub discarded: BTreeMap<String, u64>,
     /// First bit left the sender to last bit in at the receiver.
@@ -168,8 +170,22 @@ pub struct StallSummary {
 }
 
 impl RunSummary {
-    /// True if every clock joined and no frame of a time-triggered stream was late, absent, lost or thrown away.
+    /// True if some stream has slots, and so deadlines.
+    pub fn has_deadlines(&self) -> bool {
+        self.streams.iter().any(StreamSummary::is_time_triggered)
+    }
+
+    /// Frames kept from their receivers by attacks.
+    pub fn denied(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.denied).sum()
+    }
+
+    /// True if every clock joined and, attacks aside, no frame of a time-triggered stream was late, absent, lost or
+    /// thrown away. True without time-triggered streams: there is no deadline then.
     pub fn deadlines_held(&self) -> bool {
+        if !self.has_deadlines() {
+            return true;
+        }
         self.clocks.iter().all(|clock| clock.acquired_ns.is_some())
             && self.streams.iter().filter(|stream| stream.is_time_triggered()).all(StreamSummary::held)
     }
@@ -191,7 +207,7 @@ impl StreamSummary {
         self.class == "time-triggered"
     }
 
-    /// True if after start-up something was delivered and nothing was late, absent, lost or thrown away.
+    /// True if something was delivered and, after start-up and attacks aside, nothing was late, absent, lost or thrown away.
     pub fn held(&self) -> bool {
         self.delivered > 0 && self.late + self.missing + self.unaccounted + self.discarded_total() == 0
     }
@@ -231,9 +247,16 @@ pub fn summarise(meta: &RunMeta, rows: &RunRows) -> RunSummary {
             frames: rows.frames.iter().filter(|row| row.stalled).count() as u64,
         },
         ready_ns,
-        strangers: rows.frames.iter().filter(|row| row.stream == StreamId::NONE && row.attack.is_none()).count() as u64,
+        strangers: strangers(rows),
         interrupted: meta.interrupted || rows.interrupted,
     }
+}
+
+fn strangers(rows: &RunRows) -> u64 {
+    let is_stranger = |row: &&FrameRow| {
+        row.stream == StreamId::NONE && row.attack.is_none() && matches!(row.outcome, Outcome::Discarded(_))
+    };
+    rows.frames.iter().filter(is_stranger).count() as u64
 }
 
 /// Samples of one quantity [ns], and those of them no stall overlapped.
@@ -268,6 +291,8 @@ struct StreamCounts {
     unaccounted: u64,
     in_flight: u64,
     startup: u64,
+    denied: u64,
+    attacked_cycles: BTreeSet<SimTime>,
     discarded: BTreeMap<String, u64>,
     end_to_end: Samples,
     residence: Samples,
@@ -288,6 +313,7 @@ impl StreamCounts {
         match row.outcome {
             Outcome::Delivered => self.delivered += 1,
             Outcome::Late => self.late += 1,
+            _ if self.attacked_cycles.contains(&row.cycle_start) => self.denied += 1,
             Outcome::Discarded(reason) => *self.discarded.entry(reason.name().into()).or_default() += 1,
             Outcome::Missing => self.missing += 1,
             Outcome::Unaccounted => {
@@ -313,6 +339,11 @@ impl StreamCounts {
 fn streams(meta: &RunMeta, rows: &RunRows, ready_ns: i64) -> Vec<StreamSummary> {
     let mut counts: Vec<StreamCounts> = meta.streams.iter().map(|_| StreamCounts::default()).collect();
     let last_sent = rows.frames.iter().filter_map(|row| row.sent_at).max().unwrap_or(SimTime::ZERO);
+    for row in rows.frames.iter().filter(|row| row.attack.is_some()) {
+        if let Some(stream) = counts.get_mut(row.stream.index()) {
+            stream.attacked_cycles.insert(row.cycle_start);
+        }
+    }
     for row in rows.frames.iter().filter(|row| row.attack.is_none()) {
         if let Some(stream) = counts.get_mut(row.stream.index()) {
             stream.add(row, ready_ns, last_sent, meta.streams[row.stream.index()].period_ns);
@@ -331,6 +362,7 @@ fn streams(meta: &RunMeta, rows: &RunRows, ready_ns: i64) -> Vec<StreamSummary> 
             unaccounted: counts.unaccounted,
             in_flight: counts.in_flight,
             startup: counts.startup,
+            denied: counts.denied,
             discarded: counts.discarded,
             end_to_end: counts.end_to_end.spread(),
             residence: counts.residence.spread(),

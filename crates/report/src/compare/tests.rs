@@ -26,6 +26,7 @@ fn run(p50_ns: i64, p99_ns: i64, lost: u64) -> RunSummary {
         unaccounted: 0,
         in_flight: 0,
         startup: 0,
+        denied: 0,
         discarded: Default::default(),
         end_to_end: Spread { all: Some(latency), stall_free: None },
         residence: Spread::default(),

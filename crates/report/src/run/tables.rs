@@ -52,9 +52,10 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("missing", "copies")
         .numbers("thrown away", "copies")
         .numbers("lost", "copies")
+        .numbers("denied", "copies")
         .numbers("start-up", "copies")
         .footnote(
-            "Copies: one for each receiver of a frame. Start-up: not delivered in cycles that began before every clock \
+            "Copies: one for each receiver of a frame. Denied: not delivered in a cycle in which an attack hit the stream. Start-up: not delivered in cycles that began before every clock \
              had joined. Frames still on their way at the end are not counted as lost.",
         );
     // Trouble first, so that a cut never hides it.
@@ -81,6 +82,7 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
             unwanted(counts.missing, kind),
             unwanted(counts.discarded_total(), kind),
             unwanted(counts.unaccounted, kind),
+            Cell::count(counts.denied).from(kind).marked(if counts.denied > 0 { Mark::Warn } else { Mark::None }),
             Cell::count(counts.startup).from(kind),
         ]);
     }

@@ -149,3 +149,27 @@ fn two_thousand_streams_make_a_page_people_can_open() {
     assert!(page.len() < 500_000, "{}", page.len());
     assert!(page.contains("speed.1999") && page.contains("40 of 2000 streams are shown"), "trouble is never cut");
 }
+
+#[test]
+fn a_denied_frame_is_told_and_leaves_the_verdict_mixed() {
+    let mut rows = rows();
+    let spoof = FrameRow {
+        attack: Some(AttackKind::Spoof),
+        sender: NodeId(2),
+        outcome: Outcome::Discarded(DiscardReason::TagMismatch),
+        ..rows.frames[5]
+    };
+    rows.frames.push(spoof);
+    rows.frames[5].outcome = Outcome::Discarded(DiscardReason::DuplicateInWindow);
+    let document = report(Engine::Sim, &rows);
+    assert_eq!(document.verdict.held, Held::Mixed);
+    assert!(document.verdict.points.iter().any(|point| point.contains("kept 1 genuine frames")));
+}
+
+#[test]
+fn a_run_without_slots_has_no_deadline_to_break() {
+    let mut meta = meta(Engine::Sim);
+    meta.streams[0].class = "best-effort".into();
+    let document = run_report(&meta, &summarise(&meta, &rows()), &rows());
+    assert!(document.verdict.text.starts_with("No stream of this run has a slot"), "{}", document.verdict.text);
+}

@@ -122,6 +122,25 @@ fn stalled_frames_are_shown_and_told_apart() {
 fn frames_of_no_known_stream_or_node_do_no_harm() {
     let mut rows = rows(3);
     rows.frames.push(FrameRow { stream: StreamId::NONE, at: NodeId(900), ..delivered(1) });
+    rows.frames.push(FrameRow {
+        stream: StreamId::NONE,
+        outcome: Outcome::Discarded(DiscardReason::UnknownStream),
+        ..delivered(1)
+    });
     rows.frames.push(FrameRow { stream: StreamId(77), ..delivered(1) });
     assert_eq!(summarise(&meta(), &rows).strangers, 1);
+}
+
+#[test]
+fn a_frame_whose_slot_an_attacker_took_is_denied_not_missing() {
+    let mut rows = rows(400);
+    // The spoof of the sample hits cycle 1.
+    rows.frames[1].outcome = Outcome::Discarded(DiscardReason::DuplicateInWindow);
+    let summary = summarise(&meta(), &rows);
+    assert_eq!((summary.streams[0].denied, summary.streams[0].discarded_total()), (1, 0));
+    assert!(summary.deadlines_held());
+    rows.frames[2].outcome = Outcome::Discarded(DiscardReason::DuplicateInWindow);
+    let summary = summarise(&meta(), &rows);
+    assert_eq!((summary.streams[0].denied, summary.streams[0].discarded_total()), (1, 1));
+    assert!(!summary.deadlines_held(), "no attack excuses another cycle");
 }
