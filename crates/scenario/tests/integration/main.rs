@@ -2,8 +2,10 @@
 
 mod diagnostics;
 mod documents;
+mod import;
 mod overrides;
 mod properties;
+mod resolving;
 mod shipped;
 
 /// A scenario with one of everything; tests change it.
