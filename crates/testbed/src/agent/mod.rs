@@ -1,0 +1,72 @@
+//! An end system as a process: its own network namespace, its own interfaces, one node.
+
+mod driver;
+mod launch;
+mod setup;
+
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+use chronoseal_core::{Node, NodeId};
+
+use crate::message::{self, FromAgent, Step, ToAgent};
+
+/// Builds the node called for from the scenario's bytes, as [`crate::LiveConfig::node_config`] holds them.
+pub type NodeFactory = fn(&[u8], NodeId) -> Result<Box<dyn Node>, String>;
+
+/// The whole life of an agent; the process does nothing else. Its standard input is the socket to the controller, so
+/// it ends when the controller does, however that ends.
+///
+/// The binary that calls [`crate::run`] has to call this when it is started with [`crate::LiveConfig::agent_command`].
+pub fn agent_main(factory: NodeFactory) -> ExitCode {
+    let Ok(socket) = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
+        return ExitCode::from(2);
+    };
+    // Where the controller's thread dies without closing its sockets, the kernel ends us.
+    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
+    match live(&socket, factory) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Told(step, reason)) => {
+            // If nobody listens any more there is nobody to tell.
+            let _ = message::send(&socket, &FromAgent::Failed { step, reason });
+            ExitCode::from(2)
+        }
+        Err(Failure::ControllerGone) => ExitCode::from(3),
+    }
+}
+
+/// Why an agent ends before its time.
+enum Failure {
+    /// Something the controller should hear of.
+    Told(Step, String),
+    /// The controller closed the socket.
+    ControllerGone,
+}
+
+impl Failure {
+    fn at(step: Step) -> impl Fn(std::io::Error) -> Self {
+        move |error| Self::Told(step, error.to_string())
+    }
+}
+
+fn live(socket: &UnixStream, factory: NodeFactory) -> Result<(), Failure> {
+    let gone = |_| Failure::ControllerGone;
+    let ToAgent::Setup(setup) = message::receive(socket).map_err(gone)? else {
+        return Err(Failure::Told(Step::Run, "the first message is not the set-up".into()));
+    };
+    let (ports, taps, facts) = setup::make(&setup)?;
+    if setup.is_trial {
+        return message::send(socket, &FromAgent::Ready(facts)).map_err(gone);
+    }
+    let node = factory(&setup.config, NodeId(setup.node)).map_err(|reason| Failure::Told(Step::Node, reason))?;
+    message::send(socket, &FromAgent::Ready(facts)).map_err(gone)?;
+    crate::sys::send_descriptors(socket, &taps).map_err(gone)?;
+    // From here on only the emulator holds the other ends of the wires.
+    drop(taps);
+    let ToAgent::Arm { epoch_ns, duration_ps } = message::receive(socket).map_err(gone)? else {
+        return Err(Failure::Told(Step::Run, "the second message does not arm the run".into()));
+    };
+    let log = driver::run(socket, &setup, ports, node, epoch_ns, duration_ps)?;
+    message::send(socket, &FromAgent::Log(log)).map_err(gone)
+}

@@ -1,0 +1,101 @@
+//! The host's clock as a run sees it, and waiting for a time of it.
+
+use std::os::fd::BorrowedFd;
+
+use chronoseal_core::{Duration, SimTime};
+use nix::poll::{PollFd, PollFlags};
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, clock_gettime};
+
+/// The last stretch before a deadline is spent looking at the clock: a sleeping thread wakes up 15..25 us late, and
+/// later on an idle virtual processor. Never longer, or threads of lower priority on the same processor starve.
+pub(crate) const SPIN: Duration = Duration::from_us(60);
+
+fn read_ns(clock: ClockId) -> i64 {
+    let now = clock_gettime(clock).expect("every Linux has this clock");
+    now.tv_sec() * 1_000_000_000 + now.tv_nsec()
+}
+
+/// `CLOCK_MONOTONIC` [ns].
+pub(crate) fn monotonic_ns() -> i64 {
+    read_ns(ClockId::CLOCK_MONOTONIC)
+}
+
+/// Time of a run: `CLOCK_MONOTONIC` since the run's start. All processes of a host agree on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunClock {
+    /// The start of the run by `CLOCK_MONOTONIC` [ns].
+    pub(crate) epoch_ns: i64,
+}
+
+impl RunClock {
+    pub(crate) fn now(self) -> SimTime {
+        SimTime::ZERO + Duration::from_ns(monotonic_ns() - self.epoch_ns)
+    }
+
+    /// The run's time of a kernel stamp taken by `CLOCK_REALTIME`, never later than now. Both clocks are read at once,
+    /// so a step of the wall clock between stamp and call is all that could go wrong.
+    pub(crate) fn of_realtime(self, stamp_ns: Option<i64>) -> SimTime {
+        let now = self.now();
+        let age_ns = stamp_ns.map_or(0, |stamp| read_ns(ClockId::CLOCK_REALTIME) - stamp);
+        now - Duration::from_ns(age_ns.max(0))
+    }
+
+    /// Looks at the clock until `at`.
+    pub(crate) fn spin_until(self, at: SimTime) {
+        while self.now() < at {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Waits until `at`: asleep first, then looking at the clock.
+    pub(crate) fn wait_until(self, at: SimTime) {
+        self.poll_until(&mut [], Some(at));
+        self.spin_until(at);
+    }
+
+    /// Sleeps until one of `descriptors` is ready or [`SPIN`] is left before `at`. True if one is ready.
+    pub(crate) fn poll_until(self, descriptors: &mut [PollFd<'_>], at: Option<SimTime>) -> bool {
+        let timeout = at.map(|at| {
+            let left_ns = (at - SPIN - self.now()).as_ns().max(0);
+            TimeSpec::new(left_ns / 1_000_000_000, left_ns % 1_000_000_000)
+        });
+        // An interrupted wait is a wait that ended early, which every caller can take.
+        nix::poll::ppoll(descriptors, timeout, None).is_ok_and(|ready| ready > 0)
+    }
+}
+
+/// Interest in what can be read from `descriptor`.
+pub(crate) fn readable(descriptor: BorrowedFd<'_>) -> PollFd<'_> {
+    PollFd::new(descriptor, PollFlags::POLLIN)
+}
+
+/// True if there is something to read, or the other end is gone.
+pub(crate) fn is_ready(descriptor: &PollFd<'_>) -> bool {
+    descriptor.any().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_until_a_time_and_not_less() {
+        let clock = RunClock { epoch_ns: monotonic_ns() };
+        for us in [10, 300, 2_000] {
+            let at = clock.now() + Duration::from_us(us);
+            clock.wait_until(at);
+            assert!(clock.now() >= at);
+        }
+    }
+
+    #[test]
+    fn a_kernel_stamp_is_never_in_the_future() {
+        let clock = RunClock { epoch_ns: monotonic_ns() };
+        let ahead = read_ns(ClockId::CLOCK_REALTIME) + 1_000_000_000;
+        assert!(clock.of_realtime(Some(ahead)) <= clock.now());
+        let before = read_ns(ClockId::CLOCK_REALTIME) - 5_000_000;
+        let age = clock.now() - clock.of_realtime(Some(before));
+        assert!(age >= Duration::from_ms(4) && age < Duration::from_ms(1_000), "{age}");
+    }
+}

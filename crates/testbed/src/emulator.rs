@@ -1,0 +1,302 @@
+//! The medium between the agents, driven by the wall clock: frames are read from and written to their TAP interfaces.
+//!
+//! The medium's arithmetic sees planned times: a timer is handled with the time it was asked for, however late the
+//! thread woke up, and a frame with the time it was read. What the host adds shows up in one place only, the release
+//! error of each write.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chronoseal_core::node::FRAME_LEN_MAX;
+use chronoseal_core::{Duration, Event, NodeId, SimTime};
+use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
+use chronoseal_results::{Direction, EventRow, ReleaseRow, StallRow};
+use chronoseal_wire::protocol_control_frame::add_transparent_clock;
+use nix::errno::Errno;
+
+use crate::clock::{RunClock, SPIN, readable};
+use crate::log::hash_of;
+use crate::traffic::{FrameDescription, Traffic};
+
+/// The thread looks at its stop flag at least this often.
+const LOOK_EVERY: Duration = Duration::from_ms(20);
+
+/// Records of each kind there is room for before memory has to grow.
+const LOG_ROOM: usize = 1 << 17;
+
+/// One end of the medium.
+pub(crate) struct Wire {
+    pub(crate) attachment: Attachment,
+    pub(crate) tap: OwnedFd,
+}
+
+/// A frame read from a wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    /// Index of its wire.
+    pub(crate) wire: usize,
+    pub(crate) read_at: SimTime,
+    /// Last bit in at the switch, as the medium has it; known when the frame leaves the medium.
+    pub(crate) arrived_at: Option<SimTime>,
+    pub(crate) len: u32,
+    pub(crate) hash: u64,
+    pub(crate) description: FrameDescription,
+}
+
+/// A frame written to a wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departure {
+    /// Index of its arrival.
+    pub(crate) serial: usize,
+    /// Index of its wire.
+    pub(crate) wire: usize,
+    /// When its first bit left the switch: as planned, plus what the write was late.
+    pub(crate) departed_at: SimTime,
+    pub(crate) written_at: SimTime,
+    pub(crate) hash: u64,
+    /// The kernel took it.
+    pub(crate) accepted: bool,
+}
+
+/// A frame thrown away in the medium.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MediumDiscard {
+    /// Index of its arrival.
+    pub(crate) serial: usize,
+    pub(crate) node: NodeId,
+    pub(crate) event: Event,
+}
+
+/// A frame seen on a wire; its bytes are `start..end` of [`EmulatorLog::captured`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capture {
+    pub(crate) serial: usize,
+    pub(crate) time: SimTime,
+    pub(crate) wire: usize,
+    pub(crate) direction: Direction,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// All the emulator knows after a run.
+#[derive(Default)]
+pub(crate) struct EmulatorLog {
+    pub(crate) arrivals: Vec<Arrival>,
+    pub(crate) departures: Vec<Departure>,
+    pub(crate) discards: Vec<MediumDiscard>,
+    pub(crate) events: Vec<EventRow>,
+    pub(crate) releases: Vec<ReleaseRow>,
+    pub(crate) stalls: Vec<StallRow>,
+    pub(crate) captures: Vec<Capture>,
+    pub(crate) captured: Vec<u8>,
+}
+
+/// What the emulator is told.
+pub(crate) struct EmulatorConfig<'a> {
+    pub(crate) clock: RunClock,
+    pub(crate) traffic: &'a dyn Traffic,
+    pub(crate) until: SimTime,
+    pub(crate) stall_threshold: Duration,
+    pub(crate) capture: bool,
+}
+
+/// Runs the medium until `until` or until `stop` is set.
+pub(crate) fn run(
+    config: &EmulatorConfig<'_>,
+    wires: &[Wire],
+    medium: &mut (dyn Medium + Send),
+    stop: &AtomicBool,
+) -> EmulatorLog {
+    let mut emulator = Emulator {
+        config,
+        wires,
+        medium,
+        frames: FrameStore::new(),
+        timers: BinaryHeap::new(),
+        out: Vec::new(),
+        log: EmulatorLog {
+            arrivals: Vec::with_capacity(LOG_ROOM),
+            departures: Vec::with_capacity(LOG_ROOM),
+            releases: Vec::with_capacity(LOG_ROOM),
+            ..EmulatorLog::default()
+        },
+    };
+    emulator.turns(stop);
+    emulator.log
+}
+
+struct Emulator<'a> {
+    config: &'a EmulatorConfig<'a>,
+    wires: &'a [Wire],
+    medium: &'a mut (dyn Medium + Send),
+    frames: FrameStore,
+    timers: BinaryHeap<Reverse<(SimTime, MediumTimer)>>,
+    out: Vec<MediumOutput>,
+    log: EmulatorLog,
+}
+
+impl Emulator<'_> {
+    fn turns(&mut self, stop: &AtomicBool) {
+        let clock = self.config.clock;
+        self.medium.start(SimTime::ZERO, &mut self.frames, &mut self.out);
+        self.perform(SimTime::ZERO);
+        while clock.now() < self.config.until && !stop.load(Ordering::Relaxed) {
+            self.expire_timers();
+            if self.read_wires() {
+                continue;
+            }
+            let look_at = clock.now() + LOOK_EVERY;
+            let timer_at = self.timers.peek().map(|Reverse((at, _))| *at);
+            let next = timer_at.map_or(look_at, |at| at.min(look_at));
+            let mut descriptors: Vec<_> = self.wires.iter().map(|wire| readable(wire.tap.as_fd())).collect();
+            let ready = clock.poll_until(&mut descriptors, Some(next));
+            // Agents of lower priority on this processor wait meanwhile, so this is short and only before a release.
+            if !ready && timer_at.is_some_and(|at| at - clock.now() <= SPIN) {
+                clock.spin_until(next);
+            }
+        }
+    }
+
+    /// Handles every timer that is due, each with the time it was asked for.
+    fn expire_timers(&mut self) {
+        while let Some(Reverse((at, timer))) = self.timers.peek().copied() {
+            let now = self.config.clock.now();
+            if at > now {
+                return;
+            }
+            self.timers.pop();
+            if now - at > self.config.stall_threshold {
+                self.log.stalls.push(StallRow { time: at, duration: now - at });
+            }
+            self.medium.handle_timer(at, timer, &mut self.frames, &mut self.out);
+            self.perform(at);
+        }
+    }
+
+    /// One frame from each wire that has one, so that none of them waits for another. False if there was none.
+    fn read_wires(&mut self) -> bool {
+        let mut any = false;
+        for index in 0..self.wires.len() {
+            let frame = self.frames.allocate(FrameLabel::default());
+            let read = nix::unistd::read(&self.wires[index].tap, self.frames.buffer(frame));
+            let now = self.config.clock.now();
+            match read {
+                Ok(len @ 1..) => {
+                    any = true;
+                    self.expire_timers_before(now);
+                    self.arrive(now, index, frame, len.min(FRAME_LEN_MAX));
+                }
+                Ok(0) | Err(_) => self.frames.release(frame),
+            }
+        }
+        any
+    }
+
+    /// The medium's time never runs backwards: what was due before a frame was read comes before the frame.
+    fn expire_timers_before(&mut self, now: SimTime) {
+        while let Some(Reverse((at, timer))) = self.timers.peek().copied().filter(|Reverse((at, _))| *at <= now) {
+            self.timers.pop();
+            self.medium.handle_timer(at, timer, &mut self.frames, &mut self.out);
+            self.perform(at);
+        }
+    }
+
+    fn arrive(&mut self, now: SimTime, wire: usize, frame: FrameId, len: usize) {
+        self.frames.set_len(frame, len);
+        let from = self.wires[wire].attachment;
+        let serial = self.log.arrivals.len();
+        *self.frames.label_mut(frame) =
+            FrameLabel { sender: from.node, sent_at: now, serial: serial as u64, ..FrameLabel::default() };
+        // The medium may give the slot to another frame before the records are written.
+        let mut bytes = [0; FRAME_LEN_MAX];
+        bytes[..len].copy_from_slice(self.frames.bytes(frame));
+        let bytes = &bytes[..len];
+        let description = FrameDescription::UNKNOWN;
+        let (hash, len) = (0, len as u32);
+        self.log.arrivals.push(Arrival { wire, read_at: now, arrived_at: None, len, hash, description });
+        let priority = self.config.traffic.priority(bytes);
+        self.medium.handle_frame(now, from, priority, frame, &mut self.frames, &mut self.out);
+        self.perform(now);
+        self.capture(serial, now, wire, Direction::Arrival, bytes);
+        let arrival = &mut self.log.arrivals[serial];
+        arrival.hash = hash_of(bytes);
+        arrival.description = self.config.traffic.describe(bytes, arrival.arrived_at.unwrap_or(now));
+    }
+
+    /// Does what the medium wants done at `planned`.
+    fn perform(&mut self, planned: SimTime) {
+        let mut out = std::mem::take(&mut self.out);
+        for output in out.drain(..) {
+            match output {
+                MediumOutput::Deliver { to, frame, departed_at } => {
+                    self.deliver(planned, to, frame, departed_at);
+                    self.frames.release(frame);
+                }
+                MediumOutput::Discard { node, event, frame } => {
+                    let label = *self.frames.label(frame);
+                    self.note_arrival(&label);
+                    self.log.discards.push(MediumDiscard { serial: label.serial as usize, node, event });
+                    self.log.events.push(EventRow { time: planned, node, event });
+                    self.frames.release(frame);
+                }
+                MediumOutput::Event { node, event, .. } => {
+                    self.log.events.push(EventRow { time: planned, node, event });
+                }
+                MediumOutput::Timer { at, timer } => self.timers.push(Reverse((at, timer))),
+            }
+        }
+        self.out = out;
+    }
+
+    fn note_arrival(&mut self, label: &FrameLabel) {
+        if let Some(arrival) = self.log.arrivals.get_mut(label.serial as usize) {
+            arrival.arrived_at = arrival.arrived_at.or(label.arrived_at);
+        }
+    }
+
+    fn deliver(&mut self, planned: SimTime, to: Attachment, frame: FrameId, departed_at: SimTime) {
+        let label = *self.frames.label(frame);
+        self.note_arrival(&label);
+        let Some(wire) = self.wires.iter().position(|wire| wire.attachment == to) else { return };
+        let mut bytes = [0; FRAME_LEN_MAX];
+        let len = self.frames.bytes(frame).len();
+        let bytes = &mut bytes[..len];
+        bytes.copy_from_slice(self.frames.bytes(frame));
+        // A control frame carries the time it spent on its way; what this write is late belongs to it.
+        add_transparent_clock(bytes, (self.config.clock.now() - planned).max(Duration::ZERO));
+        let accepted = write(&self.wires[wire].tap, bytes);
+        let written_at = self.config.clock.now();
+        let error = written_at - planned;
+        self.log.releases.push(ReleaseRow { planned, error });
+        self.log.departures.push(Departure {
+            serial: label.serial as usize,
+            wire,
+            departed_at: departed_at + error.max(Duration::ZERO),
+            written_at,
+            hash: hash_of(bytes),
+            accepted,
+        });
+        self.capture(label.serial as usize, written_at, wire, Direction::Departure, bytes);
+    }
+
+    fn capture(&mut self, serial: usize, time: SimTime, wire: usize, direction: Direction, bytes: &[u8]) {
+        if self.config.capture {
+            let start = self.log.captured.len();
+            self.log.captured.extend_from_slice(bytes);
+            let end = self.log.captured.len();
+            self.log.captures.push(Capture { serial, time, wire, direction, start, end });
+        }
+    }
+}
+
+/// True if the kernel took the frame.
+fn write(tap: &OwnedFd, bytes: &[u8]) -> bool {
+    loop {
+        match nix::unistd::write(tap, bytes) {
+            Err(Errno::EINTR) => {}
+            result => return result == Ok(bytes.len()),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Why there is no live run, and what to do about it.
+
+use std::io;
+
+use chronoseal_core::NodeId;
+use thiserror::Error;
+
+use crate::live::LiveOutcome;
+use crate::message::Step;
+
+/// A live run that could not be made, or broke off.
+#[derive(Error, Debug)]
+#[non_exhaustive]
+pub enum LiveError {
+    /// The configuration cannot be run.
+    #[error("{0}")]
+    Configuration(String),
+    /// The agent's program could not be started.
+    #[error("cannot start an agent process: {0}")]
+    Start(#[source] io::Error),
+    /// The host refuses network namespaces.
+    #[error(
+        "this host refuses network namespaces ({reason}). Run as root, or allow user namespaces: \
+         `sysctl user.max_user_namespaces=10000`, on Debian `sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu \
+         `sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container add the capability SYS_ADMIN"
+    )]
+    NamespaceRefused {
+        /// As the kernel put it.
+        reason: String,
+    },
+    /// There is no TAP device to be had.
+    #[error(
+        "this host refuses TAP interfaces ({reason}). `modprobe tun` and make sure /dev/net/tun exists and can be read \
+         and written; in a container add `--device /dev/net/tun`"
+    )]
+    TapRefused {
+        /// As the kernel put it.
+        reason: String,
+    },
+    /// An interface exists but cannot be used.
+    #[error("this host refuses packet sockets or interface settings ({reason}). Run as root or allow user namespaces")]
+    InterfaceRefused {
+        /// As the kernel put it.
+        reason: String,
+    },
+    /// A node cannot be built from the scenario.
+    #[error("node {} cannot be built: {reason}", node.0)]
+    Node {
+        /// Which node.
+        node: NodeId,
+        /// As its factory put it.
+        reason: String,
+    },
+    /// An agent ended during the run. What was recorded until then is kept.
+    #[error("the process of node {} ended during the run: {reason}", node.0)]
+    AgentLost {
+        /// Which node.
+        node: NodeId,
+        /// How.
+        reason: String,
+        /// Everything the others and the emulator recorded.
+        partial: Box<LiveOutcome>,
+    },
+}
+
+impl LiveError {
+    /// True if this host does not allow live runs at all, whatever the scenario.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::NamespaceRefused { .. } | Self::TapRefused { .. } | Self::InterfaceRefused { .. })
+    }
+
+    pub(crate) fn of_step(node: NodeId, step: Step, reason: String) -> Self {
+        match step {
+            Step::Namespace => Self::NamespaceRefused { reason },
+            Step::Tap => Self::TapRefused { reason },
+            Step::Interface => Self::InterfaceRefused { reason },
+            Step::Node | Step::Run => Self::Node { node, reason },
+        }
+    }
+}

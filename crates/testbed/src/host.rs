@@ -1,0 +1,128 @@
+//! What this host can do.
+
+use chronoseal_core::{Duration, SimTime};
+use serde::Serialize;
+
+use crate::clock::{RunClock, SPIN, monotonic_ns};
+use crate::live::{self, LiveConfig};
+use crate::sys;
+
+/// What a live run would find here.
+#[derive(Clone, PartialEq, Serialize, Debug)]
+pub struct HostReport {
+    /// As `uname -r` says.
+    pub kernel: String,
+    /// The kernel's clock source, such as `tsc`.
+    pub clocksource: String,
+    /// Processors this process may use.
+    pub cpus: usize,
+    /// Processor model.
+    pub cpu_model: String,
+    /// A hypervisor is underneath: its stalls cannot be prevented, only seen.
+    pub virtualised: bool,
+    /// Runs as root.
+    pub root: bool,
+    /// What stands in the way of a live run; `None` if nothing does.
+    pub live_refused: Option<String>,
+    /// Agents need user namespaces, because this process may not make network namespaces itself.
+    pub user_namespace: Option<bool>,
+    /// `SCHED_FIFO` is granted.
+    pub fifo: bool,
+    /// Smallest step of the monotonic clock seen [ns].
+    pub clock_resolution_ns: i64,
+    /// Lateness of sleeping until a time, half of all wake-ups [ns].
+    pub wake_up_error_p50_ns: i64,
+    /// Lateness of sleeping until a time, 99 of 100 wake-ups [ns].
+    pub wake_up_error_p99_ns: i64,
+    /// Lateness of sleeping and then looking at the clock, 99 of 100 wake-ups [ns].
+    pub precise_wake_up_error_p99_ns: i64,
+    /// Wake-ups more than 1 ms late among those measured.
+    pub stalls: usize,
+    /// Wake-ups measured for each kind.
+    pub samples: usize,
+    /// The kernel offers SocketCAN; where it does not, CAN is emulated only.
+    pub socket_can: bool,
+}
+
+/// Looks around and measures wake-ups for about 0.3 s. `config` says how agents are started.
+pub fn probe(config: &LiveConfig) -> HostReport {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let cpuinfo = read("/proc/cpuinfo");
+    let field = |name: &str| {
+        let line = cpuinfo.lines().find(|line| line.starts_with(name));
+        line.and_then(|line| line.split_once(':')).map_or(String::new(), |(_, value)| value.trim().to_owned())
+    };
+    let (live_refused, user_namespace) = match live::trial(config) {
+        Ok(facts) => (None, Some(facts.user_namespace)),
+        Err(error) => (Some(error.to_string()), None),
+    };
+    let measured = std::thread::spawn(measure).join().unwrap_or_default();
+    HostReport {
+        kernel: read("/proc/sys/kernel/osrelease"),
+        clocksource: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        cpus: sys::allowed_cpus().len(),
+        cpu_model: field("model name"),
+        virtualised: field("flags").split(' ').any(|flag| flag == "hypervisor"),
+        root: nix::unistd::geteuid().is_root(),
+        live_refused,
+        user_namespace,
+        fifo: measured.fifo,
+        clock_resolution_ns: measured.resolution_ns,
+        wake_up_error_p50_ns: measured.sleep.p50_ns,
+        wake_up_error_p99_ns: measured.sleep.p99_ns,
+        precise_wake_up_error_p99_ns: measured.precise.p99_ns,
+        stalls: measured.sleep.stalls + measured.precise.stalls,
+        samples: SAMPLES,
+        socket_can: has_socket_can(),
+    }
+}
+
+const SAMPLES: usize = 150;
+
+#[derive(Default)]
+struct Measured {
+    fifo: bool,
+    resolution_ns: i64,
+    sleep: Lateness,
+    precise: Lateness,
+}
+
+#[derive(Default)]
+struct Lateness {
+    p50_ns: i64,
+    p99_ns: i64,
+    stalls: usize,
+}
+
+/// In a thread of its own, whose scheduling nobody else shares.
+fn measure() -> Measured {
+    let _ = sys::tighten_timers();
+    let fifo = sys::try_fifo(50);
+    let clock = RunClock { epoch_ns: monotonic_ns() };
+    let lateness = |wait: &dyn Fn(SimTime)| {
+        let mut late: Vec<i64> = (0..SAMPLES)
+            .map(|_| {
+                let at = clock.now() + Duration::from_ms(1);
+                wait(at);
+                (clock.now() - at).as_ns()
+            })
+            .collect();
+        late.sort_unstable();
+        let stalls = late.iter().filter(|late| **late > 1_000_000).count();
+        Lateness { p50_ns: late[SAMPLES / 2], p99_ns: late[SAMPLES * 99 / 100], stalls }
+    };
+    let steps = (0..10_000).map(|_| -monotonic_ns() + monotonic_ns());
+    Measured {
+        fifo,
+        resolution_ns: steps.filter(|step| *step > 0).min().unwrap_or(0),
+        sleep: lateness(&|at| {
+            clock.poll_until(&mut [], Some(at + SPIN));
+        }),
+        precise: lateness(&|at| clock.wait_until(at)),
+    }
+}
+
+fn has_socket_can() -> bool {
+    use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+    socket(AddressFamily::Can, SockType::Raw, SockFlag::empty(), None).is_ok()
+}

@@ -1,0 +1,50 @@
+//! Live runs: each end system is a process in a network namespace of its own, real frames travel over TAP interfaces,
+//! and between them one thread drives a [`chronoseal_media::medium::Medium`] by the wall clock.
+//!
+//! This crate knows no protocol and no scenario: a [`NodeFactory`] builds the nodes inside the agents' processes, a
+//! [`Traffic`] reads frames. It never touches the host's own interfaces, needs no root where user namespaces are
+//! allowed, and leaves nothing behind: interfaces and namespaces end with the processes that own them.
+//!
+//! The types that matter: [`LiveConfig`] for [`run`], [`LiveOutcome`] with the same rows a simulation fills, and
+//! [`LiveError`], which says what a host refuses and what to do about it.
+//!
+//! Why it is built this way: TAP is the fastest way through a user-space switch that needs no root. The default places
+//! emulator and agents on one processor, since waking another processor's thread costs more than everything else.
+//! Threads sleep until 60 us before a deadline and look at the clock for the rest; they never spin longer, because the
+//! kernel takes a real-time thread that does off its processor for 50 ms. A sentinel reports what the host took anyway.
+//!
+//! ```no_run
+//! use std::sync::atomic::AtomicBool;
+//! use chronoseal_core::{Duration, NodeId};
+//! use chronoseal_media::medium::Medium;
+//! use chronoseal_testbed::{AgentConfig, LiveConfig, LiveError, Traffic};
+//!
+//! fn two_stations(medium: &mut (dyn Medium + Send), traffic: &dyn Traffic) -> Result<usize, LiveError> {
+//!     let agents = vec![AgentConfig::new(NodeId(0)), AgentConfig::new(NodeId(1))];
+//!     let config = LiveConfig::new(agents, b"for the factory".to_vec(), Duration::from_s(1));
+//!     let outcome = chronoseal_testbed::run(&config, medium, traffic, &AtomicBool::new(false))?;
+//!     Ok(outcome.rows.frames.len())
+//! }
+//! ```
+
+mod agent;
+mod clock;
+pub mod cost;
+mod emulator;
+pub mod error;
+pub mod host;
+pub mod interrupt;
+mod join;
+pub mod live;
+mod log;
+mod message;
+mod sentinel;
+mod sys;
+pub mod traffic;
+
+pub use agent::{NodeFactory, agent_main};
+pub use error::LiveError;
+pub use host::{HostReport, probe};
+pub use live::{AgentCommand, AgentConfig, AgentCounts, LiveConfig, LiveHost, LiveOutcome, Placement, run};
+pub use message::AgentFacts;
+pub use traffic::{FrameDescription, Traffic};

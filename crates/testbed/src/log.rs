@@ -1,0 +1,200 @@
+//! What an agent writes down during a run, in memory set aside before it.
+
+use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
+use chronoseal_results::{EventRow, WorkRow};
+use serde::{Deserialize, Serialize};
+
+/// An event: time [ps], code, stream, sequence, value.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct EventRecord(i64, u16, u16, u64, i64);
+
+/// A computation: begin [ps], index of its operation, length [byte], duration [ps].
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct WorkRecord(i64, u16, u32, i64);
+
+/// A frame handed to the kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct SentRecord {
+    #[serde(rename = "t")]
+    pub(crate) at_ps: i64,
+    #[serde(rename = "p")]
+    pub(crate) port: u16,
+    #[serde(rename = "h")]
+    pub(crate) hash: u64,
+    #[serde(rename = "l")]
+    pub(crate) len: u32,
+    /// Code of the [`EventKind::Attacked`] told right before it.
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) attack: Option<u16>,
+}
+
+/// A frame the kernel handed over, with what the node said of it.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct ReceivedRecord {
+    #[serde(rename = "t")]
+    pub(crate) at_ps: i64,
+    #[serde(rename = "p")]
+    pub(crate) port: u16,
+    #[serde(rename = "h")]
+    pub(crate) hash: u64,
+    #[serde(rename = "l")]
+    pub(crate) len: u32,
+    #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) verdict: Option<EventRecord>,
+}
+
+/// All an agent knows after a run.
+#[derive(Clone, Default, Serialize, Deserialize, Debug)]
+pub(crate) struct AgentLog {
+    pub(crate) operations: Vec<String>,
+    pub(crate) events: Vec<EventRecord>,
+    pub(crate) work: Vec<WorkRecord>,
+    pub(crate) sent: Vec<SentRecord>,
+    pub(crate) received: Vec<ReceivedRecord>,
+    /// Frames the kernel refused to take.
+    pub(crate) refused: u64,
+    /// Frames the kernel dropped before the agent read them.
+    pub(crate) dropped: u64,
+}
+
+/// Identifies a frame's bytes.
+pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(bytes)
+}
+
+impl EventRecord {
+    pub(crate) fn new(at: SimTime, event: &Event) -> Self {
+        Self(at.as_ps(), event.kind.code(), event.stream.0, event.sequence, event.value)
+    }
+
+    pub(crate) fn at(&self) -> SimTime {
+        SimTime::from_ps(self.0)
+    }
+
+    pub(crate) fn event(&self) -> Option<Event> {
+        let kind = kind_of(self.1)?;
+        Some(Event { kind, stream: StreamId(self.2), sequence: self.3, value: self.4 })
+    }
+
+    /// Whether this event says more of a received frame than `other`: a verdict before a remark, the first before the
+    /// second.
+    pub(crate) fn outranks(&self, other: Option<&Self>) -> bool {
+        let rank = |record: &Self| match kind_of(record.1) {
+            Some(EventKind::Discarded(_)) => 3,
+            Some(EventKind::Delivered) => 2,
+            Some(
+                EventKind::ClockCorrected | EventKind::SyncAcquired | EventKind::BeaconRejected | EventKind::SyncLost,
+            ) => 1,
+            _ => 0,
+        };
+        rank(self) > other.map_or(0, rank)
+    }
+}
+
+/// The inverse of [`EventKind::code`].
+pub(crate) fn kind_of(code: u16) -> Option<EventKind> {
+    let plain = [
+        EventKind::SyncAcquired,
+        EventKind::SyncLost,
+        EventKind::ClockCorrected,
+        EventKind::BeaconRejected,
+        EventKind::Sent,
+        EventKind::Delivered,
+        EventKind::Missing,
+        EventKind::SentLate,
+        EventKind::Forwarded,
+        EventKind::TaskDone,
+        EventKind::TaskOverrun,
+    ];
+    let attacks = [AttackKind::Spoof, AttackKind::Tamper, AttackKind::Replay].map(EventKind::Attacked);
+    let discards = DiscardReason::ALL.map(EventKind::Discarded);
+    plain.into_iter().chain(attacks).chain(discards).find(|kind| kind.code() == code)
+}
+
+impl AgentLog {
+    /// An empty log with room for `records` of each kind, so that nothing is allocated while it matters.
+    pub(crate) fn with_room(records: usize) -> Self {
+        Self {
+            operations: Vec::new(),
+            events: Vec::with_capacity(records),
+            work: Vec::with_capacity(records),
+            sent: Vec::with_capacity(records),
+            received: Vec::with_capacity(records),
+            refused: 0,
+            dropped: 0,
+        }
+    }
+
+    pub(crate) fn add_work(&mut self, began: SimTime, work: &Work, duration: Duration) {
+        let name = work.operation.0;
+        let index = self.operations.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.operations.push(name.to_owned());
+            self.operations.len() - 1
+        });
+        self.work.push(WorkRecord(began.as_ps(), index as u16, work.len, duration.as_ps()));
+    }
+
+    pub(crate) fn event_rows(&self, node: NodeId) -> impl Iterator<Item = EventRow> {
+        self.events
+            .iter()
+            .filter_map(move |record| Some(EventRow { time: record.at(), node, event: record.event()? }))
+    }
+
+    /// Rows of the work, with every operation's name kept once for the life of the process.
+    pub(crate) fn work_rows(&self, node: NodeId, names: &mut OperationNames) -> Vec<WorkRow> {
+        let names: Vec<&'static str> = self.operations.iter().map(|name| names.intern(name)).collect();
+        let row = |record: &WorkRecord| {
+            Some(WorkRow {
+                time: SimTime::from_ps(record.0),
+                node,
+                operation: names.get(usize::from(record.1)).copied()?,
+                len: record.2,
+                duration: Duration::from_ps(record.3),
+            })
+        };
+        self.work.iter().filter_map(row).collect()
+    }
+}
+
+/// Names of operations that came from another process. Few and short, so they are kept for good.
+#[derive(Default)]
+pub(crate) struct OperationNames(Vec<&'static str>);
+
+impl OperationNames {
+    fn intern(&mut self, name: &str) -> &'static str {
+        if let Some(known) = self.0.iter().find(|known| **known == name) {
+            return known;
+        }
+        let kept: &'static str = Box::leak(name.to_owned().into_boxed_str());
+        self.0.push(kept);
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_reads_back() {
+        for kind in [EventKind::Sent, EventKind::Attacked(AttackKind::Replay)]
+            .into_iter()
+            .chain(DiscardReason::ALL.map(EventKind::Discarded))
+        {
+            assert_eq!(kind_of(kind.code()), Some(kind));
+        }
+        assert_eq!(kind_of(0xffff), None);
+    }
+
+    #[test]
+    fn a_discard_outranks_what_was_said_before_it() {
+        let record = |kind| EventRecord::new(SimTime::ZERO, &Event::of(kind, StreamId(1), 0));
+        let (delivered, discarded) = (
+            record(EventKind::Delivered),
+            record(EventKind::Discarded(DiscardReason::TagMismatch)),
+        );
+        assert!(discarded.outranks(Some(&delivered)) && !delivered.outranks(Some(&discarded)));
+        assert!(delivered.outranks(None) && !delivered.outranks(Some(&delivered)));
+        assert!(!record(EventKind::TaskDone).outranks(None));
+    }
+}

@@ -1,0 +1,124 @@
+//! What controller and agent say to each other over their Unix socket: a length, then JSON.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::log::AgentLog;
+
+/// Longest message [byte]; a log of an hour fits.
+const LEN_MAX: u64 = 4 << 30;
+
+/// To an agent.
+#[derive(Serialize, Deserialize, Debug)]
+pub(crate) enum ToAgent {
+    /// Make namespace, interfaces and node.
+    Setup(Setup),
+    /// Begin at `epoch_ns` of `CLOCK_MONOTONIC`, stop `duration_ps` later.
+    Arm { epoch_ns: i64, duration_ps: i64 },
+    /// Give the node its stop command now.
+    Stop,
+    /// Send the log and exit.
+    Finish,
+}
+
+/// Everything an agent has to know.
+#[derive(Serialize, Deserialize, Debug)]
+pub(crate) struct Setup {
+    pub(crate) node: u16,
+    pub(crate) ports: u16,
+    pub(crate) offset_ps: i64,
+    pub(crate) drift_ppb: i64,
+    pub(crate) cpu: Option<usize>,
+    pub(crate) fifo: Option<i32>,
+    /// Only to see what the host grants: no node is built, and the agent ends when it is set up.
+    pub(crate) is_trial: bool,
+    /// For the node factory; opaque here.
+    pub(crate) config: Vec<u8>,
+}
+
+/// From an agent.
+#[derive(Serialize, Deserialize, Debug)]
+pub(crate) enum FromAgent {
+    /// Set up; the TAP descriptors follow.
+    Ready(AgentFacts),
+    /// Could not be set up, or the node's driver broke down.
+    Failed { step: Step, reason: String },
+    /// After [`ToAgent::Finish`].
+    Log(AgentLog),
+}
+
+/// What the host granted an agent.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct AgentFacts {
+    /// It runs as `SCHED_FIFO`.
+    pub fifo: bool,
+    /// It lives in a user namespace of its own, because the caller is not root.
+    pub user_namespace: bool,
+    /// The processor it is kept on, if any.
+    pub cpu: Option<usize>,
+}
+
+/// Where an agent failed.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) enum Step {
+    /// Making a network namespace (or a user namespace with one).
+    Namespace,
+    /// Opening `/dev/net/tun` or creating the TAP interface.
+    Tap,
+    /// Bringing the interface up, or the packet socket on it.
+    Interface,
+    /// Building the node from the scenario.
+    Node,
+    /// While running.
+    Run,
+}
+
+pub(crate) fn send(mut socket: &UnixStream, message: &impl Serialize) -> io::Result<()> {
+    let body = serde_json::to_vec(message)?;
+    socket.write_all(&(body.len() as u64).to_le_bytes())?;
+    socket.write_all(&body)
+}
+
+pub(crate) fn receive<T: DeserializeOwned>(mut socket: &UnixStream) -> io::Result<T> {
+    let mut len = [0; 8];
+    socket.read_exact(&mut len)?;
+    let len = u64::from_le_bytes(len);
+    if len > LEN_MAX {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a message of {len} bytes is too long")));
+    }
+    let mut body = Vec::new();
+    socket.take(len).read_to_end(&mut body)?;
+    if body.len() as u64 != len {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(serde_json::from_slice(&body)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives_whole() {
+        let (a, b) = UnixStream::pair().unwrap();
+        send(&a, &ToAgent::Arm { epoch_ns: 5, duration_ps: -1 }).unwrap();
+        assert!(matches!(receive(&b).unwrap(), ToAgent::Arm { epoch_ns: 5, duration_ps: -1 }));
+    }
+
+    #[test]
+    fn refuses_a_torn_an_absurd_and_a_strange_message() {
+        let (a, b) = UnixStream::pair().unwrap();
+        (&a).write_all(&9u64.to_le_bytes()).unwrap();
+        (&a).write_all(b"{").unwrap();
+        drop(a);
+        assert_eq!(receive::<ToAgent>(&b).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        let (a, b) = UnixStream::pair().unwrap();
+        (&a).write_all(&u64::MAX.to_le_bytes()).unwrap();
+        assert_eq!(receive::<ToAgent>(&b).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        send(&a, &"nonsense").unwrap();
+        assert!(receive::<ToAgent>(&b).is_err());
+    }
+}

@@ -1,0 +1,38 @@
+//! File descriptors across a Unix socket (`SCM_RIGHTS`).
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+
+/// Most descriptors in one message.
+const COUNT_MAX: usize = 16;
+
+/// Sends copies of `descriptors` with one byte.
+pub(crate) fn send_descriptors(socket: &UnixStream, descriptors: &[OwnedFd]) -> io::Result<()> {
+    if descriptors.len() > COUNT_MAX {
+        return Err(io::Error::other(format!("a node has at most {COUNT_MAX} ports")));
+    }
+    let raw: Vec<_> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
+    let rights = [ControlMessage::ScmRights(&raw)];
+    sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(b"F")], &rights, MsgFlags::MSG_NOSIGNAL, None)?;
+    Ok(())
+}
+
+/// Receives what [`send_descriptors`] sent.
+pub(crate) fn receive_descriptors(socket: &UnixStream) -> io::Result<Vec<OwnedFd>> {
+    let mut byte = [0u8];
+    let mut parts = [IoSliceMut::new(&mut byte)];
+    let mut space = nix::cmsg_space!([std::os::fd::RawFd; COUNT_MAX]);
+    let message =
+        recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC)?;
+    let mut received = Vec::new();
+    for control in message.cmsgs()? {
+        if let ControlMessageOwned::ScmRights(raw) = control {
+            // SAFETY: the kernel has just made these descriptors for this process, and nobody else knows them.
+            received.extend(raw.into_iter().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }));
+        }
+    }
+    Ok(received)
+}

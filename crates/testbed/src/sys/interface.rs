@@ -1,0 +1,80 @@
+//! TAP interfaces: made, brought up, and kept quiet.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use super::checked;
+
+/// Longest packet behind the 14-byte header [byte]: what the frame buffers of nodes and media hold.
+const MTU: i32 = chronoseal_core::node::FRAME_LEN_MAX as i32 - 14;
+
+/// Frames the interface queues towards the emulator; the default of 500 would drop a burst without a word.
+const QUEUE_LEN: i32 = 4096;
+
+fn request(name: &str) -> io::Result<libc::ifreq> {
+    if name.is_empty() || name.len() >= libc::IFNAMSIZ || name.bytes().any(|byte| byte == 0) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("no interface can be called {name:?}")));
+    }
+    // SAFETY: an `ifreq` is plain data, valid when all zero.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(request)
+}
+
+/// A TAP interface without packet information header. It vanishes when the last copy of the descriptor is closed.
+pub(crate) fn create_tap(name: &str) -> io::Result<OwnedFd> {
+    let path = CString::new("/dev/net/tun").expect("the literal has no zero byte");
+    // SAFETY: the path is a valid C string that outlives the call.
+    let raw = checked(unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC) })?;
+    // SAFETY: `open` has just returned this descriptor to us alone.
+    let tap = unsafe { OwnedFd::from_raw_fd(raw) };
+    let mut request = request(name)?;
+    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes one `ifreq`, which lives through the call.
+    checked(unsafe { libc::ioctl(tap.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
+    let send_buffer: libc::c_int = 8 << 20;
+    // SAFETY: TUNSETSNDBUF reads one int, which lives through the call.
+    checked(unsafe { libc::ioctl(tap.as_raw_fd(), libc::TUNSETSNDBUF, &raw const send_buffer) })?;
+    Ok(tap)
+}
+
+/// Sets MTU and queue length and brings the interface up, without multicast and address resolution: nobody but the
+/// node shall speak on its wire.
+pub(crate) fn bring_up(name: &str) -> io::Result<()> {
+    // SAFETY: no pointers are passed.
+    let raw = checked(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: `socket` has just returned this descriptor to us alone.
+    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    let set = |code: libc::Ioctl, request: &mut libc::ifreq| {
+        // SAFETY: these requests read and write one `ifreq`, which lives through the call.
+        checked(unsafe { libc::ioctl(socket.as_raw_fd(), code, std::ptr::from_mut(request)) })
+    };
+    let mut mtu = request(name)?;
+    mtu.ifr_ifru.ifru_mtu = MTU;
+    set(libc::SIOCSIFMTU, &mut mtu)?;
+    let mut queue = request(name)?;
+    queue.ifr_ifru.ifru_metric = QUEUE_LEN;
+    set(libc::SIOCSIFTXQLEN, &mut queue)?;
+    let mut flags = request(name)?;
+    set(libc::SIOCGIFFLAGS, &mut flags)?;
+    // SAFETY: SIOCGIFFLAGS has just filled this variant of the union.
+    let old = libc::c_int::from(unsafe { flags.ifr_ifru.ifru_flags });
+    let new = (old | libc::IFF_UP | libc::IFF_NOARP) & !libc::IFF_MULTICAST;
+    flags.ifr_ifru.ifru_flags = new as libc::c_short;
+    set(libc::SIOCSIFFLAGS, &mut flags)?;
+    Ok(())
+}
+
+/// No interface of this network namespace speaks IPv6 from here on. A kernel without IPv6 has nothing to switch off.
+pub(crate) fn quiet_ipv6() -> io::Result<()> {
+    for which in ["all", "default"] {
+        match std::fs::write(format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6"), "1") {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! What the kernel has to do for us. The only `unsafe` of the workspace is in this module.
+#![allow(unsafe_code, reason = "system calls without a safe wrapper; each block says why it is sound")]
+
+mod descriptor;
+mod interface;
+mod namespace;
+mod packet;
+mod schedule;
+
+pub(crate) use descriptor::{receive_descriptors, send_descriptors};
+pub(crate) use interface::{bring_up, create_tap, quiet_ipv6};
+pub(crate) use namespace::{Namespace, enter_own_network};
+pub(crate) use packet::PacketSocket;
+pub(crate) use schedule::{allowed_cpus, pin_to, tighten_timers, try_fifo};
+
+/// The result of a system call, or its error.
+fn checked(result: libc::c_int) -> std::io::Result<libc::c_int> {
+    if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(result) }
+}

@@ -1,0 +1,425 @@
+//! Live runs for real: processes, network namespaces, TAP interfaces, packet sockets.
+//!
+//! This file has its own main because its executable is also the agents' program, and because two live runs at a time
+//! would disturb each other. Where the host refuses, it says so and skips; `CHRONOSEAL_REQUIRE_LIVE=1` makes that a
+//! failure.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use chronoseal_core::testing::{self, Driver, TestNetwork};
+use chronoseal_core::{
+    AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeId, Output, PortId, Ppm,
+    Priority, SimTime, StreamId, Transmit,
+};
+use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
+use chronoseal_results::{Direction, Outcome};
+use chronoseal_testbed::{
+    AgentConfig, FrameDescription, LiveConfig, LiveError, LiveOutcome, Placement, Traffic, agent_main, probe, run,
+};
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("agent") {
+        return agent_main(build);
+    }
+    let config = LiveConfig::new(vec![AgentConfig::new(NodeId(0))], vec![], Duration::from_ms(1));
+    let host = probe(&config);
+    println!("host: {host:?}");
+    if let Some(reason) = &host.live_refused {
+        println!("live tests skipped: {reason}");
+        let required = std::env::var("CHRONOSEAL_REQUIRE_LIVE").is_ok_and(|value| value == "1");
+        return if required { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+    }
+    let wanted = std::env::args().nth(1).filter(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let tests: [(&str, fn()); 9] = [
+        ("passes_the_conformance_suite", passes_the_conformance_suite),
+        ("exchanges_frames_and_accounts_for_each", exchanges_frames_and_accounts_for_each),
+        ("carries_frames_wherever_its_threads_run", carries_frames_wherever_its_threads_run),
+        ("clocks_show_offset_and_drift", clocks_show_offset_and_drift),
+        ("an_attack_is_labelled_by_its_sender", an_attack_is_labelled_by_its_sender),
+        ("declared_work_takes_its_time", declared_work_takes_its_time),
+        ("stops_early_when_told_and_keeps_what_there_is", stops_early_when_told_and_keeps_what_there_is),
+        ("a_killed_agent_is_an_error_with_partial_rows", a_killed_agent_is_an_error_with_partial_rows),
+        ("refuses_what_cannot_be_run", refuses_what_cannot_be_run),
+    ];
+    let before = left_behind();
+    for (name, test) in tests.iter().filter(|(name, _)| name.contains(&wanted)) {
+        let began = Instant::now();
+        test();
+        assert_eq!(left_behind(), before, "{name} left a process or an interface behind");
+        println!("test {name} ... ok ({:.1} s)", began.elapsed().as_secs_f64());
+    }
+    ExitCode::SUCCESS
+}
+
+/// Interfaces of this namespace and children of this process.
+fn left_behind() -> BTreeSet<String> {
+    let devices = std::fs::read_to_string("/proc/net/dev").unwrap();
+    let devices = devices.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
+    let children = std::fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id())).unwrap();
+    devices.chain(children.split_whitespace().map(|pid| format!("process {pid}"))).collect()
+}
+
+/// In the agent's process. A case of the suite by its name, or one of the nodes below.
+fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
+    let text = std::str::from_utf8(config).map_err(|error| error.to_string())?;
+    if let Some(network) = testing::network_of(text) {
+        let found = network.nodes.into_iter().find(|(id, _)| *id == node);
+        return Ok(found.ok_or("no such node in this case")?.1);
+    }
+    match (text, node.0) {
+        ("stream", 0) => Ok(Box::new(Sender::every(Duration::from_ms(2)))),
+        ("attack", 0) => Ok(Box::new(Sender { attacks: true, ..Sender::every(Duration::from_ms(2)) })),
+        ("work", 0) => Ok(Box::new(Sender { works: true, ..Sender::every(Duration::from_ms(20)) })),
+        ("stream" | "attack" | "work", 1) => Ok(Box::new(Listener { events: Vec::new() })),
+        ("unbuildable", _) => Err("this node cannot be".into()),
+        _ => Err(format!("no node {} in {text:?}", node.0)),
+    }
+}
+
+/// Sends a numbered frame every period until stopped.
+struct Sender {
+    period: Duration,
+    started: Option<LocalTime>,
+    sent: u32,
+    attacks: bool,
+    works: bool,
+    pending: Vec<Output>,
+    running: bool,
+}
+
+impl Sender {
+    fn every(period: Duration) -> Self {
+        let pending = Vec::new();
+        Self { period, started: None, sent: 0, attacks: false, works: false, pending, running: true }
+    }
+    fn due(&self) -> Option<LocalTime> {
+        self.running.then_some(self.started? + self.period * (i64::from(self.sent) + 1))
+    }
+}
+
+impl Node for Sender {
+    fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        match input {
+            Input::Command(Command::Start) => {
+                self.started = Some(now);
+                // Tells what its clock showed at the start.
+                let event = Event { value: now.as_ps(), ..Event::of(EventKind::SyncAcquired, StreamId::NONE, 0) };
+                self.pending.push(Output::Event(event));
+            }
+            Input::Command(Command::Stop) => {
+                self.running = false;
+                let event = Event { value: now.as_ps(), ..Event::of(EventKind::SyncLost, StreamId::NONE, 0) };
+                self.pending.push(Output::Event(event));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+    fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
+        if let Some(output) = self.pending.pop() {
+            return output;
+        }
+        let Some(launch_at) = self.due().filter(|due| *due <= now) else { return Output::Timeout(self.due()) };
+        let number = self.sent;
+        self.sent += 1;
+        let attack = self.attacks && number % 2 == 0;
+        frame[..100].fill(0);
+        frame[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0x88, 0xb5]);
+        frame[14..18].copy_from_slice(&number.to_be_bytes());
+        let send = Output::Transmit(Transmit { port: PortId(0), priority: Priority(0), launch_at, len: 100, token: None });
+        if attack {
+            let event = Event::of(EventKind::Attacked(AttackKind::Spoof), StreamId(3), u64::from(number));
+            self.pending.push(send);
+            return Output::Event(event);
+        }
+        if self.works {
+            self.pending.push(send);
+            let operation = chronoseal_core::Operation("task");
+            return Output::Work(chronoseal_core::Work::declared(operation, Duration::from_ms(3)));
+        }
+        send
+    }
+}
+
+/// Tells each frame it gets; every tenth is refused.
+struct Listener {
+    events: Vec<Event>,
+}
+
+impl Node for Listener {
+    fn handle_input(&mut self, _: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        if let Input::Frame { bytes, .. } = input {
+            let number = number_of(bytes).unwrap_or(u64::MAX);
+            let kind = match number % 10 {
+                9 => EventKind::Discarded(chronoseal_core::DiscardReason::TagMismatch),
+                _ => EventKind::Delivered,
+            };
+            self.events.insert(0, Event::of(kind, StreamId(3), number));
+        }
+        Ok(())
+    }
+    fn poll_output(&mut self, _: LocalTime, _: &mut [u8]) -> Output {
+        self.events.pop().map_or(Output::Timeout(None), Output::Event)
+    }
+}
+
+fn number_of(bytes: &[u8]) -> Option<u64> {
+    Some(u64::from(u32::from_be_bytes(bytes.get(14..18)?.try_into().ok()?)))
+}
+
+/// Wires between pairs of attachments that take `delay` and nothing else.
+struct Patch {
+    links: Vec<[Attachment; 2]>,
+    delay: Duration,
+    under_way: Vec<(Attachment, FrameId)>,
+}
+
+impl Patch {
+    fn new(links: &[[(NodeId, PortId); 2]], delay: Duration) -> Self {
+        let links = links.iter().map(|ends| ends.map(|(node, port)| Attachment { node, port })).collect();
+        Self { links, delay, under_way: Vec::new() }
+    }
+    fn pair(delay: Duration) -> Self {
+        Self::new(&[[(NodeId(0), PortId(0)), (NodeId(1), PortId(0))]], delay)
+    }
+}
+
+impl Medium for Patch {
+    fn start(&mut self, _: SimTime, _: &mut FrameStore, _: &mut Vec<MediumOutput>) {}
+    fn handle_frame(
+        &mut self,
+        now: SimTime,
+        from: Attachment,
+        _: Priority,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        frames.label_mut(frame).arrived_at = Some(now);
+        let to = self.links.iter().find_map(|[a, b]| if *a == from { Some(*b) } else { (*b == from).then_some(*a) });
+        let to = to.expect("every port of these networks is linked");
+        if self.delay == Duration::ZERO {
+            out.push(MediumOutput::Deliver { to, frame, departed_at: now });
+        } else {
+            self.under_way.push((to, frame));
+            let timer = MediumTimer(self.under_way.len() as u32 - 1);
+            out.push(MediumOutput::Timer { at: now + self.delay, timer });
+        }
+    }
+    fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, _: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        let (to, frame) = self.under_way[timer.0 as usize];
+        out.push(MediumOutput::Deliver { to, frame, departed_at: now });
+    }
+}
+
+struct Plain;
+
+impl Traffic for Plain {
+    fn priority(&self, _: &[u8]) -> Priority {
+        Priority(0)
+    }
+    fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
+        let sequence = number_of(bytes);
+        FrameDescription { stream: StreamId(3), sequence, cycle_start: arrived_at, ..FrameDescription::UNKNOWN }
+    }
+}
+
+/// The test bed as a driver of the conformance suite: nodes are built again in the agents' processes.
+struct Live;
+
+impl Driver for Live {
+    fn name(&self) -> &str {
+        "testbed"
+    }
+    fn run(&mut self, network: TestNetwork, until: Duration) -> Result<Vec<(NodeId, Event)>, String> {
+        let mut agents: Vec<AgentConfig> = network.nodes.iter().map(|(node, _)| AgentConfig::new(*node)).collect();
+        for (node, port) in network.links.iter().flatten() {
+            let agent = agents.iter_mut().find(|agent| agent.node == *node).ok_or("a link leads nowhere")?;
+            agent.ports = agent.ports.max(port.0 + 1);
+        }
+        let config = LiveConfig::new(agents, network.case.as_bytes().to_vec(), until);
+        let mut medium = Patch::new(&network.links, Duration::from_us(20));
+        let outcome =
+            run(&config, &mut medium, &Plain, &AtomicBool::new(false)).map_err(|error| error.to_string())?;
+        Ok(outcome.rows.events.iter().map(|row| (row.node, row.event)).collect())
+    }
+}
+
+fn passes_the_conformance_suite() {
+    print!("{}", testing::run_all(&mut Live));
+}
+
+fn stream_config(duration: Duration) -> LiveConfig {
+    let agents = vec![AgentConfig::new(NodeId(0)), AgentConfig::new(NodeId(1))];
+    LiveConfig { capture: true, ..LiveConfig::new(agents, b"stream".to_vec(), duration) }
+}
+
+fn go(config: &LiveConfig, delay: Duration) -> LiveOutcome {
+    run(config, &mut Patch::pair(delay), &Plain, &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn exchanges_frames_and_accounts_for_each() {
+    let delay = Duration::from_us(300);
+    let outcome = go(&stream_config(Duration::from_ms(400)), delay);
+    let rows = &outcome.rows;
+    let n = rows.frames.len();
+    assert!((150..=200).contains(&n), "a frame every 2 ms for 400 ms, got {n}");
+    assert!(!rows.interrupted);
+    for (index, row) in rows.frames.iter().enumerate() {
+        assert_eq!((row.stream, row.sequence, row.sender, row.at), (StreamId(3), index as u64, NodeId(0), NodeId(1)));
+        assert_eq!((row.len, row.attack), (100, None));
+        let refused = Outcome::Discarded(chronoseal_core::DiscardReason::TagMismatch);
+        assert_eq!(row.outcome, if index % 10 == 9 { refused } else { Outcome::Delivered });
+        let times = [row.sent_at, row.arrived_at, row.departed_at, row.received_at].map(|time| time.expect("known"));
+        assert!(times[0] <= times[1] && times[1] + delay <= times[2], "{times:?}");
+        // The kernel stamps the frame while the write is still going on.
+        assert!(times[3] >= times[1] + delay && times[3] <= times[2] + Duration::from_ms(5), "{times:?}");
+    }
+    assert_eq!(rows.releases.len(), n);
+    assert!(rows.releases.iter().all(|release| !release.error.is_negative()));
+    let count = |direction| rows.captures.iter().filter(|capture| capture.direction == direction).count();
+    assert_eq!((count(Direction::Arrival), count(Direction::Departure)), (n, n));
+    assert!(rows.captures.iter().all(|capture| number_of(&capture.bytes).is_some() && !capture.comment.is_empty()));
+    let sender = outcome.counts[0];
+    assert_eq!((sender.sent, sender.read, sender.lost, sender.foreign), (n as u64, n as u64, 0, 0));
+    assert_eq!((outcome.counts[1].received, outcome.counts[1].unread), (n as u64, 0));
+    assert_eq!(outcome.host.agents.len(), 2);
+    let mut errors: Vec<i64> = rows.releases.iter().map(|release| release.error.as_ns()).collect();
+    errors.sort_unstable();
+    println!(
+        "  n={n}, release error p50 {} ns, max {} ns, {} stalls, {:?}, warnings {:?}",
+        errors[n / 2],
+        errors[n - 1],
+        rows.stalls.len(),
+        outcome.host,
+        outcome.warnings
+    );
+}
+
+fn carries_frames_wherever_its_threads_run() {
+    for placement in [Placement::Apart, Placement::Free] {
+        let config = LiveConfig { placement, fifo: false, ..stream_config(Duration::from_ms(100)) };
+        let outcome = go(&config, Duration::ZERO);
+        assert!(!outcome.host.emulator_fifo);
+        assert!(outcome.rows.frames.len() > 20, "{placement:?}: {}", outcome.rows.frames.len());
+        assert!(outcome.rows.frames.iter().all(|row| row.outcome != Outcome::Unaccounted));
+    }
+}
+
+fn clocks_show_offset_and_drift() {
+    let mut config = stream_config(Duration::from_ms(500));
+    config.agents[0].offset = Duration::from_ms(5);
+    config.agents[0].drift = Ppm(100_000_000);
+    let outcome = go(&config, Duration::ZERO);
+    let told = |kind| outcome.rows.events.iter().find(|row| row.event.kind == kind).expect("told").clone();
+    for row in [told(EventKind::SyncAcquired), told(EventKind::SyncLost)] {
+        let shown = Duration::from_ps(row.event.value);
+        let expected = Duration::from_ms(5) + row.time.since_zero() + row.time.since_zero() / 10;
+        // The event is stamped a moment after the clock was shown.
+        let difference = expected - shown;
+        assert!(!difference.is_negative() && difference < Duration::from_ms(20), "{expected} {shown}");
+    }
+    // 10 % too fast: a frame every 2 ms of its own clock is one every 1.818 ms.
+    let n = outcome.rows.frames.len();
+    assert!((240..=275).contains(&n), "{n}");
+}
+
+fn an_attack_is_labelled_by_its_sender() {
+    let mut config = stream_config(Duration::from_ms(100));
+    config.node_config = b"attack".to_vec();
+    config.agents[0].is_attacker = true;
+    let outcome = go(&config, Duration::ZERO);
+    assert!(outcome.rows.frames.len() > 20);
+    for row in &outcome.rows.frames {
+        assert_eq!(row.attack, (row.sequence % 2 == 0).then_some(AttackKind::Spoof), "{row:?}");
+    }
+    config.agents[0].is_attacker = false;
+    let outcome = go(&config, Duration::ZERO);
+    assert!(outcome.rows.frames.iter().all(|row| row.attack.is_none()));
+}
+
+fn declared_work_takes_its_time() {
+    let mut config = stream_config(Duration::from_ms(100));
+    config.node_config = b"work".to_vec();
+    let outcome = go(&config, Duration::ZERO);
+    assert!(outcome.rows.work.len() >= 3);
+    for row in &outcome.rows.work {
+        assert_eq!((row.node, row.operation), (NodeId(0), "task"));
+        assert!(row.duration >= Duration::from_ms(3), "{row:?}");
+    }
+}
+
+fn stops_early_when_told_and_keeps_what_there_is() {
+    let stop = AtomicBool::new(false);
+    let began = Instant::now();
+    let config = stream_config(Duration::from_s(60));
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(400));
+            stop.store(true, Ordering::Relaxed);
+        });
+        run(&config, &mut Patch::pair(Duration::from_us(100)), &Plain, &stop).unwrap()
+    });
+    assert!(began.elapsed().as_secs() < 10);
+    assert!(outcome.rows.interrupted);
+    assert!(outcome.rows.frames.len() > 50 && outcome.rows.frames.iter().any(|row| row.outcome == Outcome::Delivered));
+    assert!(outcome.rows.events.iter().any(|row| row.event.kind == EventKind::SyncLost), "the node was told to stop");
+}
+
+fn a_killed_agent_is_an_error_with_partial_rows() {
+    let config = stream_config(Duration::from_s(60));
+    let began = Instant::now();
+    let controller = std::process::id();
+    let result = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            // The newest child is the listener.
+            let children = std::fs::read_to_string(format!("/proc/{controller}/task/{controller}/children")).unwrap();
+            let victim = children.split_whitespace().last().expect("agents are running").to_owned();
+            let status = std::process::Command::new("kill").args(["-9", &victim]).status().unwrap();
+            assert!(status.success());
+        });
+        run(&config, &mut Patch::pair(Duration::from_us(100)), &Plain, &AtomicBool::new(false))
+    });
+    assert!(began.elapsed().as_secs() < 10);
+    let Err(LiveError::AgentLost { node, reason, partial }) = result else { panic!("{result:?}") };
+    assert_eq!(node, NodeId(1));
+    assert!(reason.contains("signal"), "{reason}");
+    assert!(partial.rows.interrupted);
+    assert!(partial.rows.frames.len() > 50, "the emulator saw them pass");
+    assert!(partial.rows.frames.iter().all(|row| row.received_at.is_none() && row.outcome == Outcome::Unaccounted));
+    assert!(partial.rows.frames.iter().any(|row| row.sent_at.is_some()), "the other agent's log is there");
+}
+
+fn refuses_what_cannot_be_run() {
+    let attempt = |change: fn(&mut LiveConfig)| {
+        let mut config = stream_config(Duration::from_ms(10));
+        change(&mut config);
+        run(&config, &mut Patch::pair(Duration::ZERO), &Plain, &AtomicBool::new(false)).unwrap_err()
+    };
+    let twice = attempt(|config| config.agents[1].node = NodeId(0));
+    assert!(matches!(&twice, LiveError::Configuration(text) if text.contains("twice")), "{twice}");
+    let portless = attempt(|config| config.agents[1].ports = 0);
+    assert!(matches!(&portless, LiveError::Configuration(text) if text.contains("0 ports")), "{portless}");
+    let instant = attempt(|config| config.duration = Duration::ZERO);
+    assert!(matches!(&instant, LiveError::Configuration(_)), "{instant}");
+    let unbuildable = attempt(|config| config.node_config = b"unbuildable".to_vec());
+    assert!(
+        matches!(&unbuildable, LiveError::Node { node: NodeId(0), reason } if reason == "this node cannot be"),
+        "{unbuildable}"
+    );
+    let nowhere = attempt(|config| {
+        let arguments = vec![];
+        config.agent_command =
+            Some(chronoseal_testbed::AgentCommand { program: "/nonexistent/agent".into(), arguments });
+    });
+    assert!(matches!(&nowhere, LiveError::Start(_)), "{nowhere}");
+    let mute = attempt(|config| {
+        let arguments = vec![];
+        config.agent_command = Some(chronoseal_testbed::AgentCommand { program: "/bin/true".into(), arguments });
+    });
+    assert!(matches!(&mute, LiveError::Start(_)), "{mute}");
+}
