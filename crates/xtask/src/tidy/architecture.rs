@@ -39,38 +39,37 @@ const PLACES: &[Place] = &[
     // What both drivers build from a plan, so that neither has its own version.
     Place { name: "catalog", uses: WITH_SCENARIO, touches: &[] },
     Place { name: "results", uses: &["core"], touches: &[Files] },
-    Place { name: "sim", uses: DRIVER, touches: &[] },
+    Place { name: "sim", uses: OF_A_DRIVER, touches: &[] },
     // Files: device nodes and /proc only.
-    Place { name: "testbed", uses: DRIVER, touches: &[Files, Sockets, Clocks, Threads, Programs] },
+    Place { name: "testbed", uses: OF_A_DRIVER, touches: &[Files, Sockets, Clocks, Threads, Programs] },
     Place { name: "report", uses: &["core", "results"], touches: &[] },
     // Where a plan meets an engine, for command line and studies.
-    Place { name: "runner", uses: DRIVERS, touches: &[] },
+    Place { name: "runner", uses: WITH_DRIVERS, touches: &[] },
+    // A published work as code: what its tables hold and how each is made.
+    Place { name: "study", uses: WITH_REPORT, touches: &[] },
     // Clocks: the day in a run's manifest, processor time in its figures.
-    Place { name: "cli", uses: EVERYTHING, touches: &[Files, Clocks, Programs] },
+    Place { name: "cli", uses: WITH_STUDIES, touches: &[Files, Clocks, Programs] },
     Place { name: "xtask", uses: &[], touches: &[Files, Programs] },
 ];
 
 const PROTOCOLS: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes"];
 const WITH_SCENARIO: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario"];
-const DRIVER: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "catalog", "results"];
-const DRIVERS: &[&str] = &[
-    "core",
-    "wire",
-    "crypto",
-    "frameauth",
-    "media",
-    "nodes",
-    "scenario",
-    "analysis",
-    "catalog",
-    "results",
-    "sim",
+const OF_A_DRIVER: &[&str] =
+    &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "catalog", "results"];
+#[rustfmt::skip]
+const WITH_DRIVERS: &[&str] = &[
+    "core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "analysis", "catalog", "results", "sim",
     "testbed",
 ];
 #[rustfmt::skip]
-const EVERYTHING: &[&str] = &[
+const WITH_REPORT: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "analysis", "catalog", "results", "sim",
     "testbed", "report", "runner",
+];
+#[rustfmt::skip]
+const WITH_STUDIES: &[&str] = &[
+    "core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "analysis", "catalog", "results", "sim",
+    "testbed", "report", "runner", "study",
 ];
 
 /// What tests may use besides: a simulated figure is held against its bound.
