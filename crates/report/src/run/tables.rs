@@ -174,13 +174,13 @@ pub(super) fn attacks(meta: &RunMeta, summary: &RunSummary) -> Table {
         .words("on stream")
         .words("protection")
         .numbers("attempts", "frames")
+        .numbers("accepted", "copies")
         .numbers("by format", "copies")
         .numbers("by schedule", "copies")
         .numbers("by tag", "copies")
         .numbers("by freshness", "copies")
         .numbers("by capacity", "copies")
-        .numbers("unaccounted", "copies")
-        .numbers("accepted", "copies");
+        .numbers("unaccounted", "copies");
     for attack in &summary.attacks {
         let protection = match (attack.authenticated, attack.replayable) {
             (true, false) => Cell::text("tag and freshness"),
@@ -193,13 +193,13 @@ pub(super) fn attacks(meta: &RunMeta, summary: &RunSummary) -> Table {
             Cell::text(&attack.stream),
             protection,
             Cell::count(attack.attempts).from(kind),
+            Cell::count(attack.accepted).from(kind).marked(if attack.accepted > 0 { Mark::Bad } else { Mark::Good }),
             Cell::count(attack.stopped_by_format).from(kind),
             Cell::count(attack.stopped_by_schedule).from(kind),
             Cell::count(attack.stopped_by_tag).from(kind),
             Cell::count(attack.stopped_by_freshness).from(kind),
             Cell::count(attack.stopped_by_capacity).from(kind),
             Cell::count(attack.unaccounted).from(kind),
-            Cell::count(attack.accepted).from(kind).marked(if attack.accepted > 0 { Mark::Bad } else { Mark::Good }),
         ]);
     }
     table
