@@ -397,6 +397,18 @@ impl Table {
         self
     }
 
+    /// Why cells have no value: each reason once, the first few, for readers who cannot point at a cell.
+    pub fn na_reasons(&self) -> Vec<&str> {
+        const REASONS_MAX: usize = 4;
+        let mut reasons = Vec::new();
+        for cell in self.rows.iter().flatten().filter(|cell| cell.mark == Mark::Na && !cell.title.is_empty()) {
+            if reasons.len() < REASONS_MAX && !reasons.contains(&cell.title.as_str()) {
+                reasons.push(cell.title.as_str());
+            }
+        }
+        reasons
+    }
+
     /// The kinds of evidence its cells carry, without repetition.
     pub fn evidence(&self) -> Vec<Evidence> {
         let kinds: std::collections::BTreeSet<_> = self.rows.iter().flatten().map(|cell| cell.kind).collect();

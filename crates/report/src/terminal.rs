@@ -177,6 +177,10 @@ fn one_table(out: &mut String, table: &Table, style: TerminalStyle) {
             let _ = writeln!(out, "  {}", letters.join(", "));
         }
     }
+    let reasons = table.na_reasons();
+    if !reasons.is_empty() {
+        wrap(out, &clean(&format!("n/a: {}.", reasons.join("; "))), "  ", style.width);
+    }
     table.footnotes.iter().for_each(|note| wrap(out, &clean(note), "  ", style.width));
 }
 

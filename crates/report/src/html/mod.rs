@@ -166,6 +166,10 @@ fn one_table(out: &mut String, table: &Table) {
         out.push_str("</tr>");
     }
     out.push_str("</tbody></table></div>");
+    let reasons = table.na_reasons();
+    if !reasons.is_empty() {
+        let _ = write!(out, "<p class=\"footnote\">n/a: {}.</p>", escape(&reasons.join("; ")));
+    }
     for footnote in &table.footnotes {
         let _ = write!(out, "<p class=\"footnote\">{}</p>", escape(footnote));
     }

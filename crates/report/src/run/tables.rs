@@ -108,9 +108,8 @@ fn spread_columns(table: Table) -> Table {
 
 fn spread_cells(spread: &Distribution, kind: Evidence) -> Vec<Cell> {
     let us = |ns: f64| Cell::number(ns / 1e3, 3).from(kind);
-    let percentile = |ns: Option<i64>| {
-        ns.map_or_else(|| Cell::na(format!("{} samples are too few for this percentile", spread.n)), |ns| us(ns as f64))
-    };
+    let percentile =
+        |ns: Option<i64>| ns.map_or_else(|| Cell::na("too few samples for this percentile"), |ns| us(ns as f64));
     vec![
         Cell::count(spread.n).from(kind),
         us(spread.min_ns as f64),

@@ -15,6 +15,12 @@ fn terminal_tables_line_up_whatever_the_script() {
 }
 
 #[test]
+fn the_reason_of_an_absent_value_can_be_read() {
+    assert!(terminal(&document(), TerminalStyle::default()).contains("n/a: too few samples."));
+    assert!(chronoseal_report::html(&document()).contains("n/a: too few samples."));
+}
+
+#[test]
 fn terminal_text_cannot_steer_the_terminal() {
     assert!(!terminal(&document(), TerminalStyle::default()).contains('\u{1b}'));
     let coloured = terminal(&document(), TerminalStyle { colour: true, width: 80 });
