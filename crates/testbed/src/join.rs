@@ -82,7 +82,8 @@ pub(crate) fn join(
         count.refused = log.as_ref().map_or(0, |log| log.refused);
     }
     let warnings = warnings_of(&counts, logs);
-    let table = Table { agents, wires, emulated: &emulated, sent_of, received_of, stalls: Spans::new(&emulated.stalls) };
+    let table =
+        Table { agents, wires, emulated: &emulated, sent_of, received_of, stalls: Spans::new(&emulated.stalls) };
     let mut rows = RunRows { frames: table.frame_rows(&lost), captures: table.capture_rows(), ..RunRows::default() };
     collect_events(agents, &emulated, logs, traffic, &mut rows);
     rows.stalls = emulated.stalls;
@@ -345,6 +346,8 @@ mod tests {
         let spans = Spans::new(&[stall(100, 50), stall(120, 100), stall(1000, 10)]);
         assert_eq!(spans.0.len(), 2);
         assert!(spans.overlap(at(90), at(100)) && spans.overlap(at(219), at(400)) && spans.overlap(at(0), at(2000)));
-        assert!(!spans.overlap(at(0), at(99)) && !spans.overlap(at(221), at(999)) && !spans.overlap(at(1011), at(1012)));
+        assert!(
+            !spans.overlap(at(0), at(99)) && !spans.overlap(at(221), at(999)) && !spans.overlap(at(1011), at(1012))
+        );
     }
 }

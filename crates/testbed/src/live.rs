@@ -282,13 +282,7 @@ fn settle(fifo: Option<i32>, cpu: Option<usize>) -> bool {
 }
 
 /// Waits for the end of the run. True if it came early.
-fn supervise(
-    clock: RunClock,
-    mut end: SimTime,
-    drain: Duration,
-    agents: &mut [Agent],
-    stop: &AtomicBool,
-) -> bool {
+fn supervise(clock: RunClock, mut end: SimTime, drain: Duration, agents: &mut [Agent], stop: &AtomicBool) -> bool {
     let mut stopped = false;
     loop {
         let now = clock.now();

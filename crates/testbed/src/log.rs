@@ -135,9 +135,7 @@ impl AgentLog {
     }
 
     pub(crate) fn event_rows(&self, node: NodeId) -> impl Iterator<Item = EventRow> {
-        self.events
-            .iter()
-            .filter_map(move |record| Some(EventRow { time: record.at(), node, event: record.event()? }))
+        self.events.iter().filter_map(move |record| Some(EventRow { time: record.at(), node, event: record.event()? }))
     }
 
     /// Rows of the work, with every operation's name kept once for the life of the process.
@@ -189,10 +187,8 @@ mod tests {
     #[test]
     fn a_discard_outranks_what_was_said_before_it() {
         let record = |kind| EventRecord::new(SimTime::ZERO, &Event::of(kind, StreamId(1), 0));
-        let (delivered, discarded) = (
-            record(EventKind::Delivered),
-            record(EventKind::Discarded(DiscardReason::TagMismatch)),
-        );
+        let (delivered, discarded) =
+            (record(EventKind::Delivered), record(EventKind::Discarded(DiscardReason::TagMismatch)));
         assert!(discarded.outranks(Some(&delivered)) && !delivered.outranks(Some(&discarded)));
         assert!(delivered.outranks(None) && !delivered.outranks(Some(&delivered)));
         assert!(!record(EventKind::TaskDone).outranks(None));

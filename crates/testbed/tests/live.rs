@@ -129,7 +129,8 @@ impl Node for Sender {
         frame[..100].fill(0);
         frame[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0x88, 0xb5]);
         frame[14..18].copy_from_slice(&number.to_be_bytes());
-        let send = Output::Transmit(Transmit { port: PortId(0), priority: Priority(0), launch_at, len: 100, token: None });
+        let send =
+            Output::Transmit(Transmit { port: PortId(0), priority: Priority(0), launch_at, len: 100, token: None });
         if attack {
             let event = Event::of(EventKind::Attacked(AttackKind::Spoof), StreamId(3), u64::from(number));
             self.pending.push(send);
@@ -242,8 +243,7 @@ impl Driver for Live {
         }
         let config = LiveConfig::new(agents, network.case.as_bytes().to_vec(), until);
         let mut medium = Patch::new(&network.links, Duration::from_us(20));
-        let outcome =
-            run(&config, &mut medium, &Plain, &AtomicBool::new(false)).map_err(|error| error.to_string())?;
+        let outcome = run(&config, &mut medium, &Plain, &AtomicBool::new(false)).map_err(|error| error.to_string())?;
         Ok(outcome.rows.events.iter().map(|row| (row.node, row.event)).collect())
     }
 }

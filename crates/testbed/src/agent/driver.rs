@@ -123,9 +123,7 @@ impl Driver {
         match message::receive(control).map_err(|_| Failure::ControllerGone)? {
             ToAgent::Stop => self.stop().map(|()| false),
             ToAgent::Finish => Ok(true),
-            ToAgent::Setup(_) | ToAgent::Arm { .. } => {
-                Err(Failure::Told(Step::Run, "the run is armed already".into()))
-            }
+            ToAgent::Setup(_) | ToAgent::Arm { .. } => Err(Failure::Told(Step::Run, "the run is armed already".into())),
         }
     }
 
@@ -142,8 +140,9 @@ impl Driver {
         for index in 0..self.ports.len() {
             for _ in 0..FRAMES_PER_TURN {
                 let mut frame = [0; FRAME_LEN_MAX];
-                let received =
-                    self.ports[index].receive(&mut frame).map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
+                let received = self.ports[index]
+                    .receive(&mut frame)
+                    .map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
                 let Some(received) = received else { break };
                 any = true;
                 let at = self.clock.of_realtime(received.realtime_ns);
@@ -224,8 +223,7 @@ impl Driver {
             let sent = self.ports.get(launch.port.index()).is_some_and(|port| port.send(launch.bytes()).is_ok());
             if sent {
                 let (hash, len) = (hash_of(launch.bytes()), launch.bytes().len() as u32);
-                let record =
-                    SentRecord { at_ps: at.as_ps(), port: launch.port.0, hash, len, attack: launch.attack };
+                let record = SentRecord { at_ps: at.as_ps(), port: launch.port.0, hash, len, attack: launch.attack };
                 self.log.sent.push(record);
             } else {
                 self.log.refused += 1;

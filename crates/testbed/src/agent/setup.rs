@@ -16,9 +16,8 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<PacketSocket>, Vec<OwnedFd>, Ag
     for port in 0..setup.ports {
         let name = format!("cs{}p{port}", setup.node);
         taps.push(sys::create_tap(&name).map_err(Failure::at(Step::Tap))?);
-        ports.push(
-            sys::bring_up(&name).and_then(|()| PacketSocket::open(&name)).map_err(Failure::at(Step::Interface))?,
-        );
+        ports
+            .push(sys::bring_up(&name).and_then(|()| PacketSocket::open(&name)).map_err(Failure::at(Step::Interface))?);
     }
     sys::tighten_timers().map_err(Failure::at(Step::Run))?;
     let facts = AgentFacts {

@@ -25,8 +25,7 @@ pub(crate) fn receive_descriptors(socket: &UnixStream) -> io::Result<Vec<OwnedFd
     let mut byte = [0u8];
     let mut parts = [IoSliceMut::new(&mut byte)];
     let mut space = nix::cmsg_space!([std::os::fd::RawFd; COUNT_MAX]);
-    let message =
-        recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC)?;
+    let message = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC)?;
     let mut received = Vec::new();
     for control in message.cmsgs()? {
         if let ControlMessageOwned::ScmRights(raw) = control {

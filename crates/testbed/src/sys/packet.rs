@@ -82,9 +82,8 @@ impl PacketSocket {
         let mut header = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
         while !header.is_null() {
             // SAFETY: CMSG_FIRSTHDR and CMSG_NXTHDR return whole headers inside the control memory or null.
-            let is_stamp = unsafe {
-                (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_TIMESTAMPNS
-            };
+            let is_stamp =
+                unsafe { (*header).cmsg_level == libc::SOL_SOCKET && (*header).cmsg_type == libc::SCM_TIMESTAMPNS };
             if is_stamp {
                 // SAFETY: a message of this type holds one `timespec`; it may be unaligned.
                 let stamp = unsafe { libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned() };
