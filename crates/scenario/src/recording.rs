@@ -182,7 +182,7 @@ fn rows(
 fn finish(name: &str, source: &str, unit: String, comments: &[String], mut samples: Vec<Sample>) -> Option<Recording> {
     let start = samples.first()?.at;
     for sample in &mut samples {
-        sample.at = sample.at - start;
+        sample.at -= start;
     }
     // The last sample holds as long as samples do on average.
     let span = samples.last()?.at;
@@ -199,7 +199,7 @@ fn can_id(text: &str) -> Option<u32> {
 }
 
 fn hex(text: &str) -> Option<Vec<u8>> {
-    if text.len() % 2 != 0 || text.len() > 128 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    if !text.len().is_multiple_of(2) || text.len() > 128 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
     (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).ok()).collect()

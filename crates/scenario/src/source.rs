@@ -172,6 +172,7 @@ fn syntax_problem(text: &str, error: &toml::de::Error) -> Problem {
         || (rest_is_last && message.starts_with("invalid") && open_quote(text, &span))
     {
         let last = text[..end].chars().next_back().map_or(0, char::len_utf8);
+        let message = if text[..end].ends_with('=') { "a value is missing" } else { message.as_str() };
         return Problem::new(Code::Truncated, format!("the file ends too early: {message}"))
             .label(end - last..end, "something is missing here")
             .help("close what was opened, or get the whole file");

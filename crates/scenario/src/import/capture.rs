@@ -106,9 +106,9 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
         CYCLE_WITHOUT_SLOTS
     });
     for (count, what) in [
-        (single as u64, "flows of a single frame were left out: they have no period"),
-        (beacons, "protocol control frames were left out: the bench sends its own"),
-        (capture.skipped, "packets were left out: they are no Ethernet frames"),
+        (single as u64, "of the flows were left out: a single frame has no period"),
+        (beacons, "frames of clock synchronisation were left out: the bench sends its own"),
+        (capture.skipped, "packets were left out: they are no whole Ethernet frames"),
     ] {
         if count > 0 {
             about.push(format!("{count} {what}."));
@@ -186,7 +186,7 @@ fn round_period_us(ns: u64) -> Option<i64> {
     while power_ns <= 1_000_000_000 {
         for tenths in [10, 20, 25, 40, 50, 80] {
             let candidate = power_ns * tenths / 10;
-            if ns.abs_diff(candidate) * 100 <= candidate * 3 && candidate % 1_000 == 0 {
+            if ns.abs_diff(candidate).saturating_mul(100) <= candidate * 3 && candidate.is_multiple_of(1_000) {
                 return Some((candidate / 1_000) as i64);
             }
         }

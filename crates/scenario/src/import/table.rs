@@ -173,10 +173,14 @@ fn stream(
     })
 }
 
-/// The line of `text` around the byte `at`.
+/// The line of the record that begins at the byte `at`, or after blank lines and remarks there.
 fn line(text: &str, at: usize) -> Range<usize> {
-    // A record may be said to begin at the line end before it.
-    let start = text.len() - text.get(at.min(text.len())..).map_or(0, |rest| rest.trim_start().len());
-    let len = text[start..].find('\n').unwrap_or(text.len() - start);
-    start..start + text[start..start + len].trim_end().len()
+    let mut start = at.min(text.len());
+    for line in text.get(start..).unwrap_or("").split_inclusive('\n') {
+        if !line.trim().is_empty() && !line.starts_with('#') {
+            return start..start + line.trim_end().len();
+        }
+        start += line.len();
+    }
+    0..0
 }
