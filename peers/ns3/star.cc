@@ -49,7 +49,7 @@ struct Flow
     int64_t periodNs;
     int64_t phaseNs;
     uint64_t sent{0};
-    std::deque<int64_t> underWayNs; // when the first bit left, oldest first
+    std::deque<int64_t> underWayNs; // when handed to the NIC, oldest first
     uint64_t count{0};
     int64_t latencySumNs{0};
     int64_t latencyMaxNs{0};
@@ -60,7 +60,6 @@ struct Flow
 
 std::vector<Flow> g_flows;
 int64_t g_stopNs;
-int64_t g_nicFreeNs[4]; // by host
 int64_t g_arrivedEarlierNs; // than the device says
 
 void
@@ -93,11 +92,7 @@ Send(uint32_t index)
     {
         flow.device->Send(Create<Packet>(flow.frameLen + ON_WIRE_OVERHEAD), flow.to, FIRST_ETHERTYPE + index);
     }
-    // A host's NIC is a queue that is served in order, so the first bit's time is known on entry.
-    int64_t& freeNs = g_nicFreeNs[flow.sender];
-    const int64_t firstBitNs = std::max(Simulator::Now().GetNanoSeconds(), freeNs);
-    freeNs = firstBitNs + (flow.frameLen + ON_WIRE_OVERHEAD) * NS_PER_BYTE;
-    flow.underWayNs.push_back(firstBitNs);
+    flow.underWayNs.push_back(Simulator::Now().GetNanoSeconds());
     flow.sent++;
     const int64_t nextNs = START_NS + flow.phaseNs + static_cast<int64_t>(flow.sent) * flow.periodNs;
     if (nextNs < g_stopNs)

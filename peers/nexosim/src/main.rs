@@ -119,7 +119,7 @@ impl Host {
             priority: if self.fifo { 0 } else { flow.priority as u8 },
             receiver: flow.receiver as u8,
             wire_ns: ((flow.frame_len + ON_WIRE_OVERHEAD) * NS_PER_BYTE) as u32,
-            sent_ns: 0,
+            sent_ns: now,
         };
         if now + flow.period_ns < self.stop_ns {
             let period = Duration::from_nanos(flow.period_ns);
@@ -130,9 +130,7 @@ impl Host {
         }
     }
 
-    /// The first bit leaves now.
-    fn start(&self, mut frame: Frame, cx: &Context<Self>) {
-        frame.sent_ns = now_ns(cx);
+    fn start(&self, frame: Frame, cx: &Context<Self>) {
         let wire = Duration::from_nanos(u64::from(frame.wire_ns));
         cx.schedule_event(wire, schedulable!(Self::transmitted), frame).expect("in the future");
     }
