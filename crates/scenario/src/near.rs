@@ -11,7 +11,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     let distance_max = (wanted.chars().count() / 3).min(4);
     candidates
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&wanted, &plain(candidate)), candidate))
+        .map(|candidate| (strsim::osa_distance(&wanted, &plain(candidate)), candidate))
         .filter(|(distance, _)| *distance <= distance_max)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

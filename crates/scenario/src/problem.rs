@@ -216,6 +216,11 @@ impl Problems {
         }
     }
 
+    /// True if more problems would only be counted, so that their wording need not be worked out.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= Self::KEPT_MAX
+    }
+
     /// `value` if there are none.
     pub(crate) fn or<T>(mut self, value: T) -> Result<T, Self> {
         if self.list.is_empty() {

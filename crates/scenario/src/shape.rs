@@ -103,6 +103,10 @@ impl Checker<'_> {
                 self.node(&entry.node, schema, &format!("`{}`", entry.key));
                 continue;
             }
+            if self.problems.is_full() {
+                self.problems.push(Problem::new(Code::UnknownKey, ""));
+                continue;
+            }
             let names: Vec<&str> = properties.keys().map(String::as_str).collect();
             let top_level = root()["properties"].get(&entry.key).is_some();
             let help = if nearest(&entry.key, names.iter().copied()).is_none() && top_level {

@@ -71,12 +71,13 @@ impl Resolver<'_> {
     ) -> Option<usize> {
         let found = names.iter().position(|candidate| *candidate == name);
         if found.is_none() {
+            let help = if self.problems.is_full() { String::new() } else { suggest(name, names, all) };
             self.report(
                 Code::UnknownName,
                 path,
                 format!("there is no {what} named `{}`", shortened(name)),
                 &format!("no such {what}"),
-                suggest(name, names, all),
+                help,
             );
         }
         found
