@@ -264,11 +264,12 @@ impl Emulator<'_> {
         let len = self.frames.bytes(frame).len();
         let bytes = &mut bytes[..len];
         bytes.copy_from_slice(self.frames.bytes(frame));
-        // A control frame carries the time it spent on its way; what this write is late belongs to it.
-        add_transparent_clock(bytes, (self.config.clock.now() - planned).max(Duration::ZERO));
-        let accepted = write(&self.wires[wire].tap, bytes);
+        // When the frame is handed to the kernel, as for the agents' own frames.
         let written_at = self.config.clock.now();
         let error = written_at - planned;
+        // A control frame carries the time it spent on its way; what this write is late belongs to it.
+        add_transparent_clock(bytes, error.max(Duration::ZERO));
+        let accepted = write(&self.wires[wire].tap, bytes);
         self.log.releases.push(ReleaseRow { planned, error });
         self.log.departures.push(Departure {
             serial: label.serial as usize,

@@ -45,6 +45,8 @@ pub mod traffic;
 pub use agent::{NodeFactory, agent_main};
 pub use error::LiveError;
 pub use host::{HostReport, probe};
-pub use live::{AgentCommand, AgentConfig, AgentCounts, LiveConfig, LiveHost, LiveOutcome, Placement, run};
+pub use live::{
+    AgentCommand, AgentConfig, AgentCounts, ExistingInterface, LiveConfig, LiveHost, LiveOutcome, Placement, run,
+};
 pub use message::AgentFacts;
 pub use traffic::{FrameDescription, Traffic};

@@ -62,7 +62,7 @@ pub struct LiveConfig {
 }
 
 /// A station or an attacker.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AgentConfig {
     /// Its number in the plan.
     pub node: NodeId,
@@ -74,6 +74,17 @@ pub struct AgentConfig {
     pub drift: Ppm,
     /// Frames it sends after telling an attack are part of the attack; what it hears is no delivery.
     pub is_attacker: bool,
+    /// Its only port is this interface instead of a wire of the emulator: a cable to another station. Needs root.
+    pub existing: Option<ExistingInterface>,
+}
+
+/// A network interface that is there already.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExistingInterface {
+    /// Network namespace it is in, as `ip netns` names it.
+    pub namespace: String,
+    /// Its name there.
+    pub interface: String,
 }
 
 /// Program and arguments of an agent process. It has to end up in [`crate::agent_main`].
@@ -117,7 +128,7 @@ impl LiveConfig {
 impl AgentConfig {
     /// A station with one port and a perfect clock.
     pub fn new(node: NodeId) -> Self {
-        Self { node, ports: 1, offset: Duration::ZERO, drift: Ppm(0), is_attacker: false }
+        Self { node, ports: 1, offset: Duration::ZERO, drift: Ppm(0), is_attacker: false, existing: None }
     }
 }
 
@@ -190,7 +201,7 @@ pub fn run(
             Placement::Apart => cpus[..cpus.len().saturating_sub(1).max(1)].iter().cycle().nth(index).copied(),
             Placement::Free => None,
         };
-        agents.push(Agent::start(config, *agent, cpu, false)?);
+        agents.push(Agent::start(config, agent.clone(), cpu, false)?);
     }
     let mut wires = Vec::new();
     for agent in &mut agents {
@@ -264,6 +275,9 @@ fn check(config: &LiveConfig) -> Result<(), LiveError> {
         if !(1..=16).contains(&agent.ports) {
             return wrong(format!("node {} has {} ports; 1 to 16 can be run live", agent.node.0, agent.ports));
         }
+        if agent.existing.is_some() && agent.ports != 1 {
+            return wrong(format!("node {} has {} ports, but one interface", agent.node.0, agent.ports));
+        }
         if config.agents[..index].iter().any(|other| other.node == agent.node) {
             return wrong(format!("node {} is there twice", agent.node.0));
         }
@@ -335,6 +349,18 @@ impl Agent {
             }
         };
         // A process group of its own: Ctrl-C at the terminal is the controller's to handle.
+        let existing = agent.existing.as_ref().map(|one| (one.namespace.clone(), one.interface.clone()));
+        let setup = ToAgent::Setup(Setup {
+            node: agent.node.0,
+            ports: agent.ports,
+            existing,
+            offset_ps: agent.offset.as_ps(),
+            drift_ppb: agent.drift.0,
+            cpu,
+            fifo: config.fifo.then_some(AGENT_FIFO),
+            is_trial,
+            config: config.node_config.clone(),
+        });
         let child = command
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::null())
@@ -343,16 +369,7 @@ impl Agent {
             .map_err(LiveError::Start)?;
         ours.set_read_timeout(Some(PATIENCE)).map_err(LiveError::Start)?;
         let mut started = Self { config: agent, child, socket: ours, facts: None, lost: None };
-        started.tell(&ToAgent::Setup(Setup {
-            node: agent.node.0,
-            ports: agent.ports,
-            offset_ps: agent.offset.as_ps(),
-            drift_ppb: agent.drift.0,
-            cpu,
-            fifo: config.fifo.then_some(AGENT_FIFO),
-            is_trial,
-            config: config.node_config.clone(),
-        }));
+        started.tell(&setup);
         Ok(started)
     }
 
@@ -360,10 +377,11 @@ impl Agent {
     fn await_ready(&mut self) -> Result<Vec<OwnedFd>, LiveError> {
         self.facts = Some(self.await_facts()?);
         let taps = sys::receive_descriptors(&self.socket).map_err(LiveError::Start)?;
-        if taps.len() == usize::from(self.config.ports) {
+        let expected = if self.config.existing.is_some() { 0 } else { usize::from(self.config.ports) };
+        if taps.len() == expected {
             return Ok(taps);
         }
-        let text = format!("node {} handed over {} of {} wires", self.config.node.0, taps.len(), self.config.ports);
+        let text = format!("node {} handed over {} of {expected} wires", self.config.node.0, taps.len());
         Err(LiveError::Start(std::io::Error::other(text)))
     }
 

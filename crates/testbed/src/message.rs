@@ -29,6 +29,8 @@ pub(crate) enum ToAgent {
 pub(crate) struct Setup {
     pub(crate) node: u16,
     pub(crate) ports: u16,
+    /// An interface that is there already, and the named network namespace it is in.
+    pub(crate) existing: Option<(String, String)>,
     pub(crate) offset_ps: i64,
     pub(crate) drift_ppb: i64,
     pub(crate) cpu: Option<usize>,

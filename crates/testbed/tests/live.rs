@@ -4,6 +4,8 @@
 //! would disturb each other. Where the host refuses, it says so and skips; `CHRONOSEAL_REQUIRE_LIVE=1` makes that a
 //! failure.
 
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test with a main of its own")]
+
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -125,7 +127,7 @@ impl Node for Sender {
         let Some(launch_at) = self.due().filter(|due| *due <= now) else { return Output::Timeout(self.due()) };
         let number = self.sent;
         self.sent += 1;
-        let attack = self.attacks && number % 2 == 0;
+        let attack = self.attacks && number.is_multiple_of(2);
         frame[..100].fill(0);
         frame[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0x88, 0xb5]);
         frame[14..18].copy_from_slice(&number.to_be_bytes());
@@ -314,7 +316,7 @@ fn clocks_show_offset_and_drift() {
     config.agents[0].offset = Duration::from_ms(5);
     config.agents[0].drift = Ppm(100_000_000);
     let outcome = go(&config, Duration::ZERO);
-    let told = |kind| outcome.rows.events.iter().find(|row| row.event.kind == kind).expect("told").clone();
+    let told = |kind| outcome.rows.events.iter().find(|row| row.event.kind == kind).expect("told");
     for row in [told(EventKind::SyncAcquired), told(EventKind::SyncLost)] {
         let shown = Duration::from_ps(row.event.value);
         let expected = Duration::from_ms(5) + row.time.since_zero() + row.time.since_zero() / 10;

@@ -170,15 +170,18 @@ fn ping_pong() -> CaseParts {
     }
 }
 
+/// Port, launch time, token, frame.
+type Sending = (PortId, LocalTime, Option<u64>, Vec<u8>);
+
 /// Sends what it was given, all at the start.
 struct Burst {
-    /// Port, launch time, token, frame; `None` is one piece of work.
-    effects: Vec<Option<(PortId, LocalTime, Option<u64>, Vec<u8>)>>,
+    /// `None` is one piece of work.
+    effects: Vec<Option<Sending>>,
     open: u64,
 }
 
 impl Burst {
-    fn of(effects: impl IntoIterator<Item = Option<(PortId, LocalTime, Option<u64>, Vec<u8>)>>) -> Self {
+    fn of(effects: impl IntoIterator<Item = Option<Sending>>) -> Self {
         Self { effects: effects.into_iter().collect(), open: 0 }
     }
 }
@@ -204,7 +207,7 @@ impl Behaviour for Burst {
     }
 }
 
-fn now_frame(sequence: u32, token: Option<u64>) -> Option<(PortId, LocalTime, Option<u64>, Vec<u8>)> {
+fn now_frame(sequence: u32, token: Option<u64>) -> Option<Sending> {
     Some((PORT, LocalTime::ZERO, token, test_frame(sequence, LocalTime::ZERO, 60)))
 }
 

@@ -86,11 +86,7 @@ impl Driver {
             // Frames before timers: one that waits in the socket came before the wake-up that would miss it.
             let mut busy = self.send_due();
             busy |= self.receive_frames()?;
-            while let Some((token, tx_at)) = self.transmitted.pop_front() {
-                let tx_at = self.oscillator.local(tx_at);
-                self.handle(Input::Transmitted { token, tx_at })?;
-                busy = true;
-            }
+            busy |= self.tell_transmitted()?;
             if self.wake_at.is_some_and(|at| at <= self.oscillator.local(self.clock.now())) {
                 self.handle(Input::Timeout)?;
                 busy = true;
@@ -159,7 +155,20 @@ impl Driver {
                 let (hash, len) = (hash_of(bytes), received.len as u32);
                 self.log.received.push(ReceivedRecord { at_ps: at.as_ps(), port: port.0, hash, len, verdict });
                 self.send_due();
+                // The time a request left comes before the answer to it.
+                self.tell_transmitted()?;
             }
+        }
+        Ok(any)
+    }
+
+    /// Tells the node when its frames left. True if there was one.
+    fn tell_transmitted(&mut self) -> Result<bool, Failure> {
+        let mut any = false;
+        while let Some((token, tx_at)) = self.transmitted.pop_front() {
+            let tx_at = self.oscillator.local(tx_at);
+            self.handle(Input::Transmitted { token, tx_at })?;
+            any = true;
         }
         Ok(any)
     }

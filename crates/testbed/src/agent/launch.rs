@@ -27,6 +27,7 @@ impl Launch {
 pub(super) struct LaunchQueue {
     order: BinaryHeap<Reverse<(SimTime, u64, usize)>>,
     slots: Vec<Option<Launch>>,
+    #[expect(clippy::vec_box, reason = "frames move between here and the slots without being copied")]
     buffers: Vec<Box<[u8; FRAME_LEN_MAX]>>,
     serial: u64,
 }

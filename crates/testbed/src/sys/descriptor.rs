@@ -16,7 +16,8 @@ pub(crate) fn send_descriptors(socket: &UnixStream, descriptors: &[OwnedFd]) -> 
     }
     let raw: Vec<_> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
     let rights = [ControlMessage::ScmRights(&raw)];
-    sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(b"F")], &rights, MsgFlags::MSG_NOSIGNAL, None)?;
+    let rights = if raw.is_empty() { &[] } else { &rights[..] };
+    sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(b"F")], rights, MsgFlags::MSG_NOSIGNAL, None)?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ mod schedule;
 
 pub(crate) use descriptor::{receive_descriptors, send_descriptors};
 pub(crate) use interface::{bring_up, create_tap, quiet_ipv6};
-pub(crate) use namespace::{Namespace, enter_own_network};
+pub(crate) use namespace::{Namespace, enter_named_network, enter_own_network};
 pub(crate) use packet::PacketSocket;
 pub(crate) use schedule::{allowed_cpus, pin_to, tighten_timers, try_fifo};
 

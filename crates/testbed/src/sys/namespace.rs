@@ -3,7 +3,7 @@
 use std::io;
 
 use nix::errno::Errno;
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 
 /// How the namespace was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,4 +28,9 @@ pub(crate) fn enter_own_network() -> io::Result<Namespace> {
     std::fs::write("/proc/self/uid_map", format!("0 {uid} 1"))?;
     std::fs::write("/proc/self/gid_map", format!("0 {gid} 1"))?;
     Ok(Namespace::User)
+}
+
+/// Moves this process into the network namespace that `ip netns` keeps under `name`. Needs root.
+pub(crate) fn enter_named_network(name: &str) -> io::Result<()> {
+    Ok(setns(std::fs::File::open(format!("/run/netns/{name}"))?, CloneFlags::CLONE_NEWNET)?)
 }
