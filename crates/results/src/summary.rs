@@ -39,7 +39,7 @@ pub struct StreamSummary {
     pub name: String,
     /// Traffic class.
     pub class: String,
-    /// Frames the sender put on its wire, each counted once.
+    /// Frames the sender handed to its port, as it told in its events; without those, frames seen, each counted once.
     pub sent: u64,
     /// Accepted in time.
     pub delivered: u64,
@@ -349,13 +349,21 @@ fn streams(meta: &RunMeta, rows: &RunRows, ready_ns: i64) -> Vec<StreamSummary> 
             stream.add(row, ready_ns, last_sent, meta.streams[row.stream.index()].period_ns);
         }
     }
+    let mut told = vec![0u64; meta.streams.len()];
+    for row in rows.events.iter().filter(|row| row.event.kind == EventKind::Sent) {
+        let index = row.event.stream.index();
+        if meta.streams.get(index).is_some_and(|stream| stream.sender == row.node.0) {
+            told[index] += 1;
+        }
+    }
     meta.streams
         .iter()
         .zip(counts)
-        .map(|(stream, counts)| StreamSummary {
+        .zip(told)
+        .map(|((stream, counts), told)| StreamSummary {
             name: stream.name.clone(),
             class: stream.class.clone(),
-            sent: counts.sent.len() as u64,
+            sent: if told > 0 { told } else { counts.sent.len() as u64 },
             delivered: counts.delivered,
             late: counts.late,
             missing: counts.missing,

@@ -97,6 +97,14 @@ pub(super) fn seen(meta: &RunMeta, rows: &RunRows) -> Option<Timeline> {
     })
 }
 
+/// Whose wire a frame came in on: a genuine one on its stream's sender's, even if somebody sits on that wire.
+fn from_node(meta: &RunMeta, row: &FrameRow) -> u16 {
+    match meta.streams.get(row.stream.index()) {
+        Some(stream) if row.attack.is_none() => stream.sender,
+        _ => row.sender.0,
+    }
+}
+
 /// The cluster cycle a frame belongs to: that of its slot, else that of its integration cycle.
 fn cycle_of(row: &FrameRow, cycle_ns: i64) -> i64 {
     row.slot_start.unwrap_or(row.cycle_start).since_zero().as_ns().div_euclid(cycle_ns)

@@ -144,3 +144,15 @@ fn a_frame_whose_slot_an_attacker_took_is_denied_not_missing() {
     assert_eq!((summary.streams[0].denied, summary.streams[0].discarded_total()), (1, 1));
     assert!(!summary.deadlines_held(), "no attack excuses another cycle");
 }
+
+#[test]
+fn a_sender_s_own_word_counts_even_if_its_frame_was_replaced_on_the_wire() {
+    let mut rows = rows(3);
+    for k in 0..4 {
+        let event = Event::of(EventKind::Sent, StreamId(0), k);
+        rows.events.push(EventRow { time: us(k as i64 * 10_000), node: NodeId(0), event });
+        // An attacker's frames are not the stream's.
+        rows.events.push(EventRow { time: us(k as i64 * 10_000), node: NodeId(2), event });
+    }
+    assert_eq!(summarise(&meta(), &rows).streams[0].sent, 4);
+}
