@@ -70,7 +70,7 @@ pub(super) fn seen(meta: &RunMeta, rows: &RunRows) -> Option<Timeline> {
             let frame_ns = frame_time_ns(meta, row);
             let at = |time: SimTime| time.since_zero().as_ns() - origin_ns;
             let kind = kind_of(row);
-            if row.sender.0 == node
+            if from_node(meta, row) == node
                 && let Some(arrived) = row.arrived_at
             {
                 let seen = bar(at(arrived) - frame_ns, at(arrived), label(meta, row), kind);
