@@ -152,7 +152,6 @@ impl Emulator<'_> {
             let next = timer_at.map_or(look_at, |at| at.min(look_at));
             let mut descriptors: Vec<_> = self.wires.iter().map(|wire| readable(wire.tap.as_fd())).collect();
             let ready = clock.poll_until(&mut descriptors, Some(next));
-            // Agents of lower priority on this processor wait meanwhile, so this is short and only before a release.
             if !ready && timer_at.is_some_and(|at| at - clock.now() <= SPIN) {
                 clock.spin_until(next);
             }

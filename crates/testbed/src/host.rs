@@ -98,7 +98,7 @@ struct Lateness {
 fn measure() -> Measured {
     let _ = sys::tighten_timers();
     let fifo = sys::try_fifo(50);
-    let clock = RunClock { epoch_ns: monotonic_ns() };
+    let clock = RunClock { epoch_ns: monotonic_ns(), shares_processor: false };
     let lateness = |wait: &dyn Fn(SimTime)| {
         let mut late: Vec<i64> = (0..SAMPLES)
             .map(|_| {

@@ -23,10 +23,10 @@ use crate::sentinel;
 use crate::sys;
 use crate::traffic::Traffic;
 
-/// Above the agents, so that a frame is on its way before the next one is made.
-const EMULATOR_FIFO: i32 = 60;
-const AGENT_FIFO: i32 = 50;
-/// Above everything it watches.
+/// Emulator and agents have one priority and give way to each other wherever they wait: on a shared processor nobody
+/// spins while another has something to do, and nobody is interrupted while what it computes is being measured.
+const RUN_FIFO: i32 = 50;
+/// Above everything it watches, so that it only notices what the host does.
 const SENTINEL_FIFO: i32 = 70;
 
 /// From arming to the run's start; every agent has to be waiting by then.
@@ -210,12 +210,12 @@ pub fn run(
             wires.push(Wire { attachment, tap });
         }
     }
-    let clock = RunClock { epoch_ns: monotonic_ns() + LEAD.as_ns() };
+    let clock = RunClock { epoch_ns: monotonic_ns() + LEAD.as_ns(), shares_processor: false };
     for agent in &mut agents {
         agent.tell(&ToAgent::Arm { epoch_ns: clock.epoch_ns, duration_ps: config.duration.as_ps() });
     }
     let end = SimTime::ZERO + config.duration + config.drain;
-    let emulation = EmulatorConfig {
+    let mut emulation = EmulatorConfig {
         clock,
         traffic,
         // The controller ends it; this is only in case the controller itself is held up.
@@ -226,7 +226,8 @@ pub fn run(
     let over = AtomicBool::new(false);
     let (emulated, stalls, emulator_fifo, interrupted) = thread::scope(|scope| {
         let emulator = scope.spawn(|| {
-            let fifo = settle(config.fifo.then_some(EMULATOR_FIFO), emulator_cpu);
+            let fifo = settle(config.fifo.then_some(RUN_FIFO), emulator_cpu);
+            emulation.clock.shares_processor = fifo;
             (emulator::run(&emulation, &wires, medium, &over), fifo)
         });
         let sentinel = scope.spawn(|| {
@@ -357,7 +358,7 @@ impl Agent {
             offset_ps: agent.offset.as_ps(),
             drift_ppb: agent.drift.0,
             cpu,
-            fifo: config.fifo.then_some(AGENT_FIFO),
+            fifo: config.fifo.then_some(RUN_FIFO),
             is_trial,
             config: config.node_config.clone(),
         });

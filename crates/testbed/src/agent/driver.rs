@@ -1,4 +1,4 @@
-//! The wall clock's driver of the seam: one node, one thread, no allocation once it runs warm.
+//! The wall clock's driver of the seam: one node, one thread, frames in buffers that are used again.
 
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
@@ -30,10 +30,9 @@ pub(super) fn run(
     setup: &Setup,
     ports: Vec<PacketSocket>,
     node: Box<dyn Node>,
-    epoch_ns: i64,
-    duration_ps: i64,
+    clock: RunClock,
+    duration: Duration,
 ) -> Result<AgentLog, Failure> {
-    let clock = RunClock { epoch_ns };
     let mut driver = Driver {
         clock,
         oscillator: Oscillator::new(Duration::from_ps(setup.offset_ps), Ppm(setup.drift_ppb)),
@@ -42,7 +41,7 @@ pub(super) fn run(
         launches: LaunchQueue::default(),
         transmitted: VecDeque::new(),
         wake_at: None,
-        stop_at: Some(SimTime::ZERO + Duration::from_ps(duration_ps)),
+        stop_at: Some(SimTime::ZERO + duration),
         log: AgentLog::with_room(LOG_ROOM),
         buffer: [0; FRAME_LEN_MAX],
     };
@@ -95,7 +94,9 @@ impl Driver {
                 self.stop()?;
                 busy = true;
             }
-            if !busy && self.idle(control) {
+            if busy {
+                self.clock.give_way();
+            } else if self.idle(control) {
                 look_at_control = SimTime::ZERO;
             }
         }
@@ -237,6 +238,8 @@ impl Driver {
             } else {
                 self.log.refused += 1;
             }
+            // The emulator takes it from here before this node goes on.
+            self.clock.give_way();
             if let Some(token) = self.launches.recycle(launch).filter(|_| sent) {
                 self.transmitted.push_back((token, at));
             }

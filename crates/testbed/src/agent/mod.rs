@@ -8,8 +8,9 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
-use chronoseal_core::{Node, NodeId};
+use chronoseal_core::{Duration, Node, NodeId};
 
+use crate::clock::RunClock;
 use crate::message::{self, FromAgent, Step, ToAgent};
 
 /// Builds the node called for from the scenario's bytes, as [`crate::LiveConfig::node_config`] holds them.
@@ -67,6 +68,7 @@ fn live(socket: &UnixStream, factory: NodeFactory) -> Result<(), Failure> {
     let ToAgent::Arm { epoch_ns, duration_ps } = message::receive(socket).map_err(gone)? else {
         return Err(Failure::Told(Step::Run, "the second message does not arm the run".into()));
     };
-    let log = driver::run(socket, &setup, ports, node, epoch_ns, duration_ps)?;
+    let clock = RunClock { epoch_ns, shares_processor: facts.fifo };
+    let log = driver::run(socket, &setup, ports, node, clock, Duration::from_ps(duration_ps))?;
     message::send(socket, &FromAgent::Log(log)).map_err(gone)
 }
