@@ -21,7 +21,7 @@ pub enum LiveError {
     /// The host refuses network namespaces.
     #[error(
         "this host refuses network namespaces ({reason}). Run as root, or allow user namespaces: \
-         `sysctl user.max_user_namespaces=10000`, on Debian `sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu \
+         `sysctl user.max_user_namespaces=10000 user.max_net_namespaces=10000`, on Debian `sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu \
          `sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container add the capability SYS_ADMIN"
     )]
     NamespaceRefused {

@@ -1,23 +1,8 @@
 //! Ctrl-C: the first one ends a run with what there is, the second one ends the program.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
-
-static STOP: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn on_interrupt(_: libc::c_int) {
-    STOP.store(true, Ordering::Relaxed);
-}
+use std::sync::atomic::AtomicBool;
 
 /// A flag that the first Ctrl-C (or SIGTERM) raises. The handler resets itself, so a second one ends the program.
-#[expect(unsafe_code, reason = "installing a signal handler")]
 pub fn flag() -> &'static AtomicBool {
-    let action = SigAction::new(SigHandler::Handler(on_interrupt), SaFlags::SA_RESETHAND, SigSet::empty());
-    for signal in [Signal::SIGINT, Signal::SIGTERM] {
-        // SAFETY: the handler only stores to a static atomic, which is safe at any time. If the kernel refuses, the
-        // signal keeps ending the program, as it would without a handler.
-        let _ = unsafe { sigaction(signal, &action) };
-    }
-    &STOP
+    crate::sys::interrupt_flag()
 }

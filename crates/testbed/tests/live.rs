@@ -401,16 +401,19 @@ fn declared_work_takes_its_time() {
 }
 
 fn stops_early_when_told_and_keeps_what_there_is() {
-    let stop = AtomicBool::new(false);
+    let stop = chronoseal_testbed::interrupt::flag();
     let began = Instant::now();
     let config = stream_config(Duration::from_s(60));
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(std::time::Duration::from_millis(400));
-            stop.store(true, Ordering::Relaxed);
+            // As Ctrl-C at the terminal does.
+            let status = std::process::Command::new("kill").args(["-INT", &std::process::id().to_string()]).status();
+            assert!(status.unwrap().success());
         });
-        run(&config, &mut Patch::pair(Duration::from_us(100)), &Plain, &stop).unwrap()
+        run(&config, &mut Patch::pair(Duration::from_us(100)), &Plain, stop).unwrap()
     });
+    assert!(stop.load(Ordering::Relaxed));
     assert!(began.elapsed().as_secs() < 10);
     assert!(outcome.rows.interrupted);
     assert!(outcome.rows.frames.len() > 50 && outcome.rows.frames.iter().any(|row| row.outcome == Outcome::Delivered));

@@ -3,12 +3,14 @@
 
 mod descriptor;
 mod interface;
+mod interrupt;
 mod namespace;
 mod packet;
 mod schedule;
 
 pub(crate) use descriptor::{receive_descriptors, send_descriptors};
 pub(crate) use interface::{bring_up, create_tap, quiet_ipv6};
+pub(crate) use interrupt::interrupt_flag;
 pub(crate) use namespace::{Namespace, enter_named_network, enter_own_network};
 pub(crate) use packet::PacketSocket;
 pub(crate) use schedule::{allowed_cpus, pin_to, tighten_timers, try_fifo};
