@@ -1,6 +1,6 @@
 //! Which slot a frame seen on a wire belongs to.
 
-use chronoseal_core::{Duration, SimTime, StreamId};
+use chronoseal_core::{Duration, NodeId, SimTime, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::plan::{Plan, StreamClass};
 use chronoseal_wire::ethernet::Frame;
@@ -34,6 +34,7 @@ pub struct Describer {
 
 #[derive(Clone, Debug)]
 struct Known {
+    sender: NodeId,
     period: Duration,
     slots: Vec<Slot>,
 }
@@ -41,8 +42,11 @@ struct Known {
 impl Describer {
     /// For the frames of a plan.
     pub fn new(plan: &Plan, schedule: &ScheduleTable) -> Self {
-        let mut streams: Vec<Known> =
-            plan.streams.iter().map(|stream| Known { period: stream.period, slots: Vec::new() }).collect();
+        let mut streams: Vec<Known> = plan
+            .streams
+            .iter()
+            .map(|stream| Known { sender: stream.sender, period: stream.period, slots: Vec::new() })
+            .collect();
         for slot in &schedule.slots {
             streams[slot.stream.index()].slots.push(*slot);
         }
@@ -64,6 +68,11 @@ impl Describer {
             Some(ct_id) => self.by_ct_id.get(usize::from(ct_id)).copied().flatten(),
             None => virtual_link::stream(destination).filter(|stream| stream.index() < self.streams.len()),
         }
+    }
+
+    /// Who sends a stream.
+    pub fn sender_of(&self, stream: StreamId) -> Option<NodeId> {
+        self.streams.get(stream.index()).map(|known| known.sender)
     }
 
     /// Describes a frame whose first bit left its sender at about `sent_at`.

@@ -51,11 +51,9 @@ fn talker(plan: &Plan, schedule: &ScheduleTable, id: StreamId, stream: &StreamPl
             ct_id,
             slots: schedule.of(id).map(|slot| SendSlot { release: slot.release, start: slot.start }).collect(),
         },
-        StreamClass::BestEffort { priority } => TalkerTiming::Periodic {
-            priority,
-            phase: stream.offset.unwrap_or_default(),
-            period: stream.period,
-        },
+        StreamClass::BestEffort { priority } => {
+            TalkerTiming::Periodic { priority, phase: stream.offset.unwrap_or_default(), period: stream.period }
+        }
     };
     let replay = match stream.payload {
         PayloadPlan::Synthetic => None,

@@ -47,7 +47,9 @@ pub fn node(plan: &Plan, schedule: &ScheduleTable, id: NodeId, options: BuildOpt
 
 /// The oscillator of one node. Attackers know true time.
 pub fn oscillator(plan: &Plan, id: NodeId) -> Oscillator {
-    plan.nodes.get(id.index()).map_or_else(Oscillator::default, |node| Oscillator::new(node.clock.offset, node.clock.drift))
+    plan.nodes
+        .get(id.index())
+        .map_or_else(Oscillator::default, |node| Oscillator::new(node.clock.offset, node.clock.drift))
 }
 
 /// The ports of one node: stations and attackers on a port of their own have one, attackers on a link two.

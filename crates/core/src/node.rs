@@ -126,7 +126,9 @@ pub enum HandleError {
 impl core::fmt::Display for HandleError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::UnknownPort(port) => write!(f, "the driver delivered a frame on port {}, which this node has not", port.0),
+            Self::UnknownPort(port) => {
+                write!(f, "the driver delivered a frame on port {}, which this node has not", port.0)
+            }
             Self::UnknownToken(id) => write!(f, "the driver returned transmit token {id}, which is not open"),
             Self::TimeRanBackwards { last, now } => write!(f, "the driver's clock ran backwards from {last} to {now}"),
         }

@@ -68,8 +68,7 @@ const TIME_UNITS: &[Unit] =
 const TIME_NAMES: &[&str] = &["ps", "ns", "us", "ms", "s"];
 const BYTE_UNITS: &[Unit] = &[("B", 1), ("kB", 1_000), ("MB", 1_000_000)];
 const BYTE_NAMES: &[&str] = &["B", "kB", "MB"];
-const RATE_UNITS: &[Unit] =
-    &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
+const RATE_UNITS: &[Unit] = &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
 const RATE_NAMES: &[&str] = &["bit/s", "kbit/s", "Mbit/s", "Gbit/s"];
 const PPM_UNITS: &[Unit] = &[("ppb", 1), ("ppm", 1_000)];
 const PPM_NAMES: &[&str] = &["ppb", "ppm"];
@@ -88,8 +87,11 @@ fn parse(text: &str, units: &'static [Unit], names: &'static [&'static str]) -> 
         "\u{b5}s" | "\u{3bc}s" => "us",
         other => other,
     };
-    let scale =
-        units.iter().find(|(name, _)| *name == unit).ok_or(QuantityError::UnknownUnit(names)).map(|(_, scale)| *scale)?;
+    let scale = units
+        .iter()
+        .find(|(name, _)| *name == unit)
+        .ok_or(QuantityError::UnknownUnit(names))
+        .map(|(_, scale)| *scale)?;
 
     let (mut value, mut scale, mut after_point) = (0i128, scale, false);
     for c in digits.chars() {

@@ -189,12 +189,8 @@ mod tests {
     use super::*;
     use crate::medium::FrameLabel;
 
-    const SPEED: LineSpeed = LineSpeed {
-        rate: Rate(100_000_000),
-        overhead_bytes: 24,
-        gap_bytes: 12,
-        propagation_delay: Duration::ZERO,
-    };
+    const SPEED: LineSpeed =
+        LineSpeed { rate: Rate(100_000_000), overhead_bytes: 24, gap_bytes: 12, propagation_delay: Duration::ZERO };
 
     fn frame(frames: &mut FrameStore) -> FrameId {
         frames.allocate(FrameLabel::default())
@@ -240,7 +236,9 @@ mod tests {
         let fits = SPEED.occupancy(1514);
         let mut line = Line::new(reserved.clone());
         assert!(line.offer(frame(&mut frames), 1514, Priority(0), None, u64::MAX));
-        assert!(matches!(line.step(us(100) - fits + Duration::from_ps(1), &SPEED), Step::LookAgain(at) if at == us(100)));
+        assert!(
+            matches!(line.step(us(100) - fits + Duration::from_ps(1), &SPEED), Step::LookAgain(at) if at == us(100))
+        );
         let mut line = Line::new(reserved);
         assert!(line.offer(frame(&mut frames), 1514, Priority(0), None, u64::MAX));
         assert!(matches!(line.step(us(600) - fits, &SPEED), Step::Started(_)), "ends exactly at the reserved start");

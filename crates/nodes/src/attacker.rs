@@ -223,7 +223,13 @@ impl Node for Attacker {
                 let len = bytes.len().min(frame.len());
                 frame[..len].copy_from_slice(&bytes[..len]);
                 let port = PortId(u16::from(self.config.on_link));
-                Output::Transmit(Transmit { port, priority: Priority::TIME_TRIGGERED, launch_at: now, len, token: None })
+                Output::Transmit(Transmit {
+                    port,
+                    priority: Priority::TIME_TRIGGERED,
+                    launch_at: now,
+                    len,
+                    token: None,
+                })
             }
             None => Output::Timeout(self.next_wake()),
         }
@@ -252,8 +258,7 @@ mod tests {
     }
 
     fn attacker(kind: AttackKind, on_link: bool) -> Attacker {
-        let mut node =
-            Attacker::new(AttackerConfig { node: NodeId(9), on_link, attacks: vec![attack(kind)], seed: 1 });
+        let mut node = Attacker::new(AttackerConfig { node: NodeId(9), on_link, attacks: vec![attack(kind)], seed: 1 });
         node.handle_input(LocalTime::ZERO, Input::Command(Command::Start)).unwrap();
         node
     }

@@ -120,8 +120,7 @@ impl SyncClient {
             return BeaconEffect::Unusable;
         };
         // The reference: dispatch at the start of the integration cycle, permanent the maximum delay later.
-        let reference =
-            self.config.integration_cycle.saturating_mul(i64::from(beacon.integration_cycle)) + delay_max;
+        let reference = self.config.integration_cycle.saturating_mul(i64::from(beacon.integration_cycle)) + delay_max;
         let error = reference - self.cluster_time(permanence);
 
         if self.state == SyncState::Integrate {
@@ -156,7 +155,8 @@ impl SyncClient {
 
     /// When the clock counts as lost if no beacon comes; `None` if it is not following one.
     pub fn beacon_deadline(&self) -> Option<LocalTime> {
-        let patience = self.config.integration_cycle.saturating_mul(i64::from(UNSTABLE_CYCLES_MAX)) + self.config.precision;
+        let patience =
+            self.config.integration_cycle.saturating_mul(i64::from(UNSTABLE_CYCLES_MAX)) + self.config.precision;
         (self.is_synchronised() && !self.ideal).then(|| self.last_beacon + patience)
     }
 

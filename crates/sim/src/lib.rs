@@ -1,17 +1,15 @@
 //! The virtual-time driver of nodes and media. Deterministic: the same plan and seed give the same events, to the bit.
 //!
 //! It reads no clock, starts no thread, opens no file. [`run`] simulates a plan; [`Simulation`] is the engine below it,
-//! for nodes and media of one's own. An [`Observer`] sees every event; [`Fingerprint`], [`Tally`] and [`Recorder`] are
-//! the ones that ship.
+//! for nodes and media of one's own. An [`Observer`] sees every event; [`Fingerprint`] and [`Tally`] are the ones
+//! that ship.
 
 mod engine;
 mod observe;
 mod queue;
-mod recorder;
 
 pub use engine::{NodeSetup, Simulation};
 pub use observe::{Fingerprint, FrameContext, Observer, Tally, TallyRow};
-pub use recorder::Recorder;
 
 use chronoseal_catalog::BuildOptions;
 use chronoseal_core::{Duration, SimTime};

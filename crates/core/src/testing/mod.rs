@@ -148,8 +148,7 @@ pub fn run_case(driver: &mut dyn Driver, case: &Case) -> Result<usize, String> {
         difference += &format!("  an event came from node {}, which is not in the network\n", node.0);
     }
     for (index, expected) in expected.iter().enumerate() {
-        let told: Vec<Event> =
-            told.iter().filter(|(node, _)| node.index() == index).map(|(_, event)| *event).collect();
+        let told: Vec<Event> = told.iter().filter(|(node, _)| node.index() == index).map(|(_, event)| *event).collect();
         difference += &difference_of(index, expected, &told);
     }
     if difference.is_empty() { Ok(told.len()) } else { Err(format!("case {}:\n{difference}", case.name)) }

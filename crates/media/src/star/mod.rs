@@ -178,14 +178,9 @@ impl Star {
                         line::stamp_transparent_clock(started.frame, started.arrives_at - due, frames);
                     } else if started.priority == Priority::TIME_TRIGGERED {
                         let stream = self.stream_of(frames.bytes(started.frame)).unwrap_or(StreamId::NONE);
-                        let mut event =
-                            Event::of(EventKind::Forwarded, stream, frames.label(started.frame).serial);
+                        let mut event = Event::of(EventKind::Forwarded, stream, frames.label(started.frame).serial);
                         event.value = (now - due).as_ps();
-                        out.push(MediumOutput::Event {
-                            node: self.config.switch,
-                            event,
-                            frame: Some(started.frame),
-                        });
+                        out.push(MediumOutput::Event { node: self.config.switch, event, frame: Some(started.frame) });
                     }
                 }
             }

@@ -90,8 +90,7 @@ mod tests {
     fn actions_repeat_in_order_and_know_their_cycle() {
         let ms = Duration::from_ms;
         // The last one is due 1 ms before the cycle it belongs to, the second in the cycle after its own.
-        let mut agenda =
-            Agenda::new(CYCLE, [(ms(3), task(0)), (ms(12), task(1)), (ms(-1), task(2))].into_iter());
+        let mut agenda = Agenda::new(CYCLE, [(ms(3), task(0)), (ms(12), task(1)), (ms(-1), task(2))].into_iter());
         let mut seen = Vec::new();
         while let Some((Action::Task { run }, cycle)) = agenda.take_due(ms(20)) {
             seen.push((run, cycle));

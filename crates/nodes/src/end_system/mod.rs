@@ -4,9 +4,9 @@ mod agenda;
 mod config;
 mod listener;
 mod receive;
+mod talker;
 #[cfg(test)]
 mod tests;
-mod talker;
 
 use std::collections::VecDeque;
 
@@ -237,9 +237,8 @@ fn actions<'a>(
     let checks = listeners.iter().enumerate().flat_map(|(listener, entry)| {
         let windows = entry.config.windows.iter().enumerate();
         // A frame at the very end of its window is still in time.
-        windows.map(move |(instance, window)| {
-            (window.closes + Duration::from_ps(1), Action::Check { listener, instance })
-        })
+        windows
+            .map(move |(instance, window)| (window.closes + Duration::from_ps(1), Action::Check { listener, instance }))
     });
     let tasks = config.tasks.iter().enumerate().map(|(run, task)| (task.start, Action::Task { run }));
     sends.chain(checks).chain(tasks)

@@ -1,13 +1,15 @@
-//! Turns what happens into the rows of a run.
+//! Turns what happens into the rows of a run, the same ones for both engines.
 
 use chronoseal_catalog::Describer;
-use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, Work};
+use chronoseal_core::{Duration, Event, EventKind, NodeId, Priority, SimTime, StreamId, Work};
 use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, Outcome, RunRows, WorkRow};
+use chronoseal_scenario::plan::{Plan, StreamClass};
+use chronoseal_testbed::{FrameDescription, Traffic};
 
-use crate::observe::{FrameContext, Observer};
+use chronoseal_sim::{FrameContext, Observer};
 
 /// Keeps every row.
-pub struct Recorder {
+pub(crate) struct Recorder {
     describer: Describer,
     switch: NodeId,
     /// Whether frames are kept for a capture file.
@@ -19,12 +21,12 @@ pub struct Recorder {
 
 impl Recorder {
     /// An empty record of a plan whose switch is `switch`.
-    pub fn new(describer: Describer, switch: NodeId, capture: bool) -> Self {
+    pub(crate) fn new(describer: Describer, switch: NodeId, capture: bool) -> Self {
         Self { describer, switch, capture, rows: RunRows::default(), captured: 0 }
     }
 
     /// The rows, when the run is over.
-    pub fn into_rows(self) -> RunRows {
+    pub(crate) fn into_rows(self) -> RunRows {
         self.rows
     }
 
@@ -51,26 +53,6 @@ impl Recorder {
             departed_at: frame.departed_at,
             received_at: frame.received_at.or((node != self.switch).then_some(at)),
             outcome,
-            stalled: false,
-        });
-    }
-
-    fn missing_row(&mut self, at: SimTime, node: NodeId, event: &Event) {
-        let described = self.describer.at_slot(event.stream, event.sequence, at);
-        self.rows.frames.push(FrameRow {
-            stream: event.stream,
-            sequence: event.sequence,
-            sender: node,
-            at: node,
-            attack: None,
-            len: 0,
-            cycle_start: described.cycle_start,
-            slot_start: described.slot_start,
-            sent_at: None,
-            arrived_at: None,
-            departed_at: None,
-            received_at: None,
-            outcome: Outcome::Missing,
             stalled: false,
         });
     }
@@ -113,7 +95,10 @@ impl Observer for Recorder {
                 self.frame_row(at, node, event, frame);
             }
             // The receivers' rows tell; the switch's own event is in the trace.
-            (EventKind::Missing, _) if node != self.switch => self.missing_row(at, node, event),
+            (EventKind::Missing, _) if node != self.switch => {
+                let row = EventRow { time: at, node, event: *event };
+                self.rows.frames.push(missing_row(&self.describer, &row));
+            }
             _ => {}
         }
         let ends_a_frame = matches!(
@@ -136,5 +121,75 @@ impl Observer for Recorder {
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         let row = WorkRow { time: at, node, operation: work.operation.0, len: work.len, duration: cost };
         self.rows.work.push(row);
+    }
+}
+
+/// The row of a frame that never came.
+fn missing_row(describer: &Describer, row: &EventRow) -> FrameRow {
+    let described = describer.at_slot(row.event.stream, row.event.sequence, row.time);
+    FrameRow {
+        stream: row.event.stream,
+        sequence: row.event.sequence,
+        sender: describer.sender_of(row.event.stream).unwrap_or(row.node),
+        at: row.node,
+        attack: None,
+        len: 0,
+        cycle_start: described.cycle_start,
+        slot_start: described.slot_start,
+        sent_at: None,
+        arrived_at: None,
+        departed_at: None,
+        received_at: None,
+        outcome: Outcome::Missing,
+        stalled: false,
+    }
+}
+
+/// Reads the frames of a plan for the test bed.
+pub(crate) struct PlanTraffic {
+    describer: Describer,
+    switch: NodeId,
+    /// By stream.
+    priorities: Vec<Priority>,
+    receptions: Vec<Duration>,
+}
+
+impl PlanTraffic {
+    pub(crate) fn new(plan: &Plan, describer: Describer) -> Self {
+        let priority = |class: StreamClass| match class {
+            StreamClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
+            StreamClass::BestEffort { priority } => Priority(priority.min(7)),
+        };
+        Self {
+            describer,
+            switch: plan.switch_id(),
+            priorities: plan.streams.iter().map(|stream| priority(stream.class)).collect(),
+            receptions: plan.streams.iter().map(|stream| plan.frame_time(plan.secured_len(stream))).collect(),
+        }
+    }
+}
+
+impl Traffic for PlanTraffic {
+    fn priority(&self, bytes: &[u8]) -> Priority {
+        // What belongs to no stream waits behind everything that does.
+        self.describer.stream_of(bytes).map_or(Priority(0), |stream| self.priorities[stream.index()])
+    }
+
+    fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
+        let reception =
+            self.describer.stream_of(bytes).map_or(Duration::ZERO, |stream| self.receptions[stream.index()]);
+        let described = self.describer.describe(bytes, arrived_at - reception);
+        FrameDescription {
+            stream: described.stream,
+            sequence: (described.stream != StreamId::NONE).then_some(described.sequence),
+            sender: self.describer.sender_of(described.stream),
+            cycle_start: described.cycle_start,
+            slot_start: described.slot_start,
+            late_after: described.leaves_by,
+        }
+    }
+
+    fn missing(&self, event: &EventRow) -> Option<FrameRow> {
+        (event.node != self.switch).then(|| missing_row(&self.describer, event))
     }
 }

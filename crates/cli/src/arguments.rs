@@ -1,0 +1,230 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// What security costs a real-time network, and what it stops: bounded on paper, simulated, and measured on real
+/// sockets, from one scenario file.
+#[derive(Parser, Debug)]
+#[command(
+    name = "chronoseal",
+    version,
+    about,
+    max_term_width = 100,
+    after_help = "\
+First steps:
+  chronoseal check scenarios/first.toml                   does every deadline hold on paper?
+  chronoseal run scenarios/first.toml --engine sim        and in the simulator?
+  chronoseal run scenarios/first.toml --engine live       and with real frames between real processes?
+  chronoseal study run tte-hmac                           a published work, reproduced
+
+Exit status: 0 all checks held, 1 a check failed, 2 could not run."
+)]
+pub(crate) struct Arguments {
+    /// Say nothing on standard error but errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Validate a scenario, bound it, and weigh its candidate protections
+    Check(Check),
+    /// Run a scenario, simulated or live, and write its results and report
+    Run(Run),
+    /// List and run reproductions of published works
+    Study(Study),
+    /// Make the report of a stored run again
+    Report(Report),
+    /// Compare two sets of runs, run by run
+    Compare(Compare),
+    /// Make a scenario from a table of streams or a capture
+    Scenario(Scenario),
+    /// Measure what authentication costs on this processor
+    Bench(Bench),
+    /// Say what this host can do
+    Doctor(Doctor),
+    /// Print the JSON Schema of scenario files
+    Schema,
+    /// One end system of a live run; started by the controller, not by people
+    #[command(hide = true)]
+    Agent,
+}
+
+/// How data is written to standard output.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Format {
+    /// Text for people
+    Human,
+    /// One JSON object
+    Json,
+    /// Tables, one after another
+    Csv,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ScenarioFile {
+    /// Scenario file, TOML or JSON
+    pub(crate) file: PathBuf,
+    /// Set one value of the scenario, such as `duration=5s` or `streams.wheel.protection=sha256-16`
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_and_value)]
+    pub(crate) sets: Vec<(String, String)>,
+}
+
+fn path_and_value(text: &str) -> Result<(String, String), String> {
+    let (path, value) = text.split_once('=').ok_or("write PATH=VALUE, for example duration=5s")?;
+    Ok((path.trim().to_owned(), value.trim().to_owned()))
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioFile,
+    /// How to print
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+/// What carries the frames of a run.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum EngineName {
+    /// Virtual time: deterministic, needs no privileges
+    Sim,
+    /// The wall clock: a process and a network namespace for each node, real frames
+    Live,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioFile,
+    /// What carries the frames
+    #[arg(long, value_enum, default_value = "sim")]
+    pub(crate) engine: EngineName,
+    /// Seed of all chance, instead of the scenario's
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// How often to run; simulated runs count the seed up
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeat: u32,
+    /// Folder for the results [default: results/NAME-ENGINE-sSEED, with a number behind it if that exists]
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// Store nothing
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) no_store: bool,
+    /// Keep every frame's bytes in capture.pcapng
+    #[arg(long)]
+    pub(crate) capture: bool,
+    /// Live: do without SCHED_FIFO even where it is granted
+    #[arg(long)]
+    pub(crate) no_fifo: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Study {
+    #[command(subcommand)]
+    pub(crate) action: StudyAction,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum StudyAction {
+    /// List the studies
+    List,
+    /// Reproduce one: printed, recomputed, simulated, measured, in one report
+    Run(StudyRun),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct StudyRun {
+    /// Its name, as `study list` shows it
+    pub(crate) name: String,
+    /// Capture five minutes for each live test, as the source did, instead of 20 seconds
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Leave the live rows out
+    #[arg(long)]
+    pub(crate) no_live: bool,
+    /// Live: do without SCHED_FIFO even where it is granted
+    #[arg(long)]
+    pub(crate) no_fifo: bool,
+    /// Seed of all chance
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Folder for results and report [default: results/NAME, with a number behind it if that exists]
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Report {
+    /// Folder of a stored run
+    pub(crate) run: PathBuf,
+    /// Where to write the page [default: report.html in the folder]
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Compare {
+    /// Folder that holds stored runs, or one run
+    pub(crate) a: PathBuf,
+    /// Folder to compare with it
+    pub(crate) b: PathBuf,
+    /// How to print
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Scenario {
+    #[command(subcommand)]
+    pub(crate) action: ScenarioAction,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum ScenarioAction {
+    /// From a CSV table of streams (name,from,to,period,frame,class[,protection]) or a pcap/pcapng capture
+    From(ScenarioFrom),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ScenarioFrom {
+    /// The table or capture
+    pub(crate) file: PathBuf,
+    /// Where to write the scenario [default: standard output]
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Bench {
+    /// Calls for each hash, side and length
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) calls: u32,
+    /// Print a platform to put into a scenario instead
+    #[arg(long)]
+    pub(crate) platform: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Doctor {
+    /// How to print
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+}

@@ -1,0 +1,40 @@
+//! `chronoseal compare`
+
+use std::path::{Path, PathBuf};
+
+use chronoseal_report::{Change, compare, compare_document};
+use chronoseal_results::{RunSummary, store};
+
+use crate::arguments::Compare;
+use crate::printer::Printer;
+use crate::{Status, Trouble};
+
+pub(crate) fn run(options: &Compare, printer: &Printer) -> Result<Status, Trouble> {
+    let (a, b) = (runs(&options.a)?, runs(&options.b)?);
+    let report = compare(&a, &b);
+    let name = |path: &Path| path.display().to_string();
+    printer.document(&compare_document(&report, (&name(&options.a), &name(&options.b))), options.format);
+    if report.verdict == Change::Insufficient {
+        printer.hint("next: chronoseal run FILE --repeat 10 --out FOLDER for each side");
+    }
+    Ok(if report.verdict == Change::Worse { Status::Failed } else { Status::Held })
+}
+
+/// The summaries of every run in a folder, by name; of the folder itself if it is a run.
+fn runs(folder: &Path) -> Result<Vec<RunSummary>, Trouble> {
+    if folder.join("manifest.json").exists() {
+        return Ok(vec![store::read(folder)?.1]);
+    }
+    let entries = std::fs::read_dir(folder)
+        .map_err(|error| Trouble(format!("error: cannot read {}: {error}", folder.display())))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| path.join("manifest.json").exists());
+    paths.sort();
+    if paths.is_empty() {
+        return Err(Trouble(format!(
+            "error: {} holds no run\nhelp: give a folder written by `chronoseal run FILE --repeat 10 --out FOLDER`",
+            folder.display()
+        )));
+    }
+    paths.iter().map(|path| Ok(store::read(path)?.1)).collect()
+}

@@ -1,0 +1,11 @@
+//! One file a subcommand.
+
+pub(crate) mod bench;
+pub(crate) mod check;
+pub(crate) mod compare;
+pub(crate) mod doctor;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod scenario;
+pub(crate) mod schema;
+pub(crate) mod study;

@@ -1,0 +1,66 @@
+//! `chronoseal study`
+
+use std::sync::atomic::Ordering;
+
+use chronoseal_report::{Held, html};
+use chronoseal_study::{StudyOptions, studies};
+use chronoseal_testbed::interrupt;
+
+use crate::arguments::{Study, StudyAction, StudyRun};
+use crate::printer::Printer;
+use crate::{Status, Trouble, input};
+
+pub(crate) fn run(options: &Study, printer: &Printer) -> Result<Status, Trouble> {
+    match &options.action {
+        StudyAction::List => {
+            for study in studies() {
+                printer.data(&format!("{:16} {}", study.name, study.title));
+            }
+            Ok(Status::Held)
+        }
+        StudyAction::Run(options) => reproduce(options, printer),
+    }
+}
+
+fn reproduce(options: &StudyRun, printer: &Printer) -> Result<Status, Trouble> {
+    let Some(study) = studies().iter().find(|study| study.name == options.name) else {
+        let names: Vec<_> = studies().iter().map(|study| study.name).collect();
+        return Err(Trouble(format!(
+            "error: there is no study named {}\nhelp: write one of {}",
+            options.name,
+            names.join(", ")
+        )));
+    };
+    let folder = options.out.clone().unwrap_or_else(|| input::fresh_folder(study.name));
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Trouble(format!("error: cannot create {}: {error}", folder.display())))?;
+    let stop = interrupt::flag();
+    let bar = printer.progress(100, study.name);
+    let mut progress = |done: f64, what: &str| {
+        bar.set_position((done * 100.0) as u64);
+        bar.set_message(what.to_owned());
+    };
+    let outcome = (study.run)(
+        &StudyOptions {
+            full: options.full,
+            live: !options.no_live,
+            no_fifo: options.no_fifo,
+            seed: options.seed,
+            folder: folder.clone(),
+            agent_command: None,
+        },
+        stop,
+        &mut progress,
+    )?;
+    bar.finish_and_clear();
+    let page = folder.join("report.html");
+    input::write(&page, &html(&outcome.document))?;
+    input::write(&folder.join("tables.csv"), &chronoseal_report::csv(&outcome.document))?;
+    input::write(&folder.join("report.json"), &chronoseal_report::json(&outcome.document))?;
+    printer.document(&outcome.document, options.format);
+    if stop.load(Ordering::Relaxed) {
+        printer.note("interrupted: what there was is kept and marked as such");
+    }
+    printer.hint(&format!("results: {}  report: {}  seed: {}", folder.display(), page.display(), options.seed));
+    Ok(if outcome.document.verdict.held == Held::No { Status::Failed } else { Status::Held })
+}

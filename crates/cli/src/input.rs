@@ -1,0 +1,61 @@
+//! Reads scenarios and what they refer to, and finds folders for results.
+
+use std::path::{Path, PathBuf};
+
+use chronoseal_runner::Scenario;
+use chronoseal_scenario::Files;
+
+use crate::Trouble;
+use crate::arguments::ScenarioFile;
+
+/// Files beside the scenario.
+struct Beside<'a>(&'a Path);
+
+impl Files for Beside<'_> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        let path = self.0.join(path);
+        std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+/// Reads and checks a scenario, `more` overrides after those of the command line.
+pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)]) -> Result<Scenario, Trouble> {
+    let path = &file.file;
+    let text = read(path)?;
+    let sets: Vec<_> = file.sets.iter().chain(more).cloned().collect();
+    let beside = path.parent().unwrap_or(Path::new(""));
+    Scenario::load(&path.display().to_string(), &text, &sets, &Beside(beside)).map_err(|problems| {
+        let count = problems.count();
+        let noun = if count == 1 { "problem" } else { "problems" };
+        Trouble(format!("{}\nerror: {count} {noun} in {}; nothing was run", problems.render(), path.display()))
+    })
+}
+
+/// Reads a file, with an error that says what to do.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Trouble> {
+    std::fs::read(path).map_err(|error| {
+        Trouble(format!(
+            "error: cannot read {}: {error}\nhelp: give the path of a file; `ls scenarios` shows examples",
+            path.display()
+        ))
+    })
+}
+
+/// Writes a file, with an error that says what to do.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Trouble> {
+    std::fs::write(path, text).map_err(|error| {
+        Trouble(format!("error: cannot write {}: {error}\nhelp: choose another place with --out", path.display()))
+    })
+}
+
+/// `results/NAME`, or with a number behind it if that exists.
+pub(crate) fn fresh_folder(name: &str) -> PathBuf {
+    let plain = Path::new("results").join(name);
+    if !plain.exists() {
+        return plain;
+    }
+    (2u32..)
+        .map(|number| Path::new("results").join(format!("{name}-{number}")))
+        .find(|path| !path.exists())
+        .unwrap_or(plain)
+}

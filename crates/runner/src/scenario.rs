@@ -1,0 +1,89 @@
+//! A scenario with everything it refers to: enough to build the same plan in another process.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use chronoseal_analysis::Infeasible;
+use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_scenario::plan::Plan;
+use chronoseal_scenario::{Files, Problems, load};
+use serde::{Deserialize, Serialize};
+
+/// A checked scenario, and the texts it was made from.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What it says.
+    pub plan: Plan,
+    pub(crate) sources: Sources,
+}
+
+/// What a plan is made from. Two processes with the same sources have the same plan.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Sources {
+    name: String,
+    text: Vec<u8>,
+    sets: Vec<(String, String)>,
+    attached: BTreeMap<String, Vec<u8>>,
+}
+
+impl Scenario {
+    /// Reads a scenario, as [`chronoseal_scenario::load`] does, and remembers the files it refers to.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn load(name: &str, text: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Self, Problems> {
+        let remember = Remember { files, seen: RefCell::default() };
+        let plan = load(name, text, sets, &remember)?;
+        let sources =
+            Sources { name: name.into(), text: text.into(), sets: sets.into(), attached: remember.seen.into_inner() };
+        Ok(Self { plan, sources })
+    }
+
+    /// The same scenario with more overrides.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it then.
+    pub fn with(&self, sets: &[(&str, &str)]) -> Result<Self, Problems> {
+        let mut sources = self.sources.clone();
+        sources.sets.extend(sets.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())));
+        sources.scenario()
+    }
+
+    /// Its schedule table.
+    ///
+    /// # Errors
+    /// What does not fit, and with what.
+    pub fn schedule(&self) -> Result<ScheduleTable, Box<Infeasible>> {
+        chronoseal_analysis::synthesize(&self.plan)
+    }
+}
+
+impl Sources {
+    pub(crate) fn scenario(self) -> Result<Scenario, Problems> {
+        let plan = load(&self.name, &self.text, &self.sets, &Attached(&self.attached))?;
+        Ok(Scenario { plan, sources: self })
+    }
+}
+
+/// Hands files through and keeps what was read.
+struct Remember<'a> {
+    files: &'a dyn Files,
+    seen: RefCell<BTreeMap<String, Vec<u8>>>,
+}
+
+impl Files for Remember<'_> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        let bytes = self.files.read(path)?;
+        self.seen.borrow_mut().insert(path.to_owned(), bytes.clone());
+        Ok(bytes)
+    }
+}
+
+/// Files read before.
+struct Attached<'a>(&'a BTreeMap<String, Vec<u8>>);
+
+impl Files for Attached<'_> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.0.get(path).cloned().ok_or_else(|| "it was not read when the run was prepared".into())
+    }
+}

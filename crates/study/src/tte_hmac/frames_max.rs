@@ -1,0 +1,191 @@
+//! How many frames fit in a base period, found by simulating more and more of them.
+//!
+//! No formula is asked: frames are added, one slot after the other, until in the trace one is thrown away, absent, or
+//! passed on after its slot or its period has ended.
+
+use chronoseal_analysis::synthesis::{explicit, slot_pitch};
+use chronoseal_catalog::Describer;
+use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime};
+use chronoseal_scenario::plan::{Accounting, Fidelity, Plan, StreamClass};
+use chronoseal_sim::{FrameContext, Observer};
+
+use super::scenarios;
+use crate::StudyError;
+
+/// Base periods each trial lasts; the frames of the last one may still be on their way when it ends.
+const PERIODS: i64 = 3;
+
+/// A base period to be filled.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// End nodes, 2 or 4; frame k is sent by node k modulo this number to all others.
+    pub nodes: usize,
+    /// Frame before protection [byte].
+    pub frame_len: u32,
+    /// Name of a protection in `slots.toml`.
+    pub protection: &'static str,
+    /// What counts as time on the wire.
+    pub accounting: Accounting,
+    /// Guard period.
+    pub guard: Duration,
+    /// Make and check every byte, or only headers.
+    pub real_bytes: bool,
+}
+
+/// The most frames of which every one keeps its slot and its period, by simulation.
+///
+/// # Errors
+/// If the study's scenario does not load.
+pub fn frames_max(question: &Question) -> Result<u64, StudyError> {
+    let plan = plan(question)?;
+    Ok(search(|count| holds(&filled(&plan, count, question.nodes))))
+}
+
+/// Adds frames, first in doubling and then in halving steps, until the next one would be one too many.
+fn search(mut holds: impl FnMut(u64) -> bool) -> u64 {
+    let (mut fits, mut too_many) = (0, 1);
+    while holds(too_many) {
+        fits = too_many;
+        too_many *= 2;
+    }
+    while too_many - fits > 1 {
+        let middle = fits + (too_many - fits) / 2;
+        if holds(middle) { fits = middle } else { too_many = middle }
+    }
+    fits
+}
+
+fn plan(question: &Question) -> Result<Plan, StudyError> {
+    let frame = format!("{}B", question.frame_len);
+    let guard = question.guard.to_string();
+    let mut plan = scenarios::load(
+        scenarios::SLOTS,
+        &[
+            ("streams.frame.frame", &frame),
+            ("streams.frame.protection", question.protection),
+            ("network.time_triggered_ethernet.guard_period", &guard),
+            ("network.time_triggered_ethernet.accounting", question.accounting.name()),
+        ],
+    )?
+    .plan;
+    plan.nodes.truncate(question.nodes);
+    plan.fidelity = if question.real_bytes { Fidelity::Bytes } else { Fidelity::Timing };
+    plan.duration = plan.network.cluster_cycle * PERIODS;
+    Ok(plan)
+}
+
+/// The plan with `count` frames, senders in turn.
+fn filled(plan: &Plan, count: u64, nodes: usize) -> Plan {
+    let mut plan = plan.clone();
+    let first = plan.streams.remove(0);
+    plan.streams = (0..count as usize)
+        .map(|index| {
+            let mut stream = first.clone();
+            stream.name = format!("frame.{index}");
+            stream.sender = NodeId((index % nodes) as u16);
+            stream.receivers =
+                (0..nodes).filter(|node| *node != index % nodes).map(|node| NodeId(node as u16)).collect();
+            // The beacon's identifier is left out.
+            let ct_id = index as u16 + 1;
+            stream.class = StreamClass::TimeTriggered { ct_id: ct_id + u16::from(ct_id >= plan.network.sync_id) };
+            stream
+        })
+        .collect();
+    plan
+}
+
+/// True if in a simulation of the plan, one slot after the other, every frame keeps its slot and its period.
+pub(super) fn holds(plan: &Plan) -> bool {
+    let pitch = slot_pitch(plan, &plan.streams[0]);
+    let schedule = explicit(plan, pitch);
+    let watch = SlotWatch { describer: Describer::new(plan, &schedule), delivered: 0, violated: false };
+    let receivers = plan.streams.iter().map(|stream| stream.receivers.len() as u64).sum::<u64>();
+    let (watch, _) = chronoseal_sim::run(plan, &schedule, watch, &mut |_| true);
+    // The last period's frames may still be on their way; all others have to be there.
+    !watch.violated && watch.delivered >= receivers * (PERIODS as u64 - 1)
+}
+
+/// Sees whether every frame keeps its slot and its period.
+struct SlotWatch {
+    describer: Describer,
+    delivered: u64,
+    violated: bool,
+}
+
+impl Observer for SlotWatch {
+    fn event(&mut self, _: SimTime, _: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        match event.kind {
+            EventKind::Delivered => {
+                self.delivered += 1;
+                let Some(frame) = frame else { return };
+                let leaves_by = self.describer.describe(frame.bytes, frame.label.sent_at).leaves_by;
+                self.violated |= frame.departed_at > leaves_by;
+            }
+            EventKind::Discarded(_) | EventKind::Missing => self.violated = true,
+            EventKind::Forwarded => self.violated |= event.value > 0,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoseal_analysis::tdma;
+    use chronoseal_core::AttackKind;
+    use chronoseal_scenario::plan::{AttackPlace, ThreatPlan};
+
+    fn question(frame_len: u32, protection: &'static str) -> Question {
+        Question {
+            nodes: 2,
+            frame_len,
+            protection,
+            accounting: Accounting::AsPublished,
+            guard: Duration::from_us(200),
+            real_bytes: true,
+        }
+    }
+
+    #[test]
+    fn simulated_frames_max_equals_the_formula_for_every_size_tag_accounting_and_guard() {
+        let overheads = [("none", 0), ("sha256-16", 16), ("sha1-20", 20), ("macsec-24", 24), ("sha256-32", 32)];
+        for (protection, overhead) in overheads {
+            for frame_len in [60, 105, 577, 1514 - overhead] {
+                for accounting in [Accounting::AsPublished, Accounting::OnWire] {
+                    for guard in [Duration::ZERO, Duration::from_us(200)] {
+                        let asked =
+                            Question { accounting, guard, real_bytes: false, ..question(frame_len, protection) };
+                        let plan = plan(&asked).unwrap();
+                        let frame_time = plan.frame_time(frame_len + overhead);
+                        let expected = tdma::frames_max(plan.network.cluster_cycle, frame_time, guard);
+                        assert_eq!(frames_max(&asked).unwrap(), expected, "{asked:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn four_nodes_fill_a_period_as_two_do() {
+        let asked = question(60, "none");
+        assert_eq!(frames_max(&Question { nodes: 4, ..asked }).unwrap(), frames_max(&asked).unwrap());
+    }
+
+    #[test]
+    fn one_corrupted_tag_makes_a_period_that_holds_fail() {
+        let plan = plan(&question(60, "sha1-20")).unwrap();
+        let mut plan = filled(&plan, 48, 2);
+        assert!(holds(&plan), "48 frames with a SHA-1 tag fit");
+        plan.threats.push(ThreatPlan {
+            name: "one bit".into(),
+            kind: AttackKind::Tamper,
+            target: chronoseal_core::StreamId(6),
+            place: AttackPlace::OnLink(NodeId(0)),
+            start: Duration::ZERO,
+            every: Duration::from_ms(10),
+            count: 1,
+            at_slot_offset: Duration::ZERO,
+        });
+        assert!(!holds(&plan), "one tag that does not verify is one frame too few");
+    }
+}
