@@ -11,6 +11,10 @@ use nix::time::{ClockId, clock_gettime};
 /// later on an idle virtual processor. Never longer: the kernel punishes real-time threads that do not sleep.
 pub(crate) const SPIN: Duration = Duration::from_us(60);
 
+/// Two clocks read within this time count as read at once [ns].
+const PAIRING_NS: i64 = 500;
+const PAIRING_TRIES: u32 = 4;
+
 fn read_ns(clock: ClockId) -> i64 {
     let now = clock_gettime(clock).expect("every Linux has this clock");
     now.tv_sec() * 1_000_000_000 + now.tv_nsec()
@@ -35,12 +39,22 @@ impl RunClock {
         SimTime::ZERO + Duration::from_ns(monotonic_ns() - self.epoch_ns)
     }
 
-    /// The run's time of a kernel stamp taken by `CLOCK_REALTIME`, never later than now. Both clocks are read at once,
-    /// so a step of the wall clock between stamp and call is all that could go wrong.
+    /// The run's time of a kernel stamp taken by `CLOCK_REALTIME`, never later than now. One clock is read between two
+    /// readings of the other, again if the thread was interrupted meanwhile; what remains uncertain is half of
+    /// [`PAIRING_NS`] and any step of the wall clock between stamp and call.
     pub(crate) fn of_realtime(self, stamp_ns: Option<i64>) -> SimTime {
-        let now = self.now();
-        let age_ns = stamp_ns.map_or(0, |stamp| read_ns(ClockId::CLOCK_REALTIME) - stamp);
-        now - Duration::from_ns(age_ns.max(0))
+        let Some(stamp_ns) = stamp_ns else { return self.now() };
+        let mut best = (i64::MAX, 0);
+        for _ in 0..PAIRING_TRIES {
+            let before = monotonic_ns();
+            let realtime = read_ns(ClockId::CLOCK_REALTIME);
+            let gap = monotonic_ns() - before;
+            best = best.min((gap, before + gap / 2 - (realtime - stamp_ns).max(0)));
+            if gap <= PAIRING_NS {
+                break;
+            }
+        }
+        SimTime::ZERO + Duration::from_ns(best.1 - self.epoch_ns)
     }
 
     /// Looks at the clock until `at`.
