@@ -92,8 +92,8 @@ pub struct FrameLabel {
     pub sent_at: SimTime,
     /// When its last bit had reached the switch; stamped by the medium.
     pub arrived_at: Option<SimTime>,
-    /// The driver's own number for it.
-    pub serial: u64,
+    /// The driver's own number for it; `None` if the medium made the frame itself.
+    pub serial: Option<u64>,
 }
 
 /// Room for one frame [byte].

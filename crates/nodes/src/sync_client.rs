@@ -100,14 +100,18 @@ impl SyncClient {
         self.anchor_cluster + elapsed + self.rate.gain(elapsed)
     }
 
-    /// The time of the oscillator at a cluster time, to within a picosecond for a cycle and any rate of a real clock.
+    /// The first time of the oscillator at which cluster time has come to `cluster`.
     pub fn local_time(&self, cluster: Duration) -> LocalTime {
         let elapsed = cluster - self.anchor_cluster;
         // 1 / (1 + r) = 1 - r + r^2 - ...; with r below 1e-3 the third term is below 1e-9.
         let gain = self.rate.gain(elapsed);
         let guess = self.anchor_local + elapsed - gain + self.rate.gain(gain);
-        // One step of Newton removes what the series left out.
-        guess + (cluster - self.cluster_time(guess))
+        // A step of Newton removes what the series left out; the last picosecond may need another.
+        let mut local = guess + (cluster - self.cluster_time(guess));
+        while self.cluster_time(local) < cluster {
+            local += Duration::from_ps(1);
+        }
+        local
     }
 
     /// A beacon whose last bit came in at `rx_at`.

@@ -16,13 +16,13 @@ pub(crate) struct Recorder {
     capture: bool,
     rows: RunRows,
     /// Serial number of the frame captured last on its way in, so that a multicast is captured there once.
-    captured: u64,
+    captured: Option<u64>,
 }
 
 impl Recorder {
     /// An empty record of a plan whose switch is `switch`.
     pub(crate) fn new(describer: Describer, switch: NodeId, capture: bool) -> Self {
-        Self { describer, switch, capture, rows: RunRows::default(), captured: 0 }
+        Self { describer, switch, capture, rows: RunRows::default(), captured: None }
     }
 
     /// The rows, when the run is over.
@@ -42,7 +42,7 @@ impl Recorder {
         self.rows.frames.push(FrameRow {
             stream: described.stream,
             sequence: described.sequence,
-            sender: frame.label.sender,
+            sender: self.sender(&frame, described.stream),
             at: node,
             attack: frame.label.attack,
             len: frame.bytes.len() as u32,
@@ -57,7 +57,16 @@ impl Recorder {
         });
     }
 
+    /// Who is named as sender: an attacker of its own frames only, not of those it let pass on a station's link.
+    fn sender(&self, frame: &FrameContext<'_>, stream: StreamId) -> NodeId {
+        match frame.label.attack {
+            Some(_) => frame.label.sender,
+            None => self.describer.sender_of(stream).unwrap_or(frame.label.sender),
+        }
+    }
+
     fn capture(&mut self, node: NodeId, event: &Event, frame: FrameContext<'_>) {
+        let stream = self.describer.stream_of(frame.bytes).unwrap_or(StreamId::NONE);
         let comment = match (event.kind, frame.label.attack) {
             (EventKind::Discarded(reason), _) => format!("discarded: {}", reason.name()),
             (_, Some(attack)) => format!("{} by an attacker", attack.name()),
@@ -69,7 +78,7 @@ impl Recorder {
             self.captured = frame.label.serial;
             self.rows.captures.push(CaptureRow {
                 time: arrived,
-                node: frame.label.sender,
+                node: self.sender(&frame, stream),
                 direction: Direction::Arrival,
                 comment: comment.clone(),
                 bytes: frame.bytes.to_vec(),

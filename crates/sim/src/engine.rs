@@ -335,7 +335,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         *self.frames.label_mut(self.scratch) = FrameLabel {
             sender: station.setup.id,
             attack: station.attack.take(),
-            serial: self.serial,
+            serial: Some(self.serial),
             ..FrameLabel::default()
         };
         self.frames.set_len(self.scratch, len);

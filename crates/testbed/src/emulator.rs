@@ -48,8 +48,8 @@ pub(crate) struct Arrival {
 /// A frame written to a wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
-    /// Index of its arrival.
-    pub(crate) serial: usize,
+    /// Index of its arrival; `None` if the medium made the frame itself (a beacon).
+    pub(crate) serial: Option<usize>,
     /// Index of its wire.
     pub(crate) wire: usize,
     /// When its first bit left the switch: as planned, plus what the write was late.
@@ -63,8 +63,8 @@ pub(crate) struct Departure {
 /// A frame thrown away in the medium.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MediumDiscard {
-    /// Index of its arrival.
-    pub(crate) serial: usize,
+    /// Index of its arrival; `None` if the medium made the frame itself.
+    pub(crate) serial: Option<usize>,
     pub(crate) node: NodeId,
     pub(crate) event: Event,
 }
@@ -72,7 +72,7 @@ pub(crate) struct MediumDiscard {
 /// A frame seen on a wire; its bytes are `start..end` of [`EmulatorLog::captured`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capture {
-    pub(crate) serial: usize,
+    pub(crate) serial: Option<usize>,
     pub(crate) time: SimTime,
     pub(crate) wire: usize,
     pub(crate) direction: Direction,
@@ -207,7 +207,7 @@ impl Emulator<'_> {
         let from = self.wires[wire].attachment;
         let serial = self.log.arrivals.len();
         *self.frames.label_mut(frame) =
-            FrameLabel { sender: from.node, sent_at: now, serial: serial as u64, ..FrameLabel::default() };
+            FrameLabel { sender: from.node, sent_at: now, serial: Some(serial as u64), ..FrameLabel::default() };
         // The medium may give the slot to another frame before the records are written.
         let mut bytes = [0; FRAME_LEN_MAX];
         bytes[..len].copy_from_slice(self.frames.bytes(frame));
@@ -218,7 +218,7 @@ impl Emulator<'_> {
         let priority = self.config.traffic.priority(bytes);
         self.medium.handle_frame(now, from, priority, frame, &mut self.frames, &mut self.out);
         self.perform(now);
-        self.capture(serial, now, wire, Direction::Arrival, bytes);
+        self.capture(Some(serial), now, wire, Direction::Arrival, bytes);
         let arrival = &mut self.log.arrivals[serial];
         arrival.hash = hash_of(bytes);
         arrival.description = self.config.traffic.describe(bytes, arrival.arrived_at.unwrap_or(now));
@@ -236,7 +236,7 @@ impl Emulator<'_> {
                 MediumOutput::Discard { node, event, frame } => {
                     let label = *self.frames.label(frame);
                     self.note_arrival(&label);
-                    self.log.discards.push(MediumDiscard { serial: label.serial as usize, node, event });
+                    self.log.discards.push(MediumDiscard { serial: serial_of(&label), node, event });
                     self.log.events.push(EventRow { time: planned, node, event });
                     self.frames.release(frame);
                 }
@@ -250,7 +250,7 @@ impl Emulator<'_> {
     }
 
     fn note_arrival(&mut self, label: &FrameLabel) {
-        if let Some(arrival) = self.log.arrivals.get_mut(label.serial as usize) {
+        if let Some(arrival) = serial_of(label).and_then(|serial| self.log.arrivals.get_mut(serial)) {
             arrival.arrived_at = arrival.arrived_at.or(label.arrived_at);
         }
     }
@@ -271,17 +271,17 @@ impl Emulator<'_> {
         let accepted = write(&self.wires[wire].tap, bytes);
         self.log.releases.push(ReleaseRow { planned, error });
         self.log.departures.push(Departure {
-            serial: label.serial as usize,
+            serial: serial_of(&label),
             wire,
             departed_at: departed_at + error.max(Duration::ZERO),
             written_at,
             hash: hash_of(bytes),
             accepted,
         });
-        self.capture(label.serial as usize, written_at, wire, Direction::Departure, bytes);
+        self.capture(serial_of(&label), written_at, wire, Direction::Departure, bytes);
     }
 
-    fn capture(&mut self, serial: usize, time: SimTime, wire: usize, direction: Direction, bytes: &[u8]) {
+    fn capture(&mut self, serial: Option<usize>, time: SimTime, wire: usize, direction: Direction, bytes: &[u8]) {
         if self.config.capture {
             let start = self.log.captured.len();
             self.log.captured.extend_from_slice(bytes);
@@ -289,6 +289,11 @@ impl Emulator<'_> {
             self.log.captures.push(Capture { serial, time, wire, direction, start, end });
         }
     }
+}
+
+/// Index of the arrival a frame came in with.
+fn serial_of(label: &FrameLabel) -> Option<usize> {
+    label.serial.map(|serial| serial as usize)
 }
 
 /// True if the kernel took the frame.

@@ -9,7 +9,7 @@ use chronoseal_results::{CaptureRow, FrameRow, Outcome, RunRows, StallRow};
 use crate::emulator::{Arrival, Departure, EmulatorLog, Wire};
 use crate::live::{AgentConfig, AgentCounts};
 use crate::log::{AgentLog, OperationNames, ReceivedRecord, SentRecord, kind_of};
-use crate::traffic::Traffic;
+use crate::traffic::{FrameDescription, Traffic};
 
 /// Frames that may be lost in a row before the sequence is found again.
 const GAP_MAX: usize = 8192;
@@ -206,26 +206,29 @@ impl Table<'_> {
         let mut rows = Vec::with_capacity(self.emulated.departures.len());
         let mut ended = vec![false; self.emulated.arrivals.len()];
         for (index, departure) in self.emulated.departures.iter().enumerate() {
-            ended[departure.serial] = true;
+            // What the medium made itself is no frame of a stream; its receivers' events tell of it.
+            let Some(serial) = departure.serial else { continue };
+            ended[serial] = true;
             let to = self.wires[departure.wire].attachment.node;
             if self.is_attacker(to) {
                 continue;
             }
-            let mut row = self.row_of(departure.serial, to);
+            let mut row = self.row_of(serial, to);
             row.departed_at = Some(departure.departed_at);
             let mut last = departure.written_at;
             if let Some(received) = &self.received_of[index] {
                 let received_at = SimTime::from_ps(received.at_ps);
                 last = last.max(received_at);
                 row.received_at = Some(received_at);
-                let description = &self.emulated.arrivals[departure.serial].description;
+                let description = &self.emulated.arrivals[serial].description;
                 self.judge(&mut row, received, description.late_after, description.sequence.is_none());
             }
             rows.push(self.with_stall(row, Some(last)));
         }
         for discard in &self.emulated.discards {
-            ended[discard.serial] = true;
-            let mut row = self.row_of(discard.serial, discard.node);
+            let Some(serial) = discard.serial else { continue };
+            ended[serial] = true;
+            let mut row = self.row_of(serial, discard.node);
             if let EventKind::Discarded(reason) = discard.event.kind {
                 row.outcome = Outcome::Discarded(reason);
             }
@@ -281,13 +284,14 @@ impl Table<'_> {
 
     fn capture_rows(&self) -> Vec<CaptureRow> {
         let row = |capture: &crate::emulator::Capture| {
-            let description = &self.emulated.arrivals[capture.serial].description;
+            let description =
+                capture.serial.map_or(FrameDescription::UNKNOWN, |serial| self.emulated.arrivals[serial].description);
             let mut comment = match (description.stream, description.sequence) {
                 (StreamId::NONE, _) => String::new(),
                 (stream, None) => format!("stream {}", stream.0),
                 (stream, Some(sequence)) => format!("stream {} sequence {sequence}", stream.0),
             };
-            if let Some(attack) = self.attack_of(capture.serial) {
+            if let Some(attack) = capture.serial.and_then(|serial| self.attack_of(serial)) {
                 comment = format!("{}: {comment}", attack.name());
             }
             CaptureRow {

@@ -138,7 +138,7 @@ impl Star {
         frames: &FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
-        let event = Event::of(EventKind::Discarded(reason), stream, frames.label(frame).serial);
+        let event = Event::of(EventKind::Discarded(reason), stream, frames.label(frame).serial.unwrap_or(0));
         out.push(MediumOutput::Discard { node: self.config.switch, event, frame });
     }
 
@@ -178,7 +178,7 @@ impl Star {
                         line::stamp_transparent_clock(started.frame, started.arrives_at - due, frames);
                     } else if started.priority == Priority::TIME_TRIGGERED {
                         let stream = self.stream_of(frames.bytes(started.frame)).unwrap_or(StreamId::NONE);
-                        let mut event = Event::of(EventKind::Forwarded, stream, frames.label(started.frame).serial);
+                        let mut event = Event::of(EventKind::Forwarded, stream, frames.label(started.frame).serial.unwrap_or(0));
                         event.value = (now - due).as_ps();
                         out.push(MediumOutput::Event { node: self.config.switch, event, frame: Some(started.frame) });
                     }

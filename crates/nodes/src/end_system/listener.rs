@@ -2,7 +2,6 @@
 
 use chronoseal_core::{DiscardReason, Duration, Work};
 use chronoseal_frameauth::{Opener, Profile};
-use chronoseal_wire::ethernet::{FRAME_LEN_MAX, HEADER_LEN};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 
 use super::config::{ListenerConfig, Protection};
@@ -81,12 +80,16 @@ impl Listener {
         cycle >= 0 && self.seen[instance].is_none_or(|seen| seen < cycle)
     }
 
-    /// Checks the payload of a frame and returns its sequence number.
-    pub(super) fn open(&mut self, payload: &[u8], slot_count: Option<u64>) -> Result<u64, DiscardReason> {
+    /// Checks the payload of a frame and returns its sequence number. Without real bytes there is no tag to check.
+    pub(super) fn open(
+        &mut self,
+        payload: &[u8],
+        slot_count: Option<u64>,
+        real_bytes: bool,
+    ) -> Result<u64, DiscardReason> {
         let payload = match &mut self.opener {
-            Some((opener, _)) => opener.open(payload, slot_count)?.payload,
-            None if payload.len() > FRAME_LEN_MAX - HEADER_LEN => return Err(DiscardReason::TooLong),
-            None => payload,
+            Some((opener, _)) if real_bytes => opener.open(payload, slot_count)?.payload,
+            _ => payload,
         };
         let header = TestBedHeader::parse(payload).map_err(DiscardReason::from)?;
         if header.stream != self.config.stream {

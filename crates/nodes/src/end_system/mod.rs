@@ -209,8 +209,7 @@ impl EndSystem {
             return None;
         }
         let agenda = match self.agenda.next_at() {
-            // Rounding in the clock's two directions must not wake the station a picosecond early for ever.
-            Some(at) if self.clock.is_synchronised() => Some(self.clock.local_time(at) + Duration::from_ps(2)),
+            Some(at) if self.clock.is_synchronised() => Some(self.clock.local_time(at)),
             _ => None,
         };
         let periodic = self.periodic.iter().map(|(at, _)| *at).min();

@@ -69,7 +69,7 @@ impl EndSystem {
 
     fn open(&mut self, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
         let listener = &mut self.listeners[index];
-        match listener.open(payload, slot_count) {
+        match listener.open(payload, slot_count, self.config.real_bytes) {
             Ok(sequence) => {
                 let mut event = Event::of(EventKind::Delivered, listener.config.stream, sequence);
                 event.value = since_slot.as_ps();
