@@ -18,7 +18,8 @@ pub struct Description {
     pub cycle_start: SimTime,
     /// Start of its slot.
     pub slot_start: Option<SimTime>,
-    /// The switch has to pass it on by then: the end of its slot, or of its period if that is earlier.
+    /// The switch has to pass it on by then: the end of its slot, or of its period if that is earlier, and the
+    /// precision of the cluster's clocks.
     pub leaves_by: Option<SimTime>,
 }
 
@@ -27,6 +28,7 @@ pub struct Description {
 pub struct Describer {
     ct_marker: [u8; 4],
     cluster_cycle: Duration,
+    precision: Duration,
     streams: Vec<Known>,
     /// `by_ct_id[id]` is the stream with that identifier.
     by_ct_id: Vec<Option<StreamId>>,
@@ -58,7 +60,8 @@ impl Describer {
             }
         }
         let cluster_cycle = plan.network.cluster_cycle;
-        Self { ct_marker: plan.network.ct_marker, cluster_cycle, streams, by_ct_id }
+        let precision = plan.network.precision;
+        Self { ct_marker: plan.network.ct_marker, cluster_cycle, precision, streams, by_ct_id }
     }
 
     /// The stream a frame's destination names.
@@ -107,7 +110,7 @@ impl Describer {
             sequence,
             cycle_start,
             slot_start: Some(cycle_start + slot.start),
-            leaves_by: Some(cycle_start + slot.end.min(period_end)),
+            leaves_by: Some(cycle_start + slot.end.min(period_end) + self.precision),
         }
     }
 

@@ -122,9 +122,23 @@ pub(crate) struct Run {
     /// Live: do without SCHED_FIFO even where it is granted
     #[arg(long)]
     pub(crate) no_fifo: bool,
+    /// Live: on which processors emulator and stations run
+    #[arg(long, value_enum)]
+    pub(crate) placement: Option<PlacementName>,
     /// How to print
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
+}
+
+/// Where a live run's threads are kept.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PlacementName {
+    /// All on one processor: the shortest wake-ups, but stations and emulator wait for each other
+    One,
+    /// The emulator on a processor of its own
+    Apart,
+    /// Wherever the kernel likes
+    Free,
 }
 
 #[derive(Args, Debug)]

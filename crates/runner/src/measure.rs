@@ -8,7 +8,7 @@ use chronoseal_catalog::{BuildOptions, Describer, attachments, node_ids};
 use chronoseal_core::{Duration, Node, NodeId, Ppm};
 use chronoseal_results::Engine;
 use chronoseal_scenario::plan::{ClockPlan, Fidelity, Plan, Sync};
-use chronoseal_testbed::{AgentCommand, AgentConfig, LiveConfig, LiveError, LiveOutcome};
+use chronoseal_testbed::{Placement, AgentCommand, AgentConfig, LiveConfig, LiveError, LiveOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::record::PlanTraffic;
@@ -25,6 +25,8 @@ pub struct LiveOptions {
     pub capture: bool,
     /// Do without `SCHED_FIFO` even where it is granted.
     pub no_fifo: bool,
+    /// On which processors; `None`: all on one.
+    pub placement: Option<Placement>,
     /// How to start an agent; `None`: this executable with the one argument `agent`.
     pub agent_command: Option<AgentCommand>,
 }
@@ -75,6 +77,7 @@ pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) ->
     let mut config = LiveConfig::new(agents(plan), node_config, plan.duration);
     config.capture = options.capture;
     config.fifo = !options.no_fifo;
+    config.placement = options.placement.unwrap_or(Placement::OneProcessor);
     config.agent_command.clone_from(&options.agent_command);
 
     let mut star = chronoseal_catalog::star(plan, &schedule);

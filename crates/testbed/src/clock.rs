@@ -7,9 +7,9 @@ use nix::poll::{PollFd, PollFlags};
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 
-/// The last stretch before a deadline is spent looking at the clock: a sleeping thread wakes up 15..25 us late, and
+/// The last stretch before a deadline is spent looking at the clock: a sleeping thread wakes up 15..75 us late, and
 /// later on an idle virtual processor. Never longer: the kernel punishes real-time threads that do not sleep.
-pub(crate) const SPIN: Duration = Duration::from_us(60);
+pub(crate) const SPIN: Duration = Duration::from_us(120);
 
 /// Two clocks read within this time count as read at once [ns].
 const PAIRING_NS: i64 = 500;

@@ -10,7 +10,7 @@
 //!
 //! Why it is built this way: TAP is the fastest way through a user-space switch that needs no root. The default places
 //! emulator and agents on one processor, since waking another processor's thread costs more than everything else.
-//! Threads sleep until 60 us before a deadline and look at the clock for the rest; they never spin longer, because the
+//! Threads sleep until 120 us before a deadline and look at the clock for the rest; they never spin longer, because the
 //! kernel takes a real-time thread that does off its processor for 50 ms. A sentinel reports what the host took anyway.
 //!
 //! ```no_run

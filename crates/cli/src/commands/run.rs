@@ -8,10 +8,10 @@ use chronoseal_report::{Held, html, run_report};
 use chronoseal_results::store;
 use chronoseal_runner::{LiveOptions, Run as FinishedRun, Scenario, measure, simulate, tally};
 use chronoseal_scenario::plan::Fidelity;
-use chronoseal_testbed::{cost, interrupt};
+use chronoseal_testbed::{Placement, cost, interrupt};
 use serde_json::json;
 
-use crate::arguments::{EngineName, Format, Run};
+use crate::arguments::{EngineName, Format, PlacementName, Run};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
 
@@ -63,7 +63,12 @@ fn one(scenario: &Scenario, options: &Run, printer: &Printer, stop: &AtomicBool)
         }
         EngineName::Live => {
             printer.hint(&format!("running live for {}", scenario.plan.duration));
-            let live = LiveOptions { capture: options.capture, no_fifo: options.no_fifo, agent_command: None };
+            let placement = options.placement.map(|placement| match placement {
+                PlacementName::One => Placement::OneProcessor,
+                PlacementName::Apart => Placement::Apart,
+                PlacementName::Free => Placement::Free,
+            });
+            let live = LiveOptions { capture: options.capture, no_fifo: options.no_fifo, placement, agent_command: None };
             Ok(measure(scenario, &live, stop)?)
         }
     }

@@ -145,7 +145,7 @@ fn one(
     }
     let scenario = scenarios::load(scenario, sets)?;
     let live_options =
-        LiveOptions { capture: true, no_fifo: options.no_fifo, agent_command: options.agent_command.clone() };
+        LiveOptions { capture: true, no_fifo: options.no_fifo, agent_command: options.agent_command.clone(), ..Default::default() };
     let Run { meta, summary, rows } = measure(&scenario, &live_options, stop)?;
     store::write(&options.folder.join("live").join(name), &meta, &summary, &rows)?;
     live.host.clone_from(&meta.host);
