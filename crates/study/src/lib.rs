@@ -54,7 +54,9 @@ pub struct StudyOptions {
 /// What a study gives.
 #[derive(Clone, Debug)]
 pub struct StudyOutcome {
-    /// Its report.
+    /// Further pages, such as the report of each live run, and where they belong.
+    pub pages: Vec<(PathBuf, String)>,
+    /// The report.
     pub document: Document,
 }
 

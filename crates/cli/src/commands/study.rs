@@ -55,6 +55,9 @@ fn reproduce(options: &StudyRun, printer: &Printer) -> Result<Status, Trouble> {
     bar.finish_and_clear();
     let page = folder.join("report.html");
     input::write(&page, &html(&outcome.document))?;
+    for (path, page) in &outcome.pages {
+        input::write(path, page)?;
+    }
     input::write(&folder.join("tables.csv"), &chronoseal_report::csv(&outcome.document))?;
     input::write(&folder.join("report.json"), &chronoseal_report::json(&outcome.document))?;
     printer.document(&outcome.document, options.format);

@@ -41,6 +41,18 @@ pub fn frames_max(question: &Question) -> Result<u64, StudyError> {
     Ok(search(|count| holds(&filled(&plan, count, question.nodes))))
 }
 
+/// The longest time from the start of a slot to the last bit at the switch, with `count` frames in the base period.
+///
+/// # Errors
+/// If the study's scenario does not load.
+pub fn frame_time_max(question: &Question, count: u64) -> Result<Duration, StudyError> {
+    let plan = filled(&plan(question)?, count, question.nodes);
+    let schedule = explicit(&plan, slot_pitch(&plan, &plan.streams[0]));
+    let summary = chronoseal_runner::simulate(&plan, &schedule, false, &mut |_| true).summary;
+    let longest = summary.streams.iter().filter_map(|stream| stream.tx.all.map(|tx| tx.max_ns)).max();
+    Ok(Duration::from_ns(longest.unwrap_or(0)))
+}
+
 /// Adds frames, first in doubling and then in halving steps, until the next one would be one too many.
 fn search(mut holds: impl FnMut(u64) -> bool) -> u64 {
     let (mut fits, mut too_many) = (0, 1);

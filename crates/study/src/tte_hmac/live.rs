@@ -1,7 +1,9 @@
 //! The live part: real frames between real processes, one run after the other.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chronoseal_report::{Document, html, run_report};
 use chronoseal_results::{RunSummary, store};
 use chronoseal_runner::{LiveOptions, MeasureError, Run, measure};
 
@@ -41,11 +43,15 @@ pub(super) struct Live {
     /// Why there is nothing, or not everything.
     pub(super) refused: Option<String>,
     pub(super) warnings: Vec<String>,
+    /// The report of each run, and where it belongs.
+    pub(super) pages: Vec<(PathBuf, String)>,
 }
 
 /// One live run.
 pub(super) struct Measured {
     pub(super) summary: RunSummary,
+    /// Its own report.
+    pub(super) document: Document,
     pub(super) interrupted: bool,
 }
 
@@ -144,12 +150,19 @@ fn one(
         return Ok(None);
     }
     let scenario = scenarios::load(scenario, sets)?;
-    let live_options =
-        LiveOptions { capture: true, no_fifo: options.no_fifo, agent_command: options.agent_command.clone(), ..Default::default() };
+    let live_options = LiveOptions {
+        capture: true,
+        no_fifo: options.no_fifo,
+        agent_command: options.agent_command.clone(),
+        ..Default::default()
+    };
     let Run { meta, summary, rows } = measure(&scenario, &live_options, stop)?;
-    store::write(&options.folder.join("live").join(name), &meta, &summary, &rows)?;
+    let folder = options.folder.join("live").join(name);
+    store::write(&folder, &meta, &summary, &rows)?;
+    let document = run_report(&meta, &summary, &rows);
+    live.pages.push((folder.join("report.html"), html(&document)));
     live.host.clone_from(&meta.host);
     live.warnings.extend(meta.warnings.iter().map(|warning| format!("{name}: {warning}")));
     let interrupted = meta.interrupted;
-    Ok(Some(Measured { summary, interrupted }))
+    Ok(Some(Measured { summary, document, interrupted }))
 }
