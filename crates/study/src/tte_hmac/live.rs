@@ -14,7 +14,7 @@ use crate::{Progress, StudyError, StudyOptions};
 pub(super) const SWITCH_LENGTHS: [u32; 3] = [60, 80, 1514];
 
 /// Rates tried for the highest the emulator carries, with the period of one frame [frames/s].
-const RATES: [(u32, &str); 7] = [
+const RATES: [(u32, &str); 9] = [
     (5_000, "200us"),
     (10_000, "100us"),
     (20_000, "50us"),
@@ -22,6 +22,8 @@ const RATES: [(u32, &str); 7] = [
     (40_000, "25us"),
     (50_000, "20us"),
     (80_000, "12.5us"),
+    (100_000, "10us"),
+    (125_000, "8us"),
 ];
 
 /// Of the frames sent, at least this share has to arrive for a rate to count as carried.
@@ -42,7 +44,8 @@ pub(super) struct Live {
     pub(super) host: Vec<(String, String)>,
     /// Why there is nothing, or not everything.
     pub(super) refused: Option<String>,
-    pub(super) warnings: Vec<String>,
+    /// What to know of them, with the names of the runs it is about.
+    pub(super) warnings: Vec<(String, Vec<String>)>,
     /// The report of each run, and where it belongs.
     pub(super) pages: Vec<(PathBuf, String)>,
 }
@@ -67,6 +70,20 @@ impl Rate {
         // A sender that cannot keep up has not offered the rate.
         let asked = f64::from(self.offered);
         self.delivered as f64 >= CARRIED_SHARE * self.sent as f64 && self.sent as f64 >= 0.98 * asked
+    }
+}
+
+impl Live {
+    /// Frames that kept their slots with every slot used by two nodes, and how many there were.
+    pub(super) fn slots_kept(&self) -> Option<(u64, u64)> {
+        let (_, _, run) = self.full.iter().find(|(nodes, len, _)| (*nodes, *len) == (2, 60))?;
+        let streams = &run.summary.streams;
+        let kept: u64 = streams.iter().map(|stream| stream.delivered).sum();
+        let rest: u64 = streams
+            .iter()
+            .map(|stream| stream.late + stream.missing + stream.unaccounted + stream.discarded_total())
+            .sum();
+        Some((kept, kept + rest))
     }
 }
 
@@ -162,7 +179,12 @@ fn one(
     let document = run_report(&meta, &summary, &rows);
     live.pages.push((folder.join("report.html"), html(&document)));
     live.host.clone_from(&meta.host);
-    live.warnings.extend(meta.warnings.iter().map(|warning| format!("{name}: {warning}")));
+    for warning in &meta.warnings {
+        match live.warnings.iter_mut().find(|(known, _)| known == warning) {
+            Some((_, runs)) => runs.push(name.to_owned()),
+            None => live.warnings.push((warning.clone(), vec![name.to_owned()])),
+        }
+    }
     let interrupted = meta.interrupted;
     Ok(Some(Measured { summary, document, interrupted }))
 }

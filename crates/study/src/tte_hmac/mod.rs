@@ -99,6 +99,9 @@ fn verdict(findings: &Findings, live: &Live) -> Verdict {
         "Some simulated counts of frames differ from the formula; they are marked in the tables.".to_owned()
     });
     let is_measured = live.refused.is_none() && !live.forger.is_empty();
+    if let Some((kept, n)) = live.slots_kept() {
+        points.push(format!("Live, with all 48 slots of a base period used by 2 end nodes, {:.2} % of n = {n} frames kept their slots on this host.", 100.0 * kept as f64 / n.max(1) as f64));
+    }
     points.push(match (&live.refused, is_measured) {
         (Some(why), _) => format!("Nothing was measured live: {why}"),
         (None, false) => "The run was stopped before the live part was complete; what is there is marked.".into(),
@@ -189,6 +192,9 @@ fn contradictions() -> Table {
 fn environment(live: &Live) -> Vec<(String, String)> {
     let mut facts = versions();
     facts.extend(live.host.iter().cloned());
-    facts.extend(live.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
+    for (warning, runs) in &live.warnings {
+        let runs = if runs.len() == 1 { runs[0].clone() } else { format!("{} live runs", runs.len()) };
+        facts.push(("warning".to_owned(), format!("{runs}: {warning}")));
+    }
     facts
 }
