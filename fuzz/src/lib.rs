@@ -17,6 +17,8 @@ pub type Target = fn(&[u8]);
 /// Every target by name; a corpus folder has the same name.
 pub const TARGETS: &[(&str, Target)] = &[
     ("ethernet_frame", ethernet_frame),
+    ("import_capture", import_capture),
+    ("import_table", import_table),
     ("protocol_control_frame", protocol_control_frame),
     ("recording_csv", recording_csv),
     ("scenario_text", scenario_text),
@@ -118,6 +120,26 @@ pub fn secured_pdu_open(data: &[u8]) {
 /// A scenario file: refused with places in its text, or a plan whose every index points at something.
 pub fn scenario_text(data: &[u8]) {
     check_outcome(chronoseal_scenario::load("fuzz.toml", data, &[], &NoFiles));
+}
+
+/// A user's table of streams: refused with places in it, or a scenario that loads as it is.
+pub fn import_table(data: &[u8]) {
+    check_import(chronoseal_scenario::import::from_csv("fuzz.csv", data));
+}
+
+/// A user's capture, pcap or pcapng: refused, or a scenario that loads as it is.
+pub fn import_capture(data: &[u8]) {
+    check_import(chronoseal_scenario::import::from_capture("fuzz.pcap", data));
+}
+
+fn check_import(imported: Result<String, Problems>) {
+    match imported {
+        Ok(text) => {
+            let loaded = chronoseal_scenario::load("imported.toml", text.as_bytes(), &[], &NoFiles);
+            assert!(loaded.is_ok(), "an imported scenario loads");
+        }
+        Err(problems) => assert!(problems.count() > 0, "a refusal says why"),
+    }
 }
 
 /// A recording beside a scenario, as a signal and as raw frames.

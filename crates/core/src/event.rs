@@ -185,6 +185,9 @@ impl StoppedBy {
 }
 
 impl AttackKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Spoof, Self::Tamper, Self::Replay];
+
     /// As shown to people and written to results.
     pub const fn name(self) -> &'static str {
         match self {
@@ -196,6 +199,33 @@ impl AttackKind {
 }
 
 impl EventKind {
+    /// Every kind without a detail.
+    pub const PLAIN: [Self; 11] = [
+        Self::SyncAcquired,
+        Self::SyncLost,
+        Self::ClockCorrected,
+        Self::BeaconRejected,
+        Self::Sent,
+        Self::Delivered,
+        Self::Missing,
+        Self::SentLate,
+        Self::Forwarded,
+        Self::TaskDone,
+        Self::TaskOverrun,
+    ];
+
+    /// Every kind with every detail.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let attacks = AttackKind::ALL.into_iter().map(Self::Attacked);
+        let discards = DiscardReason::ALL.into_iter().map(Self::Discarded);
+        Self::PLAIN.into_iter().chain(attacks).chain(discards)
+    }
+
+    /// The inverse of [`Self::code`].
+    pub fn from_code(code: u16) -> Option<Self> {
+        Self::all().find(|kind| kind.code() == code)
+    }
+
     /// A number for traces and fingerprints: the kind, and for some a detail below it.
     pub const fn code(self) -> u16 {
         match self {
@@ -232,5 +262,18 @@ impl EventKind {
             Self::TaskOverrun => "task-overrun",
             Self::Attacked(_) => "attacked",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_code_of_its_own() {
+        for kind in EventKind::all() {
+            assert_eq!(EventKind::from_code(kind.code()), Some(kind));
+        }
+        assert_eq!(EventKind::from_code(0xffff), None);
     }
 }

@@ -24,6 +24,7 @@ impl RateDeviation {
     }
 
     /// What a clock with this deviation gains in `span`, rounded down.
+    #[inline]
     pub const fn gain(self, span: Duration) -> Duration {
         if self.0 == 0 {
             return Duration::ZERO;
@@ -53,12 +54,14 @@ impl Oscillator {
     }
 
     /// What it shows at a time of the run.
+    #[inline]
     pub fn local(&self, at: SimTime) -> LocalTime {
         let elapsed = at.since_zero();
         LocalTime::ZERO + self.offset + elapsed + self.rate.gain(elapsed)
     }
 
     /// The first time of the run at which it shows at least `local`.
+    #[inline]
     pub fn sim(&self, local: LocalTime) -> SimTime {
         let shown = local.since_zero() - self.offset;
         if self.rate == RateDeviation::ZERO {

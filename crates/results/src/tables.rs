@@ -85,7 +85,7 @@ pub(crate) fn read_frames(path: &Path) -> Result<Vec<FrameRow>, StoreError> {
                 sender: NodeId(columns.uint16("sender_id", row)?),
                 at: NodeId(columns.uint16("at_id", row)?),
                 attack: match columns.text("attack", row)? {
-                    Some(name) => Some(named(&ATTACKS, AttackKind::name, name, "attack")?),
+                    Some(name) => Some(named(&AttackKind::ALL, AttackKind::name, name, "attack")?),
                     None => None,
                 },
                 len: columns.uint32("len_bytes", row)?,
@@ -310,7 +310,6 @@ fn read(path: &Path, mut take: impl FnMut(&Batch<'_>) -> Result<(), Damage>) -> 
     Ok(())
 }
 
-const ATTACKS: [AttackKind; 3] = [AttackKind::Spoof, AttackKind::Tamper, AttackKind::Replay];
 
 fn named<T: Copy>(all: &[T], name_of: impl Fn(T) -> &'static str, name: &str, what: &'static str) -> Result<T, Damage> {
     all.iter().copied().find(|&item| name_of(item) == name).ok_or_else(|| Damage::Name { what, name: name.into() })
@@ -335,23 +334,8 @@ fn event_kind(name: Option<&str>, detail: Option<&str>) -> Result<EventKind, Dam
         }
         "attacked" => {
             let detail = detail.ok_or(Damage::Empty("detail"))?;
-            named(&ATTACKS, AttackKind::name, detail, "attack").map(EventKind::Attacked)
+            named(&AttackKind::ALL, AttackKind::name, detail, "attack").map(EventKind::Attacked)
         }
-        _ => {
-            let plain = [
-                EventKind::SyncAcquired,
-                EventKind::SyncLost,
-                EventKind::ClockCorrected,
-                EventKind::BeaconRejected,
-                EventKind::Sent,
-                EventKind::Delivered,
-                EventKind::Missing,
-                EventKind::SentLate,
-                EventKind::Forwarded,
-                EventKind::TaskDone,
-                EventKind::TaskOverrun,
-            ];
-            named(&plain, |kind| kind.name(), name, "kind of event")
-        }
+        _ => named(&EventKind::PLAIN, |kind| kind.name(), name, "kind of event"),
     }
 }

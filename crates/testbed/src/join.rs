@@ -8,7 +8,7 @@ use chronoseal_results::{CaptureRow, FrameRow, Outcome, RunRows, StallRow};
 
 use crate::emulator::{Arrival, Departure, EmulatorLog, Wire};
 use crate::live::{AgentConfig, AgentCounts};
-use crate::log::{AgentLog, OperationNames, ReceivedRecord, SentRecord, kind_of};
+use crate::log::{AgentLog, OperationNames, ReceivedRecord, SentRecord};
 use crate::traffic::{FrameDescription, Traffic};
 
 /// Frames that may be lost in a row before the sequence is found again.
@@ -166,7 +166,7 @@ impl Table<'_> {
     }
 
     fn attack_of(&self, serial: usize) -> Option<AttackKind> {
-        match kind_of(self.sent_of[serial]?.attack?)? {
+        match EventKind::from_code(self.sent_of[serial]?.attack?)? {
             EventKind::Attacked(kind) => Some(kind),
             _ => None,
         }

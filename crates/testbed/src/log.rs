@@ -72,14 +72,14 @@ impl EventRecord {
     }
 
     pub(crate) fn event(&self) -> Option<Event> {
-        let kind = kind_of(self.1)?;
+        let kind = EventKind::from_code(self.1)?;
         Some(Event { kind, stream: StreamId(self.2), sequence: self.3, value: self.4 })
     }
 
     /// Whether this event says more of a received frame than `other`: a verdict before a remark, the first before the
     /// second.
     pub(crate) fn outranks(&self, other: Option<&Self>) -> bool {
-        let rank = |record: &Self| match kind_of(record.1) {
+        let rank = |record: &Self| match EventKind::from_code(record.1) {
             Some(EventKind::Discarded(_)) => 3,
             Some(EventKind::Delivered) => 2,
             Some(
@@ -89,26 +89,6 @@ impl EventRecord {
         };
         rank(self) > other.map_or(0, rank)
     }
-}
-
-/// The inverse of [`EventKind::code`].
-pub(crate) fn kind_of(code: u16) -> Option<EventKind> {
-    let plain = [
-        EventKind::SyncAcquired,
-        EventKind::SyncLost,
-        EventKind::ClockCorrected,
-        EventKind::BeaconRejected,
-        EventKind::Sent,
-        EventKind::Delivered,
-        EventKind::Missing,
-        EventKind::SentLate,
-        EventKind::Forwarded,
-        EventKind::TaskDone,
-        EventKind::TaskOverrun,
-    ];
-    let attacks = [AttackKind::Spoof, AttackKind::Tamper, AttackKind::Replay].map(EventKind::Attacked);
-    let discards = DiscardReason::ALL.map(EventKind::Discarded);
-    plain.into_iter().chain(attacks).chain(discards).find(|kind| kind.code() == code)
 }
 
 impl AgentLog {
@@ -172,17 +152,6 @@ impl OperationNames {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_code_reads_back() {
-        for kind in [EventKind::Sent, EventKind::Attacked(AttackKind::Replay)]
-            .into_iter()
-            .chain(DiscardReason::ALL.map(EventKind::Discarded))
-        {
-            assert_eq!(kind_of(kind.code()), Some(kind));
-        }
-        assert_eq!(kind_of(0xffff), None);
-    }
 
     #[test]
     fn a_discard_outranks_what_was_said_before_it() {
