@@ -239,9 +239,9 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
 
     /// Takes a node's outputs until it waits, or until its processor is busy.
     fn drain(&mut self, index: usize) {
+        let now = self.stations[index].setup.oscillator.local(self.now);
         loop {
             let station = &mut self.stations[index];
-            let now = station.setup.oscillator.local(self.now);
             match station.setup.node.poll_output(now, self.frames.buffer(self.scratch)) {
                 Output::Work(work) => {
                     if self.begin_work(index, &work) {

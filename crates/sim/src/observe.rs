@@ -35,6 +35,7 @@ pub trait Observer {
 
 /// Two observers of one run.
 impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline]
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         self.0.event(at, node, event, frame);
         self.1.event(at, node, event, frame);
@@ -54,9 +55,14 @@ impl Observer for () {
     fn event(&mut self, _: SimTime, _: NodeId, _: &Event, _: Option<FrameContext<'_>>) {}
 }
 
+/// Bytes gathered before they are hashed.
+const PENDING_LEN: usize = 4096;
+
 /// XXH3-128 over every event: time, node, kind, stream, sequence, figure, and the bytes of the frame it is about.
 pub struct Fingerprint {
     hash: Xxh3,
+    /// What is not hashed yet: the hash takes a few large pieces faster than many small ones.
+    pending: Vec<u8>,
     /// Of each frame at most this much is hashed [byte].
     frame_len_max: usize,
 }
@@ -64,21 +70,28 @@ pub struct Fingerprint {
 impl Fingerprint {
     /// Over whole frames.
     pub fn of_bytes() -> Self {
-        Self { hash: Xxh3::new(), frame_len_max: usize::MAX }
+        Self::of_up_to(usize::MAX)
     }
 
     /// Over the headers only, for runs whose frames are no more than that.
     pub fn of_headers() -> Self {
-        Self { hash: Xxh3::new(), frame_len_max: 22 }
+        Self::of_up_to(22)
+    }
+
+    fn of_up_to(frame_len_max: usize) -> Self {
+        Self { hash: Xxh3::new(), pending: Vec::with_capacity(2 * PENDING_LEN), frame_len_max }
     }
 
     /// Hexadecimal.
     pub fn finish(&self) -> String {
-        format!("{:032x}", self.hash.digest128())
+        let mut hash = self.hash.clone();
+        hash.update(&self.pending);
+        format!("{:032x}", hash.digest128())
     }
 }
 
 impl Observer for Fingerprint {
+    #[inline]
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         let mut record = [0u8; 32];
         record[..8].copy_from_slice(&at.as_ps().to_le_bytes());
@@ -87,9 +100,13 @@ impl Observer for Fingerprint {
         record[12..14].copy_from_slice(&event.stream.0.to_le_bytes());
         record[16..24].copy_from_slice(&event.sequence.to_le_bytes());
         record[24..].copy_from_slice(&event.value.to_le_bytes());
-        self.hash.update(&record);
+        self.pending.extend_from_slice(&record);
         if let Some(frame) = frame {
-            self.hash.update(&frame.bytes[..frame.bytes.len().min(self.frame_len_max)]);
+            self.pending.extend_from_slice(&frame.bytes[..frame.bytes.len().min(self.frame_len_max)]);
+        }
+        if self.pending.len() >= PENDING_LEN {
+            self.hash.update(&self.pending);
+            self.pending.clear();
         }
     }
 }

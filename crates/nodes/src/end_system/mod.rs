@@ -272,10 +272,11 @@ impl Node for EndSystem {
             if let Some(work) = self.work.take() {
                 return Output::Work(work);
             }
+            if matches!(self.stage, Stage::Idle) {
+                return self.advance(now, frame).unwrap_or_else(|| Output::Timeout(self.next_wake()));
+            }
             match std::mem::replace(&mut self.stage, Stage::Idle) {
-                Stage::Idle => {
-                    return self.advance(now, frame).unwrap_or_else(|| Output::Timeout(self.next_wake()));
-                }
+                Stage::Idle => {}
                 Stage::Seal(sealing) => return self.finish_send(sealing, frame),
                 Stage::Open(received) => self.finish_receive(received),
                 Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),
