@@ -73,22 +73,25 @@ pub(super) fn table(simulated: &[(&str, &RunSummary)], measured: &[(&str, &RunSu
 
 /// Frames thrown away in the forger's runs, by reason, whoever sent them.
 pub(super) fn discards(simulated: &[(&str, &RunSummary)], measured: &[(&str, &RunSummary)]) -> Table {
-    let mut table = Table::new("Genuine frames thrown away in the forger's runs, by reason: what an attack costs its victim")
+    let mut table = Table::new("Genuine frames that did not arrive in the forger's runs, by reason: what an attack costs its victim")
         .words("protection")
         .words("engine")
         .words("stream")
         .words("reason")
         .numbers("frames", "")
+        .footnote("Denied by the attack: the genuine frame of a slot that was attacked did not reach its receiver. Any other reason is the host's doing in a live run.")
         .footnote("A spoofed frame on the link takes its victim's slot: the genuine one behind it comes second and is thrown away. No tag prevents that.");
     for (evidence, runs) in [(Evidence::Simulated, simulated), (Evidence::Measured, measured)] {
         for (protection, summary) in runs {
             for stream in &summary.streams {
-                for (reason, count) in &stream.discarded {
+                let denied = (stream.denied > 0).then_some(("denied by the attack", &stream.denied));
+                let reasons = stream.discarded.iter().map(|(reason, count)| (reason.as_str(), count));
+                for (reason, count) in denied.into_iter().chain(reasons) {
                     table.push(vec![
                         Cell::text(*protection),
                         Cell::text(evidence.name()),
                         Cell::text(stream.name.clone()),
-                        Cell::text(reason.clone()),
+                        Cell::text(reason),
                         Cell::count(*count).from(evidence),
                     ]);
                 }
