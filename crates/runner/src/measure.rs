@@ -8,7 +8,7 @@ use chronoseal_catalog::{BuildOptions, Describer, attachments, node_ids};
 use chronoseal_core::{Duration, Node, NodeId, Ppm};
 use chronoseal_results::Engine;
 use chronoseal_scenario::plan::{ClockPlan, Fidelity, Plan, Sync};
-use chronoseal_testbed::{Placement, AgentCommand, AgentConfig, LiveConfig, LiveError, LiveOutcome};
+use chronoseal_testbed::{AgentCommand, AgentConfig, LiveConfig, LiveError, LiveOutcome, Placement};
 use serde::{Deserialize, Serialize};
 
 use crate::record::PlanTraffic;

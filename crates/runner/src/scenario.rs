@@ -56,6 +56,17 @@ impl Scenario {
     pub fn schedule(&self) -> Result<ScheduleTable, Box<Infeasible>> {
         chronoseal_analysis::synthesize(&self.plan)
     }
+
+    /// Why it has none, at its place in the text.
+    pub fn does_not_fit(&self, infeasible: &Infeasible) -> Problems {
+        let Sources { name, text, sets, .. } = &self.sources;
+        let message = infeasible.to_string();
+        let message = message.strip_suffix(&infeasible.advice).unwrap_or(&message).trim_end_matches(['.', ' ']);
+        match chronoseal_scenario::parse_with_overrides(name, text, sets) {
+            Ok(spec) => chronoseal_scenario::does_not_fit(&spec, &infeasible.name, message, &infeasible.advice),
+            Err(problems) => problems,
+        }
+    }
 }
 
 impl Sources {

@@ -1,6 +1,6 @@
 //! What an agent writes down during a run, in memory set aside before it.
 
-use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
+use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
 use chronoseal_results::{EventRow, WorkRow};
 use serde::{Deserialize, Serialize};
 
@@ -152,6 +152,7 @@ impl OperationNames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chronoseal_core::DiscardReason;
 
     #[test]
     fn a_discard_outranks_what_was_said_before_it() {
