@@ -12,15 +12,12 @@ use chronoseal_core::AttackKind;
 
 /// How long frames take on a plan's links.
 pub(crate) fn speed(plan: &Plan) -> LineSpeed {
-    LineSpeed {
-        rate: plan.network.rate,
-        overhead_bytes: plan.network.accounting.overhead_bytes(),
-        gap_bytes: match plan.network.accounting {
-            Accounting::AsPublished => 0,
-            Accounting::OnWire => INTER_FRAME_GAP_LEN as u64,
-        },
-        propagation_delay: plan.network.propagation_delay,
-    }
+    let accounting = plan.network.accounting;
+    let gap_bytes = match accounting {
+        Accounting::AsPublished => 0,
+        Accounting::OnWire => INTER_FRAME_GAP_LEN as u64,
+    };
+    LineSpeed::new(plan.network.rate, accounting.overhead_bytes(), gap_bytes, plan.network.propagation_delay)
 }
 
 /// The switch and links of a plan.

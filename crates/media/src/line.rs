@@ -9,25 +9,42 @@ use crate::medium::{FrameId, FrameStore};
 /// How long frames take on the lines of one medium.
 #[derive(Clone, Copy, Debug)]
 pub struct LineSpeed {
-    /// Bits per second on the wire.
-    pub rate: Rate,
-    /// Bytes each frame costs beyond its own: 24 on a real wire (preamble and delimiter 8, checksum 4, gap 12).
-    pub overhead_bytes: u64,
-    /// How many of those follow the last bit of the frame: the gap of 12 on a real wire.
-    pub gap_bytes: u64,
-    /// From one end to the other.
-    pub propagation_delay: Duration,
+    rate: Rate,
+    overhead_bytes: u64,
+    gap_bytes: u64,
+    propagation_delay: Duration,
+    /// What one byte takes, where that is a whole number of picoseconds; else zero.
+    byte_time: Duration,
 }
 
 impl LineSpeed {
+    /// Lines of `rate` on which each frame costs `overhead_bytes` beyond its own (24 on a real wire: preamble and
+    /// delimiter 8, checksum 4, gap 12), the last `gap_bytes` of them after the last bit of the frame (12: the gap).
+    ///
+    /// # Panics
+    /// If the rate is zero.
+    pub fn new(rate: Rate, overhead_bytes: u64, gap_bytes: u64, propagation_delay: Duration) -> Self {
+        // 8 bits * 10^12 ps. Every rate from 10 Mbit/s to 10 Gbit/s in use divides it, and spares the division then.
+        let is_whole = 8_000_000_000_000 % rate.0 == 0;
+        let byte_time = if is_whole { rate.time_of(1) } else { Duration::ZERO };
+        Self { rate, overhead_bytes, gap_bytes, propagation_delay, byte_time }
+    }
+
     /// From the first bit on the wire to the last bit off it.
+    #[inline]
     pub fn reception(&self, len: u64) -> Duration {
-        self.rate.time_of(len + self.overhead_bytes - self.gap_bytes) + self.propagation_delay
+        self.time_of(len + self.overhead_bytes - self.gap_bytes) + self.propagation_delay
     }
 
     /// From the first bit of one frame to the earliest first bit of the next (the source's *Frametime*).
+    #[inline]
     pub fn occupancy(&self, len: u64) -> Duration {
-        self.rate.time_of(len + self.overhead_bytes)
+        self.time_of(len + self.overhead_bytes)
+    }
+
+    #[inline]
+    fn time_of(&self, bytes: u64) -> Duration {
+        if self.byte_time == Duration::ZERO { self.rate.time_of(bytes) } else { self.byte_time * bytes as i64 }
     }
 }
 
@@ -134,6 +151,7 @@ impl Line {
     }
 
     /// Starts the next frame if the wire is free and the frame may start.
+    #[inline]
     pub fn step(&mut self, now: SimTime, speed: &LineSpeed) -> Step {
         if self.look_again_at.is_some_and(|at| at <= now) {
             self.look_again_at = None;
@@ -188,9 +206,11 @@ pub(crate) fn stamp_transparent_clock(frame: FrameId, delay: Duration, frames: &
 mod tests {
     use super::*;
     use crate::medium::FrameLabel;
+    use proptest::prelude::*;
 
-    const SPEED: LineSpeed =
-        LineSpeed { rate: Rate(100_000_000), overhead_bytes: 24, gap_bytes: 12, propagation_delay: Duration::ZERO };
+    fn speed() -> LineSpeed {
+        LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO)
+    }
 
     fn frame(frames: &mut FrameStore) -> FrameId {
         frames.allocate(FrameLabel::default())
@@ -211,10 +231,10 @@ mod tests {
         let (a, b) = (frame(&mut frames), frame(&mut frames));
         assert!(line.offer(a, 1514, Priority(0), None, u64::MAX));
         assert!(line.offer(b, 1514, Priority(0), None, u64::MAX));
-        assert_eq!(started(line.step(SimTime::ZERO, &SPEED)).frame, a);
-        let Step::LookAgain(free) = line.step(SimTime::ZERO, &SPEED) else { panic!("the wire is busy") };
-        assert!(matches!(line.step(SimTime::ZERO, &SPEED), Step::Idle), "asked for once");
-        let second = started(line.step(free, &SPEED));
+        assert_eq!(started(line.step(SimTime::ZERO, &speed())).frame, a);
+        let Step::LookAgain(free) = line.step(SimTime::ZERO, &speed()) else { panic!("the wire is busy") };
+        assert!(matches!(line.step(SimTime::ZERO, &speed()), Step::Idle), "asked for once");
+        let second = started(line.step(free, &speed()));
         assert_eq!((second.frame, second.arrives_at), (b, SimTime::from_ps(245_120_000)));
     }
 
@@ -225,7 +245,7 @@ mod tests {
         let (low, high) = (frame(&mut frames), frame(&mut frames));
         assert!(line.offer(low, 60, Priority(1), None, u64::MAX));
         assert!(line.offer(high, 60, Priority::TIME_TRIGGERED, None, u64::MAX));
-        assert_eq!(started(line.step(SimTime::ZERO, &SPEED)).frame, high);
+        assert_eq!(started(line.step(SimTime::ZERO, &speed())).frame, high);
     }
 
     #[test]
@@ -233,15 +253,15 @@ mod tests {
         let us = |us| SimTime::ZERO + Duration::from_us(us);
         let reserved = ReservedStarts::new(Duration::from_us(500), [Duration::from_us(100)].into_iter());
         let mut frames = FrameStore::new();
-        let fits = SPEED.occupancy(1514);
+        let fits = speed().occupancy(1514);
         let mut line = Line::new(reserved.clone());
         assert!(line.offer(frame(&mut frames), 1514, Priority(0), None, u64::MAX));
         assert!(
-            matches!(line.step(us(100) - fits + Duration::from_ps(1), &SPEED), Step::LookAgain(at) if at == us(100))
+            matches!(line.step(us(100) - fits + Duration::from_ps(1), &speed()), Step::LookAgain(at) if at == us(100))
         );
         let mut line = Line::new(reserved);
         assert!(line.offer(frame(&mut frames), 1514, Priority(0), None, u64::MAX));
-        assert!(matches!(line.step(us(600) - fits, &SPEED), Step::Started(_)), "ends exactly at the reserved start");
+        assert!(matches!(line.step(us(600) - fits, &speed()), Step::Started(_)), "ends exactly at the reserved start");
     }
 
     #[test]
@@ -250,5 +270,16 @@ mod tests {
         let mut line = Line::default();
         assert!(line.offer(frame(&mut frames), 60, Priority(0), None, 100));
         assert!(!line.offer(frame(&mut frames), 60, Priority(0), None, 100));
+    }
+    proptest! {
+        #[test]
+        fn a_frame_takes_what_its_bits_take(len in 60u64..1515, rate in prop_oneof![
+            Just(10_000_000), Just(100_000_000), Just(1_000_000_000), Just(10_000_000_000), 1_000_000u64..10_000_000_000
+        ]) {
+            let delay = Duration::from_ns(500);
+            let speed = LineSpeed::new(Rate(rate), 24, 12, delay);
+            prop_assert_eq!(speed.occupancy(len), Rate(rate).time_of(len + 24));
+            prop_assert_eq!(speed.reception(len), Rate(rate).time_of(len + 12) + delay);
+        }
     }
 }

@@ -99,11 +99,13 @@ pub struct FrameLabel {
 /// Room for one frame [byte].
 pub const FRAME_CAPACITY: usize = chronoseal_core::node::FRAME_LEN_MAX;
 
+/// What is known of a frame stands before its bytes, next to the headers, which is all that most steps look at.
+#[repr(C)]
 struct Entry {
-    bytes: [u8; FRAME_CAPACITY],
+    label: FrameLabel,
     len: u16,
     references: u16,
-    label: FrameLabel,
+    bytes: [u8; FRAME_CAPACITY],
 }
 
 /// Every frame in flight. Slots are reused, so a run's memory is bounded by what is in flight at once.
@@ -120,6 +122,7 @@ impl FrameStore {
     }
 
     /// A slot with one reference, its first `len` bytes to be written through [`Self::buffer`] by the caller.
+    #[inline]
     pub fn allocate(&mut self, label: FrameLabel) -> FrameId {
         let id = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry { bytes: [0; FRAME_CAPACITY], len: 0, references: 0, label });
@@ -133,6 +136,7 @@ impl FrameStore {
     }
 
     /// The whole slot, to write a frame into.
+    #[inline]
     pub fn buffer(&mut self, frame: FrameId) -> &mut [u8; FRAME_CAPACITY] {
         &mut self.entries[frame.0 as usize].bytes
     }
@@ -141,33 +145,39 @@ impl FrameStore {
     ///
     /// # Panics
     /// If `len` exceeds [`FRAME_CAPACITY`].
+    #[inline]
     pub fn set_len(&mut self, frame: FrameId, len: usize) {
         assert!(len <= FRAME_CAPACITY, "a frame of {len} bytes does not fit a slot of {FRAME_CAPACITY}");
         self.entries[frame.0 as usize].len = len as u16;
     }
 
     /// The frame, from the first byte of its header to the last before the checksum.
+    #[inline]
     pub fn bytes(&self, frame: FrameId) -> &[u8] {
         let entry = &self.entries[frame.0 as usize];
         &entry.bytes[..entry.len as usize]
     }
 
     /// Its length [byte].
+    #[inline]
     pub fn len_of(&self, frame: FrameId) -> u64 {
         u64::from(self.entries[frame.0 as usize].len)
     }
 
     /// What the driver knows of it.
+    #[inline]
     pub fn label(&self, frame: FrameId) -> &FrameLabel {
         &self.entries[frame.0 as usize].label
     }
 
     /// What the driver knows of it, to be added to.
+    #[inline]
     pub fn label_mut(&mut self, frame: FrameId) -> &mut FrameLabel {
         &mut self.entries[frame.0 as usize].label
     }
 
     /// One more owner, for another copy on another wire.
+    #[inline]
     pub fn retain(&mut self, frame: FrameId) {
         self.entries[frame.0 as usize].references += 1;
     }
@@ -176,6 +186,7 @@ impl FrameStore {
     ///
     /// # Panics
     /// If nobody owns the frame.
+    #[inline]
     pub fn release(&mut self, frame: FrameId) {
         let entry = &mut self.entries[frame.0 as usize];
         entry.references = entry.references.checked_sub(1).expect("a frame is released once for each owner");

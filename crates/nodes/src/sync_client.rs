@@ -159,9 +159,12 @@ impl SyncClient {
 
     /// When the clock counts as lost if no beacon comes; `None` if it is not following one.
     pub fn beacon_deadline(&self) -> Option<LocalTime> {
+        if self.ideal || !self.is_synchronised() {
+            return None;
+        }
         let patience =
             self.config.integration_cycle.saturating_mul(i64::from(UNSTABLE_CYCLES_MAX)) + self.config.precision;
-        (self.is_synchronised() && !self.ideal).then(|| self.last_beacon + patience)
+        Some(self.last_beacon + patience)
     }
 
     /// Gives up the clock because no beacon came.

@@ -178,7 +178,8 @@ impl Star {
                         line::stamp_transparent_clock(started.frame, started.arrives_at - due, frames);
                     } else if started.priority == Priority::TIME_TRIGGERED {
                         let stream = self.stream_of(frames.bytes(started.frame)).unwrap_or(StreamId::NONE);
-                        let mut event = Event::of(EventKind::Forwarded, stream, frames.label(started.frame).serial.unwrap_or(0));
+                        let mut event =
+                            Event::of(EventKind::Forwarded, stream, frames.label(started.frame).serial.unwrap_or(0));
                         event.value = (now - due).as_ps();
                         out.push(MediumOutput::Event { node: self.config.switch, event, frame: Some(started.frame) });
                     }
@@ -321,6 +322,7 @@ impl Star {
 
     /// The time a stamp on the capture shows. A sniffing switch stores and forwards the frame as it does the beacon
     /// the stamp is compared with, so that only the difference of the two remains.
+    #[inline]
     pub fn stamp(&self, at: SimTime, len: u64) -> SimTime {
         if !self.config.sniffing_switch {
             return at;

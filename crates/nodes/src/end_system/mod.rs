@@ -38,10 +38,15 @@ pub struct EndSystem {
     listeners: Vec<Listener>,
     /// `listener_of[ct_id]`, for critical traffic.
     listener_of: Vec<Option<u16>>,
+    /// `listener_of_stream[stream]`, for best effort.
+    listener_of_stream: Vec<Option<u16>>,
     agenda: Agenda,
     /// Next frame of each periodic talker, by the oscillator: (time, talker).
     periodic: Vec<(LocalTime, usize)>,
     running: bool,
+    /// Before this time of the oscillator nothing is due; `None` if nothing will be until the next input. What
+    /// [`EndSystem::next_wake`] gives, kept so that a poll in between costs nothing.
+    due_at: Option<LocalTime>,
     /// To be announced before `stage` is computed.
     work: Option<Work>,
     stage: Stage,
@@ -75,13 +80,14 @@ impl EndSystem {
             .map(|talker| Talker::new(talker, config.node, config.ct_marker))
             .collect();
         let listeners: Vec<Listener> = std::mem::take(&mut config.listeners).into_iter().map(Listener::new).collect();
-        let mut listener_of = Vec::new();
+        let (mut listener_of, mut listener_of_stream) = (Vec::new(), Vec::new());
         for (index, listener) in listeners.iter().enumerate() {
-            if let Some(ct_id) = listener.config.ct_id {
-                let ct_id = usize::from(ct_id);
-                listener_of.resize(listener_of.len().max(ct_id + 1), None);
-                listener_of[ct_id] = Some(index as u16);
-            }
+            let (table, number) = match listener.config.ct_id {
+                Some(ct_id) => (&mut listener_of, usize::from(ct_id)),
+                None => (&mut listener_of_stream, listener.config.stream.index()),
+            };
+            table.resize(table.len().max(number + 1), None);
+            table[number] = Some(index as u16);
         }
         let clock = if config.ideal_clock { SyncClient::ideal(config.sync) } else { SyncClient::new(config.sync) };
         let agenda = Agenda::new(config.cluster_cycle, actions(&config, &talkers, &listeners));
@@ -90,9 +96,11 @@ impl EndSystem {
             talkers,
             listeners,
             listener_of,
+            listener_of_stream,
             agenda,
             periodic: Vec::new(),
             running: false,
+            due_at: None,
             work: None,
             stage: Stage::Idle,
             events: VecDeque::with_capacity(4),
@@ -120,6 +128,12 @@ impl EndSystem {
 
     /// Does what is due, up to the next output.
     fn advance(&mut self, now: LocalTime, frame: &mut [u8]) -> Option<Output> {
+        let output = self.perform(now, frame);
+        self.due_at = self.next_wake();
+        output
+    }
+
+    fn perform(&mut self, now: LocalTime, frame: &mut [u8]) -> Option<Output> {
         if !self.running {
             return None;
         }
@@ -208,12 +222,17 @@ impl EndSystem {
         if !self.running {
             return None;
         }
-        let agenda = match self.agenda.next_at() {
-            Some(at) if self.clock.is_synchronised() => Some(self.clock.local_time(at)),
-            _ => None,
-        };
-        let periodic = self.periodic.iter().map(|(at, _)| *at).min();
-        [agenda, periodic, self.clock.beacon_deadline()].into_iter().flatten().min()
+        let mut wake = self.clock.beacon_deadline();
+        let mut ask_for = |at: LocalTime| wake = Some(wake.map_or(at, |earlier| earlier.min(at)));
+        if self.clock.is_synchronised()
+            && let Some(at) = self.agenda.next_at()
+        {
+            ask_for(self.clock.local_time(at));
+        }
+        for (at, _) in &self.periodic {
+            ask_for(*at);
+        }
+        wake
     }
 }
 
@@ -252,12 +271,13 @@ impl Node for EndSystem {
                 Ok(())
             }
             Input::Transmitted { token, .. } => Err(HandleError::UnknownToken(token.id())),
-            Input::Command(Command::Start) => {
-                self.start(now);
-                Ok(())
-            }
-            Input::Command(_) => {
-                self.running = false;
+            Input::Command(command) => {
+                if command == Command::Start {
+                    self.start(now);
+                } else {
+                    self.running = false;
+                }
+                self.due_at = self.next_wake();
                 Ok(())
             }
             _ => Ok(()),
@@ -273,7 +293,12 @@ impl Node for EndSystem {
                 return Output::Work(work);
             }
             if matches!(self.stage, Stage::Idle) {
-                return self.advance(now, frame).unwrap_or_else(|| Output::Timeout(self.next_wake()));
+                if self.due_at.is_some_and(|due_at| due_at <= now)
+                    && let Some(output) = self.advance(now, frame)
+                {
+                    return output;
+                }
+                return Output::Timeout(self.due_at);
             }
             match std::mem::replace(&mut self.stage, Stage::Idle) {
                 Stage::Idle => {}

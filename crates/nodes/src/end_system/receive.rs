@@ -88,7 +88,7 @@ impl EndSystem {
             return self.listener_of.get(usize::from(ct_id)).copied().flatten().map(usize::from);
         }
         let stream = virtual_link::stream(destination)?;
-        self.listeners.iter().position(|listener| listener.config.stream == stream && listener.config.ct_id.is_none())
+        self.listener_of_stream.get(stream.index()).copied().flatten().map(usize::from)
     }
 
     fn receive_beacon(&mut self, rx_at: LocalTime, frame: &Frame<'_>) {
@@ -110,6 +110,7 @@ impl EndSystem {
             BeaconEffect::Lost(error) => (EventKind::SyncLost, error),
             BeaconEffect::Unusable => return self.discard(DiscardReason::Malformed, StreamId::NONE),
         };
+        self.due_at = self.next_wake();
         let mut event = Event::of(kind, StreamId::NONE, u64::from(beacon.integration_cycle));
         event.value = span.as_ps();
         self.events.push_back(event);
