@@ -10,14 +10,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(
     name = "chronoseal",
     version,
-    about,
     max_term_width = 100,
     after_help = "\
 First steps:
-  chronoseal check scenarios/first.toml                   does every deadline hold on paper?
-  chronoseal run scenarios/first.toml --engine sim        and in the simulator?
-  chronoseal run scenarios/first.toml --engine live       and with real frames between real processes?
-  chronoseal study run tte-hmac                           a published work, reproduced
+  chronoseal check scenarios/first.toml                does every deadline hold on paper?
+  chronoseal run scenarios/first.toml                  and in the simulator?
+  chronoseal run scenarios/first.toml --engine live    and with real frames between processes?
+  chronoseal study run tte-hmac                        a published work, reproduced
 
 Exit status: 0 all checks held, 1 a check failed, 2 could not run."
 )]
@@ -48,6 +47,9 @@ pub(crate) enum Command {
     /// Say what this host can do
     Doctor(Doctor),
     /// Print the JSON Schema of scenario files
+    #[command(after_help = "\
+Examples:
+  chronoseal schema > scenario.schema.json     then point your editor at it")]
     Schema,
     /// One end system of a live run; started by the controller, not by people
     #[command(hide = true)]
@@ -80,6 +82,12 @@ fn path_and_value(text: &str) -> Result<(String, String), String> {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal check scenarios/brake-by-wire.toml
+  chronoseal check scenarios/brake-by-wire.toml --set network.time_triggered_ethernet.rate=10Mbit/s
+
+Next: `chronoseal run FILE`. The file format is in docs/guide/scenario-file.md.")]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) scenario: ScenarioFile,
@@ -98,6 +106,15 @@ pub(crate) enum EngineName {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal run scenarios/first.toml
+  chronoseal run scenarios/first.toml --engine live --set duration=5s
+  chronoseal run scenarios/forger.toml --engine sim --seed 7 --format json
+  chronoseal run scenarios/first.toml --repeat 10 --out before
+
+Ctrl-C ends a run early and keeps what there is. Next: open the report it names, or
+`chronoseal compare`. What the host allows for live runs: `chronoseal doctor`.")]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) scenario: ScenarioFile,
@@ -142,6 +159,10 @@ pub(crate) enum PlacementName {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal study list
+  chronoseal study run tte-hmac")]
 pub(crate) struct Study {
     #[command(subcommand)]
     pub(crate) action: StudyAction,
@@ -150,12 +171,21 @@ pub(crate) struct Study {
 #[derive(Subcommand, Debug)]
 pub(crate) enum StudyAction {
     /// List the studies
+    #[command(after_help = "\
+Next:
+  chronoseal study run tte-hmac")]
     List,
     /// Reproduce one: printed, recomputed, simulated, measured, in one report
     Run(StudyRun),
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal study run tte-hmac
+  chronoseal study run tte-hmac --no-live --out results/on-paper
+
+Next: open the report.html it names; studies/NAME/README.md says what was published.")]
 pub(crate) struct StudyRun {
     /// Its name, as `study list` shows it
     pub(crate) name: String,
@@ -180,6 +210,10 @@ pub(crate) struct StudyRun {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal report results/first-sim-s1
+  chronoseal report results/first-sim-s1 --format csv --quiet")]
 pub(crate) struct Report {
     /// Folder of a stored run
     pub(crate) run: PathBuf,
@@ -192,6 +226,15 @@ pub(crate) struct Report {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Runs are compared, not packets: each side needs at least 10.
+
+Examples:
+  chronoseal run scenarios/first.toml --repeat 10 --out before
+  chronoseal run scenarios/first.toml --repeat 10 --out after --set duration=2s
+  chronoseal compare before after
+
+Exit status 1 if the second side is worse.")]
 pub(crate) struct Compare {
     /// Folder that holds stored runs, or one run
     pub(crate) a: PathBuf,
@@ -203,6 +246,9 @@ pub(crate) struct Compare {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal scenario from streams.csv --out mine.toml")]
 pub(crate) struct Scenario {
     #[command(subcommand)]
     pub(crate) action: ScenarioAction,
@@ -215,6 +261,12 @@ pub(crate) enum ScenarioAction {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal scenario from streams.csv --out mine.toml
+  chronoseal scenario from capture.pcapng --out mine.toml
+
+Next: `chronoseal check mine.toml`. The table's columns are in docs/guide/scenario-file.md.")]
 pub(crate) struct ScenarioFrom {
     /// The table or capture
     pub(crate) file: PathBuf,
@@ -224,6 +276,10 @@ pub(crate) struct ScenarioFrom {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal bench
+  chronoseal bench --platform >> mine.toml     then write platform = \"this-host\" at a node")]
 pub(crate) struct Bench {
     /// Calls for each hash, side and length
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -237,6 +293,12 @@ pub(crate) struct Bench {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal doctor
+  chronoseal doctor --format json
+
+Exit status 1 if live runs are refused; simulated ones need nothing.")]
 pub(crate) struct Doctor {
     /// How to print
     #[arg(long, value_enum, default_value = "human")]

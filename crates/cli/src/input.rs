@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_runner::Scenario;
-use chronoseal_scenario::Files;
+use chronoseal_scenario::{Files, Problems};
 
 use crate::Trouble;
-use crate::arguments::ScenarioFile;
+use crate::arguments::{Format, ScenarioFile};
 
 /// Files beside the scenario.
 struct Beside<'a>(&'a Path);
@@ -18,17 +19,29 @@ impl Files for Beside<'_> {
     }
 }
 
-/// Reads and checks a scenario, `more` overrides after those of the command line.
-pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)]) -> Result<Scenario, Trouble> {
+/// Reads and checks a scenario, `more` overrides after those of the command line. With [`Format::Json`] its problems are
+/// told as one JSON object.
+pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)], format: Format) -> Result<Scenario, Trouble> {
     let path = &file.file;
     let text = read(path)?;
     let sets: Vec<_> = file.sets.iter().chain(more).cloned().collect();
     let beside = path.parent().unwrap_or(Path::new(""));
-    Scenario::load(&path.display().to_string(), &text, &sets, &Beside(beside)).map_err(|problems| {
-        let count = problems.count();
-        let noun = if count == 1 { "problem" } else { "problems" };
-        Trouble(format!("{}\nerror: {count} {noun} in {}; nothing was run", problems.render(), path.display()))
-    })
+    Scenario::load(&path.display().to_string(), &text, &sets, &Beside(beside))
+        .map_err(|problems| trouble(&problems, path, format))
+}
+
+/// The schedule of a scenario, or why it has none, at its place in the text.
+pub(crate) fn schedule(scenario: &Scenario, path: &Path, format: Format) -> Result<ScheduleTable, Trouble> {
+    scenario.schedule().map_err(|infeasible| trouble(&scenario.does_not_fit(&infeasible), path, format))
+}
+
+fn trouble(problems: &Problems, path: &Path, format: Format) -> Trouble {
+    if format == Format::Json {
+        return Trouble(format!("{:#}", problems.to_json()));
+    }
+    let count = problems.count();
+    let noun = if count == 1 { "problem" } else { "problems" };
+    Trouble(format!("{}\nerror: {count} {noun} in {}; nothing was run", problems.render(), path.display()))
 }
 
 /// Reads a file, with an error that says what to do.

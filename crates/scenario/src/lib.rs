@@ -40,6 +40,7 @@ pub mod plan;
 pub mod spec;
 
 mod load;
+mod mend;
 mod near;
 mod overrides;
 mod problem;
@@ -49,7 +50,7 @@ mod resolve;
 mod shape;
 mod source;
 
-pub use load::{Files, NoFiles, load, parse, parse_with_overrides};
+pub use load::{Files, NoFiles, does_not_fit, load, parse, parse_with_overrides};
 pub use plan::*;
 pub use problem::{Code, Problem, Problems};
 pub use quantity::{Measured, Quantity};

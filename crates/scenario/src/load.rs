@@ -3,9 +3,10 @@
 use toml_edit::DocumentMut;
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::mend::mend;
 use crate::plan::Plan;
 use crate::problem::{Code, Problem, Problems};
-use crate::source::{Source, utf8};
+use crate::source::{Source, at, utf8};
 use crate::spec::Spec;
 use crate::{overrides, resolve, shape};
 
@@ -33,7 +34,43 @@ impl Files for NoFiles {
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load(source_name: &str, bytes: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Plan, Problems> {
-    resolve(&parse_with_overrides(source_name, bytes, sets)?, files)
+    let (source, mut problems) = shaped(source_name, bytes, sets)?;
+    if problems.is_empty() {
+        return resolve(&spec(source)?, files);
+    }
+    // What is sure about its meaning in spite of its shape is told along with it.
+    if let Some(mended) = mend(&source).filter(|_| !problems.is_full())
+        && let Err(others) = resolve(&mended.spec, files)
+    {
+        others.list().iter().filter(|problem| mended.is_of_the_text(problem)).for_each(|problem| {
+            problems.push(problem.clone());
+        });
+    }
+    problems.or(()).and_then(|()| resolve(&spec(source)?, files))
+}
+
+/// A schedule that does not fit, found after the scenario was read: points at the stream, or the task `node/task`, that
+/// finds no place.
+pub fn does_not_fit(spec: &Spec, name: &str, message: &str, help: &str) -> Problems {
+    let stream = spec.streams.iter().position(|stream| {
+        let number = name.strip_prefix(&stream.name).and_then(|rest| rest.strip_prefix('.'));
+        stream.name == name || (stream.count.is_some() && number.is_some_and(|text| text.parse::<u32>().is_ok()))
+    });
+    let task = spec.nodes.iter().enumerate().find_map(|(i, node)| {
+        let task = name.strip_prefix(&node.name)?.strip_prefix('/')?;
+        Some((i, node.tasks.iter().position(|other| other.name == task)?))
+    });
+    let span = match (stream, task) {
+        (Some(i), _) => spec.source.span(at!["streams", i, "name"]),
+        (None, Some((i, k))) => spec.source.span(at!["nodes", i, "tasks", k, "name"]),
+        (None, None) => 0..0,
+    };
+    let cycle = spec.source.span(at!["network", "time_triggered_ethernet", "cluster_cycle"]);
+    let problem = Problem::new(Code::DoesNotFit, message)
+        .label(span, format!("`{name}` finds no place"))
+        .label(cycle, "in this cycle")
+        .help(help);
+    Problems::one(&spec.source.name, &spec.source.text, problem)
 }
 
 /// Reads a scenario: TOML, or JSON if it begins with `{`.
@@ -52,6 +89,13 @@ pub fn parse(source_name: &str, bytes: &[u8]) -> Result<Spec, Problems> {
 /// # Errors
 /// As [`parse`]; they point at the text after the changes.
 pub fn parse_with_overrides(source_name: &str, bytes: &[u8], sets: &[(String, String)]) -> Result<Spec, Problems> {
+    let (source, problems) = shaped(source_name, bytes, sets)?;
+    problems.or(())?;
+    spec(source)
+}
+
+/// The text with the places of everything in it, and what about it is not shaped as a scenario.
+fn shaped(source_name: &str, bytes: &[u8], sets: &[(String, String)]) -> Result<(Source, Problems), Problems> {
     let hash = hash(bytes, sets);
     let mut text = utf8(source_name, bytes)?;
     let mut name = source_name.to_owned();
@@ -67,7 +111,11 @@ pub fn parse_with_overrides(source_name: &str, bytes: &[u8], sets: &[(String, St
     let source = Source::parse(&name, text, hash)?;
     let mut problems = Problems::new(&source.name, &source.text);
     shape::check(&source, &mut problems);
-    problems.or(())?;
+    Ok((source, problems))
+}
+
+/// A text that is shaped as a scenario.
+fn spec(source: Source) -> Result<Spec, Problems> {
     match toml::from_str::<Spec>(&source.text) {
         Ok(mut spec) => {
             spec.source = source;

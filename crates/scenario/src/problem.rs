@@ -107,6 +107,8 @@ codes! {
     ThreatAtTiming = "scenario::threat-at-timing",
     /// An attack after the end of the run.
     ThreatTooLate = "scenario::threat-too-late",
+    /// A schedule that does not fit the cluster cycle.
+    DoesNotFit = "scenario::does-not-fit",
     /// A table of streams that cannot be read.
     ImportCsv = "import::csv",
     /// A capture that cannot be read.
@@ -214,6 +216,11 @@ impl Problems {
         if self.list.last() != Some(&problem) {
             self.list.push(problem);
         }
+    }
+
+    /// True if nothing is wrong so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     /// True if more problems would only be counted, so that their wording need not be worked out.

@@ -19,7 +19,7 @@ pub fn schema() -> Json {
     root().clone()
 }
 
-fn root() -> &'static Json {
+pub(crate) fn root() -> &'static Json {
     static SCHEMA: OnceLock<Json> = OnceLock::new();
     SCHEMA.get_or_init(|| schemars::schema_for!(Spec).to_value())
 }
@@ -35,7 +35,7 @@ struct Checker<'a> {
 }
 
 /// What one schema allows.
-enum Shape<'s> {
+pub(crate) enum Shape<'s> {
     Table(&'s Map<String, Json>, Vec<&'s str>),
     List(&'s Json),
     Choice(Vec<Variant<'s>>),
@@ -47,9 +47,9 @@ enum Shape<'s> {
 }
 
 /// One variant of an enum: a word, or a table of one key.
-struct Variant<'s> {
-    name: &'s str,
-    content: Option<&'s Json>,
+pub(crate) struct Variant<'s> {
+    pub(crate) name: &'s str,
+    pub(crate) content: Option<&'s Json>,
 }
 
 impl Checker<'_> {
@@ -244,7 +244,7 @@ fn with_units(number: &str, units: &[&str]) -> String {
 }
 
 /// Follows references, and leaves out the `null` of an optional key.
-fn resolved(mut schema: &Json) -> &Json {
+pub(crate) fn resolved(mut schema: &Json) -> &Json {
     loop {
         if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
             let name = reference.trim_start_matches("#/$defs/");
@@ -260,7 +260,7 @@ fn resolved(mut schema: &Json) -> &Json {
     }
 }
 
-fn shape(schema: &Json) -> Shape<'_> {
+pub(crate) fn shape(schema: &Json) -> Shape<'_> {
     if let Some(options) = schema.get("oneOf").and_then(Json::as_array) {
         return Shape::Choice(options.iter().flat_map(variants).collect());
     }

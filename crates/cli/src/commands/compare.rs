@@ -20,21 +20,20 @@ pub(crate) fn run(options: &Compare, printer: &Printer) -> Result<Status, Troubl
     Ok(if report.verdict == Change::Worse { Status::Failed } else { Status::Held })
 }
 
+const HELP: &str = "help: give a folder written by `chronoseal run FILE --repeat 10 --out FOLDER`";
+
 /// The summaries of every run in a folder, by name; of the folder itself if it is a run.
 fn runs(folder: &Path) -> Result<Vec<RunSummary>, Trouble> {
     if folder.join("manifest.json").exists() {
         return Ok(vec![store::read(folder)?.1]);
     }
     let entries = std::fs::read_dir(folder)
-        .map_err(|error| Trouble(format!("error: cannot read {}: {error}", folder.display())))?;
+        .map_err(|error| Trouble(format!("error: cannot read {}: {error}\n{HELP}", folder.display())))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| path.join("manifest.json").exists());
     paths.sort();
     if paths.is_empty() {
-        return Err(Trouble(format!(
-            "error: {} holds no run\nhelp: give a folder written by `chronoseal run FILE --repeat 10 --out FOLDER`",
-            folder.display()
-        )));
+        return Err(Trouble(format!("error: {} holds no run\n{HELP}", folder.display())));
     }
     paths.iter().map(|path| Ok(store::read(path)?.1)).collect()
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_core::SimTime;
+use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_report::{Held, html, run_report};
 use chronoseal_results::store;
 use chronoseal_runner::{LiveOptions, Run as FinishedRun, Scenario, measure, simulate, tally};
@@ -15,19 +16,31 @@ use crate::arguments::{EngineName, Format, PlacementName, Run};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
 
+const OUT_OF_TIMING: &str =
+    "error: a run with fidelity = \"timing\" counts frames and keeps none, so --out has nothing to hold
+help: leave --out away, or keep frames with --set fidelity=bytes";
+
 pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let stop = interrupt::flag();
     let mut status = Status::Held;
     let folder = options.out.clone();
     for round in 0..options.repeat {
         let scenario = scenario(options, round)?;
+        let schedule = input::schedule(&scenario, &options.scenario.file, options.format)?;
         if options.engine == EngineName::Sim && scenario.plan.fidelity == Fidelity::Timing {
             // Millions of frames without bytes: counted, not kept.
-            counted(&scenario, options, printer, stop)?;
+            if options.out.is_some() {
+                return Err(Trouble(OUT_OF_TIMING.into()));
+            }
+            counted(&scenario, &schedule, options, printer, stop)?;
+            if stop.load(Ordering::Relaxed) {
+                printer.note("interrupted: the counts are of what there was until then");
+                return Ok(Status::Failed);
+            }
             continue;
         }
         let cpu_before = cost::process_cpu_ns();
-        let finished = one(&scenario, options, printer, stop)?;
+        let finished = one(&scenario, &schedule, options, printer, stop)?;
         let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
         let place = place(options, folder.as_deref(), &finished, round);
         if show(&finished, cpu_s, options, place, printer)? == Status::Failed {
@@ -42,11 +55,11 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
 }
 
 fn scenario(options: &Run, round: u32) -> Result<Scenario, Trouble> {
-    let first = input::scenario(&options.scenario, &seed_set(options.seed))?;
+    let first = input::scenario(&options.scenario, &seed_set(options.seed), options.format)?;
     if round == 0 || options.engine == EngineName::Live {
         return Ok(first);
     }
-    input::scenario(&options.scenario, &seed_set(Some(first.plan.seed + u64::from(round))))
+    input::scenario(&options.scenario, &seed_set(Some(first.plan.seed + u64::from(round))), options.format)
 }
 
 fn seed_set(seed: Option<u64>) -> Vec<(String, String)> {
@@ -54,12 +67,17 @@ fn seed_set(seed: Option<u64>) -> Vec<(String, String)> {
 }
 
 /// One run with every row kept.
-fn one(scenario: &Scenario, options: &Run, printer: &Printer, stop: &AtomicBool) -> Result<FinishedRun, Trouble> {
+fn one(
+    scenario: &Scenario,
+    schedule: &ScheduleTable,
+    options: &Run,
+    printer: &Printer,
+    stop: &AtomicBool,
+) -> Result<FinishedRun, Trouble> {
     match options.engine {
         EngineName::Sim => {
-            let schedule = scenario.schedule()?;
             let mut go_on = progress(scenario, "simulating", printer, stop);
-            Ok(simulate(&scenario.plan, &schedule, options.capture, &mut go_on))
+            Ok(simulate(&scenario.plan, schedule, options.capture, &mut go_on))
         }
         EngineName::Live => {
             printer.hint(&format!("running live for {}", scenario.plan.duration));
@@ -68,7 +86,8 @@ fn one(scenario: &Scenario, options: &Run, printer: &Printer, stop: &AtomicBool)
                 PlacementName::Apart => Placement::Apart,
                 PlacementName::Free => Placement::Free,
             });
-            let live = LiveOptions { capture: options.capture, no_fifo: options.no_fifo, placement, agent_command: None };
+            let live =
+                LiveOptions { capture: options.capture, no_fifo: options.no_fifo, placement, agent_command: None };
             Ok(measure(scenario, &live, stop)?)
         }
     }
@@ -89,11 +108,16 @@ fn progress<'a>(
 }
 
 /// A run for counts and speed.
-fn counted(scenario: &Scenario, options: &Run, printer: &Printer, stop: &AtomicBool) -> Result<(), Trouble> {
-    let schedule = scenario.schedule()?;
+fn counted(
+    scenario: &Scenario,
+    schedule: &ScheduleTable,
+    options: &Run,
+    printer: &Printer,
+    stop: &AtomicBool,
+) -> Result<(), Trouble> {
     let mut go_on = progress(scenario, "simulating", printer, stop);
     let cpu_before = cost::process_cpu_ns();
-    let run = tally(&scenario.plan, &schedule, &mut go_on);
+    let run = tally(&scenario.plan, schedule, &mut go_on);
     let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
     let rows = run.tally.rows();
     let stream = |index: usize| &scenario.plan.streams[index];
@@ -139,7 +163,7 @@ fn counted(scenario: &Scenario, options: &Run, printer: &Printer, stop: &AtomicB
                 ));
             }
             printer.hint(&format!(
-                "simulated {} frames in {cpu_s:.2} s of processor time ({:.2} million a second); seed {}, fingerprint {}",
+                "simulated {} frames in {cpu_s:.2} s of processor time ({:.2} million a second); nothing is stored; seed {}, fingerprint {}",
                 run.tally.delivered(),
                 run.tally.delivered() as f64 / cpu_s / 1e6,
                 scenario.plan.seed,
@@ -186,7 +210,7 @@ fn show(
             "seed": run.meta.seed,
             "fingerprint": run.meta.fingerprint,
             "interrupted": run.meta.interrupted,
-            "held": document.verdict.held.name(),
+            "held": document.verdict.held,
             "verdict": document.verdict.text,
             "frames_delivered": delivered,
             "cpu_s": cpu_s,

@@ -28,6 +28,8 @@ type Mac = [u8; 6];
 /// One captured frame.
 struct Captured {
     at_ns: u64,
+    /// Where it was seen, counted over the whole file.
+    interface: usize,
     len: u64,
     destination: Mac,
     source: Mac,
@@ -64,16 +66,17 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
     let mut stations: BTreeSet<Mac> = BTreeSet::new();
     let mut beacons = 0u64;
     for frame in &capture.frames {
+        if frame.ethertype == ETHERTYPE_PROTOCOL_CONTROL {
+            beacons += 1;
+            continue;
+        }
         stations.insert(frame.source);
         if frame.destination[0] & 1 == 0 {
             stations.insert(frame.destination);
         }
-        if frame.ethertype == ETHERTYPE_PROTOCOL_CONTROL {
-            beacons += 1;
-        } else {
-            flows.entry((frame.source, frame.destination, frame.ethertype)).or_default().push(frame);
-        }
+        flows.entry((frame.source, frame.destination, frame.ethertype)).or_default().push(frame);
     }
+    let elsewhere: u64 = flows.values_mut().map(keep_one_interface).sum();
     let single = flows.values().filter(|frames| frames.len() < 2).count();
     flows.retain(|(source, destination, _), frames| frames.len() >= 2 && source != destination);
     if flows.is_empty() {
@@ -107,6 +110,7 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
     });
     for (count, what) in [
         (single as u64, "of the flows were left out: a single frame has no period"),
+        (elsewhere, "frames were left out: they were seen at another interface, too"),
         (beacons, "frames of clock synchronisation were left out: the bench sends its own"),
         (capture.skipped, "packets were left out: they are no whole Ethernet frames"),
     ] {
@@ -119,6 +123,20 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
         about.push(format!("{name}: {}", show(station)));
     }
     write(source_name, &about, &names, &found, cycle)
+}
+
+/// A frame that passed a switch was seen twice: keeps the interface that saw most of a flow, the first of several. How
+/// many frames were dropped.
+fn keep_one_interface(frames: &mut Vec<&Captured>) -> u64 {
+    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+    for frame in frames.iter() {
+        *seen.entry(frame.interface).or_default() += 1;
+    }
+    let most = seen.values().copied().max().unwrap_or(0);
+    let kept = frames.iter().map(|frame| frame.interface).find(|interface| seen[interface] == most);
+    let before = frames.len();
+    frames.retain(|frame| Some(frame.interface) == kept);
+    (before - frames.len()) as u64
 }
 
 /// One flow as a stream.
@@ -200,7 +218,7 @@ fn show(mac: &Mac) -> String {
 }
 
 impl Capture {
-    fn packet(&mut self, at_ns: u64, len: u64, data: &[u8]) {
+    fn packet(&mut self, at_ns: u64, interface: usize, len: u64, data: &[u8]) {
         let field = |at: usize| data.get(at..at + 2).map(|bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
         let ethertype = match field(12) {
             Some(ETHERTYPE_VLAN) => field(16),
@@ -213,7 +231,7 @@ impl Capture {
         // Below this it is a length; frames that differ in it belong together.
         let ethertype = if ethertype < 0x0600 { 0 } else { ethertype };
         let mac = |at: usize| Mac::try_from(&data[at..at + 6]).expect("a header was read behind it");
-        self.frames.push(Captured { at_ns, len, destination: mac(0), source: mac(6), ethertype });
+        self.frames.push(Captured { at_ns, interface, len, destination: mac(0), source: mac(6), ethertype });
     }
 }
 
@@ -227,7 +245,7 @@ fn read_pcap(bytes: &[u8]) -> Result<Capture, String> {
         match packet {
             Ok(packet) => {
                 let at_ns = u64::try_from(packet.timestamp.as_nanos()).unwrap_or(u64::MAX);
-                capture.packet(at_ns, u64::from(packet.orig_len), &packet.data);
+                capture.packet(at_ns, 0, u64::from(packet.orig_len), &packet.data);
             }
             Err(error) => {
                 capture.damage = Some(error.to_string());
@@ -242,9 +260,14 @@ fn read_pcapng(bytes: &[u8]) -> Result<Capture, String> {
     let mut reader = PcapNgReader::new(bytes).map_err(|error| error.to_string())?;
     let mut capture = Capture::default();
     let mut interfaces: Vec<(DataLink, u8)> = Vec::new();
+    // Of earlier sections, which count theirs from 0 as well.
+    let mut interfaces_before = 0;
     while let Some(block) = reader.next_block() {
         match block {
-            Ok(Block::SectionHeader(_)) => interfaces.clear(),
+            Ok(Block::SectionHeader(_)) => {
+                interfaces_before += interfaces.len();
+                interfaces.clear();
+            }
             Ok(Block::InterfaceDescription(interface)) => {
                 let resolution = interface.options.iter().find_map(|option| match option {
                     InterfaceDescriptionOption::IfTsResol(resolution) => Some(*resolution),
@@ -257,7 +280,9 @@ fn read_pcapng(bytes: &[u8]) -> Result<Capture, String> {
                 Some((DataLink::ETHERNET, resolution)) => {
                     // The library hands out the bare count of units as if they were nanoseconds.
                     let units = packet.timestamp.as_nanos();
-                    capture.packet(to_ns(units, *resolution), u64::from(packet.original_len), &packet.data);
+                    let interface = interfaces_before + packet.interface_id as usize;
+                    let at_ns = to_ns(units, *resolution);
+                    capture.packet(at_ns, interface, u64::from(packet.original_len), &packet.data);
                 }
                 _ => capture.skipped += 1,
             },

@@ -140,8 +140,15 @@ fn each_problem_is_found_and_shown() {
 #[test]
 fn every_code_but_those_of_whole_files_is_shown() {
     let shown: BTreeSet<Code> = CASES.iter().map(|(_, code, ..)| *code).collect();
-    let elsewhere =
-        [Code::FileTooLong, Code::NotUtf8, Code::Truncated, Code::Override, Code::ImportCsv, Code::ImportCapture];
+    let elsewhere = [
+        Code::FileTooLong,
+        Code::NotUtf8,
+        Code::Truncated,
+        Code::Override,
+        Code::DoesNotFit,
+        Code::ImportCsv,
+        Code::ImportCapture,
+    ];
     for code in Code::ALL {
         assert!(shown.contains(code) != elsewhere.contains(code), "{code}");
     }
@@ -246,4 +253,31 @@ fn problems_beyond_the_hundredth_are_counted() {
     assert_eq!(problems.list().len(), Problems::KEPT_MAX);
     assert_eq!(problems.count(), 250);
     assert!(problems.to_string().contains("250 problems, the first 100 shown"), "{problems}");
+}
+
+/// What is wrong with the shape of a text hides nothing that is wrong with its meaning.
+#[test]
+fn problems_of_shape_and_of_meaning_come_together() {
+    let text = WHOLE
+        .replacen("duration = \"1s\"", "duration = \"1\"\nsed = 4", 1)
+        .replacen("to = [\"b\"]", "to = [\"c\"]", 1)
+        .replacen("tag = \"16B\"", "tag = \"33B\"", 1);
+    let codes: BTreeSet<Code> = problems(text.as_bytes()).list().iter().map(|problem| problem.code).collect();
+    assert_eq!(codes, BTreeSet::from([Code::UnknownKey, Code::MissingUnit, Code::TagLength, Code::UnknownName]));
+}
+
+/// A name that was lost with an unusable entry is not held against those who use it.
+#[test]
+fn what_is_made_up_to_read_on_is_not_reported() {
+    for (old, new) in [
+        ("name = \"b\"", "nmae = \"b\""),
+        ("name = \"b\"", "name = 7"),
+        ("cluster_cycle = \"10ms\"", "cluster_cycle = \"10\""),
+        ("cluster_cycle = \"10ms\"", ""),
+        ("hash = \"sha-1\"", "hash = \"sha-2\""),
+    ] {
+        let problems = problems(WHOLE.replacen(old, new, 1).as_bytes());
+        let shape = [Code::UnknownKey, Code::MissingKey, Code::WrongType, Code::MissingUnit, Code::UnknownValue];
+        assert!(problems.list().iter().all(|problem| shape.contains(&problem.code)), "{}", problems.render());
+    }
 }

@@ -1,0 +1,71 @@
+//! `check` and `schema`: what is known without running anything.
+
+use crate::support::{Bench, SMALL, forty_frames, project, scenario};
+
+#[test]
+fn check_speaks_to_people_and_programs() {
+    let bench = Bench::new();
+    let file = scenario("brake-by-wire.toml");
+    let human = bench.say(&["check", &file]);
+    human.assert_code(0);
+    assert!(human.out.contains("HELD") && human.out.contains("frames per cycle"), "{}", human.out);
+
+    let csv = bench.say(&["check", &file, "--format", "csv"]);
+    let tables = csv.assert_code(0).out.clone();
+    assert!(tables.lines().any(|line| line.starts_with("protection,")), "{tables}");
+    assert!(tables.contains("\nsha256-16"), "{tables}");
+
+    let json = bench.say(&["check", &file, "--format", "json"]).assert_code(0).json();
+    assert_eq!((&json["scenario"], &json["feasible"]), (&"brake-by-wire".into(), &true.into()));
+    let names: Vec<_> =
+        json["candidates"].as_array().unwrap().iter().map(|c| c["protection"].as_str().unwrap()).collect();
+    assert_eq!(names, ["none", "sha1-20", "sha256-32", "sha256-16", "sha3-16", "macsec-24", "macsec-32"]);
+}
+
+#[test]
+fn the_example_of_the_guide_fits_as_the_guide_says() {
+    let bench = Bench::new();
+    bench.write("forty.toml", forty_frames());
+    let json = bench.say(&["check", "forty.toml", "--format", "json"]).assert_code(0).json();
+    assert_eq!(json["feasible"], true);
+    assert_eq!(json["candidates"][0]["frames_max"], 48, "{}", json["candidates"]);
+}
+
+#[test]
+fn every_shipped_scenario_is_bounded() {
+    let bench = Bench::new();
+    for file in std::fs::read_dir(project("scenarios")).unwrap() {
+        let path = file.unwrap().path().display().to_string();
+        let said = bench.say(&["check", &path, "--format", "json"]);
+        assert!(matches!(said.code, Some(0 | 1)), "{path}: {}", said.err);
+        assert_eq!(said.json()["feasible"], true, "{path}");
+    }
+}
+
+#[test]
+fn json_and_toml_are_one_format() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let value: serde_json::Value = serde_json::json!({
+        "schema_version": 1, "name": "small", "duration": "100ms",
+        "network": { "time_triggered_ethernet": {
+            "rate": "100Mbit/s", "cluster_cycle": "10ms", "guard_period": "200us",
+        } },
+        "protections": [{ "name": "sha1-20", "hmac": { "hash": "sha-1", "tag": "20B" } }],
+        "nodes": [{ "name": "sensor" }, { "name": "display" }],
+        "streams": [{
+            "name": "speed", "from": "sensor", "to": ["display"], "period": "10ms", "frame": "60B",
+            "protection": "sha1-20",
+        }],
+    });
+    bench.write("small.json", value.to_string());
+    let fingerprint = |file| bench.json(&["run", file, "--no-store"])["fingerprint"].clone();
+    assert_eq!(fingerprint("small.toml"), fingerprint("small.json"));
+}
+
+#[test]
+fn the_schema_is_the_documented_one() {
+    let said = Bench::new().say(&["schema"]);
+    let documented = std::fs::read_to_string(project("docs/reference/scenario.schema.json")).unwrap();
+    assert_eq!(said.assert_code(0).json(), serde_json::from_str::<serde_json::Value>(&documented).unwrap());
+}

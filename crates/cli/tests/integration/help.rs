@@ -1,0 +1,77 @@
+//! The command line teaches, and bears readers that go away.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use crate::support::{Bench, forty_frames, said};
+
+/// Every command a person can type.
+const COMMANDS: &[&[&str]] = &[
+    &[],
+    &["check"],
+    &["run"],
+    &["study"],
+    &["study", "list"],
+    &["study", "run"],
+    &["report"],
+    &["compare"],
+    &["scenario"],
+    &["scenario", "from"],
+    &["bench"],
+    &["doctor"],
+    &["schema"],
+];
+
+#[test]
+fn every_help_text_shows_a_command_to_type() {
+    let bench = Bench::new();
+    for command in COMMANDS {
+        let said = bench.say(&[command, &["--help"][..]].concat());
+        let help = &said.assert_code(0).out;
+        let usage = help.split_once("Options:").unwrap().1;
+        assert!(usage.lines().any(|line| line.starts_with("  chronoseal ")), "{command:?} shows no example:\n{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "{command:?} is too wide:\n{help}");
+        assert!(!help.contains("\n\n\n"), "{command:?}:\n{help}");
+    }
+    assert!(!bench.say(&["--help"]).out.contains("agent"), "the agent is not for people");
+}
+
+#[test]
+fn every_command_is_in_the_list_above() {
+    let help = Bench::new().say(&["--help"]).out;
+    let commands = help.split_once("Commands:\n").unwrap().1.split_once("\n\n").unwrap().0.to_owned();
+    let names =
+        commands.lines().filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    for name in names.filter(|name| *name != "help") {
+        assert!(COMMANDS.iter().any(|command| command.first() == Some(&name)), "{name}");
+    }
+}
+
+#[test]
+fn wrong_arguments_are_refused_with_a_hint() {
+    let bench = Bench::new();
+    bench.say(&["chek"]).assert_refused(&["check"]);
+    bench.say(&["run"]).assert_refused(&["<FILE>"]);
+    bench.say(&["run", "x.toml", "--engine", "simulator"]).assert_refused(&["sim", "live"]);
+    bench.say(&["run", "x.toml", "--repeat", "0"]).assert_refused(&["1..=1000"]);
+    bench.say(&["run", "x.toml", "--no-store", "--out", "y"]).assert_refused(&["cannot be used with"]);
+    bench.say(&[]).assert_refused(&["Usage:"]);
+}
+
+/// `chronoseal … | head`: the reader closes the pipe while there is more to say.
+#[test]
+fn a_reader_that_goes_away_ends_the_program_quietly() {
+    let bench = Bench::new();
+    bench.write("forty.toml", forty_frames());
+    for arguments in
+        [&["schema"][..], &["check", "forty.toml"], &["run", "forty.toml", "--no-store", "--quiet"], &["--help"]]
+    {
+        let mut child = bench.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut one = [0];
+        let mut pipe = child.stdout.take().unwrap();
+        pipe.read_exact(&mut one).unwrap();
+        drop(pipe);
+        let said = said(child.wait_with_output().unwrap());
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}

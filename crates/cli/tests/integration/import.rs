@@ -1,0 +1,54 @@
+//! `scenario from`: a table of streams or a capture becomes a scenario to begin with.
+
+use crate::support::{Bench, SMALL};
+
+const TABLE: &str = "\
+name,from,to,period,frame,class,protection
+wheel-speed,wheel,brake;logger,10ms,60B,time-triggered,sha256-16
+diagnosis,logger,brake,100ms,500B,best-effort,
+";
+
+#[test]
+fn a_table_becomes_a_scenario_that_is_accepted_and_runs() {
+    let bench = Bench::new();
+    bench.write("streams.csv", TABLE);
+    let said = bench.say(&["scenario", "from", "streams.csv", "--out", "mine.toml"]);
+    said.assert_code(0).assert_says(&["next: chronoseal check mine.toml"]);
+    bench.say(&["check", "mine.toml"]).assert_code(0);
+    let run = bench.say(&["run", "mine.toml", "--no-store", "--format", "json"]).assert_code(0).json();
+    let names: Vec<_> = run["summary"]["streams"].as_array().unwrap().iter().map(|s| s["name"].clone()).collect();
+    assert_eq!(names, ["wheel-speed", "diagnosis"]);
+
+    let text = bench.say(&["scenario", "from", "streams.csv"]).assert_code(0).out.clone();
+    assert_eq!(text.trim_end(), std::fs::read_to_string(bench.path("mine.toml")).unwrap().trim_end());
+}
+
+#[test]
+fn a_capture_of_a_run_becomes_a_scenario_that_is_accepted() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    bench.say(&["run", "small.toml", "--capture", "--out", "run", "--quiet"]).assert_code(0);
+    let said = bench.say(&["scenario", "from", "run/capture.pcapng", "--out", "seen.toml"]);
+    said.assert_code(0);
+    let text = std::fs::read_to_string(bench.path("seen.toml")).unwrap();
+    assert!(text.contains("period = \"10ms\"") && text.contains("frame = \"80B\""), "{text}");
+    // The switch is no station, and each frame counts once although it was seen on its way in and out.
+    assert!(text.contains("seen at another interface") && !text.contains("best_effort"), "{text}");
+    bench.say(&["check", "seen.toml"]).assert_code(0);
+}
+
+#[test]
+fn damaged_tables_and_captures_are_refused() {
+    let bench = Bench::new();
+    bench.write("streams.csv", TABLE.replace("10ms", "10"));
+    bench.say(&["scenario", "from", "streams.csv"]).assert_refused(&[
+        "import::csv",
+        "streams.csv:2:",
+        "no scenario was made",
+    ]);
+    bench.write("streams.csv", "");
+    bench.say(&["scenario", "from", "streams.csv"]).assert_refused(&["import::csv"]);
+    bench.write("capture.pcapng", b"\x0a\x0d\x0d\x0a\xff\xff\xff\xff\x00");
+    bench.say(&["scenario", "from", "capture.pcapng"]).assert_refused(&["import::capture"]);
+    bench.say(&["scenario", "from", "nowhere.csv"]).assert_refused(&["nowhere.csv", "help:"]);
+}

@@ -1,0 +1,12 @@
+//! The real binary in a folder of its own: what a person types, sees and finds on disk afterwards.
+
+mod bad_input;
+mod bounds;
+mod comparison;
+mod forger;
+mod help;
+mod import;
+mod interrupt;
+mod simulated;
+mod stored;
+mod support;

@@ -1,0 +1,78 @@
+//! `report`, `study` and `doctor`.
+
+use crate::support::{Bench, SMALL};
+
+#[test]
+fn a_stored_run_is_reported_again() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let first = bench.say(&["run", "small.toml", "--out", "run"]).assert_code(0).out.clone();
+    let page = std::fs::read_to_string(bench.path("run/report.html")).unwrap();
+    assert!(!page.contains("http://") && !page.contains("https://"), "the report needs no network");
+
+    std::fs::remove_file(bench.path("run/report.html")).unwrap();
+    let again = bench.say(&["report", "run"]);
+    again.assert_code(0).assert_says(&["report: run/report.html"]);
+    // Stored times are whole nanoseconds, which only the axes of charts show.
+    let words =
+        |text: &str| text.lines().filter(|line| !line.contains(" points, ")).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&again.out), words(&first), "the same run, the same words");
+    assert!(std::fs::read_to_string(bench.path("run/report.html")).unwrap().contains("Every deadline held"));
+
+    let json = bench.say(&["report", "run", "--out", "elsewhere.html", "--format", "json"]).assert_code(0).json();
+    assert_eq!(json["verdict"]["held"], "yes");
+    assert!(bench.path("elsewhere.html").is_file());
+}
+
+#[test]
+fn a_folder_that_holds_no_run_is_refused() {
+    let bench = Bench::new();
+    bench.say(&["report", "nowhere"]).assert_refused(&["holds no manifest.json", "give the folder"]);
+    bench.write("small.toml", SMALL);
+    bench.say(&["run", "small.toml", "--out", "run", "--quiet"]).assert_code(0);
+    let manifest = bench.path("run/manifest.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, &text[..text.len() / 2]).unwrap();
+    bench.say(&["report", "run"]).assert_refused(&["manifest.json", "repeat the run"]);
+    std::fs::write(&manifest, text).unwrap();
+    std::fs::write(bench.path("run/frames.parquet"), "PAR1").unwrap();
+    bench.say(&["report", "run"]).assert_refused(&["frames.parquet"]);
+}
+
+#[test]
+fn studies_are_listed_and_an_unknown_one_is_refused() {
+    let bench = Bench::new();
+    let list = bench.say(&["study", "list"]).assert_code(0).out.clone();
+    assert!(list.lines().any(|line| line.starts_with("tte-hmac ")), "{list}");
+    bench.say(&["study", "run", "tte-hmc"]).assert_refused(&["no study named tte-hmc", "help:", "tte-hmac"]);
+    assert!(!bench.path("results").exists());
+}
+
+#[test]
+fn doctor_says_what_the_host_can_do() {
+    let bench = Bench::new();
+    let said = bench.say(&["doctor", "--format", "json"]);
+    let report = said.json();
+    let live = report["live_refused"].is_null();
+    assert_eq!(said.code, Some(if live { 0 } else { 1 }), "{report}");
+    assert!(report["cpus"].as_u64().unwrap() >= 1);
+    println!("live runs: {}", report["live_refused"]);
+    let human = bench.say(&["doctor"]);
+    assert!(human.out.contains("This host can simulate"), "{}", human.out);
+}
+
+#[test]
+fn bench_prints_a_platform_that_a_scenario_accepts() {
+    let bench = Bench::new();
+    let platform = bench.say(&["bench", "--calls", "20", "--platform", "--quiet"]).assert_code(0).out.clone();
+    bench.write(
+        "small.toml",
+        format!(
+            "{}\n{platform}",
+            SMALL.replacen("name = \"sensor\"", "name = \"sensor\"\nplatform = \"this-host\"", 1)
+        ),
+    );
+    bench.say(&["check", "small.toml"]).assert_code(0);
+    let table = bench.json(&["bench", "--calls", "20"]);
+    assert_eq!(table["rows"].as_array().unwrap().len(), 3 * 2 * 8, "three hashes, two sides, eight lengths");
+}
