@@ -10,6 +10,7 @@ mod finding;
 mod generate;
 mod licences;
 mod process;
+mod test;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -22,7 +23,9 @@ usage: cargo xtask <task>
   generate [--check]   write generated documents; with --check only compare them
   licences             check the licences of every dependency
   bench star [RUNS]    the star on our simulator, ns-3 and nexosim, pinned and interleaved (default 5 runs)
-  ci                   format, lints, tidy, generated documents, licences, no-std link, tests";
+  lint                 format, tidy, licences, clippy, documentation, generated documents
+  test                 all tests: of every crate, no-std link, fuzz corpora, and tshark where it is installed
+  ci                   lint and test";
 
 /// How a task ended, if it did not succeed.
 #[derive(Debug)]
@@ -61,6 +64,8 @@ fn main() -> ExitCode {
             Ok(runs @ 1..=1000) => bench::star(&root, runs),
             _ => Err(Failure::because(format!("'{runs}' is no number of runs between 1 and 1000"))),
         },
+        ["lint"] => ci::lint(&root),
+        ["test"] => test::run(&root),
         ["ci"] => ci::run(&root),
         _ => Err(Failure::because(USAGE)),
     };

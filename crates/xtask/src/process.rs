@@ -7,7 +7,13 @@ use crate::{Failure, TaskResult};
 
 /// Runs a program in `folder`, its output going where ours goes.
 pub(crate) fn run(folder: &Path, words: &[&str]) -> TaskResult {
-    let status = command(folder, words).status().map_err(|error| cannot_start(words, &error))?;
+    run_with(folder, words, &[])
+}
+
+/// [`run`] with variables of the environment set.
+pub(crate) fn run_with(folder: &Path, words: &[&str], variables: &[(&str, &str)]) -> TaskResult {
+    let status =
+        command(folder, words).envs(variables.iter().copied()).status().map_err(|error| cannot_start(words, &error))?;
     if status.success() { Ok(()) } else { Err(Failure::because(format!("`{}` failed: {status}", words.join(" ")))) }
 }
 

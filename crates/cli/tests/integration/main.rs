@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bounds;
+mod capture;
 mod comparison;
 mod forger;
 mod help;

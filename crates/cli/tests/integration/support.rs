@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -131,11 +132,11 @@ frame = "60B"
 protection = "sha1-20"
 "#;
 
-/// Starts `command`, lets it work for a moment, and presses Ctrl-C.
-pub(crate) fn interrupted(mut command: Command) -> Said {
+/// Starts `command`, lets it work for `after`, and presses Ctrl-C.
+pub(crate) fn interrupted(mut command: Command, after: Duration) -> Said {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_handler(child.id());
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    std::thread::sleep(after);
     let kill = Command::new("sh").arg("-c").arg(format!("kill -INT {}", child.id())).status().unwrap();
     assert!(kill.success(), "it ended before it was interrupted");
     said(child.wait_with_output().unwrap())
@@ -150,7 +151,7 @@ fn wait_for_handler(pid: u32) {
         if u64::from_str_radix(mask, 16).unwrap_or(0) & (1 << (SIGINT - 1)) != 0 {
             return;
         }
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
     }
     panic!("process {pid} does not catch SIGINT");
 }

@@ -1,0 +1,115 @@
+//! Live runs through the command line: real processes, namespaces and frames, one run at a time.
+//!
+//! Where the host refuses, each test says so and passes; `CHRONOSEAL_REQUIRE_LIVE=1` makes that a failure. A machine
+//! that is stopped now and then gets three tries, each with its reason printed; never forgiven is what is left behind.
+
+mod parity;
+#[path = "../integration/support.rs"]
+#[allow(dead_code, reason = "shared with the other tests, which use more of it")]
+mod support;
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use support::{Bench, interrupted, scenario};
+
+/// Tries a shared machine gets.
+const TRIES: usize = 3;
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// The right to run live; `None`, with the reason printed, where the host refuses.
+fn live_host() -> Option<MutexGuard<'static, ()>> {
+    let guard = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let report = Bench::new().say(&["doctor", "--format", "json"]).json();
+    let Some(reason) = report["live_refused"].as_str() else { return Some(guard) };
+    assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "this host refuses live runs: {reason}");
+    println!("skipped, this host refuses live runs: {reason}");
+    None
+}
+
+/// Interfaces of this network namespace, and processes that are agents of this binary.
+fn left_behind() -> BTreeSet<String> {
+    let devices = std::fs::read_to_string("/proc/net/dev").unwrap();
+    let devices = devices.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let folder = entry.ok()?.path();
+        let program = std::fs::read_link(folder.join("exe")).ok()?;
+        program.starts_with(env!("CARGO_BIN_EXE_chronoseal")).then(|| folder.display().to_string())
+    });
+    devices.chain(processes).collect()
+}
+
+#[test]
+fn the_first_scenario_runs_live_and_leaves_nothing_behind() {
+    let Some(_guard) = live_host() else { return };
+    let before = left_behind();
+    let bench = Bench::new();
+    let file = scenario("first.toml");
+    let arguments = ["run", &file, "--engine", "live", "--set", "duration=500ms", "--out", "run", "--capture"];
+    let run = bench.json(&arguments);
+    assert_eq!(left_behind(), before);
+
+    assert_eq!((&run["engine"], &run["fingerprint"]), (&"live".into(), &serde_json::Value::Null));
+    let stream = &run["summary"]["streams"][0];
+    assert!(stream["sent"].as_u64().unwrap() >= 40, "50 cycles of 10 ms, start-up included: {stream}");
+    assert!(stream["delivered"].as_u64().unwrap() > 0, "{stream}");
+    let latency = &stream["end_to_end"]["all"];
+    assert!(latency["n"].as_u64().unwrap() > 0, "figures carry their n: {latency}");
+    assert!(run["summary"]["release_error"]["n"].as_u64().unwrap() > 0, "the emulator tells its own error");
+    assert!(std::fs::metadata(bench.path("run/capture.pcapng")).unwrap().len() > 1000);
+    println!("{}: {}", run["held"], run["verdict"]);
+}
+
+/// Tags are made and checked for real: what the simulated forger gets through is what the live one gets through.
+#[test]
+fn a_live_forger_gets_no_further_than_a_simulated_one() {
+    let Some(_guard) = live_host() else { return };
+    let bench = Bench::new();
+    let file = scenario("forger.toml");
+    for attempt in 1..=TRIES {
+        let run = bench.json(&["run", &file, "--engine", "live", "--no-store"]);
+        for row in run["summary"]["attacks"].as_array().unwrap() {
+            let accepted = row["accepted"].as_u64().unwrap();
+            let open = row["authenticated"] == false || (row["replayable"] == true && row["attack"] == "replay");
+            assert!(open || accepted == 0, "an attack that must be stopped was accepted: {row}");
+        }
+        let accepted = |row: &&serde_json::Value| row["accepted"].as_u64().unwrap() > 0;
+        let through = run["summary"]["attacks"].as_array().unwrap().iter().filter(accepted).count();
+        // Spoofed and changed frames without a tag, repeated ones without freshness.
+        if through == 3 {
+            return;
+        }
+        println!("try {attempt}: {through} of 3 open attacks got through: {}", run["summary"]["stalls"]);
+    }
+    panic!("an attack that nothing stops never got through in {TRIES} tries");
+}
+
+#[test]
+fn an_interrupted_live_run_keeps_what_there_is() {
+    let Some(_guard) = live_host() else { return };
+    let before = left_behind();
+    let bench = Bench::new();
+    let file = scenario("first.toml");
+    let arguments = ["run", &file, "--engine", "live", "--set", "duration=60s", "--out", "part", "--format", "json"];
+    let said = interrupted(bench.command(&arguments), Duration::from_secs(2));
+    assert_eq!(left_behind(), before);
+    let run = said.assert_code(1).assert_says(&["interrupted"]).json();
+    assert_eq!(run["interrupted"], true);
+    assert!(run["frames_delivered"].as_u64().unwrap() > 0, "{run}");
+    let manifest = std::fs::read_to_string(bench.path("part/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["run"]["interrupted"], true);
+}
+
+#[test]
+fn what_cannot_run_live_is_refused_with_what_to_do() {
+    // Even a refused run is a process that `left_behind` would see.
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let bench = Bench::new();
+    let star = scenario("star.toml");
+    bench.say(&["run", &star, "--engine", "live"]).assert_refused(&["fidelity", "--engine sim"]);
+    let star = scenario("star-hmac.toml");
+    bench.say(&["run", &star, "--engine", "live"]).assert_refused(&["sync = \"beacon\"", "--engine sim"]);
+}

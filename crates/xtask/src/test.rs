@@ -1,0 +1,61 @@
+//! All tests, with one command: what the README promises.
+//!
+//! A part that fails does not keep the others from running.
+
+use std::path::Path;
+
+use crate::{Failure, TaskResult, process};
+
+/// Changed inputs for each fuzz target unless `FUZZ_MUTATIONS` says otherwise: seconds instead of a minute.
+const MUTATIONS: &str = "2000";
+
+/// Builds, links and runs a `no_std` static library of the protocol crates, without an allocator.
+const NO_STD_LINK: &[&str] = &["bash", "nostd-link/check.sh"];
+
+/// Unit, integration and documentation tests of every crate.
+const WORKSPACE: &[&str] = &["cargo", "test", "--workspace", "--locked", "--no-fail-fast"];
+
+/// A workspace of its own, see `fuzz/README.md`.
+const FUZZ: &[&str] = &["cargo", "test", "--locked", "--manifest-path", "fuzz/Cargo.toml"];
+
+/// Tests that ask Wireshark about our bytes; on demand only, since not every machine has it.
+#[rustfmt::skip]
+const TSHARK: &[&str] = &[
+    "cargo", "test", "--locked", "--package", "chronoseal-wire", "--package", "chronoseal-cli",
+    "--test", "tshark", "--test", "integration", "--", "--ignored", "tshark",
+];
+
+pub(crate) fn run(root: &Path) -> TaskResult {
+    let mutations = std::env::var("FUZZ_MUTATIONS").unwrap_or_else(|_| MUTATIONS.into());
+    let mut failed = Vec::new();
+    let mut part = |name: &str, result: TaskResult| {
+        if let Err(failure) = result {
+            if let Failure::CouldNotRun(reason) = failure {
+                eprintln!("{reason}");
+            }
+            failed.push(name.to_owned());
+        }
+    };
+    step("tests of every crate");
+    part("tests of every crate", process::run(root, WORKSPACE));
+    if process::output(root, &["tshark", "--version"]).is_ok() {
+        step("what tshark makes of our frames");
+        part("tshark", process::run(root, TSHARK));
+    } else {
+        eprintln!("== skipped: what tshark makes of our frames; tshark is not installed");
+    }
+    step("no-std link");
+    part("no-std link", process::run(root, NO_STD_LINK));
+    step("fuzz corpora");
+    part("fuzz corpora", process::run_with(root, FUZZ, &[("FUZZ_MUTATIONS", &mutations)]));
+    if failed.is_empty() {
+        eprintln!("== all tests passed");
+        return Ok(());
+    }
+    eprintln!("== failed: {}", failed.join(", "));
+    Err(Failure::CheckFailed)
+}
+
+fn step(name: &str) {
+    eprintln!("== {name}");
+}
