@@ -5,6 +5,16 @@
 //!
 //! The types that matter: the [`medium::Medium`] trait, the seam to a driver, and [`schedule::ScheduleTable`], who may
 //! use the wires of a time-triggered cluster when.
+//!
+//! ```
+//! use chronoseal_core::{Duration, Rate};
+//! use chronoseal_media::line::LineSpeed;
+//!
+//! // A real wire: 8 bytes of preamble, 4 of checksum, and the gap of 12 behind each frame.
+//! let speed = LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO);
+//! assert_eq!(speed.reception(60).to_string(), "5.76us");
+//! assert_eq!(speed.occupancy(60).to_string(), "6.72us");
+//! ```
 
 pub mod as6802;
 pub mod line;

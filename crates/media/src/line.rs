@@ -48,33 +48,39 @@ impl LineSpeed {
     }
 }
 
-/// Times of scheduled frames on a line, which no lower class may delay.
+/// Times of scheduled frames on a line, which no lower class may delay (timely block, SAE AS6802).
 #[derive(Clone, Debug, Default)]
 pub struct ReservedStarts {
     cycle: Duration,
-    /// Sorted, each in `0..cycle`.
+    /// Sorted, each in `0..cycle`: the earliest moment of each start.
     phases: Vec<Duration>,
+    /// A start may come this much later; the line is kept free until then.
+    hold: Duration,
 }
 
 impl ReservedStarts {
-    /// Starts at `phases` (taken modulo `cycle`) of every cycle.
-    pub fn new(cycle: Duration, phases: impl Iterator<Item = Duration>) -> Self {
-        let mut phases: Vec<_> = phases.map(|phase| phase.rem_floor(cycle)).collect();
+    /// Starts at `phases` (taken modulo `cycle`) of every cycle, each early or late by up to `tolerance`.
+    pub fn new(cycle: Duration, phases: impl Iterator<Item = Duration>, tolerance: Duration) -> Self {
+        let mut phases: Vec<_> = phases.map(|phase| (phase - tolerance).rem_floor(cycle)).collect();
         phases.sort_unstable();
         phases.dedup();
-        Self { cycle, phases }
+        Self { cycle, phases, hold: tolerance * 2 }
     }
 
-    /// The first reserved start strictly after `now`, if any is reserved at all.
-    pub fn next_after(&self, now: SimTime) -> Option<SimTime> {
+    /// When to look again if a frame that keeps the line for `occupancy` from `now` on could delay a reserved start;
+    /// `None` if it may go.
+    ///
+    /// The instant of a start is part of what is reserved: whoever is served first then, it is not the lower class.
+    #[inline]
+    fn blocked_until(&self, now: SimTime, occupancy: Duration) -> Option<SimTime> {
         let first = *self.phases.first()?;
-        let phase = now.since_zero().rem_floor(self.cycle);
-        let cycle_start = now - phase;
-        let index = self.phases.partition_point(|start| *start <= phase);
-        Some(match self.phases.get(index) {
-            Some(start) => cycle_start + *start,
-            None => cycle_start + self.cycle + first,
-        })
+        // The first start that has not been over before now.
+        let since = now - self.hold;
+        let phase = since.since_zero().rem_floor(self.cycle);
+        let cycle_start = since - phase;
+        let index = self.phases.partition_point(|start| *start < phase);
+        let start = cycle_start + self.phases.get(index).copied().unwrap_or(self.cycle + first);
+        (now + occupancy > start).then(|| start + self.hold + Duration::from_ps(1))
     }
 }
 
@@ -165,10 +171,9 @@ impl Line {
         let class = 15 - self.waiting.leading_zeros() as usize;
         let head = self.queues[class].front().expect("a queue whose bit is set holds a frame");
         if class < usize::from(Priority::TIME_TRIGGERED.0)
-            && let Some(reserved) = self.reserved.next_after(now)
-            && now + speed.occupancy(head.len) > reserved
+            && let Some(clear_at) = self.reserved.blocked_until(now, speed.occupancy(head.len))
         {
-            return self.look_again(reserved);
+            return self.look_again(clear_at);
         }
         let Queued { frame, len, due } = *head;
         self.queues[class].pop_front();
@@ -248,20 +253,30 @@ mod tests {
         assert_eq!(started(line.step(SimTime::ZERO, &speed())).frame, high);
     }
 
+    /// A line with starts at 100 us of every 500 us on which a longest frame of a low class waits.
+    fn blocked_line(tolerance: Duration) -> Line {
+        let starts = [Duration::from_us(100)].into_iter();
+        let mut line = Line::new(ReservedStarts::new(Duration::from_us(500), starts, tolerance));
+        let mut frames = FrameStore::new();
+        assert!(line.offer(frame(&mut frames), 1514, Priority(0), None, u64::MAX));
+        line
+    }
+
     #[test]
     fn a_low_frame_that_would_delay_a_reserved_start_waits_for_it() {
-        let us = |us| SimTime::ZERO + Duration::from_us(us);
-        let reserved = ReservedStarts::new(Duration::from_us(500), [Duration::from_us(100)].into_iter());
-        let mut frames = FrameStore::new();
-        let fits = speed().occupancy(1514);
-        let mut line = Line::new(reserved.clone());
-        assert!(line.offer(frame(&mut frames), 1514, Priority(0), None, u64::MAX));
-        assert!(
-            matches!(line.step(us(100) - fits + Duration::from_ps(1), &speed()), Step::LookAgain(at) if at == us(100))
-        );
-        let mut line = Line::new(reserved);
-        assert!(line.offer(frame(&mut frames), 1514, Priority(0), None, u64::MAX));
-        assert!(matches!(line.step(us(600) - fits, &speed()), Step::Started(_)), "ends exactly at the reserved start");
+        let start = SimTime::ZERO + Duration::from_us(600);
+        let ps = Duration::from_ps(1);
+        for tolerance in [Duration::ZERO, Duration::from_us(10)] {
+            let last_chance = start - tolerance - speed().occupancy(1514);
+            let step = blocked_line(tolerance).step(last_chance, &speed());
+            assert!(matches!(step, Step::Started(_)), "it ends exactly when the start may come");
+            for now in [last_chance + ps, start - ps, start, start + tolerance] {
+                let mut line = blocked_line(tolerance);
+                let Step::LookAgain(clear_at) = line.step(now, &speed()) else { panic!("{now} is too late") };
+                assert_eq!(clear_at, start + tolerance + ps);
+                assert!(matches!(line.step(clear_at, &speed()), Step::Started(_)), "nobody came");
+            }
+        }
     }
 
     #[test]
@@ -272,6 +287,20 @@ mod tests {
         assert!(!line.offer(frame(&mut frames), 60, Priority(0), None, 100));
     }
     proptest! {
+        #[test]
+        fn a_frame_is_blocked_if_a_start_lies_in_its_way(
+            phases in proptest::collection::vec(0i64..1000, 1..6), hold in 0i64..50, now in 0i64..3000, length in 1i64..200,
+        ) {
+            let ps = Duration::from_ps;
+            let starts = phases.iter().map(|phase| ps(*phase));
+            let reserved = ReservedStarts::new(ps(1000), starts, ps(hold));
+            // Every start of some cycles, without any arithmetic of remainders.
+            let in_the_way = |start: i64| now <= start + hold && start - hold < now + length;
+            let plain = phases.iter().any(|phase| (-2..6).any(|cycle| in_the_way(phase + 1000 * cycle)));
+            let blocked = reserved.blocked_until(SimTime::from_ps(now), ps(length));
+            prop_assert_eq!(blocked.is_some(), plain);
+            prop_assert!(blocked.is_none_or(|until| until > SimTime::from_ps(now)));
+        }
         #[test]
         fn a_frame_takes_what_its_bits_take(len in 60u64..1515, rate in prop_oneof![
             Just(10_000_000), Just(100_000_000), Just(1_000_000_000), Just(10_000_000_000), 1_000_000u64..10_000_000_000

@@ -90,8 +90,12 @@ impl Star {
     pub fn new(config: StarConfig) -> Self {
         let cycle = config.schedule.cluster_cycle;
         let slots = &config.schedule.slots;
-        let reserved = |phases: Vec<Duration>| {
-            if phases.is_empty() { ReservedStarts::default() } else { ReservedStarts::new(cycle, phases.into_iter()) }
+        let reserved = |phases: Vec<Duration>, tolerance| {
+            if phases.is_empty() {
+                ReservedStarts::default()
+            } else {
+                ReservedStarts::new(cycle, phases.into_iter(), tolerance)
+            }
         };
         let lines = (0..config.stations.len())
             .flat_map(|port| {
@@ -99,8 +103,9 @@ impl Star {
                 let up = slots.iter().filter(|slot| route(slot.stream).ingress == port);
                 let down = slots.iter().filter(|slot| route(slot.stream).egress.contains(&port));
                 [
-                    Line::new(reserved(up.map(|slot| slot.start).collect())),
-                    Line::new(reserved(down.map(|slot| slot.dispatch).collect())),
+                    // A station starts by its own clock, the switch by the one the run is counted in.
+                    Line::new(reserved(up.map(|slot| slot.start).collect(), config.early_tolerance)),
+                    Line::new(reserved(down.map(|slot| slot.dispatch).collect(), Duration::ZERO)),
                 ]
             })
             .collect();
@@ -280,11 +285,6 @@ impl Star {
         if due.missing {
             let event = Event::of(EventKind::Missing, slot.stream, due.cycle as u64);
             out.push(MediumOutput::Event { node: self.config.switch, event, frame: None });
-        }
-        // Lower classes may have waited for this start.
-        for copy in 0..self.config.routes[slot.stream.index()].egress.len() {
-            let line = 2 * self.config.routes[slot.stream.index()].egress[copy] + 1;
-            self.advance(now, line, frames, out);
         }
         self.ask_for_entry(out);
     }

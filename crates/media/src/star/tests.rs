@@ -1,1 +1,413 @@
+//! The switch as its stations see it: frames go in by hand, a small clockwork lets time pass.
 
+use chronoseal_core::random::Jitter;
+use chronoseal_core::{NodeId, PortId, Rate};
+use chronoseal_wire::ethernet::{Header, MacAddress, TypeOrLength};
+use chronoseal_wire::protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL;
+
+use super::*;
+use crate::line::LineSpeed;
+use crate::schedule::{ScheduleTable, Slot};
+
+const MARKER: [u8; 4] = [3, 4, 5, 6];
+const CYCLE: Duration = Duration::from_ms(10);
+const SWITCH: NodeId = NodeId(9);
+/// Stream 0 is time-triggered, from station 0 to station 1, in one slot.
+const SCHEDULED: StreamId = StreamId(0);
+const CT_ID: u16 = 7;
+const SLOT_START: Duration = Duration::from_ms(1);
+const DISPATCH: Duration = Duration::from_us(1_100);
+/// Stream 1 is best effort, from station 2 to stations 1 and 0.
+const PLAIN: StreamId = StreamId(1);
+const PRECISION: Duration = Duration::from_us(10);
+const FORWARDING_DELAY: Duration = Duration::from_us(5);
+
+fn config() -> StarConfig {
+    let port_0 = |node| Attachment { node: NodeId(node), port: PortId(0) };
+    let slot = Slot {
+        stream: SCHEDULED,
+        instance: 0,
+        release: SLOT_START,
+        start: SLOT_START,
+        frame_time: Duration::from_ns(6_720),
+        dispatch: DISPATCH,
+        end: Duration::from_us(1_200),
+    };
+    StarConfig {
+        switch: SWITCH,
+        speed: LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO),
+        queue_len_max: 64_000,
+        stations: vec![port_0(0), port_0(1), port_0(2)],
+        splices: Vec::new(),
+        routes: vec![
+            Route { class: RouteClass::TimeTriggered { ct_id: CT_ID }, ingress: 0, egress: vec![1], len_max: 60 },
+            Route { class: RouteClass::BestEffort { priority: 0 }, ingress: 2, egress: vec![1, 0], len_max: 1514 },
+        ],
+        ct_marker: MARKER,
+        beacon: None,
+        schedule: ScheduleTable { cluster_cycle: CYCLE, slots: vec![slot], tasks: Vec::new() },
+        waits_for_dispatch: true,
+        forwarding_delay: FORWARDING_DELAY,
+        forwarding_jitter: Jitter::default(),
+        early_tolerance: PRECISION,
+        sniffing_switch: false,
+        seed: 1,
+    }
+}
+
+fn at(since_start: Duration) -> SimTime {
+    SimTime::ZERO + since_start
+}
+
+fn frame_to(destination: MacAddress, type_or_length: TypeOrLength, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0xa5; len];
+    Header { destination, source: virtual_link::station_address(NodeId(0)), type_or_length }.emit(&mut bytes);
+    bytes
+}
+
+fn scheduled_frame(ct_id: u16, len: usize) -> Vec<u8> {
+    let destination = virtual_link::critical_traffic_address(MARKER, ct_id);
+    frame_to(destination, TypeOrLength::Length(len as u16 - 14), len)
+}
+
+fn plain_frame(stream: StreamId, len: usize) -> Vec<u8> {
+    frame_to(virtual_link::stream_address(stream), TypeOrLength::EtherType(0x88b5), len)
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Delivery {
+    at: SimTime,
+    to: Attachment,
+    departed_at: SimTime,
+    bytes: Vec<u8>,
+}
+
+/// A star, what stations hand over, and what comes of it.
+struct Bench {
+    star: Star,
+    frames: FrameStore,
+    timers: std::collections::BTreeSet<(SimTime, MediumTimer)>,
+    sends: Vec<(SimTime, Attachment, Priority, Vec<u8>)>,
+    deliveries: Vec<Delivery>,
+    events: Vec<(SimTime, Event)>,
+}
+
+impl Bench {
+    fn new(config: StarConfig) -> Self {
+        let (deliveries, events) = (Vec::new(), Vec::new());
+        let (frames, timers) = (FrameStore::new(), Default::default());
+        Self { star: Star::new(config), frames, timers, sends: Vec::new(), deliveries, events }
+    }
+
+    fn send_from(&mut self, when: Duration, from: Attachment, bytes: Vec<u8>) {
+        let scheduled = virtual_link::ct_id(MacAddress(bytes[..6].try_into().unwrap()), MARKER).is_some();
+        let priority = if scheduled { Priority::TIME_TRIGGERED } else { Priority(0) };
+        self.sends.push((at(when), from, priority, bytes));
+    }
+
+    fn send(&mut self, when: Duration, station: u16, bytes: Vec<u8>) {
+        self.send_from(when, Attachment { node: NodeId(station), port: PortId(0) }, bytes);
+    }
+
+    /// Lets time pass from zero to `until`. As in a driver, timers of an instant come before what stations hand over.
+    fn run(mut self, until: Duration) -> Self {
+        self.sends.sort_by_key(|(when, ..)| *when);
+        let mut sends = std::mem::take(&mut self.sends).into_iter().peekable();
+        let mut out = Vec::new();
+        self.star.start(SimTime::ZERO, &mut self.frames, &mut out);
+        self.settle(SimTime::ZERO, &mut out);
+        loop {
+            let timer = self.timers.first().map(|(due, _)| *due);
+            let send = sends.peek().map(|(when, ..)| *when);
+            let Some(now) = timer.into_iter().chain(send).min() else { return self };
+            if now > at(until) {
+                return self;
+            }
+            if timer == Some(now)
+                && let Some((_, timer)) = self.timers.pop_first()
+            {
+                self.star.handle_timer(now, timer, &mut self.frames, &mut out);
+            } else if let Some((_, from, priority, bytes)) = sends.next_if(|(when, ..)| *when == now) {
+                let frame = self.frames.allocate(FrameLabel { sender: from.node, sent_at: now, ..Default::default() });
+                self.frames.buffer(frame)[..bytes.len()].copy_from_slice(&bytes);
+                self.frames.set_len(frame, bytes.len());
+                self.star.handle_frame(now, from, priority, frame, &mut self.frames, &mut out);
+            }
+            self.settle(now, &mut out);
+        }
+    }
+
+    fn settle(&mut self, now: SimTime, out: &mut Vec<MediumOutput>) {
+        for output in out.drain(..) {
+            match output {
+                MediumOutput::Timer { at, timer } => {
+                    assert!(at >= now, "a timer in the past");
+                    self.timers.insert((at, timer));
+                }
+                MediumOutput::Deliver { to, frame, departed_at } => {
+                    let bytes = self.frames.bytes(frame).to_vec();
+                    self.deliveries.push(Delivery { at: now, to, departed_at, bytes });
+                    self.frames.release(frame);
+                }
+                MediumOutput::Discard { node, event, frame } => {
+                    assert_eq!(node, SWITCH);
+                    self.events.push((now, event));
+                    self.frames.release(frame);
+                }
+                MediumOutput::Event { node, event, .. } => {
+                    assert_eq!(node, SWITCH);
+                    self.events.push((now, event));
+                }
+            }
+        }
+    }
+
+    fn kinds(&self) -> Vec<EventKind> {
+        self.events.iter().map(|(_, event)| event.kind).collect()
+    }
+
+    /// Reasons and streams of what the switch threw away.
+    fn discarded(&self) -> Vec<(DiscardReason, StreamId)> {
+        let reason = |(_, event): &(SimTime, Event)| match event.kind {
+            EventKind::Discarded(reason) => Some((reason, event.stream)),
+            _ => None,
+        };
+        self.events.iter().filter_map(reason).collect()
+    }
+}
+
+/// One frame, from the station that may send it unless said otherwise, up to the end of the first slot.
+fn after(when: Duration, station: u16, bytes: Vec<u8>) -> Bench {
+    let mut bench = Bench::new(config());
+    bench.send(when, station, bytes);
+    bench.run(Duration::from_ms(9))
+}
+
+fn reception(len: u64) -> Duration {
+    config().speed.reception(len)
+}
+
+#[test]
+fn a_frame_in_its_window_is_passed_on_at_its_dispatch_time() {
+    let bench = after(SLOT_START, 0, scheduled_frame(CT_ID, 60));
+    let expected = Delivery {
+        at: at(DISPATCH + reception(60)),
+        to: Attachment { node: NodeId(1), port: PortId(0) },
+        departed_at: at(DISPATCH),
+        bytes: scheduled_frame(CT_ID, 60),
+    };
+    assert_eq!(bench.deliveries, [expected]);
+    let [(forwarded_at, event)] = bench.events[..] else { panic!("{:?}", bench.events) };
+    assert_eq!((forwarded_at, event.kind, event.stream), (at(DISPATCH), EventKind::Forwarded, SCHEDULED));
+    assert_eq!(event.value, 0, "exactly at its dispatch time");
+    assert_eq!(bench.frames.in_flight(), 0);
+}
+
+#[test]
+fn a_switch_that_does_not_wait_passes_it_on_after_the_forwarding_delay() {
+    let mut bench = Bench::new(StarConfig { waits_for_dispatch: false, ..config() });
+    bench.send(SLOT_START, 0, scheduled_frame(CT_ID, 60));
+    let bench = bench.run(Duration::from_ms(9));
+    assert_eq!(bench.deliveries[0].departed_at, at(SLOT_START + reception(60) + FORWARDING_DELAY));
+    assert_eq!(bench.kinds(), [EventKind::Forwarded]);
+}
+
+#[test]
+fn a_window_lasts_from_the_earliest_last_bit_to_the_last_chance_to_leave_in_time() {
+    let ps = Duration::from_ps(1);
+    let opens = SLOT_START + reception(60) - PRECISION;
+    let closes = DISPATCH - FORWARDING_DELAY;
+    for (last_bit, admitted) in [(opens - ps, false), (opens, true), (closes, true), (closes + ps, false)] {
+        let bench = after(last_bit - reception(60), 0, scheduled_frame(CT_ID, 60));
+        assert_eq!(bench.deliveries.len(), usize::from(admitted), "last bit at {last_bit}");
+        let refused = vec![(DiscardReason::OutsideWindow, SCHEDULED)];
+        assert_eq!(bench.discarded(), if admitted { vec![] } else { refused });
+    }
+}
+
+#[test]
+fn discards_with_the_reason() {
+    let control = frame_to(
+        virtual_link::critical_traffic_address(MARKER, 4043),
+        TypeOrLength::EtherType(ETHERTYPE_PROTOCOL_CONTROL),
+        60,
+    );
+    let unknown = (DiscardReason::UnknownStream, StreamId::NONE);
+    for (station, bytes, expected) in [
+        (2, scheduled_frame(CT_ID, 60), (DiscardReason::WrongPort, SCHEDULED)),
+        (0, plain_frame(PLAIN, 60), (DiscardReason::WrongPort, PLAIN)),
+        (0, scheduled_frame(CT_ID, 61), (DiscardReason::TooLong, SCHEDULED)),
+        (0, scheduled_frame(CT_ID, 59), (DiscardReason::TooShort, StreamId::NONE)),
+        (0, control, (DiscardReason::NotSyncMaster, StreamId::NONE)),
+        (0, scheduled_frame(CT_ID + 1, 60), unknown),
+        (2, plain_frame(StreamId(77), 60), unknown),
+        // A scheduled stream has its virtual link and no other address.
+        (0, plain_frame(SCHEDULED, 60), unknown),
+        (0, frame_to(virtual_link::station_address(NodeId(1)), TypeOrLength::EtherType(0x0800), 60), unknown),
+    ] {
+        let bench = after(SLOT_START, station, bytes);
+        assert_eq!(bench.discarded(), [expected]);
+        assert_eq!((bench.deliveries.len(), bench.frames.in_flight()), (0, 0), "{expected:?}");
+        assert!(bench.kinds().contains(&EventKind::Missing), "the slot stays empty: {expected:?}");
+    }
+}
+
+#[test]
+fn a_second_frame_in_a_window_is_refused_and_the_next_cycle_is_open_again() {
+    let mut bench = Bench::new(config());
+    for when in [SLOT_START, SLOT_START + Duration::from_us(20), CYCLE + SLOT_START] {
+        bench.send(when, 0, scheduled_frame(CT_ID, 60));
+    }
+    let bench = bench.run(Duration::from_ms(19));
+    assert_eq!(bench.discarded(), [(DiscardReason::DuplicateInWindow, SCHEDULED)]);
+    let departures: Vec<_> = bench.deliveries.iter().map(|delivery| delivery.departed_at).collect();
+    assert_eq!(departures, [at(DISPATCH), at(CYCLE + DISPATCH)]);
+}
+
+#[test]
+fn an_empty_slot_is_missing_in_each_cycle() {
+    let mut bench = Bench::new(config());
+    bench.send(CYCLE + SLOT_START, 0, scheduled_frame(CT_ID, 60));
+    let bench = bench.run(Duration::from_ms(29));
+    let missing: Vec<_> = bench.events.iter().filter(|(_, event)| event.kind == EventKind::Missing).collect();
+    let expected = |cycle: i64| (at(CYCLE * cycle + DISPATCH), Event::of(EventKind::Missing, SCHEDULED, cycle as u64));
+    assert_eq!(missing, [&expected(0), &expected(2)], "cycle 1 had its frame");
+}
+
+#[test]
+fn best_effort_waits_for_a_reserved_start_and_never_delays_it() {
+    // Every microsecond of the time in which a longest frame could be in the way: 123.04 us before the dispatch.
+    for before in (0..200).map(Duration::from_us) {
+        let mut bench = Bench::new(config());
+        let ready = DISPATCH - before;
+        bench.send(SLOT_START, 0, scheduled_frame(CT_ID, 60));
+        bench.send(ready - FORWARDING_DELAY - reception(1514), 2, plain_frame(PLAIN, 1514));
+        let bench = bench.run(Duration::from_ms(9));
+        let to_1 = |len| {
+            let mine = |delivery: &&Delivery| delivery.to.node == NodeId(1) && delivery.bytes.len() == len;
+            bench.deliveries.iter().find(mine).expect("both frames arrive").departed_at
+        };
+        assert_eq!(to_1(60), at(DISPATCH), "ready {before} before the dispatch");
+        let speed = config().speed;
+        let fits = ready + speed.occupancy(1514) <= DISPATCH;
+        let expected = if fits { ready } else { DISPATCH + speed.occupancy(60) };
+        assert_eq!(to_1(1514), at(expected), "ready {before} before the dispatch");
+    }
+}
+
+#[test]
+fn store_and_forward_latency_is_the_closed_form() {
+    // SF1 and SF2, checksum included: (64 + 8) bytes twice at 100 Mbit/s, (1518 + 8) twice at 1 Gbit/s.
+    for (rate, len, expected_ns) in [(100_000_000, 60, 11_520), (1_000_000_000, 1514, 24_416)] {
+        let speed = LineSpeed::new(Rate(rate), 24, 12, Duration::ZERO);
+        let mut bench = Bench::new(StarConfig { speed, forwarding_delay: Duration::ZERO, ..config() });
+        bench.send(Duration::ZERO, 2, plain_frame(PLAIN, len));
+        let bench = bench.run(Duration::from_us(500));
+        let arrivals: Vec<_> = bench.deliveries.iter().map(|delivery| (delivery.to.node.0, delivery.at)).collect();
+        let expected = at(Duration::from_ns(expected_ns));
+        assert_eq!(arrivals, [(0, expected), (1, expected)], "a copy to each receiver at once");
+    }
+}
+
+#[test]
+fn propagation_and_forwarding_delays_add_up() {
+    let delay = Duration::from_ns(500);
+    let speed = LineSpeed::new(Rate(100_000_000), 24, 12, delay);
+    let mut bench = Bench::new(StarConfig { speed, ..config() });
+    bench.send(Duration::ZERO, 2, plain_frame(PLAIN, 60));
+    let bench = bench.run(Duration::from_us(500));
+    assert_eq!(bench.deliveries[0].at, at(Duration::from_ns(11_520) + delay * 2 + FORWARDING_DELAY));
+}
+
+#[test]
+fn the_beacon_tells_how_old_it_is() {
+    let beacon = Some(Beacon { sync_id: 4043, integration_cycle: CYCLE });
+    let mut bench = Bench::new(StarConfig { beacon, ..config() });
+    // A longest frame is on its way to stations 0 and 1 when the second beacon is due.
+    let ready = CYCLE - Duration::from_us(50);
+    bench.send(ready - FORWARDING_DELAY - reception(1514), 2, plain_frame(PLAIN, 1514));
+    let bench = bench.run(Duration::from_ms(19));
+    let mut seen = 0;
+    for delivery in bench.deliveries.iter().filter(|delivery| delivery.bytes.len() == 60) {
+        let frame = chronoseal_wire::ethernet::Frame::new_checked(&delivery.bytes).unwrap();
+        assert_eq!(frame.destination(), virtual_link::critical_traffic_address(MARKER, 4043));
+        let control = ProtocolControlFrame::parse(frame.payload()).unwrap();
+        let due = at(CYCLE * i64::from(control.integration_cycle));
+        assert_eq!(control.transparent_clock, delivery.at - due, "to station {}", delivery.to.node.0);
+        let waited = delivery.departed_at - due;
+        let blocked = control.integration_cycle == 1 && delivery.to.node != NodeId(2);
+        let rest = config().speed.occupancy(1514) - Duration::from_us(50);
+        assert_eq!(waited, if blocked { rest } else { Duration::ZERO });
+        seen += 1;
+    }
+    assert_eq!(seen, 6, "two beacons to each of three stations");
+}
+
+#[test]
+fn a_full_queue_refuses_and_keeps_what_it_has() {
+    let mut bench = Bench::new(StarConfig { queue_len_max: 1600, ..config() });
+    for _ in 0..3 {
+        bench.send(Duration::ZERO, 2, plain_frame(PLAIN, 1000));
+    }
+    let bench = bench.run(Duration::from_ms(1));
+    // The first is on the wire, the second waits, the third finds no room on the link to the switch.
+    assert_eq!(bench.discarded(), [(DiscardReason::QueueFull, StreamId::NONE)]);
+    assert_eq!(bench.deliveries.len(), 4);
+    assert_eq!(bench.frames.in_flight(), 0);
+}
+
+#[test]
+fn an_attacker_on_a_link_holds_each_frame_before_the_switch_does() {
+    let spliced = || StarConfig { splices: vec![Splice { victim: 0, attacker: NodeId(5) }], ..config() };
+    let port = |port| Attachment { node: NodeId(5), port: PortId(port) };
+    let mut bench = Bench::new(spliced());
+    bench.send(SLOT_START, 0, scheduled_frame(CT_ID, 60));
+    let bench = bench.run(Duration::from_ms(9));
+    let [ref delivery] = bench.deliveries[..] else { panic!("{:?}", bench.deliveries) };
+    assert_eq!((delivery.to, delivery.at), (port(0), at(SLOT_START)), "at once, and to nobody else");
+
+    // What it sends goes on as if the victim had sent it, time on the wire included.
+    let mut bench = Bench::new(spliced());
+    bench.send_from(SLOT_START, port(1), scheduled_frame(CT_ID, 60));
+    let bench = bench.run(Duration::from_ms(9));
+    assert_eq!(bench.deliveries[0].departed_at, at(DISPATCH));
+
+    // The other stations' links are not in its hands.
+    let mut bench = Bench::new(spliced());
+    bench.send(Duration::ZERO, 2, plain_frame(PLAIN, 60));
+    assert_eq!(bench.run(Duration::from_us(900)).deliveries.len(), 2);
+}
+
+#[test]
+fn a_frame_from_nowhere_is_refused() {
+    let mut bench = Bench::new(config());
+    bench.send(Duration::ZERO, 4, plain_frame(PLAIN, 60));
+    let bench = bench.run(Duration::from_us(900));
+    assert_eq!(bench.discarded(), [(DiscardReason::WrongPort, StreamId::NONE)]);
+    assert_eq!(bench.frames.in_flight(), 0);
+}
+
+#[test]
+fn a_sniffing_switch_shifts_stamps_by_what_a_frame_takes_beyond_the_beacon() {
+    let star = Star::new(StarConfig { sniffing_switch: true, ..config() });
+    assert_eq!(star.stamp(SimTime::ZERO, 60), SimTime::ZERO);
+    assert_eq!(star.stamp(SimTime::ZERO, 1514), at(reception(1514) - reception(60)));
+}
+
+#[test]
+fn a_stations_own_best_effort_never_delays_its_scheduled_frame() {
+    let routes = |config: &mut StarConfig| config.routes[1].ingress = 0;
+    // Its clock may be off by the precision, and its best-effort frame may be handed over at any time.
+    for error in [-PRECISION, Duration::ZERO, PRECISION] {
+        for before in (-15..150).map(Duration::from_us) {
+            let mut config = config();
+            routes(&mut config);
+            let mut bench = Bench::new(config);
+            bench.send(SLOT_START - before, 0, plain_frame(PLAIN, 1514));
+            bench.send(SLOT_START + error, 0, scheduled_frame(CT_ID, 60));
+            let bench = bench.run(Duration::from_ms(9));
+            assert_eq!(bench.discarded(), [], "clock {error} off, {before} before its slot");
+            assert_eq!(bench.deliveries.len(), 3, "clock {error} off, {before} before its slot");
+        }
+    }
+}
