@@ -8,6 +8,24 @@
 //! - [`attacker::Attacker`]: forges, changes and repeats frames, on a port of its own or on a station's link.
 //!
 //! A new kind of node is a module here and one arm where a plan is turned into nodes.
+//!
+//! What every driver does, in small: an input, then outputs until the node waits.
+//!
+//! ```
+//! use chronoseal_core::{Command, Input, LocalTime, Node, NodeId, Output, PortId};
+//! use chronoseal_nodes::{Attacker, AttackerConfig};
+//!
+//! let mut node = Attacker::new(AttackerConfig { node: NodeId(2), on_link: true, attacks: vec![], seed: 1 });
+//! let (now, mut buffer) = (LocalTime::ZERO, [0; 1536]);
+//! node.handle_input(now, Input::Command(Command::Start))?;
+//! node.handle_input(now, Input::Frame { port: PortId(0), rx_at: now, bytes: &[7; 60] })?;
+//!
+//! // An attacker on a link that attacks nothing is a wire: what comes in at port 0 goes on at port 1.
+//! let Output::Transmit(transmit) = node.poll_output(now, &mut buffer) else { panic!("it lets frames pass") };
+//! assert_eq!((transmit.port, &buffer[..transmit.len]), (PortId(1), &[7; 60][..]));
+//! assert!(matches!(node.poll_output(now, &mut buffer), Output::Timeout(None)));
+//! # Ok::<(), chronoseal_core::HandleError>(())
+//! ```
 
 pub mod attacker;
 pub mod end_system;

@@ -147,6 +147,16 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         true
     }
 
+    /// Tells every node to stop, at the time the run has come to.
+    ///
+    /// A node whose processor is busy hears of it when that is free again, if the run goes on so long.
+    pub fn stop(&mut self) {
+        for station in 0..self.stations.len() {
+            self.input(station, Pending::Command(Command::Stop));
+        }
+        self.settle();
+    }
+
     /// Events handled and pending.
     pub fn events(&self) -> u64 {
         self.queue.pushed()

@@ -3,6 +3,40 @@
 //! It reads no clock, starts no thread, opens no file. [`run`] simulates a plan; [`Simulation`] is the engine below it,
 //! for nodes and media of one's own. An [`Observer`] sees every event; [`Fingerprint`] and [`Tally`] are the ones
 //! that ship.
+//!
+//! ```
+//! use chronoseal_scenario::{NoFiles, load};
+//! use chronoseal_sim::{Fingerprint, Tally};
+//!
+//! let text = r#"
+//! schema_version = 1
+//! name = "pair"
+//! duration = "100ms"
+//! [network.time_triggered_ethernet]
+//! rate = "100Mbit/s"
+//! cluster_cycle = "10ms"
+//! guard_period = "200us"
+//! [[nodes]]
+//! name = "a"
+//! [[nodes]]
+//! name = "b"
+//! [[streams]]
+//! name = "speed"
+//! from = "a"
+//! to = ["b"]
+//! period = "10ms"
+//! frame = "60B"
+//! "#;
+//! let plan = load("pair.toml", text.as_bytes(), &[], &NoFiles)?;
+//! let schedule = chronoseal_analysis::synthesize(&plan).expect("one frame fits");
+//! let run = || chronoseal_sim::run(&plan, &schedule, (Fingerprint::of_bytes(), Tally::default()), &mut |_| true).0;
+//!
+//! let (fingerprint, tally) = run();
+//! // In the first of ten cycles the sender's clock has not joined the cluster yet.
+//! assert_eq!(tally.delivered(), 9);
+//! assert_eq!(fingerprint.finish(), run().0.finish());
+//! # Ok::<(), chronoseal_scenario::Problems>(())
+//! ```
 
 mod engine;
 mod observe;

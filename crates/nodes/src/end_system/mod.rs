@@ -50,11 +50,13 @@ pub struct EndSystem {
     /// To be announced before `stage` is computed.
     work: Option<Work>,
     stage: Stage,
+    /// The payload that [`Stage::Open`] is about.
+    held: Vec<u8>,
     events: VecDeque<Event>,
 }
 
 /// What the next poll computes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Stage {
     Idle,
     Seal(Sealing),
@@ -103,6 +105,7 @@ impl EndSystem {
             due_at: None,
             work: None,
             stage: Stage::Idle,
+            held: Vec::new(),
             events: VecDeque::with_capacity(4),
             config,
         }

@@ -8,11 +8,10 @@ use chronoseal_wire::virtual_link;
 use super::{EndSystem, Stage};
 use crate::sync_client::BeaconEffect;
 
-/// A frame whose computation is still to be done.
-#[derive(Debug)]
+/// A frame whose computation is still to be done; its payload waits in [`EndSystem::held`].
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Received {
     listener: usize,
-    payload: Vec<u8>,
     slot_count: Option<u64>,
     since_slot: Duration,
 }
@@ -55,16 +54,20 @@ impl EndSystem {
         let work = self.listeners[index].work(payload.len()).filter(|_| self.config.real_bytes);
         if work.is_some() {
             self.work = work;
-            let payload = payload.to_vec();
-            self.stage = Stage::Open(Received { listener: index, payload, slot_count, since_slot });
+            self.held.clear();
+            self.held.extend_from_slice(payload);
+            self.stage = Stage::Open(Received { listener: index, slot_count, since_slot });
         } else {
             self.open(index, payload, slot_count, since_slot);
         }
     }
 
     pub(super) fn finish_receive(&mut self, received: Received) {
-        let Received { listener, payload, slot_count, since_slot } = received;
+        let Received { listener, slot_count, since_slot } = received;
+        let payload = std::mem::take(&mut self.held);
         self.open(listener, &payload, slot_count, since_slot);
+        // The buffer is kept for the next frame.
+        self.held = payload;
     }
 
     fn open(&mut self, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
