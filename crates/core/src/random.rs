@@ -113,7 +113,7 @@ mod tests {
     fn jitter_has_its_mean_and_its_bounds() {
         let jitter = Jitter { min: Duration::from_us(10), mean: Duration::from_us(30), max: Duration::from_ms(1) };
         let mut rng = stream(1, Purpose::Medium, 0);
-        let draws: std::vec::Vec<_> = (0..20_000).map(|_| jitter.sample(&mut rng)).collect();
+        let draws: Vec<_> = (0..20_000).map(|_| jitter.sample(&mut rng)).collect();
         let mean = draws.iter().copied().sum::<Duration>().as_us_f64() / draws.len() as f64;
         assert!((29.5..30.5).contains(&mean), "{mean}");
         assert!(draws.iter().all(|d| *d >= jitter.min && *d <= jitter.max));
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn uniform_numbers_reach_both_ends() {
         let mut rng = stream(1, Purpose::Phase, 0);
-        let draws: std::vec::Vec<_> = (0..1000).map(|_| uniform_i64(&mut rng, -2, 2)).collect();
+        let draws: Vec<_> = (0..1000).map(|_| uniform_i64(&mut rng, -2, 2)).collect();
         assert!((-2..=2).all(|n| draws.contains(&n)));
         assert!(draws.iter().all(|n| (-2..=2).contains(n)));
         assert_eq!(uniform_i64(&mut rng, i64::MIN, i64::MIN), i64::MIN);

@@ -157,6 +157,9 @@ impl Line {
     }
 
     /// Starts the next frame if the wire is free and the frame may start.
+    ///
+    /// # Panics
+    /// Never: the bit of a priority is set while its queue holds a frame.
     #[inline]
     pub fn step(&mut self, now: SimTime, speed: &LineSpeed) -> Step {
         if self.look_again_at.is_some_and(|at| at <= now) {

@@ -122,6 +122,9 @@ impl FrameStore {
     }
 
     /// A slot with one reference, its first `len` bytes to be written through [`Self::buffer`] by the caller.
+    ///
+    /// # Panics
+    /// If 2^32 frames are held at once, which no memory can.
     #[inline]
     pub fn allocate(&mut self, label: FrameLabel) -> FrameId {
         let id = self.free.pop().unwrap_or_else(|| {

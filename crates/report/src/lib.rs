@@ -1,7 +1,7 @@
 //! Documents, tables, charts and comparisons made from results.
 //!
 //! This crate does no I/O and runs nothing: it returns text. The type that matters is [`Document`]; [`html`],
-//! [`terminal`], [`json`] and [`csv`] show the same one. [`run_report`] makes the document of one run, [`compare`] judges
+//! [`terminal()`], [`json`] and [`csv`] show the same one. [`run_report`] makes the document of one run, [`compare()`] judges
 //! two sets of runs.
 //!
 //! ```

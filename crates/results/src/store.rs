@@ -107,7 +107,7 @@ impl StoreError {
     }
 }
 
-/// What [`write`] left behind.
+/// What [`write()`] left behind.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Written {
     /// The folder.

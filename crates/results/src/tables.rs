@@ -310,7 +310,6 @@ fn read(path: &Path, mut take: impl FnMut(&Batch<'_>) -> Result<(), Damage>) -> 
     Ok(())
 }
 
-
 fn named<T: Copy>(all: &[T], name_of: impl Fn(T) -> &'static str, name: &str, what: &'static str) -> Result<T, Damage> {
     all.iter().copied().find(|&item| name_of(item) == name).ok_or_else(|| Damage::Name { what, name: name.into() })
 }

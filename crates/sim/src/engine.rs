@@ -248,6 +248,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     }
 
     /// Takes a node's outputs until it waits, or until its processor is busy.
+    #[allow(clippy::collapsible_match, reason = "a guard of a match should not start work")]
     fn drain(&mut self, index: usize) {
         let now = self.stations[index].setup.oscillator.local(self.now);
         loop {

@@ -20,6 +20,8 @@
 //!     Transparent Clock: 0x0000000000010000
 //! ```
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+
 use std::io::Write;
 use std::process::{Command, Stdio};
 

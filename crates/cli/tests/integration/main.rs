@@ -1,5 +1,7 @@
 //! The real binary in a folder of its own: what a person types, sees and finds on disk afterwards.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+
 mod bad_input;
 mod bounds;
 mod capture;

@@ -3,6 +3,8 @@
 //! Where the host refuses, each test says so and passes; `CHRONOSEAL_REQUIRE_LIVE=1` makes that a failure. A machine
 //! that is stopped now and then gets three tries, each with its reason printed; never forgiven is what is left behind.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+
 mod parity;
 #[path = "../integration/support.rs"]
 #[allow(dead_code, reason = "shared with the other tests, which use more of it")]

@@ -148,6 +148,7 @@ impl Star {
     }
 
     /// Puts a frame into the queues of a line.
+    #[allow(clippy::too_many_arguments, reason = "a frame with everything its line wants to know")]
     fn send(
         &mut self,
         now: SimTime,
