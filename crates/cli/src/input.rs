@@ -61,6 +61,17 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Trouble> {
     })
 }
 
+/// Makes sure that results can be written to `folder`, which is new or empty.
+pub(crate) fn claim(folder: &Path) -> Result<(), Trouble> {
+    const HELP: &str = "help: name another folder with --out";
+    if folder.is_file() || std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Trouble(format!("error: {} is not empty; nothing was run\n{HELP}", folder.display())));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Trouble(format!("error: cannot create {}: {error}; nothing was run\n{HELP}", folder.display()))
+    })
+}
+
 /// `results/NAME`, or with a number behind it if that exists.
 pub(crate) fn fresh_folder(name: &str) -> PathBuf {
     let plain = Path::new("results").join(name);

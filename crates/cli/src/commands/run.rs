@@ -1,6 +1,6 @@
 //! `chronoseal run`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_core::SimTime;
@@ -8,7 +8,7 @@ use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_report::{Held, html, run_report};
 use chronoseal_results::store;
 use chronoseal_runner::{LiveOptions, Run as FinishedRun, Scenario, measure, simulate, tally};
-use chronoseal_scenario::plan::Fidelity;
+use chronoseal_scenario::plan::{Fidelity, Plan};
 use chronoseal_testbed::{Placement, cost, interrupt};
 use serde_json::json;
 
@@ -23,7 +23,6 @@ help: leave --out away, or keep frames with --set fidelity=bytes";
 pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let stop = interrupt::flag();
     let mut status = Status::Held;
-    let folder = options.out.clone();
     for round in 0..options.repeat {
         let scenario = scenario(options, round)?;
         let schedule = input::schedule(&scenario, &options.scenario.file, options.format)?;
@@ -39,15 +38,23 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
             }
             continue;
         }
+        // Before the run: nobody wants to hear after five minutes that there is no room for the results.
+        let place = place(options, &scenario.plan, round);
+        place.as_deref().map(input::claim).transpose()?;
         let cpu_before = cost::process_cpu_ns();
-        let finished = one(&scenario, &schedule, options, printer, stop)?;
+        let finished = one(&scenario, &schedule, options, printer, stop).inspect_err(|_| {
+            if let Some(folder) = &place {
+                // Only if it is still empty; the error to tell is the other one.
+                let _ = std::fs::remove_dir(folder);
+            }
+        })?;
         let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
-        let place = place(options, folder.as_deref(), &finished, round);
         if show(&finished, cpu_s, options, place, printer)? == Status::Failed {
             status = Status::Failed;
         }
         if stop.load(Ordering::Relaxed) {
-            printer.note("interrupted: what there was is kept and marked as such");
+            let kept = if options.no_store { "shown" } else { "kept" };
+            printer.note(&format!("interrupted: what there was is {kept} and marked as such"));
             return Ok(Status::Failed);
         }
     }
@@ -175,14 +182,18 @@ fn counted(
 }
 
 /// Where a run is stored; `None` if it is not.
-fn place(options: &Run, out: Option<&Path>, run: &FinishedRun, round: u32) -> Option<PathBuf> {
+fn place(options: &Run, plan: &Plan, round: u32) -> Option<PathBuf> {
     if options.no_store {
         return None;
     }
-    Some(match out {
+    let engine = match options.engine {
+        EngineName::Sim => "sim",
+        EngineName::Live => "live",
+    };
+    Some(match &options.out {
         Some(folder) if options.repeat > 1 => folder.join(format!("run-{round:03}")),
-        Some(folder) => folder.to_owned(),
-        None => input::fresh_folder(&format!("{}-{}-s{}", run.meta.name, run.meta.engine.name(), run.meta.seed)),
+        Some(folder) => folder.clone(),
+        None => input::fresh_folder(&format!("{}-{engine}-s{}", plan.name, plan.seed)),
     })
 }
 

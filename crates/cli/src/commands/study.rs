@@ -32,8 +32,7 @@ fn reproduce(options: &StudyRun, printer: &Printer) -> Result<Status, Trouble> {
         )));
     };
     let folder = options.out.clone().unwrap_or_else(|| input::fresh_folder(study.name));
-    std::fs::create_dir_all(&folder)
-        .map_err(|error| Trouble(format!("error: cannot create {}: {error}", folder.display())))?;
+    input::claim(&folder)?;
     let stop = interrupt::flag();
     let bar = printer.progress(100, study.name);
     let mut progress = |done: f64, what: &str| {
@@ -61,9 +60,10 @@ fn reproduce(options: &StudyRun, printer: &Printer) -> Result<Status, Trouble> {
     input::write(&folder.join("tables.csv"), &chronoseal_report::csv(&outcome.document))?;
     input::write(&folder.join("report.json"), &chronoseal_report::json(&outcome.document))?;
     printer.document(&outcome.document, options.format);
-    if stop.load(Ordering::Relaxed) {
+    let interrupted = stop.load(Ordering::Relaxed);
+    if interrupted {
         printer.note("interrupted: what there was is kept and marked as such");
     }
     printer.hint(&format!("results: {}  report: {}  seed: {}", folder.display(), page.display(), options.seed));
-    Ok(if outcome.document.verdict.held == Held::No { Status::Failed } else { Status::Held })
+    Ok(if interrupted || outcome.document.verdict.held == Held::No { Status::Failed } else { Status::Held })
 }

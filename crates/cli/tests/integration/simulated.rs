@@ -77,8 +77,10 @@ fn results_are_stored_named_and_never_overwritten() {
         assert!(bench.path("results/small-sim-s5").join(file).is_file(), "{file}");
     }
     bench.say(&["run", "small.toml", "--seed", "5"]).assert_says(&["results: results/small-sim-s5-2"]);
+    // Refused before it runs, not after.
     let occupied = bench.say(&["run", "small.toml", "--out", "results/small-sim-s5"]);
-    occupied.assert_code(2).assert_says(&["is not empty"]);
+    occupied.assert_refused(&["is not empty", "help: name another folder"]);
+    bench.say(&["run", "small.toml", "--out", "small.toml/run"]).assert_refused(&["cannot create", "help:"]);
 
     bench.say(&["run", "small.toml", "--no-store", "--quiet"]).assert_code(0);
     assert_eq!(std::fs::read_dir(bench.path("results")).unwrap().count(), 2, "--no-store stored something");

@@ -114,4 +114,5 @@ fn what_cannot_run_live_is_refused_with_what_to_do() {
     bench.say(&["run", &star, "--engine", "live"]).assert_refused(&["fidelity", "--engine sim"]);
     let star = scenario("star-hmac.toml");
     bench.say(&["run", &star, "--engine", "live"]).assert_refused(&["sync = \"beacon\"", "--engine sim"]);
+    assert!(!bench.path("results/star-hmac-live-s1").exists(), "a refused run left a folder");
 }
