@@ -1,8 +1,8 @@
 //! The same scenario, simulated and live: every node says the same things in the same order, times excluded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::EventKind;
+use chronoseal_core::{DiscardReason, EventKind};
 use chronoseal_results::{RunRows, StallRow, store};
 
 use crate::support::Bench;
@@ -116,8 +116,12 @@ const SETTLED: i64 = 5;
 const END: i64 = 29;
 const CYCLE_NS: i64 = 20_000_000;
 
-/// Events by node and whole integration cycle, those left out that one of `stalls`, stays of the host off its processor,
-/// overlaps.
+/// What tells of a frame that missed its slot.
+const TOO_LATE: [EventKind; 3] =
+    [EventKind::SentLate, EventKind::Missing, EventKind::Discarded(DiscardReason::OutsideWindow)];
+
+/// Events by node and whole integration cycle. Those cycles are left out that one of `stalls`, stays of the host off its
+/// processor, overlaps, or in which a frame was too late for its slot: what happens then is the host's doing.
 fn cycles(rows: &RunRows, stalls: &[StallRow]) -> BTreeMap<u16, BTreeMap<i64, Cycle>> {
     let mut nodes: BTreeMap<u16, BTreeMap<i64, Cycle>> = BTreeMap::new();
     for row in &rows.events {
@@ -127,6 +131,10 @@ fn cycles(rows: &RunRows, stalls: &[StallRow]) -> BTreeMap<u16, BTreeMap<i64, Cy
             nodes.entry(row.node.0).or_default().entry(number).or_default().push(event);
         }
     }
+    let late = |cycle: &Cycle| cycle.iter().any(|(kind, _)| TOO_LATE.contains(kind));
+    let numbers: BTreeSet<i64> =
+        nodes.values().flatten().filter(|(_, cycle)| late(cycle)).map(|(number, _)| *number).collect();
+    nodes.values_mut().for_each(|cycles| cycles.retain(|number, _| !numbers.contains(number)));
     for stall in stalls {
         let from = stall.time.since_zero().as_ns();
         for number in cycle_of(from)..=cycle_of(from + stall.duration.as_ns()) {
