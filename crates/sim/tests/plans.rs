@@ -1,7 +1,5 @@
 //! What holds for every plan: runs repeat themselves, and no frame is late that the analysis calls safe.
 
-use std::fmt::Write;
-
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{Dispatch, Plan, StreamClass};
@@ -97,22 +95,20 @@ hmac = {{ hash = "sha-256", tag = "16B", freshness = "full" }}
             self.forwarding_us,
         );
         for (index, (offset_us, drift_ppm)) in self.clocks.iter().enumerate() {
-            writeln!(text, "[[nodes]]\nname = \"n{index}\"").unwrap();
-            writeln!(text, "clock = {{ fixed = {{ offset = \"{offset_us}us\", drift = \"{drift_ppm}ppm\" }} }}")
-                .unwrap();
+            text += &format!("[[nodes]]\nname = \"n{index}\"\n");
+            text += &format!("clock = {{ fixed = {{ offset = \"{offset_us}us\", drift = \"{drift_ppm}ppm\" }} }}\n");
         }
         let nodes = self.clocks.len();
         for (index, stream) in self.streams.iter().enumerate() {
             let from = stream.from % nodes;
             let to = (from + 1 + stream.distance % (nodes - 1)) % nodes;
-            writeln!(text, "[[streams]]\nname = \"s{index}\"\nfrom = \"n{from}\"\nto = [\"n{to}\"]").unwrap();
-            writeln!(text, "period = \"{}ms\"\nframe = \"{}B\"", if stream.twice { 5 } else { 10 }, stream.len)
-                .unwrap();
+            text += &format!("[[streams]]\nname = \"s{index}\"\nfrom = \"n{from}\"\nto = [\"n{to}\"]\n");
+            text += &format!("period = \"{}ms\"\nframe = \"{}B\"\n", if stream.twice { 5 } else { 10 }, stream.len);
             if stream.sealed {
                 text += "protection = \"tag\"\n";
             }
             if stream.best_effort {
-                writeln!(text, "class = {{ best_effort = {{ priority = {} }} }}", index % 8).unwrap();
+                text += &format!("class = {{ best_effort = {{ priority = {} }} }}\n", index % 8);
             }
         }
         text
