@@ -4,6 +4,40 @@
 //! between them, and [`Describer`] tells which slot a frame seen on a wire belongs to.
 //!
 //! A new kind of node is one arm in [`node`]; a new medium is a function beside [`star`].
+//!
+//! ```
+//! use chronoseal_scenario::{NoFiles, load};
+//!
+//! let text = r#"
+//! schema_version = 1
+//! name = "pair"
+//! duration = "100ms"
+//! [network.time_triggered_ethernet]
+//! rate = "100Mbit/s"
+//! cluster_cycle = "10ms"
+//! guard_period = "200us"
+//! [[nodes]]
+//! name = "a"
+//! [[nodes]]
+//! name = "b"
+//! [[streams]]
+//! name = "speed"
+//! from = "a"
+//! to = ["b"]
+//! period = "10ms"
+//! frame = "60B"
+//! [[threats]]
+//! name = "forged"
+//! kind = "spoof"
+//! stream = "speed"
+//! place = "own-port"
+//! "#;
+//! let plan = load("pair.toml", text.as_bytes(), &[], &NoFiles)?;
+//! // Two stations and the attacker; the switch is part of the medium.
+//! let names: Vec<_> = chronoseal_catalog::node_ids(&plan).map(|id| plan.node_name(id)).collect();
+//! assert_eq!(names, ["a", "b", "attacker"]);
+//! # Ok::<(), chronoseal_scenario::Problems>(())
+//! ```
 
 mod describe;
 mod end_system;

@@ -2,6 +2,40 @@
 //!
 //! This is the one place where a plan meets an engine; the command line and the studies both come here. It reads no
 //! clock and opens no file itself.
+//!
+//! The types that matter: [`Scenario`], a plan and the texts it came from; [`simulate`] and [`measure`], the two ways to
+//! run one; [`Run`], what both give.
+//!
+//! ```
+//! use chronoseal_runner::{Scenario, simulate};
+//! use chronoseal_scenario::NoFiles;
+//!
+//! let text = r#"
+//! schema_version = 1
+//! name = "pair"
+//! duration = "100ms"
+//! [network.time_triggered_ethernet]
+//! rate = "100Mbit/s"
+//! cluster_cycle = "10ms"
+//! guard_period = "200us"
+//! [[nodes]]
+//! name = "a"
+//! [[nodes]]
+//! name = "b"
+//! [[streams]]
+//! name = "speed"
+//! from = "a"
+//! to = ["b"]
+//! period = "10ms"
+//! frame = "60B"
+//! "#;
+//! let scenario = Scenario::load("pair.toml", text.as_bytes(), &[], &NoFiles)?;
+//! let schedule = scenario.schedule().expect("one frame fits");
+//! let run = simulate(&scenario.plan, &schedule, false, &mut |_| true);
+//! assert!(run.summary.deadlines_held());
+//! assert_eq!(run.rows.frames.len(), 10, "nine delivered, one missing while the clocks joined");
+//! # Ok::<(), chronoseal_scenario::Problems>(())
+//! ```
 
 mod cost;
 mod measure;

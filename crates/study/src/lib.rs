@@ -4,7 +4,13 @@
 //! A study is prose and data under `studies/NAME` and one module here; it contains no protocol and no measurement of
 //! its own. It opens no file but through `results`, and reads no clock.
 //!
-//! [`studies`] lists them; each has a `run` that takes [`StudyOptions`] and gives a [`StudyOutcome`].
+//! [`studies`] lists them; each has a `run` that takes [`StudyOptions`] and gives a [`StudyOutcome`]. The documents of
+//! `chronoseal check` and `chronoseal bench` are made here too: no crate below knows both `analysis` and `report`.
+//!
+//! ```
+//! let names: Vec<_> = chronoseal_study::studies().iter().map(|study| study.name).collect();
+//! assert!(names.contains(&"tte-hmac"));
+//! ```
 
 mod check;
 mod cost;
