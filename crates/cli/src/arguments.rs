@@ -133,6 +133,9 @@ pub(crate) struct Run {
     /// Store nothing
     #[arg(long, conflicts_with = "out")]
     pub(crate) no_store: bool,
+    /// Simulated: count frames and latencies and keep nothing of single ones, for speed and for very long runs
+    #[arg(long, conflicts_with_all = ["out", "capture"])]
+    pub(crate) count: bool,
     /// Keep every frame's bytes in capture.pcapng
     #[arg(long)]
     pub(crate) capture: bool,

@@ -293,6 +293,8 @@ struct StreamCounts {
     startup: u64,
     denied: u64,
     attacked_cycles: BTreeSet<SimTime>,
+    /// Slots whose frame was thrown away, with the node that did it.
+    explained: BTreeSet<(SimTime, NodeId)>,
     discarded: BTreeMap<String, u64>,
     end_to_end: Samples,
     residence: Samples,
@@ -301,6 +303,13 @@ struct StreamCounts {
 }
 
 impl StreamCounts {
+    /// True if the frame a receiver misses is known to have been thrown away, by itself or before it could get there.
+    fn is_explained(&self, missing: &FrameRow, receivers: &[u16]) -> bool {
+        let Some(slot) = missing.slot_start else { return false };
+        let nodes = (slot, NodeId(0))..=(slot, NodeId(u16::MAX));
+        self.explained.range(nodes).any(|(_, node)| *node == missing.at || !receivers.contains(&node.0))
+    }
+
     fn add(&mut self, row: &FrameRow, ready_ns: i64, last_sent: SimTime, period_ns: i64) {
         if row.sent_at.is_some() {
             self.sent.insert(row.sequence);
@@ -345,8 +354,21 @@ fn streams(meta: &RunMeta, rows: &RunRows, ready_ns: i64) -> Vec<StreamSummary> 
         }
     }
     for row in rows.frames.iter().filter(|row| row.attack.is_none()) {
+        if let (Some(stream), Outcome::Discarded(_)) = (counts.get_mut(row.stream.index()), row.outcome) {
+            stream.explained.extend(row.slot_start.map(|slot| (slot, row.at)));
+        }
+    }
+    for row in rows.frames.iter().filter(|row| row.attack.is_none()) {
         if let Some(stream) = counts.get_mut(row.stream.index()) {
-            stream.add(row, ready_ns, last_sent, meta.streams[row.stream.index()].period_ns);
+            let receivers = &meta.streams[row.stream.index()].receivers;
+            if row.outcome == Outcome::Missing && stream.is_explained(row, receivers) {
+                continue;
+            }
+            // What is thrown away before it was copied is lost to every receiver.
+            let copies = if receivers.contains(&row.at.0) { 1 } else { receivers.len().max(1) };
+            for _ in 0..if matches!(row.outcome, Outcome::Discarded(_)) { copies } else { 1 } {
+                stream.add(row, ready_ns, last_sent, meta.streams[row.stream.index()].period_ns);
+            }
         }
     }
     let mut told = vec![0u64; meta.streams.len()];

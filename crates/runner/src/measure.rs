@@ -45,7 +45,7 @@ pub enum MeasureError {
     #[error("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\", or use --engine sim")]
     NoBeacon,
     /// The host refuses, or something broke.
-    #[error("{0}")]
+    #[error(transparent)]
     Live(#[from] LiveError),
 }
 

@@ -26,8 +26,9 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     for round in 0..options.repeat {
         let scenario = scenario(options, round)?;
         let schedule = input::schedule(&scenario, &options.scenario.file, options.format)?;
-        if options.engine == EngineName::Sim && scenario.plan.fidelity == Fidelity::Timing {
-            // Millions of frames without bytes: counted, not kept.
+        let counts_only = options.count || scenario.plan.fidelity == Fidelity::Timing;
+        if options.engine == EngineName::Sim && counts_only {
+            // Millions of frames: counted, not kept.
             if options.out.is_some() {
                 return Err(Trouble(OUT_OF_TIMING.into()));
             }

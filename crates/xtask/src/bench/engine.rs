@@ -55,6 +55,7 @@ macro_rules! ours {
             $scenario,
             "--engine",
             "sim",
+            "--count",
             "--format",
             "json",
             "--set",
