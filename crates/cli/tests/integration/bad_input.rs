@@ -156,10 +156,10 @@ fn a_schedule_that_does_not_fit_is_refused_and_says_how_many_do() {
     let bench = Bench::new();
     bench.write("forty.toml", forty_frames().replace("\"10ms\"", "\"5ms\""));
     let check = bench.say(&["check", "forty.toml"]);
-    check.assert_code(2).assert_says(&["24 of 40 frames fit", "forty.toml:37:", "take out 16 of the frames"]);
+    check.assert_code(2).assert_says(&["24 of 40 frames fit", "forty.toml:38:", "take out 16 of the frames"]);
     assert!(check.out.contains("24"), "the candidates show how many frames fit:\n{}", check.out);
     let run = bench.say(&["run", "forty.toml"]);
-    run.assert_refused(&["24 of 40 frames fit", "forty.toml:37:", "take out 16 of the frames"]);
+    run.assert_refused(&["24 of 40 frames fit", "forty.toml:38:", "take out 16 of the frames"]);
 
     // The same by the command line alone, as the guide shows.
     bench.write("forty.toml", forty_frames());
