@@ -45,6 +45,14 @@ pub(super) fn stopped_where_it_must_be(runs: &[(&str, &RunSummary)]) -> bool {
         .all(|(_, summary)| summary.attack_attempts() > 0 && summary.forged_accepted() == 0)
 }
 
+/// `none 300 of 500, …`: accepted of all attempts, by protection.
+pub(super) fn accepted(runs: &[(&str, &RunSummary)]) -> String {
+    let one = |(protection, summary): &(&str, &RunSummary)| {
+        format!("{protection} {} of {}", summary.forged_accepted(), summary.attack_attempts())
+    };
+    runs.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 /// One row for each attack under each protection, both engines side by side.
 pub(super) fn table(simulated: &[(&str, &RunSummary)], measured: &[(&str, &RunSummary)]) -> Table {
     let mut table = Table::new("What became of every attack: attempts, what stopped them, what a receiver took for real")

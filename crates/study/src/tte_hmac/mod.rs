@@ -11,11 +11,13 @@ use std::sync::atomic::AtomicBool;
 
 use chronoseal_analysis::candidates;
 use chronoseal_analysis::published::inconsistencies;
+use chronoseal_core::Duration;
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Section, Table, Verdict};
 use chronoseal_results::RunSummary;
 use chronoseal_runner::{CostTable, processor_cost, versions};
 use chronoseal_scenario::plan::Accounting;
 
+use self::frames_max::Question;
 use self::live::Live;
 use crate::check::candidate_table;
 use crate::cost::{cost_chart, cost_table};
@@ -48,6 +50,9 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
     let measured: Vec<(&str, &RunSummary)> = live.forger.iter().map(|(name, run)| (*name, &run.summary)).collect();
     let findings = Findings {
         counts_agree: tables::is_good(&first) && tables::is_good(&third) && tables::is_good(&sweep),
+        frames: headline_frames()?,
+        simulated_accepted: forger::accepted(&simulated),
+        measured_accepted: forger::accepted(&measured),
         simulated_forger_stopped: forger::stopped_where_it_must_be(&simulated),
         measured_forger_stopped: forger::stopped_where_it_must_be(&measured),
     };
@@ -84,15 +89,29 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
 
 struct Findings {
     counts_agree: bool,
+    /// Frames in a base period by simulation: 60 bytes and 60 with SHA-1 as published, then on the wire 60 bytes and 60
+    /// with a 32-byte tag.
+    frames: [u64; 4],
+    simulated_accepted: String,
+    measured_accepted: String,
     simulated_forger_stopped: bool,
     measured_forger_stopped: bool,
 }
 
 fn verdict(findings: &Findings, live: &Live) -> Verdict {
+    let [plain, tagged, plain_on_wire, long_on_wire] = findings.frames;
     let mut points = vec![
-        "With the source's guard period of 0.2 ms a 20-byte SHA-1 tag costs no frame: 48 in a base period of 10 ms before and after. A 32-byte tag costs one as soon as preamble, checksum and gap are counted.".into(),
-        "A tag alone stops forged and changed frames, but not repeated ones: the source has no freshness value. A 16-byte tag with freshness from the cycle counter stops all three, adds fewer bytes than the source's tags, and no byte for freshness.".into(),
+        format!(
+            "Simulated with the source's guard period of 0.2 ms: {plain} frames of 60 bytes in a base period of 10 ms without a tag, {tagged} with a 20-byte SHA-1 tag. With preamble, checksum and gap counted: {plain_on_wire} without, {long_on_wire} with a 32-byte tag."
+        ),
+        format!(
+            "Forged, changed or repeated frames accepted in the simulator: {}. The source's tag has no freshness value, so it cannot tell a repeated frame.",
+            findings.simulated_accepted
+        ),
     ];
+    if !findings.measured_accepted.is_empty() {
+        points.push(format!("The same live: {}.", findings.measured_accepted));
+    }
     points.push(if findings.counts_agree {
         "Every simulated count of frames equals the formula, for every size, tag, accounting and guard.".into()
     } else {
@@ -107,7 +126,7 @@ fn verdict(findings: &Findings, live: &Live) -> Verdict {
         (None, false) => "The run was stopped before the live part was complete; what is there is marked.".into(),
         (None, true) => "Live rows are measurements of this host, with real frames between real processes; stalls of the host are counted, not hidden.".into(),
     });
-    let held = if !findings.counts_agree || !findings.simulated_forger_stopped {
+    let held = if plain != tagged || !findings.counts_agree || !findings.simulated_forger_stopped {
         Held::No
     } else if !is_measured {
         Held::Mixed
@@ -118,12 +137,28 @@ fn verdict(findings: &Findings, live: &Live) -> Verdict {
     };
     let text = match held {
         Held::Yes => {
-            "The published main result holds: the tag costs no frame. But a forger gets through wherever there is no freshness value."
+            "The published main result holds: the tag costs no frame. What a forger still gets through is counted here."
         }
         Held::Mixed => "The published main result holds on paper and in the simulator; it was not fully measured here.",
-        Held::No => "Something does not hold: a count differs from its formula, or a forged frame was accepted.",
+        Held::No => {
+            "Something does not hold: the tag costs a frame, a count differs from its formula, or a frame that must be stopped was accepted."
+        }
     };
     Verdict { held, text: text.into(), points }
+}
+
+/// The counts the verdict speaks of, by simulation with every byte and tag.
+fn headline_frames() -> Result<[u64; 4], StudyError> {
+    let asked = |protection, accounting| {
+        let guard = Duration::from_us(200);
+        frames_max::frames_max(&Question { nodes: 2, frame_len: 60, protection, accounting, guard, real_bytes: true })
+    };
+    Ok([
+        asked("none", Accounting::AsPublished)?,
+        asked("sha1-20", Accounting::AsPublished)?,
+        asked("none", Accounting::OnWire)?,
+        asked("sha256-32", Accounting::OnWire)?,
+    ])
 }
 
 /// The source's cluster as a user would ask about it, at the prices measured here.
