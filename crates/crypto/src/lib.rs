@@ -24,6 +24,7 @@ mod algorithm;
 mod hmac_key;
 mod key_bytes;
 mod mac;
+pub mod suite;
 
 pub use algorithm::{HashAlgorithm, UnknownAlgorithm};
 pub use hmac_key::HmacKey;
