@@ -140,7 +140,7 @@ public_bytes! {
 }
 
 /// What a key agreement gives: not yet a key, for its bits are not evenly distributed. Feed it to a KDF.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 pub struct AgreedSecret([u8; SECRET_LEN]);
 
 impl AgreedSecret {
@@ -153,6 +153,14 @@ impl AgreedSecret {
         &self.0
     }
 }
+
+impl Drop for AgreedSecret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for AgreedSecret {}
 
 impl core::fmt::Debug for AgreedSecret {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
