@@ -1,10 +1,18 @@
-//! Keyed hashes behind one seam, [`Mac`], over libraries that others keep well.
+//! The seam to cryptography, over libraries that others keep well.
 //!
-//! This crate implements no hash of its own, draws no randomness, derives no keys, allocates nothing and does no I/O.
-//! It knows nothing of frames: what is authenticated, and how freshness enters, is `chronoseal-frameauth`'s matter.
+//! This crate implements no hash, cipher or curve of its own, draws no randomness, keeps no keys, allocates nothing
+//! and does no I/O. It knows nothing of frames: what is authenticated, and how freshness enters, is
+//! `chronoseal-frameauth`'s matter; who agrees with whom is `chronoseal-groupkey`'s.
 //!
-//! The types that matter are [`HmacKey`], which absorbs a key once and then authenticates any number of messages, and
-//! [`HashAlgorithm`], which names the hash and the operation it is charged as.
+//! | for | look at | charged as |
+//! |---|---|---|
+//! | keyed hashes | [`Mac`], [`HmacKey`], [`HashAlgorithm`] | `hmac-sha-1`, `hmac-sha-256`, `hmac-sha3-256` |
+//! | block-cipher MAC | [`symmetric::BlockMac`], [`symmetric::CmacAes128`] | `cmac-aes-128` |
+//! | encryption | [`symmetric::Aes128Ctr`] | `aes-128-ctr` |
+//! | key derivation | [`kdf::derive`], [`Label`] | `hkdf-sha-256` |
+//! | key agreement and signature | [`suite::Suite`], [`suite::SuiteName`] | [`suite::Suite::OPERATIONS`] |
+//!
+//! The operation's name is what a platform profile prices; see `chronoseal_core::Work`.
 //!
 //! ```
 //! use chronoseal_crypto::{HashAlgorithm, HmacKey, KeyBytes, Mac};
@@ -22,11 +30,14 @@
 
 mod algorithm;
 mod hmac_key;
+pub mod kdf;
 mod key_bytes;
 mod mac;
 pub mod suite;
+pub mod symmetric;
 
 pub use algorithm::{HashAlgorithm, UnknownAlgorithm};
 pub use hmac_key::HmacKey;
+pub use kdf::Label;
 pub use key_bytes::{KeyBytes, KeyError};
 pub use mac::{Mac, OUTPUT_LEN_MAX, TAG_LEN_MIN, TagLenError};

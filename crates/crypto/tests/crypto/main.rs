@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod kdf;
 mod properties;
 mod refusal;
+mod suites;
+mod symmetric;
 mod vectors;
 mod wycheproof;
+mod wycheproof_suites;

@@ -20,7 +20,7 @@ struct Case {
     tag: String,
 }
 
-fn bytes(hexadecimal: &str) -> Vec<u8> {
+pub(crate) fn bytes(hexadecimal: &str) -> Vec<u8> {
     assert!(hexadecimal.len().is_multiple_of(2));
     (0..hexadecimal.len()).step_by(2).map(|i| u8::from_str_radix(&hexadecimal[i..i + 2], 16).unwrap()).collect()
 }
