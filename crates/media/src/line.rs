@@ -84,13 +84,23 @@ impl ReservedStarts {
     }
 }
 
-/// A frame waiting for its line.
+/// A frame that wants to go over a line.
 #[derive(Clone, Copy, Debug)]
-struct Queued {
-    frame: FrameId,
-    len: u64,
-    due: Option<SimTime>,
+pub struct Offer {
+    /// Which.
+    pub frame: FrameId,
+    /// From its header to the last byte before the checksum [byte].
+    pub len: u64,
+    /// Its class.
+    pub priority: Priority,
+    /// When it should start, if it is due at a time.
+    pub due: Option<SimTime>,
 }
+
+/// The queues of a line have no room for a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the queues of the line are full")]
+pub struct QueueFull;
 
 /// A frame that has just started on its line.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +113,8 @@ pub struct Started {
     pub arrives_at: SimTime,
     /// When it should have started, if it was due at a time.
     pub due: Option<SimTime>,
+    /// Look again at this time, for the next frame; asked for once.
+    pub look_again_at: Option<SimTime>,
 }
 
 /// What a look at the line's queues led to.
@@ -119,7 +131,7 @@ pub enum Step {
 /// One direction of a link: strict-priority queues, a wire, and the frames on it.
 #[derive(Debug, Default)]
 pub struct Line {
-    queues: [VecDeque<Queued>; Priority::COUNT],
+    queues: [VecDeque<Offer>; Priority::COUNT],
     /// Bit p is set while queue p holds a frame.
     waiting: u16,
     queued_bytes: u64,
@@ -136,24 +148,30 @@ impl Line {
         Self { reserved, ..Self::default() }
     }
 
-    /// Queues a frame, unless that would exceed `queue_len_max` bytes.
-    #[must_use]
+    /// Takes a frame: starts it if it may start and nobody is before it, else queues it.
+    ///
+    /// # Errors
+    /// [`QueueFull`] if more than `queue_len_max` bytes would wait.
+    #[inline]
     pub fn offer(
         &mut self,
-        frame: FrameId,
-        len: u64,
-        priority: Priority,
-        due: Option<SimTime>,
+        now: SimTime,
+        offer: Offer,
+        speed: &LineSpeed,
         queue_len_max: u64,
-    ) -> bool {
-        if self.queued_bytes + len > queue_len_max {
-            return false;
+    ) -> Result<Step, QueueFull> {
+        if self.queued_bytes + offer.len > queue_len_max {
+            return Err(QueueFull);
         }
-        let class = usize::from(priority.0).min(Priority::COUNT - 1);
-        self.queues[class].push_back(Queued { frame, len, due });
+        let offer = Offer { priority: offer.priority.min(Priority(Priority::COUNT as u8 - 1)), ..offer };
+        if self.waiting == 0 && self.clear_at(now, &offer, speed) == now {
+            return Ok(Step::Started(self.start(now, offer, speed)));
+        }
+        let class = usize::from(offer.priority.0);
+        self.queues[class].push_back(offer);
         self.waiting |= 1 << class;
-        self.queued_bytes += len;
-        true
+        self.queued_bytes += offer.len;
+        Ok(self.step(now, speed))
     }
 
     /// Starts the next frame if the wire is free and the frame may start.
@@ -162,45 +180,58 @@ impl Line {
     /// Never: the bit of a priority is set while its queue holds a frame.
     #[inline]
     pub fn step(&mut self, now: SimTime, speed: &LineSpeed) -> Step {
-        if self.look_again_at.is_some_and(|at| at <= now) {
-            self.look_again_at = None;
-        }
         if self.waiting == 0 {
             return Step::Idle;
         }
-        if now < self.free_at {
-            return self.look_again(self.free_at);
-        }
         let class = 15 - self.waiting.leading_zeros() as usize;
-        let head = self.queues[class].front().expect("a queue whose bit is set holds a frame");
-        if class < usize::from(Priority::TIME_TRIGGERED.0)
-            && let Some(clear_at) = self.reserved.blocked_until(now, speed.occupancy(head.len))
-        {
-            return self.look_again(clear_at);
+        let head = *self.queues[class].front().expect("a queue whose bit is set holds a frame");
+        let clear_at = self.clear_at(now, &head, speed);
+        if clear_at > now {
+            return self.look_again(now, clear_at).map_or(Step::Idle, Step::LookAgain);
         }
-        let Queued { frame, len, due } = *head;
         self.queues[class].pop_front();
         if self.queues[class].is_empty() {
             self.waiting &= !(1 << class);
         }
-        self.queued_bytes -= len;
+        self.queued_bytes -= head.len;
+        Step::Started(self.start(now, head, speed))
+    }
+
+    /// When a frame may start, or when to look again whether it may: `now` if it may now.
+    #[inline]
+    fn clear_at(&self, now: SimTime, offer: &Offer, speed: &LineSpeed) -> SimTime {
+        if now < self.free_at {
+            return self.free_at;
+        }
+        if offer.priority == Priority::TIME_TRIGGERED {
+            return now;
+        }
+        self.reserved.blocked_until(now, speed.occupancy(offer.len)).unwrap_or(now)
+    }
+
+    #[inline]
+    fn start(&mut self, now: SimTime, offer: Offer, speed: &LineSpeed) -> Started {
+        let Offer { frame, len, priority, due } = offer;
         self.free_at = now + speed.occupancy(len);
         self.on_wire.push_back((frame, now));
-        let arrives_at = now + speed.reception(len);
-        Step::Started(Started { frame, priority: Priority(class as u8), arrives_at, due })
+        let look_again_at = if self.waiting == 0 { None } else { self.look_again(now, self.free_at) };
+        Started { frame, priority, arrives_at: now + speed.reception(len), due, look_again_at }
     }
 
     /// Takes the oldest frame off the wire, with the time it started. `None` if the wire is empty.
+    #[inline]
     pub fn take_arrived(&mut self) -> Option<(FrameId, SimTime)> {
         self.on_wire.pop_front()
     }
 
-    fn look_again(&mut self, at: SimTime) -> Step {
-        if self.look_again_at.is_some_and(|asked| asked <= at) {
-            return Step::Idle;
+    /// `at`, unless an earlier look is still to come.
+    #[inline]
+    fn look_again(&mut self, now: SimTime, at: SimTime) -> Option<SimTime> {
+        if self.look_again_at.is_some_and(|asked| now < asked && asked <= at) {
+            return None;
         }
         self.look_again_at = Some(at);
-        Step::LookAgain(at)
+        Some(at)
     }
 }
 
@@ -224,6 +255,10 @@ mod tests {
         frames.allocate(FrameLabel::default())
     }
 
+    fn offer(line: &mut Line, now: SimTime, frame: FrameId, len: u64, priority: Priority) -> Step {
+        line.offer(now, Offer { frame, len, priority, due: None }, &speed(), u64::MAX).expect("there is room")
+    }
+
     fn started(step: Step) -> Started {
         match step {
             Step::Started(started) => started,
@@ -237,45 +272,51 @@ mod tests {
         let mut frames = FrameStore::new();
         let mut line = Line::default();
         let (a, b) = (frame(&mut frames), frame(&mut frames));
-        assert!(line.offer(a, 1514, Priority(0), None, u64::MAX));
-        assert!(line.offer(b, 1514, Priority(0), None, u64::MAX));
-        assert_eq!(started(line.step(SimTime::ZERO, &speed())).frame, a);
-        let Step::LookAgain(free) = line.step(SimTime::ZERO, &speed()) else { panic!("the wire is busy") };
+        assert_eq!(started(offer(&mut line, SimTime::ZERO, a, 1514, Priority(0))).frame, a);
+        let step = offer(&mut line, SimTime::ZERO, b, 1514, Priority(0));
+        let Step::LookAgain(free) = step else { panic!("the wire is busy") };
         assert!(matches!(line.step(SimTime::ZERO, &speed()), Step::Idle), "asked for once");
         let second = started(line.step(free, &speed()));
         assert_eq!((second.frame, second.arrives_at), (b, SimTime::from_ps(245_120_000)));
+        assert_eq!(second.look_again_at, None, "nobody is left");
     }
 
     #[test]
     fn the_higher_class_goes_first() {
         let mut frames = FrameStore::new();
         let mut line = Line::default();
-        let (low, high) = (frame(&mut frames), frame(&mut frames));
-        assert!(line.offer(low, 60, Priority(1), None, u64::MAX));
-        assert!(line.offer(high, 60, Priority::TIME_TRIGGERED, None, u64::MAX));
-        assert_eq!(started(line.step(SimTime::ZERO, &speed())).frame, high);
+        let (first, low, high) = (frame(&mut frames), frame(&mut frames), frame(&mut frames));
+        started(offer(&mut line, SimTime::ZERO, first, 60, Priority(1)));
+        let step = offer(&mut line, SimTime::ZERO, low, 60, Priority(1));
+        let Step::LookAgain(free) = step else { panic!("the wire is busy") };
+        assert!(matches!(offer(&mut line, SimTime::ZERO, high, 60, Priority::TIME_TRIGGERED), Step::Idle));
+        let second = started(line.step(free, &speed()));
+        assert_eq!(second.frame, high);
+        let free = second.look_again_at.expect("one more waits");
+        assert_eq!(started(line.step(free, &speed())).frame, low);
     }
 
-    /// A line with starts at 100 us of every 500 us on which a longest frame of a low class waits.
-    fn blocked_line(tolerance: Duration) -> Line {
+    /// A line with starts at 100 us of every 500 us.
+    fn reserved_line(tolerance: Duration) -> Line {
         let starts = [Duration::from_us(100)].into_iter();
-        let mut line = Line::new(ReservedStarts::new(Duration::from_us(500), starts, tolerance));
-        let mut frames = FrameStore::new();
-        assert!(line.offer(frame(&mut frames), 1514, Priority(0), None, u64::MAX));
-        line
+        Line::new(ReservedStarts::new(Duration::from_us(500), starts, tolerance))
     }
 
     #[test]
     fn a_low_frame_that_would_delay_a_reserved_start_waits_for_it() {
         let start = SimTime::ZERO + Duration::from_us(600);
         let ps = Duration::from_ps(1);
+        let longest = |line: &mut Line, now| {
+            let mut frames = FrameStore::new();
+            offer(line, now, frame(&mut frames), 1514, Priority(0))
+        };
         for tolerance in [Duration::ZERO, Duration::from_us(10)] {
             let last_chance = start - tolerance - speed().occupancy(1514);
-            let step = blocked_line(tolerance).step(last_chance, &speed());
+            let step = longest(&mut reserved_line(tolerance), last_chance);
             assert!(matches!(step, Step::Started(_)), "it ends exactly when the start may come");
             for now in [last_chance + ps, start - ps, start, start + tolerance] {
-                let mut line = blocked_line(tolerance);
-                let Step::LookAgain(clear_at) = line.step(now, &speed()) else { panic!("{now} is too late") };
+                let mut line = reserved_line(tolerance);
+                let Step::LookAgain(clear_at) = longest(&mut line, now) else { panic!("{now} is too late") };
                 assert_eq!(clear_at, start + tolerance + ps);
                 assert!(matches!(line.step(clear_at, &speed()), Step::Started(_)), "nobody came");
             }
@@ -286,9 +327,16 @@ mod tests {
     fn a_full_queue_refuses() {
         let mut frames = FrameStore::new();
         let mut line = Line::default();
-        assert!(line.offer(frame(&mut frames), 60, Priority(0), None, 100));
-        assert!(!line.offer(frame(&mut frames), 60, Priority(0), None, 100));
+        let mut offer = |len| {
+            let offer = Offer { frame: frame(&mut frames), len, priority: Priority(0), due: None };
+            line.offer(SimTime::ZERO, offer, &speed(), 100).map(|_| ())
+        };
+        assert_eq!(offer(101), Err(QueueFull), "even on an idle line");
+        assert_eq!(offer(60), Ok(()), "it starts and waits for nobody");
+        assert_eq!(offer(60), Ok(()));
+        assert_eq!(offer(60), Err(QueueFull));
     }
+
     proptest! {
         #[test]
         fn a_frame_is_blocked_if_a_start_lies_in_its_way(

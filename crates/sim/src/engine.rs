@@ -7,10 +7,10 @@ use chronoseal_core::{
     AttackKind, Command, Duration, EventKind, Input, LocalTime, Node, NodeId, Oscillator, Output, PortId, Priority,
     SimTime, TxToken, Work,
 };
-use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput};
+use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
 
 use crate::observe::{FrameContext, Observer};
-use crate::queue::{Happening, Queue};
+use crate::queue::{Class, Happening, Queue};
 
 /// How often a run asks whether to go on [events].
 const ASK_EVERY: u32 = 4096;
@@ -168,23 +168,24 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     }
 
     fn happen(&mut self, what: Happening) {
-        match what {
-            Happening::Medium(timer) => {
+        match what.class {
+            Class::Medium => {
+                let timer = MediumTimer(what.source);
                 self.medium.handle_timer(self.now, timer, &mut self.frames, &mut self.outputs);
             }
-            Happening::ProcessorFree(node) => self.resume(node.index()),
-            Happening::Launch(slot) => {
-                if let Some(launch) = self.launches[slot as usize].take() {
-                    self.free_launches.push(slot);
+            Class::ProcessorFree => self.resume(what.source as usize),
+            Class::Launch => {
+                if let Some(launch) = self.launches[what.source as usize].take() {
+                    self.free_launches.push(what.source);
                     self.launch(launch);
                 }
             }
-            Happening::Wake(node) => {
-                let station = &mut self.stations[node.index()];
+            Class::Wake => {
+                let station = &mut self.stations[what.source as usize];
                 // A node may have asked for another time since.
                 if station.wake_at == Some(self.now) {
                     station.wake_at = None;
-                    self.input(node.index(), Pending::Timeout);
+                    self.input(what.source as usize, Pending::Timeout);
                 }
             }
         }
@@ -192,13 +193,14 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     }
 
     /// Carries out what the medium wants, and what follows from it.
+    #[inline]
     fn settle(&mut self) {
         let mut next = 0;
         while next < self.outputs.len() {
-            let output = self.outputs[next];
+            let place = next;
             next += 1;
-            match output {
-                MediumOutput::Timer { at, timer } => self.queue.push(at, Happening::Medium(timer)),
+            match self.outputs[place] {
+                MediumOutput::Timer { at, timer } => self.queue.push(at, Happening::medium(timer)),
                 MediumOutput::Deliver { to, frame, departed_at } => {
                     let arrived = Arrived { frame, departed_at, received_at: self.now };
                     self.input(to.node.index(), Pending::Frame(to.port, arrived));
@@ -227,6 +229,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         self.drain(station);
     }
 
+    #[inline]
     fn handle(&mut self, index: usize, input: Pending) {
         let station = &mut self.stations[index];
         let oscillator = station.setup.oscillator;
@@ -301,7 +304,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         }
         station.wake_at = at;
         if let Some(at) = at {
-            self.queue.push(at, Happening::Wake(station.setup.id));
+            self.queue.push(at, Happening::wake(station.setup.id));
         }
     }
 
@@ -317,7 +320,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
             return false;
         }
         station.busy = true;
-        self.queue.push(self.now + cost, Happening::ProcessorFree(station.setup.id));
+        self.queue.push(self.now + cost, Happening::processor_free(station.setup.id));
         true
     }
 
@@ -364,9 +367,10 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
                 (self.launches.len() - 1) as u32
             }
         };
-        self.queue.push(at, Happening::Launch(slot));
+        self.queue.push(at, Happening::launch(slot));
     }
 
+    #[inline]
     fn launch(&mut self, launch: Launch) {
         let Launch { from, priority, frame, token } = launch;
         self.frames.label_mut(frame).sent_at = self.now;
@@ -378,12 +382,13 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
             station.waiting.push_back(Pending::Transmitted(token, self.now));
             if !station.busy {
                 station.busy = true;
-                self.queue.push(self.now, Happening::ProcessorFree(from.node));
+                self.queue.push(self.now, Happening::processor_free(from.node));
             }
         }
     }
 }
 
+#[inline]
 fn context(
     frames: &FrameStore,
     frame: FrameId,

@@ -6,39 +6,65 @@ use std::collections::BinaryHeap;
 use chronoseal_core::{NodeId, SimTime};
 use chronoseal_media::medium::MediumTimer;
 
-/// What happens at a time. At one instant the medium goes first (frames come in, slots are served), then processors
-/// finish, then drivers hand over frames, then nodes wake.
+/// What happens at a time, and to whom: ties are ordered by (time, class, source).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Happening {
-    Medium(MediumTimer),
-    ProcessorFree(NodeId),
-    Launch(u32),
-    Wake(NodeId),
+pub(crate) struct Happening {
+    pub(crate) class: Class,
+    /// Which timer, node or held frame.
+    pub(crate) source: u32,
+}
+
+/// At one instant the medium goes first (frames come in, slots are served), then processors finish, then drivers hand
+/// over frames, then nodes wake.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Class {
+    /// A timer of the medium expires.
+    Medium,
+    /// A node's processor has finished.
+    ProcessorFree,
+    /// A driver hands over the frame it held.
+    Launch,
+    /// A node wanted to be woken.
+    Wake,
 }
 
 impl Happening {
-    /// Class above source: ties are ordered by (time, class, source).
+    #[inline]
+    pub(crate) fn medium(timer: MediumTimer) -> Self {
+        Self { class: Class::Medium, source: timer.0 }
+    }
+
+    #[inline]
+    pub(crate) fn processor_free(node: NodeId) -> Self {
+        Self { class: Class::ProcessorFree, source: u32::from(node.0) }
+    }
+
+    #[inline]
+    pub(crate) fn launch(slot: u32) -> Self {
+        Self { class: Class::Launch, source: slot }
+    }
+
+    #[inline]
+    pub(crate) fn wake(node: NodeId) -> Self {
+        Self { class: Class::Wake, source: u32::from(node.0) }
+    }
+
+    /// Class above source.
     #[inline]
     fn tie(self) -> u64 {
-        let (class, source) = match self {
-            Self::Medium(timer) => (0, timer.0),
-            Self::ProcessorFree(node) => (1, u32::from(node.0)),
-            Self::Launch(slot) => (2, slot),
-            Self::Wake(node) => (3, u32::from(node.0)),
-        };
-        class << 32 | u64::from(source)
+        (self.class as u64) << 32 | u64::from(self.source)
     }
 
     /// The inverse of [`Self::tie`], which says all there is to know.
     #[inline]
     fn of_tie(tie: u64) -> Self {
-        let source = tie as u32;
-        match tie >> 32 {
-            0 => Self::Medium(MediumTimer(source)),
-            1 => Self::ProcessorFree(NodeId(source as u16)),
-            2 => Self::Launch(source),
-            _ => Self::Wake(NodeId(source as u16)),
-        }
+        let class = match tie >> 32 {
+            0 => Class::Medium,
+            1 => Class::ProcessorFree,
+            2 => Class::Launch,
+            _ => Class::Wake,
+        };
+        Self { class, source: tie as u32 }
     }
 }
 
@@ -57,57 +83,87 @@ const SIGN: u64 = 1 << 63;
 ///
 /// The few that come next stand in a sorted list, which is all that a small network ever needs: putting one in moves
 /// a handful of neighbours, taking the first out moves nothing. The others wait in a heap.
-#[derive(Default)]
 pub(crate) struct Queue {
-    /// At most [`NEAR_MAX`], the earliest last. None of them is after any in `far`.
-    near: Vec<u128>,
+    /// The first `near_len` are in use, the earliest last. None of them is after any in `far`.
+    near: [u128; NEAR_MAX],
+    near_len: usize,
     far: BinaryHeap<Reverse<u128>>,
+    /// The earliest in `far`; the largest key there is if `far` is empty.
+    far_first: u128,
     pushed: u64,
 }
 
 /// A list of this length is still put in order faster than a heap.
 const NEAR_MAX: usize = 32;
 
+impl Default for Queue {
+    fn default() -> Self {
+        Self { near: [0; NEAR_MAX], near_len: 0, far: BinaryHeap::new(), far_first: u128::MAX, pushed: 0 }
+    }
+}
+
 impl Queue {
     #[inline]
     pub(crate) fn push(&mut self, at: SimTime, what: Happening) {
         self.pushed += 1;
         let key = key(at, what);
-        if self.far.peek().is_some_and(|Reverse(far)| *far < key) {
+        if self.near_len == NEAR_MAX {
+            self.spill();
+        }
+        if key > self.far_first {
             self.far.push(Reverse(key));
             return;
         }
-        let mut place = self.near.len();
-        self.near.push(key);
+        let mut place = self.near_len;
         while place > 0 && self.near[place - 1] < key {
             self.near[place] = self.near[place - 1];
             place -= 1;
         }
         self.near[place] = key;
-        if self.near.len() > NEAR_MAX {
-            self.far.extend(self.near.drain(..NEAR_MAX / 2).map(Reverse));
-        }
+        self.near_len += 1;
     }
 
     /// The earliest event if it is due by `until`.
     #[inline]
     pub(crate) fn pop_until(&mut self, until: SimTime) -> Option<(SimTime, Happening)> {
-        if self.near.is_empty() {
+        if self.near_len == 0 {
             self.refill();
         }
-        let key = *self.near.last()?;
+        let last = self.near_len.checked_sub(1)?;
+        let key = self.near[last];
         let at = SimTime::from_ps(((key >> 64) as u64 ^ SIGN) as i64);
         if at > until {
             return None;
         }
-        self.near.pop();
+        self.near_len = last;
         Some((at, Happening::of_tie(key as u64)))
     }
 
+    /// Moves the later half of a full list to the heap.
+    #[cold]
+    fn spill(&mut self) {
+        let kept = NEAR_MAX / 2;
+        self.far.extend(self.near[..kept].iter().copied().map(Reverse));
+        self.near.copy_within(kept.., 0);
+        self.near_len = NEAR_MAX - kept;
+        self.note_first();
+    }
+
+    /// Fills the empty list from the heap, but for the room that the next events need.
+    #[cold]
     fn refill(&mut self) {
-        let earliest = std::iter::from_fn(|| self.far.pop().map(|Reverse(key)| key));
-        self.near.extend(earliest.take(NEAR_MAX / 2));
-        self.near.reverse();
+        while self.near_len < NEAR_MAX / 2
+            && let Some(Reverse(key)) = self.far.pop()
+        {
+            self.near[self.near_len] = key;
+            self.near_len += 1;
+        }
+        self.near[..self.near_len].reverse();
+        self.note_first();
+    }
+
+    fn note_first(&mut self) {
+        self.far_first = self.far.peek().map_or(u128::MAX, |Reverse(key)| *key);
     }
 
     /// Events pushed so far.
@@ -124,21 +180,21 @@ mod tests {
     #[test]
     fn ties_go_by_class_then_source() {
         let mut queue = Queue::default();
-        let wake = |node| Happening::Wake(NodeId(node));
-        let medium = |timer| Happening::Medium(MediumTimer(timer));
-        for what in [wake(1), wake(0), medium(7), Happening::Launch(0), medium(2), wake(0)] {
+        let wake = |node| Happening::wake(NodeId(node));
+        let medium = |timer| Happening::medium(MediumTimer(timer));
+        for what in [wake(1), wake(0), medium(7), Happening::launch(0), medium(2), wake(0)] {
             queue.push(SimTime::ZERO, what);
         }
         let order: Vec<_> = std::iter::from_fn(|| queue.pop_until(SimTime::ZERO)).map(|(_, what)| what).collect();
-        assert_eq!(order, [medium(2), medium(7), Happening::Launch(0), wake(0), wake(0), wake(1)]);
+        assert_eq!(order, [medium(2), medium(7), Happening::launch(0), wake(0), wake(0), wake(1)]);
     }
 
     fn any_happening() -> impl Strategy<Value = Happening> {
         prop_oneof![
-            any::<u32>().prop_map(|timer| Happening::Medium(MediumTimer(timer))),
-            any::<u16>().prop_map(|node| Happening::ProcessorFree(NodeId(node))),
-            any::<u32>().prop_map(Happening::Launch),
-            any::<u16>().prop_map(|node| Happening::Wake(NodeId(node))),
+            any::<u32>().prop_map(|timer| Happening::medium(MediumTimer(timer))),
+            any::<u16>().prop_map(|node| Happening::processor_free(NodeId(node))),
+            any::<u32>().prop_map(Happening::launch),
+            any::<u16>().prop_map(|node| Happening::wake(NodeId(node))),
         ]
     }
 
@@ -151,12 +207,7 @@ mod tests {
                 queue.push(SimTime::from_ps(*at), *what);
             }
             // Time, then the order in which the classes are written down, then the source.
-            plain.sort_by_key(|(at, what)| match what {
-                Happening::Medium(timer) => (*at, 0, timer.0),
-                Happening::ProcessorFree(node) => (*at, 1, u32::from(node.0)),
-                Happening::Launch(slot) => (*at, 2, *slot),
-                Happening::Wake(node) => (*at, 3, u32::from(node.0)),
-            });
+            plain.sort_by_key(|(at, what)| (*at, what.class, what.source));
             for (at, what) in plain {
                 prop_assert_eq!(queue.pop_until(SimTime::MAX), Some((SimTime::from_ps(at), what)));
             }

@@ -19,7 +19,7 @@ use chronoseal_wire::virtual_link;
 pub use self::config::{Beacon, Route, RouteClass, Splice, StarConfig};
 use self::executor::Executor;
 use self::filter::{Admission, Filter};
-use crate::line::{self, Line, ReservedStarts, Step};
+use crate::line::{self, Line, Offer, ReservedStarts, Started, Step};
 use crate::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
 
 /// The medium of [`StarConfig`].
@@ -27,6 +27,8 @@ pub struct Star {
     config: StarConfig,
     filter: Filter,
     executor: Executor,
+    /// `port_of_node[node]` leads to a station of this node.
+    port_of_node: Vec<Option<usize>>,
     /// Line `2 * port` leads to the switch, line `2 * port + 1` to the station.
     lines: Vec<Line>,
     forwarding: Forwarding,
@@ -62,6 +64,7 @@ enum Timer {
 }
 
 impl Timer {
+    #[inline]
     fn pack(self) -> MediumTimer {
         let (kind, index) = match self {
             Self::LineArrival(line) => (0, line),
@@ -73,6 +76,7 @@ impl Timer {
         MediumTimer(kind << 28 | index as u32)
     }
 
+    #[inline]
     fn unpack(timer: MediumTimer) -> Self {
         let index = (timer.0 & 0x0fff_ffff) as usize;
         match timer.0 >> 28 {
@@ -109,8 +113,14 @@ impl Star {
                 ]
             })
             .collect();
+        let mut port_of_node = Vec::new();
+        for (port, station) in config.stations.iter().enumerate() {
+            port_of_node.resize(port_of_node.len().max(station.node.index() + 1), None);
+            port_of_node[station.node.index()] = Some(port);
+        }
         Self {
             filter: Filter::new(&config),
+            port_of_node,
             executor: Executor::new(&config.schedule, config.waits_for_dispatch),
             lines,
             forwarding: Forwarding::default(),
@@ -131,8 +141,10 @@ impl Star {
         self.filter.stream_of(&self.config, &frame)
     }
 
+    #[inline]
     fn port_of(&self, station: Attachment) -> Option<usize> {
-        self.config.stations.iter().position(|known| *known == station)
+        let port = (*self.port_of_node.get(station.node.index())?)?;
+        (self.config.stations[port] == station).then_some(port)
     }
 
     fn discard(
@@ -147,8 +159,9 @@ impl Star {
         out.push(MediumOutput::Discard { node: self.config.switch, event, frame });
     }
 
-    /// Puts a frame into the queues of a line.
+    /// Gives a frame to a line, which starts or queues it.
     #[allow(clippy::too_many_arguments, reason = "a frame with everything its line wants to know")]
+    #[inline]
     fn send(
         &mut self,
         now: SimTime,
@@ -159,38 +172,56 @@ impl Star {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
-        let len = frames.len_of(frame);
-        if self.lines[line].offer(frame, len, priority, due, self.config.queue_len_max) {
-            self.advance(now, line, frames, out);
-        } else {
-            self.discard(frame, stream, DiscardReason::QueueFull, frames, out);
+        let offer = Offer { frame, len: frames.len_of(frame), priority, due };
+        match self.lines[line].offer(now, offer, &self.config.speed, self.config.queue_len_max) {
+            Ok(step) => self.follow(now, line, step, frames, out),
+            Err(_) => self.discard(frame, stream, DiscardReason::QueueFull, frames, out),
         }
     }
 
-    /// Starts what may start on a line.
-    fn advance(&mut self, now: SimTime, line: usize, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
-        loop {
-            match self.lines[line].step(now, &self.config.speed) {
-                Step::Idle => return,
-                Step::LookAgain(at) => {
-                    out.push(MediumOutput::Timer { at, timer: Timer::LineFree(line).pack() });
-                    return;
+    /// Asks for what a line needs next.
+    #[inline]
+    fn follow(
+        &self,
+        now: SimTime,
+        line: usize,
+        step: Step,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let look_again_at = match step {
+            Step::Idle => None,
+            Step::LookAgain(at) => Some(at),
+            Step::Started(started) => {
+                out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
+                if let Some(due) = started.due {
+                    self.forwarded(now, &started, due, frames, out);
                 }
-                Step::Started(started) => {
-                    out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
-                    let Some(due) = started.due else { continue };
-                    if started.priority == Priority::PROTOCOL_CONTROL {
-                        // [SAE AS6802] every relay adds the delay it causes to the transparent clock.
-                        line::stamp_transparent_clock(started.frame, started.arrives_at - due, frames);
-                    } else if started.priority == Priority::TIME_TRIGGERED {
-                        let stream = self.stream_of(frames.bytes(started.frame)).unwrap_or(StreamId::NONE);
-                        let mut event =
-                            Event::of(EventKind::Forwarded, stream, frames.label(started.frame).serial.unwrap_or(0));
-                        event.value = (now - due).as_ps();
-                        out.push(MediumOutput::Event { node: self.config.switch, event, frame: Some(started.frame) });
-                    }
-                }
+                started.look_again_at
             }
+        };
+        if let Some(at) = look_again_at {
+            out.push(MediumOutput::Timer { at, timer: Timer::LineFree(line).pack() });
+        }
+    }
+
+    /// The switch has passed on a frame that was due at a time.
+    fn forwarded(
+        &self,
+        now: SimTime,
+        started: &Started,
+        due: SimTime,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        if started.priority == Priority::PROTOCOL_CONTROL {
+            // [SAE AS6802] every relay adds the delay it causes to the transparent clock.
+            line::stamp_transparent_clock(started.frame, started.arrives_at - due, frames);
+        } else if started.priority == Priority::TIME_TRIGGERED {
+            let stream = self.stream_of(frames.bytes(started.frame)).unwrap_or(StreamId::NONE);
+            let sequence = frames.label(started.frame).serial.unwrap_or(0);
+            let event = Event { value: (now - due).as_ps(), ..Event::of(EventKind::Forwarded, stream, sequence) };
+            out.push(MediumOutput::Event { node: self.config.switch, event, frame: Some(started.frame) });
         }
     }
 
@@ -367,7 +398,10 @@ impl Medium for Star {
 
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         match Timer::unpack(timer) {
-            Timer::LineFree(line) => self.advance(now, line, frames, out),
+            Timer::LineFree(line) => {
+                let step = self.lines[line].step(now, &self.config.speed);
+                self.follow(now, line, step, frames, out);
+            }
             Timer::LineArrival(line) => {
                 let Some((frame, started)) = self.lines[line].take_arrived() else { return };
                 if line % 2 == 0 {

@@ -81,6 +81,7 @@ impl Listener {
     }
 
     /// Checks the payload of a frame and returns its sequence number. Without real bytes there is no tag to check.
+    #[inline]
     pub(super) fn open(
         &mut self,
         payload: &[u8],

@@ -129,76 +129,79 @@ impl EndSystem {
             .collect();
     }
 
-    /// Does what is due, up to the next output.
-    fn advance(&mut self, now: LocalTime, frame: &mut [u8]) -> Option<Output> {
-        let output = self.perform(now, frame);
+    /// Begins the next thing that is due: what it tells is in `events`, `work` and `stage`. False if nothing is due.
+    #[inline]
+    fn advance(&mut self, now: LocalTime) -> bool {
+        let begun = self.running && self.begin_due(now);
         self.due_at = self.next_wake();
-        output
+        begun
     }
 
-    fn perform(&mut self, now: LocalTime, frame: &mut [u8]) -> Option<Output> {
-        if !self.running {
-            return None;
-        }
+    #[inline]
+    fn begin_due(&mut self, now: LocalTime) -> bool {
         if let Some(deadline) = self.clock.beacon_deadline()
             && now >= deadline
         {
             self.clock.lose();
-            return Some(Output::Event(Event::of(EventKind::SyncLost, StreamId::NONE, 0)));
+            self.events.push_back(Event::of(EventKind::SyncLost, StreamId::NONE, 0));
+            return true;
         }
         if self.clock.is_synchronised() {
             let cluster_now = self.clock.cluster_time(now);
             while let Some((action, cycle)) = self.agenda.take_due(cluster_now) {
-                if let Some(output) = self.act(now, action, cycle, frame) {
-                    return Some(output);
+                if self.act(now, action, cycle) {
+                    return true;
                 }
             }
         }
-        let due = self.periodic.iter_mut().find(|(at, _)| *at <= now)?;
+        let Some(due) = self.periodic.iter_mut().find(|(at, _)| *at <= now) else { return false };
         let (launch_at, talker) = *due;
         if let TalkerTiming::Periodic { period, .. } = self.talkers[talker].config.timing {
             due.0 += period;
         }
         let signal_time = launch_at.since_zero();
         let freshness = self.talkers[talker].made;
-        Some(self.begin_send(Sealing { talker, launch_at, signal_time, freshness }, frame))
+        self.begin_send(Sealing { talker, launch_at, signal_time, freshness });
+        true
     }
 
-    fn act(&mut self, now: LocalTime, action: Action, cycle: i64, frame: &mut [u8]) -> Option<Output> {
+    fn act(&mut self, now: LocalTime, action: Action, cycle: i64) -> bool {
         let cycle_start = self.config.cluster_cycle * cycle;
         match action {
             Action::Send { talker, instance } => {
-                let TalkerTiming::Slots { slots, .. } = &self.talkers[talker].config.timing else { return None };
+                let TalkerTiming::Slots { slots, .. } = &self.talkers[talker].config.timing else { return false };
                 let start = cycle_start + slots[instance].start;
                 let freshness = (cycle * slots.len() as i64 + instance as i64) as u64;
                 let launch_at = self.clock.local_time(start);
-                Some(self.begin_send(Sealing { talker, launch_at, signal_time: start, freshness }, frame))
+                self.begin_send(Sealing { talker, launch_at, signal_time: start, freshness });
+                true
             }
             Action::Check { listener, instance } => {
                 let listener = &self.listeners[listener];
-                listener.is_missing(instance, cycle).then(|| {
+                let missing = listener.is_missing(instance, cycle);
+                if missing {
                     let count = cycle * listener.config.windows.len() as i64 + instance as i64;
-                    Output::Event(Event::of(EventKind::Missing, listener.config.stream, count as u64))
-                })
+                    self.events.push_back(Event::of(EventKind::Missing, listener.config.stream, count as u64));
+                }
+                missing
             }
             Action::Task { run } => {
-                let length = self.config.tasks[run].length;
+                self.work = Some(Work::declared(TASK, self.config.tasks[run].length));
                 self.stage = Stage::Task { run, cycle, began: now };
-                Some(Output::Work(Work::declared(TASK, length)))
+                true
             }
         }
     }
 
-    fn begin_send(&mut self, sealing: Sealing, frame: &mut [u8]) -> Output {
-        match self.talkers[sealing.talker].work() {
-            Some(work) if self.config.real_bytes => {
-                self.stage = Stage::Seal(sealing);
-                Output::Work(work)
-            }
-            _ => self.finish_send(sealing, frame),
+    #[inline]
+    fn begin_send(&mut self, sealing: Sealing) {
+        if self.config.real_bytes {
+            self.work = self.talkers[sealing.talker].work();
         }
+        self.stage = Stage::Seal(sealing);
     }
 
+    #[inline]
     fn finish_send(&mut self, sealing: Sealing, frame: &mut [u8]) -> Output {
         let talker = &mut self.talkers[sealing.talker];
         let sequence = talker.made;
@@ -221,6 +224,7 @@ impl EndSystem {
         self.events.push_back(event);
     }
 
+    #[inline]
     fn next_wake(&self) -> Option<LocalTime> {
         if !self.running {
             return None;
@@ -295,16 +299,12 @@ impl Node for EndSystem {
             if let Some(work) = self.work.take() {
                 return Output::Work(work);
             }
-            if matches!(self.stage, Stage::Idle) {
-                if self.due_at.is_some_and(|due_at| due_at <= now)
-                    && let Some(output) = self.advance(now, frame)
-                {
-                    return output;
-                }
-                return Output::Timeout(self.due_at);
-            }
             match std::mem::replace(&mut self.stage, Stage::Idle) {
-                Stage::Idle => {}
+                Stage::Idle => {
+                    if self.due_at.is_none_or(|due_at| due_at > now) || !self.advance(now) {
+                        return Output::Timeout(self.due_at);
+                    }
+                }
                 Stage::Seal(sealing) => return self.finish_send(sealing, frame),
                 Stage::Open(received) => self.finish_receive(received),
                 Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),

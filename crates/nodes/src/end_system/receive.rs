@@ -17,6 +17,7 @@ pub(super) struct Received {
 }
 
 impl EndSystem {
+    #[inline]
     pub(super) fn receive(&mut self, rx_at: LocalTime, bytes: &[u8]) {
         let frame = match Frame::new_checked(bytes) {
             Ok(frame) => frame,
@@ -51,9 +52,10 @@ impl EndSystem {
     }
 
     fn begin_open(&mut self, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
-        let work = self.listeners[index].work(payload.len()).filter(|_| self.config.real_bytes);
-        if work.is_some() {
-            self.work = work;
+        if self.config.real_bytes {
+            self.work = self.listeners[index].work(payload.len());
+        }
+        if self.work.is_some() {
             self.held.clear();
             self.held.extend_from_slice(payload);
             self.stage = Stage::Open(Received { listener: index, slot_count, since_slot });
@@ -70,6 +72,7 @@ impl EndSystem {
         self.held = payload;
     }
 
+    #[inline]
     fn open(&mut self, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
         let listener = &mut self.listeners[index];
         match listener.open(payload, slot_count, self.config.real_bytes) {

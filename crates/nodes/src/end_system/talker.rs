@@ -61,6 +61,7 @@ impl Talker {
     }
 
     /// Writes the next frame and returns its length. `freshness` is the slot's count, or the frame's own.
+    #[inline]
     pub(super) fn make(&mut self, frame: &mut [u8], signal_time: Duration, freshness: u64, real_bytes: bool) -> usize {
         let header = TestBedHeader { stream: self.config.stream, sequence: self.made as u32 };
         self.made += 1;
