@@ -28,6 +28,7 @@
 //! ```
 #![cfg_attr(not(test), no_std)]
 
+pub mod can;
 pub mod ethernet;
 pub mod protocol_control_frame;
 pub mod secured_pdu;
