@@ -52,6 +52,112 @@ pub enum EventKind {
     TaskOverrun,
     /// An attacker put a frame of its own on the wire; `sequence` counts its attempts.
     Attacked(AttackKind),
+    /// A key exchange began; `sequence` is its CAN identifier.
+    ExchangeStarted,
+    /// A key exchange succeeded here; `sequence` is its CAN identifier, `value` the run's epoch.
+    ExchangeDone,
+    /// A key exchange was given up; `sequence` is its CAN identifier, `value` stage times 256 plus the peer's address.
+    ExchangeAborted(AbortReason),
+    /// A group key was agreed but is not in use yet; `sequence` and `value` are its epoch.
+    KeyAgreed,
+    /// A group key was taken into use; `sequence` and `value` are its epoch.
+    KeyInstalled,
+    /// No new group key came of a run, the old one stays; `sequence` and `value` as for an aborted exchange.
+    KeyRefused(AbortReason),
+}
+
+/// Why a key exchange, or the run it belongs to, was given up.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum AbortReason {
+    /// The orchestrator's signature fits no timestamp in the window: forged, changed or replayed.
+    OrchestrationRefused,
+    /// The orchestrator's message is older than the window allows, or of an earlier epoch.
+    OrchestrationStale,
+    /// The orchestrator's message was accepted before.
+    OrchestrationReplayed,
+    /// The addresses of a request are no exchange of this network.
+    WrongAddresses,
+    /// A message does not have the length of its step.
+    WrongLength,
+    /// The peer's share is one's own.
+    ReflectedShare,
+    /// The peer's share is no point of the curve.
+    ShareNotAPoint,
+    /// The peer's share, or the secret it gives, has small order.
+    SmallOrderShare,
+    /// The tag of the peer's confirmation does not fit.
+    ConfirmationRefused,
+    /// The peer's signature does not fit the shares.
+    SignatureRefused,
+    /// A share did not come in time.
+    ShareMissing,
+    /// A confirmation did not come in time.
+    ConfirmationMissing,
+    /// A member did not show in time that it holds the new key.
+    ReadyMissing,
+    /// A member showed that it holds another key.
+    ReadyRefused,
+    /// The orchestrator's word that all hold the new key did not come in time.
+    CommitMissing,
+    /// The orchestrator's word that all hold the new key is not its own.
+    CommitRefused,
+    /// The master secret was not for this node, or not from the orchestrator.
+    DistributionRefused,
+    /// A secret of an earlier step is missing.
+    SecretMissing,
+    /// A table or queue was full.
+    Overloaded,
+}
+
+impl AbortReason {
+    /// Every reason, in the order reports show them.
+    pub const ALL: [Self; 19] = [
+        Self::OrchestrationRefused,
+        Self::OrchestrationStale,
+        Self::OrchestrationReplayed,
+        Self::WrongAddresses,
+        Self::WrongLength,
+        Self::ReflectedShare,
+        Self::ShareNotAPoint,
+        Self::SmallOrderShare,
+        Self::ConfirmationRefused,
+        Self::SignatureRefused,
+        Self::ShareMissing,
+        Self::ConfirmationMissing,
+        Self::ReadyMissing,
+        Self::ReadyRefused,
+        Self::CommitMissing,
+        Self::CommitRefused,
+        Self::DistributionRefused,
+        Self::SecretMissing,
+        Self::Overloaded,
+    ];
+
+    /// As shown to people and written to results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OrchestrationRefused => "orchestration-refused",
+            Self::OrchestrationStale => "orchestration-stale",
+            Self::OrchestrationReplayed => "orchestration-replayed",
+            Self::WrongAddresses => "wrong-addresses",
+            Self::WrongLength => "wrong-length",
+            Self::ReflectedShare => "reflected-share",
+            Self::ShareNotAPoint => "share-not-a-point",
+            Self::SmallOrderShare => "small-order-share",
+            Self::ConfirmationRefused => "confirmation-refused",
+            Self::SignatureRefused => "signature-refused",
+            Self::ShareMissing => "share-missing",
+            Self::ConfirmationMissing => "confirmation-missing",
+            Self::ReadyMissing => "ready-missing",
+            Self::ReadyRefused => "ready-refused",
+            Self::CommitMissing => "commit-missing",
+            Self::CommitRefused => "commit-refused",
+            Self::DistributionRefused => "distribution-refused",
+            Self::SecretMissing => "secret-missing",
+            Self::Overloaded => "overloaded",
+        }
+    }
 }
 
 /// Why a frame was thrown away.
@@ -200,7 +306,7 @@ impl AttackKind {
 
 impl EventKind {
     /// Every kind without a detail.
-    pub const PLAIN: [Self; 11] = [
+    pub const PLAIN: [Self; 15] = [
         Self::SyncAcquired,
         Self::SyncLost,
         Self::ClockCorrected,
@@ -212,13 +318,19 @@ impl EventKind {
         Self::Forwarded,
         Self::TaskDone,
         Self::TaskOverrun,
+        Self::ExchangeStarted,
+        Self::ExchangeDone,
+        Self::KeyAgreed,
+        Self::KeyInstalled,
     ];
 
     /// Every kind with every detail.
     pub fn all() -> impl Iterator<Item = Self> {
         let attacks = AttackKind::ALL.into_iter().map(Self::Attacked);
         let discards = DiscardReason::ALL.into_iter().map(Self::Discarded);
-        Self::PLAIN.into_iter().chain(attacks).chain(discards)
+        let aborts = AbortReason::ALL.into_iter();
+        let aborts = aborts.flat_map(|reason| [Self::ExchangeAborted(reason), Self::KeyRefused(reason)]);
+        Self::PLAIN.into_iter().chain(attacks).chain(discards).chain(aborts)
     }
 
     /// The inverse of [`Self::code`].
@@ -242,6 +354,12 @@ impl EventKind {
             Self::TaskDone => 0x0b00,
             Self::TaskOverrun => 0x0c00,
             Self::Attacked(kind) => 0x0d00 | kind as u16,
+            Self::ExchangeStarted => 0x0e00,
+            Self::ExchangeDone => 0x0f00,
+            Self::ExchangeAborted(reason) => 0x1000 | reason as u16,
+            Self::KeyAgreed => 0x1100,
+            Self::KeyInstalled => 0x1200,
+            Self::KeyRefused(reason) => 0x1300 | reason as u16,
         }
     }
 
@@ -261,6 +379,12 @@ impl EventKind {
             Self::TaskDone => "task-done",
             Self::TaskOverrun => "task-overrun",
             Self::Attacked(_) => "attacked",
+            Self::ExchangeStarted => "exchange-started",
+            Self::ExchangeDone => "exchange-done",
+            Self::ExchangeAborted(_) => "exchange-aborted",
+            Self::KeyAgreed => "key-agreed",
+            Self::KeyInstalled => "key-installed",
+            Self::KeyRefused(_) => "key-refused",
         }
     }
 }

@@ -25,10 +25,10 @@ pub mod work;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use event::{AttackKind, DiscardReason, Event, EventKind, StoppedBy};
+pub use event::{AbortReason, AttackKind, DiscardReason, Event, EventKind, StoppedBy};
 pub use ids::{NodeId, PortId, Priority, StreamId};
 pub use node::{Command, HandleError, Input, Node, Output, Transmit, TxToken};
 pub use oscillator::Oscillator;
 pub use time::{Duration, LocalTime, SimTime};
-pub use units::{Bytes, Ppm, QuantityError, Rate};
+pub use units::{Bytes, Percent, Ppm, QuantityError, Rate};
 pub use work::{Operation, Work};
