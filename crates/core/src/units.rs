@@ -16,6 +16,10 @@ pub struct Rate(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Ppm(pub i64);
 
+/// A part of a whole [10^-4], written in percent.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Percent(pub u64);
+
 /// Why a text is no quantity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -72,6 +76,8 @@ const RATE_UNITS: &[Unit] = &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_
 const RATE_NAMES: &[&str] = &["bit/s", "kbit/s", "Mbit/s", "Gbit/s"];
 const PPM_UNITS: &[Unit] = &[("ppb", 1), ("ppm", 1_000)];
 const PPM_NAMES: &[&str] = &["ppb", "ppm"];
+const PERCENT_UNITS: &[Unit] = &[("%", 100)];
+const PERCENT_NAMES: &[&str] = &["%"];
 
 fn parse(text: &str, units: &'static [Unit], names: &'static [&'static str]) -> Result<i64, QuantityError> {
     let text = text.trim();
@@ -147,6 +153,12 @@ impl core::str::FromStr for Ppm {
         parse(text, PPM_UNITS, PPM_NAMES).map(Self)
     }
 }
+impl core::str::FromStr for Percent {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        u64::try_from(parse(text, PERCENT_UNITS, PERCENT_NAMES)?).map(Self).map_err(|_| QuantityError::Negative)
+    }
+}
 
 /// What one byte takes at 1 bit/s [ps].
 const BYTE_PS: u64 = 8_000_000_000_000;
@@ -190,6 +202,17 @@ impl fmt::Display for Ppm {
         show(f, self.0.unsigned_abs(), PPM_UNITS)
     }
 }
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0 / 100)?;
+        match self.0 % 100 {
+            0 => {}
+            hundredths if hundredths % 10 == 0 => write!(f, ".{}", hundredths / 10)?,
+            hundredths => write!(f, ".{hundredths:02}")?,
+        }
+        f.write_str("%")
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -205,6 +228,9 @@ mod tests {
         assert_eq!("1500B".parse(), Ok(Bytes(1500)));
         assert_eq!("100Mbit/s".parse(), Ok(Rate(100_000_000)));
         assert_eq!("12.5ppm".parse(), Ok(Ppm(12_500)));
+        for text in ["80%", "87.5%", "0.05%"] {
+            assert_eq!(text.parse::<Percent>().map(|percent| percent.to_string()).as_deref(), Ok(text));
+        }
     }
 
     #[test]

@@ -26,6 +26,12 @@ pub const COSTS_MAX: u32 = 64;
 pub const RECORDINGS_MAX: u32 = 64;
 /// Tasks of one node.
 pub const TASKS_MAX: u32 = 64;
+/// Messages of a CAN bus.
+pub const MESSAGES_MAX: u32 = 2_000;
+/// Replayed recordings on a CAN bus.
+pub const BACKGROUND_MAX: u32 = 16;
+/// Removals and returns of members.
+pub const CHANGES_MAX: u32 = 64;
 /// Threats.
 pub const THREATS_MAX: u32 = 1_000;
 /// Attempts of one threat.

@@ -87,6 +87,8 @@ codes! {
     RecordingTooLong = "scenario::recording-too-long",
     /// A recording that cannot be read.
     BadRecording = "scenario::bad-recording",
+    /// A platform that cannot be read.
+    BadPlatform = "scenario::bad-platform",
     /// A stream without a receiver.
     NoReceivers = "scenario::no-receivers",
     /// A stream that its sender receives.
@@ -107,6 +109,18 @@ codes! {
     ThreatAtTiming = "scenario::threat-at-timing",
     /// An attack after the end of the run.
     ThreatTooLate = "scenario::threat-too-late",
+    /// Something that this kind of network does not have.
+    WrongNetwork = "scenario::wrong-network",
+    /// No CAN identifier, or one that is taken.
+    BadCanId = "scenario::bad-can-id",
+    /// Bits that cannot be timed so.
+    BadBitTiming = "scenario::bad-bit-timing",
+    /// Data that no frame of its format holds, its protection counted.
+    BadFrameLength = "scenario::bad-frame-length",
+    /// An address of a key exchange that is reserved or taken.
+    BadAddress = "scenario::bad-address",
+    /// A group that cannot exchange a key so.
+    BadGroup = "scenario::bad-group",
     /// A schedule that does not fit the cluster cycle.
     DoesNotFit = "scenario::does-not-fit",
     /// A table of streams that cannot be read.

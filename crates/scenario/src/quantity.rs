@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chronoseal_core::{Bytes, Duration, Ppm, QuantityError, Rate};
+use chronoseal_core::{Bytes, Duration, Percent, Ppm, QuantityError, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -41,6 +41,11 @@ impl Measured for Ppm {
     const EXAMPLE: &'static str = "100ppm";
     const UNITS: &'static str = "(ppb|ppm)";
 }
+impl Measured for Percent {
+    const NAME: &'static str = "part";
+    const EXAMPLE: &'static str = "80%";
+    const UNITS: &'static str = "%";
+}
 
 /// Checks `text` as the quantity that a schema calls `name` and gives an example of it.
 pub(crate) fn check(name: &str, text: &str) -> (Result<(), QuantityError>, &'static str) {
@@ -51,6 +56,7 @@ pub(crate) fn check(name: &str, text: &str) -> (Result<(), QuantityError>, &'sta
         Rate::NAME => one::<Rate>(text),
         Bytes::NAME => one::<Bytes>(text),
         Ppm::NAME => one::<Ppm>(text),
+        Percent::NAME => one::<Percent>(text),
         _ => one::<Duration>(text),
     }
 }

@@ -1,5 +1,9 @@
 //! A scenario as it is written: every key, nothing resolved. The file format is these types.
 
+mod can;
+
+pub use can::*;
+
 use chronoseal_core::{Bytes, Duration, Ppm, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,9 +55,21 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = RECORDINGS_MAX))]
     pub recordings: Vec<RecordingSpec>,
-    /// Streams of frames.
-    #[schemars(length(min = 1, max = STREAMS_MAX))]
+    /// Streams of frames, on Ethernet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = STREAMS_MAX))]
     pub streams: Vec<StreamSpec>,
+    /// Periodic messages, on CAN.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = MESSAGES_MAX))]
+    pub messages: Vec<MessageSpec>,
+    /// Recorded traffic that is replayed with its own timing, on CAN.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = BACKGROUND_MAX))]
+    pub background: Vec<BackgroundSpec>,
+    /// How the stations of a CAN bus come to a common key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_key: Option<GroupKeySpec>,
     /// Attacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = THREATS_MAX))]
@@ -86,6 +102,9 @@ pub enum NetworkSpec {
     /// A star of end systems around one switch with a schedule table.
     #[serde(rename = "time_triggered_ethernet")]
     TimeTriggeredEthernet(TimeTriggeredEthernetSpec),
+    /// One CAN or CAN-FD bus.
+    #[serde(rename = "can_bus")]
+    CanBus(CanBusSpec),
 }
 
 /// A star of end systems around one switch with a schedule table.
@@ -232,6 +251,12 @@ impl Default for JitterSpec {
 pub struct PlatformSpec {
     /// Its name.
     pub name: String,
+    /// A platform of the project whose costs it has: `"tc224"`, `"tc277"`, `"tc297"`, `"sam-v71"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub builtin: Option<String>,
+    /// A file with a list `costs`, beside the scenario, as `chronoseal bench` writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// What operations cost; one not listed costs nothing.
     #[serde(default)]
     #[schemars(length(max = COSTS_MAX))]
@@ -252,7 +277,7 @@ pub struct CostSpec {
     pub per_byte: Quantity<Duration>,
 }
 
-/// A way to protect a stream: a name and exactly one of `none`, `size_only`, `hmac`.
+/// A way to protect a stream: a name and exactly one of `none`, `size_only`, `hmac`, `secoc`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProtectionSpec {
@@ -267,6 +292,9 @@ pub struct ProtectionSpec {
     /// A keyed hash is added and checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hmac: Option<HmacSpec>,
+    /// A SecOC profile, on CAN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secoc: Option<SecOcSpec>,
 }
 
 /// Nothing: `{}`.
@@ -350,6 +378,10 @@ pub struct NodeSpec {
     /// Its oscillator.
     #[serde(default)]
     pub clock: ClockSpec,
+    /// Its address in key exchanges on CAN. Default: the next free one, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 255))]
+    pub address: Option<u16>,
     /// Time its network driver takes. Default: none.
     #[serde(default)]
     pub driver: JitterSpec,

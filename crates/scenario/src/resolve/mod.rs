@@ -3,6 +3,7 @@
 mod names;
 mod network;
 mod nodes;
+mod platforms;
 mod protections;
 mod recordings;
 mod streams;
@@ -15,16 +16,25 @@ use crate::load::Files;
 use crate::plan::{Fidelity, Plan, ProtectionKind};
 use crate::problem::{Code, Problem, Problems};
 use crate::source::{Step, at};
-use crate::spec::{FidelitySpec, Spec};
+use crate::spec::{FidelitySpec, NetworkSpec, Spec, TimeTriggeredEthernetSpec};
 
 /// Resolves every name, fills every default and checks what a scenario means.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// Everything that is wrong with it; that its network is no time-triggered Ethernet is one such thing.
 pub fn resolve(spec: &Spec, files: &dyn Files) -> Result<Plan, Problems> {
-    let mut resolver =
-        Resolver { spec, problems: Problems::new(&spec.source.name, &spec.source.text), cycle_is_known: true };
-    let plan = resolver.plan(files);
+    let mut resolver = Resolver::new(spec);
+    let NetworkSpec::TimeTriggeredEthernet(network) = &spec.network else {
+        resolver.report(
+            Code::WrongNetwork,
+            at!["network"],
+            "this is a scenario on a CAN bus",
+            "not Ethernet",
+            "use a command or function that takes any network",
+        );
+        return Err(resolver.problems);
+    };
+    let plan = resolver.plan(network, files);
     resolver.problems.or(plan)
 }
 
@@ -36,15 +46,21 @@ struct Resolver<'a> {
     cycle_is_known: bool,
 }
 
-impl Resolver<'_> {
-    fn plan(&mut self, files: &dyn Files) -> Plan {
+impl<'a> Resolver<'a> {
+    fn new(spec: &'a Spec) -> Self {
+        Self { spec, problems: Problems::new(&spec.source.name, &spec.source.text), cycle_is_known: true }
+    }
+
+    fn plan(&mut self, network: &TimeTriggeredEthernetSpec, files: &dyn Files) -> Plan {
         let spec = self.spec;
+        self.not_on_ethernet();
         self.identifier(&spec.name, at!["name"], "the scenario's name");
         let duration = self.within(at!["duration"], "the duration", spec.duration.0, PERIOD_MIN, DURATION_MAX);
-        let network = self.network();
-        let platforms = self.platforms();
+        let network_spec = network;
+        let network = self.network(network_spec);
+        let platforms = self.platforms(files);
         let (nodes, longest_driver) = self.nodes(&network, &platforms);
-        let network = self.with_transmission_delay(network, longest_driver);
+        let network = Self::with_transmission_delay(network_spec, network, longest_driver);
         let protections = self.protections();
         let candidates = self.candidates(&protections);
         let recordings = self.recordings(files);
@@ -82,6 +98,34 @@ impl Resolver<'_> {
             recordings,
             scenario_hash: spec.source.hash.clone(),
             notes,
+        }
+    }
+
+    /// What only a CAN bus has, and what only it can do without.
+    fn not_on_ethernet(&mut self) {
+        let spec = self.spec;
+        let misplaced = [
+            ("messages", spec.messages.is_empty()),
+            ("background", spec.background.is_empty()),
+            ("group_key", spec.group_key.is_none()),
+        ];
+        for (key, _) in misplaced.into_iter().filter(|(_, is_absent)| !is_absent) {
+            self.report(
+                Code::WrongNetwork,
+                at![key],
+                format!("`{key}` belongs to a CAN bus; this network is time-triggered Ethernet"),
+                "not on this network",
+                "leave it out, or write `[network.can_bus]`",
+            );
+        }
+        if spec.streams.is_empty() {
+            self.report(
+                Code::MissingKey,
+                at!["streams"],
+                "the scenario has no `streams`",
+                "`streams` is missing",
+                "add a `[[streams]]`",
+            );
         }
     }
 

@@ -7,7 +7,7 @@ use crate::limits::*;
 use crate::plan::{Access, Accounting, Dispatch, Jitter, Network, Sync};
 use crate::problem::Code;
 use crate::source::{Step, at};
-use crate::spec::{AccessSpec, AccountingSpec, DispatchSpec, JitterSpec, NetworkSpec, SyncSpec};
+use crate::spec::{AccessSpec, AccountingSpec, DispatchSpec, JitterSpec, SyncSpec, TimeTriggeredEthernetSpec};
 
 const NETWORK: &str = "network";
 const KIND: &str = "time_triggered_ethernet";
@@ -15,8 +15,7 @@ const KIND: &str = "time_triggered_ethernet";
 const WIRE_OVERHEAD: u64 = 24;
 
 impl Resolver<'_> {
-    pub(super) fn network(&mut self) -> Network {
-        let NetworkSpec::TimeTriggeredEthernet(spec) = &self.spec.network;
+    pub(super) fn network(&mut self, spec: &TimeTriggeredEthernetSpec) -> Network {
         let path = |key: &'static str| [Step::Key(NETWORK), Step::Key(KIND), Step::Key(key)];
         let rate = self.within(&path("rate"), "the rate", spec.rate.0, RATE_MIN, RATE_MAX);
         let cycle_path = path("cluster_cycle");
@@ -81,8 +80,11 @@ impl Resolver<'_> {
 
     /// Fills in the largest transmission delay of a beacon: it waits for one longest frame at its sender and at the
     /// switch, and takes its own time on two links.
-    pub(super) fn with_transmission_delay(&self, mut network: Network, longest_driver: Duration) -> Network {
-        let NetworkSpec::TimeTriggeredEthernet(spec) = &self.spec.network;
+    pub(super) fn with_transmission_delay(
+        spec: &TimeTriggeredEthernetSpec,
+        mut network: Network,
+        longest_driver: Duration,
+    ) -> Network {
         if spec.max_transmission_delay.is_none() {
             let wire_time = |len: u32| network.rate.time_of(u64::from(len) + WIRE_OVERHEAD);
             let hop = wire_time(FRAME_LEN_MAX) + wire_time(FRAME_LEN_MIN) + network.propagation_delay;

@@ -1,4 +1,4 @@
-//! Platforms and stations.
+//! Stations.
 
 use chronoseal_core::random::{self, Purpose, uniform_i64};
 use chronoseal_core::{Duration, Ppm};
@@ -6,63 +6,12 @@ use chronoseal_core::{Duration, Ppm};
 use super::Resolver;
 use super::network::divisors_help;
 use crate::limits::*;
-use crate::plan::{ClockPlan, Network, NodePlan, OperationCost, PlatformId, PlatformPlan, TaskPlan};
+use crate::plan::{ClockPlan, Network, NodePlan, PlatformId, PlatformPlan, TaskPlan};
 use crate::problem::Code;
 use crate::source::at;
 use crate::spec::{ClockSpec, NodeSpec};
 
-/// The platform of nodes that name none.
-const FREE: &str = "free";
-
 impl Resolver<'_> {
-    /// The platforms, the one on which everything is free first.
-    pub(super) fn platforms(&mut self) -> Vec<PlatformPlan> {
-        let specs = &self.spec.platforms;
-        self.unique("platforms", specs.iter().map(|spec| spec.name.as_str()));
-        let mut platforms = vec![PlatformPlan { name: FREE.into(), costs: Vec::new() }];
-        for (i, spec) in specs.iter().enumerate() {
-            self.title(&spec.name, at!["platforms", i, "name"], "the platform's name");
-            if spec.name == FREE {
-                self.report(
-                    Code::DuplicateName,
-                    at!["platforms", i, "name"],
-                    format!("`{FREE}` is the platform on which everything is free"),
-                    "taken",
-                    "give it another name",
-                );
-            }
-            let mut costs: Vec<OperationCost> = Vec::new();
-            for (k, cost) in spec.costs.iter().enumerate() {
-                let path = at!["platforms", i, "costs", k, "operation"];
-                self.title(&cost.operation, path, "the operation");
-                if costs.iter().any(|earlier| earlier.operation == cost.operation) {
-                    self.report(
-                        Code::DuplicateName,
-                        path,
-                        format!("platform `{}` gives the cost of `{}` twice", spec.name, cost.operation),
-                        "again here",
-                        "keep one of them",
-                    );
-                }
-                let base_path = at!["platforms", i, "costs", k, "base"];
-                let byte_path = at!["platforms", i, "costs", k, "per_byte"];
-                costs.push(OperationCost {
-                    operation: cost.operation.clone(),
-                    base: self.within(base_path, "the cost", cost.base.0, Duration::ZERO, DELAY_MAX),
-                    per_byte: self.within(
-                        byte_path,
-                        "the cost of a byte",
-                        cost.per_byte.0,
-                        Duration::ZERO,
-                        PER_BYTE_MAX,
-                    ),
-                });
-            }
-            platforms.push(PlatformPlan { name: spec.name.clone(), costs });
-        }
-        platforms
-    }
-
     /// The stations, and the longest time any of their drivers takes.
     pub(super) fn nodes(&mut self, network: &Network, platforms: &[PlatformPlan]) -> (Vec<NodePlan>, Duration) {
         let specs = &self.spec.nodes;
@@ -97,7 +46,7 @@ impl Resolver<'_> {
         (nodes, longest_driver)
     }
 
-    fn clock(&mut self, node: usize, spec: ClockSpec) -> ClockPlan {
+    pub(super) fn clock(&mut self, node: usize, spec: ClockSpec) -> ClockPlan {
         let no_drift = Ppm(0);
         match spec {
             ClockSpec::Ideal => ClockPlan { offset: Duration::ZERO, drift: no_drift },

@@ -22,6 +22,17 @@ impl Resolver<'_> {
         let mut protections = vec![ProtectionPlan { name: NONE.into(), kind: ProtectionKind::None }];
         for (i, spec) in specs.iter().enumerate() {
             self.title(&spec.name, at!["protections", i, "name"], "the protection's name");
+            if spec.secoc.is_some() {
+                self.report(
+                    Code::WrongNetwork,
+                    at!["protections", i, "secoc"],
+                    "SecOC profiles protect messages of a CAN bus",
+                    "not on this network",
+                    "write `hmac = { hash = \"sha-256\", tag = \"16B\" }`",
+                );
+                protections.push(ProtectionPlan { name: spec.name.clone(), kind: ProtectionKind::None });
+                continue;
+            }
             let written = [spec.none.is_some(), spec.size_only.is_some(), spec.hmac.is_some()];
             if written.iter().filter(|written| **written).count() != 1 {
                 self.report(

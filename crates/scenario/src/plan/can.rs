@@ -1,0 +1,182 @@
+//! What will be run on a CAN bus.
+
+use chronoseal_core::{Duration, NodeId, Percent, Rate, StreamId};
+use chronoseal_wire::can::{CanFrame, CanId, FrameKind};
+
+use super::{ClockPlan, Jitter, PlatformId, PlatformPlan, ProtectionId};
+
+/// A checked scenario on one CAN bus. Indices are identifiers: `nodes[i]` is `NodeId(i)`, `messages[i]` is
+/// `StreamId(i)`; the replayed recordings follow the messages as streams of their own.
+#[derive(Clone, Debug)]
+pub struct CanPlan {
+    /// Short name, used in file names.
+    pub name: String,
+    /// One or two sentences for a reader of the report.
+    pub description: String,
+    /// Seeds all chance of the run.
+    pub seed: u64,
+    /// How long the run lasts.
+    pub duration: Duration,
+    /// The bus.
+    pub bus: CanBusPlan,
+    /// Stations.
+    pub nodes: Vec<CanNodePlan>,
+    /// Periodic messages.
+    pub messages: Vec<MessagePlan>,
+    /// Replayed recordings.
+    pub background: Vec<BackgroundPlan>,
+    /// Ways to protect a message; `none` first.
+    pub protections: Vec<CanProtectionPlan>,
+    /// How the stations come to a common key.
+    pub group_key: Option<GroupKeyPlan>,
+    /// What operations cost, by platform; the one on which everything is free first.
+    pub platforms: Vec<PlatformPlan>,
+    /// XXH3-128 of the scenario text and its overrides, hexadecimal.
+    pub scenario_hash: String,
+    /// What a reader of the results has to know, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A bus and how its bits are timed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CanBusPlan {
+    /// Nominal.
+    pub bit_rate: Rate,
+    /// Of the data phase.
+    pub data_bit_rate: Option<Rate>,
+    /// Nominal.
+    pub sample_point: Percent,
+    /// Of the data phase.
+    pub data_sample_point: Percent,
+    /// True if a controller sends its oldest frame first, false if the one with the lowest identifier.
+    pub fifo_mailboxes: bool,
+}
+
+/// A station of a bus.
+#[derive(Clone, Debug)]
+pub struct CanNodePlan {
+    /// As in the scenario.
+    pub name: String,
+    /// Its oscillator.
+    pub clock: ClockPlan,
+    /// Its processor.
+    pub platform: PlatformId,
+    /// Time its network driver takes between hand-over and first bit.
+    pub driver: Jitter,
+    /// In key exchanges.
+    pub address: u8,
+}
+
+/// A periodic message.
+#[derive(Clone, Debug)]
+pub struct MessagePlan {
+    /// As in the scenario.
+    pub name: String,
+    /// Who sends it.
+    pub sender: NodeId,
+    /// Who uses it.
+    pub receivers: Vec<NodeId>,
+    /// Its identifier.
+    pub id: CanId,
+    /// Its format.
+    pub kind: FrameKind,
+    /// Data before protection [byte].
+    pub len: u8,
+    /// Distance of two frames.
+    pub period: Duration,
+    /// Its first frame.
+    pub offset: Duration,
+    /// It has to be received so long after it became due.
+    pub deadline: Duration,
+    /// How it is protected.
+    pub protection: ProtectionId,
+}
+
+/// A recording that is replayed over and over.
+#[derive(Clone, Debug)]
+pub struct BackgroundPlan {
+    /// As in the scenario.
+    pub name: String,
+    /// Who plays it.
+    pub node: NodeId,
+    /// Where it comes from.
+    pub source: String,
+    /// Frames by time from its start.
+    pub frames: Vec<(Duration, CanFrame)>,
+    /// It starts again after this.
+    pub length: Duration,
+    /// When it begins.
+    pub start: Duration,
+}
+
+/// A way to protect a message.
+#[derive(Clone, Debug)]
+pub struct CanProtectionPlan {
+    /// As in the scenario.
+    pub name: String,
+    /// What it does.
+    pub kind: CanProtectionKind,
+}
+
+/// What a protection does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CanProtectionKind {
+    /// Nothing.
+    None,
+    /// A SecOC profile, 1 to 3.
+    SecOc {
+        /// Which.
+        profile: u8,
+        /// True if the key is the group key, false if it is drawn from the seed and everybody has it from the start.
+        under_group_key: bool,
+    },
+}
+
+/// How the stations come to a common key.
+#[derive(Clone, Debug)]
+pub struct GroupKeyPlan {
+    /// Who orchestrates.
+    pub orchestrator: NodeId,
+    /// The members.
+    pub members: Vec<NodeId>,
+    /// Curve and signature.
+    pub suite: SuiteName,
+    /// The way.
+    pub scheme: GroupKeyScheme,
+    /// True for the protocol as published, false for the hardened one.
+    pub as_published: bool,
+    /// Frames of the exchange.
+    pub kind: FrameKind,
+    /// How the orchestration is signed.
+    pub orchestration: Orchestration,
+    /// When it begins.
+    pub start: Duration,
+    /// Changes, in time.
+    pub changes: Vec<GroupChange>,
+}
+
+/// A change of the group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupChange {
+    /// When.
+    pub at: Duration,
+    /// Who.
+    pub member: NodeId,
+    /// True if it is taken back, false if it is thrown out.
+    pub returns: bool,
+}
+
+pub use chronoseal_crypto::suite::SuiteName;
+pub use chronoseal_groupkey::{Orchestration, Scheme as GroupKeyScheme};
+
+impl CanPlan {
+    /// The number of a replayed recording as a stream.
+    pub fn background_stream(&self, index: usize) -> StreamId {
+        StreamId((self.messages.len() + index) as u16)
+    }
+
+    /// How a message is protected.
+    pub fn protection_of(&self, message: &MessagePlan) -> &CanProtectionPlan {
+        &self.protections[usize::from(message.protection.0)]
+    }
+}
