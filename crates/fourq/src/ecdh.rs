@@ -1,0 +1,88 @@
+//! Key agreement with the cofactor: both sides come to the y of `[392 a b] G`.
+//!
+//! Source: draft-ladd-cfrg-4q, "Diffie-Hellman Key Agreement"; byte for byte what FourQlib's compressed keys give.
+
+use subtle::CtOption;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::error::Error;
+use crate::fixed_base::multiply_generator;
+use crate::point::{Affine, Extended};
+use crate::scalar::{Scalar, words};
+use crate::variable_base::multiply;
+
+/// A secret number of 256 bits; any number will do. Wiped when dropped.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct SecretKey([u8; 32]);
+
+impl SecretKey {
+    /// The key with these bytes, which must come from a good random number generator.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The public key's encoding; constant time.
+    #[must_use]
+    pub fn public(&self) -> [u8; 32] {
+        let mut scalar = Scalar::from_bytes_mod_order(&self.0);
+        let public = multiply_generator(&scalar).to_affine().encode();
+        scalar.zeroize();
+        public
+    }
+
+    /// The secret shared with the owner of `peer`; constant time but for whether it succeeds.
+    ///
+    /// # Errors
+    /// [`Error::SharedSecret`] if the shared point is the identity, which takes a secret that is a multiple of N.
+    pub fn agree(&self, peer: &PublicKey) -> Result<SharedSecret, Error> {
+        self.agree_ct(peer).into_option().ok_or(Error::SharedSecret)
+    }
+
+    /// As [`SecretKey::agree`], for callers whose time shall not show even whether it succeeds.
+    #[must_use]
+    pub fn agree_ct(&self, peer: &PublicKey) -> CtOption<SharedSecret> {
+        let mut scalar = words(&self.0);
+        let mut shared = multiply(&scalar, &peer.cleared).to_affine();
+        let is_identity = shared.is_identity();
+        let secret = SharedSecret(shared.y.to_bytes());
+        scalar.zeroize();
+        shared.zeroize();
+        CtOption::new(secret, !is_identity)
+    }
+}
+
+/// Another party's public key: a point of the curve whose order does not divide the cofactor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicKey {
+    /// 392 times the point: of order N.
+    cleared: Extended,
+}
+
+impl PublicKey {
+    /// The key that `bytes` encode. Variable time: public keys are public.
+    ///
+    /// # Errors
+    /// [`Error::PublicKey`] if this is no encoding of a point, [`Error::SmallOrder`] if the point's order divides 392.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, Error> {
+        let cleared = Affine::decode_vartime(bytes).map_err(Error::PublicKey)?.to_extended().clear_cofactor();
+        if cleared.is_identity().into() {
+            return Err(Error::SmallOrder);
+        }
+        Ok(Self { cleared })
+    }
+}
+
+/// What both parties share: one coordinate of a point, not uniform. Derive keys from it, never use it as one.
+///
+/// Wiped when dropped.
+#[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
+pub struct SharedSecret([u8; 32]);
+
+impl SharedSecret {
+    /// The bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}

@@ -1,0 +1,64 @@
+//! Multiples of the base point: signed comb, constant time.
+//!
+//! An odd number below 2^250 is a sum of 250 powers of two, each with its sign. Ten combs of five teeth, the teeth five
+//! places apart, take 25 signs in every one of five steps; the table holds, for each comb, the sums with the last tooth
+//! positive. 50 additions, 4 doublings, 15 KiB.
+//!
+//! Source: Hamburg, "Fast and compact elliptic-curve cryptography", eprint 2012/309, section 3.3.
+
+use zeroize::Zeroize;
+
+use crate::generated::comb::COMB;
+use crate::point::{CachedAffine, Extended};
+use crate::scalar::{Scalar, add_words};
+use crate::table::{AffineWords, lookup};
+
+/// Combs.
+pub(crate) const COMBS: usize = 10;
+/// Teeth of a comb.
+pub(crate) const TEETH: usize = 5;
+/// Places between teeth, which is the number of steps.
+pub(crate) const SPACING: usize = 5;
+/// Table entries of one comb.
+pub(crate) const COMB_ENTRIES: usize = 1 << (TEETH - 1);
+/// Sums of signed powers, for each comb those with the last tooth positive; bit j of the index is tooth j's sign.
+pub(crate) type CombTable = [[AffineWords; COMB_ENTRIES]; COMBS];
+
+/// 2^250 - 1: the sum of all powers.
+const ALL_POWERS: [u64; 4] = [u64::MAX, u64::MAX, u64::MAX, (1 << (COMBS * TEETH * SPACING - 192)) - 1];
+
+/// `k` times the base point; constant time.
+#[must_use]
+pub fn multiply_generator(k: &Scalar) -> Extended {
+    // Sum of (2 b - 1) 2^i = k  <=>  sum of b 2^i = (k + sum of 2^i) / 2, for odd k.
+    let mut bits = add_words(&k.to_odd_words(), &ALL_POWERS);
+    for i in 0..4 {
+        bits[i] = bits[i] >> 1 | if i < 3 { bits[i + 1] << 63 } else { 0 };
+    }
+
+    let mut sum = signed_entry(&bits, 0, SPACING - 1).to_extended();
+    for step in (0..SPACING).rev() {
+        if step < SPACING - 1 {
+            sum = sum.double();
+        }
+        for comb in usize::from(step == SPACING - 1)..COMBS {
+            sum = sum.add_affine(&signed_entry(&bits, comb, step));
+        }
+    }
+    bits.zeroize();
+    sum
+}
+
+/// What `comb` adds in `step`.
+#[inline(always)]
+fn signed_entry(bits: &[u64; 4], comb: usize, step: usize) -> CachedAffine {
+    let bit = |tooth: usize| {
+        let place = (comb * TEETH + tooth) * SPACING + step;
+        bits[place / 64] >> (place % 64) & 1
+    };
+    let index = bit(0) | bit(1) << 1 | bit(2) << 2 | bit(3) << 3;
+    // A negative last tooth: the entry with all signs turned, negated.
+    let negative = bit(TEETH - 1).wrapping_sub(1);
+    let words = lookup(&COMB[comb], (index ^ negative) & (COMB_ENTRIES as u64 - 1));
+    CachedAffine::from_words_signed(&words, negative)
+}

@@ -1,0 +1,268 @@
+//! Points of FourQ, the twisted Edwards curve `-x^2 + y^2 = 1 + d x^2 y^2` over GF(p^2).
+//!
+//! Four forms of a point (X : Y : Z) with x = X/Z, y = Y/Z, T = XY/Z, named after the forms R1 to R4 of the curve's draft:
+//!
+//! | draft | here | holds | used for |
+//! |---|---|---|---|
+//! | R1 | [`Extended`] | X, Y, Z, Ta, Tb with T = Ta Tb | result of doubling and addition |
+//! | R2 | [`Cached`] | X + Y, Y - X, 2Z, 2dT | the operand of an addition that is used again |
+//! | R3 | [`Sum`] | X + Y, Y - X, Z, T | the other operand |
+//! | R4 | [`Extended`], T unused | X, Y, Z | the operand of a doubling |
+//!
+//! [`CachedAffine`] is R2 with Z = 1. The formulas are complete on this curve: no case is special.
+//!
+//! Source: Hisil, Wong, Carter, Dawson, "Twisted Edwards Curves Revisited", ASIACRYPT 2008; draft-ladd-cfrg-4q, section
+//! "Alternative Point Representations and Addition Laws".
+
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroize;
+
+use crate::fp2::Fp2;
+
+/// The curve's parameter d.
+pub const D: Fp2 = Fp2::new(0x0000_0000_0000_00e4_0000_0000_0000_0142, 0x5e47_2f84_6657_e0fc_b382_1488_f1fc_0c8d);
+/// 2d.
+const D_TWICE: Fp2 = D.double();
+
+/// An affine point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroize)]
+pub struct Affine {
+    /// The first coordinate.
+    pub x: Fp2,
+    /// The second coordinate.
+    pub y: Fp2,
+}
+
+impl Affine {
+    /// The neutral element, (0, 1).
+    pub const IDENTITY: Self = Self { x: Fp2::ZERO, y: Fp2::ONE };
+    /// The base point, of order N.
+    pub const GENERATOR: Self = Self {
+        x: Fp2::new(0x1a34_7223_7c2f_b305_2865_92ad_7b38_33aa, 0x1e1f_553f_2878_aa9c_9686_9fb3_60ac_77f6),
+        y: Fp2::new(0x0e3f_ee9b_a120_785a_b924_a246_2bcb_b287, 0x6e1c_4af8_630e_0242_49a7_c344_844c_8b5c),
+    };
+
+    /// Whether the coordinates satisfy the curve's equation.
+    pub fn is_on_curve(&self) -> Choice {
+        let (xx, yy) = (self.x.square(), self.y.square());
+        yy.sub(&xx).ct_eq(&Fp2::ONE.add(&D.mul(&xx.mul(&yy))))
+    }
+
+    /// Whether this is the neutral element.
+    pub fn is_identity(&self) -> Choice {
+        self.x.is_zero() & self.y.ct_eq(&Fp2::ONE)
+    }
+
+    /// The extended form, with Z = 1.
+    #[must_use]
+    pub const fn to_extended(self) -> Extended {
+        Extended { x: self.x, y: self.y, z: Fp2::ONE, ta: self.x, tb: self.y }
+    }
+
+    /// The form for repeated addition.
+    #[must_use]
+    pub fn to_cached(self) -> CachedAffine {
+        CachedAffine {
+            sum: self.x.add(&self.y),
+            difference: self.y.sub(&self.x),
+            t_2d: self.x.mul(&self.y).mul(&D_TWICE),
+        }
+    }
+}
+
+/// R1 (and R4, which leaves Ta and Tb aside).
+#[derive(Clone, Copy, Debug, Zeroize)]
+pub struct Extended {
+    pub(crate) x: Fp2,
+    pub(crate) y: Fp2,
+    pub(crate) z: Fp2,
+    pub(crate) ta: Fp2,
+    pub(crate) tb: Fp2,
+}
+
+impl Extended {
+    /// The neutral element.
+    pub const IDENTITY: Self = Affine::IDENTITY.to_extended();
+
+    /// Twice this point: 3 multiplications, 4 squarings.
+    #[inline]
+    #[must_use]
+    pub fn double(&self) -> Self {
+        let xx = self.x.square();
+        let yy = self.y.square();
+        let zz = self.z.square();
+        let d = xx.add(&yy);
+        let e = self.x.add(&self.y).square().sub(&d);
+        let f = yy.sub(&xx);
+        let g = zz.double().sub(&f);
+        Self { x: e.mul(&g), y: d.mul(&f), z: f.mul(&g), ta: e, tb: d }
+    }
+
+    /// This point doubled `count` times.
+    #[must_use]
+    pub fn double_times(&self, count: u32) -> Self {
+        (0..count).fold(*self, |point, _| point.double())
+    }
+
+    /// The form of the other operand of an addition.
+    #[inline(always)]
+    #[must_use]
+    pub fn to_sum(&self) -> Sum {
+        Sum { sum: self.x.add(&self.y), difference: self.y.sub(&self.x), z: self.z, t: self.ta.mul(&self.tb) }
+    }
+
+    /// The form for repeated addition.
+    #[inline]
+    #[must_use]
+    pub fn to_cached(&self) -> Cached {
+        Cached {
+            sum: self.x.add(&self.y),
+            difference: self.y.sub(&self.x),
+            z_twice: self.z.double(),
+            t_2d: self.ta.mul(&self.tb).mul(&D_TWICE),
+        }
+    }
+
+    /// The sum with `other`: 8 multiplications.
+    #[inline]
+    #[must_use]
+    pub fn add(&self, other: &Cached) -> Self {
+        self.to_sum().add(other)
+    }
+
+    /// The sum with `other`, whose Z is 1: 7 multiplications.
+    #[inline]
+    #[must_use]
+    pub fn add_affine(&self, other: &CachedAffine) -> Self {
+        let a = self.y.sub(&self.x).mul(&other.difference);
+        let b = self.x.add(&self.y).mul(&other.sum);
+        let c = self.ta.mul(&self.tb).mul(&other.t_2d);
+        complete(a, b, c, self.z.double())
+    }
+
+    /// 392 times this point, which has order N or is the identity.
+    #[must_use]
+    pub fn clear_cofactor(&self) -> Self {
+        // 392 = 8 (16 * 3 + 1).
+        let p = self.to_cached();
+        self.double().add(&p).double_times(4).add(&p).double_times(3)
+    }
+
+    /// The affine form.
+    #[must_use]
+    pub fn to_affine(&self) -> Affine {
+        let inverse = self.z.invert();
+        Affine { x: self.x.mul(&inverse), y: self.y.mul(&inverse) }
+    }
+
+    /// Whether this is the neutral element.
+    pub fn is_identity(&self) -> Choice {
+        self.x.is_zero() & self.y.ct_eq(&self.z)
+    }
+}
+
+impl ConstantTimeEq for Extended {
+    fn ct_eq(&self, other: &Self) -> Choice {
+        self.x.mul(&other.z).ct_eq(&other.x.mul(&self.z)) & self.y.mul(&other.z).ct_eq(&other.y.mul(&self.z))
+    }
+}
+
+impl PartialEq for Extended {
+    fn eq(&self, other: &Self) -> bool {
+        self.ct_eq(other).into()
+    }
+}
+
+impl Eq for Extended {}
+
+/// R3.
+#[derive(Clone, Copy, Debug)]
+pub struct Sum {
+    sum: Fp2,
+    difference: Fp2,
+    z: Fp2,
+    t: Fp2,
+}
+
+impl Sum {
+    /// The sum of both points: 7 multiplications.
+    #[inline(always)]
+    #[must_use]
+    pub fn add(&self, other: &Cached) -> Extended {
+        let a = self.difference.mul(&other.difference);
+        let b = self.sum.mul(&other.sum);
+        let c = self.t.mul(&other.t_2d);
+        let d = self.z.mul(&other.z_twice);
+        complete(a, b, c, d)
+    }
+}
+
+/// The second half of an addition, from the four products of the operands.
+#[inline(always)]
+fn complete(a: Fp2, b: Fp2, c: Fp2, d: Fp2) -> Extended {
+    let e = b.sub(&a);
+    let f = d.sub(&c);
+    let g = d.add(&c);
+    let h = b.add(&a);
+    Extended { x: e.mul(&f), y: g.mul(&h), z: f.mul(&g), ta: e, tb: h }
+}
+
+/// R2.
+#[derive(Clone, Copy, Debug, Zeroize)]
+pub struct Cached {
+    pub(crate) sum: Fp2,
+    pub(crate) difference: Fp2,
+    pub(crate) z_twice: Fp2,
+    pub(crate) t_2d: Fp2,
+}
+
+impl Cached {
+    /// The neutral element.
+    pub const IDENTITY: Self =
+        Self { sum: Fp2::ONE, difference: Fp2::ONE, z_twice: Fp2::ONE.double(), t_2d: Fp2::ZERO };
+
+    /// The additive inverse.
+    #[inline(always)]
+    #[must_use]
+    pub const fn neg(&self) -> Self {
+        Self { sum: self.difference, difference: self.sum, z_twice: self.z_twice, t_2d: self.t_2d.neg() }
+    }
+
+    /// The same point as an operand of doublings only: its T is not there.
+    #[inline(always)]
+    pub(crate) const fn to_doubling_operand(self) -> Extended {
+        Extended {
+            x: self.sum.sub(&self.difference),
+            y: self.sum.add(&self.difference),
+            z: self.z_twice,
+            ta: Fp2::ZERO,
+            tb: Fp2::ZERO,
+        }
+    }
+}
+
+/// R2 with Z = 1: x + y, y - x, 2dxy.
+#[derive(Clone, Copy, Debug)]
+pub struct CachedAffine {
+    pub(crate) sum: Fp2,
+    pub(crate) difference: Fp2,
+    pub(crate) t_2d: Fp2,
+}
+
+impl CachedAffine {
+    /// The additive inverse.
+    #[inline(always)]
+    #[must_use]
+    pub const fn neg(&self) -> Self {
+        Self { sum: self.difference, difference: self.sum, t_2d: self.t_2d.neg() }
+    }
+
+    /// The extended form: 2 x and 2 y with Z = 2, so that T = 2 x y = Ta Tb holds.
+    #[must_use]
+    pub const fn to_extended(self) -> Extended {
+        let x = self.sum.sub(&self.difference);
+        let y = self.sum.add(&self.difference);
+        // T = X Y / Z with Z = 2: half of one factor stands for the division.
+        Extended { x, y, z: Fp2::ONE.double(), ta: x, tb: Fp2 { re: y.re.half(), im: y.im.half() } }
+    }
+}

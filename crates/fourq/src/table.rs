@@ -1,0 +1,108 @@
+//! Constant-time table look-up: every entry is read, whichever is wanted.
+
+use core::hint::black_box;
+
+use crate::fp::{Fp, P};
+use crate::fp2::Fp2;
+use crate::point::{Cached, CachedAffine};
+
+/// A point's field elements as words, so that a look-up is a plain loop over words.
+pub(crate) type Words<const W: usize> = [u64; W];
+
+/// [`CachedAffine`] as words.
+pub(crate) type AffineWords = Words<12>;
+
+/// Entry `index` of `table`.
+#[inline(always)]
+pub(crate) fn lookup<const W: usize, const LEN: usize>(table: &[Words<W>; LEN], index: u64) -> Words<W> {
+    // The compiler shall not learn that exactly one mask is set, or it may well branch.
+    let index = black_box(index);
+    let mut found = [0; W];
+    for (i, entry) in (0u64..).zip(table) {
+        // All ones if equal: only zero minus one borrows into bit 63.
+        let mask = (((i ^ index).wrapping_sub(1) as i64) >> 63) as u64;
+        for (found, word) in found.iter_mut().zip(entry) {
+            *found |= word & mask;
+        }
+    }
+    found
+}
+
+impl CachedAffine {
+    /// The words, as the tables hold them.
+    #[cfg(test)]
+    pub(crate) fn to_words(self) -> AffineWords {
+        let mut words = [0; 12];
+        write(&mut words, &[self.sum, self.difference, self.t_2d]);
+        words
+    }
+
+    /// The point of `words`.
+    #[inline(always)]
+    pub(crate) fn from_words(words: &AffineWords) -> Self {
+        Self { sum: element(words, 0), difference: element(words, 1), t_2d: element(words, 2) }
+    }
+
+    /// The point of `words`, or its negative where `negative` is all ones.
+    #[inline(always)]
+    pub(crate) fn from_words_signed(words: &AffineWords, negative: u64) -> Self {
+        let (sum, difference) = swap(element(words, 0), element(words, 1), negative);
+        Self { sum, difference, t_2d: negate(element(words, 2), negative) }
+    }
+}
+
+impl Cached {
+    /// The words of this point.
+    #[inline(always)]
+    pub(crate) fn to_words(self) -> Words<16> {
+        let mut words = [0; 16];
+        write(&mut words, &[self.sum, self.difference, self.z_twice, self.t_2d]);
+        words
+    }
+
+    /// The point of `words`, or its negative where `negative` is all ones.
+    #[inline(always)]
+    pub(crate) fn from_words_signed(words: &Words<16>, negative: u64) -> Self {
+        let (sum, difference) = swap(element(words, 0), element(words, 1), negative);
+        Self { sum, difference, z_twice: element(words, 2), t_2d: negate(element(words, 3), negative) }
+    }
+}
+
+#[inline(always)]
+fn write(words: &mut [u64], elements: &[Fp2]) {
+    for (chunk, element) in words.chunks_exact_mut(4).zip(elements) {
+        let (re, im) = (element.re.as_u128(), element.im.as_u128());
+        chunk.copy_from_slice(&[re as u64, (re >> 64) as u64, im as u64, (im >> 64) as u64]);
+    }
+}
+
+#[inline(always)]
+fn element<const W: usize>(words: &Words<W>, number: usize) -> Fp2 {
+    let half = |i: usize| Fp::new(u128::from(words[i]) | u128::from(words[i + 1]) << 64);
+    Fp2 { re: half(4 * number), im: half(4 * number + 2) }
+}
+
+/// Both in this order, or in the other where `mask` is all ones.
+#[inline(always)]
+fn swap(a: Fp2, b: Fp2, mask: u64) -> (Fp2, Fp2) {
+    let mask = mask_of_element(mask);
+    let one = |a: Fp, b: Fp| {
+        let different = (a.as_u128() ^ b.as_u128()) & mask;
+        (Fp::new(a.as_u128() ^ different), Fp::new(b.as_u128() ^ different))
+    };
+    let ((a_re, b_re), (a_im, b_im)) = (one(a.re, b.re), one(a.im, b.im));
+    (Fp2 { re: a_re, im: a_im }, Fp2 { re: b_re, im: b_im })
+}
+
+/// The element, or its negative where `mask` is all ones.
+#[inline(always)]
+fn negate(a: Fp2, mask: u64) -> Fp2 {
+    // The negative is the complement of 127 bits.
+    let mask = mask_of_element(mask);
+    Fp2 { re: Fp::new(a.re.as_u128() ^ mask), im: Fp::new(a.im.as_u128() ^ mask) }
+}
+
+#[inline(always)]
+fn mask_of_element(mask: u64) -> u128 {
+    (u128::from(mask) | u128::from(mask) << 64) & P
+}

@@ -1,0 +1,5 @@
+//! Tests that look inside; those of the public interface are in `tests/`.
+
+mod draft;
+mod tables;
+mod torsion;
