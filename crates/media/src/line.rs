@@ -209,13 +209,18 @@ impl Line {
         self.reserved.blocked_until(now, speed.occupancy(offer.len)).unwrap_or(now)
     }
 
-    #[inline]
+    #[inline(always)]
     fn start(&mut self, now: SimTime, offer: Offer, speed: &LineSpeed) -> Started {
         let Offer { frame, len, priority, due } = offer;
         self.free_at = now + speed.occupancy(len);
-        self.on_wire.push_back((frame, now));
         let look_again_at = if self.waiting == 0 { None } else { self.look_again(now, self.free_at) };
         Started { frame, priority, arrives_at: now + speed.reception(len), due, look_again_at }
+    }
+
+    /// Keeps a frame that has started until somebody takes it at its arrival.
+    #[inline]
+    pub fn put_on_wire(&mut self, frame: FrameId, started_at: SimTime) {
+        self.on_wire.push_back((frame, started_at));
     }
 
     /// Takes the oldest frame off the wire, with the time it started. `None` if the wire is empty.

@@ -103,7 +103,7 @@ impl Default for Queue {
 }
 
 impl Queue {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, at: SimTime, what: Happening) {
         self.pushed += 1;
         let key = key(at, what);

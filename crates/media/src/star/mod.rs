@@ -182,7 +182,7 @@ impl Star {
     /// Asks for what a line needs next.
     #[inline]
     fn follow(
-        &self,
+        &mut self,
         now: SimTime,
         line: usize,
         step: Step,
@@ -193,7 +193,10 @@ impl Star {
             Step::Idle => None,
             Step::LookAgain(at) => Some(at),
             Step::Started(started) => {
-                out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
+                if !self.plan_forwarding(line, &started, frames, out) {
+                    self.lines[line].put_on_wire(started.frame, now);
+                    out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
+                }
                 if let Some(due) = started.due {
                     self.forwarded(now, &started, due, frames, out);
                 }
@@ -203,6 +206,30 @@ impl Star {
         if let Some(at) = look_again_at {
             out.push(MediumOutput::Timer { at, timer: Timer::LineFree(line).pack() });
         }
+    }
+
+    /// Spares a best-effort frame on its way to the switch the event of its arrival. False if it needs that.
+    ///
+    /// Whatever happens until then, it will be let in: its stream, its port and its length decide. A fixed forwarding
+    /// delay is known now as well.
+    #[inline]
+    fn plan_forwarding(
+        &mut self,
+        line: usize,
+        started: &Started,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) -> bool {
+        let is_known = self.config.forwarding_jitter.is_zero() && self.config.forwarding_delay > Duration::ZERO;
+        if !is_known || line % 2 == 1 {
+            return false;
+        }
+        let (arrives_at, frame) = (started.arrives_at, started.frame);
+        let judged = self.filter.judge(&self.config, arrives_at, line / 2, frames.bytes(frame));
+        let Ok(Admission::Stream(stream)) = judged else { return false };
+        frames.label_mut(frame).arrived_at = Some(self.stamp(arrives_at, frames.len_of(frame)));
+        self.forward(arrives_at, (frame, stream), frames, out);
+        true
     }
 
     /// The switch has passed on a frame that was due at a time.

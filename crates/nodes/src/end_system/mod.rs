@@ -216,6 +216,29 @@ impl EndSystem {
         })
     }
 
+    /// Computes what was announced, and begins what is due. Most polls never come here.
+    #[inline(never)]
+    fn go_on(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
+        loop {
+            if let Some(event) = self.events.pop_front() {
+                return Output::Event(event);
+            }
+            if let Some(work) = self.work.take() {
+                return Output::Work(work);
+            }
+            match std::mem::replace(&mut self.stage, Stage::Idle) {
+                Stage::Idle => {
+                    if !self.advance(now) {
+                        return Output::Timeout(self.due_at);
+                    }
+                }
+                Stage::Seal(sealing) => return self.finish_send(sealing, frame),
+                Stage::Open(received) => self.finish_receive(received),
+                Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),
+            }
+        }
+    }
+
     fn finish_task(&mut self, now: LocalTime, run: usize, cycle: i64, began: LocalTime) {
         let task = self.config.tasks[run];
         let due = self.clock.local_time(self.config.cluster_cycle * cycle + task.start);
@@ -292,23 +315,13 @@ impl Node for EndSystem {
     }
 
     fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
-        loop {
-            if let Some(event) = self.events.pop_front() {
-                return Output::Event(event);
-            }
-            if let Some(work) = self.work.take() {
-                return Output::Work(work);
-            }
-            match std::mem::replace(&mut self.stage, Stage::Idle) {
-                Stage::Idle => {
-                    if self.due_at.is_none_or(|due_at| due_at > now) || !self.advance(now) {
-                        return Output::Timeout(self.due_at);
-                    }
-                }
-                Stage::Seal(sealing) => return self.finish_send(sealing, frame),
-                Stage::Open(received) => self.finish_receive(received),
-                Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),
-            }
+        if let Some(event) = self.events.pop_front() {
+            return Output::Event(event);
         }
+        let is_idle = self.work.is_none() && matches!(self.stage, Stage::Idle);
+        if is_idle && self.due_at.is_none_or(|due_at| due_at > now) {
+            return Output::Timeout(self.due_at);
+        }
+        self.go_on(now, frame)
     }
 }
