@@ -1,0 +1,61 @@
+//! Recordings of CAN buses, and the databases that name what is in them: bytes in, values out.
+//!
+//! This crate opens no file, plays nothing back and decodes no signal. It knows no scenario: what a recording is used for
+//! is decided above it.
+//!
+//! The types that matter are [`Recording`], which every format is read into, and [`ReadError`], which says where reading
+//! stopped, what was expected, what to do, and keeps what was read before. [`read`] tells the format from the bytes.
+//!
+//! ```
+//! let log = b"(0.000000) can0 123#0102\n(0.010000) can0 123#0304\n";
+//! let recording = chronoseal_recordings::read(log)?;
+//! assert_eq!(recording.frames[1].at_ns, 10_000_000);
+//! assert_eq!(recording.frames[1].frame.data(), [3, 4]);
+//!
+//! let cut = chronoseal_recordings::read(b"(0.000000) can0 123#0102\n(0.010000) can0 123#03").unwrap();
+//! assert_eq!(cut.warnings.len(), 1);
+//! # Ok::<(), chronoseal_recordings::ReadError>(())
+//! ```
+
+mod busmaster;
+mod candump;
+mod collector;
+mod error;
+mod format;
+mod recording;
+mod statistics;
+mod text;
+
+pub use candump::write_candump;
+pub use collector::FRAMES_MAX;
+pub use error::{Place, Problem, ReadError};
+pub use format::Format;
+pub use recording::{RecordedError, RecordedFrame, Recording, Warning};
+pub use statistics::{IdentifierStatistics, LoadError, LoadSample, WINDOWS_MAX, bus_load, identifiers};
+
+use collector::{Collector, shortened};
+
+/// Reads a recording in any of the formats of [`Format`].
+///
+/// # Errors
+/// [`ReadError`], with what was read before the place it names.
+pub fn read(bytes: &[u8]) -> Result<Recording, ReadError> {
+    let Some(format) = Format::detect(bytes) else {
+        let found = String::from_utf8_lossy(&bytes[..bytes.len().min(100)]);
+        let found = shortened(found.lines().next().unwrap_or(""));
+        let read = Box::new(Collector::new(Format::CandumpLog).finish());
+        return Err(ReadError { problem: Problem::UnknownFormat { found }, read });
+    };
+    let mut collector = Collector::new(format);
+    let outcome = match format {
+        Format::CandumpLog => candump::read_log(bytes, &mut collector),
+        Format::CandumpConsole => candump::read_console(bytes, &mut collector),
+        Format::Busmaster => busmaster::read(bytes, &mut collector),
+        Format::Asc | Format::Blf | Format::Trc | Format::Mf4 | Format::Pcap | Format::Pcapng => todo!(),
+    };
+    let read = collector.finish();
+    match outcome {
+        Ok(()) => Ok(read),
+        Err(problem) => Err(ReadError { problem, read: Box::new(read) }),
+    }
+}
