@@ -3,6 +3,9 @@
 //! A suite is a type without values; a protocol is generic over it. Private things are types of the suite, wiped when
 //! dropped and shown by no formatter; what goes on the wire is bytes.
 
+#[cfg(feature = "aws-lc")]
+pub mod aws_lc;
+pub mod fourq;
 mod name;
 pub mod p256;
 pub mod x25519;
@@ -10,6 +13,7 @@ pub mod x25519;
 use chronoseal_core::{Operation, Work};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+pub use fourq::FourQ;
 pub use name::{SuiteName, SuiteVisitor, UnknownSuite};
 pub use p256::P256;
 pub use x25519::X25519Ed25519;

@@ -2,7 +2,7 @@
 
 use core::{fmt, str::FromStr};
 
-use super::{P256, Suite, X25519Ed25519};
+use super::{FourQ, P256, Suite, X25519Ed25519};
 
 /// A [`Suite`] that a scenario can name.
 ///
@@ -25,6 +25,8 @@ use super::{P256, Suite, X25519Ed25519};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum SuiteName {
+    /// [`FourQ`].
+    FourQ,
     /// [`P256`].
     P256,
     /// [`X25519Ed25519`].
@@ -42,19 +44,26 @@ pub trait SuiteVisitor {
 
 impl SuiteName {
     /// Every suite, in the order reports show them.
-    pub const ALL: [Self; 2] = [Self::P256, Self::X25519Ed25519];
+    pub const ALL: [Self; 3] = [Self::FourQ, Self::P256, Self::X25519Ed25519];
 
     /// As written in a scenario and shown to people: [`Suite::NAME`].
     pub const fn name(self) -> &'static str {
         match self {
+            Self::FourQ => FourQ::NAME,
             Self::P256 => P256::NAME,
             Self::X25519Ed25519 => X25519Ed25519::NAME,
         }
     }
 
     /// Hands the suite of this name to a visitor.
+    ///
+    /// With the feature `aws-lc`, P-256 is AWS-LC's, which gives the same bytes sooner.
     pub fn dispatch<V: SuiteVisitor>(self, visitor: V) -> V::Output {
         match self {
+            Self::FourQ => visitor.visit::<FourQ>(),
+            #[cfg(feature = "aws-lc")]
+            Self::P256 => visitor.visit::<super::aws_lc::P256>(),
+            #[cfg(not(feature = "aws-lc"))]
             Self::P256 => visitor.visit::<P256>(),
             Self::X25519Ed25519 => visitor.visit::<X25519Ed25519>(),
         }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+#[cfg(feature = "aws-lc")]
+mod aws_lc;
 mod kdf;
 mod properties;
 mod refusal;

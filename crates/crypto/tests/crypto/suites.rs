@@ -1,7 +1,8 @@
 //! What every suite promises, run for each of them, and what each promises alone.
 
 use chronoseal_crypto::suite::{
-    AgreementError, BadSignature, P256, PublicKeyError, SECRET_LEN, Suite, SuiteName, SuiteVisitor, X25519Ed25519,
+    AgreementError, BadSignature, FourQ, P256, PublicKeyError, SECRET_LEN, Suite, SuiteName, SuiteVisitor,
+    X25519Ed25519,
 };
 
 use crate::vectors::bytes;
@@ -81,6 +82,9 @@ fn every_suite_keeps_the_contract() {
     for suite in SuiteName::ALL {
         suite.dispatch(Conformance);
     }
+    // With the feature `aws-lc` the name stands for another implementation.
+    #[cfg(feature = "aws-lc")]
+    conformance::<P256>();
 }
 
 /// The order of the base point of P-256 (SEC 2, 2.4.2).
@@ -179,5 +183,32 @@ fn ed25519_refuses_weak_keys_and_other_encodings() {
         ("0100000000000000000000000000000000000000000000000000000000000080", PublicKeyError::NotAPoint),
     ] {
         assert_eq!(X25519Ed25519::verifying_key(&bytes(key)).err(), Some(reason), "{key}");
+    }
+}
+
+#[test]
+fn fourq_tells_small_order_from_no_point() {
+    let secret = FourQ::secret(&[7; 32]);
+    let mut identity = [0; 32];
+    identity[0] = 1;
+    let mut order_2 = [0xff; 32];
+    // y = -1: the first half is p - 1 = 2^127 - 2, the second half 0.
+    order_2[0] = 0xfe;
+    order_2[15] = 0x7f;
+    order_2[16..].fill(0);
+    for share in [identity, order_2] {
+        assert_eq!(FourQ::agree(&secret, &share).err(), Some(AgreementError::SmallOrder));
+        assert_eq!(FourQ::verifying_key(&share).err(), Some(PublicKeyError::SmallOrder));
+    }
+    // The second half is p, which is no canonical zero; the identity with a sign; the reserved bit.
+    let mut not_reduced = identity;
+    not_reduced[16..].fill(0xff);
+    not_reduced[31] = 0x7f;
+    let (mut signed, mut reserved) = (identity, identity);
+    signed[31] = 0x80;
+    reserved[15] = 0x80;
+    for share in [not_reduced, signed, reserved] {
+        assert_eq!(FourQ::agree(&secret, &share).err(), Some(AgreementError::NotAPoint));
+        assert_eq!(FourQ::verifying_key(&share).err(), Some(PublicKeyError::NotAPoint));
     }
 }
