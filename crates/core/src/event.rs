@@ -64,6 +64,23 @@ pub enum EventKind {
     KeyInstalled,
     /// No new group key came of a run, the old one stays; `sequence` and `value` as for an aborted exchange.
     KeyRefused(AbortReason),
+    /// A CAN node saw another level than it sent; `value` is how long the error kept the bus [ps], as for the next four.
+    BitError,
+    /// A CAN node saw six equal bits in a frame.
+    StuffError,
+    /// A CAN node found that a frame's checksum does not fit.
+    CrcError,
+    /// A CAN node saw a bit of fixed level with the other one.
+    FormError,
+    /// No CAN node acknowledged a frame.
+    AckError,
+    /// A CAN controller is error active again; `sequence` is its transmit, `value` its receive error counter, as for
+    /// the next two.
+    ErrorActive,
+    /// A CAN controller became error passive.
+    ErrorPassive,
+    /// A CAN controller went off its bus.
+    BusOff,
 }
 
 /// Why a key exchange, or the run it belongs to, was given up.
@@ -192,6 +209,12 @@ pub enum DiscardReason {
     NotSynchronised,
     /// An egress queue was full.
     QueueFull,
+    /// The sender's controller is off its bus and stays off.
+    BusOff,
+    /// The sender gave up after as many attempts as it may make.
+    AttemptsExhausted,
+    /// The bus does not carry frames of this format.
+    UnsupportedFormat,
 }
 
 /// Which mechanism stopped a frame.
@@ -223,7 +246,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -238,12 +261,15 @@ impl DiscardReason {
         Self::FreshnessTooFarAhead,
         Self::NotSynchronised,
         Self::QueueFull,
+        Self::BusOff,
+        Self::AttemptsExhausted,
+        Self::UnsupportedFormat,
     ];
 
     /// The mechanism this reason belongs to.
     pub const fn stopped_by(self) -> StoppedBy {
         match self {
-            Self::TooShort | Self::TooLong | Self::Malformed => StoppedBy::Format,
+            Self::TooShort | Self::TooLong | Self::Malformed | Self::UnsupportedFormat => StoppedBy::Format,
             Self::UnknownStream
             | Self::WrongPort
             | Self::OutsideWindow
@@ -252,7 +278,7 @@ impl DiscardReason {
             | Self::NotSynchronised => StoppedBy::Schedule,
             Self::TagMismatch => StoppedBy::Tag,
             Self::Replayed | Self::FreshnessTooOld | Self::FreshnessTooFarAhead => StoppedBy::Freshness,
-            Self::QueueFull => StoppedBy::Capacity,
+            Self::QueueFull | Self::BusOff | Self::AttemptsExhausted => StoppedBy::Capacity,
         }
     }
 
@@ -273,6 +299,9 @@ impl DiscardReason {
             Self::FreshnessTooFarAhead => "freshness-too-far-ahead",
             Self::NotSynchronised => "not-synchronised",
             Self::QueueFull => "queue-full",
+            Self::BusOff => "bus-off",
+            Self::AttemptsExhausted => "attempts-exhausted",
+            Self::UnsupportedFormat => "unsupported-format",
         }
     }
 }
@@ -306,7 +335,7 @@ impl AttackKind {
 
 impl EventKind {
     /// Every kind without a detail.
-    pub const PLAIN: [Self; 15] = [
+    pub const PLAIN: [Self; 23] = [
         Self::SyncAcquired,
         Self::SyncLost,
         Self::ClockCorrected,
@@ -322,6 +351,14 @@ impl EventKind {
         Self::ExchangeDone,
         Self::KeyAgreed,
         Self::KeyInstalled,
+        Self::BitError,
+        Self::StuffError,
+        Self::CrcError,
+        Self::FormError,
+        Self::AckError,
+        Self::ErrorActive,
+        Self::ErrorPassive,
+        Self::BusOff,
     ];
 
     /// Every kind with every detail.
@@ -360,6 +397,14 @@ impl EventKind {
             Self::KeyAgreed => 0x1100,
             Self::KeyInstalled => 0x1200,
             Self::KeyRefused(reason) => 0x1300 | reason as u16,
+            Self::BitError => 0x1400,
+            Self::StuffError => 0x1500,
+            Self::CrcError => 0x1600,
+            Self::FormError => 0x1700,
+            Self::AckError => 0x1800,
+            Self::ErrorActive => 0x1900,
+            Self::ErrorPassive => 0x1a00,
+            Self::BusOff => 0x1b00,
         }
     }
 
@@ -385,6 +430,14 @@ impl EventKind {
             Self::KeyAgreed => "key-agreed",
             Self::KeyInstalled => "key-installed",
             Self::KeyRefused(_) => "key-refused",
+            Self::BitError => "bit-error",
+            Self::StuffError => "stuff-error",
+            Self::CrcError => "crc-error",
+            Self::FormError => "form-error",
+            Self::AckError => "ack-error",
+            Self::ErrorActive => "error-active",
+            Self::ErrorPassive => "error-passive",
+            Self::BusOff => "bus-off",
         }
     }
 }

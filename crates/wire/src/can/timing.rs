@@ -273,7 +273,7 @@ fn sample_point(periods: i64, permille: u16, quanta: &Quanta) -> Result<i64, u16
         }
     }
     match nearest {
-        Some((off, sampled)) if off <= periods * SAMPLE_POINT_TOLERANCE_PERMILLE => Ok(sampled),
+        Some((off, sampled)) if permille < 1000 && off <= periods * SAMPLE_POINT_TOLERANCE_PERMILLE => Ok(sampled),
         Some((_, sampled)) => Err((sampled * 1000 / periods) as u16),
         None => Err(0),
     }
