@@ -16,7 +16,9 @@
 //! [`Plan`]: chronoseal_scenario::plan::Plan
 
 pub mod bounds;
+pub mod can;
 pub mod candidates;
+pub mod group_key;
 pub mod published;
 pub mod synthesis;
 pub mod tdma;
