@@ -6,6 +6,8 @@
 extern uint64_t chronoseal_seal_and_open(uint32_t hash, uint32_t payload, uint64_t freshness);
 extern uint64_t chronoseal_hmac(uint32_t hash, uint64_t message);
 extern int64_t chronoseal_control_frame(uint32_t cycle, int64_t sent_ps, int64_t delay_ps);
+extern uint64_t chronoseal_fourq_public(uint64_t secret);
+extern uint32_t chronoseal_fourq_exchange(uint64_t one, uint64_t other);
 
 /* The linker takes these from here. -fno-builtin keeps the compiler from turning them into calls of themselves. */
 void *memcpy(void *to, const void *from, size_t len) {
@@ -62,6 +64,10 @@ int run(void) {
     }
     if (chronoseal_seal_and_open(3, 0, 0) != 0) return say("an unknown hash is not refused\n", 1);
     if (chronoseal_control_frame(7, 1000, 234) != 1234) return say("a control frame does not read back\n", 1);
+    /* Public keys of the secrets 1 and 2: crates/fourq/tests/vectors/fourqlib.csv, rows 0 and 2. */
+    if (chronoseal_fourq_public(1) != 0x87b2cb2b46a224b9) return say("FourQ's base point differs from its vector\n", 1);
+    if (chronoseal_fourq_public(2) != 0x6c62cb013d32a235) return say("a FourQ key differs from its vector\n", 1);
+    if (chronoseal_fourq_exchange(3, 5) != 1) return say("a FourQ exchange goes otherwise than it should\n", 1);
     return say("ok\n", 0);
 }
 

@@ -1,4 +1,4 @@
-//! A static library of core, wire, crypto and frameauth without std, without alloc, with a panic handler of its own.
+//! A static library of core, wire, crypto, fourq and frameauth without std, without alloc, with a panic handler of its own.
 //!
 //! What it computes is of no interest; that it links is. `main.c` calls every function with values the compiler of
 //! this library cannot know, so that none of it is folded away. How std or alloc would break the link: `README.md`.
@@ -6,6 +6,7 @@
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_crypto::{HashAlgorithm, HmacKey, KeyBytes, Mac};
+use chronoseal_fourq::{ecdh, schnorrq};
 use chronoseal_frameauth::{Freshness, Opener, Profile, Sealer};
 use chronoseal_wire::ethernet::Frame;
 use chronoseal_wire::protocol_control_frame::{self, PcfType, ProtocolControlFrame};
@@ -84,4 +85,34 @@ pub extern "C" fn chronoseal_control_frame(cycle: u32, sent_ps: i64, delay_ps: i
         Ok(Ok(read)) if read.integration_cycle == cycle => read.transparent_clock.as_ps(),
         _ => -1,
     }
+}
+
+/// The first eight bytes (big-endian) of the FourQ public key of the secret number `secret`.
+#[unsafe(no_mangle)]
+pub extern "C" fn chronoseal_fourq_public(secret: u64) -> u64 {
+    let [b0, b1, b2, b3, b4, b5, b6, b7, ..] = fourq_secret(secret).public();
+    u64::from_be_bytes([b0, b1, b2, b3, b4, b5, b6, b7])
+}
+
+/// Two parties agree, one signs what they share, the other verifies it, and a changed message is refused: 1, else 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn chronoseal_fourq_exchange(one: u64, other: u64) -> u32 {
+    u32::from(fourq_exchange(one, other).is_ok_and(|as_it_should| as_it_should))
+}
+
+fn fourq_exchange(one: u64, other: u64) -> Result<bool, chronoseal_fourq::Error> {
+    let (one, other) = (fourq_secret(one), fourq_secret(other));
+    let shared = one.agree(&ecdh::PublicKey::from_bytes(&other.public())?)?;
+    let same = *shared.as_bytes() == *other.agree(&ecdh::PublicKey::from_bytes(&one.public())?)?.as_bytes();
+    let key = schnorrq::SigningKey::from_seed(*shared.as_bytes());
+    let signature = key.sign(shared.as_bytes());
+    let verifying = schnorrq::VerifyingKey::from_bytes(&key.public())?;
+    verifying.verify(shared.as_bytes(), &signature)?;
+    Ok(same && verifying.verify(&[], &signature).is_err())
+}
+
+fn fourq_secret(number: u64) -> ecdh::SecretKey {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&number.to_le_bytes());
+    ecdh::SecretKey::from_bytes(bytes)
 }
