@@ -50,10 +50,10 @@ mod resolve;
 mod shape;
 mod source;
 
-pub use load::{Files, NoFiles, does_not_fit, load, parse, parse_with_overrides};
+pub use load::{AnyPlan, Files, NoFiles, does_not_fit, load, load_any, load_can, parse, parse_with_overrides};
 pub use plan::*;
 pub use problem::{Code, Problem, Problems};
 pub use quantity::{Measured, Quantity};
-pub use resolve::resolve;
+pub use resolve::{resolve, resolve_can};
 pub use shape::schema;
 pub use spec::Spec;

@@ -1,5 +1,9 @@
 //! What will be run: every name resolved, every default filled, every check passed.
 
+mod can;
+
+pub use can::*;
+
 pub use chronoseal_core::random::Jitter;
 use chronoseal_core::{AttackKind, Duration, NodeId, Ppm, Rate, StreamId};
 use chronoseal_frameauth::{Freshness, HashAlgorithm};

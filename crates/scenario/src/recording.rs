@@ -26,6 +26,9 @@ impl Builtin {
     ];
 }
 
+/// Recordings of whole buses, for `background`.
+pub(crate) const CAN_BUILTIN: &[Builtin] = &[];
+
 /// Why a recording cannot be used.
 #[derive(Debug)]
 pub(crate) struct RecordingError {

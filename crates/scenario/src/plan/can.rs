@@ -1,7 +1,9 @@
 //! What will be run on a CAN bus.
 
-use chronoseal_core::{Duration, NodeId, Percent, Rate, StreamId};
-use chronoseal_wire::can::{CanFrame, CanId, FrameKind};
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_crypto::suite::SuiteName;
+use chronoseal_groupkey::{Installation, OrchestrationSigning, Profile, Scheme, Transport};
+use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId, FrameKind};
 
 use super::{ClockPlan, Jitter, PlatformId, PlatformPlan, ProtectionId};
 
@@ -40,14 +42,10 @@ pub struct CanPlan {
 /// A bus and how its bits are timed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CanBusPlan {
-    /// Nominal.
-    pub bit_rate: Rate,
-    /// Of the data phase.
-    pub data_bit_rate: Option<Rate>,
-    /// Nominal.
-    pub sample_point: Percent,
-    /// Of the data phase.
-    pub data_sample_point: Percent,
+    /// Rates and sample points as asked for.
+    pub bits: BitTimingConfig,
+    /// What controllers make of them.
+    pub timing: BitTiming,
     /// True if a controller sends its oldest frame first, false if the one with the lowest identifier.
     pub fifo_mailboxes: bool,
 }
@@ -142,13 +140,15 @@ pub struct GroupKeyPlan {
     /// Curve and signature.
     pub suite: SuiteName,
     /// The way.
-    pub scheme: GroupKeyScheme,
-    /// True for the protocol as published, false for the hardened one.
-    pub as_published: bool,
-    /// Frames of the exchange.
-    pub kind: FrameKind,
+    pub scheme: Scheme,
+    /// As published, or hardened.
+    pub profile: Profile,
+    /// What carries the messages.
+    pub transport: Transport,
     /// How the orchestration is signed.
-    pub orchestration: Orchestration,
+    pub signing: OrchestrationSigning,
+    /// When a node takes a new key into use.
+    pub installation: Installation,
     /// When it begins.
     pub start: Duration,
     /// Changes, in time.
@@ -165,9 +165,6 @@ pub struct GroupChange {
     /// True if it is taken back, false if it is thrown out.
     pub returns: bool,
 }
-
-pub use chronoseal_crypto::suite::SuiteName;
-pub use chronoseal_groupkey::{Orchestration, Scheme as GroupKeyScheme};
 
 impl CanPlan {
     /// The number of a replayed recording as a stream.

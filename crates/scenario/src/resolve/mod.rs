@@ -1,5 +1,6 @@
 //! From what was written to what will be run.
 
+mod can;
 mod names;
 mod network;
 mod nodes;
@@ -10,6 +11,8 @@ mod streams;
 mod threats;
 
 use std::fmt::Display;
+
+pub use can::resolve_can;
 
 use crate::limits::*;
 use crate::load::Files;

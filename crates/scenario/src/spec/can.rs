@@ -137,6 +137,9 @@ pub struct GroupKeySpec {
     /// How the orchestration is signed.
     #[serde(default)]
     pub orchestration: OrchestrationSpec,
+    /// When a node takes a new key into use. Default: when all members have confirmed it; as published, at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub installation: Option<InstallationSpec>,
     /// When it begins. Default: 0s.
     #[serde(default = "zero")]
     pub start: Quantity<Duration>,
@@ -168,7 +171,7 @@ pub enum SuiteSpec {
     #[serde(rename = "fourq")]
     FourQ,
     /// ECDH and ECDSA on NIST P-256.
-    #[serde(rename = "p256")]
+    #[serde(rename = "p-256")]
     P256,
     /// X25519 and Ed25519.
     #[serde(rename = "x25519-ed25519")]
@@ -182,8 +185,8 @@ pub enum SchemeSpec {
     #[serde(rename = "full-tree")]
     FullTree,
     /// A tree with the orchestrator as one more leaf.
-    #[serde(rename = "tree")]
-    Tree,
+    #[serde(rename = "without-orchestrator")]
+    WithoutOrchestrator,
     /// The orchestrator exchanges keys with each member and distributes a master secret.
     #[serde(rename = "symmetric")]
     Symmetric,
@@ -216,6 +219,17 @@ pub enum OrchestrationSpec {
     Once,
 }
 
+/// When a node takes a new key into use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum InstallationSpec {
+    /// When every member has shown that it holds the key.
+    #[serde(rename = "confirmed")]
+    Confirmed,
+    /// As soon as it holds it itself.
+    #[serde(rename = "unconfirmed")]
+    Unconfirmed,
+}
+
 /// A SecOC profile (AUTOSAR specification of secure onboard communication): CMAC-AES-128.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -223,7 +237,18 @@ pub struct SecOcSpec {
     /// 1: 24-bit MAC, 8-bit freshness. 2: 24-bit MAC, no freshness. 3: 28-bit MAC, 4-bit freshness.
     #[schemars(range(min = 1, max = 3))]
     pub profile: u8,
-    /// Where the key comes from. Default: the group key if there is one, else drawn from the seed.
+    /// Where the key comes from. Default: the group key if the scenario has one, else the seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
+    pub key: Option<SecOcKeySpec>,
+}
+
+/// Where a key comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum SecOcKeySpec {
+    /// It is the group key; until there is one, nothing is sent.
+    #[serde(rename = "group-key")]
+    GroupKey,
+    /// Drawn from the seed, and known to all stations from the start.
+    #[serde(rename = "pre-shared")]
+    PreShared,
 }

@@ -1,0 +1,246 @@
+//! What was written about a CAN bus, to what will be run on it.
+
+mod background;
+mod group_key;
+mod messages;
+
+use chronoseal_core::{Duration, NodeId};
+use chronoseal_wire::can::timing::Phase;
+use chronoseal_wire::can::{BitTiming, BitTimingConfig, BitTimingError};
+
+use super::Resolver;
+use crate::limits::*;
+use crate::load::Files;
+use crate::plan::{CanBusPlan, CanNodePlan, CanPlan, CanProtectionKind, CanProtectionPlan, PlatformId, PlatformPlan};
+use crate::problem::{Code, Problems};
+use crate::source::{Step, at};
+use crate::spec::{CanBusSpec, FidelitySpec, MailboxesSpec, NetworkSpec, SecOcKeySpec, Spec};
+
+const KIND: &str = "can_bus";
+
+/// Resolves a scenario on a CAN bus.
+///
+/// # Errors
+/// Everything that is wrong with it; that its network is no CAN bus is one such thing.
+pub fn resolve_can(spec: &Spec, files: &dyn Files) -> Result<CanPlan, Problems> {
+    let mut resolver = Resolver::new(spec);
+    let NetworkSpec::CanBus(bus) = &spec.network else {
+        resolver.report(
+            Code::WrongNetwork,
+            at!["network"],
+            "this is a scenario on Ethernet",
+            "no CAN bus",
+            "use a command or function that takes any network",
+        );
+        return Err(resolver.problems);
+    };
+    let plan = resolver.can_plan(bus, files);
+    let Resolver { problems, .. } = resolver;
+    match plan {
+        Some(plan) => problems.or(plan),
+        None => Err(problems),
+    }
+}
+
+impl Resolver<'_> {
+    /// `None` if the bits cannot be timed, so that nothing can be built on them.
+    fn can_plan(&mut self, bus: &CanBusSpec, files: &dyn Files) -> Option<CanPlan> {
+        let spec = self.spec;
+        self.not_on_can();
+        self.identifier(&spec.name, at!["name"], "the scenario's name");
+        let duration = self.within(at!["duration"], "the duration", spec.duration.0, PERIOD_MIN, DURATION_MAX);
+        let bus = self.bus(bus);
+        let platforms = self.platforms(files);
+        let nodes = self.can_nodes(&platforms);
+        let protections = self.can_protections();
+        let messages = self.messages(&nodes, &protections);
+        let background = self.background(&nodes, files);
+        let group_key = self.group_key(&nodes, &background, duration);
+        let notes = messages
+            .iter()
+            .filter(|message| {
+                matches!(
+                    protections[usize::from(message.protection.0)].kind,
+                    CanProtectionKind::SecOc { profile: 2, .. }
+                )
+            })
+            .map(|message| format!("Message {} is protected without freshness: it can be replayed.", message.name))
+            .collect();
+        Some(CanPlan {
+            name: spec.name.clone(),
+            description: spec.description.clone(),
+            seed: spec.seed,
+            duration,
+            bus: bus?,
+            nodes,
+            messages,
+            background,
+            protections,
+            group_key,
+            platforms,
+            scenario_hash: spec.source.hash.clone(),
+            notes,
+        })
+    }
+
+    /// What only Ethernet has.
+    fn not_on_can(&mut self) {
+        let spec = self.spec;
+        let misplaced = [
+            ("streams", spec.streams.is_empty(), "write `[[messages]]`"),
+            ("recordings", spec.recordings.is_empty(), "write `[[background]]`"),
+            ("threats", spec.threats.is_empty(), "leave it out: attacks on a bus are not part of scenarios yet"),
+            ("candidates", spec.candidates.is_none(), "leave it out: candidates are not compared on a bus yet"),
+            ("fidelity", spec.fidelity == FidelitySpec::Bytes, "leave it out: every bit of a bus depends on the bytes"),
+        ];
+        for (key, _, help) in misplaced.into_iter().filter(|(_, is_absent, _)| !is_absent) {
+            self.report(
+                Code::WrongNetwork,
+                at![key],
+                format!("`{key}` belongs to Ethernet; this network is a CAN bus"),
+                "not on this network",
+                help,
+            );
+        }
+    }
+
+    fn bus(&mut self, spec: &CanBusSpec) -> Option<CanBusPlan> {
+        let mut bits = BitTimingConfig::new(spec.bit_rate.0, spec.data_bit_rate.map_or(spec.bit_rate.0, |rate| rate.0));
+        // Controllers are set to thousandths of a bit.
+        bits.nominal_sample_point_permille = (spec.sample_point.0.0 / 10).min(1000) as u16;
+        bits.data_sample_point_permille = match spec.data_bit_rate {
+            Some(_) => (spec.data_sample_point.0.0 / 10).min(1000) as u16,
+            None => bits.nominal_sample_point_permille,
+        };
+        match BitTiming::new(&bits) {
+            Ok(timing) => Some(CanBusPlan { bits, timing, fifo_mailboxes: spec.mailboxes == MailboxesSpec::Fifo }),
+            Err(error) => {
+                let key = match error {
+                    BitTimingError::RateOutOfRange { phase: Phase::Data, .. }
+                    | BitTimingError::RateNotReachable { phase: Phase::Data, .. }
+                    | BitTimingError::DataBelowNominal { .. } => "data_bit_rate",
+                    BitTimingError::SamplePointNotReachable { phase: Phase::Nominal, .. }
+                    | BitTimingError::RoundTripBeyondSamplePoint { .. } => "sample_point",
+                    BitTimingError::SamplePointNotReachable { .. } => "data_sample_point",
+                    _ => "bit_rate",
+                };
+                let path: &[Step<'_>] = at!["network", KIND, key];
+                self.report(
+                    Code::BadBitTiming,
+                    path,
+                    error.to_string(),
+                    "cannot be timed",
+                    "500kbit/s with 2Mbit/s in the data phase and sample points of 80% always work",
+                );
+                None
+            }
+        }
+    }
+
+    fn can_nodes(&mut self, platforms: &[PlatformPlan]) -> Vec<CanNodePlan> {
+        let specs = &self.spec.nodes;
+        self.unique("nodes", specs.iter().map(|spec| spec.name.as_str()));
+        let platform_names: Vec<&str> = platforms.iter().map(|platform| platform.name.as_str()).collect();
+        let addresses = self.addresses();
+        let mut nodes = Vec::new();
+        for (i, spec) in specs.iter().enumerate() {
+            self.identifier(&spec.name, at!["nodes", i, "name"], "the node's name");
+            if !spec.tasks.is_empty() {
+                self.report(
+                    Code::WrongNetwork,
+                    at!["nodes", i, "tasks"],
+                    "tasks are scheduled with time-triggered Ethernet only",
+                    "not on this network",
+                    "leave them out",
+                );
+            }
+            let platform = spec.platform.as_ref().and_then(|name| {
+                self.find(name, &platform_names, at!["nodes", i, "platform"], "platform", "platforms")
+            });
+            nodes.push(CanNodePlan {
+                name: spec.name.clone(),
+                clock: self.clock(i, spec.clock),
+                platform: PlatformId(platform.unwrap_or(0) as u16),
+                driver: self.jitter(at!["nodes", i, "driver"], "the driver's time", spec.driver),
+                address: addresses[i],
+            });
+        }
+        nodes
+    }
+
+    /// The addresses written, and the free ones in order for the others.
+    fn addresses(&mut self) -> Vec<u8> {
+        let specs = &self.spec.nodes;
+        let mut taken: Vec<(u8, usize)> = Vec::new();
+        for (i, spec) in specs.iter().enumerate() {
+            let Some(address) = spec.address.map(|address| address.clamp(1, 255) as u8) else { continue };
+            if let Some((_, earlier)) = taken.iter().find(|(other, _)| *other == address) {
+                self.report_both(
+                    Code::BadAddress,
+                    (at!["nodes", i, "address"], "again here"),
+                    (at!["nodes", *earlier, "address"], "first here"),
+                    format!("two nodes have address {address}"),
+                    "give each its own, 1 to 255; 0 is reserved",
+                );
+            }
+            taken.push((address, i));
+        }
+        let mut free = (1..=255u8).filter(|address| !taken.iter().any(|(other, _)| other == address));
+        (0..specs.len())
+            .map(|i| match taken.iter().find(|(_, node)| *node == i) {
+                Some((address, _)) => *address,
+                None => free.next().unwrap_or(0),
+            })
+            .collect()
+    }
+
+    /// The protections, `none` first.
+    fn can_protections(&mut self) -> Vec<CanProtectionPlan> {
+        let specs = &self.spec.protections;
+        self.unique("protections", specs.iter().map(|spec| spec.name.as_str()));
+        let has_group_key = self.spec.group_key.is_some();
+        let mut protections = vec![CanProtectionPlan { name: "none".into(), kind: CanProtectionKind::None }];
+        for (i, spec) in specs.iter().enumerate() {
+            self.title(&spec.name, at!["protections", i, "name"], "the protection's name");
+            let kind = match (&spec.none, &spec.secoc) {
+                (Some(_), None) => CanProtectionKind::None,
+                (None, Some(secoc)) => {
+                    let under_group_key = secoc.key.map_or(has_group_key, |key| key == SecOcKeySpec::GroupKey);
+                    if under_group_key && !has_group_key {
+                        self.report(
+                            Code::BadGroup,
+                            at!["protections", i, "secoc", "key"],
+                            "there is no group key in this scenario",
+                            "no such key",
+                            "add `[group_key]`, or write `key = \"pre-shared\"`",
+                        );
+                    }
+                    CanProtectionKind::SecOc { profile: secoc.profile, under_group_key }
+                }
+                _ => {
+                    self.report(
+                        Code::ChooseOne,
+                        at!["protections", i],
+                        format!("protection `{}` has to be exactly one of `none`, `secoc` on a CAN bus", spec.name),
+                        "not exactly one",
+                        "write `secoc = { profile = 1 }`",
+                    );
+                    CanProtectionKind::None
+                }
+            };
+            protections.push(CanProtectionPlan { name: spec.name.clone(), kind });
+        }
+        protections
+    }
+
+    /// A node by its name; the first one if there is none of that name, which is then a problem.
+    fn can_node(&mut self, name: &str, nodes: &[CanNodePlan], path: &[Step<'_>]) -> NodeId {
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        NodeId(self.find(name, &names, path, "node", "nodes").unwrap_or(0) as u16)
+    }
+
+    /// A time at which something happens in a run.
+    fn instant(&mut self, path: &[Step<'_>], what: &str, at: Duration) -> Duration {
+        self.within(path, what, at, Duration::ZERO, DURATION_MAX)
+    }
+}
