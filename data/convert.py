@@ -5,10 +5,15 @@ Needs Python 3.11 and, for MF4 recordings, from PyPI: asammdf==8.8.28 cantools==
 
     convert.py signals RECORDING.MF4 DATABASE.dbc 0x23 NAME=Message.Signal ... > OUT.csv
     convert.py frames  BUSMASTER.log SECONDS                                   > OUT.csv
+    convert.py log     BUSMASTER.log|RECORDING.MF4                             > OUT.log
+    convert.py periods CANDUMP.log                                             > OUT.csv
+    convert.py synthetic PERIODS.csv SECONDS                                   > OUT.log
     convert.py self-test
 
 `signals` takes the frames of one source address; a message is found by its parameter group number, whatever its
-priority. `frames` takes the first SECONDS of a BUSMASTER log. A recording is known by its SHA-256, so that no file
+priority. `frames` takes the first SECONDS of a BUSMASTER log, `log` writes all of a recording as candump -l would.
+`periods` keeps of a recording that may not be copied what are facts about its bus: identifiers, lengths, median periods
+and first times; `synthetic` makes traffic of such a table, with a counter for data. A recording is known by its SHA-256, so that no file
 gets a wrong source or licence. SOURCES.md has the command of every file kept here.
 """
 
@@ -28,6 +33,12 @@ SAVVYCAN = ("https://github.com/collin80/SavvyCAN commit 11b7b08d1aa69d9465249f6
 RECORDINGS = {
     "02c67ed7156e21339467c4ec43277c0854446e26bacba9e8e5945089f5665fea": (CSS, "MIT, Copyright (c) 2020 CSS-Electronics"),
     "dbaed1f8879bee21658eb1b05daf55688710a6302565d0c74cbe37f034990fe3": (SAVVYCAN, "MIT, Copyright (c) 2015 Collin Kidder"),
+}
+
+# SHA-256 of a recording of which only facts may be kept.
+FACTS_ONLY = {
+    "6fbaf2f78e4d9eef30cafc8c39c837390ae9534771cd3cb74768d4594641270c": (
+        "https://github.com/zombieCraig/ICSim commit 74c0916afeafaf3e37ffbc44298f552a5757e758 data/sample-can.log"),
 }
 
 
@@ -128,6 +139,79 @@ def frames(path: str, seconds: str) -> None:
     write_table(source, licence, notes, "time_us,can_id,data", kept)
 
 
+def log(path: str) -> None:
+    """All frames of a recording in the form of `candump -l`; remarks first, which candump's readers skip."""
+    recording = pathlib.Path(path).read_bytes()
+    source, licence = provenance(recording)
+    if recording.startswith((b"MDF", b"UnFinMF")):
+        rows = mf4_frames(path)
+        note = "time: as recorded, in steps of 50 us"
+    else:
+        rows = [(t, "can0", i, d) for t, i, d in filter(None, map(busmaster_frame, recording.decode("ascii").splitlines()))]
+        note = "time: of the day, as recorded; the recorder read its interface every 10 ms, so frames of a batch share a time"
+    for remark in (f"source: {source}", f"licence: {licence}", f"conversion: data/convert.py log, {len(rows)} frames", note):
+        print(f"# {remark}")
+    for time_us, channel, can_id, data in rows:
+        print(f"({time_us // 1_000_000}.{time_us % 1_000_000:06}) {channel} {can_id}#{data}")
+
+
+def mf4_frames(path: str) -> list[tuple[int, str, str, str]]:
+    """(time since 1970 [us], channel, identifier, data) of every data frame."""
+    import asammdf
+
+    mdf = asammdf.MDF(path)
+    start_us = mdf.header.abs_time // 1000
+    column = {name: mdf.get(f"CAN_DataFrame.{name}") for name in ("ID", "IDE", "BusChannel", "DataBytes", "DataLength", "EDL")}
+    assert not column["EDL"].samples.any()
+    names = ("BusChannel", "ID", "IDE", "DataBytes", "DataLength")
+    rows = []
+    for time_s, channel, can_id, extended, data, length in zip(
+            column["ID"].timestamps, *(column[name].samples for name in names), strict=True):
+        text = f"{int(can_id):0{8 if extended else 3}X}"
+        rows.append((start_us + round(time_s * 1e6), f"can{channel}", text, bytes(data[:length]).hex().upper()))
+    return rows
+
+
+CANDUMP_LINE = re.compile(r"\((\d+)\.(\d{6})\) \w+ ([0-9A-F]{3}|[0-9A-F]{8})#([0-9A-F]*)$")
+
+
+def periods(path: str) -> None:
+    recording = pathlib.Path(path).read_bytes()
+    source = FACTS_ONLY.get(hashlib.sha256(recording).hexdigest())
+    if source is None:
+        sys.exit("unknown recording: add its source to FACTS_ONLY first")
+    times: dict[str, list[int]] = {}
+    lengths: dict[str, set[int]] = {}
+    for line in recording.decode("ascii").splitlines():
+        seconds, microseconds, can_id, data = CANDUMP_LINE.match(line).groups()
+        times.setdefault(can_id, []).append(int(seconds) * 1_000_000 + int(microseconds))
+        lengths.setdefault(can_id, set()).add(len(data) // 2)
+    start_us = min(first for first, *_ in times.values())
+    rows = []
+    for can_id in sorted(times):
+        (length,) = lengths[can_id]
+        gaps = sorted(b - a for a, b in zip(times[can_id], times[can_id][1:]))
+        rows.append((can_id, length, gaps[(len(gaps) - 1) // 2], times[can_id][0] - start_us))
+    count = sum(map(len, times.values()))
+    notes = [f"facts: of {count} frames the identifiers, lengths, median periods and first times; no content is kept"]
+    write_table(source, "none needed: facts only", notes, "can_id,length,period_us,first_us", rows)
+
+
+def synthetic(path: str, seconds: str) -> None:
+    table = [line for line in pathlib.Path(path).read_text().splitlines() if line[0] != "#"]
+    assert table.pop(0) == "can_id,length,period_us,first_us"
+    frames = []
+    for can_id, *fields in (line.split(",") for line in table):
+        length, period_us, first_us = map(int, fields)
+        for count, time_us in enumerate(range(first_us, int(seconds) * 1_000_000, period_us)):
+            frames.append((time_us, can_id, (count % 256 ** length).to_bytes(length, "big").hex().upper()))
+    frames.sort()
+    print(f"# synthetic: made from {pathlib.Path(path).name}, strictly periodic, with a counter for data; recorded nowhere")
+    print(f"# conversion: data/convert.py synthetic, {len(frames)} frames in {seconds} s")
+    for time_us, can_id, data in frames:
+        print(f"({time_us // 1_000_000}.{time_us % 1_000_000:06}) can0 {can_id}#{data}")
+
+
 def self_test() -> None:
     """Known answers, then samples of the kept files against frames decoded by hand."""
     assert parameter_group(0x09F11223) == 127250 == parameter_group(0x89F112FE & 0x1FFFFFFF)
@@ -168,13 +252,24 @@ def self_test() -> None:
     assert all(int(a[0]) <= int(b[0]) for a, b in zip(kept, kept[1:]))
     assert all(int(can_id, 16) < 0x800 and len(data) <= 16 for _, can_id, data in kept)
     print(f"car_frames   n {len(kept):5} of {len({can_id for _, can_id, _ in kept})} identifiers")
+
+    for name, count, first, last in (
+            ("car_busmaster", 12974, "(80414.992000) can0 21A#FE3612FE690507AD", "(80423.552000) can0 102#0C96D0FFC1FF"),
+            ("vessel_bus", 9600, "(1616685539.963050) can1 09F11223#14844D0000EFF9FD",
+             "(1616685599.920450) can1 09F11202#FF3F51FF7FFF7FFD"),
+            ("car_synthetic", 5686, "(0.000000) can0 166#00000000", None)):
+        lines = [line for line in (here / f"{name}.log").read_text().splitlines() if line[0] != "#"]
+        assert all(map(CANDUMP_LINE.match, lines)) and len(lines) == count, (name, len(lines))
+        assert lines[0] == first and lines[-1] == (last or lines[-1]), (name, lines[0], lines[-1])
+        print(f"{name:13} n {count:5} of {len({line.split()[2].split('#')[0] for line in lines})} identifiers")
     for path in sorted(here.glob("*.csv")):
         assert path.stat().st_size < 200_000, path
     print("ok")
 
 
 if __name__ == "__main__":
-    commands = {"signals": signals, "frames": frames, "self-test": self_test}
+    commands = {"signals": signals, "frames": frames, "log": log, "periods": periods, "synthetic": synthetic,
+                "self-test": self_test}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

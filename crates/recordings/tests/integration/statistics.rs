@@ -88,3 +88,16 @@ fn periods_of_a_car_are_those_counted_elsewhere() {
     let of = |raw: u16| found.iter().find(|one| one.id == CanId::standard(raw).unwrap()).unwrap();
     assert_eq!((of(0x21a).len_min, of(0x21a).len_max, of(0x21a).period_ns), (8, 8, Some(100_000_000)));
 }
+
+/// The recordings kept beside the project say what data/SOURCES.md says of them.
+#[test]
+fn kept_recordings_have_the_loads_their_sources_name() {
+    let load = |log: &[u8], rate| bus_load(&good(log), 0, &timing(rate), 1_000_000_000_000).unwrap()[0].load();
+    let car = include_bytes!("../../../../data/can/car_busmaster.log");
+    assert_eq!(good(car).frames, good(CAR).frames);
+    assert!((load(car, 500_000) - 0.335).abs() < 0.0005);
+    let synthetic = include_bytes!("../../../../data/can/car_synthetic.log");
+    assert!((load(synthetic, 500_000) - 0.418).abs() < 0.0005, "{}", load(synthetic, 500_000));
+    let vessel = include_bytes!("../../../../data/can/vessel_bus.log");
+    assert!((load(vessel, 250_000) - 0.089).abs() < 0.0005, "{}", load(vessel, 250_000));
+}
