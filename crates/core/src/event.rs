@@ -81,6 +81,8 @@ pub enum EventKind {
     ErrorPassive,
     /// A CAN controller went off its bus.
     BusOff,
+    /// A message was due and not sent, because there is no key yet to protect it with.
+    Withheld,
 }
 
 /// Why a key exchange, or the run it belongs to, was given up.
@@ -215,6 +217,8 @@ pub enum DiscardReason {
     AttemptsExhausted,
     /// The bus does not carry frames of this format.
     UnsupportedFormat,
+    /// It is protected under a group key, and this receiver has none yet.
+    NoKey,
 }
 
 /// Which mechanism stopped a frame.
@@ -246,7 +250,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -264,6 +268,7 @@ impl DiscardReason {
         Self::BusOff,
         Self::AttemptsExhausted,
         Self::UnsupportedFormat,
+        Self::NoKey,
     ];
 
     /// The mechanism this reason belongs to.
@@ -276,7 +281,7 @@ impl DiscardReason {
             | Self::DuplicateInWindow
             | Self::NotSyncMaster
             | Self::NotSynchronised => StoppedBy::Schedule,
-            Self::TagMismatch => StoppedBy::Tag,
+            Self::TagMismatch | Self::NoKey => StoppedBy::Tag,
             Self::Replayed | Self::FreshnessTooOld | Self::FreshnessTooFarAhead => StoppedBy::Freshness,
             Self::QueueFull | Self::BusOff | Self::AttemptsExhausted => StoppedBy::Capacity,
         }
@@ -302,6 +307,7 @@ impl DiscardReason {
             Self::BusOff => "bus-off",
             Self::AttemptsExhausted => "attempts-exhausted",
             Self::UnsupportedFormat => "unsupported-format",
+            Self::NoKey => "no-key",
         }
     }
 }
@@ -335,7 +341,7 @@ impl AttackKind {
 
 impl EventKind {
     /// Every kind without a detail.
-    pub const PLAIN: [Self; 23] = [
+    pub const PLAIN: [Self; 24] = [
         Self::SyncAcquired,
         Self::SyncLost,
         Self::ClockCorrected,
@@ -359,6 +365,7 @@ impl EventKind {
         Self::ErrorActive,
         Self::ErrorPassive,
         Self::BusOff,
+        Self::Withheld,
     ];
 
     /// Every kind with every detail.
@@ -405,6 +412,7 @@ impl EventKind {
             Self::ErrorActive => 0x1900,
             Self::ErrorPassive => 0x1a00,
             Self::BusOff => 0x1b00,
+            Self::Withheld => 0x1c00,
         }
     }
 
@@ -438,6 +446,7 @@ impl EventKind {
             Self::ErrorActive => "error-active",
             Self::ErrorPassive => "error-passive",
             Self::BusOff => "bus-off",
+            Self::Withheld => "withheld",
         }
     }
 }
