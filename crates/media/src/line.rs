@@ -198,7 +198,7 @@ impl Line {
     }
 
     /// When a frame may start, or when to look again whether it may: `now` if it may now.
-    #[inline]
+    #[inline(always)]
     fn clear_at(&self, now: SimTime, offer: &Offer, speed: &LineSpeed) -> SimTime {
         if now < self.free_at {
             return self.free_at;

@@ -220,6 +220,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     }
 
     /// Gives a node an input, now or when its processor is free.
+    #[inline(always)]
     fn input(&mut self, station: usize, input: Pending) {
         if self.stations[station].busy {
             self.stations[station].waiting.push_back(input);
@@ -229,7 +230,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         self.drain(station);
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, index: usize, input: Pending) {
         let station = &mut self.stations[index];
         let oscillator = station.setup.oscillator;
@@ -370,7 +371,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         self.queue.push(at, Happening::launch(slot));
     }
 
-    #[inline]
+    #[inline(always)]
     fn launch(&mut self, launch: Launch) {
         let Launch { from, priority, frame, token } = launch;
         self.frames.label_mut(frame).sent_at = self.now;

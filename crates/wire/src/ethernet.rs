@@ -14,8 +14,6 @@ use core::fmt;
 
 use chronoseal_core::DiscardReason;
 
-use crate::field;
-
 /// Destination, source, type or length [byte].
 pub const HEADER_LEN: usize = 14;
 /// Shortest frame, without checksum [byte].
@@ -121,7 +119,9 @@ impl From<FrameError> for DiscardReason {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {
     bytes: &'a [u8],
-    header: Header,
+    /// Its first bytes, read where they stand: copies made of them would be what a simulator does most.
+    head: &'a [u8; HEADER_LEN],
+    type_or_length: TypeOrLength,
 }
 
 impl<'a> Frame<'a> {
@@ -137,7 +137,9 @@ impl<'a> Frame<'a> {
             return Err(FrameError::TooShort(bytes.len()));
         }
         let too_short = FrameError::TooShort(bytes.len());
-        let raw = u16::from_be_bytes(field::read(bytes, 12).ok_or(too_short)?);
+        let head: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(too_short)?;
+        let [.., high, low] = *head;
+        let raw = u16::from_be_bytes([high, low]);
         let type_or_length = TypeOrLength::from_raw(raw).ok_or(FrameError::UndefinedTypeOrLength(raw))?;
         let held = bytes.len() - HEADER_LEN;
         if let TypeOrLength::Length(claimed) = type_or_length
@@ -145,38 +147,38 @@ impl<'a> Frame<'a> {
         {
             return Err(FrameError::LengthBeyondFrame { claimed, held });
         }
-        let header = Header {
-            destination: MacAddress(field::read(bytes, 0).ok_or(too_short)?),
-            source: MacAddress(field::read(bytes, 6).ok_or(too_short)?),
-            type_or_length,
-        };
-        Ok(Self { bytes, header })
+        Ok(Self { bytes, head, type_or_length })
     }
 
     /// To whom.
+    #[inline]
     pub const fn destination(&self) -> MacAddress {
-        self.header.destination
+        let [a, b, c, d, e, f, ..] = *self.head;
+        MacAddress([a, b, c, d, e, f])
     }
 
     /// From whom, if that can be believed.
+    #[inline]
     pub const fn source(&self) -> MacAddress {
-        self.header.source
+        let [_, _, _, _, _, _, a, b, c, d, e, f, ..] = *self.head;
+        MacAddress([a, b, c, d, e, f])
     }
 
     /// What the payload is, or how long.
+    #[inline]
     pub const fn type_or_length(&self) -> TypeOrLength {
-        self.header.type_or_length
+        self.type_or_length
     }
 
     /// All three.
     pub const fn header(&self) -> Header {
-        self.header
+        Header { destination: self.destination(), source: self.source(), type_or_length: self.type_or_length }
     }
 
     /// The payload: what the length field says, or with an EtherType everything after the header, padding included.
     pub fn payload(&self) -> &'a [u8] {
         let rest = &self.bytes[HEADER_LEN..];
-        match self.header.type_or_length {
+        match self.type_or_length {
             TypeOrLength::Length(length) => &rest[..usize::from(length)],
             TypeOrLength::EtherType(_) => rest,
         }

@@ -161,7 +161,7 @@ impl Star {
 
     /// Gives a frame to a line, which starts or queues it.
     #[allow(clippy::too_many_arguments, reason = "a frame with everything its line wants to know")]
-    #[inline]
+    #[inline(always)]
     fn send(
         &mut self,
         now: SimTime,
@@ -173,32 +173,26 @@ impl Star {
         out: &mut Vec<MediumOutput>,
     ) {
         let offer = Offer { frame, len: frames.len_of(frame), priority, due };
-        match self.lines[line].offer(now, offer, &self.config.speed, self.config.queue_len_max) {
+        let offered = self.lines[line].offer(now, offer, &self.config.speed, self.config.queue_len_max);
+        match &offered {
             Ok(step) => self.follow(now, line, step, frames, out),
             Err(_) => self.discard(frame, stream, DiscardReason::QueueFull, frames, out),
         }
     }
 
     /// Asks for what a line needs next.
-    #[inline]
-    fn follow(
-        &mut self,
-        now: SimTime,
-        line: usize,
-        step: Step,
-        frames: &mut FrameStore,
-        out: &mut Vec<MediumOutput>,
-    ) {
+    #[inline(always)]
+    fn follow(&mut self, now: SimTime, line: usize, step: &Step, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         let look_again_at = match step {
             Step::Idle => None,
-            Step::LookAgain(at) => Some(at),
+            Step::LookAgain(at) => Some(*at),
             Step::Started(started) => {
-                if !self.plan_forwarding(line, &started, frames, out) {
+                if !self.plan_forwarding(line, started, frames, out) {
                     self.lines[line].put_on_wire(started.frame, now);
                     out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
                 }
                 if let Some(due) = started.due {
-                    self.forwarded(now, &started, due, frames, out);
+                    self.forwarded(now, started, due, frames, out);
                 }
                 started.look_again_at
             }
@@ -253,6 +247,7 @@ impl Star {
     }
 
     /// A copy of the frame to every egress port of its stream.
+    #[inline]
     fn fan_out(
         &mut self,
         now: SimTime,
@@ -306,6 +301,7 @@ impl Star {
     }
 
     /// Passes a frame on after the forwarding delay.
+    #[inline]
     fn forward(
         &mut self,
         now: SimTime,
@@ -397,6 +393,7 @@ impl Medium for Star {
         self.ask_for_entry(out);
     }
 
+    #[inline]
     fn handle_frame(
         &mut self,
         now: SimTime,
@@ -406,28 +403,30 @@ impl Medium for Star {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
-        if let Some(port) = self.port_of(from) {
-            let splice = self.config.splices.iter().find(|splice| splice.victim == port);
-            match splice {
-                Some(splice) => {
+        let splices = &self.config.splices;
+        let port = match self.port_of(from) {
+            Some(port) => {
+                if let Some(splice) = splices.iter().find(|splice| splice.victim == port) {
                     let to = Attachment { node: splice.attacker, port: chronoseal_core::PortId(0) };
                     out.push(MediumOutput::Deliver { to, frame, departed_at: now });
+                    return;
                 }
-                None => self.send(now, 2 * port, priority, None, (frame, StreamId::NONE), frames, out),
+                port
             }
-            return;
-        }
-        match self.config.splices.iter().find(|splice| splice.attacker == from.node) {
-            Some(splice) => self.send(now, 2 * splice.victim, priority, None, (frame, StreamId::NONE), frames, out),
-            None => self.discard(frame, StreamId::NONE, DiscardReason::WrongPort, frames, out),
-        }
+            None => match splices.iter().find(|splice| splice.attacker == from.node) {
+                Some(splice) => splice.victim,
+                None => return self.discard(frame, StreamId::NONE, DiscardReason::WrongPort, frames, out),
+            },
+        };
+        self.send(now, 2 * port, priority, None, (frame, StreamId::NONE), frames, out);
     }
 
+    #[inline]
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         match Timer::unpack(timer) {
             Timer::LineFree(line) => {
                 let step = self.lines[line].step(now, &self.config.speed);
-                self.follow(now, line, step, frames, out);
+                self.follow(now, line, &step, frames, out);
             }
             Timer::LineArrival(line) => {
                 let Some((frame, started)) = self.lines[line].take_arrived() else { return };
