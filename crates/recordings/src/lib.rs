@@ -20,6 +20,7 @@
 mod busmaster;
 mod candump;
 mod collector;
+mod dbc;
 mod error;
 mod format;
 mod recording;
@@ -28,6 +29,7 @@ mod text;
 
 pub use candump::write_candump;
 pub use collector::FRAMES_MAX;
+pub use dbc::{DATABASE_LEN_MAX, Database, DatabaseError, DatabaseMessage, DatabaseSignal, is_database, read_dbc};
 pub use error::{Place, Problem, ReadError};
 pub use format::Format;
 pub use recording::{RecordedError, RecordedFrame, Recording, Warning};

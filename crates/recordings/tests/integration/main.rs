@@ -3,6 +3,7 @@
 
 mod busmaster;
 mod candump;
+mod dbc;
 mod statistics;
 
 use chronoseal_recordings::{ReadError, Recording, read};
