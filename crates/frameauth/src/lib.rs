@@ -4,7 +4,8 @@
 //! look into frames: the protocol above says where a PDU begins and which stream it belongs to. One symmetric key
 //! means that every receiver could also send; who sent is what the schedule, not the tag, has to say.
 //!
-//! The types that matter are [`Sealer`] and [`Opener`], both made from a [`Profile`].
+//! The types that matter are [`Sealer`] and [`Opener`], both made from a [`Profile`], for HMAC on Ethernet. For CMAC on
+//! CAN, in AUTOSAR's own profiles and counted in bits, see [`secoc`].
 //!
 //! # Layout
 //! A sealed PDU, in order of transmission:
@@ -72,6 +73,7 @@ mod opener;
 mod profile;
 mod replay_window;
 mod sealer;
+pub mod secoc;
 
 pub use chronoseal_crypto::{HashAlgorithm, KeyBytes, KeyError, TAG_LEN_MIN};
 pub use counters::Counters;

@@ -59,6 +59,12 @@ pub enum SealError {
         /// The buffer [byte].
         found: usize,
     },
+    /// Trip and reset counters are needed and not known, or older than those used before; [`crate::secoc`] only.
+    #[error("the node does not know the trip and reset counters of now")]
+    NotSynchronised,
+    /// The counter is at its end, and a value is never used twice; [`crate::secoc`] only.
+    #[error("the freshness counter is at its end")]
+    FreshnessExhausted,
 }
 
 /// What sender and receiver share: the key and the exact bytes the tag covers.

@@ -1,0 +1,143 @@
+//! The complete freshness value: what it is made of, and its bits.
+
+use super::SecOcProfileError;
+
+/// What the complete freshness value is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FreshnessFormat {
+    /// There is none. **Replayable.**
+    None,
+    /// One counter of 1..=8 bytes, counted up by the sender for every PDU.
+    Counter {
+        /// Its length [byte].
+        len: u8,
+    },
+    /// Counters of trips, resets and messages, the first two kept alike in the whole network by a master.
+    TripReset(TripResetLayout),
+}
+
+/// Widths of the counters a [`FreshnessFormat::TripReset`] value is made of, the first one in the highest bits.
+///
+/// Behind them come the two bits of the reset flag, which are the lowest of the reset counter, and zeros up to a whole
+/// byte. AUTOSAR allows 24, 24 and 48 bits and leaves the choice to the vehicle (document 654, UC_SecOC_00202).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TripResetLayout {
+    /// Width of the trip counter, 1..=24 [bit].
+    pub trip_bits: u8,
+    /// Width of the reset counter, 2..=24 [bit].
+    pub reset_bits: u8,
+    /// Width of the message counter, 1..=48 [bit].
+    pub message_bits: u8,
+}
+
+/// Width of the reset flag [bit].
+pub(crate) const RESET_FLAG_BITS: u8 = 2;
+
+/// How often the network started, and how often the master has since told everybody to count messages anew.
+///
+/// Ordered as time is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TripReset {
+    /// Counted up by the master at every start.
+    pub trip: u32,
+    /// Counted up by the master every reset cycle; starts at 1 with every trip.
+    pub reset: u32,
+}
+
+impl FreshnessFormat {
+    /// The 64 bits of profile 3: trip 16, reset 20, message 26, reset flag 2.
+    ///
+    /// The split is ours, since the profile names only the sum. With it the synchronisation message, trip and reset
+    /// counter and 28 bits of tag, fills the 8 bytes of one classical CAN frame.
+    pub const JASPAR: Self = Self::TripReset(TripResetLayout { trip_bits: 16, reset_bits: 20, message_bits: 26 });
+
+    /// Length of the complete value in the input of the tag [byte].
+    pub const fn complete_len(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Counter { len } => len as usize,
+            Self::TripReset(layout) => layout.complete_len(),
+        }
+    }
+
+    pub(crate) const fn check(self) -> Result<(), SecOcProfileError> {
+        match self {
+            Self::None => Ok(()),
+            Self::Counter { len } => match len {
+                1..=8 => Ok(()),
+                _ => Err(SecOcProfileError::CounterLen { found: len }),
+            },
+            Self::TripReset(layout) => layout.check(),
+        }
+    }
+
+    /// The fewest and the most bits of the value that can be sent.
+    pub(crate) const fn sendable_bits(self) -> (u8, u8) {
+        match self {
+            Self::None => (0, 0),
+            Self::Counter { len } => (0, 8 * len),
+            Self::TripReset(layout) => (RESET_FLAG_BITS, RESET_FLAG_BITS + layout.message_bits),
+        }
+    }
+
+    /// The highest count of PDUs: of all with a counter, of those since a reset else.
+    pub(crate) const fn count_max(self) -> u64 {
+        match self {
+            Self::None => u64::MAX,
+            Self::Counter { len } => u64::MAX >> (64 - 8 * len as u32),
+            Self::TripReset(layout) => mask(layout.message_bits),
+        }
+    }
+}
+
+impl TripResetLayout {
+    /// Length of the complete value, zeros at its end included [byte].
+    pub const fn complete_len(self) -> usize {
+        self.total_bits().div_ceil(8) as usize
+    }
+
+    /// The complete value, right-aligned, the zeros at its end left out.
+    ///
+    /// Counters are cut to their widths.
+    pub const fn value(self, epoch: TripReset, message: u64) -> u64 {
+        let trip = (epoch.trip as u64 & mask(self.trip_bits)) << self.reset_bits;
+        let trip_reset = (trip | epoch.reset as u64 & mask(self.reset_bits)) << self.message_bits;
+        (trip_reset | message & mask(self.message_bits)) << RESET_FLAG_BITS | epoch.reset_flag()
+    }
+
+    /// Whether both counters are within their widths.
+    pub const fn holds(self, epoch: TripReset) -> bool {
+        epoch.trip as u64 <= mask(self.trip_bits) && epoch.reset as u64 <= mask(self.reset_bits)
+    }
+
+    /// Zeros at the end of the complete value [bit].
+    pub(crate) const fn padding_bits(self) -> u32 {
+        8 * self.complete_len() as u32 - self.total_bits()
+    }
+
+    const fn total_bits(self) -> u32 {
+        (self.trip_bits + self.reset_bits + self.message_bits + RESET_FLAG_BITS) as u32
+    }
+
+    pub(crate) const fn check(self) -> Result<(), SecOcProfileError> {
+        let Self { trip_bits, reset_bits, message_bits } = self;
+        if matches!((trip_bits, reset_bits, message_bits), (1..=24, RESET_FLAG_BITS..=24, 1..=48))
+            && self.total_bits() <= 64
+        {
+            return Ok(());
+        }
+        Err(SecOcProfileError::CounterBits { trip_bits, reset_bits, message_bits })
+    }
+}
+
+impl TripReset {
+    /// The lowest two bits of the reset counter, which are sent with every PDU.
+    pub const fn reset_flag(self) -> u64 {
+        self.reset as u64 & mask(RESET_FLAG_BITS)
+    }
+}
+
+/// The lowest `bits` bits set; `bits` is 0..=63.
+pub(crate) const fn mask(bits: u8) -> u64 {
+    (1 << bits) - 1
+}
