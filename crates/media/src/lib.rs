@@ -17,6 +17,7 @@
 //! ```
 
 pub mod as6802;
+pub mod can;
 pub mod line;
 pub mod medium;
 pub mod schedule;

@@ -240,7 +240,7 @@ impl Receiver {
                 self.end_data_if_complete();
             }
             Stage::Data => {
-                if self.count % 8 == 0 {
+                if self.count.is_multiple_of(8) {
                     self.data[self.count as usize / 8 - 1] = self.value as u8;
                 }
                 self.end_data_if_complete();
@@ -263,7 +263,7 @@ impl Receiver {
     /// One bit of an FD frame's stuff count and checksum: every fifth, from the first on, is a fixed stuff bit.
     fn push_check(&mut self, bit: bool) -> Result<(), BusError> {
         let is_long = self.dlc.fd_len() > 16;
-        if self.count % 5 == 0 {
+        if self.count.is_multiple_of(5) {
             if bit == self.last {
                 return Err(BusError::Stuff);
             }

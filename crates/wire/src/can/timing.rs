@@ -160,7 +160,7 @@ impl BitTiming {
     pub fn new(config: &BitTimingConfig) -> Result<Self, BitTimingError> {
         const PS: u64 = 1_000_000_000_000;
         let clock = config.clock;
-        if clock.0 == 0 || PS % clock.0 != 0 {
+        if clock.0 == 0 || !PS.is_multiple_of(clock.0) {
             return Err(BitTimingError::Clock(clock.0));
         }
         let period = Duration::from_ps((PS / clock.0) as i64);
