@@ -187,7 +187,8 @@ impl Star {
             Step::Idle => None,
             Step::LookAgain(at) => Some(*at),
             Step::Started(started) => {
-                if !self.plan_forwarding(line, started, frames, out) {
+                let leads_to_switch = line % 2 == 0;
+                if !(leads_to_switch && self.plan_forwarding(line / 2, started, frames, out)) {
                     self.lines[line].put_on_wire(started.frame, now);
                     out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
                 }
@@ -209,17 +210,17 @@ impl Star {
     #[inline]
     fn plan_forwarding(
         &mut self,
-        line: usize,
+        port: usize,
         started: &Started,
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) -> bool {
         let is_known = self.config.forwarding_jitter.is_zero() && self.config.forwarding_delay > Duration::ZERO;
-        if !is_known || line % 2 == 1 {
+        if !is_known {
             return false;
         }
         let (arrives_at, frame) = (started.arrives_at, started.frame);
-        let judged = self.filter.judge(&self.config, arrives_at, line / 2, frames.bytes(frame));
+        let judged = self.filter.judge(&self.config, arrives_at, port, frames.bytes(frame));
         let Ok(Admission::Stream(stream)) = judged else { return false };
         frames.label_mut(frame).arrived_at = Some(self.stamp(arrives_at, frames.len_of(frame)));
         self.forward(arrives_at, (frame, stream), frames, out);
