@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_fourq::{ecdh, schnorrq};
 use chronoseal_frameauth::{KeyBytes, Sealer};
 use chronoseal_wire::ethernet::{self, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame};
@@ -64,4 +65,20 @@ fn main() {
         write("secured_pdu_open", &format!("profile_{choice:02}"), &input);
     }
     write("secured_pdu_open", "empty", &[0, 0, 0]);
+
+    // A public key and a secret; a public key, a signature and its message.
+    let point = |name: &str, key: &[u8; 32]| write("fourq_point", name, &[&key[..], &[7; 32]].concat());
+    let agreement = ecdh::SecretKey::from_bytes([1; 32]);
+    point("key", &agreement.public());
+    let small = |first, rest, last| std::array::from_fn(|i| if i == 0 { first } else if i == 31 { last } else { rest });
+    point("identity", &small(1, 0, 0));
+    point("identity_signed", &small(1, 0, 0x80));
+    point("order_4", &small(0, 0, 0));
+    point("not_canonical", &small(0xff, 0xff, 0x7f));
+    write("fourq_point", "secret_zero", &[agreement.public(), [0; 32]].concat());
+    let key = schnorrq::SigningKey::from_seed([2; 32]);
+    for (name, message) in [("empty", &b""[..]), ("message", b"share of node 7")] {
+        let signed = [&key.public()[..], &key.sign(message).to_bytes(), message].concat();
+        write("fourq_signature", name, &signed);
+    }
 }

@@ -11,12 +11,18 @@ use chronoseal_wire::secured_pdu::SecuredPduLayout;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
 
+mod fourq;
+
+pub use fourq::{fourq_point, fourq_signature};
+
 /// A target: takes any bytes, panics on a broken promise.
 pub type Target = fn(&[u8]);
 
 /// Every target by name; a corpus folder has the same name.
 pub const TARGETS: &[(&str, Target)] = &[
     ("ethernet_frame", ethernet_frame),
+    ("fourq_point", fourq_point),
+    ("fourq_signature", fourq_signature),
     ("import_capture", import_capture),
     ("import_table", import_table),
     ("protocol_control_frame", protocol_control_frame),

@@ -1,0 +1,56 @@
+//! FourQ: bytes taken for public keys and for signatures.
+
+use chronoseal_fourq::{Error, ecdh, internals, schnorrq};
+
+/// 32 bytes as a point: what is accepted lies on the curve and is encoded by these very bytes, and both kinds of public
+/// key agree on it; a key that is accepted gives both sides of an exchange the same secret.
+pub fn fourq_point(data: &[u8]) {
+    let Some((bytes, rest)) = data.split_first_chunk::<32>() else { return };
+    let agreement = ecdh::PublicKey::from_bytes(bytes);
+    let signature = schnorrq::VerifyingKey::from_bytes(bytes);
+    assert_eq!(agreement.as_ref().err(), signature.as_ref().err());
+    let decoded = internals::Affine::decode_vartime(bytes);
+    match &agreement {
+        Err(Error::PublicKey(reason)) => assert_eq!(decoded.as_ref().err(), Some(reason)),
+        outcome => {
+            let point = decoded.expect("what is no encoding is refused as such");
+            assert!(bool::from(point.is_on_curve()));
+            assert_eq!(point.encode(), *bytes);
+            assert_eq!(outcome.is_err(), bool::from(point.to_extended().clear_cofactor().is_identity()));
+        }
+    }
+    if let (Ok(peer), Some(secret)) = (agreement, rest.first_chunk::<32>()) {
+        let ours = ecdh::SecretKey::from_bytes(*secret);
+        let shared = ours.agree(&peer);
+        assert_eq!(shared.is_err(), internals::Scalar::from_bytes_mod_order(secret) == internals::Scalar::ZERO);
+        if shared.is_ok() {
+            let generator = ecdh::SecretKey::from_bytes(core::array::from_fn(|i| u8::from(i == 0)));
+            let public = ecdh::PublicKey::from_bytes(&ours.public()).expect("one's own key");
+            let there = ecdh::PublicKey::from_bytes(&generator.public()).expect("the generator");
+            let (one, other) = (generator.agree(&public), ours.agree(&there));
+            assert_eq!(one.expect("order N").as_bytes(), other.expect("order N").as_bytes());
+        }
+    }
+}
+
+/// Key, signature, message: nothing panics, a batch of one is at least as lenient as single verification; and what the
+/// first 32 bytes sign as a seed verifies, but not after a bit of it is changed.
+pub fn fourq_signature(data: &[u8]) {
+    let Some((key_bytes, rest)) = data.split_first_chunk::<32>() else { return };
+    let Some((signature, message)) = rest.split_first_chunk::<64>() else { return };
+    let signature = schnorrq::Signature::from_bytes(signature);
+    if let Ok(key) = schnorrq::VerifyingKey::from_bytes(key_bytes) {
+        let alone = key.verify(message, &signature);
+        let item = chronoseal_fourq::batch::BatchItem { key: &key, message, signature: &signature };
+        let batch = chronoseal_fourq::batch::verify_batch_vartime(&[item], *key_bytes);
+        assert!(alone.is_err() || batch.is_ok());
+    }
+
+    let key = schnorrq::SigningKey::from_seed(*key_bytes);
+    let own = key.sign(message);
+    assert_eq!(key.verifying_key().verify(message, &own), Ok(()));
+    let mut changed = own.to_bytes();
+    let bit = usize::from(data[0]) | usize::from(data[1] & 1) << 8;
+    changed[bit / 8] ^= 1 << (bit % 8);
+    assert!(key.verifying_key().verify(message, &schnorrq::Signature::from_bytes(&changed)).is_err());
+}
