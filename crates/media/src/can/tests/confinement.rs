@@ -59,7 +59,10 @@ fn thirty_two_errors_put_a_sender_off_the_bus_and_1408_recessive_bits_bring_it_b
     clockwork.run_for(Duration::from_ms(50));
     let off = time_of(&clockwork, EventKind::BusOff).unwrap();
     let back = time_of(&clockwork, EventKind::ErrorActive).unwrap();
-    assert_eq!(clockwork.events.iter().filter(|(_, node, kind)| node.0 == 0 && *kind == EventKind::BitError).count(), 32);
+    assert_eq!(
+        clockwork.events.iter().filter(|(_, node, kind)| node.0 == 0 && *kind == EventKind::BitError).count(),
+        32
+    );
     // Bus-off is told when the delimiter of 8 recessive bits is over, which belong to the first sequence.
     assert_eq!(back - off, NOMINAL_BIT * (128 * 11 - 8));
     assert_eq!(clockwork.delivered_to(port(1)), [frame()]);
@@ -70,7 +73,7 @@ fn thirty_two_errors_put_a_sender_off_the_bus_and_1408_recessive_bits_bring_it_b
 
 #[test]
 fn on_a_full_bus_recovery_takes_128_frames() {
-    let mut config = failing(3, 32);
+    let mut config = failing(3, 100);
     let babble = base(0x555, &[0x55; 2]);
     let (from, until) = (at(Duration::from_ms(10)), at(Duration::from_ms(60)));
     config.babblers = vec![Babbler { attachment: port(1), frame: babble, from, until }];
@@ -118,7 +121,10 @@ fn a_node_in_bus_off_neither_hears_nor_acknowledges() {
 
 #[test]
 fn a_passive_sender_waits_eight_bits_more_and_lets_others_go_first() {
-    let mut clockwork = Clockwork::of_bus(failing(3, 17));
+    let mut config = failing(3, 18);
+    // The attempt of node 1 is undisturbed.
+    config.faults.remove(16);
+    let mut clockwork = Clockwork::of_bus(config);
     for n in 0..3 {
         clockwork.send(port(0), &base(0x2a0 + n, &[0x55; 4]));
     }
@@ -130,7 +136,7 @@ fn a_passive_sender_waits_eight_bits_more_and_lets_others_go_first() {
     let ids: Vec<_> = clockwork.delivered_to(port(2)).iter().map(|frame| frame.id().raw()).collect();
     assert_eq!(ids[0], 0x7ff);
     assert_eq!(ids[1..], [0x2a0, 0x2a1, 0x2a2]);
-    // The 17th failure left 136, so after its first frame the sender is passive still.
+    // The 17th failure left 136: after its first frame the sender is passive still.
     let heard: Vec<_> = clockwork.deliveries.iter().filter(|one| one.to == port(2)).collect();
     assert_eq!(heard[2].departed_at - heard[1].at, NOMINAL_BIT * (3 + 8));
 }
