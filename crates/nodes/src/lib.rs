@@ -5,6 +5,8 @@
 //!
 //! - [`end_system::EndSystem`]: a station of a time-triggered Ethernet. Disciplines its clock by the beacon, sends and
 //!   receives in slots, seals and opens frames, runs its tasks, notices what is absent.
+//! - [`can_station::CanStation`]: a station of a CAN bus. Sends periodic messages and recordings, checks what it
+//!   receives, and keeps a group key through an agent of its own.
 //! - [`attacker::Attacker`]: forges, changes and repeats frames, on a port of its own or on a station's link.
 //!
 //! A new kind of node is a module here and one arm where a plan is turned into nodes.
@@ -28,9 +30,11 @@
 //! ```
 
 pub mod attacker;
+pub mod can_station;
 pub mod end_system;
 pub mod sync_client;
 
 pub use attacker::{Attack, Attacker, AttackerConfig};
+pub use can_station::{CanStation, KeyAgent, StationConfig};
 pub use end_system::{EndSystem, EndSystemConfig};
 pub use sync_client::{SyncClient, SyncConfig};

@@ -2,6 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_crypto::suite::SuiteName;
+use chronoseal_frameauth::secoc::SecOcProfile;
 use chronoseal_groupkey::{Installation, OrchestrationSigning, Profile, Scheme, Transport};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId, FrameKind};
 
@@ -121,10 +122,10 @@ pub struct CanProtectionPlan {
 pub enum CanProtectionKind {
     /// Nothing.
     None,
-    /// A SecOC profile, 1 to 3.
+    /// A SecOC profile.
     SecOc {
         /// Which.
-        profile: u8,
+        profile: SecOcProfile,
         /// True if the key is the group key, false if it is drawn from the seed and everybody has it from the start.
         under_group_key: bool,
     },
@@ -172,8 +173,31 @@ impl CanPlan {
         StreamId((self.messages.len() + index) as u16)
     }
 
+    /// Data of a message with its protection [byte].
+    pub fn secured_len(&self, message: &MessagePlan) -> usize {
+        usize::from(message.len) + self.protection_of(message).kind.overhead()
+    }
+
     /// How a message is protected.
     pub fn protection_of(&self, message: &MessagePlan) -> &CanProtectionPlan {
         &self.protections[usize::from(message.protection.0)]
+    }
+}
+
+impl CanProtectionKind {
+    /// Bytes it adds to the data.
+    pub const fn overhead(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::SecOc { profile, .. } => profile.overhead(),
+        }
+    }
+
+    /// True if a frame recorded earlier passes again.
+    pub const fn is_replayable(&self) -> bool {
+        match self {
+            Self::None => true,
+            Self::SecOc { profile, .. } => profile.is_replayable(),
+        }
     }
 }

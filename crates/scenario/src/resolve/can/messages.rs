@@ -9,7 +9,7 @@ use chronoseal_wire::can::{CanId, FrameKind, StandardId};
 
 use super::Resolver;
 use crate::limits::*;
-use crate::plan::{CanNodePlan, CanProtectionKind, CanProtectionPlan, MessagePlan, ProtectionId};
+use crate::plan::{CanNodePlan, CanProtectionPlan, MessagePlan, ProtectionId};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::{Step, at};
@@ -162,16 +162,7 @@ impl Resolver<'_> {
 
     /// Data before protection, checked with it.
     fn data_len(&mut self, i: usize, len: Bytes, kind: FrameKind, protection: &CanProtectionPlan) -> u8 {
-        let overhead = match protection.kind {
-            CanProtectionKind::None => 0,
-            CanProtectionKind::SecOc { profile, .. } => {
-                if profile == 2 {
-                    3
-                } else {
-                    4
-                }
-            }
-        };
+        let overhead = protection.kind.overhead();
         let max = if kind.is_fd() { FD_DATA_LEN_MAX } else { CLASSICAL_DATA_LEN_MAX };
         let room = max - overhead;
         if len.0 > room as u64 {

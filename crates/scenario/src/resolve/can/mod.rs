@@ -5,6 +5,7 @@ mod group_key;
 mod messages;
 
 use chronoseal_core::{Duration, NodeId};
+use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
 use chronoseal_wire::can::timing::Phase;
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, BitTimingError};
 
@@ -14,9 +15,11 @@ use crate::load::Files;
 use crate::plan::{CanBusPlan, CanNodePlan, CanPlan, CanProtectionKind, CanProtectionPlan, PlatformId, PlatformPlan};
 use crate::problem::{Code, Problems};
 use crate::source::{Step, at};
-use crate::spec::{CanBusSpec, FidelitySpec, MailboxesSpec, NetworkSpec, SecOcKeySpec, Spec};
+use crate::spec::{CanBusSpec, FidelitySpec, MailboxesSpec, NetworkSpec, SecOcKeySpec, SecOcSpec, Spec};
 
 const KIND: &str = "can_bus";
+/// Freshness values of profile 1, which leaves their format open: one counter for each message.
+const SECOC_FRESHNESS: FreshnessFormat = FreshnessFormat::Counter { len: 8 };
 
 /// Resolves a scenario on a CAN bus.
 ///
@@ -59,10 +62,8 @@ impl Resolver<'_> {
         let notes = messages
             .iter()
             .filter(|message| {
-                matches!(
-                    protections[usize::from(message.protection.0)].kind,
-                    CanProtectionKind::SecOc { profile: 2, .. }
-                )
+                let kind = protections[usize::from(message.protection.0)].kind;
+                kind != CanProtectionKind::None && kind.is_replayable()
             })
             .map(|message| format!("Message {} is protected without freshness: it can be replayed.", message.name))
             .collect();
@@ -215,7 +216,7 @@ impl Resolver<'_> {
                             "add `[group_key]`, or write `key = \"pre-shared\"`",
                         );
                     }
-                    CanProtectionKind::SecOc { profile: secoc.profile, under_group_key }
+                    CanProtectionKind::SecOc { profile: self.secoc_profile(i, secoc), under_group_key }
                 }
                 _ => {
                     self.report(
@@ -231,6 +232,25 @@ impl Resolver<'_> {
             protections.push(CanProtectionPlan { name: spec.name.clone(), kind });
         }
         protections
+    }
+
+    fn secoc_profile(&mut self, i: usize, spec: &SecOcSpec) -> SecOcProfile {
+        let counted = SecOcProfile::profile_1(SECOC_FRESHNESS).expect("8 bits of a counter of 8 bytes can be sent");
+        match spec.profile {
+            1 => counted,
+            2 => SecOcProfile::profile_2(),
+            _ => {
+                self.report(
+                    Code::OutOfRange,
+                    at!["protections", i, "secoc", "profile"],
+                    "profile 3 takes its freshness from trips and resets, which a master spreads; scenarios have no \
+                     such master yet",
+                    "not in scenarios yet",
+                    "write `profile = 1`; the library `chronoseal-frameauth` has profile 3 with its master and slaves",
+                );
+                counted
+            }
+        }
     }
 
     /// A node by its name; the first one if there is none of that name, which is then a problem.

@@ -1,0 +1,105 @@
+//! A station of a CAN bus: periodic messages, replayed recordings, what it receives, and the agent that keeps its key.
+//!
+//! The agent (a member or the orchestrator of a group key) is a [`KeyAgent`] of its own and sees every frame; the
+//! application sees every frame too and takes what it listens to. When the agent takes a key into use, messages protected
+//! under the group key use it from then on. Until there is one they are withheld.
+//!
+//! A message carries the low bytes of its sequence number, big-endian, at the front of its data (four, or as many as it
+//! has room for), so that its receivers know which one they have.
+
+mod application;
+
+#[cfg(test)]
+mod tests;
+
+use chronoseal_core::{HandleError, Input, LocalTime, Node, Output, PortId};
+use chronoseal_crypto::symmetric::Key128;
+
+use self::application::Application;
+pub use self::application::{ListenerConfig, MessageProtection, ReplayConfig, StationConfig, TalkerConfig};
+
+/// The only port of a station.
+const PORT: PortId = PortId(0);
+
+/// Something that comes to a group key by exchanging frames.
+pub trait KeyAgent: Node {
+    /// The key in use and its epoch, if there is one.
+    fn key_in_use(&self) -> Option<(u64, Key128)>;
+}
+
+/// A station of a CAN bus.
+pub struct CanStation {
+    agent: Option<Box<dyn KeyAgent + Send>>,
+    application: Application,
+    /// The epoch of the key the application has.
+    epoch: Option<u64>,
+    last: LocalTime,
+}
+
+impl CanStation {
+    /// A station; without an agent it has no group key.
+    pub fn new(config: StationConfig, agent: Option<Box<dyn KeyAgent + Send>>) -> Self {
+        Self { agent, application: Application::new(config), epoch: None, last: LocalTime::from_ps(i64::MIN) }
+    }
+
+    /// Hands the application a key that the agent has taken into use since.
+    fn follow_agent(&mut self) {
+        let Some((epoch, key)) = self.agent.as_ref().and_then(|agent| agent.key_in_use()) else { return };
+        if self.epoch != Some(epoch) {
+            self.epoch = Some(epoch);
+            self.application.use_group_key(&key);
+        }
+    }
+}
+
+impl Node for CanStation {
+    fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        if now < self.last {
+            return Err(HandleError::TimeRanBackwards { last: self.last, now });
+        }
+        self.last = now;
+        match input {
+            Input::Frame { port, rx_at, bytes } => {
+                if port != PORT {
+                    return Err(HandleError::UnknownPort(port));
+                }
+                if let Some(agent) = &mut self.agent {
+                    agent.handle_input(now, Input::Frame { port, rx_at, bytes })?;
+                }
+                self.application.receive(bytes);
+                Ok(())
+            }
+            // Only the agent asks for transmit times.
+            Input::Transmitted { token, tx_at } => match &mut self.agent {
+                Some(agent) => agent.handle_input(now, Input::Transmitted { token, tx_at }),
+                None => Err(HandleError::UnknownToken(token.id())),
+            },
+            Input::Command(command) => {
+                self.application.command(now, command);
+                self.agent.as_mut().map_or(Ok(()), |agent| agent.handle_input(now, Input::Command(command)))
+            }
+            _ => self.agent.as_mut().map_or(Ok(()), |agent| agent.handle_input(now, Input::Timeout)),
+        }
+    }
+
+    fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
+        let mut agent_wakes_at = None;
+        // An effect the application has charged for is its next poll, so the agent waits until it has happened.
+        if !self.application.is_working()
+            && let Some(agent) = &mut self.agent
+        {
+            match agent.poll_output(now, frame) {
+                Output::Timeout(at) => agent_wakes_at = at,
+                output => return output,
+            }
+            self.follow_agent();
+        }
+        match self.application.poll(now, frame) {
+            Output::Timeout(at) => Output::Timeout(match (at, agent_wakes_at) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            }),
+            output => output,
+        }
+    }
+}
