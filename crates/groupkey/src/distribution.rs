@@ -1,0 +1,138 @@
+//! The symmetric scheme's last part: each node gets the master secret, signed and encrypted for it.
+
+use chronoseal_core::{AbortReason, EventKind, LocalTime};
+use chronoseal_crypto::suite::{SIGNATURE_LEN, Suite};
+
+use crate::crypto_stack::{JobPriority, Owner, Request, Response};
+use crate::frame_count::{FRESHNESS_LEN, MASTER_SECRET_LEN, TAG_LEN};
+use crate::identifier::{Address, Identifier, Step};
+use crate::keys::{Secret, distribution_key, distribution_tag_key};
+use crate::member::{Member, stamp_of};
+use crate::profile::Profile;
+use crate::settings::Candidates;
+use crate::station_to_station::{Failure, Stage};
+use crate::text::{self, Stamp, Text};
+
+const CIPHERTEXT_LEN: usize = MASTER_SECRET_LEN + SIGNATURE_LEN;
+
+/// A master secret on its way in.
+pub(crate) struct Incoming {
+    message: Text,
+    candidates: Candidates,
+    stamp: Stamp,
+    plain: Text,
+    /// True once it has been begun with; before, its pair's exchange may not have ended here.
+    is_begun: bool,
+}
+
+/// The identifier under which `member` gets the master secret.
+pub(crate) const fn identifier(member: Address, lead: Address, pair: Address) -> Identifier {
+    Identifier { step: Step::Distribution, first: member, second: lead, result: pair }
+}
+
+/// What the tag of a hardened distribution covers.
+pub(crate) fn tagged_text(member: Address, stamp: Stamp, ciphertext: &[u8]) -> Text {
+    Text::of(&[&[member.0], &stamp.to_bytes(), ciphertext])
+}
+
+impl<S: Suite> Member<S> {
+    pub(crate) fn on_distribution(&mut self, message: Text, rx_at: LocalTime) {
+        let settings = &self.manager.settings;
+        let used = self.manager.key.as_ref().map_or(0, |key| key.epoch);
+        let candidates = match settings.profile {
+            Profile::AsPublished => settings.candidates(rx_at, self.epoch(), used),
+            Profile::Hardened => {
+                let stamp = stamp_of(settings.profile, &message, 0);
+                if stamp.epoch <= used || !settings.is_timely(stamp, rx_at) {
+                    return self.refuse_distribution(AbortReason::OrchestrationStale);
+                }
+                Candidates::only(stamp.epoch)
+            }
+        };
+        let (stamp, plain) = (Stamp::default(), Text::EMPTY);
+        self.incoming = Some(Incoming { message, candidates, stamp, plain, is_begun: false });
+        self.resume_distribution();
+    }
+
+    /// Begins with a distribution that waited for its pair's exchange.
+    pub(crate) fn resume_distribution(&mut self) {
+        if self.incoming.as_ref().is_some_and(|incoming| !incoming.is_begun) && self.channel_key().is_some() {
+            self.try_distribution();
+        }
+    }
+
+    /// Tries the next epoch it may bear.
+    fn try_distribution(&mut self) {
+        let (profile, own) = (self.manager.settings.profile, self.manager.own);
+        let Some(channel) = self.channel_key().cloned() else { return };
+        let Some(incoming) = self.incoming.as_mut() else { return };
+        incoming.is_begun = true;
+        let Some(epoch) = incoming.candidates.next() else {
+            return self.refuse_distribution(AbortReason::DistributionRefused);
+        };
+        incoming.stamp = stamp_of(profile, &incoming.message, epoch);
+        let request = match profile {
+            Profile::AsPublished => decrypt(&channel, incoming, 0),
+            Profile::Hardened => {
+                let ciphertext = &incoming.message.as_bytes()[FRESHNESS_LEN..][..CIPHERTEXT_LEN];
+                incoming.message.array::<TAG_LEN>(FRESHNESS_LEN + CIPHERTEXT_LEN).map(|tag| Request::MacVerify {
+                    key: distribution_tag_key(&channel, epoch),
+                    text: tagged_text(own, incoming.stamp, ciphertext),
+                    tag,
+                })
+            }
+        };
+        self.ask(request);
+    }
+
+    fn ask(&mut self, request: Option<Request>) {
+        let is_asked = request.is_some_and(|request| self.manager.submit(Owner::Distribution, JobPriority::Exchange, request));
+        if !is_asked {
+            self.refuse_distribution(AbortReason::Overloaded);
+        }
+    }
+
+    pub(crate) fn on_distribution_response(&mut self, response: Response) {
+        let profile = self.manager.settings.profile;
+        let digest = self.manager.pair_shares_digest();
+        let channel = self.channel_key().cloned();
+        let (Some(incoming), Some(channel)) = (self.incoming.as_mut(), channel) else { return };
+        match response {
+            Response::TagVerified(true) => {
+                let request = decrypt(&channel, incoming, FRESHNESS_LEN);
+                self.ask(request);
+            }
+            Response::Ciphered(plain) => {
+                let parts = (plain.array::<MASTER_SECRET_LEN>(0), plain.array(MASTER_SECRET_LEN));
+                incoming.plain = plain;
+                let (Some(secret), Some(signature)) = parts else { return };
+                let text = text::master_secret_text(profile, &secret, &digest, incoming.stamp);
+                let signer = self.manager.tree.lead();
+                self.ask(Some(Request::SignatureVerify { signer, text, signature }));
+            }
+            Response::SignatureVerified(true) => {
+                let (secret, epoch) = (incoming.plain.array::<MASTER_SECRET_LEN>(0), incoming.stamp.epoch);
+                self.incoming = None;
+                if let Some(secret) = secret {
+                    self.on_agreed(Secret::from_array(secret).with_shares(&digest), epoch);
+                }
+            }
+            _ => self.try_distribution(),
+        }
+    }
+
+    fn refuse_distribution(&mut self, reason: AbortReason) {
+        self.incoming = None;
+        let (own, lead) = (self.manager.own, self.manager.tree.lead());
+        let pair = self.manager.tree.pair_of(own).unwrap_or(Address::RESERVED);
+        let exchange = identifier(own, lead, pair).exchange();
+        let failure = Failure { exchange, stage: Stage::Distribution, peer: lead, reason };
+        self.manager.tell_failure(EventKind::ExchangeAborted, failure);
+    }
+}
+
+fn decrypt(channel: &chronoseal_crypto::symmetric::Key128, incoming: &Incoming, start: usize) -> Option<Request> {
+    let ciphertext = incoming.message.as_bytes().get(start..start + CIPHERTEXT_LEN)?;
+    let key = distribution_key(channel, incoming.stamp.epoch);
+    Some(Request::Decrypt { key, counter: [0; 16], text: Text::of(&[ciphertext]) })
+}

@@ -1,0 +1,529 @@
+//! What members and orchestrator have in common: exchanges, secrets, jobs, messages and the group key.
+
+use chronoseal_core::{AbortReason, Event, EventKind, LocalTime, Output, StreamId};
+use chronoseal_crypto::suite::{SECRET_LEN, Share, Suite};
+use chronoseal_crypto::symmetric::Key128;
+
+use crate::crypto_stack::{CryptoInterface, CryptoServiceManager, Job, JobPriority, Owner, Request, Response};
+use crate::frame_count::{ABORT_LEN, TAG_LEN, confirmation_len, distribution_len, orchestration_len};
+use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
+use crate::keys::Secret;
+use crate::profile::{Installation, MEMBERS_MAX, Scheme};
+use crate::roster::{Roster, RosterError};
+use crate::settings::{Candidates, Settings};
+use crate::station_to_station::{Effect, Exchange, ExchangeSetup, Failure, Need, Part, Stage};
+use crate::text::{self, Text};
+use crate::transport::{Inbox, Outbox, WrongPiece};
+use crate::tree::Tree;
+
+/// Exchanges a node can have open: one for each level of the deepest tree, and requests being verified.
+pub(crate) const SLOTS: usize = 20;
+const EVENTS_LEN: usize = 64;
+
+/// A group key in use.
+#[derive(Clone, Debug)]
+pub struct GroupKey {
+    /// The key.
+    pub key: Key128,
+    /// Which one it is: it grows with each key.
+    pub epoch: u32,
+}
+
+/// A group key that not all have confirmed.
+pub(crate) struct Candidate {
+    pub(crate) secret: Secret,
+    pub(crate) epoch: u32,
+}
+
+/// What a logical ECU's members share.
+struct LogicalSecret {
+    secret: Secret,
+    /// Of a pair: the private channel.
+    channel: Option<Key128>,
+}
+
+/// A request whose signature is being checked.
+pub(crate) struct PendingRequest {
+    pub(crate) identifier: Identifier,
+    pub(crate) message: Text,
+    pub(crate) candidates: Candidates,
+    /// The epoch being tried.
+    pub(crate) trying: u32,
+}
+
+pub(crate) struct Slot {
+    /// Tells one exchange from the next in the same slot.
+    pub(crate) number: u32,
+    pub(crate) exchange: Exchange,
+    /// `None` once it is authorised.
+    pub(crate) request: Option<PendingRequest>,
+    pub(crate) deadline: LocalTime,
+}
+
+/// What the manager did.
+pub(crate) enum Progress {
+    Output(Output),
+    /// A job of the node's own ended.
+    Response(Owner, Response),
+    /// An exchange of this epoch succeeded; its secret is stored.
+    Done(ExchangeId, u32),
+    /// An exchange was given up; the event is told.
+    Failed(Failure),
+    /// A step that nobody else needs to know of.
+    Again,
+    /// Nothing to do until the next input or deadline.
+    Idle,
+}
+
+/// Everything a node is made from.
+pub struct NodeConfig<S: Suite> {
+    /// Settings.
+    pub settings: Settings,
+    /// Its own address.
+    pub address: Address,
+    /// Its signature key.
+    pub signing_key: S::SigningKey,
+    /// Who belongs to the network.
+    pub roster: Roster<S>,
+    /// Their tree.
+    pub tree: Tree,
+    /// Seeds its private keys: 32 bytes no one can guess, different for every node and start.
+    pub seed: [u8; SECRET_LEN],
+}
+
+pub(crate) struct Manager<S: Suite> {
+    pub(crate) settings: Settings,
+    pub(crate) own: Address,
+    pub(crate) roster: Roster<S>,
+    pub(crate) tree: Tree,
+    pub(crate) crypto: CryptoInterface<S>,
+    csm: CryptoServiceManager,
+    /// The job whose work was told and which the next poll computes.
+    current: Option<Job>,
+    secrets: [Option<LogicalSecret>; 256],
+    pub(crate) slots: [Option<Slot>; SLOTS],
+    numbers: u32,
+    pub(crate) inbox: Inbox,
+    pub(crate) outbox: Outbox,
+    events: [Option<Event>; EVENTS_LEN],
+    events_head: usize,
+    events_len: usize,
+    /// Shares of pairs since the last key: what the symmetric scheme's key is derived from, and for the orchestrator those
+    /// that came before their turn.
+    pair_shares: [[Option<Share>; 2]; MEMBERS_MAX],
+    pub(crate) key: Option<GroupKey>,
+    pub(crate) candidate: Option<Candidate>,
+    pub(crate) last_failure: Option<Failure>,
+    pub(crate) is_running: bool,
+    last_now: LocalTime,
+}
+
+impl<S: Suite> Manager<S> {
+    pub(crate) fn new(config: NodeConfig<S>) -> Result<Self, RosterError> {
+        let NodeConfig { settings, address, signing_key, roster, tree, seed } = config;
+        roster.check_own_key(address, &signing_key)?;
+        Ok(Self {
+            settings,
+            own: address,
+            roster,
+            tree,
+            crypto: CryptoInterface::new(signing_key, seed),
+            csm: CryptoServiceManager::default(),
+            current: None,
+            secrets: [const { None }; 256],
+            slots: [const { None }; SLOTS],
+            numbers: 0,
+            inbox: Inbox::new(settings.transport),
+            outbox: Outbox::new(settings.transport),
+            events: [None; EVENTS_LEN],
+            events_head: 0,
+            events_len: 0,
+            pair_shares: [[None; 2]; MEMBERS_MAX],
+            key: None,
+            candidate: None,
+            last_failure: None,
+            is_running: false,
+            last_now: LocalTime::ZERO,
+        })
+    }
+
+    /// Notes the time and says whether the driver let it run backwards.
+    pub(crate) fn clock(&mut self, now: LocalTime) -> Result<(), chronoseal_core::HandleError> {
+        if now < self.last_now {
+            return Err(chronoseal_core::HandleError::TimeRanBackwards { last: self.last_now, now });
+        }
+        self.last_now = now;
+        Ok(())
+    }
+
+    // ---- events
+
+    /// Tells an event; if the driver has not listened for long, the oldest is lost.
+    pub(crate) fn tell(&mut self, kind: EventKind, sequence: u64, value: i64) {
+        let tail = (self.events_head + self.events_len) % EVENTS_LEN;
+        self.events[tail] = Some(Event { kind, stream: StreamId::NONE, sequence, value });
+        if self.events_len == EVENTS_LEN {
+            self.events_head = (self.events_head + 1) % EVENTS_LEN;
+        } else {
+            self.events_len += 1;
+        }
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        let event = self.events[self.events_head].take()?;
+        self.events_head = (self.events_head + 1) % EVENTS_LEN;
+        self.events_len -= 1;
+        Some(event)
+    }
+
+    pub(crate) fn tell_failure(&mut self, kind: fn(AbortReason) -> EventKind, failure: Failure) {
+        let value = i64::from(failure.stage as u8) << 8 | i64::from(failure.peer.0);
+        self.tell(kind(failure.reason), sequence_of(failure.exchange), value);
+        self.last_failure = Some(failure);
+    }
+
+    // ---- secrets
+
+    pub(crate) fn secret(&self, address: Address) -> Option<&Secret> {
+        self.secrets[address.index()].as_ref().map(|logical| &logical.secret)
+    }
+
+    pub(crate) fn channel(&self, pair: Address) -> Option<&Key128> {
+        self.secrets[pair.index()].as_ref()?.channel.as_ref()
+    }
+
+    pub(crate) fn set_secret(&mut self, address: Address, secret: Secret) {
+        self.secrets[address.index()] = Some(LogicalSecret { secret, channel: None });
+    }
+
+    /// Forgets the secrets of `result` and of all above it, and gives up their authorised exchanges.
+    pub(crate) fn invalidate(&mut self, result: Address) {
+        let Self { tree, secrets, slots, .. } = self;
+        for address in core::iter::once(result).chain(tree.path(result)) {
+            secrets[address.index()] = None;
+            for slot in slots.iter_mut() {
+                let is_stale = slot.as_ref().is_some_and(|slot| {
+                    slot.request.is_none() && slot.exchange.setup().id.result == address
+                });
+                if is_stale {
+                    *slot = None;
+                }
+            }
+        }
+    }
+
+    // ---- exchanges
+
+    /// Puts an exchange into a free slot.
+    pub(crate) fn open(&mut self, exchange: Exchange, request: Option<PendingRequest>, deadline: LocalTime) -> Option<usize> {
+        let free = self.slots.iter().position(Option::is_none)?;
+        self.numbers = self.numbers.wrapping_add(1);
+        self.slots[free] = Some(Slot { number: self.numbers, exchange, request, deadline });
+        Some(free)
+    }
+
+    pub(crate) fn free_slots(&self) -> usize {
+        self.slots.iter().filter(|slot| slot.is_none()).count()
+    }
+
+    /// The setup of an exchange in which this node takes part on `side`.
+    pub(crate) fn setup(&self, id: ExchangeId, side: Side, stamp: text::Stamp) -> ExchangeSetup {
+        let acting = [self.tree.active_of(id, Side::First), self.tree.active_of(id, Side::Second)];
+        let part = if acting[side.index()] == self.own {
+            Part::Active { is_own: id.operand(side) == self.own }
+        } else {
+            Part::Passive
+        };
+        ExchangeSetup { id, side, part, acting, stamp, profile: self.settings.profile }
+    }
+
+    /// A frame of an exchange: shares and confirmations, for every exchange they may belong to.
+    pub(crate) fn on_exchange_frame(&mut self, identifier: Identifier, data: &[u8], rx_at: LocalTime) {
+        let id = identifier.exchange();
+        let belongs = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.exchange.setup().id == id);
+        let keeps_pair_shares = self.tree.scheme() == Scheme::Symmetric || self.own == self.tree.lead();
+        let is_pair_share = keeps_pair_shares
+            && matches!(identifier.step, Step::ShareFirst | Step::ShareSecond)
+            && self.tree.is_pair(id.result);
+        if !is_pair_share && !self.slots.iter().any(belongs) {
+            return;
+        }
+        let (side, is_share) = match identifier.step {
+            Step::ShareFirst => (Side::First, true),
+            Step::ShareSecond => (Side::Second, true),
+            Step::ConfirmationFirst => (Side::First, false),
+            _ => (Side::Second, false),
+        };
+        let len = if is_share { S::SHARE_LEN } else { confirmation_len(self.settings.profile) };
+        let message = match self.inbox.push(identifier, data, len, rx_at) {
+            Ok(Some(message)) => message,
+            Ok(None) => return,
+            Err(WrongPiece) => {
+                for index in 0..SLOTS {
+                    if belongs(&self.slots[index]) {
+                        self.give_up(index, AbortReason::WrongLength);
+                    }
+                }
+                return;
+            }
+        };
+        if is_pair_share {
+            self.note_pair_share(id.result, side, message.as_bytes());
+        }
+        for slot in self.slots.iter_mut().flatten().filter(|slot| slot.exchange.setup().id == id) {
+            if is_share {
+                slot.exchange.on_share(side, message.as_bytes());
+            } else {
+                slot.exchange.on_confirmation(side, &message);
+            }
+        }
+    }
+
+    fn note_pair_share(&mut self, pair: Address, side: Side, share: &[u8]) {
+        let position = self.tree.children(pair).and_then(|(member, _)| self.roster.position(member));
+        if let Some(position) = position {
+            self.pair_shares[position][side.index()] = Share::new(share);
+        }
+    }
+
+    /// A pair's share heard since the last key.
+    pub(crate) fn pair_share(&self, pair: Address, side: Side) -> Option<Share> {
+        let (member, _) = self.tree.children(pair)?;
+        self.pair_shares[self.roster.position(member)?][side.index()]
+    }
+
+    /// The shares of all pairs formed since the last key, hashed in the order of the roster.
+    pub(crate) fn pair_shares_digest(&self) -> [u8; 32] {
+        let mut digest = [0; 32];
+        for (position, shares) in self.pair_shares.iter().enumerate() {
+            if let [Some(first), Some(second)] = shares {
+                digest = text::digest(
+                    b"chronoseal/1 pair shares",
+                    &[&digest, &[position as u8], first.as_bytes(), second.as_bytes()],
+                );
+            }
+        }
+        digest
+    }
+
+    /// Forgets one pair's shares, for they are going to be exchanged anew.
+    pub(crate) fn forget_pair_shares(&mut self, pair: Address) {
+        let position = self.tree.children(pair).and_then(|(member, _)| self.roster.position(member));
+        if let Some(position) = position.filter(|_| self.tree.is_pair(pair)) {
+            self.pair_shares[position] = [None; 2];
+        }
+    }
+
+    pub(crate) fn on_transmitted(&mut self, token: u64) {
+        for slot in self.slots.iter_mut().flatten() {
+            let id = slot.exchange.setup().id;
+            let is_its = |step: &Step| u64::from(id.message(*step).can_id().raw()) == token;
+            let steps = [Step::ShareFirst, Step::ShareSecond, Step::ConfirmationFirst, Step::ConfirmationSecond];
+            if let Some(step) = steps.into_iter().find(is_its) {
+                slot.exchange.on_transmitted(step);
+            }
+        }
+    }
+
+    /// Ends an exchange with a failure: told, reported to the orchestrator, and remembered.
+    pub(crate) fn give_up(&mut self, index: usize, reason: AbortReason) -> Option<Failure> {
+        let failure = self.slots[index].as_ref()?.exchange.failure(reason);
+        self.fail(index, failure);
+        Some(failure)
+    }
+
+    fn fail(&mut self, index: usize, failure: Failure) {
+        let was_authorised = self.slots[index].take().is_some_and(|slot| slot.request.is_none());
+        self.tell_failure(EventKind::ExchangeAborted, failure);
+        if was_authorised && self.own != self.tree.lead() {
+            let report: [u8; ABORT_LEN] = [failure.reason as u8, failure.stage as u8, self.own.0];
+            // If there is no room, the orchestrator's own timeout tells it.
+            self.outbox.push(failure.exchange.message(Step::Abort), Text::of(&[&report]), false);
+        }
+    }
+
+    /// Exchanges whose time is over; the first one.
+    pub(crate) fn time_out(&mut self, now: LocalTime) -> Option<Failure> {
+        let is_over = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.deadline <= now);
+        let index = self.slots.iter().position(is_over)?;
+        let failure = self.slots[index].as_ref()?.exchange.timed_out();
+        self.fail(index, failure);
+        Some(failure)
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<LocalTime> {
+        self.slots.iter().flatten().map(|slot| slot.deadline).min()
+    }
+
+    // ---- jobs
+
+    /// Puts a job into the queue; false if that is full.
+    pub(crate) fn submit(&mut self, owner: Owner, priority: JobPriority, request: Request) -> bool {
+        self.csm.submit(Job { owner, priority, request }).is_ok()
+    }
+
+    /// Lets every exchange ask for what it needs.
+    fn schedule(&mut self) -> Option<Failure> {
+        for index in 0..SLOTS {
+            let Self { slots, secrets, csm, own, .. } = self;
+            let Some(slot) = slots[index].as_mut().filter(|slot| slot.request.is_none()) else { continue };
+            let setup = slot.exchange.setup();
+            let operand = setup.id.operand(setup.side);
+            let secret = secrets[operand.index()].as_ref().filter(|_| operand != *own).map(|logical| &logical.secret);
+            match slot.exchange.need(secret) {
+                Ok(Need::Job(request)) => {
+                    let owner = Owner::Exchange { slot: index as u8, number: slot.number };
+                    if csm.submit(Job { owner, priority: JobPriority::Exchange, request }).is_err() {
+                        slot.exchange.job_refused();
+                    }
+                }
+                Ok(_) => {}
+                Err(reason) => return self.give_up(index, reason),
+            }
+        }
+        None
+    }
+
+    /// The next thing to do or tell. A frame to send is written to `frame`.
+    pub(crate) fn poll(&mut self, now: LocalTime, frame: &mut [u8]) -> Progress {
+        if let Some(job) = self.current.take() {
+            let response = self.crypto.process_job(&self.roster, job.request);
+            return self.on_response(job.owner, response);
+        }
+        if let Some(event) = self.next_event() {
+            return Progress::Output(Output::Event(event));
+        }
+        if let Some(transmit) = self.outbox.poll(now, self.settings.port, frame) {
+            return Progress::Output(Output::Transmit(transmit));
+        }
+        if !self.is_running {
+            return Progress::Idle;
+        }
+        if let Some(failure) = self.schedule() {
+            return Progress::Failed(failure);
+        }
+        match self.csm.main_function() {
+            None => Progress::Idle,
+            Some(job) => match job.request.work::<S>() {
+                Some(work) => {
+                    self.current = Some(job);
+                    Progress::Output(Output::Work(work))
+                }
+                None => {
+                    let response = self.crypto.process_job(&self.roster, job.request);
+                    self.on_response(job.owner, response)
+                }
+            },
+        }
+    }
+
+    fn on_response(&mut self, owner: Owner, response: Response) -> Progress {
+        let Owner::Exchange { slot: index, number } = owner else { return Progress::Response(owner, response) };
+        let index = usize::from(index);
+        let Some(slot) = self.slots[index].as_mut().filter(|slot| slot.number == number) else {
+            // The exchange has been given up or begun anew while this was computed.
+            return Progress::Response(owner, response);
+        };
+        if slot.request.is_some() {
+            return Progress::Response(owner, response);
+        }
+        let id = slot.exchange.setup().id;
+        match slot.exchange.on_response::<S>(response) {
+            Err(reason) => self.give_up(index, reason).map_or(Progress::Again, Progress::Failed),
+            Ok(Effect::Nothing) => Progress::Again,
+            Ok(Effect::Send(step, message)) => {
+                let side = slot.exchange.setup().side;
+                if matches!(step, Step::ShareFirst | Step::ShareSecond) && self.tree.is_pair(id.result) {
+                    self.note_pair_share(id.result, side, message.as_bytes());
+                }
+                if self.outbox.push(id.message(step), message, true) {
+                    Progress::Again
+                } else {
+                    self.give_up(index, AbortReason::Overloaded).map_or(Progress::Again, Progress::Failed)
+                }
+            }
+            Ok(Effect::Done) => {
+                let epoch = slot.exchange.setup().stamp.epoch;
+                let keys = self.slots[index].take().and_then(|slot| slot.exchange.into_keys());
+                let Some(keys) = keys else { return Progress::Again };
+                let channel = self.tree.is_pair(id.result).then(|| keys.channel.clone());
+                self.secrets[id.result.index()] = Some(LogicalSecret { secret: keys.logical.clone(), channel });
+                self.tell(EventKind::ExchangeDone, sequence_of(id), i64::from(epoch));
+                Progress::Done(id, epoch)
+            }
+        }
+    }
+
+    // ---- the group key
+
+    /// A new key that this node holds, and all others should.
+    pub(crate) fn agree(&mut self, secret: Secret, epoch: u32) {
+        self.tell(EventKind::KeyAgreed, u64::from(epoch), i64::from(epoch));
+        self.candidate = Some(Candidate { secret, epoch });
+        if self.settings.installation == Installation::Unconfirmed {
+            self.install();
+        }
+    }
+
+    /// Takes the new key into use; the old one is gone.
+    pub(crate) fn install(&mut self) {
+        let Some(candidate) = self.candidate.take() else { return };
+        let epoch = candidate.epoch;
+        self.key = Some(GroupKey { key: candidate.secret.traffic_key(), epoch });
+        self.pair_shares = [[None; 2]; MEMBERS_MAX];
+        self.tell(EventKind::KeyInstalled, u64::from(epoch), i64::from(epoch));
+    }
+
+    /// Gives up the new key; the old one stays.
+    pub(crate) fn refuse(&mut self, stage: Stage, peer: Address, reason: AbortReason) {
+        self.candidate = None;
+        let exchange = ExchangeId { first: self.tree.lead(), second: Address::RESERVED, result: self.tree.group() };
+        self.tell_failure(EventKind::KeyRefused, Failure { exchange, stage, peer, reason });
+    }
+
+    /// What a member's word that it holds a key is computed over.
+    pub(crate) fn ready_text(&self, member: Address, epoch: u32) -> Text {
+        Text::of(&[&self.ready_identifier(member).can_id().raw().to_be_bytes(), &epoch.to_be_bytes()])
+    }
+
+    pub(crate) fn ready_identifier(&self, member: Address) -> Identifier {
+        Identifier { step: Step::Ready, first: member, second: self.tree.lead(), result: self.tree.group() }
+    }
+
+    pub(crate) fn commit_identifier(&self) -> Identifier {
+        let (first, result) = (self.tree.lead(), self.tree.group());
+        Identifier { step: Step::Commit, first, second: Address::RESERVED, result }
+    }
+
+    pub(crate) fn start_identifier(&self) -> Identifier {
+        Identifier { step: Step::Start, ..self.commit_identifier() }
+    }
+
+    /// Length of a message by its step [byte].
+    pub(crate) fn message_len(&self, step: Step) -> usize {
+        let profile = self.settings.profile;
+        match step {
+            Step::Orchestration | Step::Start | Step::Commit | Step::DirectAssignment => orchestration_len(profile),
+            Step::ShareFirst | Step::ShareSecond => S::SHARE_LEN,
+            Step::ConfirmationFirst | Step::ConfirmationSecond => confirmation_len(profile),
+            Step::Distribution => distribution_len(profile),
+            Step::Ready => TAG_LEN,
+            Step::Abort => ABORT_LEN,
+        }
+    }
+
+    /// Stops at once and forgets what is under way; keys stay.
+    pub(crate) fn stop(&mut self) {
+        self.is_running = false;
+        self.csm.cancel_all();
+        self.current = None;
+        self.outbox.clear();
+        self.slots = [const { None }; SLOTS];
+        self.candidate = None;
+    }
+}
+
+/// How events name an exchange: the identifier of its request.
+pub(crate) fn sequence_of(id: ExchangeId) -> u64 {
+    u64::from(id.message(Step::Orchestration).can_id().raw())
+}

@@ -1,0 +1,431 @@
+//! The security orchestrator (SoECU): requests exchanges, takes part in them, and confirms the group key.
+
+mod confirmation;
+mod run;
+
+use chronoseal_core::{AbortReason, Command, Duration, EventKind, HandleError, Input, LocalTime, Node, Output};
+use chronoseal_crypto::suite::{Signature, Suite};
+use chronoseal_crypto::symmetric::Key128;
+
+use crate::crypto_stack::{Owner, Response};
+use crate::frame_count::frames_of;
+use crate::identifier::{Address, ExchangeId, Identifier, Step};
+use crate::keys::Secret;
+use crate::manager::{GroupKey, Manager, NodeConfig, Progress};
+use crate::member::Member;
+use crate::profile::{OrchestrationSigning, SpareNode};
+use crate::roster::{Roster, RosterError};
+use crate::station_to_station::{Failure, Stage};
+use crate::text::{Stamp, Text};
+use crate::transport::protocol_frame;
+use crate::tree::Tree;
+
+/// Operations that can wait.
+pub const OPERATIONS_MAX: usize = 16;
+
+/// What the orchestrator can do to a network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operation {
+    /// A key for everybody: every exchange of the tree.
+    Establish,
+    /// Removes an ECU: the orchestrator takes its place, and every key it held is renewed.
+    Remove(Address),
+    /// Takes an ECU back, or in for the first time.
+    Add(Address),
+    /// Removes an ECU for good: its credential is not accepted again.
+    Revoke(Address),
+    /// Joins the two networks whose roster and tree were given to [`Orchestrator::merge_into`].
+    Merge,
+}
+
+/// Why an operation is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OperationError {
+    /// No such ECU.
+    #[error("address {0} is no ECU of this network")]
+    UnknownAddress(Address),
+    /// It is not in the group.
+    #[error("address {0} has been removed already")]
+    AlreadyRemoved(Address),
+    /// It is in the group.
+    #[error("address {0} has not been removed")]
+    AlreadyPresent(Address),
+    /// Nobody would be left to share a key with.
+    #[error("address {0} is the last ECU of the group")]
+    LastMember(Address),
+    /// Its credential was revoked.
+    #[error("the credential of address {0} is revoked")]
+    Revoked(Address),
+    /// Nothing was merged into this network.
+    #[error("there is no second network to merge with")]
+    NothingToMerge,
+    /// Too many operations wait.
+    #[error("{OPERATIONS_MAX} operations wait already")]
+    TooMany,
+}
+
+/// How far a result has come in a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Progression {
+    /// Not part of the run.
+    Idle,
+    /// Its request has to be signed before the run's first is sent.
+    Unsigned,
+    /// Its turn has not come.
+    Pending,
+    /// Its request is being signed.
+    Signing,
+    /// Requested.
+    InFlight,
+    /// Its exchange has ended well, as far as can be heard.
+    Done,
+}
+
+/// What the orchestrator knows of one exchange.
+#[derive(Clone, Copy)]
+struct Supervision {
+    progression: Progression,
+    attempts: u8,
+    deadline: LocalTime,
+    /// Of the last request.
+    stamp: Stamp,
+    /// Frames heard of shares and confirmations, first and second.
+    heard: [u8; 4],
+}
+
+const NOT_SUPERVISED: Supervision = Supervision {
+    progression: Progression::Idle,
+    attempts: 0,
+    deadline: LocalTime::ZERO,
+    stamp: Stamp { epoch: 0, time_ms: 0 },
+    heard: [0; 4],
+};
+
+/// What the orchestrator is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Idle,
+    /// The one request of a run along the fixed tree is to be signed, or is being signed.
+    Starting { is_asked: bool },
+    Exchanging,
+    /// The master secret is to be signed, or goes to one node after the other.
+    Distributing(Distributing),
+    Confirming,
+    Committing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Distributing {
+    Sign,
+    Signing,
+    Next,
+    Sealing(Address),
+}
+
+/// A member's word that it holds the key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Readiness {
+    Missing,
+    Heard([u8; 16]),
+    Checking,
+    Ready,
+}
+
+/// The orchestrator of a network.
+pub struct Orchestrator<S: Suite> {
+    manager: Manager<S>,
+    phase: Phase,
+    supervision: [Supervision; 256],
+    /// Results whose secrets may differ among members because a run failed.
+    is_stale: [bool; 256],
+    /// Requests signed ahead.
+    signatures: [Option<Signature>; 256],
+    /// Whose path to the root it follows.
+    followed: Address,
+    epoch: u32,
+    /// No request before: the timestamp would lie in the future.
+    resume_at: LocalTime,
+    deadline: LocalTime,
+    operations: [Option<(LocalTime, Operation)>; OPERATIONS_MAX],
+    is_revoked: [bool; 256],
+    can_merge: bool,
+    /// The run has one request for all.
+    is_along_tree: bool,
+    // Symmetric scheme.
+    master: Option<Secret>,
+    master_stamp: Stamp,
+    master_signature: Text,
+    sealed: Text,
+    /// To whom the master secret has been sent.
+    is_served: [bool; 256],
+    // Installation.
+    readiness: [Readiness; 256],
+    rounds_left: u8,
+    commit: Text,
+    commit_stamp: Stamp,
+    commit_repeats_left: u8,
+}
+
+impl<S: Suite> Orchestrator<S> {
+    /// An orchestrator that establishes a key at [`Command::Start`].
+    ///
+    /// # Errors
+    /// [`RosterError`] if its key is not the one stored, or if a run along the fixed tree is asked for in a tree with
+    /// direct assignments, whose messages are requests.
+    pub fn new(config: NodeConfig<S>) -> Result<Self, RosterError> {
+        let manager = Manager::new(config)?;
+        let has_singles = manager.tree.results().any(|result| manager.tree.is_single(result));
+        if manager.settings.signing == OrchestrationSigning::Once && has_singles {
+            return Err(RosterError::NeedsRequests(SpareNode::DirectAssignment));
+        }
+        if manager.own != manager.tree.lead() {
+            return Err(RosterError::NotTheOrchestrator(manager.own));
+        }
+        let mut operations = [None; OPERATIONS_MAX];
+        operations[0] = Some((LocalTime::ZERO, Operation::Establish));
+        Ok(Self {
+            manager,
+            phase: Phase::Idle,
+            supervision: [NOT_SUPERVISED; 256],
+            is_stale: [false; 256],
+            signatures: [None; 256],
+            followed: Address::RESERVED,
+            epoch: 0,
+            resume_at: LocalTime::ZERO,
+            deadline: LocalTime::ZERO,
+            operations,
+            is_revoked: [false; 256],
+            can_merge: false,
+            is_along_tree: false,
+            master: None,
+            master_stamp: Stamp::default(),
+            master_signature: Text::EMPTY,
+            sealed: Text::EMPTY,
+            is_served: [false; 256],
+            readiness: [Readiness::Missing; 256],
+            rounds_left: 0,
+            commit: Text::EMPTY,
+            commit_stamp: Stamp::default(),
+            commit_repeats_left: 0,
+        })
+    }
+
+    /// Puts off the first operation, the key for everybody, from [`Command::Start`] to `at`.
+    #[must_use]
+    pub const fn establishing_at(mut self, at: LocalTime) -> Self {
+        self.operations[0] = Some((at, Operation::Establish));
+        self
+    }
+
+    /// Asks for an operation, not before `at` and after those asked for earlier. It begins with the next input.
+    ///
+    /// # Errors
+    /// [`OperationError::TooMany`], or [`OperationError::UnknownAddress`]. What depends on the state of the network then is
+    /// checked when its turn comes, and told as [`EventKind::KeyRefused`].
+    pub fn schedule(&mut self, at: LocalTime, operation: Operation) -> Result<(), OperationError> {
+        if let Operation::Remove(address) | Operation::Add(address) | Operation::Revoke(address) = operation
+            && self.manager.roster.position(address).is_none()
+        {
+            return Err(OperationError::UnknownAddress(address));
+        }
+        let free = self.operations.iter_mut().find(|slot| slot.is_none()).ok_or(OperationError::TooMany)?;
+        *free = Some((at, operation));
+        Ok(())
+    }
+
+    /// Its address.
+    pub const fn address(&self) -> Address {
+        self.manager.own
+    }
+
+    /// The group key in use.
+    pub const fn group_key(&self) -> Option<&GroupKey> {
+        self.manager.key.as_ref()
+    }
+
+    /// The secret of a logical ECU, if it followed the exchange it came of.
+    pub fn logical_secret(&self, address: Address) -> Option<&Secret> {
+        self.manager.secret(address)
+    }
+
+    /// The key of its private channel to a member.
+    pub fn channel_key(&self, member: Address) -> Option<&Key128> {
+        self.manager.channel(self.manager.tree.pair_of(member)?)
+    }
+
+    /// The last thing that went wrong.
+    pub const fn last_failure(&self) -> Option<Failure> {
+        self.manager.last_failure
+    }
+
+    /// The tree as it is now.
+    pub const fn tree(&self) -> &Tree {
+        &self.manager.tree
+    }
+
+    /// Who belongs to the network.
+    pub const fn roster(&self) -> &Roster<S> {
+        &self.manager.roster
+    }
+
+    /// True while a run is under way.
+    pub fn is_busy(&self) -> bool {
+        self.phase != Phase::Idle
+    }
+
+    /// Takes over the network that this one and another become; [`Operation::Merge`] then joins their roots.
+    pub fn merge_into(&mut self, roster: Roster<S>, tree: Tree) {
+        (self.manager.roster, self.manager.tree) = (roster, tree);
+        self.can_merge = true;
+    }
+
+    /// Becomes a member of the network that another orchestrator leads from now on. Secrets and keys stay.
+    pub fn retire(mut self, roster: Roster<S>, tree: Tree) -> Member<S> {
+        (self.manager.roster, self.manager.tree) = (roster, tree);
+        Member::of(self.manager)
+    }
+
+    fn on_frame(&mut self, now: LocalTime, rx_at: LocalTime, bytes: &[u8]) {
+        let Some((identifier, data)) = protocol_frame(bytes, self.manager.settings.transport) else { return };
+        match identifier.step {
+            Step::ShareFirst | Step::ShareSecond | Step::ConfirmationFirst | Step::ConfirmationSecond => {
+                let supervision = &mut self.supervision[identifier.result.index()];
+                let message = identifier.step as usize - Step::ShareFirst as usize;
+                supervision.heard[message] = supervision.heard[message].saturating_add(1);
+                self.manager.on_exchange_frame(identifier, data, rx_at);
+            }
+            Step::Abort => self.on_abort(now, identifier.exchange(), data),
+            Step::Ready if identifier == self.manager.ready_identifier(identifier.first) => {
+                self.on_ready(identifier, data, rx_at);
+            }
+            Step::Ready => {}
+            // Only the orchestrator sends these: somebody speaks in its name.
+            Step::Orchestration | Step::Start | Step::Commit | Step::Distribution | Step::DirectAssignment => {
+                let (exchange, peer) = (identifier.exchange(), self.manager.own);
+                let reason = AbortReason::OrchestrationRefused;
+                let failure = Failure { exchange, stage: Stage::Orchestration, peer, reason };
+                self.manager.tell_failure(EventKind::ExchangeAborted, failure);
+            }
+        }
+    }
+
+    /// A participant gave up an exchange. Nothing authenticates this; all it can do is to have the exchange repeated.
+    fn on_abort(&mut self, now: LocalTime, exchange: ExchangeId, data: &[u8]) {
+        let &[reason, stage, reporter] = data else { return };
+        let reason = AbortReason::ALL.into_iter().find(|known| *known as u8 == reason);
+        let stages = [Stage::Orchestration, Stage::Shares, Stage::Confirmations, Stage::Validation];
+        let stage = stages.into_iter().find(|known| *known as u8 == stage);
+        let (Some(reason), Some(stage)) = (reason, stage) else { return };
+        let peer = Address(reporter);
+        let is_current = self.manager.tree.exchange(exchange.result) == Some(exchange);
+        if is_current && self.manager.tree.contains(exchange.result, peer) {
+            self.repeat(now, Failure { exchange, stage, peer, reason });
+        }
+    }
+
+    /// Frames of each message of an exchange.
+    fn frames_due(&self) -> [u8; 4] {
+        let steps = [Step::ShareFirst, Step::ShareSecond, Step::ConfirmationFirst, Step::ConfirmationSecond];
+        steps.map(|step| frames_of(self.manager.message_len(step), self.manager.settings.transport) as u8)
+    }
+
+    /// What is missing of an exchange that should have ended.
+    fn missing(&self, exchange: ExchangeId) -> Failure {
+        let (heard, due) = (self.supervision[exchange.result.index()].heard, self.frames_due());
+        let message = (0..4).find(|index| heard[*index] < due[*index]);
+        let side = if message.is_some_and(|message| message % 2 == 1) {
+            crate::identifier::Side::Second
+        } else {
+            crate::identifier::Side::First
+        };
+        let (stage, reason) = match message {
+            Some(0 | 1) => (Stage::Shares, AbortReason::ShareMissing),
+            Some(_) => (Stage::Confirmations, AbortReason::ConfirmationMissing),
+            None => (Stage::Validation, AbortReason::ConfirmationMissing),
+        };
+        Failure { exchange, stage, peer: self.manager.tree.active_of(exchange, side), reason }
+    }
+
+    fn on_response(&mut self, now: LocalTime, owner: Owner, response: Response) {
+        match (owner, response) {
+            (Owner::Orchestration(result), Response::Signature(signature)) => self.on_signed(now, result, signature),
+            (Owner::Distribution, response) => self.on_distribution_response(response),
+            (Owner::Ready(member), Response::TagVerified(fits)) => self.on_ready_checked(member, fits),
+            (Owner::Commit, Response::Signature(signature)) => self.on_commit_signed(signature),
+            _ => {}
+        }
+    }
+
+    fn on_timeout(&mut self, now: LocalTime) {
+        while let Some(failure) = self.manager.time_out(now) {
+            self.repeat(now, failure);
+        }
+        self.repeat_overdue(now);
+        if self.phase == Phase::Confirming && self.deadline <= now {
+            self.on_confirmation_overdue(now);
+        }
+    }
+
+    fn next_wake(&self) -> Option<LocalTime> {
+        if !self.manager.is_running {
+            return None;
+        }
+        let own = self.manager.next_deadline();
+        match self.phase {
+            Phase::Idle => self.operations.iter().flatten().map(|(at, _)| (*at).max(self.resume_at)).next(),
+            Phase::Confirming => Some(self.deadline),
+            _ => {
+                let in_flight = |supervision: &&Supervision| supervision.progression == Progression::InFlight;
+                let overdue = self.supervision.iter().filter(in_flight).map(|supervision| supervision.deadline).min();
+                overdue.into_iter().chain(own).chain(Some(self.resume_at)).min_by_key(|at| *at)
+            }
+        }
+    }
+
+    /// How long it waits for all to be ready.
+    fn confirmation_time(&self) -> Duration {
+        self.manager.settings.exchange_timeout
+    }
+
+    /// Messages under an identifier.
+    fn send(&mut self, identifier: Identifier, message: Text) {
+        self.manager.outbox.push(identifier, message, false);
+    }
+}
+
+impl<S: Suite> Node for Orchestrator<S> {
+    fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        self.manager.clock(now)?;
+        match input {
+            Input::Command(Command::Start) => self.manager.is_running = true,
+            Input::Command(Command::Stop) => {
+                self.manager.stop();
+                self.phase = Phase::Idle;
+            }
+            Input::Frame { port, .. } if port != self.manager.settings.port => {
+                return Err(HandleError::UnknownPort(port));
+            }
+            Input::Frame { rx_at, bytes, .. } if self.manager.is_running => self.on_frame(now, rx_at, bytes),
+            Input::Transmitted { token, .. } => self.manager.on_transmitted(token.id()),
+            Input::Timeout if self.manager.is_running => self.on_timeout(now),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
+        loop {
+            // Requests go into the queue before own work does, for others wait for them.
+            while self.manager.is_running && self.advance(now) {}
+            match self.manager.poll(now, frame) {
+                Progress::Output(output) => return output,
+                Progress::Response(owner, response) => self.on_response(now, owner, response),
+                Progress::Done(id, epoch) => self.on_done(now, id, epoch),
+                Progress::Failed(failure) => self.repeat(now, failure),
+                Progress::Again => {}
+                Progress::Idle => return Output::Timeout(self.next_wake()),
+            }
+        }
+    }
+}

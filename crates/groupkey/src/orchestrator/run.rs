@@ -1,0 +1,473 @@
+//! A run: which exchanges, in which order, and what is done when one fails.
+
+use chronoseal_core::{AbortReason, EventKind, LocalTime};
+use chronoseal_crypto::suite::{Signature, Suite};
+
+use super::{Distributing, NOT_SUPERVISED, Operation, OperationError, Orchestrator, Phase, Progression, Readiness};
+use crate::crypto_stack::{JobPriority, Owner, Request};
+use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
+use crate::manager::sequence_of;
+use crate::profile::{Monitoring, OrchestrationSigning, Profile, Scheme};
+use crate::settings::time_ms;
+use crate::station_to_station::{Exchange, Failure, Stage};
+use crate::text::{self, Stamp, Text};
+use crate::tree::MembershipChange;
+
+/// Requests being signed at once: enough that the next is ready when one is sent.
+const SIGNING_MAX: usize = 2;
+/// Slots kept free for its own path when it follows everything.
+const SLOTS_RESERVED: usize = 10;
+
+impl<S: Suite> Orchestrator<S> {
+    /// Does the next thing a run needs; false if there is none now.
+    pub(super) fn advance(&mut self, now: LocalTime) -> bool {
+        if now < self.resume_at {
+            return false;
+        }
+        match self.phase {
+            Phase::Idle => self.begin_operation(now),
+            Phase::Starting { is_asked } => !is_asked && self.ask_start(now),
+            Phase::Exchanging => self.advance_exchanges(now),
+            Phase::Distributing(step) => self.advance_distribution(now, step),
+            Phase::Confirming => self.advance_confirmation(now),
+            Phase::Committing => false,
+        }
+    }
+
+    // ---- operations
+
+    fn begin_operation(&mut self, now: LocalTime) -> bool {
+        let Some((at, operation)) = self.operations[0] else { return false };
+        if at > now {
+            return false;
+        }
+        if !self.begin_epoch(now) {
+            return false;
+        }
+        self.operations.rotate_left(1);
+        self.operations[self.operations.len() - 1] = None;
+        if let Err(error) = self.plan(operation) {
+            let (reason, peer) = match error {
+                OperationError::LastMember(peer) | OperationError::Revoked(peer) => (AbortReason::WrongAddresses, peer),
+                _ => (AbortReason::WrongAddresses, self.manager.own),
+            };
+            self.manager.refuse(Stage::Orchestration, peer, reason);
+            return true;
+        }
+        let is_once = self.manager.settings.signing == OrchestrationSigning::Once;
+        self.is_along_tree = is_once && operation == Operation::Establish;
+        self.phase = if self.is_along_tree { Phase::Starting { is_asked: false } } else { Phase::Exchanging };
+        true
+    }
+
+    /// Marks what an operation has to renew.
+    fn plan(&mut self, operation: Operation) -> Result<(), OperationError> {
+        let tree = &mut self.manager.tree;
+        let mut renewed = [false; 256];
+        match operation {
+            Operation::Establish => {
+                tree.results().for_each(|result| renewed[result.index()] = true);
+                // Without a pair for each ECU the orchestrator follows its own leaf's path.
+                self.followed = match tree.scheme() {
+                    Scheme::WithoutOrchestrator => self.manager.own,
+                    _ => tree.present().next().unwrap_or(self.manager.own),
+                };
+            }
+            Operation::Remove(address) | Operation::Revoke(address) => {
+                if !tree.is_present(address) {
+                    return Err(OperationError::AlreadyRemoved(address));
+                }
+                if tree.present().count() == 1 {
+                    return Err(OperationError::LastMember(address));
+                }
+                self.is_revoked[address.index()] |= matches!(operation, Operation::Revoke(_));
+                tree.apply(MembershipChange::Vacated(address));
+                // The pair of a removed ECU is the orchestrator alone, which needs no exchange.
+                tree.path(address).for_each(|result| renewed[result.index()] = true);
+                self.followed = address;
+            }
+            Operation::Add(address) => {
+                if tree.is_present(address) {
+                    return Err(OperationError::AlreadyPresent(address));
+                }
+                if self.is_revoked[address.index()] {
+                    return Err(OperationError::Revoked(address));
+                }
+                tree.apply(MembershipChange::Occupied(address));
+                tree.path(address).for_each(|result| renewed[result.index()] = true);
+                self.followed = address;
+            }
+            Operation::Merge => {
+                if !self.can_merge {
+                    return Err(OperationError::NothingToMerge);
+                }
+                self.can_merge = false;
+                tree.root().into_iter().for_each(|root| renewed[root.index()] = true);
+            }
+        }
+        let first = match self.manager.settings.signing {
+            OrchestrationSigning::Ahead => Progression::Unsigned,
+            _ => Progression::Pending,
+        };
+        for (index, is_renewed) in renewed.into_iter().enumerate() {
+            let is_due = is_renewed || self.is_stale[index];
+            self.is_stale[index] = is_due;
+            self.supervision[index] = NOT_SUPERVISED;
+            self.signatures[index] = None;
+            if is_due {
+                self.supervision[index].progression = first;
+                self.manager.invalidate(Address(index as u8));
+            }
+        }
+        self.manager.candidate = None;
+        self.readiness = [Readiness::Missing; 256];
+        self.is_served = [false; 256];
+        Ok(())
+    }
+
+    /// A new epoch, higher than all before. As published it is a timestamp, which must not lie in the future by more
+    /// than a receiver tolerates; false if it has to wait for that.
+    pub(super) fn begin_epoch(&mut self, now: LocalTime) -> bool {
+        let settings = &self.manager.settings;
+        let granule = settings.granule_of(now);
+        let epoch = granule.max(self.epoch + 1);
+        let is_implicit = settings.profile == Profile::AsPublished;
+        if is_implicit && epoch > granule + 1 {
+            // The granule before this epoch's begins then.
+            let begins = settings.granule.saturating_mul(i64::from(epoch) - 2);
+            self.resume_at = LocalTime::ZERO + begins;
+            return false;
+        }
+        self.epoch = epoch;
+        true
+    }
+
+    pub(super) const fn stamp(&self, now: LocalTime) -> Stamp {
+        Stamp { epoch: self.epoch, time_ms: time_ms(now) }
+    }
+
+    // ---- requests
+
+    fn progression(&self, result: Address) -> Progression {
+        self.supervision[result.index()].progression
+    }
+
+    fn count(&self, progression: Progression) -> usize {
+        self.supervision.iter().filter(|supervision| supervision.progression == progression).count()
+    }
+
+    fn advance_exchanges(&mut self, now: LocalTime) -> bool {
+        self.notice_completed();
+        if self.count(Progression::Signing) < SIGNING_MAX && self.manager.outbox.has_room() {
+            let unsigned = self.manager.tree.results().find(|result| self.progression(*result) == Progression::Unsigned);
+            if let Some(result) = unsigned {
+                return self.ask_signature(now, result);
+            }
+            if self.count(Progression::Unsigned) == 0
+                && let Some(result) = self.manager.tree.clone().results().find(|result| self.is_due(*result))
+            {
+                return self.begin_exchange(now, result);
+            }
+        }
+        let is_open = |progression| self.count(progression) > 0;
+        let is_under_way = [Progression::Unsigned, Progression::Pending, Progression::Signing, Progression::InFlight]
+            .into_iter()
+            .any(is_open);
+        if is_under_way {
+            return false;
+        }
+        match self.manager.tree.root() {
+            None => {
+                self.phase = Phase::Distributing(Distributing::Sign);
+                true
+            }
+            // It follows the last exchange and may need longer than those who take part.
+            Some(_) => false,
+        }
+    }
+
+    /// True if the turn of `result` has come: those it is formed of are settled, and there is room.
+    fn is_due(&self, result: Address) -> bool {
+        let settled = |child: Address| matches!(self.progression(child), Progression::Idle | Progression::Done);
+        let Some((left, right)) = self.manager.tree.children(result) else { return false };
+        if self.progression(result) != Progression::Pending || !settled(left) || !settled(right) {
+            return false;
+        }
+        let tree = &self.manager.tree;
+        if tree.is_pair(result) {
+            let is_open = |pair: &Address| {
+                tree.is_pair(*pair) && matches!(self.progression(*pair), Progression::Signing | Progression::InFlight)
+            };
+            return tree.results().filter(is_open).count() < usize::from(self.manager.settings.pairs_at_once);
+        }
+        let follows_all = self.manager.settings.monitoring == Monitoring::All;
+        !follows_all || self.manager.free_slots() > SLOTS_RESERVED
+    }
+
+    fn begin_exchange(&mut self, now: LocalTime, result: Address) -> bool {
+        if self.manager.tree.exchange(result).is_none() {
+            // The orchestrator alone: it draws a key when it is needed.
+            self.supervision[result.index()].progression = Progression::Done;
+            return true;
+        }
+        if self.is_along_tree {
+            let Some(id) = self.manager.tree.exchange(result) else { return false };
+            let supervision = &mut self.supervision[result.index()];
+            supervision.progression = Progression::InFlight;
+            let (stamp, deadline) = (supervision.stamp, supervision.deadline);
+            self.take_part(id, stamp, deadline);
+            return true;
+        }
+        match self.signatures[result.index()].take() {
+            Some(signature) => {
+                self.request(now, result, &signature);
+                true
+            }
+            None => self.ask_signature(now, result),
+        }
+    }
+
+    fn ask_signature(&mut self, now: LocalTime, result: Address) -> bool {
+        let was = self.progression(result);
+        let Some(identifier) = self.request_identifier(result) else {
+            self.supervision[result.index()].progression = Progression::Done;
+            return true;
+        };
+        let stamp = self.stamp(now);
+        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp);
+        let generate = Request::SignatureGenerate { text };
+        let supervision = &mut self.supervision[result.index()];
+        supervision.stamp = stamp;
+        supervision.progression = Progression::Signing;
+        let is_asked = self.manager.submit(Owner::Orchestration(result), JobPriority::Orchestration, generate);
+        if !is_asked {
+            self.supervision[result.index()].progression = was;
+        }
+        is_asked
+    }
+
+    fn request_identifier(&self, result: Address) -> Option<Identifier> {
+        let id = self.manager.tree.exchange(result)?;
+        let is_single = self.manager.tree.is_single(result);
+        Some(id.message(if is_single { Step::DirectAssignment } else { Step::Orchestration }))
+    }
+
+    pub(super) fn on_signed(&mut self, now: LocalTime, result: Address, signature: Signature) {
+        if let Phase::Starting { .. } = self.phase {
+            return self.start(now, &signature);
+        }
+        if self.phase != Phase::Exchanging || self.progression(result) != Progression::Signing {
+            return;
+        }
+        let is_ahead = self.manager.settings.signing == OrchestrationSigning::Ahead;
+        if is_ahead && self.supervision[result.index()].attempts == 0 {
+            self.signatures[result.index()] = Some(signature);
+            self.supervision[result.index()].progression = Progression::Pending;
+        } else {
+            self.request(now, result, &signature);
+        }
+    }
+
+    /// The message of a signature and its stamp.
+    pub(super) fn signed_message(&self, stamp: Stamp, signature: &Signature) -> Text {
+        match self.manager.settings.profile {
+            Profile::AsPublished => Text::of(&[signature]),
+            Profile::Hardened => Text::of(&[&stamp.to_bytes(), signature]),
+        }
+    }
+
+    /// Sends the request for an exchange and takes part in it.
+    fn request(&mut self, now: LocalTime, result: Address, signature: &Signature) {
+        let Some((identifier, id)) = self.request_identifier(result).zip(self.manager.tree.exchange(result)) else {
+            return;
+        };
+        let timeout = self.manager.settings.exchange_timeout;
+        let supervision = &mut self.supervision[result.index()];
+        let stamp = supervision.stamp;
+        (supervision.heard, supervision.deadline) = ([0; 4], now + timeout);
+        let message = self.signed_message(stamp, signature);
+        self.send(identifier, message);
+        self.manager.tell(EventKind::ExchangeStarted, sequence_of(id), i64::from(stamp.epoch));
+        self.manager.invalidate(result);
+        if identifier.step == Step::DirectAssignment {
+            if let Some(secret) = self.manager.secret(id.first).cloned() {
+                self.manager.set_secret(result, secret);
+            }
+            self.supervision[result.index()].progression = Progression::Done;
+            return;
+        }
+        self.manager.inbox.forget_exchange(result);
+        self.manager.forget_pair_shares(result);
+        self.supervision[result.index()].progression = Progression::InFlight;
+        self.take_part(id, stamp, now + timeout);
+    }
+
+    /// Opens its own side of an exchange, if it has one that it acts for or follows.
+    fn take_part(&mut self, id: ExchangeId, stamp: Stamp, deadline: LocalTime) {
+        let Some(side) = self.own_side(id) else { return };
+        let mut exchange = Exchange::new(self.manager.setup(id, side, stamp));
+        if let Some(early) = self.manager.pair_share(id.result, side.other()) {
+            exchange.on_share(side.other(), early.as_bytes());
+        }
+        if self.manager.open(exchange, None, deadline).is_none() {
+            let (stage, peer) = (Stage::Shares, self.manager.own);
+            self.fail_run(Failure { exchange: id, stage, peer, reason: AbortReason::Overloaded });
+        }
+    }
+
+    /// The side on which it acts, or else on which it knows or will know the secret, of exchanges it follows.
+    fn own_side(&self, id: ExchangeId) -> Option<Side> {
+        let (tree, own) = (&self.manager.tree, self.manager.own);
+        let sides = [Side::First, Side::Second];
+        if let Some(acts) = sides.into_iter().find(|side| tree.active_of(id, *side) == own) {
+            return Some(acts);
+        }
+        let is_on_path = |address: Address| {
+            let start = tree.pair_of(self.followed).unwrap_or(self.followed);
+            address == start || tree.path(start).any(|above| above == address)
+        };
+        let follows = |side: &Side| tree.contains(id.operand(*side), own) && is_on_path(id.operand(*side));
+        if let Some(side) = sides.into_iter().find(follows) {
+            return Some(side);
+        }
+        let listens = |side: &Side| tree.contains(id.operand(*side), own);
+        sides.into_iter().find(listens).filter(|_| self.manager.settings.monitoring == Monitoring::All)
+    }
+
+    // ---- outcomes
+
+    /// Exchanges it does not act in are over when both confirmations have been on the bus.
+    fn notice_completed(&mut self) {
+        let (own, due) = (self.manager.own, self.frames_due());
+        for index in 0..self.supervision.len() {
+            let supervision = &self.supervision[index];
+            let is_heard = (0..4).all(|message| supervision.heard[message] >= due[message]);
+            if supervision.progression != Progression::InFlight || !is_heard {
+                continue;
+            }
+            let Some(id) = self.manager.tree.exchange(Address(index as u8)) else { continue };
+            let acts = [Side::First, Side::Second].into_iter().any(|side| self.manager.tree.active_of(id, side) == own);
+            if !acts {
+                self.supervision[index].progression = Progression::Done;
+            }
+        }
+    }
+
+    /// An exchange it took part in succeeded.
+    pub(super) fn on_done(&mut self, now: LocalTime, id: ExchangeId, epoch: u32) {
+        if self.phase != Phase::Exchanging {
+            return;
+        }
+        self.supervision[id.result.index()].progression = Progression::Done;
+        if self.manager.tree.root() == Some(id.result)
+            && let Some(secret) = self.manager.secret(id.result).cloned()
+        {
+            self.on_agreed(now, secret, epoch);
+        }
+    }
+
+    /// Requests whose exchanges have not ended in time.
+    pub(super) fn repeat_overdue(&mut self, now: LocalTime) {
+        for index in 0..self.supervision.len() {
+            let supervision = &self.supervision[index];
+            if supervision.progression != Progression::InFlight || supervision.deadline > now {
+                continue;
+            }
+            if let Some(id) = self.manager.tree.exchange(Address(index as u8)) {
+                let failure = self.missing(id);
+                self.repeat(now, failure);
+            }
+        }
+    }
+
+    /// Something went wrong with an exchange: it is repeated with all above it, if that has not been done too often. The
+    /// second time, those below it are repeated too: somebody may have missed them.
+    pub(super) fn repeat(&mut self, now: LocalTime, failure: Failure) {
+        let result = failure.exchange.result;
+        let is_live = matches!(self.phase, Phase::Exchanging | Phase::Confirming)
+            && matches!(self.progression(result), Progression::InFlight | Progression::Done);
+        if !is_live {
+            return;
+        }
+        let supervision = &mut self.supervision[result.index()];
+        supervision.attempts += 1;
+        let attempts = supervision.attempts;
+        if attempts > self.manager.settings.retries_max || self.is_along_tree {
+            return self.fail_run(failure);
+        }
+        self.manager.candidate = None;
+        self.manager.invalidate(result);
+        let tree = self.manager.tree.clone();
+        let below = tree.children(result).filter(|_| attempts > 1);
+        let below = below.into_iter().flat_map(|(left, right)| [left, right]);
+        for address in core::iter::once(result).chain(tree.path(result)).chain(below) {
+            let supervision = &mut self.supervision[address.index()];
+            if supervision.progression != Progression::Idle {
+                supervision.progression = Progression::Pending;
+                self.signatures[address.index()] = None;
+            }
+        }
+        self.phase = Phase::Exchanging;
+        self.readiness = [Readiness::Missing; 256];
+        if !self.begin_epoch(now) {
+            // The epoch is begun when its time has come.
+            self.epoch += 1;
+        }
+    }
+
+    /// The run has failed; the key in use stays, and the next run renews what this one has left in doubt.
+    pub(super) fn fail_run(&mut self, failure: Failure) {
+        self.phase = Phase::Idle;
+        self.supervision = [NOT_SUPERVISED; 256];
+        self.manager.slots = [const { None }; crate::manager::SLOTS];
+        self.manager.candidate = None;
+        self.master = None;
+        self.manager.tell_failure(EventKind::KeyRefused, failure);
+    }
+
+    /// The run has succeeded.
+    pub(super) fn conclude(&mut self) {
+        self.phase = Phase::Idle;
+        self.supervision = [NOT_SUPERVISED; 256];
+        self.is_stale = [false; 256];
+        self.master = None;
+    }
+
+    // ---- runs along the fixed tree
+
+    fn ask_start(&mut self, now: LocalTime) -> bool {
+        let stamp = self.stamp(now);
+        let identifier = self.manager.start_identifier();
+        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp);
+        let result = identifier.result;
+        self.commit_stamp = stamp;
+        let generate = Request::SignatureGenerate { text };
+        if self.manager.submit(Owner::Orchestration(result), JobPriority::Orchestration, generate) {
+            self.phase = Phase::Starting { is_asked: true };
+        }
+        self.phase == Phase::Starting { is_asked: true }
+    }
+
+    fn start(&mut self, now: LocalTime, signature: &Signature) {
+        let stamp = self.commit_stamp;
+        let message = self.signed_message(stamp, signature);
+        self.send(self.manager.start_identifier(), message);
+        self.phase = Phase::Exchanging;
+        let deadline = now + self.manager.settings.run_timeout;
+        let tree = self.manager.tree.clone();
+        for result in tree.results() {
+            let Some(id) = tree.exchange(result) else {
+                self.supervision[result.index()].progression = Progression::Done;
+                continue;
+            };
+            let supervision = &mut self.supervision[result.index()];
+            (supervision.stamp, supervision.deadline) = (stamp, deadline);
+            self.manager.forget_pair_shares(result);
+            // Pairs are formed one after the other, when their turn comes.
+            if !tree.is_pair(result) {
+                self.supervision[result.index()].progression = Progression::InFlight;
+                self.take_part(id, stamp, deadline);
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Messages and the texts that are signed, as bounded byte strings.
+
+use chronoseal_crypto::suite::Share;
+use sha2::{Digest, Sha256};
+use zeroize::Zeroize;
+
+use crate::frame_count::FRESHNESS_LEN;
+use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
+use crate::profile::Profile;
+
+/// Longest message and longest signed text [byte].
+pub(crate) const TEXT_LEN_MAX: usize = 128;
+
+/// A short byte string, wiped when dropped: some hold what is going to be encrypted.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Text {
+    bytes: [u8; TEXT_LEN_MAX],
+    len: u8,
+}
+
+impl Text {
+    pub(crate) const EMPTY: Self = Self { bytes: [0; TEXT_LEN_MAX], len: 0 };
+
+    /// The parts one after the other. All texts of this crate are shorter than the limit.
+    pub(crate) fn of(parts: &[&[u8]]) -> Self {
+        let mut text = Self::EMPTY;
+        for part in parts {
+            text.push(part);
+        }
+        text
+    }
+
+    fn push(&mut self, part: &[u8]) {
+        let start = usize::from(self.len);
+        self.bytes[start..start + part.len()].copy_from_slice(part);
+        self.len += part.len() as u8;
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    pub(crate) fn as_mut_bytes(&mut self) -> &mut [u8] {
+        &mut self.bytes[..usize::from(self.len)]
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// The `N` bytes from `start` on, if there are so many.
+    pub(crate) fn array<const N: usize>(&self, start: usize) -> Option<[u8; N]> {
+        self.as_bytes().get(start..start + N)?.try_into().ok()
+    }
+
+    /// Appends as much of `piece` as belongs to a message of `len` bytes.
+    pub(crate) fn append(&mut self, piece: &[u8], len: usize) {
+        let room = len.min(TEXT_LEN_MAX) - self.len();
+        self.push(&piece[..piece.len().min(room)]);
+    }
+}
+
+impl Drop for Text {
+    fn drop(&mut self) {
+        self.bytes.zeroize();
+    }
+}
+
+/// When the orchestrator asked for something.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Stamp {
+    /// Increases with every run and every repetition. As published it is the timestamp itself: the number of the
+    /// granule of common time; it is signed but not sent. The hardened profile sends it.
+    pub epoch: u32,
+    /// Common time of signing, of the hardened profile [ms], modulo 2^32.
+    pub time_ms: u32,
+}
+
+impl Stamp {
+    /// As sent in the hardened profile.
+    pub(crate) fn to_bytes(self) -> [u8; FRESHNESS_LEN] {
+        (u64::from(self.epoch) << 32 | u64::from(self.time_ms)).to_be_bytes()
+    }
+
+    pub(crate) fn from_bytes(bytes: [u8; FRESHNESS_LEN]) -> Self {
+        let value = u64::from_be_bytes(bytes);
+        Self { epoch: (value >> 32) as u32, time_ms: value as u32 }
+    }
+}
+
+/// What the orchestrator signs to request, start, assign or commit: the identifier and a timestamp.
+///
+/// Hardened: what it is for, and the suite, besides.
+pub(crate) fn orchestrator_text(profile: Profile, suite: &str, identifier: Identifier, stamp: Stamp) -> Text {
+    let id = identifier.can_id().raw().to_be_bytes();
+    match profile {
+        Profile::AsPublished => Text::of(&[&id, &u64::from(stamp.epoch).to_be_bytes()]),
+        Profile::Hardened => Text::of(&[b"chronoseal/1 orchestrator", suite.as_bytes(), &id, &stamp.to_bytes()]),
+    }
+}
+
+/// All that an exchange is about, hashed: what hardened signatures and keys are bound to.
+pub(crate) fn transcript(
+    suite: &str,
+    exchange: ExchangeId,
+    stamp: Stamp,
+    acting: [Address; 2],
+    shares: [&Share; 2],
+) -> [u8; 32] {
+    let parts: [&[u8]; 6] = [
+        suite.as_bytes(),
+        &exchange.message(Step::Orchestration).can_id().raw().to_be_bytes(),
+        &stamp.to_bytes(),
+        &[acting[0].0, acting[1].0],
+        shares[0].as_bytes(),
+        shares[1].as_bytes(),
+    ];
+    digest(b"chronoseal/1 transcript", &parts)
+}
+
+/// SHA-256 of a label and parts, each with its length before it.
+pub(crate) fn digest(label: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in core::iter::once(&label).chain(parts) {
+        hash.update([part.len() as u8]);
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+/// What a side signs (step 4b): its share and the other's. Hardened: its role and the transcript.
+pub(crate) fn confirmation_text(profile: Profile, side: Side, shares: [&Share; 2], transcript: &[u8; 32]) -> Text {
+    match profile {
+        Profile::AsPublished => Text::of(&[shares[side.index()].as_bytes(), shares[side.other().index()].as_bytes()]),
+        Profile::Hardened => Text::of(&[b"chronoseal/1 confirmation", &[side as u8], transcript]),
+    }
+}
+
+/// What the orchestrator signs over a master secret: the secret and the shares exchanged since the last one, hashed.
+pub(crate) fn master_secret_text(profile: Profile, secret: &[u8; 32], shares: &[u8; 32], stamp: Stamp) -> Text {
+    match profile {
+        Profile::AsPublished => Text::of(&[secret, shares]),
+        Profile::Hardened => Text::of(&[b"chronoseal/1 master secret", secret, shares, &stamp.to_bytes()]),
+    }
+}
