@@ -16,7 +16,7 @@
 //!
 //! let timing = BitTiming::new(&BitTimingConfig::new(Rate(500_000), Rate(2_000_000)))?;
 //! let frame = CanFrame::fd(CanId::extended(0x0301_0281)?, &[0x5a; 64], true)?;
-//! assert_eq!(FrameBits::of(&frame), FrameBits { nominal: 47, data: 554, stuff: 2 });
+//! assert_eq!(FrameBits::of(&frame), FrameBits { nominal: 48, data: 550, stuff: 3 });
 //! assert_eq!(timing.frame(&frame), Duration::from_us(371));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
