@@ -39,6 +39,7 @@
 //! # Ok::<(), chronoseal_scenario::Problems>(())
 //! ```
 
+pub mod can;
 mod describe;
 mod end_system;
 mod medium;

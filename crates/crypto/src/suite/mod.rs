@@ -47,11 +47,11 @@ pub trait Suite: 'static {
     const OPERATIONS: SuiteOperations;
 
     /// A private key-agreement key.
-    type Secret: ZeroizeOnDrop;
+    type Secret: ZeroizeOnDrop + Send;
     /// A private signature key, with whatever is worth computing once.
-    type SigningKey: ZeroizeOnDrop;
+    type SigningKey: ZeroizeOnDrop + Send;
     /// A public signature key that has passed every check.
-    type VerifyingKey: Clone;
+    type VerifyingKey: Clone + Send;
 
     /// The private key made from 32 bytes no one can guess. Every seed gives one.
     fn secret(seed: &[u8; SECRET_LEN]) -> Self::Secret;

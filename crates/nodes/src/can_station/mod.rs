@@ -13,7 +13,8 @@ mod application;
 mod tests;
 
 use chronoseal_core::{HandleError, Input, LocalTime, Node, Output, PortId};
-use chronoseal_crypto::symmetric::Key128;
+use chronoseal_crypto::suite::Suite;
+use chronoseal_groupkey::{GroupKey, Member, Orchestrator};
 
 use self::application::Application;
 pub use self::application::{ListenerConfig, MessageProtection, ReplayConfig, StationConfig, TalkerConfig};
@@ -23,8 +24,20 @@ const PORT: PortId = PortId(0);
 
 /// Something that comes to a group key by exchanging frames.
 pub trait KeyAgent: Node {
-    /// The key in use and its epoch, if there is one.
-    fn key_in_use(&self) -> Option<(u64, Key128)>;
+    /// The key in use, if there is one.
+    fn key_in_use(&self) -> Option<&GroupKey>;
+}
+
+impl<S: Suite> KeyAgent for Member<S> {
+    fn key_in_use(&self) -> Option<&GroupKey> {
+        self.group_key()
+    }
+}
+
+impl<S: Suite> KeyAgent for Orchestrator<S> {
+    fn key_in_use(&self) -> Option<&GroupKey> {
+        self.group_key()
+    }
 }
 
 /// A station of a CAN bus.
@@ -32,7 +45,7 @@ pub struct CanStation {
     agent: Option<Box<dyn KeyAgent + Send>>,
     application: Application,
     /// The epoch of the key the application has.
-    epoch: Option<u64>,
+    epoch: Option<u32>,
     last: LocalTime,
 }
 
@@ -44,10 +57,10 @@ impl CanStation {
 
     /// Hands the application a key that the agent has taken into use since.
     fn follow_agent(&mut self) {
-        let Some((epoch, key)) = self.agent.as_ref().and_then(|agent| agent.key_in_use()) else { return };
-        if self.epoch != Some(epoch) {
-            self.epoch = Some(epoch);
-            self.application.use_group_key(&key);
+        let Some(group) = self.agent.as_ref().and_then(|agent| agent.key_in_use()) else { return };
+        if self.epoch != Some(group.epoch) {
+            self.epoch = Some(group.epoch);
+            self.application.use_group_key(&group.key);
         }
     }
 }

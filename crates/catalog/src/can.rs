@@ -1,0 +1,213 @@
+//! Nodes and medium of a CAN bus.
+
+mod agent;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chronoseal_core::random::{self, Purpose, Rng};
+use chronoseal_core::{Duration, Node, NodeId, Oscillator, PortId, StreamId};
+use chronoseal_crypto::symmetric::Key128;
+use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, QueueOrder};
+use chronoseal_media::medium::Attachment;
+use chronoseal_nodes::CanStation;
+use chronoseal_nodes::can_station::{ListenerConfig, MessageProtection, ReplayConfig, StationConfig, TalkerConfig};
+use chronoseal_scenario::plan::{BackgroundPlan, CanPlan, CanProtectionKind, MessagePlan};
+use chronoseal_wire::can::{CanFrame, CanFrameView, CanId};
+
+/// Frames a controller holds. A key exchange over classical CAN queues the ten frames of its longest message at once.
+const QUEUE_LEN: usize = 256;
+/// Windows of the bus load that is kept.
+const LOAD_WINDOW: Duration = Duration::from_ms(10);
+
+/// Every node that a driver runs.
+pub fn node_ids(plan: &CanPlan) -> impl Iterator<Item = NodeId> + use<> {
+    (0..plan.nodes.len() as u16).map(NodeId)
+}
+
+/// The port of a node.
+pub const fn attachment(id: NodeId) -> Attachment {
+    Attachment { node: id, port: PortId(0) }
+}
+
+/// The oscillator of one node.
+///
+/// # Panics
+/// If `id` is not among [`node_ids`].
+pub fn oscillator(plan: &CanPlan, id: NodeId) -> Oscillator {
+    let clock = plan.nodes[id.index()].clock;
+    Oscillator::new(clock.offset, clock.drift)
+}
+
+/// The bus of a plan.
+///
+/// # Panics
+/// Never: what a plan holds is a possible network.
+pub fn bus(plan: &CanPlan) -> CanNetwork {
+    let queue_order = if plan.bus.fifo_mailboxes { QueueOrder::Fifo } else { QueueOrder::ByIdentifier };
+    let controllers = node_ids(plan)
+        .map(|id| ControllerConfig { queue_order, queue_len_max: QUEUE_LEN, ..ControllerConfig::new(attachment(id)) })
+        .collect();
+    let bus = CanBusConfig {
+        timing: plan.bus.timing,
+        carries_fd: true,
+        controllers,
+        bits_between_errors: None,
+        faults: Vec::new(),
+        babblers: Vec::new(),
+        load_window: Some(LOAD_WINDOW),
+    };
+    CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: plan.seed })
+        .expect("one bus with one controller for each node")
+}
+
+/// The state machine of one node.
+///
+/// # Errors
+/// Why its key agent cannot be made.
+///
+/// # Panics
+/// If `id` is not among [`node_ids`].
+pub fn node(plan: &CanPlan, id: NodeId) -> Result<Box<dyn Node + Send>, String> {
+    let messages = || plan.messages.iter().enumerate().map(|(index, message)| (StreamId(index as u16), message));
+    let background = || plan.background.iter().enumerate();
+    let mut listeners: Vec<ListenerConfig> = messages()
+        .filter(|(_, message)| message.receivers.contains(&id))
+        .map(|(stream, message)| ListenerConfig {
+            stream,
+            id: message.id,
+            len: usize::from(message.len),
+            counts_itself: false,
+            protection: protection(plan, stream, message),
+        })
+        .collect();
+    for (index, recording) in background().filter(|(_, recording)| monitor(plan, recording) == Some(id)) {
+        listeners.extend(recorded_ids(recording).into_iter().map(|id| ListenerConfig {
+            stream: plan.background_stream(index),
+            id,
+            len: 0,
+            counts_itself: true,
+            protection: MessageProtection::None,
+        }));
+    }
+    let config = StationConfig {
+        node: id,
+        talkers: messages()
+            .filter(|(_, message)| message.sender == id)
+            .map(|(stream, message)| TalkerConfig {
+                stream,
+                id: message.id,
+                kind: message.kind,
+                len: usize::from(message.len),
+                period: message.period,
+                offset: message.offset,
+                fill: fill(plan, stream, usize::from(message.len)),
+                protection: protection(plan, stream, message),
+            })
+            .collect(),
+        listeners,
+        replays: background()
+            .filter(|(_, recording)| recording.node == id)
+            .map(|(index, recording)| ReplayConfig {
+                stream: plan.background_stream(index),
+                frames: recording.frames.clone(),
+                length: recording.length,
+                start: recording.start,
+            })
+            .collect(),
+    };
+    Ok(Box::new(CanStation::new(config, agent::agent(plan, id)?)))
+}
+
+/// The node that takes note of a recording's frames: all others receive them at the same time.
+fn monitor(plan: &CanPlan, recording: &BackgroundPlan) -> Option<NodeId> {
+    node_ids(plan).find(|id| *id != recording.node)
+}
+
+fn recorded_ids(recording: &BackgroundPlan) -> BTreeSet<CanId> {
+    recording.frames.iter().map(|(_, frame)| frame.id()).collect()
+}
+
+fn protection(plan: &CanPlan, stream: StreamId, message: &MessagePlan) -> MessageProtection {
+    match plan.protection_of(message).kind {
+        CanProtectionKind::None => MessageProtection::None,
+        CanProtectionKind::SecOc { profile, under_group_key } => MessageProtection::SecOc {
+            profile,
+            key: (!under_group_key).then(|| Key128::from_array(seeded(plan, Purpose::Key, u64::from(stream.0)))),
+            data_id: stream.0,
+        },
+    }
+}
+
+/// Seeded bytes for the part of a message that nothing else fills.
+fn fill(plan: &CanPlan, stream: StreamId, len: usize) -> Vec<u8> {
+    let bytes: [u8; 64] = seeded(plan, Purpose::Payload, u64::from(stream.0));
+    bytes[..len].to_vec()
+}
+
+fn seeded<const N: usize>(plan: &CanPlan, purpose: Purpose, index: u64) -> [u8; N] {
+    let mut bytes = [0; N];
+    random::stream(plan.seed, purpose, index).fill_bytes(&mut bytes);
+    bytes
+}
+
+/// What a frame on the bus is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CanDescription {
+    /// A message, a recording, or [`StreamId::NONE`] for a frame of a key exchange.
+    pub stream: StreamId,
+    /// Who sends it.
+    pub sender: Option<NodeId>,
+    /// It has to be received so long after its sender had it ready.
+    pub deadline: Option<Duration>,
+}
+
+/// Describes the frames of one plan.
+#[derive(Clone, Debug)]
+pub struct CanDescriber {
+    by_id: BTreeMap<CanId, CanDescription>,
+}
+
+impl CanDescriber {
+    /// For the frames of a plan. The deadline of a recorded identifier is the median of its distances.
+    pub fn new(plan: &CanPlan) -> Self {
+        let mut by_id = BTreeMap::new();
+        for (index, recording) in plan.background.iter().enumerate() {
+            let stream = plan.background_stream(index);
+            for (id, deadline) in median_distances(&recording.frames) {
+                by_id.insert(id, CanDescription { stream, sender: Some(recording.node), deadline });
+            }
+        }
+        for (index, message) in plan.messages.iter().enumerate() {
+            let described = CanDescription {
+                stream: StreamId(index as u16),
+                sender: Some(message.sender),
+                deadline: Some(message.deadline),
+            };
+            by_id.insert(message.id, described);
+        }
+        Self { by_id }
+    }
+
+    /// Describes a frame in the layout of the seam.
+    pub fn describe(&self, bytes: &[u8]) -> CanDescription {
+        let known = CanFrameView::new_checked(bytes).ok().and_then(|view| self.by_id.get(&view.id()).copied());
+        known.unwrap_or(CanDescription { stream: StreamId::NONE, sender: None, deadline: None })
+    }
+}
+
+/// The median distance of each identifier's frames; `None` for one that occurs once.
+fn median_distances(frames: &[(Duration, CanFrame)]) -> BTreeMap<CanId, Option<Duration>> {
+    let mut times: BTreeMap<CanId, Vec<Duration>> = BTreeMap::new();
+    for (at, frame) in frames {
+        times.entry(frame.id()).or_default().push(*at);
+    }
+    times
+        .into_iter()
+        .map(|(id, times)| {
+            let mut distances: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            distances.sort();
+            let median = distances.get(distances.len() / 2).copied();
+            (id, median.filter(|distance| *distance > Duration::ZERO))
+        })
+        .collect()
+}

@@ -1,0 +1,89 @@
+//! The part of a station that keeps its group key.
+
+use chronoseal_core::random::{self, Purpose, Rng};
+use chronoseal_core::{LocalTime, NodeId};
+use chronoseal_crypto::suite::{SECRET_LEN, Suite, SuiteVisitor};
+use chronoseal_groupkey::{Address, Member, NodeConfig, Operation, Orchestrator, Roster, Settings, SpareNode, Tree};
+use chronoseal_nodes::KeyAgent;
+use chronoseal_scenario::plan::{CanPlan, GroupKeyPlan};
+
+/// How many random streams of [`Purpose::Key`] come before those of nodes; the messages' keys use the first ones.
+const SIGNING_KEYS: u64 = 1 << 32;
+const PRIVATE_KEYS: u64 = 2 << 32;
+
+/// The agent of a node: the orchestrator, a member, or none.
+pub(super) fn agent(plan: &CanPlan, id: NodeId) -> Result<Option<Box<dyn KeyAgent + Send>>, String> {
+    let Some(group) = &plan.group_key else { return Ok(None) };
+    if id != group.orchestrator && !group.members.contains(&id) {
+        return Ok(None);
+    }
+    group.suite.dispatch(Build { plan, group, id }).map(Some)
+}
+
+struct Build<'a> {
+    plan: &'a CanPlan,
+    group: &'a GroupKeyPlan,
+    id: NodeId,
+}
+
+impl SuiteVisitor for Build<'_> {
+    type Output = Result<Box<dyn KeyAgent + Send>, String>;
+
+    fn visit<S: Suite>(self) -> Self::Output {
+        let Self { plan, group, id } = self;
+        let address = |node: NodeId| Address(plan.nodes[node.index()].address);
+        let signing_key = |node: NodeId| S::signing_key(&seed(plan, SIGNING_KEYS, node));
+        let public_key = |node: NodeId| S::public_key(&signing_key(node));
+        let text = |error: &dyn std::fmt::Display| error.to_string();
+
+        let mut roster = Roster::<S>::new(
+            address(group.orchestrator),
+            capability::<S>(plan, group.orchestrator),
+            Some(public_key(group.orchestrator).as_bytes()),
+        )
+        .map_err(|error| text(&error))?;
+        for member in &group.members {
+            roster
+                .add(address(*member), capability::<S>(plan, *member), Some(public_key(*member).as_bytes()))
+                .map_err(|error| text(&error))?;
+        }
+        let tree = Tree::new(&roster, group.scheme, SpareNode::JoinsHigherLevel).map_err(|error| text(&error))?;
+        let mut settings = Settings::new(group.profile, group.transport);
+        settings.installation = group.installation;
+        settings.signing = group.signing;
+        let config = NodeConfig {
+            settings,
+            address: address(id),
+            signing_key: signing_key(id),
+            roster,
+            tree,
+            seed: seed(plan, PRIVATE_KEYS, id),
+        };
+        if id != group.orchestrator {
+            return Ok(Box::new(Member::new(config).map_err(|error| text(&error))?));
+        }
+        // The orchestrator goes by its own clock, which showed this when the run began.
+        let begin = LocalTime::ZERO + plan.nodes[id.index()].clock.offset;
+        let orchestrator = Orchestrator::new(config).map_err(|error| text(&error))?;
+        let mut orchestrator = orchestrator.establishing_at(begin + group.start);
+        for change in &group.changes {
+            let member = address(change.member);
+            let operation = if change.returns { Operation::Add(member) } else { Operation::Remove(member) };
+            orchestrator.schedule(begin + change.at, operation).map_err(|error| text(&error))?;
+        }
+        Ok(Box::new(orchestrator))
+    }
+}
+
+/// The faster a platform agrees on a secret, the more capable its node; equal ones are ranked by their place.
+fn capability<S: Suite>(plan: &CanPlan, node: NodeId) -> u32 {
+    let platform = &plan.platforms[usize::from(plan.nodes[node.index()].platform.0)];
+    let cost_us = platform.cost(S::OPERATIONS.agree.0, 0).as_ns() / 1000;
+    u32::MAX - u32::try_from(cost_us).unwrap_or(u32::MAX)
+}
+
+fn seed(plan: &CanPlan, first: u64, node: NodeId) -> [u8; SECRET_LEN] {
+    let mut bytes = [0; SECRET_LEN];
+    random::stream(plan.seed, Purpose::Key, first + u64::from(node.0)).fill_bytes(&mut bytes);
+    bytes
+}
