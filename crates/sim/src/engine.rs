@@ -167,6 +167,11 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         self.observer
     }
 
+    /// The medium and who watched, when the run is over.
+    pub fn into_parts(self) -> (M, O) {
+        (self.medium, self.observer)
+    }
+
     fn happen(&mut self, what: Happening) {
         match what.class {
             Class::Medium => {

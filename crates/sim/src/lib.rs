@@ -45,10 +45,11 @@ mod queue;
 pub use engine::{NodeSetup, Simulation};
 pub use observe::{Fingerprint, FrameContext, Observer, Tally, TallyRow};
 
-use chronoseal_catalog::BuildOptions;
+use chronoseal_catalog::{BuildOptions, can};
 use chronoseal_core::{Duration, SimTime};
+use chronoseal_media::can::CanNetwork;
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::Plan;
+use chronoseal_scenario::plan::{CanPlan, Plan, PlatformPlan};
 
 /// Simulates a plan from its start to its end, or until `keep_going` says no (asked every few thousand events).
 ///
@@ -67,20 +68,43 @@ pub fn run<O: Observer>(
     (simulation.into_observer(), finished)
 }
 
+/// Simulates a plan on a CAN bus, as [`run`] does one on Ethernet, and gives back the bus too.
+///
+/// # Errors
+/// Why a station cannot be made.
+pub fn run_can<O: Observer>(
+    plan: &CanPlan,
+    observer: O,
+    keep_going: &mut dyn FnMut(SimTime) -> bool,
+) -> Result<(CanNetwork, O, bool), String> {
+    let mut simulation = Simulation::new(can::bus(plan), plan.seed, observer);
+    for id in can::node_ids(plan) {
+        let station = &plan.nodes[id.index()];
+        simulation.add(NodeSetup {
+            id,
+            node: can::node(plan, id)?,
+            oscillator: can::oscillator(plan, id),
+            driver: station.driver,
+            costs: costs(&plan.platforms[usize::from(station.platform.0)]),
+        });
+    }
+    let finished = simulation.run_until(SimTime::ZERO + plan.duration, keep_going);
+    let (bus, observer) = simulation.into_parts();
+    Ok((bus, observer, finished))
+}
+
 fn node_setup(plan: &Plan, schedule: &ScheduleTable, id: chronoseal_core::NodeId) -> NodeSetup {
     let station = plan.nodes.get(id.index());
-    let costs = station.map(|node| {
-        plan.platforms[usize::from(node.platform.0)]
-            .costs
-            .iter()
-            .map(|cost| (cost.operation.clone(), cost.base, cost.per_byte))
-            .collect::<Vec<(String, Duration, Duration)>>()
-    });
     NodeSetup {
         id,
         node: chronoseal_catalog::node(plan, schedule, id, BuildOptions::default()),
         oscillator: chronoseal_catalog::oscillator(plan, id),
         driver: station.map_or_else(Default::default, |node| node.driver),
-        costs: costs.unwrap_or_default(),
+        costs: station.map_or_else(Vec::new, |node| costs(&plan.platforms[usize::from(node.platform.0)])),
     }
+}
+
+/// What a platform's processor takes: operation, for any length, for each byte.
+fn costs(platform: &PlatformPlan) -> Vec<(String, Duration, Duration)> {
+    platform.costs.iter().map(|cost| (cost.operation.clone(), cost.base, cost.per_byte)).collect()
 }

@@ -1,0 +1,81 @@
+//! Plans on a CAN bus, in virtual time.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Event, NodeId, SimTime};
+use chronoseal_scenario::{CanPlan, NoFiles, load_can};
+use chronoseal_sim::{Fingerprint, FrameContext, Observer};
+
+/// Events by node and kind.
+#[derive(Default)]
+struct Counted(BTreeMap<(NodeId, &'static str), Vec<SimTime>>);
+
+impl Observer for Counted {
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, _: Option<FrameContext<'_>>) {
+        self.0.entry((node, event.kind.name())).or_default().push(at);
+    }
+}
+
+impl Counted {
+    fn of(&self, node: u16, kind: &'static str) -> usize {
+        self.0.get(&(NodeId(node), kind)).map_or(0, Vec::len)
+    }
+}
+
+fn plan(members: usize, scheme: &str, profile: &str, suite: &str, more: &str) -> CanPlan {
+    let mut text = format!(
+        "schema_version = 1\nname = \"group\"\nduration = \"3s\"\n\
+         [network.can_bus]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\
+         [group_key]\norchestrator = \"gateway\"\nscheme = \"{scheme}\"\nprofile = \"{profile}\"\nsuite = \"{suite}\"\n\
+         [[nodes]]\nname = \"gateway\"\n"
+    );
+    for member in 1..=members {
+        text += &format!("[[nodes]]\nname = \"ecu{member}\"\n");
+    }
+    text += more;
+    load_can("group.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+}
+
+fn run(plan: &CanPlan) -> (Counted, String) {
+    let observer = (Counted::default(), Fingerprint::of_bytes());
+    let (_, (counted, fingerprint), finished) =
+        chronoseal_sim::run_can(plan, observer, &mut |_| true).expect("the plan's stations can be made");
+    assert!(finished);
+    (counted, fingerprint.finish())
+}
+
+#[test]
+fn every_member_comes_to_a_key_by_every_scheme_and_profile() {
+    for scheme in ["full-tree", "without-orchestrator", "symmetric"] {
+        for profile in ["as-published", "hardened"] {
+            let (counted, _) = run(&plan(5, scheme, profile, "fourq", ""));
+            for node in 0..=5 {
+                assert_eq!(counted.of(node, "key-installed"), 1, "{scheme}, {profile}, node {node}: {:?}", counted.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_events() {
+    let plan = plan(3, "full-tree", "hardened", "x25519-ed25519", "");
+    assert_eq!(run(&plan).1, run(&plan).1);
+}
+
+#[test]
+fn messages_wait_for_the_key_and_are_believed_from_then_on() {
+    let more = "[[protections]]\nname = \"sealed\"\nsecoc = { profile = 1 }\n\
+                [[messages]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\", \"ecu3\"]\nid = \"0x100\"\n\
+                length = \"4B\"\nperiod = \"1ms\"\nprotection = \"sealed\"\n\
+                [[platforms]]\nname = \"slow\"\nbuiltin = \"tc297\"\n";
+    let mut plan = plan(3, "without-orchestrator", "hardened", "fourq", more);
+    for node in &mut plan.nodes {
+        node.platform.0 = 1;
+    }
+    let (counted, _) = run(&plan);
+    let (withheld, sent) = (counted.of(1, "withheld"), counted.of(1, "sent"));
+    assert!(withheld > 20, "{withheld} messages were due before the key was there");
+    assert!(sent > 2_000, "{sent}");
+    assert_eq!(counted.of(2, "delivered") + counted.of(2, "discarded"), sent);
+    assert!(counted.of(2, "discarded") <= 2, "{} discarded", counted.of(2, "discarded"));
+}
