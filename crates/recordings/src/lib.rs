@@ -17,21 +17,25 @@
 //! # Ok::<(), chronoseal_recordings::ReadError>(())
 //! ```
 
+mod asc;
 mod busmaster;
 mod candump;
 mod collector;
 mod dbc;
 mod error;
 mod format;
+mod pcap;
 mod recording;
 mod statistics;
 mod text;
+mod trc;
 
 pub use candump::write_candump;
 pub use collector::FRAMES_MAX;
 pub use dbc::{DATABASE_LEN_MAX, Database, DatabaseError, DatabaseMessage, DatabaseSignal, is_database, read_dbc};
 pub use error::{Place, Problem, ReadError};
 pub use format::Format;
+pub use pcap::{is_can_capture, write_pcap};
 pub use recording::{RecordedError, RecordedFrame, Recording, Warning};
 pub use statistics::{IdentifierStatistics, LoadError, LoadSample, WINDOWS_MAX, bus_load, identifiers};
 
@@ -53,7 +57,11 @@ pub fn read(bytes: &[u8]) -> Result<Recording, ReadError> {
         Format::CandumpLog => candump::read_log(bytes, &mut collector),
         Format::CandumpConsole => candump::read_console(bytes, &mut collector),
         Format::Busmaster => busmaster::read(bytes, &mut collector),
-        Format::Asc | Format::Blf | Format::Trc | Format::Mf4 | Format::Pcap | Format::Pcapng => todo!(),
+        Format::Asc => asc::read(bytes, &mut collector),
+        Format::Trc => trc::read(bytes, &mut collector),
+        Format::Pcap => pcap::read_pcap(bytes, &mut collector),
+        Format::Pcapng => pcap::read_pcapng(bytes, &mut collector),
+        Format::Blf | Format::Mf4 => Err(collector.unsupported(Place::Byte(0), "this format", "convert it")),
     };
     let read = collector.finish();
     match outcome {

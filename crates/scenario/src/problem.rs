@@ -127,6 +127,10 @@ codes! {
     ImportCsv = "import::csv",
     /// A capture that cannot be read.
     ImportCapture = "import::capture",
+    /// A recording of a CAN bus that cannot be read.
+    ImportRecording = "import::recording",
+    /// A database of CAN messages that cannot be read.
+    ImportDatabase = "import::database",
 }
 
 impl fmt::Display for Code {

@@ -199,7 +199,7 @@ fn flow(
 }
 
 /// 1, 2, 2.5, 4, 5 or 8 times a power of ten [us], if `ns` is within 3 % of it.
-fn round_period_us(ns: u64) -> Option<i64> {
+pub(super) fn round_period_us(ns: u64) -> Option<i64> {
     let mut power_ns = 1_000u64;
     while power_ns <= 1_000_000_000 {
         for tenths in [10, 20, 25, 40, 50, 80] {

@@ -1,7 +1,9 @@
-//! A scenario to begin with, from what a user already has: a table of streams, or a capture.
+//! A scenario to begin with, from what a user already has: a table of streams or a capture of Ethernet, a recording or a
+//! database of a CAN bus.
 //!
-//! Both give a TOML text with comments that say what was found and what was assumed. The text resolves as it is.
+//! All give a TOML text with comments that say what was found and what was assumed. The text resolves as it is.
 
+mod can;
 mod capture;
 mod table;
 
@@ -11,8 +13,26 @@ use crate::limits::{CLUSTER_CYCLE_MAX, SLOTS_MAX};
 use crate::load::{NoFiles, load};
 use crate::problem::Problems;
 
+pub use can::{from_database, from_recording};
 pub use capture::from_capture;
 pub use table::from_csv;
+
+/// A scenario from whatever the bytes are: a recording of a CAN bus, its database, a capture of Ethernet, or else a table
+/// of streams.
+///
+/// # Errors
+/// As of the function for that kind.
+pub fn from_any(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
+    use chronoseal_recordings::Format;
+    match Format::detect(bytes) {
+        Some(Format::Pcap | Format::Pcapng) if !chronoseal_recordings::is_can_capture(bytes) => {
+            from_capture(source_name, bytes)
+        }
+        Some(_) => from_recording(source_name, bytes),
+        None if chronoseal_recordings::is_database(bytes) => from_database(source_name, bytes),
+        None => from_csv(source_name, bytes),
+    }
+}
 
 /// A stream to be written.
 struct Found {

@@ -3,6 +3,7 @@
 mod diagnostics;
 mod documents;
 mod import;
+mod import_can;
 mod overrides;
 mod properties;
 mod resolving;

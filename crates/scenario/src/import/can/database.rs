@@ -1,0 +1,104 @@
+//! What a database says about a bus.
+
+use std::collections::BTreeSet;
+
+use chronoseal_core::Duration;
+use chronoseal_recordings::{DatabaseMessage, read_dbc};
+use chronoseal_wire::can::FrameKind;
+
+use super::{FoundBus, FoundMessage, REST_OF_BUS, node_name, write};
+use crate::limits::{MESSAGES_MAX, NAME_LEN_MAX, NODES_MAX};
+use crate::problem::{Code, Problem, Problems};
+
+/// Period of a message whose database tells none.
+const PERIOD_ASSUMED: Duration = Duration::from_ms(100);
+/// Usual bit rate of cars [bit/s].
+const BIT_RATE: u64 = 500_000;
+/// J1939 and NMEA 2000, which use 29 bits alone [bit/s].
+const BIT_RATE_EXTENDED: u64 = 250_000;
+/// Bit rate of the data phase that is assumed [bit/s].
+const DATA_BIT_RATE: u64 = 2_000_000;
+
+/// A scenario from a DBC database: each of its messages with its identifier, length, sender and cycle time.
+///
+/// Comments say what was assumed: the bit rate, and a period where there is no cycle time.
+///
+/// # Errors
+/// If the bytes are no database, or a message in it can be none.
+pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
+    let fail = |message: String, help: &str| {
+        Problems::one(source_name, "", Problem::new(Code::ImportDatabase, message).help(help))
+    };
+    let database = read_dbc(bytes).map_err(|error| fail(error.to_string(), "give a DBC file of one CAN bus"))?;
+    if database.messages.len() > MESSAGES_MAX as usize {
+        let message =
+            format!("the database has {} messages; a bus has at most {MESSAGES_MAX}", database.messages.len());
+        return Err(fail(message, "take out those of other buses"));
+    }
+    let mut nodes: Vec<String> = Vec::new();
+    for sender in database.messages.iter().map(sender) {
+        if !nodes.contains(&sender) {
+            nodes.push(sender);
+        }
+    }
+    // Nodes that only receive.
+    for node in database.nodes.iter().filter_map(|node| node_name(node)) {
+        if !nodes.contains(&node) {
+            nodes.push(node);
+        }
+    }
+    if nodes.len() > NODES_MAX as usize {
+        return Err(fail(format!("the database has {} nodes; a bus has at most {NODES_MAX}", nodes.len()), "cut it"));
+    }
+    let without = database.messages.iter().filter(|message| message.cycle_time.is_none()).count();
+    let mut names = BTreeSet::new();
+    let messages: Vec<_> = database.messages.iter().map(|message| found(message, &mut names)).collect();
+    let (messages, slow): (Vec<_>, Vec<_>) = messages.into_iter().partition(FoundMessage::is_writable);
+    if messages.is_empty() {
+        let message = format!("no message of the database fits a frame: {} are longer", database.left_out.len());
+        return Err(fail(message, "give the database of a CAN bus"));
+    }
+    let mut about = vec![format!("{} messages of {} nodes, from {source_name}.", messages.len(), nodes.len())];
+    if !database.left_out.is_empty() {
+        about.push(format!("{} messages were left out: they are longer than a frame.", database.left_out.len()));
+    }
+    if !slow.is_empty() {
+        about.push(format!("{} messages were left out: their frames are more than 10 s apart.", slow.len()));
+    }
+    if without > 0 {
+        about.push(format!("Assumed: 100ms for {without} messages without a cycle time."));
+    }
+    about.push("Assumed: bit rates and duration. Change them to yours.".into());
+    let is_extended = messages.iter().all(|message| message.id.is_extended());
+    let bit_rate = if is_extended { BIT_RATE_EXTENDED } else { BIT_RATE };
+    let data_bit_rate = messages.iter().any(|message| message.kind.is_fd()).then_some(DATA_BIT_RATE);
+    write(source_name, FoundBus { about, bit_rate, data_bit_rate, nodes, messages })
+}
+
+fn sender(message: &DatabaseMessage) -> String {
+    message.sender.as_deref().and_then(node_name).unwrap_or_else(|| REST_OF_BUS.into())
+}
+
+fn found(message: &DatabaseMessage, names: &mut BTreeSet<String>) -> FoundMessage {
+    let mut name = message.name.clone();
+    // Two of one name are told apart by their identifiers, which differ.
+    if name.len() > NAME_LEN_MAX || !names.insert(name.clone()) {
+        name = format!("{}-{:#x}", name.chars().take(40).filter(char::is_ascii).collect::<String>(), message.id.raw());
+        names.insert(name.clone());
+    }
+    let signals: Vec<&str> = message.signals.iter().map(|signal| signal.name.as_str()).collect();
+    let comment = match signals.as_slice() {
+        [] => "No signals.".to_owned(),
+        [some @ .., last] if some.len() < 4 => format!("{}.", [some, &[last]].concat().join(", ")),
+        many => format!("{} and {} more.", many[..4].join(", "), many.len() - 4),
+    };
+    FoundMessage {
+        name,
+        from: sender(message),
+        id: message.id,
+        kind: if message.fd { FrameKind::Fd { brs: true, esi: false } } else { FrameKind::Classical },
+        len: message.len,
+        period: message.cycle_time.unwrap_or(PERIOD_ASSUMED),
+        comment: comment.replace(char::is_control, " "),
+    }
+}

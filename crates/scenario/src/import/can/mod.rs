@@ -1,0 +1,105 @@
+//! CAN buses: what was recorded, or what a database says, becomes periodic messages.
+
+mod database;
+mod recording;
+
+use chronoseal_core::Duration;
+use chronoseal_wire::can::{CanId, FrameKind};
+
+use super::plain_name;
+use crate::limits::{CLUSTER_CYCLE_MAX, NAME_LEN_MAX, PERIOD_MIN};
+use crate::load::{NoFiles, load_can};
+use crate::problem::Problems;
+
+pub use database::from_database;
+pub use recording::from_recording;
+
+/// The node that sends what nobody is known to send.
+const REST_OF_BUS: &str = "rest-bus";
+/// A frame that nobody receives is sent again and again.
+const LISTENER: &str = "listener";
+
+/// A bus to be written.
+struct FoundBus {
+    /// What was found and assumed, a comment a line.
+    about: Vec<String>,
+    /// [bit/s]
+    bit_rate: u64,
+    /// [bit/s]
+    data_bit_rate: Option<u64>,
+    nodes: Vec<String>,
+    messages: Vec<FoundMessage>,
+}
+
+/// A message to be written.
+struct FoundMessage {
+    name: String,
+    from: String,
+    id: CanId,
+    kind: FrameKind,
+    len: usize,
+    period: Duration,
+    /// What is written above it.
+    comment: String,
+}
+
+impl FoundMessage {
+    /// False for periods no scenario takes.
+    fn is_writable(&self) -> bool {
+        (PERIOD_MIN..=CLUSTER_CYCLE_MAX).contains(&self.period)
+    }
+}
+
+/// The text, if it resolves; what is wrong with it otherwise.
+fn write(source_name: &str, mut bus: FoundBus) -> Result<String, Problems> {
+    let quoted = |text: &str| toml_edit::Value::from(text).to_string();
+    if bus.nodes.len() == 1 {
+        bus.nodes.push(LISTENER.into());
+    }
+    let mut text = String::new();
+    for line in &bus.about {
+        text += &format!("# {}\n", line.replace(char::is_control, " "));
+    }
+    text += &format!(
+        "\nschema_version = 1\nname = {}\nduration = \"10s\"\n\n[network.can_bus]\nbit_rate = \"{}\"\n",
+        quoted(&plain_name(source_name)),
+        chronoseal_core::Rate(bus.bit_rate),
+    );
+    if let Some(rate) = bus.data_bit_rate {
+        text += &format!("data_bit_rate = \"{}\"\n", chronoseal_core::Rate(rate));
+    }
+    for node in &bus.nodes {
+        text += &format!("\n[[nodes]]\nname = {}\n", quoted(node));
+    }
+    for message in &bus.messages {
+        text += &format!(
+            "\n# {}\n[[messages]]\nname = {}\nfrom = {}\nid = \"{:#x}\"\n",
+            message.comment,
+            quoted(&message.name),
+            quoted(&message.from),
+            message.id.raw(),
+        );
+        if message.id.is_extended() {
+            text += "extended = true\n";
+        }
+        text += match message.kind {
+            FrameKind::Classical | FrameKind::Remote => "",
+            FrameKind::Fd { brs: false, .. } => "format = \"fd\"\n",
+            FrameKind::Fd { brs: true, .. } => "format = \"fd-brs\"\n",
+        };
+        text += &format!("length = \"{}B\"\nperiod = \"{}\"\n", message.len, message.period);
+    }
+    load_can(&format!("{source_name} (as a scenario)"), text.as_bytes(), &[], &NoFiles)?;
+    Ok(text)
+}
+
+/// `name` in letters a node's name may have; `None` if nothing is left.
+fn node_name(name: &str) -> Option<String> {
+    let plain: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .take(NAME_LEN_MAX)
+        .collect();
+    let plain = plain.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+    (!plain.is_empty()).then(|| plain.to_owned())
+}

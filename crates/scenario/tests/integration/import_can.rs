@@ -1,0 +1,152 @@
+//! What a user has of a CAN bus becomes a scenario that resolves, and says what was assumed.
+
+use chronoseal_core::Duration;
+use chronoseal_scenario::import::{from_any, from_database, from_recording};
+use chronoseal_scenario::{CanPlan, Code, NoFiles, load_can};
+use chronoseal_wire::can::{CanId, FrameKind};
+use proptest::prelude::*;
+
+const CAR: &[u8] = include_bytes!("../../../../data/can/car_busmaster.log");
+const VESSEL: &[u8] = include_bytes!("../../../../data/can/vessel_bus.log");
+
+fn plan(text: &str) -> CanPlan {
+    load_can("imported", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+}
+
+fn imported(name: &str, bytes: &[u8]) -> String {
+    from_any(name, bytes).unwrap_or_else(|problems| panic!("{}", problems.render()))
+}
+
+/// Frames on two channels, every kind; 0x20 is asked for, 0x30 seen once.
+fn small() -> String {
+    let mut log = String::new();
+    for i in 0..5 {
+        log += &format!("(1.{:06}) can0 123#0102030405\n", i * 10_003);
+        log += &format!("(1.{:06}) can0 18FEF100#01020304\n", i * 20_000 + 100);
+        log += &format!("(1.{:06}) can0 124##1{}\n", i * 33_333 + 200, "AB".repeat(16));
+        log += &format!("(1.{:06}) can1 123#01\n", i * 50_000 + 300);
+        log += &format!("(1.{:06}) can0 020#R3\n", i * 50_000 + 400);
+    }
+    log + "(1.300000) can0 030#01\n"
+}
+
+#[test]
+fn a_log_becomes_messages_with_lengths_and_median_periods() {
+    let text = imported("my car.log", small().as_bytes());
+    let plan = plan(&text);
+    assert_eq!(plan.name, "my-car");
+    let messages: Vec<_> = plan.messages.iter().map(|one| (one.id, one.kind, one.len, one.period)).collect();
+    let standard = |raw| CanId::standard(raw).unwrap();
+    assert_eq!(
+        messages,
+        [
+            (standard(0x123), FrameKind::Classical, 5, Duration::from_ms(10)),
+            (standard(0x124), FrameKind::Fd { brs: true, esi: false }, 16, Duration::from_us(33_333)),
+            (CanId::extended(0x18FE_F100).unwrap(), FrameKind::Classical, 4, Duration::from_ms(20)),
+        ]
+    );
+    assert!(plan.messages.iter().all(|one| one.deadline == one.period && one.receivers.len() == 1));
+    insta::assert_snapshot!("scenario_from_can_log", text);
+}
+
+#[test]
+fn whole_recordings_become_scenarios() {
+    let car = plan(&imported("car_busmaster.log", CAR));
+    // Two identifiers were seen once.
+    assert_eq!(car.messages.len(), 178);
+    assert_eq!(car.bus.timing.nominal_bit(), Duration::from_us(2));
+    let vessel = plan(&imported("vessel_bus.log", VESSEL));
+    assert!(vessel.messages.iter().all(|message| message.id.is_extended()));
+    assert_eq!(vessel.bus.timing.nominal_bit(), Duration::from_us(4));
+}
+
+#[test]
+fn a_damaged_log_is_used_up_to_the_damage_and_says_so() {
+    let log = small();
+    let text = imported("car.log", &log.as_bytes()[..log.len() - 2]);
+    assert!(text.contains("damaged behind these frames") && text.contains("line 26"), "{text}");
+    plan(&text);
+    // A wrong line in the middle is no damage at the end.
+    let problems = from_recording("car.log", log.replace("(1.040012) can0 123#", "(1.040012) can0 12#").as_bytes())
+        .expect_err("a wrong line");
+    assert_eq!(problems.list()[0].code, Code::ImportRecording);
+    assert!(problems.list()[0].message.contains("3 or 8 hexadecimal digits"), "{}", problems.render());
+}
+
+#[test]
+fn a_recording_without_periods_is_refused() {
+    for log in
+        ["(0.0) can0 123#01\n", "(0.0) can0 123#01\n(11.0) can0 123#01\n", "(0.0) can0 123#R\n(1.0) can0 123#R\n"]
+    {
+        let problems = from_recording("x.log", log.as_bytes()).expect_err("no message");
+        assert_eq!(problems.list()[0].code, Code::ImportRecording, "{}", problems.render());
+    }
+}
+
+const DBC: &str = "\
+VERSION \"\"
+
+BU_: Engine Gateway Cluster
+
+BO_ 256 Speed: 8 Engine
+ SG_ Wheel : 0|16@1+ (0.01,0) [0|655.35] \"km/h\" Gateway
+
+BO_ 2566844926 Lights: 3 Vector__XXX
+ SG_ High : 0|1@1+ (1,0) [0|1] \"\" Gateway
+
+BO_ 257 Camera: 48 Gateway
+
+BA_DEF_ BO_ \"GenMsgCycleTime\" INT 0 65535;
+BA_DEF_DEF_ \"GenMsgCycleTime\" 0;
+BA_ \"GenMsgCycleTime\" BO_ 256 20;
+";
+
+#[test]
+fn a_database_becomes_messages_with_senders_and_cycle_times() {
+    let text = imported("my car.dbc", DBC.as_bytes());
+    let plan = plan(&text);
+    let name = |node: chronoseal_core::NodeId| &plan.nodes[usize::from(node.0)].name[..];
+    let messages: Vec<_> =
+        plan.messages.iter().map(|one| (&one.name[..], name(one.sender), one.len, one.period)).collect();
+    let ms = Duration::from_ms;
+    assert_eq!(
+        messages,
+        [("Speed", "Engine", 8, ms(20)), ("Lights", "rest-bus", 3, ms(100)), ("Camera", "Gateway", 48, ms(100))]
+    );
+    assert_eq!(plan.nodes.len(), 4);
+    insta::assert_snapshot!("scenario_from_database", text);
+}
+
+#[test]
+fn a_database_with_errors_is_refused_with_its_line() {
+    let problems = from_database("x.dbc", DBC.replace("8 Engine", "Engine").as_bytes()).expect_err("no length");
+    assert_eq!(problems.list()[0].code, Code::ImportDatabase);
+    assert!(problems.list()[0].message.contains("line 5"), "{}", problems.render());
+    let problems = from_database("x.dbc", DBC.replace("BO_ 257 ", "BO_ 256 ").as_bytes()).expect_err("twice");
+    assert!(problems.list()[0].message.contains("Speed has already"), "{}", problems.render());
+}
+
+#[test]
+fn other_bytes_go_where_they_belong() {
+    let table = "name,from,to,period,frame\nspeed,wheel,brake,10ms,60B\n";
+    assert!(imported("t.csv", table.as_bytes()).contains("time_triggered_ethernet"));
+    let recording = chronoseal_recordings::read(small().as_bytes()).expect("a log");
+    let capture = chronoseal_recordings::write_pcap(&recording);
+    assert!(imported("t.pcap", &capture).contains("can_bus"));
+}
+
+proptest! {
+    #[test]
+    fn any_log_is_refused_or_resolves(
+        frames in proptest::collection::vec((0u32..0x2000_0000, 0u64..20_000_000, 0usize..=8), 0..60),
+    ) {
+        let mut log = String::new();
+        for (id, us, len) in &frames {
+            let id = if id % 2 == 0 { format!("{:03X}", id % 16) } else { format!("{:08X}", id % 16) };
+            log += &format!("({}.{:06}) can0 {id}#{}\n", us / 1_000_000, us % 1_000_000, "5A".repeat(*len));
+        }
+        if let Ok(text) = from_any("any.log", log.as_bytes()) {
+            plan(&text);
+        }
+    }
+}
