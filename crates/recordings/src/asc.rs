@@ -10,7 +10,8 @@ use crate::error::{Place, Problem};
 use crate::recording::RecordedError;
 use crate::text::{can_id, lines, number, seconds_ns};
 
-const HELP: &str = "a frame is `seconds channel identifier Rx|Tx d|r length bytes`, or begins with `seconds CANFD channel`";
+const HELP: &str =
+    "a frame is `seconds channel identifier Rx|Tx d|r length bytes`, or begins with `seconds CANFD channel`";
 const REMOTE_FLAG: u32 = 0x10;
 const EDL_FLAG: u32 = 0x1000;
 
@@ -112,7 +113,9 @@ impl Reader {
             to.leave_out("events that are no frame", place);
             return Ok(());
         }
-        let id = self.id(word).ok_or_else(|| to.malformed(place, "an identifier of 11 bits, or of 29 with `x`", word, HELP))?;
+        let id = self
+            .id(word)
+            .ok_or_else(|| to.malformed(place, "an identifier of 11 bits, or of 29 with `x`", word, HELP))?;
         match words.next("`Rx` or `Tx`", to)? {
             "Rx" | "Tx" => {}
             "TxRq" => {
@@ -156,7 +159,9 @@ impl Reader {
         if word == "ErrorFrame" {
             return self.error(channel, place, to);
         }
-        let id = self.id(word).ok_or_else(|| to.malformed(place, "an identifier of 11 bits, or of 29 with `x`", word, HELP))?;
+        let id = self
+            .id(word)
+            .ok_or_else(|| to.malformed(place, "an identifier of 11 bits, or of 29 with `x`", word, HELP))?;
         // The database's name of the message may stand before the bit rate switch.
         let mut brs = words.next("the bit rate switch", to)?;
         if !matches!(brs, "0" | "1") {

@@ -126,7 +126,8 @@ fn frame(text: &str, place: Place, columns: &[Column], to: &mut Collector) -> Re
         to.leave_out("messages of the hardware", place);
         return Ok(());
     }
-    let id = identifier(id).ok_or_else(|| to.malformed(place, "an identifier of 4 or 8 hexadecimal digits", id, HELP))?;
+    let id =
+        identifier(id).ok_or_else(|| to.malformed(place, "an identifier of 4 or 8 hexadecimal digits", id, HELP))?;
     let data_at = at(Data).unwrap_or(columns.len());
     let data = words.get(data_at..).unwrap_or(&[]);
     // Versions 1 write remote frames as data frames with a word for data.

@@ -15,6 +15,8 @@ const HELP: &str = "capture a CAN interface, as `tcpdump -i can0 -w FILE` or `du
 const NOT_CAN: &str = "packets of other link types than 227";
 /// Identifier word, length, flags, two more bytes.
 const HEADER_LEN: usize = 8;
+/// `CAN_RTR_FLAG` in the identifier word: a length and no data.
+const REMOTE_FLAG: u32 = 0x4000_0000;
 /// `CANFD_FDF` in the flags.
 const FDF_FLAG: u8 = 0x04;
 
@@ -129,8 +131,9 @@ fn take(place: Place, at_ns: u64, channel: u16, packet: &[u8], to: &mut Collecto
     }
     let word = u32::from_be_bytes([packet[0], packet[1], packet[2], packet[3]]);
     let (len, flags) = (usize::from(packet[4]), packet[5]);
-    if packet.len() < HEADER_LEN + len && word & 0x4000_0000 == 0 {
-        return Err(to.truncated(place, "a frame's data (the capture's snap length is too short)"));
+    if packet.len() < HEADER_LEN + len && word & REMOTE_FLAG == 0 {
+        let found = format_args!("{} of {len} bytes", packet.len() - HEADER_LEN);
+        return Err(to.malformed(place, "a frame's whole data", found, "capture with a snap length of 72 or more"));
     }
     // A capture may hold less than the kernel's structure, which the frame codec wants whole.
     let mut whole = [0; layout::FD_LEN];

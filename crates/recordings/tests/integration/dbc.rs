@@ -50,7 +50,7 @@ fn reads_names_lengths_senders_and_cycle_times() {
     let database = good(SMALL.as_bytes());
     assert!(is_database(SMALL.as_bytes()));
     assert_eq!(database.nodes, ["Engine", "Gateway"]);
-    let [speed, lights, camera] = &database.messages[..] else { panic!("{database:?}") };
+    let [speed, lights, camera, position] = &database.messages[..] else { panic!("{database:?}") };
     assert_eq!((speed.id, &speed.name[..], speed.len, speed.fd), (CanId::standard(256).unwrap(), "Speed", 8, false));
     assert_eq!((speed.sender.as_deref(), speed.cycle_time), (Some("Engine"), Some(Duration::from_ms(20))));
     assert_eq!(
@@ -60,7 +60,8 @@ fn reads_names_lengths_senders_and_cycle_times() {
     assert_eq!((lights.id, lights.len), (CanId::extended(0x18FE_F1FE).unwrap(), 3));
     assert_eq!((lights.sender.as_deref(), lights.cycle_time), (None, Some(Duration::from_ms(100))));
     assert_eq!((camera.fd, camera.cycle_time), (true, None));
-    // 51 bytes fit a frame of 64; 65 would not.
+    // 51 bytes fit a frame of 64; 65 do not.
+    assert_eq!((position.fd, position.len), (true, 51));
     let longer = SMALL.replace("Position: 51", "Position: 65");
     assert_eq!(good(longer.as_bytes()).left_out, ["Position"]);
 }

@@ -1,10 +1,13 @@
 //! Formats in and out, against what other programs read from the same files.
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod asc;
 mod busmaster;
 mod candump;
 mod dbc;
+mod pcap;
 mod statistics;
+mod trc;
 
 use chronoseal_recordings::{ReadError, Recording, read};
 

@@ -1,0 +1,123 @@
+use chronoseal_recordings::{Format, Place, Problem, is_can_capture, write_pcap};
+use pcap_file::DataLink;
+use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+
+use crate::{good, lines, refused};
+
+const LOG: &str = "\
+(1700000000.000000) can0 123#01020304
+(1700000000.000100) can0 18FEF100#0102030405060708
+(1700000000.000200) can0 7FF#R5
+(1700000000.000300) can0 100##5112233445566778899AABBCC
+(1700000000.000400) can0 101##4
+(1700000000.000500) can0 102##6AA
+(1700000000.000600) can0 103#1122334455667788_B
+(1700000000.000700) can0 20000080#0102030405060708
+";
+
+fn same(left: &chronoseal_recordings::Recording, right: &chronoseal_recordings::Recording) {
+    assert_eq!(left.frames, right.frames);
+    assert_eq!((&left.errors, left.start_ns), (&right.errors, right.start_ns));
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let recording = good(LOG);
+    let bytes = write_pcap(&recording);
+    assert!(is_can_capture(&bytes));
+    let again = good(&bytes);
+    assert_eq!(again.format, Format::Pcap);
+    same(&again, &recording);
+}
+
+/// The kernel's structure may be cut behind the data, and bytes come in either order.
+#[test]
+fn reads_captures_of_others() {
+    let mut bytes = Vec::new();
+    let header = PcapHeader {
+        datalink: DataLink::from(227),
+        endianness: pcap_file::Endianness::Big,
+        ts_resolution: pcap_file::TsResolution::MicroSecond,
+        ..PcapHeader::default()
+    };
+    let mut writer = PcapWriter::with_header(&mut bytes, header).unwrap();
+    let mut packet = |us: u64, data: &[u8]| {
+        let packet = PcapPacket::new(std::time::Duration::from_micros(us), data.len() as u32, data);
+        writer.write_packet(&packet).unwrap();
+    };
+    packet(1_000_000, &[0, 0, 1, 0x23, 2, 0, 0, 0, 0xaa, 0xbb]);
+    packet(1_000_010, &[0x80, 0, 1, 0x23, 1, 0x05, 0, 0, 0xaa]);
+    packet(1_000_020, &[0x40, 0, 1, 0x23, 8, 0, 0, 0]);
+    assert_eq!(lines(&good(&bytes)), ["0 0 123#AABB", "10000 0 00000123##5AA", "20000 0 123#R8"]);
+}
+
+#[test]
+fn reads_the_can_interfaces_of_a_pcapng() {
+    let mut bytes = Vec::new();
+    let mut writer = PcapNgWriter::new(&mut bytes).unwrap();
+    for (link, name) in [(1, "eth0"), (227, "can0"), (227, "can1")] {
+        let options = vec![
+            InterfaceDescriptionOption::IfName(name.into()),
+            InterfaceDescriptionOption::IfTsResol(if name == "can1" { 9 } else { 6 }),
+        ];
+        let block = InterfaceDescriptionBlock { linktype: DataLink::from(link), snaplen: 0, options };
+        writer.write_pcapng_block(block).unwrap();
+    }
+    for (interface_id, units) in [(0, 5), (1, 7), (2, 9_000)] {
+        let data = [0, 0, 1, 0x23, 1, 0, 0, 0, interface_id as u8];
+        let timestamp = std::time::Duration::from_nanos(units);
+        let (data, options) = (data.as_slice().into(), vec![]);
+        let packet = EnhancedPacketBlock { interface_id, timestamp, original_len: 9, data, options };
+        writer.write_pcapng_block(packet).unwrap();
+    }
+    assert!(is_can_capture(&bytes));
+    let recording = good(&bytes);
+    assert_eq!(lines(&recording), ["0 can0 123#01", "2000 can1 123#02"]);
+    assert_eq!(recording.warnings.len(), 1);
+}
+
+#[test]
+fn other_captures_are_refused_with_what_to_do() {
+    let mut bytes = Vec::new();
+    PcapWriter::new(&mut bytes).unwrap();
+    assert!(!is_can_capture(&bytes));
+    let error = refused(&bytes);
+    assert!(matches!(error.problem, Problem::Unsupported { place: Place::Byte(20), .. }), "{error}");
+    let mut bytes = Vec::new();
+    PcapNgWriter::new(&mut bytes).unwrap();
+    assert!(refused(&bytes).to_string().contains("227"));
+}
+
+#[test]
+fn a_broken_packet_is_named_with_its_byte() {
+    let good_bytes = write_pcap(&good(LOG));
+    // File header 24, packet header 16, frame 16.
+    for (change, value, expected) in [
+        (24 + 32 + 16 + 4, 9, "8 of 9 bytes"),
+        (24 + 32 + 16, 0x01, "has more than 11 bits"),
+        (24 + 16 + 4, 9, "8 of 9 bytes"),
+    ] {
+        let mut bytes = good_bytes.clone();
+        bytes[change] = value;
+        let error = refused(&bytes);
+        assert!(error.to_string().contains(expected), "{error}");
+        let packet = (change - 24) / 32;
+        assert!(error.to_string().contains(&format!("byte {}", 24 + packet * 32)), "{error}");
+        assert_eq!(error.read.frames.len(), packet);
+    }
+}
+
+#[test]
+fn a_capture_cut_in_the_middle_of_a_packet_keeps_the_others() {
+    let bytes = write_pcap(&good(LOG));
+    for cut in [24 + 1, 24 + 17, 24 + 31] {
+        let error = refused(&bytes[..cut]);
+        assert!(matches!(error.problem, Problem::Truncated { place: Place::Byte(24), .. }), "{error}");
+    }
+    let error = refused(&bytes[..bytes.len() - 1]);
+    assert_eq!((error.read.frames.len(), error.read.errors.len()), (7, 0));
+    assert_eq!(good(&bytes[..24]).frames, []);
+}
