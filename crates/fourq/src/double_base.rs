@@ -1,89 +1,68 @@
-//! `a G + b P` for public numbers and points: joint sliding windows in eight dimensions, variable time.
+//! `a G + b P` for public numbers and points, variable time.
 //!
-//! Source: Costello, Longa, "SchnorrQ: Schnorr signatures on FourQ", Microsoft Research technical report, 2016; windows:
-//! Moeller, "Algorithms for multi-exponentiation", SAC 2001 (interleaving).
+//! Both numbers are split in four. The digits of `b` are those of [`crate::variable_base`]: one addition in every column
+//! costs no more than windows of the four parts would, whose tables take longer to make. The digits of `a` are windows
+//! into large tables of the base point; the doublings are shared.
+//!
+//! Source: Moeller, "Algorithms for multi-exponentiation", SAC 2001 (interleaving).
 
-use crate::decomposition::decompose;
-use crate::endomorphism::{phi_and_psi, psi};
+use crate::decomposition::{COLUMNS, Digits, decompose};
 use crate::generated::windows::WINDOWS;
 use crate::point::{Cached, CachedAffine, Extended};
 use crate::scalar::Scalar;
 use crate::table::AffineWords;
+use crate::variable_base::table;
 
-/// Digits of a 64-bit number: windows may carry beyond it.
-pub(crate) const DIGITS: usize = 66;
 /// Width of the base point's windows [bit].
-pub(crate) const BASE_WIDTH: u32 = 8;
+const BASE_WIDTH: u32 = 8;
 /// Odd multiples of the base point.
 pub(crate) const BASE_ENTRIES: usize = 1 << (BASE_WIDTH - 2);
 /// Odd multiples of G, phi(G), psi(G) and psi(phi(G)).
 pub(crate) type WindowTable = [[AffineWords; BASE_ENTRIES]; 4];
 
-/// Width of other points' windows [bit].
-pub(crate) const POINT_WIDTH: u32 = 4;
-/// Odd multiples of another point.
-pub(crate) const POINT_ENTRIES: usize = 1 << (POINT_WIDTH - 2);
-
 /// `a G + b point` in variable time; `point` must have order N or be the identity.
 #[must_use]
 pub fn double_multiply_vartime(a: &Scalar, b: &Scalar, point: &Extended) -> Extended {
-    let base_digits = decompose(a.words()).map(|part| WindowDigits::new(part, BASE_WIDTH));
-    let point_digits = decompose(b.words()).map(|part| WindowDigits::new(part, POINT_WIDTH));
-    let point_tables = point_tables(point);
-
+    let base = BaseDigits::new(a);
+    let table = table(point);
+    let digits = Digits::recode(decompose(b.words()));
     let mut sum = Extended::IDENTITY;
-    let mut started = false;
-    for place in (0..DIGITS).rev() {
-        if started {
-            sum = sum.double();
-        }
-        for (digits, table) in point_digits.iter().zip(&point_tables) {
-            if let Some((index, negative)) = digits.at(place) {
-                let entry = &table[index];
-                sum = sum.add(&if negative { entry.neg() } else { *entry });
-                started = true;
-            }
-        }
-        for (digits, table) in base_digits.iter().zip(&WINDOWS) {
-            if let Some((index, negative)) = digits.at(place) {
-                let entry = CachedAffine::from_words(&table[index]);
-                sum = sum.add_affine(&if negative { entry.neg() } else { entry });
-                started = true;
-            }
-        }
+    for column in (0..COLUMNS).rev() {
+        sum = sum.double();
+        let (negative, index) = digits.column(column);
+        sum = sum.add(&Cached::from_words_signed(&table[index as usize], negative));
+        base.add_column(&mut sum, column);
     }
     sum
 }
 
-/// Odd multiples of a point and of its three images.
-pub(crate) fn point_tables(point: &Extended) -> [[Cached; POINT_ENTRIES]; 4] {
-    let (phi_p, psi_p) = phi_and_psi(point);
-    [*point, phi_p, psi_p, psi(&phi_p)].map(|point| odd_multiples(&point))
-}
+/// A multiple of the base point: for each of its four parts, windows.
+pub(crate) struct BaseDigits([WindowDigits<COLUMNS>; 4]);
 
-/// P, 3P, 5P, ...
-pub(crate) fn odd_multiples<const LEN: usize>(point: &Extended) -> [Cached; LEN] {
-    let twice = point.double().to_sum();
-    let mut multiples = [point.to_cached(); LEN];
-    for i in 1..LEN {
-        multiples[i] = twice.add(&multiples[i - 1]).to_cached();
+impl BaseDigits {
+    /// The digits of `factor`.
+    pub(crate) fn new(factor: &Scalar) -> Self {
+        Self(decompose(factor.words()).map(|part| WindowDigits::new(part.into(), BASE_WIDTH)))
     }
-    multiples
+
+    /// Adds what stands in `column`.
+    #[inline(always)]
+    pub(crate) fn add_column(&self, sum: &mut Extended, column: usize) {
+        for (digits, table) in self.0.iter().zip(&WINDOWS) {
+            if let Some((index, negative)) = digits.at(column) {
+                *sum = sum.add_affine(&CachedAffine::from_words_signed(&table[index], negative));
+            }
+        }
+    }
 }
 
 /// A number as signed odd digits, few of them not zero: width-w non-adjacent form.
-pub(crate) struct WindowDigits<const LEN: usize = DIGITS>([i8; LEN]);
-
-impl WindowDigits {
-    /// The digits of `number`, odd and below 2^(`width` - 1) in amount; `width` is 2..=8.
-    pub(crate) fn new(number: u64, width: u32) -> Self {
-        Self::of_u128(u128::from(number), width)
-    }
-}
+pub(crate) struct WindowDigits<const LEN: usize>([i8; LEN]);
 
 impl<const LEN: usize> WindowDigits<LEN> {
-    /// The digits of `number`, of which there must be no more than `LEN`.
-    pub(crate) fn of_u128(number: u128, width: u32) -> Self {
+    /// The digits of `number`, odd and below 2^(`width` - 1) in amount; `width` is 2..=8, and there is one digit more than
+    /// bits.
+    pub(crate) fn new(number: u128, width: u32) -> Self {
         let mut digits = [0; LEN];
         let (mut rest, mut place) = (number, 0);
         while rest != 0 {
@@ -103,10 +82,10 @@ impl<const LEN: usize> WindowDigits<LEN> {
         Self(digits)
     }
 
-    /// The table index of the digit at `place` and whether it is negative, if it is not zero.
+    /// The table index of the digit at `place`, and all ones if it is negative, unless it is zero.
     #[inline(always)]
-    pub(crate) fn at(&self, place: usize) -> Option<(usize, bool)> {
+    pub(crate) fn at(&self, place: usize) -> Option<(usize, u64)> {
         let digit = self.0[place];
-        (digit != 0).then(|| (usize::from(digit.unsigned_abs() >> 1), digit < 0))
+        (digit != 0).then(|| (usize::from(digit.unsigned_abs() >> 1), i64::from(digit >> 7) as u64))
     }
 }

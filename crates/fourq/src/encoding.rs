@@ -4,7 +4,7 @@
 //! Hamburg, "Fast and compact elliptic-curve cryptography", eprint 2012/309.
 
 use crate::error::EncodingError;
-use crate::fp::{Fp, P, sum_of_products};
+use crate::fp::{Fp, P, product};
 use crate::fp2::Fp2;
 use crate::point::{Affine, D};
 
@@ -70,11 +70,11 @@ fn recover_x_vartime(y: &Fp2) -> Option<Fp2> {
     let v = D.mul(&yy).add(&Fp2::ONE);
 
     // u / v = (t0 + t1 i) / t2 over GF(p).
-    let t0 = sum_of_products(u.re, v.re, u.im, v.im);
-    let t1 = sum_of_products(u.im, v.re, u.re.neg(), v.im);
+    let t0 = product(u.re, v.re).add(product(u.im, v.im)).reduce();
+    let t1 = product(u.im, v.re).sub(product(u.re, v.im)).reduce_signed();
     let t2 = v.norm();
     // The norm's square root; p = 3 mod 4 makes it a power, 2^125.
-    let root = sum_of_products(t0, t0, t1, t1).square_times(125);
+    let root = Fp2 { re: t0, im: t1 }.norm().square_times(125);
     let twice = |a: Fp| a.add(a);
     let t = match twice(t0.add(root)) {
         t if t == Fp::ZERO => twice(t0.sub(root)),

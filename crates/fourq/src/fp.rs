@@ -63,7 +63,9 @@ impl Fp {
     #[inline(always)]
     #[must_use]
     pub const fn sub(self, other: Self) -> Self {
-        self.add(other.neg())
+        // A negative difference in two's complement has bit 127 set: without it, it is 2^127 more, one more than p more.
+        let difference = self.0.wrapping_sub(other.0);
+        Self((difference & P) - (difference >> 127))
     }
 
     /// The additive inverse.
@@ -84,45 +86,30 @@ impl Fp {
     /// The product.
     #[inline(always)]
     #[must_use]
-    pub const fn mul(self, other: Self) -> Self {
-        let (x0, x1) = halves(self.0);
-        let (y0, y1) = halves(other.0);
-        let low = wide(x0, y0);
-        // Upper halves have 63 bits: two crossed products fit.
-        let middle = wide(x0, y1) + wide(x1, y0);
-        let (low, carry) = low.overflowing_add(middle << 64);
-        let high = wide(x1, y1) + (middle >> 64) + carry as u128;
-        // Quotient and remainder by 2^127; p * p has the quotient p - 1, so their sum stays below 2^128 - 1.
-        Self::fold((low & P) + ((high << 1) | (low >> 127)))
+    pub fn mul(self, other: Self) -> Self {
+        product(self, other).reduce_square()
     }
 
     /// The square.
     #[inline(always)]
     #[must_use]
-    pub const fn square(self) -> Self {
+    pub fn square(self) -> Self {
         let (x0, x1) = halves(self.0);
         let x1_twice = x1 << 1;
         let low = wide(x0, x0);
-        let middle = wide(x0, x1_twice);
-        let (low, carry) = low.overflowing_add(middle << 64);
-        let high_twice = wide(x1, x1_twice) + (((middle >> 64) + carry as u128) << 1);
-        Self::fold((low & P) + (high_twice + (low >> 127)))
+        let middle = wide(x0, x1_twice) + (low >> 64);
+        let high = wide(x1, x1) + (middle >> 64);
+        Wide { low: join(low as u64, middle as u64), high }.reduce_square()
     }
 
     /// This element squared `count` times.
     #[inline(always)]
-    pub(crate) const fn square_times(self, count: u32) -> Self {
-        let mut x = self;
-        let mut i = 0;
-        while i < count {
-            x = x.square();
-            i += 1;
-        }
-        x
+    pub(crate) fn square_times(self, count: u32) -> Self {
+        (0..count).fold(self, |x, _| x.square())
     }
 
     /// This element to the power 2^125 - 1.
-    pub(crate) const fn power_2_125_minus_1(self) -> Self {
+    pub(crate) fn power_2_125_minus_1(self) -> Self {
         // e(n) = 2^n - 1 by e(a + b) = e(a) 2^b + e(b): 1, 2, 3, 5, 10, 15, 30, 60, 120, 125.
         let e1 = self;
         let e2 = e1.square().mul(e1);
@@ -138,7 +125,7 @@ impl Fp {
 
     /// The multiplicative inverse; zero of zero.
     #[must_use]
-    pub const fn invert(self) -> Self {
+    pub fn invert(self) -> Self {
         // p - 2 = 4 (2^125 - 1) + 1.
         self.power_2_125_minus_1().square_times(2).mul(self)
     }
@@ -150,31 +137,95 @@ impl Fp {
     }
 }
 
-/// `x0 * y0 + x1 * y1`, reduced once.
+/// A number of 256 bits on its way to be reduced; negative ones in two's complement.
 ///
-/// The one place where products are summed before they are reduced; GF(p^2) multiplies with two of these.
+/// GF(p^2) adds and subtracts these, so that it reduces twice where it multiplies three times.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide {
+    low: u128,
+    high: u128,
+}
+
+impl Wide {
+    /// The sum modulo 2^256.
+    #[inline(always)]
+    pub(crate) fn add(self, other: Self) -> Self {
+        let (low, carry) = self.low.overflowing_add(other.low);
+        Self { low, high: self.high.wrapping_add(other.high).wrapping_add(carry.into()) }
+    }
+
+    /// The difference modulo 2^256.
+    #[inline(always)]
+    pub(crate) fn sub(self, other: Self) -> Self {
+        let (low, borrow) = self.low.overflowing_sub(other.low);
+        Self { low, high: self.high.wrapping_sub(other.high).wrapping_sub(borrow.into()) }
+    }
+
+    /// The lower 127 bits and the 128 above them.
+    #[inline(always)]
+    fn split(self) -> (u128, u128) {
+        (self.low & P, self.high << 1 | self.low >> 127)
+    }
+
+    /// This number modulo p; it must be at most p * p.
+    #[inline(always)]
+    pub(crate) fn reduce_square(self) -> Fp {
+        // 2^127 = 1. The upper part of p * p is p - 1: the sum stays below 2^128 - 1.
+        let (low, high) = self.split();
+        Fp::fold(low + high)
+    }
+
+    /// This number modulo p; it must be at most 2 p * p.
+    #[inline(always)]
+    pub(crate) fn reduce(self) -> Fp {
+        // The upper part of 2 p * p is 2^128 - 4, of which 2^127 counts for one.
+        let (low, high) = self.split();
+        Fp::fold(low + (high & P) + (high >> 127))
+    }
+
+    /// This number modulo p; it must lie between -p * p and p * p.
+    #[inline(always)]
+    pub(crate) fn reduce_signed(self) -> Fp {
+        // Bits 254 and 255 are both set if it is negative and clear otherwise, so that they stand for minus 2^254, which
+        // is minus one. They are set only where the bits below them are not all clear.
+        let (low, high) = self.split();
+        Fp::fold(low + (high & P) - (high >> 127))
+    }
+}
+
+/// The product of two elements, not reduced.
 #[inline(always)]
-pub(crate) const fn sum_of_products(x: Fp, y: Fp, z: Fp, w: Fp) -> Fp {
+pub(crate) fn product(x: Fp, y: Fp) -> Wide {
     let (x0, x1) = halves(x.0);
     let (y0, y1) = halves(y.0);
-    let (z0, z1) = halves(z.0);
-    let (w0, w1) = halves(w.0);
-    let (low, carry_low) = wide(x0, y0).overflowing_add(wide(z0, w0));
-    // Upper halves have 63 bits: two crossed products fit, four may carry.
-    let (middle, carry_middle) = (wide(x0, y1) + wide(x1, y0)).overflowing_add(wide(z0, w1) + wide(z1, w0));
-    let (low, carry) = low.overflowing_add(middle << 64);
-    let high = wide(x1, y1) + wide(z1, w1) + ((middle >> 64) | ((carry_middle as u128) << 64));
-    // 2 p * p = 2^255 - 2^129 + 2: with both carries the upper half is at most 2^127 - 2, its double fits.
-    let high = high + carry_low as u128 + carry as u128;
-    // 2^128 = 2.
-    let (sum, carry) = low.overflowing_add(high << 1);
-    let sum = (sum & P) + (sum >> 127) + ((carry as u128) << 1);
-    Fp::fold(sum)
+    let low = wide(x0, y0);
+    // Upper halves have 63 bits: two crossed products fit.
+    let middle = wide(x0, y1) + (low >> 64) + wide(x1, y0);
+    let high = wide(x1, y1) + (middle >> 64);
+    Wide { low: join(low as u64, middle as u64), high }
+}
+
+/// The product of two sums of two elements each, neither the sums nor the product reduced.
+#[inline(always)]
+pub(crate) fn product_of_sums(x: (Fp, Fp), y: (Fp, Fp)) -> Wide {
+    // Twice p fits 128 bits.
+    let (x0, x1) = halves(x.0.0 + x.1.0);
+    let (y0, y1) = halves(y.0.0 + y.1.0);
+    let low = wide(x0, y0);
+    let middle = wide(x0, y1) + (low >> 64);
+    let middle_again = wide(x1, y0) + (middle as u64 as u128);
+    let high = wide(x1, y1) + (middle >> 64) + (middle_again >> 64);
+    Wide { low: join(low as u64, middle_again as u64), high }
 }
 
 #[inline(always)]
 const fn halves(value: u128) -> (u64, u64) {
     (value as u64, (value >> 64) as u64)
+}
+
+#[inline(always)]
+const fn join(low: u64, high: u64) -> u128 {
+    low as u128 | (high as u128) << 64
 }
 
 #[inline(always)]

@@ -37,12 +37,6 @@ impl CachedAffine {
         words
     }
 
-    /// The point of `words`.
-    #[inline(always)]
-    pub(crate) fn from_words(words: &AffineWords) -> Self {
-        Self { sum: element(words, 0), difference: element(words, 1), t_2d: element(words, 2) }
-    }
-
     /// The point of `words`, or its negative where `negative` is all ones.
     #[inline(always)]
     pub(crate) fn from_words_signed(words: &AffineWords, negative: u64) -> Self {

@@ -33,7 +33,7 @@ pub fn multiply(k: &[u64; 4], point: &Extended) -> Extended {
 }
 
 /// P with every sum of phi(P), psi(P), psi(phi(P)): bits 0, 1 and 2 of the index.
-fn table(p: &Extended) -> [Words<16>; 8] {
+pub(crate) fn table(p: &Extended) -> [Words<16>; 8] {
     let (phi_p, psi_p) = phi_and_psi(p);
     let (q, r, s) = (phi_p.to_sum(), psi_p.to_sum(), psi(&phi_p).to_sum());
     let mut table = [p.to_cached(); 8];
