@@ -86,7 +86,8 @@ impl<S: Suite> Member<S> {
     }
 
     fn ask(&mut self, request: Option<Request>) {
-        let is_asked = request.is_some_and(|request| self.manager.submit(Owner::Distribution, JobPriority::Exchange, request));
+        let is_asked =
+            request.is_some_and(|request| self.manager.submit(Owner::Distribution, JobPriority::Exchange, request));
         if !is_asked {
             self.refuse_distribution(AbortReason::Overloaded);
         }

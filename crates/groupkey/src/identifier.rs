@@ -199,8 +199,7 @@ mod tests {
     #[test]
     fn steps_of_an_exchange_are_numbered_as_in_the_frame_format() {
         use group_id::Step as Wire;
-        let numbers =
-            [Wire::ORCHESTRATION, Wire::SHARE_A, Wire::SHARE_B, Wire::CONFIRMATION_A, Wire::CONFIRMATION_B];
+        let numbers = [Wire::ORCHESTRATION, Wire::SHARE_A, Wire::SHARE_B, Wire::CONFIRMATION_A, Wire::CONFIRMATION_B];
         assert_eq!(numbers.map(Wire::raw), [1, 2, 3, 4, 5]);
         assert_eq!([Side::First, Side::Second].map(|side| side.share_step() as u8), [2, 3]);
         assert_eq!([Side::First, Side::Second].map(|side| side.confirmation_step() as u8), [4, 5]);

@@ -24,7 +24,8 @@ use crate::profile::Profile;
 const CONFIRMATION: Label = Label::new("chronoseal/1 groupkey confirmation");
 const CONFIRMATION_OF: [Label; 2] =
     [Label::new("chronoseal/1 groupkey confirmation first"), Label::new("chronoseal/1 groupkey confirmation second")];
-const TAG_OF: [Label; 2] = [Label::new("chronoseal/1 groupkey tag first"), Label::new("chronoseal/1 groupkey tag second")];
+const TAG_OF: [Label; 2] =
+    [Label::new("chronoseal/1 groupkey tag first"), Label::new("chronoseal/1 groupkey tag second")];
 const LOGICAL: Label = Label::new("chronoseal/1 groupkey logical ECU");
 const CHANNEL: Label = Label::new("chronoseal/1 groupkey private channel");
 const DISTRIBUTION: Label = Label::new("chronoseal/1 groupkey distribution");

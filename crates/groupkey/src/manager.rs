@@ -143,7 +143,7 @@ impl<S: Suite> Manager<S> {
             candidate: None,
             last_failure: None,
             is_running: false,
-            last_now: LocalTime::ZERO,
+            last_now: LocalTime::from_ps(i64::MIN),
         })
     }
 
@@ -202,9 +202,9 @@ impl<S: Suite> Manager<S> {
         for address in core::iter::once(result).chain(tree.path(result)) {
             secrets[address.index()] = None;
             for slot in slots.iter_mut() {
-                let is_stale = slot.as_ref().is_some_and(|slot| {
-                    slot.request.is_none() && slot.exchange.setup().id.result == address
-                });
+                let is_stale = slot
+                    .as_ref()
+                    .is_some_and(|slot| slot.request.is_none() && slot.exchange.setup().id.result == address);
                 if is_stale {
                     *slot = None;
                 }
@@ -215,7 +215,12 @@ impl<S: Suite> Manager<S> {
     // ---- exchanges
 
     /// Puts an exchange into a free slot.
-    pub(crate) fn open(&mut self, exchange: Exchange, request: Option<PendingRequest>, deadline: LocalTime) -> Option<usize> {
+    pub(crate) fn open(
+        &mut self,
+        exchange: Exchange,
+        request: Option<PendingRequest>,
+        deadline: LocalTime,
+    ) -> Option<usize> {
         let free = self.slots.iter().position(Option::is_none)?;
         self.numbers = self.numbers.wrapping_add(1);
         self.slots[free] = Some(Slot { number: self.numbers, exchange, request, deadline });

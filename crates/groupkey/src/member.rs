@@ -1,8 +1,6 @@
 //! An ECU of the network.
 
-use chronoseal_core::{
-    AbortReason, Command, DiscardReason, EventKind, HandleError, Input, LocalTime, Node, Output,
-};
+use chronoseal_core::{AbortReason, Command, DiscardReason, EventKind, HandleError, Input, LocalTime, Node, Output};
 use chronoseal_crypto::suite::{SIGNATURE_LEN, Suite};
 
 use crate::crypto_stack::{JobPriority, Owner, Request, Response};
@@ -110,7 +108,9 @@ impl<S: Suite> Member<S> {
         // Other traffic of the bus is none of its business, and no event either.
         let Some((identifier, data)) = protocol_frame(bytes, self.manager.settings.transport) else { return };
         match identifier.step {
-            Step::Orchestration | Step::Start | Step::DirectAssignment => self.on_request_frame(identifier, data, rx_at),
+            Step::Orchestration | Step::Start | Step::DirectAssignment => {
+                self.on_request_frame(identifier, data, rx_at)
+            }
             Step::ShareFirst | Step::ShareSecond | Step::ConfirmationFirst | Step::ConfirmationSecond => {
                 self.manager.on_exchange_frame(identifier, data, rx_at);
             }

@@ -322,7 +322,8 @@ impl Exchange {
                 }
             }
             Phase::Decrypt => {
-                let message = self.confirmations[self.peer().index()].as_ref().ok_or(AbortReason::ConfirmationMissing)?;
+                let message =
+                    self.confirmations[self.peer().index()].as_ref().ok_or(AbortReason::ConfirmationMissing)?;
                 let ciphertext = message.as_bytes().get(..SIGNATURE_LEN).ok_or(AbortReason::WrongLength)?;
                 let (key, text) = (self.keys()?.encryption(self.peer()).clone(), Text::of(&[ciphertext]));
                 Request::Decrypt { key, counter: counter_block(self.peer()), text }

@@ -123,9 +123,9 @@ impl Inbox {
         let is_open = |incoming: &Incoming| incoming.identifier == identifier;
         let found = self.messages.iter().position(|slot| slot.as_ref().is_some_and(is_open));
         let slot = found.unwrap_or_else(|| self.room(rx_at));
-        let is_stale = self.messages[slot].as_ref().is_none_or(|incoming| {
-            incoming.identifier != identifier || rx_at - incoming.last_at > GAP_MAX
-        });
+        let is_stale = self.messages[slot]
+            .as_ref()
+            .is_none_or(|incoming| incoming.identifier != identifier || rx_at - incoming.last_at > GAP_MAX);
         if is_stale {
             self.messages[slot] = Some(Incoming { identifier, message: Text::EMPTY, last_at: rx_at });
         }

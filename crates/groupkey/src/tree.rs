@@ -85,14 +85,8 @@ impl Tree {
             return Err(RosterError::TooManyMembers { n, limit: scheme.members_max(), scheme });
         }
         let lead = roster.orchestrator().address;
-        let mut tree = Self {
-            nodes: [NOTHING; 256],
-            results: [Address::RESERVED; 256],
-            results_len: 0,
-            scheme,
-            lead,
-            root: None,
-        };
+        let mut tree =
+            Self { nodes: [NOTHING; 256], results: [Address::RESERVED; 256], results_len: 0, scheme, lead, root: None };
         tree.nodes[lead.index()].kind = Kind::Orchestrator;
         for member in roster.members() {
             let node = &mut tree.nodes[member.address.index()];

@@ -46,15 +46,41 @@ pub enum JobPriority {
 
 /// What a job is to compute, with everything it needs but the node's own signature key and the public keys.
 pub(crate) enum Request {
-    SignatureVerify { signer: Address, text: Text, signature: Signature },
-    SignatureGenerate { text: Text },
+    SignatureVerify {
+        signer: Address,
+        text: Text,
+        signature: Signature,
+    },
+    SignatureGenerate {
+        text: Text,
+    },
     /// Without a private key one is drawn.
-    KeyExchangeCalcPubVal { private: Option<Secret> },
-    KeyExchangeCalcSecret { private: Secret, peer: Share },
-    Encrypt { key: Key128, counter: [u8; 16], text: Text },
-    Decrypt { key: Key128, counter: [u8; 16], text: Text },
-    MacGenerate { key: Key128, text: Text },
-    MacVerify { key: Key128, text: Text, tag: [u8; 16] },
+    KeyExchangeCalcPubVal {
+        private: Option<Secret>,
+    },
+    KeyExchangeCalcSecret {
+        private: Secret,
+        peer: Share,
+    },
+    Encrypt {
+        key: Key128,
+        counter: [u8; 16],
+        text: Text,
+    },
+    Decrypt {
+        key: Key128,
+        counter: [u8; 16],
+        text: Text,
+    },
+    MacGenerate {
+        key: Key128,
+        text: Text,
+    },
+    MacVerify {
+        key: Key128,
+        text: Text,
+        tag: [u8; 16],
+    },
     RandomGenerate,
 }
 

@@ -35,9 +35,8 @@ impl CryptoServiceManager {
 
     /// The job to run next (`Csm_MainFunction`).
     pub(crate) fn main_function(&mut self) -> Option<Job> {
-        let rank = |index: &usize| {
-            self.queue[*index].as_ref().map(|job| (job.priority, core::cmp::Reverse(self.age[*index])))
-        };
+        let rank =
+            |index: &usize| self.queue[*index].as_ref().map(|job| (job.priority, core::cmp::Reverse(self.age[*index])));
         let next = (0..QUEUE_LEN).filter(|index| rank(index).is_some()).max_by_key(rank)?;
         self.queue[next].take()
     }

@@ -107,7 +107,9 @@ const NOT_SUPERVISED: Supervision = Supervision {
 enum Phase {
     Idle,
     /// The one request of a run along the fixed tree is to be signed, or is being signed.
-    Starting { is_asked: bool },
+    Starting {
+        is_asked: bool,
+    },
     Exchanging,
     /// The master secret is to be signed, or goes to one node after the other.
     Distributing(Distributing),
@@ -367,7 +369,7 @@ impl<S: Suite> Orchestrator<S> {
         }
     }
 
-    fn next_wake(&self) -> Option<LocalTime> {
+    fn next_wake(&self, now: LocalTime) -> Option<LocalTime> {
         if !self.manager.is_running {
             return None;
         }
@@ -378,7 +380,8 @@ impl<S: Suite> Orchestrator<S> {
             _ => {
                 let in_flight = |supervision: &&Supervision| supervision.progression == Progression::InFlight;
                 let overdue = self.supervision.iter().filter(in_flight).map(|supervision| supervision.deadline).min();
-                overdue.into_iter().chain(own).chain(Some(self.resume_at)).min_by_key(|at| *at)
+                let resume_at = Some(self.resume_at).filter(|at| *at > now);
+                overdue.into_iter().chain(own).chain(resume_at).min()
             }
         }
     }
@@ -424,7 +427,7 @@ impl<S: Suite> Node for Orchestrator<S> {
                 Progress::Done(id, epoch) => self.on_done(now, id, epoch),
                 Progress::Failed(failure) => self.repeat(now, failure),
                 Progress::Again => {}
-                Progress::Idle => return Output::Timeout(self.next_wake()),
+                Progress::Idle => return Output::Timeout(self.next_wake(now)),
             }
         }
     }

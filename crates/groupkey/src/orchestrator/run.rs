@@ -159,7 +159,8 @@ impl<S: Suite> Orchestrator<S> {
     fn advance_exchanges(&mut self, now: LocalTime) -> bool {
         self.notice_completed();
         if self.count(Progression::Signing) < SIGNING_MAX && self.manager.outbox.has_room() {
-            let unsigned = self.manager.tree.results().find(|result| self.progression(*result) == Progression::Unsigned);
+            let unsigned =
+                self.manager.tree.results().find(|result| self.progression(*result) == Progression::Unsigned);
             if let Some(result) = unsigned {
                 return self.ask_signature(now, result);
             }

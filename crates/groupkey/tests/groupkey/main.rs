@@ -1,1 +1,5 @@
+//! The protocol executed: orchestrator and members on a bus in memory.
 
+mod bus;
+mod schemes;
+mod swift;
