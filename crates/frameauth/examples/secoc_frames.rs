@@ -6,6 +6,9 @@
 use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::secoc::{FreshnessFormat, Protection, SecOcProfile};
 
+/// Lengths a CAN FD frame can have, from the longest trailer on: no frame needs padding, which scapy takes for the tag.
+const LENS: [usize; 12] = [4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut random = Random(1);
     for index in 0..3000 {
@@ -19,8 +22,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let freshness_len = profile.freshness().complete_len();
         let freshness = random.next() << 32 | random.next();
         let freshness = freshness.checked_shr(64 - 8 * freshness_len as u32).unwrap_or(0);
-        let payload_len = random.below(61) as usize;
-        let mut pdu = vec![0; payload_len + profile.overhead()];
+        let mut pdu = vec![0; LENS[random.below(LENS.len() as u64) as usize]];
+        let payload_len = pdu.len() - profile.overhead();
         pdu[..payload_len].fill_with(|| random.below(256) as u8);
         Protection::new(profile, &Key128::from_array(key), data_id).secure(&mut pdu, payload_len, freshness)?;
         let shown = match freshness_len {

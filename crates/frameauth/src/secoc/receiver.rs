@@ -191,7 +191,7 @@ fn epochs_near(here: TripReset, flag: u64, layout: TripResetLayout) -> impl Iter
         .flat_map(|distance| [-distance, distance].into_iter().skip(usize::from(distance == 0)))
         .filter_map(move |offset| u32::try_from(i64::from(here.reset) + offset).ok())
         .map(move |reset| TripReset { reset, ..here })
-        .filter(move |epoch| epoch.reset_flag() == flag && epoch.reset > 0 && layout.holds(*epoch))
+        .filter(move |epoch| epoch.reset_flag() == flag && layout.holds(*epoch))
 }
 
 #[cfg(test)]
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(resets(5, 2), [6]);
         assert_eq!(resets(5, 3), [3, 7]);
         assert_eq!(resets(1, 3), [3], "there is no reset -1");
-        assert_eq!(resets(1, 0), [0u32; 0], "nor a reset 0");
+        assert_eq!(resets(1, 0), [0]);
         assert_eq!(resets(15, 0), [0u32; 0], "16 needs a fifth bit");
         assert_eq!(resets(15, 1), [13], "17 too");
     }

@@ -56,8 +56,8 @@ impl Transmitter {
     ///
     /// # Errors
     /// - [`SealError::BufferTooSmall`]: the secured PDU does not fit.
-    /// - [`SealError::NotSynchronised`]: trip and reset counters are needed, and there are none, or they lie before
-    ///   those of the last PDU or of [`Self::resume_after_epoch`].
+    /// - [`SealError::NotSynchronised`]: trip and reset counters are needed, and there are none, they do not fit the
+    ///   layout, or they lie before those of the last PDU or not after those of [`Self::resume_after_epoch`].
     /// - [`SealError::FreshnessExhausted`]: the counter is at its end. Only a reset, or a new key, helps.
     ///
     /// `pdu` is left as it was and no value is used up.
@@ -70,7 +70,8 @@ impl Transmitter {
                 (next, next)
             }
             FreshnessFormat::TripReset(layout) => {
-                let epoch = epoch.filter(|epoch| self.may_send_in(*epoch)).ok_or(SealError::NotSynchronised)?;
+                let usable = |epoch: &TripReset| layout.holds(*epoch) && self.may_send_in(*epoch);
+                let epoch = epoch.filter(usable).ok_or(SealError::NotSynchronised)?;
                 let sent_before = if self.epoch == Some(epoch) { self.count } else { 0 };
                 let next = next_count(format, sent_before)?;
                 (next, layout.value(epoch, next))

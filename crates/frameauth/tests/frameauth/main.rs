@@ -7,4 +7,8 @@ mod layout;
 mod refusal;
 mod replay;
 mod restart;
+mod secoc_freshness;
+mod secoc_layout;
+mod secoc_sync;
+mod secoc_vectors;
 mod truncation;

@@ -20,6 +20,7 @@ import sys
 
 logging.getLogger("scapy").setLevel(logging.ERROR)
 
+from scapy.contrib.automotive.autosar.secoc import PduPayloadField  # noqa: E402
 from scapy.contrib.automotive.autosar.secoc_canfd import SecOC_CANFD  # noqa: E402
 from scapy.fields import BitField, XStrFixedLenField  # noqa: E402
 from scapy.packet import Raw  # noqa: E402
@@ -38,14 +39,18 @@ class Profile1(SecOC_CANFD):
         return Profile1.sec[2]
 
     def get_secoc_payload(self):
-        return Profile1.sec[1].to_bytes(2, "big") + bytes(self.pdu_payload)
+        # Scapy reads an empty payload as None.
+        return Profile1.sec[1].to_bytes(2, "big") + bytes(self.pdu_payload or b"")
 
 
 class Profile2(Profile1):
     """No freshness value: three bytes of tag."""
 
     name = "Profile2"
-    fields_desc = SecOC_CANFD.fields_desc[:-2] + [XStrFixedLenField("tmac", None, length=3)]
+    fields_desc = SecOC_CANFD.fields_desc[:-3] + [
+        PduPayloadField("pdu_payload", Raw(), guess_pkt_cls=lambda pkt, data: Raw(data), length_from=lambda pkt: pkt.length - 3),
+        XStrFixedLenField("tmac", None, length=3),
+    ]
 
     def secoc_authenticate(self):
         self.tmac = self.get_message_authentication_code()[:3]
@@ -114,6 +119,7 @@ def opendbc_cases(rng, path):
 
 def generate(path):
     rng = random.Random(654)
+    # Every PDU has a length that a CAN FD frame can have: scapy pads the others behind the tag.
     lengths = {"profile-1": [0, 1, 4, 8, 12, 28, 44, 60], "profile-2": [0, 5, 61], "profile-3": [0, 4, 8, 28, 60]}
     scapy = [scapy_case(rng, profile, n) for profile, ns in lengths.items() for n in ns for _ in range(4)]
     data, sync = opendbc_cases(rng, path)
