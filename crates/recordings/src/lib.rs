@@ -18,7 +18,9 @@
 //! ```
 
 mod asc;
+mod blf;
 mod busmaster;
+mod bytes;
 mod candump;
 mod collector;
 mod dbc;
@@ -61,7 +63,8 @@ pub fn read(bytes: &[u8]) -> Result<Recording, ReadError> {
         Format::Trc => trc::read(bytes, &mut collector),
         Format::Pcap => pcap::read_pcap(bytes, &mut collector),
         Format::Pcapng => pcap::read_pcapng(bytes, &mut collector),
-        Format::Blf | Format::Mf4 => Err(collector.unsupported(Place::Byte(0), "this format", "convert it")),
+        Format::Blf => blf::read(bytes, &mut collector),
+        Format::Mf4 => Err(collector.unsupported(Place::Byte(0), "this format", "convert it")),
     };
     let read = collector.finish();
     match outcome {

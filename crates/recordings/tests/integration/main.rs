@@ -6,6 +6,7 @@ mod busmaster;
 mod candump;
 mod dbc;
 mod pcap;
+mod samples;
 mod statistics;
 mod trc;
 
