@@ -101,11 +101,14 @@ const fn step(state: State, bit: bool) -> (State, u16) {
     (level * 5 + run - 1, stuff)
 }
 
-/// For each state and byte the next state in the high byte, the number of stuff bits in the low one.
-const STEPS_OF_BYTE: [u16; 10 * 256] = {
-    let mut table = [0; 10 * 256];
+const STATES: usize = 10;
+
+/// For each state and byte the next state in the high byte, the number of stuff bits in the low one. Room for 16 states
+/// spares the check of the index.
+const STEPS_OF_BYTE: [u16; 16 * 256] = {
+    let mut table = [0; 16 * 256];
     let mut index = 0;
-    while index < table.len() {
+    while index < STATES * 256 {
         let (mut state, mut stuff) = ((index >> 8) as State, 0);
         let mut bit = 8;
         while bit > 0 {
@@ -120,6 +123,32 @@ const STEPS_OF_BYTE: [u16; 10 * 256] = {
     table
 };
 
+/// No state.
+const DEPENDS: u8 = u8::MAX;
+
+/// The state behind each byte if that is the same whatever the state before was, as for 230 of 256 bytes.
+const STATE_BEHIND_BYTE: [u8; 256] = {
+    let mut table = [DEPENDS; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let behind = STEPS_OF_BYTE[byte] >> 8;
+        let mut state = 1;
+        while state < STATES && STEPS_OF_BYTE[state << 8 | byte] >> 8 == behind {
+            state += 1;
+        }
+        if state == STATES {
+            table[byte] = behind as u8;
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// Parts of long data that are counted side by side.
+const LANES: usize = 4;
+/// Data shorter than this is counted in one go [byte].
+const LANES_LEN_MIN: usize = 32;
+
 /// Counts stuff bits.
 #[derive(Clone, Copy)]
 struct Stuffing {
@@ -132,9 +161,56 @@ impl Stuffing {
 
     #[inline]
     fn byte(&mut self, byte: u8) {
-        let entry = STEPS_OF_BYTE[usize::from(self.state) << 8 | usize::from(byte)];
+        let entry = STEPS_OF_BYTE[usize::from(self.state & 0xf) << 8 | usize::from(byte)];
         self.state = entry >> 8;
         self.stuff += u32::from(entry & 0xff);
+    }
+
+    /// All bytes of `data`.
+    ///
+    /// Each step waits for the one before. Behind most bytes the state does not depend on the state before them, so
+    /// long data is cut behind such bytes into parts that wait for nobody.
+    #[inline]
+    fn bytes(&mut self, data: &[u8]) {
+        match self.lanes(data) {
+            Some((mut lanes, starts)) => {
+                let len = |lane: usize| starts[lane + 1] - starts[lane];
+                let common = (0..LANES).map(len).min().unwrap_or(0);
+                let parts: [&[u8]; LANES] = core::array::from_fn(|lane| &data[starts[lane]..starts[lane + 1]]);
+                let heads = parts.map(|part| &part[..common]);
+                for at in 0..common {
+                    for (lane, head) in lanes.iter_mut().zip(heads) {
+                        lane.byte(head[at]);
+                    }
+                }
+                for (lane, part) in lanes.iter_mut().zip(parts) {
+                    part[common..].iter().for_each(|byte| lane.byte(*byte));
+                }
+                self.state = lanes[LANES - 1].state;
+                self.stuff += lanes.iter().map(|lane| lane.stuff).sum::<u32>();
+            }
+            None => data.iter().for_each(|byte| self.byte(*byte)),
+        }
+    }
+
+    /// The state before each part of `data`, and where it begins; `None` if the data is short or cannot be cut.
+    #[inline]
+    fn lanes(&self, data: &[u8]) -> Option<([Self; LANES], [usize; LANES + 1])> {
+        if data.len() < LANES_LEN_MIN {
+            return None;
+        }
+        let part_len = data.len() / LANES;
+        let mut lanes = [Self { state: self.state, stuff: 0 }; LANES];
+        let mut starts = [0; LANES + 1];
+        for lane in 1..LANES {
+            let from = lane * part_len - 1;
+            let candidates = &data[from..][..part_len];
+            let cut = candidates.iter().position(|byte| STATE_BEHIND_BYTE[usize::from(*byte)] != DEPENDS)?;
+            starts[lane] = from + cut + 1;
+            lanes[lane].state = State::from(STATE_BEHIND_BYTE[usize::from(candidates[cut])]);
+        }
+        starts[LANES] = data.len();
+        Some((lanes, starts))
     }
 
     /// The lowest `len` bits of `bits`, highest first.
@@ -197,9 +273,7 @@ fn fd(frame: &CanFrame, brs: bool, esi: bool) -> FrameBits {
     stuffing.bits(identifier << 3 | 0b100 | u64::from(brs), len + 3);
     let nominal_stuff = stuffing.stuff;
     stuffing.bits(u64::from(esi) << 4 | u64::from(frame.dlc().raw()), 5);
-    for byte in frame.data() {
-        stuffing.byte(*byte);
-    }
+    stuffing.bytes(frame.data());
     fd_bits(1 + len + 3, nominal_stuff, stuffing.stuff, frame.data().len(), brs)
 }
 
