@@ -17,7 +17,7 @@ use chronoseal_wire::can::{CanFrame, CanFrameView, CanId};
 /// Frames a controller holds. A key exchange over classical CAN queues the ten frames of its longest message at once.
 const QUEUE_LEN: usize = 256;
 /// Windows of the bus load that is kept.
-const LOAD_WINDOW: Duration = Duration::from_ms(10);
+pub const LOAD_WINDOW: Duration = Duration::from_ms(10);
 
 /// Every node that a driver runs.
 pub fn node_ids(plan: &CanPlan) -> impl Iterator<Item = NodeId> + use<> {

@@ -1,5 +1,6 @@
 //! The report of one run, simulated or live.
 
+mod bus;
 mod charts;
 mod schedule;
 mod tables;
@@ -10,6 +11,9 @@ use crate::document::{Block, Document, Evidence, Held, Section, Verdict};
 
 /// The document of one run. Rows that were not kept (a summary read back without them) leave their charts out.
 pub fn run_report(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Document {
+    if meta.bus.is_some() {
+        return bus::document(meta, summary, rows);
+    }
     let mut sections = vec![streams(meta, summary), latency(meta, summary, rows), schedule(meta, rows)];
     if !summary.attacks.is_empty() {
         sections.push(attacks(meta, summary));
@@ -210,9 +214,17 @@ fn environment(meta: &RunMeta) -> Vec<(String, String)> {
     fact("engine", format!("{} ({})", meta.engine.name(), meta.engine.evidence()));
     fact("seed", meta.seed.to_string());
     fact("duration", format!("{:.3} s", meta.duration_ns as f64 / 1e9));
-    fact("cluster cycle", format!("{:.3} ms", meta.cluster_cycle_ns as f64 / 1e6));
-    fact("integration cycle", format!("{:.3} ms", meta.integration_cycle_ns as f64 / 1e6));
-    fact("guard period", format!("{:.3} ms", meta.guard_ns as f64 / 1e6));
+    match &meta.bus {
+        Some(bus) => {
+            fact("bit rate", format!("{} kbit/s", bus.bit_rate / 1000));
+            fact("data bit rate", bus.data_bit_rate.map(|rate| format!("{} kbit/s", rate / 1000)).unwrap_or_default());
+        }
+        None => {
+            fact("cluster cycle", format!("{:.3} ms", meta.cluster_cycle_ns as f64 / 1e6));
+            fact("integration cycle", format!("{:.3} ms", meta.integration_cycle_ns as f64 / 1e6));
+            fact("guard period", format!("{:.3} ms", meta.guard_ns as f64 / 1e6));
+        }
+    }
     fact("accounting", meta.accounting.clone());
     fact("clock source", meta.clock_source.clone());
     fact("fingerprint", meta.fingerprint.clone().unwrap_or_default());

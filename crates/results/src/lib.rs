@@ -12,6 +12,7 @@
 
 pub mod capture;
 pub mod distribution;
+pub mod group;
 pub mod meta;
 mod outcome;
 pub mod rows;
@@ -20,8 +21,9 @@ pub mod summary;
 mod tables;
 
 pub use distribution::{Distribution, percentile, samples_for};
+pub use group::{BusMeta, BusSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{Engine, Fact, NodeMeta, NodeRole, RunMeta, SlotMeta, StreamMeta, TaskMeta};
-pub use rows::{CaptureRow, Direction, EventRow, FrameRow, Outcome, ReleaseRow, RunRows, StallRow, WorkRow};
+pub use rows::{BusRow, CaptureRow, Direction, EventRow, FrameRow, Outcome, ReleaseRow, RunRows, StallRow, WorkRow};
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{
     AttackSummary, ClockSummary, RunSummary, Spread, StallSummary, StreamSummary, TaskSummary, WorkSummary, summarise,

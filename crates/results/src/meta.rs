@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::group::{BusMeta, GroupMeta};
+
 /// A name and its value, in the order a report shows them.
 pub type Fact = (String, String);
 
@@ -52,6 +54,12 @@ pub struct RunMeta {
     pub slots: Vec<SlotMeta>,
     /// Task slots of one cluster cycle, by start.
     pub tasks: Vec<TaskMeta>,
+    /// The CAN bus, on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<BusMeta>,
+    /// The group that comes to a key, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupMeta>,
 }
 
 /// What carried the frames of a run.
@@ -94,7 +102,7 @@ pub struct StreamMeta {
     pub sender: u16,
     /// Indices into [`RunMeta::nodes`].
     pub receivers: Vec<u16>,
-    /// Traffic class: `time-triggered` or `best-effort`.
+    /// Traffic class: `time-triggered` or `best-effort`; on a CAN bus `message` or `recording`.
     pub class: String,
     /// Distance of two frames [ns].
     pub period_ns: i64,
@@ -182,6 +190,8 @@ impl RunMeta {
             accounting: String::new(),
             slots: Vec::new(),
             tasks: Vec::new(),
+            bus: None,
+            group: None,
         }
     }
 

@@ -118,6 +118,27 @@ pub enum Direction {
     Departure,
 }
 
+/// The use of a CAN bus over a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct BusRow {
+    /// Frames that reached all receivers.
+    pub frames: u64,
+    /// Attempts that an error ended.
+    pub failed_attempts: u64,
+    /// Times a frame lost against another and waited.
+    pub lost_arbitrations: u64,
+    /// Frames of key exchanges handed to the bus.
+    pub key_frames: u64,
+    /// Their data [byte].
+    pub key_bytes: u64,
+    /// Time used, error frames and intermissions included.
+    pub busy: chronoseal_core::Duration,
+    /// Length of a window.
+    pub window: chronoseal_core::Duration,
+    /// Time used in each window, from the start of the run.
+    pub busy_by_window: Vec<chronoseal_core::Duration>,
+}
+
 /// Everything one run left behind.
 #[derive(Clone, Debug, Default)]
 pub struct RunRows {
@@ -133,6 +154,8 @@ pub struct RunRows {
     pub releases: Vec<ReleaseRow>,
     /// Captured frames.
     pub captures: Vec<CaptureRow>,
+    /// The bus, if there was one.
+    pub bus: Option<BusRow>,
     /// Stopped before its time; what is here is what there was.
     pub interrupted: bool,
 }

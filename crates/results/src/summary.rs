@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::{AttackKind, EventKind, NodeId, SimTime, StoppedBy, StreamId};
 use serde::{Deserialize, Serialize};
 
+use crate::group::{self, BusSummary, GroupSummary};
 use crate::{Distribution, FrameRow, NodeRole, Outcome, RunMeta, RunRows};
 
 /// Everything a run amounts to.
@@ -28,6 +29,12 @@ pub struct RunSummary {
     pub ready_ns: i64,
     /// Frames of no stream, thrown away without being part of an attack.
     pub strangers: u64,
+    /// The use of the CAN bus, on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<BusSummary>,
+    /// The group key, if the run had a group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupSummary>,
     /// The run was stopped before its time.
     pub interrupted: bool,
 }
@@ -170,9 +177,9 @@ pub struct StallSummary {
 }
 
 impl RunSummary {
-    /// True if some stream has slots, and so deadlines.
+    /// True if some stream has deadlines.
     pub fn has_deadlines(&self) -> bool {
-        self.streams.iter().any(StreamSummary::is_time_triggered)
+        self.streams.iter().any(StreamSummary::has_deadline)
     }
 
     /// Frames kept from their receivers by attacks.
@@ -186,8 +193,9 @@ impl RunSummary {
         if !self.has_deadlines() {
             return true;
         }
-        self.clocks.iter().all(|clock| clock.acquired_ns.is_some())
-            && self.streams.iter().filter(|stream| stream.is_time_triggered()).all(StreamSummary::held)
+        // A bus needs no common clock.
+        (self.bus.is_some() || self.clocks.iter().all(|clock| clock.acquired_ns.is_some()))
+            && self.streams.iter().filter(|stream| stream.has_deadline()).all(StreamSummary::held)
     }
 
     /// Copies of forged, changed or repeated frames a receiver took for real.
@@ -205,6 +213,11 @@ impl StreamSummary {
     /// True if its frames have slots.
     pub fn is_time_triggered(&self) -> bool {
         self.class == "time-triggered"
+    }
+
+    /// True if its frames have slots or, on a CAN bus, deadlines.
+    pub fn has_deadline(&self) -> bool {
+        self.is_time_triggered() || self.class == "message" || self.class == "recording"
     }
 
     /// True if something was delivered and, after start-up and attacks aside, nothing was late, absent, lost or thrown away.
@@ -248,6 +261,8 @@ pub fn summarise(meta: &RunMeta, rows: &RunRows) -> RunSummary {
         },
         ready_ns,
         strangers: strangers(rows),
+        bus: group::bus(meta, rows),
+        group: group::group(meta, rows),
         interrupted: meta.interrupted || rows.interrupted,
     }
 }

@@ -37,6 +37,7 @@
 //! # Ok::<(), chronoseal_scenario::Problems>(())
 //! ```
 
+mod can;
 mod cost;
 mod measure;
 mod meta;
@@ -47,6 +48,7 @@ mod simulate;
 use chronoseal_results::rows::RunRows;
 use chronoseal_results::{RunMeta, RunSummary, summarise};
 
+pub use self::can::{describe_can, simulate_can};
 pub use self::cost::{CostRow, CostTable, FRAME_LENGTHS, processor_cost};
 pub use self::measure::{LiveOptions, MeasureError, agent_main, measure};
 pub use self::meta::{describe, versions};

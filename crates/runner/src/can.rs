@@ -1,0 +1,212 @@
+//! A plan on a CAN bus in the simulator.
+
+use std::collections::BTreeMap;
+
+use chronoseal_catalog::can::{CanDescriber, node_ids};
+use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
+use chronoseal_media::can::CanNetwork;
+use chronoseal_results::meta::{NodeMeta, NodeRole, StreamMeta};
+use chronoseal_results::rows::{BusRow, EventRow, FrameRow, Outcome, RunRows, WorkRow};
+use chronoseal_results::{BusMeta, Engine, GroupMeta, RunMeta};
+use chronoseal_scenario::plan::{CanPlan, CanProtectionKind};
+use chronoseal_sim::{Fingerprint, FrameContext, Observer};
+use chronoseal_wire::can::CanFrameView;
+
+use crate::{Run, versions};
+
+/// Simulates a plan on a CAN bus and keeps every row.
+///
+/// # Errors
+/// Why a station cannot be made.
+pub fn simulate_can(plan: &CanPlan, keep_going: &mut dyn FnMut(SimTime) -> bool) -> Result<Run, String> {
+    let observer = (Fingerprint::of_bytes(), Recorder::new(plan));
+    let (network, (fingerprint, recorder), finished) = chronoseal_sim::run_can(plan, observer, keep_going)?;
+    let mut rows = recorder.into_rows(plan, &network);
+    rows.interrupted = !finished;
+    let mut meta = describe_can(plan, Engine::Sim);
+    meta.clock_source = "virtual".into();
+    meta.fingerprint = Some(fingerprint.finish());
+    Ok(Run::new(meta, rows))
+}
+
+/// Keeps every row.
+struct Recorder {
+    describer: CanDescriber,
+    rows: RunRows,
+    bus: BusRow,
+    /// When each frame of a stream was handed to the bus, in order.
+    sent: BTreeMap<StreamId, Vec<SimTime>>,
+    /// How many of a stream's frames became of something at a node.
+    ended: BTreeMap<(StreamId, NodeId), usize>,
+}
+
+impl Recorder {
+    fn new(plan: &CanPlan) -> Self {
+        Self {
+            describer: CanDescriber::new(plan),
+            rows: RunRows::default(),
+            bus: BusRow::default(),
+            sent: BTreeMap::new(),
+            ended: BTreeMap::new(),
+        }
+    }
+
+    fn into_rows(mut self, plan: &CanPlan, network: &CanNetwork) -> RunRows {
+        self.unaccounted(plan);
+        if let Some(statistics) = network.statistics(0) {
+            self.bus.frames = statistics.frames;
+            self.bus.failed_attempts = statistics.failed_attempts;
+            self.bus.lost_arbitrations = statistics.lost_arbitrations;
+            self.bus.busy = statistics.busy;
+            self.bus.window = chronoseal_catalog::can::LOAD_WINDOW;
+            self.bus.busy_by_window.clone_from(&statistics.busy_by_window);
+        }
+        self.rows.bus = Some(self.bus);
+        self.rows
+    }
+
+    /// A row for each frame that was handed to the bus and never seen again. A sender's frames of one message reach each
+    /// receiver in their order, so they are the last ones.
+    fn unaccounted(&mut self, plan: &CanPlan) {
+        for (index, message) in plan.messages.iter().enumerate() {
+            let stream = StreamId(index as u16);
+            let Some(sent) = self.sent.get(&stream) else { continue };
+            for receiver in &message.receivers {
+                let ended = self.ended.get(&(stream, *receiver)).copied().unwrap_or(0).min(sent.len());
+                for (sequence, sent_at) in sent.iter().enumerate().skip(ended) {
+                    self.rows.frames.push(FrameRow {
+                        stream,
+                        sequence: sequence as u64,
+                        sender: message.sender,
+                        at: *receiver,
+                        attack: None,
+                        len: plan.secured_len(message) as u32,
+                        cycle_start: *sent_at,
+                        slot_start: None,
+                        sent_at: Some(*sent_at),
+                        arrived_at: None,
+                        departed_at: None,
+                        received_at: None,
+                        outcome: Outcome::Unaccounted,
+                        stalled: false,
+                    });
+                }
+            }
+        }
+    }
+
+    fn frame_row(&mut self, at: SimTime, node: NodeId, event: &Event, frame: FrameContext<'_>) {
+        let described = self.describer.describe(frame.bytes);
+        if described.stream != StreamId::NONE {
+            *self.ended.entry((described.stream, node)).or_default() += 1;
+        }
+        let response = at - frame.label.sent_at;
+        let outcome = match event.kind {
+            EventKind::Discarded(reason) => Outcome::Discarded(reason),
+            _ if described.deadline.is_some_and(|deadline| response > deadline) => Outcome::Late,
+            _ => Outcome::Delivered,
+        };
+        self.rows.frames.push(FrameRow {
+            stream: described.stream,
+            sequence: event.sequence,
+            sender: described.sender.unwrap_or(frame.label.sender),
+            at: node,
+            attack: frame.label.attack,
+            len: frame.bytes.len() as u32,
+            cycle_start: frame.label.sent_at,
+            slot_start: None,
+            sent_at: Some(frame.label.sent_at),
+            arrived_at: None,
+            departed_at: frame.departed_at,
+            // When the application has it, checked: a deadline is not held by bytes nobody may believe yet.
+            received_at: Some(at),
+            outcome,
+            stalled: false,
+        });
+    }
+}
+
+impl Observer for Recorder {
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        self.rows.events.push(EventRow { time: at, node, event: *event });
+        if let (EventKind::Delivered | EventKind::Discarded(_), Some(frame)) = (event.kind, frame) {
+            self.frame_row(at, node, event, frame);
+        }
+    }
+
+    fn transmit(&mut self, at: SimTime, _: NodeId, frame: FrameContext<'_>) {
+        let stream = self.describer.describe(frame.bytes).stream;
+        if stream == StreamId::NONE {
+            self.bus.key_frames += 1;
+            self.bus.key_bytes += CanFrameView::new_checked(frame.bytes).map_or(0, |view| view.data().len() as u64);
+        } else {
+            self.sent.entry(stream).or_default().push(at);
+        }
+    }
+
+    fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
+        let row = WorkRow { time: at, node, operation: work.operation.0, len: work.len, duration: cost };
+        self.rows.work.push(row);
+    }
+}
+
+/// Describes a run of `plan` before it begins.
+pub fn describe_can(plan: &CanPlan, engine: Engine) -> RunMeta {
+    let bits = &plan.bus.bits;
+    RunMeta {
+        description: plan.description.clone(),
+        warnings: plan.notes.clone(),
+        scenario_hash: plan.scenario_hash.clone(),
+        duration_ns: plan.duration.as_ns(),
+        versions: versions(),
+        commit: env!("CHRONOSEAL_COMMIT").into(),
+        nodes: node_ids(plan)
+            .map(|id| NodeMeta { name: plan.nodes[id.index()].name.clone(), role: NodeRole::Station })
+            .collect(),
+        streams: streams(plan),
+        bus: Some(BusMeta {
+            bit_rate: bits.nominal_rate.0,
+            data_bit_rate: (bits.data_rate != bits.nominal_rate).then_some(bits.data_rate.0),
+        }),
+        group: plan.group_key.as_ref().map(|group| GroupMeta {
+            orchestrator: group.orchestrator.0,
+            members: group.members.iter().map(|node| node.0).collect(),
+            suite: group.suite.name().into(),
+            scheme: group.scheme.name().into(),
+            profile: group.profile.name().into(),
+            start_ns: group.start.as_ns(),
+        }),
+        ..RunMeta::new(plan.name.clone(), engine, plan.seed)
+    }
+}
+
+fn streams(plan: &CanPlan) -> Vec<StreamMeta> {
+    let messages = plan.messages.iter().map(|message| {
+        let protection = plan.protection_of(message);
+        StreamMeta {
+            name: message.name.clone(),
+            sender: message.sender.0,
+            receivers: message.receivers.iter().map(|node| node.0).collect(),
+            class: "message".into(),
+            period_ns: message.period.as_ns(),
+            frame_len: u32::from(message.len),
+            secured_len: plan.secured_len(message) as u32,
+            protection: protection.name.clone(),
+            replayable: protection.kind.is_replayable(),
+            authenticated: matches!(protection.kind, CanProtectionKind::SecOc { .. }),
+        }
+    });
+    let background = plan.background.iter().map(|recording| StreamMeta {
+        name: recording.name.clone(),
+        sender: recording.node.0,
+        receivers: node_ids(plan).find(|id| *id != recording.node).map(|id| id.0).into_iter().collect(),
+        class: "recording".into(),
+        period_ns: recording.length.as_ns(),
+        frame_len: recording.frames.iter().map(|(_, frame)| frame.data().len() as u32).max().unwrap_or(0),
+        secured_len: recording.frames.iter().map(|(_, frame)| frame.data().len() as u32).max().unwrap_or(0),
+        protection: "none".into(),
+        replayable: true,
+        authenticated: false,
+    });
+    messages.chain(background).collect()
+}
