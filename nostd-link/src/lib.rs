@@ -5,8 +5,11 @@
 #![no_std]
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_crypto::{HashAlgorithm, HmacKey, KeyBytes, Mac};
+use chronoseal_crypto::suite::{Suite, SuiteName, SuiteVisitor};
+use chronoseal_crypto::symmetric::{Aes128Ctr, Key128};
+use chronoseal_crypto::{HashAlgorithm, HmacKey, KeyBytes, Label, Mac};
 use chronoseal_fourq::{ecdh, schnorrq};
+use chronoseal_frameauth::secoc::{FreshnessFormat, Receiver, SecOcProfile, Transmitter};
 use chronoseal_frameauth::{Freshness, Opener, Profile, Sealer};
 use chronoseal_wire::ethernet::Frame;
 use chronoseal_wire::protocol_control_frame::{self, PcfType, ProtocolControlFrame};
@@ -115,4 +118,63 @@ fn fourq_secret(number: u64) -> ecdh::SecretKey {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&number.to_le_bytes());
     ecdh::SecretKey::from_bytes(bytes)
+}
+
+/// Two parties of the `number`th suite agree; keys derived from what they share encrypt a message and decrypt it; one
+/// party signs it, the other verifies it and refuses another. Returns the first eight bytes of the agreed secret, 0 if
+/// anything went otherwise or there is no such suite.
+#[unsafe(no_mangle)]
+pub extern "C" fn chronoseal_suite_exchange(number: u32, one: u8, other: u8) -> u64 {
+    let suite = SuiteName::ALL.get(number as usize);
+    suite.and_then(|suite| suite.dispatch(Exchange { one, other })).unwrap_or(0)
+}
+
+struct Exchange {
+    one: u8,
+    other: u8,
+}
+
+impl SuiteVisitor for Exchange {
+    type Output = Option<u64>;
+
+    fn visit<S: Suite>(self) -> Option<u64> {
+        let (one, other) = (S::secret(&[self.one; 32]), S::secret(&[self.other; 32]));
+        let at_one = S::agree(&one, S::share(&other).as_bytes()).ok()?;
+        let at_other = S::agree(&other, S::share(&one).as_bytes()).ok()?;
+
+        const LABEL: Label = Label::new("link test");
+        let encrypt = Aes128Ctr::new(&Key128::derive(at_one.expose(), b"", &LABEL, &[]));
+        let decrypt = Aes128Ctr::new(&Key128::derive(at_other.expose(), b"", &LABEL, &[]));
+        let mut message = [self.one; 40];
+        encrypt.apply_keystream(&[0; 16], &mut message);
+        let hidden = message != [self.one; 40];
+        decrypt.apply_keystream(&[0; 16], &mut message);
+
+        let key = S::signing_key(&[self.one; 32]);
+        let verifying = S::verifying_key(S::public_key(&key).as_bytes()).ok()?;
+        let signature = S::sign(&key, &message);
+        S::verify(&verifying, &[self.one; 40], &signature).ok()?;
+        let refuses = S::verify(&verifying, &[self.other; 40], &signature).is_err();
+        let first = at_one.expose().first_chunk()?;
+        (hidden && refuses).then_some(u64::from_be_bytes(*first))
+    }
+}
+
+/// Secures the payload `payload` (four bytes, big-endian) by SecOC profile 1 as its first PDU, opens it, checks that a
+/// replay is refused, and returns what was put behind the payload; 0 if anything went otherwise.
+#[unsafe(no_mangle)]
+pub extern "C" fn chronoseal_secoc(payload: u32) -> u32 {
+    secoc(payload).unwrap_or(0)
+}
+
+fn secoc(payload: u32) -> Option<u32> {
+    let profile = SecOcProfile::profile_1(FreshnessFormat::Counter { len: 4 }).ok()?;
+    let key = Key128::from_array(core::array::from_fn(|i| i as u8));
+    let mut pdu = [0; 8];
+    pdu[..4].copy_from_slice(&payload.to_be_bytes());
+    Transmitter::new(profile, &key, DATA_ID).seal(&mut pdu, 4, None).ok()?;
+    let mut receiver = Receiver::new(profile, &key, DATA_ID);
+    let opens = receiver.open(&pdu, None).is_ok_and(|opened| opened.payload == payload.to_be_bytes());
+    let refuses_replay = receiver.open(&pdu, None).is_err();
+    (opens && refuses_replay).then_some(u32::from_be_bytes(*pdu.last_chunk()?))
 }
