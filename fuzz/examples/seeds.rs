@@ -5,6 +5,8 @@ use std::path::Path;
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_fourq::{ecdh, schnorrq};
 use chronoseal_frameauth::{KeyBytes, Sealer};
+use chronoseal_wire::can::segment::{Position, Segmentation};
+use chronoseal_wire::can::{CanFrame, CanId, Dlc, plain};
 use chronoseal_wire::ethernet::{self, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
@@ -23,7 +25,42 @@ fn frame(destination: MacAddress, type_or_length: TypeOrLength, len: usize) -> V
     bytes
 }
 
+/// Frames of every kind, as bytes and as levels, and the pieces of a message.
+fn can() {
+    let (base, extended) = (CanId::standard(0x123).expect("11 bits"), CanId::extended(0x0301_0281).expect("29 bits"));
+    let data: [u8; 64] = std::array::from_fn(|i| (i * 37) as u8);
+    let frames = [
+        ("classical", CanFrame::classical(base, &data[..8])),
+        ("classical_extended", CanFrame::classical(extended, &[0; 5])),
+        ("remote", Ok(CanFrame::remote(base, Dlc::holding(4).expect("at most 64")))),
+        ("fd_16", CanFrame::fd(base, &data[..16], false)),
+        ("fd_64", CanFrame::fd(extended, &data, true)),
+    ];
+    for (name, frame) in frames {
+        let frame = frame.expect("a length that frames have");
+        let mut bytes = [0; 72];
+        let len = frame.emit(&mut bytes);
+        write("can_frame", name, &bytes[..len]);
+        let acknowledged = |bit: &plain::WireBit| bit.recessive && bit.field != plain::Field::AckSlot;
+        let mut levels: Vec<bool> = plain::encode(&frame).iter().map(acknowledged).collect();
+        levels.resize(levels.len().next_multiple_of(8) + 8, true);
+        let packed = levels.chunks(8).map(|byte| byte.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit)));
+        write("can_bits", name, &packed.collect::<Vec<u8>>());
+    }
+    for (name, position, flag) in [("identifier", Position::InIdentifier, 0), ("payload", Position::InPayload, 1)] {
+        let segmentation = Segmentation::classical(20, position).expect("20 bytes take few frames");
+        let mut bytes = vec![20, flag];
+        for index in 0..segmentation.count() {
+            let segment = segmentation.segment(&data[..20], index).expect("a piece for each number");
+            bytes.extend([segment.data().len() as u8, segment.index]);
+            bytes.extend(segment.data());
+        }
+        write("can_segments", name, &bytes);
+    }
+}
+
 fn main() {
+    can();
     let critical = virtual_link::critical_traffic_address(DEFAULT_CT_MARKER, 4043);
     let stream = virtual_link::stream_address(StreamId(7));
     write("ethernet_frame", "critical_shortest", &frame(critical, TypeOrLength::Length(46), 60));

@@ -11,8 +11,10 @@ use chronoseal_wire::secured_pdu::SecuredPduLayout;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
 
+mod can;
 mod fourq;
 
+pub use can::{can_bits, can_frame, can_segments};
 pub use fourq::{fourq_point, fourq_signature};
 
 /// A target: takes any bytes, panics on a broken promise.
@@ -20,6 +22,9 @@ pub type Target = fn(&[u8]);
 
 /// Every target by name; a corpus folder has the same name.
 pub const TARGETS: &[(&str, Target)] = &[
+    ("can_bits", can_bits),
+    ("can_frame", can_frame),
+    ("can_segments", can_segments),
     ("ethernet_frame", ethernet_frame),
     ("fourq_point", fourq_point),
     ("fourq_signature", fourq_signature),
