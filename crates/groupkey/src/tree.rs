@@ -332,7 +332,7 @@ impl Tree {
         let (left, right) = self.children(result)?;
         let second = if self.is_single(result) { Address::RESERVED } else { self.operand(right) };
         let first = self.operand(left);
-        (!self.is_lead_alone(left) || !self.is_lead_alone(right)).then_some(ExchangeId { first, second, result })
+        (!self.is_lead_alone(result)).then_some(ExchangeId { first, second, result })
     }
 
     /// The side of an exchange on which `physical` takes part, that on which it acts first.

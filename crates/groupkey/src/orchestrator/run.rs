@@ -323,16 +323,19 @@ impl<S: Suite> Orchestrator<S> {
         if let Some(acts) = sides.into_iter().find(|side| tree.active_of(id, *side) == own) {
             return Some(acts);
         }
-        let is_on_path = |address: Address| {
-            let start = tree.pair_of(self.followed).unwrap_or(self.followed);
-            address == start || tree.path(start).any(|above| above == address)
-        };
-        let follows = |side: &Side| tree.contains(id.operand(*side), own) && is_on_path(id.operand(*side));
-        if let Some(side) = sides.into_iter().find(follows) {
-            return Some(side);
+        let start = tree.pair_of(self.followed).unwrap_or(self.followed);
+        let is_on_path = |address: Address| address == start || tree.path(start).any(|above| above == address);
+        if self.manager.settings.monitoring == Monitoring::Path && !is_on_path(id.result) {
+            return None;
         }
         let listens = |side: &Side| tree.contains(id.operand(*side), own);
-        sides.into_iter().find(listens).filter(|_| self.manager.settings.monitoring == Monitoring::All)
+        let is_renewed = |side: &Side| listens(side) && is_on_path(id.operand(*side));
+        let is_known = |side: &Side| listens(side) && self.manager.secret(id.operand(*side)).is_some();
+        sides
+            .into_iter()
+            .find(is_renewed)
+            .or_else(|| sides.into_iter().find(is_known))
+            .or_else(|| sides.into_iter().find(listens))
     }
 
     // ---- outcomes

@@ -166,6 +166,15 @@ impl<S: Suite> Bus<S> {
         self.drain(index);
     }
 
+    /// Tells a station that time has passed.
+    pub fn wake(&mut self, index: usize) {
+        self.give(index, Pending::Timeout);
+    }
+
+    pub fn into_stations(self) -> impl Iterator<Item = Station<S>> {
+        self.slots.into_iter().map(|slot| slot.station)
+    }
+
     /// Puts a frame on the bus that no station sent.
     pub fn inject(&mut self, frame: &CanFrame) {
         let mut bytes = [0; 72];
