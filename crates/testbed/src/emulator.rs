@@ -6,17 +6,16 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_core::node::FRAME_LEN_MAX;
-use chronoseal_core::{Duration, Event, NodeId, SimTime};
+use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_results::{Direction, EventRow, ReleaseRow, StallRow};
 use chronoseal_wire::protocol_control_frame::add_transparent_clock;
-use nix::errno::Errno;
 
 use crate::clock::{RunClock, SPIN, readable};
+use crate::end::{End, Read};
 use crate::log::hash_of;
 use crate::traffic::{FrameDescription, Traffic};
 
@@ -29,7 +28,7 @@ const LOG_ROOM: usize = 1 << 17;
 /// One end of the medium.
 pub(crate) struct Wire {
     pub(crate) attachment: Attachment,
-    pub(crate) tap: OwnedFd,
+    pub(crate) end: End,
 }
 
 /// A frame read from a wire.
@@ -43,6 +42,8 @@ pub(crate) struct Arrival {
     pub(crate) len: u32,
     pub(crate) hash: u64,
     pub(crate) description: FrameDescription,
+    /// Its sender was told that it is through, or need not be.
+    pub(crate) confirmed: bool,
 }
 
 /// A frame written to a wire.
@@ -150,7 +151,8 @@ impl Emulator<'_> {
             let look_at = clock.now() + LOOK_EVERY;
             let timer_at = self.timers.peek().map(|Reverse((at, _))| *at);
             let next = timer_at.map_or(look_at, |at| at.min(look_at));
-            let mut descriptors: Vec<_> = self.wires.iter().map(|wire| readable(wire.tap.as_fd())).collect();
+            let mut descriptors: Vec<_> =
+                self.wires.iter().filter_map(|wire| wire.end.descriptor()).map(readable).collect();
             let ready = clock.poll_until(&mut descriptors, Some(next));
             if !ready && timer_at.is_some_and(|at| at - clock.now() <= SPIN) {
                 clock.spin_until(next);
@@ -179,15 +181,22 @@ impl Emulator<'_> {
         let mut any = false;
         for index in 0..self.wires.len() {
             let frame = self.frames.allocate(FrameLabel::default());
-            let read = nix::unistd::read(&self.wires[index].tap, self.frames.buffer(frame));
+            let read = self.wires[index].end.read(self.frames.buffer(frame));
+            if read == Read::Nothing {
+                self.frames.release(frame);
+                continue;
+            }
+            any = true;
             let now = self.config.clock.now();
-            match read {
-                Ok(len @ 1..) => {
-                    any = true;
-                    self.expire_timers_before(now);
-                    self.arrive(now, index, frame, len.min(FRAME_LEN_MAX));
-                }
-                Ok(0) | Err(_) => self.frames.release(frame),
+            if let Read::Frame(len) = read {
+                self.expire_timers_before(now);
+                self.arrive(now, index, frame, len.min(FRAME_LEN_MAX));
+                continue;
+            }
+            self.frames.release(frame);
+            if let Read::Bad(reason) = read {
+                let event = Event::of(EventKind::Discarded(reason), StreamId::NONE, 0);
+                self.log.events.push(EventRow { time: now, node: self.wires[index].attachment.node, event });
             }
         }
         any
@@ -214,7 +223,15 @@ impl Emulator<'_> {
         let bytes = &bytes[..len];
         let description = FrameDescription::UNKNOWN;
         let (hash, len) = (0, len as u32);
-        self.log.arrivals.push(Arrival { wire, read_at: now, arrived_at: None, len, hash, description });
+        self.log.arrivals.push(Arrival {
+            wire,
+            read_at: now,
+            arrived_at: None,
+            len,
+            hash,
+            description,
+            confirmed: false,
+        });
         let priority = self.config.traffic.priority(bytes);
         self.medium.handle_frame(now, from, priority, frame, &mut self.frames, &mut self.out);
         self.perform(now);
@@ -258,6 +275,9 @@ impl Emulator<'_> {
     fn deliver(&mut self, planned: SimTime, to: Attachment, frame: FrameId, departed_at: SimTime) {
         let label = *self.frames.label(frame);
         self.note_arrival(&label);
+        if let Some(serial) = serial_of(&label) {
+            self.confirm(planned, serial, frame);
+        }
         let Some(wire) = self.wires.iter().position(|wire| wire.attachment == to) else { return };
         let mut bytes = [0; FRAME_LEN_MAX];
         let len = self.frames.bytes(frame).len();
@@ -267,9 +287,13 @@ impl Emulator<'_> {
         let written_at = self.config.clock.now();
         let error = written_at - planned;
         // A control frame carries the time it spent on its way; what this write is late belongs to it.
-        add_transparent_clock(bytes, error.max(Duration::ZERO));
-        let accepted = write(&self.wires[wire].tap, bytes);
-        self.log.releases.push(ReleaseRow { planned, error });
+        if self.wires[wire].end.is_ethernet() {
+            add_transparent_clock(bytes, error.max(Duration::ZERO));
+        }
+        let accepted = self.wires[wire].end.write(bytes);
+        if self.wires[wire].end.leads_out() {
+            self.log.releases.push(ReleaseRow { planned, error });
+        }
         self.log.departures.push(Departure {
             serial: serial_of(&label),
             wire,
@@ -279,6 +303,18 @@ impl Emulator<'_> {
             accepted,
         });
         self.capture(serial_of(&label), written_at, wire, Direction::Departure, bytes);
+    }
+
+    /// Tells the sender of a frame, once, that others have it, if its end wants to be told.
+    fn confirm(&mut self, planned: SimTime, serial: usize, frame: FrameId) {
+        let arrival = &mut self.log.arrivals[serial];
+        if std::mem::replace(&mut arrival.confirmed, true) {
+            return;
+        }
+        let error = self.config.clock.now() - planned;
+        if self.wires[arrival.wire].end.confirm(self.frames.bytes(frame)).is_some() {
+            self.log.releases.push(ReleaseRow { planned, error });
+        }
     }
 
     fn capture(&mut self, serial: Option<usize>, time: SimTime, wire: usize, direction: Direction, bytes: &[u8]) {
@@ -294,14 +330,4 @@ impl Emulator<'_> {
 /// Index of the arrival a frame came in with.
 fn serial_of(label: &FrameLabel) -> Option<usize> {
     label.serial.map(|serial| serial as usize)
-}
-
-/// True if the kernel took the frame.
-fn write(tap: &OwnedFd, bytes: &[u8]) -> bool {
-    loop {
-        match nix::unistd::write(tap, bytes) {
-            Err(Errno::EINTR) => {}
-            result => return result == Ok(bytes.len()),
-        }
-    }
 }

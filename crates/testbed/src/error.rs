@@ -5,7 +5,7 @@ use std::io;
 use chronoseal_core::NodeId;
 use thiserror::Error;
 
-use crate::live::LiveOutcome;
+use crate::live::{AgentConfig, AgentLink, LiveOutcome};
 use crate::message::Step;
 
 /// A live run that could not be made, or broke off.
@@ -43,6 +43,29 @@ pub enum LiveError {
         /// As the kernel put it.
         reason: String,
     },
+    /// A CAN interface of the kernel cannot be used.
+    #[error(
+        "this host refuses the CAN interface `{interface}` ({reason}). For a virtual one, as root: `modprobe vcan`, \
+         `ip link add {interface} type vcan`, `ip link set {interface} mtu 72 up`; on our own bus the scenario needs \
+         no CAN in the kernel"
+    )]
+    CanRefused {
+        /// As asked for.
+        interface: String,
+        /// As the kernel put it.
+        reason: String,
+    },
+    /// A multicast group of python-can's cannot be joined.
+    #[error("this host refuses the multicast group {group} on its loopback interface ({reason})")]
+    MulticastRefused {
+        /// Group and port.
+        group: crate::can::MulticastGroup,
+        /// As the kernel put it.
+        reason: String,
+    },
+    /// The bus of CAN controllers contradicts itself.
+    #[error("no such CAN bus can be: {0}")]
+    CanNetwork(#[from] chronoseal_media::can::CanNetworkError),
     /// A node cannot be built from the scenario.
     #[error("node {} cannot be built: {reason}", node.0)]
     Node {
@@ -66,11 +89,26 @@ pub enum LiveError {
 impl LiveError {
     /// True if this host does not allow live runs at all, whatever the scenario.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::NamespaceRefused { .. } | Self::TapRefused { .. } | Self::InterfaceRefused { .. })
+        matches!(
+            self,
+            Self::NamespaceRefused { .. }
+                | Self::TapRefused { .. }
+                | Self::InterfaceRefused { .. }
+                | Self::CanRefused { .. }
+                | Self::MulticastRefused { .. }
+        )
     }
 
-    pub(crate) fn of_step(node: NodeId, step: Step, reason: String) -> Self {
+    pub(crate) fn of_step(agent: &AgentConfig, link: &AgentLink, step: Step, reason: String) -> Self {
+        let node = agent.node;
         match step {
+            Step::CanInterface => {
+                let interface = match link {
+                    AgentLink::CanInterface(interface) => interface.clone(),
+                    AgentLink::Ethernet | AgentLink::CanBus => String::new(),
+                };
+                Self::CanRefused { interface, reason }
+            }
             Step::Namespace => Self::NamespaceRefused { reason },
             Step::Tap => Self::TapRefused { reason },
             Step::Interface => Self::InterfaceRefused { reason },

@@ -82,8 +82,9 @@ pub(crate) fn join(
         count.refused = log.as_ref().map_or(0, |log| log.refused);
     }
     let warnings = warnings_of(&counts, logs);
-    let table =
-        Table { agents, wires, emulated: &emulated, sent_of, received_of, stalls: Spans::new(&emulated.stalls) };
+    let from_of = emulated.arrivals.iter().map(|arrival| wires[arrival.wire].attachment.node).collect();
+    let stalls = Spans::new(&emulated.stalls);
+    let table = Table { agents, wires, emulated: &emulated, from_of, sent_of, received_of, stalls };
     let mut rows = RunRows { frames: table.frame_rows(&lost), captures: table.capture_rows(), ..RunRows::default() };
     collect_events(agents, &emulated, logs, traffic, &mut rows);
     rows.stalls = emulated.stalls;
@@ -91,12 +92,12 @@ pub(crate) fn join(
     Joined { rows, counts, warnings }
 }
 
-fn indices<T>(all: &[T], wanted: impl Fn(&T) -> bool) -> Vec<usize> {
+pub(crate) fn indices<T>(all: &[T], wanted: impl Fn(&T) -> bool) -> Vec<usize> {
     all.iter().enumerate().filter(|(_, one)| wanted(one)).map(|(index, _)| index).collect()
 }
 
 /// For each of `after` the one of `before` it is, both in order; `None` for one that came from nowhere.
-fn pair(before: &[u64], after: &[u64]) -> Vec<Option<usize>> {
+pub(crate) fn pair(before: &[u64], after: &[u64]) -> Vec<Option<usize>> {
     let mut next = 0;
     after
         .iter()
@@ -108,7 +109,7 @@ fn pair(before: &[u64], after: &[u64]) -> Vec<Option<usize>> {
         .collect()
 }
 
-fn warnings_of(counts: &[AgentCounts], logs: &[Option<AgentLog>]) -> Vec<String> {
+pub(crate) fn warnings_of(counts: &[AgentCounts], logs: &[Option<AgentLog>]) -> Vec<String> {
     let mut warnings = Vec::new();
     for (count, log) in counts.iter().zip(logs) {
         let node = count.node;
@@ -128,7 +129,7 @@ fn warnings_of(counts: &[AgentCounts], logs: &[Option<AgentLog>]) -> Vec<String>
     warnings
 }
 
-fn collect_events(
+pub(crate) fn collect_events(
     agents: &[AgentConfig],
     emulated: &EmulatorLog,
     logs: &[Option<AgentLog>],
@@ -149,20 +150,26 @@ fn collect_events(
     rows.frames.extend(missing.filter_map(|row| traffic.missing(row)));
 }
 
-struct Table<'a> {
-    agents: &'a [AgentConfig],
-    wires: &'a [Wire],
-    emulated: &'a EmulatorLog,
+pub(crate) struct Table<'a> {
+    pub(crate) agents: &'a [AgentConfig],
+    pub(crate) wires: &'a [Wire],
+    pub(crate) emulated: &'a EmulatorLog,
+    /// Who put it on the wire, by arrival.
+    pub(crate) from_of: Vec<NodeId>,
     /// By arrival.
-    sent_of: Vec<Option<SentRecord>>,
+    pub(crate) sent_of: Vec<Option<SentRecord>>,
     /// By departure.
-    received_of: Vec<Option<ReceivedRecord>>,
-    stalls: Spans,
+    pub(crate) received_of: Vec<Option<ReceivedRecord>>,
+    pub(crate) stalls: Spans,
 }
 
 impl Table<'_> {
-    fn is_attacker(&self, node: NodeId) -> bool {
+    pub(crate) fn is_attacker(&self, node: NodeId) -> bool {
         self.agents.iter().any(|agent| agent.node == node && agent.is_attacker)
+    }
+
+    fn is_agent(&self, node: NodeId) -> bool {
+        self.agents.iter().any(|agent| agent.node == node)
     }
 
     fn attack_of(&self, serial: usize) -> Option<AttackKind> {
@@ -173,9 +180,9 @@ impl Table<'_> {
     }
 
     /// The row of an arrival, its end still open.
-    fn row_of(&self, serial: usize, at: NodeId) -> FrameRow {
+    pub(crate) fn row_of(&self, serial: usize, at: NodeId) -> FrameRow {
         let arrival = &self.emulated.arrivals[serial];
-        let from = self.wires[arrival.wire].attachment.node;
+        let from = self.from_of[serial];
         let attack = self.attack_of(serial).filter(|_| self.is_attacker(from));
         let description = &arrival.description;
         FrameRow {
@@ -187,7 +194,11 @@ impl Table<'_> {
             len: arrival.len,
             cycle_start: description.cycle_start,
             slot_start: description.slot_start,
-            sent_at: self.sent_of[serial].map(|sent| SimTime::from_ps(sent.at_ps)),
+            // Who is no agent of ours has sent it when we see it.
+            sent_at: match self.sent_of[serial] {
+                Some(sent) => Some(SimTime::from_ps(sent.at_ps)),
+                None => (!self.is_agent(from)).then_some(arrival.read_at),
+            },
             arrived_at: Some(arrival.arrived_at.unwrap_or(arrival.read_at)),
             departed_at: None,
             received_at: None,
@@ -196,7 +207,7 @@ impl Table<'_> {
         }
     }
 
-    fn with_stall(&self, mut row: FrameRow, last: Option<SimTime>) -> FrameRow {
+    pub(crate) fn with_stall(&self, mut row: FrameRow, last: Option<SimTime>) -> FrameRow {
         let first = row.sent_at.or(row.arrived_at);
         row.stalled = first.zip(last.or(row.arrived_at)).is_some_and(|(from, to)| self.stalls.overlap(from, to));
         row
@@ -216,6 +227,11 @@ impl Table<'_> {
             let mut row = self.row_of(serial, to);
             row.departed_at = Some(departure.departed_at);
             let mut last = departure.written_at;
+            if departure.accepted && !self.is_agent(to) {
+                // Nobody there tells us more.
+                row.received_at = Some(departure.written_at);
+                row.outcome = Outcome::Delivered;
+            }
             if let Some(received) = &self.received_of[index] {
                 let received_at = SimTime::from_ps(received.at_ps);
                 last = last.max(received_at);
@@ -239,8 +255,7 @@ impl Table<'_> {
         for serial in open {
             let arrival = &self.emulated.arrivals[serial];
             if arrival.description.stream != StreamId::NONE {
-                let from = self.wires[arrival.wire].attachment.node;
-                rows.push(self.with_stall(self.row_of(serial, from), None));
+                rows.push(self.with_stall(self.row_of(serial, self.from_of[serial]), None));
             }
         }
         rows.extend(lost.iter().map(|(agent, sent)| self.lost_row(self.agents[*agent].node, sent)));
@@ -248,7 +263,13 @@ impl Table<'_> {
         rows
     }
 
-    fn judge(&self, row: &mut FrameRow, received: &ReceivedRecord, late_after: Option<SimTime>, counts: bool) {
+    pub(crate) fn judge(
+        &self,
+        row: &mut FrameRow,
+        received: &ReceivedRecord,
+        late_after: Option<SimTime>,
+        counts: bool,
+    ) {
         let Some(event) = received.verdict.and_then(|record| record.event()) else { return };
         if counts {
             row.sequence = event.sequence;
@@ -262,7 +283,7 @@ impl Table<'_> {
     }
 
     /// A frame that was handed to the kernel and never seen again.
-    fn lost_row(&self, node: NodeId, sent: &SentRecord) -> FrameRow {
+    pub(crate) fn lost_row(&self, node: NodeId, sent: &SentRecord) -> FrameRow {
         let at = SimTime::from_ps(sent.at_ps);
         FrameRow {
             stream: StreamId::NONE,
@@ -282,7 +303,7 @@ impl Table<'_> {
         }
     }
 
-    fn capture_rows(&self) -> Vec<CaptureRow> {
+    pub(crate) fn capture_rows(&self) -> Vec<CaptureRow> {
         let row = |capture: &crate::emulator::Capture| {
             let description =
                 capture.serial.map_or(FrameDescription::UNKNOWN, |serial| self.emulated.arrivals[serial].description);
@@ -309,11 +330,11 @@ impl Table<'_> {
 }
 
 /// Stalls as disjoint spans in order.
-struct Spans(Vec<(SimTime, SimTime)>);
+pub(crate) struct Spans(Vec<(SimTime, SimTime)>);
 
 impl Spans {
     /// `stalls` in order of their begin.
-    fn new(stalls: &[StallRow]) -> Self {
+    pub(crate) fn new(stalls: &[StallRow]) -> Self {
         let mut spans: Vec<(SimTime, SimTime)> = Vec::new();
         for stall in stalls {
             let end = stall.time + stall.duration;

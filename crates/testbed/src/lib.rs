@@ -28,9 +28,11 @@
 //! ```
 
 mod agent;
+pub mod can;
 mod clock;
 pub mod cost;
 mod emulator;
+mod end;
 pub mod error;
 pub mod host;
 pub mod interrupt;
@@ -46,7 +48,8 @@ pub use agent::{NodeFactory, agent_main};
 pub use error::LiveError;
 pub use host::{HostReport, probe};
 pub use live::{
-    AgentCommand, AgentConfig, AgentCounts, ExistingInterface, LiveConfig, LiveHost, LiveOutcome, Placement, run,
+    AgentCommand, AgentConfig, AgentCounts, AgentLink, ExistingInterface, LiveConfig, LiveHost, LiveOutcome, Placement,
+    run,
 };
 pub use message::AgentFacts;
 pub use traffic::{FrameDescription, Traffic};

@@ -13,12 +13,14 @@ use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_results::{RunRows, StallRow};
 use serde::Serialize;
 
+use crate::can;
 use crate::clock::{RunClock, SPIN, is_ready, monotonic_ns, readable};
 use crate::emulator::{self, EmulatorConfig, EmulatorLog, Wire};
+use crate::end::End;
 use crate::error::LiveError;
 use crate::join;
 use crate::log::AgentLog;
-use crate::message::{self, AgentFacts, FromAgent, Setup, ToAgent};
+use crate::message::{self, AgentFacts, FromAgent, Link, Setup, ToAgent};
 use crate::sentinel;
 use crate::sys;
 use crate::traffic::Traffic;
@@ -59,6 +61,20 @@ pub struct LiveConfig {
     pub placement: Placement,
     /// How to start an agent; `None`: this executable with the one argument `agent`.
     pub agent_command: Option<AgentCommand>,
+    /// What the agents' ports are.
+    pub link: AgentLink,
+}
+
+/// What lies between an agent and the medium.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AgentLink {
+    /// Ethernet frames over TAP interfaces, each agent in a network namespace of its own.
+    Ethernet,
+    /// CAN frames, in the layout of [`chronoseal_wire::can::layout`], over socket pairs: no namespace, no interface, no
+    /// privilege.
+    CanBus,
+    /// A CAN interface of the kernel takes the place of the medium; each agent has it for its only port.
+    CanInterface(String),
 }
 
 /// A station or an attacker.
@@ -121,6 +137,7 @@ impl LiveConfig {
             fifo: true,
             placement: Placement::OneProcessor,
             agent_command: None,
+            link: AgentLink::Ethernet,
         }
     }
 }
@@ -191,6 +208,17 @@ pub fn run(
     traffic: &dyn Traffic,
     stop: &AtomicBool,
 ) -> Result<LiveOutcome, LiveError> {
+    run_with(config, Vec::new(), medium, traffic, stop)
+}
+
+/// [`run`] with further wires on the medium, which lead to no agent.
+pub(crate) fn run_with(
+    config: &LiveConfig,
+    guests: Vec<Wire>,
+    medium: &mut (dyn Medium + Send),
+    traffic: &dyn Traffic,
+    stop: &AtomicBool,
+) -> Result<LiveOutcome, LiveError> {
     check(config)?;
     let cpus = sys::allowed_cpus();
     let emulator_cpu = if config.placement == Placement::Free { None } else { cpus.last().copied() };
@@ -205,11 +233,13 @@ pub fn run(
     }
     let mut wires = Vec::new();
     for agent in &mut agents {
-        for (port, tap) in agent.await_ready()?.into_iter().enumerate() {
+        for (port, end) in agent.await_ready()?.into_iter().enumerate() {
             let attachment = Attachment { node: agent.config.node, port: PortId(port as u16) };
-            wires.push(Wire { attachment, tap });
+            let end = if config.link == AgentLink::Ethernet { End::Tap(end) } else { End::Station(end) };
+            wires.push(Wire { attachment, end });
         }
     }
+    wires.extend(guests);
     let clock = RunClock { epoch_ns: monotonic_ns() + LEAD.as_ns(), shares_processor: false };
     for agent in &mut agents {
         agent.tell(&ToAgent::Arm { epoch_ns: clock.epoch_ns, duration_ps: config.duration.as_ps() });
@@ -276,7 +306,11 @@ fn check(config: &LiveConfig) -> Result<(), LiveError> {
         if !(1..=16).contains(&agent.ports) {
             return wrong(format!("node {} has {} ports; 1 to 16 can be run live", agent.node.0, agent.ports));
         }
-        if agent.existing.is_some() && agent.ports != 1 {
+        if agent.existing.is_some() && config.link != AgentLink::Ethernet {
+            return wrong(format!("node {} has a network interface, but the medium is a CAN bus", agent.node.0));
+        }
+        let has_one = agent.existing.is_some() || matches!(config.link, AgentLink::CanInterface(_));
+        if has_one && agent.ports != 1 {
             return wrong(format!("node {} has {} ports, but one interface", agent.node.0, agent.ports));
         }
         if config.agents[..index].iter().any(|other| other.node == agent.node) {
@@ -327,6 +361,7 @@ fn supervise(clock: RunClock, mut end: SimTime, drain: Duration, agents: &mut [A
 /// An agent's process and what is known of it. Dropping it ends the process.
 struct Agent {
     config: AgentConfig,
+    link: AgentLink,
     child: Child,
     socket: UnixStream,
     facts: Option<AgentFacts>,
@@ -350,11 +385,18 @@ impl Agent {
             }
         };
         // A process group of its own: Ctrl-C at the terminal is the controller's to handle.
-        let existing = agent.existing.as_ref().map(|one| (one.namespace.clone(), one.interface.clone()));
+        let link = match (&agent.existing, &config.link) {
+            (Some(ExistingInterface { namespace, interface }), _) => {
+                Link::Existing { namespace: namespace.clone(), interface: interface.clone() }
+            }
+            (None, AgentLink::Ethernet) => Link::Tap,
+            (None, AgentLink::CanBus) => Link::Pair,
+            (None, AgentLink::CanInterface(interface)) => Link::Can { interface: interface.clone() },
+        };
         let setup = ToAgent::Setup(Setup {
             node: agent.node.0,
             ports: agent.ports,
-            existing,
+            link,
             offset_ps: agent.offset.as_ps(),
             drift_ppb: agent.drift.0,
             cpu,
@@ -369,7 +411,8 @@ impl Agent {
             .spawn()
             .map_err(LiveError::Start)?;
         ours.set_read_timeout(Some(PATIENCE)).map_err(LiveError::Start)?;
-        let mut started = Self { config: agent, child, socket: ours, facts: None, lost: None };
+        let link = config.link.clone();
+        let mut started = Self { config: agent, link, child, socket: ours, facts: None, lost: None };
         started.tell(&setup);
         Ok(started)
     }
@@ -377,19 +420,20 @@ impl Agent {
     /// Waits until the agent is set up and returns the emulator's ends of its wires.
     fn await_ready(&mut self) -> Result<Vec<OwnedFd>, LiveError> {
         self.facts = Some(self.await_facts()?);
-        let taps = sys::receive_descriptors(&self.socket).map_err(LiveError::Start)?;
-        let expected = if self.config.existing.is_some() { 0 } else { usize::from(self.config.ports) };
-        if taps.len() == expected {
-            return Ok(taps);
+        let ends = sys::receive_descriptors(&self.socket).map_err(LiveError::Start)?;
+        let has_own = self.config.existing.is_some() || matches!(self.link, AgentLink::CanInterface(_));
+        let expected = if has_own { 0 } else { usize::from(self.config.ports) };
+        if ends.len() == expected {
+            return Ok(ends);
         }
-        let text = format!("node {} handed over {} of {expected} wires", self.config.node.0, taps.len());
+        let text = format!("node {} handed over {} of {expected} wires", self.config.node.0, ends.len());
         Err(LiveError::Start(std::io::Error::other(text)))
     }
 
     fn await_facts(&mut self) -> Result<AgentFacts, LiveError> {
         match message::receive(&self.socket) {
             Ok(FromAgent::Ready(facts)) => Ok(facts),
-            Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step(self.config.node, step, reason)),
+            Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step(&self.config, &self.link, step, reason)),
             Ok(FromAgent::Log(_)) => Err(LiveError::Start(std::io::Error::other("the agent answered out of turn"))),
             Err(error) => {
                 let text = format!("the agent of node {} does not answer ({error})", self.config.node.0);
@@ -464,7 +508,11 @@ fn outcome_of(
 ) -> LiveOutcome {
     emulated.stalls.extend(stalls);
     emulated.stalls.sort_by_key(|stall| stall.time);
-    let mut joined = join::join(&config.agents, wires, emulated, logs, traffic);
+    let join = match config.link {
+        AgentLink::Ethernet | AgentLink::CanBus => join::join,
+        AgentLink::CanInterface(_) => can::join::join,
+    };
+    let mut joined = join(&config.agents, wires, emulated, logs, traffic);
     joined.rows.interrupted = interrupted;
     let mut warnings = joined.warnings;
     if !host.emulator_fifo && config.fifo {

@@ -29,8 +29,7 @@ pub(crate) enum ToAgent {
 pub(crate) struct Setup {
     pub(crate) node: u16,
     pub(crate) ports: u16,
-    /// An interface that is there already, and the named network namespace it is in.
-    pub(crate) existing: Option<(String, String)>,
+    pub(crate) link: Link,
     pub(crate) offset_ps: i64,
     pub(crate) drift_ppb: i64,
     pub(crate) cpu: Option<usize>,
@@ -41,10 +40,23 @@ pub(crate) struct Setup {
     pub(crate) config: Vec<u8>,
 }
 
+/// What an agent's ports are.
+#[derive(Serialize, Deserialize, Debug)]
+pub(crate) enum Link {
+    /// TAP interfaces in a network namespace of its own, their other ends for the emulator.
+    Tap,
+    /// Socket pairs, their other ends for the emulator.
+    Pair,
+    /// A network interface that is there already, in a network namespace with a name.
+    Existing { namespace: String, interface: String },
+    /// A CAN interface in the controller's own network namespace.
+    Can { interface: String },
+}
+
 /// From an agent.
 #[derive(Serialize, Deserialize, Debug)]
 pub(crate) enum FromAgent {
-    /// Set up; the TAP descriptors follow.
+    /// Set up; the emulator's ends of its wires follow.
     Ready(AgentFacts),
     /// Could not be set up, or the node's driver broke down.
     Failed { step: Step, reason: String },
@@ -72,6 +84,8 @@ pub(crate) enum Step {
     Tap,
     /// Bringing the interface up, or the packet socket on it.
     Interface,
+    /// Opening the CAN interface.
+    CanInterface,
     /// Building the node from the scenario.
     Node,
     /// While running.

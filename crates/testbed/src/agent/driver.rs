@@ -11,10 +11,10 @@ use chronoseal_core::{
 
 use super::Failure;
 use super::launch::LaunchQueue;
+use super::port::Port;
 use crate::clock::{RunClock, SPIN, is_ready, readable};
 use crate::log::{AgentLog, EventRecord, ReceivedRecord, SentRecord, hash_of};
 use crate::message::{self, Setup, Step, ToAgent};
-use crate::sys::PacketSocket;
 
 /// Records of each kind a log has room for before it has to grow.
 const LOG_ROOM: usize = 1 << 18;
@@ -28,7 +28,7 @@ const FRAMES_PER_TURN: usize = 32;
 pub(super) fn run(
     control: &UnixStream,
     setup: &Setup,
-    ports: Vec<PacketSocket>,
+    ports: Vec<Port>,
     node: Box<dyn Node>,
     clock: RunClock,
     duration: Duration,
@@ -48,7 +48,7 @@ pub(super) fn run(
     driver.clock.wait_until(SimTime::ZERO);
     driver.handle(Input::Command(Command::Start))?;
     driver.turns(control)?;
-    driver.log.dropped = driver.ports.iter().map(PacketSocket::dropped).sum();
+    driver.log.dropped = driver.ports.iter().map(Port::dropped).sum();
     Ok(driver.log)
 }
 
@@ -56,7 +56,7 @@ struct Driver {
     clock: RunClock,
     oscillator: Oscillator,
     node: Box<dyn Node>,
-    ports: Vec<PacketSocket>,
+    ports: Vec<Port>,
     launches: LaunchQueue,
     /// Transmit times not told to the node yet.
     transmitted: VecDeque<(TxToken, SimTime)>,

@@ -2,6 +2,7 @@
 
 mod driver;
 mod launch;
+mod port;
 mod setup;
 
 use std::os::fd::AsFd;

@@ -12,7 +12,10 @@ const MTU: i32 = chronoseal_core::node::FRAME_LEN_MAX as i32 - 14;
 /// Frames the interface queues towards the emulator; the default of 500 would drop a burst without a word.
 const QUEUE_LEN: i32 = 4096;
 
-fn request(name: &str) -> io::Result<libc::ifreq> {
+/// The loopback interface of every network namespace.
+pub(super) const LOOPBACK: &str = "lo";
+
+pub(super) fn request(name: &str) -> io::Result<libc::ifreq> {
     if name.is_empty() || name.len() >= libc::IFNAMSIZ || name.bytes().any(|byte| byte == 0) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("no interface can be called {name:?}")));
     }
@@ -59,13 +62,24 @@ pub(crate) fn bring_up(name: &str) -> io::Result<()> {
     queue.ifr_ifru.ifru_metric = QUEUE_LEN;
     // The kernel grants this to the host's own root only; without it a burst of more than 500 frames is cut, and counted.
     let _ = set(libc::SIOCSIFTXQLEN, &mut queue);
-    let mut flags = request(name)?;
-    set(libc::SIOCGIFFLAGS, &mut flags)?;
+    add_flags(&socket, request(name)?, libc::IFF_UP | libc::IFF_NOARP, libc::IFF_MULTICAST)?;
+    Ok(())
+}
+
+/// Sets some flags of the interface in `request` and clears others.
+pub(super) fn add_flags(
+    socket: &OwnedFd,
+    mut request: libc::ifreq,
+    set: libc::c_int,
+    clear: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: SIOCGIFFLAGS reads and writes one `ifreq`, which lives through the call.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) })?;
     // SAFETY: SIOCGIFFLAGS has just filled this variant of the union.
-    let old = libc::c_int::from(unsafe { flags.ifr_ifru.ifru_flags });
-    let new = (old | libc::IFF_UP | libc::IFF_NOARP) & !libc::IFF_MULTICAST;
-    flags.ifr_ifru.ifru_flags = new as libc::c_short;
-    set(libc::SIOCSIFFLAGS, &mut flags)?;
+    let old = libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags });
+    request.ifr_ifru.ifru_flags = ((old | set) & !clear) as libc::c_short;
+    // SAFETY: as above.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw mut request) })?;
     Ok(())
 }
 

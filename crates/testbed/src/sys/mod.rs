@@ -4,6 +4,7 @@
 mod descriptor;
 mod interface;
 mod interrupt;
+mod loopback;
 mod namespace;
 mod packet;
 mod schedule;
@@ -11,8 +12,9 @@ mod schedule;
 pub(crate) use descriptor::{receive_descriptors, send_descriptors};
 pub(crate) use interface::{bring_up, create_tap, quiet_ipv6};
 pub(crate) use interrupt::interrupt_flag;
+pub(crate) use loopback::enter_private_loopback;
 pub(crate) use namespace::{Namespace, enter_named_network, enter_own_network};
-pub(crate) use packet::PacketSocket;
+pub(crate) use packet::{PacketSocket, Received};
 pub(crate) use schedule::{allowed_cpus, pin_to, tighten_timers, try_fifo};
 
 /// The result of a system call, or its error.

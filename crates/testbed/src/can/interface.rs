@@ -1,0 +1,62 @@
+//! SocketCAN: frames of a CAN interface of the kernel, real or virtual.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use chronoseal_wire::can::layout;
+use nix::errno::Errno;
+use socketcan::{CanFdSocket, Socket};
+
+/// A non-blocking raw CAN socket that takes classical and FD frames. It hears what others put on the interface, on
+/// this host too, and not what it put there itself.
+pub(crate) struct CanInterface(CanFdSocket);
+
+/// A frame in the layout of [`chronoseal_wire::can::layout`]: the kernel's, but for the byte order of the identifier.
+const ID_LEN: usize = 4;
+
+impl CanInterface {
+    /// Opens the interface called `name` in the network namespace of this process.
+    pub(crate) fn open(name: &str) -> io::Result<Self> {
+        let socket = CanFdSocket::open(name)?;
+        socket.set_nonblocking(true)?;
+        Ok(Self(socket))
+    }
+
+    /// The next frame's length in `buffer`, or `None` if there is none yet.
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        match nix::unistd::read(&self.0, buffer) {
+            Ok(len) => {
+                turn_identifier(buffer, len);
+                Ok(Some(len))
+            }
+            Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Hands one frame to the interface.
+    pub(crate) fn send(&self, frame: &[u8]) -> io::Result<()> {
+        let mut native = [0; layout::FRAME_LEN_MAX];
+        let native = native.get_mut(..frame.len()).ok_or(io::ErrorKind::InvalidInput)?;
+        native.copy_from_slice(frame);
+        turn_identifier(native, frame.len());
+        let sent = nix::unistd::write(&self.0, native)?;
+        if sent == frame.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+    }
+}
+
+/// Between the host's byte order and the network's.
+fn turn_identifier(buffer: &mut [u8], len: usize) {
+    if cfg!(target_endian = "little")
+        && len >= ID_LEN
+        && let Some(identifier) = buffer.get_mut(..ID_LEN)
+    {
+        identifier.reverse();
+    }
+}
+
+impl AsFd for CanInterface {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}

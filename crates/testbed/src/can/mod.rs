@@ -1,0 +1,236 @@
+//! CAN buses live: our own bus driven by the wall clock, which python-can clients may join, or a CAN interface of the
+//! kernel.
+//!
+//! On our bus a frame takes the time its bits take. Whoever sends hands a frame to its controller; the frame waits for
+//! the bus, competes by its identifier, and reaches everybody else when its last bit is over: never earlier, and as
+//! little later as the host allows. How much later is a row of [`chronoseal_results::RunRows::releases`] for each copy.
+//!
+//! Who can be on it:
+//! - stations of a scenario, each a process ([`crate::LiveConfig`] with [`crate::AgentLink::CanBus`]);
+//! - clients of python-can ([`GuestKind::Multicast`]). Datagrams of one multicast port reach all who listen there, with
+//!   no bus between them, so each client has a port of its own. A client hears its own datagrams at once (that is
+//!   multicast on one host) and once more when the bus has carried the frame; the second has [`BUS_CHANNEL`] for its
+//!   channel and `is_rx` false. Loopback only;
+//! - a CAN interface of the kernel ([`GuestKind::Interface`]): what is on it is offered to the bus, what is on the bus
+//!   is put there. The kernel's virtual interfaces have no bit times; the bus has.
+//!
+//! [`run_can`] runs stations on either, [`serve_bus`] a bus for guests alone.
+//!
+//! What is left out: gateways beyond this host, error frames from and to guests, and receive times taken by the kernel.
+
+pub(crate) mod datagram;
+pub(crate) mod interface;
+pub(crate) mod join;
+pub(crate) mod multicast;
+
+use std::sync::atomic::AtomicBool;
+
+use chronoseal_core::{Duration, NodeId, PortId, Priority, SimTime};
+use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
+use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
+use chronoseal_wire::can::BitTiming;
+
+pub use self::datagram::BUS_CHANNEL;
+pub use self::multicast::MulticastGroup;
+use crate::emulator::Wire;
+use crate::end::End;
+use crate::live::run_with;
+use crate::traffic::{FrameDescription, Traffic};
+use crate::{AgentLink, LiveConfig, LiveError, LiveOutcome};
+
+use self::interface::CanInterface;
+use self::multicast::Multicast;
+
+/// Frames the controller of a guest holds: a script may send bursts that no ECU would.
+const GUEST_QUEUE_LEN: usize = 1024;
+
+/// Stations on a bus, live.
+#[derive(Clone, Debug)]
+pub struct CanLiveConfig {
+    /// Stations, duration, scheduling. Its `link` is set by [`run_can`].
+    pub live: LiveConfig,
+    /// What carries the frames.
+    pub place: CanPlace,
+}
+
+/// What carries the frames of a live run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CanPlace {
+    /// Our bus, with these guests on it beside the stations.
+    Bus(Vec<Guest>),
+    /// A CAN interface of the kernel. Nothing of ours is between the stations; the emulator only listens.
+    Interface {
+        /// Its name.
+        interface: String,
+        /// Under which number strangers on it appear.
+        outside: NodeId,
+    },
+}
+
+/// Somebody on our bus who is no station of the run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Guest {
+    /// The controller it has on the bus; the medium must know it.
+    pub attachment: Attachment,
+    /// How it is reached.
+    pub kind: GuestKind,
+}
+
+/// How a guest is reached.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum GuestKind {
+    /// By python-can's `udp_multicast`, on this host's loopback interface.
+    Multicast(MulticastGroup),
+    /// As whoever is on this CAN interface of the kernel.
+    Interface(String),
+    /// Not at all: it listens, acknowledges, and its rows are the log of the bus.
+    Recorder,
+}
+
+impl Guest {
+    /// The controller [`serve_bus`] gives it.
+    pub fn controller(&self) -> ControllerConfig {
+        ControllerConfig { queue_len_max: GUEST_QUEUE_LEN, ..ControllerConfig::new(self.attachment) }
+    }
+
+    fn wire(&self) -> Result<Wire, LiveError> {
+        let end = match &self.kind {
+            GuestKind::Multicast(group) => Multicast::join(group)
+                .map(End::Multicast)
+                .map_err(|error| LiveError::MulticastRefused { group: *group, reason: error.to_string() })?,
+            GuestKind::Interface(interface) => open(interface)?,
+            GuestKind::Recorder => End::Recorder,
+        };
+        Ok(Wire { attachment: self.attachment, end })
+    }
+}
+
+fn open(interface: &str) -> Result<End, LiveError> {
+    let refused =
+        |error: std::io::Error| LiveError::CanRefused { interface: interface.to_owned(), reason: error.to_string() };
+    CanInterface::open(interface).map(End::Interface).map_err(refused)
+}
+
+/// Runs stations on a bus. `medium` is the bus, guests' controllers included ([`Guest::controller`]); on a CAN interface
+/// of the kernel it is not used. Blocks for the run's duration; `stop` ends it early with what there is.
+///
+/// On an interface a row's `arrived_at` is when the emulator saw the frame there, and `departed_at` is not known.
+///
+/// # Errors
+/// [`LiveError`]; the refusals of the host say what to do about them.
+pub fn run_can(
+    config: &CanLiveConfig,
+    medium: &mut (dyn Medium + Send),
+    traffic: &dyn Traffic,
+    stop: &AtomicBool,
+) -> Result<LiveOutcome, LiveError> {
+    let mut live = config.live.clone();
+    match &config.place {
+        CanPlace::Bus(guests) => {
+            live.link = AgentLink::CanBus;
+            let guests = guests.iter().map(Guest::wire).collect::<Result<_, _>>()?;
+            run_with(&live, guests, medium, traffic, stop)
+        }
+        CanPlace::Interface { interface, outside } => {
+            live.link = AgentLink::CanInterface(interface.clone());
+            let attachment = Attachment { node: *outside, port: PortId(0) };
+            let listener = Wire { attachment, end: open(interface)? };
+            run_with(&live, vec![listener], &mut NoMedium, traffic, stop)
+        }
+    }
+}
+
+/// A bus for guests alone.
+#[derive(Clone, Debug)]
+pub struct CanServerConfig {
+    /// Bit rates and sample points.
+    pub timing: BitTiming,
+    /// FD frames are understood; else they are discarded at their sender.
+    pub carries_fd: bool,
+    /// Who may join. Their nodes are numbered from 1.
+    pub guests: Vec<GuestKind>,
+    /// How long the bus is there. What happens is kept in memory until then: some 500 bytes for each copy of a frame.
+    pub duration: Duration,
+    /// Keep every frame's bytes.
+    pub capture: bool,
+    /// Ask for `SCHED_FIFO`.
+    pub fifo: bool,
+}
+
+/// The controller of [`serve_bus`] itself ([`GuestKind::Recorder`]): with it, one guest alone is acknowledged.
+pub const LISTENER: NodeId = NodeId(0);
+
+/// Runs a bus for guests until the duration is over or `stop` is set. No other process is started.
+///
+/// # Errors
+/// [`LiveError`]; the refusals of the host say what to do about them.
+pub fn serve_bus(config: &CanServerConfig, stop: &AtomicBool) -> Result<LiveOutcome, LiveError> {
+    let kinds = std::iter::once(&GuestKind::Recorder).chain(&config.guests);
+    let guests: Vec<Guest> = (LISTENER.0..)
+        .zip(kinds)
+        .map(|(number, kind)| Guest {
+            attachment: Attachment { node: NodeId(number), port: PortId(0) },
+            kind: kind.clone(),
+        })
+        .collect();
+    let bus = CanBusConfig {
+        timing: config.timing,
+        carries_fd: config.carries_fd,
+        controllers: guests.iter().map(Guest::controller).collect(),
+        bits_between_errors: None,
+        faults: Vec::new(),
+        babblers: Vec::new(),
+        load_window: None,
+    };
+    let mut network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 0 })?;
+    let mut live = LiveConfig::new(Vec::new(), Vec::new(), config.duration);
+    live.capture = config.capture;
+    live.fifo = config.fifo;
+    run_can(&CanLiveConfig { live, place: CanPlace::Bus(guests) }, &mut network, &NoStreams, stop)
+}
+
+/// Moves this process and all it starts from now on into a network namespace with nothing but a loopback interface that
+/// carries multicast: a bus and its clients need nothing of the host then, and nothing of theirs can leave it. To be
+/// called while the process has one thread.
+///
+/// # Errors
+/// [`LiveError::NamespaceRefused`].
+pub fn enter_private_loopback() -> Result<(), LiveError> {
+    crate::sys::enter_private_loopback().map_err(|error| LiveError::NamespaceRefused { reason: error.to_string() })
+}
+
+/// Frames that belong to no stream of a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct NoStreams;
+
+impl Traffic for NoStreams {
+    fn priority(&self, _bytes: &[u8]) -> Priority {
+        // On a CAN bus the identifier is the priority.
+        Priority(0)
+    }
+
+    fn describe(&self, _bytes: &[u8], _arrived_at: SimTime) -> FrameDescription {
+        FrameDescription::UNKNOWN
+    }
+}
+
+/// Takes what the listener on an interface of the kernel sees, and does nothing with it.
+struct NoMedium;
+
+impl Medium for NoMedium {
+    fn start(&mut self, _: SimTime, _: &mut FrameStore, _: &mut Vec<MediumOutput>) {}
+
+    fn handle_frame(
+        &mut self,
+        _: SimTime,
+        _: Attachment,
+        _: Priority,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        _: &mut Vec<MediumOutput>,
+    ) {
+        frames.release(frame);
+    }
+
+    fn handle_timer(&mut self, _: SimTime, _: MediumTimer, _: &mut FrameStore, _: &mut Vec<MediumOutput>) {}
+}
