@@ -2,14 +2,13 @@
 
 use chronoseal_core::random::{ChaCha8Rng, Jitter};
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, SimTime, StreamId};
-use chronoseal_wire::can::bits::SUSPEND_TRANSMISSION_BITS;
-use chronoseal_wire::can::{BusError, CanFrame, CanFrameView, CanId, FrameBits};
+use chronoseal_wire::can::{CanFrame, CanFrameView, FrameBits};
 
+use super::attempt::{Attempt, Contended, NodeResult};
 use super::config::{CanBusConfig, Fault};
 use super::contention::{self, Inverted, Participant};
 use super::controller::Controller;
-use super::counters::{ErrorCounters, ErrorState, RECOVERY_RUN_BITS};
-use super::mailbox::Queued;
+use super::counters::{ErrorState, RECOVERY_RUN_BITS};
 use super::statistics::BusStatistics;
 use crate::medium::{FrameId, FrameLabel, FrameStore, MediumOutput};
 
@@ -27,7 +26,7 @@ pub(super) enum Wish {
 }
 
 /// What goes on.
-enum Activity {
+pub(super) enum Activity {
     /// All nodes have their intermission behind them.
     Idle,
     /// A SOF has begun; whoever wants to send before its sample point joins.
@@ -38,45 +37,20 @@ enum Activity {
     Intermission,
 }
 
-struct Attempt {
-    began_at: SimTime,
-    free_at: SimTime,
-    recessive_since: SimTime,
-    frame: CanFrame,
-    /// Set if it went through the bit-by-bit bus.
-    result: Option<Contended>,
-    /// Controllers that send; the first one's frame is delivered.
-    senders: Vec<usize>,
-}
-
-struct Contended {
-    /// What the senders sent, in their order.
-    sent: Vec<CanFrame>,
-    /// By controller; `None` for those in bus-off.
-    nodes: Vec<Option<NodeResult>>,
-    error: Option<(usize, BusError, Duration)>,
-}
-
-struct NodeResult {
-    counters: ErrorCounters,
-    has_sent: bool,
-    received: Option<CanFrame>,
-}
-
 /// One bus.
 pub(super) struct Bus {
-    config: CanBusConfig,
+    pub(super) config: CanBusConfig,
     pub(super) controllers: Vec<Controller>,
-    activity: Activity,
+    pub(super) activity: Activity,
     /// When the last dominant bit had ended; meaningless within a frame.
-    recessive_since: SimTime,
+    pub(super) recessive_since: SimTime,
     /// Attempts so far.
-    attempts: u64,
-    rng: ChaCha8Rng,
+    pub(super) attempts: u64,
+    pub(super) rng: ChaCha8Rng,
     /// Bits on the wire before the next one that is inverted.
-    bits_to_error: u64,
+    pub(super) bits_to_error: u64,
     pub(super) statistics: BusStatistics,
-    senders: Vec<usize>,
+    pub(super) senders: Vec<usize>,
     pub(super) wishes: Vec<Wish>,
 }
 
@@ -306,177 +280,7 @@ impl Bus {
         (Contended { sent, nodes, error }, outcome)
     }
 
-    /// The frame, or the error that ended it, is over; intermission begins.
-    fn finish(&mut self, now: SimTime, attempt: Attempt, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
-        let occupied = attempt.free_at - attempt.began_at;
-        self.statistics.count_busy(attempt.began_at, occupied, self.config.load_window);
-        self.recessive_since = attempt.recessive_since;
-        self.activity = Activity::Intermission;
-        self.wishes.push(Wish::Turn(attempt.free_at));
-        match &attempt.result {
-            None => self.finish_plain(now, &attempt, frames, out),
-            Some(result) => self.finish_contended(now, &attempt, result, frames, out),
-        }
-        let suspended = self.config.timing.nominal_bit() * i64::from(SUSPEND_TRANSMISSION_BITS);
-        for index in &attempt.senders {
-            let controller = &mut self.controllers[*index];
-            if controller.counters.state() == ErrorState::Passive {
-                controller.suspended_until = attempt.free_at + suspended;
-            }
-        }
-        self.senders = attempt.senders;
-    }
-
-    fn finish_plain(&mut self, now: SimTime, attempt: &Attempt, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
-        let sender = attempt.senders[0];
-        let queued = self.controllers[sender].sending.take().expect("the sender holds its frame until it is sent");
-        self.statistics.frames += 1;
-        frames.label_mut(queued.frame).arrived_at = Some(now);
-        for index in 0..self.controllers.len() {
-            let controller = &mut self.controllers[index];
-            let before = controller.counters.state();
-            if before == ErrorState::BusOff {
-                continue;
-            }
-            if index == sender {
-                controller.counters.sent();
-            } else {
-                controller.counters.received();
-                self.deliver(index, queued.frame, attempt.frame.id(), attempt.began_at, frames, out);
-            }
-            self.tell_state(now, index, before, frames, out);
-        }
-        frames.release(queued.frame);
-    }
-
-    fn finish_contended(
-        &mut self,
-        now: SimTime,
-        attempt: &Attempt,
-        result: &Contended,
-        frames: &mut FrameStore,
-        out: &mut Vec<MediumOutput>,
-    ) {
-        let sent_by = |bus: &Self, sender: usize| {
-            let queued = bus.controllers[attempt.senders[sender]].sending.as_ref();
-            queued.expect("a sender holds its frame until it is sent").frame
-        };
-        let frame = sent_by(self, 0);
-        if let Some((index, error, since_sof)) = result.error {
-            let mut event = Event::of(kind_of(error), StreamId::NONE, frames.label(frame).serial.unwrap_or(0));
-            event.value = (attempt.free_at - attempt.began_at - since_sof).as_ps();
-            let node = self.controllers[index].config.attachment.node;
-            out.push(MediumOutput::Event { node, event, frame: Some(frame) });
-        }
-        // Receivers first: the frame is theirs even if its sender thinks that it failed.
-        for (index, node) in result.nodes.iter().enumerate() {
-            let Some(received) = node.as_ref().and_then(|node| node.received) else { continue };
-            if let Some(sender) = result.sent.iter().position(|sent| *sent == received) {
-                let frame = sent_by(self, sender);
-                frames.label_mut(frame).arrived_at = Some(now);
-                self.deliver(index, frame, received.id(), attempt.began_at, frames, out);
-            } else {
-                // What it saw passed every check, and yet is not what was sent.
-                let changed = frames.allocate(*frames.label(frame));
-                let len = received.emit(frames.buffer(changed));
-                frames.set_len(changed, len);
-                self.deliver(index, changed, received.id(), attempt.began_at, frames, out);
-                frames.release(changed);
-            }
-        }
-        if result.nodes.iter().flatten().any(|node| node.has_sent) {
-            self.statistics.frames += 1;
-        } else {
-            self.statistics.failed_attempts += 1;
-            self.statistics.failed += attempt.free_at - attempt.began_at;
-        }
-        for (index, node) in result.nodes.iter().enumerate() {
-            let Some(node) = node else { continue };
-            let controller = &mut self.controllers[index];
-            let before = controller.counters.state();
-            controller.counters = node.counters;
-            if let Some(queued) = controller.sending.take() {
-                if node.has_sent {
-                    frames.release(queued.frame);
-                } else {
-                    self.failed(index, queued, frames, out);
-                }
-            }
-            self.tell_state(now, index, before, frames, out);
-        }
-    }
-
-    /// A frame goes back to its queue, or away if its controller has tried often enough.
-    fn failed(&mut self, index: usize, mut queued: Queued, frames: &FrameStore, out: &mut Vec<MediumOutput>) {
-        queued.failures += 1;
-        let controller = &mut self.controllers[index];
-        if controller.config.attempts_max.is_some_and(|max| queued.failures >= max) {
-            out.push(self.discarded(index, queued.frame, DiscardReason::AttemptsExhausted, frames));
-        } else {
-            controller.mailbox.put_back(queued);
-        }
-    }
-
-    /// Gives the frame to the station or gateway of a controller, with a reference of its own.
-    fn deliver(
-        &mut self,
-        index: usize,
-        frame: FrameId,
-        id: CanId,
-        began_at: SimTime,
-        frames: &mut FrameStore,
-        out: &mut Vec<MediumOutput>,
-    ) {
-        let controller = &self.controllers[index];
-        if let Some(gateway) = controller.gateway {
-            frames.retain(frame);
-            self.wishes.push(Wish::Forward { gateway, frame });
-        } else if controller.accepts(id) {
-            frames.retain(frame);
-            let to = controller.config.attachment;
-            out.push(MediumOutput::Deliver { to, frame, departed_at: began_at });
-        }
-    }
-
-    /// Says that a controller's state has changed, and sees to what follows.
-    fn tell_state(
-        &mut self,
-        now: SimTime,
-        index: usize,
-        before: ErrorState,
-        frames: &FrameStore,
-        out: &mut Vec<MediumOutput>,
-    ) {
-        let controller = &mut self.controllers[index];
-        let state = controller.counters.state();
-        if state == before {
-            return;
-        }
-        let kind = match state {
-            ErrorState::Active => EventKind::ErrorActive,
-            ErrorState::Passive => EventKind::ErrorPassive,
-            ErrorState::BusOff => EventKind::BusOff,
-        };
-        let (transmit, receive) = (controller.counters.transmit(), controller.counters.receive());
-        let mut event = Event::of(kind, StreamId::NONE, u64::from(transmit));
-        event.value = i64::from(receive);
-        let node = controller.config.attachment.node;
-        out.push(MediumOutput::Event { node, event, frame: None });
-        if state != ErrorState::BusOff {
-            return;
-        }
-        controller.go_off();
-        if controller.config.recovers_from_bus_off {
-            let earliest = self.recessive_since + self.recovery_run() * i64::from(super::counters::RECOVERY_RUNS);
-            self.wishes.push(Wish::Look(earliest.max(now)));
-            return;
-        }
-        while let Some(queued) = self.controllers[index].mailbox.take_next() {
-            out.push(self.discarded(index, queued.frame, DiscardReason::BusOff, frames));
-        }
-    }
-
-    fn recovery_run(&self) -> Duration {
+    pub(super) fn recovery_run(&self) -> Duration {
         self.config.timing.nominal_bit() * i64::from(RECOVERY_RUN_BITS)
     }
 
@@ -503,7 +307,13 @@ impl Bus {
         }
     }
 
-    fn discarded(&self, index: usize, frame: FrameId, reason: DiscardReason, frames: &FrameStore) -> MediumOutput {
+    pub(super) fn discarded(
+        &self,
+        index: usize,
+        frame: FrameId,
+        reason: DiscardReason,
+        frames: &FrameStore,
+    ) -> MediumOutput {
         let serial = frames.label(frame).serial.unwrap_or(0);
         let event = Event::of(EventKind::Discarded(reason), StreamId::NONE, serial);
         MediumOutput::Discard { node: self.controllers[index].config.attachment.node, event, frame }
@@ -527,15 +337,5 @@ impl Bus {
         let mean = Duration::from_ps(i64::try_from(mean.get()).unwrap_or(i64::MAX));
         let distance = Jitter { min: Duration::ZERO, mean, max: Duration::MAX }.sample(&mut self.rng);
         self.bits_to_error = distance.as_ps() as u64;
-    }
-}
-
-fn kind_of(error: BusError) -> EventKind {
-    match error {
-        BusError::Bit => EventKind::BitError,
-        BusError::Stuff => EventKind::StuffError,
-        BusError::Crc => EventKind::CrcError,
-        BusError::Form => EventKind::FormError,
-        BusError::Ack => EventKind::AckError,
     }
 }

@@ -5,8 +5,11 @@
 //! flags, their superposition, delimiters, intermission and the error counters follow from what each node sees.
 //! ISO 11898-1:2015 §10.4, §10.11, §12.1.4.
 //!
-//! Where it is coarser than hardware: a node that flags an error while the sender is still in its data phase begins to
-//! count the bits of its flag when the sender has noticed and gone back to the nominal rate, at most six data bits later.
+//! Where it is coarser than hardware:
+//! - A node that flags an error while the sender is still in its data phase begins to count the bits of its flag when
+//!   the sender has noticed and gone back to the nominal rate, at most six data bits later.
+//! - The bus is free again when the last node has its intermission behind it. An error-passive receiver that alone saw an
+//!   error comes out of it six bits after the others, who here wait for it.
 
 use chronoseal_core::Duration;
 use chronoseal_wire::can::bits::{ERROR_DELIMITER_BITS, ERROR_FLAG_BITS, INTERMISSION_BITS};

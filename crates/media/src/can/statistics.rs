@@ -5,9 +5,9 @@ use chronoseal_core::{Duration, SimTime};
 /// Counted on one bus.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BusStatistics {
-    /// Frames that reached all receivers.
+    /// Frames sent whole.
     pub frames: u64,
-    /// Attempts that an error ended.
+    /// Attempts in which an error ended the frame for its sender.
     pub failed_attempts: u64,
     /// Times a controller offered its frame and another had the lower identifier.
     pub lost_arbitrations: u64,
