@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_runner::Scenario;
+use chronoseal_runner::{AnyScenario, Scenario};
 use chronoseal_scenario::{Files, Problems};
 
 use crate::Trouble;
@@ -21,12 +21,12 @@ impl Files for Beside<'_> {
 
 /// Reads and checks a scenario, `more` overrides after those of the command line. With [`Format::Json`] its problems are
 /// told as one JSON object.
-pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)], format: Format) -> Result<Scenario, Trouble> {
+pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)], format: Format) -> Result<AnyScenario, Trouble> {
     let path = &file.file;
     let text = read(path)?;
     let sets: Vec<_> = file.sets.iter().chain(more).cloned().collect();
     let beside = path.parent().unwrap_or(Path::new(""));
-    Scenario::load(&path.display().to_string(), &text, &sets, &Beside(beside))
+    AnyScenario::load(&path.display().to_string(), &text, &sets, &Beside(beside))
         .map_err(|problems| trouble(&problems, path, format))
 }
 

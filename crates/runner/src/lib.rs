@@ -52,7 +52,7 @@ pub use self::can::{describe_can, simulate_can};
 pub use self::cost::{CostRow, CostTable, FRAME_LENGTHS, processor_cost};
 pub use self::measure::{LiveOptions, MeasureError, agent_main, measure};
 pub use self::meta::{describe, versions};
-pub use self::scenario::Scenario;
+pub use self::scenario::{AnyScenario, Scenario};
 pub use self::simulate::{Simulated, fingerprint, simulate, tally};
 
 /// A finished run.

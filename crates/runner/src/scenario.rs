@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use chronoseal_analysis::Infeasible;
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::Plan;
-use chronoseal_scenario::{Files, Problems, load};
+use chronoseal_scenario::plan::{CanPlan, Plan};
+use chronoseal_scenario::{AnyPlan, Files, Problems, load, load_any};
 use serde::{Deserialize, Serialize};
 
 /// A checked scenario, and the texts it was made from.
@@ -15,6 +15,33 @@ pub struct Scenario {
     /// What it says.
     pub plan: Plan,
     pub(crate) sources: Sources,
+}
+
+/// A checked scenario on any kind of network.
+#[derive(Clone, Debug)]
+pub enum AnyScenario {
+    /// On time-triggered Ethernet.
+    Ethernet(Box<Scenario>),
+    /// On a CAN bus.
+    Can(Box<CanPlan>),
+}
+
+impl AnyScenario {
+    /// Reads a scenario, as [`chronoseal_scenario::load_any`] does, and remembers the files it refers to.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn load(name: &str, text: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Self, Problems> {
+        let remember = Remember { files, seen: RefCell::default() };
+        Ok(match load_any(name, text, sets, &remember)? {
+            AnyPlan::Can(plan) => Self::Can(Box::new(plan)),
+            AnyPlan::Ethernet(plan) => {
+                let attached = remember.seen.into_inner();
+                let sources = Sources { name: name.into(), text: text.into(), sets: sets.into(), attached };
+                Self::Ethernet(Box::new(Scenario { plan, sources }))
+            }
+        })
+    }
 }
 
 /// What a plan is made from. Two processes with the same sources have the same plan.

@@ -12,6 +12,7 @@
 //! assert!(names.contains(&"tte-hmac"));
 //! ```
 
+mod can_check;
 mod check;
 mod cost;
 pub mod tte_hmac;
@@ -23,6 +24,7 @@ use chronoseal_report::Document;
 use chronoseal_runner::MeasureError;
 use chronoseal_testbed::AgentCommand;
 
+pub use self::can_check::can_check_document;
 pub use self::check::check_document;
 pub use self::cost::{cost_chart, cost_document, cost_table};
 

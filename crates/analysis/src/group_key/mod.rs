@@ -11,6 +11,7 @@ pub mod published;
 
 use chronoseal_core::Duration;
 pub use chronoseal_groupkey::Scheme;
+pub use chronoseal_groupkey::frame_count::exchanges;
 
 /// What one exchange costs one of its two parties: the computing steps of figure 4, in their order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -112,14 +113,6 @@ pub fn group(scheme: Scheme, n: u32, costs: &PartyCosts, bus: &BusCosts) -> Dura
 /// The orchestrator signs and sends one message for each exchange: the `T_SoECU` of a scheme.
 pub fn orchestration(scheme: Scheme, n: u32, sign: Duration, bus: &BusCosts) -> Duration {
     (sign + bus.send_signature) * i64::from(exchanges(scheme, n))
-}
-
-/// Exchanges of two parties in a group of `n` units.
-pub const fn exchanges(scheme: Scheme, n: u32) -> u32 {
-    match scheme {
-        Scheme::FullTree => 2 * n - 1,
-        Scheme::WithoutOrchestrator | Scheme::Symmetric => n,
-    }
 }
 
 /// Time on the bus alone, orchestration included.

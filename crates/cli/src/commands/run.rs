@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chronoseal_core::SimTime;
+use chronoseal_core::{Duration, SimTime};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_report::{Held, html, run_report};
 use chronoseal_results::store;
-use chronoseal_runner::{LiveOptions, Run as FinishedRun, Scenario, measure, simulate, tally};
-use chronoseal_scenario::plan::{Fidelity, Plan};
+use chronoseal_runner::{
+    AnyScenario, LiveOptions, Run as FinishedRun, Scenario, measure, simulate, simulate_can, tally,
+};
+use chronoseal_scenario::plan::{CanPlan, Fidelity};
 use chronoseal_testbed::{Placement, cost, interrupt};
 use serde_json::json;
 
@@ -16,6 +18,10 @@ use crate::arguments::{EngineName, Format, PlacementName, Run};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
 
+const NO_LIVE_BUS: &str = "error: a CAN bus does not run live from this command yet
+help: leave --engine away to simulate it";
+const ALL_OR_NOTHING: &str = "error: a run on a CAN bus keeps its rows; it is not only counted, and not captured yet
+help: leave --count and --capture away";
 const OUT_OF_TIMING: &str =
     "error: a run with fidelity = \"timing\" counts frames and keeps none, so --out has nothing to hold
 help: leave --out away, or keep frames with --set fidelity=bytes";
@@ -24,7 +30,18 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let stop = interrupt::flag();
     let mut status = Status::Held;
     for round in 0..options.repeat {
-        let scenario = scenario(options, round)?;
+        let scenario = match scenario(options, round)? {
+            AnyScenario::Ethernet(scenario) => *scenario,
+            AnyScenario::Can(plan) => {
+                if on_bus(&plan, options, round, printer, stop)? == Status::Failed {
+                    status = Status::Failed;
+                }
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(Status::Failed);
+                }
+                continue;
+            }
+        };
         let schedule = input::schedule(&scenario, &options.scenario.file, options.format)?;
         let counts_only = options.count || scenario.plan.fidelity == Fidelity::Timing;
         if options.engine == EngineName::Sim && counts_only {
@@ -40,7 +57,7 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
             continue;
         }
         // Before the run: nobody wants to hear after five minutes that there is no room for the results.
-        let place = place(options, &scenario.plan, round);
+        let place = place(options, &scenario.plan.name, scenario.plan.seed, round);
         place.as_deref().map(input::claim).transpose()?;
         let cpu_before = cost::process_cpu_ns();
         let finished = one(&scenario, &schedule, options, printer, stop).inspect_err(|_| {
@@ -62,12 +79,33 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     Ok(status)
 }
 
-fn scenario(options: &Run, round: u32) -> Result<Scenario, Trouble> {
+fn scenario(options: &Run, round: u32) -> Result<AnyScenario, Trouble> {
     let first = input::scenario(&options.scenario, &seed_set(options.seed), options.format)?;
     if round == 0 || options.engine == EngineName::Live {
         return Ok(first);
     }
-    input::scenario(&options.scenario, &seed_set(Some(first.plan.seed + u64::from(round))), options.format)
+    let seed = match &first {
+        AnyScenario::Ethernet(scenario) => scenario.plan.seed,
+        AnyScenario::Can(plan) => plan.seed,
+    };
+    input::scenario(&options.scenario, &seed_set(Some(seed + u64::from(round))), options.format)
+}
+
+/// One run on a CAN bus.
+fn on_bus(plan: &CanPlan, options: &Run, round: u32, printer: &Printer, stop: &AtomicBool) -> Result<Status, Trouble> {
+    if options.engine == EngineName::Live {
+        return Err(Trouble(NO_LIVE_BUS.into()));
+    }
+    if options.count || options.capture {
+        return Err(Trouble(ALL_OR_NOTHING.into()));
+    }
+    let place = place(options, &plan.name, plan.seed, round);
+    place.as_deref().map(input::claim).transpose()?;
+    let cpu_before = cost::process_cpu_ns();
+    let mut go_on = progress(plan.duration, "simulating", printer, stop);
+    let finished = simulate_can(plan, &mut go_on).map_err(|reason| Trouble(format!("error: {reason}")))?;
+    let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
+    show(&finished, cpu_s, options, place, printer)
 }
 
 fn seed_set(seed: Option<u64>) -> Vec<(String, String)> {
@@ -84,7 +122,7 @@ fn one(
 ) -> Result<FinishedRun, Trouble> {
     match options.engine {
         EngineName::Sim => {
-            let mut go_on = progress(scenario, "simulating", printer, stop);
+            let mut go_on = progress(scenario.plan.duration, "simulating", printer, stop);
             Ok(simulate(&scenario.plan, schedule, options.capture, &mut go_on))
         }
         EngineName::Live => {
@@ -103,12 +141,12 @@ fn one(
 
 /// Asked now and then by the simulator: shows how far it is, and stops it on Ctrl-C.
 fn progress<'a>(
-    scenario: &Scenario,
+    duration: Duration,
     what: &str,
     printer: &Printer,
     stop: &'a AtomicBool,
 ) -> impl FnMut(SimTime) -> bool + 'a {
-    let bar = printer.progress(scenario.plan.duration.as_ns().unsigned_abs(), what);
+    let bar = printer.progress(duration.as_ns().unsigned_abs(), what);
     move |at: SimTime| {
         bar.set_position(at.since_zero().as_ns().unsigned_abs());
         !stop.load(Ordering::Relaxed)
@@ -123,7 +161,7 @@ fn counted(
     printer: &Printer,
     stop: &AtomicBool,
 ) -> Result<(), Trouble> {
-    let mut go_on = progress(scenario, "simulating", printer, stop);
+    let mut go_on = progress(scenario.plan.duration, "simulating", printer, stop);
     let cpu_before = cost::process_cpu_ns();
     let run = tally(&scenario.plan, schedule, &mut go_on);
     let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
@@ -183,7 +221,7 @@ fn counted(
 }
 
 /// Where a run is stored; `None` if it is not.
-fn place(options: &Run, plan: &Plan, round: u32) -> Option<PathBuf> {
+fn place(options: &Run, name: &str, seed: u64, round: u32) -> Option<PathBuf> {
     if options.no_store {
         return None;
     }
@@ -194,7 +232,7 @@ fn place(options: &Run, plan: &Plan, round: u32) -> Option<PathBuf> {
     Some(match &options.out {
         Some(folder) if options.repeat > 1 => folder.join(format!("run-{round:03}")),
         Some(folder) => folder.clone(),
-        None => input::fresh_folder(&format!("{}-{engine}-s{}", plan.name, plan.seed)),
+        None => input::fresh_folder(&format!("{name}-{engine}-s{seed}")),
     })
 }
 

@@ -1,11 +1,14 @@
 //! The curves of figures 4, 6 and 7, and the sweep that holds the simulator against them.
 
+use std::sync::atomic::AtomicBool;
+
 use chronoseal_analysis::tdma::{self, Cluster};
 use chronoseal_core::Duration;
-use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
+use chronoseal_report::{Axis, Cell, Chart, Series, SeriesKind, Table};
 use chronoseal_scenario::plan::Accounting;
 
 use super::frames_max::{Question, frames_max};
+use super::tables::simulated_cell;
 use crate::StudyError;
 
 /// What the sweep puts on frames: name shown, protection of `slots.toml`, bytes.
@@ -77,7 +80,7 @@ pub(super) fn figures_6_and_7(accounting: Accounting) -> [Chart; 2] {
 }
 
 /// NFmax by simulation against the formula, for every protection, length, accounting and guard.
-pub(super) fn sweep() -> Result<Table, StudyError> {
+pub(super) fn sweep(stop: &AtomicBool) -> Result<Table, StudyError> {
     let mut table = Table::new(
         "NFmax found by simulation, over the frame before protection; every cell is held against the formula",
     )
@@ -98,13 +101,7 @@ pub(super) fn sweep() -> Result<Table, StudyError> {
                         Cell::na("the secured frame would pass 1514 bytes")
                     } else {
                         let asked = Question { nodes: 2, frame_len, protection, accounting, guard, real_bytes: false };
-                        let (found, expected) = (frames_max(&asked)?, cluster.frames_max(frame_len + overhead));
-                        let cell = Cell::count(found).from(Evidence::Simulated);
-                        if found == expected {
-                            cell.marked(Mark::Good)
-                        } else {
-                            cell.marked(Mark::Bad).titled(format!("the formula gives {expected}"))
-                        }
+                        simulated_cell(frames_max(&asked, stop)?, cluster.frames_max(frame_len + overhead))
                     });
                 }
                 table.push(row);

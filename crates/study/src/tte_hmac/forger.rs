@@ -1,5 +1,7 @@
 //! The forger: what the schedule stopped, what the tag stopped, what was accepted.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use chronoseal_report::{Cell, Evidence, Mark, Table};
 use chronoseal_results::RunSummary;
 use chronoseal_results::summary::AttackSummary;
@@ -22,11 +24,12 @@ pub(super) fn sets(protection: &'static str) -> Vec<(String, &'static str)> {
     STREAMS.iter().map(|stream| (format!("streams.{stream}.protection"), protection)).collect()
 }
 
-/// The forger in the simulator, by protection.
-pub(super) fn simulated(seed: u64) -> Result<Vec<(&'static str, RunSummary)>, StudyError> {
+/// The forger in the simulator, by protection, until `stop` is set.
+pub(super) fn simulated(seed: u64, stop: &AtomicBool) -> Result<Vec<(&'static str, RunSummary)>, StudyError> {
     let seed = seed.to_string();
     PROTECTIONS
         .into_iter()
+        .take_while(|_| !stop.load(Ordering::Relaxed))
         .map(|protection| {
             let sets = sets(protection);
             let mut sets: Vec<(&str, &str)> = sets.iter().map(|(path, value)| (path.as_str(), *value)).collect();
@@ -142,7 +145,7 @@ mod tests {
 
     #[test]
     fn each_mechanism_stops_what_it_is_there_for() {
-        let runs = simulated(1).unwrap();
+        let runs = simulated(1, &AtomicBool::new(false)).unwrap();
         for protection in PROTECTIONS {
             for stream in ["port-spoof", "port-replay"] {
                 let seen = attack(&runs, protection, stream);

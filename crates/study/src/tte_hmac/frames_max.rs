@@ -3,6 +3,8 @@
 //! No formula is asked: frames are added, one slot after the other, until in the trace one is thrown away, absent, or
 //! passed on after its slot or its period has ended.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use chronoseal_analysis::synthesis::{explicit, slot_pitch};
 use chronoseal_catalog::Describer;
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime};
@@ -32,13 +34,15 @@ pub struct Question {
     pub real_bytes: bool,
 }
 
-/// The most frames of which every one keeps its slot and its period, by simulation.
+/// The most frames of which every one keeps its slot and its period, by simulation. `None` if `stop` is set before that
+/// is known; it is looked at between simulations.
 ///
 /// # Errors
 /// If the study's scenario does not load.
-pub fn frames_max(question: &Question) -> Result<u64, StudyError> {
+pub fn frames_max(question: &Question, stop: &AtomicBool) -> Result<Option<u64>, StudyError> {
     let plan = plan(question)?;
-    Ok(search(|count| holds(&filled(&plan, count, question.nodes))))
+    let holds = |count| (!stop.load(Ordering::Relaxed)).then(|| holds(&filled(&plan, count, question.nodes)));
+    Ok(search(holds))
 }
 
 /// The longest time from the start of a slot to the last bit at the switch, with `count` frames in the base period.
@@ -53,18 +57,19 @@ pub fn frame_time_max(question: &Question, count: u64) -> Result<Duration, Study
     Ok(Duration::from_ns(longest.unwrap_or(0)))
 }
 
-/// Adds frames, first in doubling and then in halving steps, until the next one would be one too many.
-fn search(mut holds: impl FnMut(u64) -> bool) -> u64 {
+/// Adds frames, first in doubling and then in halving steps, until the next one would be one too many. `None` as soon as
+/// `holds` gives up.
+fn search(mut holds: impl FnMut(u64) -> Option<bool>) -> Option<u64> {
     let (mut fits, mut too_many) = (0, 1);
-    while holds(too_many) {
+    while holds(too_many)? {
         fits = too_many;
         too_many *= 2;
     }
     while too_many - fits > 1 {
         let middle = fits + (too_many - fits) / 2;
-        if holds(middle) { fits = middle } else { too_many = middle }
+        if holds(middle)? { fits = middle } else { too_many = middle }
     }
-    fits
+    Some(fits)
 }
 
 fn plan(question: &Question) -> Result<Plan, StudyError> {
@@ -158,6 +163,20 @@ mod tests {
         }
     }
 
+    const GO_ON: AtomicBool = AtomicBool::new(false);
+
+    #[test]
+    fn a_search_that_is_stopped_has_no_answer() {
+        assert_eq!(frames_max(&question(60, "none"), &AtomicBool::new(true)).unwrap(), None);
+        // Stopped on the way: 1 and 2 were tried, 4 was not.
+        let mut tried = Vec::new();
+        let found = search(|count| {
+            tried.push(count);
+            (count < 4).then_some(true)
+        });
+        assert_eq!((found, tried), (None, vec![1, 2, 4]));
+    }
+
     #[test]
     fn simulated_frames_max_equals_the_formula_for_every_size_tag_accounting_and_guard() {
         let overheads = [("none", 0), ("sha256-16", 16), ("sha1-20", 20), ("macsec-24", 24), ("sha256-32", 32)];
@@ -170,7 +189,7 @@ mod tests {
                         let plan = plan(&asked).unwrap();
                         let frame_time = plan.frame_time(frame_len + overhead);
                         let expected = tdma::frames_max(plan.network.cluster_cycle, frame_time, guard);
-                        assert_eq!(frames_max(&asked).unwrap(), expected, "{asked:?}");
+                        assert_eq!(frames_max(&asked, &GO_ON).unwrap(), Some(expected), "{asked:?}");
                     }
                 }
             }
@@ -180,7 +199,9 @@ mod tests {
     #[test]
     fn four_nodes_fill_a_period_as_two_do() {
         let asked = question(60, "none");
-        assert_eq!(frames_max(&Question { nodes: 4, ..asked }).unwrap(), frames_max(&asked).unwrap());
+        let four = frames_max(&Question { nodes: 4, ..asked }, &GO_ON).unwrap();
+        assert!(four.is_some());
+        assert_eq!(four, frames_max(&asked, &GO_ON).unwrap());
     }
 
     #[test]

@@ -37,20 +37,20 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
     progress(0.0, "processor cost of each hash");
     let costs = processor_cost(CALLS);
     progress(0.05, "simulating: sweep of frames, tags and guards");
-    let sweep = figures::sweep()?;
+    let sweep = figures::sweep(stop)?;
     progress(0.2, "simulating: forger");
-    let forged = forger::simulated(options.seed)?;
+    let forged = forger::simulated(options.seed, stop)?;
     let live = live::measure_all(options, stop, progress)?;
     progress(0.98, "writing the report");
-    let first = tables::first(&live)?;
+    let first = tables::first(&live, stop)?;
     let second = tables::second(&live, options.seed)?;
-    let third = tables::third(&live)?;
+    let third = tables::third(&live, stop)?;
 
     let simulated: Vec<(&str, &RunSummary)> = forged.iter().map(|(name, summary)| (*name, summary)).collect();
     let measured: Vec<(&str, &RunSummary)> = live.forger.iter().map(|(name, run)| (*name, &run.summary)).collect();
     let findings = Findings {
         counts_agree: tables::is_good(&first) && tables::is_good(&third) && tables::is_good(&sweep),
-        frames: headline_frames()?,
+        frames: headline_frames(stop)?,
         simulated_accepted: forger::accepted(&simulated),
         measured_accepted: forger::accepted(&measured),
         simulated_forger_stopped: forger::stopped_where_it_must_be(&simulated),
@@ -90,8 +90,8 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
 struct Findings {
     counts_agree: bool,
     /// Frames in a base period by simulation: 60 bytes and 60 with SHA-1 as published, then on the wire 60 bytes and 60
-    /// with a 32-byte tag.
-    frames: [u64; 4],
+    /// with a 32-byte tag. `None` if the run was stopped before.
+    frames: Option<[u64; 4]>,
     simulated_accepted: String,
     measured_accepted: String,
     simulated_forger_stopped: bool,
@@ -99,21 +99,24 @@ struct Findings {
 }
 
 fn verdict(findings: &Findings, live: &Live) -> Verdict {
-    let [plain, tagged, plain_on_wire, long_on_wire] = findings.frames;
-    let mut points = vec![
-        format!(
+    let mut points = vec![match findings.frames {
+        Some([plain, tagged, plain_on_wire, long_on_wire]) => format!(
             "Simulated with the source's guard period of 0.2 ms: {plain} frames of 60 bytes in a base period of 10 ms without a tag, {tagged} with a 20-byte SHA-1 tag. With preamble, checksum and gap counted: {plain_on_wire} without, {long_on_wire} with a 32-byte tag."
         ),
-        format!(
+        None => "The run was stopped before the simulated part was complete; what is there is marked.".into(),
+    }];
+    if !findings.simulated_accepted.is_empty() {
+        points.push(format!(
             "Forged, changed or repeated frames accepted in the simulator: {}. The source's tag has no freshness value, so it cannot tell a repeated frame.",
             findings.simulated_accepted
-        ),
-    ];
+        ));
+    }
     if !findings.measured_accepted.is_empty() {
         points.push(format!("The same live: {}.", findings.measured_accepted));
     }
     points.push(if findings.counts_agree {
-        "Every simulated count of frames equals the formula, for every size, tag, accounting and guard.".into()
+        let which = if findings.frames.is_some() { "Every simulated count" } else { "Every count simulated so far" };
+        format!("{which} of frames equals the formula, for every size, tag, accounting and guard.")
     } else {
         "Some simulated counts of frames differ from the formula; they are marked in the tables.".to_owned()
     });
@@ -126,9 +129,10 @@ fn verdict(findings: &Findings, live: &Live) -> Verdict {
         (None, false) => "The run was stopped before the live part was complete; what is there is marked.".into(),
         (None, true) => "Live rows are measurements of this host, with real frames between real processes; stalls of the host are counted, not hidden.".into(),
     });
-    let held = if plain != tagged || !findings.counts_agree || !findings.simulated_forger_stopped {
+    let tag_costs_a_frame = findings.frames.is_some_and(|[plain, tagged, ..]| plain != tagged);
+    let held = if tag_costs_a_frame || !findings.counts_agree || !findings.simulated_forger_stopped {
         Held::No
-    } else if !is_measured {
+    } else if findings.frames.is_none() || !is_measured {
         Held::Mixed
     } else if findings.measured_forger_stopped {
         Held::Yes
@@ -139,6 +143,9 @@ fn verdict(findings: &Findings, live: &Live) -> Verdict {
         Held::Yes => {
             "The published main result holds: the tag costs no frame. What a forger still gets through is counted here."
         }
+        Held::Mixed if findings.frames.is_none() => {
+            "The run was stopped: what it came to agrees with the published main result, the rest is open."
+        }
         Held::Mixed => "The published main result holds on paper and in the simulator; it was not fully measured here.",
         Held::No => {
             "Something does not hold: the tag costs a frame, a count differs from its formula, or a frame that must be stopped was accepted."
@@ -148,17 +155,24 @@ fn verdict(findings: &Findings, live: &Live) -> Verdict {
 }
 
 /// The counts the verdict speaks of, by simulation with every byte and tag.
-fn headline_frames() -> Result<[u64; 4], StudyError> {
+fn headline_frames(stop: &AtomicBool) -> Result<Option<[u64; 4]>, StudyError> {
     let asked = |protection, accounting| {
         let guard = Duration::from_us(200);
-        frames_max::frames_max(&Question { nodes: 2, frame_len: 60, protection, accounting, guard, real_bytes: true })
+        let asked = Question { nodes: 2, frame_len: 60, protection, accounting, guard, real_bytes: true };
+        frames_max::frames_max(&asked, stop)
     };
-    Ok([
+    let found = [
         asked("none", Accounting::AsPublished)?,
         asked("sha1-20", Accounting::AsPublished)?,
         asked("none", Accounting::OnWire)?,
         asked("sha256-32", Accounting::OnWire)?,
-    ])
+    ];
+    Ok(match found {
+        [Some(plain), Some(tagged), Some(plain_on_wire), Some(long_on_wire)] => {
+            Some([plain, tagged, plain_on_wire, long_on_wire])
+        }
+        _ => None,
+    })
 }
 
 /// The source's cluster as a user would ask about it, at the prices measured here.

@@ -1,5 +1,7 @@
 //! Tables I, II and III: printed, recomputed, simulated, measured.
 
+use std::sync::atomic::AtomicBool;
+
 use chronoseal_analysis::published::{Table2Quantity, Table3Column, Table3Row, table1, table2, table3};
 use chronoseal_analysis::tdma;
 use chronoseal_core::Duration;
@@ -13,6 +15,9 @@ use super::frames_max::{Question, frame_time_max, frames_max};
 use super::live::{CARRIED_SHARE, Live};
 use super::scenarios;
 use crate::StudyError;
+
+/// Why a cell is empty that Ctrl-C came before.
+pub(super) const NOT_REACHED: &str = "not reached before the run was stopped";
 
 const PERIOD: Duration = Duration::from_ms(10);
 
@@ -30,13 +35,19 @@ fn protection(frame_len: u32) -> (u32, &'static str) {
 }
 
 /// NFmax by simulation, with every byte and tag really made and checked.
-fn simulated(nodes: usize, frame_len: u32, accounting: Accounting, guard: Duration) -> Result<u64, StudyError> {
+fn simulated(
+    frame_len: u32,
+    accounting: Accounting,
+    guard: Duration,
+    stop: &AtomicBool,
+) -> Result<Option<u64>, StudyError> {
     let (frame_len, protection) = protection(frame_len);
-    frames_max(&Question { nodes, frame_len, protection, accounting, guard, real_bytes: true })
+    frames_max(&Question { nodes: 2, frame_len, protection, accounting, guard, real_bytes: true }, stop)
 }
 
-/// A simulated count, marked by whether it equals the formula's.
-fn simulated_cell(found: u64, expected: u64) -> Cell {
+/// A simulated count, marked by whether it equals the formula's. `None` if the run was stopped before.
+pub(super) fn simulated_cell(found: Option<u64>, expected: u64) -> Cell {
+    let Some(found) = found else { return Cell::na(NOT_REACHED) };
     let cell = Cell::count(found).from(Evidence::Simulated);
     if found == expected {
         cell.marked(Mark::Good).titled("equals the formula")
@@ -51,7 +62,7 @@ pub(super) fn is_good(table: &Table) -> bool {
 }
 
 /// Table I.
-pub(super) fn first(live: &Live) -> Result<Table, StudyError> {
+pub(super) fn first(live: &Live, stop: &AtomicBool) -> Result<Table, StudyError> {
     let mut table = Table::new("Table I: frames in a base period of 10 ms, and the time each takes")
         .numbers("guard", "ms")
         .numbers("frame", "B")
@@ -68,8 +79,8 @@ pub(super) fn first(live: &Live) -> Result<Table, StudyError> {
         .footnote("Simulated: frames are added until, in the trace, one misses its slot or its period; perfect clocks, and the beacon in a channel of its own, as in the source.")
         .footnote(format!("Live with guard 0: no host of this kind keeps back-to-back slots of 5 us; the cell gives the highest rate the emulated switch carried with at least {} % of the frames delivered.", CARRIED_SHARE * 100.0));
     for row in table1() {
-        let as_published = simulated(2, row.frame_len, Accounting::AsPublished, row.guard)?;
-        let on_wire = simulated(2, row.frame_len, Accounting::OnWire, row.guard)?;
+        let as_published = simulated(row.frame_len, Accounting::AsPublished, row.guard, stop)?;
+        let on_wire = simulated(row.frame_len, Accounting::OnWire, row.guard, stop)?;
         table.push(vec![
             Cell::number(ms(row.guard), 1),
             Cell::count(u64::from(row.frame_len)),
@@ -111,7 +122,7 @@ fn live_first(live: &Live, guard: Duration, frame_len: u32) -> Cell {
     }
     match live.full.iter().find(|(nodes, len, _)| *nodes == 2 && *len == frame_len) {
         Some((_, _, run)) => slots_kept(&run.summary.streams),
-        None => Cell::na("not reached before the run was stopped"),
+        None => Cell::na(NOT_REACHED),
     }
 }
 
@@ -201,7 +212,7 @@ pub(super) fn second(live: &Live, seed: u64) -> Result<Table, StudyError> {
                 }
             }
             None => {
-                let why = missing_live(live).unwrap_or_else(|| "not reached before the run was stopped".into());
+                let why = missing_live(live).unwrap_or_else(|| NOT_REACHED.into());
                 table.push(vec![
                     Cell::text(row.quantity.name()),
                     Cell::count(u64::from(row.frame_len)),
@@ -255,7 +266,7 @@ fn switch_model(frame_len: u32, seed: u64) -> Result<StreamSummary, StudyError> 
 }
 
 /// Table III.
-pub(super) fn third(live: &Live) -> Result<Table, StudyError> {
+pub(super) fn third(live: &Live, stop: &AtomicBool) -> Result<Table, StudyError> {
     let mut table = Table::new("Table III: impact on the frames in a base period, with 2 and with 4 end nodes")
         .words("column")
         .numbers("nodes", "")
@@ -274,7 +285,7 @@ pub(super) fn third(live: &Live) -> Result<Table, StudyError> {
         table.push(third_recomputed(&row));
         if row.column == Table3Column::Theoretical {
             for nodes in [2, 4] {
-                table.push(third_simulated(&row, nodes)?);
+                table.push(third_simulated(&row, nodes, stop)?);
             }
         } else {
             table.push(third_measured(live, row.frame_len, "measured, largest", |tx| Some(tx.max_ns)));
@@ -319,25 +330,32 @@ fn third_recomputed(row: &Table3Row) -> Vec<Cell> {
     ]
 }
 
-fn third_simulated(row: &Table3Row, nodes: usize) -> Result<Vec<Cell>, StudyError> {
+fn third_simulated(row: &Table3Row, nodes: usize, stop: &AtomicBool) -> Result<Vec<Cell>, StudyError> {
     let guard = Duration::from_us(200);
     let (frame_len, protection) = protection(row.frame_len);
     let asked = Question { nodes, frame_len, protection, accounting: Accounting::AsPublished, guard, real_bytes: true };
-    let found = frames_max(&asked)?;
-    let frame_time = frame_time_max(&asked, found)?;
-    let max_tt = tdma::transmission_time_max(frame_time, Duration::ZERO, guard);
-    let time = |span: Duration| Cell::number(ms(span), 4).from(Evidence::Simulated);
-    Ok(vec![
+    let found = frames_max(&asked, stop)?;
+    let mut cells = vec![
         Cell::text(row.column.name()),
         Cell::count(nodes as u64),
         Cell::count(u64::from(row.frame_len)),
         Cell::text("simulated").from(Evidence::Simulated),
+    ];
+    let Some(count) = found else {
+        cells.resize(9, Cell::na(NOT_REACHED));
+        return Ok(cells);
+    };
+    let frame_time = frame_time_max(&asked, count)?;
+    let max_tt = tdma::transmission_time_max(frame_time, Duration::ZERO, guard);
+    let time = |span: Duration| Cell::number(ms(span), 4).from(Evidence::Simulated);
+    cells.extend([
         time(frame_time),
         Cell::number(ms(guard), 4),
         time(max_tt),
-        simulated_cell(tdma::frames_max_by_transmission(PERIOD, max_tt), row.frames_max_by_transmission),
+        simulated_cell(Some(tdma::frames_max_by_transmission(PERIOD, max_tt)), row.frames_max_by_transmission),
         simulated_cell(found, row.frames_max_by_slot),
-    ])
+    ]);
+    Ok(cells)
 }
 
 fn third_measured(
@@ -409,7 +427,7 @@ pub(super) fn every_slot(live: &Live) -> Table {
         ]);
     }
     if live.full.is_empty() {
-        let why = missing_live(live).unwrap_or_else(|| "not reached before the run was stopped".into());
+        let why = missing_live(live).unwrap_or_else(|| NOT_REACHED.into());
         table.push(vec![Cell::na(why)]);
     }
     table

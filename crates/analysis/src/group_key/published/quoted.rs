@@ -1,6 +1,8 @@
 //! The totals and claims of the source's text, each computed again.
 
 use chronoseal_core::Duration;
+use chronoseal_groupkey::frame_count::frames_of_group;
+use chronoseal_groupkey::{Profile, Transport};
 
 use super::{CLASSICAL_BUS, Platform, Tables};
 use crate::group_key::{
@@ -317,14 +319,15 @@ impl Model {
     }
 }
 
-/// Classical frames of 8 bytes: 8 for the orchestration and each confirmation, 4 for each share.
-fn frames_classical(scheme: Scheme, n: u32) -> u32 {
-    exchanges(scheme, n) * 32 + if scheme == Scheme::Symmetric { 12 * n } else { 0 }
+/// Frames of a group whose shares have 32 bytes.
+fn frames_of(scheme: Scheme, transport: Transport, n: u32) -> u32 {
+    frames_of_group(scheme, Profile::AsPublished, transport, 32, n)
 }
-
-/// FD frames: one for each message.
+fn frames_classical(scheme: Scheme, n: u32) -> u32 {
+    frames_of(scheme, Transport::Classical, n)
+}
 fn frames_fd(scheme: Scheme, n: u32) -> u32 {
-    exchanges(scheme, n) * 5 + if scheme == Scheme::Symmetric { 2 * n } else { 0 }
+    frames_of(scheme, Transport::Fd, n)
 }
 
 fn frames(id: &str) -> Found {
