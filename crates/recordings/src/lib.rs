@@ -26,6 +26,7 @@ mod collector;
 mod dbc;
 mod error;
 mod format;
+mod mf4;
 mod pcap;
 mod recording;
 mod statistics;
@@ -64,7 +65,7 @@ pub fn read(bytes: &[u8]) -> Result<Recording, ReadError> {
         Format::Pcap => pcap::read_pcap(bytes, &mut collector),
         Format::Pcapng => pcap::read_pcapng(bytes, &mut collector),
         Format::Blf => blf::read(bytes, &mut collector),
-        Format::Mf4 => Err(collector.unsupported(Place::Byte(0), "this format", "convert it")),
+        Format::Mf4 => mf4::read(bytes, &mut collector),
     };
     let read = collector.finish();
     match outcome {

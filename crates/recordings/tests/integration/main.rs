@@ -5,6 +5,7 @@ mod asc;
 mod busmaster;
 mod candump;
 mod dbc;
+mod mf4;
 mod pcap;
 mod samples;
 mod statistics;

@@ -7,6 +7,7 @@ use chronoseal_recordings::{Format, Place, Problem, read};
 use crate::{good, lines, refused};
 
 const BLF: &[u8] = include_bytes!("../fixtures/python_can.blf");
+const MF4: &[u8] = include_bytes!("../fixtures/python_can.mf4");
 
 /// The frames of `make.py` in their order: time since the first [us], channel from 0, frame as a log writes it.
 fn frames() -> Vec<(u64, usize, String)> {
@@ -59,6 +60,16 @@ fn reads_the_trc_of_python_can() {
     let written = all.iter().filter(|(_, _, frame)| !frame.contains("##") && !frame.starts_with("20000000"));
     let written = written.filter(|(_, _, frame)| !frame.contains("#R"));
     assert_eq!(lines(&recording), expected(written.take(199), ["1", "2"]));
+}
+
+#[test]
+fn reads_the_mf4_of_python_can() {
+    let recording = good(MF4);
+    assert_eq!(recording.format, Format::Mf4);
+    // Error frames were left out.
+    let all = frames();
+    let written = all.iter().filter(|(_, _, frame)| !frame.starts_with("20000000"));
+    assert_eq!(lines(&recording), expected(written.take(1000), ["0", "1"]));
 }
 
 #[test]
