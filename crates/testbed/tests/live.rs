@@ -19,7 +19,8 @@ use chronoseal_core::{
 use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_results::{Direction, Outcome};
 use chronoseal_testbed::{
-    AgentConfig, FrameDescription, LiveConfig, LiveError, LiveOutcome, Placement, Traffic, agent_main, probe, run,
+    AgentConfig, AgentLink, FrameDescription, LiveConfig, LiveError, LiveOutcome, Placement, Traffic, agent_main,
+    probe, run,
 };
 
 fn main() -> ExitCode {
@@ -39,8 +40,9 @@ fn main() -> ExitCode {
         return if required { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     }
     let wanted = std::env::args().nth(1).filter(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let tests: [(&str, fn()); 11] = [
+    let tests: [(&str, fn()); 12] = [
         ("passes_the_conformance_suite", passes_the_conformance_suite),
+        ("passes_the_conformance_suite_over_socket_pairs", passes_the_conformance_suite_over_socket_pairs),
         ("exchanges_frames_and_accounts_for_each", exchanges_frames_and_accounts_for_each),
         ("carries_frames_wherever_its_threads_run", carries_frames_wherever_its_threads_run),
         ("frames_leave_at_their_launch_times", frames_leave_at_their_launch_times),
@@ -252,11 +254,14 @@ impl Traffic for Plain {
 }
 
 /// The test bed as a driver of the conformance suite: nodes are built again in the agents' processes.
-struct Live;
+struct Live(AgentLink);
 
 impl Driver for Live {
     fn name(&self) -> &str {
-        "testbed"
+        match self.0 {
+            AgentLink::CanBus => "testbed, socket pairs",
+            _ => "testbed",
+        }
     }
     fn run(&mut self, network: TestNetwork, until: Duration) -> Result<Vec<(NodeId, Event)>, String> {
         let mut agents: Vec<AgentConfig> = network.nodes.iter().map(|(node, _)| AgentConfig::new(*node)).collect();
@@ -265,6 +270,7 @@ impl Driver for Live {
             agent.ports = agent.ports.max(port.0 + 1);
         }
         let config = LiveConfig::new(agents, network.case.as_bytes().to_vec(), until);
+        let config = LiveConfig { link: self.0.clone(), ..config };
         let mut medium = Patch::new(&network.links, Duration::from_us(20));
         let outcome = run(&config, &mut medium, &Plain, &AtomicBool::new(false)).map_err(|error| error.to_string())?;
         Ok(outcome.rows.events.iter().map(|row| (row.node, row.event)).collect())
@@ -272,7 +278,11 @@ impl Driver for Live {
 }
 
 fn passes_the_conformance_suite() {
-    print!("{}", testing::run_all(&mut Live));
+    print!("{}", testing::run_all(&mut Live(AgentLink::Ethernet)));
+}
+
+fn passes_the_conformance_suite_over_socket_pairs() {
+    print!("{}", testing::run_all(&mut Live(AgentLink::CanBus)));
 }
 
 fn stream_config(duration: Duration) -> LiveConfig {

@@ -1,0 +1,220 @@
+//! The live CAN bus for real: stations as processes, clients over multicast, frames to the bit.
+//!
+//! A main of its own, since its executable is also the stations' program, the bus in a namespace of its own, and what
+//! `cargo xtask socketcan` runs where the kernel has CAN.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test with a main of its own")]
+
+mod multicast;
+mod socketcan;
+mod stations;
+
+use std::process::{Command, ExitCode};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use chronoseal_core::{Duration, EventKind, NodeId, PortId, Rate, SimTime, StreamId};
+use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
+use chronoseal_media::medium::Attachment;
+use chronoseal_results::{Direction, Outcome, RunRows};
+use chronoseal_testbed::can::{CanLiveConfig, CanPlace, Guest, GuestKind, NoStreams, run_can};
+use chronoseal_testbed::{AgentConfig, LiveConfig, LiveError, LiveOutcome, agent_main};
+use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame};
+
+use stations::{FRAMES, STATIONS};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["agent"] => return agent_main(stations::build),
+        ["multicast", test] => return multicast::run_in_namespace(test),
+        ["socketcan", interface, folder] => return socketcan::run(interface, folder),
+        _ => {}
+    }
+    let wanted = words.first().filter(|word| !word.starts_with('-')).copied().unwrap_or_default();
+    let tests: [(&str, fn()); 9] = [
+        ("frames_take_the_time_of_their_bits", frames_take_the_time_of_their_bits),
+        ("the_lowest_identifier_wins_and_no_frame_is_lost", the_lowest_identifier_wins_and_no_frame_is_lost),
+        ("an_interface_that_is_not_there_is_refused", an_interface_that_is_not_there_is_refused),
+        ("a_station_that_cannot_be_built_is_an_error", a_station_that_cannot_be_built_is_an_error),
+        ("an_address_that_is_no_group_is_refused", || in_namespace("an_address_that_is_no_group_is_refused")),
+        ("a_client_hears_others_after_the_bus", || in_namespace("a_client_hears_others_after_the_bus")),
+        ("what_is_no_frame_is_counted", || in_namespace("what_is_no_frame_is_counted")),
+        ("clients_and_stations_share_a_bus", || in_namespace("clients_and_stations_share_a_bus")),
+        ("python_can_plays_along", || in_namespace("python_can_plays_along")),
+    ];
+    let (chosen, others): (Vec<_>, Vec<_>) = tests.iter().partition(|(name, _)| name.contains(wanted));
+    println!("\nrunning {} tests", chosen.len());
+    for (name, test) in &chosen {
+        let began = Instant::now();
+        test();
+        println!("test {name} ... ok ({:.1} s)", began.elapsed().as_secs_f64());
+    }
+    // A test that fails panics, so whoever gets here has seen none.
+    let (passed, left) = (chosen.len(), others.len());
+    println!("\ntest result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; {left} filtered out\n");
+    ExitCode::SUCCESS
+}
+
+/// Runs a test of [`multicast`] in a process of its own, which can leave the host's network.
+fn in_namespace(test: &str) {
+    let status = Command::new(std::env::current_exe().unwrap()).args(["multicast", test]).status().unwrap();
+    match status.code() {
+        Some(multicast::REFUSED) if std::env::var("CHRONOSEAL_REQUIRE_LIVE").is_ok_and(|value| value == "1") => {
+            panic!("{test}: this host refuses network namespaces")
+        }
+        Some(multicast::REFUSED) => println!("  skipped: this host refuses network namespaces"),
+        code => assert_eq!(code, Some(0), "{test}"),
+    }
+}
+
+fn timing() -> BitTiming {
+    BitTiming::new(&BitTimingConfig::new(Rate(500_000), Rate(2_000_000))).unwrap()
+}
+
+/// A bus of the stations and of guests behind them.
+fn bus_with(guests: &[Guest]) -> CanNetwork {
+    let stations = (0..STATIONS).map(|node| Attachment { node: NodeId(node), port: PortId(0) });
+    let bus = CanBusConfig {
+        timing: timing(),
+        carries_fd: true,
+        controllers: stations.map(ControllerConfig::new).chain(guests.iter().map(Guest::controller)).collect(),
+        bits_between_errors: None,
+        faults: Vec::new(),
+        babblers: Vec::new(),
+        load_window: None,
+    };
+    CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 }).unwrap()
+}
+
+fn config(place: CanPlace) -> CanLiveConfig {
+    let agents = (0..STATIONS).map(|node| AgentConfig::new(NodeId(node))).collect();
+    let live = LiveConfig { capture: true, ..LiveConfig::new(agents, Vec::new(), Duration::from_ms(200)) };
+    CanLiveConfig { live, place }
+}
+
+fn guest(number: u16, kind: GuestKind) -> Guest {
+    Guest { attachment: Attachment { node: NodeId(STATIONS + number), port: PortId(0) }, kind }
+}
+
+fn run_with(guests: Vec<Guest>) -> LiveOutcome {
+    let mut bus = bus_with(&guests);
+    run_can(&config(CanPlace::Bus(guests)), &mut bus, &NoStreams, &AtomicBool::new(false)).unwrap()
+}
+
+/// Warnings, but for what the host does not grant.
+fn warnings_of_frames(outcome: &LiveOutcome) -> Vec<&String> {
+    outcome.warnings.iter().filter(|warning| !warning.contains("SCHED_FIFO")).collect()
+}
+
+/// What was on the bus, by the guest that only records.
+fn seen_by(rows: &RunRows, node: NodeId) -> Vec<CanFrame> {
+    let seen = rows.captures.iter().filter(|row| row.node == node && row.direction == Direction::Departure);
+    seen.map(|row| CanFrame::parse(&row.bytes).unwrap()).collect()
+}
+
+fn frames_take_the_time_of_their_bits() {
+    let recorder = guest(0, GuestKind::Recorder);
+    let outcome = run_with(vec![recorder.clone()]);
+    let rows = &outcome.rows;
+    let frames = seen_by(rows, recorder.attachment.node);
+    assert_eq!(frames.len() as u32, FRAMES * u32::from(STATIONS));
+    let planned = ends_on_bus(rows);
+    assert_eq!(planned.len(), frames.len());
+    let occupied = |frame: &CanFrame| timing().frame(frame) + timing().intermission();
+    let mut back_to_back = 0;
+    for (index, pair) in planned.windows(2).enumerate() {
+        // From the end of one frame to the end of the next: intermission and the next, and more if nobody waited.
+        let (apart, least) = (pair[1] - pair[0], occupied(&frames[index + 1]));
+        assert!(apart >= least, "frame {} came {apart} after the one before it, and takes {least}", index + 1);
+        back_to_back += u32::from(apart == least);
+    }
+    // Three stations send three at once: eight of nine have somebody before them, if all wake up in time.
+    assert!(back_to_back > FRAMES * u32::from(STATIONS) / 2, "{back_to_back} of {} to the bit", frames.len());
+    assert!(rows.releases.iter().all(|row| !row.error.is_negative()), "a frame left early");
+    let mut errors: Vec<i64> = rows.releases.iter().map(|row| row.error.as_ns()).collect();
+    errors.sort_unstable();
+    let n = errors.len();
+    println!(
+        "  {} frames, {back_to_back} back to back to the bit; {n} copies, release error p50 {} p99 {} max {} ns",
+        frames.len(),
+        errors[n / 2],
+        errors[n * 99 / 100],
+        errors[n - 1]
+    );
+}
+
+fn the_lowest_identifier_wins_and_no_frame_is_lost() {
+    let recorder = guest(0, GuestKind::Recorder);
+    let outcome = run_with(vec![recorder.clone()]);
+    let rows = &outcome.rows;
+    assert_eq!(warnings_of_frames(&outcome), Vec::<&String>::new());
+    for count in &outcome.counts {
+        assert_eq!((count.sent, count.lost, count.refused), (u64::from(FRAMES), 0, 0));
+        assert_eq!(count.received, u64::from(FRAMES) * u64::from(STATIONS - 1));
+    }
+    let copies = (u32::from(STATIONS) - 1 + 1) * u32::from(STATIONS) * FRAMES;
+    assert_eq!(rows.frames.len() as u32, copies, "a row for each station but the sender, and the recorder");
+    for row in &rows.frames {
+        assert_eq!(row.outcome, Outcome::Delivered, "{row:?}");
+        let times = [row.sent_at, row.arrived_at, row.departed_at, row.received_at].map(|time| time.expect("known"));
+        assert!(times[0] < times[1] && times[0] < times[3] && times[2] < times[3], "{row:?}");
+    }
+    // Whatever the bus had when a frame began and carried later would have lost against it.
+    let carried = seen_by(rows, recorder.attachment.node);
+    let ends = ends_on_bus(rows);
+    let arrivals = rows.captures.iter().filter(|row| row.direction == Direction::Arrival);
+    let arrivals: Vec<_> = arrivals.map(|row| (row.time, CanFrame::parse(&row.bytes).unwrap())).collect();
+    let mut contests = 0;
+    for (index, winner) in carried.iter().enumerate() {
+        let began = ends[index] - timing().frame(winner);
+        let later = &carried[index + 1..];
+        for (_, loser) in arrivals.iter().filter(|(at, frame)| *at < began && later.contains(frame)) {
+            assert!(winner.arbitration_rank() <= loser.arbitration_rank(), "{winner:?} before {loser:?}");
+            contests += 1;
+        }
+    }
+    assert!(contests > FRAMES, "{contests} frames waited for another");
+    each_heard_all_others(rows);
+}
+
+/// When the last bit of each frame was over: all copies of a frame are planned for that instant.
+fn ends_on_bus(rows: &RunRows) -> Vec<SimTime> {
+    let mut planned: Vec<SimTime> = rows.releases.iter().map(|row| row.planned).collect();
+    planned.sort_unstable();
+    planned.dedup();
+    planned
+}
+
+/// Every station tells every frame of every other, in order.
+fn each_heard_all_others(rows: &RunRows) {
+    for (at, from) in (0..STATIONS).flat_map(|at| (0..STATIONS).map(move |from| (at, from))) {
+        let heard: Vec<u64> = rows
+            .events
+            .iter()
+            .filter(|row| row.node == NodeId(at) && row.event.kind == EventKind::Delivered)
+            .filter(|row| row.event.stream == StreamId(from))
+            .map(|row| row.event.sequence)
+            .collect();
+        let expected: Vec<u64> = if at == from { Vec::new() } else { (0..u64::from(FRAMES)).collect() };
+        assert_eq!(heard, expected, "station {at} of station {from}");
+    }
+}
+
+fn an_interface_that_is_not_there_is_refused() {
+    let refused = |place| {
+        let error = run_can(&config(place), &mut bus_with(&[]), &NoStreams, &AtomicBool::new(false)).unwrap_err();
+        assert!(matches!(&error, LiveError::CanRefused { interface, .. } if interface == "nocan7"), "{error}");
+        assert!(error.is_refusal() && error.to_string().contains("modprobe vcan"), "{error}");
+    };
+    refused(CanPlace::Interface { interface: "nocan7".into(), outside: NodeId(9) });
+    refused(CanPlace::Bus(vec![guest(0, GuestKind::Interface("nocan7".into()))]));
+}
+
+fn a_station_that_cannot_be_built_is_an_error() {
+    let mut config = config(CanPlace::Bus(Vec::new()));
+    config.live.agents.push(AgentConfig::new(NodeId(STATIONS)));
+    let error = run_can(&config, &mut bus_with(&[]), &NoStreams, &AtomicBool::new(false)).unwrap_err();
+    assert!(matches!(&error, LiveError::Node { node: NodeId(STATIONS), .. }), "{error}");
+}

@@ -1,0 +1,78 @@
+//! What runs where the kernel has CAN: the same stations on an interface of the kernel, and our bus with the interface
+//! as a guest. What was seen is written down line by line, to be held against what candump saw.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+use chronoseal_core::NodeId;
+use chronoseal_results::{Direction, Outcome, RunRows};
+use chronoseal_testbed::can::{CanPlace, GuestKind, NoStreams, run_can};
+use chronoseal_wire::can::{CanFrame, FrameKind};
+
+use crate::{FRAMES, STATIONS, bus_with, config, each_heard_all_others, guest, run_with, warnings_of_frames};
+
+/// Under which number strangers appear.
+const OUTSIDE: NodeId = NodeId(STATIONS);
+
+/// Runs the stations on `interface`, then on our bus with `interface` for a guest, and writes to `folder`.
+pub(crate) fn run(interface: &str, folder: &str) -> ExitCode {
+    let folder = Path::new(folder);
+    let place = CanPlace::Interface { interface: interface.to_owned(), outside: OUTSIDE };
+    let outcome = run_can(&config(place), &mut bus_with(&[]), &NoStreams, &AtomicBool::new(false)).unwrap();
+    check_stations(&outcome.rows);
+    assert_eq!(warnings_of_frames(&outcome), Vec::<&String>::new());
+    write(&folder.join("stations.log"), &outcome.rows, Direction::Arrival);
+    println!("stations on the interface: {} frames seen", outcome.rows.captures.len());
+    std::fs::write(folder.join("stations.done"), "").unwrap();
+    await_file(&folder.join("bus.go"));
+
+    let outcome = run_with(vec![guest(0, GuestKind::Interface(interface.to_owned()))]);
+    check_stations(&outcome.rows);
+    write(&folder.join("bus.log"), &outcome.rows, Direction::Departure);
+    write(&folder.join("outside.log"), &outcome.rows, Direction::Arrival);
+    let outside = outcome.rows.frames.iter().filter(|row| row.sender == OUTSIDE).count();
+    println!("bus with the interface for a guest: {} rows of frames from outside", outside);
+    assert!(outcome.rows.releases.iter().all(|row| !row.error.is_negative()));
+    ExitCode::SUCCESS
+}
+
+fn check_stations(rows: &RunRows) {
+    each_heard_all_others(rows);
+    let of_stations: Vec<_> = rows.frames.iter().filter(|row| row.sender.0 < STATIONS).collect();
+    assert!(of_stations.len() as u32 >= FRAMES * u32::from(STATIONS) * u32::from(STATIONS - 1));
+    assert!(of_stations.iter().all(|row| row.outcome == Outcome::Delivered), "a frame of a station was lost");
+}
+
+/// One line a frame at the interface, as candump's log has it behind time and interface.
+fn write(path: &Path, rows: &RunRows, direction: Direction) {
+    let mut text = String::new();
+    for row in rows.captures.iter().filter(|row| row.node == OUTSIDE && row.direction == direction) {
+        let frame = CanFrame::parse(&row.bytes).unwrap();
+        let id = frame.id().raw();
+        let id = if frame.id().is_extended() { format!("{id:08X}") } else { format!("{id:03X}") };
+        let mark = match frame.kind() {
+            FrameKind::Classical => String::new(),
+            FrameKind::Remote => "R".into(),
+            FrameKind::Fd { brs, esi } => format!("#{:X}", 4 + u8::from(brs) + 2 * u8::from(esi)),
+        };
+        write!(text, "{id}#{mark}").unwrap();
+        for byte in frame.data() {
+            write!(text, "{byte:02X}").unwrap();
+        }
+        text.push('\n');
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+/// Waits until somebody has written `path`.
+fn await_file(path: &Path) {
+    for _ in 0..2_000 {
+        if path.exists() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("nobody wrote {}", path.display());
+}
