@@ -37,7 +37,7 @@ struct Reader {
 
 /// The words of a frame's line, one after the other.
 struct Words<'a> {
-    words: std::iter::Peekable<std::vec::IntoIter<&'a str>>,
+    words: std::iter::Peekable<std::iter::Skip<std::str::SplitWhitespace<'a>>>,
     place: Place,
 }
 
@@ -79,7 +79,7 @@ impl Reader {
             return Err(to.malformed(place, "a time in seconds", text, HELP));
         };
         self.now = if self.relative { self.now.saturating_add(time_ns) } else { time_ns };
-        let mut words = Words { words: words[1..].to_vec().into_iter().peekable(), place };
+        let mut words = Words { words: text.split_whitespace().skip(1).peekable(), place };
         match words.next("a channel", to)? {
             "CANFD" => self.fd_event(&mut words, to),
             channel if number(channel, 10).is_some() => self.event(channel, &mut words, to),
