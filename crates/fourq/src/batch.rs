@@ -1,7 +1,8 @@
 //! Many signatures checked as one equation.
 //!
 //! With random numbers z of 128 bits, `sum of z (S G + h A - R) = 0` holds for valid signatures, and for others with a
-//! chance of 2^-128. The equation is multiplied by the cofactor 392, which the endomorphisms need.
+//! chance of 2^-128. The sum is multiplied by the cofactor 392 at its end: the endomorphisms act on parts of small order
+//! otherwise than the numbers they stand for, and there these parts vanish, whatever has become of them.
 //!
 //! Source: Bernstein, Duif, Lange, Schwabe, Yang, "High-speed high-security signatures", CHES 2011, section 5; on what
 //! differs from single verification: Chalkias, Garillot, Nikolaenko, "Taming the many EdDSAs", SSR 2020.
@@ -78,12 +79,12 @@ fn verify_chunk_vartime(items: &[BatchItem<'_>], rng: &mut ChaCha20Rng) -> Resul
         let negative = Affine { x: commitment.x.neg(), y: commitment.y };
         *term = Some(Term {
             commitment_digits: WindowDigits::new(z, COMMITMENT_WIDTH),
-            commitment_table: odd_multiples(&negative.to_extended().clear_cofactor()),
+            commitment_table: odd_multiples(&negative.to_extended()),
             key_digits: Digits::recode(decompose(factor.mul(&challenge).words())),
-            key_table: table(&item.key.cleared),
+            key_table: table(&item.key.point),
         });
     }
-    let base = BaseDigits::new(&generator_factor.mul(&Scalar::from_u128(392)));
+    let base = BaseDigits::new(&generator_factor);
 
     let mut sum = Extended::IDENTITY;
     for column in (0..COMMITMENT_COLUMNS).rev() {
@@ -101,7 +102,7 @@ fn verify_chunk_vartime(items: &[BatchItem<'_>], rng: &mut ChaCha20Rng) -> Resul
             base.add_column(&mut sum, column);
         }
     }
-    if sum.is_identity().into() { Ok(()) } else { Err(Error::Signature) }
+    if sum.clear_cofactor().is_identity().into() { Ok(()) } else { Err(Error::Signature) }
 }
 
 /// P, 3P, 5P, ...

@@ -26,11 +26,14 @@ pub fn double_multiply_vartime(a: &Scalar, b: &Scalar, point: &Extended) -> Exte
     let base = BaseDigits::new(a);
     let table = table(point);
     let digits = Digits::recode(decompose(b.words()));
-    let mut sum = Extended::IDENTITY;
-    for column in (0..COLUMNS).rev() {
-        sum = sum.double();
+    let entry = |column| {
         let (negative, index) = digits.column(column);
-        sum = sum.add(&Cached::from_words_signed(&table[index as usize], negative));
+        Cached::from_words_signed(&table[index as usize], negative)
+    };
+    let mut sum = entry(COLUMNS - 1).to_extended();
+    base.add_column(&mut sum, COLUMNS - 1);
+    for column in (0..COLUMNS - 1).rev() {
+        sum = sum.double().add(&entry(column));
         base.add_column(&mut sum, column);
     }
     sum

@@ -18,6 +18,7 @@ use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
 
 use crate::fp2::Fp2;
+use crate::generated::small_order::SMALL_ORDER;
 
 /// The curve's parameter d.
 pub const D: Fp2 = Fp2::new(0x0000_0000_0000_00e4_0000_0000_0000_0142, 0x5e47_2f84_6657_e0fc_b382_1488_f1fc_0c8d);
@@ -53,6 +54,15 @@ impl Affine {
         self.x.is_zero() & self.y.ct_eq(&Fp2::ONE)
     }
 
+    /// Whether the order divides the cofactor 392.
+    ///
+    /// Most points are told from the 392 by one word of y; the others are multiplied by the cofactor.
+    #[must_use]
+    pub fn is_small_order_vartime(&self) -> bool {
+        let word = self.y.re.canonical() as u64;
+        SMALL_ORDER.binary_search(&word).is_ok() && self.to_extended().clear_cofactor().is_identity().into()
+    }
+
     /// The extended form, with Z = 1.
     #[must_use]
     pub const fn to_extended(self) -> Extended {
@@ -85,7 +95,7 @@ impl Extended {
     pub const IDENTITY: Self = Affine::IDENTITY.to_extended();
 
     /// Twice this point: 3 multiplications, 4 squarings.
-    #[inline]
+    #[inline(never)]
     #[must_use]
     pub fn double(&self) -> Self {
         let xx = self.x.square();
@@ -124,14 +134,14 @@ impl Extended {
     }
 
     /// The sum with `other`: 8 multiplications.
-    #[inline]
+    #[inline(never)]
     #[must_use]
     pub fn add(&self, other: &Cached) -> Self {
         self.to_sum().add(other)
     }
 
     /// The sum with `other`, whose Z is 1: 7 multiplications.
-    #[inline]
+    #[inline(never)]
     #[must_use]
     pub fn add_affine(&self, other: &CachedAffine) -> Self {
         let a = self.y.sub(&self.x).mul(&other.difference);
@@ -226,6 +236,14 @@ impl Cached {
     #[must_use]
     pub const fn neg(&self) -> Self {
         Self { sum: self.difference, difference: self.sum, z_twice: self.z_twice, t_2d: self.t_2d.neg() }
+    }
+
+    /// The extended form: 3 multiplications, 1 squaring.
+    #[must_use]
+    pub(crate) fn to_extended(self) -> Extended {
+        // 2X, 2Y, 2Z, everything times 2Z, so that T is (2X) (2Y).
+        let Extended { x, y, z, .. } = self.to_doubling_operand();
+        Extended { x: x.mul(&z), y: y.mul(&z), z: z.square(), ta: x, tb: y }
     }
 
     /// The same point as an operand of doublings only: its T is not there.

@@ -48,8 +48,7 @@ impl SigningKey {
     /// The key to verify with.
     #[must_use]
     pub fn verifying_key(&self) -> VerifyingKey {
-        let point = self.public.to_extended();
-        VerifyingKey { point, cleared: point.clear_cofactor(), bytes: self.public_bytes }
+        VerifyingKey { point: self.public.to_extended(), bytes: self.public_bytes }
     }
 
     /// The signature of `message`, always the same; constant time but for the message's length.
@@ -81,8 +80,6 @@ impl ZeroizeOnDrop for SigningKey {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyingKey {
     pub(crate) point: Extended,
-    /// 392 times the point.
-    pub(crate) cleared: Extended,
     pub(crate) bytes: [u8; 32],
 }
 
@@ -92,12 +89,11 @@ impl VerifyingKey {
     /// # Errors
     /// [`Error::PublicKey`] if this is no encoding of a point, [`Error::SmallOrder`] if the point's order divides 392.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, Error> {
-        let point = Affine::decode_vartime(bytes).map_err(Error::PublicKey)?.to_extended();
-        let cleared = point.clear_cofactor();
-        if cleared.is_identity().into() {
+        let point = Affine::decode_vartime(bytes).map_err(Error::PublicKey)?;
+        if point.is_small_order_vartime() {
             return Err(Error::SmallOrder);
         }
-        Ok(Self { point, cleared, bytes: *bytes })
+        Ok(Self { point: point.to_extended(), bytes: *bytes })
     }
 
     /// The encoding.

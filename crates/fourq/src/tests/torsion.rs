@@ -20,7 +20,7 @@ fn small(k: u64, point: &Extended) -> Extended {
 }
 
 /// All 392 of them: N times other points, and their sums.
-fn torsion() -> Vec<Affine> {
+pub(super) fn torsion() -> Vec<Affine> {
     let mut group = vec![Affine::IDENTITY];
     for y in 2..100 {
         let mut bytes = [0; 32];
