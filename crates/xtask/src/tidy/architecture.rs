@@ -33,6 +33,7 @@ const PLACES: &[Place] = &[
     Place { name: "crypto", uses: &["core"], touches: &[] },
     Place { name: "frameauth", uses: &["core", "wire", "crypto"], touches: &[] },
     Place { name: "media", uses: &["core", "wire"], touches: &[] },
+    Place { name: "recordings", uses: &["core", "wire"], touches: &[] },
     Place { name: "nodes", uses: &["core", "wire", "crypto", "frameauth", "media"], touches: &[] },
     Place { name: "scenario", uses: PROTOCOLS, touches: &[] },
     Place { name: "analysis", uses: WITH_SCENARIO, touches: &[] },
@@ -52,24 +53,24 @@ const PLACES: &[Place] = &[
     Place { name: "xtask", uses: &[], touches: &[Files, Programs] },
 ];
 
-const PROTOCOLS: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes"];
-const WITH_SCENARIO: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario"];
+const PROTOCOLS: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes", "recordings"];
+const WITH_SCENARIO: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes", "recordings", "scenario"];
 const OF_A_DRIVER: &[&str] =
-    &["core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "catalog", "results"];
+    &["core", "wire", "crypto", "frameauth", "media", "nodes", "recordings", "scenario", "catalog", "results"];
 #[rustfmt::skip]
 const WITH_DRIVERS: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "analysis", "catalog", "results", "sim",
-    "testbed",
+    "core", "wire", "crypto", "frameauth", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
+    "sim", "testbed",
 ];
 #[rustfmt::skip]
 const WITH_REPORT: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "analysis", "catalog", "results", "sim",
-    "testbed", "report", "runner",
+    "core", "wire", "crypto", "frameauth", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
+    "sim", "testbed", "report", "runner",
 ];
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "media", "nodes", "scenario", "analysis", "catalog", "results", "sim",
-    "testbed", "report", "runner", "study",
+    "core", "wire", "crypto", "frameauth", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
+    "sim", "testbed", "report", "runner", "study",
 ];
 
 /// What tests may use besides: a simulated figure is held against its bound.
