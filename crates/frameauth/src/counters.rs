@@ -2,7 +2,8 @@
 
 use chronoseal_core::DiscardReason;
 
-/// Frames accepted and discarded by one [`crate::Opener`] since it was made.
+/// Frames accepted and discarded by one receiver since it was made: a [`crate::Opener`], a [`crate::secoc::Receiver`] or
+/// a [`crate::secoc::SyncSlave`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     accepted: u64,
@@ -10,7 +11,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Every reason an [`crate::Opener`] can give, in the order of its checks.
+    /// Every reason a receiver can give, in the order of an [`crate::Opener`]'s checks.
     pub const REASONS: [DiscardReason; 6] = [
         DiscardReason::TooShort,
         DiscardReason::NotSynchronised,
@@ -46,7 +47,7 @@ impl Counters {
             Ok(_) => self.accepted += 1,
             Err(reason) => {
                 let index = Self::REASONS.iter().position(|known| known == reason);
-                self.discarded[index.expect("an opener gives only the reasons listed here")] += 1;
+                self.discarded[index.expect("a receiver gives only the reasons listed here")] += 1;
             }
         }
     }

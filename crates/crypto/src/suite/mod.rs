@@ -74,7 +74,8 @@ pub trait Suite: 'static {
     /// Checks a public signature key received or provisioned.
     ///
     /// # Errors
-    /// [`PublicKeyError`] if it is no canonical encoding of a point of the prime-order group, or the identity.
+    /// [`PublicKeyError`] if it is no canonical encoding of a point, or the point's order divides the cofactor, as that
+    /// of the identity does.
     fn verifying_key(bytes: &[u8]) -> Result<Self::VerifyingKey, PublicKeyError>;
 
     /// Signs a message, deterministically.
@@ -218,6 +219,9 @@ pub enum PublicKeyError {
     /// The identity or a point of small order, under which anybody can sign.
     #[error("the public key has small order")]
     SmallOrder,
+    /// Neither of small nor of prime order: the sum of a good key and a point of small order.
+    #[error("the public key is not in the group of prime order")]
+    MixedOrder,
 }
 
 /// A signature that does not fit message and key, or is not in its one canonical form.

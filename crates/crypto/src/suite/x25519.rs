@@ -76,8 +76,11 @@ impl Suite for X25519Ed25519 {
         if point.compress().as_bytes() != bytes {
             return Err(PublicKeyError::NotAPoint);
         }
-        if point.is_small_order() || !point.is_torsion_free() {
+        if point.is_small_order() {
             return Err(PublicKeyError::SmallOrder);
+        }
+        if !point.is_torsion_free() {
+            return Err(PublicKeyError::MixedOrder);
         }
         Ok(key)
     }

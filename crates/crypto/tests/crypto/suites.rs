@@ -178,6 +178,10 @@ fn ed25519_refuses_weak_keys_and_other_encodings() {
         ("0000000000000000000000000000000000000000000000000000000000000080", PublicKeyError::SmallOrder),
         ("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a", PublicKeyError::SmallOrder),
         ("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05", PublicKeyError::SmallOrder),
+        // The base point plus a point of order 8, another of order 8, and that of order 2 (by plain arithmetic in Python).
+        ("98519eadf35b995233b51b5cd23e9cc5a28b639b5a4af0ec903cb960d81b7819", PublicKeyError::MixedOrder),
+        ("da99e28ba529cdde35a25fba9059e78ecaee239f99755b9b1aa4f65df00803e2", PublicKeyError::MixedOrder),
+        ("9599999999999999999999999999999999999999999999999999999999999999", PublicKeyError::MixedOrder),
         // y = p + 1, the identity once more, and x = 0 with its sign set.
         ("eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f", PublicKeyError::NotAPoint),
         ("0100000000000000000000000000000000000000000000000000000000000080", PublicKeyError::NotAPoint),

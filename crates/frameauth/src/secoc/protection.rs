@@ -46,7 +46,8 @@ impl Protection {
     /// Secures the payload in the first `payload_len` bytes of `pdu` with the freshness value `freshness`: the bits sent
     /// of it and of the tag go right behind it. Returns the length of the secured PDU [byte].
     ///
-    /// `freshness` is a count, or [`super::TripResetLayout::value`]; it is not used without a freshness value.
+    /// `freshness` is a count, of which as many bytes are used as the format has, or [`super::TripResetLayout::value`]; it
+    /// is not used without a freshness value.
     ///
     /// # Errors
     /// [`SealError::BufferTooSmall`] if the secured PDU does not fit; `pdu` is left as it was.
@@ -92,8 +93,8 @@ impl Protection {
         };
         let freshness = aligned.to_be_bytes();
         let tag = self.cmac.tag(&[&self.data_id, payload, &freshness[freshness.len() - complete_len..]]);
-        let [high, _] = tag.as_chunks::<8>().0 else { unreachable!("a tag has 16 bytes") };
-        u64::from_be_bytes(*high) >> (64 - self.profile.tag_bits())
+        // At most 64 bits are left.
+        (u128::from_be_bytes(tag) >> (128 - u32::from(self.profile.tag_bits()))) as u64
     }
 
     /// Zeros behind the tag, up to a whole byte [bit].

@@ -31,11 +31,11 @@ const RESETS_APART_MAX: i64 = 2;
 /// # Order of checks
 /// 1. Length, and zeros in the bits left over: [`DiscardReason::TooShort`].
 /// 2. Trip and reset counters known, where they are needed: [`DiscardReason::NotSynchronised`].
-/// 3. Some value it can have is fresh: [`DiscardReason::FreshnessTooOld`].
-/// 4. Tag, in constant time, for each value tried. If it fits none, but the last value accepted or the one at most one
-///    span before it, [`DiscardReason::Replayed`], else [`DiscardReason::TagMismatch`]. A replay of something older is
-///    among the latter. Without this last look, which costs a PDU that is thrown away one tag more, SecOC would not
-///    tell a replay from a forgery at all.
+/// 3. Tag, in constant time, for each value tried.
+/// 4. If it fits none: [`DiscardReason::Replayed`] if it fits the last value accepted or one less than a span before
+///    it; [`DiscardReason::FreshnessTooOld`] if no fresh value has the bits sent, so that none was tried; else
+///    [`DiscardReason::TagMismatch`]. A replay of something older is mostly among the latter. Without this last look,
+///    which costs a PDU that is thrown away one tag more, SecOC would not tell a replay from a forgery at all.
 ///
 /// Only an authentic and fresh PDU changes what is accepted next.
 #[derive(Clone, Debug)]
@@ -43,6 +43,7 @@ pub struct Receiver {
     protection: Protection,
     attempts: u8,
     last: Option<Position>,
+    tags_computed: u32,
     counters: Counters,
 }
 
@@ -62,6 +63,7 @@ impl Receiver {
             protection: Protection::new(profile, key, data_id),
             attempts: 1,
             last: None,
+            tags_computed: 0,
             counters: Counters::default(),
         }
     }
@@ -91,6 +93,11 @@ impl Receiver {
         self.last.map(|last| last.count)
     }
 
+    /// Tags computed for the last PDU: its price is this many times [`Protection::work`].
+    pub const fn tags_computed(&self) -> u32 {
+        self.tags_computed
+    }
+
     /// What was accepted and discarded so far.
     pub const fn counters(&self) -> &Counters {
         &self.counters
@@ -104,6 +111,7 @@ impl Receiver {
     /// # Errors
     /// A reason by the order of checks of this type.
     pub fn open<'a>(&mut self, pdu: &'a [u8], epoch: Option<TripReset>) -> Result<Opened<'a>, DiscardReason> {
+        self.tags_computed = 0;
         let outcome = self.check(pdu, epoch);
         self.counters.count(&outcome);
         outcome
@@ -114,7 +122,7 @@ impl Receiver {
         let sent_bits = self.protection.profile().sent_bits();
         match self.protection.profile().freshness() {
             FreshnessFormat::None => {
-                let fits = self.protection.fits(parts, 0);
+                let fits = self.fits(parts, 0);
                 let opened = Opened { payload: parts.payload, freshness: None };
                 fits.then_some(opened).ok_or(DiscardReason::TagMismatch)
             }
@@ -140,26 +148,31 @@ impl Receiver {
         value: impl Fn(Position) -> u64,
     ) -> Result<Opened<'a>, DiscardReason> {
         let count_max = self.protection.profile().freshness().count_max();
-        let mut tried = false;
-        for epoch in epochs.filter(|epoch| self.last.is_none_or(|last| last.epoch <= *epoch)) {
+        let last = self.last;
+        for epoch in epochs.filter(|epoch| last.is_none_or(|last| last.epoch <= *epoch)) {
             // A count is never 0: senders begin with 1.
-            let above = self.last.filter(|last| last.epoch == epoch).map_or(0, |last| last.count);
+            let above = last.filter(|last| last.epoch == epoch).map_or(0, |last| last.count);
             let counts = core::iter::successors(sent.first_above(above), |count| count.checked_add(sent.span));
             for count in counts.take_while(|count| *count <= count_max).take(usize::from(self.attempts)) {
-                tried = true;
                 let position = Position { epoch, count };
                 let freshness = value(position);
-                if self.protection.fits(parts, freshness) {
+                if self.fits(parts, freshness) {
                     self.last = Some(position);
                     return Ok(Opened { payload: parts.payload, freshness: Some(freshness) });
                 }
             }
         }
-        let before = self.last.and_then(|last| Some(Position { count: sent.last_up_to(last.count)?, ..last }));
-        if before.is_some_and(|before| self.protection.fits(parts, value(before))) {
+        let tried = self.tags_computed > 0;
+        let before = last.and_then(|last| Some(Position { count: sent.last_up_to(last.count)?, ..last }));
+        if before.is_some_and(|before| self.fits(parts, value(before))) {
             return Err(DiscardReason::Replayed);
         }
         Err(if tried { DiscardReason::TagMismatch } else { DiscardReason::FreshnessTooOld })
+    }
+
+    fn fits(&mut self, parts: Parts<'_>, freshness: u64) -> bool {
+        self.tags_computed += 1;
+        self.protection.fits(parts, freshness)
     }
 }
 

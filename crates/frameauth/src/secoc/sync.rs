@@ -61,8 +61,8 @@ impl SyncProtection {
         let len = self.counter_bits().div_ceil(8);
         let counters = (self.counters(epoch) << (8 * len - self.counter_bits())).to_be_bytes();
         let tag = self.cmac.tag(&[&self.data_id, &counters[counters.len() - len as usize..]]);
-        let [high, _] = tag.as_chunks::<8>().0 else { unreachable!("a tag has 16 bytes") };
-        u64::from_be_bytes(*high) >> (64 - self.tag_bits)
+        // At most 64 bits are left.
+        (u128::from_be_bytes(tag) >> (128 - u32::from(self.tag_bits))) as u64
     }
 
     /// Zeros behind the tag, up to a whole byte [bit].

@@ -103,6 +103,23 @@ fn bridges_as_many_losses_as_its_attempts_reach() {
 }
 
 #[test]
+fn counts_the_tags_it_computes() {
+    let mut pair = Pair::new(counting());
+    pair.receiver = pair.receiver.with_attempts(4);
+    let pdu = pair.seal(None);
+    assert_eq!(pair.open(&pdu, None), Ok(()));
+    assert_eq!(pair.receiver.tags_computed(), 1);
+    assert_eq!(pair.open(&pdu, None), Err(DiscardReason::Replayed));
+    assert_eq!(pair.receiver.tags_computed(), 5, "four attempts and the look back");
+    pair.lose(600, None);
+    let pdu = pair.seal(None);
+    assert_eq!(pair.open(&pdu, None), Ok(()));
+    assert_eq!(pair.receiver.tags_computed(), 3, "600 are two spans and some");
+    assert_eq!(pair.open(&[0; 3], None), Err(DiscardReason::TooShort));
+    assert_eq!(pair.receiver.tags_computed(), 0);
+}
+
+#[test]
 fn is_back_with_the_senders_count_after_a_loss_beyond_reach() {
     let mut pair = Pair::new(counting());
     pair.lose(1000, None);
@@ -240,6 +257,17 @@ fn a_sender_that_restarts_is_silent_until_the_next_reset() {
     assert_ne!(pdu, recorded);
     assert_eq!(pair.open(&pdu, Some(epoch(4))), Ok(()));
     assert_eq!(pair.transmitter.seal(&mut [0; 4], 0, Some(epoch(3))), Err(SealError::NotSynchronised), "time goes on");
+}
+
+#[test]
+fn a_sender_never_goes_back_to_an_earlier_reset() {
+    let mut pair = Pair::new(SecOcProfile::profile_3());
+    pair.lose(3, Some(epoch(5)));
+    for earlier in [epoch(4), TripReset { trip: 8, reset: 9 }] {
+        assert_eq!(pair.transmitter.seal(&mut [0; 4], 0, Some(earlier)), Err(SealError::NotSynchronised));
+    }
+    assert_eq!(pair.transmitter.seal(&mut [0; 4], 0, Some(epoch(5))), Ok(4));
+    assert_eq!(pair.transmitter.count(), 4, "and did not begin anew");
 }
 
 #[test]
