@@ -216,3 +216,19 @@ fn fourq_tells_small_order_from_no_point() {
         assert_eq!(FourQ::verifying_key(&share).err(), Some(PublicKeyError::NotAPoint));
     }
 }
+
+#[test]
+fn ed25519_refuses_a_commitment_of_small_order() {
+    // Made with the private key of this seed, by plain arithmetic in Python: R is the identity, s = k a, so that
+    // s B = R + k A holds. Verification that is not the strict one takes it.
+    let verifying =
+        X25519Ed25519::verifying_key(X25519Ed25519::public_key(&X25519Ed25519::signing_key(&[7; 32])).as_bytes())
+            .unwrap();
+    let s = "edd19db3cff022aaa852a9ed7a4cab5a4bd4054f9721f2952f37d43bbe6d2d03";
+    let signature = bytes(&["01", &"00".repeat(31), s].concat()).try_into().unwrap();
+    assert!(
+        ed25519_dalek::Verifier::verify(&verifying, b"engine speed", &ed25519_dalek::Signature::from_bytes(&signature))
+            .is_ok()
+    );
+    assert_eq!(X25519Ed25519::verify(&verifying, b"engine speed", &signature), Err(BadSignature));
+}
