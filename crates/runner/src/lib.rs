@@ -44,6 +44,7 @@ mod meta;
 mod record;
 mod scenario;
 mod simulate;
+mod suite_cost;
 
 use chronoseal_results::rows::RunRows;
 use chronoseal_results::{RunMeta, RunSummary, summarise};
@@ -54,6 +55,7 @@ pub use self::measure::{LiveOptions, MeasureError, agent_main, measure};
 pub use self::meta::{describe, versions};
 pub use self::scenario::{AnyScenario, Scenario};
 pub use self::simulate::{Simulated, fingerprint, simulate, tally};
+pub use self::suite_cost::{SuiteCostRow, SuiteCostTable, suite_cost};
 
 /// A finished run.
 #[derive(Clone, Debug)]
