@@ -20,6 +20,16 @@ fn time_of(clockwork: &Clockwork, kind: EventKind) -> Option<SimTime> {
     clockwork.events.iter().find(|(_, node, told)| node.0 == 0 && *told == kind).map(|(at, ..)| *at)
 }
 
+fn run_until_told(clockwork: &mut Clockwork, kind: EventKind) {
+    for _ in 0..10_000 {
+        if time_of(clockwork, kind).is_some() {
+            return;
+        }
+        clockwork.run_for(Duration::from_us(1));
+    }
+    panic!("{kind:?} was not told within 10 ms");
+}
+
 #[test]
 fn sixteen_errors_make_a_sender_passive_and_successes_bring_it_back() {
     let mut clockwork = Clockwork::of_bus(failing(2, 16));
@@ -110,9 +120,7 @@ fn without_recovery_frames_are_discarded_with_the_reason() {
 fn a_node_in_bus_off_neither_hears_nor_acknowledges() {
     let mut clockwork = Clockwork::of_bus(failing(2, 32));
     clockwork.send(port(0), &frame());
-    while time_of(&clockwork, EventKind::BusOff).is_none() {
-        clockwork.run_for(Duration::from_us(10));
-    }
+    run_until_told(&mut clockwork, EventKind::BusOff);
     clockwork.send(port(1), &base(0x100, &[]));
     clockwork.run_for(Duration::from_us(500));
     assert!(clockwork.deliveries.is_empty());
@@ -128,9 +136,7 @@ fn a_passive_sender_waits_eight_bits_more_and_lets_others_go_first() {
     for n in 0..3 {
         clockwork.send(port(0), &base(0x2a0 + n, &[0x55; 4]));
     }
-    while time_of(&clockwork, EventKind::ErrorPassive).is_none() {
-        clockwork.run_for(Duration::from_us(1));
-    }
+    run_until_told(&mut clockwork, EventKind::ErrorPassive);
     clockwork.send(port(1), &base(0x7ff, &[]));
     clockwork.run_for(Duration::from_ms(5));
     let ids: Vec<_> = clockwork.delivered_to(port(2)).iter().map(|frame| frame.id().raw()).collect();
