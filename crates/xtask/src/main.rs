@@ -10,6 +10,7 @@ mod finding;
 mod generate;
 mod licences;
 mod process;
+mod socketcan;
 mod test;
 mod tidy;
 
@@ -23,6 +24,8 @@ usage: cargo xtask <task>
   generate [--check]   write generated documents; with --check only compare them
   licences             check the licences of every dependency
   bench star [RUNS]    the star on our simulator, ns-3 and nexosim, pinned and interleaved (default 5 runs)
+  socketcan [FOLDER]   the live CAN bus in user-mode Linux, whose kernel has CAN, against candump; FOLDER is where the
+                       Debian packages user-mode-linux, busybox-static and can-utils are unpacked, if not installed
   lint                 format, tidy, licences, clippy, documentation, generated documents
   test                 all tests: of every crate, no-std link, fuzz corpora, and tshark where it is installed
   ci                   lint and test";
@@ -64,6 +67,8 @@ fn main() -> ExitCode {
             Ok(runs @ 1..=1000) => bench::star(&root, runs),
             _ => Err(Failure::because(format!("'{runs}' is no number of runs between 1 and 1000"))),
         },
+        ["socketcan"] => socketcan::run(&root, Path::new("/")),
+        ["socketcan", packages] => socketcan::run(&root, Path::new(packages)),
         ["lint"] => ci::lint(&root),
         ["test"] => test::run(&root),
         ["ci"] => ci::run(&root),

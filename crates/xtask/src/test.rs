@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::{Failure, TaskResult, process};
+use crate::{Failure, TaskResult, process, socketcan};
 
 /// Changed inputs for each fuzz target unless `FUZZ_MUTATIONS` says otherwise: seconds instead of a minute.
 const MUTATIONS: &str = "2000";
@@ -43,6 +43,12 @@ pub(crate) fn run(root: &Path) -> TaskResult {
         part("tshark", process::run(root, TSHARK));
     } else {
         eprintln!("== skipped: what tshark makes of our frames; tshark is not installed");
+    }
+    if socketcan::is_possible() {
+        step("the live CAN bus where the kernel has CAN");
+        part("socketcan", socketcan::run(root, Path::new("/")));
+    } else {
+        eprintln!("== skipped: the live CAN bus where the kernel has CAN; user-mode-linux is not installed");
     }
     step("no-std link");
     part("no-std link", process::run(root, NO_STD_LINK));

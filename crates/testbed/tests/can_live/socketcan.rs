@@ -4,14 +4,15 @@
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
-use chronoseal_core::NodeId;
+use chronoseal_core::{Duration, NodeId};
 use chronoseal_results::{Direction, Outcome, RunRows};
 use chronoseal_testbed::can::{CanPlace, GuestKind, NoStreams, run_can};
 use chronoseal_wire::can::{CanFrame, FrameKind};
 
-use crate::{FRAMES, STATIONS, bus_with, config, each_heard_all_others, guest, run_with, warnings_of_frames};
+use crate::{FRAMES, STATIONS, bus_with, config, each_heard_all_others, guest, warnings_of_frames};
 
 /// Under which number strangers appear.
 const OUTSIDE: NodeId = NodeId(STATIONS);
@@ -25,15 +26,28 @@ pub(crate) fn run(interface: &str, folder: &str) -> ExitCode {
     assert_eq!(warnings_of_frames(&outcome), Vec::<&String>::new());
     write(&folder.join("stations.log"), &outcome.rows, Direction::Arrival);
     println!("stations on the interface: {} frames seen", outcome.rows.captures.len());
-    std::fs::write(folder.join("stations.done"), "").unwrap();
+    std::fs::write(folder.join("stations.done"), "done").unwrap();
     await_file(&folder.join("bus.go"));
 
-    let outcome = run_with(vec![guest(0, GuestKind::Interface(interface.to_owned()))]);
+    let guests = vec![guest(0, GuestKind::Interface(interface.to_owned()))];
+    let mut bus = bus_with(&guests);
+    let mut config = config(CanPlace::Bus(guests));
+    config.live.duration = Duration::from_s(20);
+    let stop = AtomicBool::new(false);
+    let outcome = thread::scope(|scope| {
+        scope.spawn(|| {
+            await_file(&folder.join("outside.done"));
+            stop.store(true, Ordering::Relaxed);
+        });
+        run_can(&config, &mut bus, &NoStreams, &stop).unwrap()
+    });
     check_stations(&outcome.rows);
     write(&folder.join("bus.log"), &outcome.rows, Direction::Departure);
     write(&folder.join("outside.log"), &outcome.rows, Direction::Arrival);
-    let outside = outcome.rows.frames.iter().filter(|row| row.sender == OUTSIDE).count();
-    println!("bus with the interface for a guest: {} rows of frames from outside", outside);
+    let outside: Vec<_> = outcome.rows.frames.iter().filter(|row| row.sender == OUTSIDE).collect();
+    println!("bus with the interface for a guest: {} frames from outside", outside.len() / usize::from(STATIONS));
+    assert!(!outside.is_empty() && outside.len().is_multiple_of(usize::from(STATIONS)), "{}", outside.len());
+    assert!(outside.iter().all(|row| row.outcome == Outcome::Delivered), "a frame from outside was lost");
     assert!(outcome.rows.releases.iter().all(|row| !row.error.is_negative()));
     ExitCode::SUCCESS
 }
@@ -72,7 +86,7 @@ fn await_file(path: &Path) {
         if path.exists() {
             return;
         }
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        thread::sleep(std::time::Duration::from_millis(5));
     }
     panic!("nobody wrote {}", path.display());
 }

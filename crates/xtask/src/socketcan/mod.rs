@@ -1,0 +1,129 @@
+//! The live bus and the stations on it where the kernel has CAN: in user-mode Linux, an ordinary process that needs no
+//! privilege, with a virtual CAN interface. What the test says was on the interface is held against what candump saw.
+//!
+//! Only what is sent and received is looked at. Times in a system inside a process say nothing about latency.
+
+mod compare;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::{Failure, TaskResult, process};
+
+/// The test that runs in there, of package `chronoseal-testbed`.
+const TEST: &str = "can_live";
+
+/// With the features of `cargo test --workspace`, so that nothing is built twice.
+#[rustfmt::skip]
+const BUILD: &[&str] =
+    &["cargo", "test", "--workspace", "--locked", "--test", TEST, "--no-run", "--message-format=json"];
+
+/// Longest run of all that happens in there [s]; it takes about 5.
+const TIMEOUT_S: &str = "30";
+
+const PACKAGES: &str = "user-mode-linux busybox-static can-utils iproute2";
+
+/// Programs and kernel modules of those Debian packages.
+struct Tools {
+    linux: PathBuf,
+    busybox: PathBuf,
+    /// Where candump and cansend are.
+    programs: PathBuf,
+    modules: PathBuf,
+}
+
+impl Tools {
+    /// Looks for them below `packages`, which is `/` where they are installed and any folder where they are unpacked.
+    fn find(packages: &Path) -> Result<Self, Failure> {
+        let missing =
+            |what: &Path| Failure::because(format!("there is no {}: apt-get install {PACKAGES}", what.display()));
+        let existing = |path: PathBuf| if path.exists() { Ok(path) } else { Err(missing(&path)) };
+        let programs = packages.join("usr/bin");
+        existing(programs.join("candump"))?;
+        let kernels = packages.join("usr/lib/uml/modules");
+        let kernel = std::fs::read_dir(&kernels).ok().and_then(|mut entries| entries.next()?.ok());
+        Ok(Self {
+            linux: existing(programs.join("linux.uml"))?,
+            busybox: existing(packages.join("bin/busybox"))?,
+            programs,
+            modules: kernel.ok_or_else(|| missing(&kernels))?.path(),
+        })
+    }
+}
+
+/// True if everything needed is installed.
+pub(crate) fn is_possible() -> bool {
+    Tools::find(Path::new("/")).is_ok()
+}
+
+/// Runs the test in user-mode Linux, with the packages installed at `packages`.
+pub(crate) fn run(root: &Path, packages: &Path) -> TaskResult {
+    let tools = Tools::find(packages)?;
+    let test = built_test(root)?;
+    let folder = test.with_file_name("socketcan");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).map_err(|error| Failure::because(format!("{}: {error}", folder.display())))?;
+    let booted = boot(root, &tools, &test, &folder);
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+    let guest = read("guest.log");
+    eprint!("{guest}");
+    booted?;
+    if !guest.contains("test ended with 0") {
+        eprintln!("the test failed in user-mode Linux; what it wrote is in {}", folder.display());
+        return Err(Failure::CheckFailed);
+    }
+    let stations = compare::same(&read("stations.log"), &read("stations.candump"));
+    let bus = compare::merged(&[&read("bus.log"), &read("outside.log")], &read("bus.candump"));
+    match (stations, bus) {
+        (Ok(stations), Ok(bus)) => {
+            eprintln!("candump saw the same: {stations} frames of stations, {bus} of our bus and of strangers");
+            Ok(())
+        }
+        (stations, bus) => {
+            for difference in [stations.err(), bus.err()].into_iter().flatten() {
+                eprintln!("candump saw something else: {difference}");
+            }
+            eprintln!("logs and dumps are in {}", folder.display());
+            Err(Failure::CheckFailed)
+        }
+    }
+}
+
+/// Boots, runs `init.sh` and halts.
+fn boot(root: &Path, tools: &Tools, test: &Path, folder: &Path) -> TaskResult {
+    let text = |path: &Path| {
+        let text = path.to_str().filter(|text| !text.contains([' ', '"']));
+        text.map(str::to_owned).ok_or_else(|| Failure::because(format!("a kernel takes no {}", path.display())))
+    };
+    let variable = |name: &str, path: &Path| Ok::<_, Failure>(format!("{name}={}", text(path)?));
+    let linux = text(&tools.linux)?;
+    let arguments = [
+        variable("init", &root.join("crates/xtask/src/socketcan/init.sh"))?,
+        variable("uml_dir", folder)?,
+        variable("FOLDER", folder)?,
+        variable("TEST", test)?,
+        variable("MODULES", &tools.modules)?,
+        variable("BUSYBOX", &tools.busybox)?,
+        variable("TOOLS", &tools.programs)?,
+    ];
+    // Its memory is a file there.
+    let memory = variable("TMPDIR", folder)?;
+    #[rustfmt::skip]
+    let mut words = vec![
+        "env", &memory, "timeout", "--kill-after=5", TIMEOUT_S,
+        &linux, "mem=256M", "rootfstype=hostfs", "rootflags=/", "rw", "con=null", "con0=null,fd:1", "quiet",
+    ];
+    words.extend(arguments.iter().map(String::as_str));
+    process::output(root, &words).map(drop)
+}
+
+/// Builds the test and says where it is.
+fn built_test(root: &Path) -> Result<PathBuf, Failure> {
+    let messages = process::output(root, BUILD)?;
+    let of_test = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|message| {
+        let is_it = message["target"]["name"] == TEST;
+        message["executable"].as_str().filter(|_| is_it).map(PathBuf::from)
+    });
+    of_test.ok_or_else(|| Failure::because(format!("cargo built no test {TEST}")))
+}
