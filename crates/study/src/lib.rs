@@ -13,6 +13,7 @@
 //! ```
 
 mod can_check;
+pub mod can_group_key;
 mod check;
 mod cost;
 pub mod tte_hmac;
@@ -85,5 +86,8 @@ pub enum StudyError {
 
 /// Every study.
 pub const fn studies() -> &'static [Study] {
-    &[Study { name: "tte-hmac", title: tte_hmac::TITLE, run: tte_hmac::run }]
+    &[
+        Study { name: "tte-hmac", title: tte_hmac::TITLE, run: tte_hmac::run },
+        Study { name: "can-group-key", title: can_group_key::TITLE, run: can_group_key::run },
+    ]
 }

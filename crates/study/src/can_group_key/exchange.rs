@@ -1,0 +1,155 @@
+//! One exchange of two parties: Tables VI and VII as printed, added up, and executed in the simulator.
+
+use chronoseal_analysis::group_key::published::{MeasuredExchange, Platform, Tables};
+use chronoseal_analysis::group_key::{PartyCosts, exchange, exchange_at};
+use chronoseal_core::{Duration, EventKind, NodeId, SimTime};
+use chronoseal_groupkey::Scheme;
+use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
+use chronoseal_results::RunRows;
+use chronoseal_runner::simulate_can;
+
+use super::scenarios::{Group, member};
+use crate::StudyError;
+
+/// A simulated total may be off by this much from the printed one: the source's bus has a few microseconds of interrupt
+/// time in each frame, and ours has none.
+pub(super) const DEVIATION_MAX: f64 = 0.01;
+
+/// An exchange of two boards.
+pub(super) struct Pair {
+    pub(super) caption: &'static str,
+    names: [&'static str; 2],
+    platforms: [&'static str; 2],
+    printed: MeasuredExchange,
+}
+
+/// The two exchanges of the source.
+pub(super) fn pairs() -> [Pair; 2] {
+    let tables = Tables::read();
+    [
+        Pair {
+            caption: "Table VI: one exchange of two SAM V71",
+            names: ["SAM V71 A", "SAM V71 B"],
+            platforms: ["sam-v71", "sam-v71"],
+            printed: tables.sam_sam,
+        },
+        Pair {
+            caption: "Table VII: one exchange of a TC297 and a TC277",
+            names: ["TC297", "TC277"],
+            platforms: ["tc297", "tc277"],
+            printed: tables.tc297_tc277,
+        },
+    ]
+}
+
+impl Pair {
+    /// Executes the exchange: real messages, real signatures, the platforms' prices. The time of each party.
+    pub(super) fn simulated(&self) -> Result<[Duration; 2], StudyError> {
+        let group = Group {
+            n: 2,
+            scheme: Scheme::WithoutOrchestrator,
+            platforms: &self.platforms,
+            bit_rate: "1Mbit/s",
+            duration: "5s",
+            ..Group::SOURCE
+        };
+        let run = simulate_can(&group.plan()?, &mut |_| true).map_err(StudyError::Scenario)?;
+        let party = |index| {
+            time_of_first_exchange(&run.rows, member(index))
+                .ok_or_else(|| StudyError::Scenario("the simulated exchange did not end".into()))
+        };
+        Ok([party(0)?, party(1)?])
+    }
+
+    /// Step by step, with the totals by every way.
+    pub(super) fn table(&self, simulated: [Duration; 2]) -> Table {
+        let Self { names, printed, .. } = self;
+        let mut table =
+            Table::new(self.caption).words("step").numbers(names[0], "ms").numbers(names[1], "ms").words("from");
+        let [a, b] = printed.parties;
+        let mut row = |step: &str, a: Duration, b: Duration, kind: Evidence| {
+            let cell = |duration: Duration| Cell::number(duration.as_ms_f64(), 3).from(kind);
+            table.push(vec![Cell::text(step), cell(a), cell(b), Cell::text(kind.name())]);
+        };
+        let steps = [
+            ("1 verify the orchestrator's signature", a.verify_orchestration, b.verify_orchestration),
+            ("2 make the share", a.share, b.share),
+            ("4a extract the secret", a.agree, b.agree),
+            ("4b sign the shares", a.sign, b.sign),
+            ("4c encrypt the signature", a.encrypt, b.encrypt),
+            ("6a decrypt the peer's", a.decrypt, b.decrypt),
+            ("6b verify it", a.verify_confirmation, b.verify_confirmation),
+        ];
+        for (step, a, b) in steps {
+            row(step, a, b, Evidence::Printed);
+        }
+        row("3 both shares on the bus", printed.bus.send_share * 2, printed.bus.send_share * 2, Evidence::Printed);
+        let signatures = printed.bus.send_signature * 2;
+        row("5 both confirmations on the bus", signatures, signatures, Evidence::Printed);
+        row("total as printed", printed.totals[0], printed.totals[1], Evidence::Printed);
+        let summed = exchange(&a.slower(&b), &printed.bus);
+        row("total, the slower party in each step", summed, summed, Evidence::Recomputed);
+        let modelled = [exchange_at(&a, &b, &printed.bus), exchange_at(&b, &a, &printed.bus)];
+        row("total, waiting for the slower twice", modelled[0], modelled[1], Evidence::Recomputed);
+        row("total, executed", simulated[0], simulated[1], Evidence::Simulated);
+        let deviation = |index: usize| {
+            let percent = 100.0 * (simulated[index].as_ms_f64() / printed.totals[index].as_ms_f64() - 1.0);
+            let mark = if percent.abs() <= 100.0 * DEVIATION_MAX { Mark::Good } else { Mark::Bad };
+            Cell::number(percent, 2).marked(mark)
+        };
+        table.push(vec![
+            Cell::text("executed against printed [%]"),
+            deviation(0),
+            deviation(1),
+            Cell::text("1 % is the limit"),
+        ]);
+        table
+    }
+
+    /// True if both executed totals lie within [`DEVIATION_MAX`] of the printed ones.
+    pub(super) fn agrees(&self, simulated: [Duration; 2]) -> bool {
+        (0..2).all(|index| {
+            let ratio = simulated[index].as_ms_f64() / self.printed.totals[index].as_ms_f64();
+            (ratio - 1.0).abs() <= DEVIATION_MAX
+        })
+    }
+}
+
+/// From the first computation of a node to the end of its first exchange.
+pub(super) fn time_of_first_exchange(rows: &RunRows, node: NodeId) -> Option<Duration> {
+    let begins: SimTime = rows.work.iter().filter(|row| row.node == node).map(|row| row.time).min()?;
+    let done = |row: &&chronoseal_results::EventRow| row.node == node && row.event.kind == EventKind::ExchangeDone;
+    Some(rows.events.iter().find(done)?.time - begins)
+}
+
+/// Figure 14: an exchange of two like boards, by the model.
+pub(super) fn figure_14() -> Chart {
+    let tables = Tables::read();
+    let points = |party: &dyn Fn(Platform) -> PartyCosts| {
+        Platform::ALL
+            .into_iter()
+            .enumerate()
+            .map(|(index, platform)| {
+                let bus = if platform == Platform::SamV71 { tables.sam_sam.bus } else { tables.infineon_bus() };
+                ((index + 1) as f64, exchange(&party(platform), &bus).as_ms_f64())
+            })
+            .collect()
+    };
+    Chart {
+        caption: "Figure 14, recomputed: one exchange of two like boards".into(),
+        x: Axis::linear("1 TC224, 2 TC277, 3 TC297, 4 SAM V71", ""),
+        y: Axis::linear("time", "ms"),
+        series: vec![
+            Series {
+                name: "FourQ".into(),
+                kind: SeriesKind::Points,
+                points: points(&|platform| tables.party_in_exchange(platform)),
+            },
+            Series {
+                name: "P-256".into(),
+                kind: SeriesKind::Points,
+                points: points(&|platform| tables.party_with_p256(platform)),
+            },
+        ],
+    }
+}

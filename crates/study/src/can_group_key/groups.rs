@@ -1,0 +1,244 @@
+//! Groups of 2 to 32 units: figure 15 by the source's formulas, and the same groups executed.
+
+use std::collections::BTreeMap;
+
+use chronoseal_analysis::group_key::published::{CLASSICAL_BUS, Platform, Tables};
+use chronoseal_analysis::group_key::{BusCosts, PartyCosts, bus_time, exchanges, group, orchestration};
+use chronoseal_core::Duration;
+use chronoseal_groupkey::frame_count::frames_of_group;
+use chronoseal_groupkey::{Profile, Scheme, Transport};
+use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
+use chronoseal_runner::simulate_can;
+
+use super::scenarios::Group;
+use crate::StudyError;
+
+/// The largest group of the source.
+const N_MAX: u32 = 32;
+
+/// As the source names its schemes.
+const fn name(scheme: Scheme) -> &'static str {
+    match scheme {
+        Scheme::FullTree => "full tree",
+        Scheme::WithoutOrchestrator => "tree without the orchestrator in each logical ECU",
+        Scheme::Symmetric => "symmetric distribution",
+    }
+}
+
+/// An executed group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Executed {
+    /// From the start to the last node with the key.
+    pub(super) time: Duration,
+    /// Frames of the exchange on the bus.
+    pub(super) frames: u64,
+    /// True if every node had the key.
+    pub(super) complete: bool,
+}
+
+/// Executes one group.
+pub(super) fn execute(setting: &Group<'_>) -> Result<Executed, StudyError> {
+    let run = simulate_can(&setting.plan()?, &mut |_| true).map_err(StudyError::Scenario)?;
+    let (Some(meta), Some(found), Some(bus)) = (&run.meta.group, &run.summary.group, &run.rows.bus) else {
+        return Err(StudyError::Scenario("the simulated run had no group".into()));
+    };
+    let complete_ns = found.keys.first().map_or(0, |key| key.complete_ns());
+    Ok(Executed {
+        time: Duration::from_ns(complete_ns - meta.start_ns),
+        frames: bus.key_frames,
+        complete: found.is_established(meta),
+    })
+}
+
+/// Every scheme at every size, executed over FourQ on TC297 and CAN-FD.
+pub(super) type Sweep = BTreeMap<(Scheme, u32), Executed>;
+
+/// Sizes that are executed: every one of the source's range that a reader looks for, odd and even.
+const SIZES: [u32; 10] = [2, 3, 4, 5, 8, 12, 16, 24, 31, 32];
+
+pub(super) fn sweep() -> Result<Sweep, StudyError> {
+    let mut sweep = Sweep::new();
+    for scheme in Scheme::ALL {
+        for n in SIZES {
+            sweep.insert((scheme, n), execute(&Group { n, scheme, ..Group::SOURCE })?);
+        }
+    }
+    Ok(sweep)
+}
+
+/// The formulas with one platform, curve and bus.
+struct Model {
+    costs: PartyCosts,
+    bus: BusCosts,
+}
+
+impl Model {
+    fn of(platform: Platform) -> Self {
+        let tables = Tables::read();
+        Self { costs: tables.party_in_exchange(platform), bus: tables.infineon_bus() }
+    }
+
+    fn total(&self, scheme: Scheme, n: u32) -> Duration {
+        group(scheme, n, &self.costs, &self.bus) + orchestration(scheme, n, self.costs.sign, &self.bus)
+    }
+
+    fn curve(&self, scheme: Scheme, of: impl Fn(&Self, Scheme, u32) -> Duration) -> Vec<(f64, f64)> {
+        (2..=N_MAX).map(|n| (f64::from(n), of(self, scheme, n).as_ms_f64())).collect()
+    }
+}
+
+/// Figure 15, (i) to (v), with executed points where there are some.
+pub(super) fn figure_15(sweep: &Sweep) -> Vec<Chart> {
+    let tables = Tables::read();
+    let fourq = Model::of(Platform::Tc297);
+    let p256 = Model { costs: tables.party_with_p256(Platform::Tc297), bus: tables.infineon_bus() };
+    let classical = Model { bus: CLASSICAL_BUS, ..Model::of(Platform::Tc297) };
+    let total = |model: &Model, scheme, n| model.total(scheme, n);
+    let line = |name: &str, points| Series { name: name.into(), kind: SeriesKind::Line, points };
+    let executed = |scheme: Scheme| Series {
+        name: format!("{}, executed", name(scheme)),
+        kind: SeriesKind::Points,
+        points: sweep
+            .iter()
+            .filter(|((known, _), _)| *known == scheme)
+            .map(|((_, n), executed)| (f64::from(*n), executed.time.as_ms_f64()))
+            .collect(),
+    };
+    let chart = |caption: &str, series| Chart {
+        caption: caption.into(),
+        x: Axis::linear("ECUs", ""),
+        y: Axis::linear("time to the group key", "ms"),
+        series,
+    };
+    let full = Scheme::FullTree;
+    let tree = Scheme::WithoutOrchestrator;
+    let mut by_scheme: Vec<Series> =
+        Scheme::ALL.into_iter().map(|scheme| line(name(scheme), fourq.curve(scheme, total))).collect();
+    by_scheme.extend(Scheme::ALL.into_iter().map(executed));
+    vec![
+        chart(
+            "Figure 15 (i): the curve (full tree, TC297, orchestration included)",
+            vec![line("FourQ", fourq.curve(full, total)), line("P-256", p256.curve(full, total))],
+        ),
+        chart("Figure 15 (ii): the scheme (FourQ, TC297)", by_scheme),
+        chart(
+            "Figure 15 (iii): the board (tree without the orchestrator in each logical ECU)",
+            vec![
+                line("TC297, 24 ms an exchange", fourq.curve(tree, total)),
+                line("TC224, 60 ms an exchange", Model::of(Platform::Tc224).curve(tree, total)),
+            ],
+        ),
+        chart(
+            "Figure 15 (iv): the bus (full tree, FourQ, TC297)",
+            vec![line("CAN-FD", fourq.curve(full, total)), line("CAN", classical.curve(full, total))],
+        ),
+        chart(
+            "Figure 15 (v): time on the bus alone (full tree)",
+            vec![
+                line("CAN-FD", fourq.curve(full, |model, scheme, n| bus_time(scheme, n, &model.bus))),
+                line("CAN", classical.curve(full, |model, scheme, n| bus_time(scheme, n, &model.bus))),
+            ],
+        ),
+    ]
+}
+
+/// Every executed group against the source's bound.
+pub(super) fn bounds(sweep: &Sweep) -> Table {
+    let model = Model::of(Platform::Tc297);
+    let mut table = Table::new("Time to the group key: the source's bound, and executed (FourQ, TC297, CAN-FD)")
+        .words("scheme")
+        .numbers("ECUs", "")
+        .numbers("bound", "ms")
+        .numbers("executed", "ms")
+        .numbers("executed / bound", "")
+        .words("within")
+        .footnote(
+            "The bound is the source's formula with its measured costs, orchestration included. Executed: from the start \
+             to the last node with the key, every message and signature made and checked, the costs of the platform \
+             charged, the bus exact to the bit. Members that only listen compute too; the formula does not count them, \
+             and on a chain of logical ECUs they are on the critical path.",
+        );
+    for ((scheme, n), executed) in sweep {
+        let bound = model.total(*scheme, *n);
+        let ratio = executed.time.as_ms_f64() / bound.as_ms_f64();
+        table.push(vec![
+            Cell::text(name(*scheme)),
+            Cell::count(u64::from(*n)),
+            Cell::number(bound.as_ms_f64(), 3).from(Evidence::Recomputed),
+            if executed.complete {
+                Cell::number(executed.time.as_ms_f64(), 3).from(Evidence::Simulated)
+            } else {
+                Cell::text("no key").marked(Mark::Bad)
+            },
+            Cell::number(ratio, 3).from(Evidence::Simulated),
+            if ratio <= 1.0 { Cell::text("yes").marked(Mark::Good) } else { Cell::text("no").marked(Mark::Warn) },
+        ]);
+    }
+    table
+}
+
+/// How many executed groups lie within the source's bound, and how many there are.
+pub(super) fn within_bound(sweep: &Sweep) -> (usize, usize) {
+    let model = Model::of(Platform::Tc297);
+    let within =
+        sweep.iter().filter(|((scheme, n), executed)| executed.complete && executed.time <= model.total(*scheme, *n));
+    (within.count(), sweep.len())
+}
+
+/// Frames of a group of 32: printed, by the closed form, and counted on the bus.
+pub(super) struct Frames {
+    pub(super) table: Table,
+    /// True if every count on the bus equals the form.
+    pub(super) agree: bool,
+}
+
+pub(super) fn frames() -> Result<Frames, StudyError> {
+    const PRINTED: [[u64; 3]; 2] = [[315, 160, 224], [2016, 1024, 1408]];
+    let mut table =
+        Table::new("Frames until 32 ECUs and the orchestrator share a key, confirmation by the group apart")
+            .words("scheme")
+            .words("bus")
+            .words("profile")
+            .numbers("exchanges", "")
+            .numbers("source's count at n = 32", "")
+            .numbers("closed form", "")
+            .numbers("counted on the bus", "")
+            .words("equal")
+            .footnote(
+                "The source's general forms are 10n - 5, 5n, 7n and 64n - 32, 32n, 44n. The hardened profile sends its \
+             epoch with each orchestration and a tag with each confirmation; its group confirmation, a tag from each \
+             member and one signed word of the orchestrator, is counted on the bus and not in the form.",
+            );
+    let mut agree = true;
+    for (transport, printed) in [Transport::Fd, Transport::Classical].into_iter().zip(PRINTED) {
+        for profile in Profile::ALL {
+            for (scheme, printed) in Scheme::ALL.into_iter().zip(printed) {
+                let setting = Group { scheme, transport, profile, ..Group::SOURCE };
+                let counted = execute(&setting)?;
+                let form = u64::from(frames_of_group(scheme, profile, transport, 32, N_MAX));
+                let confirmation = match profile {
+                    Profile::AsPublished => 0,
+                    Profile::Hardened => u64::from(chronoseal_groupkey::frame_count::frames_of_group_confirmation(
+                        profile, transport, N_MAX,
+                    )),
+                };
+                let equal = counted.complete && counted.frames == form + confirmation;
+                agree &= equal && (profile == Profile::Hardened || form == printed);
+                table.push(vec![
+                    Cell::text(name(scheme)),
+                    Cell::text(transport.name()),
+                    Cell::text(profile.name()),
+                    Cell::count(u64::from(exchanges(scheme, N_MAX))),
+                    match profile {
+                        Profile::AsPublished => Cell::count(printed).from(Evidence::Printed),
+                        Profile::Hardened => Cell::na("the source has no hardened profile"),
+                    },
+                    Cell::count(form).from(Evidence::Recomputed),
+                    Cell::count(counted.frames).from(Evidence::Simulated),
+                    if equal { Cell::text("yes").marked(Mark::Good) } else { Cell::text("no").marked(Mark::Bad) },
+                ]);
+            }
+        }
+    }
+    Ok(Frames { table, agree })
+}

@@ -1,0 +1,172 @@
+//! Group keys on CAN and CAN-FD (Musuroi, Groza, Popa, Murvay, IEEE TVT 2021): study `can-group-key`.
+
+mod exchange;
+mod groups;
+mod published;
+mod scenarios;
+mod traffic;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chronoseal_analysis::group_key::published::{Reproduces, quoted};
+use chronoseal_report::{Block, Document, Held, Section, Verdict};
+use chronoseal_runner::{suite_cost, versions};
+
+use crate::{Progress, StudyError, StudyOptions, StudyOutcome};
+
+/// As read.
+pub const TITLE: &str = "Group keys on CAN and CAN-FD (IEEE TVT 2021)";
+
+/// Calls for each operation.
+const CALLS: usize = 300;
+
+/// Reproduces the work.
+///
+/// # Errors
+/// [`StudyError`] if a scenario of the study does not load or run.
+pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> Result<StudyOutcome, StudyError> {
+    let stopped = || stop.load(Ordering::Relaxed);
+    progress(0.0, "processor time of each operation");
+    let costs = suite_cost(CALLS);
+    let mut findings = Findings::default();
+
+    progress(0.1, "executing: two parties");
+    let mut exchanges = Section::new("One exchange").with(Block::Chart(exchange::figure_14()));
+    for pair in exchange::pairs() {
+        let simulated = pair.simulated()?;
+        findings.pairs_agree &= pair.agrees(simulated);
+        exchanges = exchanges.with(Block::Table(pair.table(simulated)));
+    }
+
+    let mut groups = Section::new("Groups");
+    if !stopped() {
+        progress(0.2, "executing: groups of 2 to 32");
+        let sweep = groups::sweep()?;
+        findings.within = groups::within_bound(&sweep);
+        for chart in groups::figure_15(&sweep) {
+            groups = groups.with(Block::Chart(chart));
+        }
+        groups = groups.with(Block::Table(groups::bounds(&sweep)));
+    }
+    let mut counted = Section::new("Frames");
+    if !stopped() {
+        progress(0.5, "executing: frames on both buses");
+        let frames = groups::frames()?;
+        findings.frames_agree = frames.agree;
+        counted = counted.with(Block::Table(frames.table));
+    }
+    let mut load = Section::new("Under a bus's own traffic");
+    if !stopped() {
+        progress(0.7, "executing: under recorded traffic");
+        let traffic = traffic::traffic()?;
+        findings.late = traffic.late;
+        load = load.with(Block::Table(traffic.table));
+        for chart in traffic.charts {
+            load = load.with(Block::Chart(chart));
+        }
+    }
+    findings.interrupted = stopped();
+    progress(0.98, "writing the report");
+
+    let mut primitives = Section::new("Operations").with(Block::Table(published::table_3()));
+    for table in published::primitives(&costs) {
+        primitives = primitives.with(Block::Table(table));
+    }
+    for chart in published::figures_11_and_12(&costs) {
+        primitives = primitives.with(Block::Chart(chart));
+    }
+    let document = Document {
+        title: TITLE.into(),
+        subtitle: "Musuroi, Groza, Popa, Murvay: station-to-station exchanges over FourQ, joined to a group key by an orchestrator. Printed, recomputed, executed in virtual time, and the operations measured on this host.".into(),
+        verdict: findings.verdict(),
+        sections: vec![
+            Section::new("What the text quotes").with(Block::Table(published::quoted_totals())),
+            exchanges,
+            groups,
+            counted,
+            load,
+            primitives,
+            Section::new("Other works").with(Block::Table(published::table_1())),
+            Section::new("Not there yet").with(Block::Notes(vec![
+                "The exchange on a live bus: nothing here was measured on a wire, emulated or real; only the processor times of this host are measurements.".into(),
+                "Modern baselines beside it (a group by MLS, a key server with pre-shared keys).".into(),
+                "The source's recordings of a bus: it published none. The recordings here are of other vehicles.".into(),
+            ])),
+        ]
+        .into_iter()
+        .filter(|section| !section.blocks.is_empty())
+        .collect(),
+        environment: versions()
+            .into_iter()
+            .chain([(
+                "operations measured on processor".to_owned(),
+                costs.cpu.map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
+            )])
+            .collect(),
+    };
+    Ok(StudyOutcome { document, pages: Vec::new() })
+}
+
+/// What the verdict rests on.
+struct Findings {
+    pairs_agree: bool,
+    /// Executed groups within the source's bound, and all of them.
+    within: (usize, usize),
+    frames_agree: bool,
+    /// Late frames of a car's traffic without and with the exchange.
+    late: (u64, u64),
+    interrupted: bool,
+}
+
+impl Default for Findings {
+    fn default() -> Self {
+        Self { pairs_agree: true, within: (0, 0), frames_agree: false, late: (0, 0), interrupted: false }
+    }
+}
+
+impl Findings {
+    fn verdict(&self) -> Verdict {
+        let quoted = quoted();
+        let count = |wanted: &[Reproduces]| quoted.iter().filter(|row| wanted.contains(&row.reproduces)).count();
+        let (yes, no) = (count(&[Reproduces::Yes]), count(&[Reproduces::No, Reproduces::NotForClassical]));
+        let reproduced = self.pairs_agree && self.frames_agree && !self.interrupted;
+        let held = match (reproduced, self.within.0 == self.within.1) {
+            (true, true) => Held::Yes,
+            (true, false) => Held::Mixed,
+            (false, _) => Held::No,
+        };
+        let text = match held {
+            Held::Yes => "The source's exchanges, frame counts and bounds hold when its protocol is executed.",
+            Held::Mixed => {
+                "The source's exchanges and frame counts hold when its protocol is executed; some of its bounds on whole groups do not."
+            }
+            Held::No if self.interrupted => "The study was stopped before its end; what is there is marked.",
+            Held::No => "Something does not hold: an executed exchange or a count of frames differs from the source.",
+        };
+        let mut points = vec![
+            format!(
+                "Of {} totals and claims quoted in the text, {yes} follow from its own tables, {no} do not; the others nearly do, or have no figure.",
+                quoted.len()
+            ),
+            if self.pairs_agree {
+                "Both measured exchanges (two SAM V71; TC297 and TC277) are met within 1 % when executed at the boards' prices.".into()
+            } else {
+                "An executed exchange differs from the measured one by more than 1 %.".to_owned()
+            },
+        ];
+        if self.within.1 > 0 {
+            points
+                .push(format!("{} of {} executed groups lie within the source's bound.", self.within.0, self.within.1));
+        }
+        if self.frames_agree {
+            points.push("Frames counted on the bus equal the closed forms: 315, 160 and 224 on CAN-FD, 2016, 1024 and 1408 on CAN at n = 32.".into());
+        }
+        if !self.interrupted {
+            points.push(format!(
+                "Under a real car's traffic, {} of its frames are late without an exchange and {} with the fastest scheme.",
+                self.late.0, self.late.1
+            ));
+        }
+        Verdict { held, text: text.into(), points }
+    }
+}

@@ -1,0 +1,113 @@
+//! The scenarios of the study: one text with the parts that vary.
+
+use chronoseal_core::NodeId;
+use chronoseal_groupkey::{Profile, Scheme, Transport};
+use chronoseal_scenario::plan::CanPlan;
+use chronoseal_scenario::{NoFiles, load_can};
+
+use crate::StudyError;
+
+/// A group on a bus, as the source reckons with it.
+#[derive(Clone, Debug)]
+pub(super) struct Group<'a> {
+    /// Members; the orchestrator is one node more.
+    pub(super) n: u32,
+    pub(super) scheme: Scheme,
+    pub(super) profile: Profile,
+    pub(super) transport: Transport,
+    pub(super) suite: &'a str,
+    /// A built-in platform for each member in turn; the first one is the orchestrator's too.
+    pub(super) platforms: &'a [&'a str],
+    /// A built-in recording that is replayed meanwhile.
+    pub(super) background: Option<&'a str>,
+    /// Nominal bit rate.
+    pub(super) bit_rate: &'a str,
+    /// When the exchange begins.
+    pub(super) start: &'a str,
+    /// How long the run lasts.
+    pub(super) duration: &'a str,
+}
+
+impl Group<'_> {
+    /// The fastest setting of the source: TC297, FourQ, CAN-FD at 1 and 2 Mbit/s, as published.
+    pub(super) const SOURCE: Group<'static> = Group {
+        n: 32,
+        scheme: Scheme::FullTree,
+        profile: Profile::AsPublished,
+        transport: Transport::Fd,
+        suite: "fourq",
+        platforms: &["tc297"],
+        background: None,
+        bit_rate: "1Mbit/s",
+        start: "0s",
+        duration: "20s",
+    };
+
+    /// Its scenario, as a user would write it.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "schema_version = 1\nname = \"group\"\nduration = \"{}\"\n\n[network.can_bus]\nbit_rate = \"{}\"\n",
+            self.duration, self.bit_rate
+        );
+        if self.transport == Transport::Fd {
+            text += "data_bit_rate = \"2Mbit/s\"\n";
+        }
+        text += &format!(
+            "\n[group_key]\norchestrator = \"soecu\"\nsuite = \"{}\"\nscheme = \"{}\"\nprofile = \"{}\"\nstart = \"{}\"\n",
+            self.suite,
+            self.scheme.name(),
+            self.profile.name(),
+            self.start
+        );
+        let mut platforms: Vec<&str> = self.platforms.to_vec();
+        platforms.sort_unstable();
+        platforms.dedup();
+        for platform in platforms {
+            text += &format!("\n[[platforms]]\nname = \"{platform}\"\nbuiltin = \"{platform}\"\n");
+        }
+        let node = |name: String, platform: &str| {
+            format!("\n[[nodes]]\nname = \"{name}\"\nplatform = \"{platform}\"\nclock = \"ideal\"\n")
+        };
+        text += &node("soecu".into(), self.platforms[0]);
+        for member in 0..self.n as usize {
+            text += &node(format!("ecu{}", member + 1), self.platforms[member % self.platforms.len()]);
+        }
+        if let Some(background) = self.background {
+            text += "\n[[nodes]]\nname = \"rest-of-the-bus\"\nclock = \"ideal\"\n";
+            text += &format!(
+                "\n[[background]]\nname = \"{background}\"\nfrom = \"rest-of-the-bus\"\nbuiltin = \"{background}\"\n"
+            );
+        }
+        text
+    }
+
+    pub(super) fn plan(&self) -> Result<CanPlan, StudyError> {
+        load_can("can-group-key", self.text().as_bytes(), &[], &NoFiles)
+            .map_err(|problems| StudyError::Scenario(problems.render()))
+    }
+}
+
+/// The node of the `index`-th member.
+pub(super) const fn member(index: u16) -> NodeId {
+    NodeId(index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_group_loads() {
+        for scheme in Scheme::ALL {
+            for profile in Profile::ALL {
+                for transport in Transport::ALL {
+                    for background in [None, Some("car-busmaster")] {
+                        let group = Group { scheme, profile, transport, background, n: 5, ..Group::SOURCE };
+                        let plan = group.plan().unwrap_or_else(|error| panic!("{error}"));
+                        assert_eq!(plan.group_key.map(|group| group.members.len()), Some(5));
+                    }
+                }
+            }
+        }
+    }
+}
