@@ -61,7 +61,7 @@ def main():
     # While a long frame of one is on the bus, both queue a short one: the lower identifier goes first, whoever sent
     # it, and whenever.
     long = can.Message(arbitration_id=0x300, is_extended_id=False, is_fd=True, bitrate_switch=False, data=bytes(64))
-    rounds = 20
+    rounds = 100
     for index in range(rounds):
         one.send(long)
         one.send(can.Message(arbitration_id=0x200, is_extended_id=False, data=[index]))

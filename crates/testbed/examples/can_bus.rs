@@ -1,14 +1,14 @@
 //! A CAN FD bus at 500 kbit/s and 2 Mbit/s for clients of python-can, in a network namespace of its own.
 //!
 //! `cargo run -p chronoseal-testbed --example can_bus -- CLIENTS SECONDS PROGRAM [ARGUMENT...]` opens a bus for CLIENTS
-//! clients (ports 43113 and up), runs PROGRAM beside it, and says afterwards what was on the bus, in candump's format,
-//! and how exactly frames were released.
+//! clients (ports 43113 and up), runs PROGRAM beside it, and says afterwards what was on the bus and how late frames
+//! were released.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::process::{Command, ExitCode};
 
-use chronoseal_core::{Duration, Rate, SimTime};
-use chronoseal_results::{Direction, distribution::Distribution};
+use chronoseal_core::{Duration, Rate};
+use chronoseal_results::{Direction, Distribution};
 use chronoseal_testbed::can::{
     CanServerConfig, GuestKind, LISTENER, MulticastGroup, enter_private_loopback, serve_bus,
 };
@@ -44,19 +44,38 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let outcome = serve_bus(&config, interrupt::flag())?;
     client.kill()?;
     client.wait()?;
-    let seen_by_bus =
-        outcome.rows.captures.iter().filter(|row| row.node == LISTENER && row.direction == Direction::Departure);
-    for row in seen_by_bus {
+    let carried = outcome.rows.frames.iter().filter(|row| row.at == LISTENER).count();
+    println!("the bus carried {carried} frames; the first of them:");
+    let captures = &outcome.rows.captures;
+    let seen_by_bus = captures.iter().filter(|row| row.node == LISTENER && row.direction == Direction::Departure);
+    for row in seen_by_bus.take(5) {
         let frame = CanFrame::parse(&row.bytes)?;
         println!(
-            "({:.6}) bus {:x} {:02x?}",
-            (row.time - SimTime::ZERO).as_us_f64() / 1e6,
+            "  {:>12} {:3x} {:?} {} bytes",
+            row.time.to_string(),
             frame.id().raw(),
-            frame.data()
+            frame.kind(),
+            frame.data().len()
         );
     }
     let mut errors: Vec<i64> = outcome.rows.releases.iter().map(|row| row.error.as_ns()).collect();
-    println!("release error: {:?}", Distribution::of(&mut errors));
-    println!("{:?} {:?}", outcome.host, outcome.warnings);
+    match Distribution::of(&mut errors) {
+        None => println!("no frame was released"),
+        Some(error) => println!(
+            "{} copies released: median {} us late, 99 % {} us, at most {:.1} us",
+            error.n,
+            in_us(error.p50_ns),
+            in_us(error.p99_ns),
+            error.max_ns as f64 / 1e3
+        ),
+    }
+    for warning in &outcome.warnings {
+        println!("warning: {warning}");
+    }
     Ok(())
+}
+
+/// "n/a" where there are too few samples.
+fn in_us(time_ns: Option<i64>) -> String {
+    time_ns.map_or("n/a".into(), |time_ns| format!("{:.1}", time_ns as f64 / 1e3))
 }

@@ -1,7 +1,8 @@
-//! The bus's end of python-can's `udp_multicast` interface: loopback only.
+//! The bus's end of python-can's `udp_multicast` interface: IPv4 over loopback only. What a Linux sends to an IPv6
+//! group by way of its loopback interface it does not hear.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use chronoseal_core::DiscardReason;
@@ -19,17 +20,14 @@ const BUFFER_LEN: usize = 1 << 20;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MulticastGroup {
     /// python-can calls it the channel.
-    pub group: IpAddr,
+    pub group: Ipv4Addr,
     /// Clients of one port hear each other without the bus, so each has its own.
     pub port: u16,
 }
 
 impl MulticastGroup {
-    /// python-can's IPv4 group.
-    pub const GROUP: IpAddr = IpAddr::V4(Ipv4Addr::new(239, 74, 163, 2));
-    /// python-can's IPv6 group, its default.
-    pub const GROUP_V6: IpAddr =
-        IpAddr::V6(Ipv6Addr::new(0xff15, 0x7079, 0x7468, 0x6f6e, 0x6465, 0x6d6f, 0x6d63, 0x6173));
+    /// python-can's IPv4 group. Its default is another one, for IPv6.
+    pub const GROUP: Ipv4Addr = Ipv4Addr::new(239, 74, 163, 2);
     /// python-can's port.
     pub const PORT: u16 = 43113;
 
@@ -41,7 +39,7 @@ impl MulticastGroup {
 
 impl std::fmt::Display for MulticastGroup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        SocketAddr::new(self.group, self.port).fmt(f)
+        SocketAddrV4::new(self.group, self.port).fmt(f)
     }
 }
 
@@ -67,32 +65,26 @@ pub(crate) enum Datagram {
 impl Multicast {
     /// Joins the group on the loopback interface.
     pub(crate) fn join(at: &MulticastGroup) -> io::Result<Self> {
-        let receiver = socket(at)?;
-        let sender = socket(at)?;
+        let to = SocketAddrV4::new(at.group, at.port);
+        if !at.group.is_multicast() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is no multicast group", at.group)));
+        }
+        let receiver = socket()?;
         receiver.set_reuse_address(true)?;
         receiver.set_reuse_port(true)?;
         // More than the default if the kernel grants it; what does not fit is lost, as on any UDP socket.
         let _ = receiver.set_recv_buffer_size(BUFFER_LEN);
         // Bound to the group, not to any address: nothing but this group's datagrams comes in.
-        receiver.bind(&SocketAddr::new(at.group, at.port).into())?;
-        match at.group {
-            IpAddr::V4(group) => {
-                receiver.join_multicast_v4(&group, &Ipv4Addr::LOCALHOST)?;
-                sender.set_multicast_if_v4(&Ipv4Addr::LOCALHOST)?;
-                sender.set_multicast_ttl_v4(0)?;
-                sender.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
-            }
-            IpAddr::V6(group) => {
-                let loopback = nix::net::if_::if_nametoindex("lo")?;
-                receiver.join_multicast_v6(&group, loopback)?;
-                sender.set_multicast_if_v6(loopback)?;
-                sender.set_multicast_hops_v6(0)?;
-                sender.bind(&SocketAddr::from((Ipv6Addr::LOCALHOST, 0)).into())?;
-            }
-        }
+        receiver.bind(&to.into())?;
+        receiver.join_multicast_v4(&at.group, &Ipv4Addr::LOCALHOST)?;
+        let sender = socket()?;
+        sender.set_multicast_if_v4(&Ipv4Addr::LOCALHOST)?;
+        // It may not leave this host even if somebody routes loopback elsewhere.
+        sender.set_multicast_ttl_v4(0)?;
+        sender.bind(&SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0).into())?;
         let (receiver, sender) = (UdpSocket::from(receiver), UdpSocket::from(sender));
         let own_port = sender.local_addr()?.port();
-        Ok(Self { receiver, sender, to: SocketAddr::new(at.group, at.port), own_port })
+        Ok(Self { receiver, sender, to: to.into(), own_port })
     }
 
     /// The next datagram, or `None` if there is none yet. A frame is written to the front of `buffer`.
@@ -123,12 +115,8 @@ impl Multicast {
     }
 }
 
-fn socket(at: &MulticastGroup) -> io::Result<Socket> {
-    if !at.group.is_multicast() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{} is no multicast group", at.group)));
-    }
-    let domain = if at.group.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
-    let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
+fn socket() -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_nonblocking(true)?;
     Ok(socket)
 }

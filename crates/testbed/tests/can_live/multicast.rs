@@ -239,7 +239,7 @@ fn an_address_that_is_no_group_is_refused() {
     let config = CanServerConfig {
         timing: timing(),
         carries_fd: true,
-        guests: vec![GuestKind::Multicast(MulticastGroup { group: Ipv4Addr::LOCALHOST.into(), port: 43113 })],
+        guests: vec![GuestKind::Multicast(MulticastGroup { group: Ipv4Addr::LOCALHOST, port: 43113 })],
         duration: Duration::from_ms(10),
         capture: false,
         fifo: false,
