@@ -1,7 +1,16 @@
 //! The seam of public-key cryptography: what a [`Suite`] of key agreement and signature offers to protocols.
 //!
 //! A suite is a type without values; a protocol is generic over it. Private things are types of the suite, wiped when
-//! dropped and shown by no formatter; what goes on the wire is bytes.
+//! dropped and shown by no formatter; what goes on the wire is bytes. Not wiped is what arithmetic and moves leave on the
+//! stack: a program that must clear that too runs the operation on a stack that it wipes afterwards.
+//!
+//! | suite | share, key [byte] | agreement | signature | strict about |
+//! |---|---|---|---|---|
+//! | [`FourQ`] | 32, 32 | cofactor 392 cleared, y coordinate | SchnorrQ, SHA-512 | encodings, order, reduced S |
+//! | [`P256`] | 33, 33 | ECDH, x coordinate | ECDSA, SHA-256, RFC 6979 | compressed points, low s |
+//! | [`X25519Ed25519`] | 32, 32 | X25519 | Ed25519 | encodings, order, s, commitment |
+//!
+//! `aws_lc::P256`, with the feature `aws-lc`, gives the same bytes as [`P256`] in less time.
 
 #[cfg(feature = "aws-lc")]
 pub mod aws_lc;

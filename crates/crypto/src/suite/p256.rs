@@ -90,7 +90,7 @@ impl Suite for P256 {
         }
         // The group has prime order: a point of the curve that is not the identity gives no secret of small order.
         let point = decode(peer).ok_or(AgreementError::NotAPoint)?;
-        let shared = p256::ecdh::diffie_hellman(secret.0, point.as_affine());
+        let shared = p256::ecdh::diffie_hellman(&secret.0, point.as_affine());
         Ok(AgreedSecret::from_array((*shared.raw_secret_bytes()).into()))
     }
 
