@@ -2,6 +2,7 @@
 //!
 //! The protocol, executed, is held against these in the tests.
 
+use crate::identifier::Step;
 use crate::profile::{Profile, Scheme, Transport};
 use chronoseal_crypto::suite::SIGNATURE_LEN;
 
@@ -37,6 +38,18 @@ pub const fn distribution_len(profile: Profile) -> usize {
     match profile {
         Profile::AsPublished => MASTER_SECRET_LEN + SIGNATURE_LEN,
         Profile::Hardened => FRESHNESS_LEN + MASTER_SECRET_LEN + SIGNATURE_LEN + TAG_LEN,
+    }
+}
+
+/// Length of a message by its step [byte], where a share has `share_len`.
+pub const fn message_len(step: Step, profile: Profile, share_len: usize) -> usize {
+    match step {
+        Step::Orchestration | Step::Start | Step::Commit | Step::DirectAssignment => orchestration_len(profile),
+        Step::ShareFirst | Step::ShareSecond => share_len,
+        Step::ConfirmationFirst | Step::ConfirmationSecond => confirmation_len(profile),
+        Step::Distribution => distribution_len(profile),
+        Step::Ready => TAG_LEN,
+        Step::Abort => ABORT_LEN,
     }
 }
 

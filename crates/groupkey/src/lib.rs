@@ -1,6 +1,8 @@
 //! Group keys on CAN and CAN FD.
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 
+#[cfg(feature = "std")]
+pub mod adversary;
 pub mod crypto_stack;
 mod distribution;
 pub mod frame_count;

@@ -5,7 +5,7 @@ use chronoseal_crypto::suite::{SECRET_LEN, Share, Suite};
 use chronoseal_crypto::symmetric::Key128;
 
 use crate::crypto_stack::{CryptoInterface, CryptoServiceManager, Job, JobPriority, Owner, Request, Response};
-use crate::frame_count::{ABORT_LEN, TAG_LEN, confirmation_len, distribution_len, orchestration_len};
+use crate::frame_count::{ABORT_LEN, confirmation_len, message_len};
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
 use crate::keys::Secret;
 use crate::profile::{Installation, MEMBERS_MAX, Scheme};
@@ -108,9 +108,12 @@ pub(crate) struct Manager<S: Suite> {
     events: [Option<Event>; EVENTS_LEN],
     events_head: usize,
     events_len: usize,
-    /// Shares of pairs since the last key: what the symmetric scheme's key is derived from, and for the orchestrator those
-    /// that came before their turn.
+    /// Shares of pairs: those the symmetric scheme's next key is derived from, and for the orchestrator those that came
+    /// before their turn.
     pair_shares: [[Option<Share>; 2]; MEMBERS_MAX],
+    /// A master secret has been sent with these; the next share begins a new collection. All who listen see that alike,
+    /// whether they belong to the group or not.
+    is_delivered: bool,
     pub(crate) key: Option<GroupKey>,
     pub(crate) candidate: Option<Candidate>,
     pub(crate) last_failure: Option<Failure>,
@@ -139,6 +142,7 @@ impl<S: Suite> Manager<S> {
             events_head: 0,
             events_len: 0,
             pair_shares: [[None; 2]; MEMBERS_MAX],
+            is_delivered: false,
             key: None,
             candidate: None,
             last_failure: None,
@@ -190,6 +194,12 @@ impl<S: Suite> Manager<S> {
 
     pub(crate) fn channel(&self, pair: Address) -> Option<&Key128> {
         self.secrets[pair.index()].as_ref()?.channel.as_ref()
+    }
+
+    /// Everything it holds.
+    #[cfg(feature = "std")]
+    pub(crate) fn all_secrets(&self) -> impl Iterator<Item = (&Secret, Option<&Key128>)> {
+        self.secrets.iter().flatten().map(|logical| (&logical.secret, logical.channel.as_ref()))
     }
 
     pub(crate) fn set_secret(&mut self, address: Address, secret: Secret) {
@@ -287,17 +297,29 @@ impl<S: Suite> Manager<S> {
     fn note_pair_share(&mut self, pair: Address, side: Side, share: &[u8]) {
         let position = self.tree.children(pair).and_then(|(member, _)| self.roster.position(member));
         if let Some(position) = position {
+            self.begin_collection();
             self.pair_shares[position][side.index()] = Share::new(share);
         }
     }
 
-    /// A pair's share heard since the last key.
+    fn begin_collection(&mut self) {
+        if core::mem::take(&mut self.is_delivered) {
+            self.pair_shares = [[None; 2]; MEMBERS_MAX];
+        }
+    }
+
+    /// A master secret was on the bus, for whomever.
+    pub(crate) const fn on_delivery(&mut self) {
+        self.is_delivered = true;
+    }
+
+    /// A pair's share heard before its turn.
     pub(crate) fn pair_share(&self, pair: Address, side: Side) -> Option<Share> {
         let (member, _) = self.tree.children(pair)?;
         self.pair_shares[self.roster.position(member)?][side.index()]
     }
 
-    /// The shares of all pairs formed since the last key, hashed in the order of the roster.
+    /// The shares of the pairs formed last, hashed in the order of the roster.
     pub(crate) fn pair_shares_digest(&self) -> [u8; 32] {
         let mut digest = [0; 32];
         for (position, shares) in self.pair_shares.iter().enumerate() {
@@ -315,6 +337,7 @@ impl<S: Suite> Manager<S> {
     pub(crate) fn forget_pair_shares(&mut self, pair: Address) {
         let position = self.tree.children(pair).and_then(|(member, _)| self.roster.position(member));
         if let Some(position) = position.filter(|_| self.tree.is_pair(pair)) {
+            self.begin_collection();
             self.pair_shares[position] = [None; 2];
         }
     }
@@ -475,7 +498,6 @@ impl<S: Suite> Manager<S> {
         let Some(candidate) = self.candidate.take() else { return };
         let epoch = candidate.epoch;
         self.key = Some(GroupKey { key: candidate.secret.traffic_key(), epoch });
-        self.pair_shares = [[None; 2]; MEMBERS_MAX];
         self.tell(EventKind::KeyInstalled, u64::from(epoch), i64::from(epoch));
     }
 
@@ -506,15 +528,7 @@ impl<S: Suite> Manager<S> {
 
     /// Length of a message by its step [byte].
     pub(crate) fn message_len(&self, step: Step) -> usize {
-        let profile = self.settings.profile;
-        match step {
-            Step::Orchestration | Step::Start | Step::Commit | Step::DirectAssignment => orchestration_len(profile),
-            Step::ShareFirst | Step::ShareSecond => S::SHARE_LEN,
-            Step::ConfirmationFirst | Step::ConfirmationSecond => confirmation_len(profile),
-            Step::Distribution => distribution_len(profile),
-            Step::Ready => TAG_LEN,
-            Step::Abort => ABORT_LEN,
-        }
+        message_len(step, self.settings.profile, S::SHARE_LEN)
     }
 
     /// Stops at once and forgets what is under way; keys stay.

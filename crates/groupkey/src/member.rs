@@ -115,6 +115,7 @@ impl<S: Suite> Member<S> {
                 self.manager.on_exchange_frame(identifier, data, rx_at);
             }
             Step::Distribution if identifier.first == self.manager.own => {
+                self.manager.on_delivery();
                 if let Some(message) = self.assemble(identifier, data, rx_at) {
                     self.on_distribution(message, rx_at);
                 }
@@ -124,7 +125,8 @@ impl<S: Suite> Member<S> {
                     self.on_commit(&message, rx_at);
                 }
             }
-            Step::Distribution | Step::Commit | Step::Ready | Step::Abort => {}
+            Step::Distribution => self.manager.on_delivery(),
+            Step::Commit | Step::Ready | Step::Abort => {}
         }
     }
 

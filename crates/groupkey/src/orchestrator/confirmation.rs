@@ -111,6 +111,7 @@ impl<S: Suite> Orchestrator<S> {
 
     fn serve(&mut self, member: Address, message: Text) {
         self.send(self.distribution_identifier(member), message);
+        self.manager.on_delivery();
         self.is_served[member.index()] = true;
         self.phase = Phase::Distributing(Distributing::Next);
     }

@@ -83,6 +83,8 @@ pub struct Bus<S: Suite> {
     /// How often each operation was charged, by station.
     pub works: BTreeMap<(usize, &'static str), usize>,
     pub fault: Option<Fault>,
+    /// The tree before anything happened.
+    pub first_tree: Tree,
 }
 
 pub fn free(_: &str) -> Duration {
@@ -92,7 +94,10 @@ pub fn free(_: &str) -> Duration {
 impl<S: Suite> Bus<S> {
     pub fn new(stations: Vec<Station<S>>) -> Self {
         let slot = |station| Slot { station, cost: free, busy_until: None, waiting: VecDeque::new(), wake_at: None };
+        let Some(Station::Orchestrator(first)) = stations.first() else { panic!("station 0 is the orchestrator") };
+        let first_tree = first.tree().clone();
         Self {
+            first_tree,
             slots: stations.into_iter().map(slot).collect(),
             queue: VecDeque::new(),
             frame_until: None,

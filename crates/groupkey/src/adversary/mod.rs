@@ -1,0 +1,9 @@
+//! The other side: what somebody can work out from what they hold and hear, and what they can put on the bus.
+//!
+//! Needs the standard library, unlike everything else here; no station does.
+
+mod knowledge;
+mod node;
+
+pub use knowledge::Knowledge;
+pub use node::{Adversary, Attack};
