@@ -128,7 +128,8 @@ impl<S: Suite> Knowledge<S> {
             Step::Start => self.start = stamp,
             Step::ShareFirst | Step::ShareSecond => {
                 let side = identifier.step as usize - Step::ShareFirst as usize;
-                let known = self.records.iter_mut().rev().find(|record| record.id == id && record.shares[side].is_none());
+                let known =
+                    self.records.iter_mut().rev().find(|record| record.id == id && record.shares[side].is_none());
                 let share = Share::new(message.as_bytes());
                 match known {
                     Some(record) => record.shares[side] = share,

@@ -304,6 +304,10 @@ impl<S: Suite> Orchestrator<S> {
             Step::Ready => {}
             // Only the orchestrator sends these: somebody speaks in its name.
             Step::Orchestration | Step::Start | Step::Commit | Step::Distribution | Step::DirectAssignment => {
+                let len = self.manager.message_len(identifier.step);
+                if self.manager.inbox.push(identifier, data, len, rx_at) == Ok(None) {
+                    return;
+                }
                 let (exchange, peer) = (identifier.exchange(), self.manager.own);
                 let reason = AbortReason::OrchestrationRefused;
                 let failure = Failure { exchange, stage: Stage::Orchestration, peer, reason };

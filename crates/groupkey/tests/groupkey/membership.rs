@@ -140,7 +140,8 @@ fn operations_that_make_no_sense_are_refused_and_change_nothing() {
         bus.orchestrator_mut().schedule(at(0), Operation::Add(Address(9))),
         Err(OperationError::UnknownAddress(Address(9)))
     );
-    for refused in [Operation::Remove(Address(1)), Operation::Remove(Address(2)), Operation::Add(Address(2)), Operation::Merge]
+    for refused in
+        [Operation::Remove(Address(1)), Operation::Remove(Address(2)), Operation::Add(Address(2)), Operation::Merge]
     {
         let now = bus.now;
         bus.orchestrator_mut().schedule(now, refused).unwrap();

@@ -32,9 +32,11 @@ fn removed_member_is_shut_out<S: Suite>(scheme: Scheme, profile: Profile, n: usi
     bus.start();
     bus.run(Duration::from_s(9));
     let old = bus.common_key();
-    let root_before = bus.orchestrator().tree().root().map(|root| {
-        *bus.orchestrator().logical_secret(root).expect("it follows the root").expose()
-    });
+    let root_before = bus
+        .orchestrator()
+        .tree()
+        .root()
+        .map(|root| *bus.orchestrator().logical_secret(root).expect("it follows the root").expose());
 
     // Everything it holds while it is a member, before any of it is wiped.
     let mut held = knowledge_of(&bus, profile, &[&old]);
@@ -45,9 +47,11 @@ fn removed_member_is_shut_out<S: Suite>(scheme: Scheme, profile: Profile, n: usi
     operate(&mut bus, Operation::Remove(Address(removed as u8)));
     let new = bus.station(0).key().unwrap();
     assert_ne!(new, old);
-    let root_after = bus.orchestrator().tree().root().map(|root| {
-        *bus.orchestrator().logical_secret(root).expect("it follows the root").expose()
-    });
+    let root_after = bus
+        .orchestrator()
+        .tree()
+        .root()
+        .map(|root| *bus.orchestrator().logical_secret(root).expect("it follows the root").expose());
     assert!(root_before.is_none() || root_before != root_after, "the root has to be renewed");
 
     // And all frames, those of the removal included, and what it may have kept afterwards.
@@ -55,7 +59,7 @@ fn removed_member_is_shut_out<S: Suite>(scheme: Scheme, profile: Profile, n: usi
     held.take_from(bus.member(removed));
     held.take_seed(seed(2, removed as u8), DRAWS);
     let secrets = held.derive_all();
-    assert!(held.gives(&old) , "{scheme:?}: the derivation finds the key it was a member for, among {secrets} secrets");
+    assert!(held.gives(&old), "{scheme:?}: the derivation finds the key it was a member for, among {secrets} secrets");
     assert!(!held.gives(&new), "{scheme:?} {profile:?} {n} -{removed}: a removed member knows the new key");
 
     // The same derivation does find the new key for whoever is still a member.
