@@ -48,7 +48,8 @@ pub fn can_bits(data: &[u8]) {
             Err(_) => return,
         }
     }
-    if seen.len() < 7 || !seen[seen.len() - 6..].iter().all(|bit| *bit) || receiver.push(true) != Ok(Progress::Complete) {
+    if seen.len() < 7 || !seen[seen.len() - 6..].iter().all(|bit| *bit) || receiver.push(true) != Ok(Progress::Complete)
+    {
         return;
     }
     let sent = plain::encode(&receiver.frame());

@@ -21,7 +21,7 @@ fn port(node: u16) -> Attachment {
 /// Every node queues its frames at once; runs until the bus is idle. Frames delivered.
 fn saturate(nodes: u16) -> u64 {
     let bus = CanBusConfig {
-        timing: BitTiming::new(&BitTimingConfig::new(Rate(500_000), Rate(2_000_000))).unwrap(),
+        timing: BitTiming::new(&BitTimingConfig::new(Rate(500_000), Rate(2_000_000))).expect("a usual timing"),
         carries_fd: true,
         controllers: (0..nodes).map(|node| ControllerConfig::new(port(node))).collect(),
         bits_between_errors: None,
@@ -29,14 +29,15 @@ fn saturate(nodes: u16) -> u64 {
         babblers: Vec::new(),
         load_window: None,
     };
-    let mut network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 }).unwrap();
+    let mut network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 })
+        .expect("one bus, one controller for each node");
     let (mut frames, mut out) = (FrameStore::new(), Vec::new());
     let mut timers: BinaryHeap<Reverse<(SimTime, MediumTimer)>> = BinaryHeap::new();
     network.start(SimTime::ZERO, &mut frames, &mut out);
     for number in 0..FRAMES {
         for node in 0..nodes {
-            let id = CanId::standard(number << 5 | node).unwrap();
-            let frame = CanFrame::fd(id, &[number as u8; 64], true).unwrap();
+            let id = CanId::standard(number << 5 | node).expect("11 bits");
+            let frame = CanFrame::fd(id, &[number as u8; 64], true).expect("64 bytes");
             let queued = frames.allocate(FrameLabel::default());
             let len = frame.emit(frames.buffer(queued));
             frames.set_len(queued, len);

@@ -3,8 +3,8 @@
 //! No clock, no socket, no randomness but a seeded generator handed in. The simulator drives a [`medium::Medium`] with
 //! virtual time, the emulator drives the same one with the wall clock and carries real packets between real processes.
 //!
-//! The types that matter: the [`medium::Medium`] trait, the seam to a driver, and [`schedule::ScheduleTable`], who may
-//! use the wires of a time-triggered cluster when.
+//! The types that matter: the [`medium::Medium`] trait, the seam to a driver, [`schedule::ScheduleTable`], who may use
+//! the wires of a time-triggered cluster when, and [`can::CanNetwork`], CAN buses and their gateways.
 //!
 //! ```
 //! use chronoseal_core::{Duration, Rate};

@@ -24,7 +24,7 @@ fn split_mix(state: &mut u64) -> u64 {
 fn frames(len: usize, make: impl Fn(CanId, &[u8]) -> CanFrame) -> Vec<CanFrame> {
     let mut state = 7;
     let one = |_| {
-        let id = CanId::extended(split_mix(&mut state) as u32 & 0x1fff_ffff).unwrap();
+        let id = CanId::extended(split_mix(&mut state) as u32 & 0x1fff_ffff).expect("29 bits");
         let mut data = [0; 64];
         for chunk in data.chunks_exact_mut(8) {
             chunk.copy_from_slice(&split_mix(&mut state).to_le_bytes());
@@ -35,10 +35,10 @@ fn frames(len: usize, make: impl Fn(CanId, &[u8]) -> CanFrame) -> Vec<CanFrame> 
 }
 
 fn frame_timing(criterion: &mut Criterion) {
-    let timing = BitTiming::new(&BitTimingConfig::new(Rate(500_000), Rate(2_000_000))).unwrap();
-    let fd_64 = frames(64, |id, data| CanFrame::fd(id, data, true).unwrap());
-    let fd_8 = frames(8, |id, data| CanFrame::fd(id, data, true).unwrap());
-    let classical_8 = frames(8, |id, data| CanFrame::classical(id, data).unwrap());
+    let timing = BitTiming::new(&BitTimingConfig::new(Rate(500_000), Rate(2_000_000))).expect("a usual timing");
+    let fd_64 = frames(64, |id, data| CanFrame::fd(id, data, true).expect("a length that frames have"));
+    let fd_8 = frames(8, |id, data| CanFrame::fd(id, data, true).expect("a length that frames have"));
+    let classical_8 = frames(8, |id, data| CanFrame::classical(id, data).expect("at most 8 bytes"));
     let mut group = criterion.benchmark_group("frame-timing");
     group.throughput(Throughput::Elements(FRAMES as u64));
     for (name, frames) in [("fd-64", &fd_64), ("fd-8", &fd_8), ("classical-8", &classical_8)] {

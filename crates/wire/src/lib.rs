@@ -1,12 +1,13 @@
-//! Frame formats: what the bytes on a time-triggered Ethernet mean.
+//! Frame formats: what the bytes on a time-triggered Ethernet and on a CAN bus mean.
 //!
 //! This crate does no I/O, allocates nothing, keeps no state, knows no schedule and checks no authentication tag. Every
 //! format comes as a pair: a reader that refuses bytes it cannot vouch for, and an `emit` that writes what the reader
 //! accepts. Readers never panic, whatever the bytes; every refusal converts into a
 //! [`DiscardReason`](chronoseal_core::DiscardReason), so that a receiver can count it.
 //!
-//! The types that matter: [`ethernet::Frame`], a checked view of a frame, and
-//! [`protocol_control_frame::ProtocolControlFrame`], the synchronisation message of SAE AS6802.
+//! The types that matter: [`ethernet::Frame`], a checked view of a frame,
+//! [`protocol_control_frame::ProtocolControlFrame`], the synchronisation message of SAE AS6802, and [`can::CanFrame`], with
+//! what it takes on the wire in [`can::FrameBits`].
 //!
 //! ```
 //! use chronoseal_core::StreamId;

@@ -2,7 +2,7 @@
 //! core (500 kbit/s and 2 Mbit/s), which its licence keeps out of here.
 //!
 //! `CTU_CAN_FD=<checkout> cargo test -p chronoseal-wire --test ctu_can_fd -- --ignored --nocapture`
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "reads recordings from a path the user gives")]
+#![allow(clippy::unwrap_used, reason = "a recording that cannot be read is a failed test")]
 
 use chronoseal_core::{Duration, Rate};
 use chronoseal_wire::can::plain::{self, WireBits};

@@ -4,7 +4,8 @@
 //! repeated. So a table leads from state and byte to state and number of stuff bits. The checksum of an FD frame is
 //! stuffed at fixed places, so its value does not matter here; that of a classical frame has to be computed.
 //!
-//! [`plain`](super::plain) makes every bit and checks this.
+//! [`plain`](super::plain) makes every bit and checks this. For classical frames the lengths are also those of can-utils
+//! (`canframelen.c`, exact mode), except that can-utils counts data for remote frames, which have none.
 
 use super::crc::crc_15_with_byte;
 use super::frame::{CanFrame, FrameKind};

@@ -6,10 +6,9 @@
 //! | reserved | step    | address A | address B | address L |
 //! +----------+---------+-----------+-----------+-----------+
 //! ```
-//! A and B are the participants, single nodes or logical ones, and L is the logical node they form. All frames
-//! of one exchange agree in the three addresses; who sends one follows from its step. Steps are numbered so that
-//! later steps of an exchange have higher identifiers, and the first field, in which the frames of different exchanges
-//! differ last, ranks by progress: an orchestration wins against shares, shares against confirmations.
+//! A and B are the participants, single nodes or logical ones, and L is the logical node they form. All frames of one
+//! exchange agree in the three addresses; who sends one follows from its step. The step is the first field that differs
+//! on the bus, and steps are numbered in their order: a request wins against shares, shares against confirmations.
 //!
 //! # Source
 //! Musuroi, Groza, Popa, Murvay, "Fast and Efficient Group Key Exchange in Controller Area Networks (CAN)", IEEE
