@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::point::{Affine, Cached, Extended};
 use crate::scalar::Scalar;
 use crate::schnorrq::{Signature, VerifyingKey, challenge};
-use crate::table::Words;
+use crate::table::{Table, Words};
 use crate::variable_base::table;
 
 /// Signatures in one equation: their tables lie on the stack, 2.3 KiB each.
@@ -44,7 +44,7 @@ struct Term {
     commitment_digits: WindowDigits<COMMITMENT_COLUMNS>,
     commitment_table: [Words<16>; COMMITMENT_ENTRIES],
     key_digits: Digits,
-    key_table: [Words<16>; 8],
+    key_table: Table<16, 8>,
 }
 
 /// Whether every signature verifies, in less time than one by one. Variable time.
@@ -95,7 +95,7 @@ fn verify_chunk_vartime(items: &[BatchItem<'_>], rng: &mut ChaCha20Rng) -> Resul
             }
             if column < COLUMNS {
                 let (negative, index) = term.key_digits.column(column);
-                sum = sum.add(&Cached::from_words_signed(&term.key_table[index as usize], negative));
+                sum = sum.add(&Cached::from_words_signed(&term.key_table.0[index as usize], negative));
             }
         }
         if column < COLUMNS {

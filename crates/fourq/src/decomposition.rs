@@ -3,6 +3,8 @@
 //! Source: draft-ladd-cfrg-4q, "Scalar Decomposition and Recoding"; Faz-Hernandez, Longa, Sanchez, "Efficient and secure
 //! algorithms for GLV-based scalar multiplication", J. Cryptographic Engineering 5 (2015), algorithm 1.
 
+use core::hint::black_box;
+
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Rounding constants: floor(L * m / 2^256) is the coordinate along a basis vector.
@@ -48,7 +50,8 @@ pub(crate) fn decompose(m: &[u64; 4]) -> [u64; 4] {
         }
     }
     // Another b4, whose first entry is odd, if the first part is even.
-    let even = (v[0] & 1).wrapping_sub(1);
+    // The compiler shall not learn what the mask is made of, or it branches on it.
+    let even = black_box((v[0] & 1).wrapping_sub(1));
     for (v, b) in v.iter_mut().zip(&BASIS[3]) {
         *v = v.wrapping_add(*b as u64 & even);
     }

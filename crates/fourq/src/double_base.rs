@@ -28,7 +28,7 @@ pub fn double_multiply_vartime(a: &Scalar, b: &Scalar, point: &Extended) -> Exte
     let digits = Digits::recode(decompose(b.words()));
     let entry = |column| {
         let (negative, index) = digits.column(column);
-        Cached::from_words_signed(&table[index as usize], negative)
+        Cached::from_words_signed(&table.0[index as usize], negative)
     };
     let mut sum = entry(COLUMNS - 1).to_extended();
     base.add_column(&mut sum, COLUMNS - 1);

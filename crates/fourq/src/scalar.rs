@@ -1,5 +1,7 @@
 //! Numbers modulo the order N of the base point.
 
+use core::hint::black_box;
+
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
 
@@ -105,7 +107,8 @@ impl Scalar {
     /// An odd number equal to this one modulo N, below 2N.
     #[must_use]
     pub(crate) fn to_odd_words(self) -> [u64; 4] {
-        let even = (self.0[0] & 1).wrapping_sub(1);
+        // The compiler shall not learn what the mask is made of, or it may branch on it.
+        let even = black_box((self.0[0] & 1).wrapping_sub(1));
         add_words(&self.0, &N.map(|word| word & even))
     }
 

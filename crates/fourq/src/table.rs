@@ -1,5 +1,6 @@
 //! Constant-time table look-up: every entry is read, whichever is wanted.
 
+use core::array::from_fn;
 use core::hint::black_box;
 
 use crate::fp::{Fp, P};
@@ -12,20 +13,26 @@ pub(crate) type Words<const W: usize> = [u64; W];
 /// [`CachedAffine`] as words.
 pub(crate) type AffineWords = Words<12>;
 
-/// Entry `index` of `table`.
-#[inline(always)]
-pub(crate) fn lookup<const W: usize, const LEN: usize>(table: &[Words<W>; LEN], index: u64) -> Words<W> {
-    // The compiler shall not learn that exactly one mask is set, or it may well branch.
-    let index = black_box(index);
-    let mut found = [0; W];
-    for (i, entry) in (0u64..).zip(table) {
-        // All ones if equal: only zero minus one borrows into bit 63.
-        let mask = (((i ^ index).wrapping_sub(1) as i64) >> 63) as u64;
-        for (found, word) in found.iter_mut().zip(entry) {
-            *found |= word & mask;
+/// Entries to choose from in secret. The alignment saves an instruction for every two words.
+#[derive(Clone, Debug, PartialEq)]
+#[repr(align(16))]
+pub(crate) struct Table<const W: usize, const LEN: usize>(pub(crate) [Words<W>; LEN]);
+
+impl<const W: usize, const LEN: usize> Table<W, LEN> {
+    /// Entry `index`; constant time.
+    #[inline(always)]
+    pub(crate) fn lookup(&self, index: u64) -> Words<W> {
+        // All ones where the index is met: only zero minus one borrows into bit 63. A compiler that knows what the masks
+        // are made of may branch on the index instead: seen, in this very place.
+        let masks: [u64; LEN] = black_box(from_fn(|i| (((i as u64 ^ index).wrapping_sub(1) as i64) >> 63) as u64));
+        let mut found = [0; W];
+        for (mask, entry) in masks.iter().zip(&self.0) {
+            for (found, word) in found.iter_mut().zip(entry) {
+                *found |= word & mask;
+            }
         }
+        found
     }
-    found
 }
 
 impl CachedAffine {

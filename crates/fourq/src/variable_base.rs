@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 use crate::decomposition::{COLUMNS, Digits, decompose};
 use crate::endomorphism::{phi_and_psi, psi};
 use crate::point::{Cached, Extended};
-use crate::table::{Words, lookup};
+use crate::table::Table;
 
 /// `k` times `point`, for any `k` of 256 bits, least significant word first; constant time.
 ///
@@ -18,7 +18,7 @@ pub fn multiply(k: &[u64; 4], point: &Extended) -> Extended {
     let digits = Digits::recode(decompose(k));
     let entry = |column| {
         let (negative, index) = digits.column(column);
-        (lookup(&table, index), negative)
+        (table.lookup(index), negative)
     };
 
     let (mut words, positive) = entry(COLUMNS - 1);
@@ -33,7 +33,7 @@ pub fn multiply(k: &[u64; 4], point: &Extended) -> Extended {
 }
 
 /// P with every sum of phi(P), psi(P), psi(phi(P)): bits 0, 1 and 2 of the index.
-pub(crate) fn table(p: &Extended) -> [Words<16>; 8] {
+pub(crate) fn table(p: &Extended) -> Table<16, 8> {
     let (phi_p, psi_p) = phi_and_psi(p);
     let (q, r, s) = (phi_p.to_sum(), psi_p.to_sum(), psi(&phi_p).to_sum());
     let mut table = [p.to_cached(); 8];
@@ -43,5 +43,5 @@ pub(crate) fn table(p: &Extended) -> [Words<16>; 8] {
     for i in 0..4 {
         table[4 + i] = s.add(&table[i]).to_cached();
     }
-    table.map(Cached::to_words)
+    Table(table.map(Cached::to_words))
 }

@@ -1,0 +1,108 @@
+//! Two classes of secrets, one fixed and one random, timed in random order: do the times differ?
+//!
+//! Welch's t for all samples and for those below several quantiles, where the tail is cut that the operating system makes.
+//! `SAMPLES` samples for each operation; exits with 1 if any |t| reaches 4.5.
+//!
+//! Source: Reparaz, Balasch, Verbauwhede, "Dude, is my code constant time?", DATE 2017.
+
+use std::arch::x86_64::{__rdtscp, _mm_lfence};
+use std::hint::black_box;
+use std::process::ExitCode;
+
+use chronoseal_fourq::{ecdh, internals, schnorrq};
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+
+const SAMPLES: usize = 1_000_000;
+const LIMIT: f64 = 4.5;
+/// Shares of the samples kept.
+const KEPT: [f64; 6] = [1.0, 0.99, 0.95, 0.9, 0.75, 0.5];
+
+/// Ticks of the processor's counter.
+fn ticks() -> u64 {
+    let mut core = 0;
+    // SAFETY: every x86-64 processor has both instructions; the counter's core is written to `core`.
+    unsafe {
+        _mm_lfence();
+        let ticks = __rdtscp(&raw mut core);
+        _mm_lfence();
+        ticks
+    }
+}
+
+/// Largest |t| over the cuts.
+fn largest_t(samples: &mut [(u64, bool)]) -> f64 {
+    samples.sort_unstable_by_key(|(ticks, _)| *ticks);
+    KEPT.iter().map(|share| welch(&samples[..(share * samples.len() as f64) as usize]).abs()).fold(0.0, f64::max)
+}
+
+fn welch(samples: &[(u64, bool)]) -> f64 {
+    let [a, b] = [false, true].map(|class| {
+        let of_class = || samples.iter().filter(move |(_, other)| *other == class).map(|(ticks, _)| *ticks as f64);
+        let count = of_class().count() as f64;
+        let mean = of_class().sum::<f64>() / count;
+        let variance = of_class().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0);
+        (mean, variance / count)
+    });
+    (a.0 - b.0) / (a.1 + b.1).sqrt()
+}
+
+/// Times `run` on secrets of `LEN` bytes and prints the result; whether it stays below the limit.
+fn measure<const LEN: usize>(name: &str, mut run: impl FnMut(&[u8; LEN])) -> bool {
+    let mut rng = ChaCha20Rng::seed_from_u64(LEN as u64);
+    let fixed = [0x2a; LEN];
+    let mut samples = Vec::with_capacity(SAMPLES);
+    for number in 0..SAMPLES + 1000 {
+        // Both classes cost the same before the clock starts: a random secret is drawn and one of the two is copied.
+        let mut random = [0; LEN];
+        rng.fill_bytes(&mut random);
+        let is_fixed = rng.next_u32() & 1 == 1;
+        let mask = u8::from(is_fixed).wrapping_neg();
+        let input: [u8; LEN] = black_box(core::array::from_fn(|i| (fixed[i] & mask) | (random[i] & !mask)));
+        let start = ticks();
+        run(&input);
+        let elapsed = ticks() - start;
+        if number >= 1000 {
+            samples.push((elapsed, is_fixed));
+        }
+    }
+    let t = largest_t(&mut samples);
+    println!("{name}: |t| = {t:.2}, median {} ticks, {SAMPLES} samples", samples[SAMPLES / 2].0);
+    t < LIMIT
+}
+
+fn main() -> ExitCode {
+    let peer = ecdh::SecretKey::from_bytes([9; 32]).public();
+    let peer = ecdh::PublicKey::from_bytes(&peer).expect("a key");
+    let element = |bytes: &[u8; 64], at: usize| {
+        let number = |at: usize| u128::from_le_bytes(bytes[at..at + 16].try_into().expect("16 bytes")) >> 1;
+        internals::Fp2::new(number(at), number(at + 16))
+    };
+    let mut constant = true;
+    constant &= measure("16 field multiplications", |bytes: &[u8; 64]| {
+        let (mut a, b) = (element(bytes, 0), element(bytes, 32));
+        for _ in 0..16 {
+            a = a.mul(&b);
+        }
+        black_box(a);
+    });
+    constant &= measure("field inversion", |bytes: &[u8; 64]| {
+        black_box(element(bytes, 0).invert());
+    });
+    constant &= measure("key generation", |bytes: &[u8; 32]| {
+        black_box(ecdh::SecretKey::from_bytes(*bytes).public());
+    });
+    constant &= measure("agreement", |bytes: &[u8; 32]| {
+        black_box(ecdh::SecretKey::from_bytes(*bytes).agree_ct(&peer));
+    });
+    constant &= measure("signing, key from seed", |bytes: &[u8; 32]| {
+        black_box(schnorrq::SigningKey::from_seed(*bytes).sign(b"share of node 7"));
+    });
+    // What must be seen: sliding windows skip the zeros of the scalar.
+    let generator = internals::Affine::GENERATOR.to_extended();
+    let seen = !measure("control, variable time", |bytes: &[u8; 32]| {
+        let scalar = internals::Scalar::from_bytes_mod_order(bytes);
+        black_box(internals::double_multiply_vartime(&scalar, &scalar, &generator));
+    });
+    ExitCode::from(u8::from(!(constant && seen)))
+}
