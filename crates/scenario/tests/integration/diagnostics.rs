@@ -139,7 +139,8 @@ fn each_problem_is_found_and_shown() {
 
 #[test]
 fn every_code_but_those_of_whole_files_is_shown() {
-    let shown: BTreeSet<Code> = CASES.iter().map(|(_, code, ..)| *code).collect();
+    let of_the_bus = crate::bus::CASES.iter().map(|(_, code, ..)| *code);
+    let shown: BTreeSet<Code> = CASES.iter().map(|(_, code, ..)| *code).chain(of_the_bus).collect();
     let elsewhere = [
         Code::FileTooLong,
         Code::NotUtf8,
@@ -148,6 +149,8 @@ fn every_code_but_those_of_whole_files_is_shown() {
         Code::DoesNotFit,
         Code::ImportCsv,
         Code::ImportCapture,
+        Code::ImportRecording,
+        Code::ImportDatabase,
     ];
     for code in Code::ALL {
         assert!(shown.contains(code) != elsewhere.contains(code), "{code}");

@@ -1,5 +1,6 @@
 //! Behaviour of the scenario format, one module each.
 
+mod bus;
 mod diagnostics;
 mod documents;
 mod import;

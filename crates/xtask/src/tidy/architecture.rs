@@ -30,11 +30,13 @@ struct Place {
 const PLACES: &[Place] = &[
     Place { name: "core", uses: &[], touches: &[] },
     Place { name: "wire", uses: &["core"], touches: &[] },
-    Place { name: "crypto", uses: &["core"], touches: &[] },
+    Place { name: "fourq", uses: &[], touches: &[] },
+    Place { name: "crypto", uses: &["core", "fourq"], touches: &[] },
     Place { name: "frameauth", uses: &["core", "wire", "crypto"], touches: &[] },
+    Place { name: "groupkey", uses: &["core", "wire", "crypto", "frameauth"], touches: &[] },
     Place { name: "media", uses: &["core", "wire"], touches: &[] },
     Place { name: "recordings", uses: &["core", "wire"], touches: &[] },
-    Place { name: "nodes", uses: &["core", "wire", "crypto", "frameauth", "media"], touches: &[] },
+    Place { name: "nodes", uses: &["core", "wire", "crypto", "frameauth", "groupkey", "media"], touches: &[] },
     Place { name: "scenario", uses: PROTOCOLS, touches: &[] },
     Place { name: "analysis", uses: WITH_SCENARIO, touches: &[] },
     // What both drivers build from a plan, so that neither has its own version.
@@ -53,23 +55,23 @@ const PLACES: &[Place] = &[
     Place { name: "xtask", uses: &[], touches: &[Files, Programs] },
 ];
 
-const PROTOCOLS: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes", "recordings"];
-const WITH_SCENARIO: &[&str] = &["core", "wire", "crypto", "frameauth", "media", "nodes", "recordings", "scenario"];
+const PROTOCOLS: &[&str] = &["core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings"];
+const WITH_SCENARIO: &[&str] = &["core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario"];
 const OF_A_DRIVER: &[&str] =
-    &["core", "wire", "crypto", "frameauth", "media", "nodes", "recordings", "scenario", "catalog", "results"];
+    &["core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "catalog", "results"];
 #[rustfmt::skip]
 const WITH_DRIVERS: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
+    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
     "sim", "testbed",
 ];
 #[rustfmt::skip]
 const WITH_REPORT: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
+    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
     "sim", "testbed", "report", "runner",
 ];
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
+    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
     "sim", "testbed", "report", "runner", "study",
 ];
 

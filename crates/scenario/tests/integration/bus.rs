@@ -1,0 +1,92 @@
+//! Scenarios on a CAN bus: what is accepted, and what a person sees for each thing that is wrong.
+
+use chronoseal_scenario::plan::CanProtectionKind;
+use chronoseal_scenario::{AnyPlan, Code, Files, load_any, load_can};
+
+const BUS: &str = include_str!("bus.toml");
+
+/// A log that ends in the middle of a frame, one without frames, a platform, and one that is none.
+struct Beside;
+
+impl Files for Beside {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        match path {
+            "bus.log" => Ok(b"(0.000000) can0 123#0102\n(0.010000) can0 124#0304\n".to_vec()),
+            "empty.log" => Ok(b"# nothing\n".to_vec()),
+            "broken.log" => {
+                Ok(b"(0.000000) can0 123#0102\n(0.010000) can0 1234567890#\n(0.020000) can0 124#01\n".to_vec())
+            }
+            "mine.toml" => Ok(b"[[costs]]\noperation = \"fourq-sign\"\nbase = \"1ms\"\n".to_vec()),
+            "none.toml" => Ok(b"costs = 3\n".to_vec()),
+            _ => Err("no such file".into()),
+        }
+    }
+}
+
+/// The changes that bring about one kind of problem each: name, code, old text, new text.
+pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
+    ("bus_streams", Code::WrongNetwork, "duration = \"1s\"", "duration = \"1s\"\nfidelity = \"timing\""),
+    ("bus_hmac", Code::ChooseOne, "secoc = { profile = 1 }", "hmac = { hash = \"sha-256\", tag = \"16B\" }"),
+    ("bus_profile_3", Code::OutOfRange, "secoc = { profile = 1 }", "secoc = { profile = 3 }"),
+    ("bus_id_too_large", Code::BadCanId, "id = \"0x100\"", "id = \"0x800\""),
+    ("bus_id_decimal", Code::BadCanId, "id = \"0x100\"", "id = \"256\""),
+    ("bus_id_twice", Code::BadCanId, "id = \"0x101\"", "id = \"0x100\""),
+    ("bus_rate", Code::BadBitTiming, "\"500kbit/s\"", "\"5Mbit/s\""),
+    ("bus_data_rate_below", Code::BadBitTiming, "\"2Mbit/s\"", "\"250kbit/s\""),
+    ("bus_sample_point", Code::BadBitTiming, "sample_point = \"80%\"", "sample_point = \"10%\""),
+    ("bus_brs_without_rate", Code::BadBitTiming, "data_bit_rate = \"2Mbit/s\"", ""),
+    ("bus_length", Code::BadFrameLength, "length = \"4B\"", "length = \"5B\""),
+    ("bus_address_twice", Code::BadAddress, "name = \"b\"", "name = \"b\"\naddress = 7"),
+    ("bus_address_reserved", Code::OutOfRange, "address = 7", "address = 0"),
+    ("bus_group_of_one", Code::BadGroup, "members = [\"a\", \"b\", \"c\"]", "members = [\"a\"]"),
+    ("bus_member_twice", Code::BadGroup, "members = [\"a\", \"b\", \"c\"]", "members = [\"a\", \"b\", \"b\"]"),
+    ("bus_orchestrator_is_member", Code::BadGroup, "orchestrator = \"gate\"", "orchestrator = \"a\""),
+    ("bus_unknown_member", Code::UnknownName, "members = [\"a\", \"b\", \"c\"]", "members = [\"a\", \"b\", \"d\"]"),
+    ("bus_unknown_suite", Code::UnknownValue, "suite = \"fourq\"", "suite = \"four-q\""),
+    ("bus_add_of_a_member", Code::BadGroup, "remove = \"c\"", "add = \"c\""),
+    ("bus_change_too_late", Code::BadGroup, "at = \"500ms\"", "at = \"2s\""),
+    ("bus_log_broken", Code::BadRecording, "file = \"bus.log\"", "file = \"broken.log\""),
+    ("bus_log_empty", Code::BadRecording, "file = \"bus.log\"", "file = \"empty.log\""),
+    ("bus_platform_unknown", Code::UnknownName, "builtin = \"tc297\"", "builtin = \"tc279\""),
+    ("bus_platform_file", Code::BadPlatform, "file = \"mine.toml\"", "file = \"none.toml\""),
+];
+
+#[test]
+fn every_problem_of_a_bus_is_shown_with_its_place() {
+    for (name, code, old, new) in CASES {
+        assert!(BUS.contains(old), "{name}: the scenario has no {old}");
+        let text = BUS.replacen(old, new, 1);
+        let problems = load_can("bus.toml", text.as_bytes(), &[], &Beside).expect_err(name);
+        let codes: Vec<Code> = problems.list().iter().map(|problem| problem.code).collect();
+        assert!(codes.contains(code), "{name}: {codes:?}");
+        let found = problems.list().iter().find(|problem| problem.code == *code).expect("found above");
+        assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
+        insta::assert_snapshot!(*name, problems.render());
+    }
+}
+
+#[test]
+fn the_whole_scenario_is_a_plan() {
+    let plan =
+        load_can("bus.toml", BUS.as_bytes(), &[], &Beside).unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let group = plan.group_key.as_ref().expect("a group");
+    assert_eq!((group.members.len(), group.changes.len(), group.suite.name()), (3, 1, "fourq"));
+    let addresses: Vec<u8> = plan.nodes.iter().map(|node| node.address).collect();
+    assert_eq!(addresses, [1, 7, 2, 3, 4], "written ones stay, the others get the next free");
+    assert_eq!(plan.secured_len(&plan.messages[0]), 8);
+    assert!(matches!(
+        plan.protection_of(&plan.messages[0]).kind,
+        CanProtectionKind::SecOc { under_group_key: true, .. }
+    ));
+    assert_eq!(plan.background[0].frames.len(), 2);
+    assert_eq!(plan.platforms[2].cost("fourq-sign", 0).as_us_f64(), 1000.0);
+}
+
+#[test]
+fn either_kind_of_network_is_told_apart() {
+    assert!(matches!(load_any("bus.toml", BUS.as_bytes(), &[], &Beside), Ok(AnyPlan::Can(_))));
+    let problems = load_can("whole.toml", crate::WHOLE.as_bytes(), &[], &Beside).expect_err("it is on Ethernet");
+    assert_eq!(problems.list()[0].code, Code::WrongNetwork);
+    let problems = chronoseal_scenario::load("bus.toml", BUS.as_bytes(), &[], &Beside).expect_err("it is on a bus");
+    assert_eq!(problems.list()[0].code, Code::WrongNetwork);
+}
