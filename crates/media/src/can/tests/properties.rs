@@ -130,6 +130,35 @@ proptest! {
     }
 
     #[test]
+    fn bit_by_bit_an_undisturbed_bus_runs_the_same(wanted in traffic()) {
+        let mut config = bus(5);
+        // Far behind any frame: nothing is disturbed, but every frame goes through the bit-by-bit bus.
+        config.faults = (0..40).map(|attempt| Fault { attempt, bit: 10_000, seen_by: None }).collect();
+        let (plain, fast) = (run(config, &wanted), run(bus(5), &wanted));
+        prop_assert_eq!(plain.statistics(), fast.statistics());
+        prop_assert_eq!(plain.deliveries, fast.deliveries);
+    }
+
+    #[test]
+    fn one_bit_seen_wrong_by_anyone_loses_no_frame(
+        wanted in traffic(),
+        faults in proptest::collection::vec((0u64..40, 0u32..200, proptest::option::of(0u16..5)), 1..4),
+    ) {
+        let mut config = bus(5);
+        let fault = |(attempt, bit, node): (u64, u32, Option<u16>)| Fault { attempt, bit, seen_by: node.map(port) };
+        config.faults = faults.into_iter().map(fault).collect();
+        let clockwork = run(config, &wanted);
+        for node in 0..5 {
+            let mut received = received(&clockwork, port(node));
+            received.dedup();
+            let mut sent = sent_to(&wanted, port(node));
+            sent.dedup();
+            prop_assert_eq!(received, sent);
+        }
+        prop_assert_eq!(clockwork.frames.in_flight(), 0);
+    }
+
+    #[test]
     fn one_seed_gives_one_run(wanted in traffic()) {
         let config = || CanBusConfig { bits_between_errors: NonZeroU64::new(1_000), ..bus(5) };
         let (one, other) = (run(config(), &wanted), run(config(), &wanted));
