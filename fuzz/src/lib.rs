@@ -23,6 +23,7 @@ pub type Target = fn(&[u8]);
 /// Every target by name; a corpus folder has the same name.
 pub const TARGETS: &[(&str, Target)] = &[
     ("can_bits", can_bits),
+    ("can_database", can_database),
     ("can_frame", can_frame),
     ("can_segments", can_segments),
     ("ethernet_frame", ethernet_frame),
@@ -31,7 +32,14 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("import_capture", import_capture),
     ("import_table", import_table),
     ("protocol_control_frame", protocol_control_frame),
+    ("recording_asc", recording),
+    ("recording_blf", recording),
+    ("recording_busmaster", recording),
+    ("recording_candump", recording),
     ("recording_csv", recording_csv),
+    ("recording_mf4", recording),
+    ("recording_pcap", recording),
+    ("recording_trc", recording),
     ("scenario_text", scenario_text),
     ("secured_pdu_open", secured_pdu_open),
 ];
@@ -238,4 +246,56 @@ pub fn profiles() -> Vec<Profile> {
         }
     }
     profiles
+}
+
+/// A log or capture of a CAN bus in any format: what is read is in order, is written and read again as it is, and what is
+/// said about it adds up. A refusal keeps what came before.
+pub fn recording(data: &[u8]) {
+    use chronoseal_recordings::{identifiers, read, write_candump, write_pcap};
+    let recording = match read(data) {
+        Ok(recording) => recording,
+        Err(error) => {
+            assert!(!error.problem.to_string().is_empty());
+            *error.read
+        }
+    };
+    let frames = &recording.frames;
+    assert!(frames.is_sorted_by_key(|frame| frame.at_ns));
+    assert!(frames.iter().all(|frame| usize::from(frame.channel) < recording.channels.len()));
+    assert!(recording.errors.iter().all(|error| usize::from(error.channel) < recording.channels.len()));
+    let statistics = identifiers(&recording);
+    assert_eq!(statistics.iter().map(|one| one.count).sum::<u64>(), frames.len() as u64);
+    assert!(statistics.iter().all(|one| one.len_min <= one.len_max && one.len_max <= 64));
+    if frames.is_empty() {
+        return;
+    }
+    let again = read(write_candump(&recording).as_bytes()).expect("a written log is sound");
+    assert_eq!((again.frames.len(), again.errors.len()), (frames.len(), recording.errors.len()));
+    // A pcap has 32 bits for seconds.
+    let end_ns = recording.start_ns.saturating_add(frames[frames.len() - 1].at_ns);
+    if end_ns / 1_000_000_000 <= u64::from(u32::MAX) {
+        let again = read(&write_pcap(&recording)).expect("a written capture is sound");
+        assert!(again.frames.iter().map(|frame| frame.frame).eq(frames.iter().map(|frame| frame.frame)));
+    }
+    check_can_import(chronoseal_scenario::import::from_recording("fuzz", data));
+}
+
+/// A database of CAN messages: refused with its line, or every message fits a frame, and a scenario can be made of it.
+pub fn can_database(data: &[u8]) {
+    if let Ok(database) = chronoseal_recordings::read_dbc(data) {
+        assert!(database.messages.iter().all(|message| message.len <= 64));
+        let ids: std::collections::BTreeSet<_> = database.messages.iter().map(|message| message.id).collect();
+        assert_eq!(ids.len(), database.messages.len());
+    }
+    check_can_import(chronoseal_scenario::import::from_database("fuzz.dbc", data));
+}
+
+fn check_can_import(imported: Result<String, Problems>) {
+    match imported {
+        Ok(text) => {
+            let loaded = chronoseal_scenario::load_can("imported.toml", text.as_bytes(), &[], &NoFiles);
+            assert!(loaded.is_ok(), "an imported scenario loads");
+        }
+        Err(problems) => assert!(problems.count() > 0, "a refusal says why"),
+    }
 }

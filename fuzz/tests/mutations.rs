@@ -90,6 +90,20 @@ fn the_seeds_of_texts_are_accepted() {
 }
 
 #[test]
+fn the_seeds_of_recordings_are_read() {
+    for (name, _) in TARGETS.iter().filter(|(name, _)| name.starts_with("recording_") && *name != "recording_csv") {
+        let (files, seeds) = corpus(name);
+        for (file, seed) in files.iter().zip(&seeds) {
+            let recording =
+                chronoseal_recordings::read(seed).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            assert!(recording.frames.len() >= 2, "{}", file.display());
+        }
+    }
+    let (_, databases) = corpus("can_database");
+    assert!(databases.iter().all(|database| chronoseal_recordings::read_dbc(database).is_ok()));
+}
+
+#[test]
 fn every_target_is_known_to_cargo_fuzz() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz_targets");
     let mut files: Vec<_> = std::fs::read_dir(folder)

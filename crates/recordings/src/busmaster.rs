@@ -102,7 +102,7 @@ impl Reader {
             self.latest = of_day_ns;
         }
         self.latest = self.latest.max(of_day_ns);
-        to.push(place, self.days * DAY_NS + of_day_ns, channel, frame)
+        to.push(place, self.days.saturating_mul(DAY_NS).saturating_add(of_day_ns), channel, frame)
     }
 }
 

@@ -10,6 +10,8 @@ use crate::recording::{RecordedError, RecordedFrame, Recording, Warning};
 
 /// Frames that are read of one recording.
 pub const FRAMES_MAX: usize = 20_000_000;
+/// Longest recording [ns]: 50 days. What comes later is left out, for then the recorder's clock was set in between.
+pub const LENGTH_NS_MAX: u64 = 50 * 86_400 * 1_000_000_000;
 /// Channels that are told apart.
 const CHANNELS_MAX: usize = 256;
 
@@ -154,6 +156,13 @@ impl Collector {
         let start_ns = starts.into_iter().flatten().min().unwrap_or(0);
         for at_ns in frames.iter_mut().map(|frame| &mut frame.at_ns).chain(errors.iter_mut().map(|e| &mut e.at_ns)) {
             *at_ns -= start_ns;
+        }
+        let count = frames.len() + errors.len();
+        frames.retain(|frame| frame.at_ns <= LENGTH_NS_MAX);
+        errors.retain(|error| error.at_ns <= LENGTH_NS_MAX);
+        let late = (count - frames.len() - errors.len()) as u64;
+        if late > 0 {
+            warnings.push(Warning::TooLate { count: late });
         }
         Recording { format, start_ns, channels, frames, errors, warnings }
     }

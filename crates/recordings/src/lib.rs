@@ -34,7 +34,7 @@ mod text;
 mod trc;
 
 pub use candump::write_candump;
-pub use collector::FRAMES_MAX;
+pub use collector::{FRAMES_MAX, LENGTH_NS_MAX};
 pub use dbc::{DATABASE_LEN_MAX, Database, DatabaseError, DatabaseMessage, DatabaseSignal, is_database, read_dbc};
 pub use error::{Place, Problem, ReadError};
 pub use format::Format;

@@ -37,7 +37,7 @@ impl Recording {
 /// One frame of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordedFrame {
-    /// Since the recording begins [ns].
+    /// Since the recording begins [ns], at most [`LENGTH_NS_MAX`](crate::LENGTH_NS_MAX).
     pub at_ns: u64,
     /// Index into [`Recording::channels`].
     pub channel: u16,
@@ -79,6 +79,14 @@ pub enum Warning {
         count: u64,
         /// The largest step back [ns].
         back_ns: u64,
+    },
+    /// Frames so late that the recorder's clock must have been set before them.
+    #[error(
+        "{count} frames more than 50 days after the first were left out; cut the recording where its clock was set"
+    )]
+    TooLate {
+        /// How many frames and errors.
+        count: u64,
     },
     /// What a format could not say.
     #[error("{0}")]

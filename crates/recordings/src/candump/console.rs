@@ -131,5 +131,5 @@ fn date_ns(text: &str) -> Option<u64> {
     let (hour, minute) = (number(clock.next()?, 10)?, number(clock.next()?, 10)?);
     let second_ns = seconds_ns(clock.next()?)?;
     let minutes = days * 1440 + u64::from(hour) * 60 + u64::from(minute);
-    (hour < 24 && minute < 60).then(|| (minutes * 60_000_000_000).checked_add(second_ns))?
+    (hour < 24 && minute < 60).then(|| minutes.checked_mul(60_000_000_000)?.checked_add(second_ns))?
 }

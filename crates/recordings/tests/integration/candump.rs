@@ -57,6 +57,14 @@ fn frames_out_of_order_are_sorted_and_told() {
     assert_eq!(recording.warnings, [Warning::OutOfOrder { count: 2, back_ns: 500_000_000 }]);
 }
 
+/// A logger that gets the time of day after its first frames.
+#[test]
+fn frames_behind_a_jump_of_the_clock_are_left_out_and_told() {
+    let recording = good("(0.0) a 1B0#01\n(1.0) a 1B0#01\n(4320000.0) a 1B0#02\n(4320000.000001) a 1B0#03\n");
+    assert_eq!(recording.frames.len(), 3);
+    assert_eq!(recording.warnings, [Warning::TooLate { count: 1 }]);
+}
+
 #[test]
 fn a_broken_line_is_named_and_what_came_before_is_kept() {
     for (line, expected, found) in [
@@ -150,6 +158,12 @@ fn a_console_without_times_or_with_differences_is_refused_with_what_to_do() {
     assert_eq!(error.read.frames.len(), 2);
     let error = refused(" (1.0)  v  044   [2]  2A 36\n (1.1)  v  044   [2]  2A");
     assert!(matches!(error.problem, Problem::Truncated { place: Place::Line(2), .. }), "{error}");
+}
+
+#[test]
+fn a_date_beyond_what_can_be_counted_is_refused() {
+    let error = refused(" (2014-04-22 00:57:03.8)  v  044   [0]\n (6014-04-22 00:57:03.8)  v  044   [0]\n");
+    assert!(error.to_string().contains("line 2") && error.to_string().contains("a time"), "{error}");
 }
 
 fn any_frame() -> impl Strategy<Value = CanFrame> {
