@@ -75,7 +75,7 @@ fn latency_shift_ns(one: Model, other: Model) -> Option<i64> {
 fn agree(a: &Flow, b: &Flow, shift_ns: Option<i64>) -> bool {
     let latencies_agree = shift_ns.is_none_or(|shift_ns| {
         (a.latency_mean_ns - b.latency_mean_ns - shift_ns as f64).abs() <= MEAN_TOLERANCE_NS
-            && a.latency_max_ns - b.latency_max_ns == shift_ns
+            && a.latency_max_ps - b.latency_max_ps == shift_ns * 1000
     });
     a.count == b.count && latencies_agree
 }
@@ -88,7 +88,7 @@ mod tests {
 
     fn contestant(name: &str, count: u64, latency_ns: i64) -> Contestant {
         let engine = ENGINES.iter().find(|engine| engine.name == name).unwrap();
-        let flow = Flow { count, latency_mean_ns: latency_ns as f64, latency_max_ns: latency_ns };
+        let flow = Flow { count, latency_mean_ns: latency_ns as f64, latency_max_ps: latency_ns * 1000 };
         let run = Measurement { simulated_ms: 1, frames_delivered: count, frames_per_cpu_s: 1.0, flows: vec![flow] };
         Contestant { engine, runs: vec![run.clone(), run] }
     }
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn finds_runs_that_do_not_repeat_and_engines_that_do_not_say() {
         let mut one = contestant("nexosim", 4, 9000);
-        one.runs[1].flows[0].latency_max_ns += 1;
+        one.runs[1].flows[0].latency_max_ps += 1;
         assert_eq!(differences(&[one]).len(), 1);
         let mut silent = contestant("nexosim", 4, 9000);
         silent.runs.iter_mut().for_each(|run| run.flows.clear());

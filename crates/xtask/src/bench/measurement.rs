@@ -17,7 +17,8 @@ pub(super) struct Measurement {
 pub(super) struct Flow {
     pub(super) count: u64,
     pub(super) latency_mean_ns: f64,
-    pub(super) latency_max_ns: i64,
+    /// Whole: some engines print a fraction of nanoseconds, all of them compare exactly.
+    pub(super) latency_max_ps: i64,
 }
 
 impl Measurement {
@@ -42,10 +43,11 @@ impl Measurement {
 impl Flow {
     fn parse(value: &Value) -> Result<Self, String> {
         let missing = |key: &str| format!("prints a flow without `{key}`");
+        let number = |key: &str| value[key].as_f64().ok_or_else(|| missing(key));
         Ok(Self {
             count: value["count"].as_u64().ok_or_else(|| missing("count"))?,
-            latency_mean_ns: value["latency_mean_ns"].as_f64().ok_or_else(|| missing("latency_mean_ns"))?,
-            latency_max_ns: value["latency_max_ns"].as_i64().ok_or_else(|| missing("latency_max_ns"))?,
+            latency_mean_ns: number("latency_mean_ns")?,
+            latency_max_ps: (number("latency_max_ns")? * 1e3).round() as i64,
         })
     }
 }
@@ -68,10 +70,12 @@ mod tests {
     #[test]
     fn reads_what_a_peer_prints() {
         let text = r#"{"engine":"x","simulated_s":0.300000,"frames_delivered":7,"cpu_s":0.5,"frames_per_cpu_s":14.0,
-            "flows":[{"flow":0,"count":7,"latency_mean_ns":7990.25,"latency_max_ns":15364}]}"#;
+            "flows":[{"flow":0,"count":7,"latency_mean_ns":7990.25,"latency_max_ns":15364},
+            {"flow":1,"count":7,"latency_mean_ns":7990.25,"latency_max_ns":15364.5}]}"#;
         let run = Measurement::parse(text).unwrap();
         assert_eq!((run.simulated_ms, run.frames_delivered), (300, 7));
-        assert_eq!(run.flows, [Flow { count: 7, latency_mean_ns: 7990.25, latency_max_ns: 15364 }]);
+        let flow = |latency_max_ps| Flow { count: 7, latency_mean_ns: 7990.25, latency_max_ps };
+        assert_eq!(run.flows, [flow(15_364_000), flow(15_364_500)]);
     }
 
     #[test]
