@@ -47,11 +47,10 @@ impl Affine {
         if bytes[15] & TOP_BIT != 0 {
             return Err(EncodingError::ReservedBit);
         }
-        let (re, im) = bytes.split_at(16);
-        let number = |half: &[u8]| u128::from_le_bytes(half.try_into().expect("half of 32 bytes"));
+        let half = |start| u128::from_le_bytes(core::array::from_fn(|i| bytes[start + i]));
         let sign = bytes[31] >> 7;
-        let re = Fp::from_canonical(number(re)).ok_or(EncodingError::NotCanonical)?;
-        let im = Fp::from_canonical(number(im) & P).ok_or(EncodingError::NotCanonical)?;
+        let re = Fp::from_canonical(half(0)).ok_or(EncodingError::NotCanonical)?;
+        let im = Fp::from_canonical(half(16) & P).ok_or(EncodingError::NotCanonical)?;
         let y = Fp2 { re, im };
         let x = recover_x_vartime(&y).ok_or(EncodingError::NotOnCurve)?;
         if bool::from(x.is_zero()) && sign != 0 {

@@ -86,6 +86,7 @@ impl Fp {
     /// The product.
     #[inline(always)]
     #[must_use]
+    #[expect(clippy::should_implement_trait, reason = "named like the other operations, some of which are const")]
     pub fn mul(self, other: Self) -> Self {
         product(self, other).reduce_square()
     }
