@@ -43,9 +43,18 @@ pub fn oscillator(plan: &CanPlan, id: NodeId) -> Oscillator {
 /// # Panics
 /// Never: what a plan holds is a possible network.
 pub fn bus(plan: &CanPlan) -> CanNetwork {
+    bus_with(plan, [])
+}
+
+/// [`bus`], with further controllers on it.
+///
+/// # Panics
+/// If one of them is a node of the plan.
+pub fn bus_with(plan: &CanPlan, others: impl IntoIterator<Item = ControllerConfig>) -> CanNetwork {
     let queue_order = if plan.bus.fifo_mailboxes { QueueOrder::Fifo } else { QueueOrder::ByIdentifier };
     let controllers = node_ids(plan)
         .map(|id| ControllerConfig { queue_order, queue_len_max: QUEUE_LEN, ..ControllerConfig::new(attachment(id)) })
+        .chain(others)
         .collect();
     let bus = CanBusConfig {
         timing: plan.bus.timing,
@@ -57,7 +66,7 @@ pub fn bus(plan: &CanPlan) -> CanNetwork {
         load_window: Some(LOAD_WINDOW),
     };
     CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: plan.seed })
-        .expect("one bus with one controller for each node")
+        .expect("one bus with one controller for each node and guest")
 }
 
 /// The state machine of one node.

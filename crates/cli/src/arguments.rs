@@ -142,6 +142,12 @@ pub(crate) struct Run {
     /// Live: do without SCHED_FIFO even where it is granted
     #[arg(long)]
     pub(crate) no_fifo: bool,
+    /// Live, CAN: use this CAN interface of the kernel, such as vcan0, instead of our own bus
+    #[arg(long, value_name = "INTERFACE")]
+    pub(crate) can_interface: Option<String>,
+    /// Live, CAN: let a python-can client join our bus at this port of 239.74.163.2; may be repeated
+    #[arg(long, value_name = "PORT", conflicts_with = "can_interface")]
+    pub(crate) can_guest: Vec<u16>,
     /// Live: on which processors emulator and stations run
     #[arg(long, value_enum)]
     pub(crate) placement: Option<PlacementName>,

@@ -38,6 +38,7 @@
 //! ```
 
 mod can;
+mod can_live;
 mod cost;
 mod measure;
 mod meta;
@@ -50,10 +51,11 @@ use chronoseal_results::rows::RunRows;
 use chronoseal_results::{RunMeta, RunSummary, summarise};
 
 pub use self::can::{describe_can, simulate_can};
+pub use self::can_live::{CanPlaceName, measure_can};
 pub use self::cost::{CostRow, CostTable, FRAME_LENGTHS, processor_cost};
 pub use self::measure::{LiveOptions, MeasureError, agent_main, measure};
 pub use self::meta::{describe, versions};
-pub use self::scenario::{AnyScenario, Scenario};
+pub use self::scenario::{AnyScenario, CanScenario, Scenario};
 pub use self::simulate::{Simulated, fingerprint, simulate, tally};
 pub use self::suite_cost::{SuiteCostRow, SuiteCostTable, suite_cost};
 

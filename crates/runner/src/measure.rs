@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::PlanTraffic;
 use crate::scenario::Sources;
-use crate::{Run, Scenario, describe};
+use crate::{AnyScenario, Run, Scenario, describe};
 
 /// Frames of a live run are made ready this much before their slot, so that waking up is no part of their lateness.
 const LEAD: Duration = Duration::from_us(150);
@@ -51,9 +51,9 @@ pub enum MeasureError {
 
 /// What an agent builds its node from.
 #[derive(Serialize, Deserialize)]
-struct NodeConfig {
-    sources: Sources,
-    lead_ps: i64,
+pub(crate) struct NodeConfig {
+    pub(crate) sources: Sources,
+    pub(crate) lead_ps: i64,
 }
 
 /// Runs a scenario live: every station a process, every frame a real one. `stop` ends it early with what there is.
@@ -98,10 +98,14 @@ pub fn agent_main() -> ExitCode {
 
 fn build(config: &[u8], id: NodeId) -> Result<Box<dyn Node>, String> {
     let config: NodeConfig = serde_json::from_slice(config).map_err(|error| error.to_string())?;
-    let scenario = config.sources.scenario().map_err(|problems| problems.render())?;
-    let schedule = scenario.schedule().map_err(|infeasible| infeasible.to_string())?;
-    let options = BuildOptions { lead: Duration::from_ps(config.lead_ps) };
-    Ok(chronoseal_catalog::node(&scenario.plan, &schedule, id, options))
+    match config.sources.any().map_err(|problems| problems.render())? {
+        AnyScenario::Ethernet(scenario) => {
+            let schedule = scenario.schedule().map_err(|infeasible| infeasible.to_string())?;
+            let options = BuildOptions { lead: Duration::from_ps(config.lead_ps) };
+            Ok(chronoseal_catalog::node(&scenario.plan, &schedule, id, options))
+        }
+        AnyScenario::Can(scenario) => Ok(chronoseal_catalog::can::node(&scenario.plan, id)?),
+    }
 }
 
 fn agents(plan: &Plan) -> Vec<AgentConfig> {
@@ -120,7 +124,7 @@ fn agents(plan: &Plan) -> Vec<AgentConfig> {
         .collect()
 }
 
-fn host_facts(outcome: &LiveOutcome) -> Vec<(String, String)> {
+pub(crate) fn host_facts(outcome: &LiveOutcome) -> Vec<(String, String)> {
     let host = &outcome.host;
     let cpu = host.emulator_cpu.map_or_else(|| "any".into(), |cpu| cpu.to_string());
     let sum = |count: fn(&chronoseal_testbed::AgentCounts) -> u64| outcome.counts.iter().map(count).sum::<u64>();

@@ -23,7 +23,15 @@ pub enum AnyScenario {
     /// On time-triggered Ethernet.
     Ethernet(Box<Scenario>),
     /// On a CAN bus.
-    Can(Box<CanPlan>),
+    Can(Box<CanScenario>),
+}
+
+/// A checked scenario on a CAN bus, and the texts it was made from.
+#[derive(Clone, Debug)]
+pub struct CanScenario {
+    /// What it says.
+    pub plan: CanPlan,
+    pub(crate) sources: Sources,
 }
 
 impl AnyScenario {
@@ -33,14 +41,17 @@ impl AnyScenario {
     /// Everything that is wrong with it.
     pub fn load(name: &str, text: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Self, Problems> {
         let remember = Remember { files, seen: RefCell::default() };
-        Ok(match load_any(name, text, sets, &remember)? {
-            AnyPlan::Can(plan) => Self::Can(Box::new(plan)),
-            AnyPlan::Ethernet(plan) => {
-                let attached = remember.seen.into_inner();
-                let sources = Sources { name: name.into(), text: text.into(), sets: sets.into(), attached };
-                Self::Ethernet(Box::new(Scenario { plan, sources }))
-            }
-        })
+        let plan = load_any(name, text, sets, &remember)?;
+        let attached = remember.seen.into_inner();
+        let sources = Sources { name: name.into(), text: text.into(), sets: sets.into(), attached };
+        Ok(Self::of(plan, sources))
+    }
+
+    fn of(plan: AnyPlan, sources: Sources) -> Self {
+        match plan {
+            AnyPlan::Can(plan) => Self::Can(Box::new(CanScenario { plan, sources })),
+            AnyPlan::Ethernet(plan) => Self::Ethernet(Box::new(Scenario { plan, sources })),
+        }
     }
 }
 
@@ -97,6 +108,11 @@ impl Scenario {
 }
 
 impl Sources {
+    pub(crate) fn any(self) -> Result<AnyScenario, Problems> {
+        let plan = load_any(&self.name, &self.text, &self.sets, &Attached(&self.attached))?;
+        Ok(AnyScenario::of(plan, self))
+    }
+
     pub(crate) fn scenario(self) -> Result<Scenario, Problems> {
         let plan = load(&self.name, &self.text, &self.sets, &Attached(&self.attached))?;
         Ok(Scenario { plan, sources: self })

@@ -12,7 +12,7 @@ use crate::{Status, Trouble, input};
 pub(crate) fn run(options: &Check, printer: &Printer) -> Result<Status, Trouble> {
     let scenario = match input::scenario(&options.scenario, &[], options.format)? {
         AnyScenario::Ethernet(scenario) => *scenario,
-        AnyScenario::Can(plan) => return on_bus(&plan, options, printer),
+        AnyScenario::Can(scenario) => return on_bus(&scenario.plan, options, printer),
     };
     let report = candidates::check(&scenario.plan);
     if options.format == Format::Json {

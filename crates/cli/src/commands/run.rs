@@ -8,9 +8,10 @@ use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_report::{Held, html, run_report};
 use chronoseal_results::store;
 use chronoseal_runner::{
-    AnyScenario, LiveOptions, Run as FinishedRun, Scenario, measure, simulate, simulate_can, tally,
+    AnyScenario, CanPlaceName, CanScenario, LiveOptions, Run as FinishedRun, Scenario, measure, measure_can, simulate,
+    simulate_can, tally,
 };
-use chronoseal_scenario::plan::{CanPlan, Fidelity};
+use chronoseal_scenario::plan::Fidelity;
 use chronoseal_testbed::{Placement, cost, interrupt};
 use serde_json::json;
 
@@ -18,8 +19,6 @@ use crate::arguments::{EngineName, Format, PlacementName, Run};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
 
-const NO_LIVE_BUS: &str = "error: a CAN bus does not run live from this command yet
-help: leave --engine away to simulate it";
 const ALL_OR_NOTHING: &str = "error: a run on a CAN bus keeps its rows; it is not only counted, and not captured yet
 help: leave --count and --capture away";
 const OUT_OF_TIMING: &str =
@@ -32,8 +31,8 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     for round in 0..options.repeat {
         let scenario = match scenario(options, round)? {
             AnyScenario::Ethernet(scenario) => *scenario,
-            AnyScenario::Can(plan) => {
-                if on_bus(&plan, options, round, printer, stop)? == Status::Failed {
+            AnyScenario::Can(scenario) => {
+                if on_bus(&scenario, options, round, printer, stop)? == Status::Failed {
                     status = Status::Failed;
                 }
                 if stop.load(Ordering::Relaxed) {
@@ -86,24 +85,44 @@ fn scenario(options: &Run, round: u32) -> Result<AnyScenario, Trouble> {
     }
     let seed = match &first {
         AnyScenario::Ethernet(scenario) => scenario.plan.seed,
-        AnyScenario::Can(plan) => plan.seed,
+        AnyScenario::Can(scenario) => scenario.plan.seed,
     };
     input::scenario(&options.scenario, &seed_set(Some(seed + u64::from(round))), options.format)
 }
 
 /// One run on a CAN bus.
-fn on_bus(plan: &CanPlan, options: &Run, round: u32, printer: &Printer, stop: &AtomicBool) -> Result<Status, Trouble> {
-    if options.engine == EngineName::Live {
-        return Err(Trouble(NO_LIVE_BUS.into()));
-    }
+fn on_bus(
+    scenario: &CanScenario,
+    options: &Run,
+    round: u32,
+    printer: &Printer,
+    stop: &AtomicBool,
+) -> Result<Status, Trouble> {
+    let plan = &scenario.plan;
     if options.count || options.capture {
         return Err(Trouble(ALL_OR_NOTHING.into()));
     }
     let place = place(options, &plan.name, plan.seed, round);
     place.as_deref().map(input::claim).transpose()?;
     let cpu_before = cost::process_cpu_ns();
-    let mut go_on = progress(plan.duration, "simulating", printer, stop);
-    let finished = simulate_can(plan, &mut go_on).map_err(|reason| Trouble(format!("error: {reason}")))?;
+    let finished = match options.engine {
+        EngineName::Sim => {
+            let mut go_on = progress(plan.duration, "simulating", printer, stop);
+            simulate_can(plan, &mut go_on).map_err(|reason| Trouble(format!("error: {reason}")))?
+        }
+        EngineName::Live => {
+            printer.hint(&format!("running live for {}", plan.duration));
+            let carrier = match &options.can_interface {
+                Some(interface) => CanPlaceName::Interface(interface.clone()),
+                None => CanPlaceName::Bus { guests: options.can_guest.clone() },
+            };
+            measure_can(scenario, &carrier, &live_options(options), stop).inspect_err(|_| {
+                if let Some(folder) = &place {
+                    let _ = std::fs::remove_dir(folder);
+                }
+            })?
+        }
+    };
     let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
     show(&finished, cpu_s, options, place, printer)
 }
@@ -127,16 +146,18 @@ fn one(
         }
         EngineName::Live => {
             printer.hint(&format!("running live for {}", scenario.plan.duration));
-            let placement = options.placement.map(|placement| match placement {
-                PlacementName::One => Placement::OneProcessor,
-                PlacementName::Apart => Placement::Apart,
-                PlacementName::Free => Placement::Free,
-            });
-            let live =
-                LiveOptions { capture: options.capture, no_fifo: options.no_fifo, placement, agent_command: None };
-            Ok(measure(scenario, &live, stop)?)
+            Ok(measure(scenario, &live_options(options), stop)?)
         }
     }
+}
+
+fn live_options(options: &Run) -> LiveOptions {
+    let placement = options.placement.map(|placement| match placement {
+        PlacementName::One => Placement::OneProcessor,
+        PlacementName::Apart => Placement::Apart,
+        PlacementName::Free => Placement::Free,
+    });
+    LiveOptions { capture: options.capture, no_fifo: options.no_fifo, placement, agent_command: None }
 }
 
 /// Asked now and then by the simulator: shows how far it is, and stops it on Ctrl-C.

@@ -1,0 +1,126 @@
+//! A plan on a CAN bus, live: stations as processes on our bus or on a CAN interface of the kernel.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use chronoseal_catalog::can::{self, CanDescriber, node_ids};
+use chronoseal_core::{NodeId, PortId, Priority, SimTime, StreamId};
+use chronoseal_media::medium::Attachment;
+use chronoseal_results::{BusRow, Engine};
+use chronoseal_testbed::can::{CanLiveConfig, CanPlace, Guest, GuestKind, MulticastGroup, run_can};
+use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, Placement, Traffic};
+use chronoseal_wire::can::CanFrameView;
+
+use crate::can::describe_can;
+use crate::measure::{NodeConfig, host_facts};
+use crate::{CanScenario, LiveOptions, MeasureError, Run};
+
+/// What carries the frames of a live run on a CAN bus.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CanPlaceName {
+    /// Our bus, which python-can clients may join, each at a UDP port of its own.
+    Bus {
+        /// Their ports.
+        guests: Vec<u16>,
+    },
+    /// A CAN interface of the kernel.
+    Interface(String),
+}
+
+/// Runs a scenario on a CAN bus live: every station a process. `stop` ends it early with what there is.
+///
+/// # Errors
+/// [`MeasureError`]; a host's refusal says what to do about it.
+///
+/// # Panics
+/// Never: what is handed to the agents has only text keys and plain values.
+pub fn measure_can(
+    scenario: &CanScenario,
+    place: &CanPlaceName,
+    options: &LiveOptions,
+    stop: &AtomicBool,
+) -> Result<Run, MeasureError> {
+    let plan = &scenario.plan;
+    let node_config = NodeConfig { sources: scenario.sources.clone(), lead_ps: 0 };
+    let node_config = serde_json::to_vec(&node_config).expect("text keys and plain values only");
+    let agents = node_ids(plan)
+        .map(|id| {
+            let clock = plan.nodes[id.index()].clock;
+            AgentConfig { ports: 1, offset: clock.offset, drift: clock.drift, ..AgentConfig::new(id) }
+        })
+        .collect();
+    let mut live = LiveConfig::new(agents, node_config, plan.duration);
+    live.capture = options.capture;
+    live.fifo = !options.no_fifo;
+    live.placement = options.placement.unwrap_or(Placement::OneProcessor);
+    live.agent_command.clone_from(&options.agent_command);
+
+    let outside = NodeId(plan.nodes.len() as u16);
+    let guests: Vec<Guest> = match place {
+        CanPlaceName::Interface(_) => Vec::new(),
+        CanPlaceName::Bus { guests } => (outside.0..)
+            .zip(guests)
+            .map(|(number, port)| Guest {
+                attachment: Attachment { node: NodeId(number), port: PortId(0) },
+                kind: GuestKind::Multicast(MulticastGroup { group: MulticastGroup::GROUP, port: *port }),
+            })
+            .collect(),
+    };
+    let mut bus = can::bus_with(plan, guests.iter().map(Guest::controller));
+    let place = match place {
+        CanPlaceName::Interface(interface) => CanPlace::Interface { interface: interface.clone(), outside },
+        CanPlaceName::Bus { .. } => CanPlace::Bus(guests),
+    };
+    let is_ours = matches!(place, CanPlace::Bus(_));
+    let traffic =
+        CanTraffic { describer: CanDescriber::new(plan), key_frames: AtomicU64::new(0), key_bytes: AtomicU64::new(0) };
+    let outcome = run_can(&CanLiveConfig { live, place }, &mut bus, &traffic, stop)?;
+
+    let mut meta = describe_can(plan, Engine::Live);
+    meta.clock_source = "CLOCK_MONOTONIC".into();
+    meta.host = host_facts(&outcome);
+    meta.warnings.extend(outcome.warnings.iter().cloned());
+    let mut rows = outcome.rows;
+    let statistics = bus.statistics(0).filter(|_| is_ours).cloned().unwrap_or_default();
+    rows.bus = Some(BusRow {
+        frames: statistics.frames,
+        failed_attempts: statistics.failed_attempts,
+        lost_arbitrations: statistics.lost_arbitrations,
+        key_frames: traffic.key_frames.into_inner(),
+        key_bytes: traffic.key_bytes.into_inner(),
+        busy: statistics.busy,
+        window: can::LOAD_WINDOW,
+        busy_by_window: statistics.busy_by_window,
+    });
+    Ok(Run::new(meta, rows))
+}
+
+/// Reads the frames of a plan for the test bed.
+struct CanTraffic {
+    describer: CanDescriber,
+    key_frames: AtomicU64,
+    key_bytes: AtomicU64,
+}
+
+impl Traffic for CanTraffic {
+    fn priority(&self, _bytes: &[u8]) -> Priority {
+        // On a CAN bus the identifier is the priority.
+        Priority(0)
+    }
+
+    fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
+        let described = self.describer.describe(bytes);
+        if described.stream == StreamId::NONE {
+            let len = CanFrameView::new_checked(bytes).map_or(0, |view| view.data().len() as u64);
+            self.key_frames.fetch_add(1, Ordering::Relaxed);
+            self.key_bytes.fetch_add(len, Ordering::Relaxed);
+        }
+        FrameDescription {
+            stream: described.stream,
+            sequence: None,
+            sender: described.sender,
+            cycle_start: arrived_at,
+            slot_start: None,
+            late_after: described.deadline.map(|deadline| arrived_at + deadline),
+        }
+    }
+}
