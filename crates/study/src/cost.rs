@@ -3,27 +3,60 @@
 use chronoseal_report::{
     Axis, Block, Cell, Chart, Document, Evidence, Held, Section, Series, SeriesKind, Table, Verdict,
 };
-use chronoseal_runner::CostTable;
+use chronoseal_runner::{CostTable, SuiteCostTable};
 
 /// The document of a measurement.
-pub fn cost_document(costs: &CostTable) -> Document {
+pub fn cost_document(costs: &CostTable, suites: &SuiteCostTable) -> Document {
     let text = match costs.cpu {
         Some(cpu) => format!("Measured on processor {cpu}, one call at a time."),
         None => "Measured wherever the kernel put the thread: the host refused to keep it on one processor.".into(),
     };
     Document {
         title: "Processor cost of authentication on this host".into(),
-        subtitle: "Sealing and opening one frame; the clock's own cost is subtracted.".into(),
+        subtitle:
+            "Sealing and opening one frame, and the operations of a key exchange; the clock's own cost is subtracted."
+                .into(),
         verdict: Verdict {
             held: Held::Yes,
             text,
             points: vec!["`chronoseal bench --platform` prints these costs as a platform for a scenario.".into()],
         },
         sections: vec![
-            Section::new("Cost").with(Block::Table(cost_table(costs))).with(Block::Chart(cost_chart(costs))),
+            Section::new("Frames").with(Block::Table(cost_table(costs))).with(Block::Chart(cost_chart(costs))),
+            Section::new("Key exchange").with(Block::Table(suite_table(suites))),
         ],
         environment: vec![("clock cost subtracted".into(), format!("{} ns", costs.overhead_ns))],
     }
+}
+
+/// Every operation of every suite.
+fn suite_table(costs: &SuiteCostTable) -> Table {
+    let mut table = Table::new("Processor time of one operation of a key exchange on this host, 64 bytes signed")
+        .words("suite")
+        .words("operation")
+        .numbers("n", "")
+        .numbers("min", "us")
+        .numbers("mean", "us")
+        .numbers("p50", "us")
+        .numbers("p99", "us")
+        .numbers("max", "us");
+    for row in &costs.rows {
+        let us = |ns: f64| Cell::number(ns / 1000.0, 3).from(Evidence::Measured);
+        let percentile =
+            |ns: Option<i64>| ns.map_or_else(|| Cell::na("too few calls for this percentile"), |ns| us(ns as f64));
+        let duration = &row.duration;
+        table.push(vec![
+            Cell::text(row.suite),
+            Cell::text(row.operation),
+            Cell::count(duration.n),
+            us(duration.min_ns as f64),
+            us(duration.mean_ns),
+            percentile(duration.p50_ns),
+            percentile(duration.p99_ns),
+            us(duration.max_ns as f64),
+        ]);
+    }
+    table
 }
 
 /// Every hash at every length at both ends.
