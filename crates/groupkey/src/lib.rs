@@ -19,6 +19,10 @@ mod text;
 mod transport;
 pub mod tree;
 
+#[cfg(test)]
+#[path = "../tests/groupkey/swift.rs"]
+mod swift;
+
 pub use identifier::{Address, ExchangeId, Identifier, Side, Step};
 pub use keys::Secret;
 pub use manager::{GroupKey, NodeConfig};

@@ -3,7 +3,7 @@
 use chronoseal_core::{AbortReason, Command, DiscardReason, EventKind, HandleError, Input, LocalTime, Node, Output};
 use chronoseal_crypto::suite::{SIGNATURE_LEN, Suite};
 
-use crate::crypto_stack::{JobPriority, Owner, Request, Response};
+use crate::crypto_stack::{CryptoInterface, JobPriority, Owner, Request, Response};
 use crate::distribution::Incoming;
 use crate::frame_count::FRESHNESS_LEN;
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
@@ -84,6 +84,11 @@ impl<S: Suite> Member<S> {
     /// The key of its private channel to the orchestrator; there is none in [`Scheme::WithoutOrchestrator`].
     pub fn channel_key(&self) -> Option<&chronoseal_crypto::symmetric::Key128> {
         self.manager.channel(self.manager.tree.pair_of(self.manager.own)?)
+    }
+
+    /// The driver objects behind its crypto stack.
+    pub const fn crypto(&self) -> &CryptoInterface<S> {
+        &self.manager.crypto
     }
 
     /// The last thing that went wrong.

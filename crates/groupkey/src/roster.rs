@@ -186,3 +186,63 @@ fn entry<S: Suite>(
     let verifying_key = S::verifying_key(bytes).map_err(|error| RosterError::BadPublicKey { address, error })?;
     Ok(RosterEntry { address, capability, verifying_key })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::swift::Swift as Chosen;
+    use chronoseal_crypto::suite::PublicKey;
+
+    fn public(seed: u8) -> PublicKey {
+        Chosen::public_key(&Chosen::signing_key(&[seed; 32]))
+    }
+
+    fn roster() -> Roster<Chosen> {
+        Roster::new(Address(250), 1, Some(public(250).as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn refuses_reserved_and_duplicate_addresses() {
+        let mut roster = roster();
+        assert_eq!(roster.add(Address(0), 1, Some(public(1).as_bytes())), Err(RosterError::ReservedAddress));
+        assert_eq!(roster.add(Address(1), 1, Some(public(1).as_bytes())), Ok(()));
+        for address in [Address(1), Address(250)] {
+            let again = roster.add(address, 1, Some(public(2).as_bytes()));
+            assert_eq!(again, Err(RosterError::DuplicateAddress(address)));
+        }
+        assert_eq!(roster.len(), 1);
+        assert!(Roster::<Chosen>::new(Address(0), 1, Some(public(1).as_bytes())).is_err());
+    }
+
+    #[test]
+    fn refuses_missing_and_bad_public_keys() {
+        let mut roster = roster();
+        assert_eq!(roster.add(Address(1), 1, None), Err(RosterError::MissingPublicKey(Address(1))));
+        // Too short, and one under which anybody can sign.
+        for bytes in [&[1; 31][..], &[0; 32]] {
+            let refused = roster.add(Address(1), 1, Some(bytes));
+            assert!(matches!(refused, Err(RosterError::BadPublicKey { address: Address(1), .. })), "{refused:?}");
+        }
+        assert!(roster.is_empty());
+    }
+
+    #[test]
+    fn tells_a_private_key_that_belongs_to_another() {
+        let mut roster = roster();
+        roster.add(Address(1), 1, Some(public(1).as_bytes())).unwrap();
+        let own = Chosen::signing_key(&[1; 32]);
+        assert_eq!(roster.check_own_key(Address(1), &own), Ok(()));
+        assert_eq!(roster.check_own_key(Address(250), &own), Err(RosterError::MismatchedKey(Address(250))));
+        assert_eq!(roster.check_own_key(Address(2), &own), Err(RosterError::UnknownAddress(Address(2))));
+    }
+
+    #[test]
+    fn has_a_limit() {
+        let mut roster = roster();
+        for number in 1..=127 {
+            assert_eq!(roster.add(Address(number), 1, Some(public(1).as_bytes())), Ok(()));
+        }
+        let refused = roster.add(Address(128), 1, Some(public(1).as_bytes()));
+        assert!(matches!(refused, Err(RosterError::TooManyMembers { n: 128, limit: 127, .. })));
+    }
+}

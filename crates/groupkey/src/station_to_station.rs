@@ -186,10 +186,6 @@ impl Exchange {
         &self.setup
     }
 
-    pub(crate) const fn is_done(&self) -> bool {
-        matches!(self.phase, Phase::Done)
-    }
-
     /// Both shares, once both are known.
     pub(crate) fn shares(&self) -> Option<[&Share; 2]> {
         Some([self.shares[0].as_ref()?, self.shares[1].as_ref()?])

@@ -405,3 +405,132 @@ impl Tree {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Scheme::{FullTree, Symmetric, WithoutOrchestrator};
+    use crate::swift::Swift;
+
+    type Suite = Swift;
+    const LEAD: Address = Address(255);
+
+    fn roster(n: usize) -> Roster<Suite> {
+        use chronoseal_crypto::suite::Suite as _;
+        let public = Suite::public_key(&Suite::signing_key(&[1; 32]));
+        let mut roster = Roster::new(LEAD, 9, Some(public.as_bytes())).unwrap();
+        for number in 1..=n as u8 {
+            // The fourth is the most capable, then 2, 6, and so on.
+            let capability = if number == 4 { 300 } else { u32::from(number % 4) };
+            roster.add(Address(number), capability, Some(public.as_bytes())).unwrap();
+        }
+        roster
+    }
+
+    fn tree(n: usize, scheme: Scheme, spare: SpareNode) -> Result<Tree, RosterError> {
+        Tree::new(&roster(n), scheme, spare)
+    }
+
+    fn compact(n: usize, scheme: Scheme) -> Tree {
+        tree(n, scheme, SpareNode::JoinsHigherLevel).unwrap()
+    }
+
+    #[test]
+    fn has_as_many_exchanges_as_the_source_counts_and_the_depth_of_a_logarithm() {
+        for n in 2..=85u32 {
+            let main = compact(n as usize, FullTree);
+            assert_eq!(main.results().count(), 2 * n as usize - 1);
+            assert_eq!(main.depth(), 1 + n.next_power_of_two().trailing_zeros() as usize);
+            let without = compact(n as usize, WithoutOrchestrator);
+            assert_eq!(without.results().count(), n as usize);
+            assert!(without.depth() <= (n + 1).next_power_of_two().trailing_zeros() as usize);
+            let symmetric = compact(n as usize, Symmetric);
+            assert_eq!((symmetric.results().count(), symmetric.depth()), (n as usize, 1));
+            assert_eq!(symmetric.root(), None);
+            for tree in [&main, &without] {
+                assert!(tree.results().all(|result| !tree.is_single(result)));
+                assert!(tree.present().all(|member| tree.contains(tree.root().unwrap(), member)));
+            }
+        }
+    }
+
+    #[test]
+    fn takes_as_many_members_as_one_byte_addresses_allow_and_no_more() {
+        for (scheme, limit) in [(FullTree, 85), (WithoutOrchestrator, 127), (Symmetric, 127)] {
+            assert_eq!(scheme.members_max(), limit);
+            assert!(tree(limit, scheme, SpareNode::JoinsHigherLevel).is_ok());
+        }
+        let too_many = RosterError::TooManyMembers { n: 86, limit: 85, scheme: FullTree };
+        assert_eq!(tree(86, FullTree, SpareNode::JoinsHigherLevel).err(), Some(too_many));
+        assert_eq!(tree(1, FullTree, SpareNode::JoinsHigherLevel).err(), Some(RosterError::TooFewMembers(1)));
+        // Direct assignments take addresses of their own: three of 85's levels are odd.
+        assert_eq!(tree(85, FullTree, SpareNode::DirectAssignment).err(), Some(RosterError::AddressesExhausted));
+        assert!(tree(82, FullTree, SpareNode::DirectAssignment).is_ok());
+    }
+
+    #[test]
+    fn the_most_capable_acts_and_the_orchestrator_only_alone() {
+        let mut tree = compact(8, FullTree);
+        let root = tree.root().unwrap();
+        assert_eq!(tree.active(root), Address(4));
+        tree.apply(MembershipChange::Vacated(Address(4)));
+        // 3 and 7 are equals.
+        assert_eq!(tree.active(root), Address(3));
+        let pair = tree.pair_of(Address(4)).unwrap();
+        assert_eq!((tree.active(pair), tree.operand(pair)), (LEAD, LEAD));
+        assert_eq!(tree.exchange(pair), None);
+        let parent = tree.parent(pair).unwrap();
+        let exchange = tree.exchange(parent).unwrap();
+        assert_eq!((exchange.second, tree.active_of(exchange, Side::Second)), (LEAD, LEAD));
+        assert_eq!(tree.side(exchange, Address(3)), Some(Side::First));
+        assert_eq!(tree.side(exchange, Address(4)), None);
+        assert_eq!(tree.side(exchange, LEAD), Some(Side::Second));
+    }
+
+    #[test]
+    fn reads_removal_and_return_from_a_request() {
+        let mut remover = compact(5, FullTree);
+        let mut listener = remover.clone();
+        let pair = remover.pair_of(Address(2)).unwrap();
+        let parent = remover.parent(pair).unwrap();
+        remover.apply(MembershipChange::Vacated(Address(2)));
+        let request = remover.exchange(parent).unwrap();
+        let changes = listener.changes(request).unwrap();
+        assert_eq!(changes, [None, Some(MembershipChange::Vacated(pair))]);
+        changes.into_iter().flatten().for_each(|change| listener.apply(change));
+        assert!(!listener.is_present(Address(2)));
+        assert_eq!(listener.changes(request), Ok([None; 2]));
+
+        remover.apply(MembershipChange::Occupied(Address(2)));
+        let back = listener.changes(remover.exchange(pair).unwrap()).unwrap();
+        assert_eq!(back, [Some(MembershipChange::Occupied(Address(2))), None]);
+    }
+
+    #[test]
+    fn refuses_exchanges_that_are_none_of_its_own() {
+        let tree = compact(5, FullTree);
+        let root = tree.root().unwrap();
+        let right = tree.exchange(root).unwrap();
+        let swapped = ExchangeId { first: right.second, second: right.first, ..right };
+        let with_itself = ExchangeId { second: right.first, ..right };
+        let of_nothing = ExchangeId { result: Address(200), ..right };
+        let of_a_member = ExchangeId { result: Address(1), ..right };
+        let nobody = ExchangeId { first: Address::RESERVED, ..right };
+        let orchestrator_alone = ExchangeId { first: LEAD, second: LEAD, result: root };
+        for wrong in [swapped, with_itself, of_nothing, of_a_member, nobody, orchestrator_alone] {
+            assert_eq!(tree.changes(wrong), Err(NotInTree), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_subtree_without_members_bears_the_orchestrators_address() {
+        let mut tree = compact(4, FullTree);
+        for number in [1, 2] {
+            tree.apply(MembershipChange::Vacated(Address(number)));
+        }
+        let root = tree.exchange(tree.root().unwrap()).unwrap();
+        assert_eq!(root.first, LEAD);
+        let (left, _) = tree.children(root.result).unwrap();
+        assert_eq!(tree.exchange(left), None);
+    }
+}

@@ -27,21 +27,20 @@ pub enum DriverObject {
 pub struct CryptoInterface<S: Suite> {
     signing_key: S::SigningKey,
     rng: ChaCha8Rng,
+    /// Jobs computed, by driver object.
+    processed: [u64; 3],
 }
 
 impl<S: Suite> CryptoInterface<S> {
     /// With the node's signature key and 32 bytes no one can guess.
     pub fn new(signing_key: S::SigningKey, seed: [u8; SECRET_LEN]) -> Self {
-        Self { signing_key, rng: ChaCha8Rng::from_seed(seed) }
+        Self { signing_key, rng: ChaCha8Rng::from_seed(seed), processed: [0; 3] }
     }
 
-    pub(crate) const fn signing_key(&self) -> &S::SigningKey {
-        &self.signing_key
-    }
-
-    /// `CryIf_ProcessJob`: computes a job now, on the driver object its service belongs to
-    /// ([`super::ServiceName::driver_object`]). Public keys come from the roster.
+    /// `CryIf_ProcessJob`: computes a job now, on the driver object its service belongs to. Public keys come from the
+    /// roster.
     pub(crate) fn process_job(&mut self, roster: &Roster<S>, request: Request) -> Response {
+        self.processed[request.service().driver_object() as usize] += 1;
         match request {
             Request::SignatureVerify { signer, text, signature } => {
                 let key = roster.find(signer).map(|entry| &entry.verifying_key);
@@ -67,6 +66,11 @@ impl<S: Suite> CryptoInterface<S> {
             }
             Request::RandomGenerate => Response::Random(self.draw()),
         }
+    }
+
+    /// Jobs a driver object has computed.
+    pub const fn processed(&self, object: DriverObject) -> u64 {
+        self.processed[object as usize]
     }
 
     /// 32 fresh bytes, at no charge.

@@ -119,6 +119,7 @@ pub(crate) struct Job {
 }
 
 impl Request {
+    /// The service it asks for.
     pub(crate) const fn service(&self) -> ServiceName {
         match self {
             Self::SignatureVerify { .. } => ServiceName::SignatureVerify,

@@ -18,4 +18,3 @@ pub use driver::{CryptoInterface, DriverObject};
 pub(crate) use job::{Job, Owner, Request, Response};
 pub use job::{JobPriority, ServiceName};
 pub use service::CryptoServiceManager;
-pub(crate) use service::QueueFull;

@@ -7,7 +7,7 @@ use super::{Distributing, Orchestrator, Phase, Readiness};
 use crate::crypto_stack::{JobPriority, Owner, Request, Response};
 use crate::distribution::{identifier, tagged_text};
 use crate::frame_count::TAG_LEN;
-use crate::identifier::{Address, Identifier, Step};
+use crate::identifier::{Address, Identifier};
 use crate::keys::{Secret, distribution_key, distribution_tag_key};
 use crate::profile::{Installation, Profile};
 use crate::station_to_station::{Failure, Stage};
@@ -23,26 +23,31 @@ impl<S: Suite> Orchestrator<S> {
 
     pub(super) fn advance_distribution(&mut self, now: LocalTime, step: Distributing) -> bool {
         match step {
-            Distributing::Sign => self.sign_master_secret(now),
+            Distributing::Draw => self.draw_master_secret(now),
             Distributing::Signing | Distributing::Sealing(_) => false,
             Distributing::Next => self.serve_next(now),
         }
     }
 
-    fn sign_master_secret(&mut self, now: LocalTime) -> bool {
-        // A timestamp of its own: the pairs may have taken long.
-        let settings = &self.manager.settings;
-        self.epoch = self.epoch.max(settings.granule_of(now));
-        let (profile, stamp) = (settings.profile, self.stamp(now));
-        let secret = self.manager.crypto.draw();
-        let text = text::master_secret_text(profile, secret.expose(), &self.manager.pair_shares_digest(), stamp);
-        (self.master, self.master_stamp) = (Some(secret), stamp);
-        let generate = Request::SignatureGenerate { text };
-        let is_asked = self.manager.submit(Owner::Distribution, JobPriority::Exchange, generate);
+    /// Draws a master secret, under a timestamp of its own: the pairs may have taken long.
+    fn draw_master_secret(&mut self, now: LocalTime) -> bool {
+        self.epoch = self.epoch.max(self.manager.settings.granule_of(now));
+        self.master_stamp = self.stamp(now);
+        let is_asked = self.manager.submit(Owner::Distribution, JobPriority::Exchange, Request::RandomGenerate);
         if is_asked {
             self.phase = Phase::Distributing(Distributing::Signing);
         }
         is_asked
+    }
+
+    fn sign_master_secret(&mut self, secret: Secret) {
+        let (profile, stamp) = (self.manager.settings.profile, self.master_stamp);
+        let text = text::master_secret_text(profile, secret.expose(), &self.manager.pair_shares_digest(), stamp);
+        self.master = Some(secret);
+        let generate = Request::SignatureGenerate { text };
+        if !self.manager.submit(Owner::Distribution, JobPriority::Exchange, generate) {
+            self.phase = Phase::Distributing(Distributing::Draw);
+        }
     }
 
     /// Encrypts the secret and its signature for the next member; after the last one the key is agreed.
@@ -79,6 +84,7 @@ impl<S: Suite> Orchestrator<S> {
 
     pub(super) fn on_distribution_response(&mut self, response: Response) {
         match (self.phase, response) {
+            (Phase::Distributing(Distributing::Signing), Response::Random(secret)) => self.sign_master_secret(secret),
             (Phase::Distributing(Distributing::Signing), Response::Signature(signature)) => {
                 self.master_signature = Text::of(&[&signature]);
                 self.phase = Phase::Distributing(Distributing::Next);

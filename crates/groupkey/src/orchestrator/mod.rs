@@ -7,7 +7,7 @@ use chronoseal_core::{AbortReason, Command, Duration, EventKind, HandleError, In
 use chronoseal_crypto::suite::{Signature, Suite};
 use chronoseal_crypto::symmetric::Key128;
 
-use crate::crypto_stack::{Owner, Response};
+use crate::crypto_stack::{CryptoInterface, Owner, Response};
 use crate::frame_count::frames_of;
 use crate::identifier::{Address, ExchangeId, Identifier, Step};
 use crate::keys::Secret;
@@ -111,7 +111,7 @@ enum Phase {
         is_asked: bool,
     },
     Exchanging,
-    /// The master secret is to be signed, or goes to one node after the other.
+    /// The master secret is to be drawn and signed, or goes to one node after the other.
     Distributing(Distributing),
     Confirming,
     Committing,
@@ -119,7 +119,7 @@ enum Phase {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Distributing {
-    Sign,
+    Draw,
     Signing,
     Next,
     Sealing(Address),
@@ -254,6 +254,11 @@ impl<S: Suite> Orchestrator<S> {
     /// The key of its private channel to a member.
     pub fn channel_key(&self, member: Address) -> Option<&Key128> {
         self.manager.channel(self.manager.tree.pair_of(member)?)
+    }
+
+    /// The driver objects behind its crypto stack.
+    pub const fn crypto(&self) -> &CryptoInterface<S> {
+        &self.manager.crypto
     }
 
     /// The last thing that went wrong.

@@ -179,7 +179,7 @@ impl<S: Suite> Orchestrator<S> {
         }
         match self.manager.tree.root() {
             None => {
-                self.phase = Phase::Distributing(Distributing::Sign);
+                self.phase = Phase::Distributing(Distributing::Draw);
                 true
             }
             // It follows the last exchange and may need longer than those who take part.

@@ -149,11 +149,6 @@ impl<S: Suite> Bus<S> {
         }
     }
 
-    pub fn replace(&mut self, index: usize, replace: impl FnOnce(Station<S>) -> Station<S>, with: Station<S>) {
-        let old = std::mem::replace(&mut self.slots[index].station, with);
-        self.slots[index].station = replace(old);
-    }
-
     pub fn push(&mut self, station: Station<S>) -> usize {
         self.slots.push(Slot { station, cost: free, busy_until: None, waiting: VecDeque::new(), wake_at: None });
         self.slots.len() - 1
@@ -178,21 +173,6 @@ impl<S: Suite> Bus<S> {
 
     pub fn into_stations(self) -> impl Iterator<Item = Station<S>> {
         self.slots.into_iter().map(|slot| slot.station)
-    }
-
-    /// Puts a frame on the bus that no station sent.
-    pub fn inject(&mut self, frame: &CanFrame) {
-        let mut bytes = [0; 72];
-        let len = frame.emit(&mut bytes);
-        self.queue.push_back((usize::MAX, bytes[..len].to_vec(), None));
-    }
-
-    pub fn inject_message(&mut self, identifier: Identifier, message: &[u8], is_fd: bool) {
-        for piece in message.chunks(if is_fd { 64 } else { 8 }) {
-            let id = identifier.can_id();
-            let frame = if is_fd { CanFrame::fd(id, piece, true) } else { CanFrame::classical(id, piece) };
-            self.inject(&frame.unwrap());
-        }
     }
 
     fn give(&mut self, index: usize, input: Pending) {

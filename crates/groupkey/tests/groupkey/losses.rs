@@ -22,15 +22,13 @@ const STEPS: [Step; 8] = [
 fn lose(bus: &mut Bus<Swift>, step: Step, number: usize) {
     let mut count = 0;
     let mut last = None;
-    let mut seen = 0;
     bus.fault = Some(Box::new(move |heard, to| {
         // Called for every receiver of a frame: a new frame begins with a receiver that is not higher.
         let is_new = last.is_none_or(|last| to <= last);
         last = Some(to);
         if heard.identifier().is_some_and(|identifier| identifier.step == step) {
             count += usize::from(is_new);
-            seen = count;
-            return (seen != number + 1).then_some(heard.frame);
+            return (count != number + 1).then_some(heard.frame);
         }
         Some(heard.frame)
     }));

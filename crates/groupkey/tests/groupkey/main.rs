@@ -1,4 +1,6 @@
 //! The protocol executed: orchestrator and members on a bus in memory.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(unreachable_pub, reason = "modules of one test binary")]
 
 mod bus;
 mod losses;
