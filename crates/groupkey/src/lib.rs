@@ -1,4 +1,97 @@
-//! Group keys on CAN and CAN FD.
+//! Group keys on CAN and CAN FD: how the ECUs of a bus come to one key, and how one of them is thrown out.
+//!
+//! This crate does no I/O, reads no clock, allocates nothing (without `std`) and does no curve arithmetic of its own: it
+//! is generic over a [`Suite`](chronoseal_crypto::suite::Suite). It does not protect the traffic that the key is for
+//! (that is `chronoseal-frameauth`), and it is no bus: frames come and go as bytes of `wire::can::layout`.
+//!
+//! The two types that matter are [`Member`], an ECU, and [`Orchestrator`], which requests the exchanges. Both are
+//! [`Node`](chronoseal_core::Node)s. A [`Roster`] says who belongs to the network and a [`Tree`] who is merged with whom.
+//!
+//! ```
+//! use chronoseal_core::{Command, Input, LocalTime, Node, Output, PortId};
+//! use chronoseal_crypto::suite::{FourQ, Suite};
+//! use chronoseal_groupkey::{
+//!     Address, Member, NodeConfig, Orchestrator, Profile, Roster, Scheme, Settings, SpareNode, Transport, Tree,
+//! };
+//!
+//! let key = |address: Address| FourQ::signing_key(&[address.0; 32]);
+//! let public = |address| FourQ::public_key(&key(address));
+//! let mut roster = Roster::<FourQ>::new(Address(250), 300, Some(public(Address(250)).as_bytes()))?;
+//! for address in [1, 2].map(Address) {
+//!     roster.add(address, 133, Some(public(address).as_bytes()))?;
+//! }
+//! let tree = Tree::new(&roster, Scheme::FullTree, SpareNode::JoinsHigherLevel)?;
+//! let settings = Settings::new(Profile::Hardened, Transport::Fd);
+//! let config = |address: Address| NodeConfig {
+//!     settings,
+//!     address,
+//!     signing_key: key(address),
+//!     roster: roster.clone(),
+//!     tree: tree.clone(),
+//!     seed: [100 + address.0 / 2; 32], // from a hardware generator
+//! };
+//! let mut orchestrator = Orchestrator::new(config(Address(250)))?;
+//! let mut members = [Member::new(config(Address(1)))?, Member::new(config(Address(2)))?];
+//!
+//! // A driver: every frame goes to everybody else, every token comes back.
+//! let now = LocalTime::ZERO;
+//! let mut nodes: Vec<&mut dyn Node> = vec![&mut orchestrator];
+//! nodes.extend(members.iter_mut().map(|member| member as &mut dyn Node));
+//! for node in &mut nodes {
+//!     node.handle_input(now, Input::Command(Command::Start))?;
+//! }
+//! let mut bytes = [0; 1536];
+//! let mut is_quiet = false;
+//! while !is_quiet {
+//!     is_quiet = true;
+//!     for sender in 0..nodes.len() {
+//!         loop {
+//!             match nodes[sender].poll_output(now, &mut bytes) {
+//!                 Output::Timeout(_) => break,
+//!                 Output::Transmit(transmit) => {
+//!                     is_quiet = false;
+//!                     for receiver in (0..nodes.len()).filter(|receiver| *receiver != sender) {
+//!                         let frame = &bytes[..transmit.len];
+//!                         nodes[receiver].handle_input(now, Input::Frame { port: PortId(0), rx_at: now, bytes: frame })?;
+//!                     }
+//!                     if let Some(token) = transmit.token {
+//!                         nodes[sender].handle_input(now, Input::Transmitted { token, tx_at: now })?;
+//!                     }
+//!                 }
+//!                 _ => {}
+//!             }
+//!         }
+//!     }
+//! }
+//! let group = orchestrator.group_key().expect("all have confirmed it");
+//! assert!(members.iter().all(|member| member.group_key().map(|key| &key.key) == Some(&group.key)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Source
+//! A. Musuroi, B. Groza, L. Popa, P.-S. Murvay, "Fast and Efficient Group Key Exchange in Controller Area Networks (CAN)",
+//! IEEE Transactions on Vehicular Technology, 2021: figure 4 (the exchange), section III (logical ECUs, three schemes,
+//! removal), figure 10 (identifiers), appendix A (orchestration).
+//!
+//! # Where this differs from the source, and why
+//! | the text | here | why |
+//! |---|---|---|
+//! | Removal overwrites the address, then searches for it, and ends before the root (algorithm 2) | the place is found first, and every logical ECU above it is renewed, the root included | as printed the group key would not change |
+//! | An orchestration message is a signature over CANxID and `ts`; nothing says how `ts` arrives | [`Profile::AsPublished`]: `ts` is the number of the granule of common time, constant within a run ([`Settings::granule`]); the receiver tries the few it can be, each exchange takes each once. [`Profile::Hardened`] sends epoch and time | there is no room in 64 bytes |
+//! | Confirmations are "encrypted" under one `k` | AES-128-CTR, the first counter block tells the sides apart; hardened: a key for each direction | both sides under one key stream would give away the difference of the signatures |
+//! | Signatures cover the two shares | hardened: role, addresses, who acts, identifier, epoch, suite and shares | otherwise nothing binds a key to who shares it, and for what |
+//! | No tag on a confirmation | hardened: 16 bytes of AES-CMAC under a key from the exchange | key confirmation before any signature is looked at |
+//! | 32-byte shares | a P-256 share has 33 bytes: it travels in an FD frame of 48, and in 5 classical frames instead of 4 | a compressed point; x alone would need a second parser |
+//! | `r` of a logical ECU is the next private key and, of the root, the group key | traffic keys are one derivation further, [`Secret::traffic_key`] | one secret, one purpose |
+//! | Passive members "monitor" | they verify the request and the other side's confirmation, and follow with `r` | a share that nobody signed would split the group |
+//! | The orchestrator can monitor all exchanges | [`Monitoring::Path`] unless asked for all | it needs one path; following all costs it n - 1 agreements |
+//! | A run ends with its last exchange | [`Installation::Confirmed`]: each member shows the key (16 bytes), the orchestrator says that all have; [`Installation::Unconfirmed`] as published | without it a spoilt last step leaves two keys in use |
+//! | `gsk = KDF(msk, r_1 P, ..., r_S P)` | the shares of all pairs formed since the last master secret, hashed in the order of the roster | a removal exchanges no shares |
+//! | No rule for messages longer than a frame | one identifier, in order, no numbers | 64 bytes in 8 classical frames leave none; see [`GAP_MAX`] |
+//! | A spare node is assigned directly, with address 0 (appendix A) | it joins a higher level; [`SpareNode::DirectAssignment`] for the other | one-byte addresses then hold 85 ECUs, and every merge is an exchange |
+//! | Nothing is said of loss | a request is repeated under a new epoch; who gives up an exchange says so ([`Step::Abort`]) | see [`Failure`] |
+//!
+//! How many frames each profile takes: [`frame_count`]. What each withstands: `docs/reference/group-key-threat-model.md`.
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 
 #[cfg(feature = "std")]
@@ -21,6 +114,7 @@ pub mod tree;
 
 #[cfg(test)]
 #[path = "../tests/groupkey/swift.rs"]
+#[allow(dead_code, unreachable_pub, reason = "shared with the tests of the whole protocol")]
 mod swift;
 
 pub use identifier::{Address, ExchangeId, Identifier, Side, Step};
