@@ -2,6 +2,8 @@
 //!
 //! Source: draft-ladd-cfrg-4q, "Diffie-Hellman Key Agreement"; byte for byte what FourQlib's compressed keys give.
 
+use core::fmt;
+
 use subtle::CtOption;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -52,6 +54,13 @@ impl SecretKey {
     }
 }
 
+/// Keys are never logged.
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(..)")
+    }
+}
+
 /// Another party's public key: a point of the curve whose order does not divide the cofactor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicKey {
@@ -84,5 +93,12 @@ impl SharedSecret {
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+}
+
+/// Keys are never logged.
+impl fmt::Debug for SharedSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedSecret(..)")
     }
 }

@@ -4,6 +4,8 @@
 //! are byte for byte FourQlib's; what is accepted is stricter: a second half of N or more, which would be another
 //! signature of the same message, and keys of small order, under which anything verifies, are refused.
 
+use core::fmt;
+
 use sha2::{Digest, Sha512};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -62,6 +64,13 @@ impl SigningKey {
         digest.zeroize();
         nonce.zeroize();
         Signature { commitment, response: response.to_bytes() }
+    }
+}
+
+/// Shows the public part: keys are never logged.
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SigningKey").field("public", &self.public_bytes).finish_non_exhaustive()
     }
 }
 

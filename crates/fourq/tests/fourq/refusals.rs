@@ -158,3 +158,12 @@ fn refuses_a_secret_that_is_a_multiple_of_n() {
         assert_eq!(ecdh::SecretKey::from_bytes(secret).agree(&peer).err(), Some(Error::SharedSecret));
     }
 }
+
+#[test]
+fn secrets_are_not_shown() {
+    let secret = ecdh::SecretKey::from_bytes([0xab; 32]);
+    let shared = secret.agree(&ecdh::PublicKey::from_bytes(&key().public()).unwrap()).unwrap();
+    assert_eq!(format!("{secret:?} {shared:?}"), "SecretKey(..) SharedSecret(..)");
+    let shown = format!("{:?}", SigningKey::from_seed([0xab; 32]));
+    assert_eq!(shown, format!("SigningKey {{ public: {:?}, .. }}", SigningKey::from_seed([0xab; 32]).public()));
+}
