@@ -5,6 +5,7 @@
 //! ```
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+#![allow(clippy::disallowed_methods, reason = "a pipe is filled while another is drained")]
 
 use std::io::Write;
 use std::process::{Command, Stdio};
