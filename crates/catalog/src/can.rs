@@ -14,8 +14,9 @@ use chronoseal_nodes::can_station::{ListenerConfig, MessageProtection, ReplayCon
 use chronoseal_scenario::plan::{BackgroundPlan, CanPlan, CanProtectionKind, MessagePlan};
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId};
 
-/// Frames a controller holds. A key exchange over classical CAN queues the ten frames of its longest message at once.
-const QUEUE_LEN: usize = 256;
+/// Frames a controller and its driver hold. The orchestrator of the symmetric scheme queues a message of twelve classical
+/// frames for each member at once.
+const QUEUE_LEN: usize = 2048;
 /// Windows of the bus load that is kept.
 pub const LOAD_WINDOW: Duration = Duration::from_ms(10);
 

@@ -11,9 +11,8 @@ use chronoseal_runner::simulate_can;
 use super::scenarios::{Group, member};
 use crate::StudyError;
 
-/// A simulated total may be off by this much from the printed one: the source's bus has a few microseconds of interrupt
-/// time in each frame, and ours has none.
-pub(super) const DEVIATION_MAX: f64 = 0.01;
+/// An executed total may be off by this much from the printed one: see the footnote of the table.
+pub(super) const DEVIATION_MAX: f64 = 0.03;
 
 /// An exchange of two boards.
 pub(super) struct Pair {
@@ -101,9 +100,13 @@ impl Pair {
             Cell::text("executed against printed [%]"),
             deviation(0),
             deviation(1),
-            Cell::text("1 % is the limit"),
+            Cell::text("3 % is the limit"),
         ]);
-        table
+        table.footnote(
+            "The source adds the slower party's steps and all four frames one after the other. Executed, the slower party \
+             finds the other's frames there when its own are ready, and on this bus a frame takes its bits and no \
+             interrupt: so an executed total of unlike boards is a little below the printed one.",
+        )
     }
 
     /// True if both executed totals lie within [`DEVIATION_MAX`] of the printed ones.

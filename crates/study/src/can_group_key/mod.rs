@@ -149,9 +149,9 @@ impl Findings {
                 quoted.len()
             ),
             if self.pairs_agree {
-                "Both measured exchanges (two SAM V71; TC297 and TC277) are met within 1 % when executed at the boards' prices.".into()
+                "Both measured exchanges (two SAM V71; TC297 and TC277) are met within 3 % when executed at the boards' prices.".into()
             } else {
-                "An executed exchange differs from the measured one by more than 1 %.".to_owned()
+                "An executed exchange differs from the measured one by more than 3 %.".to_owned()
             },
         ];
         if self.within.1 > 0 {
