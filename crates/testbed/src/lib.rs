@@ -1,9 +1,10 @@
 //! Live runs: each end system is a process in a network namespace of its own, real frames travel over TAP interfaces,
-//! and between them one thread drives a [`chronoseal_media::medium::Medium`] by the wall clock.
+//! and between them one thread drives a [`chronoseal_media::medium::Medium`] by the wall clock. On a CAN bus ([`can`])
+//! socket pairs take the place of namespaces and interfaces, and others may join.
 //!
 //! This crate knows no protocol and no scenario: a [`NodeFactory`] builds the nodes inside the agents' processes, a
-//! [`Traffic`] reads frames. It never touches the host's own interfaces, needs no root where user namespaces are
-//! allowed, and leaves nothing behind: interfaces and namespaces end with the processes that own them.
+//! [`Traffic`] reads frames. It touches no interface of the host but one it is given by name, needs no root where user
+//! namespaces are allowed, and leaves nothing behind: interfaces and namespaces end with the processes that own them.
 //!
 //! The types that matter: [`LiveConfig`] for [`run`], [`LiveOutcome`] with the same rows a simulation fills, and
 //! [`LiveError`], which says what a host refuses and what to do about it.

@@ -73,7 +73,8 @@ pub enum AgentLink {
     /// CAN frames, in the layout of [`chronoseal_wire::can::layout`], over socket pairs: no namespace, no interface, no
     /// privilege.
     CanBus,
-    /// A CAN interface of the kernel takes the place of the medium; each agent has it for its only port.
+    /// A CAN interface of the kernel takes the place of the medium; each agent has it for its only port. Rows come from
+    /// the listener that [`crate::can::run_can`] adds.
     CanInterface(String),
 }
 

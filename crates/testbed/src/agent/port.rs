@@ -44,7 +44,8 @@ impl Port {
         }
     }
 
-    /// Frames the kernel threw away because nobody read them in time. A socket pair loses none.
+    /// Frames the kernel threw away because nobody read them in time, where it counts them for each socket. A socket
+    /// pair loses none; what is lost at a CAN interface shows when logs are joined.
     pub(super) fn dropped(&self) -> u64 {
         match self {
             Self::Packet(socket) => socket.dropped(),

@@ -5,6 +5,7 @@
 //! `dlc` is the number of bytes, not the code.
 
 use chronoseal_core::DiscardReason;
+use chronoseal_wire::can::frame::FD_DATA_LEN_MAX;
 use chronoseal_wire::can::{CanFrame, CanId, Dlc, FrameKind, IdError, LengthError};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -39,6 +40,8 @@ pub(crate) enum DatagramError {
 impl From<DatagramError> for DiscardReason {
     fn from(error: DatagramError) -> Self {
         match error {
+            // Between two lengths of FD frames.
+            DatagramError::Length(LengthError::Fd(0..=FD_DATA_LEN_MAX)) => Self::Malformed,
             DatagramError::Length(_) => Self::TooLong,
             _ => Self::Malformed,
         }
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_every_torn_datagram_and_bytes_behind_none() {
+    fn refuses_every_torn_datagram() {
         let whole = bytes_of(OF_PYTHON_CAN);
         for len in 0..whole.len() {
             assert!(decode(&whole[..len]).is_err(), "{len} bytes");

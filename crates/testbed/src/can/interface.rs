@@ -7,11 +7,14 @@ use chronoseal_wire::can::layout;
 use nix::errno::Errno;
 use socketcan::{CanFdSocket, Socket};
 
+/// Frames the kernel keeps while nobody reads, its own records included [byte].
+const BUFFER_LEN: usize = 1 << 20;
+
 /// A non-blocking raw CAN socket that takes classical and FD frames. It hears what others put on the interface, on
 /// this host too, and not what it put there itself.
 pub(crate) struct CanInterface(CanFdSocket);
 
-/// A frame in the layout of [`chronoseal_wire::can::layout`]: the kernel's, but for the byte order of the identifier.
+/// The identifier word [byte]. The layout of [`chronoseal_wire::can::layout`] is the kernel's but for its byte order.
 const ID_LEN: usize = 4;
 
 impl CanInterface {
@@ -19,6 +22,8 @@ impl CanInterface {
     pub(crate) fn open(name: &str) -> io::Result<Self> {
         let socket = CanFdSocket::open(name)?;
         socket.set_nonblocking(true)?;
+        // More than the default of some 270 frames if the kernel grants it: interfaces without bit times send faster.
+        let _ = socket.as_raw_socket().set_recv_buffer_size(BUFFER_LEN);
         Ok(Self(socket))
     }
 

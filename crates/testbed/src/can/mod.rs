@@ -17,6 +17,27 @@
 //! [`run_can`] runs stations on either, [`serve_bus`] a bus for guests alone.
 //!
 //! What is left out: gateways beyond this host, error frames from and to guests, and receive times taken by the kernel.
+//!
+//! ```no_run
+//! use std::sync::atomic::AtomicBool;
+//! use chronoseal_core::{Duration, Rate};
+//! use chronoseal_testbed::can::{CanServerConfig, GuestKind, MulticastGroup, enter_private_loopback, serve_bus};
+//! use chronoseal_wire::can::{BitTiming, BitTimingConfig};
+//!
+//! let config = CanServerConfig {
+//!     timing: BitTiming::new(&BitTimingConfig::new(Rate(500_000), Rate(2_000_000)))?,
+//!     carries_fd: true,
+//!     guests: vec![GuestKind::Multicast(MulticastGroup::of_client(0))],
+//!     duration: Duration::from_s(10),
+//!     capture: false,
+//!     fifo: true,
+//! };
+//! enter_private_loopback()?;
+//! // Clients started from here on find the bus.
+//! let outcome = serve_bus(&config, &AtomicBool::new(false))?;
+//! println!("{} copies of frames", outcome.rows.releases.len());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub(crate) mod datagram;
 pub(crate) mod interface;

@@ -76,6 +76,8 @@ impl Multicast {
         let _ = receiver.set_recv_buffer_size(BUFFER_LEN);
         // Bound to the group, not to any address: nothing but this group's datagrams comes in.
         receiver.bind(&to.into())?;
+        // Of this socket's own memberships only, not of whatever else the host has joined elsewhere.
+        receiver.set_multicast_all_v4(false)?;
         receiver.join_multicast_v4(&at.group, &Ipv4Addr::LOCALHOST)?;
         let sender = socket()?;
         sender.set_multicast_if_v4(&Ipv4Addr::LOCALHOST)?;

@@ -205,7 +205,7 @@ fn what_is_no_frame_is_counted() {
         })
         .collect();
     use DiscardReason::{Malformed, TooLong};
-    assert_eq!(reasons, [Malformed, Malformed, Malformed, Malformed, TooLong, TooLong]);
+    assert_eq!(reasons, [Malformed, Malformed, Malformed, Malformed, Malformed, TooLong]);
 }
 
 fn clients_and_stations_share_a_bus() {
