@@ -265,7 +265,7 @@ pub(crate) struct Scenario {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum ScenarioAction {
-    /// From a CSV table of streams (name,from,to,period,frame,class[,protection]) or a pcap/pcapng capture
+    /// From a CSV table of streams, a pcap/pcapng capture, a CAN log or a DBC database
     From(ScenarioFrom),
 }
 
@@ -274,10 +274,11 @@ pub(crate) enum ScenarioAction {
 Examples:
   chronoseal scenario from streams.csv --out mine.toml
   chronoseal scenario from capture.pcapng --out mine.toml
+  chronoseal scenario from candump.log --out bus.toml
 
 Next: `chronoseal check mine.toml`. The table's columns are in docs/guide/scenario-file.md.")]
 pub(crate) struct ScenarioFrom {
-    /// The table or capture
+    /// The table, capture, log or database
     pub(crate) file: PathBuf,
     /// Where to write the scenario [default: standard output]
     #[arg(long)]
