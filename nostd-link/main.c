@@ -10,6 +10,7 @@ extern uint64_t chronoseal_fourq_public(uint64_t secret);
 extern uint32_t chronoseal_fourq_exchange(uint64_t one, uint64_t other);
 extern uint64_t chronoseal_suite_exchange(uint32_t suite, uint8_t one, uint8_t other);
 extern uint32_t chronoseal_secoc(uint32_t payload);
+extern uint32_t chronoseal_group_key(uint32_t scheme, uint8_t seed);
 
 /* The linker takes these from here. -fno-builtin keeps the compiler from turning them into calls of themselves. */
 void *memcpy(void *to, const void *from, size_t len) {
@@ -77,6 +78,9 @@ int run(void) {
     if (chronoseal_suite_exchange(3, 0x11, 0x22) != 0) return say("an unknown suite is not refused\n", 1);
     /* CMAC over 0064 01020304 00000001 with the key 00 01 .. 0f, by the same; its first 24 bits behind the count. */
     if (chronoseal_secoc(0x01020304) != 0x01bfa395) return say("a PDU secured by SecOC differs from its vector\n", 1);
+    for (uint32_t scheme = 0; scheme < 3; scheme++)
+        if (chronoseal_group_key(scheme, 0x11) != 1) return say("a group does not come to one key\n", 1);
+    if (chronoseal_group_key(3, 0x11) != 0) return say("an unknown scheme is not refused\n", 1);
     return say("ok\n", 0);
 }
 

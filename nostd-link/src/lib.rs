@@ -1,16 +1,20 @@
-//! A static library of core, wire, crypto, fourq and frameauth without std, without alloc, with a panic handler of its own.
+//! A static library of core, wire, crypto, fourq, frameauth and groupkey without std, without alloc, with a panic
+//! handler of its own.
 //!
 //! What it computes is of no interest; that it links is. `main.c` calls every function with values the compiler of
 //! this library cannot know, so that none of it is folded away. How std or alloc would break the link: `README.md`.
 #![no_std]
 
-use chronoseal_core::{Duration, NodeId};
-use chronoseal_crypto::suite::{Suite, SuiteName, SuiteVisitor};
+use chronoseal_core::{Command, Duration, Input, LocalTime, Node, NodeId, Output, PortId};
+use chronoseal_crypto::suite::{FourQ, Suite, SuiteName, SuiteVisitor};
 use chronoseal_crypto::symmetric::{Aes128Ctr, Key128};
 use chronoseal_crypto::{HashAlgorithm, HmacKey, KeyBytes, Label, Mac};
 use chronoseal_fourq::{ecdh, schnorrq};
 use chronoseal_frameauth::secoc::{FreshnessFormat, Receiver, SecOcProfile, Transmitter};
 use chronoseal_frameauth::{Freshness, Opener, Profile, Sealer};
+use chronoseal_groupkey::{
+    Address, Member, NodeConfig, Orchestrator, Roster, Scheme, Settings, SpareNode, Transport, Tree,
+};
 use chronoseal_wire::ethernet::Frame;
 use chronoseal_wire::protocol_control_frame::{self, PcfType, ProtocolControlFrame};
 use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
@@ -177,4 +181,72 @@ fn secoc(payload: u32) -> Option<u32> {
     let opens = receiver.open(&pdu, None).is_ok_and(|opened| opened.payload == payload.to_be_bytes());
     let refuses_replay = receiver.open(&pdu, None).is_err();
     (opens && refuses_replay).then_some(u32::from_be_bytes(*pdu.last_chunk()?))
+}
+
+/// An orchestrator and two members come to a group key over CAN FD with the `number`th scheme, every private key drawn
+/// from `seed`; 1 if all three hold the same one, 0 otherwise.
+#[unsafe(no_mangle)]
+pub extern "C" fn chronoseal_group_key(number: u32, seed: u8) -> u32 {
+    group_key(number, seed).is_some_and(|all_equal| all_equal).into()
+}
+
+const ORCHESTRATOR: Address = Address(250);
+
+fn group_key(number: u32, seed: u8) -> Option<bool> {
+    let scheme = *Scheme::ALL.get(number as usize)?;
+    let signing_key = |address: Address| FourQ::signing_key(&[address.0; 32]);
+    let public = |address: Address| FourQ::public_key(&signing_key(address));
+    let mut roster = Roster::<FourQ>::new(ORCHESTRATOR, 300, Some(public(ORCHESTRATOR).as_bytes())).ok()?;
+    for address in [1, 2].map(Address) {
+        roster.add(address, 133, Some(public(address).as_bytes())).ok()?;
+    }
+    let tree = Tree::new(&roster, scheme, SpareNode::JoinsHigherLevel).ok()?;
+    let settings = Settings::new(chronoseal_groupkey::Profile::Hardened, Transport::Fd);
+    let config = |address: Address| NodeConfig {
+        settings,
+        address,
+        signing_key: signing_key(address),
+        roster: roster.clone(),
+        tree: tree.clone(),
+        seed: [seed ^ address.0; 32],
+    };
+    let mut orchestrator = Orchestrator::new(config(ORCHESTRATOR)).ok()?;
+    let mut first = Member::new(config(Address(1))).ok()?;
+    let mut second = Member::new(config(Address(2))).ok()?;
+    run([&mut orchestrator, &mut first, &mut second])?;
+    let keys = [orchestrator.group_key()?, first.group_key()?, second.group_key()?];
+    Some(keys[0].key == keys[1].key && keys[1].key == keys[2].key)
+}
+
+/// Passes frames between nodes until none has anything to say.
+fn run(mut nodes: [&mut dyn Node; 3]) -> Option<()> {
+    let now = LocalTime::ZERO;
+    for node in &mut nodes {
+        node.handle_input(now, Input::Command(Command::Start)).ok()?;
+    }
+    let mut bytes = [0; chronoseal_core::node::FRAME_LEN_MAX];
+    let mut is_quiet = false;
+    while !is_quiet {
+        is_quiet = true;
+        for sender in 0..nodes.len() {
+            loop {
+                match nodes[sender].poll_output(now, &mut bytes) {
+                    Output::Timeout(_) => break,
+                    Output::Transmit(transmit) => {
+                        is_quiet = false;
+                        let frame = bytes.get(..transmit.len)?;
+                        for receiver in (0..nodes.len()).filter(|receiver| *receiver != sender) {
+                            let input = Input::Frame { port: PortId(0), rx_at: now, bytes: frame };
+                            nodes[receiver].handle_input(now, input).ok()?;
+                        }
+                        if let Some(token) = transmit.token {
+                            nodes[sender].handle_input(now, Input::Transmitted { token, tx_at: now }).ok()?;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    Some(())
 }

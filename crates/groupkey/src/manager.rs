@@ -308,7 +308,7 @@ impl<S: Suite> Manager<S> {
         }
     }
 
-    /// A master secret was on the bus, for whomever.
+    /// A master secret was on the bus, for whomever, or a run begins: the next share belongs to the next master secret.
     pub(crate) const fn on_delivery(&mut self) {
         self.is_delivered = true;
     }

@@ -180,12 +180,18 @@ impl<S: Suite> Member<S> {
             return;
         }
         let Some(message) = self.assemble(identifier, data, rx_at) else { return };
-        if identifier.step == Step::Orchestration {
-            // Whoever listens to this exchange begins to collect anew.
-            self.manager.inbox.forget_exchange(id.result);
+        match identifier.step {
+            // Whoever listens to this exchange begins to collect anew; now, for the peer's share may come while the request
+            // is still being verified.
+            Step::Orchestration => {
+                self.manager.inbox.forget_exchange(id.result);
+                self.manager.forget_pair_shares(id.result);
+            }
+            Step::Start => self.manager.on_delivery(),
+            _ => {}
         }
         match concern {
-            Ok(None) => self.manager.forget_pair_shares(id.result),
+            Ok(None) => {}
             Ok(Some(_)) => self.on_request(identifier, message, rx_at),
             Err(_) => self.refuse_request(id, AbortReason::WrongAddresses),
         }
@@ -286,7 +292,6 @@ impl<S: Suite> Member<S> {
             self.forget_everything();
         }
         self.manager.invalidate(id.result);
-        self.manager.forget_pair_shares(id.result);
         let Some(side) = self.manager.tree.side(id, self.manager.own) else { return };
         self.manager.tell(EventKind::ExchangeStarted, sequence_of(id), i64::from(epoch));
         if identifier.step == Step::DirectAssignment {
@@ -310,7 +315,6 @@ impl<S: Suite> Member<S> {
         for result in path.path(own) {
             let Some(id) = path.exchange(result) else { continue };
             let Some(side) = path.side(id, own) else { continue };
-            self.manager.forget_pair_shares(result);
             self.manager.tell(EventKind::ExchangeStarted, sequence_of(id), i64::from(stamp.epoch));
             let setup = self.manager.setup(id, side, stamp);
             if self.manager.open(Exchange::new(setup), None, deadline).is_none() {

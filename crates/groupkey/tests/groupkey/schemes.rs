@@ -196,3 +196,39 @@ fn a_slow_passive_member_keeps_up() {
         assert_eq!(bus.aborts(), []);
     }
 }
+
+/// Times in the proportions of a slow and a fast published platform: the orchestrator's share comes while a member still
+/// verifies, and actives are ahead of passives.
+#[test]
+fn processors_that_take_time_change_nothing_but_the_order() {
+    fn fast(operation: &str) -> Duration {
+        match operation {
+            "verify" => Duration::from_us(6750),
+            "share" => Duration::from_us(1920),
+            "agree" => Duration::from_us(4790),
+            "sign" => Duration::from_us(2400),
+            _ => Duration::from_us(100),
+        }
+    }
+    fn slow(operation: &str) -> Duration {
+        fast(operation) * 3
+    }
+    for scheme in Scheme::ALL {
+        for profile in Profile::ALL {
+            for signing in [OrchestrationSigning::PerStep, OrchestrationSigning::Ahead, OrchestrationSigning::Once] {
+                for lead in [fast, slow] {
+                    let settings = Settings { signing, ..Settings::new(profile, Transport::Fd) };
+                    let mut bus = network::<Swift>(settings, scheme, 7);
+                    bus.set_cost(0, lead);
+                    for index in 1..=7 {
+                        bus.set_cost(index, if index % 3 == 0 { slow } else { fast });
+                    }
+                    bus.start();
+                    bus.run(LONG);
+                    bus.common_key();
+                    assert_eq!(bus.aborts(), [], "{scheme:?} {profile:?} {signing:?}");
+                }
+            }
+        }
+    }
+}
