@@ -119,7 +119,7 @@ impl From<FrameError> for DiscardReason {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {
     bytes: &'a [u8],
-    /// Its first bytes, read where they stand: copies made of them would be what a simulator does most.
+    /// Its first bytes, read where they stand: a copy read back at once stalls the processor at every frame.
     head: &'a [u8; HEADER_LEN],
     type_or_length: TypeOrLength,
 }

@@ -187,7 +187,7 @@ impl Star {
             Step::Idle => None,
             Step::LookAgain(at) => Some(*at),
             Step::Started(started) => {
-                let leads_to_switch = line % 2 == 0;
+                let leads_to_switch = line.is_multiple_of(2);
                 if !(leads_to_switch && self.plan_forwarding(line / 2, started, frames, out)) {
                     self.lines[line].put_on_wire(started.frame, now);
                     out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });

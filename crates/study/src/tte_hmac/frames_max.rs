@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    const GO_ON: AtomicBool = AtomicBool::new(false);
+    static GO_ON: AtomicBool = AtomicBool::new(false);
 
     #[test]
     fn a_search_that_is_stopped_has_no_answer() {
