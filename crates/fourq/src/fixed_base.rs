@@ -38,13 +38,16 @@ pub fn multiply_generator(k: &Scalar) -> Extended {
     }
 
     let mut sum = signed_entry(&bits, 0, SPACING - 1).to_extended();
-    for step in (0..SPACING).rev() {
-        if step < SPACING - 1 {
+    // An entry is looked up while the one before it is being added.
+    let mut entry = signed_entry(&bits, 1, SPACING - 1);
+    for turn in 1..SPACING * COMBS {
+        if turn % COMBS == 0 {
             sum = sum.double();
         }
-        for comb in usize::from(step == SPACING - 1)..COMBS {
-            sum = sum.add_affine(&signed_entry(&bits, comb, step));
-        }
+        let next = (turn + 1) % (SPACING * COMBS);
+        let next_entry = signed_entry(&bits, next % COMBS, SPACING - 1 - next / COMBS);
+        sum = sum.add_affine(&entry);
+        entry = next_entry;
     }
     bits.zeroize();
     sum

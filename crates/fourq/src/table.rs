@@ -1,6 +1,5 @@
 //! Constant-time table look-up: every entry is read, whichever is wanted.
 
-use core::array::from_fn;
 use core::hint::black_box;
 
 use crate::fp::{Fp, P};
@@ -20,13 +19,14 @@ pub(crate) struct Table<const W: usize, const LEN: usize>(pub(crate) [Words<W>; 
 
 impl<const W: usize, const LEN: usize> Table<W, LEN> {
     /// Entry `index`; constant time.
-    #[inline(always)]
+    // As a function of its own it is compiled to vector instructions; where it is inlined it is not.
+    #[inline(never)]
     pub(crate) fn lookup(&self, index: u64) -> Words<W> {
-        // All ones where the index is met: only zero minus one borrows into bit 63. A compiler that knows what the masks
-        // are made of may branch on the index instead: seen, in this very place.
-        let masks: [u64; LEN] = black_box(from_fn(|i| (((i as u64 ^ index).wrapping_sub(1) as i64) >> 63) as u64));
         let mut found = [0; W];
-        for (mask, entry) in masks.iter().zip(&self.0) {
+        for (i, entry) in (0u64..).zip(&self.0) {
+            // All ones where the index is met: only zero minus one borrows into bit 63. A compiler that knows what the
+            // mask is made of may branch on the index instead: seen, in this very place.
+            let mask = black_box((((i ^ index).wrapping_sub(1) as i64) >> 63) as u64);
             for (found, word) in found.iter_mut().zip(entry) {
                 *found |= word & mask;
             }
