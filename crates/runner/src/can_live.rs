@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use chronoseal_catalog::can::{self, CanDescriber, node_ids};
 use chronoseal_core::{NodeId, PortId, Priority, SimTime, StreamId};
 use chronoseal_media::medium::Attachment;
-use chronoseal_results::{BusRow, Engine};
+use chronoseal_results::{BusRow, Engine, Outcome, StreamMeta};
 use chronoseal_testbed::can::{CanLiveConfig, CanPlace, Guest, GuestKind, MulticastGroup, run_can};
 use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, Placement, Traffic};
 use chronoseal_wire::can::CanFrameView;
@@ -80,6 +80,11 @@ pub fn measure_can(
     meta.host = host_facts(&outcome);
     meta.warnings.extend(outcome.warnings.iter().cloned());
     let mut rows = outcome.rows;
+    // Every station hears every frame; one that has no use for it says nothing about it, and is not missing it.
+    rows.frames.retain(|row| {
+        let uses = |stream: &StreamMeta| stream.receivers.contains(&row.at.0);
+        row.outcome != Outcome::Unaccounted || meta.streams.get(row.stream.index()).is_some_and(uses)
+    });
     let statistics = bus.statistics(0).filter(|_| is_ours).cloned().unwrap_or_default();
     rows.bus = Some(BusRow {
         frames: statistics.frames,
