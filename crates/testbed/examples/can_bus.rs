@@ -1,31 +1,29 @@
 //! A CAN FD bus at 500 kbit/s and 2 Mbit/s for clients of python-can, in a network namespace of its own.
 //!
 //! `cargo run -p chronoseal-testbed --example can_bus -- CLIENTS SECONDS PROGRAM [ARGUMENT...]` opens a bus for CLIENTS
-//! clients (ports 43113 and up), runs PROGRAM beside it, and says afterwards what was on the bus and how late frames
-//! were released.
+//! clients (ports 43113 and up) until PROGRAM ends, for SECONDS at most, and says afterwards what was on the bus and how
+//! late frames were released.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use chronoseal_core::{Duration, Rate};
 use chronoseal_results::{Direction, Distribution};
 use chronoseal_testbed::can::{
     CanServerConfig, GuestKind, LISTENER, MulticastGroup, enter_private_loopback, serve_bus,
 };
-use chronoseal_testbed::interrupt;
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame};
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(2)
-        }
-    }
+    run().unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::from(2)
+    })
 }
 
-fn run() -> Result<(), Box<dyn std::error::Error>> {
+fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [clients, seconds, program, rest @ ..] = &arguments[..] else {
         return Err("usage: can_bus CLIENTS SECONDS PROGRAM [ARGUMENT...]".into());
@@ -41,9 +39,19 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     enter_private_loopback()?;
     // It inherits the namespace; it may find the bus a moment later.
     let mut client = Command::new(program).args(rest).spawn()?;
-    let outcome = serve_bus(&config, interrupt::flag())?;
-    client.kill()?;
-    client.wait()?;
+    let is_over = AtomicBool::new(false);
+    let (outcome, status) = thread::scope(|scope| {
+        let bus = scope.spawn(|| serve_bus(&config, &is_over));
+        while !bus.is_finished() && matches!(client.try_wait(), Ok(None)) {
+            thread::sleep(std::time::Duration::from_millis(10));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        let outcome = bus.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // Where the bus ended first, the client has to end too.
+        let _ = client.kill();
+        (outcome, client.wait())
+    });
+    let (outcome, status) = (outcome?, status?);
     let carried = outcome.rows.frames.iter().filter(|row| row.at == LISTENER).count();
     println!("the bus carried {carried} frames; the first of them:");
     let captures = &outcome.rows.captures;
@@ -72,7 +80,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     for warning in &outcome.warnings {
         println!("warning: {warning}");
     }
-    Ok(())
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// "n/a" where there are too few samples.
