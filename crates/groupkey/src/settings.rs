@@ -114,3 +114,36 @@ impl Iterator for Candidates {
         Some(epoch)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: i64) -> LocalTime {
+        LocalTime::ZERO + Duration::from_ms(ms)
+    }
+
+    #[test]
+    fn tries_the_running_epoch_first_and_none_twice() {
+        let settings = Settings::new(Profile::AsPublished, Transport::Fd);
+        let tried = |rx_at, running, accepted| settings.candidates(rx_at, running, accepted).collect::<Vec<_>>();
+        assert_eq!(tried(at(5500), 0, 0), [6, 5, 7, 4]);
+        assert_eq!(tried(at(5500), 5, 0), [5, 6, 7]);
+        assert_eq!(tried(at(5500), 6, 0), [6, 7]);
+        assert_eq!(tried(at(5500), 5, 5), [6, 7]);
+        assert_eq!(tried(at(5500), 7, 7), []);
+        assert_eq!(tried(at(0), 0, 0), [1, 2]);
+    }
+
+    #[test]
+    fn a_time_of_signing_counts_within_its_window_and_over_the_wrap() {
+        let settings = Settings::new(Profile::Hardened, Transport::Fd);
+        let timely =
+            |signed: i64, heard: i64| settings.is_timely(Stamp { epoch: 1, time_ms: time_ms(at(signed)) }, at(heard));
+        assert!(timely(1000, 1000) && timely(1000, 6000) && timely(1100, 1000));
+        assert!(!timely(1000, 6001) && !timely(1101, 1000));
+        let wrap = 1i64 << 32;
+        assert!(timely(wrap - 1000, wrap + 1000));
+        assert!(!timely(wrap - 1000, wrap + 5000));
+    }
+}

@@ -143,3 +143,82 @@ pub(crate) fn master_secret_text(profile: Profile, secret: &[u8; 32], shares: &[
         Profile::Hardened => Text::of(&[b"chronoseal/1 master secret", secret, shares, &stamp.to_bytes()]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXCHANGE: ExchangeId = ExchangeId { first: Address(1), second: Address(2), result: Address(9) };
+
+    fn share(byte: u8) -> Share {
+        Share::new(&[byte; 32]).unwrap()
+    }
+
+    /// What the hardened profile's signatures and keys are bound to: a difference in any of it is a difference.
+    #[test]
+    fn a_transcript_differs_if_anything_does() {
+        let stamp = Stamp { epoch: 7, time_ms: 1000 };
+        let (one, two) = (share(1), share(2));
+        let acting = [Address(1), Address(2)];
+        let base = transcript("suite", EXCHANGE, stamp, acting, [&one, &two]);
+        let others = [
+            transcript("other", EXCHANGE, stamp, acting, [&one, &two]),
+            transcript("suite", ExchangeId { first: Address(3), ..EXCHANGE }, stamp, acting, [&one, &two]),
+            transcript("suite", ExchangeId { second: Address(3), ..EXCHANGE }, stamp, acting, [&one, &two]),
+            transcript("suite", ExchangeId { result: Address(3), ..EXCHANGE }, stamp, acting, [&one, &two]),
+            transcript("suite", EXCHANGE, Stamp { epoch: 8, ..stamp }, acting, [&one, &two]),
+            transcript("suite", EXCHANGE, Stamp { time_ms: 1001, ..stamp }, acting, [&one, &two]),
+            transcript("suite", EXCHANGE, stamp, [Address(4), Address(2)], [&one, &two]),
+            transcript("suite", EXCHANGE, stamp, [Address(1), Address(4)], [&one, &two]),
+            transcript("suite", EXCHANGE, stamp, acting, [&two, &one]),
+            transcript("suite", EXCHANGE, stamp, acting, [&one, &share(3)]),
+        ];
+        assert!(others.iter().all(|other| *other != base));
+    }
+
+    #[test]
+    fn a_confirmation_binds_the_role_in_both_profiles() {
+        let (one, two) = (share(1), share(2));
+        for profile in Profile::ALL {
+            let signed = |side| confirmation_text(profile, side, [&one, &two], &[5; 32]);
+            assert!(signed(Side::First) != signed(Side::Second));
+        }
+        // As published it is the two shares, one's own first, and nothing else.
+        let signed = confirmation_text(Profile::AsPublished, Side::Second, [&one, &two], &[5; 32]);
+        assert_eq!(signed.as_bytes(), [[2; 32], [1; 32]].concat());
+    }
+
+    #[test]
+    fn a_request_binds_identifier_and_time_and_the_hardened_one_suite_and_purpose() {
+        let identifier = EXCHANGE.message(Step::Orchestration);
+        let stamp = Stamp { epoch: 7, time_ms: 1000 };
+        let published = orchestrator_text(Profile::AsPublished, "suite", identifier, stamp);
+        assert_eq!(published.as_bytes(), [&0x0101_0209u32.to_be_bytes()[..], &7u64.to_be_bytes()].concat());
+        let hardened = |suite, identifier, stamp| orchestrator_text(Profile::Hardened, suite, identifier, stamp);
+        let base = hardened("suite", identifier, stamp);
+        assert!(hardened("other", identifier, stamp) != base);
+        assert!(hardened("suite", EXCHANGE.message(Step::Commit), stamp) != base);
+        assert!(hardened("suite", identifier, Stamp { time_ms: 1, ..stamp }) != base);
+        assert_eq!(Stamp::from_bytes(stamp.to_bytes()), stamp);
+    }
+
+    #[test]
+    fn parts_of_a_digest_do_not_run_into_each_other() {
+        assert_ne!(digest(b"label", &[b"ab", b"c"]), digest(b"label", &[b"a", b"bc"]));
+        assert_ne!(digest(b"label", &[b"abc"]), digest(b"labe", &[b"labc"]));
+    }
+
+    /// The longest texts there are fit.
+    #[test]
+    fn every_text_fits() {
+        let longest = crate::frame_count::distribution_len(Profile::Hardened);
+        assert!(longest <= TEXT_LEN_MAX);
+        let name = "x25519-ed25519-or-longer-still";
+        let stamp = Stamp::default();
+        assert!(orchestrator_text(Profile::Hardened, name, EXCHANGE.message(Step::Commit), stamp).len() < TEXT_LEN_MAX);
+        assert!(master_secret_text(Profile::Hardened, &[0; 32], &[0; 32], stamp).len() < TEXT_LEN_MAX);
+        let mut text = Text::of(&[&[1; 100]]);
+        text.append(&[2; 64], 110);
+        assert_eq!((text.len(), text.array::<1>(109), text.array::<1>(110)), (110, Some([2]), None));
+    }
+}

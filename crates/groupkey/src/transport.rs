@@ -177,3 +177,105 @@ pub(crate) fn protocol_frame(bytes: &[u8], transport: Transport) -> Option<(Iden
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identifier::ExchangeId;
+
+    const SHARE: Identifier =
+        ExchangeId { first: Address(1), second: Address(2), result: Address(9) }.message(Step::ShareFirst);
+
+    fn at(ms: i64) -> LocalTime {
+        LocalTime::ZERO + Duration::from_ms(ms)
+    }
+
+    fn frames(message: &[u8], transport: Transport) -> Vec<Vec<u8>> {
+        let mut outbox = Outbox::new(transport);
+        assert!(outbox.push(SHARE, Text::of(&[message]), true));
+        let mut bytes = [0; 72];
+        let mut frames = vec![];
+        while let Some(transmit) = outbox.poll(at(0), PortId(0), &mut bytes) {
+            frames.push(bytes[..transmit.len].to_vec());
+            // Only the last frame bears the token.
+            assert_eq!(transmit.token.is_some(), outbox.len == 0);
+        }
+        frames
+    }
+
+    #[test]
+    fn messages_of_every_length_come_through_both_transports() {
+        for transport in Transport::ALL {
+            for len in 1..=120 {
+                let message: Vec<u8> = (0..len as u8).collect();
+                let mut inbox = Inbox::new(transport);
+                let mut whole = None;
+                for frame in frames(&message, transport) {
+                    let (identifier, data) = protocol_frame(&frame, transport).unwrap();
+                    assert!(whole.is_none());
+                    whole = inbox.push(identifier, data, len, at(0)).unwrap();
+                }
+                assert_eq!(whole.unwrap().as_bytes(), message);
+            }
+        }
+    }
+
+    #[test]
+    fn a_share_of_p_256_takes_one_fd_frame_of_48_or_five_classical_ones() {
+        let fd = frames(&[7; 33], Transport::Fd);
+        assert_eq!(fd.len(), 1);
+        assert_eq!(protocol_frame(&fd[0], Transport::Fd).unwrap().1.len(), 48);
+        assert_eq!(frames(&[7; 33], Transport::Classical).len(), 5);
+    }
+
+    #[test]
+    fn refuses_pieces_of_another_length() {
+        for (transport, right, wrong) in [(Transport::Classical, 8, 7), (Transport::Fd, 32, 24)] {
+            let mut inbox = Inbox::new(transport);
+            assert_eq!(inbox.push(SHARE, &[0; 64][..wrong], 32, at(0)).err(), Some(WrongPiece));
+            assert!(inbox.push(SHARE, &[0; 64][..right], 32, at(0)).is_ok());
+        }
+    }
+
+    #[test]
+    fn begins_anew_after_a_pause_or_a_new_request() {
+        let mut inbox = Inbox::new(Transport::Classical);
+        for number in 0..3 {
+            assert!(inbox.push(SHARE, &[1; 8], 32, at(number)).unwrap().is_none());
+        }
+        // The fourth piece was lost; after the pause the message comes again from its beginning.
+        for number in 0..4 {
+            let whole = inbox.push(SHARE, &[2; 8], 32, at(1000 + number)).unwrap();
+            assert_eq!(whole.map(|message| message.as_bytes().to_vec()), (number == 3).then(|| vec![2; 32]));
+        }
+        assert!(inbox.push(SHARE, &[1; 8], 32, at(2000)).unwrap().is_none());
+        inbox.forget_exchange(Address(9));
+        for number in 0..4 {
+            assert_eq!(inbox.push(SHARE, &[3; 8], 32, at(2001)).unwrap().is_some(), number == 3);
+        }
+    }
+
+    #[test]
+    fn other_traffic_is_none_of_its_business() {
+        let standard = CanFrame::classical(CanId::standard(0x123).unwrap(), &[0; 8]).unwrap();
+        let reserved = CanFrame::classical(CanId::extended(0x18da_f110).unwrap(), &[0; 8]).unwrap();
+        let fd = CanFrame::fd(SHARE.can_id(), &[0; 32], true).unwrap();
+        for frame in [standard, reserved, fd] {
+            let mut bytes = [0; 72];
+            let len = frame.emit(&mut bytes);
+            assert!(protocol_frame(&bytes[..len], Transport::Classical).is_none());
+        }
+        assert!(protocol_frame(&[1, 2, 3], Transport::Classical).is_none());
+    }
+
+    #[test]
+    fn a_full_table_gives_up_the_message_that_waited_longest() {
+        let mut inbox = Inbox::new(Transport::Classical);
+        let share = |number: u8| Identifier { first: Address(number), ..SHARE };
+        for number in 0..=INBOX_LEN as u8 {
+            assert!(inbox.push(share(number), &[1; 8], 16, at(i64::from(number))).unwrap().is_none());
+        }
+        assert!(inbox.push(share(1), &[1; 8], 16, at(30)).unwrap().is_some());
+        assert!(inbox.push(share(0), &[1; 8], 16, at(30)).unwrap().is_none());
+    }
+}

@@ -175,6 +175,13 @@ impl<S: Suite> Bus<S> {
         self.slots.into_iter().map(|slot| slot.station)
     }
 
+    /// Puts a frame on the bus that no station sent.
+    pub fn inject(&mut self, frame: &CanFrame) {
+        let mut bytes = [0; 72];
+        let len = frame.emit(&mut bytes);
+        self.queue.push_back((usize::MAX, bytes[..len].to_vec(), None));
+    }
+
     fn give(&mut self, index: usize, input: Pending) {
         if self.slots[index].busy_until.is_some() {
             self.slots[index].waiting.push_back(input);

@@ -4,6 +4,8 @@ use chronoseal_core::{AbortReason, Duration, EventKind};
 use chronoseal_crypto::suite::{FourQ, P256, Share, Suite, X25519Ed25519};
 use chronoseal_groupkey::adversary::{Adversary, Attack};
 use chronoseal_groupkey::{Address, Installation, Operation, Profile, Scheme, Settings, Step, Transport};
+use chronoseal_wire::can::{CanFrame, CanId, Dlc};
+use proptest::prelude::*;
 
 use crate::bus::{Bus, LEAD, Station, network};
 use crate::swift::{SMALL_ORDER_SHARE, Swift};
@@ -269,7 +271,7 @@ fn one_changed_bit_of_a_signature_makes_the_exchange_fail() {
                 }
                 let mut data = heard.frame.data().to_vec();
                 data[40] ^= 4;
-                Some(chronoseal_wire::can::CanFrame::fd(heard.frame.id(), &data, true).unwrap())
+                Some(CanFrame::fd(heard.frame.id(), &data, true).unwrap())
             }));
             bus.start();
             bus.run(Duration::from_s(20));
@@ -306,4 +308,39 @@ fn without_group_confirmation_a_spoilt_last_step_divides_the_group() {
     };
     assert!(divided(settings(Installation::Unconfirmed)));
     assert!(!divided(settings(Installation::Confirmed)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Frames with identifiers of the protocol and any content, before and during a run, stop no node; a true key or none.
+    #[test]
+    fn no_frame_stops_a_node(
+        frames in prop::collection::vec((0u8..16, 0u8..6, 0u8..6, 0u8..12, prop::collection::vec(any::<u8>(), 0..65)), 1..60),
+        transport in prop::sample::select(Transport::ALL.to_vec()),
+        profile in prop::sample::select(Profile::ALL.to_vec()),
+        scheme in prop::sample::select(Scheme::ALL.to_vec()),
+    ) {
+        let mut bus = network::<Swift>(Settings::new(profile, transport), scheme, 3);
+        let frames = frames.into_iter().map(|(step, first, second, result, data)| {
+            // 5 stands for the orchestrator.
+            let address = |number: u8| if number == 5 { LEAD.0 } else { number };
+            let raw = u32::from_be_bytes([step, address(first), address(second), result]);
+            let id = CanId::extended(raw).unwrap();
+            let len = if transport == Transport::Fd { Dlc::holding(data.len()).unwrap().fd_len() } else { data.len().min(8) };
+            let mut padded = data;
+            padded.resize(len, 0);
+            match transport {
+                Transport::Fd => CanFrame::fd(id, &padded, true).unwrap(),
+                Transport::Classical => CanFrame::classical(id, &padded).unwrap(),
+            }
+        });
+        for frame in frames {
+            bus.inject(&frame);
+        }
+        bus.start();
+        bus.run(Duration::from_s(30));
+        let keys: std::collections::BTreeSet<_> = bus.keys().into_iter().flatten().collect();
+        prop_assert!(keys.len() <= 1);
+    }
 }
