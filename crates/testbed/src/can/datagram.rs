@@ -210,6 +210,22 @@ mod tests {
     }
 
     #[test]
+    fn every_changed_byte_is_refused_or_still_a_frame() {
+        let whole = bytes_of(OF_PYTHON_CAN);
+        let mut frames = 0;
+        for (at, value) in (0..whole.len()).flat_map(|at| (0..=u8::MAX).map(move |value| (at, value))) {
+            let mut datagram = whole.clone();
+            datagram[at] = value;
+            if let Ok(frame) = decode(&datagram) {
+                assert_eq!(decode(&datagram_of(&frame)).unwrap(), frame);
+                frames += 1;
+            }
+        }
+        // At least what changes nothing, or time stamp, identifier and data.
+        assert!(frames > whole.len() + (8 + 4 + 12) * 128, "{frames}");
+    }
+
+    #[test]
     fn refuses_what_no_bus_carries() {
         // 13 bytes of data: bin 8 of 13 instead of 12.
         let mut thirteen = changed("data", &[0xc4, 13], 2);

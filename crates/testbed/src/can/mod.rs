@@ -132,8 +132,8 @@ fn open(interface: &str) -> Result<End, LiveError> {
     CanInterface::open(interface).map(End::Interface).map_err(refused)
 }
 
-/// Runs stations on a bus. `medium` is the bus, guests' controllers included ([`Guest::controller`]); on a CAN interface
-/// of the kernel it is not used. Blocks for the run's duration; `stop` ends it early with what there is.
+/// Runs stations on a bus. `medium` is the bus, guests' controllers included ([`Guest::controller`]); on a CAN
+/// interface of the kernel it is not used. Blocks for the run's duration; `stop` ends it early with what there is.
 ///
 /// On an interface a row's `arrived_at` is when the emulator saw the frame there, and `departed_at` is not known.
 ///
