@@ -48,6 +48,7 @@ pub use observe::{Fingerprint, FrameContext, Observer, Tally, TallyRow};
 use chronoseal_catalog::{BuildOptions, can};
 use chronoseal_core::{Duration, SimTime};
 use chronoseal_media::can::CanNetwork;
+use chronoseal_media::medium::Medium;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{CanPlan, Plan, PlatformPlan};
 
@@ -77,7 +78,20 @@ pub fn run_can<O: Observer>(
     observer: O,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<(CanNetwork, O, bool), String> {
-    let mut simulation = Simulation::new(can::bus(plan), plan.seed, observer);
+    run_can_on(plan, can::bus(plan), observer, keep_going)
+}
+
+/// [`run_can`] on a bus of one's own making, such as one that does something to frames.
+///
+/// # Errors
+/// Why a station cannot be made.
+pub fn run_can_on<M: Medium, O: Observer>(
+    plan: &CanPlan,
+    bus: M,
+    observer: O,
+    keep_going: &mut dyn FnMut(SimTime) -> bool,
+) -> Result<(M, O, bool), String> {
+    let mut simulation = Simulation::new(bus, plan.seed, observer);
     for id in can::node_ids(plan) {
         let station = &plan.nodes[id.index()];
         simulation.add(NodeSetup {

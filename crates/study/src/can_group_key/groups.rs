@@ -242,3 +242,99 @@ pub(super) fn frames() -> Result<Frames, StudyError> {
     }
     Ok(Frames { table, agree })
 }
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_core::{Event, EventKind, NodeId, Priority, SimTime};
+    use chronoseal_groupkey::{Identifier, Step};
+    use chronoseal_media::can::CanNetwork;
+    use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
+    use chronoseal_sim::{FrameContext, Observer};
+    use chronoseal_wire::can::{CanFrameView, CanId};
+
+    use super::*;
+
+    /// A bus that changes one bit of one confirmation, an encrypted signature, before it is sent.
+    struct Corrupting {
+        bus: CanNetwork,
+        is_done: bool,
+    }
+
+    impl Medium for Corrupting {
+        fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+            self.bus.start(now, frames, out);
+        }
+
+        fn handle_frame(
+            &mut self,
+            now: SimTime,
+            from: Attachment,
+            priority: Priority,
+            frame: FrameId,
+            frames: &mut FrameStore,
+            out: &mut Vec<MediumOutput>,
+        ) {
+            let step = CanFrameView::new_checked(frames.bytes(frame)).ok().and_then(|view| match view.id() {
+                CanId::Extended(id) => Identifier::from_can_id(id).map(|identifier| identifier.step),
+                CanId::Standard(_) => None,
+            });
+            if step == Some(Step::ConfirmationFirst) && !self.is_done {
+                self.is_done = true;
+                frames.buffer(frame)[20] ^= 1;
+            }
+            self.bus.handle_frame(now, from, priority, frame, frames, out);
+        }
+
+        fn handle_timer(
+            &mut self,
+            now: SimTime,
+            timer: MediumTimer,
+            frames: &mut FrameStore,
+            out: &mut Vec<MediumOutput>,
+        ) {
+            self.bus.handle_timer(now, timer, frames, out);
+        }
+    }
+
+    #[derive(Default)]
+    struct Counted {
+        frames: u64,
+        refused: u64,
+    }
+
+    impl Observer for Counted {
+        fn event(&mut self, _: SimTime, _: NodeId, event: &Event, _: Option<FrameContext<'_>>) {
+            if let EventKind::ExchangeAborted(_) = event.kind {
+                self.refused += 1;
+            }
+        }
+        fn transmit(&mut self, _: SimTime, _: NodeId, _: FrameContext<'_>) {
+            self.frames += 1;
+        }
+    }
+
+    #[test]
+    fn one_corrupted_signature_makes_its_row_fail() {
+        let setting = Group { n: 4, scheme: Scheme::WithoutOrchestrator, ..Group::SOURCE };
+        let plan = setting.plan().unwrap_or_else(|error| panic!("{error}"));
+        let form = u64::from(frames_of_group(setting.scheme, setting.profile, setting.transport, 32, 4));
+        for corrupt in [false, true] {
+            let bus = Corrupting { bus: chronoseal_catalog::can::bus(&plan), is_done: !corrupt };
+            let (_, counted, _) = chronoseal_sim::run_can_on(&plan, bus, Counted::default(), &mut |_| true)
+                .unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(counted.refused > 0, corrupt, "refused {}", counted.refused);
+            assert_eq!(counted.frames == form, !corrupt, "{} frames for {form}", counted.frames);
+        }
+    }
+
+    #[test]
+    fn an_executed_group_takes_the_frames_of_the_closed_form() {
+        for scheme in Scheme::ALL {
+            let setting = Group { n: 5, scheme, transport: Transport::Classical, ..Group::SOURCE };
+            let executed = execute(&setting).unwrap_or_else(|error| panic!("{error}"));
+            assert!(executed.complete);
+            let form = frames_of_group(scheme, setting.profile, setting.transport, 32, 5);
+            assert_eq!(executed.frames, u64::from(form), "{scheme:?}");
+        }
+    }
+}

@@ -131,7 +131,11 @@ pub(super) fn quoted_totals() -> Table {
         };
         table.push(vec![
             Cell::text(row.quantity),
-            Cell::text(row.printed).from(Evidence::Printed),
+            if row.printed.is_empty() {
+                Cell::na("the text gives no figure")
+            } else {
+                Cell::text(row.printed).from(Evidence::Printed)
+            },
             Cell::text(row.unit),
             Cell::text(row.recomputed).from(Evidence::Recomputed),
             Cell::text(row.reproduces.name()).marked(mark),
