@@ -18,15 +18,16 @@ pub(crate) type AffineWords = Words<12>;
 pub(crate) struct Table<const W: usize, const LEN: usize>(pub(crate) [Words<W>; LEN]);
 
 impl<const W: usize, const LEN: usize> Table<W, LEN> {
-    /// Entry `index`; constant time.
+    /// Entry `index`, less than `LEN`; constant time.
     // As a function of its own it is compiled to vector instructions; where it is inlined it is not.
     #[inline(never)]
     pub(crate) fn lookup(&self, index: u64) -> Words<W> {
+        const { assert!(LEN <= 8, "a byte for each entry") };
+        // One byte is all ones. A compiler that knew so might branch on the index instead: seen, in this very place.
+        let bytes = black_box(0xffu64 << (8 * index));
         let mut found = [0; W];
-        for (i, entry) in (0u64..).zip(&self.0) {
-            // All ones where the index is met: only zero minus one borrows into bit 63. A compiler that knows what the
-            // mask is made of may branch on the index instead: seen, in this very place.
-            let mask = black_box((((i ^ index).wrapping_sub(1) as i64) >> 63) as u64);
+        for (i, entry) in self.0.iter().enumerate() {
+            let mask = ((bytes << (56 - 8 * i)) as i64 >> 56) as u64;
             for (found, word) in found.iter_mut().zip(entry) {
                 *found |= word & mask;
             }
