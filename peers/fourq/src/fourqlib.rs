@@ -14,7 +14,13 @@ unsafe extern "C" {
     fn CompressedPublicKeyGeneration(secret: *const u8, public: *mut u8) -> c_uint;
     fn CompressedSecretAgreement(secret: *const u8, public: *const u8, shared: *mut u8) -> c_uint;
     fn SchnorrQ_KeyGeneration(secret: *const u8, public: *mut u8) -> c_uint;
-    fn SchnorrQ_Sign(secret: *const u8, public: *const u8, message: *const u8, len: c_uint, signature: *mut u8) -> c_uint;
+    fn SchnorrQ_Sign(
+        secret: *const u8,
+        public: *const u8,
+        message: *const u8,
+        len: c_uint,
+        signature: *mut u8,
+    ) -> c_uint;
     fn SchnorrQ_Verify(
         public: *const u8,
         message: *const u8,
@@ -56,9 +62,8 @@ fn signing_public(seed: &Words<32>) -> Words<32> {
 fn sign(seed: &Words<32>, public: &Words<32>, message: &Words<64>) -> Words<64> {
     let mut signature = Words([0; 64]);
     // SAFETY: all are aligned and of the length the function reads and writes.
-    let status = unsafe {
-        SchnorrQ_Sign(seed.0.as_ptr(), public.0.as_ptr(), message.0.as_ptr(), 64, signature.0.as_mut_ptr())
-    };
+    let status =
+        unsafe { SchnorrQ_Sign(seed.0.as_ptr(), public.0.as_ptr(), message.0.as_ptr(), 64, signature.0.as_mut_ptr()) };
     assert_eq!(status, SUCCESS);
     signature
 }
@@ -66,9 +71,8 @@ fn sign(seed: &Words<32>, public: &Words<32>, message: &Words<64>) -> Words<64> 
 fn verify(public: &Words<32>, message: &Words<64>, signature: &Words<64>) {
     let mut valid = 0;
     // SAFETY: all are aligned and of the length the function reads.
-    let status = unsafe {
-        SchnorrQ_Verify(public.0.as_ptr(), message.0.as_ptr(), 64, signature.0.as_ptr(), &raw mut valid)
-    };
+    let status =
+        unsafe { SchnorrQ_Verify(public.0.as_ptr(), message.0.as_ptr(), 64, signature.0.as_ptr(), &raw mut valid) };
     assert_eq!(status, SUCCESS);
 }
 
@@ -89,18 +93,30 @@ pub fn operations() -> Vec<Operation> {
 
     let operation = |name, run| Operation { library: "FourQlib", name, run };
     vec![
-        operation("keygen", Box::new(move || {
-            black_box(public_key(black_box(&secret)).0);
-        })),
-        operation("agree", Box::new(move || {
-            black_box(agree(black_box(&secret), black_box(&peer)).0);
-        })),
-        operation("sign keygen", Box::new(move || {
-            black_box(signing_public(black_box(&seed)).0);
-        })),
-        operation("sign", Box::new(move || {
-            black_box(sign(black_box(&seed), &public, &message).0);
-        })),
+        operation(
+            "keygen",
+            Box::new(move || {
+                black_box(public_key(black_box(&secret)).0);
+            }),
+        ),
+        operation(
+            "agree",
+            Box::new(move || {
+                black_box(agree(black_box(&secret), black_box(&peer)).0);
+            }),
+        ),
+        operation(
+            "sign keygen",
+            Box::new(move || {
+                black_box(signing_public(black_box(&seed)).0);
+            }),
+        ),
+        operation(
+            "sign",
+            Box::new(move || {
+                black_box(sign(black_box(&seed), &public, &message).0);
+            }),
+        ),
         operation("verify", Box::new(move || verify(black_box(&public), &message, &signature))),
     ]
 }

@@ -28,30 +28,51 @@ pub fn operations() -> Vec<Operation> {
 
     let operation = |name, run| Operation { library: LIBRARY, name, run };
     vec![
-        operation("keygen", Box::new(move || {
-            black_box(ecdh::SecretKey::from_bytes(black_box(secret)).public());
-        })),
-        operation("agree", Box::new(move || {
-            let peer = ecdh::PublicKey::from_bytes(black_box(&peer)).expect("a key");
-            let _ = black_box(ecdh::SecretKey::from_bytes(black_box(secret)).agree(&peer));
-        })),
-        operation("sign keygen", Box::new(move || {
-            black_box(schnorrq::SigningKey::from_seed(black_box(secret)));
-        })),
-        operation("sign", Box::new(move || {
-            black_box(signer.sign(black_box(&message)));
-        })),
-        operation("verify", Box::new(move || {
-            let key = schnorrq::VerifyingKey::from_bytes(black_box(&public)).expect("a key");
-            key.verify(black_box(&message), &signature).expect("verifies");
-        })),
-        operation("verify, key decoded before", Box::new(move || {
-            decoded.verify(black_box(&message), &signature).expect("verifies");
-        })),
-        operation("verify batch of 16", Box::new(move || {
-            let items: Vec<_> =
-                signed.iter().map(|(key, signature)| BatchItem { key, message: &message, signature }).collect();
-            verify_batch_vartime(&items, black_box([3; 32])).expect("verifies");
-        })),
+        operation(
+            "keygen",
+            Box::new(move || {
+                black_box(ecdh::SecretKey::from_bytes(black_box(secret)).public());
+            }),
+        ),
+        operation(
+            "agree",
+            Box::new(move || {
+                let peer = ecdh::PublicKey::from_bytes(black_box(&peer)).expect("a key");
+                let _ = black_box(ecdh::SecretKey::from_bytes(black_box(secret)).agree(&peer));
+            }),
+        ),
+        operation(
+            "sign keygen",
+            Box::new(move || {
+                black_box(schnorrq::SigningKey::from_seed(black_box(secret)));
+            }),
+        ),
+        operation(
+            "sign",
+            Box::new(move || {
+                black_box(signer.sign(black_box(&message)));
+            }),
+        ),
+        operation(
+            "verify",
+            Box::new(move || {
+                let key = schnorrq::VerifyingKey::from_bytes(black_box(&public)).expect("a key");
+                key.verify(black_box(&message), &signature).expect("verifies");
+            }),
+        ),
+        operation(
+            "verify, key decoded before",
+            Box::new(move || {
+                decoded.verify(black_box(&message), &signature).expect("verifies");
+            }),
+        ),
+        operation(
+            "verify batch of 16",
+            Box::new(move || {
+                let items: Vec<_> =
+                    signed.iter().map(|(key, signature)| BatchItem { key, message: &message, signature }).collect();
+                verify_batch_vartime(&items, black_box([3; 32])).expect("verifies");
+            }),
+        ),
     ]
 }

@@ -61,36 +61,48 @@ fn main() -> ExitCode {
     };
 
     let secrets: [[u8; 32]; 4] = [[7; 32], [0xff; 32], [1; 32], core::array::from_fn(|i| i as u8)];
-    report("key generation", reports(|| {
-        for bytes in secrets {
-            secret(&bytes);
-            let key = black_box(ecdh::SecretKey::from_bytes(bytes).public());
-            public(&key);
-        }
-    }));
-    report("agreement", reports(|| {
-        for bytes in secrets {
-            secret(&bytes);
-            let shared = black_box(ecdh::SecretKey::from_bytes(bytes).agree_ct(&peer));
-            public(&shared);
-        }
-    }));
-    report("signing key", reports(|| {
-        for bytes in secrets {
-            secret(&bytes);
-            let key = black_box(schnorrq::SigningKey::from_seed(bytes));
-            public(&key);
-        }
-    }));
-    report("signing", reports(|| {
-        for bytes in secrets {
-            secret(&bytes);
-            let key = schnorrq::SigningKey::from_seed(bytes);
-            let signature = black_box(key.sign(b"share of node 7"));
-            public(&signature);
-            public(&key);
-        }
-    }));
+    report(
+        "key generation",
+        reports(|| {
+            for bytes in secrets {
+                secret(&bytes);
+                let key = black_box(ecdh::SecretKey::from_bytes(bytes).public());
+                public(&key);
+            }
+        }),
+    );
+    report(
+        "agreement",
+        reports(|| {
+            for bytes in secrets {
+                secret(&bytes);
+                let shared = black_box(ecdh::SecretKey::from_bytes(bytes).agree_ct(&peer));
+                public(&shared);
+            }
+        }),
+    );
+    report(
+        "signing key",
+        reports(|| {
+            for bytes in secrets {
+                secret(&bytes);
+                let key = black_box(schnorrq::SigningKey::from_seed(bytes));
+                public(&key);
+            }
+        }),
+    );
+    report(
+        "signing",
+        reports(|| {
+            for bytes in secrets {
+                secret(&bytes);
+                let key = schnorrq::SigningKey::from_seed(bytes);
+                let signature = black_box(key.sign(b"share of node 7"));
+                public(&signature);
+                public(&key);
+            }
+        }),
+    );
 
     // What must be seen: verification of a secret point runs in variable time.
     let scalar = internals::Scalar::from_bytes_mod_order(&secrets[0]);
