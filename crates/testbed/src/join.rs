@@ -84,7 +84,7 @@ pub(crate) fn join(
     let warnings = warnings_of(&counts, logs);
     let from_of = emulated.arrivals.iter().map(|arrival| wires[arrival.wire].attachment.node).collect();
     let stalls = Spans::new(&emulated.stalls);
-    let table = Table { agents, wires, emulated: &emulated, from_of, sent_of, received_of, stalls };
+    let table = Table { agents, wires, emulated: &emulated, from_of, sent_of, received_of, stalls, traffic };
     let mut rows = RunRows { frames: table.frame_rows(&lost), captures: table.capture_rows(), ..RunRows::default() };
     collect_events(agents, &emulated, logs, traffic, &mut rows);
     rows.stalls = emulated.stalls;
@@ -161,6 +161,7 @@ pub(crate) struct Table<'a> {
     /// By departure.
     pub(crate) received_of: Vec<Option<ReceivedRecord>>,
     pub(crate) stalls: Spans,
+    pub(crate) traffic: &'a dyn Traffic,
 }
 
 impl Table<'_> {
@@ -239,7 +240,9 @@ impl Table<'_> {
                 let description = &self.emulated.arrivals[serial].description;
                 self.judge(&mut row, received, description.late_after, description.sequence.is_none());
             }
-            rows.push(self.with_stall(row, Some(last)));
+            if self.has_say(&row) {
+                rows.push(self.with_stall(row, Some(last)));
+            }
         }
         for discard in &self.emulated.discards {
             let Some(serial) = discard.serial else { continue };
@@ -261,6 +264,11 @@ impl Table<'_> {
         rows.extend(lost.iter().map(|(agent, sent)| self.lost_row(self.agents[*agent].node, sent)));
         rows.sort_by_key(|row| row.sent_at.or(row.arrived_at));
         rows
+    }
+
+    /// False for what became of a frame at a node that it is not meant for, and that said nothing about it.
+    pub(crate) fn has_say(&self, row: &FrameRow) -> bool {
+        row.outcome != Outcome::Unaccounted || self.traffic.concerns(row.stream, row.at)
     }
 
     pub(crate) fn judge(

@@ -11,6 +11,12 @@ pub trait Traffic: Sync {
     /// What a frame is that came in at the switch at `arrived_at`.
     fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription;
 
+    /// Whether a frame of `stream` is meant for `node`. A medium that gives every frame to everybody, as a CAN bus does, gives
+    /// it to many that have nothing to say about it: there is no row for them.
+    fn concerns(&self, _stream: StreamId, _node: NodeId) -> bool {
+        true
+    }
+
     /// The row of a frame that an event of kind `Missing` says never came. `None`: no row.
     fn missing(&self, _event: &EventRow) -> Option<FrameRow> {
         None

@@ -72,7 +72,8 @@ pub(crate) fn join(
     }
     let warnings = warnings_of(&counts, logs);
     let stalls = Spans::new(&emulated.stalls);
-    let table = Table { agents, wires, emulated: &emulated, from_of, sent_of, received_of: Vec::new(), stalls };
+    let table =
+        Table { agents, wires, emulated: &emulated, from_of, sent_of, received_of: Vec::new(), stalls, traffic };
     let mut rows = RunRows {
         frames: frame_rows(&table, &received_of, &lost),
         captures: table.capture_rows(),
@@ -103,8 +104,10 @@ fn frame_rows(
                 let description = &arrival.description;
                 table.judge(&mut row, received, description.late_after, description.sequence.is_none());
             }
-            let last = row.received_at;
-            rows.push(table.with_stall(row, last));
+            if table.has_say(&row) {
+                let last = row.received_at;
+                rows.push(table.with_stall(row, last));
+            }
         }
     }
     rows.extend(lost.iter().map(|(agent, sent)| table.lost_row(table.agents[*agent].node, sent)));

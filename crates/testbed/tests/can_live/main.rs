@@ -13,12 +13,12 @@ use std::process::{Command, ExitCode};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use chronoseal_core::{Duration, EventKind, NodeId, PortId, Rate, SimTime, StreamId};
+use chronoseal_core::{Duration, EventKind, NodeId, PortId, Priority, Rate, SimTime, StreamId};
 use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
 use chronoseal_media::medium::Attachment;
-use chronoseal_results::{Direction, Outcome, RunRows};
+use chronoseal_results::{Direction, FrameRow, Outcome, RunRows};
 use chronoseal_testbed::can::{CanLiveConfig, CanPlace, Guest, GuestKind, NoStreams, run_can};
-use chronoseal_testbed::{AgentConfig, LiveConfig, LiveError, LiveOutcome, agent_main};
+use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, LiveError, LiveOutcome, Traffic, agent_main};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame};
 
 use stations::{FRAMES, STATIONS};
@@ -33,9 +33,10 @@ fn main() -> ExitCode {
         _ => {}
     }
     let wanted = words.first().filter(|word| !word.starts_with('-')).copied().unwrap_or_default();
-    let tests: [(&str, fn()); 9] = [
+    let tests: [(&str, fn()); 10] = [
         ("frames_take_the_time_of_their_bits", frames_take_the_time_of_their_bits),
         ("the_lowest_identifier_wins_and_no_frame_is_lost", the_lowest_identifier_wins_and_no_frame_is_lost),
+        ("who_has_nothing_to_say_has_no_row", who_has_nothing_to_say_has_no_row),
         ("an_interface_that_is_not_there_is_refused", an_interface_that_is_not_there_is_refused),
         ("a_station_that_cannot_be_built_is_an_error", a_station_that_cannot_be_built_is_an_error),
         ("an_address_that_is_no_group_is_refused", || in_namespace("an_address_that_is_no_group_is_refused")),
@@ -200,6 +201,37 @@ fn each_heard_all_others(rows: &RunRows) {
         let expected: Vec<u64> = if at == from { Vec::new() } else { (0..u64::from(FRAMES)).collect() };
         assert_eq!(heard, expected, "station {at} of station {from}");
     }
+}
+
+/// Frames are meant for all stations but the last.
+struct NotForTheLast;
+
+impl Traffic for NotForTheLast {
+    fn priority(&self, bytes: &[u8]) -> Priority {
+        NoStreams.priority(bytes)
+    }
+    fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
+        NoStreams.describe(bytes, arrived_at)
+    }
+    fn concerns(&self, _: StreamId, node: NodeId) -> bool {
+        node.0 != STATIONS - 1
+    }
+}
+
+fn who_has_nothing_to_say_has_no_row() {
+    let mut config = config(CanPlace::Bus(Vec::new()));
+    config.live.node_config = stations::LAST_IS_SILENT.to_vec();
+    let rows_of_last = |traffic: &dyn Traffic| {
+        let rows = run_can(&config, &mut bus_with(&[]), traffic, &AtomicBool::new(false)).unwrap().rows.frames;
+        let (of_last, others): (Vec<FrameRow>, Vec<FrameRow>) =
+            rows.into_iter().partition(|row| row.at == NodeId(STATIONS - 1));
+        assert!(others.iter().all(|row| row.outcome == Outcome::Delivered));
+        assert!(of_last.iter().all(|row| row.outcome == Outcome::Unaccounted));
+        of_last.len()
+    };
+    assert_eq!(rows_of_last(&NotForTheLast), 0);
+    // Where it should have said something, its silence shows.
+    assert_eq!(rows_of_last(&NoStreams), (FRAMES * u32::from(STATIONS - 1)) as usize);
 }
 
 fn an_interface_that_is_not_there_is_refused() {

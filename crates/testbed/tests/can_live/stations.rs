@@ -11,12 +11,16 @@ pub(crate) const FRAMES: u32 = 50;
 /// Stations of [`build`].
 pub(crate) const STATIONS: u16 = 3;
 
+/// With this configuration the last station says nothing of what it hears.
+pub(crate) const LAST_IS_SILENT: &[u8] = b"the last is silent";
+
 /// Station `node`: frames of its own identifier, kind and length, three at once every few milliseconds.
-pub(crate) fn build(_config: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
+pub(crate) fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
     if node.0 >= STATIONS {
         return Err(format!("there is no station {}", node.0));
     }
-    Ok(Box::new(Talker { node, sent: 0, started: false, stopped: false, heard: Vec::new() }))
+    let is_silent = config == LAST_IS_SILENT && node.0 == STATIONS - 1;
+    Ok(Box::new(Talker { node, is_silent, sent: 0, started: false, stopped: false, heard: Vec::new() }))
 }
 
 /// Frame `number` of station `node`.
@@ -37,6 +41,7 @@ pub(crate) fn station_of(id: CanId) -> Option<u16> {
 
 struct Talker {
     node: NodeId,
+    is_silent: bool,
     sent: u32,
     started: bool,
     stopped: bool,
@@ -56,7 +61,7 @@ impl Node for Talker {
         match input {
             Input::Command(Command::Start) => self.started = true,
             Input::Command(Command::Stop) => self.stopped = true,
-            Input::Frame { bytes, .. } => {
+            Input::Frame { bytes, .. } if !self.is_silent => {
                 let view = CanFrameView::new_checked(bytes).expect("the driver delivers whole frames");
                 let number = view.data().first_chunk().map_or(u32::MAX, |bytes| u32::from_be_bytes(*bytes));
                 let stream = station_of(view.id()).map_or(StreamId::NONE, StreamId);
