@@ -17,7 +17,7 @@ use crate::transport::{Inbox, Outbox, WrongPiece};
 use crate::tree::Tree;
 
 /// Exchanges a node can have open: one for each level of the deepest tree, and requests being verified.
-pub(crate) const SLOTS: usize = 20;
+pub(crate) const SLOTS: usize = 16;
 const EVENTS_LEN: usize = 64;
 
 /// A group key in use.

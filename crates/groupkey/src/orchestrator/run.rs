@@ -153,7 +153,7 @@ impl<S: Suite> Orchestrator<S> {
     }
 
     fn count(&self, progression: Progression) -> usize {
-        self.supervision.iter().filter(|supervision| supervision.progression == progression).count()
+        self.manager.tree.results().filter(|result| self.progression(*result) == progression).count()
     }
 
     fn advance_exchanges(&mut self, now: LocalTime) -> bool {
@@ -343,16 +343,17 @@ impl<S: Suite> Orchestrator<S> {
     /// Exchanges it does not act in are over when both confirmations have been on the bus.
     fn notice_completed(&mut self) {
         let (own, due) = (self.manager.own, self.frames_due());
-        for index in 0..self.supervision.len() {
-            let supervision = &self.supervision[index];
-            let is_heard = (0..4).all(|message| supervision.heard[message] >= due[message]);
+        for place in 0..self.manager.tree.results().count() {
+            let Some(result) = self.manager.tree.results().nth(place) else { continue };
+            let supervision = &self.supervision[result.index()];
+            let is_heard = supervision.heard.iter().zip(due).all(|(heard, due)| *heard >= due);
             if supervision.progression != Progression::InFlight || !is_heard {
                 continue;
             }
-            let Some(id) = self.manager.tree.exchange(Address(index as u8)) else { continue };
+            let Some(id) = self.manager.tree.exchange(result) else { continue };
             let acts = [Side::First, Side::Second].into_iter().any(|side| self.manager.tree.active_of(id, side) == own);
             if !acts {
-                self.supervision[index].progression = Progression::Done;
+                self.supervision[result.index()].progression = Progression::Done;
             }
         }
     }

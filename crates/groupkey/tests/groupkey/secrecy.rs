@@ -76,7 +76,7 @@ fn a_removed_member_cannot_derive_the_new_key() {
     for scheme in Scheme::ALL {
         for profile in Profile::ALL {
             for n in [2, 3, 5, 31] {
-                let everyone: Vec<_> = if n <= 5 { (1..=n).collect() } else { vec![1, 2, n] };
+                let everyone: Vec<_> = if n <= 5 { (1..=n).collect() } else { vec![1, n] };
                 for removed in everyone {
                     removed_member_is_shut_out::<Swift>(scheme, profile, n, removed);
                 }
