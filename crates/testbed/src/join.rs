@@ -84,7 +84,8 @@ pub(crate) fn join(
     let warnings = warnings_of(&counts, logs);
     let from_of = emulated.arrivals.iter().map(|arrival| wires[arrival.wire].attachment.node).collect();
     let stalls = Spans::new(&emulated.stalls);
-    let table = Table { agents, wires, emulated: &emulated, from_of, sent_of, received_of, stalls, traffic };
+    let is_can = wires.iter().any(|wire| !wire.end.is_ethernet());
+    let table = Table { agents, wires, emulated: &emulated, from_of, sent_of, received_of, stalls, traffic, is_can };
     let mut rows = RunRows { frames: table.frame_rows(&lost), captures: table.capture_rows(), ..RunRows::default() };
     collect_events(agents, &emulated, logs, traffic, &mut rows);
     rows.stalls = emulated.stalls;
@@ -162,6 +163,8 @@ pub(crate) struct Table<'a> {
     pub(crate) received_of: Vec<Option<ReceivedRecord>>,
     pub(crate) stalls: Spans,
     pub(crate) traffic: &'a dyn Traffic,
+    /// The medium is a CAN bus: a frame is late by when its receiver has it, not by when it left a switch.
+    pub(crate) is_can: bool,
 }
 
 impl Table<'_> {
@@ -278,14 +281,17 @@ impl Table<'_> {
         late_after: Option<SimTime>,
         counts: bool,
     ) {
-        let Some(event) = received.verdict.and_then(|record| record.event()) else { return };
+        let Some((verdict, event)) = received.verdict.and_then(|record| Some((record, record.event()?))) else {
+            return;
+        };
         if counts {
             row.sequence = event.sequence;
         }
+        let ends_at = if self.is_can { Some(verdict.at()) } else { row.departed_at };
         row.outcome = match event.kind {
             EventKind::Discarded(reason) => Outcome::Discarded(reason),
             EventKind::BeaconRejected => Outcome::Discarded(DiscardReason::OutsideWindow),
-            _ if late_after.zip(row.departed_at).is_some_and(|(end, departed)| departed > end) => Outcome::Late,
+            _ if late_after.zip(ends_at).is_some_and(|(latest, end)| end > latest) => Outcome::Late,
             _ => Outcome::Delivered,
         };
     }

@@ -8,11 +8,11 @@ pub trait Traffic: Sync {
     /// The egress queue a frame belongs to.
     fn priority(&self, bytes: &[u8]) -> Priority;
 
-    /// What a frame is that came in at the switch at `arrived_at`.
+    /// What a frame is that came in at the switch at `arrived_at`. On a CAN bus: that was handed to the bus then.
     fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription;
 
-    /// Whether a frame of `stream` is meant for `node`. A medium that gives every frame to everybody, as a CAN bus does, gives
-    /// it to many that have nothing to say about it: there is no row for them.
+    /// Whether a frame of `stream` is meant for `node`. A CAN bus gives every frame to everybody, and so to many that
+    /// have nothing to say about it: there is no row for them.
     fn concerns(&self, _stream: StreamId, _node: NodeId) -> bool {
         true
     }
@@ -36,7 +36,7 @@ pub struct FrameDescription {
     pub cycle_start: SimTime,
     /// Start of its slot.
     pub slot_start: Option<SimTime>,
-    /// A frame the switch passes on after this is late.
+    /// A frame the switch passes on after this is late. On a CAN bus: a frame whose receiver has checked it after this.
     pub late_after: Option<SimTime>,
 }
 

@@ -5,10 +5,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use chronoseal_wire::can::layout;
 use nix::errno::Errno;
+use nix::sys::socket::{setsockopt, sockopt};
 use socketcan::{CanFdSocket, Socket};
 
 /// Frames the kernel keeps while nobody reads, its own records included [byte].
-const BUFFER_LEN: usize = 1 << 20;
+const BUFFER_LEN: usize = 8 << 20;
 
 /// A non-blocking raw CAN socket that takes classical and FD frames. It hears what others put on the interface, on
 /// this host too, and not what it put there itself.
@@ -22,8 +23,11 @@ impl CanInterface {
     pub(crate) fn open(name: &str) -> io::Result<Self> {
         let socket = CanFdSocket::open(name)?;
         socket.set_nonblocking(true)?;
-        // More than the default of some 270 frames if the kernel grants it: interfaces without bit times send faster.
-        let _ = socket.as_raw_socket().set_recv_buffer_size(BUFFER_LEN);
+        // The default is some 270 frames, and interfaces without bit times are fast. The kernel grants less without a
+        // privilege.
+        if setsockopt(&socket, sockopt::RcvBufForce, &BUFFER_LEN).is_err() {
+            let _ = setsockopt(&socket, sockopt::RcvBuf, &BUFFER_LEN);
+        }
         Ok(Self(socket))
     }
 

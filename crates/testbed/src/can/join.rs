@@ -72,8 +72,17 @@ pub(crate) fn join(
     }
     let warnings = warnings_of(&counts, logs);
     let stalls = Spans::new(&emulated.stalls);
-    let table =
-        Table { agents, wires, emulated: &emulated, from_of, sent_of, received_of: Vec::new(), stalls, traffic };
+    let table = Table {
+        agents,
+        wires,
+        emulated: &emulated,
+        from_of,
+        sent_of,
+        received_of: Vec::new(),
+        stalls,
+        traffic,
+        is_can: true,
+    };
     let mut rows = RunRows {
         frames: frame_rows(&table, &received_of, &lost),
         captures: table.capture_rows(),

@@ -33,10 +33,11 @@ fn main() -> ExitCode {
         _ => {}
     }
     let wanted = words.first().filter(|word| !word.starts_with('-')).copied().unwrap_or_default();
-    let tests: [(&str, fn()); 10] = [
+    let tests: [(&str, fn()); 11] = [
         ("frames_take_the_time_of_their_bits", frames_take_the_time_of_their_bits),
         ("the_lowest_identifier_wins_and_no_frame_is_lost", the_lowest_identifier_wins_and_no_frame_is_lost),
         ("who_has_nothing_to_say_has_no_row", who_has_nothing_to_say_has_no_row),
+        ("a_frame_checked_after_its_deadline_is_late", a_frame_checked_after_its_deadline_is_late),
         ("an_interface_that_is_not_there_is_refused", an_interface_that_is_not_there_is_refused),
         ("a_station_that_cannot_be_built_is_an_error", a_station_that_cannot_be_built_is_an_error),
         ("an_address_that_is_no_group_is_refused", || in_namespace("an_address_that_is_no_group_is_refused")),
@@ -232,6 +233,31 @@ fn who_has_nothing_to_say_has_no_row() {
     assert_eq!(rows_of_last(&NotForTheLast), 0);
     // Where it should have said something, its silence shows.
     assert_eq!(rows_of_last(&NoStreams), (FRAMES * u32::from(STATIONS - 1)) as usize);
+}
+
+/// Every frame has to be received and checked so long after it was handed to the bus.
+struct Within(Duration);
+
+impl Traffic for Within {
+    fn priority(&self, bytes: &[u8]) -> Priority {
+        NoStreams.priority(bytes)
+    }
+    fn describe(&self, _: &[u8], arrived_at: SimTime) -> FrameDescription {
+        FrameDescription { late_after: Some(arrived_at + self.0), ..FrameDescription::UNKNOWN }
+    }
+}
+
+fn a_frame_checked_after_its_deadline_is_late() {
+    let outcome_of_all = |deadline: Duration, expected: Outcome| {
+        let config = config(CanPlace::Bus(Vec::new()));
+        let traffic = Within(deadline);
+        let rows = run_can(&config, &mut bus_with(&[]), &traffic, &AtomicBool::new(false)).unwrap().rows.frames;
+        assert_eq!(rows.len() as u32, FRAMES * u32::from(STATIONS) * u32::from(STATIONS - 1));
+        assert!(rows.iter().all(|row| row.outcome == expected));
+    };
+    // The shortest frame takes more than 200 us.
+    outcome_of_all(Duration::from_us(100), Outcome::Late);
+    outcome_of_all(Duration::from_s(10), Outcome::Delivered);
 }
 
 fn an_interface_that_is_not_there_is_refused() {
