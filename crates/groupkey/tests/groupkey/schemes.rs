@@ -56,6 +56,12 @@ fn the_main_scheme_takes_85_members() {
 }
 
 #[test]
+fn the_other_schemes_take_127_members() {
+    agrees::<Swift>(Settings::new(Profile::AsPublished, Transport::Fd), Scheme::WithoutOrchestrator, 127);
+    agrees::<Swift>(Settings::new(Profile::Hardened, Transport::Fd), Scheme::Symmetric, 127);
+}
+
+#[test]
 fn every_suite_carries_every_scheme() {
     for scheme in Scheme::ALL {
         for profile in Profile::ALL {
