@@ -107,7 +107,17 @@ fn main() {
     let point = |name: &str, key: &[u8; 32]| write("fourq_point", name, &[&key[..], &[7; 32]].concat());
     let agreement = ecdh::SecretKey::from_bytes([1; 32]);
     point("key", &agreement.public());
-    let small = |first, rest, last| std::array::from_fn(|i| if i == 0 { first } else if i == 31 { last } else { rest });
+    let small = |first, rest, last| {
+        std::array::from_fn(|i| {
+            if i == 0 {
+                first
+            } else if i == 31 {
+                last
+            } else {
+                rest
+            }
+        })
+    };
     point("identity", &small(1, 0, 0));
     point("identity_signed", &small(1, 0, 0x80));
     point("order_4", &small(0, 0, 0));

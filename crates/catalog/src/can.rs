@@ -1,6 +1,7 @@
 //! Nodes and medium of a CAN bus.
 
 mod agent;
+mod attack;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,9 +21,17 @@ const QUEUE_LEN: usize = 2048;
 /// Windows of the bus load that is kept.
 pub const LOAD_WINDOW: Duration = Duration::from_ms(10);
 
-/// Every node that a driver runs.
+/// Every node that a driver runs: stations, then attackers.
 pub fn node_ids(plan: &CanPlan) -> impl Iterator<Item = NodeId> + use<> {
-    (0..plan.nodes.len() as u16).map(NodeId)
+    (0..(plan.nodes.len() + plan.attacks.len()) as u16).map(NodeId)
+}
+
+/// The name of a node.
+pub fn node_name(plan: &CanPlan, id: NodeId) -> String {
+    match plan.nodes.get(id.index()) {
+        Some(station) => station.name.clone(),
+        None => plan.attacks[id.index() - plan.nodes.len()].name.clone(),
+    }
 }
 
 /// The port of a node.
@@ -35,8 +44,9 @@ pub const fn attachment(id: NodeId) -> Attachment {
 /// # Panics
 /// If `id` is not among [`node_ids`].
 pub fn oscillator(plan: &CanPlan, id: NodeId) -> Oscillator {
-    let clock = plan.nodes[id.index()].clock;
-    Oscillator::new(clock.offset, clock.drift)
+    // Attackers know true time.
+    let clock = plan.nodes.get(id.index()).map(|station| station.clock);
+    clock.map_or_else(Oscillator::default, |clock| Oscillator::new(clock.offset, clock.drift))
 }
 
 /// The bus of a plan.
@@ -78,6 +88,9 @@ pub fn bus_with(plan: &CanPlan, others: impl IntoIterator<Item = ControllerConfi
 /// # Panics
 /// If `id` is not among [`node_ids`].
 pub fn node(plan: &CanPlan, id: NodeId) -> Result<Box<dyn Node + Send>, String> {
+    if let Some(attack) = id.index().checked_sub(plan.nodes.len()).map(|index| &plan.attacks[index]) {
+        return attack::attacker(plan, attack);
+    }
     let messages = || plan.messages.iter().enumerate().map(|(index, message)| (StreamId(index as u16), message));
     let background = || plan.background.iter().enumerate();
     let mut listeners: Vec<ListenerConfig> = messages()
@@ -129,8 +142,8 @@ pub fn node(plan: &CanPlan, id: NodeId) -> Result<Box<dyn Node + Send>, String> 
 }
 
 /// The node that takes note of a recording's frames: all others receive them at the same time.
-fn monitor(plan: &CanPlan, recording: &BackgroundPlan) -> Option<NodeId> {
-    node_ids(plan).find(|id| *id != recording.node)
+pub fn monitor(plan: &CanPlan, recording: &BackgroundPlan) -> Option<NodeId> {
+    (0..plan.nodes.len() as u16).map(NodeId).find(|id| *id != recording.node)
 }
 
 fn recorded_ids(recording: &BackgroundPlan) -> BTreeSet<CanId> {

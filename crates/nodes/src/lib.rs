@@ -30,11 +30,13 @@
 //! ```
 
 pub mod attacker;
+pub mod can_attacker;
 pub mod can_station;
 pub mod end_system;
 pub mod sync_client;
 
 pub use attacker::{Attack, Attacker, AttackerConfig};
+pub use can_attacker::{CanAttacker, CanAttackerConfig, CanAttackerKind};
 pub use can_station::{CanStation, KeyAgent, StationConfig};
 pub use end_system::{EndSystem, EndSystemConfig};
 pub use sync_client::{SyncClient, SyncConfig};

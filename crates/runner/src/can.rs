@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_catalog::can::{CanDescriber, node_ids};
+use chronoseal_catalog::can::{CanDescriber, monitor, node_ids, node_name};
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
 use chronoseal_media::can::CanNetwork;
 use chronoseal_results::meta::{NodeMeta, NodeRole, StreamMeta};
@@ -97,7 +97,7 @@ impl Recorder {
 
     fn frame_row(&mut self, at: SimTime, node: NodeId, event: &Event, frame: FrameContext<'_>) {
         let described = self.describer.describe(frame.bytes);
-        if described.stream != StreamId::NONE {
+        if described.stream != StreamId::NONE && frame.label.attack.is_none() {
             *self.ended.entry((described.stream, node)).or_default() += 1;
         }
         let response = at - frame.label.sent_at;
@@ -109,7 +109,10 @@ impl Recorder {
         self.rows.frames.push(FrameRow {
             stream: described.stream,
             sequence: event.sequence,
-            sender: described.sender.unwrap_or(frame.label.sender),
+            sender: match frame.label.attack {
+                Some(_) => frame.label.sender,
+                None => described.sender.unwrap_or(frame.label.sender),
+            },
             at: node,
             attack: frame.label.attack,
             len: frame.bytes.len() as u32,
@@ -135,6 +138,9 @@ impl Observer for Recorder {
     }
 
     fn transmit(&mut self, at: SimTime, _: NodeId, frame: FrameContext<'_>) {
+        if frame.label.attack.is_some() {
+            return;
+        }
         let stream = self.describer.describe(frame.bytes).stream;
         if stream == StreamId::NONE {
             self.bus.key_frames += 1;
@@ -161,7 +167,11 @@ pub fn describe_can(plan: &CanPlan, engine: Engine) -> RunMeta {
         versions: versions(),
         commit: env!("CHRONOSEAL_COMMIT").into(),
         nodes: node_ids(plan)
-            .map(|id| NodeMeta { name: plan.nodes[id.index()].name.clone(), role: NodeRole::Station })
+            .map(|id| {
+                let is_station = id.index() < plan.nodes.len();
+                let role = if is_station { NodeRole::Station } else { NodeRole::Attacker };
+                NodeMeta { name: node_name(plan, id), role }
+            })
             .collect(),
         streams: streams(plan),
         bus: Some(BusMeta {
@@ -199,7 +209,7 @@ fn streams(plan: &CanPlan) -> Vec<StreamMeta> {
     let background = plan.background.iter().map(|recording| StreamMeta {
         name: recording.name.clone(),
         sender: recording.node.0,
-        receivers: node_ids(plan).find(|id| *id != recording.node).map(|id| id.0).into_iter().collect(),
+        receivers: monitor(plan, recording).map(|id| id.0).into_iter().collect(),
         class: "recording".into(),
         period_ns: recording.length.as_ns(),
         frame_len: recording.frames.iter().map(|(_, frame)| frame.data().len() as u32).max().unwrap_or(0),

@@ -44,8 +44,11 @@ pub fn measure_can(
     let node_config = serde_json::to_vec(&node_config).expect("text keys and plain values only");
     let agents = node_ids(plan)
         .map(|id| {
-            let clock = plan.nodes[id.index()].clock;
-            AgentConfig { ports: 1, offset: clock.offset, drift: clock.drift, ..AgentConfig::new(id) }
+            let own = AgentConfig { ports: 1, ..AgentConfig::new(id) };
+            match plan.nodes.get(id.index()) {
+                Some(station) => AgentConfig { offset: station.clock.offset, drift: station.clock.drift, ..own },
+                None => AgentConfig { is_attacker: true, ..own },
+            }
         })
         .collect();
     let mut live = LiveConfig::new(agents, node_config, plan.duration);
@@ -54,7 +57,7 @@ pub fn measure_can(
     live.placement = options.placement.unwrap_or(Placement::OneProcessor);
     live.agent_command.clone_from(&options.agent_command);
 
-    let outside = NodeId(plan.nodes.len() as u16);
+    let outside = NodeId((plan.nodes.len() + plan.attacks.len()) as u16);
     let guests: Vec<Guest> = match place {
         CanPlaceName::Interface(_) => Vec::new(),
         CanPlaceName::Bus { guests } => (outside.0..)

@@ -67,10 +67,14 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = BACKGROUND_MAX))]
     pub background: Vec<BackgroundSpec>,
+    /// Attacks on a CAN bus.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = ATTACKS_MAX))]
+    pub attacks: Vec<AttackSpec>,
     /// How the stations of a CAN bus come to a common key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_key: Option<GroupKeySpec>,
-    /// Attacks.
+    /// Attacks on Ethernet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = THREATS_MAX))]
     pub threats: Vec<ThreatSpec>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Event, NodeId, SimTime};
+use chronoseal_core::{Duration, Event, NodeId, SimTime};
 use chronoseal_scenario::{CanPlan, NoFiles, load_can};
 use chronoseal_sim::{Fingerprint, FrameContext, Observer};
 
@@ -78,4 +78,62 @@ fn messages_wait_for_the_key_and_are_believed_from_then_on() {
     assert!(sent > 2_000, "{sent}");
     assert_eq!(counted.of(2, "delivered") + counted.of(2, "discarded"), sent);
     assert!(counted.of(2, "discarded") <= 2, "{} discarded", counted.of(2, "discarded"));
+}
+
+#[test]
+fn no_attack_on_an_exchange_gives_anybody_a_key_of_the_attackers_making() {
+    let kinds = [
+        "\"swapped-addresses\"",
+        "\"reflected-share\"",
+        "\"small-order-share\"",
+        "\"truncated-confirmation\"",
+        "\"forged-confirmation\"",
+        "\"impersonated-orchestrator\"",
+        "\"forged-commit\"",
+        "{ replayed_orchestration = { after = \"50ms\" } }",
+    ];
+    let clean = run(&plan(3, "without-orchestrator", "hardened", "fourq", "")).0;
+    assert_eq!(clean.of(1, "exchange-aborted"), 0);
+    for kind in kinds {
+        let more = format!("[[attacks]]\nname = \"mallory\"\nkind = {kind}\ncount = 3\n");
+        let (counted, _) = run(&plan(3, "without-orchestrator", "hardened", "fourq", &more));
+        assert!(counted.of(4, "attacked") > 0, "{kind}: nothing was tried");
+        let installed: usize = (0..4).map(|node| counted.of(node, "key-installed")).sum();
+        // Either the attack comes to nothing and all have the key, or the exchange is given up and nobody has one.
+        assert!(installed == 4 || installed == 0, "{kind}: {installed} have a key");
+        if installed == 0 {
+            let given_up: usize =
+                (0..4).map(|node| counted.of(node, "exchange-aborted") + counted.of(node, "key-refused")).sum();
+            assert!(given_up > 0, "{kind}: nobody says why");
+        }
+    }
+}
+
+#[test]
+fn spoofed_and_replayed_messages_are_stopped_where_they_are_protected() {
+    for (protection, expected) in [("sealed", false), ("none", true)] {
+        let more = format!(
+            "[[protections]]\nname = \"sealed\"\nsecoc = {{ profile = 1 }}\n\
+             [[messages]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\"]\nid = \"0x100\"\nlength = \"4B\"\n\
+             period = \"10ms\"\nprotection = \"{protection}\"\n\
+             [[attacks]]\nname = \"spoofer\"\nkind = {{ spoof = {{ message = \"speed\" }} }}\nstart = \"1s\"\ncount = 20\n\
+             [[attacks]]\nname = \"replayer\"\nkind = {{ replay = {{ message = \"speed\" }} }}\nstart = \"1s\"\ncount = 20\n"
+        );
+        let (counted, _) = run(&plan(2, "without-orchestrator", "hardened", "fourq", &more));
+        assert_eq!((counted.of(3, "attacked"), counted.of(4, "attacked") >= 19), (20, true));
+        let sent = counted.of(1, "sent");
+        let believed = counted.of(2, "delivered");
+        assert_eq!(believed > sent, expected, "{protection}: {believed} of {sent} and 40 forged");
+    }
+}
+
+#[test]
+fn a_babbling_node_keeps_everybody_off_the_bus() {
+    let more = "[[attacks]]\nname = \"babbler\"\nkind = \"babble\"\nevery = \"50us\"\ncount = 1000000\n";
+    let mut plan = plan(2, "without-orchestrator", "hardened", "fourq", more);
+    // Long enough for the orchestrator to give up.
+    plan.duration = Duration::from_s(6);
+    let (counted, _) = run(&plan);
+    assert_eq!((0..3).map(|node| counted.of(node, "key-installed")).sum::<usize>(), 0);
+    assert!(counted.of(0, "key-refused") + counted.of(0, "exchange-aborted") > 0);
 }

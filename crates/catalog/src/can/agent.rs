@@ -3,7 +3,9 @@
 use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{LocalTime, NodeId};
 use chronoseal_crypto::suite::{SECRET_LEN, Suite, SuiteVisitor};
-use chronoseal_groupkey::{Address, Member, NodeConfig, Operation, Orchestrator, Roster, Settings, SpareNode, Tree};
+use chronoseal_groupkey::{
+    Address, Member, NodeConfig, Operation, Orchestrator, Roster, RosterError, Settings, SpareNode, Tree,
+};
 use chronoseal_nodes::KeyAgent;
 use chronoseal_scenario::plan::{CanPlan, GroupKeyPlan};
 
@@ -31,30 +33,13 @@ impl SuiteVisitor for Build<'_> {
 
     fn visit<S: Suite>(self) -> Self::Output {
         let Self { plan, group, id } = self;
-        let address = |node: NodeId| Address(plan.nodes[node.index()].address);
-        let signing_key = |node: NodeId| S::signing_key(&seed(plan, SIGNING_KEYS, node));
-        let public_key = |node: NodeId| S::public_key(&signing_key(node));
         let text = |error: &dyn std::fmt::Display| error.to_string();
-
-        let mut roster = Roster::<S>::new(
-            address(group.orchestrator),
-            capability::<S>(plan, group.orchestrator),
-            Some(public_key(group.orchestrator).as_bytes()),
-        )
-        .map_err(|error| text(&error))?;
-        for member in &group.members {
-            roster
-                .add(address(*member), capability::<S>(plan, *member), Some(public_key(*member).as_bytes()))
-                .map_err(|error| text(&error))?;
-        }
-        let tree = Tree::new(&roster, group.scheme, SpareNode::JoinsHigherLevel).map_err(|error| text(&error))?;
-        let mut settings = Settings::new(group.profile, group.transport);
-        settings.installation = group.installation;
-        settings.signing = group.signing;
+        let (roster, tree) = network::<S>(plan, group)?;
+        let settings = settings(group);
         let config = NodeConfig {
             settings,
-            address: address(id),
-            signing_key: signing_key(id),
+            address: address(plan, id),
+            signing_key: signing_key::<S>(plan, id),
             roster,
             tree,
             seed: seed(plan, PRIVATE_KEYS, id),
@@ -67,12 +52,45 @@ impl SuiteVisitor for Build<'_> {
         let orchestrator = Orchestrator::new(config).map_err(|error| text(&error))?;
         let mut orchestrator = orchestrator.establishing_at(begin + group.start);
         for change in &group.changes {
-            let member = address(change.member);
+            let member = address(plan, change.member);
             let operation = if change.returns { Operation::Add(member) } else { Operation::Remove(member) };
             orchestrator.schedule(begin + change.at, operation).map_err(|error| text(&error))?;
         }
         Ok(Box::new(orchestrator))
     }
+}
+
+/// What all nodes of a group agree on.
+pub(super) fn settings(group: &GroupKeyPlan) -> Settings {
+    let mut settings = Settings::new(group.profile, group.transport);
+    settings.installation = group.installation;
+    settings.signing = group.signing;
+    settings
+}
+
+/// Who belongs to a group, and their tree.
+pub(super) fn network<S: Suite>(plan: &CanPlan, group: &GroupKeyPlan) -> Result<(Roster<S>, Tree), String> {
+    let entry =
+        |node: NodeId| (address(plan, node), capability::<S>(plan, node), S::public_key(&signing_key::<S>(plan, node)));
+    let build = || {
+        let (orchestrator, rank, key) = entry(group.orchestrator);
+        let mut roster = Roster::<S>::new(orchestrator, rank, Some(key.as_bytes()))?;
+        for member in &group.members {
+            let (member, rank, key) = entry(*member);
+            roster.add(member, rank, Some(key.as_bytes()))?;
+        }
+        let tree = Tree::new(&roster, group.scheme, SpareNode::JoinsHigherLevel)?;
+        Ok((roster, tree))
+    };
+    build().map_err(|error: RosterError| error.to_string())
+}
+
+fn address(plan: &CanPlan, node: NodeId) -> Address {
+    Address(plan.nodes[node.index()].address)
+}
+
+fn signing_key<S: Suite>(plan: &CanPlan, node: NodeId) -> S::SigningKey {
+    S::signing_key(&seed(plan, SIGNING_KEYS, node))
 }
 
 /// The faster a platform agrees on a secret, the more capable its node; equal ones are ranked by their place.

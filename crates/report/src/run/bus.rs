@@ -17,6 +17,17 @@ pub(super) fn document(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> 
         sections.push(messages(meta, summary, rows));
         sections.push(discards(meta, summary));
     }
+    if !summary.attacks.is_empty() {
+        sections.push(
+            Section::new("Attacks")
+                .with(Block::Text(
+                    "Each attacker is a node of its own. Frames it made of a message are followed to where they were \
+                     stopped; what it said in a key exchange shows in what was given up, and in whether the key came."
+                        .into(),
+                ))
+                .with(Block::Table(tables::attacks(meta, summary))),
+        );
+    }
     if !summary.work.is_empty() {
         sections.push(Section::new("Processor time").with(Block::Table(tables::work(meta, summary))));
     }
@@ -98,11 +109,19 @@ fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
             found.withheld
         ));
     }
+    let forged = summary.forged_accepted();
+    if summary.attack_attempts() > 0 {
+        points.push(format!(
+            "{} attempts of attackers; {forged} forged or repeated messages were believed.",
+            summary.attack_attempts()
+        ));
+    }
     if summary.interrupted {
         points.push("The run was interrupted; what is here is what there was until then.".into());
     }
     points.extend(meta.warnings.iter().map(|warning| format!("Check before trusting: {warning}")));
     let held = match (is_keyed && !summary.interrupted, deadlines) {
+        (true, true) if forged > 0 => Held::Mixed,
         (true, true) => Held::Yes,
         (false, _) => Held::No,
         (true, false) => Held::Mixed,

@@ -32,6 +32,8 @@ pub struct CanPlan {
     pub protections: Vec<CanProtectionPlan>,
     /// How the stations come to a common key.
     pub group_key: Option<GroupKeyPlan>,
+    /// Attacks, each by a node of its own, numbered after the stations.
+    pub attacks: Vec<CanAttackPlan>,
     /// What operations cost, by platform; the one on which everything is free first.
     pub platforms: Vec<PlatformPlan>,
     /// XXH3-128 of the scenario text and its overrides, hexadecimal.
@@ -154,6 +156,55 @@ pub struct GroupKeyPlan {
     pub start: Duration,
     /// Changes, in time.
     pub changes: Vec<GroupChange>,
+}
+
+/// An attack by a node of its own.
+#[derive(Clone, Debug)]
+pub struct CanAttackPlan {
+    /// As in the scenario.
+    pub name: String,
+    /// What it is.
+    pub kind: CanAttackKind,
+    /// Its first attempt.
+    pub start: Duration,
+    /// Distance of two attempts.
+    pub every: Duration,
+    /// Attempts at most.
+    pub count: u32,
+}
+
+/// What an attacker on a bus does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CanAttackKind {
+    /// Makes up frames of a message.
+    Spoof(StreamId),
+    /// Repeats the first frame of a message it hears.
+    Replay(StreamId),
+    /// Sends a frame that wins every arbitration.
+    Babble,
+    /// Repeats the orchestrator's first request so much later.
+    ReplayedOrchestration(Duration),
+    /// Repeats requests with the parties exchanged.
+    SwappedAddresses,
+    /// Answers a party with its own share.
+    ReflectedShare,
+    /// Answers with a share of small order, or no point.
+    SmallOrderShare,
+    /// Answers with half a confirmation.
+    TruncatedConfirmation,
+    /// Answers with an invented confirmation.
+    ForgedConfirmation,
+    /// Requests an exchange in the orchestrator's name.
+    ImpersonatedOrchestrator,
+    /// Says in the orchestrator's name that all hold the key.
+    ForgedCommit,
+}
+
+impl CanAttackKind {
+    /// True if it needs a group key to attack.
+    pub const fn is_on_exchange(self) -> bool {
+        !matches!(self, Self::Spoof(_) | Self::Replay(_) | Self::Babble)
+    }
 }
 
 /// A change of the group.

@@ -110,6 +110,7 @@ impl<'a> Resolver<'a> {
         let misplaced = [
             ("messages", spec.messages.is_empty()),
             ("background", spec.background.is_empty()),
+            ("attacks", spec.attacks.is_empty()),
             ("group_key", spec.group_key.is_none()),
         ];
         for (key, _) in misplaced.into_iter().filter(|(_, is_absent)| !is_absent) {

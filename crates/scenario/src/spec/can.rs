@@ -4,7 +4,7 @@ use chronoseal_core::{Bytes, Duration, Percent, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::zero;
+use super::{one, zero};
 use crate::limits::*;
 use crate::quantity::Quantity;
 
@@ -251,4 +251,82 @@ pub enum SecOcKeySpec {
     /// Drawn from the seed, and known to all stations from the start.
     #[serde(rename = "pre-shared")]
     PreShared,
+}
+
+/// An attack on a CAN bus, by a node of its own that hears everything and can say anything.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttackSpec {
+    /// Its name; also that of the attacker's node.
+    pub name: String,
+    /// What the attacker does.
+    pub kind: AttackKindSpec,
+    /// Its first attempt, for those that choose their time. Default: 0s.
+    #[serde(default = "zero")]
+    pub start: Quantity<Duration>,
+    /// Distance of two attempts, for those that choose their time. Default: 10ms.
+    #[serde(default = "default_every")]
+    pub every: Quantity<Duration>,
+    /// How many attempts at most. Default: 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = ATTEMPTS_MAX))]
+    pub count: u32,
+}
+
+fn default_every() -> Quantity<Duration> {
+    Quantity(Duration::from_ms(10))
+}
+
+/// What an attacker on a bus does.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum AttackKindSpec {
+    /// Makes up frames of a message.
+    #[serde(rename = "spoof")]
+    Spoof(AttackedMessageSpec),
+    /// Repeats the first frame of a message it hears, from its start on.
+    #[serde(rename = "replay")]
+    Replay(AttackedMessageSpec),
+    /// Sends a frame that wins every arbitration, again and again.
+    #[serde(rename = "babble")]
+    Babble,
+    /// Repeats the orchestrator's first request, so much later.
+    #[serde(rename = "replayed_orchestration")]
+    ReplayedOrchestration(ReplayedSpec),
+    /// Repeats the orchestrator's requests with the two parties exchanged.
+    #[serde(rename = "swapped-addresses")]
+    SwappedAddresses,
+    /// Answers a party with its own share.
+    #[serde(rename = "reflected-share")]
+    ReflectedShare,
+    /// Answers a request with a share of small order, or on a curve without one, no point.
+    #[serde(rename = "small-order-share")]
+    SmallOrderShare,
+    /// Answers a share with half a confirmation.
+    #[serde(rename = "truncated-confirmation")]
+    TruncatedConfirmation,
+    /// Answers a share with an invented confirmation.
+    #[serde(rename = "forged-confirmation")]
+    ForgedConfirmation,
+    /// Requests an exchange in the orchestrator's name.
+    #[serde(rename = "impersonated-orchestrator")]
+    ImpersonatedOrchestrator,
+    /// Says in the orchestrator's name that all hold the key.
+    #[serde(rename = "forged-commit")]
+    ForgedCommit,
+}
+
+/// A message under attack.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttackedMessageSpec {
+    /// Which.
+    pub message: String,
+}
+
+/// When something is repeated.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayedSpec {
+    /// So much later, 1us to 86400s.
+    pub after: Quantity<Duration>,
 }

@@ -23,6 +23,15 @@ impl Files for Beside {
     }
 }
 
+/// The part of the scenario that says how a key comes to be.
+const GROUP: &str = "[group_key]
+orchestrator = \"gate\"
+members = [\"a\", \"b\", \"c\"]
+suite = \"fourq\"
+scheme = \"full-tree\"
+changes = [{ at = \"500ms\", remove = \"c\" }]
+";
+
 /// The changes that bring about one kind of problem each: name, code, old text, new text.
 pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("bus_streams", Code::WrongNetwork, "duration = \"1s\"", "duration = \"1s\"\nfidelity = \"timing\""),
@@ -45,6 +54,14 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("bus_unknown_suite", Code::UnknownValue, "suite = \"fourq\"", "suite = \"four-q\""),
     ("bus_add_of_a_member", Code::BadGroup, "remove = \"c\"", "add = \"c\""),
     ("bus_change_too_late", Code::BadGroup, "at = \"500ms\"", "at = \"2s\""),
+    ("bus_attack_without_group", Code::BadGroup, GROUP, ""),
+    (
+        "bus_attack_unknown_message",
+        Code::UnknownName,
+        "{ spoof = { message = \"speed\" } }",
+        "{ spoof = { message = \"sped\" } }",
+    ),
+    ("bus_attack_too_late", Code::ThreatTooLate, "start = \"300ms\"", "start = \"3s\""),
     ("bus_log_broken", Code::BadRecording, "file = \"bus.log\"", "file = \"broken.log\""),
     ("bus_log_empty", Code::BadRecording, "file = \"bus.log\"", "file = \"empty.log\""),
     ("bus_platform_unknown", Code::UnknownName, "builtin = \"tc297\"", "builtin = \"tc279\""),

@@ -1,5 +1,6 @@
 //! What was written about a CAN bus, to what will be run on it.
 
+mod attacks;
 mod background;
 mod group_key;
 mod messages;
@@ -59,6 +60,7 @@ impl Resolver<'_> {
         let messages = self.messages(&nodes, &protections);
         let background = self.background(&nodes, files);
         let group_key = self.group_key(&nodes, &background, duration);
+        let attacks = self.attacks(&messages, duration);
         let notes = messages
             .iter()
             .filter(|message| {
@@ -78,6 +80,7 @@ impl Resolver<'_> {
             background,
             protections,
             group_key,
+            attacks,
             platforms,
             scenario_hash: spec.source.hash.clone(),
             notes,
@@ -90,7 +93,7 @@ impl Resolver<'_> {
         let misplaced = [
             ("streams", spec.streams.is_empty(), "write `[[messages]]`"),
             ("recordings", spec.recordings.is_empty(), "write `[[background]]`"),
-            ("threats", spec.threats.is_empty(), "leave it out: attacks on a bus are not part of scenarios yet"),
+            ("threats", spec.threats.is_empty(), "write `[[attacks]]`"),
             ("candidates", spec.candidates.is_none(), "leave it out: candidates are not compared on a bus yet"),
             ("fidelity", spec.fidelity == FidelitySpec::Bytes, "leave it out: every bit of a bus depends on the bytes"),
         ];
