@@ -5,7 +5,6 @@ use std::path::Path;
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_fourq::{ecdh, schnorrq};
 use chronoseal_frameauth::{KeyBytes, Sealer};
-use chronoseal_wire::can::segment::{Position, Segmentation};
 use chronoseal_wire::can::{CanFrame, CanId, Dlc, plain};
 use chronoseal_wire::ethernet::{self, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame};
@@ -46,16 +45,6 @@ fn can() {
         levels.resize(levels.len().next_multiple_of(8) + 8, true);
         let packed = levels.chunks(8).map(|byte| byte.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit)));
         write("can_bits", name, &packed.collect::<Vec<u8>>());
-    }
-    for (name, position, flag) in [("identifier", Position::InIdentifier, 0), ("payload", Position::InPayload, 1)] {
-        let segmentation = Segmentation::classical(20, position).expect("20 bytes take few frames");
-        let mut bytes = vec![20, flag];
-        for index in 0..segmentation.count() {
-            let segment = segmentation.segment(&data[..20], index).expect("a piece for each number");
-            bytes.extend([segment.data().len() as u8, segment.index]);
-            bytes.extend(segment.data());
-        }
-        write("can_segments", name, &bytes);
     }
 }
 

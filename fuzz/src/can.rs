@@ -1,8 +1,7 @@
-//! CAN frames: bytes from a station, bits from a wire, pieces of a message.
+//! CAN frames: bytes from a station, bits from a wire.
 
 use chronoseal_wire::can::layout::FRAME_LEN_MAX;
 use chronoseal_wire::can::plain::{self, Stuffed};
-use chronoseal_wire::can::segment::{Position, Reassembler, Segmentation};
 use chronoseal_wire::can::{CanFrame, FrameBits, Progress, Receiver};
 
 /// Bytes from a station: what is accepted is written with the same meaning, takes as many bits as the plain encoder
@@ -58,28 +57,4 @@ pub fn can_bits(data: &[u8]) {
     // A free bit with the other level changes stuffing and checksum behind it.
     let first = sent.iter().zip(&seen).find(|pair| differs(*pair));
     assert!(first.is_none_or(|(bit, _)| is_free(bit.field)), "{:?}", receiver.frame());
-}
-
-/// One byte for the length of a message, one for where numbers travel, then pieces of length, number and data: whatever
-/// comes, a whole message has its length.
-pub fn can_segments(data: &[u8]) {
-    let [len, position, pieces @ ..] = data else { return };
-    let position = if position & 1 == 0 { Position::InIdentifier } else { Position::InPayload };
-    let Ok(segmentation) = Segmentation::classical(usize::from(*len), position) else { return };
-    let Some(mut reassembler) = Reassembler::<255>::new(segmentation, 0) else { panic!("255 bytes fit 255") };
-    let mut rest = pieces;
-    while let [header, index, after @ ..] = rest {
-        let (piece, after) = after.split_at(after.len().min(usize::from(header & 0xf)));
-        let collected = reassembler.collected();
-        match reassembler.push(u32::from(header >> 7), *index, piece) {
-            Ok(whole) => {
-                let whole = whole.map(<[u8]>::len);
-                assert!(whole.is_none_or(|whole| whole == usize::from(*len)));
-                assert_eq!(reassembler.collected(), collected + 1);
-                assert_eq!(whole.is_some(), reassembler.collected() == segmentation.count());
-            }
-            Err(_) => assert!(reassembler.collected() == collected || reassembler.collected() == 0),
-        }
-        rest = after;
-    }
 }

@@ -14,7 +14,7 @@ use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
 mod can;
 mod fourq;
 
-pub use can::{can_bits, can_frame, can_segments};
+pub use can::{can_bits, can_frame};
 pub use fourq::{fourq_point, fourq_signature};
 
 /// A target: takes any bytes, panics on a broken promise.
@@ -25,7 +25,6 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("can_bits", can_bits),
     ("can_database", can_database),
     ("can_frame", can_frame),
-    ("can_segments", can_segments),
     ("ethernet_frame", ethernet_frame),
     ("fourq_point", fourq_point),
     ("fourq_signature", fourq_signature),

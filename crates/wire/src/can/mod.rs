@@ -6,7 +6,7 @@
 //! | [`layout`] | a frame as bytes, as Linux and captures have it |
 //! | [`bits`], [`timing`] | how many bits it takes, exactly, and how long they last |
 //! | [`plain`], [`receiver`] | each bit by itself, there and back |
-//! | [`group_id`], [`segment`] | identifiers and pieces of a group key exchange |
+//! | [`group_id`] | identifiers of a group key exchange |
 //!
 //! A frame between node and medium is the bytes of [`layout`].
 //!
@@ -29,7 +29,6 @@ pub mod id;
 pub mod layout;
 pub mod plain;
 pub mod receiver;
-pub mod segment;
 pub mod timing;
 
 #[cfg(test)]
