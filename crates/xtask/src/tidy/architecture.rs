@@ -56,23 +56,28 @@ const PLACES: &[Place] = &[
 ];
 
 const PROTOCOLS: &[&str] = &["core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings"];
-const WITH_SCENARIO: &[&str] = &["core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario"];
-const OF_A_DRIVER: &[&str] =
-    &["core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "catalog", "results"];
+#[rustfmt::skip]
+const WITH_SCENARIO: &[&str] = &[
+    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario",
+];
+#[rustfmt::skip]
+const OF_A_DRIVER: &[&str] = &[
+    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "catalog", "results",
+];
 #[rustfmt::skip]
 const WITH_DRIVERS: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
-    "sim", "testbed",
+    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
+    "catalog", "results", "sim", "testbed",
 ];
 #[rustfmt::skip]
 const WITH_REPORT: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
-    "sim", "testbed", "report", "runner",
+    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
+    "catalog", "results", "sim", "testbed", "report", "runner",
 ];
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis", "catalog", "results",
-    "sim", "testbed", "report", "runner", "study",
+    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
+    "catalog", "results", "sim", "testbed", "report", "runner", "study",
 ];
 
 /// What tests may use besides: a simulated figure is held against its bound.
