@@ -94,6 +94,7 @@ pub(crate) fn rows(cycles: i64) -> RunRows {
         stalls: vec![StallRow { time: us(500), duration: Duration::from_us(700) }],
         releases: vec![ReleaseRow { planned: us(1_010), error: Duration::from_ns(300) }],
         captures: vec![capture(1_017, 1, Direction::Departure, "seq 0"), capture(1_007, 0, Direction::Arrival, "")],
+        bus: None,
         interrupted: false,
     }
 }
