@@ -9,8 +9,8 @@ $BUSYBOX mount -t tmpfs tmpfs /run
 for module in net/can/can net/can/can-raw drivers/net/can/dev/can-dev drivers/net/can/vcan; do
     $BUSYBOX insmod "$MODULES/kernel/$module.ko" || echo "no module $module"
 done
-ip link set lo up
-ip link add vcan0 type vcan && ip link set vcan0 mtu 72 up
+$BUSYBOX ip link set lo up
+$BUSYBOX ip link add vcan0 type vcan && $BUSYBOX ip link set vcan0 mtu 72 && $BUSYBOX ip link set vcan0 up
 
 # Waits until something is in the file $1: 10 s at most.
 await() {
