@@ -137,9 +137,12 @@ mod tests {
                 let input = Input::Frame { port: PortId(0), rx_at: now, bytes: &bytes[..len] };
                 attacker.handle_input(now, input).expect("port 0 is there");
             }
-            while !matches!(attacker.poll_output(now, &mut buffer), Output::Timeout(_)) {
-                sent.extend(CanFrame::parse(&buffer[..16]).ok());
-                buffer.fill(0xff);
+            loop {
+                match attacker.poll_output(now, &mut buffer) {
+                    Output::Transmit(transmit) => sent.extend(CanFrame::parse(&buffer[..transmit.len]).ok()),
+                    Output::Timeout(_) => break,
+                    _ => {}
+                }
             }
         }
         sent

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use chronoseal_catalog::can::{CanDescriber, monitor, node_ids, node_name};
-use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
 use chronoseal_media::can::CanNetwork;
 use chronoseal_results::meta::{NodeMeta, NodeRole, StreamMeta};
 use chronoseal_results::rows::{BusRow, EventRow, FrameRow, Outcome, RunRows, WorkRow};
 use chronoseal_results::{BusMeta, Engine, GroupMeta, RunMeta};
-use chronoseal_scenario::plan::{CanPlan, CanProtectionKind};
+use chronoseal_scenario::plan::{CanPlan, CanProtectionKind, GroupChange};
 use chronoseal_sim::{Fingerprint, FrameContext, Observer};
 use chronoseal_wire::can::CanFrameView;
 
@@ -38,6 +38,10 @@ struct Recorder {
     sent: BTreeMap<StreamId, Vec<SimTime>>,
     /// How many of a stream's frames became of something at a node.
     ended: BTreeMap<(StreamId, NodeId), usize>,
+    /// Members thrown out of the group: who, when, and when they are asked back.
+    removals: Vec<(NodeId, SimTime, Option<SimTime>)>,
+    /// When each node took its last key into use.
+    installed: BTreeMap<NodeId, SimTime>,
 }
 
 impl Recorder {
@@ -48,7 +52,17 @@ impl Recorder {
             bus: BusRow::default(),
             sent: BTreeMap::new(),
             ended: BTreeMap::new(),
+            removals: removals(plan),
+            installed: BTreeMap::new(),
         }
+    }
+
+    /// True while a node has been thrown out: what it cannot read then is not meant for it.
+    fn is_removed(&self, node: NodeId, at: SimTime) -> bool {
+        self.removals.iter().any(|(removed, from, back)| {
+            let has_returned = back.is_some_and(|back| self.installed.get(&node).is_some_and(|key| *key >= back));
+            *removed == node && at >= *from && !has_returned
+        })
     }
 
     fn into_rows(mut self, plan: &CanPlan, network: &CanNetwork) -> RunRows {
@@ -132,8 +146,16 @@ impl Recorder {
 impl Observer for Recorder {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         self.rows.events.push(EventRow { time: at, node, event: *event });
-        if let (EventKind::Delivered | EventKind::Discarded(_), Some(frame)) = (event.kind, frame) {
-            self.frame_row(at, node, event, frame);
+        match (event.kind, frame) {
+            (EventKind::KeyInstalled, _) => {
+                self.installed.insert(node, at);
+            }
+            (EventKind::Discarded(DiscardReason::TagMismatch), Some(frame)) if self.is_removed(node, at) => {
+                let stream = self.describer.describe(frame.bytes).stream;
+                *self.ended.entry((stream, node)).or_default() += 1;
+            }
+            (EventKind::Delivered | EventKind::Discarded(_), Some(frame)) => self.frame_row(at, node, event, frame),
+            _ => {}
         }
     }
 
@@ -154,6 +176,20 @@ impl Observer for Recorder {
         let row = WorkRow { time: at, node, operation: work.operation.0, len: work.len, duration: cost };
         self.rows.work.push(row);
     }
+}
+
+fn removals(plan: &CanPlan) -> Vec<(NodeId, SimTime, Option<SimTime>)> {
+    let changes = plan.group_key.as_ref().map_or(&[][..], |group| &group.changes);
+    let at = |change: &GroupChange| SimTime::ZERO + change.at;
+    changes
+        .iter()
+        .enumerate()
+        .filter(|(_, change)| !change.returns)
+        .map(|(index, change)| {
+            let back = changes[index..].iter().find(|later| later.returns && later.member == change.member);
+            (change.member, at(change), back.map(at))
+        })
+        .collect()
 }
 
 /// Describes a run of `plan` before it begins.

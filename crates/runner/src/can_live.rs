@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use chronoseal_catalog::can::{self, CanDescriber, node_ids};
 use chronoseal_core::{NodeId, PortId, Priority, SimTime, StreamId};
 use chronoseal_media::medium::Attachment;
-use chronoseal_results::{BusRow, Engine, Outcome, StreamMeta};
+use chronoseal_results::{BusRow, Engine};
 use chronoseal_testbed::can::{CanLiveConfig, CanPlace, Guest, GuestKind, MulticastGroup, run_can};
 use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, Placement, Traffic};
 use chronoseal_wire::can::CanFrameView;
@@ -74,20 +74,19 @@ pub fn measure_can(
         CanPlaceName::Bus { .. } => CanPlace::Bus(guests),
     };
     let is_ours = matches!(place, CanPlace::Bus(_));
-    let traffic =
-        CanTraffic { describer: CanDescriber::new(plan), key_frames: AtomicU64::new(0), key_bytes: AtomicU64::new(0) };
+    let mut meta = describe_can(plan, Engine::Live);
+    let traffic = CanTraffic {
+        describer: CanDescriber::new(plan),
+        receivers: meta.streams.iter().map(|stream| stream.receivers.clone()).collect(),
+        key_frames: AtomicU64::new(0),
+        key_bytes: AtomicU64::new(0),
+    };
     let outcome = run_can(&CanLiveConfig { live, place }, &mut bus, &traffic, stop)?;
 
-    let mut meta = describe_can(plan, Engine::Live);
     meta.clock_source = "CLOCK_MONOTONIC".into();
     meta.host = host_facts(&outcome);
     meta.warnings.extend(outcome.warnings.iter().cloned());
     let mut rows = outcome.rows;
-    // Every station hears every frame; one that has no use for it says nothing about it, and is not missing it.
-    rows.frames.retain(|row| {
-        let uses = |stream: &StreamMeta| stream.receivers.contains(&row.at.0);
-        row.outcome != Outcome::Unaccounted || meta.streams.get(row.stream.index()).is_some_and(uses)
-    });
     let statistics = bus.statistics(0).filter(|_| is_ours).cloned().unwrap_or_default();
     rows.bus = Some(BusRow {
         frames: statistics.frames,
@@ -105,6 +104,8 @@ pub fn measure_can(
 /// Reads the frames of a plan for the test bed.
 struct CanTraffic {
     describer: CanDescriber,
+    /// By stream.
+    receivers: Vec<Vec<u16>>,
     key_frames: AtomicU64,
     key_bytes: AtomicU64,
 }
@@ -113,6 +114,10 @@ impl Traffic for CanTraffic {
     fn priority(&self, _bytes: &[u8]) -> Priority {
         // On a CAN bus the identifier is the priority.
         Priority(0)
+    }
+
+    fn concerns(&self, stream: StreamId, node: NodeId) -> bool {
+        self.receivers.get(stream.index()).is_some_and(|receivers| receivers.contains(&node.0))
     }
 
     fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {

@@ -32,7 +32,8 @@ fn every_shipped_scenario_runs_and_ends_as_documented() {
     for file in std::fs::read_dir(project("scenarios")).unwrap() {
         let path = file.unwrap().path();
         let said = bench.say(&["run", &path.display().to_string(), "--no-store", "--format", "json"]);
-        let expected = if path.ends_with("forger.toml") { 1 } else { 0 };
+        let fails = ["forger.toml", "group-key.toml"].iter().any(|file| path.ends_with(file));
+        let expected = if fails { 1 } else { 0 };
         let run = said.assert_code(expected).json();
         assert!(run["frames_delivered"].as_u64().unwrap() > 0, "{}: {run}", path.display());
         assert_eq!(run["interrupted"], false);

@@ -74,5 +74,7 @@ fn bench_prints_a_platform_that_a_scenario_accepts() {
     );
     bench.say(&["check", "small.toml"]).assert_code(0);
     let table = bench.json(&["bench", "--calls", "20"]);
-    assert_eq!(table["rows"].as_array().unwrap().len(), 3 * 2 * 8, "three hashes, two sides, eight lengths");
+    let rows = |of: &str| table[of]["rows"].as_array().unwrap().len();
+    assert_eq!(rows("frames"), 3 * 2 * 8, "three hashes, two sides, eight lengths");
+    assert_eq!(rows("suites"), 3 * 5 + 1, "three suites of five operations, and AES");
 }
