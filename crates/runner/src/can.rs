@@ -22,6 +22,7 @@ pub fn simulate_can(plan: &CanPlan, keep_going: &mut dyn FnMut(SimTime) -> bool)
     let observer = (Fingerprint::of_bytes(), Recorder::new(plan));
     let (network, (fingerprint, recorder), finished) = chronoseal_sim::run_can(plan, observer, keep_going)?;
     let mut rows = recorder.into_rows(plan, &network);
+    leave_out_removed(plan, &mut rows);
     rows.interrupted = !finished;
     let mut meta = describe_can(plan, Engine::Sim);
     meta.clock_source = "virtual".into();
@@ -38,10 +39,6 @@ struct Recorder {
     sent: BTreeMap<StreamId, Vec<SimTime>>,
     /// How many of a stream's frames became of something at a node.
     ended: BTreeMap<(StreamId, NodeId), usize>,
-    /// Members thrown out of the group: who, when, and when they are asked back.
-    removals: Vec<(NodeId, SimTime, Option<SimTime>)>,
-    /// When each node took its last key into use.
-    installed: BTreeMap<NodeId, SimTime>,
 }
 
 impl Recorder {
@@ -52,17 +49,7 @@ impl Recorder {
             bus: BusRow::default(),
             sent: BTreeMap::new(),
             ended: BTreeMap::new(),
-            removals: removals(plan),
-            installed: BTreeMap::new(),
         }
-    }
-
-    /// True while a node has been thrown out: what it cannot read then is not meant for it.
-    fn is_removed(&self, node: NodeId, at: SimTime) -> bool {
-        self.removals.iter().any(|(removed, from, back)| {
-            let has_returned = back.is_some_and(|back| self.installed.get(&node).is_some_and(|key| *key >= back));
-            *removed == node && at >= *from && !has_returned
-        })
     }
 
     fn into_rows(mut self, plan: &CanPlan, network: &CanNetwork) -> RunRows {
@@ -146,16 +133,8 @@ impl Recorder {
 impl Observer for Recorder {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         self.rows.events.push(EventRow { time: at, node, event: *event });
-        match (event.kind, frame) {
-            (EventKind::KeyInstalled, _) => {
-                self.installed.insert(node, at);
-            }
-            (EventKind::Discarded(DiscardReason::TagMismatch), Some(frame)) if self.is_removed(node, at) => {
-                let stream = self.describer.describe(frame.bytes).stream;
-                *self.ended.entry((stream, node)).or_default() += 1;
-            }
-            (EventKind::Delivered | EventKind::Discarded(_), Some(frame)) => self.frame_row(at, node, event, frame),
-            _ => {}
+        if let (EventKind::Delivered | EventKind::Discarded(_), Some(frame)) = (event.kind, frame) {
+            self.frame_row(at, node, event, frame);
         }
     }
 
@@ -176,6 +155,29 @@ impl Observer for Recorder {
         let row = WorkRow { time: at, node, operation: work.operation.0, len: work.len, duration: cost };
         self.rows.work.push(row);
     }
+}
+
+/// Leaves out what a member threw away because it could not read it while it was out of the group: that was not meant
+/// for it. It is out from its removal until it takes a key into use after it was asked back. The events stay.
+pub(crate) fn leave_out_removed(plan: &CanPlan, rows: &mut RunRows) {
+    let removals = removals(plan);
+    let events = &rows.events;
+    let out: Vec<(NodeId, SimTime, SimTime)> = removals
+        .into_iter()
+        .map(|(node, from, back)| {
+            let has_key = |row: &&EventRow| {
+                row.node == node
+                    && row.event.kind == EventKind::KeyInstalled
+                    && back.is_some_and(|back| row.time >= back)
+            };
+            (node, from, events.iter().filter(has_key).map(|row| row.time).min().unwrap_or(SimTime::MAX))
+        })
+        .collect();
+    rows.frames.retain(|row| {
+        let at = row.received_at.or(row.sent_at).unwrap_or(SimTime::ZERO);
+        let is_out = out.iter().any(|(node, from, until)| row.at == *node && at >= *from && at < *until);
+        !(is_out && row.outcome == Outcome::Discarded(DiscardReason::TagMismatch))
+    });
 }
 
 fn removals(plan: &CanPlan) -> Vec<(NodeId, SimTime, Option<SimTime>)> {

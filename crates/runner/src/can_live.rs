@@ -10,7 +10,7 @@ use chronoseal_testbed::can::{CanLiveConfig, CanPlace, Guest, GuestKind, Multica
 use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, Placement, Traffic};
 use chronoseal_wire::can::CanFrameView;
 
-use crate::can::describe_can;
+use crate::can::{describe_can, leave_out_removed};
 use crate::measure::{NodeConfig, host_facts};
 use crate::{CanScenario, LiveOptions, MeasureError, Run};
 
@@ -87,6 +87,7 @@ pub fn measure_can(
     meta.host = host_facts(&outcome);
     meta.warnings.extend(outcome.warnings.iter().cloned());
     let mut rows = outcome.rows;
+    leave_out_removed(plan, &mut rows);
     let statistics = bus.statistics(0).filter(|_| is_ours).cloned().unwrap_or_default();
     rows.bus = Some(BusRow {
         frames: statistics.frames,
