@@ -8,12 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{Duration, Node, NodeId, Oscillator, PortId, StreamId};
 use chronoseal_crypto::symmetric::Key128;
-use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, QueueOrder};
+use chronoseal_media::can::{
+    BusStatistics, CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, GatewayConfig, GatewayRoute, IdFilter,
+    QueueOrder,
+};
 use chronoseal_media::medium::Attachment;
 use chronoseal_nodes::CanStation;
 use chronoseal_nodes::can_station::{ListenerConfig, MessageProtection, ReplayConfig, StationConfig, TalkerConfig};
 use chronoseal_scenario::plan::{BackgroundPlan, CanPlan, CanProtectionKind, MessagePlan};
-use chronoseal_wire::can::{CanFrame, CanFrameView, CanId};
+use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, ExtendedId, StandardId};
 
 /// Frames a controller and its driver hold. The orchestrator of the symmetric scheme queues a message of twelve classical
 /// frames for each member at once.
@@ -63,21 +66,42 @@ pub fn bus(plan: &CanPlan) -> CanNetwork {
 /// If one of them is a node of the plan.
 pub fn bus_with(plan: &CanPlan, others: impl IntoIterator<Item = ControllerConfig>) -> CanNetwork {
     let queue_order = if plan.bus.fifo_mailboxes { QueueOrder::Fifo } else { QueueOrder::ByIdentifier };
-    let controllers = node_ids(plan)
-        .map(|id| ControllerConfig { queue_order, queue_len_max: QUEUE_LEN, ..ControllerConfig::new(attachment(id)) })
-        .chain(others)
+    // Attackers sit on the first bus.
+    let bus_of = |id: NodeId| plan.nodes.get(id.index()).map_or(0, |station| station.bus);
+    let controller =
+        |id| ControllerConfig { queue_order, queue_len_max: QUEUE_LEN, ..ControllerConfig::new(attachment(id)) };
+    let mut buses: Vec<CanBusConfig> = (0..plan.bus.count)
+        .map(|bus| CanBusConfig {
+            timing: plan.bus.timing,
+            carries_fd: true,
+            controllers: node_ids(plan).filter(|id| bus_of(*id) == bus).map(controller).collect(),
+            bits_between_errors: None,
+            faults: Vec::new(),
+            babblers: Vec::new(),
+            load_window: Some(LOAD_WINDOW),
+        })
         .collect();
-    let bus = CanBusConfig {
-        timing: plan.bus.timing,
-        carries_fd: true,
-        controllers,
-        bits_between_errors: None,
-        faults: Vec::new(),
-        babblers: Vec::new(),
-        load_window: Some(LOAD_WINDOW),
-    };
-    CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: plan.seed })
+    buses[0].controllers.extend(others);
+    CanNetwork::new(CanNetworkConfig { buses, gateways: gateway(plan).into_iter().collect(), seed: plan.seed })
         .expect("one bus with one controller for each node and guest")
+}
+
+/// The gateway between the buses of a plan, if it has several: it passes every frame on to all others.
+fn gateway(plan: &CanPlan) -> Option<GatewayConfig> {
+    let buses = || 0..plan.bus.count;
+    let every = [CanId::Standard(StandardId::ZERO), CanId::Extended(ExtendedId::default())];
+    let routes = buses().flat_map(|from| {
+        buses()
+            .filter(move |to| *to != from)
+            .flat_map(move |to| every.map(|id| GatewayRoute { from, filter: IdFilter { id, mask: 0 }, to }))
+    });
+    Some(GatewayConfig {
+        node: plan.gateway()?,
+        buses: buses().collect(),
+        delay: plan.bus.gateway_delay,
+        queue_len_max: QUEUE_LEN,
+        routes: routes.collect(),
+    })
 }
 
 /// The state machine of one node.
@@ -171,6 +195,17 @@ fn seeded<const N: usize>(plan: &CanPlan, purpose: Purpose, index: u64) -> [u8; 
     let mut bytes = [0; N];
     random::stream(plan.seed, purpose, index).fill_bytes(&mut bytes);
     bytes
+}
+
+/// The use of a plan's buses: counts of all, times of the busiest.
+pub fn statistics(plan: &CanPlan, network: &CanNetwork) -> BusStatistics {
+    let buses: Vec<&BusStatistics> = (0..plan.bus.count).filter_map(|bus| network.statistics(bus)).collect();
+    let mut all = buses.iter().copied().max_by_key(|bus| bus.busy).cloned().unwrap_or_default();
+    let sum = |count: fn(&BusStatistics) -> u64| buses.iter().map(|bus| count(bus)).sum();
+    all.frames = sum(|bus| bus.frames);
+    all.failed_attempts = sum(|bus| bus.failed_attempts);
+    all.lost_arbitrations = sum(|bus| bus.lost_arbitrations);
+    all
 }
 
 /// What a frame on the bus is.

@@ -54,15 +54,16 @@ impl Recorder {
 
     fn into_rows(mut self, plan: &CanPlan, network: &CanNetwork) -> RunRows {
         self.unaccounted(plan);
-        if let Some(statistics) = network.statistics(0) {
-            self.bus.frames = statistics.frames;
-            self.bus.failed_attempts = statistics.failed_attempts;
-            self.bus.lost_arbitrations = statistics.lost_arbitrations;
-            self.bus.busy = statistics.busy;
-            self.bus.window = chronoseal_catalog::can::LOAD_WINDOW;
-            self.bus.busy_by_window.clone_from(&statistics.busy_by_window);
-        }
-        self.rows.bus = Some(self.bus);
+        let statistics = chronoseal_catalog::can::statistics(plan, network);
+        self.rows.bus = Some(BusRow {
+            frames: statistics.frames,
+            failed_attempts: statistics.failed_attempts,
+            lost_arbitrations: statistics.lost_arbitrations,
+            busy: statistics.busy,
+            window: chronoseal_catalog::can::LOAD_WINDOW,
+            busy_by_window: statistics.busy_by_window,
+            ..self.bus
+        });
         self.rows
     }
 
@@ -210,6 +211,7 @@ pub fn describe_can(plan: &CanPlan, engine: Engine) -> RunMeta {
                 let role = if is_station { NodeRole::Station } else { NodeRole::Attacker };
                 NodeMeta { name: node_name(plan, id), role }
             })
+            .chain(plan.gateway().map(|_| NodeMeta { name: "bus-gateway".into(), role: NodeRole::Switch }))
             .collect(),
         streams: streams(plan),
         bus: Some(BusMeta {

@@ -57,7 +57,8 @@ pub fn measure_can(
     live.placement = options.placement.unwrap_or(Placement::OneProcessor);
     live.agent_command.clone_from(&options.agent_command);
 
-    let outside = NodeId((plan.nodes.len() + plan.attacks.len()) as u16);
+    // Behind stations, attackers and the gateway.
+    let outside = NodeId((plan.nodes.len() + plan.attacks.len() + usize::from(plan.gateway().is_some())) as u16);
     let guests: Vec<Guest> = match place {
         CanPlaceName::Interface(_) => Vec::new(),
         CanPlaceName::Bus { guests } => (outside.0..)
@@ -88,7 +89,7 @@ pub fn measure_can(
     meta.warnings.extend(outcome.warnings.iter().cloned());
     let mut rows = outcome.rows;
     leave_out_removed(plan, &mut rows);
-    let statistics = bus.statistics(0).filter(|_| is_ours).cloned().unwrap_or_default();
+    let statistics = if is_ours { can::statistics(plan, &bus) } else { Default::default() };
     rows.bus = Some(BusRow {
         frames: statistics.frames,
         failed_attempts: statistics.failed_attempts,

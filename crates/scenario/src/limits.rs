@@ -30,6 +30,8 @@ pub const TASKS_MAX: u32 = 64;
 pub const MESSAGES_MAX: u32 = 2_000;
 /// Replayed recordings on a CAN bus.
 pub const BACKGROUND_MAX: u32 = 16;
+/// Buses joined by a gateway.
+pub const BUSES_MAX: u32 = 16;
 /// Attackers on a CAN bus.
 pub const ATTACKS_MAX: u32 = 32;
 /// Removals and returns of members.

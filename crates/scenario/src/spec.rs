@@ -386,6 +386,9 @@ pub struct NodeSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 255))]
     pub address: Option<u16>,
+    /// The bus it is on, if there are several. Default: the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<String>,
     /// Time its network driver takes. Default: none.
     #[serde(default)]
     pub driver: JitterSpec,

@@ -137,3 +137,29 @@ fn a_babbling_node_keeps_everybody_off_the_bus() {
     assert_eq!((0..3).map(|node| counted.of(node, "key-installed")).sum::<usize>(), 0);
     assert!(counted.of(0, "key-refused") + counted.of(0, "exchange-aborted") > 0);
 }
+
+#[test]
+fn a_group_spans_buses_across_a_gateway() {
+    let mut text = String::from(
+        "schema_version = 1\nname = \"zones\"\nduration = \"3s\"\n\
+         [network.can_bus]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\nbuses = [\"front\", \"rear\"]\n\
+         [group_key]\norchestrator = \"gate\"\nscheme = \"without-orchestrator\"\n\
+         [[nodes]]\nname = \"gate\"\nbus = \"front\"\n",
+    );
+    for (member, bus) in [("a", "front"), ("b", "rear"), ("c", "rear"), ("d", "front")] {
+        text += &format!("[[nodes]]\nname = \"{member}\"\nbus = \"{bus}\"\n");
+    }
+    text += "[[messages]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"d\", \"b\"]\nid = \"0x100\"\nlength = \"8B\"\nperiod = \"10ms\"\n";
+    let plan = load_can("zones.toml", text.as_bytes(), &[], &NoFiles)
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let (network, (counted, _), _) =
+        chronoseal_sim::run_can(&plan, (Counted::default(), ()), &mut |_| true).expect("the stations can be made");
+    for node in 0..5 {
+        assert_eq!(counted.of(node, "key-installed"), 1, "node {node}");
+    }
+    // A message reaches receivers on its own bus and on the other; frames of both buses pass through both.
+    let sent = counted.of(1, "sent");
+    assert!(sent >= 290 && counted.of(4, "delivered") >= sent - 1 && counted.of(2, "delivered") >= sent - 1);
+    let frames = |bus| network.statistics(bus).map_or(0, |statistics| statistics.frames);
+    assert!(frames(0).abs_diff(frames(1)) <= 2, "{} and {}", frames(0), frames(1));
+}

@@ -51,6 +51,10 @@ pub struct CanBusPlan {
     pub timing: BitTiming,
     /// True if a controller sends its oldest frame first, false if the one with the lowest identifier.
     pub fifo_mailboxes: bool,
+    /// How many buses alike there are; a gateway joins more than one.
+    pub count: usize,
+    /// From the end of a frame on one bus to its place in the gateway's queue for another.
+    pub gateway_delay: Duration,
 }
 
 /// A station of a bus.
@@ -66,6 +70,8 @@ pub struct CanNodePlan {
     pub driver: Jitter,
     /// In key exchanges.
     pub address: u8,
+    /// Which of the buses it is on, from 0.
+    pub bus: usize,
 }
 
 /// A periodic message.
@@ -219,6 +225,11 @@ pub struct GroupChange {
 }
 
 impl CanPlan {
+    /// The gateway's own number in events, if there is one: the first after stations and attackers.
+    pub fn gateway(&self) -> Option<NodeId> {
+        (self.bus.count > 1).then(|| NodeId((self.nodes.len() + self.attacks.len()) as u16))
+    }
+
     /// The number of a replayed recording as a stream.
     pub fn background_stream(&self, index: usize) -> StreamId {
         StreamId((self.messages.len() + index) as u16)

@@ -122,6 +122,19 @@ impl<'a> Resolver<'a> {
                 "leave it out, or write `[network.can_bus]`",
             );
         }
+        for (i, node) in spec.nodes.iter().enumerate() {
+            for (key, is_written) in [("address", node.address.is_some()), ("bus", node.bus.is_some())] {
+                if is_written {
+                    self.report(
+                        Code::WrongNetwork,
+                        at!["nodes", i, key],
+                        format!("`{key}` belongs to a CAN bus; this network is time-triggered Ethernet"),
+                        "not on this network",
+                        "leave it out",
+                    );
+                }
+            }
+        }
         if spec.streams.is_empty() {
             self.report(
                 Code::MissingKey,

@@ -26,6 +26,17 @@ pub struct CanBusSpec {
     /// Which of a controller's waiting frames is sent first.
     #[serde(default)]
     pub mailboxes: MailboxesSpec,
+    /// Names of several buses alike, joined by a gateway that passes every frame on. Default: one bus.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = BUSES_MAX))]
+    pub buses: Vec<String>,
+    /// From the end of a frame on one bus to its place in the gateway's queue for another, up to 1s. Default: 50us.
+    #[serde(default = "default_gateway_delay")]
+    pub gateway_delay: Quantity<Duration>,
+}
+
+fn default_gateway_delay() -> Quantity<Duration> {
+    Quantity(Duration::from_us(50))
 }
 
 fn default_sample_point() -> Quantity<Percent> {

@@ -15,6 +15,7 @@ use crate::limits::*;
 use crate::load::Files;
 use crate::plan::{CanBusPlan, CanNodePlan, CanPlan, CanProtectionKind, CanProtectionPlan, PlatformId, PlatformPlan};
 use crate::problem::{Code, Problems};
+use crate::shape::shortened;
 use crate::source::{Step, at};
 use crate::spec::{CanBusSpec, FidelitySpec, MailboxesSpec, NetworkSpec, SecOcKeySpec, SecOcSpec, Spec};
 
@@ -53,9 +54,10 @@ impl Resolver<'_> {
         self.not_on_can();
         self.identifier(&spec.name, at!["name"], "the scenario's name");
         let duration = self.within(at!["duration"], "the duration", spec.duration.0, PERIOD_MIN, DURATION_MAX);
-        let bus = self.bus(bus);
+        let bus_spec = bus;
+        let bus = self.bus(bus_spec);
         let platforms = self.platforms(files);
-        let nodes = self.can_nodes(&platforms);
+        let nodes = self.can_nodes(bus_spec, &platforms);
         let protections = self.can_protections();
         let messages = self.messages(&nodes, &protections);
         let background = self.background(&nodes, files);
@@ -109,6 +111,19 @@ impl Resolver<'_> {
     }
 
     fn bus(&mut self, spec: &CanBusSpec) -> Option<CanBusPlan> {
+        let path = at!["network", KIND, "gateway_delay"];
+        self.within(path, "the gateway's delay", spec.gateway_delay.0, Duration::ZERO, DELAY_MAX);
+        for (i, name) in spec.buses.iter().enumerate() {
+            if spec.buses[..i].contains(name) {
+                self.report(
+                    Code::DuplicateName,
+                    at!["network", KIND, "buses", i],
+                    format!("two buses are named `{}`", shortened(name)),
+                    "again here",
+                    "give each its own name",
+                );
+            }
+        }
         let mut bits = BitTimingConfig::new(spec.bit_rate.0, spec.data_bit_rate.map_or(spec.bit_rate.0, |rate| rate.0));
         // Controllers are set to thousandths of a bit.
         bits.nominal_sample_point_permille = (spec.sample_point.0.0 / 10).min(1000) as u16;
@@ -117,7 +132,13 @@ impl Resolver<'_> {
             None => bits.nominal_sample_point_permille,
         };
         match BitTiming::new(&bits) {
-            Ok(timing) => Some(CanBusPlan { bits, timing, fifo_mailboxes: spec.mailboxes == MailboxesSpec::Fifo }),
+            Ok(timing) => Some(CanBusPlan {
+                bits,
+                timing,
+                fifo_mailboxes: spec.mailboxes == MailboxesSpec::Fifo,
+                count: spec.buses.len().max(1),
+                gateway_delay: spec.gateway_delay.0,
+            }),
             Err(error) => {
                 let key = match error {
                     BitTimingError::RateOutOfRange { phase: Phase::Data, .. }
@@ -141,7 +162,8 @@ impl Resolver<'_> {
         }
     }
 
-    fn can_nodes(&mut self, platforms: &[PlatformPlan]) -> Vec<CanNodePlan> {
+    fn can_nodes(&mut self, bus: &CanBusSpec, platforms: &[PlatformPlan]) -> Vec<CanNodePlan> {
+        let buses: Vec<&str> = bus.buses.iter().map(String::as_str).collect();
         let specs = &self.spec.nodes;
         self.unique("nodes", specs.iter().map(|spec| spec.name.as_str()));
         let platform_names: Vec<&str> = platforms.iter().map(|platform| platform.name.as_str()).collect();
@@ -167,6 +189,10 @@ impl Resolver<'_> {
                 platform: PlatformId(platform.unwrap_or(0) as u16),
                 driver: self.jitter(at!["nodes", i, "driver"], "the driver's time", spec.driver),
                 address: addresses[i],
+                bus: match &spec.bus {
+                    None => 0,
+                    Some(name) => self.find(name, &buses, at!["nodes", i, "bus"], "bus", "buses").unwrap_or(0),
+                },
             });
         }
         nodes
