@@ -3,7 +3,7 @@
 
 use chronoseal_core::Operation;
 use chronoseal_crypto::suite::{SECRET_LEN, Suite, SuiteName, SuiteVisitor};
-use chronoseal_crypto::symmetric::{Aes128Ctr, Key128};
+use chronoseal_crypto::symmetric::{Aes128Ctr, BlockMac, CmacAes128, Key128};
 use chronoseal_results::Distribution;
 use chronoseal_testbed::cost::{self, PinnedCore};
 use serde::Serialize;
@@ -64,6 +64,10 @@ pub fn suite_cost(calls: usize) -> SuiteCostTable {
     rows.extend(measure.row("aes-128", Aes128Ctr::OPERATION, |call| {
         let key = Key128::from_array([call as u8; 16]);
         cost::time(|| Aes128Ctr::new(&key).apply_keystream(&[0; 16], &mut text)).0
+    }));
+    rows.extend(measure.row("aes-128", CmacAes128::OPERATION, |call| {
+        let key = Key128::from_array([call as u8; 16]);
+        cost::time(|| CmacAes128::new(&key).tag(&[&text])).0
     }));
     SuiteCostTable { rows, cpu: core.cpu(), overhead_ns }
 }

@@ -76,5 +76,5 @@ fn bench_prints_a_platform_that_a_scenario_accepts() {
     let table = bench.json(&["bench", "--calls", "20"]);
     let rows = |of: &str| table[of]["rows"].as_array().unwrap().len();
     assert_eq!(rows("frames"), 3 * 2 * 8, "three hashes, two sides, eight lengths");
-    assert_eq!(rows("suites"), 3 * 5 + 1, "three suites of five operations, and AES");
+    assert_eq!(rows("suites"), 3 * 5 + 2, "three suites of five operations, a cipher and a MAC");
 }

@@ -1,5 +1,6 @@
 //! Group keys on CAN and CAN-FD (Musuroi, Groza, Popa, Murvay, IEEE TVT 2021): study `can-group-key`.
 
+mod baselines;
 mod exchange;
 mod groups;
 mod published;
@@ -86,10 +87,13 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
             counted,
             load,
             primitives,
+            Section::new("Modern baselines")
+                .with(Block::Table(baselines::table(&costs)))
+                .with(Block::Chart(baselines::chart(&costs))),
             Section::new("Other works").with(Block::Table(published::table_1())),
             Section::new("Not there yet").with(Block::Notes(vec![
                 "The exchange on a live bus: nothing here was measured on a wire, emulated or real; only the processor times of this host are measurements.".into(),
-                "Modern baselines beside it (a group by MLS, a key server with pre-shared keys).".into(),
+                "The modern baselines on our bus: MLS was measured by a peer, the key server is a model.".into(),
                 "The source's recordings of a bus: it published none. The recordings here are of other vehicles.".into(),
             ])),
         ]
