@@ -8,6 +8,10 @@ use chronoseal_groupkey::{Profile, Scheme, Transport};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Series, SeriesKind, Table};
 use chronoseal_runner::SuiteCostTable;
 
+use super::groups::execute_removal;
+use super::scenarios::Group;
+use crate::StudyError;
+
 const MLS: &str = include_str!("../../../../studies/can-group-key/peers/mls.csv");
 
 /// Sizes that are compared, the orchestrator or creator of the group counted.
@@ -34,6 +38,9 @@ struct Row {
     total_us: Option<f64>,
     /// Frames until one member is out and the others have a new key.
     removal_frames: Option<u64>,
+    removal_kind: Evidence,
+    /// How long that takes [ms].
+    removal_ms: Option<(f64, Evidence)>,
     kind: Evidence,
 }
 
@@ -58,6 +65,9 @@ fn mls() -> Vec<Row> {
                 bytes,
                 total_us: Some(computing(3) + others as f64 * (computing(2) + computing(5))),
                 removal_frames: number(10).map(|len| (len as u64).div_ceil(SEGMENT_LEN)),
+                removal_kind: Evidence::Plain,
+                // Making the commit and processing it, on the peer's host; no bus.
+                removal_ms: number(9).map(|us| ((us + computing(8)) / 1000.0, Evidence::Plain)),
                 // Not measured in this run: it carries no letter of this report.
                 kind: Evidence::Plain,
             }
@@ -84,6 +94,8 @@ fn key_server(costs: &SuiteCostTable) -> Vec<Row> {
                 bytes: others * each_bytes as u64,
                 total_us: each_us.map(|us| others as f64 * us),
                 removal_frames: (size > 2).then(|| (others - 1) * u64::from(frames_of(WRAPPED_KEY_LEN, Transport::Fd))),
+                removal_kind: Evidence::Recomputed,
+                removal_ms: None,
                 kind: Evidence::Recomputed,
             }
         })
@@ -91,7 +103,7 @@ fn key_server(costs: &SuiteCostTable) -> Vec<Row> {
 }
 
 /// The schemes of the source, as published, over FourQ: closed forms, at this host's prices.
-fn ours(costs: &SuiteCostTable) -> Vec<Row> {
+fn ours(costs: &SuiteCostTable) -> Result<Vec<Row>, StudyError> {
     let share_len = FourQ::SHARE_LEN;
     let price = |operation: Operation| costs.median_ns(operation.0).map_or(0.0, |ns| ns as f64 / 1000.0);
     let operations = FourQ::OPERATIONS;
@@ -111,6 +123,8 @@ fn ours(costs: &SuiteCostTable) -> Vec<Row> {
             };
             let message_bytes = 64 + 2 * share_len as u64 + 2 * 64;
             let distributed = if scheme == Scheme::Symmetric { u64::from(n) * 96 } else { 0 };
+            // Larger groups take the same path: a level more for twice as many.
+            let removed = (n < 32).then(|| execute_removal(&Group { n, scheme, ..Group::SOURCE })).transpose()?;
             rows.push(Row {
                 what: format!("{} (FourQ)", scheme.name()),
                 size,
@@ -118,23 +132,30 @@ fn ours(costs: &SuiteCostTable) -> Vec<Row> {
                 bytes: u64::from(exchanges(scheme, n)) * message_bytes + distributed,
                 // Two parties and the orchestrator's signature for each exchange; those who only listen come on top.
                 total_us: Some(count * (2.0 * party_us + price(operations.sign)) + distribution_us),
-                removal_frames: None,
+                removal_frames: removed.map(|(frames, _)| frames),
+                removal_kind: Evidence::Simulated,
+                removal_ms: removed.map(|(_, time)| (time.as_ms_f64(), Evidence::Simulated)),
                 kind: Evidence::Recomputed,
             });
         }
     }
-    rows
+    Ok(rows)
 }
 
-fn rows(costs: &SuiteCostTable) -> Vec<Row> {
-    let mut rows = ours(costs);
-    rows.extend(key_server(costs));
-    rows.extend(mls());
-    rows
+/// Every way at every size.
+pub(super) struct Baselines(Vec<Row>);
+
+impl Baselines {
+    pub(super) fn new(costs: &SuiteCostTable) -> Result<Self, StudyError> {
+        let mut rows = ours(costs)?;
+        rows.extend(key_server(costs));
+        rows.extend(mls());
+        Ok(Self(rows))
+    }
 }
 
 /// All ways at all sizes.
-pub(super) fn table(costs: &SuiteCostTable) -> Table {
+pub(super) fn table(baselines: &Baselines) -> Table {
     let mut table = Table::new("Ways to a group key: frames of CAN-FD, bytes, and computing of all nodes together")
         .words("way")
         .numbers("nodes", "")
@@ -142,11 +163,13 @@ pub(super) fn table(costs: &SuiteCostTable) -> Table {
         .numbers("bytes", "B")
         .numbers("computing", "us")
         .numbers("frames of a removal", "")
+        .numbers("time of a removal", "ms")
         .footnote(
             "Nodes count the orchestrator, the key server or the creator of the group. MLS: measured by the peer on its \
              host (studies/can-group-key/peers/README.md), not in this run and not on our bus; 63 bytes of its messages in \
              a frame. Key server: a model of three handshake messages and a wrapped key for each node, not executed, at \
-             this host's prices of CMAC and AES. The source's schemes: closed forms, at this host's prices; computing of \
+             this host's prices of CMAC and AES. Removals of the source's schemes are executed on TC297 at 1 and 2 Mbit/s; \
+             that of MLS is computing on the peer's host alone. The source's schemes: closed forms, at this host's prices; computing of \
              members that only listen is not in them.",
         )
         .footnote(
@@ -155,17 +178,21 @@ pub(super) fn table(costs: &SuiteCostTable) -> Table {
              without ratchets. Key server: no public keys at all; whoever reads the server reads everything, earlier keys \
              included.",
         );
-    for row in rows(costs) {
+    for row in &baselines.0 {
         table.push(vec![
-            Cell::text(row.what),
+            Cell::text(&row.what),
             Cell::count(u64::from(row.size)),
             Cell::count(row.frames).from(row.kind),
             Cell::count(row.bytes).from(row.kind),
             row.total_us
                 .map_or_else(|| Cell::na("too few calls for a median"), |us| Cell::number(us, 1).from(row.kind)),
             row.removal_frames.map_or_else(
-                || Cell::na("counted on the bus in the scenario group-key.toml; no closed form"),
-                |frames| Cell::count(frames).from(row.kind),
+                || Cell::na("nobody would be left, or it was not executed at this size"),
+                |frames| Cell::count(frames).from(row.removal_kind),
+            ),
+            row.removal_ms.map_or_else(
+                || Cell::na("nobody would be left, or it was not executed at this size"),
+                |(ms, kind)| Cell::number(ms, 3).from(kind),
             ),
         ]);
     }
@@ -173,13 +200,13 @@ pub(super) fn table(costs: &SuiteCostTable) -> Table {
 }
 
 /// Frames over the number of nodes.
-pub(super) fn chart(costs: &SuiteCostTable) -> Chart {
+pub(super) fn chart(baselines: &Baselines) -> Chart {
     let mut series: Vec<Series> = Vec::new();
-    for row in rows(costs) {
+    for row in &baselines.0 {
         let point = (f64::from(row.size), row.frames as f64);
         match series.iter_mut().find(|known| known.name == row.what) {
             Some(known) => known.points.push(point),
-            None => series.push(Series { name: row.what, kind: SeriesKind::Line, points: vec![point] }),
+            None => series.push(Series { name: row.what.clone(), kind: SeriesKind::Line, points: vec![point] }),
         }
     }
     Chart {

@@ -50,6 +50,19 @@ pub(super) fn execute(setting: &Group<'_>) -> Result<Executed, StudyError> {
     })
 }
 
+/// Executes the removal of one member: its frames, and from the removal to the last node with the new key.
+pub(super) fn execute_removal(setting: &Group<'_>) -> Result<(u64, Duration), StudyError> {
+    const AT: (&str, Duration) = ("10s", Duration::from_s(10));
+    let established = execute(setting)?;
+    let setting = Group { removal: Some(AT.0), ..setting.clone() };
+    let run = simulate_can(&setting.plan()?, &mut |_| true).map_err(StudyError::Scenario)?;
+    let renewed = run.summary.group.as_ref().and_then(|group| group.keys.get(1));
+    let (Some(renewed), Some(bus)) = (renewed, &run.rows.bus) else {
+        return Err(StudyError::Scenario("a removal gave no new key".into()));
+    };
+    Ok((bus.key_frames - established.frames, Duration::from_ns(renewed.complete_ns()) - AT.1))
+}
+
 /// Every scheme at every size, executed over FourQ on TC297 and CAN-FD.
 pub(super) type Sweep = BTreeMap<(Scheme, u32), Executed>;
 

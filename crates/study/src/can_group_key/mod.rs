@@ -66,6 +66,13 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
             load = load.with(Block::Chart(chart));
         }
     }
+    let mut modern = Section::new("Modern baselines");
+    if !stopped() {
+        progress(0.9, "executing: removals");
+        let baselines = baselines::Baselines::new(&costs)?;
+        modern =
+            modern.with(Block::Table(baselines::table(&baselines))).with(Block::Chart(baselines::chart(&baselines)));
+    }
     findings.interrupted = stopped();
     progress(0.98, "writing the report");
 
@@ -87,9 +94,7 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
             counted,
             load,
             primitives,
-            Section::new("Modern baselines")
-                .with(Block::Table(baselines::table(&costs)))
-                .with(Block::Chart(baselines::chart(&costs))),
+            modern,
             Section::new("Other works").with(Block::Table(published::table_1())),
             Section::new("Not there yet").with(Block::Notes(vec![
                 "The exchange on a live bus: nothing here was measured on a wire, emulated or real; only the processor times of this host are measurements.".into(),

@@ -24,6 +24,8 @@ pub(super) struct Group<'a> {
     pub(super) bit_rate: &'a str,
     /// When the exchange begins.
     pub(super) start: &'a str,
+    /// When the first member is thrown out, if it is.
+    pub(super) removal: Option<&'a str>,
     /// How long the run lasts.
     pub(super) duration: &'a str,
 }
@@ -40,6 +42,7 @@ impl Group<'_> {
         background: None,
         bit_rate: "1Mbit/s",
         start: "0s",
+        removal: None,
         duration: "20s",
     };
 
@@ -59,6 +62,9 @@ impl Group<'_> {
             self.profile.name(),
             self.start
         );
+        if let Some(at) = self.removal {
+            text += &format!("changes = [{{ at = \"{at}\", remove = \"ecu1\" }}]\n");
+        }
         let mut platforms: Vec<&str> = self.platforms.to_vec();
         platforms.sort_unstable();
         platforms.dedup();
