@@ -39,7 +39,7 @@ pub fn run_report(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Docum
         sections.push(section);
     }
     if meta.engine == Engine::Live {
-        sections.push(emulator(summary, rows));
+        sections.push(emulator("The switch", summary, rows));
     }
     Document {
         title: format!("{}: {} run", meta.name, meta.engine.evidence()),
@@ -189,13 +189,13 @@ fn discards(meta: &RunMeta, summary: &RunSummary) -> Section {
     section.with(Block::Table(table))
 }
 
-fn emulator(summary: &RunSummary, rows: &RunRows) -> Section {
+/// `what` is emulated: the switch, the bus.
+fn emulator(what: &str, summary: &RunSummary, rows: &RunRows) -> Section {
     let mut section = Section::new("Emulator")
-        .with(Block::Text(
-            "The switch is a program on this host. This is its own error: how much later than planned it wrote a frame, \
+        .with(Block::Text(format!(
+            "{what} is a program on this host. This is its own error: how much later than planned it wrote a frame, \
              and how long the host kept it off the processor. Differences below this error mean nothing."
-                .into(),
-        ))
+        )))
         .with(Block::Table(tables::emulator(summary)));
     for chart in charts::emulator(rows) {
         section = section.with(Block::Chart(chart));

@@ -1,8 +1,8 @@
 //! The report of a run on a CAN bus: who had the key when, what it loaded the bus with, and what became of the messages.
 
-use chronoseal_results::{BusSummary, GroupMeta, GroupSummary, RunMeta, RunRows, RunSummary};
+use chronoseal_results::{BusSummary, Engine, GroupMeta, GroupSummary, RunMeta, RunRows, RunSummary};
 
-use super::{charts, discards, environment, evidence, tables};
+use super::{charts, discards, emulator, environment, evidence, tables};
 use crate::document::{Axis, Block, Cell, Chart, Document, Held, Mark, Section, Series, SeriesKind, Table, Verdict};
 
 pub(super) fn document(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Document {
@@ -30,6 +30,9 @@ pub(super) fn document(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> 
     }
     if !summary.work.is_empty() {
         sections.push(Section::new("Processor time").with(Block::Table(tables::work(meta, summary))));
+    }
+    if meta.engine == Engine::Live {
+        sections.push(emulator("The bus", summary, rows));
     }
     Document {
         title: format!("{}: {} run", meta.name, meta.engine.evidence()),
