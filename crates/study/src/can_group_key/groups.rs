@@ -190,6 +190,37 @@ pub(super) fn bounds(sweep: &Sweep) -> Table {
     table
 }
 
+/// Thirty-two units on one bus, on two across a gateway, and as two groups side by side (figure 3).
+pub(super) fn sub_buses(sweep: &Sweep) -> Result<Table, StudyError> {
+    let mut table = Table::new("32 ECUs on one bus or on two (FourQ, TC297, CAN-FD, executed)")
+        .words("scheme")
+        .numbers("one bus", "ms")
+        .numbers("two buses, one group across a gateway", "ms")
+        .numbers("two buses, a group each, side by side", "ms")
+        .footnote(
+            "The gateway stores every frame and passes it on after 50 us. Side by side, each bus has an orchestrator and a \
+             key of its own; they do not wait for each other, so it takes as long as 16 ECUs on one bus.",
+        );
+    for scheme in Scheme::ALL {
+        let across = execute(&Group { n: N_MAX, scheme, buses: 2, ..Group::SOURCE })?;
+        let on_one_bus = |n: u32| match sweep.get(&(scheme, n)) {
+            Some(executed) => Cell::number(executed.time.as_ms_f64(), 3).from(Evidence::Simulated),
+            None => Cell::na("not executed at this size"),
+        };
+        table.push(vec![
+            Cell::text(name(scheme)),
+            on_one_bus(N_MAX),
+            if across.complete {
+                Cell::number(across.time.as_ms_f64(), 3).from(Evidence::Simulated)
+            } else {
+                Cell::text("no key").marked(Mark::Bad)
+            },
+            on_one_bus(N_MAX / 2),
+        ]);
+    }
+    Ok(table)
+}
+
 /// How many executed groups lie within the source's bound, and how many there are.
 pub(super) fn within_bound(sweep: &Sweep) -> (usize, usize) {
     let model = Model::of(Platform::Tc297);
@@ -349,5 +380,12 @@ mod tests {
             let form = frames_of_group(scheme, setting.profile, setting.transport, 32, 5);
             assert_eq!(executed.frames, u64::from(form), "{scheme:?}");
         }
+    }
+
+    #[test]
+    fn a_group_across_a_gateway_comes_to_its_key() {
+        let setting = Group { n: 4, scheme: Scheme::FullTree, buses: 2, ..Group::SOURCE };
+        let executed = execute(&setting).unwrap_or_else(|error| panic!("{error}"));
+        assert!(executed.complete, "{executed:?}");
     }
 }

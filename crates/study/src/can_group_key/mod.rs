@@ -47,7 +47,7 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
         for chart in groups::figure_15(&sweep) {
             groups = groups.with(Block::Chart(chart));
         }
-        groups = groups.with(Block::Table(groups::bounds(&sweep)));
+        groups = groups.with(Block::Table(groups::bounds(&sweep))).with(Block::Table(groups::sub_buses(&sweep)?));
     }
     let mut counted = Section::new("Frames");
     if !stopped() {

@@ -20,6 +20,8 @@ pub(super) struct Group<'a> {
     pub(super) platforms: &'a [&'a str],
     /// A built-in recording that is replayed meanwhile.
     pub(super) background: Option<&'a str>,
+    /// Buses joined by a gateway, the members on them in turn.
+    pub(super) buses: usize,
     /// Nominal bit rate.
     pub(super) bit_rate: &'a str,
     /// When the exchange begins.
@@ -40,6 +42,7 @@ impl Group<'_> {
         suite: "fourq",
         platforms: &["tc297"],
         background: None,
+        buses: 1,
         bit_rate: "1Mbit/s",
         start: "0s",
         removal: None,
@@ -54,6 +57,11 @@ impl Group<'_> {
         );
         if self.transport == Transport::Fd {
             text += "data_bit_rate = \"2Mbit/s\"\n";
+        }
+        let bus = |index: usize| format!("bus-{}", index % self.buses + 1);
+        if self.buses > 1 {
+            let names: Vec<String> = (0..self.buses).map(|index| format!("\"{}\"", bus(index))).collect();
+            text += &format!("buses = [{}]\n", names.join(", "));
         }
         text += &format!(
             "\n[group_key]\norchestrator = \"soecu\"\nsuite = \"{}\"\nscheme = \"{}\"\nprofile = \"{}\"\nstart = \"{}\"\n",
@@ -77,6 +85,9 @@ impl Group<'_> {
         text += &node("soecu".into(), self.platforms[0]);
         for member in 0..self.n as usize {
             text += &node(format!("ecu{}", member + 1), self.platforms[member % self.platforms.len()]);
+            if self.buses > 1 {
+                text += &format!("bus = \"{}\"\n", bus(member));
+            }
         }
         if let Some(background) = self.background {
             text += "\n[[nodes]]\nname = \"rest-of-the-bus\"\nclock = \"ideal\"\n";
