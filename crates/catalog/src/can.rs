@@ -254,7 +254,7 @@ impl CanDescriber {
 }
 
 /// The median distance of each identifier's frames; `None` for one that occurs once.
-fn median_distances(frames: &[(Duration, CanFrame)]) -> BTreeMap<CanId, Option<Duration>> {
+pub fn median_distances(frames: &[(Duration, CanFrame)]) -> BTreeMap<CanId, Option<Duration>> {
     let mut times: BTreeMap<CanId, Vec<Duration>> = BTreeMap::new();
     for (at, frame) in frames {
         times.entry(frame.id()).or_default().push(*at);

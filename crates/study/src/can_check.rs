@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_analysis::can::{Bus, Message, response_times};
 use chronoseal_analysis::group_key::{BusCosts, PartyCosts, exchange, group, orchestration};
+use chronoseal_catalog::can::median_distances;
 use chronoseal_core::Duration;
 use chronoseal_crypto::suite::{Suite, SuiteVisitor};
 use chronoseal_crypto::symmetric::Aes128Ctr;
@@ -106,9 +107,7 @@ fn bounds(plan: &CanPlan, is_secured: bool) -> Vec<Result<Duration, String>> {
     };
     let mut set: BTreeMap<CanId, Message> = BTreeMap::new();
     for recording in &plan.background {
-        let mut last: BTreeMap<CanId, Vec<Duration>> = BTreeMap::new();
-        for (at, frame) in &recording.frames {
-            last.entry(frame.id()).or_default().push(*at);
+        for (_, frame) in &recording.frames {
             let wire_time = occupancy(frame.id(), frame.kind(), frame.data().len());
             let known = set.entry(frame.id()).or_insert(Message {
                 id: frame.id(),
@@ -119,13 +118,9 @@ fn bounds(plan: &CanPlan, is_secured: bool) -> Vec<Result<Duration, String>> {
             });
             known.wire_time = known.wire_time.max(wire_time);
         }
-        for (id, times) in last {
-            let mut distances: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-            distances.sort();
-            if let Some(median) = distances.get(distances.len() / 2).filter(|median| **median > Duration::ZERO)
-                && let Some(message) = set.get_mut(&id)
-            {
-                (message.period, message.deadline) = (*median, *median);
+        for (id, median) in median_distances(&recording.frames) {
+            if let (Some(median), Some(message)) = (median, set.get_mut(&id)) {
+                (message.period, message.deadline) = (median, median);
             }
         }
     }
