@@ -22,6 +22,7 @@ const FUZZ: &[&str] = &["cargo", "test", "--locked", "--manifest-path", "fuzz/Ca
 #[rustfmt::skip]
 const TSHARK: &[&str] = &[
     "cargo", "test", "--locked", "--package", "chronoseal-wire", "--package", "chronoseal-cli",
+    "--package", "chronoseal-recordings",
     "--test", "tshark", "--test", "integration", "--", "--ignored", "tshark",
 ];
 

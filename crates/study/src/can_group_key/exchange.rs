@@ -105,7 +105,8 @@ impl Pair {
         table.footnote(
             "The source adds the slower party's steps and all four frames one after the other. Executed, the slower party \
              finds the other's frames there when its own are ready, and on this bus a frame takes its bits and no \
-             interrupt: so an executed total of unlike boards is a little below the printed one.",
+             interrupt: so an executed total of unlike boards is below the printed one. Part of it is ours: a party goes on when \
+             its frame is handed to its controller, not when it has left, up to one frame time too early in each stage.",
         )
     }
 
