@@ -1,0 +1,2 @@
+package chronoseal.bcpki;
+public final class Main { public static void main(String[] a) {} }
