@@ -4,7 +4,8 @@
 //! virtual time, the emulator drives the same one with the wall clock and carries real packets between real processes.
 //!
 //! The types that matter: the [`medium::Medium`] trait, the seam to a driver, [`schedule::ScheduleTable`], who may use
-//! the wires of a time-triggered cluster when, and [`can::CanNetwork`], CAN buses and their gateways.
+//! the wires of a time-triggered cluster when, [`can::CanNetwork`], CAN buses and their gateways, and
+//! [`radio::RadioChannel`], a broadcast channel of ITS-G5.
 //!
 //! ```
 //! use chronoseal_core::{Duration, Rate};
@@ -20,5 +21,6 @@ pub mod as6802;
 pub mod can;
 pub mod line;
 pub mod medium;
+pub mod radio;
 pub mod schedule;
 pub mod star;

@@ -1,0 +1,216 @@
+//! How strongly a station hears another one.
+
+use chronoseal_core::random::{ChaCha8Rng, Rng};
+
+use super::ofdm::OfdmRate;
+
+/// A place on a plane [mm].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Position {
+    /// East.
+    pub x_mm: i64,
+    /// North.
+    pub y_mm: i64,
+}
+
+impl Position {
+    /// The place `x_m` metres east and `y_m` metres north of the origin.
+    pub const fn from_m(x_m: i64, y_m: i64) -> Self {
+        Self { x_mm: x_m * 1000, y_mm: y_m * 1000 }
+    }
+
+    /// Square of the distance to `other` [mm^2]; held at the largest number for places too far apart for it.
+    pub const fn distance_squared_mm2(self, other: Self) -> u64 {
+        let (dx, dy) = (self.x_mm.abs_diff(other.x_mm), self.y_mm.abs_diff(other.y_mm));
+        dx.saturating_mul(dx).saturating_add(dy.saturating_mul(dy))
+    }
+}
+
+/// What becomes of a signal on its way.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Propagation {
+    /// Whoever is within `range_mm` hears and decodes everything, nobody else hears anything [mm].
+    Disc {
+        /// Up to and including this distance [mm].
+        range_mm: u64,
+    },
+    /// Mean path loss by distance, with or without fading.
+    LogDistance(LogDistance),
+}
+
+/// Log-distance path loss: L(d) = L(1 m) + 10 n log10(d / 1 m); nearer than 1 m counts as 1 m.
+///
+/// # Source
+/// T. S. Rappaport, Wireless Communications, 2nd ed., section 4.9.1. Fading: M. Nakagami, The m-distribution, 1960; the
+/// power is then gamma distributed with shape m around the mean of the path loss.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LogDistance {
+    /// Radiated power [dBm].
+    pub tx_power_dbm: f64,
+    /// L(1 m) [dB]; 47.86 is free space at 5.9 GHz.
+    pub reference_loss_db: f64,
+    /// n; 2 is free space.
+    pub exponent: f64,
+    /// A weaker signal is not heard at all [dBm].
+    pub carrier_sense_dbm: f64,
+    /// A weaker frame is heard but not decoded [dBm]; see [`OfdmRate::sensitivity_dbm`].
+    pub sensitivity_dbm: f64,
+    /// m of Nakagami fading, drawn for each frame and receiver; 1 is Rayleigh. `None`: the mean, always.
+    pub nakagami_m: Option<u8>,
+}
+
+/// Free space at 5.9 GHz: 20 log10(4 pi f / c) [dB].
+const FREE_SPACE_5_9_GHZ_DB: f64 = 47.86;
+
+impl LogDistance {
+    /// 23 dBm, the exponent given, thresholds of the standard for `rate`, no fading.
+    pub const fn new(exponent: f64, rate: OfdmRate) -> Self {
+        Self {
+            tx_power_dbm: 23.0,
+            reference_loss_db: FREE_SPACE_5_9_GHZ_DB,
+            exponent,
+            carrier_sense_dbm: OfdmRate::Mbps3.sensitivity_dbm(),
+            sensitivity_dbm: rate.sensitivity_dbm(),
+            nakagami_m: None,
+        }
+    }
+
+    /// Where the mean power falls to `power_dbm` [m].
+    pub fn range_m(&self, power_dbm: f64) -> f64 {
+        let budget_db = self.tx_power_dbm - self.reference_loss_db - power_dbm;
+        libm::pow(10.0, budget_db / (10.0 * self.exponent))
+    }
+
+    /// True if every number can be computed with.
+    pub(super) fn is_sound(&self) -> bool {
+        let powers = [self.tx_power_dbm, self.reference_loss_db, self.carrier_sense_dbm, self.sensitivity_dbm];
+        powers.iter().all(|power| power.abs() <= 300.0)
+            && (0.5..=10.0).contains(&self.exponent)
+            && self.carrier_sense_dbm <= self.sensitivity_dbm
+            && self.nakagami_m.is_none_or(|m| (1..=NAKAGAMI_M_MAX).contains(&m))
+    }
+}
+
+/// A larger m is hardly different from no fading.
+const NAKAGAMI_M_MAX: u8 = 16;
+
+/// How a signal comes out at one receiver.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Heard {
+    /// Its power; 1 where the model knows none [mW].
+    pub(super) power_mw: f64,
+    /// True if it can be decoded, undisturbed.
+    pub(super) is_decodable: bool,
+}
+
+/// [`Propagation`] with its logarithms taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Path {
+    Disc { range_squared_mm2: u64 },
+    LogDistance { at_1_m_mw: f64, exponent: f64, carrier_sense_mw: f64, sensitivity_mw: f64, nakagami_m: Option<u8> },
+}
+
+impl Path {
+    pub(super) fn new(propagation: &Propagation) -> Self {
+        match *propagation {
+            Propagation::Disc { range_mm } => Self::Disc { range_squared_mm2: range_mm.saturating_mul(range_mm) },
+            Propagation::LogDistance(model) => Self::LogDistance {
+                at_1_m_mw: milliwatt(model.tx_power_dbm - model.reference_loss_db),
+                exponent: model.exponent,
+                carrier_sense_mw: milliwatt(model.carrier_sense_dbm),
+                sensitivity_mw: milliwatt(model.sensitivity_dbm),
+                nakagami_m: model.nakagami_m,
+            },
+        }
+    }
+
+    /// What a receiver at `to`, whose chances are `rng`, hears of a sender at `from`; `None` if nothing.
+    pub(super) fn heard(&self, from: Position, to: Position, rng: &mut ChaCha8Rng) -> Option<Heard> {
+        let squared_mm2 = from.distance_squared_mm2(to);
+        match *self {
+            Self::Disc { range_squared_mm2 } => {
+                (squared_mm2 <= range_squared_mm2).then_some(Heard { power_mw: 1.0, is_decodable: true })
+            }
+            Self::LogDistance { at_1_m_mw, exponent, carrier_sense_mw, sensitivity_mw, nakagami_m } => {
+                let squared_m2 = (squared_mm2 as f64 * 1e-6).max(1.0);
+                let mean_mw = at_1_m_mw * libm::pow(squared_m2, -0.5 * exponent);
+                let power_mw = mean_mw * nakagami_m.map_or(1.0, |m| unit_gamma(m, rng));
+                let heard = Heard { power_mw, is_decodable: power_mw >= sensitivity_mw };
+                (power_mw >= carrier_sense_mw).then_some(heard)
+            }
+        }
+    }
+}
+
+/// A draw of the gamma distribution with shape `m` and mean 1: the mean of `m` exponential draws.
+fn unit_gamma(m: u8, rng: &mut ChaCha8Rng) -> f64 {
+    // 2^-53 of 53 random bits and a half more: never zero, so that the logarithm is finite.
+    let uniform = |bits: u64| ((bits >> 11) as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0);
+    let sum: f64 = (0..m).map(|_| -libm::log(uniform(rng.next_u64()))).sum();
+    sum / f64::from(m)
+}
+
+pub(super) fn milliwatt(dbm: f64) -> f64 {
+    libm::pow(10.0, dbm / 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoseal_core::random::{Purpose, stream};
+
+    fn rng() -> ChaCha8Rng {
+        stream(7, Purpose::Medium, 0)
+    }
+
+    #[test]
+    fn a_disc_ends_at_its_range() {
+        let path = Path::new(&Propagation::Disc { range_mm: 5_000 });
+        let origin = Position::default();
+        assert!(path.heard(origin, Position::from_m(3, 4), &mut rng()).is_some());
+        assert!(path.heard(origin, Position { x_mm: 3_000, y_mm: 4_001 }, &mut rng()).is_none());
+        let far = Position { x_mm: i64::MAX, y_mm: i64::MIN };
+        assert!(path.heard(far, origin, &mut rng()).is_none(), "no overflow");
+    }
+
+    #[test]
+    fn without_fading_the_thresholds_are_ranges() {
+        let model = LogDistance::new(2.0, OfdmRate::Mbps6);
+        // 23 dBm - 47.86 dB + 82 dBm = 57.14 dB: 10^(57.14/20) m.
+        let range_m = model.range_m(model.sensitivity_dbm);
+        assert!((range_m - 719.4).abs() < 0.1, "{range_m}");
+        let path = Path::new(&Propagation::LogDistance(model));
+        let heard = |m: f64| {
+            let to = Position { x_mm: (m * 1000.0) as i64, y_mm: 0 };
+            path.heard(Position::default(), to, &mut rng())
+        };
+        assert!(heard(range_m - 0.01).is_some_and(|heard| heard.is_decodable));
+        assert!(heard(range_m + 0.01).is_some_and(|heard| !heard.is_decodable));
+        let sensed_m = model.range_m(model.carrier_sense_dbm);
+        assert!(heard(sensed_m - 0.01).is_some());
+        assert!(heard(sensed_m + 0.01).is_none());
+        assert_eq!(heard(0.0), heard(1.0), "nearer than a metre is a metre");
+    }
+
+    #[test]
+    fn fading_decodes_as_often_as_its_law_says() {
+        // P(X >= x) of a gamma with integer shape m and mean 1: e^(-mx) sum_(k<m) (mx)^k / k! (Erlang).
+        for m in [1u8, 3] {
+            let model = LogDistance { nakagami_m: Some(m), ..LogDistance::new(2.0, OfdmRate::Mbps6) };
+            let path = Path::new(&Propagation::LogDistance(model));
+            for (d_m, x) in [(300.0, (300.0 / 719.4_f64).powi(2)), (800.0, (800.0 / 719.4_f64).powi(2))] {
+                let to = Position { x_mm: (d_m * 1000.0) as i64, y_mm: 0 };
+                let mut rng = rng();
+                let draws = 40_000;
+                let decoded = (0..draws)
+                    .filter(|_| path.heard(Position::default(), to, &mut rng).is_some_and(|heard| heard.is_decodable))
+                    .count();
+                let mx = f64::from(m) * x;
+                let terms: f64 = (0..m).map(|k| mx.powi(k.into()) / (1..=k).map(f64::from).product::<f64>()).sum();
+                let expected = (-mx).exp() * terms;
+                let found = decoded as f64 / f64::from(draws);
+                assert!((found - expected).abs() < 0.01, "m {m}, {d_m} m: {found} for {expected}");
+            }
+        }
+    }
+}
