@@ -13,11 +13,11 @@
 // of products, sums and differences, then goes through one correction by the modulus, made beside it and chosen at the end.
 // So the time of an operation does not depend on values.
 //
-//     cycle             0        1         2          3              4        5
-//     product, step s   address  a, b      parts      product        add      column out -> correction, from step 13 on
-//     sum, word s       address  a +- b    correction
+//     cycle             0        1       2           3        4        5
+//     product, step s   address  a, b    parts       product  add      correction, of the column that left
+//     sum, word s       address  a +- b  correction
 //
-// Steps and words go in at one a cycle. A product takes 24 cycles, a sum 7, to the first cycle of the next operation;
+// Steps and words go in at one a cycle. A product takes 25 cycles, a sum 7, to the first cycle of the next operation;
 // the result is written while that one already reads, word j never later than it is read.
 module p256_field (
     input logic clk,
@@ -100,21 +100,24 @@ module p256_field (
         end
     end
 
-    // Cycles 1 to 3 of a product.
-    logic [8:0] control_1, control_2;
+    // Cycles 1 to 4 of a product.
+    logic [8:0] control_1, control_2, control_3;
     logic first, next_column, fold, column_out;
     logic [1:0] fold_index;
-    logic product_1, product_2, product_3, last_1, last_2, last_3;
+    logic product_1, product_2, product_3, product_4, last_1, last_2, last_3, last_4;
     always_ff @(posedge clk) begin
         control_1 <= control[12:4];
         control_2 <= control_1;
-        {first, next_column, fold, column_out, fold_index} <= {control_2[8], control_2[6:4], control_2[1:0]};
+        control_3 <= control_2;
+        {first, next_column, fold, column_out, fold_index} <= {control_3[8], control_3[6:4], control_3[1:0]};
         last_1 <= is_last;
         last_2 <= last_1;
         last_3 <= last_2;
+        last_4 <= last_3;
         product_1 <= !reset && issue && is_product;
         product_2 <= !reset && product_1;
         product_3 <= !reset && product_2;
+        product_4 <= !reset && product_3;
     end
 
     logic [127:0] product;
@@ -122,7 +125,7 @@ module p256_field (
         .clk(clk),
         .a(a),
         .b(b),
-        .enable(control_2[7]),
+        .enable(control_3[7]),
         .product(product)
     );
 
@@ -134,12 +137,12 @@ module p256_field (
     // Folding: what is left of a column after its low word m is gone, plus the carry m of that, plus m (2^32 - 1).
     assign added = fold ? {36'd0, accumulator[63:0], 32'd0} : term;
     always_ff @(posedge clk) begin
-        case (control_2[3:2])
-            PLUS: term <= {68'd0, m[control_2[1:0]]};
-            PLUS_MINUS: term <= {68'd0, m[control_2[1:0]]} - {36'd0, m[control_2[1:0]], 32'd0};
+        case (control_3[3:2])
+            PLUS: term <= {68'd0, m[control_3[1:0]]};
+            PLUS_MINUS: term <= {68'd0, m[control_3[1:0]]} - {36'd0, m[control_3[1:0]], 32'd0};
             default: term <= 132'd0;
         endcase
-        if (product_3) begin
+        if (product_4) begin
             accumulator <= (first ? 132'd0 : kept) + {4'd0, product} + added;
             if (fold) m[fold_index] <= accumulator[63:0];
         end
@@ -159,10 +162,10 @@ module p256_field (
     logic [63:0] word;
     logic [1:0] index;
     always_ff @(posedge clk) begin
-        valid <= !reset && (sum_1 || (product_3 && column_out));
-        valid_last <= product_3 ? last_3 : last_1;
-        word <= product_3 ? accumulator[63:0] : sum[63:0];
-        top <= product_3 ? accumulator[64] : sum[64];
+        valid <= !reset && (sum_1 || (product_4 && column_out));
+        valid_last <= product_4 ? last_4 : last_1;
+        word <= product_4 ? accumulator[63:0] : sum[63:0];
+        top <= product_4 ? accumulator[64] : sum[64];
         index <= reset ? 2'd0 : valid ? index + 2'd1 : index;
     end
 
