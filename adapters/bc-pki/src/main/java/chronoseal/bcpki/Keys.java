@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.PrivateKey;
@@ -15,12 +16,12 @@ import java.util.Arrays;
 import org.bouncycastle.asn1.ASN1ObjectIdentifier;
 import org.bouncycastle.asn1.pkcs.PrivateKeyInfo;
 import org.bouncycastle.asn1.x509.SubjectPublicKeyInfo;
-import org.bouncycastle.its.jcajce.JcaITSPublicVerificationKey;
-import org.bouncycastle.its.jcajce.JceITSPublicEncryptionKey;
 import org.bouncycastle.jce.ECNamedCurveTable;
 import org.bouncycastle.jce.interfaces.ECPrivateKey;
 import org.bouncycastle.jce.provider.BouncyCastleProvider;
+import org.bouncycastle.jce.spec.ECPublicKeySpec;
 import org.bouncycastle.oer.its.ieee1609dot2.basetypes.BasePublicEncryptionKey;
+import org.bouncycastle.oer.its.ieee1609dot2.basetypes.EccCurvePoint;
 import org.bouncycastle.oer.its.ieee1609dot2.basetypes.EccP256CurvePoint;
 import org.bouncycastle.oer.its.ieee1609dot2.basetypes.EccP384CurvePoint;
 import org.bouncycastle.oer.its.ieee1609dot2.basetypes.PublicEncryptionKey;
@@ -62,8 +63,7 @@ final class Keys {
         try {
             var spec = ECNamedCurveTable.getParameterSpec(curve(key).jcaName);
             var point = spec.getG().multiply(((ECPrivateKey) key).getD()).normalize();
-            var factory = java.security.KeyFactory.getInstance("EC", BC);
-            return (ECPublicKey) factory.generatePublic(new org.bouncycastle.jce.spec.ECPublicKeySpec(point, spec));
+            return (ECPublicKey) KeyFactory.getInstance("EC", BC).generatePublic(new ECPublicKeySpec(point, spec));
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("a private key of Bouncy Castle has a public point", e);
         }
@@ -86,21 +86,31 @@ final class Keys {
     }
 
     static ECPublicKey publicKey(PublicVerificationKey key) throws Refused {
-        ItsCurve.byChoice(key.getChoice());
         try {
-            return (ECPublicKey) new JcaITSPublicVerificationKey.Builder().setProvider(BC)
-                .build(key).getKey();
-        } catch (RuntimeException e) {
+            return publicKey(ItsCurve.byChoice(key.getChoice()), (EccCurvePoint) key.getPublicVerificationKey());
+        } catch (GeneralSecurityException | RuntimeException e) {
             throw new Refused(Refused.Reason.INVALID_KEYS, "verification key is no point: " + e.getMessage());
         }
     }
 
     static ECPublicKey publicKey(PublicEncryptionKey key) throws Refused {
+        BasePublicEncryptionKey base = key.getPublicKey();
         try {
-            return (ECPublicKey) new JceITSPublicEncryptionKey.Builder().setProvider(BC).build(key).getKey();
-        } catch (RuntimeException e) {
+            return publicKey(base.getChoice() == BasePublicEncryptionKey.eciesNistP256 ? ItsCurve.NISTP256 : ItsCurve.BRAINPOOLP256R1,
+                (EccCurvePoint) base.getBasePublicEncryptionKey());
+        } catch (GeneralSecurityException | RuntimeException e) {
             throw new Refused(Refused.Reason.INVALID_ENCRYPTION_KEY, "encryption key is no point: " + e.getMessage());
         }
+    }
+
+    /**
+     * Key with the curve by name. Bouncy Castle's own conversion of certificate keys spells the curve
+     * out, and its JceETSIKeyWrapper then cannot tell which one it is (seen in 1.86).
+     */
+    private static ECPublicKey publicKey(ItsCurve curve, EccCurvePoint point) throws GeneralSecurityException {
+        var spec = ECNamedCurveTable.getParameterSpec(curve.jcaName);
+        var decoded = spec.getCurve().decodePoint(point.getEncodedPoint());
+        return (ECPublicKey) KeyFactory.getInstance("EC", BC).generatePublic(new ECPublicKeySpec(decoded, spec));
     }
 
     static void writePrivate(Path file, PrivateKey key) throws IOException {

@@ -33,6 +33,11 @@ final class Signing {
         static Signer self(PrivateKey key) {
             return new Signer(key, null);
         }
+
+        ITSContentSigner contentSigner() {
+            var factory = new JcaITSContentSigner.Builder().setProvider(Keys.BC);
+            return certificate == null ? factory.build(key) : factory.build(key, certificate.its());
+        }
     }
 
     private Signing() {}
@@ -53,12 +58,9 @@ final class Signing {
     }
 
     private static ETSISignedData build(ETSISignedDataBuilder builder, Signer signer) {
-        var factory = new JcaITSContentSigner.Builder().setProvider(Keys.BC);
-        if (signer.certificate == null) {
-            return builder.build(factory.build(signer.key));
-        }
-        ITSContentSigner contentSigner = factory.build(signer.key, signer.certificate.its());
-        return builder.build(contentSigner, signer.certificate.hashedId8Asn1());
+        return signer.certificate == null
+            ? builder.build(signer.contentSigner())
+            : builder.build(signer.contentSigner(), signer.certificate.hashedId8Asn1());
     }
 
     /** A signed message as received; nothing about it is believed before a {@code check} passed. */

@@ -10,7 +10,6 @@ import java.util.HexFormat;
 import org.bouncycastle.oer.OEREncoder;
 import org.bouncycastle.oer.OERInputStream;
 import org.bouncycastle.oer.its.etsi102941.CtlFormat;
-import org.bouncycastle.oer.its.etsi102941.EtsiTs102941Data;
 import org.bouncycastle.oer.its.etsi102941.EtsiTs102941DataContent;
 import org.bouncycastle.oer.its.etsi102941.basetypes.CertificateSubjectAttributes;
 import org.bouncycastle.oer.its.template.etsi102941.EtsiTs102941MessagesCa;
@@ -36,9 +35,7 @@ class OerTest {
         Signing.Message list = Signing.Message.decode(resource("eu-ectl-l2.oer"));
         list.checkListSigner(tlm, Permissions.CTL);
 
-        EtsiTs102941Data data = EtsiTs102941Data.getInstance(Oer.decode(list.payload(), Oer.MANAGEMENT_DATA));
-        assertEquals(EtsiTs102941DataContent.certificateTrustListTlm, data.getContent().getChoice());
-        CtlFormat ctl = CtlFormat.getInstance(data.getContent().getEtsiTs102941DataContent());
+        CtlFormat ctl = Management.expect(list.payload(), EtsiTs102941DataContent.certificateTrustListTlm, CtlFormat::getInstance);
         assertEquals(1, ctl.getVersion().getVersion().intValueExact());
         assertEquals(5, ctl.getCtlCommands().getCtlCommands().size());
     }
