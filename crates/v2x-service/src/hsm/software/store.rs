@@ -1,0 +1,136 @@
+//! The folder of key files: written whole or not at all.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::hsm::{HsmError, KeyHandle};
+
+/// Longest file that is read [byte]; ours are below 300.
+const FILE_LEN_MAX: u64 = 4096;
+const STORE_FILE: &str = "store.hsm";
+const LOCK_FILE: &str = "lock";
+const KEY_SUFFIX: &str = ".key";
+const NEW_SUFFIX: &str = ".new";
+
+/// An open folder; nobody else opens it meanwhile.
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Locked for as long as it is open.
+    _lock: File,
+}
+
+impl Folder {
+    /// A folder that holds no store yet, made if it is missing, for its owner alone.
+    pub(super) fn create(path: &Path) -> Result<Self, HsmError> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|e| HsmError::file(path, &e))?;
+        let folder = Self::lock(path)?;
+        if folder.store_path().exists() {
+            return Err(HsmError::StoreExists(path.to_owned()));
+        }
+        Ok(folder)
+    }
+
+    /// A folder that holds a store.
+    pub(super) fn open(path: &Path) -> Result<Self, HsmError> {
+        if !path.join(STORE_FILE).exists() {
+            return Err(HsmError::NoStore(path.to_owned()));
+        }
+        let folder = Self::lock(path)?;
+        folder.remove_unfinished()?;
+        Ok(folder)
+    }
+
+    fn lock(path: &Path) -> Result<Self, HsmError> {
+        let lock_path = path.join(LOCK_FILE);
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let lock = options.open(&lock_path).map_err(|e| HsmError::file(&lock_path, &e))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(HsmError::StoreInUse(path.to_owned())),
+            Err(TryLockError::Error(error)) => Err(HsmError::file(&lock_path, &error)),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn store_path(&self) -> PathBuf {
+        self.path.join(STORE_FILE)
+    }
+
+    pub(super) fn key_path(&self, handle: KeyHandle) -> PathBuf {
+        self.path.join(format!("{handle}{KEY_SUFFIX}"))
+    }
+
+    /// Handles that have a file, ascending.
+    pub(super) fn handles(&self) -> Result<Vec<KeyHandle>, HsmError> {
+        let mut handles = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(|e| HsmError::file(&self.path, &e))? {
+            let entry = entry.map_err(|e| HsmError::file(&self.path, &e))?;
+            let name = entry.file_name();
+            let number = name.to_str().and_then(|name| name.strip_suffix(KEY_SUFFIX)).filter(|stem| stem.len() == 8);
+            handles.extend(number.and_then(|stem| u32::from_str_radix(stem, 16).ok()).map(KeyHandle));
+        }
+        handles.sort_unstable();
+        Ok(handles)
+    }
+
+    /// The whole file.
+    pub(super) fn read(&self, path: &Path) -> Result<Vec<u8>, HsmError> {
+        let file = File::open(path).map_err(|e| HsmError::file(path, &e))?;
+        let mut bytes = Vec::new();
+        file.take(FILE_LEN_MAX + 1).read_to_end(&mut bytes).map_err(|e| HsmError::file(path, &e))?;
+        if bytes.len() as u64 > FILE_LEN_MAX {
+            return Err(HsmError::StoreCorrupt { path: path.to_owned(), reason: "too long".into() });
+        }
+        Ok(bytes)
+    }
+
+    /// Puts `bytes` under `path`: after a crash or on a full disk there is the old file or the new one, never half.
+    pub(super) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), HsmError> {
+        let new = with_suffix(path);
+        let written = write_and_sync(&new, bytes).and_then(|()| fs::rename(&new, path)).and_then(|()| self.sync());
+        written.map_err(|error| {
+            // What is left of it only takes room; that it cannot be removed changes nothing for the caller.
+            let _ = fs::remove_file(&new);
+            HsmError::file(path, &error)
+        })
+    }
+
+    pub(super) fn remove(&self, path: &Path) -> Result<(), HsmError> {
+        fs::remove_file(path).and_then(|()| self.sync()).map_err(|e| HsmError::file(path, &e))
+    }
+
+    /// A rename or removal is on the disk only when its folder is.
+    fn sync(&self) -> std::io::Result<()> {
+        File::open(&self.path)?.sync_all()
+    }
+
+    /// Files a crash left half written; they were never a key.
+    fn remove_unfinished(&self) -> Result<(), HsmError> {
+        for entry in fs::read_dir(&self.path).map_err(|e| HsmError::file(&self.path, &e))? {
+            let path = entry.map_err(|e| HsmError::file(&self.path, &e))?.path();
+            let ours = path.to_str().and_then(|path| path.strip_suffix(NEW_SUFFIX));
+            if ours.is_some_and(|path| path.ends_with(KEY_SUFFIX) || path.ends_with(STORE_FILE)) {
+                fs::remove_file(&path).map_err(|e| HsmError::file(&path, &e))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn with_suffix(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(NEW_SUFFIX);
+    PathBuf::from(name)
+}
+
+fn write_and_sync(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
