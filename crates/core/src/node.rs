@@ -39,11 +39,12 @@ pub enum Input<'a> {
         /// From the first byte of the header to the last before the checksum.
         bytes: &'a [u8],
     },
-    /// A frame this node sent with a token left it.
+    /// A frame this node sent with a token left it: on a medium that says so (a CAN bus) the whole frame, where others
+    /// may have come first; on any other its first bit.
     Transmitted {
         /// The token of [`Transmit::token`].
         token: TxToken,
-        /// When its first bit left.
+        /// When its first bit left; where only its end is known, when this was told.
         tx_at: LocalTime,
     },
     /// The run's owner wants something.

@@ -16,6 +16,12 @@ pub struct Attachment {
 /// Timers are never cancelled; one that no longer means anything is ignored. All outputs of a call are appended to
 /// `out` in their order.
 pub trait Medium {
+    /// True if [`MediumOutput::Transmitted`] says when a frame has left its sender. If not, a frame has left when it
+    /// was handed over.
+    fn tells_transmitted(&self) -> bool {
+        false
+    }
+
     /// The run begins.
     fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>);
 
@@ -48,6 +54,16 @@ pub enum MediumOutput {
         /// Which frame.
         frame: FrameId,
         /// When its first bit left on the last wire.
+        departed_at: SimTime,
+    },
+    /// The whole of `frame` has left its sender, and somebody has acknowledged it. Only from a medium that
+    /// [tells](Medium::tells_transmitted). The driver releases the reference.
+    Transmitted {
+        /// Its sender.
+        from: Attachment,
+        /// Which frame.
+        frame: FrameId,
+        /// When its first bit left.
         departed_at: SimTime,
     },
     /// The medium threw a frame away at a node of its own (a switch). The driver releases the reference.

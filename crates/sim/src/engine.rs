@@ -41,6 +41,8 @@ struct Station {
     current: Option<Arrived>,
     /// The attack its next frame is part of.
     attack: Option<AttackKind>,
+    /// Tokens of frames that have not left yet, by the number of the frame.
+    tokens: Vec<(u64, TxToken)>,
     rng: ChaCha8Rng,
 }
 
@@ -120,6 +122,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
             waiting: VecDeque::new(),
             current: None,
             attack: None,
+            tokens: Vec::new(),
             rng,
         });
     }
@@ -210,7 +213,15 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
                     let arrived = Arrived { frame, departed_at, received_at: self.now };
                     self.input(to.node.index(), Pending::Frame(to.port, arrived));
                 }
+                MediumOutput::Transmitted { from, frame, departed_at } => {
+                    if let Some(token) = self.take_token(frame) {
+                        self.input(from.node.index(), Pending::Transmitted(token, departed_at));
+                    }
+                    self.frames.release(frame);
+                }
                 MediumOutput::Discard { node, event, frame } => {
+                    // It will never leave.
+                    self.take_token(frame);
                     let context = context(&self.frames, frame, None, None);
                     self.observer.event(self.now, node, &event, Some(context));
                     self.frames.release(frame);
@@ -222,6 +233,14 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
             }
         }
         self.outputs.clear();
+    }
+
+    /// The token a frame was sent with, if its sender still waits to hear of it.
+    fn take_token(&mut self, frame: FrameId) -> Option<TxToken> {
+        let FrameLabel { sender, serial, .. } = *self.frames.label(frame);
+        let tokens = &mut self.stations.get_mut(sender.index())?.tokens;
+        let place = tokens.iter().position(|(waiting, _)| Some(*waiting) == serial)?;
+        Some(tokens.swap_remove(place).1)
     }
 
     /// Gives a node an input, now or when its processor is free.
@@ -381,10 +400,18 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         let Launch { from, priority, frame, token } = launch;
         self.frames.label_mut(frame).sent_at = self.now;
         self.observer.transmit(self.now, from.node, context(&self.frames, frame, None, None));
+        let serial = self.frames.label(frame).serial;
+        let station = &mut self.stations[from.node.index()];
+        let token = match (token, serial) {
+            (Some(token), Some(serial)) if self.medium.tells_transmitted() => {
+                station.tokens.push((serial, token));
+                None
+            }
+            (token, _) => token,
+        };
         self.medium.handle_frame(self.now, from, priority, frame, &mut self.frames, &mut self.outputs);
         if let Some(token) = token {
             // The node hears of it once it has said all it has to say.
-            let station = &mut self.stations[from.node.index()];
             station.waiting.push_back(Pending::Transmitted(token, self.now));
             if !station.busy {
                 station.busy = true;

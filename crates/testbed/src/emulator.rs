@@ -42,8 +42,6 @@ pub(crate) struct Arrival {
     pub(crate) len: u32,
     pub(crate) hash: u64,
     pub(crate) description: FrameDescription,
-    /// Its sender was told that it is through, or need not be.
-    pub(crate) confirmed: bool,
 }
 
 /// A frame written to a wire.
@@ -223,15 +221,7 @@ impl Emulator<'_> {
         let bytes = &bytes[..len];
         let description = FrameDescription::UNKNOWN;
         let (hash, len) = (0, len as u32);
-        self.log.arrivals.push(Arrival {
-            wire,
-            read_at: now,
-            arrived_at: None,
-            len,
-            hash,
-            description,
-            confirmed: false,
-        });
+        self.log.arrivals.push(Arrival { wire, read_at: now, arrived_at: None, len, hash, description });
         let priority = self.config.traffic.priority(bytes);
         self.medium.handle_frame(now, from, priority, frame, &mut self.frames, &mut self.out);
         self.perform(now);
@@ -248,6 +238,10 @@ impl Emulator<'_> {
             match output {
                 MediumOutput::Deliver { to, frame, departed_at } => {
                     self.deliver(planned, to, frame, departed_at);
+                    self.frames.release(frame);
+                }
+                MediumOutput::Transmitted { from, frame, .. } => {
+                    self.confirm(planned, from, frame);
                     self.frames.release(frame);
                 }
                 MediumOutput::Discard { node, event, frame } => {
@@ -275,9 +269,6 @@ impl Emulator<'_> {
     fn deliver(&mut self, planned: SimTime, to: Attachment, frame: FrameId, departed_at: SimTime) {
         let label = *self.frames.label(frame);
         self.note_arrival(&label);
-        if let Some(serial) = serial_of(&label) {
-            self.confirm(planned, serial, frame);
-        }
         let Some(wire) = self.wires.iter().position(|wire| wire.attachment == to) else { return };
         let mut bytes = [0; FRAME_LEN_MAX];
         let len = self.frames.bytes(frame).len();
@@ -305,14 +296,11 @@ impl Emulator<'_> {
         self.capture(serial_of(&label), written_at, wire, Direction::Departure, bytes);
     }
 
-    /// Tells the sender of a frame, once, that others have it, if its end wants to be told.
-    fn confirm(&mut self, planned: SimTime, serial: usize, frame: FrameId) {
-        let arrival = &mut self.log.arrivals[serial];
-        if std::mem::replace(&mut arrival.confirmed, true) {
-            return;
-        }
+    /// Tells the sender of a frame that it is through, if its end wants to be told.
+    fn confirm(&mut self, planned: SimTime, from: Attachment, frame: FrameId) {
+        let Some(wire) = self.wires.iter().find(|wire| wire.attachment == from) else { return };
         let error = self.config.clock.now() - planned;
-        if self.wires[arrival.wire].end.confirm(self.frames.bytes(frame)).is_some() {
+        if wire.end.confirm(self.frames.bytes(frame)) {
             self.log.releases.push(ReleaseRow { planned, error });
         }
     }

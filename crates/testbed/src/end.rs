@@ -3,10 +3,19 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use chronoseal_core::DiscardReason;
+use chronoseal_wire::can::layout;
 use nix::errno::Errno;
 
 use crate::can::interface::CanInterface;
 use crate::can::multicast::{Datagram, Multicast};
+
+/// What tells a station that its frame has left: the frame without its data, which is shorter than any frame.
+pub(crate) fn confirmation_of(frame: &[u8]) -> &[u8] {
+    frame.get(..CONFIRMATION_LEN).unwrap_or(frame)
+}
+
+/// Identifier, length and flags of a CAN frame [byte].
+pub(crate) const CONFIRMATION_LEN: usize = layout::HEADER_LEN;
 
 /// The emulator's end of one wire.
 pub(crate) enum End {
@@ -50,7 +59,7 @@ impl End {
                 Ok(None) | Err(_) => Read::Nothing,
             },
             Self::Interface(interface) => match interface.receive(buffer) {
-                Ok(Some(len)) => Read::Frame(len),
+                Ok(Some(heard)) => Read::Frame(heard.len),
                 Ok(None) | Err(_) => Read::Nothing,
             },
             Self::Recorder => Read::Nothing,
@@ -72,11 +81,16 @@ impl End {
         }
     }
 
-    /// Tells the sender of a frame that it was on the bus, if such an end is told. `None` if it is not.
-    pub(crate) fn confirm(&self, bytes: &[u8]) -> Option<bool> {
+    /// Tells the sender of a frame that it was on the bus, if such an end is told. True if it got a copy of the frame.
+    pub(crate) fn confirm(&self, bytes: &[u8]) -> bool {
         match self {
-            Self::Multicast(client) => Some(client.send(bytes, true)),
-            Self::Tap(_) | Self::Station(_) | Self::Interface(_) | Self::Recorder => None,
+            Self::Multicast(client) => client.send(bytes, true),
+            Self::Station(socket) => {
+                // One that is gone needs no word; the controller sees that it is.
+                let _ = nix::unistd::write(socket, confirmation_of(bytes));
+                false
+            }
+            Self::Tap(_) | Self::Interface(_) | Self::Recorder => false,
         }
     }
 

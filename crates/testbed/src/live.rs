@@ -223,6 +223,7 @@ pub(crate) fn run_with(
     check(config)?;
     let cpus = sys::allowed_cpus();
     let emulator_cpu = if config.placement == Placement::Free { None } else { cpus.last().copied() };
+    let tells_transmitted = medium.tells_transmitted() || matches!(config.link, AgentLink::CanInterface(_));
     let mut agents = Vec::new();
     for (index, agent) in config.agents.iter().enumerate() {
         let cpu = match config.placement {
@@ -230,7 +231,7 @@ pub(crate) fn run_with(
             Placement::Apart => cpus[..cpus.len().saturating_sub(1).max(1)].iter().cycle().nth(index).copied(),
             Placement::Free => None,
         };
-        agents.push(Agent::start(config, agent.clone(), cpu, false)?);
+        agents.push(Agent::start(config, agent.clone(), cpu, Start::Run { tells_transmitted })?);
     }
     let mut wires = Vec::new();
     for agent in &mut agents {
@@ -294,7 +295,7 @@ pub(crate) fn run_with(
 
 /// Sets up one agent as a run would, and lets it go.
 pub(crate) fn trial(config: &LiveConfig) -> Result<AgentFacts, LiveError> {
-    let mut agent = Agent::start(config, AgentConfig::new(NodeId(0)), None, true)?;
+    let mut agent = Agent::start(config, AgentConfig::new(NodeId(0)), None, Start::Trial)?;
     agent.await_facts()
 }
 
@@ -370,8 +371,17 @@ struct Agent {
     lost: Option<String>,
 }
 
+/// What an agent is started for.
+#[derive(Clone, Copy)]
+enum Start {
+    /// Only to see what the host grants.
+    Trial,
+    /// A run; what carries its frames says, or does not say, when they have left.
+    Run { tells_transmitted: bool },
+}
+
 impl Agent {
-    fn start(config: &LiveConfig, agent: AgentConfig, cpu: Option<usize>, is_trial: bool) -> Result<Self, LiveError> {
+    fn start(config: &LiveConfig, agent: AgentConfig, cpu: Option<usize>, start: Start) -> Result<Self, LiveError> {
         let (ours, theirs) = UnixStream::pair().map_err(LiveError::Start)?;
         let mut command = match &config.agent_command {
             Some(AgentCommand { program, arguments }) => {
@@ -402,7 +412,8 @@ impl Agent {
             drift_ppb: agent.drift.0,
             cpu,
             fifo: config.fifo.then_some(RUN_FIFO),
-            is_trial,
+            tells_transmitted: matches!(start, Start::Run { tells_transmitted: true }),
+            is_trial: matches!(start, Start::Trial),
             config: config.node_config.clone(),
         });
         let child = command

@@ -78,6 +78,7 @@ impl Bus {
             }
             if index == sender {
                 controller.counters.sent();
+                self.confirm(index, queued.frame, attempt.began_at, frames, out);
             } else {
                 controller.counters.received();
                 self.deliver(index, queued.frame, attempt.frame.id(), attempt.began_at, frames, out);
@@ -135,6 +136,7 @@ impl Bus {
             controller.counters = node.counters;
             if let Some(queued) = controller.sending.take() {
                 if node.has_sent {
+                    self.confirm(index, queued.frame, attempt.began_at, frames, out);
                     frames.release(queued.frame);
                 } else {
                     self.failed(index, queued, frames, out);
@@ -152,6 +154,22 @@ impl Bus {
             out.push(self.discarded(index, queued.frame, DiscardReason::AttemptsExhausted, frames));
         } else {
             controller.mailbox.put_back(queued);
+        }
+    }
+
+    /// Tells the station of a controller that its frame is through; a gateway does not ask.
+    fn confirm(
+        &self,
+        index: usize,
+        frame: FrameId,
+        departed_at: SimTime,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let controller = &self.controllers[index];
+        if controller.gateway.is_none() {
+            frames.retain(frame);
+            out.push(MediumOutput::Transmitted { from: controller.config.attachment, frame, departed_at });
         }
     }
 

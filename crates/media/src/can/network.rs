@@ -192,6 +192,10 @@ impl CanNetwork {
 }
 
 impl Medium for CanNetwork {
+    fn tells_transmitted(&self) -> bool {
+        true
+    }
+
     fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         for number in 0..self.buses.len() {
             self.buses[number].bus.start(now, frames, out);

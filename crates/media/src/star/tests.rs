@@ -149,6 +149,7 @@ impl Bench {
                     self.deliveries.push(Delivery { at: now, to, departed_at, bytes });
                     self.frames.release(frame);
                 }
+                MediumOutput::Transmitted { .. } => panic!("a switch does not say when a frame has left its sender"),
                 MediumOutput::Discard { node, event, frame } => {
                     assert_eq!(node, SWITCH);
                     self.events.push((now, event));

@@ -11,8 +11,9 @@ use chronoseal_core::{
 
 use super::Failure;
 use super::launch::LaunchQueue;
-use super::port::Port;
+use super::port::{Incoming, Port};
 use crate::clock::{RunClock, SPIN, is_ready, readable};
+use crate::end::CONFIRMATION_LEN;
 use crate::log::{AgentLog, EventRecord, ReceivedRecord, SentRecord, hash_of};
 use crate::message::{self, Setup, Step, ToAgent};
 
@@ -40,6 +41,8 @@ pub(super) fn run(
         ports,
         launches: LaunchQueue::default(),
         transmitted: VecDeque::new(),
+        is_told: setup.tells_transmitted,
+        leaving: VecDeque::new(),
         wake_at: None,
         stop_at: Some(SimTime::ZERO + duration),
         log: AgentLog::with_room(LOG_ROOM),
@@ -60,6 +63,10 @@ struct Driver {
     launches: LaunchQueue,
     /// Transmit times not told to the node yet.
     transmitted: VecDeque<(TxToken, SimTime)>,
+    /// What carries the frames says when they have left.
+    is_told: bool,
+    /// Frames on their way out, each with what word of it will look like.
+    leaving: VecDeque<([u8; CONFIRMATION_LEN], TxToken)>,
     /// When the node wants to be woken.
     wake_at: Option<LocalTime>,
     /// When it is told to stop; `None` once it was.
@@ -137,11 +144,18 @@ impl Driver {
         for index in 0..self.ports.len() {
             for _ in 0..FRAMES_PER_TURN {
                 let mut frame = [0; FRAME_LEN_MAX];
-                let received = self.ports[index]
-                    .receive(&mut frame)
+                let incoming = self.ports[index]
+                    .receive(&mut frame, self.is_told)
                     .map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
-                let Some(received) = received else { break };
+                let Some(incoming) = incoming else { break };
                 any = true;
+                let received = match incoming {
+                    Incoming::Frame(received) => received,
+                    Incoming::Left(header) => {
+                        self.frame_left(&header)?;
+                        continue;
+                    }
+                };
                 let at = self.clock.of_realtime(received.realtime_ns);
                 let bytes = &frame[..received.len.min(FRAME_LEN_MAX)];
                 let first_event = self.log.events.len();
@@ -161,6 +175,16 @@ impl Driver {
             }
         }
         Ok(any)
+    }
+
+    /// A frame that begins with `header` has left; of several the one handed over first, as no controller reorders
+    /// frames of one identifier.
+    fn frame_left(&mut self, header: &[u8; CONFIRMATION_LEN]) -> Result<(), Failure> {
+        let Some(place) = self.leaving.iter().position(|(waiting, _)| waiting == header) else { return Ok(()) };
+        if let Some((_, token)) = self.leaving.remove(place) {
+            self.transmitted.push_back((token, self.clock.now()));
+        }
+        self.tell_transmitted().map(|_| ())
     }
 
     /// Tells the node when its frames left. True if there was one.
@@ -240,8 +264,11 @@ impl Driver {
             }
             // The emulator takes it from here before this node goes on.
             self.clock.give_way();
-            if let Some(token) = self.launches.recycle(launch).filter(|_| sent) {
-                self.transmitted.push_back((token, at));
+            let header = launch.bytes().first_chunk().copied().filter(|_| self.is_told);
+            match (self.launches.recycle(launch).filter(|_| sent), header) {
+                (Some(token), Some(header)) => self.leaving.push_back((header, token)),
+                (Some(token), None) => self.transmitted.push_back((token, at)),
+                (None, _) => {}
             }
         }
         any

@@ -36,7 +36,7 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts
             }
         }
         Link::Can { interface } => {
-            ports.push(Port::Can(CanInterface::open(interface).map_err(Failure::at(Step::CanInterface))?));
+            ports.push(Port::Can(CanInterface::open(interface, true).map_err(Failure::at(Step::CanInterface))?));
         }
     }
     sys::tighten_timers().map_err(Failure::at(Step::Run))?;

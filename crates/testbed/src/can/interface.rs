@@ -4,25 +4,36 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use chronoseal_wire::can::layout;
-use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
-use socketcan::{CanFdSocket, Socket};
+use socketcan::{CanFdSocket, Socket, SocketOptions};
+
+use crate::sys;
 
 /// Frames the kernel keeps while nobody reads, its own records included [byte].
 const BUFFER_LEN: usize = 8 << 20;
 
 /// A non-blocking raw CAN socket that takes classical and FD frames. It hears what others put on the interface, on
-/// this host too, and not what it put there itself.
+/// this host too, and, if it asked for that, what it put there itself once that was on the bus.
 pub(crate) struct CanInterface(CanFdSocket);
+
+/// A frame of an interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Heard {
+    /// Its length [byte].
+    pub(crate) len: usize,
+    /// This socket had sent it: it has left.
+    pub(crate) is_own: bool,
+}
 
 /// The identifier word [byte]. The layout of [`chronoseal_wire::can::layout`] is the kernel's but for its byte order.
 const ID_LEN: usize = 4;
 
 impl CanInterface {
     /// Opens the interface called `name` in the network namespace of this process.
-    pub(crate) fn open(name: &str) -> io::Result<Self> {
+    pub(crate) fn open(name: &str, hears_own: bool) -> io::Result<Self> {
         let socket = CanFdSocket::open(name)?;
         socket.set_nonblocking(true)?;
+        socket.set_recv_own_msgs(hears_own)?;
         // The default is some 270 frames, and interfaces without bit times are fast. The kernel grants less without a
         // privilege.
         if setsockopt(&socket, sockopt::RcvBufForce, &BUFFER_LEN).is_err() {
@@ -31,16 +42,11 @@ impl CanInterface {
         Ok(Self(socket))
     }
 
-    /// The next frame's length in `buffer`, or `None` if there is none yet.
-    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        match nix::unistd::read(&self.0, buffer) {
-            Ok(len) => {
-                turn_identifier(buffer, len);
-                Ok(Some(len))
-            }
-            Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+    /// The next frame in `buffer`, or `None` if there is none yet.
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Heard>> {
+        let Some((len, is_own)) = sys::receive_confirmed(self.0.as_fd(), buffer)? else { return Ok(None) };
+        turn_identifier(buffer, len);
+        Ok(Some(Heard { len, is_own }))
     }
 
     /// Hands one frame to the interface.

@@ -129,7 +129,7 @@ impl Guest {
 fn open(interface: &str) -> Result<End, LiveError> {
     let refused =
         |error: std::io::Error| LiveError::CanRefused { interface: interface.to_owned(), reason: error.to_string() };
-    CanInterface::open(interface).map(End::Interface).map_err(refused)
+    CanInterface::open(interface, false).map(End::Interface).map_err(refused)
 }
 
 /// Runs stations on a bus. `medium` is the bus, guests' controllers included ([`Guest::controller`]); on a CAN

@@ -1,6 +1,7 @@
 //! What the kernel has to do for us. The only `unsafe` of the workspace is in this module.
 #![allow(unsafe_code, reason = "system calls without a safe wrapper; each block says why it is sound")]
 
+mod confirmed;
 mod descriptor;
 mod interface;
 mod interrupt;
@@ -9,6 +10,7 @@ mod namespace;
 mod packet;
 mod schedule;
 
+pub(crate) use confirmed::receive_confirmed;
 pub(crate) use descriptor::{receive_descriptors, send_descriptors};
 pub(crate) use interface::{bring_up, create_tap, quiet_ipv6};
 pub(crate) use interrupt::interrupt_flag;

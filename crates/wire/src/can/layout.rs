@@ -23,7 +23,9 @@ pub const FD_LEN: usize = 72;
 /// The longer of both [byte].
 pub const FRAME_LEN_MAX: usize = FD_LEN;
 
-const DATA_OFFSET: usize = 8;
+/// What comes before the data of either [byte].
+pub const HEADER_LEN: usize = 8;
+
 const EXTENDED_FLAG: u32 = 0x8000_0000;
 const REMOTE_FLAG: u32 = 0x4000_0000;
 const ERROR_FLAG: u32 = 0x2000_0000;
@@ -89,7 +91,7 @@ impl<'a> CanFrameView<'a> {
             len => return Err(FrameError::WrongLength(len)),
         };
         let [a, b, c, d, len, flags, _, len8_dlc] =
-            field::read::<DATA_OFFSET>(bytes, 0).ok_or(FrameError::WrongLength(bytes.len()))?;
+            field::read::<HEADER_LEN>(bytes, 0).ok_or(FrameError::WrongLength(bytes.len()))?;
         let word = u32::from_be_bytes([a, b, c, d]);
         if word & ERROR_FLAG != 0 {
             return Err(FrameError::ErrorMessage(word));
@@ -119,7 +121,7 @@ impl<'a> CanFrameView<'a> {
             (false, 0..=8) => Dlc::new(len).ok_or(wrong)?,
             (false, _) => return Err(wrong),
         };
-        let data = &bytes[DATA_OFFSET..DATA_OFFSET + data_len(kind, dlc)];
+        let data = &bytes[HEADER_LEN..HEADER_LEN + data_len(kind, dlc)];
         Ok(Self { id, kind, dlc, data })
     }
 
@@ -186,10 +188,10 @@ impl CanFrame {
         let len8_dlc = if !self.kind().is_fd() && self.dlc().raw() > 8 { self.dlc().raw() } else { 0 };
         let out = &mut bytes[..FRAME_LEN_MAX][..frame_len];
         out[..4].copy_from_slice(&word.to_be_bytes());
-        out[4..DATA_OFFSET].copy_from_slice(&[len as u8, flags, 0, len8_dlc]);
+        out[4..HEADER_LEN].copy_from_slice(&[len as u8, flags, 0, len8_dlc]);
         let mut data = [0; FD_DATA_LEN_MAX];
         data[..self.data().len()].copy_from_slice(self.data());
-        out[DATA_OFFSET..].copy_from_slice(&data[..frame_len - DATA_OFFSET]);
+        out[HEADER_LEN..].copy_from_slice(&data[..frame_len - HEADER_LEN]);
         frame_len
     }
 }

@@ -16,6 +16,7 @@ fn a_frame_on_an_idle_bus_takes_exactly_its_bits() {
     let heard: Vec<_> = clockwork.deliveries.iter().map(|one| (one.at, one.to, one.departed_at)).collect();
     let began = at(Duration::from_us(100));
     assert_eq!(heard, [(end, port(0), began), (end, port(2), began)]);
+    assert_eq!(clockwork.through, [(end, port(1), began)], "its sender hears of it when it is over");
     assert_eq!(clockwork.statistics().busy, timing().frame(&frame) + timing().intermission());
     assert_eq!(clockwork.frames.in_flight(), 0);
 }

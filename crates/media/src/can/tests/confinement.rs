@@ -112,7 +112,7 @@ fn without_recovery_frames_are_discarded_with_the_reason() {
     let lost = (0, EventKind::Discarded(DiscardReason::BusOff));
     assert_eq!(clockwork.told().iter().filter(|told| **told == lost).count(), 3);
     assert_eq!(time_of(&clockwork, EventKind::ErrorActive), None);
-    assert!(clockwork.deliveries.is_empty());
+    assert!(clockwork.deliveries.is_empty() && clockwork.through.is_empty());
     assert_eq!(clockwork.frames.in_flight(), 0);
 }
 

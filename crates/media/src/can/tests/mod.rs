@@ -66,6 +66,8 @@ struct Clockwork {
     now: SimTime,
     deliveries: Vec<Delivery>,
     events: Vec<(SimTime, NodeId, EventKind)>,
+    /// When each sender was told that a frame is through, and when that frame had begun.
+    through: Vec<(SimTime, Attachment, SimTime)>,
     serial: u64,
 }
 
@@ -79,6 +81,7 @@ impl Clockwork {
             now: SimTime::ZERO,
             deliveries: Vec::new(),
             events: Vec::new(),
+            through: Vec::new(),
             serial: 0,
         };
         let mut out = Vec::new();
@@ -138,6 +141,10 @@ impl Clockwork {
                     let sender = self.frames.label(frame).sender;
                     let parsed = CanFrame::parse(self.frames.bytes(frame)).unwrap();
                     self.deliveries.push(Delivery { at: self.now, to, departed_at, frame: parsed, sender });
+                    self.frames.release(frame);
+                }
+                MediumOutput::Transmitted { from, frame, departed_at } => {
+                    self.through.push((self.now, from, departed_at));
                     self.frames.release(frame);
                 }
                 MediumOutput::Discard { node, event, frame } => {
