@@ -91,6 +91,15 @@ pub fn exchange_at(own: &PartyCosts, peer: &PartyCosts, bus: &BusCosts) -> Durat
     own.stage_1().max(peer.stage_1()) + own.stage_2().max(peer.stage_2()) + bus.exchange() + own.stage_3()
 }
 
+/// As [`exchange_at`], where the faster party's frame is on the bus while the slower one still computes, as a barrier
+/// of two parties and one bus have it; the source adds both frames behind the slower one.
+pub fn exchange_overlapping(own: &PartyCosts, peer: &PartyCosts, bus: &BusCosts) -> Duration {
+    let both_out = |own: Duration, peer: Duration, frame: Duration| (own.min(peer) + frame).max(own.max(peer)) + frame;
+    both_out(own.stage_1(), peer.stage_1(), bus.send_share)
+        + both_out(own.stage_2(), peer.stage_2(), bus.send_signature)
+        + own.stage_3()
+}
+
 /// A group of `n` units without the orchestrator's signing: the `T_gkex` of a scheme.
 ///
 /// Logarithms are rounded up to whole levels. The source says so for its first scheme; the 0.17 s it quotes for the
