@@ -1,4 +1,4 @@
-//! Frame formats: what the bytes on a time-triggered Ethernet and on a CAN bus mean.
+//! Frame formats: what the bytes on a time-triggered Ethernet, on a CAN bus and between vehicles mean.
 //!
 //! This crate does no I/O, allocates nothing, keeps no state, knows no schedule and checks no authentication tag. Every
 //! format comes as a pair: a reader that refuses bytes it cannot vouch for, and an `emit` that writes what the reader
@@ -6,8 +6,8 @@
 //! [`DiscardReason`](chronoseal_core::DiscardReason), so that a receiver can count it.
 //!
 //! The types that matter: [`ethernet::Frame`], a checked view of a frame,
-//! [`protocol_control_frame::ProtocolControlFrame`], the synchronisation message of SAE AS6802, and [`can::CanFrame`], with
-//! what it takes on the wire in [`can::FrameBits`].
+//! [`protocol_control_frame::ProtocolControlFrame`], the synchronisation message of SAE AS6802, [`can::CanFrame`], with
+//! what it takes on the wire in [`can::FrameBits`], and [`its::geonetworking::Packet`], with the messages in [`its`].
 //!
 //! ```
 //! use chronoseal_core::StreamId;
@@ -31,6 +31,7 @@
 
 pub mod can;
 pub mod ethernet;
+pub mod its;
 pub mod protocol_control_frame;
 pub mod secured_pdu;
 pub mod test_bed_header;

@@ -27,6 +27,10 @@ use std::process::{Command, Stdio};
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_wire::ethernet::{self, Header, TypeOrLength};
+use chronoseal_wire::its::geonetworking::{
+    Area, BasicHeader, ExtendedHeader, GnAddress, LongPosition, NextHeader, Packet,
+};
+use chronoseal_wire::its::{self, Cam, Denm, LowFrequency, PathHistory, PathPoint, ReferencePosition, Situation};
 use chronoseal_wire::protocol_control_frame::{self, PcfType, ProtocolControlFrame};
 use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
 
@@ -121,4 +125,105 @@ fn tshark_knows_critical_traffic_by_its_marker() {
     assert!(rows[0][0].starts_with("TTEthernet Frame"));
     assert_eq!(rows[0][1..], ["0x03040506", "0x0102"]);
     assert_eq!(rows[1][1..], ["", ""]);
+}
+
+/// An Ethernet frame to everyone with a packet of GeoNetworking that is not secured.
+fn geonetworking(packet: &Packet<'_>) -> Vec<u8> {
+    let mut bytes = [0; 512];
+    let source = ethernet::MacAddress([2, 0, 0, 0, 0, 7]);
+    let destination = ethernet::MacAddress::BROADCAST;
+    Header { destination, source, type_or_length: TypeOrLength::EtherType(its::ETHERTYPE_GEONETWORKING) }
+        .emit(&mut bytes);
+    let start = ethernet::HEADER_LEN + BasicHeader::LEN;
+    BasicHeader::new(NextHeader::Common, packet.maximum_hop_limit).emit(&mut bytes[ethernet::HEADER_LEN..]);
+    let len = packet.emit(&mut bytes[start..]).unwrap();
+    bytes[..start + len].to_vec()
+}
+
+const LATITUDE: i32 = 487_758_459;
+const LONGITUDE: i32 = -91_829_321;
+
+fn source() -> LongPosition {
+    LongPosition {
+        address: GnAddress::passenger_car([2, 0, 0, 0, 0, 7]),
+        timestamp_ms: 123_456,
+        latitude: LATITUDE,
+        longitude: LONGITUDE,
+        is_accurate: true,
+        speed_cm_s: 3210,
+        heading: 1234,
+    }
+}
+
+#[rustfmt::skip]
+#[test]
+#[ignore = "needs tshark"]
+fn tshark_dissects_cams() {
+    let point = PathPoint { delta_latitude: -850, delta_longitude: 1200, delta_altitude_cm: 10, delta_time: Some(20) };
+    let low_frequency = LowFrequency { path_history: PathHistory::new(&[point; 3]), ..LowFrequency::default() };
+    let cam = Cam {
+        station_id: 4711,
+        generation_delta_time_ms: 54_321,
+        position: ReferencePosition::at(LATITUDE, LONGITUDE),
+        heading: 1234,
+        speed_cm_s: 3210,
+        yaw_rate: -210,
+        curvature: -17,
+        acceleration: -12,
+        width_dm: 18,
+        low_frequency: Some(low_frequency),
+        ..Cam::default()
+    };
+    let mut message = [0; Cam::LEN_MAX];
+    let len = cam.emit(&mut message).unwrap();
+    let frame = geonetworking(&Packet::single_hop(source(), its::BTP_PORT_CAM, &message[..len]));
+    let fields = [
+        "geonw.src_pos.lat", "geonw.src_pos.speed", "geonw.ch.tc.id", "btpb.dstport", "its.stationID",
+        "cam.generationDeltaTime", "its.latitude", "its.longitude", "its.headingValue", "its.speedValue",
+        "its.yawRateValue", "its.curvatureValue", "its.longitudinalAccelerationValue", "cam.vehicleWidth",
+        "cam.pathHistory", "its.deltaLongitude", "_ws.malformed", "_ws.expert.severity",
+    ];
+    let Some(lines) = tshark(&[&frame], &fields) else { return };
+    let expected = [
+        "487758459", "3210", "2", "2001", "4711", "54321", "487758459", "-91829321", "1234", "3210", "-210", "-17",
+        "-12", "18", "3", "1200", "", "",
+    ];
+    assert_eq!(lines, [expected]);
+}
+
+#[rustfmt::skip]
+#[test]
+#[ignore = "needs tshark"]
+fn tshark_dissects_denms() {
+    let denm = Denm {
+        station_id: 4711,
+        originating_station_id: 4711,
+        sequence_number: 9,
+        detection_time_ms: 723_000_000_123,
+        reference_time_ms: 723_000_000_223,
+        event_position: ReferencePosition::at(LATITUDE, LONGITUDE),
+        relevance_distance: Some(4),
+        relevance_traffic_direction: Some(1),
+        validity_duration_s: 120,
+        transmission_interval_ms: Some(500),
+        situation: Some(Situation { information_quality: 5, cause_code: 94, sub_cause_code: 2 }),
+        ..Denm::default()
+    };
+    let mut message = [0; Denm::LEN_MAX];
+    let len = denm.emit(&mut message).unwrap();
+    let area =
+        Area { shape: 0, latitude: LATITUDE, longitude: LONGITUDE, distance_a_m: 500, distance_b_m: 0, angle_deg: 0 };
+    let single = Packet::single_hop(source(), its::BTP_PORT_DENM, &message[..len]);
+    let extended = ExtendedHeader::GeoBroadcast { sequence: 77, source: source(), area };
+    let frame = geonetworking(&Packet { traffic_class: 1, maximum_hop_limit: 5, extended, ..single });
+    let fields = [
+        "geonw.seq_num", "geonw.gxc.latitude", "geonw.gxc.radius", "geonw.ch.mhl", "btpb.dstport",
+        "its.originatingStationID", "its.sequenceNumber", "denm.detectionTime", "denm.relevanceDistance",
+        "denm.validityDuration", "denm.transmissionInterval", "its.causeCode", "its.subCauseCode", "_ws.malformed",
+    ];
+    let Some(lines) = tshark(&[&frame], &fields) else { return };
+    let expected = [
+        "0x004d", "487758459", "500", "5", "2002", "4711", "9", "723000000123", "4", "120", "500", "94", "2", "",
+    ];
+    assert_eq!(lines, [expected]);
 }
