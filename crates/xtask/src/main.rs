@@ -10,6 +10,7 @@ mod finding;
 mod generate;
 mod licences;
 mod process;
+mod rtl;
 mod socketcan;
 mod test;
 mod tidy;
@@ -26,6 +27,10 @@ usage: cargo xtask <task>
   bench star [RUNS]    the star on our simulator, ns-3 and nexosim, pinned and interleaved (default 5 runs)
   socketcan [FOLDER]   the live CAN bus in user-mode Linux, whose kernel has CAN, against candump; FOLDER is where the
                        Debian packages user-mode-linux, busybox-static and can-utils are unpacked, if not installed
+  rtl build            the simulator of the P-256 engine, by Verilator; prints where it is
+  rtl test             builds it and tests it, in seconds
+  rtl test long        200 signatures made and verified, and Wycheproof, in minutes
+  rtl area             cells of the engine in a 7-series FPGA, by Yosys
   lint                 format, tidy, licences, clippy, documentation, generated documents
   test                 all tests: of every crate, no-std link, fuzz corpora, and tshark where it is installed
   ci                   lint and test";
@@ -69,6 +74,10 @@ fn main() -> ExitCode {
         },
         ["socketcan"] => socketcan::run(&root, Path::new("/")),
         ["socketcan", packages] => socketcan::run(&root, Path::new(packages)),
+        ["rtl", "build"] => rtl::build(&root).map(drop),
+        ["rtl", "test"] => rtl::test(&root),
+        ["rtl", "test", "long"] => rtl::long_test(&root),
+        ["rtl", "area"] => rtl::area(&root),
         ["lint"] => ci::lint(&root),
         ["test"] => test::run(&root),
         ["ci"] => ci::run(&root),
