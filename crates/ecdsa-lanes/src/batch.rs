@@ -1,0 +1,229 @@
+//! Jobs of any number and mixture of curves, cut to what the lanes take at once.
+
+use crate::bignum;
+use crate::curve::{BrainpoolP256Order, Curve, Modulus, NistP256Order};
+use crate::fallback;
+use crate::job::{CompressedPoint, Signature, Signing, Verification};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::{JOBS_MAX, LANES, Lanes};
+use crate::nonce::nonce;
+
+/// What computes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// Eight lanes of AVX-512 IFMA.
+    Avx512Ifma,
+    /// One at a time, by the RustCrypto crates.
+    Scalar,
+}
+
+/// How full the lanes were.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Usage {
+    /// Jobs done.
+    pub jobs: usize,
+    /// Lanes that computed for them, idle ones included: a multiple of eight, or the number of jobs by scalar code.
+    pub lanes: usize,
+}
+
+/// A job that belongs to a curve.
+trait OnCurve: Copy {
+    fn curve(&self) -> Curve;
+}
+
+impl OnCurve for Verification<'_> {
+    fn curve(&self) -> Curve {
+        self.curve
+    }
+}
+
+impl OnCurve for CompressedPoint<'_> {
+    fn curve(&self) -> Curve {
+        self.curve
+    }
+}
+
+impl OnCurve for Signing<'_> {
+    fn curve(&self) -> Curve {
+        self.curve
+    }
+}
+
+impl Engine {
+    /// Every engine this processor can run, the fastest first.
+    #[must_use]
+    pub fn available() -> &'static [Self] {
+        match engine() {
+            Self::Avx512Ifma => &[Self::Avx512Ifma, Self::Scalar],
+            Self::Scalar => &[Self::Scalar],
+        }
+    }
+
+    /// As [`verify_batch`], by this engine, or by [`Engine::Scalar`] where the processor lacks it.
+    ///
+    /// # Panics
+    /// If there are not as many results as jobs.
+    pub fn verify_batch(self, jobs: &[Verification<'_>], results: &mut [bool]) -> Usage {
+        assert_eq!(jobs.len(), results.len(), "one result for each job");
+        #[cfg(target_arch = "x86_64")]
+        if let Some(lanes) = self.lanes() {
+            return cut::<JOBS_MAX, _, _>(jobs, results, |curve, jobs, results| {
+                lanes.verify(curve, jobs, results, fallback::verify);
+            });
+        }
+        one_by_one(jobs, results, fallback::verify)
+    }
+
+    /// As [`decompress_batch`], by this engine.
+    ///
+    /// # Panics
+    /// If there are not as many results as points.
+    pub fn decompress_batch(self, points: &[CompressedPoint<'_>], ys: &mut [Option<[u8; 32]>]) -> Usage {
+        assert_eq!(points.len(), ys.len(), "one result for each point");
+        #[cfg(target_arch = "x86_64")]
+        if let Some(lanes) = self.lanes() {
+            return cut::<LANES, _, _>(points, ys, |curve, points, ys| lanes.decompress(curve, points, ys));
+        }
+        one_by_one(points, ys, fallback::decompress)
+    }
+
+    /// As [`sign_batch`], by this engine.
+    ///
+    /// # Panics
+    /// If there are not as many results as jobs.
+    pub fn sign_batch(self, jobs: &[Signing<'_>], signatures: &mut [Option<Signature>]) -> Usage {
+        assert_eq!(jobs.len(), signatures.len(), "one result for each job");
+        #[cfg(target_arch = "x86_64")]
+        if let Some(lanes) = self.lanes() {
+            return cut::<JOBS_MAX, _, _>(jobs, signatures, |curve, jobs, signatures| {
+                sign_on_lanes(lanes, curve, jobs, signatures);
+            });
+        }
+        one_by_one(jobs, signatures, fallback::sign)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn lanes(self) -> Option<Lanes> {
+        if self == Self::Avx512Ifma { Lanes::detect() } else { None }
+    }
+}
+
+/// The fastest engine this processor has.
+#[must_use]
+pub fn engine() -> Engine {
+    #[cfg(target_arch = "x86_64")]
+    if Lanes::detect().is_some() {
+        return Engine::Avx512Ifma;
+    }
+    Engine::Scalar
+}
+
+/// Works out the multiples of the generator for a curve, which its first job would otherwise wait for [3 ms], and which
+/// take 366 KB. No call after this allocates for that curve.
+pub fn prepare(curve: Curve) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(lanes) = Lanes::detect() {
+        lanes.prepare(curve);
+    }
+    // The scalar code has its tables at compile time.
+    let _ = curve;
+}
+
+/// Verifies signatures: `results[i]` tells whether that of `jobs[i]` is right.
+///
+/// Jobs of both curves may be mixed. One is refused if r or s is not from 1 to the order less one, or if the public key
+/// is not a point of the curve with coordinates below the prime; neither disturbs its neighbours. High values of s are
+/// taken, as IEEE 1609.2 takes them. Eight jobs of a curve take as long as one, and 32 share the inversions.
+///
+/// # Panics
+/// If there are not as many results as jobs.
+pub fn verify_batch(jobs: &[Verification<'_>], results: &mut [bool]) -> Usage {
+    engine().verify_batch(jobs, results)
+}
+
+/// Recovers y of compressed points; `None` where no point of the curve has that x, or x is not below the prime.
+///
+/// # Panics
+/// If there are not as many results as points.
+pub fn decompress_batch(points: &[CompressedPoint<'_>], ys: &mut [Option<[u8; 32]>]) -> Usage {
+    engine().decompress_batch(points, ys)
+}
+
+/// Signs digests with nonces of RFC 6979 (SHA-256); `None` where a key is not from 1 to the order less one.
+///
+/// # Panics
+/// If there are not as many results as jobs.
+pub fn sign_batch(jobs: &[Signing<'_>], signatures: &mut [Option<Signature>]) -> Usage {
+    engine().sign_batch(jobs, signatures)
+}
+
+/// Collects jobs of a curve until `MAX` are there or none is left, without allocating.
+#[cfg(target_arch = "x86_64")]
+fn cut<const MAX: usize, J: OnCurve, R: Copy + Default>(
+    jobs: &[J],
+    results: &mut [R],
+    mut run: impl FnMut(Curve, &[J], &mut [R]),
+) -> Usage {
+    let mut usage = Usage { jobs: jobs.len(), lanes: 0 };
+    let Some(first) = jobs.first() else { return usage };
+    if jobs.iter().all(|job| job.curve() == first.curve()) {
+        for (jobs, results) in jobs.chunks(MAX).zip(results.chunks_mut(MAX)) {
+            run(first.curve(), jobs, results);
+            usage.lanes += jobs.len().next_multiple_of(LANES);
+        }
+        return usage;
+    }
+    for curve in [Curve::NistP256, Curve::BrainpoolP256r1] {
+        let mut rest = jobs.iter().enumerate().filter(|(_, job)| job.curve() == curve);
+        loop {
+            let (mut picked, mut places, mut count) = ([*first; MAX], [0; MAX], 0);
+            for (place, job) in rest.by_ref().take(MAX) {
+                (picked[count], places[count]) = (*job, place);
+                count += 1;
+            }
+            if count == 0 {
+                break;
+            }
+            let mut verdicts = [R::default(); MAX];
+            run(curve, &picked[..count], &mut verdicts[..count]);
+            for (place, verdict) in places.iter().zip(&verdicts[..count]) {
+                results[*place] = *verdict;
+            }
+            usage.lanes += count.next_multiple_of(LANES);
+        }
+    }
+    usage
+}
+
+fn one_by_one<J, R>(jobs: &[J], results: &mut [R], run: impl Fn(&J) -> R) -> Usage {
+    for (job, result) in jobs.iter().zip(results) {
+        *result = run(job);
+    }
+    Usage { jobs: jobs.len(), lanes: jobs.len() }
+}
+
+/// Makes the nonces, and puts a harmless job in the place of one whose key is out of range.
+#[cfg(target_arch = "x86_64")]
+fn sign_on_lanes(lanes: Lanes, curve: Curve, jobs: &[Signing<'_>], signatures: &mut [Option<Signature>]) {
+    let order = match curve {
+        Curve::NistP256 => &NistP256Order::WORDS,
+        Curve::BrainpoolP256r1 => &BrainpoolP256Order::WORDS,
+    };
+    const ONE: [u8; 32] = bignum::to_be_bytes(&[1, 0, 0, 0]);
+    let mut nonces = [ONE; JOBS_MAX];
+    for (job, slot) in jobs.iter().zip(&mut nonces) {
+        if bignum::is_scalar(&bignum::from_be_bytes(job.secret), order) {
+            *slot = nonce(job, order);
+        }
+    }
+    lanes.sign(curve, jobs, &nonces[..jobs.len()], signatures);
+    zeroize::Zeroize::zeroize(&mut nonces);
+    for (job, signature) in jobs.iter().zip(signatures) {
+        if !bignum::is_scalar(&bignum::from_be_bytes(job.secret), order) {
+            *signature = None;
+        } else if signature.is_none() {
+            // r or s was zero: the scalar code goes on to the next nonce.
+            *signature = fallback::sign(job);
+        }
+    }
+}

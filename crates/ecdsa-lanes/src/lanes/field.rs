@@ -1,0 +1,388 @@
+//! Eight numbers modulo a prime at once, in five limbs of 52 bits, in Montgomery's form with R = 2^260.
+//!
+//! A [`Fe`] is ready to be multiplied: each limb below 2^52. The instructions read no more than the low 52 bits of a
+//! factor, so that what a product or a sum leaves behind, an [`Acc`] whose limbs overlap and may be negative, has to be
+//! carried first. Sums are taken before carrying, and so cost one instruction a limb.
+//!
+//! No sum is brought below the prime. A prime here leaves at least four bits of the 260 free, and the product of
+//! numbers below `a` and `b` times the prime is below `1 + a b / 16` times the prime: comments in [`point`](super::point)
+//! keep the account, in units of the prime. What is carried must not be negative and must be below 16.
+#![expect(clippy::needless_range_loop, reason = "limbs are numbered, in several arrays at once")]
+
+use core::arch::x86_64::{
+    __m512i, __mmask8, _mm512_add_epi64, _mm512_and_si512, _mm512_cmplt_epi64_mask, _mm512_madd52hi_epu64,
+    _mm512_madd52lo_epu64, _mm512_mask_blend_epi64, _mm512_mask_sub_epi64, _mm512_or_si512, _mm512_permutexvar_epi64,
+    _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srai_epi64, _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_sub_epi64,
+    _mm512_test_epi64_mask,
+};
+use core::marker::PhantomData;
+
+use super::vector::{load, splat};
+use crate::bignum::{self, LIMB_MASK, Words};
+use crate::curve::Modulus;
+
+/// Eight numbers with carried limbs.
+#[derive(Clone, Copy)]
+pub(super) struct Fe<M>([__m512i; 5], PhantomData<M>);
+
+/// Eight sums with limbs yet to be carried.
+#[derive(Clone, Copy)]
+pub(super) struct Acc<M>([__m512i; 5], PhantomData<M>);
+
+impl<M: Modulus> Fe<M> {
+    /// Zero in every lane.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn zero() -> Self {
+        Self([_mm512_setzero_si512(); 5], PhantomData)
+    }
+
+    /// The same number in every lane, as it stands.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn splat(words: &Words) -> Self {
+        let limbs = bignum::limbs(words);
+        let mut out = [_mm512_setzero_si512(); 5];
+        for at in 0..5 {
+            out[at] = splat(limbs[at]);
+        }
+        Self(out, PhantomData)
+    }
+
+    /// Four words a lane, as they stand: `[word][lane]`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn from_words(words: &[__m512i; 4]) -> Self {
+        let [a, b, c, d] = *words;
+        let mask = splat(LIMB_MASK);
+        let join = |low: __m512i, high: __m512i| _mm512_and_si512(_mm512_or_si512(low, high), mask);
+        Self(
+            [
+                _mm512_and_si512(a, mask),
+                join(_mm512_srli_epi64::<52>(a), _mm512_slli_epi64::<12>(b)),
+                join(_mm512_srli_epi64::<40>(b), _mm512_slli_epi64::<24>(c)),
+                join(_mm512_srli_epi64::<28>(c), _mm512_slli_epi64::<36>(d)),
+                _mm512_srli_epi64::<16>(d),
+            ],
+            PhantomData,
+        )
+    }
+
+    /// Four words a lane of a number below 2^256.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn to_words(self) -> [__m512i; 4] {
+        let [a, b, c, d, e] = self.0;
+        [
+            _mm512_or_si512(a, _mm512_slli_epi64::<52>(b)),
+            _mm512_or_si512(_mm512_srli_epi64::<12>(b), _mm512_slli_epi64::<40>(c)),
+            _mm512_or_si512(_mm512_srli_epi64::<24>(c), _mm512_slli_epi64::<28>(d)),
+            _mm512_or_si512(_mm512_srli_epi64::<36>(d), _mm512_slli_epi64::<16>(e)),
+        ]
+    }
+
+    /// Limbs of eight carried numbers: `[limb][lane]`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn from_limbs(limbs: [__m512i; 5]) -> Self {
+        Self(limbs, PhantomData)
+    }
+
+    /// Limbs, least significant first.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn limbs(&self) -> &[__m512i; 5] {
+        &self.0
+    }
+
+    /// Into a sum.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn acc(&self) -> Acc<M> {
+        Acc(self.0, PhantomData)
+    }
+
+    /// `self * other / R`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn times(&self, other: &Self) -> Acc<M> {
+        let mut columns = [_mm512_setzero_si512(); 10];
+        for i in 0..5 {
+            for j in 0..5 {
+                columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], self.0[i], other.0[j]);
+                columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], self.0[i], other.0[j]);
+            }
+        }
+        reduce_columns(columns)
+    }
+
+    /// `self * self / R`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn squared(&self) -> Acc<M> {
+        let mut columns = [_mm512_setzero_si512(); 10];
+        for i in 0..5 {
+            for j in i + 1..5 {
+                columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], self.0[i], self.0[j]);
+                columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], self.0[i], self.0[j]);
+            }
+        }
+        for column in &mut columns[1..9] {
+            *column = _mm512_add_epi64(*column, *column);
+        }
+        for i in 0..5 {
+            columns[2 * i] = _mm512_madd52lo_epu64(columns[2 * i], self.0[i], self.0[i]);
+            columns[2 * i + 1] = _mm512_madd52hi_epu64(columns[2 * i + 1], self.0[i], self.0[i]);
+        }
+        reduce_columns(columns)
+    }
+
+    /// `self * other / R`, carried.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn mul(&self, other: &Self) -> Self {
+        self.times(other).carry()
+    }
+
+    /// `self * self / R`, carried.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn square(&self) -> Self {
+        self.squared().carry()
+    }
+
+    /// Squared `count` times.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn square_times(&self, count: u32) -> Self {
+        let mut out = *self;
+        for _ in 0..count {
+            out = out.square();
+        }
+        out
+    }
+
+    /// To the power of a number everybody knows, four bits at a time; the time depends on nothing else.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn power(&self, exponent: &Words) -> Self {
+        let mut powers = [*self; 16];
+        powers[0] = Self::splat(&M::ONE);
+        for at in 2..16 {
+            powers[at] = if at % 2 == 0 { powers[at / 2].square() } else { powers[at - 1].mul(self) };
+        }
+        let mut out = powers[0];
+        for at in (0..64).rev() {
+            let digit = exponent[at / 16] >> (at % 16 * 4) & 15;
+            out = out.square_times(4);
+            if digit != 0 {
+                out = out.mul(&powers[digit as usize]);
+            }
+        }
+        out
+    }
+
+    /// `1 / self`, zero for zero (Fermat).
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn invert(&self) -> Self {
+        self.power(&M::MINUS_TWO)
+    }
+
+    /// Into Montgomery's form.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn to_montgomery(self) -> Self {
+        self.mul(&Self::splat(&M::R_SQUARED))
+    }
+
+    /// Out of Montgomery's form, below the prime.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn to_integer(self) -> Self {
+        self.mul(&Self::splat(&[1, 0, 0, 0])).canonical()
+    }
+
+    /// Below the prime; `self` below 8.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn canonical(&self) -> Self {
+        let reduced = self.acc().reduce();
+        let less = reduced.acc().minus(&Self::splat(&M::WORDS).acc()).carry();
+        // A negative number has a negative top limb.
+        let negative = _mm512_cmplt_epi64_mask(less.0[4], _mm512_setzero_si512());
+        less.select(negative, &reduced)
+    }
+
+    /// Lanes of `other` where the mask has a one, of `self` elsewhere.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn select(&self, mask: __mmask8, other: &Self) -> Self {
+        let mut out = self.0;
+        for at in 0..5 {
+            out[at] = _mm512_mask_blend_epi64(mask, self.0[at], other.0[at]);
+        }
+        Self(out, PhantomData)
+    }
+
+    /// Lanes that are zero modulo the prime; `self` below 8.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn zero_mask(&self) -> __mmask8 {
+        let limbs = self.canonical().0;
+        let mut any = limbs[0];
+        for limb in &limbs[1..] {
+            any = _mm512_or_si512(any, *limb);
+        }
+        !_mm512_test_epi64_mask(any, any)
+    }
+
+    /// Lanes whose low bit is one.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn odd_mask(&self) -> __mmask8 {
+        _mm512_test_epi64_mask(self.0[0], splat(1))
+    }
+
+    /// `WIDTH` bits of each lane from bit `at`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn bits<const WIDTH: u32>(&self, at: u32) -> __m512i {
+        let (limb, shift) = ((at / 52) as usize, u64::from(at % 52));
+        let mut window = _mm512_srlv_epi64(self.0[limb], splat(shift));
+        if at % 52 + WIDTH > 52 && limb < 4 {
+            let high = core::arch::x86_64::_mm512_sllv_epi64(self.0[limb + 1], splat(52 - shift));
+            window = _mm512_or_si512(window, high);
+        }
+        _mm512_and_si512(window, splat((1 << WIDTH) - 1))
+    }
+
+    /// `(self - 1) / 2 + 2^power` of an odd number below 2^256; `power` from 255 to 310.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn half_plus_power(&self, power: u32) -> Self {
+        let mut out = self.0;
+        for at in 0..5 {
+            out[at] = _mm512_srli_epi64::<1>(out[at]);
+            if at < 4 {
+                let low = _mm512_slli_epi64::<51>(_mm512_and_si512(self.0[at + 1], splat(1)));
+                out[at] = _mm512_or_si512(out[at], low);
+            }
+        }
+        // The top limb of a result may be longer than 52 bits: nothing multiplies it.
+        out[4] = _mm512_add_epi64(out[4], splat(1 << (power - 208)));
+        Self(out, PhantomData)
+    }
+}
+
+impl<M: Modulus> Acc<M> {
+    /// `self + other`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        let mut out = self.0;
+        for at in 0..5 {
+            out[at] = _mm512_add_epi64(self.0[at], other.0[at]);
+        }
+        Self(out, PhantomData)
+    }
+
+    /// `self - other`; negative unless a multiple of the prime is added.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn minus(&self, other: &Self) -> Self {
+        let mut out = self.0;
+        for at in 0..5 {
+            out[at] = _mm512_sub_epi64(self.0[at], other.0[at]);
+        }
+        Self(out, PhantomData)
+    }
+
+    /// `2 * self`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn doubled(&self) -> Self {
+        self.plus(self)
+    }
+
+    /// `self + MULTIPLE * prime`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn plus_primes<const MULTIPLE: u64>(&self) -> Self {
+        let mut out = self.0;
+        for at in 0..5 {
+            if M::LIMBS[at] != 0 {
+                out[at] = _mm512_add_epi64(out[at], splat(MULTIPLE * M::LIMBS[at]));
+            }
+        }
+        Self(out, PhantomData)
+    }
+
+    /// `MULTIPLE * prime - self` where the mask has a one, `self` elsewhere.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn negate_where<const MULTIPLE: u64>(&self, mask: __mmask8) -> Self {
+        let mut out = self.0;
+        for at in 0..5 {
+            out[at] = _mm512_mask_sub_epi64(out[at], mask, splat(MULTIPLE * M::LIMBS[at]), out[at]);
+        }
+        Self(out, PhantomData)
+    }
+
+    /// Carried; below 16 and not negative, or the top limb shows the sign.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn carry(&self) -> Fe<M> {
+        let mask = splat(LIMB_MASK);
+        let mut out = self.0;
+        for at in 0..4 {
+            out[at + 1] = _mm512_add_epi64(out[at + 1], _mm512_srai_epi64::<52>(out[at]));
+            out[at] = _mm512_and_si512(out[at], mask);
+        }
+        Fe(out, PhantomData)
+    }
+
+    /// Carried and below 1.1, from below 8.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn reduce(&self) -> Fe<M> {
+        // The lower limbs, not carried into the top one, could not change it by more than one unit of 2^208, which
+        // the tenth below allows for.
+        let top = _mm512_add_epi64(self.0[4], _mm512_srai_epi64::<52>(self.0[3]));
+        let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), top, splat(M::QUOTIENT));
+        let mut out = self.0;
+        for at in 0..5 {
+            if M::LIMBS[at] != 0 {
+                let multiple = _mm512_permutexvar_epi64(quotient, load(&M::MULTIPLES[at]));
+                out[at] = _mm512_sub_epi64(out[at], multiple);
+            }
+        }
+        Self(out, PhantomData).carry()
+    }
+}
+
+/// Montgomery's reduction: adds what makes the low five columns zero, and leaves the rest.
+#[target_feature(enable = "avx512ifma")]
+#[inline]
+fn reduce_columns<M: Modulus>(mut columns: [__m512i; 10]) -> Acc<M> {
+    for i in 0..5 {
+        if M::K0 == 1 {
+            // The prime is -1 modulo 2^52 (P-256): the factor is the column itself, and adding `factor * (prime + 1)`
+            // less `factor` clears it. The limbs of prime + 1 are those of the prime but for the lowest two.
+            let factor = columns[i];
+            columns[i + 1] = _mm512_add_epi64(columns[i + 1], _mm512_srli_epi64::<52>(factor));
+            for j in 1..5 {
+                let limb = if j == 1 { M::LIMBS[1] + 1 } else { M::LIMBS[j] };
+                if limb != 0 {
+                    columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], factor, splat(limb));
+                    columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], factor, splat(limb));
+                }
+            }
+        } else {
+            let factor = _mm512_madd52lo_epu64(_mm512_setzero_si512(), columns[i], splat(M::K0));
+            for j in 0..5 {
+                let limb = splat(M::LIMBS[j]);
+                columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], factor, limb);
+                columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], factor, limb);
+            }
+            columns[i + 1] = _mm512_add_epi64(columns[i + 1], _mm512_srli_epi64::<52>(columns[i]));
+        }
+    }
+    let [_, _, _, _, _, a, b, c, d, e] = columns;
+    Acc([a, b, c, d, e], PhantomData)
+}

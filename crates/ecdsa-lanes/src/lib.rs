@@ -1,0 +1,56 @@
+//! ECDSA with SHA-256 on NIST P-256 and brainpoolP256r1, eight signatures at a time on processors with AVX-512 IFMA,
+//! one at a time elsewhere, with the same results.
+//!
+//! It does not hash messages, parse certificates, keep keys or start threads, and it remembers nothing from one call to
+//! the next but multiples of the curves' generators. Verification is of public values and takes no constant time;
+//! signing neither branches on a key or a nonce nor addresses memory by one.
+//!
+//! [`verify_batch`] takes [`Verification`]s and fills in verdicts, [`decompress_batch`] recovers y of
+//! [`CompressedPoint`]s, [`sign_batch`] makes [`Signature`]s, and a [`Batcher`] holds back jobs for a while so that
+//! they fill lanes. [`engine`] tells which code runs.
+//!
+//! ```
+//! use chronoseal_ecdsa_lanes::{Curve, Signing, Verification, sign_batch, verify_batch};
+//!
+//! // Key and digest of RFC 6979 A.2.5, message "sample".
+//! # fn bytes(hex: &str) -> [u8; 32] {
+//! #     std::array::from_fn(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hexadecimal"))
+//! # }
+//! let secret = bytes("c9afa9d845ba75166b5c215767b1d6934e50c3db36e89b127b8a622b120f6721");
+//! let public_x = bytes("60fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb6");
+//! let public_y = bytes("7903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299");
+//! let digest = bytes("af2bdbe1aa9b6ec1e2ade1d694f41fc71a831d0268e9891562113d8a62add1bf");
+//!
+//! let mut signatures = [None];
+//! let curve = Curve::NistP256;
+//! sign_batch(&[Signing { curve, digest: &digest, secret: &secret, entropy: &[] }], &mut signatures);
+//! let [Some(signature)] = signatures else { panic!("the key is in range") };
+//! assert_eq!(signature.r, bytes("efd48b2aacb6a8fd1140dd9cd45e81d69d2c877b56aaf991c34d0ea84eaf3716"));
+//!
+//! let job = Verification {
+//!     curve,
+//!     digest: &digest,
+//!     r: &signature.r,
+//!     s: &signature.s,
+//!     public_x: &public_x,
+//!     public_y: &public_y,
+//! };
+//! let mut verdicts = [false; 2];
+//! verify_batch(&[job, Verification { s: &signature.r, ..job }], &mut verdicts);
+//! assert_eq!(verdicts, [true, false]);
+//! ```
+
+mod batch;
+mod batcher;
+mod bignum;
+mod curve;
+mod fallback;
+mod job;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+mod nonce;
+
+pub use batch::{Engine, Usage, decompress_batch, engine, prepare, sign_batch, verify_batch};
+pub use batcher::Batcher;
+pub use curve::Curve;
+pub use job::{CompressedPoint, Signature, Signing, Verification};

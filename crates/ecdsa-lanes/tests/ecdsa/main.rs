@@ -1,0 +1,8 @@
+//! What the crate promises, by its public interface, for every engine this processor has.
+
+mod decompress;
+mod refuse;
+mod samples;
+mod sign;
+mod verify;
+mod wycheproof;
