@@ -1,0 +1,3 @@
+//! What the crate promises, a module per behaviour.
+
+mod real_samples;
