@@ -9,20 +9,12 @@ import java.security.interfaces.ECPublicKey;
 import java.util.Arrays;
 
 import org.bouncycastle.asn1.ASN1OctetString;
-import org.bouncycastle.asn1.DEROctetString;
 import org.bouncycastle.oer.its.etsi102941.EtsiTs102941DataContent;
-import org.bouncycastle.oer.its.etsi102941.InnerAtRequest;
 import org.bouncycastle.oer.its.etsi102941.InnerAtResponse;
-import org.bouncycastle.oer.its.etsi102941.InnerEcRequest;
-import org.bouncycastle.oer.its.etsi102941.InnerEcRequestSignedForPop;
 import org.bouncycastle.oer.its.etsi102941.InnerEcResponse;
-import org.bouncycastle.oer.its.etsi102941.SharedAtRequest;
-import org.bouncycastle.oer.its.etsi102941.basetypes.CertificateFormat;
-import org.bouncycastle.oer.its.etsi102941.basetypes.CertificateSubjectAttributes;
-import org.bouncycastle.oer.its.etsi102941.basetypes.EcSignature;
 import org.bouncycastle.oer.its.etsi102941.basetypes.PublicKeys;
 import org.bouncycastle.oer.its.etsi103097.EtsiTs103097Certificate;
-import org.bouncycastle.oer.its.etsi103097.EtsiTs103097Data;
+import org.bouncycastle.oer.its.ieee1609dot2.basetypes.PublicVerificationKey;
 
 /**
  * An ITS station at the PKI of any vendor. Its folder holds {@code canonical.pem}, the current
@@ -31,9 +23,14 @@ import org.bouncycastle.oer.its.etsi103097.EtsiTs103097Data;
  */
 final class Client {
     private static final SecureRandom RANDOM = new SecureRandom();
-    private static final CertificateFormat TS_103_097 = new CertificateFormat(1);
 
     private final Path directory;
+    private final Transport transport;
+
+    /** How a request reaches an authority: {@link Http#post}, except in tests. */
+    interface Transport {
+        byte[] post(String url, byte[] request) throws IOException;
+    }
 
     /** An authority answered with a response code other than ok. */
     static final class Denied extends Exception {
@@ -45,7 +42,12 @@ final class Client {
     }
 
     Client(Path directory) {
+        this(directory, Http::post);
+    }
+
+    Client(Path directory, Transport transport) {
         this.directory = directory;
+        this.transport = transport;
     }
 
     /** Makes the canonical key, the one the EA must be told about. */
@@ -69,14 +71,7 @@ final class Client {
     private Cert requestCredential(byte[] itsId, Signing.Signer outer, String url, Cert ea, ItsCurve curve) throws IOException, Refused, Denied {
         KeyPair pair = Keys.generate(curve);
         var verificationKey = Keys.verificationKey((ECPublicKey) pair.getPublic());
-        var wanted = new InnerEcRequest(new DEROctetString(itsId), TS_103_097, new PublicKeys(verificationKey, null),
-            new CertificateSubjectAttributes(null, null, null, null, Permissions.ENROLMENT_CREDENTIAL.asn1(), null));
-        byte[] inner = Signing.sign(Oer.encode(wanted, Oer.INNER_EC_REQUEST), Permissions.SECURED_CERTIFICATE_REQUEST,
-            Signing.Signer.self(pair.getPrivate()));
-        var forPop = InnerEcRequestSignedForPop.getInstance(EtsiTs103097Data.getInstance(Oer.decode(inner, Oer.DATA)).toASN1Primitive());
-        byte[] message = Signing.sign(Management.encode(EtsiTs102941DataContent.enrolmentRequest, forPop),
-            Permissions.SECURED_CERTIFICATE_REQUEST, outer);
-
+        byte[] message = Requests.enrolment(itsId, pair, outer, Permissions.ENROLMENT_CREDENTIAL);
         Encryption.Sealed sealed = Encryption.sealTo(ea, message);
         var response = Management.expect(exchange(url, sealed, ea), EtsiTs102941DataContent.enrolmentResponse, InnerEcResponse::getInstance);
         checkRequestHash(response.getRequestHash(), sealed);
@@ -90,22 +85,16 @@ final class Client {
     /** One ticket from {@code aa}, with a credential of {@code ea}, which may be another vendor's. */
     Cert authorize(String url, Cert aa, Cert ea, ItsCurve curve, boolean withEncryptionKey, Permissions permissions)
         throws IOException, Refused, Denied {
+        byte[] hmacKey = new byte[32];
+        RANDOM.nextBytes(hmacKey);
         KeyPair verification = Keys.generate(curve);
         KeyPair encryption = withEncryptionKey ? Keys.generate(ItsCurve.NISTP256) : null;
         var keys = new PublicKeys(Keys.verificationKey((ECPublicKey) verification.getPublic()),
             encryption == null ? null : Keys.encryptionKey((ECPublicKey) encryption.getPublic()));
-        byte[] hmacKey = new byte[32];
-        RANDOM.nextBytes(hmacKey);
-        var shared = new SharedAtRequest(ea.hashedId8Asn1(), new DEROctetString(AuthorizationAuthority.keyTag(hmacKey, keys)), TS_103_097,
-            new CertificateSubjectAttributes(null, null, null, null, permissions.asn1(), null));
+        var shared = Requests.shared(ea, keys, hmacKey, permissions);
         // Only the EA learns which credential asks; the AA sees the ciphertext.
-        byte[] proof = Encryption.sealTo(ea, Signing.signExternal(Oer.encode(shared, Oer.SHARED_AT_REQUEST),
-            Permissions.SECURED_CERTIFICATE_REQUEST, new Signing.Signer(credentialKey(), credential()))).message();
-        var wanted = new InnerAtRequest(keys, new DEROctetString(hmacKey), shared,
-            new EcSignature(EcSignature.encryptedEcSignature, EtsiTs103097Data.getInstance(Oer.decode(proof, Oer.DATA))));
-        byte[] message = Signing.sign(Management.encode(EtsiTs102941DataContent.authorizationRequest, wanted),
-            Permissions.SECURED_CERTIFICATE_REQUEST, Signing.Signer.self(verification.getPrivate()));
-
+        var proof = Requests.encrypted(Requests.proof(shared, new Signing.Signer(credentialKey(), credential())), ea);
+        byte[] message = Requests.authorization(keys, hmacKey, shared, proof, verification.getPrivate());
         Encryption.Sealed sealed = Encryption.sealTo(aa, message);
         var response = Management.expect(exchange(url, sealed, aa), EtsiTs102941DataContent.authorizationResponse, InnerAtResponse::getInstance);
         checkRequestHash(response.getRequestHash(), sealed);
@@ -123,8 +112,8 @@ final class Client {
         return ticket;
     }
 
-    private static byte[] exchange(String url, Encryption.Sealed sealed, Cert authority) throws IOException, Refused {
-        Signing.Message signed = Signing.Message.decode(Encryption.openUnder(sealed.key(), Http.post(url, sealed.message())));
+    private byte[] exchange(String url, Encryption.Sealed sealed, Cert authority) throws IOException, Refused {
+        Signing.Message signed = Signing.Message.decode(Encryption.openUnder(sealed.key(), transport.post(url, sealed.message())));
         signed.checkSigner(authority, Permissions.SECURED_CERTIFICATE_REQUEST);
         return signed.payload();
     }
@@ -142,7 +131,7 @@ final class Client {
     }
 
     private static Cert certificate(EtsiTs103097Certificate received, Cert issuer,
-                                    org.bouncycastle.oer.its.ieee1609dot2.basetypes.PublicVerificationKey key) throws Refused {
+                                    PublicVerificationKey key) throws Refused {
         if (received == null) {
             throw new Refused(Refused.Reason.CANT_PARSE, "response code ok without certificate");
         }

@@ -64,6 +64,11 @@ final class Encryption {
             if (!Arrays.equals(ASN1OctetString.getInstance(recipientId).getOctets(), recipient.hashedId8())) {
                 continue;
             }
+            // Bouncy Castle does not look at the alternative and would take one curve's point for the other's.
+            int curve = PKRecipientInfo.getInstance(info.getRecipientInfo().getRecipientInfo()).getEncKey().getChoice();
+            if (curve != Keys.curve(key).choice) {
+                throw new Refused(Refused.Reason.UNKNOWN_ENCRYPTION_ALGORITHM, "ECIES on another curve than this certificate's");
+            }
             var decryptor = JcaETSIDataDecryptor.builder(key, p1).provider(Keys.BC).build();
             try {
                 byte[] plaintext = info.getContent(decryptor);
