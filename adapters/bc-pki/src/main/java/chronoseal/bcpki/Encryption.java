@@ -45,6 +45,7 @@ final class Encryption {
     private Encryption() {}
 
     static Sealed sealTo(Cert recipient, byte[] plaintext) throws Refused {
+        Log.trace("request-sent", plaintext);
         byte[] p1 = Cert.digest("SHA-256", recipient.bytes());
         var wrapper = new JceETSIKeyWrapper.Builder(recipient.encryptionKey(), p1).setProvider(Keys.BC).build();
         var encryptor = new JceETSIDataEncryptor.Builder().setRandom(RANDOM).setProvider(Keys.BC).build();
@@ -72,6 +73,7 @@ final class Encryption {
             var decryptor = JcaETSIDataDecryptor.builder(key, p1).provider(Keys.BC).build();
             try {
                 byte[] plaintext = info.getContent(decryptor);
+                Log.trace("request-received", plaintext);
                 return new Opened(plaintext, decryptor.getKey());
             } catch (RuntimeException e) {
                 throw new Refused(Refused.Reason.DECRYPTION_FAILED, String.valueOf(e.getMessage()));
@@ -81,6 +83,7 @@ final class Encryption {
     }
 
     static byte[] sealUnder(byte[] key, byte[] plaintext) {
+        Log.trace("response-sent", plaintext);
         byte[] nonce = new byte[12];
         RANDOM.nextBytes(nonce);
         EncryptedData data = EncryptedData.builder()
@@ -108,7 +111,9 @@ final class Encryption {
         }
         var ciphertext = AesCcmCiphertext.getInstance(data.getCiphertext().getSymmetricCiphertext());
         try {
-            return ccm(Cipher.DECRYPT_MODE, key, ciphertext.getNonce().getOctets(), ciphertext.getCcmCiphertext().getContent());
+            byte[] plaintext = ccm(Cipher.DECRYPT_MODE, key, ciphertext.getNonce().getOctets(), ciphertext.getCcmCiphertext().getContent());
+            Log.trace("response-received", plaintext);
+            return plaintext;
         } catch (IllegalStateException e) {
             throw new Refused(Refused.Reason.DECRYPTION_FAILED, "AES-CCM tag is wrong");
         }

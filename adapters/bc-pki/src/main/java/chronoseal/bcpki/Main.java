@@ -21,7 +21,8 @@ public final class Main {
           client reenrol   --dir DIR --url EA_URL --ea EA.oer [--rca RCA.oer] [--curve C]
           client authorize --dir DIR --url AA_URL --aa AA.oer --ea EA.oer [--rca RCA.oer] [--count N]
                            [--permission PSID:HEXSSP]... [--encryption-key] [--curve C]
-        C is nistp256 (default), brainpoolp256r1 or, for signing keys only, brainpoolp384r1.""";
+        C is nistp256 (default), brainpoolp256r1 or, for signing keys only, brainpoolp384r1.
+        Any command: [--trace DIR] keeps every message in DIR before encryption and after decryption.""";
 
     private Main() {}
 
@@ -38,6 +39,10 @@ public final class Main {
         }
         try {
             Options options = new Options(words.subList(command, words.size()), Set.of("encryption-key"));
+            String trace = options.optional("trace", null);
+            if (trace != null) {
+                Log.traceTo(Path.of(trace));
+            }
             switch (String.join(" ", words.subList(0, command))) {
                 case "serve" -> serve(options);
                 case "register" -> register(options);
