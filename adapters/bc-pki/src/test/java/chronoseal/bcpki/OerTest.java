@@ -82,4 +82,21 @@ class OerTest {
         assertThrows(Refused.class, () -> Cert.decode(java.util.Arrays.copyOf(tlm, tlm.length + 1)));
         assertThrows(Refused.class, () -> Cert.decode(java.util.Arrays.copyOf(tlm, tlm.length - 1)));
     }
+
+    @Test
+    void deepNestingIsRefusedNotOverrun() {
+        // protocolVersion, signedData, hashId, payload with data: one level of signed data in signed data
+        byte[] level = {3, (byte) 0x81, 0, 0x40};
+        byte[] bomb = new byte[64 * 1024];
+        for (int i = 0; i < bomb.length; i++) {
+            bomb[i] = level[i % level.length];
+        }
+        assertThrows(Refused.class, () -> Oer.checkData(bomb));
+    }
+
+    @Test
+    void claimedLengthsAllocateNothing() {
+        // unsecuredData claiming 2^31 - 1 octets
+        assertThrows(Refused.class, () -> Oer.checkData(HexFormat.of().parseHex("0380847fffffff00")));
+    }
 }
