@@ -25,9 +25,9 @@ pub(super) fn decompress<C: Weierstrass>(points: &[CompressedPoint<'_>], ys: &mu
     if let Some(twist) = C::TWIST {
         x = x.mul(&Fe::splat(&twist.x));
     }
-    let square = cubic::<C>(&x);
+    let square = cubic::<C>(&x.clean());
     let mut y = square.power(&<C::Field as Modulus>::ROOT);
-    let on_curve = y.squared().minus(&square.acc()).plus_primes::<2>().carry().zero_mask() & in_range;
+    let on_curve = y.squared().minus(&square.acc()).plus_primes::<2>().zero_mask() & in_range;
     if let Some(twist) = C::TWIST {
         y = y.mul(&Fe::splat(&twist.y_inverse));
     }

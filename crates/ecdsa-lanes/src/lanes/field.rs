@@ -1,8 +1,8 @@
 //! Eight numbers modulo a prime at once, in five limbs of 52 bits, in Montgomery's form with R = 2^260.
 //!
-//! A [`Fe`] is ready to be multiplied: each limb below 2^52. The instructions read no more than the low 52 bits of a
-//! factor, so that what a product or a sum leaves behind, an [`Acc`] whose limbs overlap and may be negative, has to be
-//! carried first. Sums are taken before carrying, and so cost one instruction a limb.
+//! A [`Number`] is ready to be multiplied. The instructions read no more than the low 52 bits of a limb, so that what a
+//! product or a sum leaves behind, an [`Acc`] whose limbs overlap and may be negative, has to be carried first. Sums are
+//! taken before carrying, and so cost one instruction a limb; a sum of products is reduced once.
 //!
 //! No sum is brought below the prime. A prime here leaves at least four bits of the 260 free, and the product of
 //! numbers below `a` and `b` times the prime is below `1 + a b / 16` times the prime: comments in [`point`](super::point)
@@ -21,13 +21,168 @@ use super::vector::{load, splat};
 use crate::bignum::{self, LIMB_MASK, Words};
 use crate::curve::Modulus;
 
-/// Eight numbers with carried limbs.
+/// Eight numbers ready to be multiplied. If not `CLEAN`, bits above the 52nd of a limb mean nothing, and multiplying is
+/// all one can do.
 #[derive(Clone, Copy)]
-pub(super) struct Fe<M>([__m512i; 5], PhantomData<M>);
+pub(super) struct Number<M, const CLEAN: bool>([__m512i; 5], PhantomData<M>);
+
+/// Eight numbers with carried limbs.
+pub(super) type Fe<M> = Number<M, true>;
+
+/// Eight numbers good for products only; a quarter cheaper to carry.
+pub(super) type Factor<M> = Number<M, false>;
 
 /// Eight sums with limbs yet to be carried.
 #[derive(Clone, Copy)]
 pub(super) struct Acc<M>([__m512i; 5], PhantomData<M>);
+
+/// Eight products yet to be reduced, in ten limbs yet to be carried.
+#[derive(Clone, Copy)]
+pub(super) struct Columns<M>([__m512i; 10], PhantomData<M>);
+
+impl<M: Modulus, const CLEAN: bool> Number<M, CLEAN> {
+    /// `self * other`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn product<const OTHER: bool>(&self, other: &Number<M, OTHER>) -> Columns<M> {
+        Columns([_mm512_setzero_si512(); 10], PhantomData).plus_product(self, other)
+    }
+
+    /// `self * self`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn square_product(&self) -> Columns<M> {
+        let mut columns = [_mm512_setzero_si512(); 10];
+        for i in 0..5 {
+            for j in i + 1..5 {
+                columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], self.0[i], self.0[j]);
+                columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], self.0[i], self.0[j]);
+            }
+        }
+        for column in &mut columns[1..9] {
+            *column = _mm512_add_epi64(*column, *column);
+        }
+        for i in 0..5 {
+            columns[2 * i] = _mm512_madd52lo_epu64(columns[2 * i], self.0[i], self.0[i]);
+            columns[2 * i + 1] = _mm512_madd52hi_epu64(columns[2 * i + 1], self.0[i], self.0[i]);
+        }
+        Columns(columns, PhantomData)
+    }
+
+    /// `self * other / R`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn times<const OTHER: bool>(&self, other: &Number<M, OTHER>) -> Acc<M> {
+        self.product(other).reduce()
+    }
+
+    /// `self * self / R`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn squared(&self) -> Acc<M> {
+        self.square_product().reduce()
+    }
+
+    /// `self * other / R`, carried.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn mul<const OTHER: bool>(&self, other: &Number<M, OTHER>) -> Factor<M> {
+        self.times(other).carry_factor()
+    }
+
+    /// `self * self / R`, carried.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn square(&self) -> Factor<M> {
+        self.squared().carry_factor()
+    }
+
+    /// For products only.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn factor(&self) -> Factor<M> {
+        Number(self.0, PhantomData)
+    }
+
+    /// Without what is above the 52nd bit of a limb.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn clean(&self) -> Fe<M> {
+        let mask = splat(LIMB_MASK);
+        let mut out = self.0;
+        for limb in &mut out[..4] {
+            *limb = _mm512_and_si512(*limb, mask);
+        }
+        Number(out, PhantomData)
+    }
+
+    /// Squared `count` times.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn square_times(&self, count: u32) -> Factor<M> {
+        let mut out = self.factor();
+        for _ in 0..count {
+            out = out.square();
+        }
+        out
+    }
+
+    /// To the power of a number everybody knows, four bits at a time; the time depends on nothing else.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn power(&self, exponent: &Words) -> Factor<M> {
+        let mut powers = [self.factor(); 16];
+        powers[0] = Self::one().factor();
+        for at in 2..16 {
+            powers[at] = if at % 2 == 0 { powers[at / 2].square() } else { powers[at - 1].mul(self) };
+        }
+        let mut out = powers[0];
+        for at in (0..64).rev() {
+            let digit = exponent[at / 16] >> (at % 16 * 4) & 15;
+            out = out.square_times(4);
+            if digit != 0 {
+                out = out.mul(&powers[digit as usize]);
+            }
+        }
+        out
+    }
+
+    /// `1 / self`, zero for zero (Fermat).
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn invert(&self) -> Factor<M> {
+        self.power(&M::MINUS_TWO)
+    }
+
+    /// Into Montgomery's form.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn to_montgomery(self) -> Factor<M> {
+        self.mul(&Fe::splat(&M::R_SQUARED))
+    }
+
+    /// Out of Montgomery's form, below the prime.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn to_integer(self) -> Fe<M> {
+        self.times(&Fe::splat(&[1, 0, 0, 0])).canonical()
+    }
+
+    /// One in Montgomery's form.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn one() -> Fe<M> {
+        Fe::splat(&M::ONE)
+    }
+
+    /// Lanes of `other` where the mask has a one, of `self` elsewhere.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn select(&self, mask: __mmask8, other: &Self) -> Self {
+        let mut out = self.0;
+        for at in 0..5 {
+            out[at] = _mm512_mask_blend_epi64(mask, self.0[at], other.0[at]);
+        }
+        Self(out, PhantomData)
+    }
+}
 
 impl<M: Modulus> Fe<M> {
     /// Zero in every lane.
@@ -56,7 +211,7 @@ impl<M: Modulus> Fe<M> {
         let [a, b, c, d] = *words;
         let mask = splat(LIMB_MASK);
         let join = |low: __m512i, high: __m512i| _mm512_and_si512(_mm512_or_si512(low, high), mask);
-        Self(
+        Number(
             [
                 _mm512_and_si512(a, mask),
                 join(_mm512_srli_epi64::<52>(a), _mm512_slli_epi64::<12>(b)),
@@ -100,137 +255,6 @@ impl<M: Modulus> Fe<M> {
     #[inline]
     pub(super) fn acc(&self) -> Acc<M> {
         Acc(self.0, PhantomData)
-    }
-
-    /// `self * other / R`.
-    #[target_feature(enable = "avx512ifma")]
-    #[inline]
-    pub(super) fn times(&self, other: &Self) -> Acc<M> {
-        let mut columns = [_mm512_setzero_si512(); 10];
-        for i in 0..5 {
-            for j in 0..5 {
-                columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], self.0[i], other.0[j]);
-                columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], self.0[i], other.0[j]);
-            }
-        }
-        reduce_columns(columns)
-    }
-
-    /// `self * self / R`.
-    #[target_feature(enable = "avx512ifma")]
-    #[inline]
-    pub(super) fn squared(&self) -> Acc<M> {
-        let mut columns = [_mm512_setzero_si512(); 10];
-        for i in 0..5 {
-            for j in i + 1..5 {
-                columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], self.0[i], self.0[j]);
-                columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], self.0[i], self.0[j]);
-            }
-        }
-        for column in &mut columns[1..9] {
-            *column = _mm512_add_epi64(*column, *column);
-        }
-        for i in 0..5 {
-            columns[2 * i] = _mm512_madd52lo_epu64(columns[2 * i], self.0[i], self.0[i]);
-            columns[2 * i + 1] = _mm512_madd52hi_epu64(columns[2 * i + 1], self.0[i], self.0[i]);
-        }
-        reduce_columns(columns)
-    }
-
-    /// `self * other / R`, carried.
-    #[target_feature(enable = "avx512ifma")]
-    #[inline]
-    pub(super) fn mul(&self, other: &Self) -> Self {
-        self.times(other).carry()
-    }
-
-    /// `self * self / R`, carried.
-    #[target_feature(enable = "avx512ifma")]
-    #[inline]
-    pub(super) fn square(&self) -> Self {
-        self.squared().carry()
-    }
-
-    /// Squared `count` times.
-    #[target_feature(enable = "avx512ifma")]
-    pub(super) fn square_times(&self, count: u32) -> Self {
-        let mut out = *self;
-        for _ in 0..count {
-            out = out.square();
-        }
-        out
-    }
-
-    /// To the power of a number everybody knows, four bits at a time; the time depends on nothing else.
-    #[target_feature(enable = "avx512ifma")]
-    pub(super) fn power(&self, exponent: &Words) -> Self {
-        let mut powers = [*self; 16];
-        powers[0] = Self::splat(&M::ONE);
-        for at in 2..16 {
-            powers[at] = if at % 2 == 0 { powers[at / 2].square() } else { powers[at - 1].mul(self) };
-        }
-        let mut out = powers[0];
-        for at in (0..64).rev() {
-            let digit = exponent[at / 16] >> (at % 16 * 4) & 15;
-            out = out.square_times(4);
-            if digit != 0 {
-                out = out.mul(&powers[digit as usize]);
-            }
-        }
-        out
-    }
-
-    /// `1 / self`, zero for zero (Fermat).
-    #[target_feature(enable = "avx512ifma")]
-    pub(super) fn invert(&self) -> Self {
-        self.power(&M::MINUS_TWO)
-    }
-
-    /// Into Montgomery's form.
-    #[target_feature(enable = "avx512ifma")]
-    #[inline]
-    pub(super) fn to_montgomery(self) -> Self {
-        self.mul(&Self::splat(&M::R_SQUARED))
-    }
-
-    /// Out of Montgomery's form, below the prime.
-    #[target_feature(enable = "avx512ifma")]
-    #[inline]
-    pub(super) fn to_integer(self) -> Self {
-        self.mul(&Self::splat(&[1, 0, 0, 0])).canonical()
-    }
-
-    /// Below the prime; `self` below 8.
-    #[target_feature(enable = "avx512ifma")]
-    #[inline]
-    pub(super) fn canonical(&self) -> Self {
-        let reduced = self.acc().reduce();
-        let less = reduced.acc().minus(&Self::splat(&M::WORDS).acc()).carry();
-        // A negative number has a negative top limb.
-        let negative = _mm512_cmplt_epi64_mask(less.0[4], _mm512_setzero_si512());
-        less.select(negative, &reduced)
-    }
-
-    /// Lanes of `other` where the mask has a one, of `self` elsewhere.
-    #[target_feature(enable = "avx512ifma")]
-    #[inline]
-    pub(super) fn select(&self, mask: __mmask8, other: &Self) -> Self {
-        let mut out = self.0;
-        for at in 0..5 {
-            out[at] = _mm512_mask_blend_epi64(mask, self.0[at], other.0[at]);
-        }
-        Self(out, PhantomData)
-    }
-
-    /// Lanes that are zero modulo the prime; `self` below 8.
-    #[target_feature(enable = "avx512ifma")]
-    pub(super) fn zero_mask(&self) -> __mmask8 {
-        let limbs = self.canonical().0;
-        let mut any = limbs[0];
-        for limb in &limbs[1..] {
-            any = _mm512_or_si512(any, *limb);
-        }
-        !_mm512_test_epi64_mask(any, any)
     }
 
     /// Lanes whose low bit is one.
@@ -334,7 +358,40 @@ impl<M: Modulus> Acc<M> {
             out[at + 1] = _mm512_add_epi64(out[at + 1], _mm512_srai_epi64::<52>(out[at]));
             out[at] = _mm512_and_si512(out[at], mask);
         }
-        Fe(out, PhantomData)
+        Number(out, PhantomData)
+    }
+
+    /// Carried as far as a product needs.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn carry_factor(&self) -> Factor<M> {
+        let mut out = self.0;
+        for at in 0..4 {
+            out[at + 1] = _mm512_add_epi64(out[at + 1], _mm512_srai_epi64::<52>(out[at]));
+        }
+        Number(out, PhantomData)
+    }
+
+    /// Below the prime, from below 8.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn canonical(&self) -> Fe<M> {
+        let reduced = self.reduce();
+        let less = reduced.acc().minus(&Fe::splat(&M::WORDS).acc()).carry();
+        // A negative number has a negative top limb.
+        let negative = _mm512_cmplt_epi64_mask(less.0[4], _mm512_setzero_si512());
+        less.select(negative, &reduced)
+    }
+
+    /// Lanes that are zero modulo the prime, of numbers below 8.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn zero_mask(&self) -> __mmask8 {
+        let limbs = self.canonical().0;
+        let mut any = limbs[0];
+        for limb in &limbs[1..] {
+            any = _mm512_or_si512(any, *limb);
+        }
+        !_mm512_test_epi64_mask(any, any)
     }
 
     /// Carried and below 1.1, from below 8.
@@ -356,33 +413,62 @@ impl<M: Modulus> Acc<M> {
     }
 }
 
-/// Montgomery's reduction: adds what makes the low five columns zero, and leaves the rest.
-#[target_feature(enable = "avx512ifma")]
-#[inline]
-fn reduce_columns<M: Modulus>(mut columns: [__m512i; 10]) -> Acc<M> {
-    for i in 0..5 {
-        if M::K0 == 1 {
-            // The prime is -1 modulo 2^52 (P-256): the factor is the column itself, and adding `factor * (prime + 1)`
-            // less `factor` clears it. The limbs of prime + 1 are those of the prime but for the lowest two.
-            let factor = columns[i];
-            columns[i + 1] = _mm512_add_epi64(columns[i + 1], _mm512_srli_epi64::<52>(factor));
-            for j in 1..5 {
-                let limb = if j == 1 { M::LIMBS[1] + 1 } else { M::LIMBS[j] };
-                if limb != 0 {
-                    columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], factor, splat(limb));
-                    columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], factor, splat(limb));
-                }
-            }
-        } else {
-            let factor = _mm512_madd52lo_epu64(_mm512_setzero_si512(), columns[i], splat(M::K0));
+impl<M: Modulus> Columns<M> {
+    /// `self + a * b`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn plus_product<const A: bool, const B: bool>(&self, a: &Number<M, A>, b: &Number<M, B>) -> Self {
+        let mut columns = self.0;
+        for i in 0..5 {
             for j in 0..5 {
-                let limb = splat(M::LIMBS[j]);
-                columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], factor, limb);
-                columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], factor, limb);
+                columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], a.0[i], b.0[j]);
+                columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], a.0[i], b.0[j]);
             }
-            columns[i + 1] = _mm512_add_epi64(columns[i + 1], _mm512_srli_epi64::<52>(columns[i]));
         }
+        Self(columns, PhantomData)
     }
-    let [_, _, _, _, _, a, b, c, d, e] = columns;
-    Acc([a, b, c, d, e], PhantomData)
+
+    /// `2 * self`.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn doubled(&self) -> Self {
+        let mut columns = self.0;
+        for column in &mut columns {
+            *column = _mm512_add_epi64(*column, *column);
+        }
+        Self(columns, PhantomData)
+    }
+
+    /// `self / R`: Montgomery's reduction adds what makes the low five columns zero, and leaves the rest.
+    #[target_feature(enable = "avx512ifma")]
+    #[inline]
+    pub(super) fn reduce(&self) -> Acc<M> {
+        let mut columns = self.0;
+        for i in 0..5 {
+            if M::K0 == 1 {
+                // The prime is -1 modulo 2^52 (P-256): the factor is the column itself, and adding
+                // `factor * (prime + 1)` less `factor` clears it. The limbs of prime + 1 are those of the prime but for
+                // the lowest two.
+                let factor = columns[i];
+                columns[i + 1] = _mm512_add_epi64(columns[i + 1], _mm512_srli_epi64::<52>(factor));
+                for j in 1..5 {
+                    let limb = if j == 1 { M::LIMBS[1] + 1 } else { M::LIMBS[j] };
+                    if limb != 0 {
+                        columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], factor, splat(limb));
+                        columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], factor, splat(limb));
+                    }
+                }
+            } else {
+                let factor = _mm512_madd52lo_epu64(_mm512_setzero_si512(), columns[i], splat(M::K0));
+                for j in 0..5 {
+                    let limb = splat(M::LIMBS[j]);
+                    columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], factor, limb);
+                    columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], factor, limb);
+                }
+                columns[i + 1] = _mm512_add_epi64(columns[i + 1], _mm512_srli_epi64::<52>(columns[i]));
+            }
+        }
+        let [_, _, _, _, _, a, b, c, d, e] = columns;
+        Acc([a, b, c, d, e], PhantomData)
+    }
 }

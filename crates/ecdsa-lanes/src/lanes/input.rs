@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::__m512i;
 
-use super::field::Fe;
+use super::field::{Factor, Fe};
 use super::vector::{load, splat, store};
 use crate::bignum::{self, Words};
 use crate::curve::Modulus;
@@ -63,8 +63,8 @@ impl Column {
 
 /// Inverts all numbers at the price of one inversion and three products each (P. Montgomery's trick). None may be zero.
 #[target_feature(enable = "avx512ifma")]
-pub(super) fn invert_all<M: Modulus>(numbers: &mut [Fe<M>]) {
-    let mut products = [Fe::splat(&M::ONE); GROUPS_MAX];
+pub(super) fn invert_all<M: Modulus>(numbers: &mut [Factor<M>]) {
+    let mut products = [Fe::one().factor(); GROUPS_MAX];
     let mut product = products[0];
     for (number, slot) in numbers.iter().zip(&mut products) {
         *slot = product;

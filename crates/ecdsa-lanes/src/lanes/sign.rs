@@ -6,7 +6,7 @@ use super::point::{Affine, Jacobian};
 use super::recode::Digits;
 use super::table::{SIGN_WIDTH, sign_table};
 use crate::bignum;
-use crate::curve::{Modulus, Weierstrass};
+use crate::curve::Weierstrass;
 use crate::job::{Signature, Signing};
 
 /// Signs with the nonces given. A lane whose r or s is zero gets `None`; with nonces made at random none ever is.
@@ -19,8 +19,7 @@ pub(super) fn sign<C: Weierstrass>(jobs: &[Signing<'_>], nonces: &[[u8; 32]], si
         "the caller cuts jobs to size"
     );
     let group_count = jobs.len().div_ceil(LANES);
-    let one = Fe::<C::Order>::splat(&[1, 0, 0, 0]);
-    let mut inverses = [one; GROUPS_MAX];
+    let mut inverses = [Fe::one().factor(); GROUPS_MAX];
     let mut digits = [const { None::<Digits<C::Order, SIGN_WIDTH>> }; GROUPS_MAX];
     for (at, nonces) in nonces.chunks(LANES).enumerate() {
         let mut column = Column::ZERO;
@@ -35,12 +34,12 @@ pub(super) fn sign<C: Weierstrass>(jobs: &[Signing<'_>], nonces: &[[u8; 32]], si
     }
     let mut points = multiply_generator::<C>(&digits[..group_count]);
     invert_all(&mut inverses[..group_count]);
-    let mut z_inverses = [Fe::zero(); GROUPS_MAX];
+    let mut z_inverses = [Fe::one().factor(); GROUPS_MAX];
     for (inverse, point) in z_inverses.iter_mut().zip(&mut points[..group_count]) {
         // Z is zero where a sum met its own like: a lane in 2^250 that must not spoil the others' inverse.
-        let idle = point.z.zero_mask();
+        let idle = point.z.clean().acc().zero_mask();
         point.x = point.x.select(idle, &Fe::zero());
-        *inverse = point.z.select(idle, &Fe::splat(&<C::Field as Modulus>::ONE));
+        *inverse = point.z.select(idle, &Fe::one().factor());
     }
     invert_all(&mut z_inverses[..group_count]);
 
@@ -50,7 +49,7 @@ pub(super) fn sign<C: Weierstrass>(jobs: &[Signing<'_>], nonces: &[[u8; 32]], si
             x = x.mul(&Fe::splat(&twist.x_inverse));
         }
         // The prime is above the order by less than a tenth of it.
-        let r = Fe::<C::Order>::from_limbs(*x.to_integer().limbs()).canonical();
+        let r = Fe::<C::Order>::from_limbs(*x.to_integer().limbs()).acc().canonical();
         let (mut secret, mut digest) = (Column::ZERO, Column::ZERO);
         for (lane, job) in jobs.iter().enumerate() {
             secret.set(lane, &bignum::from_be_bytes(job.secret));
@@ -58,8 +57,8 @@ pub(super) fn sign<C: Weierstrass>(jobs: &[Signing<'_>], nonces: &[[u8; 32]], si
         }
         let product = r.times(&secret.load::<C::Order>().to_montgomery());
         secret.zeroize();
-        let s = product.plus(&digest.load().acc()).carry().mul(&inverses[at]).canonical();
-        let refused = r.zero_mask() | s.zero_mask();
+        let s = product.plus(&digest.load().acc()).carry_factor().times(&inverses[at]).canonical();
+        let refused = r.acc().zero_mask() | s.acc().zero_mask();
         let (r, s) = (Column::store(&r.to_words()), Column::store(&s.to_words()));
         for (lane, signature) in signatures[at * LANES..].iter_mut().take(jobs.len()).enumerate() {
             let valid = refused >> lane & 1 == 0;

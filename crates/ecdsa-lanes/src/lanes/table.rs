@@ -3,7 +3,7 @@
 use core::arch::x86_64::__m512i;
 use std::sync::OnceLock;
 
-use super::field::Fe;
+use super::field::{Factor, Fe};
 use super::point::{Affine, Jacobian, normalize, odd_multiples};
 use super::vector::{gather_shared_vartime, select_from_32, splat, store};
 use crate::curve::{Curve, Weierstrass};
@@ -71,14 +71,14 @@ impl VerifyTable {
         const ENTRIES: usize = 1 << (VERIFY_WIDTH - 1);
         let generator = Affine::<C>::generator();
         let mut multiples = vec![generator; ENTRIES];
-        let mut ratios = vec![Fe::zero(); ENTRIES];
+        let mut ratios = vec![Fe::one().factor(); ENTRIES];
         let z = odd_multiples(&generator, &mut multiples, &mut ratios);
         normalize(&mut multiples, &ratios, z.invert());
         let mut table = Vec::with_capacity(ENTRIES);
         for multiple in &multiples {
             // All lanes are alike.
             let mut entry = [0; 8];
-            let (x, y) = (multiple.x.canonical().to_words(), multiple.y.canonical().to_words());
+            let (x, y) = (multiple.x.acc().canonical().to_words(), multiple.y.acc().canonical().to_words());
             for (word, lanes) in entry.iter_mut().zip(x.iter().chain(&y)) {
                 *word = store(*lanes)[0];
             }
@@ -108,12 +108,12 @@ impl SignTable {
         let mut table = Vec::with_capacity(SIGN_DIGITS);
         for _ in 0..SIGN_DIGITS {
             let mut multiples = [base; ENTRIES];
-            let mut ratios = [Fe::zero(); ENTRIES];
+            let mut ratios = [Fe::one().factor(); ENTRIES];
             let z = odd_multiples(&base, &mut multiples, &mut ratios);
             normalize(&mut multiples, &ratios, z.invert());
             let mut digit = [[[0; 8]; 4]; 10];
             for (number, multiple) in multiples.iter().enumerate() {
-                let (x, y) = (multiple.x.canonical(), multiple.y.canonical());
+                let (x, y) = (multiple.x.acc().canonical(), multiple.y.acc().canonical());
                 for (rows, lanes) in digit.iter_mut().zip(x.limbs().iter().chain(y.limbs())) {
                     rows[number / 8][number % 8] = store(*lanes)[0];
                 }
@@ -145,8 +145,9 @@ impl SignTable {
 impl<C: Weierstrass> Jacobian<C> {
     /// To affine coordinates, given the inverse of Z.
     #[target_feature(enable = "avx512ifma")]
-    fn to_affine(self, z_inverse: &Fe<C::Field>) -> Affine<C> {
+    fn to_affine(self, z_inverse: &Factor<C::Field>) -> Affine<C> {
         let squared = z_inverse.square();
-        Affine { x: self.x.mul(&squared), y: self.y.mul(&squared.mul(z_inverse)) }
+        let y = self.y.times(&squared.mul(z_inverse)).negate_where::<2>(if self.is_negative { 0xff } else { 0 });
+        Affine { x: self.x.times(&squared).reduce(), y: y.reduce() }
     }
 }

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::__m512i;
 
-use super::field::Fe;
+use super::field::{Factor, Fe};
 use super::input::{Column, GROUPS_MAX, JOBS_MAX, LANES, invert_all};
 use super::point::{Affine, Jacobian, normalize, odd_multiples};
 use super::recode::Digits;
@@ -41,7 +41,7 @@ pub(super) fn verify<C: Weierstrass>(
     assert!(jobs.len() <= JOBS_MAX && jobs.len() == results.len(), "the caller cuts jobs to size");
     let group_count = jobs.len().div_ceil(LANES);
     let mut groups = [const { None::<Group<C>> }; GROUPS_MAX];
-    let mut inverses = [Fe::splat(&<C::Order as Modulus>::ONE); GROUPS_MAX];
+    let mut inverses = [Fe::one().factor(); GROUPS_MAX];
     for ((jobs, group), inverse) in jobs.chunks(LANES).zip(&mut groups).zip(&mut inverses) {
         let (loaded, s) = load_group::<C>(jobs);
         *group = Some(loaded);
@@ -51,12 +51,12 @@ pub(super) fn verify<C: Weierstrass>(
 
     let blank = Affine::<C>::generator();
     let mut multiples = [[blank; KEY_ENTRIES]; GROUPS_MAX];
-    let mut ratios = [[Fe::zero(); KEY_ENTRIES]; GROUPS_MAX];
-    let mut z_inverses = [Fe::zero(); GROUPS_MAX];
+    let mut ratios = [[Fe::one().factor(); KEY_ENTRIES]; GROUPS_MAX];
+    let mut z_inverses = [Fe::one().factor(); GROUPS_MAX];
     for (at, group) in groups.iter_mut().flatten().enumerate() {
         // r and the digest are integers, the inverse is in Montgomery's form: so are the products integers.
-        group.key_digits = Some(Digits::new(&group.r.mul(&inverses[at]).canonical()));
-        group.generator_digits = Some(Digits::new(&group.digest.mul(&inverses[at]).canonical()));
+        group.key_digits = Some(Digits::new(&group.r.times(&inverses[at]).canonical()));
+        group.generator_digits = Some(Digits::new(&group.digest.times(&inverses[at]).canonical()));
         z_inverses[at] = odd_multiples(&group.key, &mut multiples[at], &mut ratios[at]);
     }
     invert_all(&mut z_inverses[..group_count]);
@@ -66,7 +66,7 @@ pub(super) fn verify<C: Weierstrass>(
         normalize(&mut multiples[at], &ratios[at], z_inverses[at]);
         let table = rows(&multiples[at]);
         let sum = double_multiply(group, &table, generator);
-        let (valid, unclear) = (accept(group, &sum), sum.z.zero_mask());
+        let (valid, unclear) = (accept(group, &sum), sum.z.clean().acc().zero_mask());
         let lanes = jobs[at * LANES..].iter().zip(&mut results[at * LANES..]).take(LANES);
         for (lane, (job, result)) in lanes.enumerate() {
             let has = |mask: u8| mask >> lane & 1 == 1;
@@ -77,7 +77,7 @@ pub(super) fn verify<C: Weierstrass>(
 
 /// Loads up to eight jobs. Also returns s in Montgomery's form, one where the lane is idle or refused.
 #[target_feature(enable = "avx512ifma")]
-fn load_group<C: Weierstrass>(jobs: &[Verification<'_>]) -> (Group<C>, Fe<C::Order>) {
+fn load_group<C: Weierstrass>(jobs: &[Verification<'_>]) -> (Group<C>, Factor<C::Order>) {
     let order = &<C::Order as Modulus>::WORDS;
     let prime = &<C::Field as Modulus>::WORDS;
     let wrap = bignum::subtract(prime, order);
@@ -99,11 +99,11 @@ fn load_group<C: Weierstrass>(jobs: &[Verification<'_>]) -> (Group<C>, Fe<C::Ord
     if let Some(twist) = C::TWIST {
         (x, y) = (x.mul(&Fe::splat(&twist.x)), y.mul(&Fe::splat(&twist.y)));
     }
-    let key = Affine::<C> { x, y };
+    let key = Affine::<C> { x: x.clean(), y: y.clean() };
     sound &= key.on_curve_mask();
     let generator = Affine::<C>::generator();
     let key = Affine { x: generator.x.select(sound, &key.x), y: generator.y.select(sound, &key.y) };
-    let s = Fe::splat(&<C::Order as Modulus>::ONE).select(sound, &s.load::<C::Order>().to_montgomery());
+    let s = Fe::one().factor().select(sound, &s.load::<C::Order>().to_montgomery());
     let (digest, r) = (digest.load(), r.load());
     (Group { sound, r_may_wrap, digest, r, key, key_digits: None, generator_digits: None }, s)
 }
@@ -164,7 +164,7 @@ fn accept<C: Weierstrass>(group: &Group<C>, sum: &Jacobian<C>) -> u8 {
         if let Some(twist) = C::TWIST {
             x = x.mul(&Fe::splat(&twist.x));
         }
-        x.times(&z_squared).minus(&sum.x.acc()).plus_primes::<2>().carry().zero_mask()
+        x.times(&z_squared).minus(&sum.x.acc()).plus_primes::<2>().zero_mask()
     };
     let r = Fe::<C::Field>::from_limbs(*group.r.limbs());
     let mut valid = equals(r);
