@@ -28,8 +28,8 @@ usage: cargo xtask <task>
   socketcan [FOLDER]   the live CAN bus in user-mode Linux, whose kernel has CAN, against candump; FOLDER is where the
                        Debian packages user-mode-linux, busybox-static and can-utils are unpacked, if not installed
   rtl build            the simulator of the P-256 engine, by Verilator; prints where it is
-  rtl test             builds it and tests it, in seconds
-  rtl test long        200 signatures made and verified, and Wycheproof, in minutes
+  rtl test             builds it and tests it
+  rtl calls            200 messages signed and verified, and the cycles that takes
   rtl area             cells of the engine in a 7-series FPGA, by Yosys
   lint                 format, tidy, licences, clippy, documentation, generated documents
   test                 all tests: of every crate, no-std link, fuzz corpora, and tshark where it is installed
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
         ["socketcan", packages] => socketcan::run(&root, Path::new(packages)),
         ["rtl", "build"] => rtl::build(&root).map(drop),
         ["rtl", "test"] => rtl::test(&root),
-        ["rtl", "test", "long"] => rtl::long_test(&root),
+        ["rtl", "calls"] => rtl::calls(&root),
         ["rtl", "area"] => rtl::area(&root),
         ["lint"] => ci::lint(&root),
         ["test"] => test::run(&root),

@@ -23,9 +23,9 @@ const PACKAGES: &str = "verilator g++ make";
 /// Names the simulator for the tests and for everybody else who runs it.
 const SIMULATOR: &str = "CHRONOSEAL_RTL";
 
-/// The tests of `crates/xtask/tests/rtl`; on demand only, since they need the simulator.
-#[rustfmt::skip]
-const TESTS: &[&str] = &["cargo", "test", "--quiet", "--locked", "--package", "xtask", "--test", "rtl", "--"];
+/// The tests of `crates/xtask/tests/rtl`; on demand only, since they need the simulator. With the features of
+/// `cargo test --workspace`, so that nothing is built twice.
+const TESTS: &[&str] = &["cargo", "test", "--quiet", "--workspace", "--locked", "--test", "rtl", "--"];
 
 /// True if the simulator can be built here.
 pub(crate) fn is_possible(root: &Path) -> bool {
@@ -39,14 +39,14 @@ pub(crate) fn build(root: &Path) -> Result<PathBuf, Failure> {
     Ok(simulator)
 }
 
-/// Builds the simulator and runs the tests that take seconds.
+/// Builds the simulator and runs all tests but that.
 pub(crate) fn test(root: &Path) -> TaskResult {
-    run_tests(root, &["--ignored", "--skip", "long::"])
+    run_tests(root, &["--ignored", "--skip", "calls::"])
 }
 
-/// Builds the simulator and runs what takes minutes: 200 signatures made and verified, and Wycheproof.
-pub(crate) fn long_test(root: &Path) -> TaskResult {
-    run_tests(root, &["--ignored", "--nocapture", "--test-threads", "1", "long::"])
+/// Builds the simulator and has 200 messages signed and verified, which prints what that takes.
+pub(crate) fn calls(root: &Path) -> TaskResult {
+    run_tests(root, &["--ignored", "--nocapture", "calls::"])
 }
 
 fn run_tests(root: &Path, arguments: &[&str]) -> TaskResult {
