@@ -8,13 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{Duration, Node, NodeId, Oscillator, PortId, StreamId};
 use chronoseal_crypto::symmetric::Key128;
+use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
 use chronoseal_media::can::{
     BusStatistics, CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, GatewayConfig, GatewayRoute, IdFilter,
     QueueOrder,
 };
 use chronoseal_media::medium::Attachment;
 use chronoseal_nodes::CanStation;
-use chronoseal_nodes::can_station::{ListenerConfig, MessageProtection, ReplayConfig, StationConfig, TalkerConfig};
+use chronoseal_nodes::can_station::{
+    ListenerConfig, MessageProtection, ReplayConfig, StationConfig, SyncConfig, TalkerConfig,
+};
 use chronoseal_scenario::plan::{BackgroundPlan, CanPlan, CanProtectionKind, MessagePlan};
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, ExtendedId, StandardId};
 
@@ -161,8 +164,29 @@ pub fn node(plan: &CanPlan, id: NodeId) -> Result<Box<dyn Node + Send>, String> 
                 start: recording.start,
             })
             .collect(),
+        synchronisation: synchronisation(plan, id),
     };
     Ok(Box::new(CanStation::new(config, agent::agent(plan, id)?)))
+}
+
+/// How a node comes to trip and reset counters. Every run is the first trip: nothing is stored from one to the next.
+fn synchronisation(plan: &CanPlan, id: NodeId) -> Option<SyncConfig> {
+    let freshness = plan.freshness.as_ref()?;
+    let is_master = freshness.master == id;
+    let stream = plan.freshness_stream();
+    let profile = SecOcProfile::profile_3();
+    let FreshnessFormat::TripReset(layout) = profile.freshness() else { return None };
+    (is_master || freshness.slaves.contains(&id)).then(|| SyncConfig {
+        is_master,
+        stream,
+        id: freshness.id,
+        period: freshness.period,
+        layout,
+        tag_bits: profile.tag_bits(),
+        key: (!freshness.under_group_key).then(|| Key128::from_array(seeded(plan, Purpose::Key, u64::from(stream.0)))),
+        data_id: stream.0,
+        last_trip: 0,
+    })
 }
 
 /// The node that takes note of a recording's frames: all others receive them at the same time.
@@ -211,7 +235,7 @@ pub fn statistics(plan: &CanPlan, network: &CanNetwork) -> BusStatistics {
 /// What a frame on the bus is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CanDescription {
-    /// A message, a recording, or [`StreamId::NONE`] for a frame of a key exchange.
+    /// A message, a recording, the synchronisation message, or [`StreamId::NONE`] for a frame of a key exchange.
     pub stream: StreamId,
     /// Who sends it.
     pub sender: Option<NodeId>,
@@ -242,6 +266,14 @@ impl CanDescriber {
                 deadline: Some(message.deadline),
             };
             by_id.insert(message.id, described);
+        }
+        if let Some(freshness) = &plan.freshness {
+            let described = CanDescription {
+                stream: plan.freshness_stream(),
+                sender: Some(freshness.master),
+                deadline: Some(freshness.period),
+            };
+            by_id.insert(freshness.id, described);
         }
         Self { by_id }
     }

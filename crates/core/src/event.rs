@@ -40,7 +40,7 @@ pub enum EventKind {
     Delivered,
     /// A frame was thrown away, with the reason.
     Discarded(DiscardReason),
-    /// A scheduled frame was absent from its slot.
+    /// A scheduled frame was absent from its slot, or a synchronisation message did not come in time.
     Missing,
     /// A frame left its sender after the slot had begun; `value` is by how much [ps].
     SentLate,
@@ -81,7 +81,7 @@ pub enum EventKind {
     ErrorPassive,
     /// A CAN controller went off its bus.
     BusOff,
-    /// A message was due and not sent, because there is no key yet to protect it with.
+    /// A message was due and not sent, because there is no key or freshness value yet to protect it with.
     Withheld,
 }
 

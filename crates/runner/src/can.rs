@@ -14,6 +14,9 @@ use chronoseal_wire::can::CanFrameView;
 
 use crate::{Run, versions};
 
+/// Data of the synchronisation message: one classical frame [byte].
+const SYNC_LEN: u32 = 8;
+
 /// Simulates a plan on a CAN bus and keeps every row.
 ///
 /// # Errors
@@ -258,5 +261,17 @@ fn streams(plan: &CanPlan) -> Vec<StreamMeta> {
         replayable: true,
         authenticated: false,
     });
-    messages.chain(background).collect()
+    let synchronisation = plan.freshness.as_ref().map(|freshness| StreamMeta {
+        name: "freshness".into(),
+        sender: freshness.master.0,
+        receivers: freshness.slaves.iter().map(|node| node.0).collect(),
+        class: "synchronisation".into(),
+        period_ns: freshness.period.as_ns(),
+        frame_len: SYNC_LEN,
+        secured_len: SYNC_LEN,
+        protection: "secoc-sync".into(),
+        replayable: false,
+        authenticated: true,
+    });
+    messages.chain(background).chain(synchronisation).collect()
 }

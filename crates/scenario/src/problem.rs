@@ -121,6 +121,8 @@ codes! {
     BadAddress = "scenario::bad-address",
     /// A group that cannot exchange a key so.
     BadGroup = "scenario::bad-group",
+    /// Trips and resets that nobody counts, or not everybody can follow.
+    BadFreshness = "scenario::bad-freshness",
     /// A schedule that does not fit the cluster cycle.
     DoesNotFit = "scenario::does-not-fit",
     /// A table of streams that cannot be read.

@@ -74,6 +74,9 @@ pub struct Spec {
     /// How the stations of a CAN bus come to a common key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_key: Option<GroupKeySpec>,
+    /// The master of trip and reset counters on a CAN bus, which SecOC profile 3 needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freshness: Option<FreshnessMasterSpec>,
     /// Attacks on Ethernet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = THREATS_MAX))]

@@ -163,3 +163,49 @@ fn a_group_spans_buses_across_a_gateway() {
     let frames = |bus| network.statistics(bus).map_or(0, |statistics| statistics.frames);
     assert!(frames(0).abs_diff(frames(1)) <= 2, "{} and {}", frames(0), frames(1));
 }
+
+const JASPAR: &str = "[[protections]]\nname = \"jaspar\"\nsecoc = { profile = 3 }\n\
+    [[messages]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\"]\nid = \"0x100\"\nlength = \"4B\"\n\
+    period = \"10ms\"\noffset = \"1ms\"\nprotection = \"jaspar\"\n";
+
+#[test]
+fn profile_3_follows_the_orchestrator_by_every_scheme() {
+    for scheme in ["full-tree", "without-orchestrator", "symmetric"] {
+        let plan = plan(3, scheme, "hardened", "fourq", JASPAR);
+        let (counted, _) = run(&plan);
+        // Synchronisation messages are sent by the orchestrator and taken by both ends of the message.
+        assert!(counted.of(0, "sent") >= 25, "{scheme}: {}", counted.of(0, "sent"));
+        let (sent, withheld) = (counted.of(1, "sent"), counted.of(1, "withheld"));
+        assert!(sent >= 250 && sent + withheld >= 299, "{scheme}: {sent} sent, {withheld} withheld");
+        assert_eq!(counted.of(1, "delivered"), counted.of(0, "sent"), "{scheme}");
+        assert_eq!(counted.of(2, "delivered"), sent + counted.of(0, "sent"), "{scheme}");
+    }
+}
+
+#[test]
+fn profile_3_goes_on_under_a_new_key() {
+    let more = format!("{JASPAR}[[nodes]]\nname = \"late\"\n");
+    let mut plan = plan(3, "without-orchestrator", "hardened", "fourq", &more);
+    let group = plan.group_key.as_mut().expect("a group");
+    let removed = chronoseal_scenario::plan::GroupChange { at: Duration::from_s(1), member: NodeId(3), returns: false };
+    group.changes.push(removed);
+    let (counted, _) = run(&plan);
+    assert_eq!(counted.of(1, "key-installed"), 2);
+    let sent = counted.of(1, "sent");
+    assert!(sent >= 280, "{sent}");
+    let taken = counted.of(2, "delivered");
+    assert!(taken + 2 >= sent + counted.of(0, "sent"), "{taken} of {sent} and the master's");
+}
+
+#[test]
+fn replayed_and_spoofed_messages_of_profile_3_are_stopped() {
+    let more = format!(
+        "{JASPAR}\
+         [[attacks]]\nname = \"spoofer\"\nkind = {{ spoof = {{ message = \"speed\" }} }}\nstart = \"1s\"\ncount = 20\n\
+         [[attacks]]\nname = \"replayer\"\nkind = {{ replay = {{ message = \"speed\" }} }}\nstart = \"1s\"\ncount = 20\n"
+    );
+    let (counted, _) = run(&plan(2, "without-orchestrator", "hardened", "fourq", &more));
+    assert_eq!((counted.of(3, "attacked"), counted.of(4, "attacked") >= 19), (20, true));
+    assert_eq!(counted.of(2, "delivered"), counted.of(1, "sent") + counted.of(0, "sent"));
+    assert!(counted.of(2, "discarded") >= 39, "{}", counted.of(2, "discarded"));
+}

@@ -138,6 +138,18 @@ fn bounds(plan: &CanPlan, is_secured: bool) -> Vec<Result<Duration, String>> {
             },
         );
     }
+    if let Some(freshness) = &plan.freshness {
+        set.insert(
+            freshness.id,
+            Message {
+                id: freshness.id,
+                wire_time: occupancy(freshness.id, FrameKind::Classical, 8),
+                period: freshness.period,
+                jitter: plan.nodes[freshness.master.index()].driver.max,
+                deadline: freshness.period,
+            },
+        );
+    }
     let other_frame = plan.group_key.as_ref().map_or(Duration::ZERO, |group| {
         let (kind, len) = match group.transport {
             Transport::Classical => (FrameKind::Classical, 8),

@@ -176,6 +176,11 @@ impl SyncSlave {
         self.current
     }
 
+    /// Layout, tag and data identifier.
+    pub const fn protection(&self) -> &SyncProtection {
+        &self.protection
+    }
+
     /// Messages taken and thrown away so far.
     pub const fn counters(&self) -> &Counters {
         &self.counters

@@ -6,10 +6,11 @@ use chronoseal_core::{
     Command, DiscardReason, Duration, Event, EventKind, LocalTime, NodeId, Output, Priority, StreamId, Transmit,
 };
 use chronoseal_crypto::symmetric::Key128;
-use chronoseal_frameauth::secoc::{Receiver, SecOcProfile, Transmitter};
+use chronoseal_frameauth::secoc::{FreshnessFormat, Receiver, SecOcProfile, Transmitter, TripReset};
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, Dlc, FrameKind};
 
 use super::PORT;
+use super::synchronisation::{Due, SyncConfig, Synchronisation};
 
 /// Bytes of the sequence number at the front of a message.
 const SEQUENCE_LEN: usize = 4;
@@ -27,6 +28,8 @@ pub struct StationConfig {
     pub listeners: Vec<ListenerConfig>,
     /// What it replays.
     pub replays: Vec<ReplayConfig>,
+    /// How it comes to trip and reset counters, if it needs them.
+    pub synchronisation: Option<SyncConfig>,
 }
 
 /// A periodic message of this station.
@@ -70,7 +73,7 @@ pub struct ListenerConfig {
 pub enum MessageProtection {
     /// Not at all.
     None,
-    /// By a SecOC profile whose freshness value is a counter, or that has none.
+    /// By a SecOC profile. Trip and reset counters come from [`StationConfig::synchronisation`].
     SecOc {
         /// Which.
         profile: SecOcProfile,
@@ -118,15 +121,25 @@ struct Replay {
 enum Working {
     Seal { talker: usize, due: LocalTime },
     Open { listener: usize, frame: CanFrame },
+    Announce,
+    Follow(CanFrame),
+}
+
+/// Who of a station takes a frame.
+#[derive(Clone, Copy)]
+enum Addressee {
+    Listener(usize),
+    Synchronisation,
 }
 
 pub(super) struct Application {
     talkers: Vec<Talker>,
     listeners: Vec<Listener>,
-    by_id: BTreeMap<CanId, usize>,
+    by_id: BTreeMap<CanId, Addressee>,
     replays: Vec<Replay>,
+    synchronisation: Option<Synchronisation>,
     started_at: Option<LocalTime>,
-    received: VecDeque<(usize, CanFrame)>,
+    received: VecDeque<(Addressee, CanFrame)>,
     events: VecDeque<Event>,
     working: Option<Working>,
 }
@@ -155,13 +168,21 @@ impl Application {
                 Listener { config, receiver, received: 0 }
             })
             .collect();
-        let by_id = listeners.iter().enumerate().map(|(index, listener)| (listener.config.id, index)).collect();
+        let synchronisation = config.synchronisation.map(Synchronisation::new);
+        let listened = synchronisation.as_ref().and_then(Synchronisation::listens_to);
+        let by_id = listeners
+            .iter()
+            .enumerate()
+            .map(|(index, listener)| (listener.config.id, Addressee::Listener(index)))
+            .chain(listened.map(|id| (id, Addressee::Synchronisation)))
+            .collect();
         let replays = config.replays.into_iter().map(|config| Replay { config, next: 0, round: 0, sent: 0 }).collect();
         Self {
             talkers,
             listeners,
             by_id,
             replays,
+            synchronisation,
             started_at: None,
             received: VecDeque::new(),
             events: VecDeque::new(),
@@ -174,7 +195,10 @@ impl Application {
         self.working.is_some()
     }
 
-    pub(super) fn use_group_key(&mut self, key: &Key128) {
+    pub(super) fn use_group_key(&mut self, now: LocalTime, key: &Key128) {
+        if let Some(synchronisation) = &mut self.synchronisation {
+            synchronisation.use_group_key(now, key);
+        }
         for talker in &mut self.talkers {
             if let MessageProtection::SecOc { profile, key: None, data_id } = talker.config.protection {
                 talker.transmitter = Some(Transmitter::new(profile, key, data_id));
@@ -194,6 +218,9 @@ impl Application {
                 for talker in &mut self.talkers {
                     talker.due = now + talker.config.offset;
                 }
+                if let Some(synchronisation) = &mut self.synchronisation {
+                    synchronisation.start(now);
+                }
             }
             _ => self.started_at = None,
         }
@@ -204,13 +231,18 @@ impl Application {
             self.events.push_back(discard(DiscardReason::Malformed, StreamId::NONE, 0));
             return;
         };
-        let Some(&listener) = self.by_id.get(&view.id()) else { return };
+        let Some(&addressee) = self.by_id.get(&view.id()) else { return };
         if self.received.len() == RECEIVED_MAX {
-            let stream = self.listeners[listener].config.stream;
+            let stream = match addressee {
+                Addressee::Listener(listener) => self.listeners[listener].config.stream,
+                Addressee::Synchronisation => {
+                    self.synchronisation.as_ref().map_or(StreamId::NONE, Synchronisation::stream)
+                }
+            };
             self.events.push_back(discard(DiscardReason::QueueFull, stream, 0));
             return;
         }
-        self.received.push_back((listener, view.to_frame()));
+        self.received.push_back((addressee, view.to_frame()));
     }
 
     pub(super) fn poll(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
@@ -220,28 +252,82 @@ impl Application {
         match self.working.take() {
             Some(Working::Seal { talker, due }) => return self.send(talker, due, now, buffer),
             Some(Working::Open { listener, frame }) => return Output::Event(self.open(listener, &frame)),
+            Some(Working::Announce) => return self.announce(now, buffer),
+            Some(Working::Follow(frame)) => return self.follow(now, &frame),
             None => {}
         }
-        if let Some((listener, frame)) = self.received.pop_front() {
-            if let Some(receiver) = &self.listeners[listener].receiver {
-                let work = receiver.protection().work(self.listeners[listener].config.len);
-                self.working = Some(Working::Open { listener, frame });
-                return Output::Work(work);
-            }
-            return Output::Event(self.open(listener, &frame));
+        if let Some((addressee, frame)) = self.received.pop_front() {
+            return self.take_in(addressee, frame, now);
         }
         if self.started_at.is_none() {
             return Output::Timeout(None);
         }
+        match self.synchronisation.as_mut().and_then(|synchronisation| synchronisation.poll(now)) {
+            Some(Due::Announce(work)) => {
+                self.working = Some(Working::Announce);
+                return Output::Work(work);
+            }
+            Some(Due::Tell(event)) => return Output::Event(event),
+            None => {}
+        }
         if let Some(output) = self.talk(now, buffer).or_else(|| self.replay(now, buffer)) {
             return output;
         }
+        self.idle()
+    }
+
+    /// A received frame: what it costs to check it, or what comes of it.
+    fn take_in(&mut self, addressee: Addressee, frame: CanFrame, now: LocalTime) -> Output {
+        let (work, working) = match addressee {
+            Addressee::Synchronisation => {
+                (self.synchronisation.as_ref().and_then(Synchronisation::checking), Working::Follow(frame))
+            }
+            Addressee::Listener(index) => {
+                let Listener { config, receiver, .. } = &self.listeners[index];
+                let work = receiver.as_ref().map(|receiver| receiver.protection().work(config.len));
+                (work, Working::Open { listener: index, frame })
+            }
+        };
+        match (work, addressee) {
+            (Some(work), _) => {
+                self.working = Some(working);
+                Output::Work(work)
+            }
+            (None, Addressee::Synchronisation) => self.follow(now, &frame),
+            (None, Addressee::Listener(index)) => Output::Event(self.open(index, &frame)),
+        }
+    }
+
+    /// The synchronisation message that was paid for.
+    fn announce(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
+        match self.synchronisation.as_ref().and_then(|synchronisation| synchronisation.announcement().ok()) {
+            Some((frame, event)) => {
+                self.events.push_back(event);
+                transmit(&frame, now, buffer)
+            }
+            None => self.idle(),
+        }
+    }
+
+    fn follow(&mut self, now: LocalTime, frame: &CanFrame) -> Output {
+        match &mut self.synchronisation {
+            Some(synchronisation) => Output::Event(synchronisation.follow(now, frame)),
+            None => self.idle(),
+        }
+    }
+
+    fn epoch(&self) -> Option<TripReset> {
+        self.synchronisation.as_ref()?.current()
+    }
+
+    fn idle(&self) -> Output {
         Output::Timeout(self.next_due())
     }
 
     fn next_due(&self) -> Option<LocalTime> {
         let started_at = self.started_at?;
         let talkers = self.talkers.iter().map(|talker| talker.due);
+        let talkers = talkers.chain(self.synchronisation.as_ref().map(Synchronisation::due));
         talkers.chain(self.replays.iter().filter_map(|replay| replay.due(started_at))).min()
     }
 
@@ -253,26 +339,23 @@ impl Application {
             .enumerate()
             .filter(|(_, talker)| talker.due <= now)
             .min_by_key(|(index, talker)| (talker.due, *index))?;
+        let epoch = self.epoch();
         let talker = &mut self.talkers[index];
         let due = talker.due;
         talker.due += talker.config.period;
         match (&talker.config.protection, &talker.transmitter) {
-            (MessageProtection::SecOc { .. }, None) => {
-                // No key yet: what cannot be protected is not sent.
-                let event = Event::of(EventKind::Withheld, talker.config.stream, talker.sequence);
-                talker.sequence += 1;
-                Some(Output::Event(event))
-            }
-            (_, Some(transmitter)) => {
+            (MessageProtection::SecOc { .. }, Some(transmitter)) if epoch.is_some() || !needs_epoch(transmitter) => {
                 let work = transmitter.protection().work(talker.config.len);
                 self.working = Some(Working::Seal { talker: index, due });
                 Some(Output::Work(work))
             }
-            (MessageProtection::None, None) => Some(self.send(index, due, now, buffer)),
+            (MessageProtection::SecOc { .. }, _) => Some(Output::Event(talker.withheld())),
+            (MessageProtection::None, _) => Some(self.send(index, due, now, buffer)),
         }
     }
 
     fn send(&mut self, index: usize, due: LocalTime, now: LocalTime, buffer: &mut [u8]) -> Output {
+        let epoch = self.epoch();
         let talker = &mut self.talkers[index];
         let config = &talker.config;
         let mut data = [0; 64];
@@ -281,10 +364,10 @@ impl Application {
         data[..sequence_len].copy_from_slice(&talker.sequence.to_be_bytes()[8 - sequence_len..]);
         let len = match &mut talker.transmitter {
             None => config.len,
-            Some(transmitter) => match transmitter.seal(&mut data, config.len, None) {
+            Some(transmitter) => match transmitter.seal(&mut data, config.len, epoch) {
                 Ok(len) => len,
-                // Its freshness value is used up: what cannot be protected is not sent.
-                Err(_) => return Output::Event(Event::of(EventKind::Withheld, config.stream, talker.sequence)),
+                // Its freshness value is used up.
+                Err(_) => return Output::Event(talker.withheld()),
             },
         };
         // A length between two that FD has is filled up to the next one.
@@ -311,6 +394,7 @@ impl Application {
     }
 
     fn open(&mut self, index: usize, frame: &CanFrame) -> Event {
+        let epoch = self.epoch();
         let Listener { config, receiver, received } = &mut self.listeners[index];
         let data = frame.data();
         let Some(payload) = data.get(..config.len) else { return discard(DiscardReason::TooShort, config.stream, 0) };
@@ -322,13 +406,22 @@ impl Application {
             (_, Some(receiver)) => {
                 // What the bus added to fill up the frame comes off first.
                 let len = config.len + receiver.protection().profile().overhead();
-                let opened = data.get(..len).ok_or(DiscardReason::TooShort).and_then(|pdu| receiver.open(pdu, None));
+                let opened = data.get(..len).ok_or(DiscardReason::TooShort).and_then(|pdu| receiver.open(pdu, epoch));
                 match opened {
                     Ok(_) => Event::of(EventKind::Delivered, config.stream, sequence),
                     Err(reason) => discard(reason, config.stream, sequence),
                 }
             }
         }
+    }
+}
+
+impl Talker {
+    /// No key or no freshness value: what cannot be protected is not sent.
+    fn withheld(&mut self) -> Event {
+        let event = Event::of(EventKind::Withheld, self.config.stream, self.sequence);
+        self.sequence += 1;
+        event
     }
 }
 
@@ -346,6 +439,10 @@ fn transmit(frame: &CanFrame, now: LocalTime, buffer: &mut [u8]) -> Output {
 
 fn discard(reason: DiscardReason, stream: StreamId, sequence: u64) -> Event {
     Event::of(EventKind::Discarded(reason), stream, sequence)
+}
+
+fn needs_epoch(transmitter: &Transmitter) -> bool {
+    matches!(transmitter.protection().profile().freshness(), FreshnessFormat::TripReset(_))
 }
 
 /// The sequence number at the front of a message's data.

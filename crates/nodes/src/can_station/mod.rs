@@ -6,8 +6,13 @@
 //!
 //! A message carries the low bytes of its sequence number, big-endian, at the front of its data (four, or as many as it
 //! has room for), so that its receivers know which one they have.
+//!
+//! Where a SecOC profile takes its freshness from trips and resets, one station counts them and sends a synchronisation
+//! message each reset cycle, and the others follow ([`SyncConfig`]). What needs counters that are not there yet is
+//! withheld by its sender and discarded by its receiver; a synchronisation message that does not come is an event.
 
 mod application;
+mod synchronisation;
 
 #[cfg(test)]
 mod tests;
@@ -18,6 +23,7 @@ use chronoseal_groupkey::{GroupKey, Member, Orchestrator};
 
 use self::application::Application;
 pub use self::application::{ListenerConfig, MessageProtection, ReplayConfig, StationConfig, TalkerConfig};
+pub use self::synchronisation::SyncConfig;
 
 /// The only port of a station.
 const PORT: PortId = PortId(0);
@@ -56,11 +62,11 @@ impl CanStation {
     }
 
     /// Hands the application a key that the agent has taken into use since.
-    fn follow_agent(&mut self) {
+    fn follow_agent(&mut self, now: LocalTime) {
         let Some(group) = self.agent.as_ref().and_then(|agent| agent.key_in_use()) else { return };
         if self.epoch != Some(group.epoch) {
             self.epoch = Some(group.epoch);
-            self.application.use_group_key(&group.key);
+            self.application.use_group_key(now, &group.key);
         }
     }
 }
@@ -105,7 +111,7 @@ impl Node for CanStation {
                 Output::Timeout(at) => agent_wakes_at = at,
                 output => return output,
             }
-            self.follow_agent();
+            self.follow_agent(now);
         }
         match self.application.poll(now, frame) {
             Output::Timeout(at) => Output::Timeout(match (at, agent_wakes_at) {

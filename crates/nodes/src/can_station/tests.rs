@@ -29,12 +29,18 @@ fn talker(protection: MessageProtection) -> StationConfig {
         fill: vec![0xaa; 4],
         protection,
     };
-    StationConfig { node: NodeId(0), talkers: vec![talker], listeners: vec![], replays: vec![] }
+    StationConfig { node: NodeId(0), talkers: vec![talker], listeners: vec![], replays: vec![], synchronisation: None }
 }
 
 fn listener(protection: MessageProtection) -> StationConfig {
     let listener = ListenerConfig { stream: STREAM, id: id(), len: 4, counts_itself: false, protection };
-    StationConfig { node: NodeId(1), talkers: vec![], listeners: vec![listener], replays: vec![] }
+    StationConfig {
+        node: NodeId(1),
+        talkers: vec![],
+        listeners: vec![listener],
+        replays: vec![],
+        synchronisation: None,
+    }
 }
 
 /// What a station does at one time.
@@ -144,11 +150,156 @@ fn replays_a_recording_over_and_over_with_its_own_timing() {
         length: Duration::from_ms(5),
         start: Duration::from_ms(1),
     };
-    let config = StationConfig { node: NodeId(0), talkers: vec![], listeners: vec![], replays: vec![replay] };
+    let config = StationConfig {
+        node: NodeId(0),
+        talkers: vec![],
+        listeners: vec![],
+        replays: vec![replay],
+        synchronisation: None,
+    };
     let mut station = started(config);
     for ms in [1, 3, 6, 8, 11] {
         assert_eq!(drain(&mut station, at_ms(ms - 1)).wakes_at, Some(at_ms(ms)));
         station.handle_input(at_ms(ms), Input::Timeout).expect("time runs forwards");
         assert_eq!(drain(&mut station, at_ms(ms)).frames.len(), 1);
     }
+}
+
+const SYNC_STREAM: StreamId = StreamId(8);
+const SYNC_PERIOD_MS: i64 = 20;
+
+fn jaspar(key: Option<Key128>) -> MessageProtection {
+    MessageProtection::SecOc { profile: SecOcProfile::profile_3(), key, data_id: 7 }
+}
+
+fn synchronisation(is_master: bool, key: Option<Key128>) -> Option<SyncConfig> {
+    let FreshnessFormat::TripReset(layout) = FreshnessFormat::JASPAR else { panic!("it has counters") };
+    Some(SyncConfig {
+        is_master,
+        stream: SYNC_STREAM,
+        id: CanId::standard(0x010).expect("11 bits"),
+        period: Duration::from_ms(SYNC_PERIOD_MS),
+        layout,
+        tag_bits: 28,
+        key,
+        data_id: 8,
+        last_trip: 0,
+    })
+}
+
+fn key() -> Key128 {
+    Key128::from_array([7; 16])
+}
+
+/// A master that counts, a sender and a receiver that follow.
+fn trio() -> [CanStation; 3] {
+    let master = StationConfig {
+        node: NodeId(2),
+        talkers: vec![],
+        listeners: vec![],
+        replays: vec![],
+        synchronisation: synchronisation(true, Some(key())),
+    };
+    let follow = |config| StationConfig { synchronisation: synchronisation(false, Some(key())), ..config };
+    [master, follow(talker(jaspar(Some(key())))), follow(listener(jaspar(Some(key()))))].map(started)
+}
+
+/// The frame of the one station that has one to send at this time, and what it says.
+fn say(station: &mut CanStation, ms: i64) -> Done {
+    station.handle_input(at_ms(ms), Input::Timeout).expect("time runs forwards");
+    drain(station, at_ms(ms))
+}
+
+fn kinds(done: &Done) -> Vec<EventKind> {
+    done.events.iter().map(|event| event.kind).collect()
+}
+
+#[test]
+fn followers_of_a_master_believe_each_other_and_nothing_twice() {
+    let [mut master, mut sender, mut receiver] = trio();
+    let told = drain(&mut master, at_ms(0));
+    assert_eq!((told.frames.len(), told.work.len(), kinds(&told)), (1, 1, vec![EventKind::Sent]));
+    for station in [&mut sender, &mut receiver] {
+        let heard = hear(station, at_ms(1), &told.frames[0]);
+        assert_eq!((kinds(&heard), heard.work.len()), (vec![EventKind::Delivered], 1), "checking is charged");
+        let again = hear(station, at_ms(2), &told.frames[0]);
+        assert_eq!(kinds(&again), [EventKind::Discarded(DiscardReason::Replayed)], "the same message again");
+    }
+    let sent = say(&mut sender, 3);
+    assert_eq!(hear(&mut receiver, at_ms(4), &sent.frames[0]).events, [Event::of(EventKind::Delivered, STREAM, 0)]);
+    let replayed = hear(&mut receiver, at_ms(5), &sent.frames[0]);
+    assert_eq!(kinds(&replayed), [EventKind::Discarded(DiscardReason::Replayed)]);
+
+    // In the next reset cycle too, and an earlier synchronisation message takes nobody back.
+    let next = say(&mut master, SYNC_PERIOD_MS);
+    assert_eq!(kinds(&hear(&mut receiver, at_ms(21), &next.frames[0])), [EventKind::Delivered]);
+    let back = hear(&mut receiver, at_ms(22), &told.frames[0]);
+    assert_eq!(kinds(&back), [EventKind::Discarded(DiscardReason::FreshnessTooOld)]);
+    let replayed = hear(&mut receiver, at_ms(23), &sent.frames[0]);
+    assert_eq!(kinds(&replayed), [EventKind::Discarded(DiscardReason::Replayed)]);
+}
+
+#[test]
+fn a_receiver_that_missed_synchronisation_messages_is_back_with_the_next() {
+    let [mut master, mut sender, mut receiver] = trio();
+    let mut outcomes = Vec::new();
+    for cycle in 0..7 {
+        let told = say(&mut master, SYNC_PERIOD_MS * cycle);
+        let at = SYNC_PERIOD_MS * cycle;
+        hear(&mut sender, at_ms(at), &told.frames[0]);
+        // It hears the first one and the last one.
+        if cycle == 0 || cycle == 6 {
+            hear(&mut receiver, at_ms(at), &told.frames[0]);
+        }
+        let sent = say(&mut sender, at + 3);
+        let heard = hear(&mut receiver, at_ms(at + 4), sent.frames.last().expect("a message is due"));
+        outcomes.extend(heard.events.into_iter().filter(|event| event.stream == STREAM).map(|event| event.kind));
+    }
+    let lost = EventKind::Discarded(DiscardReason::TagMismatch);
+    let unknown = EventKind::Discarded(DiscardReason::FreshnessTooOld);
+    // Up to two resets apart are bridged; with four the flag is that of the cycle it knows, with others of none.
+    assert_eq!(outcomes[..3], [EventKind::Delivered; 3], "{outcomes:?}");
+    assert!(outcomes[3..6].iter().all(|kind| *kind == lost || *kind == unknown), "{outcomes:?}");
+    assert_eq!(outcomes[6], EventKind::Delivered, "{outcomes:?}");
+}
+
+#[test]
+fn without_a_master_messages_are_withheld_and_its_absence_is_told() {
+    let [_, mut sender, mut receiver] = trio();
+    assert_eq!(kinds(&drain(&mut sender, at_ms(3))), [EventKind::Withheld]);
+    assert_eq!(drain(&mut receiver, at_ms(3)).wakes_at, Some(at_ms(30)), "one and a half cycles");
+    let told = say(&mut receiver, 30);
+    assert_eq!(told.events, [Event::of(EventKind::Missing, SYNC_STREAM, 0)]);
+    assert_eq!(say(&mut receiver, 50).events, [Event::of(EventKind::Missing, SYNC_STREAM, 1)]);
+
+    // A message of somebody who is synchronised means nothing to one who is not.
+    let [mut master, mut other, _] = trio();
+    let sync = drain(&mut master, at_ms(0));
+    hear(&mut other, at_ms(1), &sync.frames[0]);
+    let sent = say(&mut other, 3);
+    let heard = hear(&mut receiver, at_ms(51), &sent.frames[0]);
+    assert_eq!(kinds(&heard), [EventKind::Discarded(DiscardReason::NotSynchronised)]);
+}
+
+#[test]
+fn a_forged_synchronisation_message_moves_nobody() {
+    let [mut master, mut sender, _] = trio();
+    let mut forged = drain(&mut master, at_ms(0)).frames.remove(0);
+    let last = forged.len() - 1;
+    forged[last] ^= 1;
+    let heard = hear(&mut sender, at_ms(1), &forged);
+    assert_eq!(kinds(&heard), [EventKind::Discarded(DiscardReason::TagMismatch)]);
+    assert_eq!(kinds(&say(&mut sender, 3)), [EventKind::Withheld], "still without counters");
+}
+
+#[test]
+fn until_there_is_a_group_key_the_master_says_that_it_cannot() {
+    let config = StationConfig {
+        synchronisation: synchronisation(true, None),
+        ..StationConfig { talkers: vec![], ..talker(MessageProtection::None) }
+    };
+    let mut master = started(config);
+    let done = drain(&mut master, at_ms(0));
+    assert_eq!(done.events, [Event::of(EventKind::Withheld, SYNC_STREAM, 0)]);
+    assert!(done.frames.is_empty());
 }

@@ -2,14 +2,14 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_crypto::suite::SuiteName;
-use chronoseal_frameauth::secoc::SecOcProfile;
+use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
 use chronoseal_groupkey::{Installation, OrchestrationSigning, Profile, Scheme, Transport};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId, FrameKind};
 
 use super::{ClockPlan, Jitter, PlatformId, PlatformPlan, ProtectionId};
 
 /// A checked scenario on one CAN bus. Indices are identifiers: `nodes[i]` is `NodeId(i)`, `messages[i]` is
-/// `StreamId(i)`; the replayed recordings follow the messages as streams of their own.
+/// `StreamId(i)`; the replayed recordings follow the messages as streams of their own, and the synchronisation message them.
 #[derive(Clone, Debug)]
 pub struct CanPlan {
     /// Short name, used in file names.
@@ -32,6 +32,8 @@ pub struct CanPlan {
     pub protections: Vec<CanProtectionPlan>,
     /// How the stations come to a common key.
     pub group_key: Option<GroupKeyPlan>,
+    /// Who counts trips and resets, if a message needs them.
+    pub freshness: Option<FreshnessPlan>,
     /// Attacks, each by a node of its own, numbered after the stations.
     pub attacks: Vec<CanAttackPlan>,
     /// What operations cost, by platform; the one on which everything is free first.
@@ -164,6 +166,21 @@ pub struct GroupKeyPlan {
     pub changes: Vec<GroupChange>,
 }
 
+/// Trip and reset counters: who counts, and who follows.
+#[derive(Clone, Debug)]
+pub struct FreshnessPlan {
+    /// Who counts and sends the synchronisation message.
+    pub master: NodeId,
+    /// Who else sends or receives a message with these counters in its freshness value.
+    pub slaves: Vec<NodeId>,
+    /// The identifier of the synchronisation message.
+    pub id: CanId,
+    /// Distance of two synchronisation messages: the reset cycle.
+    pub period: Duration,
+    /// True if its key is the group key, false if it is drawn from the seed and everybody has it from the start.
+    pub under_group_key: bool,
+}
+
 /// An attack by a node of its own.
 #[derive(Clone, Debug)]
 pub struct CanAttackPlan {
@@ -235,6 +252,11 @@ impl CanPlan {
         StreamId((self.messages.len() + index) as u16)
     }
 
+    /// The number of the synchronisation message as a stream: behind the recordings.
+    pub fn freshness_stream(&self) -> StreamId {
+        self.background_stream(self.background.len())
+    }
+
     /// Data of a message with its protection [byte].
     pub fn secured_len(&self, message: &MessagePlan) -> usize {
         usize::from(message.len) + self.protection_of(message).kind.overhead()
@@ -253,6 +275,11 @@ impl CanProtectionKind {
             Self::None => 0,
             Self::SecOc { profile, .. } => profile.overhead(),
         }
+    }
+
+    /// True if its freshness value has trip and reset counters, which a master tells.
+    pub const fn needs_master(&self) -> bool {
+        matches!(self, Self::SecOc { profile, .. } if matches!(profile.freshness(), FreshnessFormat::TripReset(_)))
     }
 
     /// True if a frame recorded earlier passes again.

@@ -112,6 +112,7 @@ impl<'a> Resolver<'a> {
             ("background", spec.background.is_empty()),
             ("attacks", spec.attacks.is_empty()),
             ("group_key", spec.group_key.is_none()),
+            ("freshness", spec.freshness.is_none()),
         ];
         for (key, _) in misplaced.into_iter().filter(|(_, is_absent)| !is_absent) {
             self.report(

@@ -245,10 +245,29 @@ pub enum InstallationSpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecOcSpec {
-    /// 1: 24-bit MAC, 8-bit freshness. 2: 24-bit MAC, no freshness. 3: 28-bit MAC, 4-bit freshness.
+    /// 1: 24-bit MAC, 8-bit freshness. 2: 24-bit MAC, no freshness. 3: 28-bit MAC, 4-bit freshness from the trips and
+    /// resets of a master.
     #[schemars(range(min = 1, max = 3))]
     pub profile: u8,
     /// Where the key comes from. Default: the group key if the scenario has one, else the seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<SecOcKeySpec>,
+}
+
+/// Who counts trips and resets for SecOC profile 3, and the message that tells them to the others.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FreshnessMasterSpec {
+    /// The node that counts. Default: the orchestrator of the group key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub master: Option<String>,
+    /// Identifier of its synchronisation message in hexadecimal, 11 bits. Default: `"0x010"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Distance of two synchronisation messages, each of which begins a reset cycle; 1ms to 10s. Default: 100ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Quantity<Duration>>,
+    /// Where the key of the message comes from. Default: the group key if the scenario has one, else the seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<SecOcKeySpec>,
 }

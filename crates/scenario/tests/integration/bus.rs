@@ -1,5 +1,6 @@
 //! Scenarios on a CAN bus: what is accepted, and what a person sees for each thing that is wrong.
 
+use chronoseal_core::NodeId;
 use chronoseal_scenario::plan::CanProtectionKind;
 use chronoseal_scenario::{AnyPlan, Code, Files, load_any, load_can};
 
@@ -36,7 +37,7 @@ changes = [{ at = \"500ms\", remove = \"c\" }]
 pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("bus_streams", Code::WrongNetwork, "duration = \"1s\"", "duration = \"1s\"\nfidelity = \"timing\""),
     ("bus_hmac", Code::ChooseOne, "secoc = { profile = 1 }", "hmac = { hash = \"sha-256\", tag = \"16B\" }"),
-    ("bus_profile_3", Code::OutOfRange, "secoc = { profile = 1 }", "secoc = { profile = 3 }"),
+    ("bus_profile_4", Code::OutOfRange, "secoc = { profile = 1 }", "secoc = { profile = 4 }"),
     ("bus_id_too_large", Code::BadCanId, "id = \"0x100\"", "id = \"0x800\""),
     ("bus_id_decimal", Code::BadCanId, "id = \"0x100\"", "id = \"256\""),
     ("bus_id_twice", Code::BadCanId, "id = \"0x101\"", "id = \"0x100\""),
@@ -68,11 +69,54 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("bus_platform_file", Code::BadPlatform, "file = \"mine.toml\"", "file = \"none.toml\""),
 ];
 
+/// A message of profile 3, and the master that it needs, behind the rest of the scenario.
+const COUNTED: &str = "
+[[protections]]
+name = \"counted\"
+secoc = { profile = 3 }
+
+[[messages]]
+name = \"torque\"
+from = \"b\"
+to = [\"gate\"]
+id = \"0x102\"
+length = \"4B\"
+period = \"10ms\"
+protection = \"counted\"
+
+[freshness]
+master = \"gate\"
+period = \"50ms\"
+";
+
+/// As [`CASES`], with [`COUNTED`].
+pub(crate) const COUNTED_CASES: &[(&str, Code, &str, &str)] = &[
+    ("bus_counted_by_nobody", Code::BadFreshness, "[freshness]\nmaster = \"gate\"\nperiod = \"50ms\"\n", ""),
+    ("bus_counted_outside", Code::BadFreshness, "to = [\"gate\"]", "to = [\"rest\"]"),
+    ("bus_counted_master_removed", Code::BadFreshness, "master = \"gate\"", "master = \"c\""),
+    ("bus_counted_id_taken", Code::BadCanId, "master = \"gate\"", "id = \"0x101\""),
+    ("bus_counted_too_often", Code::OutOfRange, "period = \"50ms\"", "period = \"100us\""),
+    ("bus_counted_too_long", Code::OutOfRange, "duration = \"1s\"", "duration = \"60000s\""),
+    (
+        "bus_counted_length",
+        Code::BadFrameLength,
+        "length = \"4B\"\nperiod = \"10ms\"\nprotection = \"counted\"",
+        "length = \"5B\"\nperiod = \"10ms\"\nprotection = \"counted\"",
+    ),
+];
+
 #[test]
 fn every_problem_of_a_bus_is_shown_with_its_place() {
-    for (name, code, old, new) in CASES {
-        assert!(BUS.contains(old), "{name}: the scenario has no {old}");
-        let text = BUS.replacen(old, new, 1);
+    let counted = format!("{BUS}{COUNTED}");
+    // Who has no group has no orchestrator that could count.
+    let by_nobody =
+        counted.replacen(GROUP, "", 1).replacen("[[attacks]]\nname = \"mallory\"\nkind = \"reflected-share\"\n", "", 1);
+    let plain = CASES.iter().map(|case| (BUS, case));
+    let others =
+        COUNTED_CASES.iter().enumerate().map(|(index, case)| (if index == 0 { &*by_nobody } else { &*counted }, case));
+    for (bus, (name, code, old, new)) in plain.chain(others) {
+        assert!(bus.contains(old), "{name}: the scenario has no {old}");
+        let text = bus.replacen(old, new, 1);
         let problems = load_can("bus.toml", text.as_bytes(), &[], &Beside).expect_err(name);
         let codes: Vec<Code> = problems.list().iter().map(|problem| problem.code).collect();
         assert!(codes.contains(code), "{name}: {codes:?}");
@@ -97,6 +141,27 @@ fn the_whole_scenario_is_a_plan() {
     ));
     assert_eq!(plan.background[0].frames.len(), 2);
     assert_eq!(plan.platforms[2].cost("fourq-sign", 0).as_us_f64(), 1000.0);
+}
+
+#[test]
+fn messages_of_profile_3_have_a_master_and_slaves() {
+    let load = |text: String| {
+        load_can("bus.toml", text.as_bytes(), &[], &Beside).unwrap_or_else(|problems| panic!("{}", problems.render()))
+    };
+    let plan = load(format!("{BUS}{COUNTED}"));
+    let freshness = plan.freshness.as_ref().expect("a message needs it");
+    assert_eq!((freshness.master, &freshness.slaves[..]), (NodeId(0), &[NodeId(2)][..]));
+    assert_eq!((freshness.period.as_ms_f64(), freshness.under_group_key), (50.0, true));
+    assert_eq!(plan.freshness_stream().index(), plan.messages.len() + plan.background.len());
+    // The orchestrator counts if nobody else is named; where no message needs a master there is none.
+    let (without, _) = COUNTED.split_once("[freshness]").expect("it has the table");
+    assert_eq!(load(format!("{BUS}{without}")).freshness.map(|freshness| freshness.master), Some(NodeId(0)));
+    let unused = load(format!("{BUS}[freshness]\nmaster = \"a\"\n"));
+    assert!(
+        unused.freshness.is_none() && unused.notes.iter().any(|note| note.contains("master")),
+        "{:?}",
+        unused.notes
+    );
 }
 
 #[test]

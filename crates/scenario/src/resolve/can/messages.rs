@@ -111,7 +111,7 @@ impl Resolver<'_> {
         receivers
     }
 
-    fn can_id(&mut self, path: &[Step<'_>], text: &str, extended: bool) -> CanId {
+    pub(super) fn can_id(&mut self, path: &[Step<'_>], text: &str, extended: bool) -> CanId {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
         let raw = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+')));
         let (bits, largest) = if extended { (29, "0x1FFFFFFF") } else { (11, "0x7FF") };

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod background;
+mod freshness;
 mod group_key;
 mod messages;
 
@@ -62,8 +63,9 @@ impl Resolver<'_> {
         let messages = self.messages(&nodes, &protections);
         let background = self.background(&nodes, files);
         let group_key = self.group_key(&nodes, &background, duration);
+        let freshness = self.freshness(&nodes, &messages, &protections, group_key.as_ref(), duration);
         let attacks = self.attacks(&messages, duration);
-        let notes = messages
+        let mut notes: Vec<String> = messages
             .iter()
             .filter(|message| {
                 let kind = protections[usize::from(message.protection.0)].kind;
@@ -71,6 +73,9 @@ impl Resolver<'_> {
             })
             .map(|message| format!("Message {} is protected without freshness: it can be replayed.", message.name))
             .collect();
+        if spec.freshness.is_some() && freshness.is_none() {
+            notes.push("No message takes its freshness from a master: there is none.".into());
+        }
         Some(CanPlan {
             name: spec.name.clone(),
             description: spec.description.clone(),
@@ -82,6 +87,7 @@ impl Resolver<'_> {
             background,
             protections,
             group_key,
+            freshness,
             attacks,
             platforms,
             scenario_hash: spec.source.hash.clone(),
@@ -268,14 +274,14 @@ impl Resolver<'_> {
         match spec.profile {
             1 => counted,
             2 => SecOcProfile::profile_2(),
-            _ => {
+            3 => SecOcProfile::profile_3(),
+            other => {
                 self.report(
                     Code::OutOfRange,
                     at!["protections", i, "secoc", "profile"],
-                    "profile 3 takes its freshness from trips and resets, which a master spreads; scenarios have no \
-                     such master yet",
-                    "not in scenarios yet",
-                    "write `profile = 1`; the library `chronoseal-frameauth` has profile 3 with its master and slaves",
+                    format!("SecOC has no profile {other}"),
+                    "no such profile",
+                    "write `profile = 1`, 2 or 3",
                 );
                 counted
             }
