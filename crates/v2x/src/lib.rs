@@ -6,6 +6,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`coer`] | the encoding: [`coer::Reader`], [`coer::Writer`] |
+//! | [`pki`] | what stations and authorities say to each other: [`pki::EtsiTs102941Data`] |
 //! | [`types`] | the structures: [`types::Ieee1609Dot2Data`], [`types::Certificate`] |
 //!
 //! ```
@@ -26,4 +27,5 @@
 //! ```
 
 pub mod coer;
+pub mod pki;
 pub mod types;

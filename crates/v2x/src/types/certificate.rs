@@ -291,7 +291,7 @@ fn list<'a, T: Decode<'a>>(reader: &mut Reader<'a>, name: &'static str, min: usi
     reader.field(name, |reader| reader.list(min, T::decode))
 }
 
-fn optional_list<'a, T: Decode<'a>>(
+pub(crate) fn optional_list<'a, T: Decode<'a>>(
     reader: &mut Reader<'a>,
     preamble: &mut crate::coer::Preamble,
     name: &'static str,
@@ -299,7 +299,7 @@ fn optional_list<'a, T: Decode<'a>>(
     preamble.next().then(|| list(reader, name, 0)).transpose()
 }
 
-fn optional_with<'a, T>(
+pub(crate) fn optional_with<'a, T>(
     reader: &mut Reader<'a>,
     preamble: &mut crate::coer::Preamble,
     name: &'static str,
@@ -343,7 +343,7 @@ impl Encode for ToBeSignedCertificate<'_> {
     }
 }
 
-fn write_list<T: Encode>(writer: &mut Writer, what: &'static str, min: usize, list: &Option<Vec<T>>) {
+pub(crate) fn write_list<T: Encode>(writer: &mut Writer, what: &'static str, min: usize, list: &Option<Vec<T>>) {
     if let Some(list) = list {
         writer.list(what, min, list, |writer, element| element.encode(writer));
     }

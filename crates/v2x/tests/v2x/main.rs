@@ -1,3 +1,4 @@
 //! What the crate promises, a module per behaviour.
 
+mod pki_messages;
 mod real_samples;
