@@ -9,20 +9,26 @@
 //! | back end | keys lie in | notes |
 //! |---|---|---|
 //! | [`SoftwareHsm`] | files, sealed under the PIN | all operations, all curves |
+//! | [`Pkcs11Hsm`] | any PKCS#11 token | non-extractable; AES-CCM is put together on the host |
 
 mod capability;
+mod config;
 pub mod conformance;
 
 pub mod curve;
 mod error;
 mod key;
 mod ledger;
+pub mod pkcs11;
 pub mod software;
+pub mod worker;
 
 pub use capability::{Capabilities, Operation, Support};
+pub use config::BackEnd;
 pub use curve::{Curve, EcdsaSignature, PublicPoint, SharedX};
 pub use error::HsmError;
 pub use key::{ImportedKey, KeyHandle, KeyInfo, KeyKind, LABEL_LEN_MAX, Persistence};
+pub use pkcs11::{Pkcs11Config, Pkcs11Hsm};
 pub use software::SoftwareHsm;
 
 use std::ops::RangeInclusive;

@@ -188,6 +188,12 @@ pub(crate) fn check_signature(curve: Curve, signature: &EcdsaSignature) -> Resul
     Err(HsmError::InvalidArgument(format!("the signature is not of {}", curve::name(curve))))
 }
 
+/// Whether both halves are in 1..n.
+pub(crate) fn is_in_range(signature: &EcdsaSignature) -> bool {
+    let bytes = [signature.r.as_slice(), &signature.s].concat();
+    with_curve!(signature.curve, C => Signature::<C>::from_slice(&bytes).is_ok())
+}
+
 fn off_curve(curve: Curve) -> HsmError {
     HsmError::InvalidArgument(format!("the point is not on {}", curve::name(curve)))
 }

@@ -1,0 +1,94 @@
+//! Which back end, as a configuration file says it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::worker::Remote;
+use super::{Curve, Hsm, HsmError, Pkcs11Config, Pkcs11Hsm, SoftwareHsm};
+
+/// A back end and what it takes to find it. The PIN is never part of it.
+///
+/// ```
+/// use chronoseal_v2x_service::hsm::BackEnd;
+///
+/// let text = r#"{ "kind": "pkcs11", "module": "/usr/lib/softhsm/libsofthsm2.so", "token": "vehicle" }"#;
+/// let back_end: BackEnd = serde_json::from_str(text)?;
+/// assert!(matches!(back_end, BackEnd::Pkcs11 { predefined: None, .. }));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum BackEnd {
+    /// [`SoftwareHsm`]; a missing store is made.
+    Software {
+        /// Folder of the key files.
+        folder: PathBuf,
+        /// First and last handle of predefined P-256 pairs, made if they are missing.
+        #[serde(default)]
+        predefined: Option<(u32, u32)>,
+    },
+    /// [`Pkcs11Hsm`].
+    Pkcs11 {
+        /// The token's module.
+        module: PathBuf,
+        /// Label of the token.
+        token: String,
+        /// First and last handle of predefined P-256 pairs, made if they are missing.
+        #[serde(default)]
+        predefined: Option<(u32, u32)>,
+        /// Variables the module reads, as `SOFTHSM2_CONF`; a worker gets them.
+        #[serde(default)]
+        environment: BTreeMap<String, String>,
+    },
+}
+
+impl BackEnd {
+    /// Opens the device in this process.
+    ///
+    /// # Errors
+    /// Whatever the back end's own `open` returns.
+    pub fn open(&self, pin: &str) -> Result<Box<dyn Hsm>, HsmError> {
+        match self {
+            Self::Software { folder, predefined } => {
+                let mut hsm = SoftwareHsm::open_or_create(folder, pin)?;
+                if let Some((first, last)) = *predefined {
+                    hsm.provision(Curve::NistP256, first..=last)?;
+                }
+                Ok(Box::new(hsm))
+            }
+            // What the module reads from the environment is set already: by the daemon for its worker, or by the user.
+            Self::Pkcs11 { module, token, predefined, environment: _ } => {
+                let (module, token) = (module.clone(), token.clone());
+                let predefined = predefined.map(|(first, last)| first..=last);
+                let mut hsm = Pkcs11Hsm::open(&Pkcs11Config { module, token, predefined }, pin)?;
+                hsm.provision(Curve::NistP256)?;
+                Ok(Box::new(hsm))
+            }
+        }
+    }
+
+    /// What the environment of a worker needs besides this process's own.
+    pub(super) fn environment(&self) -> Option<&BTreeMap<String, String>> {
+        match self {
+            Self::Pkcs11 { environment, .. } => Some(environment),
+            Self::Software { .. } => None,
+        }
+    }
+
+    /// Opens the device in a process of its own where foreign code would otherwise run in this one; `program` is
+    /// `chronoseal-hsm-worker`.
+    ///
+    /// # Errors
+    /// As [`BackEnd::open`], and [`HsmError::Io`] if the program does not start.
+    pub fn open_apart(&self, program: impl Into<PathBuf>, pin: &str) -> Result<Box<dyn Hsm>, HsmError> {
+        match self {
+            Self::Pkcs11 { .. } => {
+                Ok(Box::new(Remote::start(program.into(), self.clone(), Zeroizing::new(pin.to_owned()))?))
+            }
+            Self::Software { .. } => self.open(pin),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! SoftHSM, through its module in a worker process.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use chronoseal_v2x_service::hsm::conformance::{self, Outcome};
+use chronoseal_v2x_service::hsm::worker::Remote;
+use chronoseal_v2x_service::hsm::{BackEnd, Curve, EcdsaSignature, Hsm, HsmError, KeyHandle, Persistence};
+use tempfile::TempDir;
+
+use crate::{WORKER, signal, skip};
+
+const PIN: &str = "4711";
+
+/// A token of its own for each test.
+struct Token {
+    folder: TempDir,
+    module: PathBuf,
+}
+
+impl Token {
+    /// `None` without SoftHSM.
+    fn new() -> Option<Self> {
+        let module = std::env::var_os("CHRONOSEAL_PKCS11_MODULE").map(PathBuf::from);
+        let places = ["/usr/lib/softhsm/libsofthsm2.so", "/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so"];
+        let module = module.or_else(|| places.iter().map(PathBuf::from).find(|path| path.exists()));
+        let Some(module) = module else {
+            skip("no SoftHSM: apt-get install softhsm2");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = folder.path().join("tokens");
+        fs::create_dir(&tokens).unwrap();
+        let text =
+            format!("directories.tokendir = {}\nobjectstore.backend = file\nlog.level = ERROR\n", tokens.display());
+        fs::write(folder.path().join("softhsm2.conf"), text).unwrap();
+        let token = Self { folder, module };
+        let made = Command::new("softhsm2-util")
+            .args(["--init-token", "--free", "--label", "vehicle", "--pin", PIN, "--so-pin", "12345678"])
+            .env("SOFTHSM2_CONF", token.configuration())
+            .output();
+        match made {
+            Ok(output) if output.status.success() => Some(token),
+            Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+            Err(error) => {
+                skip(&format!("no softhsm2-util: {error}"));
+                None
+            }
+        }
+    }
+
+    fn configuration(&self) -> String {
+        self.folder.path().join("softhsm2.conf").display().to_string()
+    }
+
+    fn back_end(&self, token: &str) -> BackEnd {
+        BackEnd::Pkcs11 {
+            module: self.module.clone(),
+            token: token.into(),
+            predefined: Some((0x40, 0x41)),
+            environment: BTreeMap::from([("SOFTHSM2_CONF".into(), self.configuration())]),
+        }
+    }
+
+    fn open(&self) -> Remote {
+        Remote::start(WORKER.into(), self.back_end("vehicle"), String::from(PIN).into()).unwrap()
+    }
+
+    fn refusal(&self, token: &str, pin: &str) -> Option<HsmError> {
+        Remote::start(WORKER.into(), self.back_end(token), String::from(pin).into()).err()
+    }
+
+    /// OpenSC's tool on the same token: a reader that is not ours.
+    fn opensc(&self, arguments: &[&str]) -> Option<String> {
+        let run = Command::new("pkcs11-tool")
+            .arg("--module")
+            .arg(&self.module)
+            .args(["--token-label", "vehicle", "--login", "--pin", PIN])
+            .args(arguments)
+            .env("SOFTHSM2_CONF", self.configuration())
+            .output();
+        match run {
+            Ok(output) => {
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                Some(String::from_utf8_lossy(&output.stdout).into_owned())
+            }
+            Err(error) => {
+                skip(&format!("no pkcs11-tool: {error}; apt-get install opensc"));
+                None
+            }
+        }
+    }
+}
+
+#[test]
+fn holds_the_whole_list() {
+    let Some(token) = Token::new() else { return };
+    let mut hsm = token.open();
+    let rows = conformance::run(&mut hsm);
+    println!("{}\n{}", hsm.capabilities().device, conformance::table(&[("pkcs11", &rows)]));
+    for row in &rows {
+        assert!(
+            !matches!(row.outcome, Outcome::Failed(_) | Outcome::Unsupported(_)),
+            "{}: {:?}",
+            row.operation,
+            row.outcome
+        );
+    }
+    assert_eq!(hsm.list().unwrap().len(), 2, "the predefined keys alone are left");
+}
+
+#[test]
+fn wrong_pin_token_and_module_are_told_apart() {
+    let Some(token) = Token::new() else { return };
+    assert_eq!(token.refusal("vehicle", "0000"), Some(HsmError::WrongPin));
+    let refused = token.refusal("tractor", PIN);
+    assert!(matches!(&refused, Some(HsmError::NoDevice(what)) if what.contains("vehicle")), "{refused:?}");
+    let no_module = BackEnd::Pkcs11 {
+        module: "/nonexistent.so".into(),
+        token: "vehicle".into(),
+        predefined: None,
+        environment: BTreeMap::new(),
+    };
+    let refused = Remote::start(WORKER.into(), no_module, String::from(PIN).into()).err();
+    assert!(matches!(refused, Some(HsmError::NoDevice(_))), "{refused:?}");
+}
+
+#[test]
+fn killed_in_the_middle_of_a_batch_it_is_back_within_a_second() {
+    let Some(token) = Token::new() else { return };
+    let mut hsm = token.open();
+    let kept = hsm.create_pair(Curve::NistP256, Persistence::Persistent, "enrolment").unwrap();
+    let lost = hsm.create_pair(Curve::NistP256, Persistence::Volatile, "ephemeral").unwrap();
+    let public = hsm.export_public(kept).unwrap();
+    let worker = hsm.worker_id().unwrap();
+    let signed = AtomicUsize::new(0);
+    let told = thread::scope(|scope| {
+        scope.spawn(|| {
+            while signed.load(Ordering::SeqCst) < 20 {
+                thread::yield_now();
+            }
+            signal(worker, "KILL");
+        });
+        loop_until_lost(&mut hsm, kept, &signed)
+    });
+    let HsmError::DeviceLost { persistent, volatile } = told else { panic!("{told:?}") };
+    assert_eq!(volatile, [lost]);
+    assert!(persistent.contains(&kept));
+    let since = Instant::now();
+    let recovery = hsm.recover().unwrap();
+    let signature = hsm.sign_digest(kept, &[5; 32]).unwrap();
+    let took = since.elapsed();
+    println!("{signed:?} signatures before the kill, recovered in {took:?}");
+    assert!(took < Duration::from_secs(1), "recovered in {took:?}");
+    assert_eq!(recovery.lost, [lost]);
+    assert_eq!(hsm.export_public(kept).unwrap(), public);
+    assert!(hsm.verify(&public, &[5; 32], &signature).unwrap());
+    assert_eq!(hsm.sign_digest(lost, &[5; 32]).err(), Some(HsmError::NotFound(lost)));
+}
+
+fn loop_until_lost(hsm: &mut Remote, key: KeyHandle, signed: &AtomicUsize) -> HsmError {
+    while signed.load(Ordering::SeqCst) < 1_000_000 {
+        if let Err(error) = hsm.sign_digest(key, &[5; 32]) {
+            return error;
+        }
+        signed.fetch_add(1, Ordering::SeqCst);
+    }
+    panic!("nobody killed it")
+}
+
+#[test]
+fn another_program_finds_the_key_by_its_handle_and_cannot_read_it() {
+    let Some(token) = Token::new() else { return };
+    let mut hsm = token.open();
+    let key = hsm.create_pair(Curve::NistP256, Persistence::Persistent, "enrolment").unwrap();
+    let public = hsm.export_public(key).unwrap();
+    let digest = [0x33; 32];
+    let (input, output) = (token.folder.path().join("digest"), token.folder.path().join("signature"));
+    fs::write(&input, digest).unwrap();
+    let id = key.to_string();
+    let path = |path: &Path| path.display().to_string();
+    let files = [path(&input), path(&output)];
+    let sign = ["--sign", "--mechanism", "ECDSA", "--id", &id, "--input-file", &files[0], "--output-file", &files[1]];
+    if token.opensc(&sign).is_none() {
+        return;
+    }
+    let bytes = fs::read(&output).unwrap();
+    let signature = EcdsaSignature { curve: Curve::NistP256, r: bytes[..32].to_vec(), s: bytes[32..].to_vec() };
+    assert!(hsm.verify(&public, &digest, &signature).unwrap());
+    let listed = token.opensc(&["--list-objects", "--type", "privkey", "--id", &id]).unwrap();
+    assert!(listed.contains("enrolment") && listed.contains("never extractable"), "{listed}");
+}
+
+#[test]
+fn persistent_keys_outlive_the_worker() {
+    let Some(token) = Token::new() else { return };
+    let mut hsm = token.open();
+    let pair = hsm.create_pair(Curve::NistP384, Persistence::Persistent, "ticket 9").unwrap();
+    let secret = hsm.create_symmetric(Persistence::Persistent, "response").unwrap();
+    let public = hsm.export_public(pair).unwrap();
+    let ciphertext = hsm.encrypt(secret, &[1; 12], b"hello").unwrap();
+    drop(hsm);
+    let mut hsm = token.open();
+    assert_eq!(hsm.export_public(pair).unwrap(), public);
+    assert_eq!(hsm.decrypt(secret, &[1; 12], &ciphertext).unwrap(), b"hello");
+    assert!(hsm.list().unwrap().iter().any(|key| key.handle == pair && key.label == "ticket 9"));
+}
