@@ -1,0 +1,45 @@
+//! Who listens and follows: what of the traffic can be put together again from what is on the air.
+//!
+//! The eavesdropper knows of each message what it says: a pseudonym, a time, a place, a speed and a direction, perhaps a
+//! size. Messages of one pseudonym are one vehicle's, for certain. Where a pseudonym ends, one that begins later may be
+//! the same vehicle: a Kalman filter of the first says where the vehicle would be, and of all such pairs those are taken
+//! that fit best all together. It never sees [`Heard::vehicle`]; the score does.
+
+mod assignment;
+mod kalman;
+mod score;
+mod shuffle;
+#[cfg(test)]
+mod tests;
+mod tracker;
+
+pub use kalman::Motion;
+pub use score::Score;
+pub use shuffle::reshuffle;
+pub use tracker::{Tracker, Tracks};
+
+use chronoseal_core::SimTime;
+
+use crate::road::{Dimensions, State};
+
+/// What a message says.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Observation {
+    /// When it was on the air.
+    pub at: SimTime,
+    /// Under which identity: the StationID, which changes with certificate and addresses.
+    pub pseudonym: u32,
+    /// Where, how fast and in which direction the vehicle says it is.
+    pub state: State,
+    /// Its size, if it tells.
+    pub dimensions: Option<Dimensions>,
+}
+
+/// A message as heard, with the vehicle it came from, which only the score looks at.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Heard {
+    /// What it says.
+    pub observation: Observation,
+    /// Who sent it, as an index into the trips.
+    pub vehicle: usize,
+}

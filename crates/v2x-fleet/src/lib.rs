@@ -1,0 +1,3 @@
+//! A fleet.
+pub mod eavesdropper;
+pub mod road;
