@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::{Failure, TaskResult, process, socketcan};
+use crate::{Failure, TaskResult, process, rtl, socketcan};
 
 /// Changed inputs for each fuzz target unless `FUZZ_MUTATIONS` says otherwise: seconds instead of a minute.
 const MUTATIONS: &str = "2000";
@@ -50,6 +50,12 @@ pub(crate) fn run(root: &Path) -> TaskResult {
         part("socketcan", socketcan::run(root, Path::new("/")));
     } else {
         eprintln!("== skipped: the live CAN bus where the kernel has CAN; user-mode-linux is not installed");
+    }
+    if rtl::is_possible(root) {
+        step("the simulated P-256 engine");
+        part("rtl", rtl::test(root));
+    } else {
+        eprintln!("== skipped: the simulated P-256 engine; verilator, g++ or make is not installed");
     }
     step("no-std link");
     part("no-std link", process::run(root, NO_STD_LINK));

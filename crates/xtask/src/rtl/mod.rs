@@ -39,8 +39,11 @@ pub(crate) fn build(root: &Path) -> Result<PathBuf, Failure> {
     Ok(simulator)
 }
 
-/// Builds the simulator and runs all tests but that.
+/// Has Yosys read the sources too, if it is there; builds the simulator and runs all tests but that.
 pub(crate) fn test(root: &Path) -> TaskResult {
+    if process::output(root, &["yosys", "-V"]).is_ok() {
+        area::read(root)?;
+    }
     run_tests(root, &["--ignored", "--skip", "calls::"])
 }
 

@@ -7,7 +7,7 @@ use crate::finding::Finding;
 const LINES_MAX: usize = 1000;
 
 /// What people write. Data, vectors, captures and generated schemas are left as they are.
-const WRITTEN: &[&str] = &["rs", "md", "toml", "sh", "cc", "h", "py", "js", "css", "html"];
+const WRITTEN: &[&str] = &["rs", "md", "toml", "sh", "cc", "h", "sv", "svh", "py", "js", "css", "html"];
 
 /// What must not appear, put together here so that this file passes its own check, and why.
 const FORBIDDEN: &[(&str, &str)] = &[

@@ -1,5 +1,6 @@
 //! Signatures made by the engine and judged by it.
 
+use p256::ProjectivePoint;
 use p256::ecdsa::signature::hazmat::{PrehashSigner, PrehashVerifier};
 use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
 
@@ -133,11 +134,8 @@ fn a_sum_at_infinity_is_no_signature() {
 #[test]
 #[ignore = "needs the simulator"]
 fn an_r_above_n_is_taken_modulo_n() {
-    // The x of the point is compared modulo n (FIPS 186-5 6.4.2): x = r + n < p for the first r from 1 that is an x so.
+    // The x of the point is compared modulo n (FIPS 186-5 6.4.2). Here x = r + n, below p as p - n has 127 bits.
     let mut device = Device::start();
-    let point = number("000000000000000000000000000000004319055358e8617b0c46353d039cdaae");
-    // p - n, the end of what such an r can be.
-    assert_eq!(crate::reference::sub_mod(number(crate::reference::P), number(N), [0xff; 32]), point);
     let (r, x_point) = (1..200u64)
         .find_map(|r| {
             let x = near(number(N), i64::try_from(r).unwrap());
@@ -145,11 +143,30 @@ fn an_r_above_n_is_taken_modulo_n() {
             p256::PublicKey::from_sec1_bytes(&compressed).ok().map(|point| (small(r), point.to_projective()))
         })
         .unwrap();
-    // R = u1 G + u2 Q with u1 = 1 and u2 = r w = 1: so e = w = 1 / r, and Q = R - G.
-    let w = inverse(&r);
-    let e = r;
-    let q = x_point - base(&small(1));
-    assert_eq!(device.status(request::VERIFY, &[&e, &r, &w, &coordinates(&q)]), status::OK);
+    assert_eq!(verify_at(&mut device, &x_point, &r), status::OK);
+}
+
+#[test]
+#[ignore = "needs the simulator"]
+fn an_r_that_differs_in_one_word_is_another() {
+    let (mut device, mut random) = (Device::start(), random(23));
+    let point = base(&any_number(&mut random));
+    let x = scalar(&coordinates(&point)[..32].try_into().unwrap());
+    assert_eq!(verify_at(&mut device, &point, &scalar_bytes(&x)), status::OK);
+    for word in 0..4 {
+        let mut difference = [0; 32];
+        difference[31 - 8 * word] = 1;
+        for r in [x + scalar(&difference), x - scalar(&difference)] {
+            assert_eq!(verify_at(&mut device, &point, &scalar_bytes(&r)), status::MISMATCH, "word {word}");
+        }
+    }
+}
+
+/// Has a signature verified whose sum is `point` whatever its `r`: R = u1 G + u2 Q with u1 = 1 and u2 = r w = 1, so with
+/// w = 1 / r, e = r and Q = R - G.
+fn verify_at(device: &mut Device, point: &ProjectivePoint, r: &Number) -> u8 {
+    let q = *point - base(&small(1));
+    device.status(request::VERIFY, &[r, r, &inverse(r), &coordinates(&q)])
 }
 
 #[test]
