@@ -213,7 +213,7 @@ fn sign_on_lanes(lanes: Lanes, curve: Curve, jobs: &[Signing<'_>], signatures: &
     let mut nonces = [ONE; JOBS_MAX];
     for (job, slot) in jobs.iter().zip(&mut nonces) {
         if bignum::is_scalar(&bignum::from_be_bytes(job.secret), order) {
-            *slot = nonce(job, order);
+            nonce(job, order, slot);
         }
     }
     lanes.sign(curve, jobs, &nonces[..jobs.len()], signatures);

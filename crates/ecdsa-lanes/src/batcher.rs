@@ -82,3 +82,52 @@ impl<J> Batcher<J> {
         self.jobs.drain(..)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_due_when_full_and_then_takes_no_more() {
+        let mut batcher = Batcher::new(3, 100);
+        for job in 0..3 {
+            assert!(!batcher.is_due(10));
+            batcher.push(job, 10).expect("there is room");
+        }
+        assert!(batcher.is_due(10));
+        assert_eq!(batcher.push(3, 10), Err(3));
+        assert_eq!(batcher.push_urgent(3, 10), Err(3));
+        assert_eq!(batcher.take().collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!((batcher.due_at(), batcher.is_due(u64::MAX)), (None, false));
+    }
+
+    #[test]
+    fn the_oldest_job_sets_the_deadline() {
+        let mut batcher = Batcher::new(8, 100);
+        batcher.push('a', 1000).expect("there is room");
+        batcher.push('b', 1060).expect("there is room");
+        assert_eq!(batcher.due_at(), Some(1100));
+        assert!(!batcher.is_due(1099) && batcher.is_due(1100));
+        assert_eq!(batcher.take().count(), 2);
+        batcher.push('c', 1200).expect("there is room");
+        assert_eq!(batcher.due_at(), Some(1300));
+    }
+
+    #[test]
+    fn an_urgent_job_takes_the_waiting_ones_along() {
+        let mut batcher = Batcher::new(8, 100);
+        batcher.push('a', 1000).expect("there is room");
+        batcher.push_urgent('b', 1010).expect("there is room");
+        assert_eq!(batcher.due_at(), Some(1010));
+        assert!(batcher.is_due(1010));
+        assert_eq!(batcher.jobs(), ['a', 'b']);
+    }
+
+    #[test]
+    fn a_wait_beyond_the_clock_and_a_batch_of_none_do_no_harm() {
+        let mut batcher = Batcher::new(0, u64::MAX);
+        batcher.push('a', 5).expect("zero counts as one");
+        assert_eq!(batcher.due_at(), Some(u64::MAX));
+        assert!(batcher.is_due(5));
+    }
+}

@@ -66,3 +66,26 @@ where
     let (r, s) = signature.split_bytes();
     Some(Signature { r: r.into(), s: s.into() })
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// x and y of the public key of a private one in range.
+    pub(crate) fn public(curve: Curve, secret: &[u8; 32]) -> [[u8; 32]; 2] {
+        match curve {
+            Curve::NistP256 => public_on::<NistP256>(secret),
+            Curve::BrainpoolP256r1 => public_on::<BrainpoolP256r1>(secret),
+        }
+    }
+
+    fn public_on<C>(secret: &[u8; 32]) -> [[u8; 32]; 2]
+    where
+        C: CurveArithmetic<FieldBytesSize = U32>,
+        AffinePoint<C>: FromSec1Point<C> + ToSec1Point<C>,
+    {
+        let key = ecdsa::elliptic_curve::SecretKey::<C>::from_slice(secret).expect("in range");
+        let encoded = key.public_key().to_sec1_point(false);
+        [encoded.x(), encoded.y()].map(|number| (*number.expect("not compressed")).into())
+    }
+}

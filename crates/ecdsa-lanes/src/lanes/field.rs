@@ -118,6 +118,7 @@ impl<M: Modulus, const CLEAN: bool> Number<M, CLEAN> {
 
     /// Squared `count` times.
     #[target_feature(enable = "avx512ifma")]
+    #[inline]
     pub(super) fn square_times(&self, count: u32) -> Factor<M> {
         let mut out = self.factor();
         for _ in 0..count {
@@ -129,26 +130,52 @@ impl<M: Modulus, const CLEAN: bool> Number<M, CLEAN> {
     /// To the power of a number everybody knows, four bits at a time; the time depends on nothing else.
     #[target_feature(enable = "avx512ifma")]
     pub(super) fn power(&self, exponent: &Words) -> Factor<M> {
+        let powers = self.powers();
+        let mut out = Self::one().factor();
+        for digit in digits(exponent) {
+            out = out.square_times(4);
+            if digit != 0 {
+                out = out.mul(&powers[digit]);
+            }
+        }
+        out
+    }
+
+    /// The first sixteen powers.
+    #[target_feature(enable = "avx512ifma")]
+    fn powers(&self) -> [Factor<M>; 16] {
         let mut powers = [self.factor(); 16];
         powers[0] = Self::one().factor();
         for at in 2..16 {
             powers[at] = if at % 2 == 0 { powers[at / 2].square() } else { powers[at - 1].mul(self) };
         }
-        let mut out = powers[0];
-        for at in (0..64).rev() {
-            let digit = exponent[at / 16] >> (at % 16 * 4) & 15;
-            out = out.square_times(4);
-            if digit != 0 {
-                out = out.mul(&powers[digit as usize]);
-            }
-        }
-        out
+        powers
     }
 
     /// `1 / self`, zero for zero (Fermat).
     #[target_feature(enable = "avx512ifma")]
     pub(super) fn invert(&self) -> Factor<M> {
         self.power(&M::MINUS_TWO)
+    }
+
+    /// `1 / self` and `1 / other`. Each waits for its last product most of the time, so that two take little longer
+    /// than one.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn invert_with<N: Modulus>(&self, other: &Factor<N>) -> (Factor<M>, Factor<N>) {
+        let powers = (self.powers(), other.powers());
+        let mut out = (Fe::<M>::one().factor(), Fe::<N>::one().factor());
+        for digits in digits(&M::MINUS_TWO).zip(digits(&N::MINUS_TWO)) {
+            for _ in 0..4 {
+                out = (out.0.square(), out.1.square());
+            }
+            if digits.0 != 0 {
+                out.0 = out.0.mul(&powers.0[digits.0]);
+            }
+            if digits.1 != 0 {
+                out.1 = out.1.mul(&powers.1[digits.1]);
+            }
+        }
+        out
     }
 
     /// Into Montgomery's form.
@@ -182,6 +209,11 @@ impl<M: Modulus, const CLEAN: bool> Number<M, CLEAN> {
         }
         Self(out, PhantomData)
     }
+}
+
+/// Digits of four bits, the highest first.
+fn digits(exponent: &Words) -> impl Iterator<Item = usize> {
+    (0..64).rev().map(|at| (exponent[at / 16] >> (at % 16 * 4) & 15) as usize)
 }
 
 impl<M: Modulus> Fe<M> {
@@ -372,7 +404,7 @@ impl<M: Modulus> Acc<M> {
         Number(out, PhantomData)
     }
 
-    /// Below the prime, from below 8.
+    /// Below the prime, from what [`reduce`](Self::reduce) takes.
     #[target_feature(enable = "avx512ifma")]
     #[inline]
     pub(super) fn canonical(&self) -> Fe<M> {
@@ -383,7 +415,7 @@ impl<M: Modulus> Acc<M> {
         less.select(negative, &reduced)
     }
 
-    /// Lanes that are zero modulo the prime, of numbers below 8.
+    /// Lanes that are zero modulo the prime, of what [`reduce`](Self::reduce) takes.
     #[target_feature(enable = "avx512ifma")]
     pub(super) fn zero_mask(&self) -> __mmask8 {
         let limbs = self.canonical().0;
@@ -394,12 +426,12 @@ impl<M: Modulus> Acc<M> {
         !_mm512_test_epi64_mask(any, any)
     }
 
-    /// Carried and below 1.1, from below 8.
+    /// Carried and below 1.1, from below 8 and not below 0.1; from zero on if no limb is negative.
     #[target_feature(enable = "avx512ifma")]
     #[inline]
     pub(super) fn reduce(&self) -> Fe<M> {
-        // The lower limbs, not carried into the top one, could not change it by more than one unit of 2^208, which
-        // the tenth below allows for.
+        // The lower limbs, not carried into the top one, could not change it by more than one unit of 2^208, to which
+        // the tenths at both ends are nothing.
         let top = _mm512_add_epi64(self.0[4], _mm512_srai_epi64::<52>(self.0[3]));
         let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), top, splat(M::QUOTIENT));
         let mut out = self.0;

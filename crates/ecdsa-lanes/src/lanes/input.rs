@@ -61,19 +61,32 @@ impl Column {
     }
 }
 
-/// Inverts all numbers at the price of one inversion and three products each (P. Montgomery's trick). None may be zero.
+/// Inverts all numbers of both kinds at the price of one inversion each and three products a number (P. Montgomery's
+/// trick). None may be zero.
 #[target_feature(enable = "avx512ifma")]
-pub(super) fn invert_all<M: Modulus>(numbers: &mut [Factor<M>]) {
-    let mut products = [Fe::one().factor(); GROUPS_MAX];
-    let mut product = products[0];
-    for (number, slot) in numbers.iter().zip(&mut products) {
+pub(super) fn invert_all<M: Modulus, N: Modulus>(ones: &mut [Factor<M>], others: &mut [Factor<N>]) {
+    let (before_ones, product_of_ones) = products(ones);
+    let (before_others, product_of_others) = products(others);
+    let inverses = product_of_ones.invert_with(&product_of_others);
+    take_apart(ones, &before_ones, inverses.0);
+    take_apart(others, &before_others, inverses.1);
+}
+
+/// For each number the product of those before it, and the product of all.
+#[target_feature(enable = "avx512ifma")]
+fn products<M: Modulus>(numbers: &[Factor<M>]) -> ([Factor<M>; GROUPS_MAX], Factor<M>) {
+    let mut product = Fe::one().factor();
+    let mut before = [product; GROUPS_MAX];
+    for (number, slot) in numbers.iter().zip(&mut before) {
         *slot = product;
         product = product.mul(number);
     }
-    let mut inverse = product.invert();
-    for (number, before) in numbers.iter_mut().zip(&products).rev() {
-        let own = inverse.mul(before);
-        inverse = inverse.mul(number);
-        *number = own;
+    (before, product)
+}
+
+#[target_feature(enable = "avx512ifma")]
+fn take_apart<M: Modulus>(numbers: &mut [Factor<M>], before: &[Factor<M>], mut inverse: Factor<M>) {
+    for (number, before) in numbers.iter_mut().zip(before).rev() {
+        (*number, inverse) = (inverse.mul(before), inverse.mul(number));
     }
 }

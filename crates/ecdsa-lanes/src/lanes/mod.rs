@@ -10,6 +10,9 @@ mod table;
 mod vector;
 mod verify;
 
+#[cfg(test)]
+mod tests;
+
 use crate::curve::{BrainpoolP256, Curve, NistP256};
 use crate::job::{CompressedPoint, Signature, Signing, Verification};
 

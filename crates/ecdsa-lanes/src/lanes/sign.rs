@@ -33,7 +33,6 @@ pub(super) fn sign<C: Weierstrass>(jobs: &[Signing<'_>], nonces: &[[u8; 32]], si
         inverses[at] = nonce.to_montgomery();
     }
     let mut points = multiply_generator::<C>(&digits[..group_count]);
-    invert_all(&mut inverses[..group_count]);
     let mut z_inverses = [Fe::one().factor(); GROUPS_MAX];
     for (inverse, point) in z_inverses.iter_mut().zip(&mut points[..group_count]) {
         // Z is zero where a sum met its own like: a lane in 2^250 that must not spoil the others' inverse.
@@ -41,7 +40,7 @@ pub(super) fn sign<C: Weierstrass>(jobs: &[Signing<'_>], nonces: &[[u8; 32]], si
         point.x = point.x.select(idle, &Fe::zero());
         *inverse = point.z.select(idle, &Fe::one().factor());
     }
-    invert_all(&mut z_inverses[..group_count]);
+    invert_all(&mut inverses[..group_count], &mut z_inverses[..group_count]);
 
     for (at, jobs) in jobs.chunks(LANES).enumerate() {
         let mut x = points[at].x.mul(&z_inverses[at].square());

@@ -27,8 +27,6 @@ struct Group<C: Weierstrass> {
     digest: Fe<C::Order>,
     r: Fe<C::Order>,
     key: Affine<C>,
-    key_digits: Option<Digits<C::Order, KEY_WIDTH>>,
-    generator_digits: Option<Digits<C::Order, VERIFY_WIDTH>>,
 }
 
 /// Verifies `jobs`, all of the curve, at most [`JOBS_MAX`]. Calls `decide` for a lane that the formulas do not cover.
@@ -47,25 +45,23 @@ pub(super) fn verify<C: Weierstrass>(
         *group = Some(loaded);
         *inverse = s;
     }
-    invert_all(&mut inverses[..group_count]);
-
     let blank = Affine::<C>::generator();
     let mut multiples = [[blank; KEY_ENTRIES]; GROUPS_MAX];
     let mut ratios = [[Fe::one().factor(); KEY_ENTRIES]; GROUPS_MAX];
     let mut z_inverses = [Fe::one().factor(); GROUPS_MAX];
-    for (at, group) in groups.iter_mut().flatten().enumerate() {
-        // r and the digest are integers, the inverse is in Montgomery's form: so are the products integers.
-        group.key_digits = Some(Digits::new(&group.r.times(&inverses[at]).canonical()));
-        group.generator_digits = Some(Digits::new(&group.digest.times(&inverses[at]).canonical()));
+    for (at, group) in groups.iter().flatten().enumerate() {
         z_inverses[at] = odd_multiples(&group.key, &mut multiples[at], &mut ratios[at]);
     }
-    invert_all(&mut z_inverses[..group_count]);
+    invert_all(&mut inverses[..group_count], &mut z_inverses[..group_count]);
 
     let generator = verify_table::<C>();
     for (at, group) in groups.iter().flatten().enumerate() {
         normalize(&mut multiples[at], &ratios[at], z_inverses[at]);
         let table = rows(&multiples[at]);
-        let sum = double_multiply(group, &table, generator);
+        // r and the digest are integers, the inverse is in Montgomery's form: so are the products integers.
+        let key_digits = Digits::new(&group.r.times(&inverses[at]).canonical());
+        let generator_digits = Digits::new(&group.digest.times(&inverses[at]).canonical());
+        let sum = double_multiply(&key_digits, &table, &generator_digits, generator);
         let (valid, unclear) = (accept(group, &sum), sum.z.clean().acc().zero_mask());
         let lanes = jobs[at * LANES..].iter().zip(&mut results[at * LANES..]).take(LANES);
         for (lane, (job, result)) in lanes.enumerate() {
@@ -105,7 +101,7 @@ fn load_group<C: Weierstrass>(jobs: &[Verification<'_>]) -> (Group<C>, Factor<C:
     let key = Affine { x: generator.x.select(sound, &key.x), y: generator.y.select(sound, &key.y) };
     let s = Fe::one().factor().select(sound, &s.load::<C::Order>().to_montgomery());
     let (digest, r) = (digest.load(), r.load());
-    (Group { sound, r_may_wrap, digest, r, key, key_digits: None, generator_digits: None }, s)
+    (Group { sound, r_may_wrap, digest, r, key }, s)
 }
 
 /// The table's limbs as rows, as the gathers want them.
@@ -122,13 +118,11 @@ fn rows<C: Weierstrass>(multiples: &[Affine<C>; KEY_ENTRIES]) -> [[__m512i; 10];
 /// A multiple of the generator plus a multiple of the key, doubling for both at once (Straus's trick).
 #[target_feature(enable = "avx512ifma")]
 fn double_multiply<C: Weierstrass>(
-    group: &Group<C>,
+    key_digits: &Digits<C::Order, KEY_WIDTH>,
     table: &[[__m512i; 10]; KEY_ENTRIES],
+    generator_digits: &Digits<C::Order, VERIFY_WIDTH>,
     generator: &VerifyTable,
 ) -> Jacobian<C> {
-    let (Some(key_digits), Some(generator_digits)) = (&group.key_digits, &group.generator_digits) else {
-        unreachable!("both scalars were recoded before")
-    };
     let entry = |number: __m512i| -> Affine<C> {
         let limb = |at| gather_own_vartime(table, at, number);
         Affine {
