@@ -1,0 +1,203 @@
+//! Every attack of a bus scenario, simulated and live: who holds a key afterwards, and why not.
+//!
+//! A main of its own, since its executable is also the stations' program. Where the host refuses to start them it says
+//! so and passes; `CHRONOSEAL_REQUIRE_LIVE=1` makes that a failure.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test with a main of its own")]
+#![allow(clippy::disallowed_methods, reason = "it tells how long it took")]
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Instant;
+
+use chronoseal_core::{EventKind, NodeId};
+use chronoseal_results::rows::{Outcome, RunRows};
+use chronoseal_runner::{
+    AnyScenario, CanPlaceName, CanScenario, LiveOptions, MeasureError, agent_main, measure_can, simulate_can,
+};
+use chronoseal_scenario::NoFiles;
+use chronoseal_testbed::{LiveError, Placement};
+
+/// The pairs of an exchange are on different buses and the attacker on the first: it is the first to answer, on any host.
+const SCENARIO: &str = r#"
+schema_version = 1
+name = "under-attack"
+duration = "4s"
+[network.can_bus]
+bit_rate = "1Mbit/s"
+data_bit_rate = "2Mbit/s"
+buses = ["front", "rear"]
+gateway_delay = "20ms"
+[group_key]
+orchestrator = "gateway"
+scheme = "without-orchestrator"
+start = "200ms"
+[[platforms]]
+name = "tc297"
+builtin = "tc297"
+[[protections]]
+name = "sealed"
+secoc = { profile = 3 }
+[[nodes]]
+platform = "tc297"
+name = "gateway"
+bus = "front"
+[[nodes]]
+platform = "tc297"
+name = "ecu1"
+bus = "front"
+[[nodes]]
+platform = "tc297"
+name = "ecu2"
+bus = "rear"
+[[nodes]]
+platform = "tc297"
+name = "ecu3"
+bus = "rear"
+[[messages]]
+name = "speed"
+from = "ecu1"
+to = ["ecu2"]
+id = "0x100"
+length = "4B"
+period = "20ms"
+offset = "5ms"
+protection = "sealed"
+"#;
+
+/// An attack, and what has to come of it on either engine.
+struct Attack {
+    kind: &'static str,
+    /// The rest of its table.
+    more: &'static str,
+    /// Whether the stations come to their key all the same.
+    key_installed: bool,
+    /// Why what the attacker said was refused; others may follow from it.
+    reason: &'static str,
+}
+
+const fn attack(kind: &'static str, more: &'static str, key_installed: bool, reason: &'static str) -> Attack {
+    Attack { kind, more, key_installed, reason }
+}
+
+#[rustfmt::skip]
+const ATTACKS: [Attack; 11] = [
+    attack("{ spoof = { message = \"speed\" } }", "start = \"1s\"\ncount = 20", true, "tag-mismatch"),
+    attack("{ replay = { message = \"speed\" } }", "start = \"1s\"\ncount = 20", true, "replayed"),
+    attack("\"babble\"", "every = \"50us\"\ncount = 1000000", false, "share-missing"),
+    attack("{ replayed_orchestration = { after = \"50ms\" } }", "count = 3", true, "orchestration-replayed"),
+    attack("\"swapped-addresses\"", "count = 1000", true, "wrong-addresses"),
+    attack("\"reflected-share\"", "count = 1000", false, "reflected-share"),
+    attack("\"small-order-share\"", "count = 1000", false, "small-order-share"),
+    attack("\"truncated-confirmation\"", "count = 1000", false, "wrong-length"),
+    attack("\"forged-confirmation\"", "count = 1000", false, "confirmation-refused"),
+    attack("\"impersonated-orchestrator\"", "count = 3", true, "orchestration-refused"),
+    attack("\"forged-commit\"", "count = 1000", true, "commit-refused"),
+];
+const STATIONS: u16 = 4;
+/// Tries a shared machine gets: it may stop the attacker just when it would have to answer.
+const TRIES: usize = 3;
+
+/// What an attack came to.
+#[derive(PartialEq, Eq, Debug)]
+struct Consequence {
+    was_tried: bool,
+    /// Who took a key into use.
+    installed: BTreeSet<u16>,
+    /// Why exchanges and keys were given up, and frames of the attacker thrown away.
+    reasons: BTreeSet<&'static str>,
+    /// Frames of the attacker that somebody believed.
+    believed: usize,
+}
+
+impl Consequence {
+    fn of(rows: &RunRows) -> Self {
+        let of_station = rows.events.iter().filter(|row| row.node.0 < STATIONS);
+        let mut new = Self { was_tried: false, installed: BTreeSet::new(), reasons: BTreeSet::new(), believed: 0 };
+        for row in of_station {
+            match row.event.kind {
+                EventKind::KeyInstalled => drop(new.installed.insert(row.node.0)),
+                EventKind::ExchangeAborted(reason) | EventKind::KeyRefused(reason) => {
+                    new.reasons.insert(reason.name());
+                }
+                _ => {}
+            }
+        }
+        for row in rows.frames.iter().filter(|row| row.sender == NodeId(STATIONS)) {
+            match row.outcome {
+                Outcome::Discarded(reason) => drop(new.reasons.insert(reason.name())),
+                Outcome::Delivered | Outcome::Late => new.believed += 1,
+                _ => {}
+            }
+        }
+        new.was_tried = rows.events.iter().any(|row| matches!(row.event.kind, EventKind::Attacked(_)));
+        new
+    }
+
+    fn is_as_expected(&self, attack: &Attack) -> bool {
+        let all = if attack.key_installed { usize::from(STATIONS) } else { 0 };
+        self.was_tried && self.installed.len() == all && self.reasons.contains(attack.reason) && self.believed == 0
+    }
+}
+
+fn scenario(attack: &Attack) -> CanScenario {
+    let Attack { kind, more, .. } = attack;
+    let text = format!("{SCENARIO}[[attacks]]\nname = \"mallory\"\nkind = {kind}\n{more}\n");
+    match AnyScenario::load("attack.toml", text.as_bytes(), &[], &NoFiles) {
+        Ok(AnyScenario::Can(scenario)) => *scenario,
+        Ok(AnyScenario::Ethernet(_)) => panic!("it is on a bus"),
+        Err(problems) => panic!("{}", problems.render()),
+    }
+}
+
+/// `None` where the host refuses.
+fn live(scenario: &CanScenario) -> Option<Consequence> {
+    let options = LiveOptions { no_fifo: true, placement: Some(Placement::Free), ..LiveOptions::default() };
+    let place = CanPlaceName::Bus { guests: Vec::new() };
+    match measure_can(scenario, &place, &options, &AtomicBool::new(false)) {
+        Ok(run) => Some(Consequence::of(&run.rows)),
+        Err(MeasureError::Live(LiveError::Start(error))) => {
+            assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "no station starts: {error}");
+            println!("skipped, this host starts no station: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("agent") {
+        return agent_main();
+    }
+    let began = Instant::now();
+    // They mostly wait, so many run side by side.
+    for some in ATTACKS.chunks(ATTACKS.len().div_ceil(2)) {
+        thread::scope(|scope| some.iter().for_each(|attack| drop(scope.spawn(|| check(attack)))));
+    }
+    println!("{} attacks in {:.1} s", ATTACKS.len(), began.elapsed().as_secs_f64());
+    ExitCode::SUCCESS
+}
+
+/// Runs one attack on both engines.
+fn check(attack: &Attack) {
+    let scenario = scenario(attack);
+    let simulated = Consequence::of(&simulate_can(&scenario.plan, &mut |_| true).unwrap().rows);
+    assert!(simulated.is_as_expected(attack), "{} simulated: {simulated:?}", attack.kind);
+    for attempt in 1..=TRIES {
+        let Some(live) = live(&scenario) else { return };
+        // Nothing forgives a frame that was believed.
+        assert_eq!(live.believed, 0, "{} live: {live:?}", attack.kind);
+        if live.is_as_expected(attack) {
+            println!("{}: {} and {}, simulated and live", attack.kind, key(&live), attack.reason);
+            return;
+        }
+        println!("try {attempt}, {}: {live:?}", attack.kind);
+    }
+    panic!("{}: in {TRIES} tries live never came to what is simulated: {simulated:?}", attack.kind);
+}
+
+fn key(of: &Consequence) -> &'static str {
+    if of.installed.is_empty() { "no key" } else { "the key" }
+}
