@@ -5,7 +5,10 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`certificate`] | identifying and issuing certificates |
 //! | [`coer`] | the encoding: [`coer::Reader`], [`coer::Writer`] |
+//! | [`crypto`] | curves, ECIES, AES-CCM, and the seam to private keys: [`crypto::SigningKey`], [`crypto::AgreementKey`] |
+//! | [`message`] | [`message::sign`], [`message::encrypt`], [`message::decrypt`] |
 //! | [`pki`] | what stations and authorities say to each other: [`pki::EtsiTs102941Data`] |
 //! | [`types`] | the structures: [`types::Ieee1609Dot2Data`], [`types::Certificate`] |
 //!
@@ -26,6 +29,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod certificate;
 pub mod coer;
+pub mod crypto;
+pub mod message;
 pub mod pki;
 pub mod types;

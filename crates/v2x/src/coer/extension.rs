@@ -31,7 +31,7 @@ impl<'a> ExtensionAdditions<'a> {
         }
         let bits = bitmap.iter().fold(0_u64, |bits, octet| bits << 8 | u64::from(*octet));
         let mut bits = bits << (64 - 8 * bitmap.len());
-        let bit_count = 8 * u8::try_from(bitmap.len()).expect("at most 8 octets") - unused;
+        let bit_count = 8 * bitmap.len().to_le_bytes()[0] - unused;
         if bits.checked_shl(bit_count.into()).unwrap_or(0) != 0 {
             reader.deviation_at(start, DeviationKind::UnusedBitsSet)?;
         }

@@ -1,4 +1,9 @@
 //! What the crate promises, a module per behaviour.
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
-mod pki_messages;
+mod encryption;
+mod ieee_vectors;
+mod issuing;
 mod real_samples;
+mod signing;
+mod stations;

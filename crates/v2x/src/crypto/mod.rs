@@ -1,0 +1,28 @@
+//! The operations behind messages and certificates, and the seam to whoever holds the private keys.
+//!
+//! [`SigningKey`] and [`AgreementKey`] are what a key is to this crate: it can be used, not read. [`SoftwareKey`]
+//! is both; a token or a chip implements them elsewhere.
+//!
+//! All curves come from RustCrypto. With the feature `aws-lc` the NIST curves come from AWS-LC, with the same results.
+
+#[cfg(feature = "aws-lc")]
+mod aws_lc;
+mod ccm;
+mod curve;
+mod ecies;
+mod hash;
+mod key;
+mod point;
+mod signature;
+mod software;
+mod verifying;
+
+pub use ccm::{CCM_TAG_LEN, ccm_open, ccm_seal};
+pub use curve::Curve;
+pub use ecies::{decrypt_key, encrypt_key, encrypt_key_with, kdf2, mac1};
+pub use hash::{HashValue, hash};
+pub use key::{AgreementKey, KeyError, SharedX, SigningKey};
+pub use point::PublicPoint;
+pub use signature::EcdsaSignature;
+pub use software::SoftwareKey;
+pub use verifying::VerifyingKey;

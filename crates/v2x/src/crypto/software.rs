@@ -1,0 +1,130 @@
+//! Private keys in memory.
+
+use p256::elliptic_curve::{CurveArithmetic, FieldBytes, NonZeroScalar, SecretKey, point::AffineCoordinates};
+use rand_core::CryptoRng;
+use zeroize::{ZeroizeOnDrop, Zeroizing};
+
+use super::curve::with_curve;
+use super::{AgreementKey, Curve, EcdsaSignature, KeyError, PublicPoint, SharedX, SigningKey};
+
+/// A private key in memory, wiped when dropped. Signs with the nonces of RFC 6979, so a digest has one signature.
+#[derive(Clone)]
+pub struct SoftwareKey {
+    scalar: Zeroizing<[u8; 48]>,
+    public: PublicPoint,
+}
+
+impl ZeroizeOnDrop for SoftwareKey {}
+
+impl SoftwareKey {
+    /// Makes a key of `curve` from `rng`.
+    pub fn generate(curve: Curve, rng: &mut impl CryptoRng) -> Self {
+        let mut octets = Zeroizing::new([0; 48]);
+        // One try in 2^32 (NIST) or in 3 (brainpool, whose order begins with 0xa9) is not below the order.
+        loop {
+            rng.fill_bytes(&mut octets[..curve.coordinate_len()]);
+            if let Ok(key) = Self::from_scalar(curve, &octets[..curve.coordinate_len()]) {
+                return key;
+            }
+        }
+    }
+
+    /// A key from its number in 1..n, big-endian.
+    ///
+    /// # Errors
+    /// [`KeyError::InvalidScalar`].
+    pub fn from_scalar(curve: Curve, scalar: &[u8]) -> Result<Self, KeyError> {
+        if scalar.len() != curve.coordinate_len() {
+            return Err(KeyError::InvalidScalar(curve));
+        }
+        let sec1 = with_curve!(curve, C, D => {
+            let secret = SecretKey::<C>::from_slice(scalar).map_err(|_| KeyError::InvalidScalar(curve))?;
+            secret.public_key().to_sec1_bytes()
+        });
+        let mut octets = Zeroizing::new([0; 48]);
+        octets[..scalar.len()].copy_from_slice(scalar);
+        Ok(Self { scalar: octets, public: PublicPoint::from_sec1(curve, &sec1)? })
+    }
+
+    /// The private number, to be sealed and stored. Handle with care.
+    pub fn scalar(&self) -> &[u8] {
+        &self.scalar[..self.public.curve().coordinate_len()]
+    }
+
+    /// Its curve.
+    pub fn curve(&self) -> Curve {
+        self.public.curve()
+    }
+
+    /// Its public half.
+    pub fn public_point(&self) -> PublicPoint {
+        self.public
+    }
+
+    fn check_digest(&self, digest: &[u8]) -> Result<(), KeyError> {
+        let expected = self.curve().coordinate_len();
+        if digest.len() == expected { Ok(()) } else { Err(KeyError::DigestLength { expected, found: digest.len() }) }
+    }
+}
+
+fn non_zero_scalar<C: CurveArithmetic>(octets: &[u8]) -> NonZeroScalar<C> {
+    let repr = FieldBytes::<C>::try_from(octets).expect("a scalar is as long as its curve makes it");
+    NonZeroScalar::<C>::from_repr(repr).into_option().expect("checked when the key was made")
+}
+
+impl SigningKey for SoftwareKey {
+    fn curve(&self) -> Curve {
+        self.public.curve()
+    }
+
+    fn public_point(&self) -> PublicPoint {
+        self.public
+    }
+
+    fn sign_digest(&mut self, digest: &[u8]) -> Result<EcdsaSignature, KeyError> {
+        self.check_digest(digest)?;
+        let curve = self.public.curve();
+        #[cfg(feature = "aws-lc")]
+        if curve == Curve::NistP256 {
+            return super::aws_lc::sign_p256(&non_zero_scalar(self.scalar()), digest);
+        }
+        with_curve!(curve, C, D => {
+            let scalar = Zeroizing::new(non_zero_scalar::<C>(self.scalar()));
+            let (signature, _) = ecdsa::hazmat::sign_prehashed_rfc6979::<C, D>(&scalar, digest, b"");
+            EcdsaSignature::from_octets(curve, &signature.to_bytes())
+        })
+    }
+}
+
+impl AgreementKey for SoftwareKey {
+    fn curve(&self) -> Curve {
+        self.public.curve()
+    }
+
+    fn public_point(&self) -> PublicPoint {
+        self.public
+    }
+
+    fn agree(&mut self, peer: &PublicPoint) -> Result<SharedX, KeyError> {
+        let (expected, found) = (self.public.curve(), peer.curve());
+        if expected != found {
+            return Err(KeyError::CurveMismatch { expected, found });
+        }
+        with_curve!(expected, C, D => {
+            let scalar = Zeroizing::new(non_zero_scalar::<C>(self.scalar()));
+            let peer = p256::elliptic_curve::PublicKey::<C>::from_sec1_bytes(&peer.to_sec1_uncompressed())
+                .map_err(|_| KeyError::NotAPoint(found))?;
+            // A prime-order curve: no multiple of a point by a number in 1..n is at infinity.
+            let product = peer.to_projective() * **scalar;
+            let x = Zeroizing::new(p256::elliptic_curve::group::Curve::to_affine(&product).x());
+            SharedX::new(&x)
+        })
+    }
+}
+
+impl core::fmt::Debug for SoftwareKey {
+    /// Not the key.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "SoftwareKey({:?})", self.public)
+    }
+}

@@ -1,0 +1,98 @@
+//! Public keys, made ready to verify with.
+
+use p256::elliptic_curve::PublicKey;
+
+use super::{Curve, EcdsaSignature, KeyError, PublicPoint};
+use crate::types::PublicVerificationKey;
+
+/// A public key that has passed every check, decompressed.
+#[derive(Clone, Debug)]
+pub struct VerifyingKey {
+    point: PublicPoint,
+    ready: Ready,
+}
+
+#[derive(Clone, Debug)]
+enum Ready {
+    #[cfg(not(feature = "aws-lc"))]
+    NistP256(PublicKey<p256::NistP256>),
+    #[cfg(not(feature = "aws-lc"))]
+    NistP384(PublicKey<p384::NistP384>),
+    #[cfg(feature = "aws-lc")]
+    AwsLc(super::aws_lc::VerifyingKey),
+    BrainpoolP256r1(PublicKey<bp256::BrainpoolP256r1>),
+    BrainpoolP384r1(PublicKey<bp384::BrainpoolP384r1>),
+}
+
+impl VerifyingKey {
+    /// Makes a point ready.
+    ///
+    /// # Errors
+    /// [`KeyError::NotAPoint`], which no [`PublicPoint`] causes.
+    pub fn new(point: PublicPoint) -> Result<Self, KeyError> {
+        let curve = point.curve();
+        let mut sec1 = [4; 97];
+        let len = curve.coordinate_len();
+        sec1[1..=len].copy_from_slice(point.x());
+        sec1[1 + len..1 + 2 * len].copy_from_slice(point.y());
+        let sec1 = &sec1[..1 + 2 * len];
+        let not_a_point = |_| KeyError::NotAPoint(curve);
+        let ready = match curve {
+            #[cfg(feature = "aws-lc")]
+            Curve::NistP256 | Curve::NistP384 => Ready::AwsLc(super::aws_lc::VerifyingKey::new(curve, sec1)?),
+            #[cfg(not(feature = "aws-lc"))]
+            Curve::NistP256 => Ready::NistP256(PublicKey::from_sec1_bytes(sec1).map_err(not_a_point)?),
+            #[cfg(not(feature = "aws-lc"))]
+            Curve::NistP384 => Ready::NistP384(PublicKey::from_sec1_bytes(sec1).map_err(not_a_point)?),
+            Curve::BrainpoolP256r1 => Ready::BrainpoolP256r1(PublicKey::from_sec1_bytes(sec1).map_err(not_a_point)?),
+            Curve::BrainpoolP384r1 => Ready::BrainpoolP384r1(PublicKey::from_sec1_bytes(sec1).map_err(not_a_point)?),
+        };
+        Ok(Self { point, ready })
+    }
+
+    /// The verification key of a certificate.
+    ///
+    /// # Errors
+    /// As [`PublicPoint::from_verification_key`].
+    pub fn from_verification_key(key: &PublicVerificationKey) -> Result<Self, KeyError> {
+        Self::new(PublicPoint::from_verification_key(key)?)
+    }
+
+    /// The point.
+    pub fn point(&self) -> &PublicPoint {
+        &self.point
+    }
+
+    /// Its curve.
+    pub fn curve(&self) -> Curve {
+        self.point.curve()
+    }
+
+    /// Whether `signature` is this key's over `digest`. Of another curve, it is not.
+    pub fn verify_digest(&self, digest: &[u8], signature: &EcdsaSignature) -> bool {
+        if signature.curve() != self.curve() || digest.len() != self.curve().coordinate_len() {
+            return false;
+        }
+        let (octets, len) = signature.to_octets();
+        let octets = &octets[..len];
+        match &self.ready {
+            #[cfg(not(feature = "aws-lc"))]
+            Ready::NistP256(key) => rust_crypto(key, digest, octets),
+            #[cfg(not(feature = "aws-lc"))]
+            Ready::NistP384(key) => rust_crypto(key, digest, octets),
+            #[cfg(feature = "aws-lc")]
+            Ready::AwsLc(key) => key.verify_digest(digest, octets),
+            Ready::BrainpoolP256r1(key) => rust_crypto(key, digest, octets),
+            Ready::BrainpoolP384r1(key) => rust_crypto(key, digest, octets),
+        }
+    }
+}
+
+fn rust_crypto<C>(key: &PublicKey<C>, digest: &[u8], signature: &[u8]) -> bool
+where
+    C: ecdsa::EcdsaCurve + p256::elliptic_curve::CurveArithmetic,
+    ecdsa::SignatureSize<C>: p256::elliptic_curve::array::ArraySize,
+{
+    ecdsa::Signature::<C>::from_slice(signature)
+        .is_ok_and(|signature| ecdsa::hazmat::verify_prehashed(&key.to_projective(), digest, &signature).is_ok())
+}
