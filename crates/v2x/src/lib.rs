@@ -11,6 +11,7 @@
 //! | [`message`] | [`message::sign`], [`message::encrypt`], [`message::decrypt`] |
 //! | [`pki`] | what stations and authorities say to each other: [`pki::EtsiTs102941Data`] |
 //! | [`types`] | the structures: [`types::Ieee1609Dot2Data`], [`types::Certificate`] |
+//! | [`vss`] | a station's security subsystem: [`vss::Pool`], [`vss::ChangePolicy`], [`vss::Demand`] |
 //!
 //! ```
 //! use chronoseal_v2x::coer::{Decode, Encode};
@@ -35,3 +36,4 @@ pub mod crypto;
 pub mod message;
 pub mod pki;
 pub mod types;
+pub mod vss;

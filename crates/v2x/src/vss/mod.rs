@@ -1,0 +1,21 @@
+//! The security subsystem of a station as a state machine: pseudonyms and their changes, what is verified, what is told.
+//!
+//! | part | what |
+//! |---|---|
+//! | [`ChangePolicy`], [`Preset`], [`ChangeClock`] | when a pseudonym is changed |
+//! | [`Pool`] | the pseudonyms, and what a store has to write down of a change |
+//! | [`Layers`] | one change across all layers; blocked and free |
+//! | [`CertificateInclusion`] | certificate or digest |
+//! | [`Demand`], [`Audit`] | verification on demand, and what was skipped |
+
+mod change;
+mod demand;
+mod inclusion;
+mod layers;
+mod pool;
+
+pub use change::*;
+pub use demand::*;
+pub use inclusion::*;
+pub use layers::*;
+pub use pool::*;
