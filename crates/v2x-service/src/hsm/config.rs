@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::worker::Remote;
-use super::{Curve, Hsm, HsmError, Pkcs11Config, Pkcs11Hsm, SoftwareHsm};
+use super::{Curve, Hsm, HsmError, Pkcs11Config, Pkcs11Hsm, SoftwareHsm, TpmEndpoint, TpmHsm};
 
 /// A back end and what it takes to find it. The PIN is never part of it.
 ///
@@ -43,6 +43,14 @@ pub enum BackEnd {
         #[serde(default)]
         environment: BTreeMap<String, String>,
     },
+    /// [`TpmHsm`].
+    Tpm {
+        /// Where it is.
+        endpoint: TpmEndpoint,
+        /// First and last handle of predefined P-256 pairs, made if they are missing.
+        #[serde(default)]
+        predefined: Option<(u32, u32)>,
+    },
 }
 
 impl BackEnd {
@@ -67,6 +75,12 @@ impl BackEnd {
                 hsm.provision(Curve::NistP256)?;
                 Ok(Box::new(hsm))
             }
+            Self::Tpm { endpoint, predefined } => {
+                let predefined = predefined.map(|(first, last)| first..=last);
+                let mut hsm = TpmHsm::open(endpoint.clone(), pin, predefined)?;
+                hsm.provision(Curve::NistP256)?;
+                Ok(Box::new(hsm))
+            }
         }
     }
 
@@ -74,7 +88,7 @@ impl BackEnd {
     pub(super) fn environment(&self) -> Option<&BTreeMap<String, String>> {
         match self {
             Self::Pkcs11 { environment, .. } => Some(environment),
-            Self::Software { .. } => None,
+            Self::Software { .. } | Self::Tpm { .. } => None,
         }
     }
 
@@ -88,7 +102,7 @@ impl BackEnd {
             Self::Pkcs11 { .. } => {
                 Ok(Box::new(Remote::start(program.into(), self.clone(), Zeroizing::new(pin.to_owned()))?))
             }
-            Self::Software { .. } => self.open(pin),
+            Self::Software { .. } | Self::Tpm { .. } => self.open(pin),
         }
     }
 }

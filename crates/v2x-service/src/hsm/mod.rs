@@ -9,6 +9,7 @@
 //! | back end | keys lie in | notes |
 //! |---|---|---|
 //! | [`SoftwareHsm`] | files, sealed under the PIN | all operations, all curves |
+//! | [`TpmHsm`] | a TPM 2.0 | pairs only; for the enrolment key |
 //! | [`Pkcs11Hsm`] | any PKCS#11 token | non-extractable; AES-CCM is put together on the host |
 
 mod capability;
@@ -21,6 +22,7 @@ mod key;
 mod ledger;
 pub mod pkcs11;
 pub mod software;
+pub mod tpm;
 pub mod worker;
 
 pub use capability::{Capabilities, Operation, Support};
@@ -30,6 +32,7 @@ pub use error::HsmError;
 pub use key::{ImportedKey, KeyHandle, KeyInfo, KeyKind, LABEL_LEN_MAX, Persistence};
 pub use pkcs11::{Pkcs11Config, Pkcs11Hsm};
 pub use software::SoftwareHsm;
+pub use tpm::{TpmEndpoint, TpmHsm};
 
 use std::ops::RangeInclusive;
 

@@ -6,6 +6,7 @@
 
 mod pkcs11;
 mod software;
+mod tpm;
 mod worker;
 
 /// Says why a test did nothing, or fails where that is not allowed.
