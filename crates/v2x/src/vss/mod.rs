@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ChangePolicy`], [`Preset`], [`ChangeClock`] | when a pseudonym is changed |
 //! | [`Pool`] | the pseudonyms, and what a store has to write down of a change |
+//! | [`Station`] | the services for sending |
 //! | [`Layers`] | one change across all layers; blocked and free |
 //! | [`CertificateInclusion`] | certificate or digest |
 //! | [`Demand`], [`Audit`] | verification on demand, and what was skipped |
@@ -13,9 +14,11 @@ mod demand;
 mod inclusion;
 mod layers;
 mod pool;
+mod station;
 
 pub use change::*;
 pub use demand::*;
 pub use inclusion::*;
 pub use layers::*;
 pub use pool::*;
+pub use station::*;

@@ -4,6 +4,8 @@
 mod encryption;
 mod ieee_vectors;
 mod issuing;
+mod pki_messages;
 mod real_samples;
 mod signing;
 mod stations;
+mod vss_station;
