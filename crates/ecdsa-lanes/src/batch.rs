@@ -27,7 +27,7 @@ pub struct Usage {
 }
 
 /// A job that belongs to a curve.
-trait OnCurve: Copy {
+pub(crate) trait OnCurve: Copy {
     fn curve(&self) -> Curve;
 }
 
@@ -103,7 +103,7 @@ impl Engine {
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn lanes(self) -> Option<Lanes> {
+    pub(crate) fn lanes(self) -> Option<Lanes> {
         if self == Self::Avx512Ifma { Lanes::detect() } else { None }
     }
 }
@@ -159,7 +159,7 @@ pub fn sign_batch(jobs: &[Signing<'_>], signatures: &mut [Option<Signature>]) ->
 
 /// Collects jobs of a curve until `MAX` are there or none is left, without allocating.
 #[cfg(target_arch = "x86_64")]
-fn cut<const MAX: usize, J: OnCurve, R: Copy + Default>(
+pub(crate) fn cut<const MAX: usize, J: OnCurve, R: Copy + Default>(
     jobs: &[J],
     results: &mut [R],
     mut run: impl FnMut(Curve, &[J], &mut [R]),
@@ -195,7 +195,7 @@ fn cut<const MAX: usize, J: OnCurve, R: Copy + Default>(
     usage
 }
 
-fn one_by_one<J, R>(jobs: &[J], results: &mut [R], run: impl Fn(&J) -> R) -> Usage {
+pub(crate) fn one_by_one<J, R>(jobs: &[J], results: &mut [R], run: impl Fn(&J) -> R) -> Usage {
     for (job, result) in jobs.iter().zip(results) {
         *result = run(job);
     }

@@ -35,13 +35,29 @@ pub(crate) fn sign(job: &Signing<'_>) -> Option<Signature> {
     }
 }
 
+/// Whether (x, y) is a point of the curve.
+#[cfg(feature = "signer-tables")]
+pub(crate) fn is_point(curve: Curve, x: &[u8; 32], y: &[u8; 32]) -> bool {
+    match curve {
+        Curve::NistP256 => point_on::<NistP256>(x, y).is_some(),
+        Curve::BrainpoolP256r1 => point_on::<BrainpoolP256r1>(x, y).is_some(),
+    }
+}
+
+fn point_on<C>(x: &[u8; 32], y: &[u8; 32]) -> Option<PublicKey<C>>
+where
+    C: CurveArithmetic<FieldBytesSize = U32>,
+    AffinePoint<C>: FromSec1Point<C> + ToSec1Point<C>,
+{
+    PublicKey::try_from(&Sec1Point::<C>::from_affine_coordinates(&(*x).into(), &(*y).into(), false)).ok()
+}
+
 fn verify_on<C>(job: &Verification<'_>) -> bool
 where
     C: EcdsaCurve + CurveArithmetic<FieldBytesSize = U32>,
     AffinePoint<C>: FromSec1Point<C> + ToSec1Point<C>,
 {
-    let point = Sec1Point::<C>::from_affine_coordinates(&(*job.public_x).into(), &(*job.public_y).into(), false);
-    let Ok(key) = PublicKey::<C>::try_from(&point) else { return false };
+    let Some(key) = point_on::<C>(job.public_x, job.public_y) else { return false };
     let Ok(signature) = ecdsa::Signature::<C>::from_scalars(*job.r, *job.s) else { return false };
     hazmat::verify_prehashed(&key.to_projective(), job.digest, &signature).is_ok()
 }

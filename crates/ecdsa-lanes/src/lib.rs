@@ -49,8 +49,12 @@ mod job;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 mod nonce;
+#[cfg(feature = "signer-tables")]
+mod signer;
 
 pub use batch::{Engine, Usage, decompress_batch, engine, prepare, sign_batch, verify_batch};
 pub use batcher::Batcher;
 pub use curve::Curve;
 pub use job::{CompressedPoint, Signature, Signing, Verification};
+#[cfg(feature = "signer-tables")]
+pub use signer::{KnownVerification, SignerTable, verify_known_batch};

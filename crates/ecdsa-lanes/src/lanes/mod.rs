@@ -6,6 +6,9 @@ mod input;
 mod point;
 mod recode;
 mod sign;
+mod signature;
+#[cfg(feature = "signer-tables")]
+mod signer;
 mod table;
 mod vector;
 mod verify;
@@ -15,6 +18,8 @@ mod tests;
 
 use crate::curve::{BrainpoolP256, Curve, NistP256};
 use crate::job::{CompressedPoint, Signature, Signing, Verification};
+#[cfg(feature = "signer-tables")]
+use crate::signer::{Known, KnownVerification};
 
 pub(crate) use input::{JOBS_MAX, LANES};
 
@@ -81,6 +86,36 @@ impl Lanes {
             match curve {
                 Curve::NistP256 => sign::sign::<NistP256>(jobs, nonces, signatures),
                 Curve::BrainpoolP256r1 => sign::sign::<BrainpoolP256>(jobs, nonces, signatures),
+            }
+        }
+    }
+
+    /// See [`signer::tables`].
+    #[cfg(feature = "signer-tables")]
+    pub(crate) fn tables(self, curve: Curve, keys: &[[&[u8; 32]; 2]], tables: &mut [Option<Known>]) {
+        // SAFETY: as in `verify`.
+        unsafe {
+            match curve {
+                Curve::NistP256 => signer::tables::<NistP256>(keys, tables),
+                Curve::BrainpoolP256r1 => signer::tables::<BrainpoolP256>(keys, tables),
+            }
+        }
+    }
+
+    /// See [`signer::verify_known`].
+    #[cfg(feature = "signer-tables")]
+    pub(crate) fn verify_known(
+        self,
+        curve: Curve,
+        jobs: &[KnownVerification<'_>],
+        results: &mut [bool],
+        decide: fn(&KnownVerification<'_>) -> bool,
+    ) {
+        // SAFETY: as in `verify`.
+        unsafe {
+            match curve {
+                Curve::NistP256 => signer::verify_known::<NistP256>(jobs, results, decide),
+                Curve::BrainpoolP256r1 => signer::verify_known::<BrainpoolP256>(jobs, results, decide),
             }
         }
     }

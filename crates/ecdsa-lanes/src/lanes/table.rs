@@ -38,7 +38,7 @@ pub(super) fn verify_table<C: Weierstrass>() -> &'static VerifyTable {
     match table.get() {
         Some(table) => table,
         None => {
-            let made = VerifyTable::new::<C>();
+            let made = VerifyTable::of(&Affine::<C>::generator());
             table.get_or_init(|| made)
         }
     }
@@ -58,7 +58,7 @@ pub(super) fn sign_table<C: Weierstrass>() -> &'static SignTable {
     }
 }
 
-const fn slot(curve: Curve) -> usize {
+pub(super) const fn slot(curve: Curve) -> usize {
     match curve {
         Curve::NistP256 => 0,
         Curve::BrainpoolP256r1 => 1,
@@ -66,21 +66,19 @@ const fn slot(curve: Curve) -> usize {
 }
 
 impl VerifyTable {
+    /// Odd multiples of a point, the same in every lane.
     #[target_feature(enable = "avx512ifma")]
-    fn new<C: Weierstrass>() -> Self {
+    pub(super) fn of<C: Weierstrass>(point: &Affine<C>) -> Self {
         const ENTRIES: usize = 1 << (VERIFY_WIDTH - 1);
-        let generator = Affine::<C>::generator();
-        let mut multiples = vec![generator; ENTRIES];
+        let mut multiples = vec![*point; ENTRIES];
         let mut ratios = vec![Fe::one().factor(); ENTRIES];
-        let z = odd_multiples(&generator, &mut multiples, &mut ratios);
+        let z = odd_multiples(point, &mut multiples, &mut ratios);
         normalize(&mut multiples, &ratios, z.invert());
         let mut table = Vec::with_capacity(ENTRIES);
         for multiple in &multiples {
-            // All lanes are alike.
             let mut entry = [0; 8];
-            let (x, y) = (multiple.x.acc().canonical().to_words(), multiple.y.acc().canonical().to_words());
-            for (word, lanes) in entry.iter_mut().zip(x.iter().chain(&y)) {
-                *word = store(*lanes)[0];
+            for (word, lanes) in entry.iter_mut().zip(words_of(multiple)) {
+                *word = store(lanes)[0];
             }
             table.push(entry);
         }
@@ -95,9 +93,24 @@ impl VerifyTable {
         for (at, word) in words.iter_mut().enumerate() {
             *word = gather_shared_vartime(&self.0, at, number);
         }
-        let [x0, x1, x2, x3, y0, y1, y2, y3] = words;
-        Affine { x: Fe::from_words(&[x0, x1, x2, x3]), y: Fe::from_words(&[y0, y1, y2, y3]) }
+        affine_entry(&words)
     }
+}
+
+/// x and y of each lane as words, as tables keep them.
+#[target_feature(enable = "avx512ifma")]
+pub(super) fn words_of<C: Weierstrass>(point: &Affine<C>) -> [__m512i; 8] {
+    let [x0, x1, x2, x3] = point.x.acc().canonical().to_words();
+    let [y0, y1, y2, y3] = point.y.acc().canonical().to_words();
+    [x0, x1, x2, x3, y0, y1, y2, y3]
+}
+
+/// Points of what [`words_of`] made.
+#[target_feature(enable = "avx512ifma")]
+#[inline]
+pub(super) fn affine_entry<C: Weierstrass>(words: &[__m512i; 8]) -> Affine<C> {
+    let [x0, x1, x2, x3, y0, y1, y2, y3] = *words;
+    Affine { x: Fe::from_words(&[x0, x1, x2, x3]), y: Fe::from_words(&[y0, y1, y2, y3]) }
 }
 
 impl SignTable {
@@ -145,7 +158,7 @@ impl SignTable {
 impl<C: Weierstrass> Jacobian<C> {
     /// To affine coordinates, given the inverse of Z.
     #[target_feature(enable = "avx512ifma")]
-    fn to_affine(self, z_inverse: &Factor<C::Field>) -> Affine<C> {
+    pub(super) fn to_affine(self, z_inverse: &Factor<C::Field>) -> Affine<C> {
         let squared = z_inverse.square();
         let y = self.y.times(&squared.mul(z_inverse)).negate_where::<2>(if self.is_negative { 0xff } else { 0 });
         Affine { x: self.x.times(&squared).reduce(), y: y.reduce() }

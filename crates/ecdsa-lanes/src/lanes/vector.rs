@@ -64,6 +64,31 @@ pub(super) fn gather_own_vartime<const ENTRIES: usize>(
     unsafe { _mm512_i64gather_epi64::<8>(index, table.as_ptr().cast::<i64>().add(8 * at)) }
 }
 
+/// Word `at` of an entry of 8 words of each lane's own table, counted from entry `first`. As above, the addresses read
+/// depend on the index.
+#[cfg(feature = "signer-tables")]
+#[target_feature(enable = "avx512ifma")]
+#[inline]
+pub(super) fn gather_of_each_vartime<const ENTRIES: usize>(
+    tables: &[&[[u64; 8]; ENTRIES]; 8],
+    first: usize,
+    at: usize,
+    entry: __m512i,
+) -> __m512i {
+    const { assert!(ENTRIES.is_power_of_two()) }
+    assert!(at < 8);
+    let mut addresses = [0; 8];
+    for (address, table) in addresses.iter_mut().zip(tables) {
+        *address = table.as_ptr().expose_provenance() as u64;
+    }
+    let entry = _mm512_and_si512(_mm512_add_epi64(entry, splat(first as u64)), splat(ENTRIES as u64 - 1));
+    let offset = _mm512_add_epi64(_mm512_slli_epi64::<6>(entry), splat(8 * at as u64));
+    let address = _mm512_add_epi64(load(&addresses), offset);
+    // SAFETY: an entry's number was cut to less than the tables' length, a power of two, and `at` is less than 8, so
+    // that `64 * entry + 8 * at` bytes from a table's start lies a word of it; the tables live through the call.
+    unsafe { _mm512_i64gather_epi64::<1>(address, core::ptr::null()) }
+}
+
 /// Each lane's entry of 32, all of them read whatever the index.
 #[target_feature(enable = "avx512ifma")]
 #[inline]

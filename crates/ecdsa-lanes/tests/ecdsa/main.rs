@@ -4,5 +4,7 @@ mod decompress;
 mod refuse;
 mod samples;
 mod sign;
+#[cfg(feature = "signer-tables")]
+mod signer;
 mod verify;
 mod wycheproof;
