@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::key::{KeyKind, Persistence};
-use super::{Curve, HsmError, curve};
+use super::{Curve, HsmError};
 
 /// One thing a back end may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -41,19 +41,19 @@ impl Operation {
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         all.extend(Persistence::ALL.map(Self::CreateSymmetric));
-        for curve in curve::ALL {
+        for curve in Curve::ALL {
             all.extend(Persistence::ALL.map(|persistence| Self::CreatePair(curve, persistence)));
         }
         all.extend(Persistence::ALL.map(|persistence| Self::Import(KeyKind::Aes128, persistence)));
-        for curve in curve::ALL {
+        for curve in Curve::ALL {
             all.extend(Persistence::ALL.map(|persistence| Self::Import(KeyKind::Pair(curve), persistence)));
         }
-        all.extend(curve::ALL.map(Self::ExportPublic));
+        all.extend(Curve::ALL.map(Self::ExportPublic));
         all.extend([Self::List, Self::Delete]);
-        all.extend(curve::ALL.map(Self::Sign));
-        all.extend(curve::ALL.map(Self::Verify));
+        all.extend(Curve::ALL.map(Self::Sign));
+        all.extend(Curve::ALL.map(Self::Verify));
         all.extend([Self::Encrypt, Self::Decrypt]);
-        all.extend(curve::ALL.map(Self::Agree));
+        all.extend(Curve::ALL.map(Self::Agree));
         all.push(Self::ReloadPredefined);
         all
     }
@@ -90,16 +90,16 @@ impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CreateSymmetric(persistence) => write!(f, "create AES-128, {persistence}"),
-            Self::CreatePair(curve, persistence) => write!(f, "create {}, {persistence}", curve::name(*curve)),
+            Self::CreatePair(curve, persistence) => write!(f, "create {curve}, {persistence}"),
             Self::Import(kind, persistence) => write!(f, "import {kind}, {persistence}"),
-            Self::ExportPublic(curve) => write!(f, "export public {}", curve::name(*curve)),
+            Self::ExportPublic(curve) => write!(f, "export public {curve}"),
             Self::List => f.write_str("list"),
             Self::Delete => f.write_str("delete"),
-            Self::Sign(curve) => write!(f, "sign {}", curve::name(*curve)),
-            Self::Verify(curve) => write!(f, "verify {}", curve::name(*curve)),
+            Self::Sign(curve) => write!(f, "sign {curve}"),
+            Self::Verify(curve) => write!(f, "verify {curve}"),
             Self::Encrypt => f.write_str("encrypt AES-CCM"),
             Self::Decrypt => f.write_str("decrypt AES-CCM"),
-            Self::Agree(curve) => write!(f, "agree {}", curve::name(*curve)),
+            Self::Agree(curve) => write!(f, "agree {curve}"),
             Self::ReloadPredefined => f.write_str("reload predefined keys"),
         }
     }

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use chronoseal_v2x::crypto::KeyError;
+
 use super::key::KeyHandle;
 
 /// Why a call on an HSM failed.
@@ -116,6 +118,16 @@ impl HsmError {
                 Self::DiskFull(path.to_owned())
             }
             _ => Self::Io { path: path.to_owned(), reason: error.to_string() },
+        }
+    }
+}
+
+impl From<KeyError> for HsmError {
+    fn from(error: KeyError) -> Self {
+        match error {
+            KeyError::Device(reason) => Self::Device { operation: "use a key".into(), reason },
+            // Everything else is about what the caller handed in.
+            error => Self::InvalidArgument(error.to_string()),
         }
     }
 }

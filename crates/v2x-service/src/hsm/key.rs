@@ -67,7 +67,7 @@ impl fmt::Display for KeyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Aes128 => f.write_str("AES-128"),
-            Self::Pair(curve) => write!(f, "{}", super::curve::name(*curve)),
+            Self::Pair(curve) => write!(f, "{curve}"),
         }
     }
 }

@@ -16,7 +16,7 @@ mod capability;
 mod config;
 pub mod conformance;
 
-pub mod curve;
+mod curve;
 mod error;
 mod key;
 mod ledger;
@@ -26,8 +26,8 @@ pub mod tpm;
 pub mod worker;
 
 pub use capability::{Capabilities, Operation, Support};
+pub use chronoseal_v2x::crypto::{Curve, EcdsaSignature, PublicPoint, SharedX};
 pub use config::BackEnd;
-pub use curve::{Curve, EcdsaSignature, PublicPoint, SharedX};
 pub use error::HsmError;
 pub use key::{ImportedKey, KeyHandle, KeyInfo, KeyKind, LABEL_LEN_MAX, Persistence};
 pub use pkcs11::{Pkcs11Config, Pkcs11Hsm};
@@ -96,8 +96,7 @@ pub trait Hsm: Send {
     /// Whether `signature` over `digest` is of the private key of `public`.
     ///
     /// # Errors
-    /// [`HsmError::InvalidArgument`] for a point off the curve, a signature of another curve, or a digest of another
-    /// length. A wrong signature is `Ok(false)`.
+    /// [`HsmError::InvalidArgument`] for a signature of another curve or a digest of another length. A wrong signature is `Ok(false)`.
     fn verify(&mut self, public: &PublicPoint, digest: &[u8], signature: &EcdsaSignature) -> Result<bool, HsmError>;
 
     /// AES-CCM without associated data: ciphertext, then tag. A nonce must never be used twice with a key.
@@ -115,8 +114,7 @@ pub trait Hsm: Send {
     /// ECDH: the x coordinate of private key times `peer`. The rest of ECIES (KDF2, MAC1) is the caller's.
     ///
     /// # Errors
-    /// [`HsmError::NotFound`], [`HsmError::WrongKind`], or [`HsmError::InvalidArgument`] for a point that is not on the
-    /// key's curve.
+    /// [`HsmError::NotFound`], [`HsmError::WrongKind`], or [`HsmError::InvalidArgument`] for a point of another curve.
     fn agree(&mut self, key: KeyHandle, peer: &PublicPoint) -> Result<SharedX, HsmError>;
 
     /// Handles of the keys that are there before the first call, if the back end was set up with such.
@@ -181,19 +179,6 @@ fn check_label(label: &str) -> Result<(), HsmError> {
         )));
     }
     Ok(())
-}
-
-/// Refuses digests that are not of the curve's hash.
-fn check_digest(curve: Curve, digest: &[u8]) -> Result<(), HsmError> {
-    let wanted = curve::byte_len(curve);
-    if digest.len() == wanted {
-        return Ok(());
-    }
-    Err(HsmError::InvalidArgument(format!(
-        "a digest for {} has {wanted} bytes, not {}",
-        curve::name(curve),
-        digest.len()
-    )))
 }
 
 /// Random bytes of the operating system.

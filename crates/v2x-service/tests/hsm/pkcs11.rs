@@ -190,7 +190,7 @@ fn another_program_finds_the_key_by_its_handle_and_cannot_read_it() {
         return;
     }
     let bytes = fs::read(&output).unwrap();
-    let signature = EcdsaSignature { curve: Curve::NistP256, r: bytes[..32].to_vec(), s: bytes[32..].to_vec() };
+    let signature = EcdsaSignature::from_octets(Curve::NistP256, &bytes).unwrap();
     assert!(hsm.verify(&public, &digest, &signature).unwrap());
     let listed = token.opensc(&["--list-objects", "--type", "privkey", "--id", &id]).unwrap();
     assert!(listed.contains("enrolment") && listed.contains("never extractable"), "{listed}");

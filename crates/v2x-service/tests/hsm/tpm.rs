@@ -117,7 +117,7 @@ fn enrolment_key_in_the_tpm_and_ticket_keys_in_software_work_together() {
     let signature = tpm.sign_digest(enrolment, &[8; 32]).unwrap();
     assert!(software.verify(&tpm.export_public(enrolment).unwrap(), &[8; 32], &signature).unwrap());
     let (mine, theirs) = (tpm.export_public(enrolment).unwrap(), software.export_public(ticket).unwrap());
-    assert_eq!(tpm.agree(enrolment, &theirs).unwrap().0, software.agree(ticket, &mine).unwrap().0);
+    assert_eq!(tpm.agree(enrolment, &theirs).unwrap().as_bytes(), software.agree(ticket, &mine).unwrap().as_bytes());
 }
 
 #[test]
@@ -146,11 +146,11 @@ fn the_tpm_of_another_program_sees_the_same_key() {
     let run = Command::new("bash").args(["-c", &script]).output().unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{said}{}", String::from_utf8_lossy(&run.stderr));
-    let hex: String = public.x.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = public.x().iter().map(|byte| format!("{byte:02x}")).collect();
     assert!(said.contains(&hex), "{said}");
     let (r, s) = halves(&fs::read(state.join("signature")).unwrap());
     let Some(mut hsm) = open(&folder) else { return };
-    let signature = EcdsaSignature { curve: Curve::NistP256, r, s };
+    let signature = EcdsaSignature::from_octets(Curve::NistP256, &[r, s].concat()).unwrap();
     assert!(hsm.verify(&public, &[0x21; 32], &signature).unwrap());
 }
 

@@ -1,10 +1,12 @@
 //! Checks on keys coming and going.
 
+use chronoseal_v2x::crypto::SigningKey as _;
 use zeroize::Zeroizing;
 
 use super::{Bench, Failure, ensure};
-use crate::hsm::software::ec::{self, PrivateKey};
-use crate::hsm::{Curve, HsmError, ImportedKey, KeyHandle, KeyKind, NONCE_LEN, Operation, Persistence, curve, random};
+use crate::hsm::{
+    Curve, HsmError, ImportedKey, KeyHandle, KeyKind, NONCE_LEN, Operation, Persistence, PublicPoint, curve, random,
+};
 
 const LABEL: &str = "conformance";
 
@@ -27,18 +29,18 @@ impl Bench<'_> {
         let other = self.hsm.create_pair(curve, persistence, LABEL)?;
         self.keep(other);
         let (one, two) = (self.hsm.export_public(key)?, self.hsm.export_public(other)?);
-        ec::check_point(&one)?;
         ensure(key != other && one != two, "two keys are the same")
     }
 
     pub(super) fn imports(&mut self, kind: KeyKind, persistence: Persistence) -> Result<(), Failure> {
         let KeyKind::Pair(curve) = kind else { return self.imports_symmetric(persistence) };
-        let twin = PrivateKey::generate(curve)?;
-        let key = self.hsm.import(&ImportedKey::Pair(curve, twin.scalar()), persistence, LABEL)?;
+        let twin = curve::generate(curve)?;
+        let key =
+            self.hsm.import(&ImportedKey::Pair(curve, Zeroizing::new(twin.scalar().to_vec())), persistence, LABEL)?;
         self.keep(key);
         self.is_listed(key, kind, persistence)?;
         ensure(self.hsm.export_public(key)? == twin.public_point(), "its public point is not the imported key's")?;
-        let len = curve::byte_len(curve);
+        let len = curve.coordinate_len();
         for (what, scalar) in [("0", vec![0; len]), ("2^n - 1", vec![0xFF; len]), ("too short", vec![1; len - 1])] {
             match self.hsm.import(&ImportedKey::Pair(curve, Zeroizing::new(scalar)), persistence, LABEL) {
                 Err(HsmError::InvalidArgument(_)) => {}
@@ -61,8 +63,7 @@ impl Bench<'_> {
     pub(super) fn exports_public(&mut self, curve: Curve) -> Result<(), Failure> {
         let key = self.pair(curve)?;
         let point = self.hsm.export_public(key)?;
-        ec::check_point(&point)?;
-        ensure(point.curve == curve, "it is of another curve")?;
+        ensure(point.curve() == curve, "it is of another curve")?;
         ensure(self.hsm.export_public(key)? == point, "it is another point the second time")?;
         let unknown = self.unknown_handle()?;
         ensure(self.hsm.export_public(unknown) == Err(HsmError::NotFound(unknown)), "an unknown key is not said to be")
@@ -90,7 +91,7 @@ impl Bench<'_> {
             let gone = || HsmError::NotFound(key);
             ensure(self.hsm.list()?.iter().all(|other| other.handle != key), "still listed")?;
             ensure(self.hsm.export_public(key) == Err(gone()), "still has a public point")?;
-            let digest = vec![1; curve::byte_len(curve)];
+            let digest = vec![1; curve.coordinate_len()];
             ensure(self.hsm.sign_digest(key, &digest) == Err(gone()), "still signs")?;
             ensure(self.hsm.delete(key) == Err(gone()), "can be deleted twice")?;
         }
@@ -103,7 +104,7 @@ impl Bench<'_> {
         };
         let keys: Vec<_> = range.clone().map(KeyHandle).collect();
         let before = keys.iter().map(|key| self.hsm.export_public(*key)).collect::<Result<Vec<_>, _>>()?;
-        let curve = before.first().map_or(Curve::NistP256, |point| point.curve);
+        let curve = before.first().map_or(Curve::NistP256, PublicPoint::curve);
         let volatile = if self.capabilities().can(Operation::CreatePair(curve, Persistence::Volatile)) {
             Some(self.hsm.create_pair(curve, Persistence::Volatile, LABEL)?)
         } else {
@@ -135,13 +136,13 @@ impl Bench<'_> {
                 self.hsm.import(&key, persistence, LABEL).map(drop)
             }
             Operation::Import(KeyKind::Pair(curve), persistence) => {
-                let key = ImportedKey::Pair(curve, Zeroizing::new(vec![1; curve::byte_len(curve)]));
+                let key = ImportedKey::Pair(curve, Zeroizing::new(vec![1; curve.coordinate_len()]));
                 self.hsm.import(&key, persistence, LABEL).map(drop)
             }
             Operation::Verify(curve) => {
-                let key = PrivateKey::generate(curve)?;
-                let digest = vec![1; curve::byte_len(curve)];
-                self.hsm.verify(&key.public_point(), &digest, &key.sign(&digest)?).map(drop)
+                let mut key = curve::generate(curve)?;
+                let digest = vec![1; curve.coordinate_len()];
+                self.hsm.verify(&key.public_point(), &digest, &key.sign_digest(&digest)?).map(drop)
             }
             Operation::Encrypt => self.hsm.encrypt(key, &[0; NONCE_LEN], b"x").map(drop),
             Operation::Decrypt => self.hsm.decrypt(key, &[0; NONCE_LEN], &[0; 17]).map(drop),
@@ -155,8 +156,8 @@ impl Bench<'_> {
                 self.keep(made);
                 match operation {
                     Operation::ExportPublic(_) => self.hsm.export_public(made).map(drop),
-                    Operation::Sign(_) => self.hsm.sign_digest(made, &vec![1; curve::byte_len(curve)]).map(drop),
-                    _ => self.hsm.agree(made, &PrivateKey::generate(curve)?.public_point()).map(drop),
+                    Operation::Sign(_) => self.hsm.sign_digest(made, &vec![1; curve.coordinate_len()]).map(drop),
+                    _ => self.hsm.agree(made, &curve::generate(curve)?.public_point()).map(drop),
                 }
             }
         };
@@ -188,19 +189,19 @@ impl Bench<'_> {
         }
         for persistence in Persistence::ALL {
             if self.capabilities().can(Operation::Import(KeyKind::Pair(curve), persistence)) {
-                let scalar = PrivateKey::generate(curve)?.scalar();
+                let scalar = Zeroizing::new(curve::generate(curve)?.scalar().to_vec());
                 let key = self.hsm.import(&ImportedKey::Pair(curve, scalar), persistence, LABEL)?;
                 return Ok(self.keep(key));
             }
         }
-        Err(Failure(format!("no way to a key on {}", curve::name(curve))))
+        Err(Failure(format!("no way to a key on {}", curve)))
     }
 
     pub(super) fn any_curve(&self) -> Option<Curve> {
         let can = |curve: &Curve| {
             Persistence::ALL.into_iter().any(|p| self.hsm.capabilities().can(Operation::CreatePair(*curve, p)))
         };
-        curve::ALL.into_iter().find(can)
+        Curve::ALL.into_iter().find(can)
     }
 
     pub(super) fn unknown_handle(&mut self) -> Result<KeyHandle, Failure> {

@@ -10,6 +10,8 @@ mod work;
 
 pub use table::table;
 
+use chronoseal_v2x::crypto::KeyError;
+
 use super::{Capabilities, Hsm, HsmError, KeyHandle, Operation, Support};
 
 /// What became of one operation.
@@ -60,6 +62,12 @@ struct Failure(String);
 
 impl From<HsmError> for Failure {
     fn from(error: HsmError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<KeyError> for Failure {
+    fn from(error: KeyError) -> Self {
         Self(error.to_string())
     }
 }

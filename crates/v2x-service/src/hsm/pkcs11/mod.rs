@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use chronoseal_v2x::crypto::SoftwareKey;
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::elliptic_curve::{EcKdf, Ecdh1DeriveParams};
@@ -27,14 +28,12 @@ use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use zeroize::Zeroizing;
 
-use super::curve::{self, Curve, EcdsaSignature, PublicPoint, SharedX};
+use super::curve::{check_ciphertext, check_curve, check_digest, check_plaintext, check_signature};
 use super::ledger::{check_predefined, draw_handle};
-use super::software::aes_ccm::{check_ciphertext, check_plaintext};
-use super::software::ec::{self, PrivateKey};
 use super::software::wrong_kind;
 use super::{
-    Capabilities, Hsm, HsmError, ImportedKey, KeyHandle, KeyInfo, KeyKind, NONCE_LEN, Operation, Persistence, Recovery,
-    Support, check_digest, check_label,
+    Capabilities, Curve, EcdsaSignature, Hsm, HsmError, ImportedKey, KeyHandle, KeyInfo, KeyKind, NONCE_LEN, Operation,
+    Persistence, PublicPoint, Recovery, SharedX, Support, check_label, curve,
 };
 use error::{Failure, failure};
 
@@ -261,7 +260,7 @@ impl Hsm for Pkcs11Hsm {
         let handle = self.draw(persistence)?;
         // PKCS#11 has no way to ask for the point of a private key, so it is computed here, where the scalar still is.
         let point = match key {
-            ImportedKey::Pair(curve, scalar) => Some(PrivateKey::from_scalar(*curve, scalar)?.public_point()),
+            ImportedKey::Pair(curve, scalar) => Some(SoftwareKey::from_scalar(*curve, scalar)?.public_point()),
             ImportedKey::Aes128(_) => None,
         };
         let template = template::imported(key, handle, persistence, label);
@@ -285,7 +284,7 @@ impl Hsm for Pkcs11Hsm {
     fn export_public(&mut self, key: KeyHandle) -> Result<PublicPoint, HsmError> {
         let (curve, secret) = self.pair(key, Operation::ExportPublic)?;
         match &self.key(key)?.public {
-            Some((_, point)) => Ok(point.clone()),
+            Some((_, point)) => Ok(*point),
             // Some tokens put the point on the private key.
             None => self.read_point(curve, secret),
         }
@@ -320,23 +319,21 @@ impl Hsm for Pkcs11Hsm {
         let (curve, secret) = self.pair(key, Operation::Sign)?;
         check_digest(curve, digest)?;
         let bytes = self.call("sign", |session| session.sign(&Mechanism::Ecdsa, secret, digest))?;
-        let halves = bytes.split_at_checked(curve::byte_len(curve));
+        let halves = bytes.split_at_checked(curve.coordinate_len());
         let signature = halves.and_then(|(r, s)| curve::signature(curve, r, s));
         signature.ok_or_else(|| HsmError::Protocol(format!("a signature of {} bytes", bytes.len())))
     }
 
     fn verify(&mut self, public: &PublicPoint, digest: &[u8], signature: &EcdsaSignature) -> Result<bool, HsmError> {
-        self.capabilities.require(Operation::Verify(public.curve))?;
-        check_digest(public.curve, digest)?;
-        ec::check_signature(public.curve, signature)?;
-        // What a token does with a point off the curve is the token's affair; here it is refused.
-        ec::check_point(public)?;
+        self.capabilities.require(Operation::Verify(public.curve()))?;
+        check_digest(public.curve(), digest)?;
+        check_signature(public.curve(), signature)?;
         // Some tokens call r or s outside 1..n a failure of their own instead of a wrong signature.
-        if !ec::is_in_range(signature) {
+        if !curve::is_in_range(signature) {
             return Ok(false);
         }
         let object = self.call("verify", |session| session.create_object(&template::public(public, None)))?;
-        let bytes = [&signature.r[..], &signature.s].concat();
+        let bytes = [signature.r(), signature.s()].concat();
         let verified = self.session.verify(&Mechanism::Ecdsa, object, digest, &bytes);
         self.call("verify", |session| session.destroy_object(object))?;
         match verified {
@@ -366,11 +363,8 @@ impl Hsm for Pkcs11Hsm {
 
     fn agree(&mut self, key: KeyHandle, peer: &PublicPoint) -> Result<SharedX, HsmError> {
         let (curve, secret) = self.pair(key, Operation::Agree)?;
-        if peer.curve != curve {
-            return Err(HsmError::InvalidArgument(format!("the point is not on {}", curve::name(curve))));
-        }
-        ec::check_point(peer)?;
-        let point = template::uncompressed(peer);
+        check_curve(curve, peer.curve())?;
+        let point = peer.to_sec1_uncompressed();
         let mechanism = Mechanism::Ecdh1Derive(Ecdh1DeriveParams::new(EcKdf::null(), &point));
         let agreed = self.call("agree", |session| session.derive_key(&mechanism, secret, &template::agreed(curve)))?;
         let value = self.call("agree", |session| session.get_attributes(agreed, &[AttributeType::Value]));
@@ -380,7 +374,7 @@ impl Hsm for Pkcs11Hsm {
             _ => None,
         });
         match x {
-            Some(x) if x.len() == curve::byte_len(curve) => Ok(SharedX(x)),
+            Some(x) if x.len() == curve.coordinate_len() => Ok(SharedX::new(&x)?),
             _ => Err(HsmError::Protocol("no agreed value of the curve's length".into())),
         }
     }
@@ -455,10 +449,10 @@ fn look_around(
         let missing = !mechanisms.contains(&wanted);
         missing.then(|| Support::unsupported(format!("the token lists no {wanted}")))
     };
-    let curves = curve::ALL.map(|curve| (curve, refused_curve(session, curve)));
+    let curves = Curve::ALL.map(|curve| (curve, refused_curve(session, curve)));
     let on_curve = |curve: Curve| {
         let refused = curves.iter().find(|(other, _)| *other == curve).and_then(|(_, refused)| refused.clone());
-        refused.map(|reason| Support::unsupported(format!("the token refuses {}: {reason}", curve::name(curve))))
+        refused.map(|reason| Support::unsupported(format!("the token refuses {}: {reason}", curve)))
     };
     let aes =
         || [MechanismType::AES_KEY_GEN, MechanismType::AES_CBC, MechanismType::AES_ECB].into_iter().find_map(lacks);

@@ -2,8 +2,7 @@
 
 use cryptoki::object::{Attribute, KeyType, ObjectClass};
 
-use crate::hsm::curve::{self, Curve, PublicPoint};
-use crate::hsm::{ImportedKey, KeyHandle, Persistence};
+use crate::hsm::{Curve, ImportedKey, KeyHandle, Persistence, PublicPoint, curve};
 
 /// What every object of ours carries: lifetime, handle, label.
 struct Common<'a> {
@@ -84,8 +83,8 @@ pub(super) fn public(point: &PublicPoint, of: Option<(KeyHandle, Persistence, &s
         Attribute::KeyType(KeyType::EC),
         Attribute::Private(false),
         Attribute::Verify(true),
-        Attribute::EcParams(params(point.curve)),
-        Attribute::EcPoint(octet_string(&uncompressed(point))),
+        Attribute::EcParams(params(point.curve())),
+        Attribute::EcPoint(octet_string(&point.to_sec1_uncompressed())),
     ]);
     template
 }
@@ -98,7 +97,7 @@ pub(super) fn agreed(curve: Curve) -> Vec<Attribute> {
         Attribute::KeyType(KeyType::GENERIC_SECRET),
         Attribute::Sensitive(false),
         Attribute::Extractable(true),
-        Attribute::ValueLen((curve::byte_len(curve) as u64).into()),
+        Attribute::ValueLen((curve.coordinate_len() as u64).into()),
     ]
 }
 
@@ -137,18 +136,13 @@ pub(super) fn params(curve: Curve) -> Vec<u8> {
 }
 
 pub(super) fn curve_of_params(bytes: &[u8]) -> Option<Curve> {
-    curve::ALL.into_iter().find(|curve| params(*curve) == bytes)
-}
-
-/// 04, x, y. [SEC 1 §2.3.3]
-pub(super) fn uncompressed(point: &PublicPoint) -> Vec<u8> {
-    [&[4], &point.x[..], &point.y].concat()
+    Curve::ALL.into_iter().find(|curve| params(*curve) == bytes)
 }
 
 /// The point in CKA_EC_POINT: the standard wants an OCTET STRING around it, some tokens leave that off. Both begin with
 /// 04, so the length tells them apart.
 pub(super) fn point_of(curve: Curve, attribute: &[u8]) -> Option<PublicPoint> {
-    let len = curve::byte_len(curve);
+    let len = curve.coordinate_len();
     let bytes =
         if attribute.len() == 1 + 2 * len { attribute } else { attribute.strip_prefix(&[4, 1 + 2 * len as u8])? };
     let (form, coordinates) = bytes.split_first()?;
@@ -165,14 +159,18 @@ fn octet_string(bytes: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    /// A point whose first coordinate begins like the wrapping does.
+    fn starting_with_4(curve: Curve) -> PublicPoint {
+        let points = std::iter::repeat_with(|| curve::generate(curve).unwrap().public_point());
+        points.take(20_000).find(|point| point.x()[0] == 4).unwrap()
+    }
+
     #[test]
     fn reads_points_with_and_without_their_octet_string() {
-        for curve in curve::ALL {
-            let len = curve::byte_len(curve);
-            // The first coordinate begins like the wrapping does.
-            let point = curve::point(curve, &vec![4; len], &vec![9; len]).unwrap();
-            let raw = uncompressed(&point);
-            assert_eq!(point_of(curve, &raw), Some(point.clone()));
+        for curve in Curve::ALL {
+            let point = starting_with_4(curve);
+            let raw = point.to_sec1_uncompressed();
+            assert_eq!(point_of(curve, &raw), Some(point));
             assert_eq!(point_of(curve, &octet_string(&raw)), Some(point));
             assert_eq!(point_of(curve, &raw[..raw.len() - 1]), None);
             assert_eq!(point_of(curve, &[]), None);
@@ -181,7 +179,7 @@ mod tests {
 
     #[test]
     fn curves_are_told_apart_by_their_identifiers() {
-        for curve in curve::ALL {
+        for curve in Curve::ALL {
             assert_eq!(curve_of_params(&params(curve)), Some(curve));
         }
         assert_eq!(curve_of_params(&[6, 5, 0x2B, 0x81, 0x04, 0x00, 0x0A]), None);

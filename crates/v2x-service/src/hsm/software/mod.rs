@@ -3,8 +3,6 @@
 //! It does *not* hide keys from who can read this process's memory; a token does. It has no device that could be lost:
 //! volatile keys end with the process.
 
-pub(crate) mod aes_ccm;
-pub(crate) mod ec;
 mod record;
 mod store;
 
@@ -14,15 +12,14 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use chronoseal_v2x::crypto::{AgreementKey as _, SigningKey as _, SoftwareKey, ccm_open, ccm_seal};
 use zeroize::Zeroizing;
 
-use super::curve::{Curve, EcdsaSignature, PublicPoint, SharedX};
 use super::ledger::{check_predefined, draw_handle};
 use super::{
-    Capabilities, Hsm, HsmError, ImportedKey, KeyHandle, KeyInfo, KeyKind, NONCE_LEN, Operation, Persistence, Recovery,
-    Support, check_label, random,
+    Capabilities, Curve, EcdsaSignature, Hsm, HsmError, ImportedKey, KeyHandle, KeyInfo, KeyKind, NONCE_LEN, Operation,
+    Persistence, PublicPoint, Recovery, SharedX, Support, check_label, curve, random,
 };
-use ec::PrivateKey;
 use record::{MasterKey, Record, Refusal};
 use store::Folder;
 
@@ -47,7 +44,7 @@ struct Key {
 
 enum Secret {
     Aes128(Zeroizing<[u8; 16]>),
-    Pair(Box<PrivateKey>),
+    Pair(Box<SoftwareKey>),
 }
 
 impl SoftwareHsm {
@@ -108,7 +105,7 @@ impl SoftwareHsm {
         self.predefined = Some(range.clone());
         for handle in range.map(KeyHandle) {
             if !self.keys.contains_key(&handle) && !self.damaged.contains_key(&handle) {
-                let secret = Secret::Pair(Box::new(PrivateKey::generate(curve)?));
+                let secret = Secret::Pair(Box::new(curve::generate(curve)?));
                 self.write_key(handle, "predefined", &secret)?;
                 self.keep(handle, Persistence::Persistent, "predefined", secret);
             }
@@ -179,8 +176,9 @@ impl SoftwareHsm {
         self.keys.get(&handle).ok_or(HsmError::NotFound(handle))
     }
 
-    fn pair(&self, handle: KeyHandle, operation: fn(Curve) -> Operation) -> Result<&PrivateKey, HsmError> {
-        match &self.key(handle)?.secret {
+    fn pair(&mut self, handle: KeyHandle, operation: fn(Curve) -> Operation) -> Result<&mut SoftwareKey, HsmError> {
+        self.key(handle)?;
+        match &mut self.keys.get_mut(&handle).ok_or(HsmError::NotFound(handle))?.secret {
             Secret::Pair(pair) => Ok(pair),
             Secret::Aes128(_) => Err(wrong_kind(handle, KeyKind::Aes128, operation(Curve::NistP256))),
         }
@@ -208,14 +206,14 @@ impl Hsm for SoftwareHsm {
 
     fn create_pair(&mut self, curve: Curve, persistence: Persistence, label: &str) -> Result<KeyHandle, HsmError> {
         check_label(label)?;
-        self.add(Secret::Pair(Box::new(PrivateKey::generate(curve)?)), persistence, label)
+        self.add(Secret::Pair(Box::new(curve::generate(curve)?)), persistence, label)
     }
 
     fn import(&mut self, key: &ImportedKey, persistence: Persistence, label: &str) -> Result<KeyHandle, HsmError> {
         check_label(label)?;
         let secret = match key {
             ImportedKey::Aes128(key) => Secret::Aes128(key.clone()),
-            ImportedKey::Pair(curve, scalar) => Secret::Pair(Box::new(PrivateKey::from_scalar(*curve, scalar)?)),
+            ImportedKey::Pair(curve, scalar) => Secret::Pair(Box::new(SoftwareKey::from_scalar(*curve, scalar)?)),
         };
         self.add(secret, persistence, label)
     }
@@ -251,23 +249,27 @@ impl Hsm for SoftwareHsm {
     }
 
     fn sign_digest(&mut self, key: KeyHandle, digest: &[u8]) -> Result<EcdsaSignature, HsmError> {
-        self.pair(key, Operation::Sign)?.sign(digest)
+        Ok(self.pair(key, Operation::Sign)?.sign_digest(digest)?)
     }
 
     fn verify(&mut self, public: &PublicPoint, digest: &[u8], signature: &EcdsaSignature) -> Result<bool, HsmError> {
-        ec::verify(public, digest, signature)
+        curve::verify(public, digest, signature)
     }
 
     fn encrypt(&mut self, key: KeyHandle, nonce: &[u8; NONCE_LEN], plaintext: &[u8]) -> Result<Vec<u8>, HsmError> {
-        aes_ccm::encrypt(self.symmetric(key, Operation::Encrypt)?, nonce, plaintext)
+        let key = self.symmetric(key, Operation::Encrypt)?;
+        curve::check_plaintext(plaintext)?;
+        ccm_seal(key, nonce, plaintext).map_err(|error| HsmError::InvalidArgument(error.to_string()))
     }
 
     fn decrypt(&mut self, key: KeyHandle, nonce: &[u8; NONCE_LEN], ciphertext: &[u8]) -> Result<Vec<u8>, HsmError> {
-        aes_ccm::decrypt(self.symmetric(key, Operation::Decrypt)?, nonce, ciphertext)
+        let key = self.symmetric(key, Operation::Decrypt)?;
+        curve::check_ciphertext(ciphertext)?;
+        ccm_open(key, nonce, ciphertext).ok_or(HsmError::NotAuthentic)
     }
 
     fn agree(&mut self, key: KeyHandle, peer: &PublicPoint) -> Result<SharedX, HsmError> {
-        self.pair(key, Operation::Agree)?.agree(peer)
+        Ok(self.pair(key, Operation::Agree)?.agree(peer)?)
     }
 
     fn predefined_key_range(&self) -> Option<RangeInclusive<u32>> {
@@ -297,7 +299,7 @@ impl Secret {
                     .map_err(|_| HsmError::InvalidArgument("an AES-128 key has 16 bytes".into()))?;
                 Ok(Self::Aes128(Zeroizing::new(key)))
             }
-            KeyKind::Pair(curve) => Ok(Self::Pair(Box::new(PrivateKey::from_scalar(curve, bytes)?))),
+            KeyKind::Pair(curve) => Ok(Self::Pair(Box::new(SoftwareKey::from_scalar(curve, bytes)?))),
         }
     }
 
@@ -311,7 +313,7 @@ impl Secret {
     fn bytes(&self) -> Zeroizing<Vec<u8>> {
         match self {
             Self::Aes128(key) => Zeroizing::new(key.to_vec()),
-            Self::Pair(pair) => pair.scalar(),
+            Self::Pair(pair) => Zeroizing::new(pair.scalar().to_vec()),
         }
     }
 }

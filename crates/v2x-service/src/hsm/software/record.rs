@@ -122,7 +122,7 @@ pub(super) fn open_key(master: &MasterKey, handle: KeyHandle, bytes: &[u8]) -> R
     let plain = unseal(master, head, KEY_HEAD_LEN).ok_or(Refusal::Damaged("its seal is not of this store"))?;
     let secret_len = match kind {
         KeyKind::Aes128 => 16,
-        KeyKind::Pair(curve) => curve::byte_len(curve),
+        KeyKind::Pair(curve) => curve.coordinate_len(),
     };
     let label_len = usize::from(*plain.first().ok_or(Refusal::Damaged("wrong length"))?);
     if plain.len() != 1 + label_len + secret_len {

@@ -23,14 +23,14 @@ pub use link::TpmEndpoint;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use chronoseal_v2x::crypto::SoftwareKey;
 use zeroize::Zeroizing;
 
-use super::curve::{self, Curve, EcdsaSignature, PublicPoint, SharedX};
+use super::curve::{self, check_curve, check_digest, check_signature};
 use super::ledger::{Ledger, check_predefined, draw_handle};
-use super::software::ec::{self, PrivateKey};
 use super::{
-    Capabilities, Hsm, HsmError, ImportedKey, KeyHandle, KeyInfo, KeyKind, NONCE_LEN, Operation, Persistence, Recovery,
-    Support, check_digest, check_label,
+    Capabilities, Curve, EcdsaSignature, Hsm, HsmError, ImportedKey, KeyHandle, KeyInfo, KeyKind, NONCE_LEN, Operation,
+    Persistence, PublicPoint, Recovery, SharedX, Support, check_label,
 };
 use code::Code;
 use command::{Blob, NULL, OWNER, PERSISTENT, TRANSIENT, TpmHandle, Trouble};
@@ -147,7 +147,7 @@ impl TpmHsm {
     fn infos(&self) -> Vec<KeyInfo> {
         let info = |(handle, key): (&KeyHandle, &Key)| KeyInfo {
             handle: *handle,
-            kind: KeyKind::Pair(key.point.curve),
+            kind: KeyKind::Pair(key.point.curve()),
             persistence: key.persistence(),
             label: key.label.clone(),
         };
@@ -288,7 +288,7 @@ impl Hsm for TpmHsm {
             return Err(self.refusal(Operation::Import(KeyKind::Aes128, persistence)));
         };
         self.capabilities.require(Operation::Import(key.kind(), persistence))?;
-        let point = PrivateKey::from_scalar(*curve, scalar)?.public_point();
+        let point = SoftwareKey::from_scalar(*curve, scalar)?.public_point();
         let handle = self.draw(persistence)?;
         let (parent, pin) = (self.parent(persistence)?, self.pin.clone());
         let public = Public::imported(&point);
@@ -302,7 +302,7 @@ impl Hsm for TpmHsm {
         if self.link.is_none() {
             return Err(self.ledger.device_lost());
         }
-        Ok(self.key(key)?.point.clone())
+        Ok(self.key(key)?.point)
     }
 
     fn list(&mut self) -> Result<Vec<KeyInfo>, HsmError> {
@@ -324,27 +324,25 @@ impl Hsm for TpmHsm {
     }
 
     fn sign_digest(&mut self, key: KeyHandle, digest: &[u8]) -> Result<EcdsaSignature, HsmError> {
-        let curve = self.key(key)?.point.curve;
+        let curve = self.key(key)?.point.curve();
         check_digest(curve, digest)?;
         let (r, s) = self.with_key(key, "sign", |link, key, pin| link.sign(key, pin, curve, digest))?;
-        match (public::fill_up(curve, &r), public::fill_up(curve, &s)) {
-            (Some(r), Some(s)) => Ok(EcdsaSignature { curve, r, s }),
-            _ => Err(HsmError::Protocol("a signature longer than its curve".into())),
-        }
+        let filled = public::fill_up(curve, &r).zip(public::fill_up(curve, &s));
+        let signature = filled.and_then(|(r, s)| curve::signature(curve, &r, &s));
+        signature.ok_or_else(|| HsmError::Protocol("a signature longer than its curve".into()))
     }
 
     fn verify(&mut self, public: &PublicPoint, digest: &[u8], signature: &EcdsaSignature) -> Result<bool, HsmError> {
-        let curve = public.curve;
+        let curve = public.curve();
         self.capabilities.require(Operation::Verify(curve))?;
         check_digest(curve, digest)?;
-        ec::check_signature(curve, signature)?;
-        ec::check_point(public)?;
+        check_signature(curve, signature)?;
         // The TPM would call this an error in a parameter instead of a wrong signature.
-        if !ec::is_in_range(signature) {
+        if !curve::is_in_range(signature) {
             return Ok(false);
         }
         let loaded = self.run("verify", |link| link.load_public(&Public::verifier(public)))?;
-        let holds = self.run("verify", |link| link.verify(loaded, curve, digest, &signature.r, &signature.s));
+        let holds = self.run("verify", |link| link.verify(loaded, curve, digest, signature.r(), signature.s()));
         self.run("verify", |link| link.flush(loaded))?;
         holds
     }
@@ -358,15 +356,12 @@ impl Hsm for TpmHsm {
     }
 
     fn agree(&mut self, key: KeyHandle, peer: &PublicPoint) -> Result<SharedX, HsmError> {
-        let curve = self.key(key)?.point.curve;
-        if peer.curve != curve {
-            return Err(HsmError::InvalidArgument(format!("the point is not on {}", curve::name(curve))));
-        }
-        ec::check_point(peer)?;
-        let x = self.with_key(key, "agree", |link, key, pin| link.agree(key, pin, &peer.x, &peer.y))?;
+        let curve = self.key(key)?.point.curve();
+        check_curve(curve, peer.curve())?;
+        let x = self.with_key(key, "agree", |link, key, pin| link.agree(key, pin, peer.x(), peer.y()))?;
         let x = public::fill_up(curve, &x)
             .ok_or_else(|| HsmError::Protocol("a coordinate longer than its curve".into()))?;
-        Ok(SharedX(Zeroizing::new(x)))
+        Ok(SharedX::new(&Zeroizing::new(x))?)
     }
 
     fn predefined_key_range(&self) -> Option<RangeInclusive<u32>> {
@@ -434,7 +429,7 @@ fn capabilities(name: String, curves: &[u16]) -> Capabilities {
         operation if operation.is_symmetric() => Support::unsupported(NO_AES_CCM),
         operation => match operation.curve() {
             Some(curve) if !curves.contains(&public::number(curve)) => {
-                Support::unsupported(format!("this TPM lists no curve {}", curve::name(curve)))
+                Support::unsupported(format!("this TPM lists no curve {}", curve))
             }
             _ => match operation {
                 Operation::Import(..) => Support::shared("the public point is computed on the host"),

@@ -1,7 +1,7 @@
 //! `TPMT_PUBLIC` of keys on curves. [TCG TPM 2.0 Library, Part 2 §12.2.4; TCG Algorithm Registry §6.4]
 
 use super::codec::{Reader, Writer};
-use crate::hsm::curve::{self, Curve, PublicPoint};
+use crate::hsm::{Curve, PublicPoint, curve};
 
 const ALG_ECC: u16 = 0x0023;
 const ALG_NULL: u16 = 0x0010;
@@ -51,7 +51,7 @@ impl Public {
     /// A key that only checks signatures.
     pub(super) fn verifier(point: &PublicPoint) -> Self {
         let attributes = USER_WITH_AUTH | SIGN;
-        Self { attributes, curve: number(point.curve), x: point.x.clone(), y: point.y.clone() }
+        Self { attributes, curve: number(point.curve()), x: point.x().to_vec(), y: point.y().to_vec() }
     }
 
     pub(super) fn write(&self) -> Writer {
@@ -86,14 +86,14 @@ impl Public {
 
     /// Its point, coordinates filled up to the curve's length.
     pub(super) fn point(&self) -> Option<PublicPoint> {
-        let curve = curve::ALL.into_iter().find(|curve| number(*curve) == self.curve)?;
-        Some(PublicPoint { curve, x: fill_up(curve, &self.x)?, y: fill_up(curve, &self.y)? })
+        let curve = Curve::ALL.into_iter().find(|curve| number(*curve) == self.curve)?;
+        curve::point(curve, &fill_up(curve, &self.x)?, &fill_up(curve, &self.y)?)
     }
 }
 
 /// Zeros in front, which a TPM may leave out.
 pub(super) fn fill_up(curve: Curve, number: &[u8]) -> Option<Vec<u8>> {
-    let missing = curve::byte_len(curve).checked_sub(number.len())?;
+    let missing = curve.coordinate_len().checked_sub(number.len())?;
     Some([vec![0; missing].as_slice(), number].concat())
 }
 
@@ -121,9 +121,10 @@ mod tests {
 
     #[test]
     fn reads_back_a_pair_and_fills_up_its_coordinates() {
-        let point = PublicPoint { curve: Curve::NistP256, x: vec![0; 32], y: vec![7; 32] };
+        let points = std::iter::repeat_with(|| curve::generate(Curve::NistP256).unwrap().public_point());
+        let point = points.take(20_000).find(|point| point.x()[0] == 0).unwrap();
         let mut public = Public::imported(&point);
-        public.x = vec![];
+        public.x.remove(0);
         let read = Public::read(&public.write().finish()).unwrap();
         assert_eq!(read, public);
         assert_eq!(read.point(), Some(point));

@@ -12,10 +12,10 @@ use zeroize::Zeroizing;
 
 use super::wire::{self, Answer, Info, Point, Request};
 use crate::hsm::config::BackEnd;
-use crate::hsm::curve::{self, Curve, EcdsaSignature, PublicPoint, SharedX};
 use crate::hsm::ledger::Ledger;
 use crate::hsm::{
-    Capabilities, Hsm, HsmError, ImportedKey, KeyHandle, KeyInfo, NONCE_LEN, Persistence, Recovery, check_label,
+    Capabilities, Curve, EcdsaSignature, Hsm, HsmError, ImportedKey, KeyHandle, KeyInfo, NONCE_LEN, Persistence,
+    PublicPoint, Recovery, SharedX, check_label, curve,
 };
 
 /// A worker that has not answered for this long is taken for dead. Smart cards need seconds for a key.
@@ -216,7 +216,7 @@ impl Hsm for Remote {
         let Answer::Bytes(x) = self.ask(&Request::Agree { key, peer: Point::of_public(peer) })? else {
             return Err(unexpected());
         };
-        Ok(SharedX(Zeroizing::new(x)))
+        Ok(SharedX::new(&Zeroizing::new(x))?)
     }
 
     fn predefined_key_range(&self) -> Option<RangeInclusive<u32>> {

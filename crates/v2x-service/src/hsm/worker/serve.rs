@@ -53,7 +53,7 @@ fn answer(opened: &mut Option<Box<dyn Hsm>>, request: Request) -> Result<Answer,
             Answer::Bytes(hsm.encrypt(key, &nonce, &Zeroizing::new(plaintext))?)
         }
         Request::Decrypt { key, nonce, ciphertext } => Answer::Bytes(hsm.decrypt(key, &nonce, &ciphertext)?),
-        Request::Agree { key, peer } => Answer::Bytes(hsm.agree(key, &peer.public()?)?.0.to_vec()),
+        Request::Agree { key, peer } => Answer::Bytes(hsm.agree(key, &peer.public()?)?.as_bytes().to_vec()),
         Request::ReloadPredefined => Answer::Keys(hsm.reload_predefined()?),
         Request::Recover => hsm.recover()?.into(),
     })

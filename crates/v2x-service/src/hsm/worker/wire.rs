@@ -57,16 +57,16 @@ pub(super) struct Point {
 
 impl Point {
     pub(super) fn of_public(point: &PublicPoint) -> Self {
-        Self { curve: curve::code(point.curve), first: point.x.clone(), second: point.y.clone() }
+        Self { curve: curve::code(point.curve()), first: point.x().to_vec(), second: point.y().to_vec() }
     }
 
     pub(super) fn of_signature(signature: &EcdsaSignature) -> Self {
-        Self { curve: curve::code(signature.curve), first: signature.r.clone(), second: signature.s.clone() }
+        Self { curve: curve::code(signature.curve()), first: signature.r().to_vec(), second: signature.s().to_vec() }
     }
 
     pub(super) fn public(&self) -> Result<PublicPoint, HsmError> {
         let point = curve::of_code(self.curve).and_then(|curve| curve::point(curve, &self.first, &self.second));
-        point.ok_or_else(|| HsmError::InvalidArgument("coordinates are not of the curve's length".into()))
+        point.ok_or_else(|| HsmError::InvalidArgument("not a point of its curve".into()))
     }
 
     pub(super) fn signature(&self) -> Result<EcdsaSignature, HsmError> {
