@@ -4,15 +4,38 @@
 //! Everything travels as [`EtsiTs102941Data`] inside signed and encrypted [`crate::types::Ieee1609Dot2Data`].
 //! Not there: butterfly requests over these messages, requests of authorities for certificates of their own.
 
+mod authority;
 mod authorization;
+mod authorization_authority;
 mod code;
 mod enrolment;
+mod enrolment_authority;
+mod envelope;
+mod error;
+mod lists;
+mod permissions;
+mod station;
 mod subject;
 mod trust_list;
 
+pub use authority::{
+    Authority, Credential, Role, Station, StationStore, TrustNobody, TrustSource, TrustedAuthority, issue_authority,
+};
 pub use authorization::*;
+pub use authorization_authority::{AuthorizationAuthority, Question, Step};
 pub use code::*;
 pub use enrolment::*;
+pub use enrolment_authority::{Decision, EnrolmentAuthority, EnrolmentPolicy};
+pub use envelope::{
+    CLOCK_DIFFERENCE_MAX_S, SealedRequest, SignedMessage, can_encrypt, check_issued_by, check_valid_now, open_request,
+    request_hash, seal_answer, sign_content,
+};
+pub use error::PkiError;
+pub use lists::{
+    ListKind, delta, own_trust_list, read_revocation_list, read_trust_list, sign_revocation_list, sign_trust_list,
+};
+pub use permissions::{Permissions, PermissionsError};
+pub use station::{Applicant, Pending, TicketWish, key_tag, request_credential, request_ticket};
 pub use subject::*;
 pub use trust_list::*;
 

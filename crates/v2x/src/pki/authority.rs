@@ -1,0 +1,248 @@
+//! What authorities are made of: their certificates, what they know of stations, and whom else they trust.
+
+use core::fmt;
+
+use super::envelope::can_encrypt;
+use super::{Permissions, PkiError};
+use crate::certificate::{Issuer, issue};
+use crate::crypto::{AgreementKey, PublicPoint, SigningKey};
+use crate::message::{SignerCertificate, SignerForm};
+use crate::types::{
+    CertificateBuf, CertificateId, Duration, EndEntityType, HashedId8, PsidGroupPermissions, Time32,
+    ToBeSignedCertificate, ValidityPeriod, VerificationKeyIndicator,
+};
+
+/// Validity of a root's and a trust list manager's certificate [year].
+const ROOT_YEARS: u16 = 8;
+/// Validity of an authority's certificate [year].
+const AUTHORITY_YEARS: u16 = 4;
+
+/// An authority: its certificate and keys.
+pub struct Authority {
+    /// Its certificate.
+    pub certificate: SignerCertificate,
+    /// The key it signs with.
+    pub signing_key: Box<dyn SigningKey + Send>,
+    /// The key it decrypts with; roots and trust list managers have none.
+    pub decryption_key: Option<Box<dyn AgreementKey + Send>>,
+}
+
+impl Authority {
+    /// Its identifier.
+    pub fn id(&self) -> HashedId8 {
+        self.certificate.id()
+    }
+
+    /// How it names itself in what it signs.
+    pub(super) fn signer(&mut self) -> (SignerForm<'_>, &mut dyn SigningKey) {
+        (SignerForm::Digest(&self.certificate), &mut *self.signing_key)
+    }
+}
+
+impl fmt::Debug for Authority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Authority({})", self.id())
+    }
+}
+
+/// What an authority is for, and so what its certificate allows. [TS 103 097 §7.2]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// The root of a vendor's certificates.
+    Root,
+    /// Whoever lists the roots.
+    TrustListManager,
+    /// Whoever issues enrolment credentials.
+    Enrolment,
+    /// Whoever issues authorization tickets.
+    Authorization,
+}
+
+impl Role {
+    /// All of them, those first that others need.
+    pub const ALL: [Self; 4] = [Self::Root, Self::TrustListManager, Self::Enrolment, Self::Authorization];
+
+    /// As files and paths name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Root => "rca",
+            Self::TrustListManager => "tlm",
+            Self::Enrolment => "ea",
+            Self::Authorization => "aa",
+        }
+    }
+
+    /// True if requests are encrypted to it.
+    pub fn decrypts(self) -> bool {
+        matches!(self, Self::Enrolment | Self::Authorization)
+    }
+
+    fn permissions(self) -> Permissions {
+        match self {
+            Self::Root => Permissions::root(),
+            Self::TrustListManager => Permissions::trust_list_manager(),
+            Self::Enrolment => Permissions::enrolment_authority(),
+            Self::Authorization => Permissions::authorization_authority(),
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Issues the certificate of an authority called `name` in the role `role`. Roots and trust list managers issue their
+/// own: `issuer` is none, and `signing_key` their key.
+///
+/// # Errors
+/// [`PkiError::Certificate`], or [`PkiError::Incomplete`] if an authority to be written to has no key for it.
+#[allow(clippy::missing_panics_doc, reason = "what is parsed is a constant")]
+pub fn issue_authority(
+    role: Role,
+    name: &str,
+    verification_key: &PublicPoint,
+    encryption_key: Option<&PublicPoint>,
+    issuer: Option<&CertificateBuf>,
+    signing_key: &mut dyn SigningKey,
+    now: Time32,
+) -> Result<CertificateBuf, PkiError> {
+    if role.decrypts() && !encryption_key.is_some_and(|key| can_encrypt(key.curve())) {
+        return Err(PkiError::Incomplete("an encryption key on a curve of 256 bits"));
+    }
+    let years = if issuer.is_none() { ROOT_YEARS } else { AUTHORITY_YEARS };
+    let mut tbs = ToBeSignedCertificate::new(
+        CertificateId::Name(name),
+        ValidityPeriod { start: now, duration: Duration::Years(years) },
+        VerificationKeyIndicator::VerificationKey(verification_key.to_verification_key()),
+    );
+    tbs.encryption_key = encryption_key.map(PublicPoint::to_encryption_key).transpose()?;
+    let (own, tickets, credentials) = (role.permissions(), Permissions::tickets(), Permissions::enrolment_credential());
+    // What both kinds of authorities need for themselves.
+    let authorities: Permissions = "623:013e".parse().expect("well formed");
+    tbs.app_permissions = Some(own.to_certificate());
+    tbs.cert_issue_permissions = issuing(role, &tickets, &credentials, &authorities);
+    let view = issuer.map(CertificateBuf::view);
+    let by = view.as_ref().map_or(Issuer::SelfSigned, Issuer::Certificate);
+    Ok(issue(tbs, by, signing_key)?)
+}
+
+/// The chain to a ticket or credential is one certificate longer from the root. [IEEE 1609.2 §6.4.16]
+fn issuing<'a>(
+    role: Role,
+    tickets: &'a Permissions,
+    credentials: &'a Permissions,
+    authorities: &'a Permissions,
+) -> Option<Vec<PsidGroupPermissions<'a>>> {
+    match role {
+        Role::Root => Some(vec![
+            tickets.to_issuing(2, EndEntityType::APP),
+            credentials.to_issuing(2, EndEntityType::ENROLL),
+            authorities.to_issuing(1, EndEntityType::APP),
+        ]),
+        Role::TrustListManager => None,
+        Role::Enrolment => Some(vec![credentials.to_issuing(1, EndEntityType::ENROLL)]),
+        Role::Authorization => Some(vec![tickets.to_issuing(1, EndEntityType::APP)]),
+    }
+}
+
+/// A station as its enrolment authority knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Station {
+    /// Its canonical identifier.
+    pub canonical_id: Vec<u8>,
+    /// Public half of its canonical key.
+    pub canonical_key: PublicPoint,
+    /// What its tickets may allow.
+    pub permissions: Permissions,
+    /// True if it gets nothing any more.
+    pub is_revoked: bool,
+}
+
+impl Station {
+    /// The identifier in hexadecimal.
+    pub fn name(&self) -> String {
+        self.canonical_id.iter().map(|octet| format!("{octet:02x}")).collect()
+    }
+}
+
+/// An enrolment credential and whose it is.
+#[derive(Clone, Debug)]
+pub struct Credential {
+    /// The credential.
+    pub certificate: SignerCertificate,
+    /// Its holder.
+    pub station: Station,
+}
+
+/// What an enrolment authority remembers.
+pub trait StationStore {
+    /// The station of this canonical identifier.
+    ///
+    /// # Errors
+    /// [`PkiError::Store`].
+    fn station(&mut self, canonical_id: &[u8]) -> Result<Option<Station>, PkiError>;
+
+    /// The credential of this identifier, if it was issued here.
+    ///
+    /// # Errors
+    /// [`PkiError::Store`].
+    fn credential(&mut self, id: HashedId8) -> Result<Option<Credential>, PkiError>;
+
+    /// Remembers a credential, before it is given out.
+    ///
+    /// # Errors
+    /// [`PkiError::Store`], and then it is not given out.
+    fn add_credential(
+        &mut self,
+        id: HashedId8,
+        certificate: &CertificateBuf,
+        station: &Station,
+    ) -> Result<(), PkiError>;
+
+    /// Counts a ticket confirmed for `station` against those that are valid at some time of `period`, and remembers it.
+    /// False, and nothing remembered, if that were more than `at_once_max`.
+    ///
+    /// # Errors
+    /// [`PkiError::Store`].
+    fn add_confirmed(&mut self, station: &Station, period: ValidityPeriod, at_once_max: u32) -> Result<bool, PkiError>;
+}
+
+/// An authority of another root, and where it is.
+#[derive(Clone, Debug)]
+pub struct TrustedAuthority {
+    /// Its certificate, checked up to a trusted root.
+    pub certificate: SignerCertificate,
+    /// Where to ask it.
+    pub url: String,
+}
+
+/// Which authorities of other roots are trusted.
+pub trait TrustSource {
+    /// The enrolment authority of this identifier.
+    ///
+    /// # Errors
+    /// [`PkiError::UnknownEa`] or [`PkiError::RevokedEa`].
+    fn enrolment_authority(&mut self, id: HashedId8) -> Result<TrustedAuthority, PkiError>;
+
+    /// The authorization authority of this identifier.
+    ///
+    /// # Errors
+    /// [`PkiError::UntrustedAa`].
+    fn authorization_authority(&mut self, id: HashedId8) -> Result<TrustedAuthority, PkiError>;
+}
+
+/// Nobody else is trusted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrustNobody;
+
+impl TrustSource for TrustNobody {
+    fn enrolment_authority(&mut self, id: HashedId8) -> Result<TrustedAuthority, PkiError> {
+        Err(PkiError::UnknownEa(id))
+    }
+
+    fn authorization_authority(&mut self, id: HashedId8) -> Result<TrustedAuthority, PkiError> {
+        Err(PkiError::UntrustedAa(id))
+    }
+}

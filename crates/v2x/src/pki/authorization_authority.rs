@@ -1,0 +1,217 @@
+//! The authorization authority's side.
+
+use rand_core::CryptoRng;
+
+use super::enrolment_authority::{check_encryption_key, check_format, requested};
+use super::{
+    Authority, AuthorizationResponseCode, AuthorizationValidationRequest, AuthorizationValidationResponseCode,
+    CertificateSubjectAttributes, Decision, EtsiTs102941DataContent, InnerAtRequest, InnerAtResponse, Permissions,
+    PkiError, PublicKeys, RequestHash, SealedRequest, SignedMessage, TrustSource, TrustedAuthority, key_tag,
+    open_request, request_hash, seal_answer, sign_content,
+};
+use crate::certificate::{Issuer, issue};
+use crate::coer::ExtensionAdditions;
+use crate::message::{SessionKey, SignerCertificate};
+use crate::types::{CertificateBuf, CertificateId, Psid, Time64, ToBeSignedCertificate, VerificationKeyIndicator};
+
+/// Issues authorization tickets to stations it does not know, on the word of the enrolment authority they name.
+/// [TS 102 941 §6.2.3.3]
+#[derive(Debug)]
+pub struct AuthorizationAuthority {
+    /// Its certificate and keys.
+    pub authority: Authority,
+    /// The enrolment authority of the same root; of others, see [`TrustSource`].
+    pub own_ea: TrustedAuthority,
+    /// Answers every request with this, to see what the station does.
+    pub fault: Option<AuthorizationResponseCode>,
+}
+
+/// What an authorization authority does with a request first.
+#[derive(Debug)]
+pub enum Step {
+    /// It answers.
+    Done(Decision),
+    /// It asks an enrolment authority.
+    Ask(Box<Question>),
+}
+
+/// A question to an enrolment authority, and all that is needed to go on when the answer is there.
+#[derive(Debug)]
+pub struct Question {
+    ea: TrustedAuthority,
+    sealed: SealedRequest,
+    request_hash: RequestHash,
+    session_key: SessionKey,
+    keys: PublicKeys,
+}
+
+impl Question {
+    /// Where to.
+    pub fn url(&self) -> &str {
+        &self.ea.url
+    }
+
+    /// The enrolment authority asked.
+    pub fn ea(&self) -> &SignerCertificate {
+        &self.ea.certificate
+    }
+
+    /// What to send.
+    pub fn message(&self) -> &[u8] {
+        &self.sealed.message
+    }
+}
+
+impl AuthorizationAuthority {
+    /// Without faults.
+    pub fn new(authority: Authority, own_ea: TrustedAuthority) -> Self {
+        Self { authority, own_ea, fault: None }
+    }
+
+    /// Takes a request of a station.
+    ///
+    /// # Errors
+    /// Only if the request cannot be decrypted, since then there is no key to answer with, or no answer can be made.
+    pub fn handle(
+        &mut self,
+        request: &[u8],
+        trust: &mut dyn TrustSource,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Step, PkiError> {
+        let key = self.authority.decryption_key.as_deref_mut().ok_or(PkiError::Incomplete("decryption key"))?;
+        let opened = open_request(request, &self.authority.certificate, key)?;
+        let hash = request_hash(request);
+        let asked = match self.fault {
+            Some(code) => Err(PkiError::AuthorizationRefused(code)),
+            None => self.question(&opened.plaintext, trust, now, rng),
+        };
+        match asked {
+            Ok((ea, sealed, keys)) => {
+                let session_key = opened.session_key;
+                Ok(Step::Ask(Box::new(Question { ea, sealed, request_hash: hash, session_key, keys })))
+            }
+            Err(error) => self.answer(hash, Err(error), &opened.session_key, now, rng).map(Step::Done),
+        }
+    }
+
+    /// Goes on when the enrolment authority answered, or when it is clear that it will not: `answer` says why.
+    ///
+    /// # Errors
+    /// Only if no answer can be made.
+    pub fn resume(
+        &mut self,
+        question: &Question,
+        answer: Result<&[u8], String>,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Decision, PkiError> {
+        let issued = answer.map_err(PkiError::UnreachableEa).and_then(|answer| self.issue(question, answer, now));
+        self.answer(question.request_hash, issued, &question.session_key, now, rng)
+    }
+
+    fn question(
+        &mut self,
+        plaintext: &[u8],
+        trust: &mut dyn TrustSource,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<(TrustedAuthority, SealedRequest, PublicKeys), PkiError> {
+        let outer = SignedMessage::decode(plaintext)?;
+        let EtsiTs102941DataContent::AuthorizationRequest(wanted) = outer.content()? else {
+            return Err(PkiError::WrongContent { expected: "an authorization request" });
+        };
+        outer.check_self_signed(&wanted.public_keys.verification_key, Psid::CERTIFICATE_REQUEST, now)?;
+        let InnerAtRequest { public_keys, hmac_key, shared_at_request, ec_signature, .. } = wanted;
+        if key_tag(&hmac_key, &public_keys) != shared_at_request.key_tag {
+            return Err(PkiError::KeyTag);
+        }
+        check_encryption_key(public_keys.encryption_key.as_ref())?;
+        check_format(shared_at_request.certificate_format)?;
+        requested(&shared_at_request.requested_subject_attributes)?.check_within(&Permissions::tickets())?;
+        let ea = if shared_at_request.ea_id == self.own_ea.certificate.id() {
+            self.own_ea.clone()
+        } else {
+            trust.enrolment_authority(shared_at_request.ea_id)?
+        };
+        let content = EtsiTs102941DataContent::AuthorizationValidationRequest(AuthorizationValidationRequest {
+            shared_at_request,
+            ec_signature,
+            extensions: ExtensionAdditions::default(),
+        });
+        let (form, key) = self.authority.signer();
+        let signed = sign_content(content, Psid::CERTIFICATE_REQUEST, form, key, now)?;
+        let sealed = SealedRequest::new(&signed, &ea.certificate, rng)?;
+        Ok((ea, sealed, public_keys))
+    }
+
+    /// Issues what the enrolment authority confirms.
+    fn issue(&mut self, question: &Question, answer: &[u8], now: Time64) -> Result<CertificateBuf, PkiError> {
+        let useless = |error: PkiError| PkiError::UnreachableEa(error.to_string());
+        let plaintext = question.sealed.open_answer(answer).map_err(useless)?;
+        let message = SignedMessage::decode(&plaintext).map_err(useless)?;
+        message.check_signer(&question.ea.certificate, Psid::CERTIFICATE_REQUEST, now).map_err(useless)?;
+        let EtsiTs102941DataContent::AuthorizationValidationResponse(response) = message.content().map_err(useless)?
+        else {
+            return Err(useless(PkiError::WrongContent { expected: "an authorization validation response" }));
+        };
+        if response.request_hash != question.sealed.hash() {
+            return Err(useless(PkiError::AnotherRequest));
+        }
+        let confirmed = match response.confirmed_subject_attributes {
+            Some(confirmed) if response.response_code == AuthorizationValidationResponseCode::Ok => confirmed,
+            _ => return Err(PkiError::ValidationRefused(response.response_code)),
+        };
+        self.issue_ticket(&question.keys, confirmed)
+    }
+
+    fn issue_ticket(
+        &mut self,
+        keys: &PublicKeys,
+        confirmed: CertificateSubjectAttributes<'_>,
+    ) -> Result<CertificateBuf, PkiError> {
+        let permissions = requested(&confirmed)?;
+        permissions.check_within(&Permissions::tickets())?;
+        let period = confirmed.validity_period.ok_or(PkiError::Incomplete("validityPeriod"))?;
+        let issuer = self.authority.certificate.certificate().view();
+        if period.end() > issuer.to_be_signed.validity_period.end() {
+            return Err(PkiError::ValidityPeriod("ends after this authority's certificate"));
+        }
+        let mut tbs = ToBeSignedCertificate::new(
+            CertificateId::None,
+            period,
+            VerificationKeyIndicator::VerificationKey(keys.verification_key),
+        );
+        tbs.region = confirmed.region;
+        tbs.assurance_level = confirmed.assurance_level;
+        tbs.app_permissions = Some(permissions.to_certificate());
+        tbs.encryption_key = keys.encryption_key;
+        Ok(issue(tbs, Issuer::Certificate(&issuer), &mut *self.authority.signing_key)?)
+    }
+
+    fn answer(
+        &mut self,
+        hash: RequestHash,
+        result: Result<CertificateBuf, PkiError>,
+        session_key: &SessionKey,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Decision, PkiError> {
+        let (code, issued, refused) = match result {
+            Ok(certificate) => (AuthorizationResponseCode::Ok, Some(certificate), None),
+            Err(PkiError::AuthorizationRefused(code)) => (code, None, Some(PkiError::AuthorizationRefused(code))),
+            Err(error) => (error.authorization_code(), None, Some(error)),
+        };
+        let view = issued.as_ref().map(CertificateBuf::view);
+        let response = EtsiTs102941DataContent::AuthorizationResponse(InnerAtResponse {
+            request_hash: hash,
+            response_code: code,
+            certificate: view,
+            extensions: ExtensionAdditions::default(),
+        });
+        let (form, key) = self.authority.signer();
+        let signed = sign_content(response, Psid::CERTIFICATE_REQUEST, form, key, now)?;
+        let answer = seal_answer(&signed, session_key, rng)?;
+        Ok(Decision { answer, refused, issued })
+    }
+}

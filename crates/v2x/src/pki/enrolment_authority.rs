@@ -1,0 +1,326 @@
+//! The enrolment authority's side.
+
+use rand_core::CryptoRng;
+
+use super::envelope::open_encrypted;
+use super::{
+    Authority, AuthorizationValidationRequest, AuthorizationValidationResponse, AuthorizationValidationResponseCode,
+    CertificateFormat, CertificateSubjectAttributes, Credential, EcSignature, EnrolmentResponseCode,
+    EtsiTs102941DataContent, InnerEcRequest, InnerEcResponse, Permissions, PkiError, RequestHash, SharedAtRequest,
+    SignedMessage, Station, StationStore, TrustSource, open_request, request_hash, seal_answer, sign_content,
+};
+use crate::certificate::{Issuer, issue};
+use crate::coer::{Decode, ExtensionAdditions};
+use crate::crypto::PublicPoint;
+use crate::message::SignerCertificate;
+use crate::types::{
+    CertificateBuf, CertificateId, Duration, Ieee1609Dot2Data, Psid, Time64, ToBeSignedCertificate, ValidityPeriod,
+    VerificationKeyIndicator,
+};
+
+/// What an enrolment authority grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EnrolmentPolicy {
+    /// Validity of a credential [year].
+    pub credential_years: u16,
+    /// Longest validity of a ticket, and that of one whose station did not ask for any [h].
+    pub ticket_hours_max: u16,
+    /// How far ahead a ticket may begin to be valid [s].
+    pub preload_s_max: u64,
+    /// How many tickets of a station may be valid at once.
+    pub tickets_at_once_max: u32,
+}
+
+impl Default for EnrolmentPolicy {
+    /// Three years; a week; three months; a hundred at once, the last three as the EU's certificate policy 1.1.
+    fn default() -> Self {
+        Self { credential_years: 3, ticket_hours_max: 168, preload_s_max: 90 * 86_400, tickets_at_once_max: 100 }
+    }
+}
+
+/// Issues enrolment credentials to the stations it knows, and tells authorization authorities what their holders may
+/// have. [TS 102 941 §6.2.3.2, §6.2.3.4]
+#[derive(Debug)]
+pub struct EnrolmentAuthority {
+    /// Its certificate and keys.
+    pub authority: Authority,
+    /// The authorization authority of the same root; of others, see [`TrustSource`].
+    pub own_aa: SignerCertificate,
+    /// What it grants.
+    pub policy: EnrolmentPolicy,
+    /// Answers every request of a station with this, to see what the station does.
+    pub fault: Option<EnrolmentResponseCode>,
+    /// Answers every request of an authorization authority with this.
+    pub validation_fault: Option<AuthorizationValidationResponseCode>,
+}
+
+/// What an authority decided, for its records.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// The answer to send.
+    pub answer: Vec<u8>,
+    /// Why it refuses, if it does.
+    pub refused: Option<PkiError>,
+    /// What it issued, if it did.
+    pub issued: Option<CertificateBuf>,
+}
+
+impl EnrolmentAuthority {
+    /// With the default policy.
+    pub fn new(authority: Authority, own_aa: SignerCertificate) -> Self {
+        Self { authority, own_aa, policy: EnrolmentPolicy::default(), fault: None, validation_fault: None }
+    }
+
+    /// Answers a request of a station or of an authorization authority.
+    ///
+    /// # Errors
+    /// Only if the request cannot be decrypted, since then there is no key to answer with, or no answer can be made.
+    pub fn handle(
+        &mut self,
+        request: &[u8],
+        store: &mut dyn StationStore,
+        trust: &mut dyn TrustSource,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Decision, PkiError> {
+        let key = self.authority.decryption_key.as_deref_mut().ok_or(PkiError::Incomplete("decryption key"))?;
+        let opened = open_request(request, &self.authority.certificate, key)?;
+        let hash = request_hash(request);
+        let read = SignedMessage::decode(&opened.plaintext).and_then(|outer| Ok((outer.content()?, outer)));
+        let result = match read {
+            Ok((EtsiTs102941DataContent::AuthorizationValidationRequest(question), outer)) => {
+                let result = match self.validation_fault {
+                    Some(code) => Err(PkiError::ValidationRefused(code)),
+                    None => self.validate(&outer, &question, store, trust, now),
+                };
+                return self.answer_validation(hash, result, &opened.session_key, now, rng);
+            }
+            Ok((EtsiTs102941DataContent::EnrolmentRequest(inner), outer)) => match self.fault {
+                Some(code) => Err(PkiError::EnrolmentRefused(code)),
+                None => self.enrol(&outer, inner, store, now),
+            },
+            Ok(_) => Err(PkiError::WrongContent { expected: "an enrolment request" }),
+            Err(error) => Err(error),
+        };
+        let (code, refused, issued) = match result {
+            Ok(certificate) => (EnrolmentResponseCode::Ok, None, Some(certificate)),
+            Err(PkiError::EnrolmentRefused(code)) => (code, Some(PkiError::EnrolmentRefused(code)), None),
+            Err(error) => (error.enrolment_code(), Some(error), None),
+        };
+        let view = issued.as_ref().map(CertificateBuf::view);
+        let response = EtsiTs102941DataContent::EnrolmentResponse(InnerEcResponse {
+            request_hash: hash,
+            response_code: code,
+            certificate: view,
+            extensions: ExtensionAdditions::default(),
+        });
+        let (form, key) = self.authority.signer();
+        let signed = sign_content(response, Psid::CERTIFICATE_REQUEST, form, key, now)?;
+        let answer = seal_answer(&signed, &opened.session_key, rng)?;
+        Ok(Decision { answer, refused, issued })
+    }
+
+    fn enrol(
+        &mut self,
+        outer: &SignedMessage<'_>,
+        inner: Ieee1609Dot2Data<'_>,
+        store: &mut dyn StationStore,
+        now: Time64,
+    ) -> Result<CertificateBuf, PkiError> {
+        let inner = SignedMessage::new(inner)?;
+        let wanted = InnerEcRequest::from_coer(inner.payload()?)?;
+        let station = identify(outer, wanted.its_id, store, now)?;
+        inner.check_self_signed(&wanted.public_keys.verification_key, Psid::CERTIFICATE_REQUEST, now)?;
+        check_format(wanted.certificate_format)?;
+        let attributes = wanted.requested_subject_attributes;
+        let permissions = requested(&attributes)?;
+        permissions.check_within(&Permissions::enrolment_credential())?;
+        check_encryption_key(wanted.public_keys.encryption_key.as_ref())?;
+        let validity = ValidityPeriod { start: now.time32(), duration: Duration::Years(self.policy.credential_years) };
+        let mut tbs = ToBeSignedCertificate::new(
+            CertificateId::None,
+            validity,
+            VerificationKeyIndicator::VerificationKey(wanted.public_keys.verification_key),
+        );
+        tbs.region = attributes.region;
+        tbs.app_permissions = Some(permissions.to_certificate());
+        tbs.encryption_key = wanted.public_keys.encryption_key;
+        let issuer = self.authority.certificate.certificate().view();
+        let certificate = issue(tbs, Issuer::Certificate(&issuer), &mut *self.authority.signing_key)?;
+        let id = SignerCertificate::new(certificate.clone())?.id();
+        store.add_credential(id, &certificate, &station)?;
+        Ok(certificate)
+    }
+
+    fn validate<'q>(
+        &mut self,
+        outer: &SignedMessage<'_>,
+        question: &AuthorizationValidationRequest<'q>,
+        store: &mut dyn StationStore,
+        trust: &mut dyn TrustSource,
+        now: Time64,
+    ) -> Result<CertificateSubjectAttributes<'q>, PkiError> {
+        let signer = outer.signer_id()?;
+        let aa = if signer == self.own_aa.id() {
+            self.own_aa.clone()
+        } else {
+            trust.authorization_authority(signer)?.certificate
+        };
+        check_may_ask(&aa)?;
+        outer.check_signer(&aa, Psid::CERTIFICATE_REQUEST, now)?;
+        let shared = &question.shared_at_request;
+        if shared.ea_id != self.authority.id() {
+            return Err(PkiError::WrongEa(shared.ea_id));
+        }
+        let credential = self.prove(shared, &question.ec_signature, store, now)?;
+        let attributes = shared.requested_subject_attributes.clone();
+        requested(&attributes)?.check_within(&credential.station.permissions)?;
+        let period = self.ticket_period(attributes.validity_period, &credential, now)?;
+        if !store.add_confirmed(&credential.station, period, self.policy.tickets_at_once_max)? {
+            return Err(PkiError::TooManyTickets);
+        }
+        Ok(CertificateSubjectAttributes { id: None, validity_period: Some(period), ..attributes })
+    }
+
+    /// Whose credential signed the shared part.
+    fn prove(
+        &mut self,
+        shared: &SharedAtRequest<'_>,
+        signature: &EcSignature<'_>,
+        store: &mut dyn StationStore,
+        now: Time64,
+    ) -> Result<Credential, PkiError> {
+        let opened;
+        let message = match signature {
+            EcSignature::Encrypted(data) => {
+                let key = self.authority.decryption_key.as_deref_mut().ok_or(PkiError::Incomplete("decryption key"))?;
+                opened = open_encrypted(data, &self.authority.certificate, key)?.plaintext;
+                SignedMessage::decode(&opened)?
+            }
+            EcSignature::Plain(data) => SignedMessage::new(data.clone())?,
+        };
+        let credential = find_credential(store, &message)?;
+        message.check_signer(&credential.certificate, Psid::CERTIFICATE_REQUEST, now)?;
+        message.check_external_payload(shared.received.0)?;
+        Ok(credential)
+    }
+
+    /// The period wanted if it may be had, cut to the longest there is; that from now if none is wanted.
+    fn ticket_period(
+        &self,
+        wanted: Option<ValidityPeriod>,
+        credential: &Credential,
+        now: Time64,
+    ) -> Result<ValidityPeriod, PkiError> {
+        let longest = Duration::Hours(self.policy.ticket_hours_max);
+        let period = wanted.unwrap_or(ValidityPeriod { start: now.time32(), duration: longest });
+        let start = period.start.time64();
+        if period.end() <= now {
+            return Err(PkiError::ValidityPeriod("is over"));
+        }
+        if start > now.plus_us(self.policy.preload_s_max.saturating_mul(1_000_000)) {
+            return Err(PkiError::ValidityPeriod("begins too far ahead"));
+        }
+        let until = credential.certificate.certificate().view().to_be_signed.validity_period.end();
+        if start >= until {
+            return Err(PkiError::ValidityPeriod("begins after the credential's end"));
+        }
+        let is_longer = period.duration.us() > longest.us();
+        Ok(if is_longer { ValidityPeriod { start: period.start, duration: longest } } else { period })
+    }
+
+    fn answer_validation(
+        &mut self,
+        hash: RequestHash,
+        result: Result<CertificateSubjectAttributes<'_>, PkiError>,
+        session_key: &crate::message::SessionKey,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Decision, PkiError> {
+        let (code, confirmed, refused) = match result {
+            Ok(confirmed) => (AuthorizationValidationResponseCode::Ok, Some(confirmed), None),
+            Err(PkiError::ValidationRefused(code)) => (code, None, Some(PkiError::ValidationRefused(code))),
+            Err(error) => (error.validation_code(), None, Some(error)),
+        };
+        let response = EtsiTs102941DataContent::AuthorizationValidationResponse(AuthorizationValidationResponse {
+            request_hash: hash,
+            response_code: code,
+            confirmed_subject_attributes: confirmed,
+            extensions: ExtensionAdditions::default(),
+        });
+        let (form, key) = self.authority.signer();
+        let signed = sign_content(response, Psid::CERTIFICATE_REQUEST, form, key, now)?;
+        let answer = seal_answer(&signed, session_key, rng)?;
+        Ok(Decision { answer, refused, issued: None })
+    }
+}
+
+/// Whose request it is. [TS 102 941 §6.2.3.2.1] At first the canonical key signs outside and the identifier is the
+/// canonical one; later the current credential signs, and its identifier is the station's.
+fn identify(
+    outer: &SignedMessage<'_>,
+    its_id: &[u8],
+    store: &mut dyn StationStore,
+    now: Time64,
+) -> Result<Station, PkiError> {
+    if outer.is_self_signed() {
+        let unknown = || PkiError::UnknownStation(its_id.iter().map(|octet| format!("{octet:02x}")).collect());
+        let station = store.station(its_id)?.ok_or_else(unknown)?;
+        if station.is_revoked {
+            return Err(PkiError::RevokedStation(station.name()));
+        }
+        outer.check_self_signed(&station.canonical_key.to_verification_key(), Psid::CERTIFICATE_REQUEST, now)?;
+        return Ok(station);
+    }
+    let credential = find_credential(store, outer)?;
+    if its_id != credential.certificate.id().0 {
+        return Err(PkiError::UnknownStation("that is not the signer's".to_owned()));
+    }
+    outer.check_signer(&credential.certificate, Psid::CERTIFICATE_REQUEST, now)?;
+    Ok(credential.station)
+}
+
+fn find_credential(store: &mut dyn StationStore, message: &SignedMessage<'_>) -> Result<Credential, PkiError> {
+    let id = message.signer_id()?;
+    let credential = store.credential(id)?.ok_or_else(|| PkiError::UnknownStation(id.to_string()))?;
+    if credential.station.is_revoked {
+        return Err(PkiError::RevokedStation(credential.station.name()));
+    }
+    Ok(credential)
+}
+
+/// An authorization authority's certificate says that it may ask.
+fn check_may_ask(aa: &SignerCertificate) -> Result<(), PkiError> {
+    let view = aa.certificate().view();
+    let permissions = Permissions::from_certificate(view.to_be_signed.app_permissions.as_deref().unwrap_or_default());
+    let needed: Permissions = "623:0120".parse().expect("well formed");
+    match permissions.and_then(|permissions| needed.check_within(&permissions)) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(PkiError::UntrustedAa(aa.id())),
+    }
+}
+
+pub(super) fn check_format(format: CertificateFormat) -> Result<(), PkiError> {
+    if format == CertificateFormat::TS103097_V131 {
+        Ok(())
+    } else {
+        Err(PkiError::Incomplete("a known certificate format"))
+    }
+}
+
+/// The permissions asked for, which are not to be those of an authority.
+pub(super) fn requested(attributes: &CertificateSubjectAttributes<'_>) -> Result<Permissions, PkiError> {
+    if attributes.cert_issue_permissions.is_some() {
+        return Err(PkiError::Permission("to issue".to_owned()));
+    }
+    let permissions = attributes.app_permissions.as_deref().ok_or(PkiError::Incomplete("appPermissions"))?;
+    Permissions::from_certificate(permissions)
+}
+
+/// A key to be encrypted to has to be a point of its curve.
+pub(super) fn check_encryption_key(key: Option<&crate::types::PublicEncryptionKey>) -> Result<(), PkiError> {
+    match key.map(PublicPoint::from_encryption_key) {
+        Some(Err(error)) => Err(PkiError::Encrypt(error.into())),
+        Some(Ok(_)) | None => Ok(()),
+    }
+}
