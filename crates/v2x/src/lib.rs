@@ -8,6 +8,7 @@
 //! | [`certificate`] | identifying and issuing certificates |
 //! | [`coer`] | the encoding: [`coer::Reader`], [`coer::Writer`] |
 //! | [`crypto`] | curves, ECIES, AES-CCM, and the seam to private keys: [`crypto::SigningKey`], [`crypto::AgreementKey`] |
+//! | [`lint`] | every deviation of bytes, with its clause: [`lint::lint`] |
 //! | [`message`] | [`message::sign`], [`message::encrypt`], [`message::decrypt`] |
 //! | [`pki`] | what stations and authorities say to each other: [`pki::EtsiTs102941Data`] |
 //! | [`types`] | the structures: [`types::Ieee1609Dot2Data`], [`types::Certificate`] |
@@ -33,6 +34,7 @@
 pub mod certificate;
 pub mod coer;
 pub mod crypto;
+pub mod lint;
 pub mod message;
 pub mod pki;
 pub mod types;

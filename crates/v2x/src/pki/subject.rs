@@ -41,6 +41,9 @@ pub struct PublicKeys {
 
 impl PublicKeys {
     /// What the tag over the keys is made of: the encodings of both, one after the other (TS 102 941 clause 6.2.3.3.1).
+    ///
+    /// # Panics
+    /// Never: keys have no bounds to be out of.
     pub fn tagged_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::new();
         self.verification_key.encode(&mut writer);

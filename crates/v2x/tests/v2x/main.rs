@@ -4,6 +4,7 @@
 mod encryption;
 mod ieee_vectors;
 mod issuing;
+mod lint;
 mod pki_messages;
 mod real_samples;
 mod signing;
