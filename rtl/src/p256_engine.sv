@@ -1,6 +1,6 @@
 // The engine: microcode, registers, arithmetic, and a bus for words in and out.
 //
-// The bus, used while the engine is not busy, writes registers 2 to 6 and reads registers 0 and 1. Nothing else can be read
+// The bus, used while the engine is not busy, writes registers 2 to 7 and reads registers 0 and 1. Nothing else can be read
 // or written from outside, so a key leaves its slot only through what an operation makes of it.
 module p256_engine (
     input logic clk,

@@ -65,7 +65,7 @@ localparam logic [7:0] OP_DIAGNOSE_SUBP = 8'd12;
 localparam logic [7:0] OP_DIAGNOSE_ADDN = 8'd13;
 localparam logic [7:0] OP_DIAGNOSE_SUBN = 8'd14;
 
-// Registers of 256 bits. The bus reads only the first two and writes only the six after them.
+// Registers of 256 bits. The bus reads only the first two and writes only the six after them, of which the last is spare.
 localparam logic [5:0] OUT0 = 6'd0;
 localparam logic [5:0] OUT1 = 6'd1;
 localparam logic [5:0] IN0 = 6'd2;

@@ -136,14 +136,28 @@ fn a_sum_at_infinity_is_no_signature() {
 fn an_r_above_n_is_taken_modulo_n() {
     // The x of the point is compared modulo n (FIPS 186-5 6.4.2). Here x = r + n, below p as p - n has 127 bits.
     let mut device = Device::start();
-    let (r, x_point) = (1..200u64)
-        .find_map(|r| {
-            let x = near(number(N), i64::try_from(r).unwrap());
-            let compressed = [&[2], &x[..]].concat();
-            p256::PublicKey::from_sec1_bytes(&compressed).ok().map(|point| (small(r), point.to_projective()))
-        })
-        .unwrap();
-    assert_eq!(verify_at(&mut device, &x_point, &r), status::OK);
+    let (x, point) = point_from(number(N));
+    let r = crate::reference::reduce(x, number(N));
+    assert_ne!(r, x);
+    assert_eq!(verify_at(&mut device, &point, &r), status::OK);
+}
+
+#[test]
+#[ignore = "needs the simulator"]
+fn an_r_at_the_other_end_is_another() {
+    // x - r + n is small but not 0.
+    let mut device = Device::start();
+    let (_, point) = point_from(small(1));
+    for difference in 1..4 {
+        assert_eq!(verify_at(&mut device, &point, &near(number(N), -difference)), status::MISMATCH);
+    }
+}
+
+/// The first point whose x is above `start`, and that x.
+fn point_from(start: Number) -> (Number, ProjectivePoint) {
+    let mut candidates = (1..).map(|difference| near(start, difference));
+    let point = |x: Number| p256::PublicKey::from_sec1_bytes(&[&[2], &x[..]].concat());
+    candidates.find_map(|x| Some((x, point(x).ok()?.to_projective()))).unwrap()
 }
 
 #[test]
