@@ -1,4 +1,6 @@
 //! The capture of a run as pcapng: one interface for each station and direction, nanoseconds, remarks as comments.
+//!
+//! Of a CAN bus the link type is 227 (LINKTYPE_CAN_SOCKETCAN), of any other network 1 (LINKTYPE_ETHERNET).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,17 +14,21 @@ use pcap_file::{DataLink, PcapError};
 
 use crate::{CaptureRow, Direction, RunMeta};
 
+/// LINKTYPE_CAN_SOCKETCAN.
+const CAN_SOCKETCAN: DataLink = DataLink::CAN_SOCKETCAN;
+
 /// Writes `rows` in order of time. Packet times count from the start of the run, so a reader shows them from 1970 on.
 ///
 /// # Errors
 /// What `out` refused.
 pub fn write_capture(out: impl Write, meta: &RunMeta, rows: &[CaptureRow]) -> Result<(), PcapError> {
     let mut writer = PcapNgWriter::new(out)?;
+    let link_type = if meta.bus.is_some() { CAN_SOCKETCAN } else { DataLink::ETHERNET };
     let mut interfaces: BTreeMap<_, u32> = rows.iter().map(|row| ((row.node, row.direction), 0)).collect();
     for (number, ((node, direction), id)) in interfaces.iter_mut().enumerate() {
         *id = number as u32;
         let name = format!("{} {}", meta.node_name(node.0), direction.name());
-        let mut interface = InterfaceDescriptionBlock::new(DataLink::ETHERNET, 0);
+        let mut interface = InterfaceDescriptionBlock::new(link_type, 0);
         interface.options = vec![
             InterfaceDescriptionOption::IfName(Cow::Owned(name)),
             // Time stamps in units of 10^-9 s.
@@ -53,6 +59,7 @@ impl Direction {
         match self {
             Self::Arrival => "arrival",
             Self::Departure => "departure",
+            Self::Carried => "carried",
         }
     }
 }

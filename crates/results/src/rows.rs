@@ -99,13 +99,13 @@ pub struct ReleaseRow {
 pub struct CaptureRow {
     /// When its last bit passed.
     pub time: SimTime,
-    /// The station at the other end of the wire.
+    /// The station at the other end of the wire; on a bus the sender.
     pub node: NodeId,
-    /// Towards the switch, or away from it.
+    /// Towards the switch, or away from it, or over a bus.
     pub direction: Direction,
     /// Remark for the packet's comment, empty for none.
     pub comment: String,
-    /// From header to the last byte before the checksum.
+    /// From header to the last byte before the checksum; a CAN frame in the layout of captures with link type 227.
     pub bytes: Vec<u8>,
 }
 
@@ -116,6 +116,8 @@ pub enum Direction {
     Arrival,
     /// Out of the switch.
     Departure,
+    /// Over a bus, to all others at once.
+    Carried,
 }
 
 /// The use of a CAN bus over a run.

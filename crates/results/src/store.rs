@@ -166,19 +166,24 @@ fn write_all(dir: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -
     tables::write_work(&dir.join(WORK), &meta, &rows.work)?;
     tables::write_stalls(&dir.join(STALLS), &meta, &rows.stalls)?;
     tables::write_releases(&dir.join(RELEASES), &meta, &rows.releases)?;
-    let path = dir.join(CAPTURE);
-    let file = File::create(&path).map_err(|source| StoreError::write(&path, source))?;
-    write_capture(BufWriter::new(file), &meta, &rows.captures)
-        .map_err(|source| StoreError::Capture { path: path.clone(), source })?;
+    let has_capture = !rows.captures.is_empty();
+    if has_capture {
+        let path = dir.join(CAPTURE);
+        let file = File::create(&path).map_err(|source| StoreError::write(&path, source))?;
+        write_capture(BufWriter::new(file), &meta, &rows.captures)
+            .map_err(|source| StoreError::Capture { path: path.clone(), source })?;
+    }
     let file = |name: &str, rows: usize| StoredFile { name: name.into(), rows: rows as u64 };
-    let files = vec![
+    let mut files = vec![
         file(FRAMES, rows.frames.len()),
         file(EVENTS, rows.events.len()),
         file(WORK, rows.work.len()),
         file(STALLS, rows.stalls.len()),
         file(RELEASES, rows.releases.len()),
-        file(CAPTURE, rows.captures.len()),
     ];
+    if has_capture {
+        files.push(file(CAPTURE, rows.captures.len()));
+    }
     let manifest =
         Manifest { schema_version: SCHEMA_VERSION, run: meta, summary: summary.clone(), files: files.clone() };
     let path = dir.join(MANIFEST);

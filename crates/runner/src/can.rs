@@ -1,12 +1,13 @@
 //! A plan on a CAN bus in the simulator.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use chronoseal_catalog::can::{CanDescriber, monitor, node_ids, node_name};
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
 use chronoseal_media::can::CanNetwork;
 use chronoseal_results::meta::{NodeMeta, NodeRole, StreamMeta};
-use chronoseal_results::rows::{BusRow, EventRow, FrameRow, Outcome, RunRows, WorkRow};
+use chronoseal_results::rows::{BusRow, CaptureRow, Direction, EventRow, FrameRow, Outcome, RunRows, WorkRow};
 use chronoseal_results::{BusMeta, Engine, GroupMeta, RunMeta};
 use chronoseal_scenario::plan::{CanPlan, CanProtectionKind, GroupChange};
 use chronoseal_sim::{Fingerprint, FrameContext, Observer};
@@ -17,12 +18,12 @@ use crate::{Run, versions};
 /// Data of the synchronisation message: one classical frame [byte].
 const SYNC_LEN: u32 = 8;
 
-/// Simulates a plan on a CAN bus and keeps every row.
+/// Simulates a plan on a CAN bus and keeps every row; with `capture`, every frame too.
 ///
 /// # Errors
 /// Why a station cannot be made.
-pub fn simulate_can(plan: &CanPlan, keep_going: &mut dyn FnMut(SimTime) -> bool) -> Result<Run, String> {
-    let observer = (Fingerprint::of_bytes(), Recorder::new(plan));
+pub fn simulate_can(plan: &CanPlan, capture: bool, keep_going: &mut dyn FnMut(SimTime) -> bool) -> Result<Run, String> {
+    let observer = (Fingerprint::of_bytes(), Recorder::new(plan, capture));
     let (network, (fingerprint, recorder), finished) = chronoseal_sim::run_can(plan, observer, keep_going)?;
     let mut rows = recorder.into_rows(plan, &network);
     leave_out_removed(plan, &mut rows);
@@ -42,11 +43,15 @@ struct Recorder {
     sent: BTreeMap<StreamId, Vec<SimTime>>,
     /// How many of a stream's frames became of something at a node.
     ended: BTreeMap<(StreamId, NodeId), usize>,
+    /// Where frames come from that are captured: stations and attackers, not the gateway, which only repeats them.
+    captured: Option<Range<u16>>,
 }
 
 impl Recorder {
-    fn new(plan: &CanPlan) -> Self {
+    fn new(plan: &CanPlan, capture: bool) -> Self {
+        let senders = 0..(plan.nodes.len() + plan.attacks.len()) as u16;
         Self {
+            captured: capture.then_some(senders),
             describer: CanDescriber::new(plan),
             rows: RunRows::default(),
             bus: BusRow::default(),
@@ -153,6 +158,21 @@ impl Observer for Recorder {
         } else {
             self.sent.entry(stream).or_default().push(at);
         }
+    }
+
+    fn carried(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        if !self.captured.as_ref().is_some_and(|senders| senders.contains(&node.0)) {
+            return;
+        }
+        let mut comment = match self.describer.describe(frame.bytes).stream {
+            StreamId::NONE => String::new(),
+            stream => format!("stream {}", stream.0),
+        };
+        if let Some(attack) = frame.label.attack {
+            comment = format!("{}: {comment}", attack.name());
+        }
+        let bytes = frame.bytes.to_vec();
+        self.rows.captures.push(CaptureRow { time: at, node, direction: Direction::Carried, comment, bytes });
     }
 
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use chronoseal_catalog::can::{self, CanDescriber, node_ids};
 use chronoseal_core::{NodeId, PortId, Priority, SimTime, StreamId};
 use chronoseal_media::medium::Attachment;
-use chronoseal_results::{BusRow, Engine};
+use chronoseal_results::{BusRow, Direction, Engine};
 use chronoseal_testbed::can::{CanLiveConfig, CanPlace, Guest, GuestKind, MulticastGroup, run_can};
 use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, Placement, Traffic};
 use chronoseal_wire::can::CanFrameView;
@@ -88,6 +88,9 @@ pub fn measure_can(
     meta.host = host_facts(&outcome);
     meta.warnings.extend(outcome.warnings.iter().cloned());
     let mut rows = outcome.rows;
+    // Each frame once: when our bus had carried it, or when the listener on an interface saw it.
+    let once = if is_ours { Direction::Carried } else { Direction::Arrival };
+    rows.captures.retain(|row| row.direction == once);
     leave_out_removed(plan, &mut rows);
     let statistics = if is_ours { can::statistics(plan, &bus) } else { Default::default() };
     rows.bus = Some(BusRow {

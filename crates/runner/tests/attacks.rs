@@ -183,7 +183,7 @@ fn main() -> ExitCode {
 /// Runs one attack on both engines.
 fn check(attack: &Attack) {
     let scenario = scenario(attack);
-    let simulated = Consequence::of(&simulate_can(&scenario.plan, &mut |_| true).unwrap().rows);
+    let simulated = Consequence::of(&simulate_can(&scenario.plan, false, &mut |_| true).unwrap().rows);
     assert!(simulated.is_as_expected(attack), "{} simulated: {simulated:?}", attack.kind);
     for attempt in 1..=TRIES {
         let Some(live) = live(&scenario) else { return };

@@ -214,6 +214,8 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
                     self.input(to.node.index(), Pending::Frame(to.port, arrived));
                 }
                 MediumOutput::Transmitted { from, frame, departed_at } => {
+                    let context = context(&self.frames, frame, Some(departed_at), None);
+                    self.observer.carried(self.now, from.node, context);
                     if let Some(token) = self.take_token(frame) {
                         self.input(from.node.index(), Pending::Transmitted(token, departed_at));
                     }

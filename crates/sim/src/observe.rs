@@ -27,6 +27,11 @@ pub trait Observer {
         let _ = (at, node, frame);
     }
 
+    /// A whole frame has left its sender, and somebody has it. Only where the medium says so, as a CAN bus does.
+    fn carried(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        let _ = (at, node, frame);
+    }
+
     /// A node's processor is busy with `work` from `at` on, for `cost`.
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         let _ = (at, node, work, cost);
@@ -44,6 +49,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
         self.0.transmit(at, node, frame);
         self.1.transmit(at, node, frame);
+    }
+    fn carried(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        self.0.carried(at, node, frame);
+        self.1.carried(at, node, frame);
     }
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         self.0.work(at, node, work, cost);

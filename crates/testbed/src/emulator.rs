@@ -242,6 +242,7 @@ impl Emulator<'_> {
                 }
                 MediumOutput::Transmitted { from, frame, .. } => {
                     self.confirm(planned, from, frame);
+                    self.capture_carried(planned, from, frame);
                     self.frames.release(frame);
                 }
                 MediumOutput::Discard { node, event, frame } => {
@@ -303,6 +304,16 @@ impl Emulator<'_> {
         if wire.end.confirm(self.frames.bytes(frame)) {
             self.log.releases.push(ReleaseRow { planned, error });
         }
+    }
+
+    /// Keeps a frame that is through. What a gateway repeats is known from its sender's bus.
+    fn capture_carried(&mut self, planned: SimTime, from: Attachment, frame: FrameId) {
+        let Some(wire) = self.wires.iter().position(|wire| wire.attachment == from) else { return };
+        let mut bytes = [0; FRAME_LEN_MAX];
+        let len = self.frames.bytes(frame).len();
+        bytes[..len].copy_from_slice(self.frames.bytes(frame));
+        let serial = serial_of(self.frames.label(frame));
+        self.capture(serial, planned, wire, Direction::Carried, &bytes[..len]);
     }
 
     fn capture(&mut self, serial: Option<usize>, time: SimTime, wire: usize, direction: Direction, bytes: &[u8]) {

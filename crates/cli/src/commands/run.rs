@@ -19,8 +19,8 @@ use crate::arguments::{EngineName, Format, PlacementName, Run};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
 
-const ALL_OR_NOTHING: &str = "error: a run on a CAN bus keeps its rows; it is not only counted, and not captured yet
-help: leave --count and --capture away";
+const KEEPS_ROWS: &str = "error: a run on a CAN bus keeps its rows; it is not only counted
+help: leave --count away";
 const OUT_OF_TIMING: &str =
     "error: a run with fidelity = \"timing\" counts frames and keeps none, so --out has nothing to hold
 help: leave --out away, or keep frames with --set fidelity=bytes";
@@ -99,8 +99,8 @@ fn on_bus(
     stop: &AtomicBool,
 ) -> Result<Status, Trouble> {
     let plan = &scenario.plan;
-    if options.count || options.capture {
-        return Err(Trouble(ALL_OR_NOTHING.into()));
+    if options.count {
+        return Err(Trouble(KEEPS_ROWS.into()));
     }
     let place = place(options, &plan.name, plan.seed, round);
     place.as_deref().map(input::claim).transpose()?;
@@ -108,7 +108,7 @@ fn on_bus(
     let finished = match options.engine {
         EngineName::Sim => {
             let mut go_on = progress(plan.duration, "simulating", printer, stop);
-            simulate_can(plan, &mut go_on).map_err(|reason| Trouble(format!("error: {reason}")))?
+            simulate_can(plan, options.capture, &mut go_on).map_err(|reason| Trouble(format!("error: {reason}")))?
         }
         EngineName::Live => {
             printer.hint(&format!("running live for {}", plan.duration));

@@ -18,6 +18,63 @@ fn tshark(bench: &Bench, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
     text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
+/// A bus of two, small enough for a moment.
+const BUS: &str = r#"schema_version = 1
+name = "bus"
+duration = "500ms"
+[network.can_bus]
+bit_rate = "500kbit/s"
+data_bit_rate = "2Mbit/s"
+[[nodes]]
+name = "sensor"
+[[nodes]]
+name = "display"
+[[messages]]
+name = "speed"
+from = "sensor"
+id = "0x123"
+length = "8B"
+period = "10ms"
+offset = "1ms"
+[[messages]]
+name = "picture"
+from = "display"
+id = "0x18DAF110"
+extended = true
+format = "fd-brs"
+length = "48B"
+period = "20ms"
+offset = "2ms"
+"#;
+
+#[test]
+#[ignore = "needs tshark"]
+fn tshark_reads_the_capture_of_a_bus_simulated_and_live() {
+    for engine in ["sim", "live"] {
+        let bench = Bench::new();
+        bench.write("bus.toml", BUS);
+        let arguments = ["run", "bus.toml", "--engine", engine, "--capture", "--out", "run", "--format", "json"];
+        let run = bench.say(&arguments).json();
+        let fields = ["frame.interface_name", "can.id", "can.flags.xtd", "can.len", "frame.protocols"];
+        let frames = tshark(&bench, "can || canfd", &fields);
+        // What the bus counted; a run may end within a frame.
+        let carried = run["summary"]["bus"]["frames"].as_u64().unwrap() as usize;
+        assert!(carried >= 70 && frames.len() == carried, "{engine}: {} packets of {carried} frames", frames.len());
+        let is = |row: &[String], interface: &str, id: u32, extended: bool, len: &str| {
+            let value = row[1].parse().or_else(|_| u32::from_str_radix(row[1].trim_start_matches("0x"), 16));
+            let flag = matches!(&*row[2], "1" | "True");
+            row[0] == interface && value == Ok(id) && flag == extended && row[3] == len
+        };
+        let speed = frames.iter().filter(|row| is(row, "sensor carried", 0x123, false, "8")).count();
+        let picture = frames.iter().filter(|row| is(row, "display carried", 0x18da_f110, true, "48")).count();
+        assert!(speed >= 46 && picture >= 22 && speed + picture == carried, "{engine}: {frames:?}");
+    }
+    let bench = Bench::new();
+    bench.write("bus.toml", BUS);
+    bench.say(&["run", "bus.toml", "--out", "run", "--quiet"]).assert_code(0);
+    assert!(!bench.path("run/capture.pcapng").exists(), "an empty capture");
+}
+
 #[test]
 #[ignore = "needs tshark"]
 fn tshark_reads_the_capture_of_a_run() {

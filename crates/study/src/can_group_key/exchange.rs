@@ -52,7 +52,7 @@ impl Pair {
             duration: "5s",
             ..Group::SOURCE
         };
-        let run = simulate_can(&group.plan()?, &mut |_| true).map_err(StudyError::Scenario)?;
+        let run = simulate_can(&group.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)?;
         let party = |index| {
             time_of_first_exchange(&run.rows, member(index))
                 .ok_or_else(|| StudyError::Scenario("the simulated exchange did not end".into()))

@@ -38,7 +38,7 @@ pub(super) struct Executed {
 
 /// Executes one group.
 pub(super) fn execute(setting: &Group<'_>) -> Result<Executed, StudyError> {
-    let run = simulate_can(&setting.plan()?, &mut |_| true).map_err(StudyError::Scenario)?;
+    let run = simulate_can(&setting.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)?;
     let (Some(meta), Some(found), Some(bus)) = (&run.meta.group, &run.summary.group, &run.rows.bus) else {
         return Err(StudyError::Scenario("the simulated run had no group".into()));
     };
@@ -55,7 +55,7 @@ pub(super) fn execute_removal(setting: &Group<'_>) -> Result<(u64, Duration), St
     const AT: (&str, Duration) = ("10s", Duration::from_s(10));
     let established = execute(setting)?;
     let setting = Group { removal: Some(AT.0), ..setting.clone() };
-    let run = simulate_can(&setting.plan()?, &mut |_| true).map_err(StudyError::Scenario)?;
+    let run = simulate_can(&setting.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)?;
     let renewed = run.summary.group.as_ref().and_then(|group| group.keys.get(1));
     let (Some(renewed), Some(bus)) = (renewed, &run.rows.bus) else {
         return Err(StudyError::Scenario("a removal gave no new key".into()));

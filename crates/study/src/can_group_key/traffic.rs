@@ -77,7 +77,7 @@ pub(super) fn traffic() -> Result<Traffic, StudyError> {
 }
 
 fn run(setting: &Group<'_>) -> Result<Run, StudyError> {
-    simulate_can(&setting.plan()?, &mut |_| true).map_err(StudyError::Scenario)
+    simulate_can(&setting.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)
 }
 
 fn late_of(run: &Run) -> u64 {
