@@ -12,6 +12,7 @@
 //! | [`message`] | [`message::sign`], [`message::encrypt`], [`message::decrypt`] |
 //! | [`pki`] | what stations and authorities say to each other: [`pki::EtsiTs102941Data`] |
 //! | [`types`] | the structures: [`types::Ieee1609Dot2Data`], [`types::Certificate`] |
+//! | [`verify`] | [`verify::Verifier`], its trust store, and the [`verify::Verdict`] |
 //! | [`vss`] | a station's security subsystem: [`vss::Pool`], [`vss::ChangePolicy`], [`vss::Demand`] |
 //!
 //! ```
@@ -38,4 +39,5 @@ pub mod lint;
 pub mod message;
 pub mod pki;
 pub mod types;
+pub mod verify;
 pub mod vss;

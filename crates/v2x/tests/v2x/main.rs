@@ -9,4 +9,5 @@ mod pki_messages;
 mod real_samples;
 mod signing;
 mod stations;
+mod verification;
 mod vss_station;

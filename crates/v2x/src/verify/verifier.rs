@@ -1,0 +1,746 @@
+//! The way of a message through the checks.
+
+use std::sync::Arc;
+
+use super::check::{CheckKind, NoStopwatch, Outcome, SkipReason, Stopwatch, Verdict};
+use super::config::{Context, Profile, PsidPolicy, VerifierConfig};
+use super::geometry::{distance_m, region_contains};
+use super::job::{JobKey, SignatureJob};
+use super::station::{CertificateSummary, Neighbours, Station};
+use super::trust::{certificate_job, check_link, explicit_key};
+use super::{PeerDistribution, ReplayCache, ResultCode, TrustStore};
+use crate::certificate::{CertificateError, CertificateHash};
+use crate::coer::{Decode, DecodeErrorKind, Reader};
+use crate::crypto::{EcdsaSignature, HashValue, hash};
+use crate::message::message_digest;
+use crate::types::{
+    Certificate, HashAlgorithm, HashedData, HashedId8, HeaderInfo, Ieee1609Dot2Data, SignedData, SignerIdentifier,
+    Time64, TwoDLocation,
+};
+
+/// Most certificates that are looked at in one message.
+const CERTIFICATES_MAX: usize = 3;
+/// Those, and the message.
+const JOBS_MAX: usize = CERTIFICATES_MAX + 1;
+
+/// Verifies messages.
+///
+/// ```
+/// # use chronoseal_v2x::certificate::{Issuer, issue};
+/// # use chronoseal_v2x::crypto::{Curve, SoftwareKey};
+/// # use chronoseal_v2x::types::*;
+/// # use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng};
+/// use chronoseal_v2x::verify::{Context, NoStopwatch, ResultCode, Verifier, VerifierConfig};
+///
+/// let mut verifier = Verifier::new(VerifierConfig::default());
+/// # let mut key = SoftwareKey::generate(Curve::NistP256, &mut ChaCha20Rng::seed_from_u64(1));
+/// # let validity = ValidityPeriod { start: Time32(0), duration: Duration::Years(30) };
+/// # let public = VerificationKeyIndicator::VerificationKey(key.public_point().to_verification_key());
+/// # let tbs = ToBeSignedCertificate::new(CertificateId::None, validity, public);
+/// # let root = issue(tbs, Issuer::SelfSigned, &mut key)?;
+/// verifier.trust_mut().insert_root(&root.view())?;
+///
+/// let now = Time64::from_unix_us(1_795_000_000_000_000);
+/// let (verdict, _message) = verifier.verify(b"no message", &Context::at(now), &mut NoStopwatch);
+/// assert_eq!(verdict.result(), ResultCode::SpduParsingInvalidInput);
+/// assert_eq!(verdict.to_string(), "refused by encoding: spduParsingInvalidInput");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Verifier {
+    config: VerifierConfig,
+    trust: TrustStore,
+    neighbours: Neighbours,
+    replays: ReplayCache,
+    peers: PeerDistribution,
+}
+
+/// A message of which everything is checked but signatures.
+#[derive(Debug)]
+pub struct Begun<'a> {
+    verdict: Verdict,
+    message: Option<Ieee1609Dot2Data<'a>>,
+    /// The message's own is the last one.
+    jobs: [Option<SignatureJob>; JOBS_MAX],
+    digest: Option<HashValue>,
+    is_replay_refused: bool,
+    now: Time64,
+    /// Certificates that came along and were not known, each the issuer of the one before.
+    new: Vec<CertificateSummary>,
+}
+
+impl<'a> Begun<'a> {
+    /// What is known so far; the check of the signature is still open.
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// The message, if it could be decoded.
+    pub fn message(&self) -> Option<&Ieee1609Dot2Data<'a>> {
+        self.message.as_ref()
+    }
+
+    /// The signatures to be verified, in the order in which [`Verifier::finish`] wants the answers: none if a check
+    /// failed.
+    pub fn jobs(&self) -> impl Iterator<Item = &SignatureJob> {
+        self.jobs.iter().flatten()
+    }
+
+    /// The same, so that whoever makes a key ready can leave it there.
+    pub fn jobs_mut(&mut self) -> impl Iterator<Item = &mut SignatureJob> {
+        self.jobs.iter_mut().flatten()
+    }
+
+    /// Leaves the signature unverified, for the reason given: what a verification policy does that verifies a part of
+    /// the messages only.
+    pub fn skip(mut self, reason: SkipReason) -> (Verdict, Option<Ieee1609Dot2Data<'a>>) {
+        if self.verdict.failure().is_none() {
+            self.verdict.set(CheckKind::Signature, Outcome::Skipped(reason), 0);
+        }
+        (self.verdict, self.message)
+    }
+}
+
+/// Times and notes one check after the other.
+struct Progress<'s, S> {
+    verdict: Verdict,
+    stopwatch: &'s mut S,
+}
+
+impl<S: Stopwatch> Progress<'_, S> {
+    /// Does a check; none if it failed.
+    fn check<T>(
+        &mut self,
+        kind: CheckKind,
+        check: impl FnOnce(&mut Verdict) -> Result<(T, Outcome), ResultCode>,
+    ) -> Option<T> {
+        let start_ns = self.stopwatch.now_ns();
+        let result = check(&mut self.verdict);
+        let took_ns = u32::try_from(self.stopwatch.now_ns().saturating_sub(start_ns)).unwrap_or(u32::MAX);
+        match result {
+            Ok((value, outcome)) => {
+                self.verdict.set(kind, outcome, took_ns);
+                Some(value)
+            }
+            Err(code) => {
+                self.verdict.set(kind, Outcome::Failed(code), took_ns);
+                None
+            }
+        }
+    }
+}
+
+const PASSED: ((), Outcome) = ((), Outcome::Passed);
+
+fn skipped<T: Default>(reason: SkipReason) -> (T, Outcome) {
+    (T::default(), Outcome::Skipped(reason))
+}
+
+/// Whoever signed, as far as it is known.
+enum Signer {
+    /// Verified before.
+    Known(Arc<Station>),
+    /// Came along, and is below an authority that is known; the first is the signer's.
+    New(Vec<CertificateSummary>),
+}
+
+impl Signer {
+    fn summary(&self) -> Option<&CertificateSummary> {
+        match self {
+            Self::Known(station) => Some(&station.summary),
+            Self::New(list) => list.first(),
+        }
+    }
+
+    /// Whose chain is asked for: the highest one's issuer, or itself if it is a root.
+    fn authority(&self) -> Option<HashedId8> {
+        let highest = match self {
+            Self::Known(station) => &station.summary,
+            Self::New(list) => list.last()?,
+        };
+        Some(highest.issuer.unwrap_or_else(|| highest.id()))
+    }
+}
+
+impl Verifier {
+    /// With nothing trusted and nothing known.
+    pub fn new(config: VerifierConfig) -> Self {
+        // Whatever any policy lets pass has to be remembered for that long.
+        let windows = config.policies.values().chain(&config.other).filter(|policy| policy.is_replay_refused);
+        let window_us = windows.map(|policy| policy.past_max_us + policy.future_max_us).max().unwrap_or(0);
+        Self {
+            trust: TrustStore::new(config.certificate_form),
+            neighbours: Neighbours::new(config.neighbours_max),
+            replays: ReplayCache::new(config.replays_max, window_us),
+            peers: PeerDistribution::default(),
+            config,
+        }
+    }
+
+    /// How it is set up.
+    pub fn config(&self) -> &VerifierConfig {
+        &self.config
+    }
+
+    /// Whom it trusts.
+    pub fn trust(&self) -> &TrustStore {
+        &self.trust
+    }
+
+    /// Whom it trusts, to be changed.
+    pub fn trust_mut(&mut self) -> &mut TrustStore {
+        &mut self.trust
+    }
+
+    /// Whose certificates it has verified.
+    pub fn neighbours(&self) -> &Neighbours {
+        &self.neighbours
+    }
+
+    /// Whose certificates it has verified, to forget some.
+    pub fn neighbours_mut(&mut self) -> &mut Neighbours {
+        &mut self.neighbours
+    }
+
+    /// The messages it has seen.
+    pub fn replays(&self) -> &ReplayCache {
+        &self.replays
+    }
+
+    /// Which certificates are asked for, here and by others.
+    pub fn peers_mut(&mut self) -> &mut PeerDistribution {
+        &mut self.peers
+    }
+
+    /// Verifies a message: all checks, here and now.
+    pub fn verify<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        context: &Context<'_>,
+        stopwatch: &mut impl Stopwatch,
+    ) -> (Verdict, Option<Ieee1609Dot2Data<'a>>) {
+        let mut begun = self.begin(bytes, context, stopwatch);
+        let mut results = [false; JOBS_MAX];
+        let start_ns = stopwatch.now_ns();
+        for (job, result) in begun.jobs_mut().zip(&mut results) {
+            if let Ok(key) = job.key.ready() {
+                job.key = JobKey::Ready(key);
+                *result = job.verify();
+            }
+            if !*result {
+                break;
+            }
+        }
+        let took_ns = stopwatch.now_ns().saturating_sub(start_ns);
+        let count = begun.jobs().count();
+        self.finish(begun, &results[..count], took_ns)
+    }
+
+    /// All checks but signatures. Those are in [`Begun::jobs`]; with the answers, [`Verifier::finish`] ends it.
+    pub fn begin<'a>(&mut self, bytes: &'a [u8], context: &Context<'_>, stopwatch: &mut impl Stopwatch) -> Begun<'a> {
+        let mut begun = Begun {
+            verdict: Verdict::new(),
+            message: None,
+            jobs: [const { None }; JOBS_MAX],
+            digest: None,
+            is_replay_refused: false,
+            now: context.now,
+            new: Vec::new(),
+        };
+        let mut progress = Progress { verdict: Verdict::new(), stopwatch };
+        begun.message = progress.check(CheckKind::Encoding, |verdict| self.decode(bytes, verdict));
+        if let Some(message) = begun.message.as_ref().and_then(Ieee1609Dot2Data::signed_data) {
+            let is_through = self.examine(
+                message,
+                context,
+                &mut progress,
+                &mut begun_parts(&mut begun.jobs, &mut begun.digest, &mut begun.is_replay_refused, &mut begun.new),
+            );
+            debug_assert_eq!(is_through.is_some(), progress.verdict.failure().is_none());
+        }
+        begun.verdict = progress.verdict;
+        begun
+    }
+
+    fn decode<'a>(
+        &self,
+        bytes: &'a [u8],
+        verdict: &mut Verdict,
+    ) -> Result<(Ieee1609Dot2Data<'a>, Outcome), ResultCode> {
+        if bytes.len() > self.config.message_len_max {
+            return Err(ResultCode::SpduParsingInvalidInput);
+        }
+        let mut reader = Reader::new(bytes, self.config.rules);
+        let decoded = Ieee1609Dot2Data::decode(&mut reader).and_then(|message| reader.finish().map(|()| message));
+        let message = decoded.map_err(|error| match error.kind {
+            DecodeErrorKind::NotCanonical(_) => ResultCode::NotCanonical,
+            _ => ResultCode::SpduParsingInvalidInput,
+        })?;
+        verdict.deviation_count = u16::try_from(reader.deviations().len()).unwrap_or(u16::MAX);
+        let Some(signed) = message.signed_data() else { return Err(ResultCode::SpduParsingInvalidInput) };
+        verdict.psid = Some(signed.tbs_data.header_info.psid);
+        match &signed.signer {
+            SignerIdentifier::Digest(id) => verdict.signer = Some(*id),
+            SignerIdentifier::Unknown(_) => return Err(ResultCode::SpduParsingUnsupportedCriticalInformationField),
+            SignerIdentifier::Certificate(_) | SignerIdentifier::SelfSigned => {}
+        }
+        Ok((message, Outcome::Passed))
+    }
+
+    fn examine<S: Stopwatch>(
+        &mut self,
+        signed: &SignedData<'_>,
+        context: &Context<'_>,
+        progress: &mut Progress<'_, S>,
+        parts: &mut Parts<'_>,
+    ) -> Option<()> {
+        let header = &signed.tbs_data.header_info;
+        let policy = progress.check(CheckKind::Consistency, |_| self.consistency(signed, context))?;
+        progress.check(CheckKind::Freshness, |_| freshness(header, &policy, context.now))?;
+        let location = header.generation_location.map(|place| place.two_d()).filter(TwoDLocation::is_known);
+        let location = location.or(context.payload_location);
+        progress.check(CheckKind::Distance, |_| distance(location, &policy, context))?;
+
+        let signer = progress.check(CheckKind::Signer, |verdict| self.signer(signed, context.now, verdict))?;
+        let summary = signer.summary()?;
+        progress.check(CheckKind::Chain, |_| self.chain(signed, &signer, context.now, parts))?;
+        progress.check(CheckKind::Revocation, |_| self.revocation(&signer, context.now))?;
+        progress.check(CheckKind::ValidityTime, |_| validity_time(header, summary, context.now))?;
+        progress.check(CheckKind::ValidityRegion, |_| self.validity_region(&signer, location, &policy, context))?;
+        progress.check(CheckKind::Permissions, |_| {
+            if summary.permits(header.psid, context.ssp_needed) {
+                Ok(PASSED)
+            } else {
+                Err(ResultCode::SpduConsistencyUnauthorizedPsid)
+            }
+        })?;
+        let digest = progress.check(CheckKind::Replay, |_| {
+            let omitted = context.external_payload.filter(|_| signed.tbs_data.payload.omitted);
+            let tbs = signed.tbs_data.received.0;
+            let digest = message_digest(signed.hash_id, tbs, omitted, Some(&summary.hash.value))
+                .map_err(|_| ResultCode::SpduParsingUnsupportedCriticalInformationField)?;
+            if !policy.is_replay_refused {
+                return Ok((digest, Outcome::Skipped(SkipReason::NotAskedFor)));
+            }
+            if self.replays.contains(digest.as_bytes()) {
+                return Err(ResultCode::SpduRelevanceReplayedSpdu);
+            }
+            Ok((digest, Outcome::Passed))
+        })?;
+        progress.check(CheckKind::Signature, |_| {
+            let signature = EcdsaSignature::from_signature(&signed.signature)
+                .map_err(|_| ResultCode::SpduParsingUnsupportedCriticalInformationField)?;
+            let key = match &signer {
+                Signer::Known(station) => JobKey::Ready(Arc::clone(&station.key)),
+                Signer::New(_) => match &signed.signer {
+                    SignerIdentifier::Certificate(list) => JobKey::New(
+                        explicit_key(&list[0])
+                            .map_err(|_| ResultCode::SpduParsingUnsupportedCriticalInformationField)?,
+                    ),
+                    _ => return Err(ResultCode::InconsistentInputParameters),
+                },
+            };
+            parts.push(SignatureJob { key, digest, signature, certificate: None });
+            Ok(skipped::<()>(SkipReason::Postponed))
+        })?;
+        *parts.digest = Some(digest);
+        *parts.is_replay_refused = policy.is_replay_refused;
+        if let Signer::New(list) = signer {
+            *parts.new = list;
+        }
+        Some(())
+    }
+
+    fn consistency(&self, signed: &SignedData<'_>, context: &Context<'_>) -> Result<(PsidPolicy, Outcome), ResultCode> {
+        let header = &signed.tbs_data.header_info;
+        if context.psid.is_some_and(|psid| psid != header.psid) {
+            return Err(ResultCode::SpduLocalConsistencyPsidsDontMatch);
+        }
+        let policy = self.config.policy(header.psid).ok_or(ResultCode::AgainstProfile)?;
+        if let (Some(generation), Some(expiry)) = (header.generation_time, header.expiry_time)
+            && generation >= expiry
+        {
+            return Err(ResultCode::SpduInternalConsistencyExpiryTimeBeforeGenerationTime);
+        }
+        let payload = &signed.tbs_data.payload;
+        match (payload.ext_data_hash, context.external_payload) {
+            (None, None) if payload.omitted => return Err(ResultCode::SpduInternalConsistencyNoExtDataHashProvided),
+            (None, None) => {}
+            (None, Some(_)) if payload.omitted => {}
+            (None, Some(_)) => return Err(ResultCode::SpduInternalConsistencyNoExtDataHashPresent),
+            (Some(_), None) => return Err(ResultCode::SpduInternalConsistencyNoExtDataHashProvided),
+            (Some(expected), Some(external)) => {
+                let (algorithm, expected) = match &expected {
+                    HashedData::Sha256(hash) => (HashAlgorithm::Sha256, &hash.0[..]),
+                    HashedData::Sha384(hash) => (HashAlgorithm::Sha384, &hash.0[..]),
+                    HashedData::Sm3(_) => return Err(ResultCode::SpduParsingUnsupportedCriticalInformationField),
+                };
+                let found = hash(algorithm, &[external])
+                    .map_err(|_| ResultCode::SpduParsingUnsupportedCriticalInformationField)?;
+                if found.as_bytes() != expected {
+                    return Err(ResultCode::SpduInternalConsistencyExtDataHashDoesntMatch);
+                }
+            }
+        }
+        check_profile(policy.profile, signed)?;
+        Ok((*policy, Outcome::Passed))
+    }
+
+    fn signer(
+        &mut self,
+        signed: &SignedData<'_>,
+        now: Time64,
+        verdict: &mut Verdict,
+    ) -> Result<(Signer, Outcome), ResultCode> {
+        let signer = match &signed.signer {
+            SignerIdentifier::Digest(id) => match self.look_up(*id) {
+                Some(station) => Signer::Known(station),
+                None => {
+                    self.peers.note_unknown(*id, now);
+                    return Err(ResultCode::SpduParsingCertificateNotFound);
+                }
+            },
+            SignerIdentifier::Certificate(list) => {
+                let signer = self.new_signer(list)?;
+                verdict.signer = signer.summary().map(CertificateSummary::id);
+                signer
+            }
+            SignerIdentifier::SelfSigned | SignerIdentifier::Unknown(_) => {
+                return Err(ResultCode::SpduParsingCertificateNotFound);
+            }
+        };
+        // [IEEE 1609.2-2022 §6.3.4] The hash is that of the signer's curve.
+        if signer.summary().is_some_and(|summary| summary.hash.algorithm != signed.hash_id) {
+            return Err(ResultCode::HashDoesNotMatchKey);
+        }
+        Ok((signer, Outcome::Passed))
+    }
+
+    fn look_up(&mut self, id: HashedId8) -> Option<Arc<Station>> {
+        let known = self.neighbours.look_up(id);
+        known.or_else(|| self.trust.authority(id).map(|record| Arc::new(record.station.clone())))
+    }
+
+    /// Certificates that came along, up to the first that is known.
+    fn new_signer(&mut self, list: &[Certificate<'_>]) -> Result<Signer, ResultCode> {
+        if list.len() > CERTIFICATES_MAX {
+            return Err(ResultCode::SpduCertificateChainChainWasTooLongForImplementation);
+        }
+        let mut new: Vec<CertificateSummary> = Vec::new();
+        for certificate in list {
+            let summary =
+                CertificateSummary::new(certificate, self.config.certificate_form).map_err(|error| match error {
+                    CertificateError::NotCanonical => ResultCode::NotCanonical,
+                    _ => ResultCode::SpduParsingUnsupportedCriticalInformationField,
+                })?;
+            let is_next = new.last().is_none_or(|below| below.issuer == Some(summary.id()));
+            if !is_next {
+                return Err(ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain);
+            }
+            if new.is_empty()
+                && let Some(station) = self.neighbours.look_up(summary.id())
+                && station.summary.hash == summary.hash
+            {
+                return Ok(Signer::Known(station));
+            }
+            if let Some(known) = self.trust.authority(summary.id()).filter(|known| *known.hash() == summary.hash) {
+                if new.is_empty() {
+                    return Ok(Signer::Known(Arc::new(known.station.clone())));
+                }
+                break;
+            }
+            new.push(summary);
+        }
+        Ok(Signer::New(new))
+    }
+
+    /// The chain above, and how new certificates fit into it; leaves their signatures to be verified.
+    fn chain(
+        &mut self,
+        signed: &SignedData<'_>,
+        signer: &Signer,
+        now: Time64,
+        parts: &mut Parts<'_>,
+    ) -> Result<((), Outcome), ResultCode> {
+        let Some(authority) = signer.authority() else {
+            return Err(ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain);
+        };
+        let chain = match self.trust.chain(authority) {
+            Ok(chain) => chain,
+            Err(code) => {
+                let is_untrusted =
+                    matches!(signer, Signer::New(list) if list.last().is_some_and(|last| last.issuer.is_none()));
+                if is_untrusted {
+                    return Err(ResultCode::SpduCertificateChainChainEndedAtUntrustedRoot);
+                }
+                if code == ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain {
+                    self.peers.note_unknown(authority, now);
+                }
+                return Err(code);
+            }
+        };
+        if now >= chain.until {
+            return Err(ResultCode::SpduCertificateExpired);
+        }
+        if let (Signer::New(new), SignerIdentifier::Certificate(list)) = (signer, &signed.signer) {
+            self.new_chain(&list[..new.len()], new, parts)?;
+        }
+        Ok(PASSED)
+    }
+
+    /// Links new certificates, from the known authority down.
+    fn new_chain(
+        &self,
+        certificates: &[Certificate<'_>],
+        summaries: &[CertificateSummary],
+        parts: &mut Parts<'_>,
+    ) -> Result<(), ResultCode> {
+        let unsupported = |_| ResultCode::SpduParsingUnsupportedCriticalInformationField;
+        for (at, certificate) in certificates.iter().enumerate().rev() {
+            let (hash, key): (&CertificateHash, JobKey) = match (certificates.get(at + 1), summaries.get(at + 1)) {
+                (Some(issuer), Some(summary)) => {
+                    super::trust::check_link_between(issuer, certificate)?;
+                    (&summary.hash, JobKey::New(explicit_key(issuer).map_err(unsupported)?))
+                }
+                _ => {
+                    let issuer = self.trust.issuer_of(certificate)?;
+                    check_link(issuer, certificate)?;
+                    (issuer.hash(), JobKey::Ready(Arc::clone(issuer.key())))
+                }
+            };
+            let mut job = certificate_job(certificate, Some(hash), key).map_err(|error| match error {
+                CertificateError::WrongIssuer => ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain,
+                _ => ResultCode::SpduParsingUnsupportedCriticalInformationField,
+            })?;
+            job.certificate = Some(summaries[at].id());
+            parts.push(job);
+        }
+        Ok(())
+    }
+
+    fn revocation(&self, signer: &Signer, now: Time64) -> Result<((), Outcome), ResultCode> {
+        let is_revoked = match signer {
+            Signer::Known(station) => self.trust.is_revoked(&station.summary),
+            Signer::New(list) => list.iter().any(|summary| self.trust.is_revoked(summary)),
+        };
+        let Some(Ok(chain)) = signer.authority().map(|authority| self.trust.chain(authority)) else {
+            return Err(ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain);
+        };
+        if is_revoked || chain.is_revoked {
+            return Err(ResultCode::SpduCertificateChainCertificateRevoked);
+        }
+        if self.config.is_overdue_crl_refused && self.trust.is_crl_overdue(chain.root, now) {
+            return Err(ResultCode::SpduCertificateChainOverdueCrl);
+        }
+        Ok(PASSED)
+    }
+
+    fn validity_region(
+        &self,
+        signer: &Signer,
+        location: Option<TwoDLocation>,
+        policy: &PsidPolicy,
+        context: &Context<'_>,
+    ) -> Result<((), Outcome), ResultCode> {
+        let own: &[CertificateSummary] = match signer {
+            Signer::Known(station) => core::slice::from_ref(&station.summary),
+            Signer::New(list) => list,
+        };
+        let above = signer.authority().and_then(|authority| self.trust.chain(authority).ok());
+        let above = above.iter().flat_map(|chain| chain.regions.iter());
+        let mut regions = own.iter().filter_map(|summary| summary.region.as_ref()).chain(above).peekable();
+        if regions.peek().is_none() {
+            return Ok(skipped(SkipReason::NothingToCheck));
+        }
+        let Some(location) = location else {
+            return if policy.is_location_needed {
+                Err(ResultCode::SpduConsistencyNoGenerationLocation)
+            } else {
+                Ok(skipped(SkipReason::NoLocation))
+            };
+        };
+        let mut outcome = Outcome::Passed;
+        for region in regions {
+            match region_contains(region, location, context.geography) {
+                Some(true) => {}
+                Some(false) => return Err(ResultCode::SpduConsistencyGenerationLocationOutsideValidityRegion),
+                None => outcome = Outcome::Skipped(SkipReason::NoGeography),
+            }
+        }
+        Ok(((), outcome))
+    }
+
+    /// Ends a verification: `results` are the answers to [`Begun::jobs`], in their order; a missing one counts as wrong.
+    /// `took_ns` is how long they took, for the verdict [ns].
+    ///
+    /// What came along is kept only if the message is accepted: its certificates, its certificate for others, its
+    /// requests.
+    pub fn finish<'a>(
+        &mut self,
+        mut begun: Begun<'a>,
+        results: &[bool],
+        took_ns: u64,
+    ) -> (Verdict, Option<Ieee1609Dot2Data<'a>>) {
+        let Some(digest) = begun.digest else { return (begun.verdict, begun.message) };
+        let took_ns = u32::try_from(took_ns).unwrap_or(u32::MAX);
+        let count = begun.jobs().count();
+        let are_right = count > 0 && results.len() >= count && results[..count].iter().all(|right| *right);
+        let outcome =
+            if are_right { Outcome::Passed } else { Outcome::Failed(ResultCode::SpduCryptoVerificationFailure) };
+        begun.verdict.set(CheckKind::Signature, outcome, took_ns);
+        // A copy may have ended its way since this one began.
+        if are_right && begun.is_replay_refused && !self.replays.insert(digest.as_bytes(), begun.now.0) {
+            let failed = Outcome::Failed(ResultCode::SpduRelevanceReplayedSpdu);
+            begun.verdict.set(CheckKind::Replay, failed, begun.verdict.check(CheckKind::Replay).took_ns);
+        }
+        if begun.verdict.is_accepted() {
+            self.keep(&mut begun);
+        }
+        (begun.verdict, begun.message)
+    }
+
+    fn keep(&mut self, begun: &mut Begun<'_>) {
+        let Some(signed) = begun.message.as_ref().and_then(Ieee1609Dot2Data::signed_data) else { return };
+        if let SignerIdentifier::Certificate(list) = &signed.signer {
+            // Jobs lie from the highest certificate down, the message last: the key of a certificate is that of the next job.
+            let new = core::mem::take(&mut begun.new);
+            let highest = new.len();
+            for (at, summary) in new.into_iter().enumerate().rev() {
+                let job = begun.jobs[highest - at].as_ref();
+                let Some(Ok(key)) = job.map(|job| job.key.ready()) else { continue };
+                self.peers.note_known(summary.id());
+                let station = Station { summary, key };
+                if at == 0 {
+                    self.neighbours.insert(Arc::new(station));
+                } else {
+                    // A store that is full keeps nothing new; the message stays accepted.
+                    let _ = self.trust.put_verified(&list[at], station);
+                }
+            }
+        }
+        let header = &signed.tbs_data.header_info;
+        if let Some(list) = header.inline_p2pcd_request {
+            let trust = &self.trust;
+            self.peers.handle_request(list, |id| trust.authority_by_id3(id).is_some());
+        }
+        if let Some(certificate) = &header.requested_certificate
+            && let Ok(id) = crate::certificate::hashed_id8(certificate)
+        {
+            self.peers.handle_certificate(id);
+            if self.peers.is_wanted(id) && self.trust.insert_authority(certificate).is_ok() {
+                self.peers.note_known(id);
+            }
+        }
+    }
+
+    /// As [`Verifier::verify`] without taking times.
+    pub fn verify_untimed<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        context: &Context<'_>,
+    ) -> (Verdict, Option<Ieee1609Dot2Data<'a>>) {
+        self.verify(bytes, context, &mut NoStopwatch)
+    }
+}
+
+/// The fields of [`Begun`] that are filled while its message is looked at.
+struct Parts<'b> {
+    jobs: &'b mut [Option<SignatureJob>; JOBS_MAX],
+    digest: &'b mut Option<HashValue>,
+    is_replay_refused: &'b mut bool,
+    new: &'b mut Vec<CertificateSummary>,
+}
+
+fn begun_parts<'b>(
+    jobs: &'b mut [Option<SignatureJob>; JOBS_MAX],
+    digest: &'b mut Option<HashValue>,
+    is_replay_refused: &'b mut bool,
+    new: &'b mut Vec<CertificateSummary>,
+) -> Parts<'b> {
+    Parts { jobs, digest, is_replay_refused, new }
+}
+
+impl Parts<'_> {
+    fn push(&mut self, job: SignatureJob) {
+        if let Some(slot) = self.jobs.iter_mut().find(|slot| slot.is_none()) {
+            *slot = Some(job);
+        }
+    }
+}
+
+fn check_profile(profile: Profile, signed: &SignedData<'_>) -> Result<(), ResultCode> {
+    let header = &signed.tbs_data.header_info;
+    if profile == Profile::None {
+        return Ok(());
+    }
+    // [ETSI TS 103 097 V2.1.1 §5.2] Never in a header.
+    if header.p2pcd_learning_request.is_some() || header.missing_crl_identifier.is_some() {
+        return Err(ResultCode::AgainstProfile);
+    }
+    match profile {
+        // [ETSI TS 103 097 V2.1.1 §7.1.1]
+        Profile::Cam if header.generation_location.is_some() || header.expiry_time.is_some() => {
+            Err(ResultCode::AgainstProfile)
+        }
+        // [ETSI TS 103 097 V2.1.1 §7.1.2]
+        Profile::Denm if header.generation_location.is_none() => {
+            Err(ResultCode::SpduParsingGenerationLocationNotAvailable)
+        }
+        Profile::Denm if !matches!(signed.signer, SignerIdentifier::Certificate(_)) => Err(ResultCode::AgainstProfile),
+        _ => Ok(()),
+    }
+}
+
+fn freshness(header: &HeaderInfo<'_>, policy: &PsidPolicy, now: Time64) -> Result<((), Outcome), ResultCode> {
+    if header.expiry_time.is_some_and(|expiry| expiry < now) {
+        return Err(ResultCode::SpduRelevanceExpiryTimeInPast);
+    }
+    if policy.past_max_us == 0 {
+        return Ok(skipped(SkipReason::NotAskedFor));
+    }
+    let generation = header.generation_time.ok_or(ResultCode::SpduParsingGenerationTimeNotAvailable)?;
+    if now.0.saturating_sub(generation.0) > policy.past_max_us {
+        return Err(ResultCode::SpduRelevanceGenerationTimeTooFarInPast);
+    }
+    if generation.0.saturating_sub(now.0) > policy.future_max_us {
+        return Err(ResultCode::SpduRelevanceGenerationTimeTooFarInFuture);
+    }
+    Ok(PASSED)
+}
+
+fn distance(
+    location: Option<TwoDLocation>,
+    policy: &PsidPolicy,
+    context: &Context<'_>,
+) -> Result<((), Outcome), ResultCode> {
+    if policy.distance_max_m == 0 {
+        return Ok(skipped(SkipReason::NotAskedFor));
+    }
+    let (Some(location), Some(position)) = (location, context.position) else {
+        return Ok(skipped(SkipReason::NoLocation));
+    };
+    if distance_m(location, position) > f64::from(policy.distance_max_m) {
+        return Err(ResultCode::SpduRelevanceGenerationLocationTooDistant);
+    }
+    Ok(PASSED)
+}
+
+fn validity_time(
+    header: &HeaderInfo<'_>,
+    summary: &CertificateSummary,
+    now: Time64,
+) -> Result<((), Outcome), ResultCode> {
+    let generation = header.generation_time.unwrap_or(now);
+    let validity = &summary.validity;
+    if generation < validity.start.time64() {
+        return Err(ResultCode::SpduConsistencyFutureCertificateAtGenerationTime);
+    }
+    if generation >= validity.end() {
+        return Err(ResultCode::SpduConsistencyExpiredCertificateAtGenerationTime);
+    }
+    match header.expiry_time {
+        Some(expiry) if expiry < validity.start.time64() => Err(ResultCode::SpduConsistencyExpiryDateTooEarly),
+        Some(expiry) if expiry > validity.end() => Err(ResultCode::SpduConsistencyExpiryDateTooLate),
+        _ => Ok(PASSED),
+    }
+}
