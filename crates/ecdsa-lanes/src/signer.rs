@@ -46,7 +46,7 @@ impl SignerTable {
             return made.collect();
         }
         keys.iter()
-            .map(|[x, y]| fallback::is_point(curve, x, y).then(|| Self { curve, public: [**x, **y], table: None }))
+            .map(|[x, y]| fallback::is_point(curve, x, y).then_some(Self { curve, public: [**x, **y], table: None }))
             .collect()
     }
 

@@ -66,7 +66,6 @@ impl<C: Weierstrass> Jacobian<C> {
     /// Twice the point: 4 products and 4 squares, seven reductions, after dbl-2001-b of the Explicit-Formulas Database
     /// (D. J. Bernstein, T. Lange).
     #[target_feature(enable = "avx512ifma")]
-    #[inline]
     pub(super) fn double(&mut self) {
         let z_squared = self.z.squared(); // 1.6
         let below = self.x.acc().minus(&z_squared).plus_primes::<2>(); // 3.1
@@ -86,7 +85,6 @@ impl<C: Weierstrass> Jacobian<C> {
 
     /// The sum with an affine point, negated in the lanes of the mask: 8 products and 3 squares, ten reductions.
     #[target_feature(enable = "avx512ifma")]
-    #[inline]
     pub(super) fn add(&mut self, other: &Affine<C>, negative: u8) {
         let negative = if self.is_negative { !negative } else { negative };
         let z_squared = self.z.square(); // 1.6

@@ -31,6 +31,7 @@ const PLACES: &[Place] = &[
     Place { name: "core", uses: &[], touches: &[] },
     Place { name: "wire", uses: &["core"], touches: &[] },
     Place { name: "fourq", uses: &[], touches: &[] },
+    Place { name: "ecdsa-lanes", uses: &[], touches: &[] },
     Place { name: "crypto", uses: &["core", "fourq"], touches: &[] },
     Place { name: "frameauth", uses: &["core", "wire", "crypto"], touches: &[] },
     Place { name: "groupkey", uses: &["core", "wire", "crypto", "frameauth"], touches: &[] },
