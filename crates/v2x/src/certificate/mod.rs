@@ -4,11 +4,13 @@
 //! clause 6.4.3), whatever it looked like on the way: see [`certificate_hash`]. [`issue`] makes one.
 
 mod identity;
+mod implicit;
 mod issue;
 
 pub use identity::{
     CertificateForm, CertificateHash, canonical_bytes, certificate_hash, hashed_id8, verification_curve,
 };
+pub use implicit::{implicit_private_key, implicit_public_key, issue_implicit};
 pub use issue::{Issuer, certificate_digest, issue, verify_certificate_signature};
 
 use crate::coer::{DecodeError, EncodeError};

@@ -7,9 +7,11 @@
 
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
+mod butterfly;
 mod ccm;
 mod curve;
 mod ecies;
+mod ecqv;
 mod hash;
 mod key;
 mod point;
@@ -17,9 +19,11 @@ mod signature;
 mod software;
 mod verifying;
 
+pub use butterfly::{ButterflyUse, expand_private, expand_public};
 pub use ccm::{CCM_TAG_LEN, ccm_open, ccm_seal};
 pub use curve::Curve;
 pub use ecies::{decrypt_key, encrypt_key, encrypt_key_with, kdf2, mac1};
+pub use ecqv::{reconstruct_private, reconstruct_public, reconstruction_point, reconstruction_value};
 pub use hash::{HashValue, hash};
 pub use key::{AgreementKey, KeyError, SharedX, SigningKey};
 pub use point::PublicPoint;

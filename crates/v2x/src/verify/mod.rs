@@ -11,18 +11,22 @@
 //! The order of the checks is that of their price, so what is refused is refused early. Which one refused it is in the
 //! [`Verdict`], with the result code of IEEE 1609.2 clause 9; so are those that were skipped and why.
 
+mod begun;
 mod check;
 mod code;
 mod config;
 mod geometry;
+mod header;
 mod job;
 mod peer;
 mod permission;
+mod progress;
 mod replay;
 mod station;
 mod trust;
 mod verifier;
 
+pub use begun::Begun;
 pub use check::{Check, CheckKind, NoStopwatch, Outcome, SkipReason, Stopwatch, Verdict};
 pub use code::ResultCode;
 pub use config::{Context, Geography, NoGeography, Profile, PsidPolicy, VerifierConfig};
@@ -33,4 +37,4 @@ pub use permission::{app_permissions_covered, issue_permissions_covered, ssp_con
 pub use replay::ReplayCache;
 pub use station::Neighbours;
 pub use trust::{AuthorityRecord, TrustError, TrustStore};
-pub use verifier::{Begun, Verifier};
+pub use verifier::Verifier;

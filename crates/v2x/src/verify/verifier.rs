@@ -2,26 +2,24 @@
 
 use std::sync::Arc;
 
+use super::begun::{Begun, CERTIFICATES_MAX, JOBS_MAX};
 use super::check::{CheckKind, NoStopwatch, Outcome, SkipReason, Stopwatch, Verdict};
-use super::config::{Context, Profile, PsidPolicy, VerifierConfig};
-use super::geometry::{distance_m, region_contains};
+use super::config::{Context, PsidPolicy, VerifierConfig};
+use super::geometry::region_contains;
+use super::header::{check_profile, distance, freshness, validity_time};
 use super::job::{JobKey, SignatureJob};
+use super::progress::{PASSED, Progress, skipped};
 use super::station::{CertificateSummary, Neighbours, Station};
-use super::trust::{certificate_job, check_link, explicit_key};
+use super::trust::{certificate_job, check_link, check_link_between, explicit_key};
 use super::{PeerDistribution, ReplayCache, ResultCode, TrustStore};
-use crate::certificate::{CertificateError, CertificateHash};
+use crate::certificate::{CertificateError, CertificateHash, implicit_public_key};
 use crate::coer::{Decode, DecodeErrorKind, Reader};
-use crate::crypto::{EcdsaSignature, HashValue, hash};
+use crate::crypto::{EcdsaSignature, VerifyingKey, hash};
 use crate::message::message_digest;
 use crate::types::{
-    Certificate, HashAlgorithm, HashedData, HashedId8, HeaderInfo, Ieee1609Dot2Data, SignedData, SignerIdentifier,
+    Certificate, CertificateType, HashAlgorithm, HashedData, HashedId8, Ieee1609Dot2Data, SignedData, SignerIdentifier,
     Time64, TwoDLocation,
 };
-
-/// Most certificates that are looked at in one message.
-const CERTIFICATES_MAX: usize = 3;
-/// Those, and the message.
-const JOBS_MAX: usize = CERTIFICATES_MAX + 1;
 
 /// Verifies messages.
 ///
@@ -53,87 +51,6 @@ pub struct Verifier {
     neighbours: Neighbours,
     replays: ReplayCache,
     peers: PeerDistribution,
-}
-
-/// A message of which everything is checked but signatures.
-#[derive(Debug)]
-pub struct Begun<'a> {
-    verdict: Verdict,
-    message: Option<Ieee1609Dot2Data<'a>>,
-    /// The message's own is the last one.
-    jobs: [Option<SignatureJob>; JOBS_MAX],
-    digest: Option<HashValue>,
-    is_replay_refused: bool,
-    now: Time64,
-    /// Certificates that came along and were not known, each the issuer of the one before.
-    new: Vec<CertificateSummary>,
-}
-
-impl<'a> Begun<'a> {
-    /// What is known so far; the check of the signature is still open.
-    pub fn verdict(&self) -> &Verdict {
-        &self.verdict
-    }
-
-    /// The message, if it could be decoded.
-    pub fn message(&self) -> Option<&Ieee1609Dot2Data<'a>> {
-        self.message.as_ref()
-    }
-
-    /// The signatures to be verified, in the order in which [`Verifier::finish`] wants the answers: none if a check
-    /// failed.
-    pub fn jobs(&self) -> impl Iterator<Item = &SignatureJob> {
-        self.jobs.iter().flatten()
-    }
-
-    /// The same, so that whoever makes a key ready can leave it there.
-    pub fn jobs_mut(&mut self) -> impl Iterator<Item = &mut SignatureJob> {
-        self.jobs.iter_mut().flatten()
-    }
-
-    /// Leaves the signature unverified, for the reason given: what a verification policy does that verifies a part of
-    /// the messages only.
-    pub fn skip(mut self, reason: SkipReason) -> (Verdict, Option<Ieee1609Dot2Data<'a>>) {
-        if self.verdict.failure().is_none() {
-            self.verdict.set(CheckKind::Signature, Outcome::Skipped(reason), 0);
-        }
-        (self.verdict, self.message)
-    }
-}
-
-/// Times and notes one check after the other.
-struct Progress<'s, S> {
-    verdict: Verdict,
-    stopwatch: &'s mut S,
-}
-
-impl<S: Stopwatch> Progress<'_, S> {
-    /// Does a check; none if it failed.
-    fn check<T>(
-        &mut self,
-        kind: CheckKind,
-        check: impl FnOnce(&mut Verdict) -> Result<(T, Outcome), ResultCode>,
-    ) -> Option<T> {
-        let start_ns = self.stopwatch.now_ns();
-        let result = check(&mut self.verdict);
-        let took_ns = u32::try_from(self.stopwatch.now_ns().saturating_sub(start_ns)).unwrap_or(u32::MAX);
-        match result {
-            Ok((value, outcome)) => {
-                self.verdict.set(kind, outcome, took_ns);
-                Some(value)
-            }
-            Err(code) => {
-                self.verdict.set(kind, Outcome::Failed(code), took_ns);
-                None
-            }
-        }
-    }
-}
-
-const PASSED: ((), Outcome) = ((), Outcome::Passed);
-
-fn skipped<T: Default>(reason: SkipReason) -> (T, Outcome) {
-    (T::default(), Outcome::Skipped(reason))
 }
 
 /// Whoever signed, as far as it is known.
@@ -238,26 +155,15 @@ impl Verifier {
 
     /// All checks but signatures. Those are in [`Begun::jobs`]; with the answers, [`Verifier::finish`] ends it.
     pub fn begin<'a>(&mut self, bytes: &'a [u8], context: &Context<'_>, stopwatch: &mut impl Stopwatch) -> Begun<'a> {
-        let mut begun = Begun {
-            verdict: Verdict::new(),
-            message: None,
-            jobs: [const { None }; JOBS_MAX],
-            digest: None,
-            is_replay_refused: false,
-            now: context.now,
-            new: Vec::new(),
-        };
+        let mut begun = Begun::new(context.now);
         let mut progress = Progress { verdict: Verdict::new(), stopwatch };
-        begun.message = progress.check(CheckKind::Encoding, |verdict| self.decode(bytes, verdict));
-        if let Some(message) = begun.message.as_ref().and_then(Ieee1609Dot2Data::signed_data) {
-            let is_through = self.examine(
-                message,
-                context,
-                &mut progress,
-                &mut begun_parts(&mut begun.jobs, &mut begun.digest, &mut begun.is_replay_refused, &mut begun.new),
-            );
-            debug_assert_eq!(is_through.is_some(), progress.verdict.failure().is_none());
+        let message = progress.check(CheckKind::Encoding, |verdict| self.decode(bytes, verdict));
+        if let Some(signed) = message.as_ref().and_then(Ieee1609Dot2Data::signed_data)
+            && self.examine(signed, context, &mut progress, &mut begun).is_none()
+        {
+            begun.forget_jobs();
         }
+        begun.message = message;
         begun.verdict = progress.verdict;
         begun
     }
@@ -292,7 +198,7 @@ impl Verifier {
         signed: &SignedData<'_>,
         context: &Context<'_>,
         progress: &mut Progress<'_, S>,
-        parts: &mut Parts<'_>,
+        begun: &mut Begun<'_>,
     ) -> Option<()> {
         let header = &signed.tbs_data.header_info;
         let policy = progress.check(CheckKind::Consistency, |_| self.consistency(signed, context))?;
@@ -303,7 +209,7 @@ impl Verifier {
 
         let signer = progress.check(CheckKind::Signer, |verdict| self.signer(signed, context.now, verdict))?;
         let summary = signer.summary()?;
-        progress.check(CheckKind::Chain, |_| self.chain(signed, &signer, context.now, parts))?;
+        progress.check(CheckKind::Chain, |_| self.chain(signed, &signer, context.now, begun))?;
         progress.check(CheckKind::Revocation, |_| self.revocation(&signer, context.now))?;
         progress.check(CheckKind::ValidityTime, |_| validity_time(header, summary, context.now))?;
         progress.check(CheckKind::ValidityRegion, |_| self.validity_region(&signer, location, &policy, context))?;
@@ -332,21 +238,15 @@ impl Verifier {
                 .map_err(|_| ResultCode::SpduParsingUnsupportedCriticalInformationField)?;
             let key = match &signer {
                 Signer::Known(station) => JobKey::Ready(Arc::clone(&station.key)),
-                Signer::New(_) => match &signed.signer {
-                    SignerIdentifier::Certificate(list) => JobKey::New(
-                        explicit_key(&list[0])
-                            .map_err(|_| ResultCode::SpduParsingUnsupportedCriticalInformationField)?,
-                    ),
-                    _ => return Err(ResultCode::InconsistentInputParameters),
-                },
+                Signer::New(_) => begun.new_key.take().ok_or(ResultCode::InconsistentInputParameters)?,
             };
-            parts.push(SignatureJob { key, digest, signature, certificate: None });
+            begun.push(SignatureJob { key, digest, signature, certificate: None });
             Ok(skipped::<()>(SkipReason::Postponed))
         })?;
-        *parts.digest = Some(digest);
-        *parts.is_replay_refused = policy.is_replay_refused;
+        begun.digest = Some(digest);
+        begun.is_replay_refused = policy.is_replay_refused;
         if let Signer::New(list) = signer {
-            *parts.new = list;
+            begun.new = list;
         }
         Some(())
     }
@@ -428,11 +328,7 @@ impl Verifier {
         }
         let mut new: Vec<CertificateSummary> = Vec::new();
         for certificate in list {
-            let summary =
-                CertificateSummary::new(certificate, self.config.certificate_form).map_err(|error| match error {
-                    CertificateError::NotCanonical => ResultCode::NotCanonical,
-                    _ => ResultCode::SpduParsingUnsupportedCriticalInformationField,
-                })?;
+            let summary = CertificateSummary::new(certificate, self.config.certificate_form).map_err(refusal)?;
             let is_next = new.last().is_none_or(|below| below.issuer == Some(summary.id()));
             if !is_next {
                 return Err(ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain);
@@ -460,7 +356,7 @@ impl Verifier {
         signed: &SignedData<'_>,
         signer: &Signer,
         now: Time64,
-        parts: &mut Parts<'_>,
+        begun: &mut Begun<'_>,
     ) -> Result<((), Outcome), ResultCode> {
         let Some(authority) = signer.authority() else {
             return Err(ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain);
@@ -483,7 +379,7 @@ impl Verifier {
             return Err(ResultCode::SpduCertificateExpired);
         }
         if let (Signer::New(new), SignerIdentifier::Certificate(list)) = (signer, &signed.signer) {
-            self.new_chain(&list[..new.len()], new, parts)?;
+            self.new_chain(&list[..new.len()], new, begun)?;
         }
         Ok(PASSED)
     }
@@ -493,14 +389,13 @@ impl Verifier {
         &self,
         certificates: &[Certificate<'_>],
         summaries: &[CertificateSummary],
-        parts: &mut Parts<'_>,
+        begun: &mut Begun<'_>,
     ) -> Result<(), ResultCode> {
-        let unsupported = |_| ResultCode::SpduParsingUnsupportedCriticalInformationField;
         for (at, certificate) in certificates.iter().enumerate().rev() {
             let (hash, key): (&CertificateHash, JobKey) = match (certificates.get(at + 1), summaries.get(at + 1)) {
                 (Some(issuer), Some(summary)) => {
-                    super::trust::check_link_between(issuer, certificate)?;
-                    (&summary.hash, JobKey::New(explicit_key(issuer).map_err(unsupported)?))
+                    check_link_between(issuer, certificate)?;
+                    (&summary.hash, JobKey::New(explicit_key(issuer).map_err(refusal)?))
                 }
                 _ => {
                     let issuer = self.trust.issuer_of(certificate)?;
@@ -508,12 +403,26 @@ impl Verifier {
                     (issuer.hash(), JobKey::Ready(Arc::clone(issuer.key())))
                 }
             };
-            let mut job = certificate_job(certificate, Some(hash), key).map_err(|error| match error {
-                CertificateError::WrongIssuer => ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain,
-                _ => ResultCode::SpduParsingUnsupportedCriticalInformationField,
-            })?;
+            if certificate.r#type == CertificateType::Implicit {
+                // Reconstructed at once, which takes a key that is known to be right: the issuer's must not be new too.
+                let JobKey::Ready(issuer_key) = key else {
+                    return Err(ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain);
+                };
+                if at > 0 {
+                    return Err(ResultCode::SpduParsingUnsupportedCriticalInformationField);
+                }
+                let point = implicit_public_key(certificate, hash, issuer_key.point()).map_err(refusal)?;
+                let key =
+                    VerifyingKey::new(point).map_err(|_| ResultCode::SpduParsingUnsupportedCriticalInformationField)?;
+                begun.new_key = Some(JobKey::Ready(Arc::new(key)));
+                continue;
+            }
+            let mut job = certificate_job(certificate, Some(hash), key).map_err(refusal)?;
             job.certificate = Some(summaries[at].id());
-            parts.push(job);
+            begun.push(job);
+            if at == 0 {
+                begun.new_key = Some(JobKey::New(explicit_key(certificate).map_err(refusal)?));
+            }
         }
         Ok(())
     }
@@ -602,11 +511,12 @@ impl Verifier {
     fn keep(&mut self, begun: &mut Begun<'_>) {
         let Some(signed) = begun.message.as_ref().and_then(Ieee1609Dot2Data::signed_data) else { return };
         if let SignerIdentifier::Certificate(list) = &signed.signer {
-            // Jobs lie from the highest certificate down, the message last: the key of a certificate is that of the next job.
+            // Jobs lie from the highest certificate down, the message last: the key of a certificate is that of the next
+            // job. An implicit one, the signer's alone, has no job of its own.
             let new = core::mem::take(&mut begun.new);
             let highest = new.len();
             for (at, summary) in new.into_iter().enumerate().rev() {
-                let job = begun.jobs[highest - at].as_ref();
+                let job = if at == 0 { begun.jobs().last() } else { begun.jobs().nth(highest - at) };
                 let Some(Ok(key)) = job.map(|job| job.key.ready()) else { continue };
                 self.peers.note_known(summary.id());
                 let station = Station { summary, key };
@@ -643,104 +553,11 @@ impl Verifier {
     }
 }
 
-/// The fields of [`Begun`] that are filled while its message is looked at.
-struct Parts<'b> {
-    jobs: &'b mut [Option<SignatureJob>; JOBS_MAX],
-    digest: &'b mut Option<HashValue>,
-    is_replay_refused: &'b mut bool,
-    new: &'b mut Vec<CertificateSummary>,
-}
-
-fn begun_parts<'b>(
-    jobs: &'b mut [Option<SignatureJob>; JOBS_MAX],
-    digest: &'b mut Option<HashValue>,
-    is_replay_refused: &'b mut bool,
-    new: &'b mut Vec<CertificateSummary>,
-) -> Parts<'b> {
-    Parts { jobs, digest, is_replay_refused, new }
-}
-
-impl Parts<'_> {
-    fn push(&mut self, job: SignatureJob) {
-        if let Some(slot) = self.jobs.iter_mut().find(|slot| slot.is_none()) {
-            *slot = Some(job);
-        }
-    }
-}
-
-fn check_profile(profile: Profile, signed: &SignedData<'_>) -> Result<(), ResultCode> {
-    let header = &signed.tbs_data.header_info;
-    if profile == Profile::None {
-        return Ok(());
-    }
-    // [ETSI TS 103 097 V2.1.1 §5.2] Never in a header.
-    if header.p2pcd_learning_request.is_some() || header.missing_crl_identifier.is_some() {
-        return Err(ResultCode::AgainstProfile);
-    }
-    match profile {
-        // [ETSI TS 103 097 V2.1.1 §7.1.1]
-        Profile::Cam if header.generation_location.is_some() || header.expiry_time.is_some() => {
-            Err(ResultCode::AgainstProfile)
-        }
-        // [ETSI TS 103 097 V2.1.1 §7.1.2]
-        Profile::Denm if header.generation_location.is_none() => {
-            Err(ResultCode::SpduParsingGenerationLocationNotAvailable)
-        }
-        Profile::Denm if !matches!(signed.signer, SignerIdentifier::Certificate(_)) => Err(ResultCode::AgainstProfile),
-        _ => Ok(()),
-    }
-}
-
-fn freshness(header: &HeaderInfo<'_>, policy: &PsidPolicy, now: Time64) -> Result<((), Outcome), ResultCode> {
-    if header.expiry_time.is_some_and(|expiry| expiry < now) {
-        return Err(ResultCode::SpduRelevanceExpiryTimeInPast);
-    }
-    if policy.past_max_us == 0 {
-        return Ok(skipped(SkipReason::NotAskedFor));
-    }
-    let generation = header.generation_time.ok_or(ResultCode::SpduParsingGenerationTimeNotAvailable)?;
-    if now.0.saturating_sub(generation.0) > policy.past_max_us {
-        return Err(ResultCode::SpduRelevanceGenerationTimeTooFarInPast);
-    }
-    if generation.0.saturating_sub(now.0) > policy.future_max_us {
-        return Err(ResultCode::SpduRelevanceGenerationTimeTooFarInFuture);
-    }
-    Ok(PASSED)
-}
-
-fn distance(
-    location: Option<TwoDLocation>,
-    policy: &PsidPolicy,
-    context: &Context<'_>,
-) -> Result<((), Outcome), ResultCode> {
-    if policy.distance_max_m == 0 {
-        return Ok(skipped(SkipReason::NotAskedFor));
-    }
-    let (Some(location), Some(position)) = (location, context.position) else {
-        return Ok(skipped(SkipReason::NoLocation));
-    };
-    if distance_m(location, position) > f64::from(policy.distance_max_m) {
-        return Err(ResultCode::SpduRelevanceGenerationLocationTooDistant);
-    }
-    Ok(PASSED)
-}
-
-fn validity_time(
-    header: &HeaderInfo<'_>,
-    summary: &CertificateSummary,
-    now: Time64,
-) -> Result<((), Outcome), ResultCode> {
-    let generation = header.generation_time.unwrap_or(now);
-    let validity = &summary.validity;
-    if generation < validity.start.time64() {
-        return Err(ResultCode::SpduConsistencyFutureCertificateAtGenerationTime);
-    }
-    if generation >= validity.end() {
-        return Err(ResultCode::SpduConsistencyExpiredCertificateAtGenerationTime);
-    }
-    match header.expiry_time {
-        Some(expiry) if expiry < validity.start.time64() => Err(ResultCode::SpduConsistencyExpiryDateTooEarly),
-        Some(expiry) if expiry > validity.end() => Err(ResultCode::SpduConsistencyExpiryDateTooLate),
-        _ => Ok(PASSED),
+/// What is wrong with a certificate, as a code.
+fn refusal(error: CertificateError) -> ResultCode {
+    match error {
+        CertificateError::NotCanonical => ResultCode::NotCanonical,
+        CertificateError::WrongIssuer => ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain,
+        _ => ResultCode::SpduParsingUnsupportedCriticalInformationField,
     }
 }

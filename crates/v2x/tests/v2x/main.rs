@@ -3,11 +3,14 @@
 
 mod encryption;
 mod ieee_vectors;
+mod implicit;
 mod issuing;
 mod lint;
 mod pki_messages;
 mod real_samples;
 mod signing;
 mod stations;
+mod traps;
 mod verification;
 mod vss_station;
+mod wycheproof;
