@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::worker::Remote;
-use super::{Curve, Hsm, HsmError, Pkcs11Config, Pkcs11Hsm, SoftwareHsm, TpmEndpoint, TpmHsm};
+use super::{Curve, Hsm, HsmError, Pkcs11Config, Pkcs11Hsm, RtlConfig, RtlHsm, SoftwareHsm, TpmEndpoint, TpmHsm};
 
 /// A back end and what it takes to find it. The PIN is never part of it.
 ///
@@ -51,6 +51,8 @@ pub enum BackEnd {
         #[serde(default)]
         predefined: Option<(u32, u32)>,
     },
+    /// [`RtlHsm`]; it knows no PIN.
+    Rtl(RtlConfig),
 }
 
 impl BackEnd {
@@ -81,6 +83,11 @@ impl BackEnd {
                 hsm.provision(Curve::NistP256)?;
                 Ok(Box::new(hsm))
             }
+            Self::Rtl(config) => {
+                let mut hsm = RtlHsm::open(config.clone())?;
+                hsm.provision()?;
+                Ok(Box::new(hsm))
+            }
         }
     }
 
@@ -88,7 +95,7 @@ impl BackEnd {
     pub(super) fn environment(&self) -> Option<&BTreeMap<String, String>> {
         match self {
             Self::Pkcs11 { environment, .. } => Some(environment),
-            Self::Software { .. } | Self::Tpm { .. } => None,
+            Self::Software { .. } | Self::Tpm { .. } | Self::Rtl(_) => None,
         }
     }
 
@@ -102,7 +109,7 @@ impl BackEnd {
             Self::Pkcs11 { .. } => {
                 Ok(Box::new(Remote::start(program.into(), self.clone(), Zeroizing::new(pin.to_owned()))?))
             }
-            Self::Software { .. } | Self::Tpm { .. } => self.open(pin),
+            Self::Software { .. } | Self::Tpm { .. } | Self::Rtl(_) => self.open(pin),
         }
     }
 }

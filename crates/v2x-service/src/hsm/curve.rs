@@ -89,7 +89,7 @@ fn too_long() -> HsmError {
 /// Whether both halves are in 1..n. Devices call what is not a failure of all kinds; it is a wrong signature.
 pub(super) fn is_in_range(signature: &EcdsaSignature) -> bool {
     let order = order(signature.curve());
-    [signature.r(), signature.s()].iter().all(|half| half.iter().any(|byte| *byte != 0) && *half < &order[..])
+    [signature.r(), signature.s()].iter().all(|half| half.iter().any(|byte| *byte != 0) && *half < order)
 }
 
 /// The curve's order, big-endian. [FIPS 186-5 via SP 800-186 §3.2.1; RFC 5639 §3.4, §3.6]

@@ -9,6 +9,7 @@
 //! | back end | keys lie in | notes |
 //! |---|---|---|
 //! | [`SoftwareHsm`] | files, sealed under the PIN | all operations, all curves |
+//! | [`RtlHsm`] | simulated hardware | P-256 pairs; point multiplications there, the rest on the host |
 //! | [`TpmHsm`] | a TPM 2.0 | pairs only; for the enrolment key |
 //! | [`Pkcs11Hsm`] | any PKCS#11 token | non-extractable; AES-CCM is put together on the host |
 
@@ -19,8 +20,12 @@ pub mod conformance;
 mod curve;
 mod error;
 mod key;
+mod key_in_hsm;
 mod ledger;
+pub mod local;
+pub mod measure;
 pub mod pkcs11;
+pub mod rtl;
 pub mod software;
 pub mod tpm;
 pub mod worker;
@@ -30,7 +35,10 @@ pub use chronoseal_v2x::crypto::{Curve, EcdsaSignature, PublicPoint, SharedX};
 pub use config::BackEnd;
 pub use error::HsmError;
 pub use key::{ImportedKey, KeyHandle, KeyInfo, KeyKind, LABEL_LEN_MAX, Persistence};
+pub use key_in_hsm::{HsmKey, SharedHsm};
+pub use measure::measure;
 pub use pkcs11::{Pkcs11Config, Pkcs11Hsm};
+pub use rtl::{RtlConfig, RtlHsm, RtlLink};
 pub use software::SoftwareHsm;
 pub use tpm::{TpmEndpoint, TpmHsm};
 

@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are not marked as tests")]
 
 mod pkcs11;
+mod rtl;
+mod side_by_side;
 mod software;
 mod tpm;
 mod worker;

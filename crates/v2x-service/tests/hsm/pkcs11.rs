@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use chronoseal_v2x_service::hsm::conformance::{self, Outcome};
 use chronoseal_v2x_service::hsm::worker::Remote;
-use chronoseal_v2x_service::hsm::{BackEnd, Curve, EcdsaSignature, Hsm, HsmError, KeyHandle, Persistence};
+use chronoseal_v2x_service::hsm::{BackEnd, Curve, EcdsaSignature, Hsm, HsmError, KeyHandle, Persistence, local};
 use tempfile::TempDir;
 
 use crate::{WORKER, signal, skip};
@@ -20,37 +20,20 @@ const PIN: &str = "4711";
 /// A token of its own for each test.
 struct Token {
     folder: TempDir,
-    module: PathBuf,
+    back_end: BackEnd,
 }
 
 impl Token {
     /// `None` without SoftHSM.
     fn new() -> Option<Self> {
-        let module = std::env::var_os("CHRONOSEAL_PKCS11_MODULE").map(PathBuf::from);
-        let places = ["/usr/lib/softhsm/libsofthsm2.so", "/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so"];
-        let module = module.or_else(|| places.iter().map(PathBuf::from).find(|path| path.exists()));
-        let Some(module) = module else {
-            skip("no SoftHSM: apt-get install softhsm2");
-            return None;
-        };
         let folder = tempfile::tempdir().unwrap();
-        let tokens = folder.path().join("tokens");
-        fs::create_dir(&tokens).unwrap();
-        let text =
-            format!("directories.tokendir = {}\nobjectstore.backend = file\nlog.level = ERROR\n", tokens.display());
-        fs::write(folder.path().join("softhsm2.conf"), text).unwrap();
-        let token = Self { folder, module };
-        let made = Command::new("softhsm2-util")
-            .args(["--init-token", "--free", "--label", "vehicle", "--pin", PIN, "--so-pin", "12345678"])
-            .env("SOFTHSM2_CONF", token.configuration())
-            .output();
-        match made {
-            Ok(output) if output.status.success() => Some(token),
-            Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
-            Err(error) => {
-                skip(&format!("no softhsm2-util: {error}"));
+        match local::softhsm(folder.path(), PIN) {
+            Ok(back_end) => Some(Self { folder, back_end }),
+            Err(HsmError::NoDevice(reason)) => {
+                skip(&reason);
                 None
             }
+            Err(error) => panic!("{error}"),
         }
     }
 
@@ -58,13 +41,16 @@ impl Token {
         self.folder.path().join("softhsm2.conf").display().to_string()
     }
 
-    fn back_end(&self, token: &str) -> BackEnd {
-        BackEnd::Pkcs11 {
-            module: self.module.clone(),
-            token: token.into(),
-            predefined: Some((0x40, 0x41)),
-            environment: BTreeMap::from([("SOFTHSM2_CONF".into(), self.configuration())]),
-        }
+    fn module(&self) -> &Path {
+        let BackEnd::Pkcs11 { module, .. } = &self.back_end else { unreachable!("made by `softhsm`") };
+        module
+    }
+
+    fn back_end(&self, label: &str) -> BackEnd {
+        let mut back_end = self.back_end.clone();
+        let BackEnd::Pkcs11 { token, predefined, .. } = &mut back_end else { unreachable!("made by `softhsm`") };
+        (*token, *predefined) = (label.into(), Some((0x40, 0x41)));
+        back_end
     }
 
     fn open(&self) -> Remote {
@@ -79,7 +65,7 @@ impl Token {
     fn opensc(&self, arguments: &[&str]) -> Option<String> {
         let run = Command::new("pkcs11-tool")
             .arg("--module")
-            .arg(&self.module)
+            .arg(self.module())
             .args(["--token-label", "vehicle", "--login", "--pin", PIN])
             .args(arguments)
             .env("SOFTHSM2_CONF", self.configuration())

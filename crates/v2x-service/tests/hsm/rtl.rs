@@ -1,0 +1,170 @@
+//! The simulated accelerator, as its process. All times here are simulated.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use chronoseal_v2x_service::hsm::conformance::{self, Outcome};
+use chronoseal_v2x_service::hsm::{
+    Curve, Hsm, HsmError, ImportedKey, KeyHandle, Operation, Persistence, RtlConfig, RtlHsm, RtlLink,
+};
+
+use crate::{WORKER, signal, skip};
+
+/// The simulator: named by `CHRONOSEAL_RTL`, built already, or built now where Verilator is.
+pub(crate) fn engine() -> Option<&'static Path> {
+    static ENGINE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    ENGINE.get_or_init(find_or_build).as_deref()
+}
+
+fn find_or_build() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("CHRONOSEAL_RTL") {
+        return Some(named.into());
+    }
+    let target = Path::new(WORKER).ancestors().nth(2).unwrap();
+    let built = target.join("rtl/p256_engine");
+    if built.exists() {
+        return Some(built);
+    }
+    if Command::new("verilator").arg("--version").output().is_err() {
+        skip("no simulator: apt-get install verilator g++ make");
+        return None;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let run = Command::new(env!("CARGO")).args(["xtask", "rtl", "build"]).current_dir(root).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    Some(String::from_utf8(run.stdout).unwrap().trim().into())
+}
+
+pub(crate) fn config(engine: &Path, flash: Option<&Path>) -> RtlConfig {
+    RtlConfig {
+        engine: engine.into(),
+        link: RtlLink::UsbFull,
+        clock_hz: 100_000_000,
+        flash: flash.map(Into::into),
+        predefined: flash.map(|_| (0, 1)),
+    }
+}
+
+fn open(engine: &Path, flash: &Path) -> RtlHsm {
+    let mut hsm = RtlHsm::open(config(engine, Some(flash))).unwrap();
+    hsm.provision().unwrap();
+    hsm
+}
+
+#[test]
+fn holds_the_whole_list() {
+    let Some(engine) = engine() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut hsm = open(engine, &folder.path().join("flash"));
+    let rows = conformance::run(&mut hsm);
+    println!("{}\n{}", hsm.capabilities().device, conformance::table(&[("rtl", &rows)]));
+    for row in &rows {
+        assert!(!matches!(row.outcome, Outcome::Failed(_)), "{}: {:?}", row.operation, row.outcome);
+        let is_on_its_curve = row.operation.curve() == Some(Curve::NistP256);
+        assert_eq!(
+            is_on_its_curve,
+            !is_unsupported(&row.outcome) && !is_of_no_curve(row.operation),
+            "{}",
+            row.operation
+        );
+    }
+    assert!(hsm.capabilities().is_simulated);
+}
+
+fn is_unsupported(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Unsupported(_))
+}
+
+fn is_of_no_curve(operation: Operation) -> bool {
+    matches!(operation, Operation::List | Operation::Delete | Operation::ReloadPredefined)
+}
+
+#[test]
+fn costs_are_those_of_one_call_and_the_same_each_time() {
+    let Some(engine) = engine() else { return };
+    let mut hsm = RtlHsm::open(config(engine, None)).unwrap();
+    let key = hsm.create_pair(Curve::NistP256, Persistence::Volatile, "k").unwrap();
+    let mut costs = Vec::new();
+    for digest in [[0; 32], [0xFF; 32], [7; 32]] {
+        hsm.sign_digest(key, &digest).unwrap();
+        costs.push(hsm.simulated_cost().unwrap());
+    }
+    assert!(costs.windows(2).all(|pair| pair[0] == pair[1]), "{costs:?}");
+    let cost = costs[0];
+    assert_eq!(cost.clock_hz, 100_000_000);
+    assert!(cost.cycles > 10_000, "{cost:?}");
+    // A frame of USB full speed has 1 ms, and each direction waits for one.
+    assert!(cost.link_ns >= 2_000_000, "{cost:?}");
+    assert_eq!(cost.total_ns(), cost.cycles * 10 + cost.link_ns);
+}
+
+#[test]
+fn killed_in_the_middle_of_a_batch_it_is_back_within_a_second() {
+    let Some(engine) = engine() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut hsm = open(engine, &folder.path().join("flash"));
+    let kept = hsm.create_pair(Curve::NistP256, Persistence::Persistent, "enrolment").unwrap();
+    let lost = hsm.create_pair(Curve::NistP256, Persistence::Volatile, "ephemeral").unwrap();
+    let public = hsm.export_public(kept).unwrap();
+    let process = hsm.process_id().unwrap();
+    let signed = AtomicUsize::new(0);
+    let told = thread::scope(|scope| {
+        scope.spawn(|| {
+            while signed.load(Ordering::SeqCst) < 2 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            signal(process, "KILL");
+        });
+        loop_until_lost(&mut hsm, kept, &signed)
+    });
+    let HsmError::DeviceLost { persistent, volatile } = told else { panic!("{told:?}") };
+    assert_eq!((persistent, volatile), ([0, 1, kept.0].map(KeyHandle).to_vec(), vec![lost]));
+    let since = Instant::now();
+    let recovery = hsm.recover().unwrap();
+    let took = since.elapsed();
+    println!("{signed:?} signatures before the kill, recovered in {took:?} of this host");
+    assert!(took < Duration::from_secs(1), "recovered in {took:?}");
+    assert_eq!(recovery.lost, [lost]);
+    assert_eq!(hsm.export_public(kept).unwrap(), public);
+    assert_eq!(hsm.sign_digest(lost, &[5; 32]).err(), Some(HsmError::NotFound(lost)));
+}
+
+fn loop_until_lost(hsm: &mut RtlHsm, key: KeyHandle, signed: &AtomicUsize) -> HsmError {
+    while signed.load(Ordering::SeqCst) < 1_000_000 {
+        if let Err(error) = hsm.sign_digest(key, &[5; 32]) {
+            return error;
+        }
+        signed.fetch_add(1, Ordering::SeqCst);
+    }
+    panic!("nobody killed it")
+}
+
+#[test]
+fn a_corrupt_flash_and_full_slots_are_named() {
+    let Some(engine) = engine() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let flash = folder.path().join("flash");
+    let mut hsm = open(engine, &flash);
+    let key = ImportedKey::Pair(Curve::NistP256, vec![1; 32].into());
+    let full = (0..9).find_map(|_| hsm.import(&key, Persistence::Persistent, "k").err());
+    assert!(matches!(full, Some(HsmError::DeviceFull(_))), "{full:?}");
+    assert_eq!(hsm.list().unwrap().len(), 8);
+    drop(hsm);
+    let mut bytes = fs::read(&flash).unwrap();
+    bytes[20] ^= 1;
+    fs::write(&flash, bytes).unwrap();
+    let refused = RtlHsm::open(config(engine, Some(&flash))).err();
+    assert!(matches!(&refused, Some(HsmError::StoreCorrupt { path, .. }) if *path == flash), "{refused:?}");
+}
+
+#[test]
+fn programs_that_are_no_simulator_are_no_device() {
+    let open = |program: &str| RtlHsm::open(config(Path::new(program), None)).err();
+    assert!(matches!(open("/bin/true"), Some(HsmError::NoDevice(_))));
+    assert!(matches!(open("/nonexistent"), Some(HsmError::Io { .. })));
+}
