@@ -3,29 +3,24 @@
 use chronoseal_core::Operation;
 use chronoseal_crypto::suite::{FourQ, Suite};
 use chronoseal_crypto::symmetric::{Aes128Ctr, BlockMac, CmacAes128};
-use chronoseal_groupkey::frame_count::{exchanges, frames_of, frames_of_group};
-use chronoseal_groupkey::{Profile, Scheme, Transport};
+use chronoseal_groupkey::frame_count::exchanges;
+use chronoseal_groupkey::{Profile, Transport};
+use chronoseal_groupkey::{Scheme, frame_count::frames_of_group};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Series, SeriesKind, Table};
 use chronoseal_runner::SuiteCostTable;
 
 use super::groups::execute_removal;
+use super::on_bus::Watched;
 use super::scenarios::Group;
+use super::{key_server, mls};
 use crate::StudyError;
-
-const MLS: &str = include_str!("../../../../studies/can-group-key/peers/mls.csv");
 
 /// Sizes that are compared, the orchestrator or creator of the group counted.
 const SIZES: [u32; 6] = [2, 4, 8, 16, 32, 64];
-/// Data of an FD frame of a segmented message: one byte numbers the segment.
-const SEGMENT_LEN: u64 = 63;
 
-/// Messages of the key server, for one node [byte]: its nonce; the node's nonce and tag; the server's tag; the key.
-const KEY_SERVER: [usize; 4] = [16, 32, 16, WRAPPED_KEY_LEN];
-/// Epoch 4, wrapped key 16, tag 16 [byte].
-const WRAPPED_KEY_LEN: usize = 36;
-/// Tags made and checked for one node, at both ends: two of the handshake and one of the key.
+/// Tags made and checked by the key server and one node: two of the handshake and one of the key, at both ends.
 const KEY_SERVER_TAGS: u64 = 6;
-/// Encryptions for one node, at both ends.
+/// Encryptions of one key, at both ends.
 const KEY_SERVER_CIPHERS: u64 = 2;
 
 /// What one way to a group key takes.
@@ -34,75 +29,57 @@ struct Row {
     size: u32,
     frames: u64,
     bytes: u64,
-    /// Computing of all nodes together [us].
-    total_us: Option<f64>,
-    /// Frames until one member is out and the others have a new key.
+    /// Whether frames and bytes were counted on the bus.
+    counted: Evidence,
+    /// Computing of all nodes together until there is a key [us].
+    total_us: Option<(f64, Evidence)>,
+    /// Until the last node has the key, executed [ms].
+    established_ms: Option<f64>,
+    /// Frames until one member is out and the others have a new key, counted on the bus.
     removal_frames: Option<u64>,
-    removal_kind: Evidence,
-    /// How long that takes [ms].
-    removal_ms: Option<(f64, Evidence)>,
-    kind: Evidence,
+    /// How long that takes, executed [ms].
+    removal_ms: Option<f64>,
 }
 
-/// A group by MLS, as the peer measured it.
-fn mls() -> Vec<Row> {
-    MLS.lines()
-        .skip(1)
-        .map(|line| {
-            let cells: Vec<Option<f64>> = line.split(',').map(|cell| cell.parse().ok()).collect();
-            let number = |column: usize| cells.get(column).copied().flatten();
-            let whole = |column: usize| number(column).unwrap_or(0.0) as u64;
-            let size = whole(0) as u32;
-            let others = u64::from(size) - 1;
-            // A key package from each, one commit (nobody is there to hear it) and its Welcome.
-            let bytes = others * whole(1) + whole(4);
-            let frames = others * whole(1).div_ceil(SEGMENT_LEN) + whole(4).div_ceil(SEGMENT_LEN);
-            let computing = |column| number(column).unwrap_or(0.0);
-            Row {
-                what: "MLS, as its peer measured it".into(),
-                size,
-                frames,
-                bytes,
-                total_us: Some(computing(3) + others as f64 * (computing(2) + computing(5))),
-                removal_frames: number(10).map(|len| (len as u64).div_ceil(SEGMENT_LEN)),
-                removal_kind: Evidence::Plain,
-                // Making the commit and processing it, on the peer's host; no bus.
-                removal_ms: number(9).map(|us| ((us + computing(8)) / 1000.0, Evidence::Plain)),
-                // Not measured in this run: it carries no letter of this report.
-                kind: Evidence::Plain,
-            }
-        })
-        .collect()
+impl Row {
+    /// Of a group that was on the bus.
+    fn of(what: &str, size: u32, watched: &Watched, total_us: Option<(f64, Evidence)>) -> Self {
+        let ms = |epoch| watched.time(epoch).map(|time| time.as_ms_f64());
+        Self {
+            what: what.into(),
+            size,
+            frames: watched.frames[0],
+            bytes: watched.bytes[0],
+            counted: Evidence::Simulated,
+            total_us,
+            established_ms: ms(1),
+            removal_frames: ms(2).map(|_| watched.frames[1]),
+            removal_ms: ms(2),
+        }
+    }
 }
 
-/// A key server that shares a key with each node from the factory on: a model, not executed.
-fn key_server(costs: &SuiteCostTable) -> Vec<Row> {
-    let each_frames: u32 = KEY_SERVER.iter().map(|len| frames_of(*len, Transport::Fd)).sum();
-    let each_bytes: usize = KEY_SERVER.iter().sum();
+/// A group by MLS: lengths and times of the peer, on the bus.
+fn of_mls() -> Result<Vec<Row>, StudyError> {
+    let row = |measured: mls::Measured| {
+        // Measured by the peer, not in this run: it carries no letter of this report.
+        let total_us = Some((measured.computing().as_us_f64(), Evidence::Plain));
+        Ok(Row::of("MLS, with the lengths and times of its peer", measured.size, &mls::replay(measured)?, total_us))
+    };
+    mls::measured().into_iter().map(row).collect()
+}
+
+/// A key server that shares a key with each node from the factory on.
+fn of_key_server(costs: &SuiteCostTable) -> Result<Vec<Row>, StudyError> {
     let price = |operation: Operation| costs.median_ns(operation.0).map(|ns| ns as f64 / 1000.0);
-    let prices = price(CmacAes128::OPERATION).zip(price(Aes128Ctr::OPERATION));
-    // A new key for one node: wrapped and unwrapped, its tag made and checked.
-    let renew_us = prices.map(|(tag, cipher)| 2.0 * tag + 2.0 * cipher);
-    let each_us = prices.map(|(tag, cipher)| KEY_SERVER_TAGS as f64 * tag + KEY_SERVER_CIPHERS as f64 * cipher);
-    SIZES
-        .into_iter()
-        .map(|size| {
-            let others = u64::from(size) - 1;
-            Row {
-                what: "key server, pre-shared keys".into(),
-                size,
-                frames: others * u64::from(each_frames),
-                bytes: others * each_bytes as u64,
-                total_us: each_us.map(|us| others as f64 * us),
-                removal_frames: (size > 2).then(|| (others - 1) * u64::from(frames_of(WRAPPED_KEY_LEN, Transport::Fd))),
-                removal_kind: Evidence::Recomputed,
-                removal_ms: renew_us
-                    .filter(|_| size > 2)
-                    .map(|us| ((others - 1) as f64 * us / 1000.0, Evidence::Recomputed)),
-                kind: Evidence::Recomputed,
-            }
-        })
-        .collect()
+    let each_us = price(CmacAes128::OPERATION)
+        .zip(price(Aes128Ctr::OPERATION))
+        .map(|(tag, cipher)| KEY_SERVER_TAGS as f64 * tag + KEY_SERVER_CIPHERS as f64 * cipher);
+    let row = |size| {
+        let total_us = each_us.map(|us| (f64::from(size - 1) * us, Evidence::Recomputed));
+        Ok(Row::of("key server, pre-shared keys", size, &key_server::execute(size)?, total_us))
+    };
+    SIZES.into_iter().map(row).collect()
 }
 
 /// The schemes of the source, as published, over FourQ: closed forms, at this host's prices.
@@ -126,19 +103,21 @@ fn ours(costs: &SuiteCostTable) -> Result<Vec<Row>, StudyError> {
             };
             let message_bytes = 64 + 2 * share_len as u64 + 2 * 64;
             let distributed = if scheme == Scheme::Symmetric { u64::from(n) * 96 } else { 0 };
-            // Larger groups take the same path: a level more for twice as many.
-            let removed = (n < 32).then(|| execute_removal(&Group { n, scheme, ..Group::SOURCE })).transpose()?;
+            let executed = execute_removal(&Group { n, scheme, ..Group::SOURCE })?;
             rows.push(Row {
                 what: format!("{} (FourQ)", scheme.name()),
                 size,
                 frames: u64::from(frames_of_group(scheme, Profile::AsPublished, Transport::Fd, share_len, n)),
                 bytes: u64::from(exchanges(scheme, n)) * message_bytes + distributed,
                 // Two parties and the orchestrator's signature for each exchange; those who only listen come on top.
-                total_us: Some(count * (2.0 * party_us + price(operations.sign)) + distribution_us),
-                removal_frames: removed.map(|(frames, _)| frames),
-                removal_kind: Evidence::Simulated,
-                removal_ms: removed.map(|(_, time)| (time.as_ms_f64(), Evidence::Simulated)),
-                kind: Evidence::Recomputed,
+                total_us: Some((
+                    count * (2.0 * party_us + price(operations.sign)) + distribution_us,
+                    Evidence::Recomputed,
+                )),
+                established_ms: Some(executed.established.as_ms_f64()),
+                removal_frames: Some(executed.frames),
+                removal_ms: Some(executed.time.as_ms_f64()),
+                counted: Evidence::Recomputed,
             });
         }
     }
@@ -151,8 +130,8 @@ pub(super) struct Baselines(Vec<Row>);
 impl Baselines {
     pub(super) fn new(costs: &SuiteCostTable) -> Result<Self, StudyError> {
         let mut rows = ours(costs)?;
-        rows.extend(key_server(costs));
-        rows.extend(mls());
+        rows.extend(of_key_server(costs)?);
+        rows.extend(of_mls()?);
         Ok(Self(rows))
     }
 }
@@ -165,15 +144,18 @@ pub(super) fn table(baselines: &Baselines) -> Table {
         .numbers("frames", "")
         .numbers("bytes", "B")
         .numbers("computing", "us")
+        .numbers("time to a key", "ms")
         .numbers("frames of a removal", "")
         .numbers("time of a removal", "ms")
         .footnote(
-            "Nodes count the orchestrator, the key server or the creator of the group. MLS: measured by the peer on its \
-             host (studies/can-group-key/peers/README.md), not in this run and not on our bus; 63 bytes of its messages in \
-             a frame. Key server: a model of three handshake messages and a wrapped key for each node, not executed, at \
-             this host's prices of CMAC and AES. Removals of the source's schemes are executed on TC297 at 1 and 2 Mbit/s; \
-             those of MLS and of the key server are computing alone, without a bus. The source's schemes: closed forms, at this host's prices; computing of \
-             members that only listen is not in them.",
+            "Nodes count the orchestrator, the key server or the creator of the group. Times: executed on one bus of \
+             CAN-FD at 1 and 2 Mbit/s. Of MLS the messages are on that bus with the lengths that the peer measured, 63 bytes in a \
+             frame, and computing takes what it took on the peer's host (studies/can-group-key/peers/README.md), which \
+             is no TC297; no MLS is executed. The key server and the source's schemes are executed with real cryptography at \
+             TC297's prices; CMAC, which the source did not measure, has its price of AES there. Computing: of all nodes \
+             together, of the key server and the source's schemes at this host's prices, without what members compute that \
+             only listen. Frames and bytes of the source's schemes: closed forms; of the others counted on the bus, bytes with \
+             what fills up a frame.",
         )
         .footnote(
             "They do not give the same. MLS: certificates travel, every member can recover from a leak (post-compromise \
@@ -181,22 +163,24 @@ pub(super) fn table(baselines: &Baselines) -> Table {
              without ratchets. Key server: no public keys at all; whoever reads the server reads everything, earlier keys \
              included.",
         );
+    let executed = |value: Option<f64>| match value {
+        Some(ms) => Cell::number(ms, 3).from(Evidence::Simulated),
+        None => Cell::na("nobody would be left"),
+    };
     for row in &baselines.0 {
         table.push(vec![
             Cell::text(&row.what),
             Cell::count(u64::from(row.size)),
-            Cell::count(row.frames).from(row.kind),
-            Cell::count(row.bytes).from(row.kind),
+            Cell::count(row.frames).from(row.counted),
+            Cell::count(row.bytes).from(row.counted),
             row.total_us
-                .map_or_else(|| Cell::na("too few calls for a median"), |us| Cell::number(us, 1).from(row.kind)),
+                .map_or_else(|| Cell::na("too few calls for a median"), |(us, kind)| Cell::number(us, 1).from(kind)),
+            executed(row.established_ms),
             row.removal_frames.map_or_else(
-                || Cell::na("nobody would be left, or it was not executed at this size"),
-                |frames| Cell::count(frames).from(row.removal_kind),
+                || Cell::na("nobody would be left"),
+                |frames| Cell::count(frames).from(Evidence::Simulated),
             ),
-            row.removal_ms.map_or_else(
-                || Cell::na("nobody would be left, or it was not executed at this size"),
-                |(ms, kind)| Cell::number(ms, 3).from(kind),
-            ),
+            executed(row.removal_ms),
         ]);
     }
     table
@@ -225,10 +209,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_size_of_the_peer_is_read() {
-        let sizes: Vec<u32> = mls().iter().map(|row| row.size).collect();
-        assert_eq!(sizes, SIZES);
-        assert!(mls().iter().all(|row| row.frames > 0 && row.total_us.is_some_and(|us| us > 0.0)));
-        assert!(mls().iter().skip(1).all(|row| row.removal_frames.is_some()));
+    fn every_baseline_has_times_at_every_size() {
+        let costs = SuiteCostTable { rows: Vec::new(), cpu: None, overhead_ns: 0 };
+        for rows in [of_mls().expect("the bus can be made"), of_key_server(&costs).expect("the bus can be made")] {
+            assert_eq!(rows.iter().map(|row| row.size).collect::<Vec<_>>(), SIZES);
+            let times: Vec<f64> = rows.iter().filter_map(|row| row.established_ms).collect();
+            assert!(times.len() == SIZES.len() && times.is_sorted(), "{times:?}");
+            assert!(rows.iter().all(|row| row.removal_ms.is_some() == (row.size > 2)));
+        }
     }
 }

@@ -50,8 +50,19 @@ pub(super) fn execute(setting: &Group<'_>) -> Result<Executed, StudyError> {
     })
 }
 
-/// Executes the removal of one member: its frames, and from the removal to the last node with the new key.
-pub(super) fn execute_removal(setting: &Group<'_>) -> Result<(u64, Duration), StudyError> {
+/// An executed group and the removal of one member.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Removed {
+    /// From the start to the last node with the first key.
+    pub(super) established: Duration,
+    /// Frames of the removal.
+    pub(super) frames: u64,
+    /// From the removal to the last node with the new key.
+    pub(super) time: Duration,
+}
+
+/// Executes a group and the removal of one member.
+pub(super) fn execute_removal(setting: &Group<'_>) -> Result<Removed, StudyError> {
     const AT: (&str, Duration) = ("10s", Duration::from_s(10));
     let established = execute(setting)?;
     let setting = Group { removal: Some(AT.0), ..setting.clone() };
@@ -60,7 +71,11 @@ pub(super) fn execute_removal(setting: &Group<'_>) -> Result<(u64, Duration), St
     let (Some(renewed), Some(bus)) = (renewed, &run.rows.bus) else {
         return Err(StudyError::Scenario("a removal gave no new key".into()));
     };
-    Ok((bus.key_frames - established.frames, Duration::from_ns(renewed.complete_ns()) - AT.1))
+    Ok(Removed {
+        established: established.time,
+        frames: bus.key_frames - established.frames,
+        time: Duration::from_ns(renewed.complete_ns()) - AT.1,
+    })
 }
 
 /// Every scheme at every size, executed over FourQ on TC297 and CAN-FD.

@@ -1,0 +1,166 @@
+//! Nodes of the baselines on the bus of the source: what is on it, and when who has a key.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use chronoseal_core::{
+    Duration, Event, EventKind, LocalTime, Node, NodeId, Oscillator, Output, PortId, Priority, Rate, SimTime, StreamId,
+    Transmit, Work,
+};
+use chronoseal_crypto::symmetric::{Aes128Ctr, BlockMac, CmacAes128};
+use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
+use chronoseal_media::medium::Attachment;
+use chronoseal_sim::{FrameContext, NodeSetup, Observer, Simulation};
+use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanFrameView, CanId, Dlc, FrameKind};
+
+use super::scenarios::Group;
+use crate::StudyError;
+
+/// Frames a controller holds: a group's worth of long messages.
+const QUEUE_LEN: usize = 4096;
+/// When a member is thrown out: every group has long had its key by then.
+pub(super) const REMOVAL_AT: Duration = Duration::from_s(10);
+const END: Duration = Duration::from_s(20);
+
+/// What a node does next, in this order: prices before what they buy.
+pub(super) enum Action {
+    /// Computes.
+    Work(Work),
+    /// Sends.
+    Send(CanFrame),
+    /// Has the key of this epoch.
+    Installed(u64),
+    /// Does not believe a message.
+    Refused(chronoseal_core::AbortReason),
+}
+
+/// Actions of a node that wait to be polled.
+#[derive(Default)]
+pub(super) struct Agenda(VecDeque<Action>);
+
+impl Agenda {
+    pub(super) fn push(&mut self, action: Action) {
+        self.0.push_back(action);
+    }
+
+    /// The next output, or `wakes_at`.
+    pub(super) fn poll(&mut self, now: LocalTime, buffer: &mut [u8], wakes_at: Option<LocalTime>) -> Output {
+        match self.0.pop_front() {
+            None => Output::Timeout(wakes_at),
+            Some(Action::Work(work)) => Output::Work(work),
+            Some(Action::Installed(epoch)) => Output::Event(Event::of(EventKind::KeyInstalled, StreamId::NONE, epoch)),
+            Some(Action::Refused(reason)) => Output::Event(Event::of(EventKind::KeyRefused(reason), StreamId::NONE, 0)),
+            Some(Action::Send(frame)) => {
+                let len = frame.emit(buffer);
+                Output::Transmit(Transmit {
+                    port: PortId(0),
+                    priority: Priority::PROTOCOL_CONTROL,
+                    launch_at: now,
+                    len,
+                    token: None,
+                })
+            }
+        }
+    }
+}
+
+/// A frame of CAN-FD with bit-rate switch: who sends it to whom (255: to all), and in which step of its protocol.
+///
+/// # Panics
+/// If `data` is longer than a frame.
+pub(super) fn frame(step: u8, from: u8, to: u8, data: &[u8]) -> CanFrame {
+    let id = CanId::extended(u32::from(step) << 16 | u32::from(from) << 8 | u32::from(to)).expect("24 of 29 bits");
+    let dlc = Dlc::holding(data.len()).expect("a message fits a frame");
+    CanFrame::new(id, FrameKind::Fd { brs: true, esi: false }, dlc, data)
+}
+
+/// Step, sender and addressee of a frame.
+pub(super) fn address(view: &CanFrameView<'_>) -> [u8; 3] {
+    let [_, step, from, to] = view.id().raw().to_be_bytes();
+    [step, from, to]
+}
+
+/// What a group left on the bus.
+#[derive(Default, Debug)]
+pub(super) struct Watched {
+    /// Frames and bytes of data until the removal, and from then on.
+    pub(super) frames: [u64; 2],
+    pub(super) bytes: [u64; 2],
+    /// When each node had the key of each epoch.
+    pub(super) installed: BTreeMap<u64, BTreeMap<NodeId, SimTime>>,
+    pub(super) refused: u64,
+    /// What all processors computed [us].
+    pub(super) computed: Duration,
+}
+
+impl Watched {
+    /// From the start, or the removal, to the last node with the key of an epoch.
+    pub(super) fn time(&self, epoch: u64) -> Option<Duration> {
+        let begin = if epoch == 1 { SimTime::ZERO } else { SimTime::ZERO + REMOVAL_AT };
+        self.installed.get(&epoch)?.values().max().map(|last| *last - begin)
+    }
+}
+
+impl Observer for Watched {
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, _: Option<FrameContext<'_>>) {
+        match event.kind {
+            EventKind::KeyInstalled => {
+                self.installed.entry(event.sequence).or_default().insert(node, at);
+            }
+            EventKind::KeyRefused(_) => self.refused += 1,
+            _ => {}
+        }
+    }
+
+    fn carried(&mut self, at: SimTime, _: NodeId, frame: FrameContext<'_>) {
+        let phase = usize::from(at >= SimTime::ZERO + REMOVAL_AT);
+        self.frames[phase] += 1;
+        self.bytes[phase] += CanFrameView::new_checked(frame.bytes).map_or(0, |view| view.data().len() as u64);
+    }
+
+    fn work(&mut self, _: SimTime, _: NodeId, _: &Work, cost: Duration) {
+        self.computed += cost;
+    }
+}
+
+/// Runs nodes on the bus of [`Group::SOURCE`], at the prices of its platform. CMAC, which the source did not measure,
+/// has the price of AES there.
+pub(super) fn run(nodes: Vec<Box<dyn Node + Send>>) -> Result<Watched, StudyError> {
+    let source = Group { n: 2, ..Group::SOURCE }.plan()?;
+    let mut costs: Vec<(String, Duration, Duration)> = source.platforms[usize::from(source.nodes[0].platform.0)]
+        .costs
+        .iter()
+        .map(|cost| (cost.operation.clone(), cost.base, cost.per_byte))
+        .collect();
+    if let Some((_, base, per_byte)) = costs.iter().find(|(operation, ..)| operation == Aes128Ctr::OPERATION.0).cloned()
+        && costs.iter().all(|(operation, ..)| operation != CmacAes128::OPERATION.0)
+    {
+        costs.push((CmacAes128::OPERATION.0.to_owned(), base, per_byte));
+    }
+    let attachment = |node: usize| Attachment { node: NodeId(node as u16), port: PortId(0) };
+    let bus = CanBusConfig {
+        timing: BitTiming::new(&BitTimingConfig::new(Rate(1_000_000), Rate(2_000_000)))
+            .map_err(|error| StudyError::Scenario(error.to_string()))?,
+        carries_fd: true,
+        controllers: (0..nodes.len())
+            .map(|node| ControllerConfig { queue_len_max: QUEUE_LEN, ..ControllerConfig::new(attachment(node)) })
+            .collect(),
+        bits_between_errors: None,
+        faults: Vec::new(),
+        babblers: Vec::new(),
+        load_window: None,
+    };
+    let network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 })
+        .map_err(|error| StudyError::Scenario(error.to_string()))?;
+    let mut simulation = Simulation::new(network, 1, Watched::default());
+    for (number, node) in nodes.into_iter().enumerate() {
+        simulation.add(NodeSetup {
+            id: NodeId(number as u16),
+            node,
+            oscillator: Oscillator::default(),
+            driver: Default::default(),
+            costs: costs.clone(),
+        });
+    }
+    simulation.run_until(SimTime::ZERO + END, &mut |_| true);
+    Ok(simulation.into_observer())
+}
