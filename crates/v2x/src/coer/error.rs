@@ -129,7 +129,7 @@ pub struct Deviation {
 }
 
 /// The kinds of [`Deviation`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviationKind {
     /// A length in more octets than it needs, X.696 clause 8.6.

@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod encryption;
+mod hostile;
 mod ieee_vectors;
 mod implicit;
 mod issuing;
 mod lint;
+mod mutation;
 mod pki_messages;
 mod real_samples;
 mod signing;
