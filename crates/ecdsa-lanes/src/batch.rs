@@ -4,7 +4,6 @@ use crate::bignum;
 use crate::curve::{BrainpoolP256Order, Curve, Modulus, NistP256Order};
 use crate::fallback;
 use crate::job::{CompressedPoint, Signature, Signing, Verification};
-#[cfg(target_arch = "x86_64")]
 use crate::lanes::{JOBS_MAX, LANES, Lanes};
 use crate::nonce::nonce;
 
@@ -65,7 +64,6 @@ impl Engine {
     /// If there are not as many results as jobs.
     pub fn verify_batch(self, jobs: &[Verification<'_>], results: &mut [bool]) -> Usage {
         assert_eq!(jobs.len(), results.len(), "one result for each job");
-        #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = self.lanes() {
             return cut::<JOBS_MAX, _, _>(jobs, results, |curve, jobs, results| {
                 lanes.verify(curve, jobs, results, fallback::verify);
@@ -80,7 +78,6 @@ impl Engine {
     /// If there are not as many results as points.
     pub fn decompress_batch(self, points: &[CompressedPoint<'_>], ys: &mut [Option<[u8; 32]>]) -> Usage {
         assert_eq!(points.len(), ys.len(), "one result for each point");
-        #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = self.lanes() {
             return cut::<LANES, _, _>(points, ys, |curve, points, ys| lanes.decompress(curve, points, ys));
         }
@@ -93,7 +90,6 @@ impl Engine {
     /// If there are not as many results as jobs.
     pub fn sign_batch(self, jobs: &[Signing<'_>], signatures: &mut [Option<Signature>]) -> Usage {
         assert_eq!(jobs.len(), signatures.len(), "one result for each job");
-        #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = self.lanes() {
             return cut::<JOBS_MAX, _, _>(jobs, signatures, |curve, jobs, signatures| {
                 sign_on_lanes(lanes, curve, jobs, signatures);
@@ -102,7 +98,6 @@ impl Engine {
         one_by_one(jobs, signatures, fallback::sign)
     }
 
-    #[cfg(target_arch = "x86_64")]
     pub(crate) fn lanes(self) -> Option<Lanes> {
         if self == Self::Avx512Ifma { Lanes::detect() } else { None }
     }
@@ -111,7 +106,6 @@ impl Engine {
 /// The fastest engine this processor has.
 #[must_use]
 pub fn engine() -> Engine {
-    #[cfg(target_arch = "x86_64")]
     if Lanes::detect().is_some() {
         return Engine::Avx512Ifma;
     }
@@ -121,12 +115,9 @@ pub fn engine() -> Engine {
 /// Works out the multiples of the generator for a curve, which its first job would otherwise wait for [3 ms], and which
 /// take 366 KB. No call after this allocates for that curve.
 pub fn prepare(curve: Curve) {
-    #[cfg(target_arch = "x86_64")]
     if let Some(lanes) = Lanes::detect() {
         lanes.prepare(curve);
     }
-    // The scalar code has its tables at compile time.
-    let _ = curve;
 }
 
 /// Verifies signatures: `results[i]` tells whether that of `jobs[i]` is right.
@@ -158,7 +149,6 @@ pub fn sign_batch(jobs: &[Signing<'_>], signatures: &mut [Option<Signature>]) ->
 }
 
 /// Collects jobs of a curve until `MAX` are there or none is left, without allocating.
-#[cfg(target_arch = "x86_64")]
 pub(crate) fn cut<const MAX: usize, J: OnCurve, R: Copy + Default>(
     jobs: &[J],
     results: &mut [R],
@@ -203,7 +193,6 @@ pub(crate) fn one_by_one<J, R>(jobs: &[J], results: &mut [R], run: impl Fn(&J) -
 }
 
 /// Makes the nonces, and puts a harmless job in the place of one whose key is out of range.
-#[cfg(target_arch = "x86_64")]
 fn sign_on_lanes(lanes: Lanes, curve: Curve, jobs: &[Signing<'_>], signatures: &mut [Option<Signature>]) {
     let order = match curve {
         Curve::NistP256 => &NistP256Order::WORDS,

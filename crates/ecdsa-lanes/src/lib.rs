@@ -42,14 +42,20 @@
 
 mod batch;
 mod batcher;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "most of it is for the lanes"))]
 mod bignum;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "most of it is for the lanes"))]
 mod curve;
 mod fallback;
 mod job;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "lanes/absent.rs"]
+mod lanes;
 mod nonce;
 #[cfg(feature = "signer-tables")]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "the tables are for the lanes"))]
 mod signer;
 
 pub use batch::{Engine, Usage, decompress_batch, engine, prepare, sign_batch, verify_batch};

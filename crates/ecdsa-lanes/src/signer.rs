@@ -3,10 +3,11 @@
 //! Before switching the feature on, read the README: keeping precomputed values for each neighbouring station to verify
 //! its later messages faster is claimed by patents in places.
 
-use crate::batch::{OnCurve, Usage, engine, one_by_one};
+use crate::batch::{OnCurve, Usage, cut, engine, one_by_one};
 use crate::curve::Curve;
 use crate::fallback;
 use crate::job::Verification;
+use crate::lanes::JOBS_MAX;
 
 /// Entries of a signer's table.
 pub(crate) const TABLE_ENTRIES: usize = 64;
@@ -33,7 +34,6 @@ impl SignerTable {
     /// Tables for keys (x, y) of a curve; `None` for what is no point of it. Eight keys take as long as one.
     #[must_use]
     pub fn build(curve: Curve, keys: &[[&[u8; 32]; 2]]) -> Vec<Option<Self>> {
-        #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = engine().lanes() {
             let mut tables = vec![None; keys.len()];
             for (keys, tables) in keys.chunks(8).zip(tables.chunks_mut(8)) {
@@ -63,7 +63,6 @@ impl SignerTable {
     }
 
     /// The table; of zeros where it was built without the lanes, which no lane reads.
-    #[cfg(target_arch = "x86_64")]
     pub(crate) fn table(&self) -> &[[u64; 8]; TABLE_ENTRIES] {
         static NONE: [[u64; 8]; TABLE_ENTRIES] = [[0; 8]; TABLE_ENTRIES];
         self.table.as_deref().unwrap_or(&NONE)
@@ -95,9 +94,8 @@ impl OnCurve for KnownVerification<'_> {
 /// If there are not as many results as jobs.
 pub fn verify_known_batch(jobs: &[KnownVerification<'_>], results: &mut [bool]) -> Usage {
     assert_eq!(jobs.len(), results.len(), "one result for each job");
-    #[cfg(target_arch = "x86_64")]
     if let Some(lanes) = engine().lanes() {
-        return crate::batch::cut::<{ crate::lanes::JOBS_MAX }, _, _>(jobs, results, |curve, jobs, results| {
+        return cut::<JOBS_MAX, _, _>(jobs, results, |curve, jobs, results| {
             lanes.verify_known(curve, jobs, results, decide);
         });
     }
