@@ -6,7 +6,7 @@ use super::{DecodeError, DecodeErrorKind, DeviationKind, Reader, Writer};
 /// announced in: with both, what is read can be written again byte for byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtensionAdditions<'a> {
-    /// Bits of the presence bitmap as received; 0 in a value that was built, which stands for those of the type.
+    /// Bits of the presence bitmap as received; 0 stands for as many as the type has additions.
     pub bit_count: u8,
     /// Position in the bitmap, counted from 0, and contents of the open type.
     pub unknown: Vec<(u8, &'a [u8])>,
@@ -49,7 +49,7 @@ impl<'a> ExtensionAdditions<'a> {
             }
             bits <<= 1;
         }
-        Ok(Self { bit_count, unknown })
+        Ok(Self { bit_count: if bit_count == known_count { 0 } else { bit_count }, unknown })
     }
 
     /// Whether there is anything to write, given which of the known additions are there.

@@ -1,6 +1,7 @@
 //! What the crate promises, a module per behaviour.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
+mod differential;
 mod encryption;
 mod hostile;
 mod ieee_vectors;
