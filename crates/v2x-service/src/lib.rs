@@ -22,3 +22,4 @@
 //! ```
 
 pub mod hsm;
+pub mod vss;

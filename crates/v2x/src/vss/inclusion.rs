@@ -1,7 +1,7 @@
 //! When a station's certificate travels with a message, TS 103 097 V2.1.1 clause 7.1.1: once a second, when the
 //! certificate has changed, and when a neighbour asks; its identifier otherwise.
 
-use crate::types::{HashedId3, HashedId8};
+use crate::types::HashedId8;
 
 /// How often a certificate is included in messages of the cooperative awareness service [us].
 pub const INCLUSION_PERIOD_US: u64 = 1_000_000;
@@ -11,8 +11,6 @@ pub const INCLUSION_PERIOD_US: u64 = 1_000_000;
 pub struct CertificateInclusion {
     /// When it was last included, and which.
     last: Option<(u64, HashedId8)>,
-    /// A neighbour has asked for it.
-    is_asked: bool,
 }
 
 /// What the signer identifier of a message holds.
@@ -26,25 +24,17 @@ pub enum Inclusion {
 
 impl CertificateInclusion {
     /// For a message that is made now with this certificate. `always` for services that include it in each message
-    /// (decentralised environmental notification, clause 7.1.2).
+    /// (decentralised environmental notification, clause 7.1.2), and when a neighbour has asked for it
+    /// ([`crate::verify::PeerDistribution`]).
     pub fn decide(&mut self, now_us: u64, certificate: HashedId8, always: bool) -> Inclusion {
         let is_due = self.last.is_none_or(|(at, included)| {
             included != certificate || now_us.saturating_sub(at) >= INCLUSION_PERIOD_US || now_us < at
         });
-        if !(is_due || self.is_asked || always) {
+        if !(is_due || always) {
             return Inclusion::Digest;
         }
         self.last = Some((now_us, certificate));
-        self.is_asked = false;
         Inclusion::Certificate
-    }
-
-    /// A neighbour's request for certificates, `inlineP2pcdRequest`: true if it is for `own`, which the next message
-    /// then holds.
-    pub fn hear_request(&mut self, own: HashedId8, mut requested: impl Iterator<Item = HashedId3>) -> bool {
-        let is_ours = requested.any(|id| id == own.hashed_id3());
-        self.is_asked |= is_ours;
-        is_ours
     }
 }
 
@@ -68,15 +58,12 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_gets_it_once() {
+    fn whoever_asks_gets_it_and_the_second_counts_from_there() {
         let mut inclusion = CertificateInclusion::default();
         inclusion.decide(0, FIRST, false);
-        assert!(!inclusion.hear_request(FIRST, [SECOND.hashed_id3()].into_iter()));
-        assert_eq!(inclusion.decide(1, FIRST, false), Inclusion::Digest);
-        assert!(inclusion.hear_request(FIRST, [SECOND.hashed_id3(), FIRST.hashed_id3()].into_iter()));
-        assert_eq!(inclusion.decide(2, FIRST, false), Inclusion::Certificate);
-        assert_eq!(inclusion.decide(3, FIRST, false), Inclusion::Digest);
-        assert_eq!(inclusion.decide(4, FIRST, true), Inclusion::Certificate);
+        assert_eq!(inclusion.decide(500_000, FIRST, true), Inclusion::Certificate);
+        assert_eq!(inclusion.decide(1_400_000, FIRST, false), Inclusion::Digest);
+        assert_eq!(inclusion.decide(1_500_000, FIRST, false), Inclusion::Certificate);
     }
 
     #[test]

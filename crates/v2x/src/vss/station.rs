@@ -12,8 +12,7 @@ use crate::certificate::CertificateError;
 use crate::crypto::{KeyError, SigningKey};
 use crate::message::{SignError, SignerCertificate, SignerForm, sign};
 use crate::types::{
-    CertificateBuf, HashedId3, HashedId8, HeaderInfo, Psid, Received, SignedDataPayload, ThreeDLocation, Time64,
-    ToBeSignedData,
+    CertificateBuf, HashedId8, HeaderInfo, Psid, Received, SignedDataPayload, ThreeDLocation, Time64, ToBeSignedData,
 };
 
 /// Where private keys are: an HSM.
@@ -122,10 +121,10 @@ pub struct Request<'a> {
     pub payload: &'a [u8],
     /// Where it is said, for services that have that in the header.
     pub location: Option<ThreeDLocation>,
-    /// Include the certificate whenever it was included last, as the service for notifications does.
+    /// Include the certificate whenever it was included last: the service for notifications does, and whoever was asked.
     pub always_certificate: bool,
     /// Certificates of neighbours that are wanted (`inlineP2pcdRequest`): `HashedId3` after `HashedId3`.
-    pub wanted: &'a [HashedId3],
+    pub wanted: &'a [u8],
 }
 
 /// A station that sends.
@@ -205,11 +204,15 @@ impl<K: super::KeyName> Station<K> {
         let pseudonym = self.learn(certificate, key)?;
         let id = pseudonym.id;
         self.pool.add(pseudonym);
+        self.begin_first(now);
+        Ok(id)
+    }
+
+    /// Begins to use a pseudonym if none is in use: it replaces nothing that was on the air, so no layer has to agree.
+    pub fn begin_first(&mut self, now: Time64) {
         if self.pool.in_use().is_none() && !self.pool.is_changing() && self.pool.begin_change(now.time32()).is_ok() {
-            // The first one replaces nothing that was on the air: no layer has to agree.
             self.commit();
         }
-        Ok(id)
     }
 
     /// The next thing to do.
@@ -244,11 +247,10 @@ impl<K: super::KeyName> Station<K> {
         }
         let current = self.pool.current(now.time32())?.clone();
         let signer = self.certificates.get(&current.id).ok_or(PoolError::Empty)?;
-        let wanted: Vec<u8> = request.wanted.iter().flat_map(|id| id.0).collect();
         let header_info = HeaderInfo {
             generation_time: Some(now),
             generation_location: request.location,
-            inline_p2pcd_request: crate::types::HashedId3List::new(&wanted).filter(|list| list.iter().len() > 0),
+            inline_p2pcd_request: crate::types::HashedId3List::new(request.wanted).filter(|list| list.iter().len() > 0),
             ..HeaderInfo::new(request.psid)
         };
         let tbs = ToBeSignedData {
@@ -274,13 +276,6 @@ impl<K: super::KeyName> Station<K> {
     /// The station has moved on [mm].
     pub fn moved(&mut self, distance_mm: u64) {
         self.clock.count_distance(distance_mm);
-    }
-
-    /// A neighbour asks for certificates.
-    pub fn hear_request(&mut self, requested: impl Iterator<Item = HashedId3>) {
-        if let Some(current) = self.pool.in_use() {
-            self.inclusion.hear_request(current.id, requested);
-        }
     }
 
     /// Time passed: what the policy wants, layers that are late, pseudonyms that have expired, more to ask for.

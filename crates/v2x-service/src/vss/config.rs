@@ -1,0 +1,193 @@
+//! What a station's daemon is told: a TOML file.
+
+use std::path::{Path, PathBuf};
+
+use chronoseal_v2x::vss::{ChangePolicy, DemandPolicy, PoolConfig, Preset};
+use serde::Deserialize;
+
+use super::VssError;
+use crate::hsm::BackEnd;
+
+/// The configuration of a station. `docs/reference/vss-configuration.md` names for each entry the attribute of the
+/// source it stands for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VssConfig {
+    /// Folder of certificates, each with a `.meta` that names its keys, and of the state.
+    pub folder: PathBuf,
+    /// Where private keys are.
+    pub hsm: BackEnd,
+    /// File that holds the PIN of the HSM; its first line is taken.
+    pub pin_file: PathBuf,
+    /// Whom to trust.
+    #[serde(default)]
+    pub trust: Trust,
+    /// Pseudonyms.
+    #[serde(default)]
+    pub pseudonyms: Pseudonyms,
+    /// Verification on demand.
+    #[serde(default)]
+    pub verification: Verification,
+    /// Logging.
+    #[serde(default)]
+    pub logging: Logging,
+}
+
+/// Whom to trust.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Trust {
+    /// Files of roots' certificates.
+    pub roots: Vec<PathBuf>,
+    /// Files of authorities' certificates.
+    pub authorities: Vec<PathBuf>,
+}
+
+/// Pseudonyms.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pseudonyms {
+    /// Name of a preset; see [`Preset`].
+    pub policy: String,
+    /// More are requested with fewer unused ones than this.
+    pub low_water: usize,
+    /// They are requested up to this many.
+    pub preload: usize,
+    /// Whether they are requested at all.
+    pub ask: bool,
+    /// Whether one that was changed away from is deleted.
+    pub delete_used: bool,
+}
+
+impl Default for Pseudonyms {
+    fn default() -> Self {
+        let pool = PoolConfig::default();
+        Self {
+            policy: Preset::Segments.name().to_owned(),
+            low_water: pool.low_water,
+            preload: pool.preload,
+            ask: !pool.never_asks,
+            delete_used: pool.deletes_used,
+        }
+    }
+}
+
+/// Verification on demand.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Verification {
+    /// `always`, `sampling`, `threshold`, `relevance` or `on-demand`.
+    pub policy: String,
+    /// One of so many (sampling), so many a second (threshold).
+    pub value: u32,
+    /// With `relevance`: nearer than this [m].
+    pub distance_m: u32,
+    /// With `relevance`: met sooner than this [ms].
+    pub time_to_collision_ms: u32,
+    /// Skipped messages that are kept for the audit.
+    pub audit: usize,
+}
+
+impl Default for Verification {
+    fn default() -> Self {
+        Self { policy: "always".into(), value: 1, distance_m: 300, time_to_collision_ms: 5000, audit: 1000 }
+    }
+}
+
+/// Logging.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Logging {
+    /// Measure time and memory at checkpoints.
+    pub statistics: bool,
+    /// Write events to this file; with `circular`, to `FILE.1`, `FILE.2`, ...
+    pub file: Option<PathBuf>,
+    /// Number of files that take turns; none: one file that grows.
+    pub circular: Option<u32>,
+    /// When the next file's turn comes [byte].
+    pub file_len_max: u64,
+}
+
+impl Default for Logging {
+    fn default() -> Self {
+        Self { statistics: true, file: None, circular: None, file_len_max: 1 << 20 }
+    }
+}
+
+impl VssConfig {
+    /// Reads a file. Paths in it are relative to its folder.
+    ///
+    /// # Errors
+    /// [`VssError::Config`] with file, line and what was expected.
+    pub fn read(path: &Path) -> Result<Self, VssError> {
+        let refused = |reason: String| VssError::Config { file: path.to_owned(), reason };
+        let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+        let mut config: Self = toml::from_str(&text).map_err(|error| refused(error.to_string()))?;
+        config.check().map_err(refused)?;
+        let base = path.parent().unwrap_or(Path::new("."));
+        let place = |path: &mut PathBuf| *path = base.join(&*path);
+        place(&mut config.folder);
+        place(&mut config.pin_file);
+        config.trust.roots.iter_mut().chain(&mut config.trust.authorities).for_each(place);
+        config.logging.file.iter_mut().for_each(place);
+        if let BackEnd::Software { folder, .. } = &mut config.hsm {
+            *folder = base.join(&*folder);
+        }
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.change_policy()?;
+        self.demand_policy()?;
+        if self.pseudonyms.preload < self.pseudonyms.low_water {
+            let Pseudonyms { preload, low_water, .. } = self.pseudonyms;
+            return Err(format!(
+                "pseudonyms.preload = {preload} is below low_water = {low_water}; write at least {low_water}"
+            ));
+        }
+        if self.logging.circular == Some(0) {
+            return Err("logging.circular = 0 names no file; write 1 or more, or leave it out".into());
+        }
+        Ok(())
+    }
+
+    /// The pool as configured.
+    pub fn pool(&self) -> PoolConfig {
+        let Pseudonyms { low_water, preload, ask, delete_used, .. } = self.pseudonyms;
+        PoolConfig { low_water, preload, never_asks: !ask, deletes_used: delete_used }
+    }
+
+    /// The policy of changes as configured.
+    ///
+    /// # Errors
+    /// The name that is none, with those that are.
+    pub fn change_policy(&self) -> Result<ChangePolicy, String> {
+        let name = &self.pseudonyms.policy;
+        let names = || Preset::ALL.map(Preset::name).join(", ");
+        let preset = Preset::from_name(name);
+        preset.map(Preset::policy).ok_or_else(|| format!("pseudonyms.policy = {name:?} is none of {}", names()))
+    }
+
+    /// The policy of verification as configured.
+    ///
+    /// # Errors
+    /// The name that is none, with those that are.
+    pub fn demand_policy(&self) -> Result<DemandPolicy, String> {
+        let Verification { policy, value, distance_m, time_to_collision_ms, .. } = &self.verification;
+        Ok(match policy.as_str() {
+            "always" => DemandPolicy::Always,
+            "sampling" if *value == 0 => return Err("verification.value = 0 samples nothing; write 1 or more".into()),
+            "sampling" => DemandPolicy::Sampling { one_of: *value },
+            "threshold" => DemandPolicy::Threshold { per_second: *value },
+            "relevance" => {
+                DemandPolicy::Relevance { distance_m: *distance_m, time_to_collision_ms: *time_to_collision_ms }
+            }
+            "on-demand" => DemandPolicy::OnDemand,
+            other => {
+                return Err(format!(
+                    "verification.policy = {other:?} is none of always, sampling, threshold, relevance, on-demand"
+                ));
+            }
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! A station's security subsystem: the nine services as a library ([`Vss`]) and as a daemon ([`Server`]).
+//!
+//! What is decided, [`chronoseal_v2x::vss`] decides; here are the clock, the disk, the HSM and the socket.
+//!
+//! | service of the source | here |
+//! |---|---|
+//! | `createSignature` | [`Vss::create_signature`] |
+//! | `verifySignature` | [`Vss::verify_signature`] |
+//! | `encryptSendingFrame` | [`Vss::encrypt_sending_frame`] |
+//! | `decryptReceivedFrame` | [`Vss::decrypt_received_frame`] |
+//! | `changePseudonym` | [`Vss::change_pseudonym`] |
+//! | `blockPseudonymChange` | [`Vss::block_pseudonym_change`] |
+//! | `freePseudonymChange` | [`Vss::free_pseudonym_change`] |
+//! | `registerRequestNetworkIdChange` | [`Vss::register_request_network_id_change`] |
+//! | `indicateNetworkIdChange` | [`Vss::indicate_network_id_change`] |
+
+mod config;
+mod server;
+mod service;
+mod statistics;
+mod store;
+
+pub use config::{Logging, Pseudonyms, Trust, Verification, VssConfig};
+pub use server::{PROTOCOL_VERSION, PseudonymSource, Server, now};
+pub use service::{Notice, Verified, Vss, Warnings, summary};
+pub use statistics::{EventLog, Histogram, Statistics, memory_len};
+pub use store::{Folder, Found, Meta, Purpose, Stored};
+
+use std::path::{Path, PathBuf};
+
+use chronoseal_v2x::certificate::CertificateError;
+use chronoseal_v2x::coer::{DecodeError, EncodeError};
+use chronoseal_v2x::message::{DecryptError, EncryptError};
+use chronoseal_v2x::vss::{ChangeRefusal, SignRefusal};
+use zeroize::Zeroizing;
+
+use crate::hsm::HsmError;
+
+/// Why a station cannot do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VssError {
+    /// The configuration file.
+    #[error("{file}: {reason}")]
+    Config {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and what to write.
+        reason: String,
+    },
+    /// A file that cannot be read or written; a full disk is one.
+    #[error("{file}: {error}")]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// A file that is not what it should be.
+    #[error("{file} is damaged: {reason}; restore it from a copy, or move it away to start without it")]
+    Corrupt {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The HSM.
+    #[error(transparent)]
+    Hsm(#[from] HsmError),
+    /// A key of the HSM.
+    #[error("key: {0}")]
+    Key(String),
+    /// A certificate.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// No signature.
+    #[error(transparent)]
+    Sign(#[from] SignRefusal),
+    /// No change of pseudonym.
+    #[error(transparent)]
+    Change(#[from] ChangeRefusal),
+    /// It cannot be encrypted.
+    #[error(transparent)]
+    Encrypt(#[from] EncryptError),
+    /// It cannot be decrypted.
+    #[error(transparent)]
+    Decrypt(#[from] DecryptError),
+    /// It is encrypted to others.
+    #[error("none of the message's recipients is a certificate of this station with a key to decrypt")]
+    NotForUs,
+    /// It is not encrypted.
+    #[error("the message is not encrypted")]
+    NotEncrypted,
+    /// Bytes that are no message.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// A value that has no encoding.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// The operating system has no random bytes.
+    #[error("no random bytes: {0}")]
+    Random(String),
+}
+
+impl VssError {
+    pub(crate) fn io(file: &Path, error: std::io::Error) -> Self {
+        Self::Io { file: file.to_owned(), error }
+    }
+}
+
+/// The first line of a file.
+///
+/// # Errors
+/// [`VssError::Io`], or [`VssError::Config`] if there is none.
+pub fn read_pin(file: &Path) -> Result<Zeroizing<String>, VssError> {
+    let text = Zeroizing::new(std::fs::read_to_string(file).map_err(|error| VssError::io(file, error))?);
+    match text.lines().next() {
+        Some(pin) if !pin.is_empty() => Ok(Zeroizing::new(pin.to_owned())),
+        _ => Err(VssError::Config { file: file.to_owned(), reason: "the first line should be the PIN".into() }),
+    }
+}

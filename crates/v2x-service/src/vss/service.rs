@@ -1,0 +1,551 @@
+//! The services of a station, as a library.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+use chronoseal_v2x::certificate::{canonical_bytes, hashed_id8};
+use chronoseal_v2x::coer::{Decode, Encode};
+use chronoseal_v2x::crypto::{Curve, HashValue, KeyError, PublicPoint, SigningKey};
+use chronoseal_v2x::message::{DecryptionKey, Recipient, decrypt, encrypt};
+use chronoseal_v2x::types::{
+    Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, InnerData, Psid, ThreeDLocation,
+    Time64,
+};
+use chronoseal_v2x::verify::{CheckKind, Context, Outcome, SkipReason, Verdict, Verifier, VerifierConfig};
+use chronoseal_v2x::vss::{
+    Answered, Audit, ChangeRefusal, Demand, Effect, KeyRing, LayerId, NetworkIds, Relevance, Request, SignRefusal,
+    Skipped, Station, Surroundings,
+};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+use super::VssError;
+use super::config::VssConfig;
+use super::statistics::{EventLog, Statistics};
+use super::store::{Folder, Meta, Purpose, Stored};
+use crate::hsm::{HsmKey, KeyHandle, Persistence, SharedHsm};
+
+/// Something the owner of a station has to know of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// These layers are to prepare for these identifiers and to answer: `requestNetworkIdChange`.
+    AskLayers {
+        /// Whom to ask.
+        layers: Vec<LayerId>,
+        /// What for.
+        ids: NetworkIds,
+    },
+    /// The identifiers are these now.
+    Changed(NetworkIds),
+    /// A change did not take place.
+    Abandoned(ChangeRefusal),
+    /// So many pseudonyms are to be requested; then [`Vss::add_certificate`], or [`Vss::asked_in_vain`].
+    RequestPseudonyms(usize),
+}
+
+/// What became of a received message.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    /// Each check.
+    pub verdict: Verdict,
+    /// Why its signature was not verified, if a policy left it out.
+    pub skipped: Option<chronoseal_v2x::vss::SkipReason>,
+    /// What it says; only of messages that were not refused.
+    pub payload: Option<Vec<u8>>,
+    /// When it was made.
+    pub generation_time: Option<Time64>,
+}
+
+/// Keys of the HSM that are in use.
+struct Ring {
+    hsm: SharedHsm,
+    keys: BTreeMap<KeyHandle, HsmKey>,
+}
+
+impl Ring {
+    fn key(&mut self, handle: KeyHandle) -> Result<&mut HsmKey, KeyError> {
+        if !self.keys.contains_key(&handle) {
+            let key = self.hsm.key(handle).map_err(|error| KeyError::Device(error.to_string()))?;
+            self.keys.insert(handle, key);
+        }
+        self.keys.get_mut(&handle).ok_or_else(|| KeyError::Device("the key is gone".into()))
+    }
+}
+
+/// A borrowed key.
+struct Borrowed<'a>(&'a mut HsmKey);
+
+impl SigningKey for Borrowed<'_> {
+    fn curve(&self) -> Curve {
+        SigningKey::curve(&*self.0)
+    }
+    fn public_point(&self) -> PublicPoint {
+        SigningKey::public_point(&*self.0)
+    }
+    fn sign_digest(&mut self, digest: &[u8]) -> Result<crate::hsm::EcdsaSignature, KeyError> {
+        self.0.sign_digest(digest)
+    }
+}
+
+impl KeyRing<KeyHandle> for Ring {
+    fn signing_key(&mut self, name: &KeyHandle) -> Result<Box<dyn SigningKey + '_>, KeyError> {
+        Ok(Box::new(Borrowed(self.key(*name)?)))
+    }
+}
+
+/// A station: its nine services and what they need.
+pub struct Vss {
+    station: Station<KeyHandle>,
+    verifier: Verifier,
+    demand: Demand,
+    audit: Audit,
+    ring: Ring,
+    folder: Folder,
+    metas: BTreeMap<HashedId8, (CertificateBuf, Meta)>,
+    surroundings: Surroundings,
+    rng: ChaCha20Rng,
+    statistics: Statistics,
+    log: Option<EventLog>,
+    notices: VecDeque<Notice>,
+}
+
+/// What opening a station found amiss; none of it keeps the station from working.
+#[derive(Clone, Debug, Default)]
+pub struct Warnings(pub Vec<String>);
+
+impl Vss {
+    /// Opens a station as it is on the disk; a change that was cut short is finished.
+    ///
+    /// # Errors
+    /// [`VssError`]: the configuration, a wrong PIN, a corrupt state, a full disk.
+    pub fn open(config: &VssConfig, now: Time64) -> Result<(Self, Warnings), VssError> {
+        let pin = super::read_pin(&config.pin_file)?;
+        let hsm = SharedHsm::new(config.hsm.open(&pin)?);
+        Self::open_with(config, hsm, now)
+    }
+
+    /// As [`Vss::open`], with an HSM that is open already.
+    ///
+    /// # Errors
+    /// As [`Vss::open`].
+    pub fn open_with(config: &VssConfig, hsm: SharedHsm, now: Time64) -> Result<(Self, Warnings), VssError> {
+        let refused = |reason| VssError::Config { file: config.folder.clone(), reason };
+        let policy = config.change_policy().map_err(refused)?;
+        let demand = Demand::new(config.demand_policy().map_err(refused)?);
+        let mut warnings = Warnings::default();
+        let (folder, found) = Folder::open(&config.folder)?;
+        for (file, reason) in &found.damaged {
+            warnings.0.push(format!("{} was set aside: {reason}", file.display()));
+        }
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).map_err(|error| VssError::Random(error.to_string()))?;
+        let mut rng = ChaCha20Rng::from_seed(seed);
+        let known: Vec<KeyHandle> = hsm.lock().list()?.iter().map(|info| info.handle).collect();
+        let mut metas = BTreeMap::new();
+        let mut tickets = Vec::new();
+        for Stored { id, certificate, meta } in found.stored {
+            if !known.contains(&meta.signing()) {
+                warnings.0.push(format!("certificate {id} is of no use: its key {} is not in the HSM", meta.signing()));
+                continue;
+            }
+            if meta.purpose == Purpose::AuthorizationTicket {
+                tickets.push((certificate.clone(), meta.signing()));
+            }
+            metas.insert(id, (certificate, meta));
+        }
+        let station = Station::recover(config.pool(), policy, tickets, found.current, found.begun, now, &mut rng)?;
+        let mut verifier = Verifier::new(VerifierConfig::default());
+        let trusts = config
+            .trust
+            .roots
+            .iter()
+            .map(|file| (file, true))
+            .chain(config.trust.authorities.iter().map(|file| (file, false)));
+        for (file, is_root) in trusts {
+            let bytes = std::fs::read(file).map_err(|error| VssError::io(file, error))?;
+            let corrupt = |reason: String| VssError::Corrupt { file: file.clone(), reason };
+            let certificate = CertificateBuf::new(bytes).map_err(|error| corrupt(error.to_string()))?;
+            let view = certificate.view();
+            let trust = verifier.trust_mut();
+            let inserted = if is_root { trust.insert_root(&view) } else { trust.insert_authority(&view) };
+            inserted.map_err(|error| corrupt(error.to_string()))?;
+        }
+        let logging = &config.logging;
+        let log = logging.file.as_deref().map(|file| EventLog::open(file, logging.circular, logging.file_len_max));
+        let mut vss = Self {
+            station,
+            verifier,
+            demand,
+            audit: Audit::new(config.verification.audit),
+            ring: Ring { hsm, keys: BTreeMap::new() },
+            folder,
+            metas,
+            surroundings: Surroundings::default(),
+            rng,
+            statistics: Statistics::new(logging.statistics),
+            log: log.transpose()?,
+            notices: VecDeque::new(),
+        };
+        if vss.station.certificate().is_none() {
+            // Nothing was on the air yet: the first pseudonym needs nobody's consent.
+            vss.station.begin_first(now);
+        }
+        vss.settle(now)?;
+        Ok((vss, warnings))
+    }
+
+    /// The HSM.
+    pub fn hsm(&self) -> &SharedHsm {
+        &self.ring.hsm
+    }
+
+    /// Whom to trust, and what is remembered of neighbours.
+    pub fn verifier_mut(&mut self) -> &mut Verifier {
+        &mut self.verifier
+    }
+
+    /// The pseudonym in use.
+    pub fn certificate(&self) -> Option<HashedId8> {
+        self.station.certificate().map(|certificate| certificate.id())
+    }
+
+    /// Pseudonyms that were never used.
+    pub fn unused(&self) -> usize {
+        self.station.pool().unused().len()
+    }
+
+    /// Measured and counted so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// What was not verified.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    /// The next notice for the owner.
+    pub fn poll_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
+    /// A pair in the HSM for a certificate that is about to be requested.
+    ///
+    /// # Errors
+    /// Whatever the HSM says.
+    pub fn create_key(&mut self, curve: Curve, label: &str) -> Result<HsmKey, VssError> {
+        let hsm = &self.ring.hsm;
+        let handle = hsm.lock().create_pair(curve, Persistence::Persistent, label)?;
+        Ok(hsm.key(handle)?)
+    }
+
+    /// Keeps a certificate that an authority has issued. A ticket may be used from now on.
+    ///
+    /// # Errors
+    /// [`VssError::Io`] if it cannot be written down; it is not used then.
+    pub fn add_certificate(
+        &mut self,
+        certificate: CertificateBuf,
+        meta: Meta,
+        now: Time64,
+    ) -> Result<HashedId8, VssError> {
+        let id = hashed_id8(&certificate.view())?;
+        self.folder.add(&Stored { id, certificate: certificate.clone(), meta: meta.clone() })?;
+        if meta.purpose == Purpose::AuthorizationTicket {
+            self.station.add_pseudonym(certificate.clone(), meta.signing(), now)?;
+        }
+        self.metas.insert(id, (certificate, meta));
+        self.note(now, &format!("certificate {id} added"));
+        self.settle(now)?;
+        Ok(id)
+    }
+
+    /// So many pseudonyms that were requested will not come.
+    pub fn asked_in_vain(&mut self, count: usize) {
+        self.station.asked_in_vain(count);
+    }
+
+    /// `createSignature`.
+    ///
+    /// # Errors
+    /// [`VssError::Sign`] with the reason.
+    pub fn create_signature(
+        &mut self,
+        now: Time64,
+        psid: Psid,
+        payload: &[u8],
+        location: Option<ThreeDLocation>,
+    ) -> Result<Vec<u8>, VssError> {
+        let began = Instant::now();
+        let is_denm = psid == Psid::DENM;
+        let wanted = if is_denm { Vec::new() } else { self.verifier.peers_mut().inline_request(now) };
+        let always_certificate = is_denm || self.verifier.peers_mut().take_own_wanted();
+        let request = Request { psid, payload, location, always_certificate, wanted: &wanted };
+        let signed = self.station.create_signature(now, &request, &self.surroundings, &mut self.ring, &mut self.rng);
+        self.statistics.checkpoint("createSignature", nanoseconds(began));
+        self.settle(now)?;
+        match signed {
+            Ok(message) => {
+                self.statistics.count("signatures", "made");
+                Ok(message)
+            }
+            Err(refusal) => {
+                self.statistics.count("signatures", name_of(&refusal));
+                self.note(now, &format!("no signature: {refusal}"));
+                Err(refusal.into())
+            }
+        }
+    }
+
+    /// `verifySignature`, as the policy has it.
+    pub fn verify_signature(&mut self, message: &[u8], relevance: &Relevance, context: &Context<'_>) -> Verified {
+        let began = Instant::now();
+        let mut stopwatch = move || nanoseconds(began);
+        let begun = self.verifier.begin(message, context, &mut stopwatch);
+        let is_open = begun.verdict().failure().is_none();
+        let decided = if is_open { self.demand.decide(context.now.0, relevance) } else { Ok(()) };
+        let (verdict, data) = match decided {
+            Ok(()) => {
+                let from_ns = nanoseconds(began);
+                let mut results = Vec::new();
+                let mut begun = begun;
+                for job in begun.jobs_mut() {
+                    let is_right = job.key.ready().is_ok_and(|key| {
+                        job.key = chronoseal_v2x::verify::JobKey::Ready(key);
+                        job.verify()
+                    });
+                    results.push(is_right);
+                }
+                self.verifier.finish(begun, &results, nanoseconds(began) - from_ns)
+            }
+            Err(reason) => {
+                let message = HashValue::sha256(message).hashed_id8();
+                self.audit.record(Skipped { at_us: context.now.0, message, reason });
+                begun.skip(SkipReason::Postponed)
+            }
+        };
+        self.statistics.checkpoint("verifySignature", nanoseconds(began));
+        for check in &verdict.checks {
+            if check.took_ns > 0 {
+                self.statistics.checkpoint(check.kind.name(), u64::from(check.took_ns));
+            }
+        }
+        let skipped = decided.err();
+        let kind = match (verdict.failure(), skipped) {
+            (Some((_, code)), _) => code.name(),
+            (None, Some(reason)) => reason.name(),
+            (None, None) => "accepted",
+        };
+        self.statistics.count("verifications", kind);
+        if verdict.failure().is_some() {
+            let who = verdict.signer.map_or_else(|| "nobody known".to_owned(), |id| id.to_string());
+            self.note(context.now, &format!("message of {who} {verdict}"));
+        }
+        let signed = data.as_ref().and_then(Ieee1609Dot2Data::signed_data).filter(|_| verdict.failure().is_none());
+        let payload = signed.and_then(|signed| match &signed.tbs_data.payload.data {
+            Some(InnerData::Unsecured(payload)) => Some(payload.to_vec()),
+            Some(InnerData::Nested(inner)) => inner.to_coer().ok(),
+            None => None,
+        });
+        let generation_time = signed.and_then(|signed| signed.tbs_data.header_info.generation_time);
+        Verified { verdict, skipped, payload, generation_time }
+    }
+
+    /// `encryptSendingFrame`: for the holders of these certificates.
+    ///
+    /// # Errors
+    /// [`VssError::Encrypt`] if one has no key to encrypt to.
+    pub fn encrypt_sending_frame(
+        &mut self,
+        payload: &[u8],
+        recipients: &[Certificate<'_>],
+    ) -> Result<Vec<u8>, VssError> {
+        let began = Instant::now();
+        let plaintext = Ieee1609Dot2Data::unsecured(payload).to_coer()?;
+        let recipients: Vec<Recipient<'_>> = recipients.iter().map(Recipient::Certificate).collect();
+        let (message, _) = encrypt(&plaintext, &recipients, &mut self.rng)?;
+        self.statistics.checkpoint("encryptSendingFrame", nanoseconds(began));
+        self.statistics.count("frames", "encrypted");
+        Ok(message)
+    }
+
+    /// `decryptReceivedFrame`: what was encrypted to a certificate of this station. A message inside comes as its bytes.
+    ///
+    /// # Errors
+    /// [`VssError::NotForUs`], or [`VssError::Decrypt`].
+    pub fn decrypt_received_frame(&mut self, message: &[u8]) -> Result<Vec<u8>, VssError> {
+        let began = Instant::now();
+        let data = Ieee1609Dot2Data::from_coer(message)?;
+        let encrypted = data.encrypted_data().ok_or(VssError::NotEncrypted)?;
+        let ours = encrypted.recipients.iter().find_map(|recipient| {
+            let (certificate, meta) = self.metas.get(&recipient.recipient_id())?;
+            Some((recipient.recipient_id(), certificate, KeyHandle(meta.encryption_key?)))
+        });
+        let (recipient_id, certificate, handle) = ours.ok_or(VssError::NotForUs)?;
+        let p1 = *HashValue::sha256(&canonical_bytes(&certificate.view())?)
+            .hashed_id32()
+            .0
+            .first_chunk()
+            .expect("32 of 32 octets");
+        let key = self.ring.key(handle).map_err(|error| VssError::Key(error.to_string()))?;
+        let decrypted = decrypt(encrypted, DecryptionKey::Private { recipient_id, p1, key })?;
+        self.statistics.checkpoint("decryptReceivedFrame", nanoseconds(began));
+        self.statistics.count("frames", "decrypted");
+        let plaintext = decrypted.plaintext.to_vec();
+        let inner = Ieee1609Dot2Data::from_coer(&plaintext)?;
+        Ok(match inner.content {
+            Ieee1609Dot2Content::UnsecuredData(payload) => payload.to_vec(),
+            _ => plaintext.clone(),
+        })
+    }
+
+    /// `changePseudonym`.
+    ///
+    /// # Errors
+    /// [`VssError::Change`] with what stands in the way.
+    pub fn change_pseudonym(&mut self, now: Time64) -> Result<(), VssError> {
+        let begun = self.station.change_pseudonym(now, &mut self.rng);
+        self.settle(now)?;
+        Ok(begun?)
+    }
+
+    /// `blockPseudonymChange`.
+    pub fn block_pseudonym_change(&mut self, now: Time64, duration_s: u8) {
+        self.station.block_pseudonym_change(now, duration_s);
+        self.note(now, &format!("changes blocked for {duration_s} s"));
+    }
+
+    /// `freePseudonymChange`.
+    pub fn free_pseudonym_change(&mut self, now: Time64) {
+        self.station.free_pseudonym_change();
+        self.note(now, "changes free");
+    }
+
+    /// `registerRequestNetworkIdChange`.
+    pub fn register_request_network_id_change(&mut self) -> LayerId {
+        self.station.register_request_network_id_change()
+    }
+
+    /// A layer's answer to [`Notice::AskLayers`].
+    ///
+    /// # Errors
+    /// [`VssError::Io`] if the change cannot be written down; it is abandoned when its time is over.
+    pub fn answer(&mut self, now: Time64, layer: LayerId, is_ready: bool) -> Result<Answered, VssError> {
+        let answered = self.station.answer(layer, is_ready);
+        self.settle(now)?;
+        Ok(answered)
+    }
+
+    /// A layer is gone.
+    ///
+    /// # Errors
+    /// As [`Vss::answer`].
+    pub fn remove_layer(&mut self, now: Time64, layer: LayerId) -> Result<(), VssError> {
+        self.station.remove_layer(layer);
+        self.settle(now)
+    }
+
+    /// `indicateNetworkIdChange`.
+    ///
+    /// # Errors
+    /// As [`Vss::change_pseudonym`].
+    pub fn indicate_network_id_change(&mut self, now: Time64, layer: LayerId) -> Result<(), VssError> {
+        let begun = self.station.indicate_network_id_change(layer, now, &mut self.rng);
+        self.settle(now)?;
+        Ok(begun?)
+    }
+
+    /// The station has moved, and these are around it now.
+    pub fn moved(&mut self, distance_mm: u64, surroundings: Surroundings) {
+        self.station.moved(distance_mm);
+        self.surroundings = surroundings;
+    }
+
+    /// Time passed. To be called every 100 ms or so.
+    ///
+    /// # Errors
+    /// [`VssError::Io`] if something cannot be written down.
+    pub fn handle_timeout(&mut self, now: Time64) -> Result<(), VssError> {
+        self.station.handle_timeout(now, &self.surroundings, &mut self.rng);
+        self.settle(now)
+    }
+
+    /// Does what the station wants done, the disk first.
+    fn settle(&mut self, now: Time64) -> Result<(), VssError> {
+        while let Some(effect) = self.station.poll_effect() {
+            match effect {
+                Effect::Persist(record) => {
+                    let began = Instant::now();
+                    self.folder.persist(&record)?;
+                    self.statistics.checkpoint("persist", nanoseconds(began));
+                }
+                Effect::AskLayers { layers, ids } => self.notices.push_back(Notice::AskLayers { layers, ids }),
+                Effect::Changed(ids) => {
+                    self.statistics.count("pseudonym_changes", "made");
+                    self.note(now, &format!("pseudonym is {}", ids.certificate));
+                    self.verifier.peers_mut().set_own([ids.certificate]);
+                    self.notices.push_back(Notice::Changed(ids));
+                }
+                Effect::Abandoned(why) => {
+                    self.statistics.count("pseudonym_changes", "abandoned");
+                    self.note(now, &format!("change abandoned: {why}"));
+                    self.notices.push_back(Notice::Abandoned(why));
+                }
+                Effect::DeleteKey(handle) => self.delete_key(now, handle),
+                Effect::RequestPseudonyms(count) => {
+                    self.note(now, &format!("{count} pseudonyms to be requested"));
+                    self.notices.push_back(Notice::RequestPseudonyms(count));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a certificate's keys.
+    fn delete_key(&mut self, now: Time64, signing: KeyHandle) {
+        let with = self.metas.extract_if(.., |_, (_, meta)| meta.signing() == signing);
+        let encryption: Vec<KeyHandle> = with.filter_map(|(_, (_, meta))| meta.encryption_key.map(KeyHandle)).collect();
+        for handle in [signing].into_iter().chain(encryption) {
+            self.ring.keys.remove(&handle);
+            let deleted = self.ring.hsm.lock().delete(handle);
+            // A predefined key stays where it is; whatever else goes wrong costs room and nothing more.
+            if let Err(error) = deleted {
+                self.note(now, &format!("key {handle} stays in the HSM: {error}"));
+            }
+        }
+    }
+
+    /// A line in the log. A disk that is full does not stop the station: it is counted.
+    fn note(&mut self, now: Time64, text: &str) {
+        if let Some(log) = &mut self.log
+            && log.line(&format!("{} {text}", now.0)).is_err()
+        {
+            self.statistics.count("log_lines", "lost");
+        }
+    }
+}
+
+/// The first check that has something to say of a verdict, for people.
+pub fn summary(verified: &Verified) -> String {
+    match verified.skipped {
+        Some(reason) => format!("not verified: {}", reason.name()),
+        None => {
+            let skipped =
+                verified.verdict.checks.iter().filter(|check| matches!(check.outcome, Outcome::Skipped(_))).count();
+            format!("{}; {skipped} of {} checks had nothing to do", verified.verdict, CheckKind::ALL.len())
+        }
+    }
+}
+
+fn name_of(refusal: &SignRefusal) -> &'static str {
+    match refusal {
+        SignRefusal::Pool(chronoseal_v2x::vss::PoolError::Changing) => "refused-changing",
+        SignRefusal::Pool(_) => "refused-no-pseudonym",
+        SignRefusal::Silence { .. } => "refused-silence",
+        SignRefusal::Sign(_) => "refused-key",
+    }
+}
+
+fn nanoseconds(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,250 @@
+//! Time and memory at checkpoints, and events in files that take turns.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::VssError;
+
+/// Upper ends of the classes of a histogram: powers of two from 1 us to 2 s [ns].
+const CLASSES: [u64; 22] = {
+    let mut classes = [0; 22];
+    let mut index = 0;
+    while index < 22 {
+        classes[index] = 1000 << index;
+        index += 1;
+    }
+    classes
+};
+
+/// How long something took, each time.
+#[derive(Clone, Debug, Default)]
+pub struct Histogram {
+    counts: [u64; CLASSES.len() + 1],
+    sum_ns: u64,
+    max_ns: u64,
+}
+
+impl Histogram {
+    fn add(&mut self, took_ns: u64) {
+        let class = CLASSES.partition_point(|end| *end < took_ns);
+        self.counts[class] += 1;
+        self.sum_ns = self.sum_ns.saturating_add(took_ns);
+        self.max_ns = self.max_ns.max(took_ns);
+    }
+
+    /// How often.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// All times together [ns].
+    pub fn sum_ns(&self) -> u64 {
+        self.sum_ns
+    }
+
+    /// The longest [ns].
+    pub fn max_ns(&self) -> u64 {
+        self.max_ns
+    }
+}
+
+/// What a station has done.
+#[derive(Debug, Default)]
+pub struct Statistics {
+    is_on: bool,
+    checkpoints: BTreeMap<&'static str, Histogram>,
+    counters: BTreeMap<(&'static str, String), u64>,
+}
+
+impl Statistics {
+    /// Measures if `is_on`; counts anyway.
+    pub fn new(is_on: bool) -> Self {
+        Self { is_on, ..Self::default() }
+    }
+
+    /// Something took this long.
+    pub fn checkpoint(&mut self, name: &'static str, took_ns: u64) {
+        if self.is_on {
+            self.checkpoints.entry(name).or_default().add(took_ns);
+        }
+    }
+
+    /// Something happened, of this kind.
+    pub fn count(&mut self, name: &'static str, kind: &str) {
+        match self.counters.get_mut(&(name, kind.to_owned())) {
+            Some(count) => *count += 1,
+            None => drop(self.counters.insert((name, kind.to_owned()), 1)),
+        }
+    }
+
+    /// How often it happened.
+    pub fn counted(&self, name: &'static str, kind: &str) -> u64 {
+        self.counters.get(&(name, kind.to_owned())).copied().unwrap_or(0)
+    }
+
+    /// A checkpoint's times.
+    pub fn histogram(&self, name: &str) -> Option<&Histogram> {
+        self.checkpoints.get(name)
+    }
+
+    /// Everything in the text format of Prometheus.
+    pub fn prometheus(&self) -> String {
+        let mut text = String::new();
+        let mut last = "";
+        for ((name, kind), count) in &self.counters {
+            if *name != last {
+                let _ = writeln!(text, "# TYPE chronoseal_vss_{name}_total counter");
+                last = name;
+            }
+            let _ = writeln!(text, "chronoseal_vss_{name}_total{{kind=\"{kind}\"}} {count}");
+        }
+        if !self.checkpoints.is_empty() {
+            let _ = writeln!(text, "# TYPE chronoseal_vss_seconds histogram");
+        }
+        for (name, histogram) in &self.checkpoints {
+            let mut so_far = 0;
+            for (end_ns, count) in CLASSES.iter().zip(&histogram.counts) {
+                so_far += count;
+                let end_s = *end_ns as f64 / 1e9;
+                let _ =
+                    writeln!(text, "chronoseal_vss_seconds_bucket{{checkpoint=\"{name}\",le=\"{end_s}\"}} {so_far}");
+            }
+            let count = histogram.count();
+            let _ = writeln!(text, "chronoseal_vss_seconds_bucket{{checkpoint=\"{name}\",le=\"+Inf\"}} {count}");
+            let sum_s = histogram.sum_ns as f64 / 1e9;
+            let _ = writeln!(text, "chronoseal_vss_seconds_sum{{checkpoint=\"{name}\"}} {sum_s}");
+            let _ = writeln!(text, "chronoseal_vss_seconds_count{{checkpoint=\"{name}\"}} {count}");
+        }
+        if let Some(bytes) = memory_len() {
+            let _ = writeln!(text, "# TYPE chronoseal_vss_memory_bytes gauge\nchronoseal_vss_memory_bytes {bytes}");
+        }
+        text
+    }
+}
+
+/// Memory this process holds in the machine [byte], where the kernel says.
+pub fn memory_len() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
+/// A log in one file that grows, or in files 1..N that take turns.
+#[derive(Debug)]
+pub struct EventLog {
+    base: PathBuf,
+    circular: Option<u32>,
+    file_len_max: u64,
+    number: u32,
+    len: u64,
+    file: File,
+}
+
+impl EventLog {
+    /// Opens the log. Circular files start with the one after the newest that is there.
+    ///
+    /// # Errors
+    /// [`VssError::Io`].
+    pub fn open(base: &Path, circular: Option<u32>, file_len_max: u64) -> Result<Self, VssError> {
+        let number = circular.map_or(0, |count| newest(base, count) % count.max(1) + 1);
+        let file = open(base, circular.map(|_| number), circular.is_some())?;
+        let len = file.metadata().map_or(0, |metadata| metadata.len());
+        Ok(Self { base: base.to_owned(), circular, file_len_max, number, len, file })
+    }
+
+    /// Appends a line.
+    ///
+    /// # Errors
+    /// [`VssError::Io`]; the line is lost then, and nothing else.
+    pub fn line(&mut self, line: &str) -> Result<(), VssError> {
+        if let Some(count) = self.circular
+            && self.len >= self.file_len_max
+        {
+            let number = self.number % count + 1;
+            self.file = open(&self.base, Some(number), true)?;
+            (self.number, self.len) = (number, 0);
+        }
+        let text = format!("{line}\n");
+        self.file.write_all(text.as_bytes()).map_err(|error| VssError::io(&self.base, error))?;
+        self.len += text.len() as u64;
+        Ok(())
+    }
+}
+
+fn name_of(base: &Path, number: Option<u32>) -> PathBuf {
+    number.map_or_else(
+        || base.to_owned(),
+        |number| {
+            let mut name = base.as_os_str().to_owned();
+            name.push(format!(".{number}"));
+            name.into()
+        },
+    )
+}
+
+fn open(base: &Path, number: Option<u32>, anew: bool) -> Result<File, VssError> {
+    let name = name_of(base, number);
+    let mut options = OpenOptions::new();
+    options.create(true);
+    if anew {
+        options.write(true).truncate(true)
+    } else {
+        options.append(true)
+    };
+    options.open(&name).map_err(|error| VssError::io(&name, error))
+}
+
+/// Number of the newest of the circular files; 0 if there is none.
+fn newest(base: &Path, count: u32) -> u32 {
+    let changed = |number: &u32| std::fs::metadata(name_of(base, Some(*number))).and_then(|data| data.modified()).ok();
+    (1..=count).filter(|number| changed(number).is_some()).max_by_key(changed).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circular_files_take_turns() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().join("logging");
+        let mut log = EventLog::open(&base, Some(3), 10).unwrap();
+        for number in 0..8 {
+            log.line(&format!("line {number}")).unwrap();
+        }
+        let read = |number| std::fs::read_to_string(name_of(&base, Some(number))).unwrap();
+        assert_eq!([read(1), read(2), read(3)], ["line 6\nline 7\n", "line 2\nline 3\n", "line 4\nline 5\n"]);
+        assert!(!base.exists());
+    }
+
+    #[test]
+    fn a_plain_log_grows_over_restarts() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().join("log");
+        for word in ["one", "two"] {
+            EventLog::open(&base, None, 1).unwrap().line(word).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(&base).unwrap(), "one\ntwo\n");
+    }
+
+    #[test]
+    fn classes_and_sums_add_up() {
+        let mut statistics = Statistics::new(true);
+        for took_ns in [1, 1000, 1001, 5_000_000_000] {
+            statistics.checkpoint("sign", took_ns);
+        }
+        let histogram = statistics.histogram("sign").unwrap();
+        assert_eq!((histogram.count(), histogram.max_ns()), (4, 5_000_000_000));
+        let text = statistics.prometheus();
+        assert!(text.contains("chronoseal_vss_seconds_bucket{checkpoint=\"sign\",le=\"0.000001\"} 2\n"), "{text}");
+        assert!(text.contains("chronoseal_vss_seconds_bucket{checkpoint=\"sign\",le=\"+Inf\"} 4\n"));
+        let mut off = Statistics::new(false);
+        off.checkpoint("sign", 1);
+        off.count("signatures", "made");
+        assert!(off.histogram("sign").is_none());
+        assert_eq!((off.counted("signatures", "made"), off.counted("signatures", "refused")), (1, 0));
+    }
+}

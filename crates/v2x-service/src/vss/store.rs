@@ -1,0 +1,213 @@
+//! A station's certificates and state as files.
+//!
+//! `HASHEDID8.oer` is a certificate, `HASHEDID8.meta` says which keys belong to it, `state.json` which pseudonym is in
+//! use and whether a change has begun. Each file is written whole beside its place, flushed to the disk, and moved
+//! there: after a crash there is the old one or the new one.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use chronoseal_v2x::types::{CertificateBuf, HashedId8};
+use chronoseal_v2x::vss::PoolRecord;
+use serde::{Deserialize, Serialize};
+
+use super::VssError;
+use crate::hsm::KeyHandle;
+
+/// What a certificate is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// An enrolment credential: the long-term certificate.
+    EnrolmentCredential,
+    /// An authorization ticket: a pseudonym.
+    AuthorizationTicket,
+}
+
+/// What is known of a certificate beside itself.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Meta {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Key of its signatures.
+    pub signing_key: u32,
+    /// Key that decrypts what is encrypted to it.
+    pub encryption_key: Option<u32>,
+}
+
+impl Meta {
+    /// Handle of the key of its signatures.
+    pub fn signing(&self) -> KeyHandle {
+        KeyHandle(self.signing_key)
+    }
+}
+
+/// Which pseudonym is in use.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct State {
+    current: Option<String>,
+    begun: Option<String>,
+}
+
+/// A certificate with what is known of it.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// Its identifier.
+    pub id: HashedId8,
+    /// The certificate.
+    pub certificate: CertificateBuf,
+    /// Its keys.
+    pub meta: Meta,
+}
+
+/// The folder.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    state: State,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Certificates, by identifier.
+    pub stored: Vec<Stored>,
+    /// Files that are not what their name says: moved to `damaged/`, and why.
+    pub damaged: Vec<(PathBuf, String)>,
+    /// The pseudonym in use.
+    pub current: Option<HashedId8>,
+    /// The pseudonym a change that was not finished led to.
+    pub begun: Option<HashedId8>,
+}
+
+impl Folder {
+    /// Opens the folder, made if there is none, and reads all there is. A file that cannot be read as what it should be
+    /// is set aside, never deleted.
+    ///
+    /// # Errors
+    /// [`VssError::Io`], or [`VssError::Corrupt`] if the state file is none.
+    pub fn open(path: &Path) -> Result<(Self, Found), VssError> {
+        let at = |error| VssError::io(path, error);
+        fs::create_dir_all(path).map_err(at)?;
+        let state_path = path.join("state.json");
+        let state: State = match fs::read(&state_path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => State::default(),
+            Err(error) => return Err(VssError::io(&state_path, error)),
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map_err(|error| VssError::Corrupt { file: state_path.clone(), reason: error.to_string() })?,
+        };
+        let mut names: Vec<PathBuf> = Vec::new();
+        for entry in fs::read_dir(path).map_err(at)? {
+            let name = entry.map_err(at)?.path();
+            if name.extension().is_some_and(|extension| extension == "oer") {
+                names.push(name);
+            }
+        }
+        names.sort();
+        let id = |text: &Option<String>| text.as_deref().and_then(HashedId8::from_hex);
+        let mut found = Found { current: id(&state.current), begun: id(&state.begun), ..Found::default() };
+        let folder = Self { path: path.to_owned(), state };
+        for name in names {
+            match read_pair(&name) {
+                Ok(stored) => found.stored.push(stored),
+                Err(reason) => {
+                    folder.set_aside(&name)?;
+                    found.damaged.push((name, reason));
+                }
+            }
+        }
+        Ok((folder, found))
+    }
+
+    fn set_aside(&self, certificate: &Path) -> Result<(), VssError> {
+        let aside = self.path.join("damaged");
+        fs::create_dir_all(&aside).map_err(|error| VssError::io(&aside, error))?;
+        for name in [certificate.to_owned(), certificate.with_extension("meta")] {
+            let Some(file) = name.file_name() else { continue };
+            match fs::rename(&name, aside.join(file)) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                result => result.map_err(|error| VssError::io(&name, error))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a certificate and what is known of it; the certificate last, so that one that is there has its `.meta`.
+    ///
+    /// # Errors
+    /// [`VssError::Io`]; a full disk is one. Nothing that was there is lost by it.
+    pub fn add(&self, stored: &Stored) -> Result<(), VssError> {
+        let meta = serde_json::to_vec_pretty(&stored.meta).expect("a structure of numbers has a JSON form");
+        self.replace(&format!("{}.meta", stored.id), &meta)?;
+        self.replace(&format!("{}.oer", stored.id), stored.certificate.as_bytes())
+    }
+
+    /// Removes a certificate and what is known of it.
+    ///
+    /// # Errors
+    /// [`VssError::Io`]; one that is not there is none.
+    pub fn remove(&self, id: HashedId8) -> Result<(), VssError> {
+        for extension in ["oer", "meta"] {
+            let name = self.path.join(format!("{id}.{extension}"));
+            match fs::remove_file(&name) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                result => result.map_err(|error| VssError::io(&name, error))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes down what a pool says.
+    ///
+    /// # Errors
+    /// [`VssError::Io`]. The state on the disk is then the one before.
+    pub fn persist(&mut self, record: &PoolRecord) -> Result<(), VssError> {
+        let mut state = self.state.clone();
+        let mut removes = None;
+        match record {
+            PoolRecord::ChangeBegun { to, .. } => state.begun = Some(to.to_string()),
+            PoolRecord::ChangeAbandoned => state.begun = None,
+            PoolRecord::Changed { from, to, deletes } => {
+                state = State { current: Some(to.to_string()), begun: None };
+                removes = from.filter(|_| *deletes);
+            }
+            PoolRecord::Expired(id) => removes = Some(*id),
+        }
+        if state != self.state {
+            let bytes = serde_json::to_vec_pretty(&state).expect("a structure of strings has a JSON form");
+            self.replace("state.json", &bytes)?;
+            self.state = state;
+        }
+        removes.map_or(Ok(()), |id| self.remove(id))
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), VssError> {
+        let (place, beside) = (self.path.join(name), self.path.join(format!("{name}.new")));
+        let write = || -> std::io::Result<()> {
+            let mut file = File::create(&beside)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            fs::rename(&beside, &place)?;
+            File::open(&self.path)?.sync_all()
+        };
+        write().map_err(|error| {
+            // What could not be written whole is of no use to anybody.
+            let _ = fs::remove_file(&beside);
+            VssError::io(&place, error)
+        })
+    }
+}
+
+fn read_pair(certificate: &Path) -> Result<Stored, String> {
+    let bytes = fs::read(certificate).map_err(|error| error.to_string())?;
+    let buf = CertificateBuf::new(bytes).map_err(|error| error.to_string())?;
+    let id = chronoseal_v2x::certificate::hashed_id8(&buf.view()).map_err(|error| error.to_string())?;
+    let stem = certificate.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    if HashedId8::from_hex(stem) != Some(id) {
+        return Err(format!("it is the certificate {id}"));
+    }
+    let meta = fs::read(certificate.with_extension("meta")).map_err(|error| format!("its .meta: {error}"))?;
+    let meta = serde_json::from_slice(&meta).map_err(|error| format!("its .meta: {error}"))?;
+    Ok(Stored { id, certificate: buf, meta })
+}
