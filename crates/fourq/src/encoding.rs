@@ -3,6 +3,8 @@
 //! Source: draft-ladd-cfrg-4q, "Representation of Curve Points" and appendix "Point Decompression"; for the square root,
 //! Hamburg, "Fast and compact elliptic-curve cryptography", eprint 2012/309.
 
+use subtle::ConstantTimeEq;
+
 use crate::error::EncodingError;
 use crate::fp::{Fp, P, product};
 use crate::fp2::Fp2;
@@ -84,6 +86,7 @@ fn recover_x_vartime(y: &Fp2) -> Option<Fp2> {
     let b = a.mul(t);
     let (half, other) = (b.half(), a.mul(t1));
     let x = if t2.mul(b.square()) == t { Fp2 { re: half, im: other } } else { Fp2 { re: other, im: half } };
-    // Which of x and its conjugate, if any, is seen from the equation alone.
-    [x, x.conjugate()].into_iter().find(|&x| Affine { x, y: *y }.is_on_curve().into())
+    // Which of x and its conjugate, if any, is seen from the equation alone: v x^2 = u.
+    let xx = x.square();
+    [(x, xx), (x.conjugate(), xx.conjugate())].into_iter().find(|(_, xx)| v.mul(xx).ct_eq(&u).into()).map(|(x, _)| x)
 }

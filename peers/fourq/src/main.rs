@@ -8,6 +8,7 @@ mod curves;
 #[cfg(fourqlib)]
 mod fourqlib;
 mod ours;
+mod station_to_station;
 
 /// One operation of one library.
 pub struct Operation {
@@ -30,6 +31,7 @@ fn main() {
     operations.extend(fourqlib::operations());
     if std::env::args().all(|argument| argument != "--fourq") {
         operations.extend(curves::operations());
+        operations.extend(station_to_station::operations());
     }
 
     let mut samples = vec![Vec::with_capacity(ROUNDS); operations.len()];
@@ -45,12 +47,18 @@ fn main() {
     let medians: Vec<f64> = samples.iter_mut().map(|samples| quantile(samples, 0.5)).collect();
     let lows: Vec<f64> = samples.iter_mut().map(|samples| quantile(samples, 0.05)).collect();
 
+    let of =
+        |library: &str, name: &str| operations.iter().position(|other| other.library == library && other.name == name);
     println!("| library | operation | median us | 5 % us | of FourQlib |");
     println!("|---|---|---|---|---|");
     for (i, operation) in operations.iter().enumerate() {
-        let peer = operations.iter().position(|other| other.library == "FourQlib" && other.name == operation.name);
+        let peer = of("FourQlib", operation.name);
         let ratio = peer.map_or("-".into(), |peer| format!("{:.2}", medians[i] / medians[peer]));
         println!("| {} | {} | {:.2} | {:.2} | {ratio} |", operation.library, operation.name, medians[i], lows[i]);
+    }
+    let exchange = |library| of(library, "station-to-station").map(|i| medians[i]);
+    if let (Some(ours), Some(theirs)) = (exchange("chronoseal-fourq"), exchange("aws-lc-rs P-256")) {
+        println!("\nstation-to-station, aws-lc-rs P-256 to chronoseal-fourq: {:.2}", theirs / ours);
     }
 }
 
