@@ -106,8 +106,18 @@ pub(super) struct Heard {
 /// [`Propagation`] with its logarithms taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Path {
-    Disc { range_squared_mm2: u64 },
-    LogDistance { at_1_m_mw: f64, exponent: f64, carrier_sense_mw: f64, sensitivity_mw: f64, nakagami_m: Option<u8> },
+    Disc {
+        range_squared_mm2: u64,
+    },
+    LogDistance {
+        at_1_m_mw: f64,
+        exponent: f64,
+        carrier_sense_mw: f64,
+        sensitivity_mw: f64,
+        nakagami_m: Option<u8>,
+        /// Beyond it nothing is heard; spares the logarithms.
+        reach_squared_mm2: u64,
+    },
 }
 
 impl Path {
@@ -120,6 +130,12 @@ impl Path {
                 carrier_sense_mw: milliwatt(model.carrier_sense_dbm),
                 sensitivity_mw: milliwatt(model.sensitivity_dbm),
                 nakagami_m: model.nakagami_m,
+                reach_squared_mm2: {
+                    let gain_db = 10.0 * libm::log10(model.nakagami_m.map_or(1.0, rare_gain));
+                    let reach_mm = model.range_m(model.carrier_sense_dbm - gain_db) * 1000.0 + 1.0;
+                    let reach_mm = reach_mm.min(1e15) as u64;
+                    reach_mm.saturating_mul(reach_mm)
+                },
             },
         }
     }
@@ -131,7 +147,8 @@ impl Path {
             Self::Disc { range_squared_mm2 } => {
                 (squared_mm2 <= range_squared_mm2).then_some(Heard { power_mw: 1.0, is_decodable: true })
             }
-            Self::LogDistance { at_1_m_mw, exponent, carrier_sense_mw, sensitivity_mw, nakagami_m } => {
+            Self::LogDistance { reach_squared_mm2, .. } if squared_mm2 > reach_squared_mm2 => None,
+            Self::LogDistance { at_1_m_mw, exponent, carrier_sense_mw, sensitivity_mw, nakagami_m, .. } => {
                 let squared_m2 = (squared_mm2 as f64 * 1e-6).max(1.0);
                 let mean_mw = at_1_m_mw * libm::pow(squared_m2, -0.5 * exponent);
                 let power_mw = mean_mw * nakagami_m.map_or(1.0, |m| unit_gamma(m, rng));
@@ -140,6 +157,31 @@ impl Path {
             }
         }
     }
+}
+
+/// A gain of fading that is exceeded once in 10^9 draws. Who hears a frame only by a larger one does not hear it.
+fn rare_gain(m: u8) -> f64 {
+    let (mut low, mut high) = (1.0, 64.0);
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        if exceeds(m, middle) > 1e-9 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
+}
+
+/// P(X >= x) of a gamma distribution with integer shape m and mean 1: e^(-mx) sum_(k<m) (mx)^k / k! (Erlang).
+fn exceeds(m: u8, x: f64) -> f64 {
+    let mx = f64::from(m) * x;
+    let (mut term, mut sum) = (1.0, 0.0);
+    for k in 1..=m {
+        sum += term;
+        term *= mx / f64::from(k);
+    }
+    libm::exp(-mx) * sum
 }
 
 /// A draw of the gamma distribution with shape `m` and mean 1: the mean of `m` exponential draws.
@@ -193,8 +235,18 @@ mod tests {
     }
 
     #[test]
+    fn erlangs_law_is_as_in_tables() {
+        // P(X >= x), shape 1: e^-1, e^-2; shape 2 at mean: 3 e^-2; shape 3 at twice the mean: 25 e^-6.
+        let close = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
+        assert!(close(exceeds(1, 1.0), (-1f64).exp()) && close(exceeds(1, 2.0), (-2f64).exp()));
+        assert!(close(exceeds(2, 1.0), 3.0 * (-2f64).exp()));
+        assert!(close(exceeds(3, 2.0), 25.0 * (-6f64).exp()));
+        assert!((rare_gain(1) - 1e9_f64.ln()).abs() < 1e-6);
+        assert!(rare_gain(16) < rare_gain(3) && rare_gain(3) < rare_gain(1));
+    }
+
+    #[test]
     fn fading_decodes_as_often_as_its_law_says() {
-        // P(X >= x) of a gamma with integer shape m and mean 1: e^(-mx) sum_(k<m) (mx)^k / k! (Erlang).
         for m in [1u8, 3] {
             let model = LogDistance { nakagami_m: Some(m), ..LogDistance::new(2.0, OfdmRate::Mbps6) };
             let path = Path::new(&Propagation::LogDistance(model));
@@ -205,9 +257,7 @@ mod tests {
                 let decoded = (0..draws)
                     .filter(|_| path.heard(Position::default(), to, &mut rng).is_some_and(|heard| heard.is_decodable))
                     .count();
-                let mx = f64::from(m) * x;
-                let terms: f64 = (0..m).map(|k| mx.powi(k.into()) / (1..=k).map(f64::from).product::<f64>()).sum();
-                let expected = (-mx).exp() * terms;
+                let expected = exceeds(m, x);
                 let found = decoded as f64 / f64::from(draws);
                 assert!((found - expected).abs() < 0.01, "m {m}, {d_m} m: {found} for {expected}");
             }

@@ -15,8 +15,6 @@ pub struct Score {
     pub changes: u64,
     /// Of them, those it linked.
     pub changes_linked: u64,
-    /// Changes it would have linked by choosing at random among the pseudonyms that began late enough and not too late.
-    pub changes_linked_by_chance: f64,
     /// Links between two vehicles.
     pub links_wrong: u64,
     /// Of the time a vehicle was heard, the longest part that was followed without a break, mean over the vehicles [10^-6].
@@ -67,8 +65,6 @@ impl Score {
                 longest = longest.max(one.until - began);
                 began = other.from;
             }
-            let candidates = tracks.candidates[one.tracklet];
-            self.changes_linked_by_chance += if candidates == 0 { 0.0 } else { 1.0 / candidates as f64 };
         }
         let until = parts[parts.len() - 1].until;
         longest = longest.max(until - began);

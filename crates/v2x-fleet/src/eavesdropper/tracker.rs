@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::Duration;
+use chronoseal_core::random::{self, Purpose, Rng};
 
 use super::Observation;
 use super::assignment::{Pair, assign};
@@ -19,12 +20,14 @@ pub struct Tracker {
     pub gate: Option<f64>,
     /// Longest silence it looks across.
     pub silence_max: Duration,
+    /// `Some` seed for one that looks at no place: it links at random whom time allows. What it finds is chance.
+    pub guesses: Option<u64>,
 }
 
 impl Default for Tracker {
     /// A gate of 23.5 and a silence of 60 s.
     fn default() -> Self {
-        Self { motion: Motion::default(), gate: Some(23.5), silence_max: Duration::from_s(60) }
+        Self { motion: Motion::default(), gate: Some(23.5), silence_max: Duration::from_s(60), guesses: None }
     }
 }
 
@@ -35,8 +38,6 @@ pub struct Tracks {
     pub tracklet_of: Vec<usize>,
     /// Of each tracklet, the one it believes to be the same vehicle's next.
     pub next: Vec<Option<usize>>,
-    /// Of each tracklet, how many others began within the time in which its own next one would.
-    pub candidates: Vec<usize>,
 }
 
 /// Messages of one pseudonym without a jump between them.
@@ -50,13 +51,14 @@ impl Tracker {
     /// Follows the messages, which stand in the order of their times.
     pub fn follow(&self, observations: &[Observation]) -> Tracks {
         let (tracklets, tracklet_of) = self.gather(observations);
-        let (next, candidates) = self.link(&tracklets);
-        Tracks { tracklet_of, next, candidates }
+        let next = self.link(&tracklets);
+        Tracks { tracklet_of, next }
     }
 
     /// Puts together what has one pseudonym. A pseudonym that jumps has changed its vehicle, as in a swap, and begins a
     /// tracklet more.
     fn gather(&self, observations: &[Observation]) -> (Vec<Tracklet>, Vec<usize>) {
+        let looks_for_jumps = self.gate.is_some() && self.guesses.is_none();
         let mut tracklets: Vec<Tracklet> = Vec::new();
         let mut open: BTreeMap<u32, usize> = BTreeMap::new();
         let mut tracklet_of = Vec::with_capacity(observations.len());
@@ -66,7 +68,7 @@ impl Tracker {
                 let tracklet = &tracklets[*index];
                 let predicted = tracklet.estimate.predict(seconds(tracklet.last, *observation), &self.motion);
                 let fit = predicted.fit(measured, &self.motion)?;
-                let fits = self.gate.is_none_or(|_| fit.distance_squared <= JUMP);
+                let fits = !looks_for_jumps || fit.distance_squared <= JUMP;
                 Some((*index, predicted.update(measured, &self.motion)?)).filter(|_| fits)
             });
             let index = match updated {
@@ -88,25 +90,27 @@ impl Tracker {
     }
 
     /// Links ends with beginnings.
-    fn link(&self, tracklets: &[Tracklet]) -> (Vec<Option<usize>>, Vec<usize>) {
+    fn link(&self, tracklets: &[Tracklet]) -> Vec<Option<usize>> {
+        let mut guesses = self.guesses.map(|seed| random::stream(seed, Purpose::Attack, 1));
         // Beginnings in the order of their times.
         let mut begins: Vec<usize> = (0..tracklets.len()).collect();
         begins.sort_by_key(|index| (tracklets[*index].first.at, *index));
         let mut rows = Vec::with_capacity(tracklets.len());
-        let mut candidates = Vec::with_capacity(tracklets.len());
         for tracklet in tracklets {
             let ended_at = tracklet.last.at;
             let from = begins.partition_point(|index| tracklets[*index].first.at <= ended_at);
             let until = begins.partition_point(|index| tracklets[*index].first.at <= ended_at + self.silence_max);
-            candidates.push(until - from);
-            let pair = |position: usize| {
-                let cost = self.cost(tracklet, &tracklets[begins[position]].first)?;
-                Some(Pair { column: position, cost })
+            let pair = |column: usize| {
+                let cost = match &mut guesses {
+                    Some(rng) => f64::from(rng.next_u32()),
+                    None => self.cost(tracklet, &tracklets[begins[column]].first)?,
+                };
+                Some(Pair { column, cost })
             };
             rows.push((from..until).filter_map(pair).collect::<Vec<_>>());
         }
         let chosen = assign(&rows, begins.len(), ALONE);
-        (chosen.into_iter().map(|column| column.map(|position| begins[position])).collect(), candidates)
+        chosen.into_iter().map(|column| column.map(|column| begins[column])).collect()
     }
 
     /// Minus twice the log-likelihood that a vehicle goes on so, but for a constant; `None` if it does not.
@@ -118,13 +122,15 @@ impl Tracker {
         }
         let predicted = tracklet.estimate.predict(seconds(tracklet.last, *first), &self.motion);
         let fit = predicted.fit(vector(first), &self.motion)?;
-        let fits = self.gate.is_none_or(|gate| fit.distance_squared <= gate);
+        let is_own = tracklet.last.pseudonym == first.pseudonym;
+        let fits = is_own || self.gate.is_none_or(|gate| fit.distance_squared <= gate);
         fits.then_some(fit.distance_squared + fit.log_determinant)
     }
 }
 
-/// Squared distance from one message to the next that no driving explains.
-const JUMP: f64 = 400.0;
+/// Squared distance from one message to the next that no driving explains. A pseudonym cut by mistake is linked again,
+/// for its own continuation passes the gate in any case.
+const JUMP: f64 = 50.0;
 /// More than any pair costs: as many pairs as possible, of these the best.
 const ALONE: f64 = 1e12;
 

@@ -1,0 +1,229 @@
+//! When a vehicle takes up a new pseudonym, with whom, and how long it says nothing then.
+//!
+//! When is [`chronoseal_v2x::vss::ChangePolicy`]'s business, as in a station on the road. What is added here is what vehicles
+//! do together: zones in which all are silent, and exchange of pseudonyms.
+
+use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
+use chronoseal_core::{Duration, SimTime};
+use chronoseal_v2x::vss::{ChangeClock, ChangePolicy, Condition, Place, Preset, Spread, Surroundings};
+
+use crate::road::State;
+
+/// What vehicles do together.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Cooperation {
+    /// Nothing.
+    Alone,
+    /// They say nothing within these zones: centre, east and north, and radius of each [m].
+    MixZones(Vec<[f64; 3]>),
+    /// Instead of a new pseudonym a vehicle takes the nearest neighbour's, which takes its own, if a coin says so; both
+    /// are silent.
+    Swap,
+}
+
+/// A strategy.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Policy {
+    /// As shown to people.
+    pub name: &'static str,
+    /// When.
+    pub change: ChangePolicy,
+    /// With whom.
+    pub cooperation: Cooperation,
+}
+
+impl From<Preset> for Policy {
+    fn from(preset: Preset) -> Self {
+        Self { name: preset.name(), change: preset.policy(), cooperation: Cooperation::Alone }
+    }
+}
+
+impl Policy {
+    /// [`Preset::MixZone`] with silence in the zones.
+    pub fn mix_zones(zones: Vec<[f64; 3]>) -> Self {
+        Self { cooperation: Cooperation::MixZones(zones), ..Self::from(Preset::MixZone) }
+    }
+
+    /// Exchange between neighbours (ETSI TR 103 415 V2.1.1 gives no figures; these are ours): where a neighbour is near,
+    /// a minute apart, silent for 1 s to 3 s.
+    pub fn swap() -> Self {
+        let change = ChangePolicy {
+            later: vec![Condition { time_s: Some(Spread::exactly(60)), ..Condition::default() }],
+            place: Place::Crowd { stations_min: 1 },
+            silence_ms: Some(Spread::between(1_000, 3_000)),
+            ..Preset::None.policy()
+        };
+        Self { name: "swap", change, cooperation: Cooperation::Swap }
+    }
+
+    /// Every preset, with mix zones at the places given, and the exchange.
+    pub fn presets(zones: &[[f64; 3]]) -> Vec<Self> {
+        let of = |preset| match preset {
+            Preset::MixZone => Self::mix_zones(zones.to_vec()),
+            _ => Self::from(preset),
+        };
+        Preset::ALL.into_iter().map(of).chain([Self::swap()]).collect()
+    }
+}
+
+/// What a vehicle does about its pseudonym now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Decision {
+    /// Takes up another one.
+    pub change: Option<Change>,
+    /// Says nothing at this place.
+    pub is_hushed: bool,
+}
+
+/// Another pseudonym.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// How long it says nothing.
+    pub silence: Duration,
+    /// True if it wants to exchange it with a neighbour.
+    pub is_swap: bool,
+}
+
+/// Neighbours, as far as a policy asks for them.
+pub trait Neighbourhood {
+    /// Others near.
+    fn near(&self) -> u32;
+    /// Others that drive alike: on the same course, about as fast.
+    fn alike(&self) -> u32;
+}
+
+/// One vehicle's strategy, and where it stands in it.
+#[derive(Debug)]
+pub struct Changer {
+    clock: ChangeClock,
+    cooperation: Cooperation,
+    rng: ChaCha8Rng,
+    last: Option<State>,
+}
+
+impl Changer {
+    /// A vehicle that appears at `now`; `index` tells its chances from others'.
+    pub fn new(policy: &Policy, seed: u64, index: u64, now: SimTime) -> Self {
+        let mut rng = random::stream(seed, Purpose::Phase, CHANGER_STREAMS + index);
+        let clock = ChangeClock::new(policy.change.clone(), microseconds(now), &mut rng);
+        Self { clock, cooperation: policy.cooperation.clone(), rng, last: None }
+    }
+
+    /// A message was signed.
+    pub fn count_message(&mut self) {
+        self.clock.count_signature();
+    }
+
+    /// What to do now. A change decided here counts as done.
+    pub fn decide(&mut self, now: SimTime, state: &State, neighbours: &dyn Neighbourhood) -> Decision {
+        if let Some(last) = self.last.replace(*state) {
+            self.clock.count_distance(libm::round(last.distance_m(state) * 1000.0) as u64);
+        }
+        let is_hushed = match &self.cooperation {
+            Cooperation::MixZones(zones) => zones.iter().any(|zone| is_within(zone, state)),
+            _ => false,
+        };
+        let place = self.clock.policy().place;
+        let around = Surroundings {
+            near: if matches!(place, Place::Crowd { .. }) { neighbours.near() } else { 0 },
+            alike: if matches!(place, Place::Alike { .. }) { neighbours.alike() } else { 0 },
+            in_mix_zone: is_hushed,
+        };
+        let wants_change = self.clock.wants_change(microseconds(now), &around);
+        Decision { change: wants_change.then(|| self.change(now)), is_hushed }
+    }
+
+    /// Takes up another pseudonym, wanted by the policy or asked for by a neighbour.
+    pub fn change(&mut self, now: SimTime) -> Change {
+        let now_us = microseconds(now);
+        self.clock.changed(now_us, &mut self.rng);
+        let silent_us = self.clock.silent_until_us().saturating_sub(now_us);
+        let is_swap = self.cooperation == Cooperation::Swap;
+        Change { silence: Duration::from_us(silent_us as i64), is_swap }
+    }
+
+    /// Tosses a coin.
+    pub fn coin(&mut self) -> bool {
+        random::uniform_i64(&mut self.rng, 0, 1) == 1
+    }
+}
+
+/// Streams of the phase purpose below belong to the roads.
+const CHANGER_STREAMS: u64 = 1 << 32;
+
+fn microseconds(now: SimTime) -> u64 {
+    (now.as_ps() / 1_000_000).unsigned_abs()
+}
+
+fn is_within([x_m, y_m, radius_m]: &[f64; 3], state: &State) -> bool {
+    libm::hypot(state.x_m - x_m, state.y_m - y_m) <= *radius_m
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Few(u32);
+    impl Neighbourhood for Few {
+        fn near(&self) -> u32 {
+            self.0
+        }
+        fn alike(&self) -> u32 {
+            self.0
+        }
+    }
+
+    /// Decisions other than to go on, with their times [s], of a vehicle at 20 m/s that asks every 100 ms.
+    fn decisions(policy: &Policy, seconds: i64, neighbours: u32) -> Vec<(f64, Decision)> {
+        let mut changer = Changer::new(policy, 1, 0, SimTime::ZERO);
+        let mut decisions = Vec::new();
+        for tick in 0..seconds * 10 {
+            let s = tick as f64 / 10.0;
+            let state = State { x_m: 20.0 * s, speed_m_s: 20.0, heading_deg: 90.0, ..State::default() };
+            changer.count_message();
+            let decision = changer.decide(SimTime::ZERO + Duration::from_ms(tick * 100), &state, &Few(neighbours));
+            if decision != Decision::default() {
+                decisions.push((s, decision));
+            }
+        }
+        decisions
+    }
+
+    #[test]
+    fn counts_and_ways_are_the_vehicles() {
+        let seen = decisions(&Preset::Source.into(), 20, 0);
+        assert_eq!(seen.iter().map(|one| one.0).collect::<Vec<_>>(), [7.9, 15.9], "80 signatures");
+        // 800 to 1500 m at 20 m/s are 40 to 75 s.
+        let seen = decisions(&Preset::Silent.into(), 76, 0);
+        assert!((40.0..=75.1).contains(&seen[0].0), "{seen:?}");
+        let silence = seen[0].1.change.expect("a change").silence;
+        assert!((Duration::from_s(3)..=Duration::from_s(13)).contains(&silence));
+    }
+
+    #[test]
+    fn company_is_needed() {
+        assert_eq!(decisions(&Preset::Density.into(), 130, 4), []);
+        assert_eq!(decisions(&Preset::Density.into(), 130, 5).len(), 1);
+        assert_eq!(decisions(&Preset::VehicleCentric.into(), 130, 0), []);
+        assert_eq!(decisions(&Preset::VehicleCentric.into(), 130, 1).len(), 1);
+        let seen = decisions(&Policy::swap(), 65, 1);
+        assert!(seen[0].1.change.expect("a change").is_swap);
+    }
+
+    #[test]
+    fn a_zone_hushes_and_lets_go_as_another() {
+        // Reaches 1900 m at 95 s and 2100 m at 105 s.
+        let seen = decisions(&Policy::mix_zones(vec![[2_000.0, 0.0, 100.0]]), 120, 0);
+        assert!(seen.iter().all(|one| one.1.is_hushed));
+        assert_eq!((seen[0].0, seen[seen.len() - 1].0), (95.0, 105.0));
+        let changes: Vec<_> = seen.iter().filter(|one| one.1.change.is_some()).map(|one| one.0).collect();
+        assert_eq!(changes, [95.0], "once, and out of everybody's hearing");
+    }
+
+    #[test]
+    fn every_preset_is_there() {
+        let names: Vec<_> = Policy::presets(&[]).iter().map(|policy| policy.name).collect();
+        assert_eq!(names.len(), Preset::ALL.len() + 1);
+        assert!(names.contains(&"swap") && names.contains(&"segments"));
+    }
+}

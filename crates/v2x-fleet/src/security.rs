@@ -1,0 +1,34 @@
+//! What makes a packet a secured one: the seam to signatures.
+
+/// Who signs what.
+#[derive(Clone, Copy, Debug)]
+pub struct SecureRequest<'a> {
+    /// Under which identity; one that was never used before gets a ticket of its own.
+    pub pseudonym: u32,
+    /// TAI since 2004-01-01 [us].
+    pub generation_time_us: u64,
+    /// True if the whole certificate goes along, else its digest.
+    pub with_certificate: bool,
+    /// Common header and all behind it.
+    pub packet: &'a [u8],
+}
+
+/// Signs for all vehicles, and checks what is on the air.
+pub trait Security {
+    /// Appends an `Ieee1609Dot2Data` with the packet in it.
+    ///
+    /// # Errors
+    /// [`SecurityError`] if no ticket can be had or the signature fails.
+    fn secure(&mut self, request: &SecureRequest<'_>, out: &mut Vec<u8>) -> Result<(), SecurityError>;
+
+    /// Checks the whole of a secured packet and gives back what is in it.
+    ///
+    /// # Errors
+    /// [`SecurityError`] with the reason if it is refused.
+    fn open<'a>(&mut self, secured: &'a [u8], now_us: u64) -> Result<&'a [u8], SecurityError>;
+}
+
+/// Why a packet could not be secured or was refused.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct SecurityError(pub String);

@@ -1,0 +1,140 @@
+//! What a fleet is made of.
+
+use chronoseal_core::{Duration, SimTime};
+use chronoseal_media::radio::{LogDistance, OfdmRate, Position, Propagation, RadioError, STATIONS_MAX};
+
+use crate::policy::Policy;
+use crate::road::{Origin, Trips};
+use crate::security::SecurityError;
+
+/// Vehicles, radio, policy, and who looks on.
+#[derive(Clone, Debug)]
+pub struct FleetConfig {
+    /// Who drives where.
+    pub trips: Trips,
+    /// Where on the ellipsoid the road's plane touches.
+    pub origin: Origin,
+    /// TAI since 2004-01-01 at the start of the run [us].
+    pub starts_at_us: u64,
+    /// Rate of every frame.
+    pub rate: OfdmRate,
+    /// Who hears whom.
+    pub propagation: Propagation,
+    /// See [`chronoseal_media::radio::RadioConfig::capture_db`].
+    pub capture_db: Option<f64>,
+    /// When vehicles change their pseudonyms.
+    pub policy: Policy,
+    /// Standard deviation of the places that vehicles tell, each axis, drawn for each message [m].
+    pub position_error_m: f64,
+    /// True if CAMs tell the size of the vehicle.
+    pub tells_dimensions: bool,
+    /// Longest time between two messages with the whole certificate (TS 103 097 clause 7.1.1: 1 s).
+    pub certificate_interval: Duration,
+    /// Where the eavesdropper has its receivers. None: it hears everything.
+    pub posts: Vec<Position>,
+    /// Processors whose load is worked out.
+    pub platforms: Vec<Platform>,
+    /// Within this distance two vehicles should know of each other [m].
+    pub awareness_m: f64,
+    /// Older news of a vehicle is none.
+    pub news_age_max: Duration,
+    /// Time between two looks at who knows of whom.
+    pub look_interval: Duration,
+    /// How long behind the end of a change's silence the time around it lasts.
+    pub around_change: Duration,
+    /// Seeds pseudonyms, phases, policy, radio and errors of place.
+    pub seed: u64,
+}
+
+impl FleetConfig {
+    /// 6 Mbit/s, log-distance with exponent 2.3 and Nakagami m = 3, certificates every second, places good to 0.5 m, sizes
+    /// told, an eavesdropper that hears everything; vehicles within 100 m should know of each other, with news at most
+    /// 1.1 s old, looked at every 200 ms; the time around a change lasts 2 s.
+    pub fn new(trips: Trips, policy: Policy) -> Self {
+        let rate = OfdmRate::default();
+        Self {
+            trips,
+            origin: Origin { latitude_deg: 48.77, longitude_deg: 9.18 },
+            starts_at_us: 700_000_000_000_000,
+            rate,
+            propagation: Propagation::LogDistance(LogDistance { nakagami_m: Some(3), ..LogDistance::new(2.3, rate) }),
+            capture_db: None,
+            policy,
+            position_error_m: 0.5,
+            tells_dimensions: true,
+            certificate_interval: Duration::from_s(1),
+            posts: Vec::new(),
+            platforms: Vec::new(),
+            awareness_m: 100.0,
+            news_age_max: Duration::from_ms(1_100),
+            look_interval: Duration::from_ms(200),
+            around_change: Duration::from_s(2),
+            seed: 1,
+        }
+    }
+
+    /// TAI since 2004-01-01 [us].
+    pub(super) fn tai_us(&self, now: SimTime) -> u64 {
+        self.starts_at_us + (now.as_ps() / 1_000_000).unsigned_abs()
+    }
+
+    pub(super) fn check(&self) -> Result<(), FleetError> {
+        let stations = self.trips.trips.len() + self.posts.len();
+        if stations >= STATIONS_MAX {
+            return Err(FleetError::TooManyStations(stations));
+        }
+        let is_between = |value: f64, low: f64, high: f64| (low..=high).contains(&value);
+        let checks = [
+            ("starts_at_us", self.starts_at_us < 1 << 52),
+            ("position_error_m", is_between(self.position_error_m, 0.0, 1_000.0)),
+            ("awareness_m", is_between(self.awareness_m, 0.0, 100_000.0)),
+            ("look_interval", self.look_interval >= Duration::from_ms(1)),
+            ("certificate_interval", !self.certificate_interval.is_negative()),
+            ("news_age_max", !self.news_age_max.is_negative()),
+            ("around_change", !self.around_change.is_negative()),
+        ];
+        checks.iter().find(|(_, holds)| !holds).map_or(Ok(()), |(name, _)| Err(FleetError::OutOfRange(name)))
+    }
+}
+
+/// A processor that signs and checks for one vehicle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Platform {
+    /// As shown to people.
+    pub name: String,
+    /// One signature.
+    pub sign: Duration,
+    /// One check of a signature.
+    pub verify: Duration,
+    /// A message that would wait longer is dropped unchecked.
+    pub backlog_max: Duration,
+}
+
+/// Why a fleet cannot drive.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FleetError {
+    /// More stations than a channel holds.
+    #[error("{0} vehicles and posts; a channel has room for 65535")]
+    TooManyStations(usize),
+    /// A figure nothing can have.
+    #[error("{0} is out of range")]
+    OutOfRange(&'static str),
+    /// The channel refused its configuration.
+    #[error("radio: {0}")]
+    Radio(#[from] RadioError),
+    /// A message could not be written: a place beyond the ellipsoid, a speed beyond the format.
+    #[error("a message of vehicle {vehicle} cannot be written: {reason}")]
+    Message {
+        /// Name of the vehicle.
+        vehicle: String,
+        /// What the format says.
+        reason: String,
+    },
+    /// A message could not be secured.
+    #[error("a message cannot be secured: {0}")]
+    Security(#[from] SecurityError),
+    /// A secured message does not fit a frame.
+    #[error("a frame of {0} bytes is too long")]
+    TooLong(usize),
+}

@@ -1,0 +1,175 @@
+//! Small fleets, whole runs.
+
+use super::*;
+use crate::eavesdropper::reshuffle;
+use crate::policy::{Cooperation, Policy};
+use crate::road::Trips;
+use crate::road::highway::Highway;
+use chronoseal_core::Duration;
+use chronoseal_media::radio::Propagation;
+use chronoseal_v2x::vss::{ChangePolicy, Condition, Preset, Spread};
+
+fn road(lanes: usize, duration: Duration) -> Trips {
+    let road = Highway {
+        length_m: 1_000.0,
+        is_two_way: false,
+        lanes,
+        flow_per_lane_per_h: 1_500.0,
+        duration,
+        warm_up: Duration::from_s(40),
+        ..Highway::default()
+    };
+    road.drive().expect("a road")
+}
+
+fn outcome_on(trips: Trips, policy: Policy, change: impl FnOnce(&mut FleetConfig)) -> FleetOutcome {
+    let mut config = FleetConfig::new(trips, policy);
+    change(&mut config);
+    run(&config, None, &mut ()).expect("a fleet that can drive")
+}
+
+fn outcome(policy: Policy, change: impl FnOnce(&mut FleetConfig)) -> FleetOutcome {
+    outcome_on(road(2, Duration::from_s(16)), policy, change)
+}
+
+fn every(seconds: u64, silence_s: u64) -> Policy {
+    let later = vec![Condition { time_s: Some(Spread::exactly(seconds)), ..Condition::default() }];
+    let silence_ms = (silence_s > 0).then_some(Spread::exactly(silence_s * 1_000));
+    let change = ChangePolicy { later, silence_ms, ..Preset::None.policy() };
+    Policy { name: "often", change, cooperation: Cooperation::Alone }
+}
+
+#[test]
+fn without_changes_every_trip_is_linked() {
+    let outcome = outcome(Preset::None.into(), |_| ());
+    let score = outcome.score(&Tracker::default());
+    assert!(score.trips > 25, "{score:?}");
+    assert_eq!((score.trips_linked_ppm(), score.changes), (1_000_000, 0));
+    assert_eq!(outcome.safety.changes, 0);
+    assert_eq!(outcome.pseudonyms, score.trips);
+}
+
+#[test]
+fn changes_without_silence_hide_hardly_anybody_and_cost_nothing() {
+    let outcome = outcome(every(5, 0), |_| ());
+    let score = outcome.score(&Tracker::default());
+    assert!(score.changes > 40, "{score:?}");
+    assert!(score.changes_linked_ppm() > Some(980_000), "{score:?}");
+    assert_eq!((outcome.safety.silence, outcome.safety.messages_withheld), (Duration::ZERO, 0));
+}
+
+#[test]
+fn silence_costs_awareness_and_does_not_help_the_eavesdropper() {
+    // Those there at the start change together and are silent for long.
+    let trips = road(3, Duration::from_s(18));
+    let [open, silent] = [0, 8].map(|silence_s| outcome_on(trips.clone(), every(9, silence_s), |_| ()));
+    let scores = [&open, &silent].map(|outcome| outcome.score(&Tracker::default()));
+    assert!(scores[1].changes > 10, "{scores:?}");
+    assert!(scores[1].changes_linked_ppm() <= scores[0].changes_linked_ppm(), "{scores:?}");
+    let (open, silent) = (&open.safety, &silent.safety);
+    assert!(silent.messages_withheld > 500 && open.messages_withheld == 0);
+    let unaware = [open, silent].map(|safety| safety.unaware_around_change_ppm().expect("changes"));
+    assert!(unaware[1] > 400_000 && unaware[0] < 50_000, "{unaware:?}");
+    assert!(silent.unaware_ppm() > open.unaware_ppm());
+}
+
+#[test]
+fn places_dealt_out_at_random_leave_chance() {
+    let mut outcome = outcome(every(5, 0), |config| config.tells_dimensions = false);
+    let tracker = Tracker { gate: None, silence_max: Duration::from_s(2), ..Tracker::default() };
+    let honest = outcome.score(&Tracker::default());
+    let (mut linked, mut guessed) = (0, 0);
+    let rounds = 10;
+    for seed in 0..rounds {
+        reshuffle(&mut outcome.heard, seed);
+        linked += outcome.score(&tracker).changes_linked;
+        guessed += outcome.score(&Tracker { guesses: Some(seed), ..tracker }).changes_linked;
+    }
+    assert!(honest.changes_linked_ppm() > Some(900_000), "{honest:?}");
+    // Two counts of rare, nearly independent hits: four standard deviations of their difference.
+    let (linked, guessed) = (linked as f64, guessed as f64);
+    assert!((linked - guessed).abs() < 4.0 * (linked + guessed).sqrt(), "{linked} for {guessed}");
+    let share = guessed / (rounds * honest.changes) as f64;
+    assert!(share < 0.25, "chance is poor: {share}");
+}
+
+#[test]
+fn every_preset_drives() {
+    for policy in Policy::presets(&[[500.0, 0.0, 150.0]]) {
+        let name = policy.name;
+        let outcome = outcome(policy, |_| ());
+        assert!(outcome.reception.accepted > 500, "{name}");
+        assert_eq!(outcome.reception.refused, 0, "{name}");
+        let is_silent = outcome.safety.silence > Duration::ZERO;
+        assert_eq!(is_silent, outcome.safety.messages_withheld > 0, "{name}");
+        match name {
+            "none" | "scoop" | "random-time" => assert_eq!(outcome.safety.changes, 0, "{name}: not within 30 s"),
+            "source" => assert!(outcome.safety.changes > 3, "{name}"),
+            "mix-zone" => assert!(is_silent, "{name}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn swapped_pseudonyms_stay_as_many() {
+    let swap = Policy { cooperation: Cooperation::Swap, ..every(5, 0) };
+    let outcome = outcome(swap, |config| config.tells_dimensions = false);
+    assert!(outcome.safety.changes > 10);
+    assert_eq!(outcome.pseudonyms, outcome.score(&Tracker::default()).trips, "no new one is taken up");
+    // Without silence the tracker sees pseudonyms jump, and follows the vehicles.
+    let score = outcome.score(&Tracker::default());
+    assert!(score.changes > 5 && score.changes_linked_ppm() > Some(900_000), "{score:?}");
+}
+
+#[test]
+fn posts_hear_what_is_near_them_and_each_frame_once() {
+    let everything = outcome(Preset::None.into(), |_| ());
+    let near = outcome(Preset::None.into(), |config| {
+        config.propagation = Propagation::Disc { range_mm: 200_000 };
+        config.posts = vec![Position::from_m(500, 20), Position::from_m(510, 20)];
+    });
+    assert!(near.heard.len() < everything.heard.len() * 2 / 3);
+    assert!(near.heard.iter().all(|one| (295.0..715.0).contains(&one.observation.state.x_m)));
+    for pair in near.heard.windows(2) {
+        assert_ne!(pair[0], pair[1]);
+    }
+}
+
+#[test]
+fn same_seed_same_run() {
+    let with_seed = |seed| outcome(every(5, 1), |config| config.seed = seed);
+    assert_eq!(with_seed(1), with_seed(1));
+    assert_ne!(with_seed(1), with_seed(2));
+}
+
+#[test]
+fn slow_processors_drop_and_fast_ones_do_not() {
+    let platform =
+        |name: &str, verify| Platform { name: name.into(), sign: verify, verify, backlog_max: Duration::from_ms(100) };
+    let outcome = outcome(Preset::None.into(), |config| {
+        config.platforms = vec![platform("slow", Duration::from_ms(83)), platform("fast", Duration::from_us(36))];
+    });
+    let [slow, fast] = &outcome.processors[..] else { panic!("two platforms") };
+    assert!(slow.dropped > slow.verified, "12 checks a second are too few: {slow:?}");
+    assert_eq!(fast.dropped, 0);
+    assert_eq!(fast.verified + fast.dropped, slow.verified + slow.dropped);
+    assert_eq!(fast.signed, outcome.with_digest.messages);
+}
+
+#[test]
+fn refuses_figures_out_of_range() {
+    let refused = |change: fn(&mut FleetConfig)| {
+        let mut config = FleetConfig::new(road(1, Duration::from_s(2)), Preset::None.into());
+        change(&mut config);
+        run(&config, None, &mut ()).expect_err("it cannot drive")
+    };
+    assert_eq!(refused(|config| config.position_error_m = f64::NAN), FleetError::OutOfRange("position_error_m"));
+    assert_eq!(refused(|config| config.look_interval = Duration::ZERO), FleetError::OutOfRange("look_interval"));
+    let beyond = refused(|config| config.origin.latitude_deg = 95.0);
+    assert!(matches!(beyond, FleetError::Message { .. }), "{beyond}");
+    let many = refused(|config| config.posts = vec![Position::default(); 70_000]);
+    assert!(matches!(many, FleetError::TooManyStations(_)));
+    let propagation = refused(|config| config.capture_db = Some(-1.0));
+    assert!(matches!(propagation, FleetError::Radio(_)));
+}
