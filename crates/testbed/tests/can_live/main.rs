@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         ["agent"] => return agent_main(stations::build),
         ["multicast", test] => return multicast::run_in_namespace(test),
         ["socketcan", interface, folder] => return socketcan::run(interface, folder),
+        ["candump", capture] => return socketcan::print_as_candump(capture),
         _ => {}
     }
     let wanted = words.first().filter(|word| !word.starts_with('-')).copied().unwrap_or_default();

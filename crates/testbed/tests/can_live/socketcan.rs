@@ -52,6 +52,13 @@ pub(crate) fn run(interface: &str, folder: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Prints the frames of a capture as a log of candump.
+pub(crate) fn print_as_candump(capture: &str) -> ExitCode {
+    let recording = chronoseal_recordings::read(&std::fs::read(capture).unwrap()).unwrap();
+    print!("{}", chronoseal_recordings::write_candump(&recording));
+    ExitCode::SUCCESS
+}
+
 fn check_stations(rows: &RunRows) {
     each_heard_all_others(rows);
     let of_stations: Vec<_> = rows.frames.iter().filter(|row| row.sender.0 < STATIONS).collect();

@@ -10,6 +10,20 @@ pub(super) fn same(log: &str, candump: &str) -> Result<usize, String> {
     merged(&[log], candump)
 }
 
+/// The number of frames if candump saw those of `ours`, a log of the same form, in their order from the first on. Behind
+/// them it may have seen some that were still sent when we had stopped to listen: their number is the second one.
+pub(super) fn begins(ours: &str, candump: &str) -> Result<(usize, usize), String> {
+    let (ours, seen) = (frames(ours), frames(candump));
+    match ours.iter().enumerate().find(|(index, frame)| seen.get(*index) != Some(*frame)) {
+        Some((index, frame)) => {
+            let found = seen.get(index).copied().unwrap_or("nothing");
+            Err(format!("frame {} is {found}, and ours is {frame}", index + 1))
+        }
+        None if ours.is_empty() => Err("there is nothing to compare".into()),
+        None => Ok((ours.len(), seen.len() - ours.len())),
+    }
+}
+
 /// The number of frames if candump saw those of all `logs` and no others, each log's in its order.
 ///
 /// Frames of different logs have to differ.
@@ -53,8 +67,17 @@ mod tests {
     }
 
     #[test]
+    fn only_the_end_may_be_missed() {
+        let ours = "(0.000001) engine 7A1#01\n(0.000002) gearbox 18DAF110##500\n";
+        assert_eq!(begins(ours, DUMP), Ok((2, 1)));
+        assert!(begins(&ours[25..], DUMP).unwrap_err().contains("frame 1 is 7A1#01"));
+        assert!(begins(ours, "(1.5) vcan0 7A1#01\n").unwrap_err().contains("nothing"));
+    }
+
+    #[test]
     fn silence_is_no_agreement() {
         assert!(same("", "").is_err());
+        assert!(begins("", DUMP).is_err());
         assert!(same("", "candump: no such device\n").is_err());
         assert!(merged(&["7A1#01\n18DAF110##500\n7B1#R\n", ""], DUMP).is_err());
     }

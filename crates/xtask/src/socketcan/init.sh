@@ -1,6 +1,6 @@
 #!/bin/sh
 # First process of a user-mode Linux whose kernel has CAN. The root is the host's own file system. Everything that
-# is written lands in $FOLDER. The kernel's command line sets FOLDER, TEST, MODULES and BUSYBOX.
+# is written lands in $FOLDER. The kernel's command line sets FOLDER, TEST, COMMAND, SCENARIO, MODULES and BUSYBOX.
 export PATH="$TOOLS:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 exec >"$FOLDER/guest.log" 2>&1
 $BUSYBOX mount -t proc proc /proc
@@ -21,7 +21,7 @@ await() {
 # Starts candump, its log going to $1, and returns when it listens. It is sent frames until it has seen one.
 listen() {
     : >"$1"
-    candump -L vcan0 >>"$1" &
+    candump -L -r 4194304 vcan0 >>"$1" &
     listener=$!
     until [ -s "$1" ]; do
         cansend vcan0 7FF#
@@ -53,4 +53,14 @@ wait $test
 echo "test ended with $?"
 $BUSYBOX usleep 200000
 kill $listener
+
+# The command itself: stations of a scenario on the interface. The car's recording stays away: this system of one processor
+# computes slowly, and who plays thousands of frames would keep it from all else.
+listen "$FOLDER/command.candump"
+"$COMMAND" run "$SCENARIO" --set background.0.start=60s --set duration=8s --engine live --can-interface vcan0 --capture --out "$FOLDER/run" --format json \
+    >"$FOLDER/command.json" 2>"$FOLDER/command.err"
+echo "command ended with $?"
+$BUSYBOX usleep 200000
+kill $listener
+"$TEST" candump "$FOLDER/run/capture.pcapng" >"$FOLDER/command.log"
 $BUSYBOX poweroff -f

@@ -1,5 +1,6 @@
 //! The live bus and the stations on it where the kernel has CAN: in user-mode Linux, an ordinary process that needs no
-//! privilege, with a virtual CAN interface. What the test says was on the interface is held against what candump saw.
+//! privilege, with a virtual CAN interface. What the test and the command say was on the interface is held against what
+//! candump saw.
 //!
 //! Only what is sent and received is looked at. Times in a system inside a process say nothing about latency.
 
@@ -19,8 +20,19 @@ const TEST: &str = "can_live";
 const BUILD: &[&str] =
     &["cargo", "test", "--workspace", "--locked", "--test", TEST, "--no-run", "--message-format=json"];
 
-/// Longest run of all that happens in there [s]; it takes about 5.
-const TIMEOUT_S: &str = "30";
+/// The command, with the same features.
+#[rustfmt::skip]
+const BUILD_COMMAND: &[&str] =
+    &["cargo", "build", "--workspace", "--locked", "--bin", COMMAND, "--message-format=json"];
+const COMMAND: &str = "chronoseal";
+
+/// What the command runs in there: a group key, two messages under it, a removal and a return.
+const SCENARIO: &str = "scenarios/group-key.toml";
+/// Its members and the orchestrator, without the one that is out of the group for a while.
+const NODES_MIN: usize = 8;
+
+/// Longest run of all that happens in there [s]; it takes about 15.
+const TIMEOUT_S: &str = "45";
 
 const PACKAGES: &str = "user-mode-linux busybox-static can-utils";
 
@@ -60,11 +72,12 @@ pub(crate) fn is_possible() -> bool {
 /// Runs the test in user-mode Linux, with the packages installed at `packages`.
 pub(crate) fn run(root: &Path, packages: &Path) -> TaskResult {
     let tools = Tools::find(packages)?;
-    let test = built_test(root)?;
+    let test = built(root, BUILD, TEST)?;
+    let command = built(root, BUILD_COMMAND, COMMAND)?;
     let folder = test.with_file_name("socketcan");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|error| Failure::because(format!("{}: {error}", folder.display())))?;
-    let booted = boot(root, &tools, &test, &folder);
+    let booted = boot(root, &tools, [&test, &command], &folder);
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
     let guest = read("guest.log");
     eprint!("{guest}");
@@ -73,15 +86,20 @@ pub(crate) fn run(root: &Path, packages: &Path) -> TaskResult {
         eprintln!("the test failed in user-mode Linux; what it wrote is in {}", folder.display());
         return Err(Failure::CheckFailed);
     }
+    let keys = installed_keys(&read("command.json"), &read("command.err"))?;
     let stations = compare::same(&read("stations.log"), &read("stations.candump"));
     let bus = compare::merged(&[&read("bus.log"), &read("outside.log")], &read("bus.candump"));
-    match (stations, bus) {
-        (Ok(stations), Ok(bus)) => {
-            eprintln!("candump saw the same: {stations} frames of stations, {bus} of our bus and of strangers");
+    let command = compare::begins(&read("command.log"), &read("command.candump"));
+    match (stations, bus, command) {
+        (Ok(stations), Ok(bus), Ok((command, later))) => {
+            eprintln!(
+                "candump saw the same: {stations} frames of stations, {bus} of our bus and of strangers, {command} of the \
+                 command with {keys} keys; {later} more went out when it had stopped to listen"
+            );
             Ok(())
         }
-        (stations, bus) => {
-            for difference in [stations.err(), bus.err()].into_iter().flatten() {
+        (stations, bus, command) => {
+            for difference in [stations.err(), bus.err(), command.err()].into_iter().flatten() {
                 eprintln!("candump saw something else: {difference}");
             }
             eprintln!("logs and dumps are in {}", folder.display());
@@ -90,8 +108,23 @@ pub(crate) fn run(root: &Path, packages: &Path) -> TaskResult {
     }
 }
 
+/// The number of keys that came into use in the command's run. All nodes of the group have to have one of them; how
+/// many there are depends on how slowly they compute, for the changes come at their times.
+fn installed_keys(json: &str, said: &str) -> Result<usize, Failure> {
+    let run: Value = serde_json::from_str(json)
+        .map_err(|error| Failure::because(format!("the command printed no run: {error}\n{said}")))?;
+    let keys = run["summary"]["group"]["keys"].as_array().map_or(&[][..], Vec::as_slice);
+    let holders = |key: &Value| key["installed_ns"].as_object().map_or(0, |nodes| nodes.len());
+    let most = keys.iter().map(holders).max().unwrap_or(0);
+    if most >= NODES_MIN {
+        return Ok(keys.len());
+    }
+    eprintln!("the command's run has {} keys, none at more than {most} nodes; {NODES_MIN} are needed", keys.len());
+    Err(Failure::CheckFailed)
+}
+
 /// Boots, runs `init.sh` and halts.
-fn boot(root: &Path, tools: &Tools, test: &Path, folder: &Path) -> TaskResult {
+fn boot(root: &Path, tools: &Tools, [test, command]: [&Path; 2], folder: &Path) -> TaskResult {
     let text = |path: &Path| {
         let text = path.to_str().filter(|text| !text.contains([' ', '"']));
         text.map(str::to_owned).ok_or_else(|| Failure::because(format!("a kernel takes no {}", path.display())))
@@ -103,6 +136,8 @@ fn boot(root: &Path, tools: &Tools, test: &Path, folder: &Path) -> TaskResult {
         variable("uml_dir", folder)?,
         variable("FOLDER", folder)?,
         variable("TEST", test)?,
+        variable("COMMAND", command)?,
+        variable("SCENARIO", &root.join(SCENARIO))?,
         variable("MODULES", &tools.modules)?,
         variable("BUSYBOX", &tools.busybox)?,
         variable("TOOLS", &tools.programs)?,
@@ -118,12 +153,12 @@ fn boot(root: &Path, tools: &Tools, test: &Path, folder: &Path) -> TaskResult {
     process::output(root, &words).map(drop)
 }
 
-/// Builds the test and says where it is.
-fn built_test(root: &Path) -> Result<PathBuf, Failure> {
-    let messages = process::output(root, BUILD)?;
-    let of_test = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|message| {
-        let is_it = message["target"]["name"] == TEST;
+/// Builds what `words` say and says where the executable of target `name` is.
+fn built(root: &Path, words: &[&str], name: &str) -> Result<PathBuf, Failure> {
+    let messages = process::output(root, words)?;
+    let found = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|message| {
+        let is_it = message["target"]["name"] == name;
         message["executable"].as_str().filter(|_| is_it).map(PathBuf::from)
     });
-    of_test.ok_or_else(|| Failure::because(format!("cargo built no test {TEST}")))
+    found.ok_or_else(|| Failure::because(format!("cargo built no {name}")))
 }
