@@ -22,4 +22,6 @@
 //! ```
 
 pub mod hsm;
+pub mod pki;
+pub mod store;
 pub mod vss;

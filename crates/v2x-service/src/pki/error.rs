@@ -1,0 +1,76 @@
+//! What goes wrong around the exchanges: files, keys, the network.
+
+use std::path::{Path, PathBuf};
+
+use chronoseal_v2x::coer::DecodeError;
+use chronoseal_v2x::pki::PkiError;
+
+use crate::hsm::HsmError;
+use crate::store::StoreError;
+
+/// Why a station or an authority cannot do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// The other side says no, or what it says is of no use.
+    #[error(transparent)]
+    Pki(#[from] PkiError),
+    /// A key cannot be used.
+    #[error(transparent)]
+    Hsm(#[from] HsmError),
+    /// The store does not work.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Nobody is there, or not in time.
+    #[error("{url}: {reason}")]
+    Network {
+        /// Who should be.
+        url: String,
+        /// What happened instead.
+        reason: String,
+    },
+    /// An answer, but none of the protocol.
+    #[error("{url} answered {found}, where {expected} is needed")]
+    Http {
+        /// Who.
+        url: String,
+        /// What was needed.
+        expected: String,
+        /// What came.
+        found: String,
+    },
+    /// A file that cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file that is not what it should be.
+    #[error("{}: {reason}", path.display())]
+    Content {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl ServiceError {
+    /// With the name of the file.
+    pub(super) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
+
+    /// With the name of the file.
+    pub(super) fn content(path: &Path, reason: impl ToString) -> Self {
+        Self::Content { path: path.to_owned(), reason: reason.to_string() }
+    }
+
+    pub(super) fn decode(path: &Path) -> impl FnOnce(DecodeError) -> Self + use<> {
+        let path = path.to_owned();
+        move |error| Self::Content { path, reason: error.to_string() }
+    }
+}

@@ -1,0 +1,195 @@
+//! The exchanges over HTTP/1.1, answering. [TS 102 941 annex D]
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Path, Request, State as Extract};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use chronoseal_v2x::pki::{Decision, ListKind, Role};
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+
+use super::server::State;
+use super::{CRL_TYPE, CTL_TYPE, REQUEST_TYPE, RESPONSE_TYPE, ServiceError};
+
+/// Longest request taken [byte].
+const REQUEST_LEN_MAX: usize = 64 * 1024;
+/// How long a request may take to arrive.
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
+/// Threads that sign, decrypt and ask others.
+const WORKERS_MAX: usize = 32;
+
+/// A port that is taken, and not yet answered at.
+pub(super) struct Listener {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Listener {
+    pub(super) fn bind(address: SocketAddr) -> Result<Self, ServiceError> {
+        let network =
+            |error: std::io::Error| ServiceError::Network { url: address.to_string(), reason: error.to_string() };
+        let listener = TcpListener::bind(address).map_err(network)?;
+        listener.set_nonblocking(true).map_err(network)?;
+        let address = listener.local_addr().map_err(network)?;
+        Ok(Self { listener, address })
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(super) fn serve(self, state: Arc<State>) -> Result<Running, ServiceError> {
+        let address = self.address;
+        let network =
+            |error: std::io::Error| ServiceError::Network { url: address.to_string(), reason: error.to_string() };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(WORKERS_MAX)
+            .enable_all()
+            .build()
+            .map_err(network)?;
+        let listener = {
+            let _guard = runtime.enter();
+            tokio::net::TcpListener::from_std(self.listener).map_err(network)?
+        };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let ended = runtime.spawn(async move {
+            let until = async move {
+                // Dropped is as good as sent.
+                let _ = stopped.await;
+            };
+            axum::serve(listener, router(state)).with_graceful_shutdown(until).await
+        });
+        Ok(Running { runtime: Some(runtime), stop: Some(stop), ended })
+    }
+}
+
+/// A server that answers until it is dropped.
+#[derive(Debug)]
+pub(super) struct Running {
+    runtime: Option<Runtime>,
+    stop: Option<oneshot::Sender<()>>,
+    ended: tokio::task::JoinHandle<std::io::Result<()>>,
+}
+
+impl Running {
+    pub(super) fn wait(&self) {
+        while !self.ended.is_finished() {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(runtime) = self.runtime.take() {
+            // Whoever is being answered has a moment; a connection that is merely open has none.
+            runtime.shutdown_timeout(Duration::from_millis(500));
+        }
+    }
+}
+
+fn router(state: Arc<State>) -> Router {
+    Router::new()
+        .route("/ea", post(|state, request| exchange(state, request, State::enrolment)))
+        .route("/aa", post(|state, request| exchange(state, request, State::authorization)))
+        .route("/getctl/{id}", get(full_list))
+        .route("/getctl/{id}/{sequence}", get(delta_list))
+        .route("/getcrl/{id}", get(revocation_list))
+        .route("/getectl", get(full_ectl))
+        .route("/getectl/{sequence}", get(delta_ectl))
+        .route("/certificates/{name}", get(certificate))
+        .with_state(state)
+}
+
+async fn exchange(
+    Extract(state): Extract<Arc<State>>,
+    request: Request,
+    answer: fn(&State, &[u8]) -> Result<Decision, ServiceError>,
+) -> Response {
+    let content_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.as_bytes());
+    if content_type != Some(REQUEST_TYPE.as_bytes()) {
+        return text(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("content type must be {REQUEST_TYPE}"));
+    }
+    let body = match tokio::time::timeout(REQUEST_TIME_MAX, to_bytes(request.into_body(), REQUEST_LEN_MAX)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => return text(StatusCode::PAYLOAD_TOO_LARGE, format!("at most {REQUEST_LEN_MAX} octets")),
+        Err(_) => return text(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time".to_owned()),
+    };
+    blocking(state, move |state| match answer(state, &body) {
+        Ok(decision) => typed(RESPONSE_TYPE, decision.answer),
+        // Nothing to answer under: it was not for this authority, or no request at all.
+        Err(ServiceError::Pki(error)) => text(StatusCode::BAD_REQUEST, error.to_string()),
+        Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+    })
+    .await
+}
+
+async fn full_list(Extract(state): Extract<Arc<State>>, Path(id): Path<String>) -> Response {
+    of_root(state, id, |state| state.list(ListKind::Root).map(Some), CTL_TYPE).await
+}
+
+async fn delta_list(Extract(state): Extract<Arc<State>>, Path((id, sequence)): Path<(String, u8)>) -> Response {
+    of_root(state, id, move |state| state.delta(ListKind::Root, sequence), CTL_TYPE).await
+}
+
+async fn revocation_list(Extract(state): Extract<Arc<State>>, Path(id): Path<String>) -> Response {
+    of_root(state, id, |state| state.revocation_list().map(Some), CRL_TYPE).await
+}
+
+async fn full_ectl(Extract(state): Extract<Arc<State>>) -> Response {
+    blocking(state, |state| list(state.list(ListKind::TrustListManager).map(Some), CTL_TYPE)).await
+}
+
+async fn delta_ectl(Extract(state): Extract<Arc<State>>, Path(sequence): Path<u8>) -> Response {
+    blocking(state, move |state| list(state.delta(ListKind::TrustListManager, sequence), CTL_TYPE)).await
+}
+
+async fn certificate(Extract(state): Extract<Arc<State>>, Path(name): Path<String>) -> Response {
+    let role = name.strip_suffix(".oer").and_then(|name| Role::ALL.into_iter().find(|role| role.name() == name));
+    match role {
+        Some(role) => typed("application/octet-stream", state.certificate(role).certificate().as_bytes().to_vec()),
+        None => text(StatusCode::NOT_FOUND, "no such certificate".to_owned()),
+    }
+}
+
+async fn of_root(
+    state: Arc<State>,
+    id: String,
+    read: impl FnOnce(&State) -> Result<Option<Vec<u8>>, ServiceError> + Send + 'static,
+    content_type: &'static str,
+) -> Response {
+    if id != state.certificate(Role::Root).id().to_string() {
+        return text(StatusCode::NOT_FOUND, format!("no list of {id}"));
+    }
+    blocking(state, move |state| list(read(state), content_type)).await
+}
+
+fn list(message: Result<Option<Vec<u8>>, ServiceError>, content_type: &'static str) -> Response {
+    match message {
+        Ok(Some(message)) => typed(content_type, message),
+        Ok(None) => text(StatusCode::NOT_FOUND, "no list of that number is kept".to_owned()),
+        Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+    }
+}
+
+/// Runs what signs, decrypts, or waits for a store or another authority, where it holds nobody up.
+async fn blocking(state: Arc<State>, act: impl FnOnce(&State) -> Response + Send + 'static) -> Response {
+    let done = tokio::task::spawn_blocking(move || act(&state)).await;
+    done.unwrap_or_else(|_| text(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be worked on".to_owned()))
+}
+
+fn typed(content_type: &'static str, bytes: Vec<u8>) -> Response {
+    ([(header::CONTENT_TYPE, content_type)], Body::from(Bytes::from(bytes))).into_response()
+}
+
+fn text(status: StatusCode, text: String) -> Response {
+    (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text + "\n").into_response()
+}

@@ -1,0 +1,212 @@
+//! A station at the authorities of any vendor.
+
+use std::path::PathBuf;
+
+use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::message::SignerCertificate;
+use chronoseal_v2x::pki::{Applicant, Permissions, TicketWish, request_credential, request_ticket};
+use chronoseal_v2x::types::{CertificateBuf, HashedId8, ValidityPeriod};
+
+use super::keys::rng;
+use super::{DeviceKey, HttpClient, KeyDevice, Meta, ServiceError, files, now, public_key_pem};
+use crate::hsm::KeyHandle;
+
+/// A station: its keys in a device, its certificates in a folder, each with a `.meta` file that says which key is its.
+///
+/// | file | content |
+/// |---|---|
+/// | `canonical.meta`, `canonical.pub.pem` | the key the enrolment authority is told about |
+/// | `ec/HASHEDID8.oer`, `.meta`; `ec/current` | enrolment credentials; the identifier of the one in use |
+/// | `at/HASHEDID8.oer`, `.meta` | tickets |
+#[derive(Clone, Debug)]
+pub struct Client {
+    directory: PathBuf,
+    device: KeyDevice,
+    http: HttpClient,
+}
+
+/// An authority and where it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Endpoint<'a> {
+    /// Its certificate.
+    pub certificate: &'a SignerCertificate,
+    /// Its address.
+    pub url: &'a str,
+}
+
+/// A ticket asked for.
+#[derive(Clone, Debug)]
+pub struct TicketOptions {
+    /// The curve of its key.
+    pub curve: Curve,
+    /// What it is to allow.
+    pub permissions: Permissions,
+    /// When; the authority's choice if not said.
+    pub validity_period: Option<ValidityPeriod>,
+    /// True if others are to be able to encrypt to it.
+    pub with_encryption_key: bool,
+}
+
+impl Default for TicketOptions {
+    /// CAM and DENM, on NIST P-256.
+    fn default() -> Self {
+        let permissions = "36:01ffff 37:01ffffff".parse().expect("well formed");
+        Self { curve: Curve::NistP256, permissions, validity_period: None, with_encryption_key: false }
+    }
+}
+
+impl Client {
+    /// The station in `directory`, with its keys in `device`.
+    #[must_use]
+    pub fn new(directory: impl Into<PathBuf>, device: KeyDevice) -> Self {
+        Self { directory: directory.into(), device, http: HttpClient::default() }
+    }
+
+    /// Asks by other means.
+    #[must_use]
+    pub fn with_http(mut self, http: HttpClient) -> Self {
+        self.http = http;
+        self
+    }
+
+    /// Makes the canonical key, if it is not there yet, and writes its public half into `canonical.pub.pem`.
+    ///
+    /// # Errors
+    /// [`ServiceError::Hsm`] or [`ServiceError::File`].
+    pub fn canonical_key(&self, curve: Curve) -> Result<DeviceKey, ServiceError> {
+        let path = self.directory.join("canonical");
+        if path.with_extension("meta").exists() {
+            return Ok(self.device.key(Meta::read(&path)?.signing_key)?);
+        }
+        let handle = self.device.create(curve, "canonical")?;
+        let key = self.device.key(handle)?;
+        files::write(&self.directory.join("canonical.pub.pem"), public_key_pem(&key.public()).as_bytes(), 0o644)?;
+        Meta { signing_key: handle, decryption_key: None }.write(&path)?;
+        Ok(key)
+    }
+
+    /// The first enrolment, with the canonical key.
+    ///
+    /// # Errors
+    /// [`ServiceError::Pki`] if the authority refuses; any other if it does not get that far. The credential in use, if
+    /// any, stays.
+    pub fn enrol(&self, canonical_id: &[u8], ea: Endpoint<'_>, curve: Curve) -> Result<HashedId8, ServiceError> {
+        let mut canonical_key = self.device.key(Meta::read(&self.directory.join("canonical"))?.signing_key)?;
+        self.request_credential(Applicant::New { canonical_id, canonical_key: &mut canonical_key }, ea, curve)
+    }
+
+    /// A new credential for the current one.
+    ///
+    /// # Errors
+    /// As [`Client::enrol`].
+    pub fn renew(&self, ea: Endpoint<'_>, curve: Curve) -> Result<HashedId8, ServiceError> {
+        let (credential, mut key) = self.credential()?;
+        self.request_credential(Applicant::Enrolled { credential: &credential, key: &mut key }, ea, curve)
+    }
+
+    fn request_credential(
+        &self,
+        applicant: Applicant<'_>,
+        ea: Endpoint<'_>,
+        curve: Curve,
+    ) -> Result<HashedId8, ServiceError> {
+        let handle = self.device.create(curve, "enrolment")?;
+        let granted = (|| {
+            let mut key = self.device.key(handle)?;
+            let pending = request_credential(applicant, &mut key, ea.certificate, now(), &mut rng()?)?;
+            let answer = self.http.post(ea.url, pending.message())?;
+            let certificate = pending.credential(&answer, now())?;
+            let meta = Meta { signing_key: handle, decryption_key: None };
+            let id = self.keep("ec", &certificate, meta)?;
+            // From here on it is the one in use; a crash before leaves the old one in use.
+            files::write(&self.directory.join("ec/current"), id.to_string().as_bytes(), 0o644)?;
+            Ok(id)
+        })();
+        self.or_discard(granted, &[handle])
+    }
+
+    /// A ticket of `aa` with the credential of `ea`, whose root may be another one.
+    ///
+    /// # Errors
+    /// As [`Client::enrol`].
+    pub fn authorize(
+        &self,
+        aa: Endpoint<'_>,
+        ea: &SignerCertificate,
+        options: &TicketOptions,
+    ) -> Result<HashedId8, ServiceError> {
+        let (credential, mut credential_key) = self.credential()?;
+        let handle = self.device.create(options.curve, "ticket")?;
+        let mut handles = vec![handle];
+        let granted = (|| {
+            let decryption_key = match options.with_encryption_key {
+                true => Some(self.device.create(Curve::NistP256, "ticket decryption")?),
+                false => None,
+            };
+            handles.extend(decryption_key);
+            let encryption_key = decryption_key.map(|handle| self.device.key(handle)).transpose()?;
+            let encryption_key = encryption_key.map(|key| key.public());
+            let wish = TicketWish {
+                permissions: options.permissions.clone(),
+                validity_period: options.validity_period,
+                region: None,
+                encryption_key: encryption_key.as_ref(),
+            };
+            let mut key = self.device.key(handle)?;
+            let signer = (&credential, &mut credential_key as &mut dyn chronoseal_v2x::crypto::SigningKey);
+            let pending = request_ticket(&wish, &mut key, signer, (aa.certificate, ea), now(), &mut rng()?)?;
+            let answer = self.http.post(aa.url, pending.message())?;
+            let certificate = pending.ticket(&answer, now())?;
+            self.keep("at", &certificate, Meta { signing_key: handle, decryption_key })
+        })();
+        self.or_discard(granted, &handles)
+    }
+
+    /// The credential in use, and its key.
+    ///
+    /// # Errors
+    /// [`ServiceError::File`] if there is none.
+    pub fn credential(&self) -> Result<(SignerCertificate, DeviceKey), ServiceError> {
+        let current = self.directory.join("ec/current");
+        let id = String::from_utf8_lossy(&files::read(&current)?).trim().to_owned();
+        let path = self.directory.join("ec").join(format!("{id}.oer"));
+        Ok((files::read_certificate(&path)?, self.device.key(Meta::read(&path)?.signing_key)?))
+    }
+
+    /// The tickets in the folder, by identifier, with their notes.
+    ///
+    /// # Errors
+    /// [`ServiceError::File`] or [`ServiceError::Content`].
+    pub fn tickets(&self) -> Result<Vec<(SignerCertificate, Meta)>, ServiceError> {
+        let folder = self.directory.join("at");
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(ServiceError::file(&folder)(error)),
+        };
+        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "oer"));
+        paths.sort();
+        paths.iter().map(|path| Ok((files::read_certificate(path)?, Meta::read(path)?))).collect()
+    }
+
+    /// The note first: a certificate in the folder promises that its key can be found.
+    fn keep(&self, folder: &str, certificate: &CertificateBuf, meta: Meta) -> Result<HashedId8, ServiceError> {
+        let id = files::signer(certificate.clone())?.id();
+        let path = self.directory.join(folder).join(format!("{id}.oer"));
+        meta.write(&path)?;
+        files::write_certificate(&path, certificate)?;
+        Ok(id)
+    }
+
+    fn or_discard(
+        &self,
+        result: Result<HashedId8, ServiceError>,
+        handles: &[KeyHandle],
+    ) -> Result<HashedId8, ServiceError> {
+        if result.is_err() {
+            handles.iter().for_each(|handle| self.device.discard(*handle));
+        }
+        result
+    }
+}

@@ -1,0 +1,74 @@
+//! PostgreSQL, by its address.
+
+use std::error::Error;
+
+use postgres::types::{FromSql, ToSql, Type};
+use postgres::{Client, NoTls};
+
+use super::{Database, StoreError, Value};
+
+pub(super) struct Postgres {
+    url: String,
+    client: Client,
+}
+
+impl Postgres {
+    pub(super) fn connect(url: &str) -> Result<Self, StoreError> {
+        Ok(Self { url: url.to_owned(), client: Client::connect(url, NoTls).map_err(reason)? })
+    }
+
+    /// The connection, made anew if the server ended it.
+    fn client(&mut self) -> Result<&mut Client, StoreError> {
+        if self.client.is_closed() {
+            self.client = Client::connect(&self.url, NoTls).map_err(reason)?;
+        }
+        Ok(&mut self.client)
+    }
+}
+
+/// With what the server says: the error alone names only its kind.
+fn reason(error: postgres::Error) -> StoreError {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    StoreError::Postgres(text)
+}
+
+fn parameters(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
+    values
+        .iter()
+        .map(|value| match value {
+            Value::Integer(number) => number as &(dyn ToSql + Sync),
+            Value::Text(text) => text,
+            Value::Octets(octets) => octets,
+        })
+        .collect()
+}
+
+impl Database for Postgres {
+    fn run(&mut self, sql: &str, values: &[Value]) -> Result<u64, StoreError> {
+        self.client()?.execute(sql, &parameters(values)).map_err(reason)
+    }
+
+    fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, StoreError> {
+        let rows = self.client()?.query(sql, &parameters(values)).map_err(reason)?;
+        rows.iter().map(|row| (0..row.len()).map(|column| row.try_get(column).map_err(reason)).collect()).collect()
+    }
+}
+
+impl<'a> FromSql<'a> for Value {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(match *kind {
+            Type::INT8 => Self::Integer(i64::from_sql(kind, raw)?),
+            Type::TEXT => Self::Text(String::from_sql(kind, raw)?),
+            _ => Self::Octets(Vec::from_sql(kind, raw)?),
+        })
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        matches!(*kind, Type::INT8 | Type::TEXT | Type::BYTEA)
+    }
+}

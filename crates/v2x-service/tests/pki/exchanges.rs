@@ -1,0 +1,114 @@
+//! What stations get.
+
+use chronoseal_v2x::crypto::{Curve, SigningKey as _};
+use chronoseal_v2x::pki::{ListKind, Permissions, PkiError, Role, check_issued_by, read_trust_list};
+use chronoseal_v2x::types::{Duration, ValidityPeriod};
+use chronoseal_v2x_service::pki::{CTL_TYPE, HttpClient, Meta, ServiceError, TicketOptions, now};
+
+use super::{Car, Pki};
+
+#[test]
+fn a_station_enrols_renews_and_gets_tickets() {
+    let pki = Pki::start_with(|options| options.root_curve = Curve::BrainpoolP384r1);
+    let car = Car::new();
+    pki.register(&car, Permissions::tickets());
+    let first = pki.enrol(&car).unwrap();
+    let second = pki.renew(&car).unwrap();
+    assert_ne!(first, second);
+    let (credential, key) = car.client.credential().unwrap();
+    assert_eq!(credential.id(), second);
+    assert_eq!(key.curve(), Curve::BrainpoolP256r1);
+
+    let options = TicketOptions { with_encryption_key: true, ..TicketOptions::default() };
+    for _ in 0..3 {
+        pki.authorize(&car, &options).unwrap();
+    }
+    let tickets = car.client.tickets().unwrap();
+    assert_eq!(tickets.len(), 3);
+    for (ticket, meta) in &tickets {
+        check_issued_by(ticket, pki.aa(), now()).unwrap();
+        assert!(ticket.certificate().view().to_be_signed.encryption_key.is_some());
+        assert!(meta.decryption_key.is_some());
+        let note = Meta::read(&car.folder.path().join("at").join(format!("{}.oer", ticket.id()))).unwrap();
+        assert_eq!(note, *meta);
+    }
+}
+
+#[test]
+fn a_ticket_may_be_for_later() {
+    let pki = Pki::start();
+    let car = Car::enrolled_at(&pki);
+    let start = now().plus_us(10 * 86_400 * 1_000_000).time32();
+    let period = ValidityPeriod { start, duration: Duration::Hours(24) };
+    pki.authorize(&car, &TicketOptions { validity_period: Some(period), ..TicketOptions::default() }).unwrap();
+    let (ticket, _) = car.client.tickets().unwrap().remove(0);
+    assert_eq!(ticket.certificate().view().to_be_signed.validity_period, period);
+}
+
+#[test]
+fn a_credential_of_one_pki_gets_tickets_of_another() {
+    let (ours, theirs) = (Pki::start(), Pki::start_with(|options| options.curve = Curve::BrainpoolP256r1));
+    let car = Car::enrolled_at(&theirs);
+    let ask = || ours.authorize_with(&car, theirs.ea(), &TicketOptions::default());
+    let refused = |error: ServiceError| match error {
+        ServiceError::Pki(PkiError::AuthorizationRefused(code)) => code.to_string(),
+        other => panic!("{other}"),
+    };
+
+    assert_eq!(refused(ask().unwrap_err()), "its-aa-unknownea", "their root is not trusted yet");
+    ours.server.trust().add(theirs.server.certificate(Role::Root), theirs.server.url()).unwrap();
+    assert_eq!(refused(ask().unwrap_err()), "invalidaa", "our root is not trusted there yet");
+    let ectl = format!("{}/getectl", ours.server.url());
+    let listed = theirs.server.trust().add_listed(ours.server.certificate(Role::TrustListManager), &ectl).unwrap();
+    assert_eq!(listed, [ours.server.certificate(Role::Root).id()]);
+    ask().unwrap();
+
+    theirs.server.revoke_authority(theirs.ea().id()).unwrap();
+    assert_eq!(refused(ask().unwrap_err()), "its-aa-unknownea", "it is off the trust list, too");
+}
+
+#[test]
+fn a_renewal_or_ticket_of_a_revoked_station_is_refused() {
+    let pki = Pki::start();
+    let car = Car::enrolled_at(&pki);
+    assert!(pki.server.store().lock().unwrap().revoke_station(super::ID).unwrap());
+    assert!(pki.renew(&car).unwrap_err().to_string().ends_with("baditsstatus"));
+    assert!(pki.authorize(&car, &TicketOptions::default()).unwrap_err().to_string().ends_with("unknownits"));
+    assert!(pki.enrol(&car).unwrap_err().to_string().ends_with("baditsstatus"));
+}
+
+#[test]
+fn lists_say_who_is_there_and_deltas_what_changed() {
+    let pki = Pki::start();
+    let http = HttpClient::default();
+    let root = pki.server.certificate(Role::Root).clone();
+    let url = format!("{}/getctl/{}", pki.server.url(), root.id());
+    let full = http.get(&url, CTL_TYPE).unwrap();
+    let full = read_trust_list(&full, ListKind::Root, &root, now()).unwrap();
+    assert!(full.is_full_ctl);
+    assert_eq!(full.ctl_commands.len(), 3);
+
+    pki.server.revoke_authority(pki.ea().id()).unwrap();
+    let delta = http.get(&format!("{url}/{}", full.ctl_sequence), CTL_TYPE).unwrap();
+    let delta = read_trust_list(&delta, ListKind::Root, &root, now()).unwrap();
+    assert!(!delta.is_full_ctl);
+    assert_eq!(delta.ctl_sequence, full.ctl_sequence + 1);
+    let [chronoseal_v2x::pki::CtlCommand::Delete(chronoseal_v2x::pki::CtlDelete::Cert(id))] = delta.ctl_commands[..]
+    else {
+        panic!("{:?}", delta.ctl_commands);
+    };
+    assert_eq!(id, pki.ea().id());
+    assert!(http.get(&format!("{url}/200"), CTL_TYPE).is_err(), "no such list was ever there");
+}
+
+#[test]
+fn a_server_is_the_same_after_a_restart() {
+    let pki = Pki::start();
+    let car = Car::enrolled_at(&pki);
+    let (ea, folder) = (pki.ea().id(), pki.folder);
+    drop(pki.server);
+    let store = chronoseal_v2x_service::store::Store::sqlite(&folder.path().join("store.sqlite")).unwrap();
+    let pki = Pki::start_in(folder, store, |_| ());
+    assert_eq!(pki.ea().id(), ea);
+    pki.renew(&car).unwrap();
+}

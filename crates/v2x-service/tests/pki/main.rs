@@ -1,0 +1,103 @@
+//! Stations and authorities over HTTP, a module per behaviour.
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+
+mod bad_authorities;
+mod exchanges;
+mod faults;
+mod interop;
+mod postgres_server;
+mod stores;
+
+use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::message::SignerCertificate;
+use chronoseal_v2x::pki::{Permissions, Role, Station};
+use chronoseal_v2x::types::HashedId8;
+use chronoseal_v2x_service::pki::{Client, Endpoint, KeyDevice, Server, ServerOptions, ServiceError, TicketOptions};
+use chronoseal_v2x_service::store::Store;
+
+const ID: &[u8] = &[0xc0, 0xff, 0xee];
+
+/// A PKI with its folder.
+struct Pki {
+    server: Server,
+    folder: tempfile::TempDir,
+}
+
+impl Pki {
+    fn start() -> Self {
+        Self::start_with(|_| ())
+    }
+
+    fn start_with(change: impl FnOnce(&mut ServerOptions)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::sqlite(&folder.path().join("store.sqlite")).unwrap();
+        Self::start_in(folder, store, change)
+    }
+
+    fn start_in(folder: tempfile::TempDir, store: Store, change: impl FnOnce(&mut ServerOptions)) -> Self {
+        let mut options = ServerOptions::new(folder.path());
+        change(&mut options);
+        let device = KeyDevice::software(folder.path()).unwrap();
+        Self { server: Server::start(&options, &device, store).unwrap(), folder }
+    }
+
+    fn ea(&self) -> &SignerCertificate {
+        self.server.certificate(Role::Enrolment)
+    }
+
+    fn aa(&self) -> &SignerCertificate {
+        self.server.certificate(Role::Authorization)
+    }
+
+    fn register(&self, car: &Car, permissions: Permissions) {
+        let canonical_key = car.client.canonical_key(Curve::NistP256).unwrap().public();
+        let station = Station { canonical_id: ID.to_vec(), canonical_key, permissions, is_revoked: false };
+        self.server.store().lock().unwrap().register(&station).unwrap();
+    }
+
+    fn enrol(&self, car: &Car) -> Result<HashedId8, ServiceError> {
+        let url = format!("{}/ea", self.server.url());
+        car.client.enrol(ID, Endpoint { certificate: self.ea(), url: &url }, Curve::NistP256)
+    }
+
+    fn renew(&self, car: &Car) -> Result<HashedId8, ServiceError> {
+        let url = format!("{}/ea", self.server.url());
+        car.client.renew(Endpoint { certificate: self.ea(), url: &url }, Curve::BrainpoolP256r1)
+    }
+
+    fn authorize(&self, car: &Car, options: &TicketOptions) -> Result<HashedId8, ServiceError> {
+        self.authorize_with(car, self.ea(), options)
+    }
+
+    fn authorize_with(
+        &self,
+        car: &Car,
+        ea: &SignerCertificate,
+        options: &TicketOptions,
+    ) -> Result<HashedId8, ServiceError> {
+        let url = format!("{}/aa", self.server.url());
+        car.client.authorize(Endpoint { certificate: self.aa(), url: &url }, ea, options)
+    }
+}
+
+/// A station with its folder.
+struct Car {
+    client: Client,
+    folder: tempfile::TempDir,
+}
+
+impl Car {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let device = KeyDevice::software(folder.path()).unwrap();
+        Self { client: Client::new(folder.path(), device), folder }
+    }
+
+    /// One that has a credential of `pki`.
+    fn enrolled_at(pki: &Pki) -> Self {
+        let car = Self::new();
+        pki.register(&car, Permissions::tickets());
+        pki.enrol(&car).unwrap();
+        car
+    }
+}

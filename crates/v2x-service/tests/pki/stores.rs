@@ -1,0 +1,145 @@
+//! What authorities remember: the same list on SQLite and on PostgreSQL.
+
+use chronoseal_v2x::crypto::{Curve, SoftwareKey};
+use chronoseal_v2x::pki::{ListKind, PkiError, Role, Station, StationStore};
+use chronoseal_v2x::types::{Duration, HashedId8, Time32, ValidityPeriod};
+use chronoseal_v2x_service::pki::TicketOptions;
+use chronoseal_v2x_service::store::{Store, StoreError};
+
+use super::postgres_server::PostgresServer;
+use super::{Car, Pki};
+
+fn station(id: u8, curve: Curve) -> Station {
+    let key = SoftwareKey::from_scalar(curve, &vec![id; curve.coordinate_len()]).unwrap();
+    Station {
+        canonical_id: vec![id; 4],
+        canonical_key: key.public_point(),
+        permissions: "36:01ffff 37:01ffffff".parse().unwrap(),
+        is_revoked: false,
+    }
+}
+
+fn hours(start: u32, count: u16) -> ValidityPeriod {
+    ValidityPeriod { start: Time32(start), duration: Duration::Hours(count) }
+}
+
+/// The list. `reopen` opens the same store once more.
+fn remembers(reopen: &dyn Fn() -> Store) {
+    let mut store = reopen();
+    let stations: Vec<Station> = Curve::ALL.into_iter().zip(1..).map(|(curve, id)| station(id, curve)).collect();
+    for station in &stations {
+        store.register(station).unwrap();
+    }
+    // What a second connection sees is what was committed.
+    let mut other = reopen();
+    for station in &stations {
+        assert_eq!(other.station(&station.canonical_id).unwrap().as_ref(), Some(station));
+    }
+    assert_eq!(other.station(b"nobody").unwrap(), None);
+    assert_eq!(other.station(b"").unwrap(), None);
+
+    let changed = Station { permissions: "36:010000".parse().unwrap(), ..stations[0].clone() };
+    store.register(&changed).unwrap();
+    assert_eq!(other.station(&changed.canonical_id).unwrap(), Some(changed.clone()));
+    assert!(store.revoke_station(&changed.canonical_id).unwrap());
+    assert!(!store.revoke_station(b"nobody").unwrap());
+    assert!(other.station(&changed.canonical_id).unwrap().unwrap().is_revoked);
+
+    at_most_two_tickets_at_once(&mut store, &stations[1]);
+    lists_are_kept_in_order(&mut store, &mut other);
+
+    let id = HashedId8([7; 8]);
+    store.revoke_authority(id).unwrap();
+    store.revoke_authority(id).unwrap();
+    assert_eq!(other.revoked_authorities().unwrap(), [id]);
+}
+
+fn at_most_two_tickets_at_once(store: &mut Store, station: &Station) {
+    let mut add = |period| store.add_confirmed(station, period, 2).unwrap();
+    assert!(add(hours(1_000_000, 10)));
+    assert!(add(hours(1_000_000, 10)));
+    assert!(!add(hours(1_003_600, 1)), "a third at the same time");
+    assert!(add(hours(1_036_000, 10)), "after the first two");
+    assert!(add(hours(964_000, 10)), "before them");
+    let stranger = Station { canonical_id: vec![9; 4], ..station.clone() };
+    assert!(!store.add_confirmed(&stranger, hours(1_000_000, 1), 2).unwrap(), "of nobody");
+}
+
+fn lists_are_kept_in_order(store: &mut Store, other: &mut Store) {
+    for number in 0..5 {
+        store.add_list(ListKind::Root, &[number]).unwrap();
+    }
+    store.add_list(ListKind::TrustListManager, b"x").unwrap();
+    assert_eq!(other.lists(ListKind::Root).unwrap(), [[4], [3], [2], [1], [0]]);
+    assert_eq!(other.lists(ListKind::TrustListManager).unwrap(), [b"x"]);
+}
+
+/// A PKI on the store, as far as stations see it.
+fn serves(store: Store, other: &mut Store) {
+    let pki = Pki::start_in(tempfile::tempdir().unwrap(), store, |_| ());
+    let car = Car::enrolled_at(&pki);
+    pki.renew(&car).unwrap();
+    pki.authorize(&car, &TicketOptions::default()).unwrap();
+    let credential = car.client.credential().unwrap().0;
+    let kept = other.credential(credential.id()).unwrap().unwrap();
+    assert_eq!(kept.certificate.certificate(), credential.certificate());
+    assert_eq!(kept.station.canonical_id, super::ID);
+    let root = pki.server.certificate(Role::Root);
+    pki.server.trust().add(root, "http://127.0.0.1:9/").unwrap();
+    let roots = other.trusted_roots().unwrap();
+    assert_eq!(roots.len(), 1);
+    assert_eq!((roots[0].0.id(), roots[0].1.as_str()), (root.id(), "http://127.0.0.1:9"));
+}
+
+#[test]
+fn sqlite_remembers_and_serves() {
+    let folder = tempfile::tempdir().unwrap();
+    remembers(&|| Store::open(folder.path().join("a.sqlite").to_str().unwrap()).unwrap());
+    let path = folder.path().join("b.sqlite");
+    let store = Store::sqlite(&path).unwrap();
+    serves(store, &mut Store::open(&format!("sqlite:{}", path.display())).unwrap());
+}
+
+#[test]
+fn postgresql_remembers_and_serves() {
+    let Some(server) = PostgresServer::start() else { return };
+    remembers(&|| Store::open(&server.url()).unwrap());
+    let Some(server) = PostgresServer::start() else { return };
+    serves(Store::open(&server.url()).unwrap(), &mut Store::open(&server.url()).unwrap());
+}
+
+#[test]
+fn a_damaged_or_missing_store_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    std::fs::write(&path, vec![0x5a; 8192]).unwrap();
+    assert!(matches!(Store::sqlite(&path), Err(StoreError::Sqlite(_))));
+    assert!(matches!(Store::open("mysql://host/x"), Err(StoreError::Url(_))));
+    assert!(matches!(Store::open("postgresql://chronoseal@127.0.0.1:1/x"), Err(StoreError::Postgres(_))));
+
+    // A record that somebody else changed.
+    let path = folder.path().join("changed.sqlite");
+    let mut store = Store::sqlite(&path).unwrap();
+    store.register(&station(1, Curve::NistP256)).unwrap();
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute("UPDATE stations SET canonical_key = x'00'", []).unwrap();
+    assert!(matches!(store.station(&[1; 4]), Err(PkiError::Store(_))));
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_what_was_there_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let mut store = Store::sqlite(&path).unwrap();
+    store.register(&station(1, Curve::NistP256)).unwrap();
+    drop(store);
+    // SQLite's own limit on pages fails as a full disk does: SQLITE_FULL.
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    connection.pragma_update(None, "max_page_count", pages).unwrap();
+    let full = connection.execute("INSERT INTO lists VALUES (1, 1, zeroblob(100000))", []).unwrap_err();
+    assert!(full.to_string().contains("full"), "{full}");
+    drop(connection);
+    let mut store = Store::sqlite(&path).unwrap();
+    assert!(store.station(&[1; 4]).unwrap().is_some());
+}
