@@ -1,7 +1,7 @@
 //! A fleet of vehicles that tell each other where they are, an eavesdropper, and what pseudonyms are worth against it.
 //!
-//! No clock, no file, no socket: traces come in as text, time is virtual, chance comes from the seed. It signs nothing by
-//! itself: a [`security::Security`] does. It is a model of traffic good enough to hide in, not one to plan roads with.
+//! No clock, no file, no socket: traces come in as text, time is virtual, chance comes from the seed. Signatures are
+//! the business of a [`security::Security`]: [`tickets::Tickets`] makes and checks real ones. It is a model of traffic good enough to hide in, not one to plan roads with.
 //!
 //! The types that matter: [`road::Trips`], who drives where, [`simulation::FleetConfig`] with [`simulation::run`],
 //! [`policy::Policy`], when pseudonyms change, and [`eavesdropper::Tracker`] with its [`eavesdropper::Score`].
@@ -28,3 +28,4 @@ pub mod policy;
 pub mod road;
 pub mod security;
 pub mod simulation;
+pub mod tickets;

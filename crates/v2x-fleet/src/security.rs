@@ -9,6 +9,8 @@ pub struct SecureRequest<'a> {
     pub generation_time_us: u64,
     /// True if the whole certificate goes along, else its digest.
     pub with_certificate: bool,
+    /// Where what a DENM tells of happened, north and east [0.1 microdegree]; `None` for a CAM.
+    pub event: Option<(i32, i32)>,
     /// Common header and all behind it.
     pub packet: &'a [u8],
 }

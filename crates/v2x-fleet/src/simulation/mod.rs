@@ -2,7 +2,7 @@
 //! channel, in virtual time.
 //!
 //! Every message is a real one: a CAM in a GeoNetworking packet, signed and checked by the [`Security`] handed in. It is
-//! checked once, when the first station receives it; all others take over the verdict and are charged for the check on
+//! checked once, when its last bit is off the air; all receivers take the verdict over and are charged for the check on
 //! each [`Platform`].
 
 mod config;
@@ -119,8 +119,8 @@ struct Sent {
     vehicle: usize,
     pseudonym: u32,
     with_certificate: bool,
-    /// What it says, if it was checked and found good; `None` until somebody receives it.
-    verdict: Option<Option<Cam>>,
+    /// What it says, if it was checked and found good.
+    says: Option<Cam>,
 }
 
 struct Fleet<'a> {
@@ -309,7 +309,7 @@ impl<'a> Fleet<'a> {
             vehicle: index,
             pseudonym: message.pseudonym,
             with_certificate: message.with_certificate,
-            verdict: None,
+            says: None,
         };
         self.sent.insert(self.serial, sent);
         self.processors.sign(now, index);
@@ -330,6 +330,7 @@ impl<'a> Fleet<'a> {
                 }
                 MediumOutput::Transmitted { frame, departed_at, .. } => {
                     self.observer.on_air(departed_at, self.frames.bytes(frame));
+                    self.check(now, frame);
                     if self.config.posts.is_empty() {
                         self.eavesdrop(now, frame);
                     }
@@ -343,7 +344,7 @@ impl<'a> Fleet<'a> {
             }
         }
         self.outputs = outputs;
-        // What is off the air is forgotten a second later, so that memory does not grow with the run.
+        // What has long been off the air is forgotten, so that memory does not grow with the run.
         if self.sent.len() > SENT_MAX {
             self.sent.pop_first();
         }
@@ -354,10 +355,9 @@ impl<'a> Fleet<'a> {
             return self.eavesdrop(now, frame);
         }
         let Some(serial) = self.frames.label(frame).serial else { return };
-        let verdict = self.verdict(now, serial, frame);
         let Some(sent) = self.sent.get(&serial) else { return };
         self.outcome.reception.received += 1;
-        if verdict.is_none() {
+        if sent.says.is_none() {
             self.outcome.reception.refused += 1;
             return;
         }
@@ -373,23 +373,18 @@ impl<'a> Fleet<'a> {
         self.receivers.hear(now, to, sent.vehicle);
     }
 
-    /// What a frame says, if it is good; checked for the first receiver and remembered for the others.
-    fn verdict(&mut self, now: SimTime, serial: u64, frame: FrameId) -> Option<Cam> {
-        let sent = self.sent.get_mut(&serial)?;
-        if let Some(verdict) = sent.verdict {
-            return verdict;
-        }
-        self.outcome.checks += 1;
-        let now_us = self.config.tai_us(now);
-        let verdict = open(self.frames.bytes(frame), now_us, self.security.as_deref_mut());
-        sent.verdict = Some(verdict);
-        verdict
+    /// Checks a frame when its last bit is over, before anybody gets it; all receivers take the verdict over.
+    fn check(&mut self, now: SimTime, frame: FrameId) {
+        let sent = self.frames.label(frame).serial.and_then(|serial| self.sent.get_mut(&serial));
+        let Some(sent) = sent else { return };
+        self.outcome.checks += u64::from(self.security.is_some());
+        sent.says = open(self.frames.bytes(frame), self.config.tai_us(now), self.security.as_deref_mut());
     }
 
     /// The eavesdropper takes down what a frame says, once.
     fn eavesdrop(&mut self, now: SimTime, frame: FrameId) {
-        let Some(serial) = self.frames.label(frame).serial else { return };
-        let Some(cam) = self.verdict(now, serial, frame) else { return };
+        let sent = self.frames.label(frame).serial.and_then(|serial| self.sent.get(&serial));
+        let Some(cam) = sent.and_then(|sent| sent.says) else { return };
         let vehicle = self.frames.label(frame).sender.index();
         let (x_m, y_m) = self.config.origin.to_plane(cam.position.latitude, cam.position.longitude);
         let state = State {

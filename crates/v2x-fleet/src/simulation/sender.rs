@@ -141,7 +141,13 @@ impl Sender {
         match security {
             Some(security) => {
                 let pseudonym = self.pseudonym;
-                let request = SecureRequest { pseudonym, generation_time_us: now_us, with_certificate, packet: &inner };
+                let request = SecureRequest {
+                    pseudonym,
+                    generation_time_us: now_us,
+                    with_certificate,
+                    event: None,
+                    packet: &inner,
+                };
                 security.secure(&request, &mut bytes)?;
             }
             None => bytes.extend_from_slice(&inner),

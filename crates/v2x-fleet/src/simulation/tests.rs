@@ -5,8 +5,11 @@ use crate::eavesdropper::reshuffle;
 use crate::policy::{Cooperation, Policy};
 use crate::road::Trips;
 use crate::road::highway::Highway;
+use crate::security::{SecureRequest, SecurityError};
+use crate::tickets::Tickets;
 use chronoseal_core::Duration;
 use chronoseal_media::radio::Propagation;
+use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x::vss::{ChangePolicy, Condition, Preset, Spread};
 
 fn road(lanes: usize, duration: Duration) -> Trips {
@@ -172,4 +175,44 @@ fn refuses_figures_out_of_range() {
     assert!(matches!(many, FleetError::TooManyStations(_)));
     let propagation = refused(|config| config.capture_db = Some(-1.0));
     assert!(matches!(propagation, FleetError::Radio(_)));
+}
+
+#[test]
+fn signed_messages_are_checked_once_and_accepted_by_whoever_has_the_certificate() {
+    let trips = road(1, Duration::from_s(3));
+    let config = FleetConfig::new(trips, every(1, 0));
+    let mut tickets = Tickets::new(Curve::NistP256, config.starts_at_us, 1).expect("certificates");
+    let outcome = run(&config, Some(&mut tickets), &mut ()).expect("a fleet that can drive");
+    let messages = outcome.with_certificate.messages + outcome.with_digest.messages;
+    assert!(outcome.checks <= messages && outcome.checks > messages - 20, "all but what is still on the air");
+    assert!(outcome.with_digest.messages > outcome.with_certificate.messages);
+    assert!(outcome.with_certificate.psdu_len_max > outcome.with_digest.psdu_len_max + 100);
+    assert_eq!(outcome.reception.refused, 0);
+    assert_eq!(outcome.reception.received, outcome.reception.accepted + outcome.reception.unknown_signer);
+    assert!(outcome.reception.accepted > 4 * outcome.reception.unknown_signer);
+    // A pseudonym without a message has no ticket.
+    assert!(tickets.issued() as u64 <= outcome.pseudonyms && tickets.issued() > 10);
+    // Signed or not, the same vehicles say the same; only their frames are longer.
+    let unsigned = run(&config, None, &mut ()).expect("a fleet that can drive");
+    assert_eq!(unsigned.pseudonyms, outcome.pseudonyms);
+}
+
+#[test]
+fn what_does_not_verify_is_refused_by_all() {
+    struct Breaks(Tickets);
+    impl Security for Breaks {
+        fn secure(&mut self, request: &SecureRequest<'_>, out: &mut Vec<u8>) -> Result<(), SecurityError> {
+            self.0.secure(request, out)?;
+            *out.last_mut().expect("a signature") ^= 1;
+            Ok(())
+        }
+        fn open<'a>(&mut self, secured: &'a [u8], now_us: u64) -> Result<&'a [u8], SecurityError> {
+            self.0.open(secured, now_us)
+        }
+    }
+    let config = FleetConfig::new(road(1, Duration::from_s(1)), Preset::None.into());
+    let mut breaks = Breaks(Tickets::new(Curve::NistP256, config.starts_at_us, 1).expect("certificates"));
+    let outcome = run(&config, Some(&mut breaks), &mut ()).expect("a fleet that can drive");
+    assert!(outcome.reception.refused > 20 && outcome.reception.refused == outcome.reception.received);
+    assert_eq!(outcome.heard, []);
 }
