@@ -16,7 +16,8 @@ pub struct Reception {
     pub received: u64,
     /// Of them, accepted.
     pub accepted: u64,
-    /// Of them, lost because the signer's certificate had not come yet.
+    /// Of them, lost because the signer's certificate had not come yet. Nobody asks for it here, as peer-to-peer
+    /// distribution would; it comes again within the certificate interval.
     pub unknown_signer: u64,
     /// Of them, refused for their content or signature.
     pub refused: u64,
