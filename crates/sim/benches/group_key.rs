@@ -1,0 +1,89 @@
+//! How long the simulator takes for 32 members to agree on a group key over CAN FD, with every share, signature and
+//! cipher really computed. The goal is less than 50 ms.
+//!
+//! One untimed run first, which must end with a key at every member. Prints processor time of the thread, so that others
+//! on the machine matter less.
+
+#![allow(clippy::print_stdout, reason = "a bench prints what it saw")]
+
+use chronoseal_core::{Event, EventKind, NodeId, SimTime};
+use chronoseal_scenario::plan::CanPlan;
+use chronoseal_scenario::{NoFiles, load_can};
+use chronoseal_sim::{FrameContext, Observer, run_can};
+use nix::time::{ClockId, clock_gettime};
+
+const MEMBERS: usize = 32;
+const RUNS: usize = 31;
+
+/// What shows that the exchange took place.
+#[derive(Default)]
+struct Outcome {
+    frames: usize,
+    exchanges_done: usize,
+    keys_installed: usize,
+    keys_refused: usize,
+}
+
+impl Observer for Outcome {
+    fn event(&mut self, _: SimTime, _: NodeId, event: &Event, _: Option<FrameContext<'_>>) {
+        match event.kind {
+            EventKind::ExchangeDone => self.exchanges_done += 1,
+            EventKind::KeyInstalled => self.keys_installed += 1,
+            EventKind::KeyRefused(_) => self.keys_refused += 1,
+            _ => {}
+        }
+    }
+
+    fn transmit(&mut self, _: SimTime, _: NodeId, _: FrameContext<'_>) {
+        self.frames += 1;
+    }
+}
+
+fn plan(scheme: &str, suite: &str, profile: &str) -> CanPlan {
+    let mut text = format!(
+        "schema_version = 1\nname = \"group\"\nduration = \"20s\"\n\n\
+         [network.can_bus]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\n\
+         [group_key]\norchestrator = \"soecu\"\nsuite = \"{suite}\"\nscheme = \"{scheme}\"\nprofile = \"{profile}\"\n\
+         start = \"0s\"\n\n[[platforms]]\nname = \"tc297\"\nbuiltin = \"tc297\"\n"
+    );
+    let members = (1..=MEMBERS).map(|number| format!("ecu{number}"));
+    for name in std::iter::once("soecu".to_owned()).chain(members) {
+        text += &format!("\n[[nodes]]\nname = \"{name}\"\nplatform = \"tc297\"\nclock = \"ideal\"\n");
+    }
+    load_can("group", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+}
+
+/// Processor time of this thread [ms].
+fn processor_time_ms() -> f64 {
+    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("the clock can be read");
+    time.tv_sec() as f64 * 1e3 + time.tv_nsec() as f64 / 1e6
+}
+
+/// One run, and its processor time [ms].
+fn run(plan: &CanPlan) -> (Outcome, f64) {
+    let start = processor_time_ms();
+    let (_, outcome, finished) = run_can(plan, Outcome::default(), &mut |_| true).expect("every station can be made");
+    let elapsed = processor_time_ms() - start;
+    assert!(finished, "nobody stops it");
+    (outcome, elapsed)
+}
+
+fn main() {
+    println!("| suite | scheme | profile | frames | exchanges | median ms | fastest ms |");
+    println!("|---|---|---|---|---|---|---|");
+    for suite in ["fourq", "p-256"] {
+        for scheme in ["full-tree", "without-orchestrator", "symmetric"] {
+            for profile in ["as-published", "hardened"] {
+                let plan = plan(scheme, suite, profile);
+                let (outcome, _) = run(&plan);
+                assert!(outcome.keys_installed >= MEMBERS && outcome.keys_refused == 0, "every member has the key");
+                assert!(outcome.exchanges_done >= MEMBERS, "members computed");
+                let mut times: Vec<f64> = (0..RUNS).map(|_| run(&plan).1).collect();
+                times.sort_by(f64::total_cmp);
+                let (frames, exchanges) = (outcome.frames, outcome.exchanges_done);
+                let (median, fastest) = (times[RUNS / 2], times[0]);
+                println!("| {suite} | {scheme} | {profile} | {frames} | {exchanges} | {median:.1} | {fastest:.1} |");
+            }
+        }
+    }
+}
