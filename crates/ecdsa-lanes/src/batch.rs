@@ -112,8 +112,8 @@ pub fn engine() -> Engine {
     Engine::Scalar
 }
 
-/// Works out the multiples of the generator for a curve, which its first job would otherwise wait for [3 ms], and which
-/// take 366 KB. No call after this allocates for that curve.
+/// Works out the multiples of the generator for a curve, which its first job would otherwise wait for [about 10 ms],
+/// and which take 366 KB. No call after this allocates for that curve.
 pub fn prepare(curve: Curve) {
     if let Some(lanes) = Lanes::detect() {
         lanes.prepare(curve);
@@ -124,7 +124,8 @@ pub fn prepare(curve: Curve) {
 ///
 /// Jobs of both curves may be mixed. One is refused if r or s is not from 1 to the order less one, or if the public key
 /// is not a point of the curve with coordinates below the prime; neither disturbs its neighbours. High values of s are
-/// taken, as IEEE 1609.2 takes them. Eight jobs of a curve take as long as one, and 32 share the inversions.
+/// taken, as IEEE 1609.2 takes them. Eight jobs of a curve take as long as one, and 32 share the inversions. The lanes
+/// want about 100 KB of stack.
 ///
 /// # Panics
 /// If there are not as many results as jobs.

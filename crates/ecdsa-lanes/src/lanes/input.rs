@@ -72,6 +72,14 @@ pub(super) fn invert_all<M: Modulus, N: Modulus>(ones: &mut [Factor<M>], others:
     take_apart(others, &before_others, inverses.1);
 }
 
+/// As [`invert_all`], of one kind.
+#[cfg(feature = "signer-tables")]
+#[target_feature(enable = "avx512ifma")]
+pub(super) fn invert_each<M: Modulus>(numbers: &mut [Factor<M>]) {
+    let (before, product) = products(numbers);
+    take_apart(numbers, &before, product.invert());
+}
+
 /// For each number the product of those before it, and the product of all.
 #[target_feature(enable = "avx512ifma")]
 fn products<M: Modulus>(numbers: &[Factor<M>]) -> ([Factor<M>; GROUPS_MAX], Factor<M>) {

@@ -5,7 +5,7 @@ use core::arch::x86_64::__m512i;
 use std::sync::OnceLock;
 
 use super::field::Fe;
-use super::input::{GROUPS_MAX, JOBS_MAX, LANES, invert_all};
+use super::input::{GROUPS_MAX, JOBS_MAX, LANES, invert_each};
 use super::point::{Affine, Jacobian, normalize, odd_multiples};
 use super::recode::Digits;
 use super::signature::Signatures;
@@ -97,8 +97,7 @@ pub(super) fn verify_known<C: Weierstrass>(
         s_inverses[at] = s;
         groups[at] = Some(signatures);
     }
-    // Nothing else is to be inverted.
-    invert_all::<C::Order, C::Field>(&mut s_inverses[..group_count], &mut []);
+    invert_each(&mut s_inverses[..group_count]);
 
     let generator = generator_tables::<C>();
     for (at, (jobs, results)) in jobs.chunks(LANES).zip(results.chunks_mut(LANES)).enumerate() {

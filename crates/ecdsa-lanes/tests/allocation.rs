@@ -1,0 +1,83 @@
+//! No call allocates once the tables are there.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use chronoseal_ecdsa_lanes::{
+    Batcher, CompressedPoint, Curve, Engine, Signing, Verification, decompress_batch, engine, prepare, sign_batch,
+    verify_batch,
+};
+
+struct Counting;
+
+thread_local! {
+    /// Of this thread: the harness has its own.
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps `alloc`'s contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps `dealloc`'s contract.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations_in(body: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.get();
+    body();
+    ALLOCATIONS.get() - before
+}
+
+#[test]
+fn batches_of_mixed_curves_allocate_nothing() {
+    assert_eq!(allocations_in(|| drop(std::hint::black_box(vec![1u8]))), 1, "the counter counts");
+    if engine() == Engine::Scalar {
+        return println!("skipped: the scalar code may allocate");
+    }
+    let curves = [Curve::NistP256, Curve::BrainpoolP256r1];
+    curves.into_iter().for_each(prepare);
+    let mut batcher = Batcher::new(40, 1000);
+    let mut secret = [0; 32];
+    secret[31] = 3;
+    let (mut signatures, mut verdicts, mut ys) = ([None; 40], [false; 40], [None; 40]);
+    let allocations = allocations_in(|| {
+        let jobs: [Signing<'_>; 40] = std::array::from_fn(|at| Signing {
+            curve: curves[at % 2],
+            digest: &[5; 32],
+            secret: &secret,
+            entropy: &[],
+        });
+        sign_batch(&jobs, &mut signatures);
+        let points: [CompressedPoint<'_>; 40] =
+            std::array::from_fn(|at| CompressedPoint { curve: curves[at % 2], x: &secret, y_is_odd: true });
+        decompress_batch(&points, &mut ys);
+        for (at, signature) in signatures.iter().enumerate() {
+            let Some(signature) = signature else { continue };
+            let y = ys[at].as_ref().unwrap_or(&secret);
+            let job = Verification {
+                curve: curves[at % 2],
+                digest: &[5; 32],
+                r: &signature.r,
+                s: &signature.s,
+                public_x: &secret,
+                public_y: y,
+            };
+            batcher.push(job, 0).expect("there is room");
+        }
+        verify_batch(batcher.jobs(), &mut verdicts);
+        batcher.take().for_each(drop);
+    });
+    assert_eq!(allocations, 0);
+    assert!(signatures.iter().all(Option::is_some) && ys.iter().any(Option::is_some), "work was done");
+}
