@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Scenario(Scenario),
     /// Measure what authentication costs on this processor
     Bench(Bench),
+    /// Run authorities for V2X stations, or be a station at those of any vendor
+    Pki(crate::commands::pki::Pki),
     /// Say what this host can do
     Doctor(Doctor),
     /// Print the JSON Schema of scenario files

@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Command::Check(options) => commands::check::run(options, &printer),
         Command::Compare(options) => commands::compare::run(options, &printer),
         Command::Doctor(options) => commands::doctor::run(options, &printer),
+        Command::Pki(options) => commands::pki::run(options, &printer),
         Command::Report(options) => commands::report::run(options, &printer),
         Command::Run(options) => commands::run::run(options, &printer),
         Command::Scenario(options) => commands::scenario::run(options, &printer),
