@@ -1,21 +1,20 @@
 //! Keys of a device as the exchanges want them, and public keys as other programs want them.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
 
 use base64ct::{Base64, Encoding};
-use chronoseal_v2x::crypto::{AgreementKey, Curve, EcdsaSignature, KeyError, PublicPoint, SharedX, SigningKey};
+use chronoseal_v2x::crypto::{Curve, PublicPoint};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::{ServiceError, files};
-use crate::hsm::{BackEnd, Hsm, HsmError, KeyHandle, Persistence};
+use crate::hsm::{BackEnd, HsmError, HsmKey, KeyHandle, Persistence, SharedHsm, local};
 
 /// A device that several keys of one process are in.
 #[derive(Clone)]
 pub struct KeyDevice {
-    hsm: Arc<Mutex<Box<dyn Hsm>>>,
+    hsm: SharedHsm,
 }
 
 impl fmt::Debug for KeyDevice {
@@ -27,8 +26,8 @@ impl fmt::Debug for KeyDevice {
 impl KeyDevice {
     /// A device that is open already.
     #[must_use]
-    pub fn new(hsm: Box<dyn Hsm>) -> Self {
-        Self { hsm: Arc::new(Mutex::new(hsm)) }
+    pub fn new(hsm: SharedHsm) -> Self {
+        Self { hsm }
     }
 
     /// The key files in the folder `keys` of `directory`, sealed under the PIN in the file `pin` there, which is made
@@ -39,7 +38,7 @@ impl KeyDevice {
     pub fn software(directory: &Path) -> Result<Self, ServiceError> {
         let pin = pin(&directory.join("pin"))?;
         let back_end = BackEnd::Software { folder: directory.join("keys"), predefined: None };
-        Ok(Self::new(back_end.open(&pin)?))
+        Ok(Self::new(SharedHsm::new(back_end.open(&pin)?)))
     }
 
     /// Any device, with the PIN in this file.
@@ -49,7 +48,12 @@ impl KeyDevice {
     pub fn open(back_end: &BackEnd, pin_file: &Path) -> Result<Self, ServiceError> {
         let pin =
             String::from_utf8(files::read(pin_file)?).map_err(|_| ServiceError::content(pin_file, "a PIN is text"))?;
-        Ok(Self::new(back_end.open(pin.trim_end())?))
+        // Foreign code runs in a process of its own where the program for that is at hand.
+        let hsm = match local::worker() {
+            Ok(program) => back_end.open_apart(program, pin.trim_end())?,
+            Err(_) => back_end.open(pin.trim_end())?,
+        };
+        Ok(Self::new(SharedHsm::new(hsm)))
     }
 
     /// Makes a pair and gives back its handle.
@@ -57,77 +61,22 @@ impl KeyDevice {
     /// # Errors
     /// Those of the device.
     pub fn create(&self, curve: Curve, label: &str) -> Result<KeyHandle, HsmError> {
-        self.with(|hsm| hsm.create_pair(curve, Persistence::Persistent, label))
+        self.hsm.lock().create_pair(curve, Persistence::Persistent, label)
     }
 
     /// Ends a key that came to no use.
     pub(super) fn discard(&self, handle: KeyHandle) {
         // It is no loss if it stays: nothing refers to it.
-        let _ = self.with(|hsm| hsm.delete(handle));
+        let _ = self.hsm.lock().delete(handle);
     }
 
     /// A key of the device.
     ///
     /// # Errors
     /// Those of the device: above all that there is no such key.
-    pub fn key(&self, handle: KeyHandle) -> Result<DeviceKey, HsmError> {
-        let public = self.with(|hsm| hsm.export_public(handle))?;
-        Ok(DeviceKey { device: self.clone(), handle, public })
+    pub fn key(&self, handle: KeyHandle) -> Result<HsmKey, HsmError> {
+        self.hsm.key(handle)
     }
-
-    fn with<T>(&self, act: impl FnOnce(&mut dyn Hsm) -> T) -> T {
-        // A panic in a device call leaves the device as it is; what it then says is what counts.
-        let mut hsm = self.hsm.lock().unwrap_or_else(PoisonError::into_inner);
-        act(&mut **hsm)
-    }
-}
-
-/// A pair in a device.
-#[derive(Clone, Debug)]
-pub struct DeviceKey {
-    device: KeyDevice,
-    handle: KeyHandle,
-    public: PublicPoint,
-}
-
-impl DeviceKey {
-    /// Its public half.
-    #[must_use]
-    pub fn public(&self) -> PublicPoint {
-        self.public
-    }
-}
-
-impl SigningKey for DeviceKey {
-    fn curve(&self) -> Curve {
-        self.public.curve()
-    }
-
-    fn public_point(&self) -> PublicPoint {
-        self.public
-    }
-
-    fn sign_digest(&mut self, digest: &[u8]) -> Result<EcdsaSignature, KeyError> {
-        self.device.with(|hsm| hsm.sign_digest(self.handle, digest)).map_err(device_error)
-    }
-}
-
-impl AgreementKey for DeviceKey {
-    fn curve(&self) -> Curve {
-        self.public.curve()
-    }
-
-    fn public_point(&self) -> PublicPoint {
-        self.public
-    }
-
-    fn agree(&mut self, peer: &PublicPoint) -> Result<SharedX, KeyError> {
-        self.device.with(|hsm| hsm.agree(self.handle, peer)).map_err(device_error)
-    }
-}
-
-fn device_error(error: HsmError) -> KeyError {
-    KeyError::Device(error.to_string())
 }
 
 /// The PIN in a file, made up if there is none.
@@ -145,8 +94,7 @@ fn pin(path: &Path) -> Result<String, ServiceError> {
 /// A generator seeded by the operating system.
 pub(super) fn rng() -> Result<ChaCha20Rng, ServiceError> {
     let mut seed = [0; 32];
-    getrandom::fill(&mut seed)
-        .map_err(|error| ServiceError::content(&PathBuf::from("random numbers of the operating system"), error))?;
+    getrandom::fill(&mut seed).map_err(|error| ServiceError::content(Path::new("random numbers"), error))?;
     Ok(ChaCha20Rng::from_seed(seed))
 }
 

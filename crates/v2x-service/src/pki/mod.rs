@@ -16,7 +16,7 @@ mod trust;
 pub use error::ServiceError;
 pub use files::{Meta, read_certificate};
 pub use http::{ANSWER_LEN_MAX, CRL_TYPE, CTL_TYPE, HttpClient, REQUEST_TYPE, RESPONSE_TYPE};
-pub use keys::{DeviceKey, KeyDevice, public_key_pem, read_public_key};
+pub use keys::{KeyDevice, public_key_pem, read_public_key};
 pub use server::{Faults, Server, ServerOptions};
 pub use station::{Client, Endpoint, TicketOptions};
 pub use trust::TrustStore;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chronoseal_v2x::certificate::hashed_id8;
-use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::crypto::{Curve, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{
     AaEntry, Authority, AuthorizationAuthority, AuthorizationResponseCode, AuthorizationValidationResponseCode,
@@ -18,6 +18,7 @@ use chronoseal_v2x::types::{CertificateBuf, HashedId8, ValidityPeriod};
 
 use super::keys::rng;
 use super::{HttpClient, KeyDevice, Meta, ServiceError, TrustStore, files, now, service};
+use crate::hsm::HsmKey;
 use crate::store::Store;
 
 /// How long a trust list is good for [s]: a week.
@@ -187,8 +188,8 @@ impl Server {
 struct Opened {
     role: Role,
     certificate: SignerCertificate,
-    key: super::DeviceKey,
-    decryption_key: Option<super::DeviceKey>,
+    key: HsmKey,
+    decryption_key: Option<HsmKey>,
 }
 
 impl Opened {
@@ -206,7 +207,7 @@ fn open(
     options: &ServerOptions,
     device: &KeyDevice,
     role: Role,
-    issuer: Option<(&CertificateBuf, &mut super::DeviceKey)>,
+    issuer: Option<(&CertificateBuf, &mut HsmKey)>,
 ) -> Result<Opened, ServiceError> {
     let path = options.directory.join(format!("{role}.oer"));
     if !path.exists() {
@@ -225,7 +226,7 @@ fn create(
     options: &ServerOptions,
     device: &KeyDevice,
     role: Role,
-    issuer: Option<(&CertificateBuf, &mut super::DeviceKey)>,
+    issuer: Option<(&CertificateBuf, &mut HsmKey)>,
     path: &Path,
 ) -> Result<(), ServiceError> {
     let curve = if role.decrypts() { options.curve } else { options.root_curve };
@@ -235,8 +236,9 @@ fn create(
         false => None,
     };
     let mut key = device.key(signing_key)?;
-    let public = key.public();
-    let encryption = decryption_key.map(|handle| device.key(handle)).transpose()?.map(|key| key.public());
+    let public = SigningKey::public_point(&key);
+    let encryption =
+        decryption_key.map(|handle| device.key(handle)).transpose()?.map(|key| SigningKey::public_point(&key));
     let (issuer, issuing_key) = match issuer {
         Some((certificate, key)) => (Some(certificate), key),
         None => (None, &mut key),

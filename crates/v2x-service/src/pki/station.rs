@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::crypto::{Curve, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{Applicant, Permissions, TicketWish, request_credential, request_ticket};
 use chronoseal_v2x::types::{CertificateBuf, HashedId8, ValidityPeriod};
 
 use super::keys::rng;
-use super::{DeviceKey, HttpClient, KeyDevice, Meta, ServiceError, files, now, public_key_pem};
-use crate::hsm::KeyHandle;
+use super::{HttpClient, KeyDevice, Meta, ServiceError, files, now, public_key_pem};
+use crate::hsm::{HsmKey, KeyHandle};
 
 /// A station: its keys in a device, its certificates in a folder, each with a `.meta` file that says which key is its.
 ///
@@ -22,6 +22,7 @@ use crate::hsm::KeyHandle;
 pub struct Client {
     directory: PathBuf,
     device: KeyDevice,
+    ticket_device: KeyDevice,
     http: HttpClient,
 }
 
@@ -59,7 +60,15 @@ impl Client {
     /// The station in `directory`, with its keys in `device`.
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>, device: KeyDevice) -> Self {
-        Self { directory: directory.into(), device, http: HttpClient::default() }
+        Self { directory: directory.into(), ticket_device: device.clone(), device, http: HttpClient::default() }
+    }
+
+    /// Keeps the keys of tickets in another device: one that is slow, or has room for few, may have the canonical key
+    /// and that of the credential alone.
+    #[must_use]
+    pub fn with_ticket_device(mut self, device: KeyDevice) -> Self {
+        self.ticket_device = device;
+        self
     }
 
     /// Asks by other means.
@@ -73,14 +82,18 @@ impl Client {
     ///
     /// # Errors
     /// [`ServiceError::Hsm`] or [`ServiceError::File`].
-    pub fn canonical_key(&self, curve: Curve) -> Result<DeviceKey, ServiceError> {
+    pub fn canonical_key(&self, curve: Curve) -> Result<HsmKey, ServiceError> {
         let path = self.directory.join("canonical");
         if path.with_extension("meta").exists() {
             return Ok(self.device.key(Meta::read(&path)?.signing_key)?);
         }
         let handle = self.device.create(curve, "canonical")?;
         let key = self.device.key(handle)?;
-        files::write(&self.directory.join("canonical.pub.pem"), public_key_pem(&key.public()).as_bytes(), 0o644)?;
+        files::write(
+            &self.directory.join("canonical.pub.pem"),
+            public_key_pem(&SigningKey::public_point(&key)).as_bytes(),
+            0o644,
+        )?;
         Meta { signing_key: handle, decryption_key: None }.write(&path)?;
         Ok(key)
     }
@@ -122,7 +135,7 @@ impl Client {
             files::write(&self.directory.join("ec/current"), id.to_string().as_bytes(), 0o644)?;
             Ok(id)
         })();
-        self.or_discard(granted, &[handle])
+        Self::or_discard(&self.device, granted, &[handle])
     }
 
     /// A ticket of `aa` with the credential of `ea`, whose root may be another one.
@@ -136,37 +149,37 @@ impl Client {
         options: &TicketOptions,
     ) -> Result<HashedId8, ServiceError> {
         let (credential, mut credential_key) = self.credential()?;
-        let handle = self.device.create(options.curve, "ticket")?;
+        let handle = self.ticket_device.create(options.curve, "ticket")?;
         let mut handles = vec![handle];
         let granted = (|| {
             let decryption_key = match options.with_encryption_key {
-                true => Some(self.device.create(Curve::NistP256, "ticket decryption")?),
+                true => Some(self.ticket_device.create(Curve::NistP256, "ticket decryption")?),
                 false => None,
             };
             handles.extend(decryption_key);
-            let encryption_key = decryption_key.map(|handle| self.device.key(handle)).transpose()?;
-            let encryption_key = encryption_key.map(|key| key.public());
+            let encryption_key = decryption_key.map(|handle| self.ticket_device.key(handle)).transpose()?;
+            let encryption_key = encryption_key.map(|key| SigningKey::public_point(&key));
             let wish = TicketWish {
                 permissions: options.permissions.clone(),
                 validity_period: options.validity_period,
                 region: None,
                 encryption_key: encryption_key.as_ref(),
             };
-            let mut key = self.device.key(handle)?;
-            let signer = (&credential, &mut credential_key as &mut dyn chronoseal_v2x::crypto::SigningKey);
+            let mut key = self.ticket_device.key(handle)?;
+            let signer = (&credential, &mut credential_key as &mut dyn SigningKey);
             let pending = request_ticket(&wish, &mut key, signer, (aa.certificate, ea), now(), &mut rng()?)?;
             let answer = self.http.post(aa.url, pending.message())?;
             let certificate = pending.ticket(&answer, now())?;
             self.keep("at", &certificate, Meta { signing_key: handle, decryption_key })
         })();
-        self.or_discard(granted, &handles)
+        Self::or_discard(&self.ticket_device, granted, &handles)
     }
 
     /// The credential in use, and its key.
     ///
     /// # Errors
     /// [`ServiceError::File`] if there is none.
-    pub fn credential(&self) -> Result<(SignerCertificate, DeviceKey), ServiceError> {
+    pub fn credential(&self) -> Result<(SignerCertificate, HsmKey), ServiceError> {
         let current = self.directory.join("ec/current");
         let id = String::from_utf8_lossy(&files::read(&current)?).trim().to_owned();
         let path = self.directory.join("ec").join(format!("{id}.oer"));
@@ -200,12 +213,12 @@ impl Client {
     }
 
     fn or_discard(
-        &self,
+        device: &KeyDevice,
         result: Result<HashedId8, ServiceError>,
         handles: &[KeyHandle],
     ) -> Result<HashedId8, ServiceError> {
         if result.is_err() {
-            handles.iter().for_each(|handle| self.device.discard(*handle));
+            handles.iter().for_each(|handle| device.discard(*handle));
         }
         result
     }

@@ -1,6 +1,6 @@
 //! What stations get.
 
-use chronoseal_v2x::crypto::{Curve, SigningKey as _};
+use chronoseal_v2x::crypto::{Curve, SigningKey};
 use chronoseal_v2x::pki::{ListKind, Permissions, PkiError, Role, check_issued_by, read_trust_list};
 use chronoseal_v2x::types::{Duration, ValidityPeriod};
 use chronoseal_v2x_service::pki::{CTL_TYPE, HttpClient, Meta, ServiceError, TicketOptions, now};
@@ -17,7 +17,7 @@ fn a_station_enrols_renews_and_gets_tickets() {
     assert_ne!(first, second);
     let (credential, key) = car.client.credential().unwrap();
     assert_eq!(credential.id(), second);
-    assert_eq!(key.curve(), Curve::BrainpoolP256r1);
+    assert_eq!(SigningKey::curve(&key), Curve::BrainpoolP256r1);
 
     let options = TicketOptions { with_encryption_key: true, ..TicketOptions::default() };
     for _ in 0..3 {

@@ -1,14 +1,17 @@
 //! Stations and authorities over HTTP, a module per behaviour.
-#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+//!
+//! A test whose peer or device is not installed says so and passes; `CHRONOSEAL_REQUIRE_LIVE=1` makes that a failure.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are not marked as tests")]
 
 mod bad_authorities;
+mod devices;
 mod exchanges;
 mod faults;
 mod interop;
 mod postgres_server;
 mod stores;
 
-use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::crypto::{Curve, PublicPoint, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{Permissions, Role, Station};
 use chronoseal_v2x::types::HashedId8;
@@ -16,6 +19,12 @@ use chronoseal_v2x_service::pki::{Client, Endpoint, KeyDevice, Server, ServerOpt
 use chronoseal_v2x_service::store::Store;
 
 const ID: &[u8] = &[0xc0, 0xff, 0xee];
+
+/// Says why a test did nothing, or fails where that is not allowed.
+fn skip(reason: &str) {
+    println!("skipped: {reason}");
+    assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "skipped: {reason}");
+}
 
 /// A PKI with its folder.
 struct Pki {
@@ -50,7 +59,11 @@ impl Pki {
     }
 
     fn register(&self, car: &Car, permissions: Permissions) {
-        let canonical_key = car.client.canonical_key(Curve::NistP256).unwrap().public();
+        let canonical_key = car.client.canonical_key(Curve::NistP256).unwrap();
+        self.register_key(SigningKey::public_point(&canonical_key), permissions);
+    }
+
+    fn register_key(&self, canonical_key: PublicPoint, permissions: Permissions) {
         let station = Station { canonical_id: ID.to_vec(), canonical_key, permissions, is_revoked: false };
         self.server.store().lock().unwrap().register(&station).unwrap();
     }
@@ -90,6 +103,12 @@ impl Car {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let device = KeyDevice::software(folder.path()).unwrap();
+        Self { client: Client::new(folder.path(), device), folder }
+    }
+
+    /// One whose keys are elsewhere.
+    fn with_device(device: KeyDevice) -> Self {
+        let folder = tempfile::tempdir().unwrap();
         Self { client: Client::new(folder.path(), device), folder }
     }
 
