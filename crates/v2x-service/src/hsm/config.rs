@@ -42,6 +42,9 @@ pub enum BackEnd {
         /// Variables the module reads, as `SOFTHSM2_CONF`; a worker gets them.
         #[serde(default)]
         environment: BTreeMap<String, String>,
+        /// How many signatures of a batch the token is given at once.
+        #[serde(default = "default_sessions_max")]
+        sessions_max: usize,
     },
     /// [`TpmHsm`].
     Tpm {
@@ -53,6 +56,10 @@ pub enum BackEnd {
     },
     /// [`RtlHsm`]; it knows no PIN.
     Rtl(RtlConfig),
+}
+
+const fn default_sessions_max() -> usize {
+    4
 }
 
 impl BackEnd {
@@ -70,10 +77,11 @@ impl BackEnd {
                 Ok(Box::new(hsm))
             }
             // What the module reads from the environment is set already: by the daemon for its worker, or by the user.
-            Self::Pkcs11 { module, token, predefined, environment: _ } => {
+            Self::Pkcs11 { module, token, predefined, environment: _, sessions_max } => {
                 let (module, token) = (module.clone(), token.clone());
                 let predefined = predefined.map(|(first, last)| first..=last);
-                let mut hsm = Pkcs11Hsm::open(&Pkcs11Config { module, token, predefined }, pin)?;
+                let mut hsm =
+                    Pkcs11Hsm::open(&Pkcs11Config { module, token, predefined, sessions_max: *sessions_max }, pin)?;
                 hsm.provision(Curve::NistP256)?;
                 Ok(Box::new(hsm))
             }

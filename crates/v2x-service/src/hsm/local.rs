@@ -32,7 +32,7 @@ pub fn softhsm(folder: &Path, pin: &str) -> Result<BackEnd, HsmError> {
         return Err(HsmError::NoDevice(format!("softhsm2-util: {}", String::from_utf8_lossy(&made.stderr).trim())));
     }
     let environment = BTreeMap::from([("SOFTHSM2_CONF".into(), configuration.display().to_string())]);
-    Ok(BackEnd::Pkcs11 { module, token: TOKEN.into(), predefined: None, environment })
+    Ok(BackEnd::Pkcs11 { module, token: TOKEN.into(), predefined: None, environment, sessions_max: 4 })
 }
 
 /// A software TPM that keeps its state in `folder`.

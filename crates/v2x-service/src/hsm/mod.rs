@@ -101,6 +101,14 @@ pub trait Hsm: Send {
     /// [`HsmError::NotFound`], [`HsmError::WrongKind`], or [`HsmError::InvalidArgument`] for a digest of another length.
     fn sign_digest(&mut self, key: KeyHandle, digest: &[u8]) -> Result<EcdsaSignature, HsmError>;
 
+    /// Signs several digests by one key, in their order. Devices that can do so work on several at a time.
+    ///
+    /// # Errors
+    /// As [`Hsm::sign_digest`]; then none of them is signed as far as the caller can tell.
+    fn sign_batch(&mut self, key: KeyHandle, digests: &[&[u8]]) -> Result<Vec<EcdsaSignature>, HsmError> {
+        digests.iter().map(|digest| self.sign_digest(key, digest)).collect()
+    }
+
     /// Whether `signature` over `digest` is of the private key of `public`.
     ///
     /// # Errors

@@ -111,6 +111,7 @@ fn wrong_pin_token_and_module_are_told_apart() {
         token: "vehicle".into(),
         predefined: None,
         environment: BTreeMap::new(),
+        sessions_max: 1,
     };
     let refused = Remote::start(WORKER.into(), no_module, String::from(PIN).into()).err();
     assert!(matches!(refused, Some(HsmError::NoDevice(_))), "{refused:?}");
@@ -180,6 +181,26 @@ fn another_program_finds_the_key_by_its_handle_and_cannot_read_it() {
     assert!(hsm.verify(&public, &digest, &signature).unwrap());
     let listed = token.opensc(&["--list-objects", "--type", "privkey", "--id", &id]).unwrap();
     assert!(listed.contains("enrolment") && listed.contains("never extractable"), "{listed}");
+}
+
+#[test]
+fn a_batch_over_several_sessions_comes_back_in_order() {
+    let Some(token) = Token::new() else { return };
+    let mut hsm = token.open();
+    // A volatile key is of one session, and every other may use it.
+    let key = hsm.create_pair(Curve::NistP256, Persistence::Volatile, "ephemeral").unwrap();
+    let public = hsm.export_public(key).unwrap();
+    for len in [0, 1, 3, 4, 5, 300] {
+        let digests: Vec<[u8; 32]> = (0..len).map(|at: usize| [at.to_le_bytes()[0]; 32]).collect();
+        let borrowed: Vec<&[u8]> = digests.iter().map(|digest| &digest[..]).collect();
+        let signatures = hsm.sign_batch(key, &borrowed).unwrap();
+        assert_eq!(signatures.len(), len);
+        for (digest, signature) in digests.iter().zip(&signatures) {
+            assert!(hsm.verify(&public, digest, signature).unwrap(), "{len}");
+        }
+    }
+    let refused = hsm.sign_batch(key, &[&[1; 32], &[1; 31]]);
+    assert!(matches!(refused, Err(HsmError::InvalidArgument(_))), "{refused:?}");
 }
 
 #[test]

@@ -46,6 +46,8 @@ pub struct Pkcs11Config {
     pub token: String,
     /// Handles that belong to predefined keys.
     pub predefined: Option<RangeInclusive<u32>>,
+    /// Most sessions at a time, at least 1: how many signatures of a batch the token is given at once.
+    pub sessions_max: usize,
 }
 
 /// One session on one token.
@@ -55,6 +57,9 @@ pub struct Pkcs11Hsm {
     slot: Slot,
     /// Owns the volatile keys: they end with it.
     session: Session,
+    /// More sessions, for batches: a token works on one operation a session.
+    pool: Vec<Session>,
+    sessions_max: usize,
     pin: Zeroizing<String>,
     keys: BTreeMap<KeyHandle, Key>,
     predefined: Option<RangeInclusive<u32>>,
@@ -85,7 +90,8 @@ impl Pkcs11Hsm {
         let session = log_in(&context, slot, &pin)?;
         let capabilities = look_around(&context, slot, &session, config)?;
         let (keys, predefined) = (BTreeMap::new(), config.predefined.clone());
-        let mut hsm = Self { capabilities, context, slot, session, pin, keys, predefined };
+        let (pool, sessions_max) = (Vec::new(), config.sessions_max);
+        let mut hsm = Self { capabilities, context, slot, session, pool, sessions_max, pin, keys, predefined };
         hsm.read_token()?;
         Ok(hsm)
     }
@@ -178,6 +184,17 @@ impl Pkcs11Hsm {
         let (kind, label) = (KeyKind::Pair(curve), label.to_owned());
         self.keys.insert(handle, Key { kind, persistence, label, secret, public: Some((public, point)) });
         Ok(())
+    }
+
+    /// Opens sessions for a batch of this length; a token that has no more of them has no more.
+    fn fill_pool(&mut self, batch_len: usize) {
+        let wanted = self.sessions_max.min(batch_len).saturating_sub(1);
+        while self.pool.len() < wanted {
+            match log_in(&self.context, self.slot, &self.pin) {
+                Ok(session) => self.pool.push(session),
+                Err(_) => return,
+            }
+        }
     }
 
     fn draw(&self, persistence: Persistence) -> Result<KeyHandle, HsmError> {
@@ -319,9 +336,39 @@ impl Hsm for Pkcs11Hsm {
         let (curve, secret) = self.pair(key, Operation::Sign)?;
         check_digest(curve, digest)?;
         let bytes = self.call("sign", |session| session.sign(&Mechanism::Ecdsa, secret, digest))?;
-        let halves = bytes.split_at_checked(curve.coordinate_len());
-        let signature = halves.and_then(|(r, s)| curve::signature(curve, r, s));
-        signature.ok_or_else(|| HsmError::Protocol(format!("a signature of {} bytes", bytes.len())))
+        signature_of(curve, &bytes)
+    }
+
+    fn sign_batch(&mut self, key: KeyHandle, digests: &[&[u8]]) -> Result<Vec<EcdsaSignature>, HsmError> {
+        let (curve, secret) = self.pair(key, Operation::Sign)?;
+        for digest in digests {
+            check_digest(curve, digest)?;
+        }
+        self.fill_pool(digests.len());
+        let share = digests.len().div_ceil(1 + self.pool.len()).max(1);
+        let sign = |session: &mut Session, digests: &[&[u8]]| -> Vec<_> {
+            digests.iter().map(|digest| session.sign(&Mechanism::Ecdsa, secret, digest)).collect()
+        };
+        let mut shares = digests.chunks(share);
+        let own = shares.next().unwrap_or_default();
+        let signed = std::thread::scope(|scope| {
+            let others: Vec<_> = self
+                .pool
+                .iter_mut()
+                .zip(shares)
+                .map(|(session, share)| scope.spawn(move || sign(session, share)))
+                .collect();
+            let mut signed = sign(&mut self.session, own);
+            for other in others {
+                // A thread that only calls the module panics only if memory has run out.
+                signed.extend(other.join().unwrap_or_default());
+            }
+            signed
+        });
+        if signed.len() != digests.len() {
+            return Err(HsmError::Protocol("part of a batch was not signed".into()));
+        }
+        signed.into_iter().map(|bytes| signature_of(curve, &self.call("sign", |_| bytes)?)).collect()
     }
 
     fn verify(&mut self, public: &PublicPoint, digest: &[u8], signature: &EcdsaSignature) -> Result<bool, HsmError> {
@@ -394,11 +441,19 @@ impl Hsm for Pkcs11Hsm {
         let session = log_in(&self.context, self.slot, &self.pin)?;
         // The old session ends here and its objects, the volatile keys, with it.
         self.session = session;
+        self.pool.clear();
         self.keys.clear();
         self.read_token()?;
         let (kept, lost) = before.into_iter().partition(|handle| self.keys.contains_key(handle));
         Ok(Recovery { kept, lost })
     }
+}
+
+/// r and s, one after the other.
+fn signature_of(curve: Curve, bytes: &[u8]) -> Result<EcdsaSignature, HsmError> {
+    let halves = bytes.split_at_checked(curve.coordinate_len());
+    let signature = halves.and_then(|(r, s)| curve::signature(curve, r, s));
+    signature.ok_or_else(|| HsmError::Protocol(format!("a signature of {} bytes", bytes.len())))
 }
 
 fn load(module: &Path) -> Result<Pkcs11, HsmError> {

@@ -21,6 +21,9 @@ use crate::hsm::{
 /// A worker that has not answered for this long is taken for dead. Smart cards need seconds for a key.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Most digests in one request.
+const BATCH_LEN_MAX: usize = 256;
+
 /// A back end in a worker process.
 pub struct Remote {
     program: PathBuf,
@@ -191,6 +194,21 @@ impl Hsm for Remote {
             return Err(unexpected());
         };
         signature.signature()
+    }
+
+    fn sign_batch(&mut self, key: KeyHandle, digests: &[&[u8]]) -> Result<Vec<EcdsaSignature>, HsmError> {
+        let mut signatures = Vec::with_capacity(digests.len());
+        // A message has a greatest length, and a worker a greatest time to answer.
+        for some in digests.chunks(BATCH_LEN_MAX) {
+            let digests = some.iter().map(|digest| digest.to_vec()).collect();
+            let Answer::Points(points) = self.ask(&Request::SignBatch { key, digests })? else {
+                return Err(unexpected());
+            };
+            for point in &points {
+                signatures.push(point.signature()?);
+            }
+        }
+        if signatures.len() == digests.len() { Ok(signatures) } else { Err(unexpected()) }
     }
 
     fn verify(&mut self, public: &PublicPoint, digest: &[u8], signature: &EcdsaSignature) -> Result<bool, HsmError> {

@@ -46,6 +46,10 @@ fn answer(opened: &mut Option<Box<dyn Hsm>>, request: Request) -> Result<Answer,
             Answer::Done
         }
         Request::Sign { key, digest } => Answer::Point(Point::of_signature(&hsm.sign_digest(key, &digest)?)),
+        Request::SignBatch { key, digests } => {
+            let digests: Vec<&[u8]> = digests.iter().map(Vec::as_slice).collect();
+            Answer::Points(hsm.sign_batch(key, &digests)?.iter().map(Point::of_signature).collect())
+        }
         Request::Verify { public, digest, signature } => {
             Answer::Holds(hsm.verify(&public.public()?, &digest, &signature.signature()?)?)
         }
