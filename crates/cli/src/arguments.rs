@@ -44,6 +44,10 @@ pub(crate) enum Command {
     Scenario(Scenario),
     /// Measure what authentication costs on this processor
     Bench(Bench),
+    /// Look at V2X certificates, messages, trust lists and captures
+    V2x(crate::commands::v2x::V2x),
+    /// Serve a V2X station's security services
+    Vss(crate::commands::vss::Vss),
     /// Run authorities for V2X stations, or be a station at those of any vendor
     Pki(crate::commands::pki::Pki),
     /// Say what this host can do

@@ -52,6 +52,8 @@ fn main() -> ExitCode {
         Command::Scenario(options) => commands::scenario::run(options, &printer),
         Command::Schema => commands::schema::run(&printer),
         Command::Study(options) => commands::study::run(options, &printer),
+        Command::V2x(options) => commands::v2x::run(options, &printer),
+        Command::Vss(options) => commands::vss::run(options, &printer),
     };
     match result {
         Ok(Status::Held) => ExitCode::SUCCESS,

@@ -10,3 +10,5 @@ pub(crate) mod run;
 pub(crate) mod scenario;
 pub(crate) mod schema;
 pub(crate) mod study;
+pub(crate) mod v2x;
+pub(crate) mod vss;

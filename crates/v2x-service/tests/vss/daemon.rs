@@ -17,7 +17,7 @@ struct Daemon {
     socket: PathBuf,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    _world: World,
+    world: World,
 }
 
 impl Daemon {
@@ -30,7 +30,7 @@ impl Daemon {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         let thread = Some(std::thread::spawn(move || server.run(None, &flag).unwrap()));
-        Self { socket, stop, thread, _world: world }
+        Self { socket, stop, thread, world }
     }
 
     fn connect(&self) -> Client {
@@ -171,4 +171,38 @@ fn refuses_what_is_no_request_and_serves_on() {
     wrong.stream.write_all(&[0, 0, 0, 6, 9, 1, 0, 0, 0, 1]).unwrap();
     assert_eq!(wrong.receive().0, 2);
     assert!(client.sign(b"x").is_ok());
+}
+
+/// What a command printed, if it is on this host.
+fn run(command: &mut std::process::Command) -> Option<String> {
+    match command.output() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            println!("skipped: {} is missing", command.get_program().display());
+            None
+        }
+        Err(error) => panic!("{error}"),
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+            Some(text)
+        }
+    }
+}
+
+#[test]
+fn the_clients_in_c_and_python_are_served() {
+    let daemon = Daemon::start(3);
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/vss");
+    let program = daemon.world.path("client");
+    let mut compiler = std::process::Command::new("cc");
+    compiler.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program).arg(examples.join("client.c"));
+    if run(&mut compiler).is_some() {
+        let text = run(std::process::Command::new(&program).arg(&daemon.socket)).unwrap();
+        assert!(text.contains("accepted") && text.contains("signature        passed"), "{text}");
+    }
+    let mut python = std::process::Command::new("python3");
+    if let Some(text) = run(python.arg(examples.join("client.py")).arg(&daemon.socket)) {
+        assert!(text.contains("is asked for station id"), "{text}");
+        assert!(text.contains("20 messages signed and verified, 1 change of pseudonym"), "{text}");
+    }
 }

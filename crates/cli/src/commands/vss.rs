@@ -1,0 +1,65 @@
+//! `chronoseal vss`
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use chronoseal_v2x_service::vss::{Server, Vss as Station, VssConfig, now};
+use clap::{Args, Subcommand};
+
+use crate::printer::Printer;
+use crate::{Status, Trouble};
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal vss serve vss.toml --socket /run/vss        serve the nine services until Ctrl-C
+  chronoseal vss show vss.toml                           which certificates and keys there are
+
+The protocol of the socket: docs/reference/vss-protocol.md; a C header and clients in C and Python: examples/vss/.
+Every entry of the configuration file: docs/reference/vss-configuration.md.")]
+pub(crate) struct Vss {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Serve a station's security services over a local socket
+    Serve {
+        /// Configuration file, TOML
+        config: PathBuf,
+        /// Path of the socket; only this user may connect
+        #[arg(long, value_name = "PATH")]
+        socket: PathBuf,
+    },
+    /// Say which certificates a station has, and what is wrong with them
+    Show {
+        /// Configuration file, TOML
+        config: PathBuf,
+    },
+}
+
+pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
+    match &options.action {
+        Action::Serve { config, socket } => {
+            let (station, warnings) = Station::open(&VssConfig::read(config)?, now())?;
+            warnings.0.iter().for_each(|warning| printer.note(&format!("warning: {warning}")));
+            let stop = chronoseal_testbed::interrupt::flag();
+            let server = Server::bind(socket, station)?;
+            printer.hint(&format!("serving at {}; Ctrl-C ends it", socket.display()));
+            server.run(None, stop)?;
+            debug_assert!(stop.load(Ordering::Relaxed));
+            Ok(Status::Held)
+        }
+        Action::Show { config } => {
+            let (station, warnings) = Station::open(&VssConfig::read(config)?, now())?;
+            let current = station.certificate().map_or_else(|| "none".to_owned(), |id| id.to_string());
+            printer.data(&format!("pseudonym in use  {current}\nunused            {}", station.unused()));
+            warnings.0.iter().for_each(|warning| printer.note(&format!("warning: {warning}")));
+            if station.certificate().is_none() {
+                printer.hint("next: chronoseal pki authorize --help");
+            }
+            Ok(if warnings.0.is_empty() { Status::Held } else { Status::Failed })
+        }
+    }
+}
