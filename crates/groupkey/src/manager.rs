@@ -16,6 +16,32 @@ use crate::text::{self, Text};
 use crate::transport::{Inbox, Outbox, WrongPiece};
 use crate::tree::Tree;
 
+/// What members and the orchestrator show of their state alike.
+macro_rules! state_accessors {
+    () => {
+        /// Its address.
+        pub const fn address(&self) -> $crate::Address {
+            self.manager.own
+        }
+
+        /// The group key in use.
+        pub const fn group_key(&self) -> Option<&$crate::GroupKey> {
+            self.manager.key.as_ref()
+        }
+
+        /// The driver objects behind its crypto stack.
+        pub const fn crypto(&self) -> &$crate::crypto_stack::CryptoInterface<S> {
+            &self.manager.crypto
+        }
+
+        /// The last thing that went wrong.
+        pub const fn last_failure(&self) -> Option<$crate::Failure> {
+            self.manager.last_failure
+        }
+    };
+}
+pub(crate) use state_accessors;
+
 /// Exchanges a node can have open: one for each level of the deepest tree, and requests being verified.
 pub(crate) const SLOTS: usize = 16;
 const EVENTS_LEN: usize = 64;

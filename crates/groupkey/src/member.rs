@@ -3,12 +3,12 @@
 use chronoseal_core::{AbortReason, Command, DiscardReason, EventKind, HandleError, Input, LocalTime, Node, Output};
 use chronoseal_crypto::suite::{SIGNATURE_LEN, Suite};
 
-use crate::crypto_stack::{CryptoInterface, JobPriority, Owner, Request, Response};
+use crate::crypto_stack::{JobPriority, Owner, Request, Response};
 use crate::distribution::Incoming;
 use crate::frame_count::FRESHNESS_LEN;
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
 use crate::keys::Secret;
-use crate::manager::{GroupKey, Manager, NodeConfig, PendingRequest, Progress, sequence_of};
+use crate::manager::{Manager, NodeConfig, PendingRequest, Progress, sequence_of};
 use crate::profile::{Installation, Profile, Scheme};
 use crate::roster::{Roster, RosterError};
 use crate::settings::Candidates;
@@ -66,15 +66,7 @@ impl<S: Suite> Member<S> {
         }
     }
 
-    /// Its address.
-    pub const fn address(&self) -> Address {
-        self.manager.own
-    }
-
-    /// The group key in use.
-    pub const fn group_key(&self) -> Option<&GroupKey> {
-        self.manager.key.as_ref()
-    }
+    crate::manager::state_accessors!();
 
     /// The secret of a logical ECU it belongs to, from which [`Secret::traffic_key`] makes the subgroup's key.
     pub fn logical_secret(&self, address: Address) -> Option<&Secret> {
@@ -84,16 +76,6 @@ impl<S: Suite> Member<S> {
     /// The key of its private channel to the orchestrator; there is none in [`Scheme::WithoutOrchestrator`].
     pub fn channel_key(&self) -> Option<&chronoseal_crypto::symmetric::Key128> {
         self.manager.channel(self.manager.tree.pair_of(self.manager.own)?)
-    }
-
-    /// The driver objects behind its crypto stack.
-    pub const fn crypto(&self) -> &CryptoInterface<S> {
-        &self.manager.crypto
-    }
-
-    /// The last thing that went wrong.
-    pub const fn last_failure(&self) -> Option<Failure> {
-        self.manager.last_failure
     }
 
     /// The tree as it knows it.

@@ -38,7 +38,7 @@ pub use collector::{FRAMES_MAX, LENGTH_NS_MAX};
 pub use dbc::{DATABASE_LEN_MAX, Database, DatabaseError, DatabaseMessage, DatabaseSignal, is_database, read_dbc};
 pub use error::{Place, Problem, ReadError};
 pub use format::Format;
-pub use pcap::{is_can_capture, write_pcap};
+pub use pcap::{is_can_capture, pcapng_time_ns, write_pcap};
 pub use recording::{RecordedError, RecordedFrame, Recording, Warning};
 pub use statistics::{IdentifierStatistics, LoadError, LoadSample, WINDOWS_MAX, bus_load, identifiers};
 

@@ -7,11 +7,11 @@ use chronoseal_core::{AbortReason, Command, Duration, EventKind, HandleError, In
 use chronoseal_crypto::suite::{Signature, Suite};
 use chronoseal_crypto::symmetric::Key128;
 
-use crate::crypto_stack::{CryptoInterface, Owner, Response};
+use crate::crypto_stack::{Owner, Response};
 use crate::frame_count::frames_of;
 use crate::identifier::{Address, ExchangeId, Identifier, Step};
 use crate::keys::Secret;
-use crate::manager::{GroupKey, Manager, NodeConfig, Progress};
+use crate::manager::{Manager, NodeConfig, Progress};
 use crate::member::Member;
 use crate::profile::{OrchestrationSigning, SpareNode};
 use crate::roster::{Roster, RosterError};
@@ -236,15 +236,7 @@ impl<S: Suite> Orchestrator<S> {
         Ok(())
     }
 
-    /// Its address.
-    pub const fn address(&self) -> Address {
-        self.manager.own
-    }
-
-    /// The group key in use.
-    pub const fn group_key(&self) -> Option<&GroupKey> {
-        self.manager.key.as_ref()
-    }
+    crate::manager::state_accessors!();
 
     /// The secret of a logical ECU, if it followed the exchange it came of.
     pub fn logical_secret(&self, address: Address) -> Option<&Secret> {
@@ -254,16 +246,6 @@ impl<S: Suite> Orchestrator<S> {
     /// The key of its private channel to a member.
     pub fn channel_key(&self, member: Address) -> Option<&Key128> {
         self.manager.channel(self.manager.tree.pair_of(member)?)
-    }
-
-    /// The driver objects behind its crypto stack.
-    pub const fn crypto(&self) -> &CryptoInterface<S> {
-        &self.manager.crypto
-    }
-
-    /// The last thing that went wrong.
-    pub const fn last_failure(&self) -> Option<Failure> {
-        self.manager.last_failure
     }
 
     /// The tree as it is now.

@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-pub use read::is_can_capture;
+pub use read::{is_can_capture, pcapng_time_ns};
 pub(crate) use read::{read_pcap, read_pcapng};
 pub use write::write as write_pcap;
 

@@ -92,7 +92,7 @@ pub(crate) fn read_pcapng(bytes: &[u8], to: &mut Collector) -> Result<(), Proble
             Block::EnhancedPacket(packet) => match interfaces.get(packet.interface_id as usize) {
                 Some(Some((channel, resolution))) => {
                     // The library hands out the bare count of units as if they were nanoseconds.
-                    let at_ns = units_ns(packet.timestamp.as_nanos(), *resolution);
+                    let at_ns = pcapng_time_ns(packet.timestamp.as_nanos(), *resolution);
                     take(place, at_ns, *channel, &packet.data, to)?;
                 }
                 _ => to.leave_out(NOT_CAN, place),
@@ -108,8 +108,9 @@ pub(crate) fn read_pcapng(bytes: &[u8], to: &mut Collector) -> Result<(), Proble
     Ok(())
 }
 
-/// `units` of a pcapng time stamp [ns]; the resolution is a negative power of ten, or of two if its top bit is set.
-fn units_ns(units: u128, resolution: u8) -> u64 {
+/// `units` of a pcapng time stamp [ns] (pcapng, section 4.2, `if_tsresol`): the resolution is a negative power of ten, or
+/// of two if its top bit is set. Times that do not fit are the latest that does.
+pub fn pcapng_time_ns(units: u128, resolution: u8) -> u64 {
     let exponent = u32::from(resolution & 0x7f);
     let ns = if resolution & 0x80 != 0 {
         units.checked_mul(1_000_000_000).map(|units| units.checked_shr(exponent).unwrap_or(0))

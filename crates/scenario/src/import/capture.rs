@@ -281,7 +281,7 @@ fn read_pcapng(bytes: &[u8]) -> Result<Capture, String> {
                     // The library hands out the bare count of units as if they were nanoseconds.
                     let units = packet.timestamp.as_nanos();
                     let interface = interfaces_before + packet.interface_id as usize;
-                    let at_ns = to_ns(units, *resolution);
+                    let at_ns = chronoseal_recordings::pcapng_time_ns(units, *resolution);
                     capture.packet(at_ns, interface, u64::from(packet.original_len), &packet.data);
                 }
                 _ => capture.skipped += 1,
@@ -295,17 +295,4 @@ fn read_pcapng(bytes: &[u8]) -> Result<Capture, String> {
         }
     }
     Ok(capture)
-}
-
-/// `units` of a pcapng time stamp [ns]; the resolution is a negative power of ten, or of two if its top bit is set.
-fn to_ns(units: u128, resolution: u8) -> u64 {
-    let exponent = u32::from(resolution & 0x7f);
-    let ns = if resolution & 0x80 != 0 {
-        units.checked_mul(1_000_000_000).map(|units| units.checked_shr(exponent).unwrap_or(0))
-    } else if exponent <= 9 {
-        units.checked_mul(10u128.pow(9 - exponent))
-    } else {
-        Some(10u128.checked_pow(exponent - 9).map_or(0, |divisor| units / divisor))
-    };
-    ns.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(u64::MAX)
 }

@@ -100,6 +100,30 @@ pub struct CanFrame {
     data: [u8; FD_DATA_LEN_MAX],
 }
 
+/// What the header of a frame says, for an owned one and a view of one alike.
+macro_rules! header_accessors {
+    () => {
+        /// What it is about.
+        #[inline]
+        pub const fn id(&self) -> CanId {
+            self.id
+        }
+
+        /// What kind it is.
+        #[inline]
+        pub const fn kind(&self) -> FrameKind {
+            self.kind
+        }
+
+        /// Its data length code as on the wire.
+        #[inline]
+        pub const fn dlc(&self) -> Dlc {
+            self.dlc
+        }
+    };
+}
+pub(super) use header_accessors;
+
 impl CanFrame {
     /// A classical data frame.
     ///
@@ -140,23 +164,7 @@ impl CanFrame {
         Self { id, kind, dlc, data }
     }
 
-    /// What it is about.
-    #[inline]
-    pub const fn id(&self) -> CanId {
-        self.id
-    }
-
-    /// What kind it is.
-    #[inline]
-    pub const fn kind(&self) -> FrameKind {
-        self.kind
-    }
-
-    /// Its data length code as on the wire.
-    #[inline]
-    pub const fn dlc(&self) -> Dlc {
-        self.dlc
-    }
+    header_accessors!();
 
     /// Its data; none in a remote frame.
     #[inline]

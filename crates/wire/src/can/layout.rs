@@ -12,7 +12,7 @@
 
 use chronoseal_core::DiscardReason;
 
-use super::frame::{CanFrame, Dlc, FD_DATA_LEN_MAX, FrameKind, data_len};
+use super::frame::{CanFrame, Dlc, FD_DATA_LEN_MAX, FrameKind, data_len, header_accessors};
 use super::id::{CanId, EXTENDED_ID_MAX, ExtendedId, StandardId};
 use crate::field;
 
@@ -125,23 +125,7 @@ impl<'a> CanFrameView<'a> {
         Ok(Self { id, kind, dlc, data })
     }
 
-    /// What it is about.
-    #[inline]
-    pub const fn id(&self) -> CanId {
-        self.id
-    }
-
-    /// What kind it is.
-    #[inline]
-    pub const fn kind(&self) -> FrameKind {
-        self.kind
-    }
-
-    /// Its data length code as on the wire.
-    #[inline]
-    pub const fn dlc(&self) -> Dlc {
-        self.dlc
-    }
+    header_accessors!();
 
     /// Its data; none in a remote frame.
     #[inline]
