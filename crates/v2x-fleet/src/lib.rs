@@ -23,9 +23,11 @@
 //! ```
 
 pub mod eavesdropper;
+mod envelope;
 pub mod generation;
 pub mod policy;
 pub mod road;
 pub mod security;
 pub mod simulation;
+pub mod station;
 pub mod tickets;

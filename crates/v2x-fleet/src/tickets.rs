@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
+use chronoseal_core::random::{self, Purpose};
 use chronoseal_v2x::certificate::{CertificateError, Issuer, issue};
 use chronoseal_v2x::crypto::{Curve, SoftwareKey};
 use chronoseal_v2x::message::{SignerCertificate, SignerForm, sign};
@@ -21,7 +21,7 @@ use crate::security::{SecureRequest, Security, SecurityError};
 ///
 /// One verifier stands for all receivers: it knows every ticket that was sent whole before.
 pub struct Tickets {
-    rng: ChaCha8Rng,
+    seed: u64,
     curve: Curve,
     root: CertificateBuf,
     authority: CertificateBuf,
@@ -64,7 +64,7 @@ impl Tickets {
         let mut verifier = Verifier::new(config);
         verifier.trust_mut().insert_root(&root.view()).map_err(|error| SecurityError(error.to_string()))?;
         verifier.trust_mut().insert_authority(&authority.view()).map_err(|error| SecurityError(error.to_string()))?;
-        Ok(Self { rng, curve, root, authority, authority_key, since, tickets: BTreeMap::new(), verifier })
+        Ok(Self { seed, curve, root, authority, authority_key, since, tickets: BTreeMap::new(), verifier })
     }
 
     /// The root's certificate.
@@ -89,8 +89,9 @@ impl Tickets {
         (verdict, payload)
     }
 
-    fn issue_ticket(&mut self) -> Result<(SignerCertificate, SoftwareKey), CertificateError> {
-        let key = SoftwareKey::generate(self.curve, &mut self.rng);
+    fn issue_ticket(&mut self, pseudonym: u32) -> Result<(SignerCertificate, SoftwareKey), CertificateError> {
+        let mut rng = random::stream(self.seed, Purpose::Key, TICKET_STREAM + 1 + u64::from(pseudonym));
+        let key = SoftwareKey::generate(self.curve, &mut rng);
         let validity = ValidityPeriod { start: self.since, duration: Duration::Hours(168) };
         let mut tbs = ToBeSignedCertificate::new(CertificateId::None, validity, indicator(&key));
         tbs.app_permissions = Some(vec![
@@ -102,7 +103,8 @@ impl Tickets {
     }
 }
 
-/// Keys of a fleet have a stream of their own.
+/// Keys of root and authority have this stream, those of tickets the ones behind it: whoever has the seed, in whatever
+/// process, makes the same.
 const TICKET_STREAM: u64 = 1 << 32;
 const HOUR_US: u64 = 3_600_000_000;
 /// More than a run takes up; a verifier that forgot one would refuse what is signed under its digest.
@@ -111,7 +113,7 @@ const TICKETS_MAX: usize = 100_000;
 impl Security for Tickets {
     fn secure(&mut self, request: &SecureRequest<'_>, out: &mut Vec<u8>) -> Result<(), SecurityError> {
         if !self.tickets.contains_key(&request.pseudonym) {
-            let ticket = self.issue_ticket().map_err(refused)?;
+            let ticket = self.issue_ticket(request.pseudonym).map_err(refused)?;
             self.tickets.insert(request.pseudonym, ticket);
         }
         let Some((certificate, key)) = self.tickets.get_mut(&request.pseudonym) else {

@@ -24,11 +24,10 @@ use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medi
 use chronoseal_media::radio::{
     AccessCategory, Position, RadioChannel, RadioConfig, StationConfig, StationStatistics, psdu_len,
 };
-use chronoseal_wire::ethernet;
-use chronoseal_wire::its::geonetworking::{BasicHeader, NextHeader, Packet};
-use chronoseal_wire::its::{Cam, ETHERTYPE_GEONETWORKING};
+use chronoseal_wire::its::{BTP_PORT_CAM, Cam};
 
 use crate::eavesdropper::{Heard, Observation, Score, Tracker};
+use crate::envelope::{Opened, open};
 use crate::generation;
 use crate::policy::Decision;
 use crate::road::{Dimensions, State};
@@ -378,7 +377,7 @@ impl<'a> Fleet<'a> {
         let sent = self.frames.label(frame).serial.and_then(|serial| self.sent.get_mut(&serial));
         let Some(sent) = sent else { return };
         self.outcome.checks += u64::from(self.security.is_some());
-        sent.says = open(self.frames.bytes(frame), self.config.tai_us(now), self.security.as_deref_mut());
+        sent.says = cam_in(self.frames.bytes(frame), self.config.tai_us(now), self.security.as_deref_mut());
     }
 
     /// The eavesdropper takes down what a frame says, once.
@@ -414,19 +413,11 @@ impl<'a> Fleet<'a> {
 }
 
 /// The CAM within a frame, if it is good.
-fn open(frame: &[u8], now_us: u64, security: Option<&mut (dyn Security + '_)>) -> Option<Cam> {
-    let frame = ethernet::Frame::new_checked(frame).ok()?;
-    if frame.type_or_length().raw() != ETHERTYPE_GEONETWORKING {
-        return None;
+fn cam_in(frame: &[u8], now_us: u64, security: Option<&mut (dyn Security + '_)>) -> Option<Cam> {
+    match open(frame, now_us, security) {
+        Opened::Message(BTP_PORT_CAM, message) => Cam::parse(message).ok(),
+        _ => None,
     }
-    let payload = frame.payload();
-    let rest = payload.get(BasicHeader::LEN..)?;
-    let packet = match (BasicHeader::parse(payload).ok()?.next, security) {
-        (NextHeader::Common, _) => rest,
-        (NextHeader::Secured, Some(security)) => security.open(rest, now_us).ok()?,
-        (NextHeader::Secured, None) => return None,
-    };
-    Cam::parse(Packet::parse(packet).ok()?.message).ok()
 }
 
 /// Messages remembered: more than can be on the air or wait in queues.

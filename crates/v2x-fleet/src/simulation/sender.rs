@@ -2,17 +2,14 @@
 
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::{Duration, SimTime};
-use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
-use chronoseal_wire::its::geonetworking::{BasicHeader, GnAddress, LongPosition, NextHeader, Packet};
-use chronoseal_wire::its::{
-    BTP_PORT_CAM, Cam, ETHERTYPE_GEONETWORKING, LowFrequency, PathHistory, PathPoint, ReferencePosition,
-};
+use chronoseal_wire::its::{Cam, LowFrequency, PathHistory, PathPoint, ReferencePosition};
 
 use super::config::{FleetConfig, FleetError};
+use crate::envelope::{Envelope, SealError};
 use crate::generation::{Due, Generation};
 use crate::policy::Changer;
 use crate::road::{Dimensions, State};
-use crate::security::{SecureRequest, Security};
+use crate::security::Security;
 
 /// A frame ready to send.
 pub(super) struct Message {
@@ -115,43 +112,26 @@ impl Sender {
             cam.low_frequency = Some(LowFrequency { path_history, ..LowFrequency::default() });
         }
         self.remember(now, config, latitude, longitude);
-        let refused = |reason: String| FleetError::Message { vehicle: self.name.clone(), reason };
         let mut message = [0; Cam::LEN_MAX];
-        let len = cam.emit(&mut message).map_err(|error| refused(error.to_string()))?;
-        let mac = self.mac();
-        let source = LongPosition {
-            address: GnAddress::passenger_car(mac.0),
-            timestamp_ms: now_ms as u32,
+        let len = cam
+            .emit(&mut message)
+            .map_err(|error| FleetError::Message { vehicle: self.name.clone(), reason: error.to_string() })?;
+        let with_certificate = security.is_some() && self.certificate_is_due(now, config.certificate_interval);
+        let envelope = Envelope {
+            pseudonym: self.pseudonym,
+            now_us,
+            with_certificate,
             latitude,
             longitude,
-            is_accurate: true,
-            speed_cm_s: speed_cm_s as i16,
+            speed_cm_s,
             heading,
+            broadcast: None,
+            message: &message[..len],
         };
-        let packet = Packet::single_hop(source, BTP_PORT_CAM, &message[..len]);
-        let mut inner = vec![0; packet.len()];
-        packet.emit(&mut inner).map_err(|error| refused(error.to_string()))?;
-
-        let mut bytes = vec![0; HEADER_LEN + BasicHeader::LEN];
-        let type_or_length = TypeOrLength::EtherType(ETHERTYPE_GEONETWORKING);
-        Header { destination: MacAddress::BROADCAST, source: mac, type_or_length }.emit(&mut bytes);
-        let next = if security.is_some() { NextHeader::Secured } else { NextHeader::Common };
-        BasicHeader::new(next, 1).emit(&mut bytes[HEADER_LEN..]);
-        let with_certificate = security.is_some() && self.certificate_is_due(now, config.certificate_interval);
-        match security {
-            Some(security) => {
-                let pseudonym = self.pseudonym;
-                let request = SecureRequest {
-                    pseudonym,
-                    generation_time_us: now_us,
-                    with_certificate,
-                    event: None,
-                    packet: &inner,
-                };
-                security.secure(&request, &mut bytes)?;
-            }
-            None => bytes.extend_from_slice(&inner),
-        }
+        let bytes = envelope.seal(security).map_err(|error| match error {
+            SealError::Packet(error) => FleetError::Message { vehicle: self.name.clone(), reason: error.to_string() },
+            SealError::Security(error) => FleetError::Security(error),
+        })?;
         if let Some(changer) = &mut self.changer {
             changer.count_message();
         }
@@ -164,12 +144,6 @@ impl Sender {
             self.certificate_at = Some(now);
         }
         is_due
-    }
-
-    /// A locally administered address that is as new as the pseudonym.
-    fn mac(&self) -> MacAddress {
-        let [a, b, c, d] = self.pseudonym.to_be_bytes();
-        MacAddress([2, 0, a, b, c, d])
     }
 
     /// A draw of the normal distribution (G. E. P. Box and M. E. Muller, Ann. Math. Stat. 29 (1958) 610-611).

@@ -1,0 +1,127 @@
+//! From a message to a frame: BTP, GeoNetworking, signature, Ethernet.
+
+use chronoseal_wire::ethernet::{self, HEADER_LEN, Header, MacAddress, TypeOrLength};
+use chronoseal_wire::its::geonetworking::{
+    Area, BasicHeader, ExtendedHeader, GnAddress, LongPosition, NextHeader, Packet, PacketError,
+};
+use chronoseal_wire::its::{BTP_PORT_CAM, BTP_PORT_DENM, ETHERTYPE_GEONETWORKING};
+
+use crate::security::{SecureRequest, Security, SecurityError};
+
+/// What goes around a message. With an area it is a DENM's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope<'a> {
+    pub(crate) pseudonym: u32,
+    /// TAI since 2004-01-01 [us].
+    pub(crate) now_us: u64,
+    pub(crate) with_certificate: bool,
+    /// Where the sender is [0.1 microdegree].
+    pub(crate) latitude: i32,
+    pub(crate) longitude: i32,
+    pub(crate) speed_cm_s: u16,
+    /// [0.1 degree]
+    pub(crate) heading: u16,
+    /// Number of a GeoBroadcast and whom it is for.
+    pub(crate) broadcast: Option<(u16, Area)>,
+    pub(crate) message: &'a [u8],
+}
+
+/// Why a message could not be sent.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(crate) enum SealError {
+    #[error(transparent)]
+    Packet(#[from] PacketError),
+    #[error(transparent)]
+    Security(#[from] SecurityError),
+}
+
+/// Hops a DENM may make.
+const DENM_HOPS: u8 = 5;
+/// Traffic class of DENMs; a CAM's is 2.
+const DENM_TRAFFIC_CLASS: u8 = 1;
+
+impl Envelope<'_> {
+    /// The whole frame, unsecured without `security`.
+    pub(crate) fn seal(&self, security: Option<&mut (dyn Security + '_)>) -> Result<Vec<u8>, SealError> {
+        let mac = self.mac();
+        let source = LongPosition {
+            address: GnAddress::passenger_car(mac.0),
+            timestamp_ms: (self.now_us / 1000) as u32,
+            latitude: self.latitude,
+            longitude: self.longitude,
+            is_accurate: true,
+            speed_cm_s: self.speed_cm_s.min(16_383) as i16,
+            heading: self.heading,
+        };
+        let packet = match self.broadcast {
+            None => Packet::single_hop(source, BTP_PORT_CAM, self.message),
+            Some((sequence, area)) => Packet {
+                traffic_class: DENM_TRAFFIC_CLASS,
+                maximum_hop_limit: DENM_HOPS,
+                extended: ExtendedHeader::GeoBroadcast { sequence, source, area },
+                ..Packet::single_hop(source, BTP_PORT_DENM, self.message)
+            },
+        };
+        let mut inner = vec![0; packet.len()];
+        packet.emit(&mut inner)?;
+
+        let mut bytes = vec![0; HEADER_LEN + BasicHeader::LEN];
+        let type_or_length = TypeOrLength::EtherType(ETHERTYPE_GEONETWORKING);
+        Header { destination: MacAddress::BROADCAST, source: mac, type_or_length }.emit(&mut bytes);
+        let next = if security.is_some() { NextHeader::Secured } else { NextHeader::Common };
+        BasicHeader::new(next, packet.maximum_hop_limit).emit(&mut bytes[HEADER_LEN..]);
+        match security {
+            Some(security) => {
+                let request = SecureRequest {
+                    pseudonym: self.pseudonym,
+                    generation_time_us: self.now_us,
+                    with_certificate: self.with_certificate,
+                    event: self.broadcast.map(|(_, area)| (area.latitude, area.longitude)),
+                    packet: &inner,
+                };
+                security.secure(&request, &mut bytes)?;
+            }
+            None => bytes.extend_from_slice(&inner),
+        }
+        Ok(bytes)
+    }
+
+    /// A locally administered address that is as new as the pseudonym.
+    fn mac(&self) -> MacAddress {
+        let [a, b, c, d] = self.pseudonym.to_be_bytes();
+        MacAddress([2, 0, a, b, c, d])
+    }
+}
+
+/// What is in a frame that can be trusted.
+pub(crate) enum Opened<'a> {
+    /// BTP port and message.
+    Message(u16, &'a [u8]),
+    /// Not GeoNetworking, or not as its headers say.
+    Malformed,
+    /// Not secured as asked, or refused.
+    Refused,
+}
+
+/// Opens a frame; without `security`, one that is not secured.
+pub(crate) fn open<'a>(frame: &'a [u8], now_us: u64, security: Option<&mut (dyn Security + '_)>) -> Opened<'a> {
+    let Ok(header) = ethernet::Frame::new_checked(frame) else { return Opened::Malformed };
+    if header.type_or_length().raw() != ETHERTYPE_GEONETWORKING {
+        return Opened::Malformed;
+    }
+    let payload = &frame[HEADER_LEN..];
+    let Ok(basic) = BasicHeader::parse(payload) else { return Opened::Malformed };
+    let rest = &payload[BasicHeader::LEN..];
+    let packet = match (basic.next, security) {
+        (NextHeader::Common, None) => rest,
+        (NextHeader::Secured, Some(security)) => match security.open(rest, now_us) {
+            Ok(packet) => packet,
+            Err(_) => return Opened::Refused,
+        },
+        (NextHeader::Common, Some(_)) | (NextHeader::Secured, None) => return Opened::Refused,
+    };
+    match Packet::parse(packet) {
+        Ok(packet) => Opened::Message(packet.destination_port, packet.message),
+        Err(_) => Opened::Malformed,
+    }
+}
