@@ -3,9 +3,8 @@
 use chronoseal_core::Operation;
 use chronoseal_crypto::suite::{FourQ, Suite};
 use chronoseal_crypto::symmetric::{Aes128Ctr, BlockMac, CmacAes128};
-use chronoseal_groupkey::frame_count::exchanges;
-use chronoseal_groupkey::{Profile, Transport};
-use chronoseal_groupkey::{Scheme, frame_count::frames_of_group};
+use chronoseal_groupkey::frame_count::{exchanges, frames_of_group};
+use chronoseal_groupkey::{Profile, Scheme, Transport};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Series, SeriesKind, Table};
 use chronoseal_runner::SuiteCostTable;
 

@@ -112,7 +112,7 @@ impl Participant {
                 self.compute(join);
                 self.agenda.push(Action::Installed(1));
             }
-            (COMMIT, 2..) if removal.is_some_and(|(_, len)| self.is_whole(step, 1, len)) => {
+            (COMMIT, number) if number > REMOVED && removal.is_some_and(|(_, len)| self.is_whole(step, 1, len)) => {
                 self.compute(process);
                 self.agenda.push(Action::Installed(2));
             }

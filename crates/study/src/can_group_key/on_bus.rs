@@ -88,8 +88,6 @@ pub(super) struct Watched {
     /// When each node had the key of each epoch.
     pub(super) installed: BTreeMap<u64, BTreeMap<NodeId, SimTime>>,
     pub(super) refused: u64,
-    /// What all processors computed [us].
-    pub(super) computed: Duration,
 }
 
 impl Watched {
@@ -115,10 +113,6 @@ impl Observer for Watched {
         let phase = usize::from(at >= SimTime::ZERO + REMOVAL_AT);
         self.frames[phase] += 1;
         self.bytes[phase] += CanFrameView::new_checked(frame.bytes).map_or(0, |view| view.data().len() as u64);
-    }
-
-    fn work(&mut self, _: SimTime, _: NodeId, _: &Work, cost: Duration) {
-        self.computed += cost;
     }
 }
 
