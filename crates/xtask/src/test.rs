@@ -26,6 +26,12 @@ const TSHARK: &[&str] = &[
     "--test", "tshark", "--test", "integration", "--", "--ignored", "tshark",
 ];
 
+/// The second vendor's authorities and station, foreign code that ours are tested against.
+#[rustfmt::skip]
+const SECOND_VENDOR: &[&str] = &[
+    "mvn", "--quiet", "--batch-mode", "--file", "adapters/bc-pki/pom.xml", "package",
+];
+
 pub(crate) fn run(root: &Path) -> TaskResult {
     let mutations = std::env::var("FUZZ_MUTATIONS").unwrap_or_else(|_| MUTATIONS.into());
     let mut failed = Vec::new();
@@ -37,6 +43,16 @@ pub(crate) fn run(root: &Path) -> TaskResult {
             failed.push(name.to_owned());
         }
     };
+    // What tests of the workspace run as programs.
+    if process::output(root, &["mvn", "--version"]).is_ok() {
+        step("the second vendor's programs");
+        part("second vendor", process::run(root, SECOND_VENDOR));
+    } else {
+        eprintln!("== skipped: the second vendor's authorities; Maven is not installed");
+    }
+    if rtl::is_possible(root) {
+        part("rtl build", rtl::build(root).map(drop));
+    }
     step("tests of every crate");
     part("tests of every crate", process::run(root, WORKSPACE));
     if process::output(root, &["tshark", "--version"]).is_ok() {

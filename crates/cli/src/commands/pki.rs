@@ -1,6 +1,6 @@
 //! `chronoseal pki`: authorities of TS 102 941, and a station at those of any vendor.
 
-use std::net::{IpAddr, SocketAddr};
+use core::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 

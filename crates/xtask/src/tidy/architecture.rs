@@ -37,6 +37,12 @@ const PLACES: &[Place] = &[
     Place { name: "groupkey", uses: &["core", "wire", "crypto", "frameauth"], touches: &[] },
     Place { name: "media", uses: &["core", "wire"], touches: &[] },
     Place { name: "recordings", uses: &["core", "wire"], touches: &[] },
+    Place { name: "v2x", uses: &[], touches: &[] },
+    Place { name: "v2x-fleet", uses: &["core", "media", "v2x", "wire"], touches: &[] },
+    // What a vehicle and its authorities need of a host.
+    Place { name: "v2x-service", uses: &["v2x"], touches: &[Files, Sockets, Clocks, Threads, Programs] },
+    // A receiver, measured.
+    Place { name: "v2x-load", uses: &["ecdsa-lanes", "v2x"], touches: &[Clocks] },
     Place { name: "nodes", uses: &["core", "wire", "crypto", "frameauth", "groupkey", "media"], touches: &[] },
     Place { name: "scenario", uses: PROTOCOLS, touches: &[] },
     Place { name: "analysis", uses: WITH_SCENARIO, touches: &[] },
@@ -74,15 +80,16 @@ const WITH_DRIVERS: &[&str] = &[
 const WITH_REPORT: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
     "catalog", "results", "sim", "testbed", "report", "runner",
+    "ecdsa-lanes", "v2x", "v2x-fleet", "v2x-load", "v2x-service",
 ];
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
-    "catalog", "results", "sim", "testbed", "report", "runner", "study",
+    "catalog", "results", "sim", "testbed", "report", "runner", "study", "v2x", "v2x-service",
 ];
 
 /// What tests may use besides: a simulated figure is held against its bound.
-const TESTS_USE: &[(&str, &[&str])] = &[("sim", &["analysis"]), ("testbed", &["analysis"])];
+const TESTS_USE: &[(&str, &[&str])] = &[("sim", &["analysis"]), ("testbed", &["analysis", "v2x", "v2x-fleet"])];
 
 /// Words in a source line that give away what it touches.
 const MARKS: &[(&str, Touch)] = &[
