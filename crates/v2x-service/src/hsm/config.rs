@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::worker::Remote;
-use super::{Curve, Hsm, HsmError, Pkcs11Config, Pkcs11Hsm, RtlConfig, RtlHsm, SoftwareHsm, TpmEndpoint, TpmHsm};
+use super::{
+    Curve, Hsm, HsmError, Pkcs11Config, Pkcs11Hsm, RtlConfig, RtlHsm, SoftwareHsm, TpmEndpoint, TpmHsm, local,
+};
 
 /// A back end and what it takes to find it. The PIN is never part of it.
 ///
@@ -58,6 +60,10 @@ pub enum BackEnd {
     Rtl(RtlConfig),
 }
 
+fn is_set(name: &str, value: &str) -> bool {
+    std::env::var(name).is_ok_and(|set| set == value)
+}
+
 const fn default_sessions_max() -> usize {
     4
 }
@@ -76,8 +82,12 @@ impl BackEnd {
                 }
                 Ok(Box::new(hsm))
             }
-            // What the module reads from the environment is set already: by the daemon for its worker, or by the user.
-            Self::Pkcs11 { module, token, predefined, environment: _, sessions_max } => {
+            Self::Pkcs11 { module, token, predefined, environment, sessions_max } => {
+                // A worker was started with it; this process cannot change its own while it may have threads.
+                if let Some((name, value)) = environment.iter().find(|(name, value)| !is_set(name, value)) {
+                    let what = format!("{name} has to be {value} before this process starts, or opened apart");
+                    return Err(HsmError::InvalidArgument(what));
+                }
                 let (module, token) = (module.clone(), token.clone());
                 let predefined = predefined.map(|(first, last)| first..=last);
                 let mut hsm =
@@ -96,6 +106,17 @@ impl BackEnd {
                 hsm.provision()?;
                 Ok(Box::new(hsm))
             }
+        }
+    }
+
+    /// Opens the device [apart](BackEnd::open_apart) if the worker program is at hand, else in this process.
+    ///
+    /// # Errors
+    /// As [`BackEnd::open_apart`].
+    pub fn open_anywhere(&self, pin: &str) -> Result<Box<dyn Hsm>, HsmError> {
+        match local::worker() {
+            Ok(program) => self.open_apart(program, pin),
+            Err(_) => self.open(pin),
         }
     }
 

@@ -4,23 +4,45 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chronoseal_v2x::crypto::{AgreementKey, KeyError, SigningKey};
 
-use super::{Curve, EcdsaSignature, Hsm, HsmError, KeyHandle, PublicPoint, SharedX};
+use super::{Curve, EcdsaSignature, Hsm, HsmError, KeyHandle, PublicPoint, Recovery, SharedX};
 
 /// A back end several keys of it are used from.
 #[derive(Clone)]
-pub struct SharedHsm(Arc<Mutex<Box<dyn Hsm>>>);
+pub struct SharedHsm {
+    hsm: Arc<Mutex<Box<dyn Hsm>>>,
+    recoveries: Arc<Mutex<Vec<Recovery>>>,
+}
 
 impl SharedHsm {
     /// Takes the back end over.
     #[must_use]
     pub fn new(hsm: Box<dyn Hsm>) -> Self {
-        Self(Arc::new(Mutex::new(hsm)))
+        Self { hsm: Arc::new(Mutex::new(hsm)), recoveries: Arc::default() }
     }
 
     /// The back end, for as long as nobody else may use it.
     pub fn lock(&self) -> MutexGuard<'_, Box<dyn Hsm>> {
         // A back end has no state of its own that a panic elsewhere could have left half changed.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hsm.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What became of the keys each time a [`HsmKey`] found the device lost and brought it back, since the last call of
+    /// this.
+    pub fn take_recoveries(&self) -> Vec<Recovery> {
+        std::mem::take(&mut self.recoveries.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Works with the device; if it turns out to be lost, brings it back once and tries again.
+    fn with<T>(&self, mut work: impl FnMut(&mut dyn Hsm) -> Result<T, HsmError>) -> Result<T, HsmError> {
+        let mut hsm = self.lock();
+        match work(&mut **hsm) {
+            Err(HsmError::DeviceLost { .. }) => {
+                let recovery = hsm.recover()?;
+                self.recoveries.lock().unwrap_or_else(PoisonError::into_inner).push(recovery);
+                work(&mut **hsm)
+            }
+            done => done,
+        }
     }
 
     /// One of its pairs.
@@ -34,6 +56,9 @@ impl SharedHsm {
 }
 
 /// A pair in a back end, which signs and agrees for `chronoseal-v2x`.
+///
+/// When the device was lost it is brought back and the call made again: a persistent key goes on, a volatile one is
+/// [not found](HsmError::NotFound), and [`SharedHsm::take_recoveries`] tells of it.
 ///
 /// ```
 /// use chronoseal_v2x::crypto::{SigningKey, VerifyingKey};
@@ -70,8 +95,11 @@ impl HsmKey {
         self.last_error.as_ref()
     }
 
-    fn use_key<T>(&mut self, work: impl FnOnce(&mut dyn Hsm, KeyHandle) -> Result<T, HsmError>) -> Result<T, KeyError> {
-        let result = work(&mut **self.hsm.lock(), self.handle);
+    fn use_key<T>(
+        &mut self,
+        mut work: impl FnMut(&mut dyn Hsm, KeyHandle) -> Result<T, HsmError>,
+    ) -> Result<T, KeyError> {
+        let result = self.hsm.with(|hsm| work(hsm, self.handle));
         result.map_err(|error| {
             let text = error.to_string();
             self.last_error = Some(error);

@@ -8,9 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use chronoseal_v2x::crypto::SigningKey as _;
 use chronoseal_v2x_service::hsm::conformance::{self, Outcome};
 use chronoseal_v2x_service::hsm::worker::Remote;
-use chronoseal_v2x_service::hsm::{BackEnd, Curve, EcdsaSignature, Hsm, HsmError, KeyHandle, Persistence, local};
+use chronoseal_v2x_service::hsm::{
+    BackEnd, Curve, EcdsaSignature, Hsm, HsmError, KeyHandle, Persistence, SharedHsm, local,
+};
 use tempfile::TempDir;
 
 use crate::{WORKER, signal, skip};
@@ -158,6 +161,32 @@ fn loop_until_lost(hsm: &mut Remote, key: KeyHandle, signed: &AtomicUsize) -> Hs
         signed.fetch_add(1, Ordering::SeqCst);
     }
     panic!("nobody killed it")
+}
+
+#[test]
+fn a_key_of_the_message_path_goes_on_when_the_worker_was_killed() {
+    let Some(token) = Token::new() else { return };
+    let remote = token.open();
+    let worker = remote.worker_id().unwrap();
+    let hsm = SharedHsm::new(Box::new(remote));
+    let create = |persistence| hsm.lock().create_pair(Curve::NistP256, persistence, "k").unwrap();
+    let (kept, lost) = (create(Persistence::Persistent), create(Persistence::Volatile));
+    let (mut persistent, mut volatile) = (hsm.key(kept).unwrap(), hsm.key(lost).unwrap());
+    signal(worker, "KILL");
+    assert!(persistent.sign_digest(&[1; 32]).is_ok());
+    let recoveries = hsm.take_recoveries();
+    assert!(recoveries.len() == 1 && recoveries[0].kept.contains(&kept), "{recoveries:?}");
+    assert_eq!(recoveries[0].lost, [lost]);
+    assert!(volatile.sign_digest(&[1; 32]).is_err());
+    assert_eq!(volatile.last_error(), Some(&HsmError::NotFound(lost)));
+    assert!(hsm.take_recoveries().is_empty());
+}
+
+#[test]
+fn what_the_module_reads_from_the_environment_is_not_left_out_in_silence() {
+    let Some(token) = Token::new() else { return };
+    let refused = token.back_end("vehicle").open(PIN).err();
+    assert!(matches!(&refused, Some(HsmError::InvalidArgument(what)) if what.contains("SOFTHSM2_CONF")), "{refused:?}");
 }
 
 #[test]
