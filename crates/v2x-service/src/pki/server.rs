@@ -72,8 +72,10 @@ impl ServerOptions {
 /// A PKI that serves until it is dropped.
 #[derive(Debug)]
 pub struct Server {
-    state: Arc<State>,
+    // First, so that what the handlers share ends here and not in one of their threads: a connection to PostgreSQL cannot
+    // be closed in there.
     http: service::Running,
+    state: Arc<State>,
 }
 
 /// What the handlers share. No lock is held while another authority is asked, so that two such servers cannot wait for
@@ -134,7 +136,7 @@ impl Server {
         });
         state.sign_lists()?;
         let http = listener.serve(Arc::clone(&state))?;
-        Ok(Self { state, http })
+        Ok(Self { http, state })
     }
 
     /// Where it is, without a path.

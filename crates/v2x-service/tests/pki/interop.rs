@@ -157,10 +157,8 @@ fn our_client_at_bouncy_castle() {
         assert!(matches!(error, ServiceError::Pki(PkiError::AuthorizationRefused(_))), "{error}");
         assert!(error.to_string().ends_with("its-aa-deniedpermissions"), "{error}");
         // A station it does not know.
-        let stranger = Client::new(
-            car.folder.path().join("stranger"),
-            chronoseal_v2x_service::pki::KeyDevice::software(car.folder.path().join("stranger").as_path()).unwrap(),
-        );
+        let folder = car.folder.path().join("stranger");
+        let stranger = Client::new(&folder, KeyDevice::software(&folder).unwrap());
         stranger.canonical_key(Curve::NistP256).unwrap();
         let error = stranger.enrol(b"x", Endpoint { certificate: &ea, url: &ea_url }, own_curve).unwrap_err();
         assert!(error.to_string().ends_with("unknownits"), "{error}");
