@@ -142,3 +142,32 @@ impl BackEnd {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<BackEnd, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_kind_is_read_with_its_defaults() {
+        let software = parse(r#"{ "kind": "software", "folder": "keys", "predefined": [1, 8] }"#);
+        assert_eq!(software, Ok(BackEnd::Software { folder: "keys".into(), predefined: Some((1, 8)) }));
+        let tpm = parse(r#"{ "kind": "tpm", "endpoint": { "device": "/dev/tpmrm0" } }"#);
+        let endpoint = TpmEndpoint::Device("/dev/tpmrm0".into());
+        assert_eq!(tpm, Ok(BackEnd::Tpm { endpoint, predefined: None }));
+        let rtl = parse(r#"{ "kind": "rtl", "engine": "p256_engine", "link": "usb-full" }"#);
+        assert!(matches!(rtl, Ok(BackEnd::Rtl(RtlConfig { clock_hz: 100_000_000, flash: None, .. }))), "{rtl:?}");
+        let pkcs11 = parse(r#"{ "kind": "pkcs11", "module": "m.so", "token": "t" }"#);
+        assert!(matches!(pkcs11, Ok(BackEnd::Pkcs11 { sessions_max: 4, .. })), "{pkcs11:?}");
+    }
+
+    #[test]
+    fn unknown_kinds_and_keys_are_refused() {
+        assert!(parse(r#"{ "kind": "smartcard" }"#).unwrap_err().contains("pkcs11"));
+        assert!(parse(r#"{ "kind": "software", "folder": "keys", "pin": "1234" }"#).unwrap_err().contains("pin"));
+        assert!(parse(r#"{ "kind": "rtl", "engine": "e", "clock": 5 }"#).unwrap_err().contains("clock"));
+    }
+}
