@@ -120,7 +120,7 @@ impl Vss {
     /// [`VssError`]: the configuration, a wrong PIN, a corrupt state, a full disk.
     pub fn open(config: &VssConfig, now: Time64) -> Result<(Self, Warnings), VssError> {
         let pin = super::read_pin(&config.pin_file)?;
-        let hsm = SharedHsm::new(config.hsm.open(&pin)?);
+        let hsm = SharedHsm::new(config.hsm.open_anywhere(&pin)?);
         Self::open_with(config, hsm, now)
     }
 
