@@ -107,6 +107,26 @@ fn wrong_pins_are_refused_and_then_lock_the_key() {
 }
 
 #[test]
+fn a_full_tpm_is_named_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut hsm) = open(&folder) else { return };
+    let mut made = Vec::new();
+    let full = loop {
+        match hsm.create_pair(Curve::NistP256, Persistence::Persistent, "k") {
+            Ok(key) => made.push(key),
+            Err(error) => break error,
+        }
+        assert!(made.len() < 2000, "it never filled");
+    };
+    println!("full after {} keys: {full}", made.len());
+    assert!(matches!(full, HsmError::DeviceFull(_)), "{full}");
+    assert_eq!(hsm.list().unwrap().len(), made.len() + 2);
+    assert!(hsm.sign_digest(made[0], &[1; 32]).is_ok());
+    hsm.delete(made[0]).unwrap();
+    assert!(hsm.create_pair(Curve::NistP256, Persistence::Persistent, "k").is_ok());
+}
+
+#[test]
 fn enrolment_key_in_the_tpm_and_ticket_keys_in_software_work_together() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut tpm) = open(&folder) else { return };

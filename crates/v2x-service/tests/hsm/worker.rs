@@ -1,5 +1,7 @@
 //! The process around a back end, whatever the back end.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use chronoseal_v2x_service::hsm::software::PinCost;
@@ -38,6 +40,39 @@ fn a_killed_worker_is_reported_with_the_fate_of_every_key() {
     assert_eq!((recovery.kept, recovery.lost), (known, vec![lost]));
     assert_eq!(hsm.export_public(kept).unwrap(), public);
     assert_eq!(hsm.export_public(lost).err(), Some(HsmError::NotFound(lost)));
+}
+
+#[test]
+fn killed_while_it_writes_keys_it_loses_none_it_has_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut hsm = start(&folder, PATIENT);
+    let mut named = Vec::new();
+    for round in 0..5 {
+        let worker = hsm.worker_id().unwrap();
+        let count = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while count.load(Ordering::SeqCst) < 3 {
+                    thread::yield_now();
+                }
+                // Somewhere in the next key, each round elsewhere.
+                thread::sleep(Duration::from_micros(700 * round));
+                signal(worker, "KILL");
+            });
+            while let Ok(key) = hsm.create_pair(Curve::NistP256, Persistence::Persistent, "k") {
+                named.push(key);
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        let recovery = hsm.recover().unwrap();
+        assert_eq!(recovery.lost, [], "round {round}");
+    }
+    println!("{} keys named in five rounds", named.len());
+    let listed: Vec<_> = hsm.list().unwrap().iter().map(|key| key.handle).collect();
+    assert!(named.iter().all(|key| listed.contains(key)));
+    // At most one a round was written and not named any more.
+    assert!(listed.len() <= named.len() + 2 + 5, "{} of {}", listed.len(), named.len());
+    assert!(hsm.sign_digest(*named.last().unwrap(), &[1; 32]).is_ok());
 }
 
 #[test]
