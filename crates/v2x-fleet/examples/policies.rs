@@ -9,7 +9,7 @@ use chronoseal_v2x_fleet::road::highway::Highway;
 use chronoseal_v2x_fleet::simulation::{FleetConfig, run};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let road = Highway { length_m: 4_000.0, duration: Duration::from_s(240), ..Highway::default() };
+    let road = Highway { length_m: 3_000.0, duration: Duration::from_s(180), ..Highway::default() };
     let trips = road.drive()?;
     println!(
         "{:16} {:>5} {:>7} {:>8} {:>8} {:>9} {:>8} {:>9} {:>8}",
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     for tells_dimensions in [false, true] {
         println!("sizes {}", if tells_dimensions { "told" } else { "not told" });
-        for policy in Policy::presets(&[[3_000.0, 0.0, 200.0]]) {
+        for policy in Policy::presets(&[[1_500.0, 0.0, 200.0]]) {
             let name = policy.name;
             let mut config = FleetConfig::new(trips.clone(), policy);
             config.tells_dimensions = tells_dimensions;
