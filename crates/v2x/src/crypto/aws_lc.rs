@@ -48,7 +48,7 @@ pub(super) fn sign_p256(secret: &NonZeroScalar, digest: &[u8]) -> Result<EcdsaSi
         let point = PrivateKey::from_private_key(&ECDH_P256, &nonce[..]).map_err(|_| device(()))?;
         let point = point.compute_public_key().map_err(|_| device(()))?;
         let r = Scalar::reduce(&U256::from_be_slice(&point.as_ref()[1..33]));
-        let s = *Invert::invert(&**k) * (z + r * **secret);
+        let s = *Invert::invert(&*k) * (z + r * **secret);
         // [FIPS 186-5 §6.4.1] Neither is zero but for one nonce in 2^256.
         if let Ok(signature) = p256::ecdsa::Signature::from_scalars(FieldBytes::from(r), FieldBytes::from(s)) {
             return EcdsaSignature::from_octets(Curve::NistP256, &signature.to_bytes());
