@@ -154,7 +154,7 @@ fn the_tpm_of_another_program_sees_the_same_key() {
     let script = format!(
         "set -e; cd {0}; rm -f socket; export TPM2TOOLS_TCTI=\"swtpm:path={0}/socket\"; \
          swtpm socket --tpm2 --tpmstate dir={0} --server type=unixio,path={0}/socket --ctrl type=unixio,path={0}/socket.ctrl \
-         --flags not-need-init,startup-clear --daemon --pid file={0}/pid; trap 'kill $(cat {0}/pid)' EXIT; \
+         --flags not-need-init,startup-clear --daemon --pid file={0}/pid; trap 'p=$(cat {0}/pid); kill $p; while kill -0 $p 2>/dev/null; do sleep 0.01; done' EXIT; \
          tpm2_sign -c 0x{1:08x} -p {PIN} -g sha256 -s ecdsa -f plain -d -o signature digest; \
          tpm2_readpublic -c 0x{1:08x}",
         state.display(),
