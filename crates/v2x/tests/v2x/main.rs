@@ -9,6 +9,7 @@ mod implicit;
 mod issuing;
 mod lint;
 mod mutation;
+mod pki_exchanges;
 mod pki_messages;
 mod real_samples;
 mod signing;
