@@ -149,7 +149,7 @@ impl<'a> Fleet<'a> {
         config.check()?;
         let vehicles = config.trips.trips.len();
         let posts = config.posts.iter().copied();
-        let places = std::iter::repeat_n(NOWHERE, vehicles).chain(posts);
+        let places = (0..vehicles).map(nowhere).chain(posts);
         let stations = places.enumerate().map(|(index, position)| StationConfig { attachment: port(index), position });
         let mut radio = RadioConfig::new(stations.collect(), config.propagation);
         radio.rate = config.rate;
@@ -216,7 +216,7 @@ impl<'a> Fleet<'a> {
         let trips = &self.config.trips;
         let Some(state) = trips.trips[index].state_at(now, trips.step) else {
             self.vehicles[index].state = None;
-            self.channel.move_to(port(index), NOWHERE);
+            self.channel.move_to(port(index), nowhere(index));
             return Ok(());
         };
         self.vehicles[index].state = Some(state);
@@ -424,8 +424,11 @@ fn cam_in(frame: &[u8], now_us: u64, security: Option<&mut (dyn Security + '_)>)
 const SENT_MAX: usize = 100_000;
 /// vehicleLengthValue: 1022 is out of range, 1023 unavailable.
 const UNKNOWN_LENGTH: u16 = 1022;
-/// Out of everybody's reach: where a vehicle is that is not there.
-const NOWHERE: Position = Position { x_mm: 1 << 40, y_mm: 1 << 40 };
+/// Where a vehicle is that is not there: out of everybody's reach, of others that are not there too.
+fn nowhere(index: usize) -> Position {
+    let far_mm = 1 << 40;
+    Position { x_mm: far_mm * (1 + index as i64), y_mm: far_mm }
+}
 
 fn port(index: usize) -> Attachment {
     // The configuration's check holds stations below 2^16.

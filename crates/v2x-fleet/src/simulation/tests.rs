@@ -216,3 +216,13 @@ fn what_does_not_verify_is_refused_by_all() {
     assert!(outcome.reception.refused > 20 && outcome.reception.refused == outcome.reception.received);
     assert_eq!(outcome.heard, []);
 }
+
+#[test]
+fn who_is_not_there_hears_nothing() {
+    // Vehicles enter and leave all the time; nobody may be heard beyond the ends of the road.
+    let outcome = outcome(Preset::None.into(), |config| config.propagation = Propagation::Disc { range_mm: 100_000 });
+    let others = outcome.reception.received / outcome.radio.sent;
+    assert!(others < 30, "100 m of two lanes hold fewer: {others}");
+    let [a, b] = [nowhere(0), nowhere(1)].map(|place| place.x_mm);
+    assert!(b - a >= 1 << 40);
+}
