@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use chronoseal_v2x_service::vss::{Server, Vss as Station, VssConfig, now};
+use chronoseal_v2x_service::vss::{Server, Vss as Station, VssConfig, now, pseudonym_source};
 use clap::{Args, Subcommand};
 
 use crate::printer::Printer;
@@ -42,12 +42,17 @@ enum Action {
 pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
     match &options.action {
         Action::Serve { config, socket } => {
-            let (station, warnings) = Station::open(&VssConfig::read(config)?, now())?;
+            let config = VssConfig::read(config)?;
+            let (station, warnings) = Station::open(&config, now())?;
             warnings.0.iter().for_each(|warning| printer.note(&format!("warning: {warning}")));
+            let source = config.authority.as_ref();
+            let source = source
+                .map(|authority| pseudonym_source(&config.folder, authority, station.hsm().clone()))
+                .transpose()?;
             let stop = chronoseal_testbed::interrupt::flag();
             let server = Server::bind(socket, station)?;
             printer.hint(&format!("serving at {}; Ctrl-C ends it", socket.display()));
-            server.run(None, stop)?;
+            server.run(source, stop)?;
             debug_assert!(stop.load(Ordering::Relaxed));
             Ok(Status::Held)
         }

@@ -13,7 +13,8 @@ use crate::hsm::BackEnd;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VssConfig {
-    /// Folder of certificates, each with a `.meta` that names its keys, and of the state.
+    /// The station's folder, as `chronoseal pki` makes it: in `at` its tickets, each with a `.meta` that names its keys,
+    /// and the state.
     pub folder: PathBuf,
     /// Where private keys are.
     pub hsm: BackEnd,
@@ -25,6 +26,9 @@ pub struct VssConfig {
     /// Pseudonyms.
     #[serde(default)]
     pub pseudonyms: Pseudonyms,
+    /// Where more pseudonyms come from; none: from nowhere.
+    #[serde(default)]
+    pub authority: Option<Authority>,
     /// Verification on demand.
     #[serde(default)]
     pub verification: Verification,
@@ -70,6 +74,21 @@ impl Default for Pseudonyms {
             delete_used: pool.deletes_used,
         }
     }
+}
+
+/// Where more pseudonyms come from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Authority {
+    /// Address of the authorization authority.
+    pub url: String,
+    /// File of its certificate.
+    pub aa: PathBuf,
+    /// File of the certificate of the enrolment authority whose credential the station has.
+    pub ea: PathBuf,
+    /// What tickets are to allow, as `36:01ffff`.
+    #[serde(default)]
+    pub permissions: Vec<String>,
 }
 
 /// Verification on demand.
@@ -130,6 +149,7 @@ impl VssConfig {
         place(&mut config.pin_file);
         config.trust.roots.iter_mut().chain(&mut config.trust.authorities).for_each(place);
         config.logging.file.iter_mut().for_each(place);
+        config.authority.iter_mut().flat_map(|one| [&mut one.aa, &mut one.ea]).for_each(place);
         if let BackEnd::Software { folder, .. } = &mut config.hsm {
             *folder = base.join(&*folder);
         }

@@ -14,17 +14,19 @@
 //! | `registerRequestNetworkIdChange` | [`Vss::register_request_network_id_change`] |
 //! | `indicateNetworkIdChange` | [`Vss::indicate_network_id_change`] |
 
+mod authority;
 mod config;
 mod server;
 mod service;
 mod statistics;
 mod store;
 
-pub use config::{Logging, Pseudonyms, Trust, Verification, VssConfig};
+pub use authority::pseudonym_source;
+pub use config::{Authority, Logging, Pseudonyms, Trust, Verification, VssConfig};
 pub use server::{PROTOCOL_VERSION, PseudonymSource, Server, now};
 pub use service::{Notice, Verified, Vss, Warnings, summary};
 pub use statistics::{EventLog, Histogram, Statistics, memory_len};
-pub use store::{Folder, Found, Meta, Purpose, Stored};
+pub use store::{Folder, Found, Stored};
 
 use std::path::{Path, PathBuf};
 
@@ -97,6 +99,9 @@ pub enum VssError {
     /// A value that has no encoding.
     #[error(transparent)]
     Encode(#[from] EncodeError),
+    /// The authority, or the way there.
+    #[error(transparent)]
+    Authority(#[from] crate::pki::ServiceError),
     /// The operating system has no random bytes.
     #[error("no random bytes: {0}")]
     Random(String),

@@ -22,8 +22,9 @@ use rand_core::SeedableRng;
 use super::VssError;
 use super::config::VssConfig;
 use super::statistics::{EventLog, Statistics};
-use super::store::{Folder, Meta, Purpose, Stored};
+use super::store::{Folder, Stored};
 use crate::hsm::{HsmKey, KeyHandle, Persistence, SharedHsm};
+use crate::pki::Meta;
 
 /// Something the owner of a station has to know of.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,7 +40,7 @@ pub enum Notice {
     Changed(NetworkIds),
     /// A change did not take place.
     Abandoned(ChangeRefusal),
-    /// So many pseudonyms are to be requested; then [`Vss::add_certificate`], or [`Vss::asked_in_vain`].
+    /// So many pseudonyms are to be requested; then [`Vss::add_ticket`] or [`Vss::adopt_ticket`], or [`Vss::asked_in_vain`].
     RequestPseudonyms(usize),
 }
 
@@ -133,7 +134,7 @@ impl Vss {
         let policy = config.change_policy().map_err(refused)?;
         let demand = Demand::new(config.demand_policy().map_err(refused)?);
         let mut warnings = Warnings::default();
-        let (folder, found) = Folder::open(&config.folder)?;
+        let (folder, found) = Folder::open(&config.folder.join("at"))?;
         for (file, reason) in &found.damaged {
             warnings.0.push(format!("{} was set aside: {reason}", file.display()));
         }
@@ -144,13 +145,11 @@ impl Vss {
         let mut metas = BTreeMap::new();
         let mut tickets = Vec::new();
         for Stored { id, certificate, meta } in found.stored {
-            if !known.contains(&meta.signing()) {
-                warnings.0.push(format!("certificate {id} is of no use: its key {} is not in the HSM", meta.signing()));
+            if !known.contains(&meta.signing_key) {
+                warnings.0.push(format!("ticket {id} is of no use: its key {} is not in the HSM", meta.signing_key));
                 continue;
             }
-            if meta.purpose == Purpose::AuthorizationTicket {
-                tickets.push((certificate.clone(), meta.signing()));
-            }
+            tickets.push((certificate.clone(), meta.signing_key));
             metas.insert(id, (certificate, meta));
         }
         let station = Station::recover(config.pool(), policy, tickets, found.current, found.begun, now, &mut rng)?;
@@ -229,7 +228,7 @@ impl Vss {
         self.notices.pop_front()
     }
 
-    /// A pair in the HSM for a certificate that is about to be requested.
+    /// A pair in the HSM for a ticket that is about to be requested.
     ///
     /// # Errors
     /// Whatever the HSM says.
@@ -239,25 +238,33 @@ impl Vss {
         Ok(hsm.key(handle)?)
     }
 
-    /// Keeps a certificate that an authority has issued. A ticket may be used from now on.
+    /// Keeps a ticket that an authority has issued. It may be used from now on.
     ///
     /// # Errors
     /// [`VssError::Io`] if it cannot be written down; it is not used then.
-    pub fn add_certificate(
-        &mut self,
-        certificate: CertificateBuf,
-        meta: Meta,
-        now: Time64,
-    ) -> Result<HashedId8, VssError> {
+    pub fn add_ticket(&mut self, certificate: CertificateBuf, meta: Meta, now: Time64) -> Result<HashedId8, VssError> {
         let id = hashed_id8(&certificate.view())?;
-        self.folder.add(&Stored { id, certificate: certificate.clone(), meta: meta.clone() })?;
-        if meta.purpose == Purpose::AuthorizationTicket {
-            self.station.add_pseudonym(certificate.clone(), meta.signing(), now)?;
-        }
-        self.metas.insert(id, (certificate, meta));
-        self.note(now, &format!("certificate {id} added"));
-        self.settle(now)?;
+        let stored = Stored { id, certificate, meta };
+        self.folder.add(&stored)?;
+        self.take(stored, now)?;
         Ok(id)
+    }
+
+    /// Takes up a ticket that [`crate::pki::Client`] has put into the station's folder.
+    ///
+    /// # Errors
+    /// [`VssError::Corrupt`] if it is not there.
+    pub fn adopt_ticket(&mut self, id: HashedId8, now: Time64) -> Result<(), VssError> {
+        let stored = self.folder.read(id)?;
+        self.take(stored, now)
+    }
+
+    fn take(&mut self, stored: Stored, now: Time64) -> Result<(), VssError> {
+        let Stored { id, certificate, meta } = stored;
+        self.station.add_pseudonym(certificate.clone(), meta.signing_key, now)?;
+        self.metas.insert(id, (certificate, meta));
+        self.note(now, &format!("ticket {id} added"));
+        self.settle(now)
     }
 
     /// So many pseudonyms that were requested will not come.
@@ -379,7 +386,7 @@ impl Vss {
         let encrypted = data.encrypted_data().ok_or(VssError::NotEncrypted)?;
         let ours = encrypted.recipients.iter().find_map(|recipient| {
             let (certificate, meta) = self.metas.get(&recipient.recipient_id())?;
-            Some((recipient.recipient_id(), certificate, KeyHandle(meta.encryption_key?)))
+            Some((recipient.recipient_id(), certificate, meta.decryption_key?))
         });
         let (recipient_id, certificate, handle) = ours.ok_or(VssError::NotForUs)?;
         let p1 = *HashValue::sha256(&canonical_bytes(&certificate.view())?)
@@ -503,8 +510,8 @@ impl Vss {
 
     /// Ends a certificate's keys.
     fn delete_key(&mut self, now: Time64, signing: KeyHandle) {
-        let with = self.metas.extract_if(.., |_, (_, meta)| meta.signing() == signing);
-        let encryption: Vec<KeyHandle> = with.filter_map(|(_, (_, meta))| meta.encryption_key.map(KeyHandle)).collect();
+        let with = self.metas.extract_if(.., |_, (_, meta)| meta.signing_key == signing);
+        let encryption: Vec<KeyHandle> = with.filter_map(|(_, (_, meta))| meta.decryption_key).collect();
         for handle in [signing].into_iter().chain(encryption) {
             self.ring.keys.remove(&handle);
             let deleted = self.ring.hsm.lock().delete(handle);

@@ -1,7 +1,7 @@
-//! A station's certificates and state as files.
+//! A station's tickets and state as files.
 //!
-//! `HASHEDID8.oer` is a certificate, `HASHEDID8.meta` says which keys belong to it, `state.json` which pseudonym is in
-//! use and whether a change has begun. Each file is written whole beside its place, flushed to the disk, and moved
+//! `HASHEDID8.oer` is a ticket, `HASHEDID8.meta` says which keys belong to it ([`crate::pki::Meta`]), `state.json` which
+//! is in use and whether a change has begun. It is the folder that [`crate::pki::Client`] keeps tickets in. Each file is written whole beside its place, flushed to the disk, and moved
 //! there: after a crash there is the old one or the new one.
 
 use std::fs::{self, File};
@@ -13,35 +13,7 @@ use chronoseal_v2x::vss::PoolRecord;
 use serde::{Deserialize, Serialize};
 
 use super::VssError;
-use crate::hsm::KeyHandle;
-
-/// What a certificate is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Purpose {
-    /// An enrolment credential: the long-term certificate.
-    EnrolmentCredential,
-    /// An authorization ticket: a pseudonym.
-    AuthorizationTicket,
-}
-
-/// What is known of a certificate beside itself.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Meta {
-    /// What it is for.
-    pub purpose: Purpose,
-    /// Key of its signatures.
-    pub signing_key: u32,
-    /// Key that decrypts what is encrypted to it.
-    pub encryption_key: Option<u32>,
-}
-
-impl Meta {
-    /// Handle of the key of its signatures.
-    pub fn signing(&self) -> KeyHandle {
-        KeyHandle(self.signing_key)
-    }
-}
+use crate::pki::Meta;
 
 /// Which pseudonym is in use.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -50,7 +22,7 @@ struct State {
     begun: Option<String>,
 }
 
-/// A certificate with what is known of it.
+/// A ticket with what is known of it.
 #[derive(Clone, Debug)]
 pub struct Stored {
     /// Its identifier.
@@ -133,7 +105,16 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes a certificate and what is known of it; the certificate last, so that one that is there has its `.meta`.
+    /// Reads the ticket `id`, which somebody else has put there.
+    ///
+    /// # Errors
+    /// [`VssError::Corrupt`] if it is not there or not what it should be.
+    pub fn read(&self, id: HashedId8) -> Result<Stored, VssError> {
+        let file = self.path.join(format!("{id}.oer"));
+        read_pair(&file).map_err(|reason| VssError::Corrupt { file, reason })
+    }
+
+    /// Writes a ticket and what is known of it; the ticket last, so that one that is there has its `.meta`.
     ///
     /// # Errors
     /// [`VssError::Io`]; a full disk is one. Nothing that was there is lost by it.
@@ -143,7 +124,7 @@ impl Folder {
         self.replace(&format!("{}.oer", stored.id), stored.certificate.as_bytes())
     }
 
-    /// Removes a certificate and what is known of it.
+    /// Removes a ticket and what is known of it.
     ///
     /// # Errors
     /// [`VssError::Io`]; one that is not there is none.

@@ -29,7 +29,7 @@ fn agree(vss: &mut Vss) -> usize {
 }
 
 fn stored(world: &World, extension: &str) -> usize {
-    let names = std::fs::read_dir(world.path("station")).unwrap();
+    let names = std::fs::read_dir(world.path("station/at")).unwrap();
     names.filter(|name| name.as_ref().unwrap().path().extension().is_some_and(|one| one == extension)).count()
 }
 
@@ -90,7 +90,7 @@ fn a_crash_in_mid_change_leaves_one_identity() {
     assert!(warnings.0.is_empty());
     assert_eq!(vss.certificate(), Some(ids.certificate));
     assert_ne!(vss.certificate(), Some(old));
-    assert!(!world.path("station").join(format!("{old}.oer")).exists());
+    assert!(!world.path("station/at").join(format!("{old}.oer")).exists());
     assert_eq!(vss.poll_notice(), Some(Notice::Changed(ids)));
     assert!(vss.create_signature(now(), Psid::CAM, b"x", None).is_ok());
 }
@@ -102,7 +102,7 @@ fn frames_are_encrypted_and_decrypted_for_their_recipients_alone() {
     world.give_tickets(&mut vss, 1);
     other.give_tickets(&mut stranger, 1);
     let id = vss.certificate().unwrap();
-    let bytes = std::fs::read(world.path("station").join(format!("{id}.oer"))).unwrap();
+    let bytes = std::fs::read(world.path("station/at").join(format!("{id}.oer"))).unwrap();
     let certificate = CertificateBuf::new(bytes).unwrap();
     let frame = stranger.encrypt_sending_frame(b"toll: 3 EUR", &[certificate.view()]).unwrap();
     assert!(!frame.windows(4).any(|window| window == b"toll"));
@@ -169,7 +169,7 @@ fn damaged_files_are_set_aside_and_missing_keys_are_named() {
     world.give_tickets(&mut vss, 3);
     let current = vss.certificate().unwrap();
     drop(vss);
-    let others: Vec<_> = std::fs::read_dir(world.path("station"))
+    let others: Vec<_> = std::fs::read_dir(world.path("station/at"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
@@ -181,9 +181,9 @@ fn damaged_files_are_set_aside_and_missing_keys_are_named() {
     let (vss, warnings) = world.open();
     assert_eq!((warnings.0.len(), vss.unused()), (2, 0));
     assert!(warnings.0[0].contains("was set aside"), "{warnings:?}");
-    assert_eq!(std::fs::read_dir(world.path("station").join("damaged")).unwrap().count(), 4, "nothing is lost");
+    assert_eq!(std::fs::read_dir(world.path("station/at").join("damaged")).unwrap().count(), 4, "nothing is lost");
     drop(vss);
-    std::fs::write(world.path("station").join("state.json"), b"{").unwrap();
+    std::fs::write(world.path("station/at").join("state.json"), b"{").unwrap();
     let hsm = chronoseal_v2x_service::hsm::SoftwareHsm::open(&world.path("keys"), "4711").unwrap();
     let hsm = chronoseal_v2x_service::hsm::SharedHsm::new(Box::new(hsm));
     let Err(error) = Vss::open_with(&world.config, hsm, now()) else { panic!("a corrupt state") };
@@ -200,11 +200,11 @@ fn a_disk_that_takes_nothing_keeps_the_pseudonym() {
     while vss.poll_notice().is_some() {}
     let before = vss.certificate();
     // A folder where the new state should be written: what a full disk does to it.
-    std::fs::create_dir(world.path("station").join("state.json.new")).unwrap();
+    std::fs::create_dir(world.path("station/at").join("state.json.new")).unwrap();
     assert!(matches!(vss.change_pseudonym(now()), Err(VssError::Io { .. })));
     assert_eq!(vss.certificate(), before);
     drop(vss);
-    std::fs::remove_dir(world.path("station").join("state.json.new")).unwrap();
+    std::fs::remove_dir(world.path("station/at").join("state.json.new")).unwrap();
     let (mut vss, warnings) = world.open();
     assert_eq!((vss.certificate(), warnings.0.len()), (before, 0));
     assert!(vss.create_signature(now(), Psid::CAM, b"x", None).is_ok());

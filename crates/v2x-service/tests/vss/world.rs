@@ -6,9 +6,8 @@ use chronoseal_v2x::certificate::{Issuer, issue};
 use chronoseal_v2x::crypto::{Curve, SoftwareKey};
 use chronoseal_v2x::types::*;
 use chronoseal_v2x_service::hsm::{BackEnd, HsmKey, SharedHsm, SoftwareHsm};
-use chronoseal_v2x_service::vss::{
-    Logging, Meta, Pseudonyms, Purpose, Trust, Verification, Vss, VssConfig, Warnings, now,
-};
+use chronoseal_v2x_service::pki::Meta;
+use chronoseal_v2x_service::vss::{Logging, Pseudonyms, Trust, Verification, Vss, VssConfig, Warnings, now};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use tempfile::TempDir;
@@ -53,6 +52,7 @@ impl World {
             pin_file: place("pin"),
             trust: Trust { roots: vec![place("root.oer")], authorities: vec![place("aa.oer")] },
             pseudonyms: Pseudonyms { policy: "source".into(), ask: false, ..Pseudonyms::default() },
+            authority: None,
             verification: Verification::default(),
             logging: Logging { file: Some(place("log")), ..Logging::default() },
         };
@@ -88,12 +88,8 @@ impl World {
             let key = vss.create_key(Curve::NistP256, "ticket").unwrap();
             let encryption = vss.create_key(Curve::NistP256, "decrypt").unwrap();
             let certificate = self.certify(&key, Some(&encryption));
-            let meta = Meta {
-                purpose: Purpose::AuthorizationTicket,
-                signing_key: key.handle().0,
-                encryption_key: Some(encryption.handle().0),
-            };
-            vss.add_certificate(certificate, meta, now()).unwrap();
+            let meta = Meta { signing_key: key.handle(), decryption_key: Some(encryption.handle()) };
+            vss.add_ticket(certificate, meta, now()).unwrap();
         }
     }
 }

@@ -1,0 +1,38 @@
+//! Where more pseudonyms come from: an authorization authority of any vendor.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use super::VssError;
+use super::config::Authority;
+use super::server::{PseudonymSource, now};
+use super::service::Vss;
+use crate::hsm::SharedHsm;
+use crate::pki::{Client, Endpoint, KeyDevice, TicketOptions, read_certificate};
+
+/// Requests tickets with the credential in the station's folder and has the station take them up.
+///
+/// # Errors
+/// [`VssError::Authority`] if a certificate cannot be read, [`VssError::Config`] for permissions that are none.
+pub fn pseudonym_source(folder: &Path, authority: &Authority, hsm: SharedHsm) -> Result<PseudonymSource, VssError> {
+    let (aa, ea) = (read_certificate(&authority.aa)?, read_certificate(&authority.ea)?);
+    let mut options = TicketOptions { with_encryption_key: true, ..TicketOptions::default() };
+    if !authority.permissions.is_empty() {
+        let text = authority.permissions.join(" ");
+        options.permissions = text.parse().map_err(|error| VssError::Config {
+            file: folder.to_owned(),
+            reason: format!("authority.permissions: {error}; write PSID:HEX, for example 36:01ffff"),
+        })?;
+    }
+    let client = Client::new(folder, KeyDevice::new(hsm));
+    let url = authority.url.clone();
+    Ok(Box::new(move |vss: &Mutex<Vss>, count: usize| {
+        for _ in 0..count {
+            let endpoint = Endpoint { certificate: &aa, url: &url };
+            let id = client.authorize(endpoint, &ea, &options).map_err(|error| error.to_string())?;
+            let mut vss = vss.lock().unwrap_or_else(PoisonError::into_inner);
+            vss.adopt_ticket(id, now()).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }))
+}
