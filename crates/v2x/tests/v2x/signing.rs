@@ -1,11 +1,11 @@
 //! Messages are signed as their receivers compute it.
 
 use chronoseal_v2x::coer::{Decode, Encode};
-use chronoseal_v2x::crypto::{Curve, EcdsaSignature, HashValue, SigningKey, VerifyingKey, hash};
+use chronoseal_v2x::crypto::{Curve, EcdsaSignature, HashValue, SigningKey, SoftwareKey, VerifyingKey, hash};
 use chronoseal_v2x::message::{SignError, SignerForm, message_digest, prepare, sign};
 use chronoseal_v2x::types::*;
 
-use crate::stations::World;
+use crate::stations::{World, hex};
 
 #[test]
 fn signature_is_over_received_bytes_and_the_signers_certificate() {
@@ -58,4 +58,29 @@ fn refuses_a_key_of_another_curve_than_the_certificates() {
     let world = World::new(Curve::NistP256);
     let mut other = World::new(Curve::BrainpoolP256r1).ticket_key;
     assert!(sign(&World::cam(b""), SignerForm::Digest(&world.ticket), &mut other).is_err());
+}
+
+/// RFC 6979 annexes A.2.5 and A.2.6, message "sample"; whichever library the curve comes from.
+#[test]
+fn signs_as_rfc_6979_says() {
+    let vectors = [
+        (
+            Curve::NistP256,
+            "C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721",
+            "EFD48B2AACB6A8FD1140DD9CD45E81D69D2C877B56AAF991C34D0EA84EAF3716
+             F7CB1C942D657C41D436C7A1B6E29F65F3E900DBB9AFF4064DC4AB2F843ACDA8",
+        ),
+        (
+            Curve::NistP384,
+            "6b9d3dad2e1b8c1c05b19875b6659f4de23c3b667bf297ba9aa47740787137d896d5724e4c70a825f872c9ea60d2edf5",
+            "94edbb92a5ecb8aad4736e56c691916b3f88140666ce9fa73d64c4ea95ad133c81a648152e44acf96e36dd1e80fabe46
+             99ef4aeb15f178cea1fe40db2603138f130e740a19624526203b6351d0a3a94fa329c145786e679e7b82c71a38628ac8",
+        ),
+    ];
+    for (curve, scalar, signature) in vectors {
+        let mut key = SoftwareKey::from_scalar(curve, &hex(scalar)).unwrap();
+        let digest = hash(curve.hash(), &[b"sample"]).unwrap();
+        let signed = key.sign_digest(digest.as_bytes()).unwrap();
+        assert_eq!([signed.r(), signed.s()].concat(), hex(signature));
+    }
 }
