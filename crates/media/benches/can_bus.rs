@@ -53,6 +53,7 @@ fn saturate(nodes: u16) -> u64 {
                     delivered += 1;
                     frames.release(frame);
                 }
+                MediumOutput::Transmitted { frame, .. } => frames.release(frame),
                 MediumOutput::Discard { .. } | MediumOutput::Event { .. } => panic!("nothing is lost on this bus"),
             }
         }

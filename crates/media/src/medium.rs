@@ -56,7 +56,7 @@ pub enum MediumOutput {
         /// When its first bit left on the last wire.
         departed_at: SimTime,
     },
-    /// The whole of `frame` has left its sender, and somebody has acknowledged it. Only from a medium that
+    /// The whole of `frame` has left its sender, and on a CAN bus somebody has acknowledged it. Only from a medium that
     /// [tells](Medium::tells_transmitted). The driver releases the reference.
     Transmitted {
         /// Its sender.

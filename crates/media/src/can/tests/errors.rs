@@ -52,7 +52,11 @@ fn flags_of_sender_and_receivers_superpose_to_between_6_and_12_bits() {
         assert_eq!(clockwork.delivered_to(port(1)), [frame]);
         assert_eq!(clockwork.delivered_to(port(2)), [frame]);
         let heard_at = clockwork.deliveries[0].at;
-        assert_eq!(clockwork.through.iter().map(|one| one.0).collect::<Vec<_>>(), [heard_at], "not of the first attempt");
+        assert_eq!(
+            clockwork.through.iter().map(|one| one.0).collect::<Vec<_>>(),
+            [heard_at],
+            "not of the first attempt"
+        );
         // 8 up, then 1 down for the frame that was sent; 1 up, then 1 down.
         assert_eq!([0, 1, 2].map(|node| clockwork.counters(node)), [(7, 0), (0, 0), (0, 0)]);
     }
