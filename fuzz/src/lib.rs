@@ -13,9 +13,13 @@ use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
 
 mod can;
 mod fourq;
+mod its;
+mod v2x;
 
 pub use can::{can_bits, can_frame};
 pub use fourq::{fourq_point, fourq_signature};
+pub use its::{its_packet, sumo_trace};
+pub use v2x::{World as V2xWorld, v2x_certificate, v2x_message, v2x_pki, v2x_verify};
 
 /// A target: takes any bytes, panics on a broken promise.
 pub type Target = fn(&[u8]);
@@ -30,6 +34,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("fourq_signature", fourq_signature),
     ("import_capture", import_capture),
     ("import_table", import_table),
+    ("its_packet", its_packet),
     ("protocol_control_frame", protocol_control_frame),
     ("recording_asc", recording),
     ("recording_blf", recording),
@@ -41,6 +46,11 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("recording_trc", recording),
     ("scenario_text", scenario_text),
     ("secured_pdu_open", secured_pdu_open),
+    ("sumo_trace", sumo_trace),
+    ("v2x_certificate", v2x_certificate),
+    ("v2x_message", v2x_message),
+    ("v2x_pki", v2x_pki),
+    ("v2x_verify", v2x_verify),
 ];
 
 /// Bytes from the wire: a frame is accepted exactly if its lengths and type are sound, and its parts are the whole.
