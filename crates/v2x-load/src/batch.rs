@@ -1,0 +1,185 @@
+//! The signatures of several messages at once.
+
+use std::sync::Arc;
+
+use chronoseal_ecdsa_lanes::{self as lanes, CompressedPoint, Verification};
+use chronoseal_v2x::crypto::{Curve, PublicPoint, VerifyingKey};
+use chronoseal_v2x::types::{CurvePoint, PublicVerificationKey};
+use chronoseal_v2x::verify::{Begun, JobKey, SignatureJob};
+
+/// Most messages of a batch.
+pub(crate) const MESSAGES_MAX: usize = 32;
+/// Most signatures of a message: three certificates' and its own.
+pub(crate) const JOBS_MAX: usize = 4;
+
+/// What verifies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// One at a time, by the provider `chronoseal-v2x` was built with.
+    Scalar,
+    /// Eight lanes, where the processor has them; the other engine where it has not, and for other curves.
+    Lanes,
+}
+
+impl Engine {
+    /// Most signatures verified at once.
+    #[must_use]
+    pub const fn batch_len(self) -> usize {
+        match self {
+            Self::Scalar => 1,
+            Self::Lanes => MESSAGES_MAX,
+        }
+    }
+}
+
+/// One answer for each job of each message.
+pub(crate) type Answers = [[bool; JOBS_MAX]; MESSAGES_MAX];
+type Ys = [[Option<[u8; 32]>; JOBS_MAX]; MESSAGES_MAX];
+
+/// Verifies the jobs of up to [`MESSAGES_MAX`] messages. Keys that were new and proved right are left in their jobs, ready,
+/// so that nobody has to decompress them again.
+pub(crate) fn verify(begun: &mut [Option<Begun<'_>>], engine: Engine) -> Answers {
+    let mut answers = Answers::default();
+    if engine == Engine::Scalar || lanes::engine() == lanes::Engine::Scalar {
+        one_by_one(begun, &mut answers);
+        return answers;
+    }
+    // AWS-LC verifies one signature in less time than the lanes eight; RustCrypto does not.
+    if cfg!(feature = "aws-lc") && begun.iter().flatten().flat_map(Begun::jobs).nth(1).is_none() {
+        one_by_one(begun, &mut answers);
+        return answers;
+    }
+    let ys = decompress(begun);
+    verify_on_lanes(begun, &ys, &mut answers);
+    for ((message, ys), answers) in begun.iter_mut().flatten().zip(&ys).zip(&answers) {
+        for ((job, y), _) in message.jobs_mut().zip(ys).zip(answers).filter(|(_, is_right)| **is_right) {
+            if let (Some((curve, point)), Some(y)) = (new_point(job), y)
+                && let Ok(key) = PublicPoint::from_coordinates(curve, point.x(), y).and_then(VerifyingKey::new)
+            {
+                job.key = JobKey::Ready(Arc::new(key));
+            }
+        }
+    }
+    answers
+}
+
+/// The first wrong one of a message decides.
+fn one_by_one(begun: &mut [Option<Begun<'_>>], answers: &mut Answers) {
+    for (message, answers) in begun.iter_mut().flatten().zip(answers) {
+        for (job, answer) in message.jobs_mut().zip(answers) {
+            let Ok(key) = job.key.ready() else { break };
+            job.key = JobKey::Ready(key);
+            *answer = job.verify();
+            if !*answer {
+                break;
+            }
+        }
+    }
+}
+
+/// A new key of a curve the lanes know.
+#[derive(Clone, Copy)]
+enum NewPoint<'a> {
+    Compressed { x: &'a [u8; 32], y_is_odd: bool },
+    Uncompressed { x: &'a [u8; 32], y: &'a [u8; 32] },
+}
+
+impl<'a> NewPoint<'a> {
+    fn x(self) -> &'a [u8; 32] {
+        match self {
+            Self::Compressed { x, .. } | Self::Uncompressed { x, .. } => x,
+        }
+    }
+}
+
+fn new_point(job: &SignatureJob) -> Option<(Curve, NewPoint<'_>)> {
+    let JobKey::New(key) = &job.key else { return None };
+    let (curve, point) = match key {
+        PublicVerificationKey::EcdsaNistP256(point) => (Curve::NistP256, point),
+        PublicVerificationKey::EcdsaBrainpoolP256r1(point) => (Curve::BrainpoolP256r1, point),
+        _ => return None,
+    };
+    let point = match point {
+        CurvePoint::CompressedY0(x) => NewPoint::Compressed { x, y_is_odd: false },
+        CurvePoint::CompressedY1(x) => NewPoint::Compressed { x, y_is_odd: true },
+        CurvePoint::Uncompressed { x, y } => NewPoint::Uncompressed { x, y },
+        CurvePoint::XOnly(_) | CurvePoint::Fill => return None,
+    };
+    Some((curve, point))
+}
+
+fn on_lanes(curve: Curve) -> Option<lanes::Curve> {
+    match curve {
+        Curve::NistP256 => Some(lanes::Curve::NistP256),
+        Curve::BrainpoolP256r1 => Some(lanes::Curve::BrainpoolP256r1),
+        Curve::NistP384 | Curve::BrainpoolP384r1 => None,
+    }
+}
+
+/// y of every new key that travelled compressed.
+fn decompress(begun: &[Option<Begun<'_>>]) -> Ys {
+    let mut ys = [[None; JOBS_MAX]; MESSAGES_MAX];
+    let mut new = begun.iter().flatten().enumerate().flat_map(|(message, one)| {
+        one.jobs().enumerate().filter_map(move |(at, job)| match new_point(job)? {
+            (curve, NewPoint::Compressed { x, y_is_odd }) => {
+                Some(((message, at), CompressedPoint { curve: on_lanes(curve)?, x, y_is_odd }))
+            }
+            (_, NewPoint::Uncompressed { .. }) => None,
+        })
+    });
+    const NONE: CompressedPoint<'_> = CompressedPoint { curve: lanes::Curve::NistP256, x: &[0; 32], y_is_odd: false };
+    loop {
+        let (mut points, mut places, mut count) = ([NONE; MESSAGES_MAX], [(0, 0); MESSAGES_MAX], 0);
+        for (place, point) in new.by_ref().take(MESSAGES_MAX) {
+            (places[count], points[count]) = (place, point);
+            count += 1;
+        }
+        if count == 0 {
+            return ys;
+        }
+        let mut found = [None; MESSAGES_MAX];
+        lanes::decompress_batch(&points[..count], &mut found[..count]);
+        for ((message, at), y) in places[..count].iter().zip(found) {
+            ys[*message][*at] = y;
+        }
+    }
+}
+
+/// A job as the lanes take it; none if they do not.
+fn as_lanes_take_it<'a>(job: &'a SignatureJob, y: Option<&'a [u8; 32]>) -> Option<Verification<'a>> {
+    let (key_curve, public_x, public_y) = match (&job.key, new_point(job)) {
+        (JobKey::Ready(key), _) => (key.curve(), key.point().x().try_into().ok()?, key.point().y().try_into().ok()?),
+        (_, Some((curve, NewPoint::Compressed { x, .. }))) => (curve, x, y?),
+        (_, Some((curve, NewPoint::Uncompressed { x, y }))) => (curve, x, y),
+        (JobKey::New(_), None) => return None,
+    };
+    let curve = on_lanes(key_curve).filter(|_| key_curve == job.curve())?;
+    let digest = job.digest.as_bytes().try_into().ok()?;
+    let (r, s) = (job.signature.r().try_into().ok()?, job.signature.s().try_into().ok()?);
+    Some(Verification { curve, digest, r, s, public_x, public_y })
+}
+
+fn verify_on_lanes(begun: &[Option<Begun<'_>>], ys: &Ys, answers: &mut Answers) {
+    const ZERO: &[u8; 32] = &[0; 32];
+    const NONE: Verification<'_> =
+        Verification { curve: lanes::Curve::NistP256, digest: ZERO, r: ZERO, s: ZERO, public_x: ZERO, public_y: ZERO };
+    const ALL: usize = MESSAGES_MAX * JOBS_MAX;
+    let (mut jobs, mut places, mut count) = ([NONE; ALL], [(0, 0); ALL], 0);
+    for (message, one) in begun.iter().flatten().enumerate() {
+        for (at, job) in one.jobs().enumerate() {
+            match as_lanes_take_it(job, ys[message][at].as_ref()) {
+                Some(verification) => {
+                    (jobs[count], places[count]) = (verification, (message, at));
+                    count += 1;
+                }
+                // Of a curve of 384 bits, or with a key that is no point.
+                None => answers[message][at] = job.verify(),
+            }
+        }
+    }
+    let mut found = [false; ALL];
+    lanes::verify_batch(&jobs[..count], &mut found[..count]);
+    for ((message, at), is_right) in places[..count].iter().zip(found) {
+        answers[*message][*at] = is_right;
+    }
+}

@@ -1,0 +1,188 @@
+use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::verify::{NoStopwatch, VerifierConfig};
+
+use super::*;
+use crate::town::{NOW, Town};
+
+fn moment(ns: u64) -> Moment {
+    Moment { ns, time: NOW.plus_us(1_000) }
+}
+
+fn lanes(wait_max_ns: u64) -> PipelineConfig {
+    PipelineConfig { wait_max_ns, ..PipelineConfig::default() }
+}
+
+/// Runs until nothing waits; result codes with classes, in the order of verdicts.
+fn drain<M: Message>(pipeline: &mut Pipeline<M>, verifier: &mut Verifier) -> Vec<(ResultCode, Class)> {
+    let mut judged = Vec::new();
+    while !pipeline.is_empty() {
+        pipeline.run(verifier, moment(0), &mut NoStopwatch, |one| judged.push((one.verdict.result(), one.class)));
+    }
+    judged
+}
+
+/// A pipeline that waits for nothing to fill; all of these in it.
+fn pipeline_of<'m>(messages: &'m [Vec<u8>], config: PipelineConfig) -> Pipeline<&'m [u8]> {
+    let mut pipeline = Pipeline::new(config);
+    for message in messages {
+        assert!(pipeline.receive(&message[..], Class::Near, moment(0)).is_none());
+    }
+    pipeline
+}
+
+#[test]
+fn verdicts_are_those_of_one_verification_after_the_other() {
+    for curve in [Curve::NistP256, Curve::BrainpoolP256r1] {
+        let town = Town::on(curve, 5, 3).unwrap();
+        let mut messages = town.cams(5, true).unwrap();
+        messages.extend(town.cams(60, false).unwrap().split_off(5));
+        for (at, message) in messages.iter_mut().enumerate() {
+            let len = message.len();
+            match if at < 4 { 0 } else { at % 7 } {
+                // The signature, the payload, an encoding cut short.
+                4 if at == 4 => message[len - 1] ^= 1,
+                2 => message[len - 1] ^= 1,
+                3 => message[40] ^= 0x80,
+                4 => message.truncate(len / 2),
+                _ => {}
+            }
+        }
+        let repeated = messages[7].clone();
+        messages.push(repeated);
+        let mut plain = town.verifier(VerifierConfig::default()).unwrap();
+        let context = Context::at(NOW.plus_us(1_000));
+        let expected: Vec<_> = messages
+            .iter()
+            .map(|message| (plain.verify(message, &context, &mut NoStopwatch).0.result(), Class::Near))
+            .collect();
+        let accepted = expected.iter().filter(|(code, _)| *code == ResultCode::Success).count();
+        assert!((20..50).contains(&accepted), "{accepted} of {}", expected.len());
+        for engine in [Engine::Lanes, Engine::Scalar] {
+            let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
+            let mut pipeline = pipeline_of(&messages, PipelineConfig { engine, ..lanes(0) });
+            let mut found = drain(&mut pipeline, &mut verifier);
+            let mut expected = expected.clone();
+            // What is refused at once is judged before the batch it came with.
+            found.sort_unstable_by_key(|(code, _)| *code as u32);
+            expected.sort_unstable_by_key(|(code, _)| *code as u32);
+            assert_eq!(found, expected, "{curve} {engine:?}");
+            assert!(verifier.neighbours().ids().eq(plain.neighbours().ids()));
+        }
+    }
+}
+
+#[test]
+fn a_signer_that_becomes_known_in_a_batch_is_known_to_the_next_message() {
+    let town = Town::new(1, 4).unwrap();
+    let mut messages = town.cams(1, true).unwrap();
+    messages.extend(town.cams(4, false).unwrap().split_off(1));
+    let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
+    let judged = drain(&mut pipeline_of(&messages, lanes(0)), &mut verifier);
+    assert_eq!(judged, [(ResultCode::Success, Class::Near); 4]);
+    // Unless the certificate was not right.
+    let last = messages[0].len() - 1;
+    messages[0][last] ^= 1;
+    let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
+    let judged = drain(&mut pipeline_of(&messages, lanes(0)), &mut verifier);
+    assert_eq!(judged[0].0, ResultCode::SpduCryptoVerificationFailure);
+    assert!(judged[1..].iter().all(|(code, _)| *code == ResultCode::SpduParsingCertificateNotFound));
+}
+
+#[test]
+fn a_message_waits_for_a_batch_until_its_deadline_and_an_emergency_for_nothing() {
+    let mut pipeline = Pipeline::new(lanes(200));
+    assert_eq!(pipeline.due_at_ns(), None);
+    pipeline.receive(&b"first"[..], Class::Far, moment(1_000));
+    pipeline.receive(&b"second"[..], Class::Near, moment(1_100));
+    assert_eq!(pipeline.due_at_ns(), Some(1_200));
+    assert!(!pipeline.is_due(1_199) && pipeline.is_due(1_200));
+    pipeline.receive(&b"brake"[..], Class::Emergency, moment(1_150));
+    assert!(pipeline.is_due(1_150));
+    let mut pipeline = Pipeline::new(lanes(u64::MAX));
+    for number in 0..MESSAGES_MAX {
+        assert!(!pipeline.is_due(10), "{number}");
+        pipeline.receive(&b"one of many"[..], Class::Far, moment(10));
+    }
+    assert!(pipeline.is_due(10));
+}
+
+#[test]
+fn the_most_relevant_are_verified_first_and_an_emergency_takes_eight_along() {
+    let town = Town::new(1, 4).unwrap();
+    let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
+    let known = town.cams(1, true).unwrap();
+    drain(&mut pipeline_of(&known, lanes(0)), &mut verifier);
+    let messages = town.cams(41, false).unwrap().split_off(1);
+    let classes = [Class::Far, Class::Near, Class::Near, Class::Emergency];
+    let mut pipeline = Pipeline::new(lanes(0));
+    for (message, class) in messages.iter().zip(classes.into_iter().cycle()).take(20) {
+        pipeline.receive(&message[..], class, moment(0));
+    }
+    let mut judged = Vec::new();
+    let count = pipeline.run(&mut verifier, moment(0), &mut NoStopwatch, |one| judged.push(one.class));
+    assert_eq!(count, 8);
+    assert_eq!(judged[..6], [[Class::Emergency; 5].as_slice(), &[Class::Near]].concat());
+    assert_eq!(pipeline.run(&mut verifier, moment(0), &mut NoStopwatch, |_| ()), 12, "no emergency is left");
+    // In a backlog, a full batch.
+    for (message, class) in messages.iter().zip(classes.into_iter().cycle()) {
+        pipeline.receive(&message[..], class, moment(0));
+    }
+    assert_eq!(pipeline.run(&mut verifier, moment(0), &mut NoStopwatch, |_| ()), 40, "half of them are replays");
+    assert!(pipeline.is_empty());
+}
+
+#[test]
+fn too_many_push_out_the_oldest_of_the_least_relevant_and_each_is_in_the_audit() {
+    let config = PipelineConfig { queue_len_max: 4, ..lanes(0) };
+    let mut pipeline = Pipeline::new(config);
+    let names = ["far 1", "near 1", "far 2", "brake 1"];
+    for (name, class) in names.into_iter().zip([Class::Far, Class::Near, Class::Far, Class::Emergency]) {
+        assert!(pipeline.receive(name.as_bytes(), class, moment(0)).is_none());
+    }
+    let mut dropped = |name: &'static str, class| {
+        let (message, class) = pipeline.receive(name.as_bytes(), class, moment(0)).unwrap();
+        (std::str::from_utf8(message).unwrap(), class)
+    };
+    assert_eq!(dropped("near 2", Class::Near), ("far 1", Class::Far));
+    assert_eq!(dropped("brake 2", Class::Emergency), ("far 2", Class::Far));
+    assert_eq!(dropped("far 3", Class::Far), ("far 3", Class::Far));
+    assert_eq!(dropped("brake 3", Class::Emergency), ("near 1", Class::Near));
+    assert_eq!(dropped("brake 4", Class::Emergency), ("near 2", Class::Near));
+    assert_eq!(dropped("brake 5", Class::Emergency), ("brake 1", Class::Emergency));
+    let audit = pipeline.audit();
+    assert_eq!((audit.total(), audit.count(SkipReason::Overload)), (6, 6));
+    let first = HashValue::sha256(b"far 1").hashed_id8();
+    assert_eq!(audit.last().next().unwrap().message, first);
+    assert_eq!(pipeline.len(), 4);
+}
+
+#[test]
+fn garbage_takes_no_place_in_a_batch() {
+    let town = Town::new(1, 4).unwrap();
+    let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
+    drain(&mut pipeline_of(&town.cams(1, true).unwrap(), lanes(0)), &mut verifier);
+    let messages = town.cams(33, false).unwrap().split_off(1);
+    let mut pipeline = Pipeline::new(lanes(0));
+    for message in &messages {
+        for _ in 0..3 {
+            pipeline.receive(&b"garbage"[..], Class::Near, moment(0));
+        }
+        pipeline.receive(&message[..], Class::Near, moment(0));
+    }
+    let mut accepted = 0;
+    let count = pipeline
+        .run(&mut verifier, moment(0), &mut NoStopwatch, |one| accepted += usize::from(one.verdict.is_accepted()));
+    assert_eq!((count, accepted), (128, 32));
+}
+
+#[test]
+fn messages_that_grew_too_old_in_waiting_are_refused() {
+    let town = Town::new(1, 4).unwrap();
+    let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
+    let messages = town.cams(1, true).unwrap();
+    let mut pipeline = pipeline_of(&messages, lanes(0));
+    let late = Moment { ns: 3_000_000_000, time: NOW.plus_us(3_000_000) };
+    let mut judged = Vec::new();
+    pipeline.run(&mut verifier, late, &mut NoStopwatch, |one| judged.push(one.verdict.result()));
+    assert_eq!(judged, [ResultCode::SpduRelevanceGenerationTimeTooFarInPast]);
+}

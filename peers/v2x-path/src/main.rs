@@ -1,0 +1,92 @@
+//! Two tables: messages verified, or signed, a second by the whole path and by bare libraries; and messages refused.
+//!
+//! Every row runs in each of many rounds, one after the other, on one pinned core; the tables hold medians over the rounds
+//! of processor time of the thread, so that others on the machine matter less. Every result is checked each time.
+
+mod bare;
+mod path;
+
+use std::time::Duration;
+
+/// A row.
+pub struct Row {
+    /// What is done; rows of a group are compared.
+    pub group: &'static str,
+    /// By what.
+    pub name: &'static str,
+    /// How many are done in one call of `run`.
+    pub count: usize,
+    /// Does them once and tells the processor time it took, preparations left out.
+    pub run: Box<dyn FnMut() -> Duration>,
+}
+
+/// Messages, or signatures, of a row and round.
+pub const COUNT: usize = 512;
+
+fn main() {
+    pin(1);
+    let rounds = std::env::args().nth(1).and_then(|argument| argument.parse().ok()).unwrap_or(31_usize);
+    let mut rows = bare::rows();
+    rows.extend(path::rows());
+    rows.sort_by_key(|row| row.group);
+    let mut samples = vec![Vec::with_capacity(rounds); rows.len()];
+    for round in 0..=rounds {
+        for (row, samples) in rows.iter_mut().zip(&mut samples) {
+            let took = (row.run)();
+            // The first round warms caches and tables.
+            if round > 0 {
+                samples.push(took.as_secs_f64() / row.count as f64);
+            }
+        }
+    }
+    println!("engine of the lanes: {:?}; median of {rounds} rounds", chronoseal_ecdsa_lanes::engine());
+    println!("\n| what | by | 1/s | lowest, highest tenth | to aws-lc-rs | to OpenSSL |");
+    println!("|---|---|---|---|---|---|");
+    for at in 0..rows.len() {
+        // Ratios are of the same round, and then their median is taken.
+        let ratio = |name: &str| {
+            let other = rows.iter().position(|row| row.group == rows[at].group && row.name == name)?;
+            let mut ratios: Vec<f64> =
+                samples[other].iter().zip(&samples[at]).map(|(other, own)| other / own).collect();
+            Some(quantile(&mut ratios, 0.5))
+        };
+        let shown = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
+        let ratios = ["aws-lc-rs", "OpenSSL"].map(|name| shown(ratio(name)));
+        let mut own = samples[at].clone();
+        let [slow, median, fast] = [0.9, 0.5, 0.1].map(|share| 1.0 / quantile(&mut own, share));
+        let Row { group, name, .. } = &rows[at];
+        println!("| {group} | {name} | {median:.0} | {slow:.0}, {fast:.0} | {} | {} |", ratios[0], ratios[1]);
+    }
+}
+
+fn quantile(samples: &mut [f64], share: f64) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[(share * (samples.len() - 1) as f64).round() as usize]
+}
+
+/// Processor time of this thread that `work` takes.
+pub fn timed(work: impl FnOnce()) -> Duration {
+    let start = processor_time();
+    work();
+    processor_time() - start
+}
+
+fn processor_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes one timespec.
+    let status = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    assert_eq!(status, 0, "the clock can be read");
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Keeps this thread on `core`.
+fn pin(core: usize) {
+    // SAFETY: the set is zeroed, then holds one core; the call reads it and nothing else.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(core, &mut set);
+        if libc::sched_setaffinity(0, size_of_val(&set), &raw const set) != 0 {
+            eprintln!("not pinned to core {core}: medians may be worse");
+        }
+    }
+}

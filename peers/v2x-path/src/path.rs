@@ -1,0 +1,181 @@
+//! The whole path: decoding, look-up, every check, signatures, one message after the other and in batches.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use chronoseal_ecdsa_lanes as lanes;
+use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::verify::{Context, NoStopwatch, ResultCode, Verifier, VerifierConfig};
+use chronoseal_v2x_load::{Class, Engine, Moment, NOW, Pipeline, PipelineConfig, QUEUE_LEN, Town};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use crate::{COUNT, Row, bare, timed};
+
+/// Neighbours where they are known beforehand.
+const STATIONS: usize = 64;
+/// Garbage is refused fast: more of it, for the clock's sake.
+const GARBAGE_COUNT: usize = 8_192;
+
+pub const VERIFY: &str = "1 verify";
+pub const VERIFY_NEW: &str = "2 verify, each with a new certificate";
+pub const VERIFY_BRAINPOOL: &str = "3 verify, brainpoolP256r1";
+pub const SIGN: &str = "4 sign";
+
+pub fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (group, curve) in [(VERIFY, Curve::NistP256), (VERIFY_BRAINPOOL, Curve::BrainpoolP256r1)] {
+        let town = Town::on(curve, STATIONS, 1).expect("a town");
+        let verifier = knowing(&town);
+        let messages = town.cams(STATIONS + COUNT, false).expect("messages").split_off(STATIONS);
+        push_paths(&mut rows, group, verifier, messages);
+    }
+    let town = Town::new(COUNT, 2).expect("a town");
+    let verifier = town.verifier(VerifierConfig::default()).expect("a verifier");
+    push_paths(&mut rows, VERIFY_NEW, verifier, town.cams(COUNT, true).expect("messages"));
+    push_signing(&mut rows);
+    push_refusals(&mut rows);
+    rows
+}
+
+fn knowing(town: &Town) -> Verifier {
+    let mut verifier = town.verifier(VerifierConfig::default()).expect("a verifier");
+    for message in town.cams(town.stations.len(), true).expect("messages") {
+        assert!(verifier.verify(&message, &Context::at(NOW), &mut NoStopwatch).0.is_accepted());
+    }
+    verifier
+}
+
+/// Each round begins with a verifier that has seen none of the messages.
+fn push_paths(rows: &mut Vec<Row>, group: &'static str, verifier: Verifier, messages: Vec<Vec<u8>>) {
+    let (own, list) = (verifier.clone(), messages.clone());
+    let scalar = move || {
+        let mut verifier = own.clone();
+        timed(|| {
+            for message in &list {
+                let (verdict, _) = verifier.verify(black_box(message), &Context::at(NOW), &mut NoStopwatch);
+                assert!(verdict.is_accepted(), "{verdict}");
+            }
+        })
+    };
+    rows.push(Row { group, name: "whole path, scalar", count: COUNT, run: Box::new(scalar) });
+    let mut batches = batches(verifier.clone(), messages.clone(), |code| code == ResultCode::Success);
+    rows.push(Row { group, name: "whole path, lanes", count: COUNT, run: Box::new(move || batches()) });
+    // What is left of the path without signatures.
+    let checks = move || {
+        let mut verifier = verifier.clone();
+        timed(|| {
+            for message in &messages {
+                let begun = verifier.begin(black_box(message), &Context::at(NOW), &mut NoStopwatch);
+                assert!(begun.jobs().count() > 0);
+            }
+        })
+    };
+    rows.push(Row { group, name: "all checks but signatures", count: COUNT, run: Box::new(checks) });
+}
+
+fn batches(
+    verifier: Verifier,
+    messages: Vec<Vec<u8>>,
+    is_expected: fn(ResultCode) -> bool,
+) -> impl FnMut() -> Duration {
+    let config = PipelineConfig { engine: Engine::Lanes, ..PipelineConfig::default() };
+    let mut pipeline = Pipeline::new(config);
+    let messages: &'static [Vec<u8>] = messages.leak();
+    move || {
+        let mut verifier = verifier.clone();
+        let (now, mut count) = (Moment { ns: 0, time: NOW }, 0);
+        let took = timed(|| {
+            for some in messages.chunks(QUEUE_LEN) {
+                for message in some {
+                    pipeline.receive(&message[..], Class::Near, now);
+                }
+                while !pipeline.is_empty() {
+                    pipeline.run(&mut verifier, now, &mut NoStopwatch, |judged| {
+                        count += usize::from(is_expected(judged.verdict.result()));
+                    });
+                }
+            }
+        });
+        assert_eq!(count, messages.len());
+        took
+    }
+}
+
+/// Messages under a digest, ready to send.
+fn push_signing(rows: &mut Vec<Row>) {
+    let town = Town::new(1, 3).expect("a town");
+    let mut number = 0_u64;
+    let whole = move || {
+        let mut signed = Vec::new();
+        let took = timed(|| signed = town.cams(COUNT, false).expect("messages"));
+        number += 1;
+        assert!(signed.len() == COUNT && number > 0);
+        took
+    };
+    rows.push(Row { group: SIGN, name: "whole message, lanes", count: COUNT, run: Box::new(whole) });
+    let samples = bare::samples(lanes::Curve::NistP256, COUNT);
+    let bare = move || {
+        let jobs: Vec<_> = samples
+            .iter()
+            .map(|sample| lanes::Signing {
+                curve: lanes::Curve::NistP256,
+                digest: &sample.digest,
+                secret: &sample.secret,
+                entropy: &[],
+            })
+            .collect();
+        let mut signatures = vec![None; jobs.len()];
+        let took = timed(|| {
+            lanes::sign_batch(&jobs, &mut signatures);
+        });
+        assert!(signatures.iter().all(Option::is_some));
+        took
+    };
+    rows.push(Row { group: SIGN, name: "lanes", count: COUNT, run: Box::new(bare) });
+}
+
+fn push_refusals(rows: &mut Vec<Row>) {
+    let town = Town::new(STATIONS, 1).expect("a town");
+    let verifier = knowing(&town);
+    let messages = town.cams(STATIONS + GARBAGE_COUNT, false).expect("messages").split_off(STATIONS);
+    let mut random = ChaCha20Rng::seed_from_u64(5);
+    let noise: Vec<Vec<u8>> = messages
+        .iter()
+        .map(|message| {
+            let mut bytes = vec![0; message.len()];
+            random.fill_bytes(&mut bytes);
+            bytes
+        })
+        .collect();
+    let shortened = |(at, message): (usize, &Vec<u8>)| message[..1 + at * 7 % (message.len() - 1)].to_vec();
+    let truncated: Vec<Vec<u8>> = messages.iter().enumerate().map(shortened).collect();
+    // Before the signature: tag, tag, r, tag, s are 66 octets, and before those the digest's eight.
+    let unknown: Vec<Vec<u8>> = messages
+        .iter()
+        .map(|message| {
+            let mut message = message.clone();
+            let at = message.len() - 66 - 8;
+            message[at] ^= 1;
+            message
+        })
+        .collect();
+    let mut forged = messages;
+    for message in &mut forged {
+        let last = message.len() - 1;
+        message[last] ^= 1;
+    }
+    forged.truncate(COUNT);
+    let is_parsing: fn(ResultCode) -> bool = |code| code != ResultCode::Success;
+    let cases: [(_, _, fn(ResultCode) -> bool); 4] = [
+        ("random bytes", noise, is_parsing),
+        ("truncated messages", truncated, is_parsing),
+        ("unknown signers", unknown, |code| code == ResultCode::SpduParsingCertificateNotFound),
+        ("forged signatures", forged, |code| code == ResultCode::SpduCryptoVerificationFailure),
+    ];
+    for (name, messages, is_expected) in cases {
+        let count = messages.len();
+        let mut run = batches(verifier.clone(), messages, is_expected);
+        rows.push(Row { group: "5 refuse", name, count, run: Box::new(move || run()) });
+    }
+}
