@@ -10,7 +10,9 @@ use axum::extract::{Path, Request, State as Extract};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use chronoseal_v2x::pki::{Decision, ListKind, Role};
+use chronoseal_v2x::crypto::KeyError;
+use chronoseal_v2x::message::DecryptError;
+use chronoseal_v2x::pki::{Decision, ListKind, PkiError, Role};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -126,10 +128,19 @@ async fn exchange(
     blocking(state, move |state| match answer(state, &body) {
         Ok(decision) => typed(RESPONSE_TYPE, decision.answer),
         // Nothing to answer under: it was not for this authority, or no request at all.
-        Err(ServiceError::Pki(error)) => text(StatusCode::BAD_REQUEST, error.to_string()),
+        Err(ServiceError::Pki(error)) if is_of_request(&error) => text(StatusCode::BAD_REQUEST, error.to_string()),
         Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
     })
     .await
+}
+
+/// Whether the request is at fault, and not a key or device here.
+fn is_of_request(error: &PkiError) -> bool {
+    match error {
+        PkiError::Decrypt(DecryptError::Key(error)) => !matches!(error, KeyError::Device(_)),
+        PkiError::Decode(_) | PkiError::WrongContent { .. } | PkiError::Decrypt(_) => true,
+        _ => false,
+    }
 }
 
 async fn full_list(Extract(state): Extract<Arc<State>>, Path(id): Path<String>) -> Response {

@@ -175,6 +175,14 @@ impl Client {
         Self::or_discard(&self.ticket_device, granted, &handles)
     }
 
+    /// Keeps a ticket that was granted for a key that was in the device before.
+    ///
+    /// # Errors
+    /// [`ServiceError::File`].
+    pub fn keep_ticket(&self, ticket: &CertificateBuf, signing_key: KeyHandle) -> Result<HashedId8, ServiceError> {
+        self.keep("at", ticket, Meta { signing_key, decryption_key: None })
+    }
+
     /// The credential in use, and its key.
     ///
     /// # Errors
