@@ -22,7 +22,7 @@ fn drain<M: Message>(pipeline: &mut Pipeline<M>, verifier: &mut Verifier) -> Vec
 }
 
 /// A pipeline that waits for nothing to fill; all of these in it.
-fn pipeline_of<'m>(messages: &'m [Vec<u8>], config: PipelineConfig) -> Pipeline<&'m [u8]> {
+fn pipeline_of(messages: &[Vec<u8>], config: PipelineConfig) -> Pipeline<&[u8]> {
     let mut pipeline = Pipeline::new(config);
     for message in messages {
         assert!(pipeline.receive(&message[..], Class::Near, moment(0)).is_none());
