@@ -34,12 +34,18 @@ fn main() -> Result<(), LoadError> {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for wait_max_ns in [0, 50_000, 100_000] {
-        let load = Load { offered_per_s: RATE_PER_S, duration_ms: 1_000 * seconds, wait_max_ns, ..Load::default() };
+        let load = Load {
+            offered_per_s: RATE_PER_S,
+            duration_ms: 1_000 * seconds,
+            wait_max_ns,
+            settle_ms: 1_000,
+            ..Load::default()
+        };
         let outcome = offer(&mut town, &load, Engine::Lanes)?;
         rows(&load, &outcome);
         assert_eq!((outcome.refused, outcome.verified + outcome.dropped.total()), (0, outcome.offered));
     }
-    let load = Load { offered_per_s: 2.0 * capacity, duration_ms: 500, ..Load::default() };
+    let load = Load { offered_per_s: 2.0 * capacity, duration_ms: 500, settle_ms: 1_000, ..Load::default() };
     let outcome = offer(&mut town, &load, Engine::Lanes)?;
     rows(&load, &outcome);
     let [emergency, near, far] = outcome.dropped_by_class;

@@ -72,7 +72,9 @@ impl Outcome {
 pub fn offer(town: &mut Town, load: &Load, engine: Engine) -> Result<Outcome, LoadError> {
     let arrivals = load.arrivals(town)?;
     let config = PipelineConfig { engine, wait_max_ns: load.wait_max_ns, ..PipelineConfig::default() };
-    Ok(Receiver::new(receiver(town)?, config, arrivals.len()).run(&arrivals))
+    let receiver = Receiver::new(receiver(town)?, config, arrivals.len());
+    std::thread::sleep(Duration::from_millis(load.settle_ms));
+    Ok(receiver.run(&arrivals))
 }
 
 /// How many messages a second one core verifies when they lie ready: the whole path, signers known, by processor time.
