@@ -17,6 +17,7 @@ pub mod can_group_key;
 mod check;
 mod cost;
 pub mod tte_hmac;
+pub mod v2x_vss;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -89,5 +90,6 @@ pub const fn studies() -> &'static [Study] {
     &[
         Study { name: "tte-hmac", title: tte_hmac::TITLE, run: tte_hmac::run },
         Study { name: "can-group-key", title: can_group_key::TITLE, run: can_group_key::run },
+        Study { name: "v2x-vss", title: v2x_vss::TITLE, run: v2x_vss::run },
     ]
 }

@@ -24,4 +24,5 @@
 pub mod hsm;
 pub mod pki;
 pub mod store;
+pub mod trial;
 pub mod vss;

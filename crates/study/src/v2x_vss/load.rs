@@ -1,0 +1,195 @@
+//! How long messages wait for their verdict when nobody waits for the receiver.
+
+use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
+use chronoseal_v2x_load::{Class, Engine, Load, LoadError, Outcome, Town, capacity_per_s, offer};
+
+/// Stations around the receiver, all of them known.
+const STATIONS: usize = 200;
+/// Messages that a capacity is measured with.
+const CAPACITY_MESSAGES: usize = 8_192;
+/// Messages a second, and for how long: enough of them for the highest percentile where that is possible [1/s, ms].
+const OFFERED: [(f64, u64); 6] =
+    [(100.0, 5_000), (500.0, 4_000), (1_000.0, 3_000), (2_000.0, 2_000), (5_000.0, 2_000), (10_000.0, 2_000)];
+/// Overload lasts so long [ms].
+const OVERLOAD_MS: u64 = 1_000;
+
+/// A stream and what became of it.
+pub(super) struct Run {
+    engine: Engine,
+    offered_per_s: f64,
+    what: String,
+    outcome: Outcome,
+}
+
+/// Both engines.
+pub(super) struct Loads {
+    runs: Vec<Run>,
+    capacities: Vec<(Engine, f64)>,
+}
+
+const fn name(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Scalar => "one by one",
+        Engine::Lanes => "eight lanes",
+    }
+}
+
+/// Offers every rate to both engines, and twice what each can do.
+pub(super) fn measure(seed: u64, progress: &mut dyn FnMut(f64, &str)) -> Result<Loads, LoadError> {
+    let mut town = Town::new(STATIONS, seed)?;
+    let mut loads = Loads { runs: Vec::new(), capacities: Vec::new() };
+    for (index, engine) in [Engine::Scalar, Engine::Lanes].into_iter().enumerate() {
+        let capacity = capacity_per_s(&mut town, engine, CAPACITY_MESSAGES)?;
+        loads.capacities.push((engine, capacity));
+        for (step, (offered_per_s, duration_ms)) in OFFERED.into_iter().enumerate() {
+            let done = (index * OFFERED.len() + step) as f64 / (2 * OFFERED.len()) as f64;
+            progress(done, &format!("load: {offered_per_s:.0} messages a second, {}", name(engine)));
+            let load = Load { offered_per_s, duration_ms, seed, ..Load::default() };
+            let outcome = offer(&mut town, &load, engine)?;
+            loads.runs.push(Run { engine, offered_per_s, what: format!("{offered_per_s:.0}"), outcome });
+        }
+        let load = Load { offered_per_s: 2.0 * capacity, duration_ms: OVERLOAD_MS, seed, ..Load::default() };
+        let outcome = offer(&mut town, &load, engine)?;
+        let what = format!("{:.0}, twice the capacity", 2.0 * capacity);
+        loads.runs.push(Run { engine, offered_per_s: 2.0 * capacity, what, outcome });
+    }
+    Ok(loads)
+}
+
+impl Loads {
+    /// A row for each stream.
+    pub(super) fn table(&self) -> Table {
+        let mut table = Table::new("From the instant a message was due to its verdict, one thread, every check done")
+            .words("verifies")
+            .words("offered a second")
+            .numbers("messages", "")
+            .numbers("p50", "us")
+            .numbers("p99", "us")
+            .numbers("p99.9", "us")
+            .numbers("p99, stall-free", "us")
+            .numbers("p99.9, stall-free", "us")
+            .numbers("p99 of emergencies, stall-free", "us")
+            .numbers("dropped: emergency", "")
+            .numbers("near", "")
+            .numbers("far", "")
+            .numbers("logged", "")
+            .footnote("Instants of a Poisson process by the seed; 5 % emergencies, 25 % near, the rest far; 10 % with their certificate; 200 stations, all known.")
+            .footnote("Stall-free: without messages during which the host took the processor away, as its own loop's steps show.")
+            .footnote("A full queue drops the oldest of the least relevant; each dropped message is in the audit.");
+        for run in &self.runs {
+            let outcome = &run.outcome;
+            let latency = |class, stall_free, per_mille: usize| {
+                let all = outcome.latencies_ns(class, stall_free);
+                percentile_us(&all, per_mille)
+            };
+            let [emergency, near, far] = outcome.dropped_by_class;
+            let counted = |count: u64, is_bad: bool| {
+                let mark = if is_bad && count > 0 { Mark::Warn } else { Mark::None };
+                Cell::count(count).from(Evidence::Measured).marked(mark)
+            };
+            let logged = outcome.dropped.total();
+            let is_complete = logged == emergency + near + far && outcome.verified + logged == outcome.offered;
+            table.push(vec![
+                Cell::text(name(run.engine)),
+                Cell::text(run.what.clone()),
+                Cell::count(outcome.offered),
+                latency(None, false, 500),
+                latency(None, false, 990),
+                latency(None, false, 999),
+                latency(None, true, 990),
+                latency(None, true, 999),
+                latency(Some(Class::Emergency), true, 990),
+                counted(emergency, true),
+                counted(near, true),
+                counted(far, false),
+                Cell::count(logged).from(Evidence::Measured).marked(if is_complete { Mark::Good } else { Mark::Bad }),
+            ]);
+        }
+        table
+    }
+
+    /// The 99th percentile over the rate.
+    pub(super) fn chart(&self) -> Chart {
+        let series = |engine: Engine, stall_free: bool| {
+            let of_engine = self.runs.iter().filter(|run| run.engine == engine);
+            let points = of_engine.filter_map(|run| {
+                let us = percentile(&run.outcome.latencies_ns(None, stall_free), 990)? as f64 / 1e3;
+                Some((run.offered_per_s, us))
+            });
+            let suffix = if stall_free { ", stall-free" } else { "" };
+            Series { name: format!("{}{suffix}", name(engine)), kind: SeriesKind::Line, points: points.collect() }
+        };
+        Chart {
+            caption:
+                "99th percentile of the latency over the messages offered; the last point of each is twice its capacity"
+                    .into(),
+            x: Axis::log("offered", "1/s"),
+            y: Axis::log("p99", "us"),
+            series: [Engine::Scalar, Engine::Lanes]
+                .into_iter()
+                .flat_map(|engine| [series(engine, false), series(engine, true)])
+                .collect(),
+        }
+    }
+
+    /// How many a second each engine can do at most.
+    pub(super) fn capacities(&self) -> Table {
+        let mut table = Table::new("Messages that lie ready, verified back to back: one core, processor time")
+            .words("verifies")
+            .numbers("whole path", "1/s");
+        for (engine, capacity) in &self.capacities {
+            table.push(vec![Cell::text(name(*engine)), Cell::number(*capacity, 0).from(Evidence::Measured)]);
+        }
+        table
+    }
+
+    /// True if nothing genuine was refused, and under overload nothing was dropped that was not written down, and no
+    /// emergency at all.
+    pub(super) fn is_good(&self) -> bool {
+        self.runs.iter().all(|run| {
+            let outcome = &run.outcome;
+            let logged = outcome.dropped.total();
+            outcome.refused == 0
+                && outcome.dropped_by_class[Class::Emergency as usize] == 0
+                && outcome.verified + logged == outcome.offered
+        })
+    }
+
+    /// One sentence on overload.
+    pub(super) fn headline(&self) -> Option<String> {
+        let run = self.runs.iter().rfind(|run| run.engine == Engine::Lanes)?;
+        let [emergency, near, far] = run.outcome.dropped_by_class;
+        Some(format!(
+            "At twice its capacity ({} messages offered in a second) the receiver drops {far} far, {near} near and {emergency} emergency messages, each logged.",
+            run.outcome.offered
+        ))
+    }
+}
+
+/// By nearest rank, in parts of a thousand; none of too few values to have that percentile.
+fn percentile(sorted_ns: &[u64], per_mille: usize) -> Option<u64> {
+    if sorted_ns.len() * (1_000 - per_mille) < 1_000 {
+        return None;
+    }
+    sorted_ns.get((sorted_ns.len() * per_mille).div_ceil(1_000).max(1) - 1).copied()
+}
+
+fn percentile_us(sorted_ns: &[u64], per_mille: usize) -> Cell {
+    match percentile(sorted_ns, per_mille) {
+        Some(ns) => Cell::number(ns as f64 / 1e3, 1).from(Evidence::Measured),
+        None => Cell::na("too few messages for this percentile"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_needs_enough_values() {
+        let values: Vec<u64> = (1..=1_000).collect();
+        assert_eq!([500, 990, 999].map(|per_mille| percentile(&values, per_mille)), [Some(500), Some(990), Some(999)]);
+        assert_eq!(percentile(&values[..999], 999), None);
+        assert_eq!(percentile(&values[..99], 990), None);
+    }
+}

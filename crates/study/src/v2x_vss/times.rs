@@ -1,0 +1,201 @@
+//! Tables 4.1 to 4.7 beside this host: its processor, its lanes, and every device that is there.
+
+use chronoseal_report::{Cell, Evidence, Mark, Table};
+use chronoseal_v2x_load::{in_batches, single_messages};
+use chronoseal_v2x_service::trial::{measure_devices, other_build};
+
+use super::published::{Printed, tables};
+
+/// Ten runs of something on or for this host.
+pub(super) struct Measured {
+    name: String,
+    /// What a run is.
+    what: &'static str,
+    evidence: Evidence,
+    /// Sign and verify of each run [ns], or why there is none.
+    runs: Result<Vec<[u64; 2]>, String>,
+}
+
+impl Measured {
+    fn new(name: &str, what: &'static str, runs: Result<Vec<[u64; 2]>, String>) -> Self {
+        Self { name: name.into(), what, evidence: Evidence::Measured, runs }
+    }
+
+    /// Mean and median [ms].
+    fn middle_ms(&self, column: usize) -> Option<[f64; 2]> {
+        let mut values: Vec<u64> = self.runs.as_ref().ok()?.iter().map(|run| run[column]).collect();
+        values.sort_unstable();
+        let mean = values.iter().sum::<u64>() as f64 / values.len().max(1) as f64;
+        let median = (values.get((values.len().max(1) - 1) / 2)? + values.get(values.len() / 2)?) as f64 / 2.0;
+        Some([mean / 1e6, median / 1e6])
+    }
+
+    fn why_not(&self) -> String {
+        self.runs.as_ref().err().cloned().unwrap_or_else(|| "no run".into())
+    }
+
+    fn cell(&self, run: usize, column: usize) -> Cell {
+        match self.runs.as_ref().ok().and_then(|runs| runs.get(run)) {
+            Some(times) => Cell::number(times[column] as f64 / 1e6, 4).from(self.evidence),
+            None => Cell::na(self.why_not()),
+        }
+    }
+}
+
+/// A message's signature with hashing and encoding, its verification with decoding and every check.
+const MESSAGE: &str = "a whole message";
+const OF_BATCH: &str = "a whole message, a 32nd of a batch of 32";
+const DIGEST: &str = "a digest alone";
+
+/// What is measured on this host: the build for size, that for speed, the lanes, then every device.
+pub(super) fn measure(seed: u64, folder: &std::path::Path) -> Vec<Measured> {
+    let speed = other_build("release").or_else(|_| {
+        let runs = single_messages(seed).map_err(|error| error.to_string())?;
+        Ok(runs.iter().map(|run| [run.sign_ns, run.verify_ns]).collect())
+    });
+    let lanes = in_batches(seed)
+        .map(|runs| runs.iter().map(|run| [run.sign_ns, run.verify_ns]).collect())
+        .map_err(|error| error.to_string());
+    let mut all = vec![
+        Measured::new("this host, built for size", MESSAGE, other_build("size")),
+        Measured::new("this host, built for speed", MESSAGE, speed),
+        Measured::new("this host, eight lanes", OF_BATCH, lanes),
+    ];
+    for (name, samples) in measure_devices(folder) {
+        let is_simulated = samples.as_ref().is_ok_and(|samples| samples.is_simulated);
+        let runs = samples.and_then(|samples| {
+            let mut columns = samples.rows.into_iter().map(|row| row.calls_ns);
+            let (sign, verify) = (columns.next(), columns.next());
+            match (sign, verify) {
+                (Some(Ok(sign)), Some(Ok(verify))) => Ok(sign.into_iter().zip(verify).map(<[u64; 2]>::from).collect()),
+                (Some(Err(reason)), _) | (_, Some(Err(reason))) => Err(reason),
+                _ => Err("nothing was measured".to_owned()),
+            }
+        });
+        let evidence = if is_simulated { Evidence::Simulated } else { Evidence::Measured };
+        all.push(Measured { evidence, ..Measured::new(name, DIGEST, runs) });
+    }
+    all
+}
+
+/// Each of the seven tables, run by run, with what stands for it here beside it.
+pub(super) fn run_by_run(measured: &[Measured]) -> Vec<Table> {
+    tables().iter().map(|printed| one_table(printed, beside(printed, measured))).collect()
+}
+
+/// The FPGA's counterpart is the simulated engine; a build for size is held against a build for size.
+fn beside<'a>(printed: &Printed, measured: &'a [Measured]) -> Option<&'a Measured> {
+    let name = match printed.build {
+        "Os" => "this host, built for size",
+        "O3" => "this host, built for speed",
+        _ => "RTL, simulated",
+    };
+    measured.iter().find(|one| one.name == name)
+}
+
+fn one_table(printed: &Printed, beside: Option<&Measured>) -> Table {
+    let name = beside.map_or("", |one| one.name.as_str());
+    let mut table = Table::new(format!("Table {}: {}, {}", printed.number, printed.processor, printed.build))
+        .words("run")
+        .numbers("sign", "ms")
+        .numbers("verify", "ms")
+        .words("success")
+        .numbers(format!("sign, {name}"), "ms")
+        .numbers(format!("verify, {name}"), "ms");
+    let here = |run: usize, column: usize| beside.map_or_else(|| Cell::na("not measured"), |one| one.cell(run, column));
+    for (run, times) in printed.runs.iter().enumerate() {
+        let [sign, verify] = times.map(|ms| Cell::number(ms, 0).from(Evidence::Printed));
+        let success = Cell::text("yes").from(Evidence::Printed);
+        table.push(vec![Cell::count(run as u64 + 1), sign, verify, success, here(run, 0), here(run, 1)]);
+    }
+    let mean = |column| match beside.and_then(|one| Some((one.middle_ms(column)?[0], one.evidence))) {
+        Some((ms, evidence)) => Cell::number(ms, 4).from(evidence),
+        None => Cell::na(beside.map_or_else(String::new, Measured::why_not)),
+    };
+    let [sign, verify] = printed.averages_ms.map(|ms| Cell::number(ms, 1).from(Evidence::Printed));
+    table.push(vec![Cell::text("average as printed"), sign, verify, Cell::text(""), mean(0), mean(1)]);
+    let again = [0, 1].map(|column| {
+        let agrees = (printed.mean_ms(column) - printed.averages_ms[column]).abs() < 0.051;
+        let mark = if agrees { Mark::Good } else { Mark::Bad };
+        Cell::number(printed.mean_ms(column), 2).from(Evidence::Recomputed).marked(mark)
+    });
+    let [sign, verify] = again;
+    table.push(vec![Cell::text("average computed again"), sign, verify]);
+    let [sign, verify] = printed.rates_per_s.map(|rate| Cell::number(rate, 2).from(Evidence::Printed));
+    table.push(vec![Cell::text("a second, as printed"), sign, verify]);
+    let [sign, verify] = [0, 1].map(|column| {
+        let rate = 1000.0 / printed.mean_ms(column);
+        let agrees = (rate - printed.rates_per_s[column]).abs() <= 0.005 * printed.rates_per_s[column] + 0.05;
+        Cell::number(rate, 2).from(Evidence::Recomputed).marked(if agrees { Mark::Good } else { Mark::Bad })
+    });
+    table.push(vec![Cell::text("a second, computed again"), sign, verify]);
+    table
+}
+
+/// Every platform in a line.
+pub(super) fn side_by_side(measured: &[Measured]) -> Table {
+    let mut table = Table::new("Signatures and verifications on P-256, one after the other")
+        .words("platform")
+        .words("one run is")
+        .numbers("sign, mean", "ms")
+        .numbers("sign, median", "ms")
+        .numbers("verify, mean", "ms")
+        .numbers("verify, median", "ms")
+        .numbers("sign", "1/s")
+        .numbers("verify", "1/s")
+        .footnote("Rates are the inverse of the median here and of the mean in the source, one core, ten runs each.")
+        .footnote("Simulated: cycles of the RTL at a declared 100 MHz and modelled USB high speed; nothing of it was on a board.")
+        .footnote("The source's messages follow an early draft; other hardware, other bytes: orders of magnitude, no ranking.");
+    for printed in tables() {
+        let mean = |column| Cell::number(printed.mean_ms(column), 2).from(Evidence::Recomputed);
+        let median = |column: usize| {
+            let mut values: Vec<f64> = printed.runs.iter().map(|run| run[column]).collect();
+            values.sort_by(f64::total_cmp);
+            let middle = values.len() / 2;
+            Cell::number((values[middle - 1] + values[middle]) / 2.0, 1).from(Evidence::Recomputed)
+        };
+        let [sign, verify] = printed.rates_per_s.map(|rate| Cell::number(rate, 2).from(Evidence::Printed));
+        table.push(vec![
+            Cell::text(format!("{}, {} (table {})", printed.processor, printed.build, printed.number)),
+            Cell::text(MESSAGE),
+            mean(0),
+            median(0),
+            mean(1),
+            median(1),
+            sign,
+            verify,
+        ]);
+    }
+    for one in measured {
+        let mut row = vec![Cell::text(one.name.clone()), Cell::text(one.what)];
+        for column in [0, 1] {
+            match one.middle_ms(column) {
+                Some(both) => row.extend(both.map(|ms| Cell::number(ms, 4).from(one.evidence))),
+                None => row.extend([Cell::na(one.why_not()), Cell::na(one.why_not())]),
+            }
+        }
+        for column in [0, 1] {
+            row.push(match one.middle_ms(column) {
+                Some([_, median]) => Cell::number(1000.0 / median, 0).from(one.evidence),
+                None => Cell::na(one.why_not()),
+            });
+        }
+        table.push(row);
+    }
+    table
+}
+
+/// How much faster this host's build for speed verifies than the source's fastest software, if both are there.
+pub(super) fn headline(measured: &[Measured]) -> Option<String> {
+    let of = |name: &str| {
+        let one = measured.iter().find(|one| one.name == name)?;
+        Some([1000.0 / one.middle_ms(0)?[1], 1000.0 / one.middle_ms(1)?[1]])
+    };
+    let [sign, verify] = of("this host, built for speed")?;
+    let lanes = of("this host, eight lanes")
+        .map(|[sign, verify]| format!("; in batches on eight lanes {sign:.0} and {verify:.0}"))
+        .unwrap_or_default();
+    Some(format!(
+        "One core here signs {sign:.0} and verifies {verify:.0} messages a second, one after the other{lanes}. The source's fastest: 69.4 and 13.2."
+    ))
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Has other people's decoders read what chronoseal-v2x encodes, and encode it again.
+
+    check.py CORPUS [--ieee FOLDER]
+
+CORPUS holds files NAME.TYPE.oer, TYPE an ASN.1 type. Decoders: pycrate with the IEEE 1609.2 modules it brings, and
+asn1tools with IEEE1609dot2.asn and IEEE1609dot2BaseTypes.asn of FOLDER and ts102941.asn beside this script. Prints a line
+for each file and decoder, `same`, `differs`, `refused` or `no type`; exit status 1 if any differs or is refused.
+"""
+import argparse
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).parent
+
+
+def pycrate_types():
+    try:
+        from pycrate_asn1dir import ITS_IEEE1609_2 as modules
+    except ImportError:
+        return None
+    base, data = modules.Ieee1609Dot2BaseTypes, modules.Ieee1609Dot2
+
+    def code(name, octets):
+        kind = getattr(data, name, None) or getattr(base, name, None)
+        if kind is None:
+            return None
+        kind.from_coer(octets)
+        return kind.to_coer()
+
+    return code
+
+
+def asn1tools_types(ieee):
+    try:
+        import asn1tools
+    except ImportError:
+        return None
+    names = [ieee / "IEEE1609dot2.asn", ieee / "IEEE1609dot2BaseTypes.asn"]
+    if not all(name.exists() for name in names):
+        return None
+    modules = asn1tools.compile_files([str(name) for name in [*names, HERE / "ts102941.asn"]], "oer")
+
+    def code(name, octets):
+        if name not in modules.types:
+            return None
+        return modules.encode(name, modules.decode(name, octets))
+
+    return code
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("corpus", type=pathlib.Path)
+    arguments.add_argument("--ieee", type=pathlib.Path, default=HERE / "ieee")
+    options = arguments.parse_args()
+    decoders = {"pycrate": pycrate_types(), "asn1tools": asn1tools_types(options.ieee)}
+    failed = 0
+    for path in sorted(options.corpus.glob("*.oer")):
+        name, kind = path.name.removesuffix(".oer").rsplit(".", 1)
+        octets = path.read_bytes()
+        for decoder, code in decoders.items():
+            if code is None:
+                print(f"{decoder:10} {kind:24} {name:44} not installed")
+                continue
+            try:
+                again = code(kind, octets)
+                verdict = "no type" if again is None else "same" if again == octets else "differs"
+            except Exception as error:  # Whatever a decoder raises is its refusal.
+                verdict = f"refused: {type(error).__name__} {str(error)[:120]}"
+            failed += verdict.startswith(("differs", "refused"))
+            print(f"{decoder:10} {kind:24} {name:44} {verdict}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
