@@ -40,20 +40,14 @@ fn verdict(case: Option<&Case>, why_none: &str) -> [Cell; 3] {
 
 /// The 15 test cases.
 pub(super) fn table(trial: Option<&Trial>, why_none: &str) -> Table {
-    let mut table = Table::new("The 15 test cases of section 2.2, by name")
+    let mut table = Table::new("The 15 test cases of section 2.2, by name; `same` is as the one before")
         .words("test case")
         .words("what it is about")
         .words("source")
         .words("here")
         .words("keys in")
         .words("seen");
-    let mut purpose = "";
     for [name, what, context] in test_cases() {
-        // "same" is as the one before.
-        if what != "same" && !what.starts_with("same;") {
-            purpose = what;
-        }
-        let what = if what == "same" { purpose.to_owned() } else { what.replace("same;", &format!("{purpose};")) };
         let case = trial.and_then(|trial| trial.cases.iter().find(|case| case.name == name));
         let [verdict, device, seen] = verdict(case, why_none);
         let passed = Cell::text("passed").from(Evidence::Printed);

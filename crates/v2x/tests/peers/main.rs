@@ -76,6 +76,14 @@ fn certificates(corpus: &mut Corpus) {
     add(corpus, "ticket-implicit", "Certificate", implicit.as_bytes());
 }
 
+fn by_digest(ticket: &SignerCertificate) -> SignerForm<'_> {
+    SignerForm::Digest(ticket)
+}
+
+fn with_certificate(ticket: &SignerCertificate) -> SignerForm<'_> {
+    SignerForm::Certificate(ticket)
+}
+
 fn messages(corpus: &mut Corpus) {
     const DATA: &str = "Ieee1609Dot2Data";
     for curve in Curve::ALL {
@@ -92,15 +100,15 @@ fn messages(corpus: &mut Corpus) {
             add(corpus, name, DATA, &bytes);
             bytes
         };
-    signed("denm", SignerForm::Certificate, &|tbs| {
+    signed("denm", with_certificate, &|tbs| {
         tbs.header_info.psid = Psid::DENM;
         tbs.header_info.generation_location =
             Some(ThreeDLocation { latitude: 481_351_253, longitude: 115_819_806, elevation: 9_000 });
     });
-    signed("cam-asking", SignerForm::Digest, &|tbs| {
+    signed("cam-asking", by_digest, &|tbs| {
         tbs.header_info.inline_p2pcd_request = HashedId3List::new(&[1, 2, 3, 4, 5, 6]);
     });
-    signed("with-expiry", SignerForm::Digest, &|tbs| {
+    signed("with-expiry", by_digest, &|tbs| {
         tbs.header_info.psid = Psid::VAM;
         tbs.header_info.expiry_time = Some(NOW.plus_us(5_000_000));
     });
