@@ -76,6 +76,7 @@ fn latest(frames: &[CanFrame], mut releases: Vec<Release>, until: Duration) -> V
                     }
                     store.release(frame);
                 }
+                MediumOutput::Transmitted { frame, .. } => store.release(frame),
                 MediumOutput::Discard { .. } => panic!("a frame was thrown away"),
                 MediumOutput::Event { .. } => {}
             }

@@ -116,7 +116,7 @@ impl Pair {
     }
 
     /// How far executed totals are from printed ones; the farthest of both parties [%].
-    pub(super) fn from_printed(&self, simulated: [Duration; 2]) -> f64 {
+    pub(super) fn off_printed(&self, simulated: [Duration; 2]) -> f64 {
         deviations(simulated, self.printed.totals).into_iter().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
     }
 

@@ -39,7 +39,7 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
     for pair in exchange::pairs() {
         let simulated = pair.simulated()?;
         findings.pairs_agree &= pair.agrees(simulated);
-        findings.from_printed.push(pair.from_printed(simulated));
+        findings.from_printed.push(pair.off_printed(simulated));
         exchanges = exchanges.with(Block::Table(pair.table(simulated)));
     }
 

@@ -389,11 +389,7 @@ impl Vss {
             Some((recipient.recipient_id(), certificate, meta.decryption_key?))
         });
         let (recipient_id, certificate, handle) = ours.ok_or(VssError::NotForUs)?;
-        let p1 = *HashValue::sha256(&canonical_bytes(&certificate.view())?)
-            .hashed_id32()
-            .0
-            .first_chunk()
-            .expect("32 of 32 octets");
+        let p1 = HashValue::sha256(&canonical_bytes(&certificate.view())?).hashed_id32().0;
         let key = self.ring.key(handle).map_err(|error| VssError::Key(error.to_string()))?;
         let decrypted = decrypt(encrypted, DecryptionKey::Private { recipient_id, p1, key })?;
         self.statistics.checkpoint("decryptReceivedFrame", nanoseconds(began));

@@ -119,7 +119,7 @@ impl Folder {
     /// # Errors
     /// [`VssError::Io`]; a full disk is one. Nothing that was there is lost by it.
     pub fn add(&self, stored: &Stored) -> Result<(), VssError> {
-        let meta = serde_json::to_vec_pretty(&stored.meta).expect("a structure of numbers has a JSON form");
+        let meta = json(&stored.meta);
         self.replace(&format!("{}.meta", stored.id), &meta)?;
         self.replace(&format!("{}.oer", stored.id), stored.certificate.as_bytes())
     }
@@ -156,7 +156,7 @@ impl Folder {
             PoolRecord::Expired(id) => removes = Some(*id),
         }
         if state != self.state {
-            let bytes = serde_json::to_vec_pretty(&state).expect("a structure of strings has a JSON form");
+            let bytes = json(&state);
             self.replace("state.json", &bytes)?;
             self.state = state;
         }
@@ -178,6 +178,11 @@ impl Folder {
             VssError::io(&place, error)
         })
     }
+}
+
+/// What a structure of plain names and values is in JSON.
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec_pretty(value).expect("plain values have a JSON form")
 }
 
 fn read_pair(certificate: &Path) -> Result<Stored, String> {

@@ -184,7 +184,7 @@ fn damaged_files_are_set_aside_and_missing_keys_are_named() {
     assert_eq!(std::fs::read_dir(world.path("station/at").join("damaged")).unwrap().count(), 4, "nothing is lost");
     drop(vss);
     std::fs::write(world.path("station/at").join("state.json"), b"{").unwrap();
-    let hsm = chronoseal_v2x_service::hsm::SoftwareHsm::open(&world.path("keys"), "4711").unwrap();
+    let hsm = chronoseal_v2x_service::hsm::SoftwareHsm::open(world.path("keys"), "4711").unwrap();
     let hsm = chronoseal_v2x_service::hsm::SharedHsm::new(Box::new(hsm));
     let Err(error) = Vss::open_with(&world.config, hsm, now()) else { panic!("a corrupt state") };
     assert!(matches!(error, VssError::Corrupt { .. }), "{error}");

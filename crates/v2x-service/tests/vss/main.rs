@@ -1,5 +1,5 @@
 //! The station's services with an HSM in files, on a disk, and over the socket.
-#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that fails says where, one that is skipped why")]
 
 mod daemon;
 mod library;

@@ -58,7 +58,7 @@ impl World {
         };
         // Tests open it over and over: a PIN that is quick to check.
         let cost = chronoseal_v2x_service::hsm::software::PinCost { memory_kib: 8, passes: 1 };
-        drop(SoftwareHsm::create_with(&place("keys"), "4711", cost).unwrap());
+        drop(SoftwareHsm::create_with(place("keys"), "4711", cost).unwrap());
         Self { folder, config, authority, certificate }
     }
 
@@ -67,7 +67,7 @@ impl World {
     }
 
     pub(crate) fn open(&self) -> (Vss, Warnings) {
-        let hsm = SharedHsm::new(Box::new(SoftwareHsm::open(&self.path("keys"), "4711").unwrap()));
+        let hsm = SharedHsm::new(Box::new(SoftwareHsm::open(self.path("keys"), "4711").unwrap()));
         Vss::open_with(&self.config, hsm, now()).unwrap()
     }
 
