@@ -19,7 +19,10 @@ const COMMANDS: &[&[&str]] = &[
     &["scenario", "from"],
     &["bench"],
     &["doctor"],
+    &["pki"],
     &["schema"],
+    &["v2x"],
+    &["vss"],
 ];
 
 #[test]
