@@ -2,10 +2,10 @@
 
 use chronoseal_core::Duration;
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Series, SeriesKind, Table};
-use chronoseal_v2x_fleet::eavesdropper::{Score, Tracker, reshuffle};
+use chronoseal_v2x_fleet::eavesdropper::{Score, Tracker};
 use chronoseal_v2x_fleet::policy::Policy;
 use chronoseal_v2x_fleet::road::highway::Highway;
-use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetOutcome, Safety, run};
+use chronoseal_v2x_fleet::simulation::{FleetConfig, Safety, run};
 
 use crate::StudyError;
 
@@ -26,7 +26,7 @@ fn failed(error: &dyn std::fmt::Display) -> StudyError {
     StudyError::Scenario(format!("the road of the study: {error}"))
 }
 
-/// Every preset on the same road, and all positions reshuffled for comparison.
+/// Every preset on the same road.
 pub(super) fn simulate(
     seed: u64,
     stopped: impl Fn() -> bool,
@@ -44,7 +44,6 @@ pub(super) fn simulate(
     let policies = Policy::presets(&[ZONE]);
     let count = policies.len();
     let mut rows = Vec::new();
-    let mut last: Option<FleetOutcome> = None;
     for (number, policy) in policies.into_iter().enumerate() {
         if stopped() {
             break;
@@ -55,14 +54,6 @@ pub(super) fn simulate(
         (config.seed, config.tells_dimensions) = (seed, false);
         let fleet = run(&config, None, &mut ()).map_err(|error| failed(&error))?;
         rows.push(Hidden { policy: name, score: fleet.score(&Tracker::default()), safety: fleet.safety });
-        last = Some(fleet);
-    }
-    if let Some(mut fleet) = last {
-        // Where nothing can be linked the tracker has the most to try: the first part of it will do.
-        fleet.heard.truncate(fleet.heard.len() / 8);
-        reshuffle(&mut fleet.heard, seed);
-        let score = fleet.score(&Tracker::default());
-        rows.push(Hidden { policy: "all positions reshuffled", score, safety: Safety::default() });
     }
     Ok(rows)
 }
@@ -85,17 +76,11 @@ pub(super) fn table(rows: &[Hidden]) -> Table {
         .numbers("unaware around a change", "%")
         .numbers("CAMs withheld", "")
         .footnote(format!("Built-in highway, {LENGTH_M:.0} m, two lanes one way, 500 vehicles a lane and hour, {} s. Tracker: Kalman prediction, global assignment; CAMs do not tell the sizes of vehicles.", DURATION.as_ns() / 1_000_000_000))
-        .footnote("Reshuffled: the first eighth of what was heard, each message given to a vehicle at random; nothing should be linked.")
         .footnote("Unaware: of all pairs within 100 m, looked at each 200 ms, one had no news of the other for 1.1 s.")
         .footnote("Not signed here: what is said and when is the same with and without. Trips shorter than a policy's first change are never hidden by it.");
     for row in rows {
         let Hidden { policy, score, safety } = row;
-        let is_control = safety.looks == 0;
-        let of_safety = |cell: Option<Cell>| match cell {
-            Some(cell) if !is_control => cell,
-            _ if is_control => Cell::na("positions that were never driven have no neighbours"),
-            _ => Cell::na("no change, nothing around it"),
-        };
+        let around = safety.unaware_around_change_ppm();
         table.push(vec![
             Cell::text(*policy),
             Cell::count(score.trips),
@@ -104,9 +89,9 @@ pub(super) fn table(rows: &[Hidden]) -> Table {
             percent(score.trips_linked_ppm()),
             percent(score.followed_ppm),
             Cell::count(score.links_wrong).from(Evidence::Simulated),
-            of_safety(Some(percent(safety.unaware_ppm()))),
-            of_safety(safety.unaware_around_change_ppm().map(percent)),
-            of_safety(Some(Cell::count(safety.messages_withheld).from(Evidence::Simulated))),
+            percent(safety.unaware_ppm()),
+            around.map_or_else(|| Cell::na("no change, nothing around it"), percent),
+            Cell::count(safety.messages_withheld).from(Evidence::Simulated),
         ]);
     }
     table
@@ -127,7 +112,7 @@ pub(super) fn chart(rows: &[Hidden]) -> Chart {
     }
 }
 
-/// Without changes every trip is linked; reshuffled, hardly any change is.
+/// Without changes every trip is linked.
 pub(super) fn is_sound(rows: &[Hidden]) -> bool {
     let none = rows.iter().find(|row| row.policy == "none");
     none.is_none_or(|row| row.score.trips_linked_ppm() == 1_000_000)
