@@ -161,7 +161,7 @@ impl Findings {
             None => points.push(self.why_not.clone()),
         }
         points.push(format!(
-            "{} of {} attacks refused by the check that is for them.",
+            "{} of {} attacks refused, by the check that is for them where there is one: mutations and the flood may fail any.",
             self.attacks_stopped, self.attacks
         ));
         if self.loads_are_good == Some(false) {
