@@ -63,13 +63,29 @@ impl Engine {
     /// # Panics
     /// If there are not as many results as jobs.
     pub fn verify_batch(self, jobs: &[Verification<'_>], results: &mut [bool]) -> Usage {
+        self.verify_batch_with_pauses(jobs, results, &mut || ())
+    }
+
+    /// As [`verify_batch_with_pauses`], by this engine.
+    ///
+    /// # Panics
+    /// If there are not as many results as jobs.
+    pub fn verify_batch_with_pauses(
+        self,
+        jobs: &[Verification<'_>],
+        results: &mut [bool],
+        pause: &mut dyn FnMut(),
+    ) -> Usage {
         assert_eq!(jobs.len(), results.len(), "one result for each job");
         if let Some(lanes) = self.lanes() {
             return cut::<JOBS_MAX, _, _>(jobs, results, |curve, jobs, results| {
-                lanes.verify(curve, jobs, results, fallback::verify);
+                lanes.verify(curve, jobs, results, fallback::verify, pause);
             });
         }
-        one_by_one(jobs, results, fallback::verify)
+        one_by_one(jobs, results, |job| {
+            pause();
+            fallback::verify(job)
+        })
     }
 
     /// As [`decompress_batch`], by this engine.
@@ -133,6 +149,15 @@ pub fn verify_batch(jobs: &[Verification<'_>], results: &mut [bool]) -> Usage {
     engine().verify_batch(jobs, results)
 }
 
+/// As [`verify_batch`], calling `pause` now and then, so that who verifies can look after what is more urgent: on the lanes
+/// every few microseconds, and by scalar code before each job.
+///
+/// # Panics
+/// If there are not as many results as jobs.
+pub fn verify_batch_with_pauses(jobs: &[Verification<'_>], results: &mut [bool], pause: &mut dyn FnMut()) -> Usage {
+    engine().verify_batch_with_pauses(jobs, results, pause)
+}
+
 /// Recovers y of compressed points; `None` where no point of the curve has that x, or x is not below the prime.
 ///
 /// # Panics
@@ -186,7 +211,7 @@ pub(crate) fn cut<const MAX: usize, J: OnCurve, R: Copy + Default>(
     usage
 }
 
-pub(crate) fn one_by_one<J, R>(jobs: &[J], results: &mut [R], run: impl Fn(&J) -> R) -> Usage {
+pub(crate) fn one_by_one<J, R>(jobs: &[J], results: &mut [R], mut run: impl FnMut(&J) -> R) -> Usage {
     for (job, result) in jobs.iter().zip(results) {
         *result = run(job);
     }

@@ -6,8 +6,8 @@
 //! signing neither branches on a key or a nonce nor addresses memory by one.
 //!
 //! [`verify_batch`] takes [`Verification`]s and fills in verdicts, [`decompress_batch`] recovers y of
-//! [`CompressedPoint`]s, [`sign_batch`] makes [`Signature`]s, and a [`Batcher`] holds back jobs for a while so that
-//! they fill lanes. [`engine`] tells which code runs.
+//! [`CompressedPoint`]s, and [`sign_batch`] makes [`Signature`]s. [`verify_batch_with_pauses`] can be interrupted.
+//! [`engine`] tells which code runs.
 //!
 //! ```
 //! use chronoseal_ecdsa_lanes::{Curve, Signing, Verification, sign_batch, verify_batch};
@@ -41,7 +41,6 @@
 //! ```
 
 mod batch;
-mod batcher;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "most of it is for the lanes"))]
 mod bignum;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "most of it is for the lanes"))]
@@ -58,8 +57,7 @@ mod nonce;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "the tables are for the lanes"))]
 mod signer;
 
-pub use batch::{Engine, Usage, decompress_batch, engine, prepare, sign_batch, verify_batch};
-pub use batcher::Batcher;
+pub use batch::{Engine, Usage, decompress_batch, engine, prepare, sign_batch, verify_batch, verify_batch_with_pauses};
 pub use curve::Curve;
 pub use job::{CompressedPoint, Signature, Signing, Verification};
 #[cfg(feature = "signer-tables")]

@@ -40,19 +40,15 @@ pub(crate) type Answers = [[bool; JOBS_MAX]; MESSAGES_MAX];
 type Ys = [[Option<[u8; 32]>; JOBS_MAX]; MESSAGES_MAX];
 
 /// Verifies the jobs of up to [`MESSAGES_MAX`] messages. Keys that were new and proved right are left in their jobs, ready,
-/// so that nobody has to decompress them again.
-pub(crate) fn verify(begun: &mut [Option<Begun<'_>>], engine: Engine) -> Answers {
+/// so that nobody has to decompress them again. Calls `pause` every few microseconds while the lanes are at work.
+pub(crate) fn verify(begun: &mut [Option<Begun<'_>>], engine: Engine, pause: &mut dyn FnMut()) -> Answers {
     let mut answers = Answers::default();
     if engine == Engine::Scalar || lanes::engine() == lanes::Engine::Scalar {
         one_by_one(begun, &mut answers);
         return answers;
     }
-    if IS_ONE_FAST && begun.iter().flatten().flat_map(Begun::jobs).nth(1).is_none() {
-        one_by_one(begun, &mut answers);
-        return answers;
-    }
     let ys = decompress(begun);
-    verify_on_lanes(begun, &ys, &mut answers);
+    verify_on_lanes(begun, &ys, &mut answers, pause);
     for ((message, ys), answers) in begun.iter_mut().flatten().zip(&ys).zip(&answers) {
         for ((job, y), _) in message.jobs_mut().zip(ys).zip(answers).filter(|(_, is_right)| **is_right) {
             if let (Some((curve, point)), Some(y)) = (new_point(job), y)
@@ -161,7 +157,7 @@ fn as_lanes_take_it<'a>(job: &'a SignatureJob, y: Option<&'a [u8; 32]>) -> Optio
     Some(Verification { curve, digest, r, s, public_x, public_y })
 }
 
-fn verify_on_lanes(begun: &[Option<Begun<'_>>], ys: &Ys, answers: &mut Answers) {
+fn verify_on_lanes(begun: &[Option<Begun<'_>>], ys: &Ys, answers: &mut Answers, pause: &mut dyn FnMut()) {
     const ZERO: &[u8; 32] = &[0; 32];
     const NONE: Verification<'_> =
         Verification { curve: lanes::Curve::NistP256, digest: ZERO, r: ZERO, s: ZERO, public_x: ZERO, public_y: ZERO };
@@ -180,7 +176,7 @@ fn verify_on_lanes(begun: &[Option<Begun<'_>>], ys: &Ys, answers: &mut Answers) 
         }
     }
     let mut found = [false; ALL];
-    lanes::verify_batch(&jobs[..count], &mut found[..count]);
+    lanes::verify_batch_with_pauses(&jobs[..count], &mut found[..count], pause);
     for ((message, at), is_right) in places[..count].iter().zip(found) {
         answers[*message][*at] = is_right;
     }

@@ -129,6 +129,8 @@ struct Receiver<'t> {
     steps: Vec<Step>,
     /// When each sample was due and done [ns].
     spans: Vec<(u64, u64)>,
+    /// What came during a batch and did not interrupt it.
+    others: Vec<(&'t Arrival, Moment)>,
     outcome: Outcome,
 }
 
@@ -146,7 +148,8 @@ impl<'t> Receiver<'t> {
             took_ns: 0,
         };
         let (steps, spans) = (Vec::with_capacity(messages), Vec::with_capacity(messages));
-        Self { verifier, pipeline: Pipeline::new(config), clock: Clock::start(), steps, spans, outcome }
+        let (pipeline, clock) = (Pipeline::new(config), Clock::start());
+        Self { verifier, pipeline, clock, steps, spans, others: Vec::new(), outcome }
     }
 
     fn run(mut self, arrivals: &'t [Arrival]) -> Outcome {
@@ -163,7 +166,7 @@ impl<'t> Receiver<'t> {
                 next += 1;
             }
             if self.pipeline.is_due(now_ns) {
-                self.verify(now);
+                next = self.verify(now, arrivals, next);
                 before_ns = self.clock.now_ns();
                 continue;
             }
@@ -193,17 +196,37 @@ impl<'t> Receiver<'t> {
         }
     }
 
-    fn verify(&mut self, now: Moment) {
-        let Self { verifier, pipeline, clock, spans, outcome, .. } = self;
-        let count = pipeline.run(verifier, now, &mut NoStopwatch, |judged| {
+    /// Verifies a batch. Takes emergencies that come meanwhile, and tells which arrival is the next.
+    fn verify(&mut self, now: Moment, arrivals: &'t [Arrival], mut next: usize) -> usize {
+        let Self { verifier, pipeline, clock, spans, outcome, others, .. } = self;
+        let Outcome { offered, emergencies, verified, refused, samples, .. } = outcome;
+        let emergency = || {
+            let now_ns = clock.now_ns();
+            let now = Moment { ns: now_ns, time: at(now_ns) };
+            while let Some(arrival) = arrivals.get(next).filter(|arrival| arrival.due_ns <= now_ns) {
+                next += 1;
+                if arrival.class == Class::Emergency {
+                    *offered += 1;
+                    *emergencies += 1;
+                    return Some((arrival, now));
+                }
+                others.push((arrival, now));
+            }
+            None
+        };
+        let count = pipeline.run_interruptibly(verifier, now, &mut NoStopwatch, emergency, |judged| {
             let (due_ns, done_ns) = (judged.message.due_ns, clock.now_ns());
-            outcome.verified += 1;
-            outcome.refused += u64::from(!judged.verdict.is_accepted());
+            *verified += 1;
+            *refused += u64::from(!judged.verdict.is_accepted());
             spans.push((due_ns, done_ns));
             let latency_ns = done_ns.saturating_sub(due_ns);
-            outcome.samples.push(Sample { class: judged.class, latency_ns, is_stalled: false });
+            samples.push(Sample { class: judged.class, latency_ns, is_stalled: false });
         });
         self.steps.push(Step { start_ns: now.ns, end_ns: self.clock.now_ns(), messages: count });
+        for (arrival, now) in std::mem::take(&mut self.others) {
+            self.let_in(arrival, now);
+        }
+        next
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use chronoseal_v2x::crypto::HashValue;
-use chronoseal_v2x::types::{Ieee1609Dot2Data, Time64};
+use chronoseal_v2x::types::{HashedId8, Ieee1609Dot2Data, Time64};
 use chronoseal_v2x::verify::{Begun, Context, ResultCode, Stopwatch, Verdict, Verifier};
 use chronoseal_v2x::vss::{Audit, SkipReason, Skipped};
 
@@ -15,8 +15,10 @@ pub const QUEUE_LEN: usize = 256;
 
 /// Signatures verified with an emergency, unless a whole batch waits: what fills the lanes once.
 const URGENT_LEN: usize = 8;
-/// Where one signature takes less time than eight lanes, so many are verified one by one.
+/// Where one signature takes less time than eight lanes, so many emergencies are verified one by one.
 const ALONE_MAX: usize = 2;
+/// Emergencies that interrupt a batch, at most: one that is always interrupted would never end.
+const INTERRUPTIONS_MAX: usize = 2;
 /// Messages refused before their signature that one call looks at, at most.
 const REFUSED_MAX: usize = 256;
 
@@ -117,7 +119,8 @@ pub struct Judged<'a, M> {
 ///
 /// It reads no clock and has no thread: [`receive`](Self::receive) lets a message in, [`due_at_ns`](Self::due_at_ns) tells
 /// when to call [`run`](Self::run), which takes the most relevant ones through all checks, their signatures together. Nothing
-/// is allocated for a message signed by digest. A call wants about 300 KB of stack.
+/// is allocated for a message signed by digest. A call wants about 600 KB of stack. While few wait,
+/// [`run_interruptibly`](Self::run_interruptibly) lets an emergency into the middle of a batch.
 ///
 /// Classes are the caller's guess at unverified messages: whoever calls everything an emergency is first in line, until
 /// the caller stops believing it. A message by digest whose certificate waits in a lower class is refused as of an
@@ -215,16 +218,22 @@ impl<M: Message> Pipeline<M> {
         self.due_at_ns().is_some_and(|due_ns| due_ns <= now_ns)
     }
 
-    /// Signatures of the next batch. A batch cannot be interrupted, so the fewer wait, the shorter it is kept.
-    fn jobs_max(&self) -> usize {
+    /// Whether so many wait that full batches matter most.
+    fn is_backlog(&self) -> bool {
+        self.len() >= MESSAGES_MAX
+    }
+
+    /// Signatures of the next batch, and what verifies them. The fewer wait, the shorter an emergency's batch is kept.
+    fn next_batch(&self) -> (usize, Engine) {
+        let engine = self.config.engine;
         let emergencies = self.waiting[Class::Emergency as usize].len();
-        let first = if emergencies > 0 { emergencies } else { self.len() };
-        let is_backlog = self.len() >= MESSAGES_MAX;
-        if batch::IS_ONE_FAST && first <= ALONE_MAX && !is_backlog {
-            return 1;
+        if emergencies == 0 || self.is_backlog() {
+            (engine.batch_len(), engine)
+        } else if batch::IS_ONE_FAST && emergencies <= ALONE_MAX {
+            (1, Engine::Scalar)
+        } else {
+            (engine.batch_len().min(URGENT_LEN), engine)
         }
-        let batch_len = self.config.engine.batch_len();
-        if emergencies > 0 && !is_backlog { batch_len.min(URGENT_LEN) } else { batch_len }
     }
 
     /// Verifies one batch of those that wait, due or not, and hands each verdict to `judge`. Tells how many there were.
@@ -233,9 +242,30 @@ impl<M: Message> Pipeline<M> {
         verifier: &mut Verifier,
         now: Moment,
         stopwatch: &mut impl Stopwatch,
+        judge: impl FnMut(Judged<'_, M>),
+    ) -> usize {
+        self.run_interruptibly(verifier, now, stopwatch, || None, judge)
+    }
+
+    /// As [`run`](Self::run), asking `emergency` every few microseconds for one that has come in meanwhile, which is verified
+    /// at once, by itself, while the batch stands still. With a backlog, or after a few, nobody asks: what comes then is
+    /// [received](Self::receive) by the caller as ever.
+    pub fn run_interruptibly(
+        &mut self,
+        verifier: &mut Verifier,
+        now: Moment,
+        stopwatch: &mut impl Stopwatch,
+        mut emergency: impl FnMut() -> Option<(M, Moment)>,
         mut judge: impl FnMut(Judged<'_, M>),
     ) -> usize {
-        let jobs_max = self.jobs_max();
+        let (jobs_max, engine) = self.next_batch();
+        let mut interruptions = Interruptions {
+            left: if self.is_backlog() { 0 } else { INTERRUPTIONS_MAX },
+            engine: if batch::IS_ONE_FAST { Engine::Scalar } else { self.config.engine },
+            put_off: Vec::new(),
+            count: 0,
+            took_ns: 0,
+        };
         let mut taken = [0; Class::ALL.len()];
         {
             let mut batch = Batch::new();
@@ -246,7 +276,7 @@ impl<M: Message> Pipeline<M> {
             for (one, class) in all {
                 let begun = verifier.begin(one.message.bytes(), &one.message.context(now.time), stopwatch);
                 let jobs = begun.jobs().count();
-                if jobs == 0 && batch.brings_signer_of(&begun) {
+                if jobs == 0 && batch.signers.have_that_of(&begun) {
                     break;
                 }
                 if jobs == 0 {
@@ -264,12 +294,70 @@ impl<M: Message> Pipeline<M> {
                     break;
                 }
             }
-            batch.finish(self.config.engine, verifier, stopwatch, judge);
+            batch.finish(engine, verifier, stopwatch, &mut interruptions, &mut emergency, judge);
         }
         for (waiting, taken) in self.waiting.iter_mut().zip(taken) {
             waiting.drain(..taken);
         }
-        taken.iter().sum()
+        self.waiting[Class::Emergency as usize].extend(interruptions.put_off);
+        taken.iter().sum::<usize>() + interruptions.count
+    }
+}
+
+/// Emergencies in the middle of a batch.
+struct Interruptions<M> {
+    /// So many more may come.
+    left: usize,
+    engine: Engine,
+    /// Those whose certificate is in the batch: they go first after it.
+    put_off: Vec<Waiting<M>>,
+    /// Verified.
+    count: usize,
+    took_ns: u64,
+}
+
+impl<M: Message> Interruptions<M> {
+    fn verify(
+        &mut self,
+        message: M,
+        received: Moment,
+        signers: &Signers,
+        verifier: &mut Verifier,
+        stopwatch: &mut impl Stopwatch,
+        judge: &mut impl FnMut(Judged<'_, M>),
+    ) {
+        self.left -= 1;
+        let (start_ns, received_ns) = (stopwatch.now_ns(), received.ns);
+        let begun = verifier.begin(message.bytes(), &message.context(received.time), stopwatch);
+        if begun.jobs().next().is_none() && signers.have_that_of(&begun) {
+            drop(begun);
+            self.put_off.push(Waiting { message, received_ns });
+        } else {
+            let signature_ns = stopwatch.now_ns();
+            let mut begun = [Some(begun)];
+            let [answers, ..] = batch::verify(&mut begun, self.engine, &mut || ());
+            let took_ns = stopwatch.now_ns().saturating_sub(signature_ns);
+            if let [Some(begun)] = begun {
+                let (verdict, data) = verifier.finish(begun, &answers, took_ns);
+                judge(Judged { message: &message, class: Class::Emergency, received_ns, verdict, data });
+            }
+            self.count += 1;
+        }
+        self.took_ns += stopwatch.now_ns().saturating_sub(start_ns);
+    }
+}
+
+/// Who signed the messages of a batch.
+#[derive(Clone, Copy)]
+struct Signers([Option<HashedId8>; MESSAGES_MAX]);
+
+impl Signers {
+    /// Whether this one was refused for a certificate that is in the batch, and will be known after it.
+    fn have_that_of(&self, refused: &Begun<'_>) -> bool {
+        let verdict = refused.verdict();
+        verdict.result() == ResultCode::SpduParsingCertificateNotFound
+            && verdict.signer.is_some()
+            && self.0.contains(&verdict.signer)
     }
 }
 
@@ -277,6 +365,7 @@ impl<M: Message> Pipeline<M> {
 struct Batch<'a, M> {
     begun: [Option<Begun<'a>>; MESSAGES_MAX],
     members: [Option<(&'a Waiting<M>, Class)>; MESSAGES_MAX],
+    signers: Signers,
     count: usize,
     /// Signatures.
     jobs: usize,
@@ -284,23 +373,22 @@ struct Batch<'a, M> {
 
 impl<'a, M: Message> Batch<'a, M> {
     fn new() -> Self {
-        Self { begun: [const { None }; MESSAGES_MAX], members: [const { None }; MESSAGES_MAX], count: 0, jobs: 0 }
+        Self {
+            begun: [const { None }; MESSAGES_MAX],
+            members: [const { None }; MESSAGES_MAX],
+            signers: Signers([None; MESSAGES_MAX]),
+            count: 0,
+            jobs: 0,
+        }
     }
 
     /// The caller looks that there is room: each message has a job, and there are at most as many jobs as messages
     /// have room.
     fn push(&mut self, one: &'a Waiting<M>, class: Class, begun: Begun<'a>, jobs: usize) {
+        self.signers.0[self.count] = begun.verdict().signer;
         (self.begun[self.count], self.members[self.count]) = (Some(begun), Some((one, class)));
         self.count += 1;
         self.jobs += jobs;
-    }
-
-    /// Whether this one was refused for a certificate that is in the batch, and will be known after it.
-    fn brings_signer_of(&self, refused: &Begun<'_>) -> bool {
-        let verdict = refused.verdict();
-        verdict.result() == ResultCode::SpduParsingCertificateNotFound
-            && verdict.signer.is_some()
-            && self.begun.iter().flatten().any(|begun| begun.verdict().signer == verdict.signer)
     }
 
     fn finish(
@@ -308,14 +396,23 @@ impl<'a, M: Message> Batch<'a, M> {
         engine: Engine,
         verifier: &mut Verifier,
         stopwatch: &mut impl Stopwatch,
+        interruptions: &mut Interruptions<M>,
+        emergency: &mut impl FnMut() -> Option<(M, Moment)>,
         mut judge: impl FnMut(Judged<'_, M>),
     ) {
         if self.count == 0 {
             return;
         }
         let start_ns = stopwatch.now_ns();
-        let answers = batch::verify(&mut self.begun[..self.count], engine);
-        let took_ns = stopwatch.now_ns().saturating_sub(start_ns);
+        let signers = self.signers;
+        let answers = batch::verify(&mut self.begun[..self.count], engine, &mut || {
+            while interruptions.left > 0
+                && let Some((message, received)) = emergency()
+            {
+                interruptions.verify(message, received, &signers, verifier, stopwatch, &mut judge);
+            }
+        });
+        let took_ns = stopwatch.now_ns().saturating_sub(start_ns).saturating_sub(interruptions.took_ns);
         for ((begun, member), answers) in self.begun.into_iter().zip(self.members).zip(answers) {
             let (Some(begun), Some((one, class))) = (begun, member) else { break };
             let (verdict, data) = verifier.finish(begun, &answers, took_ns);

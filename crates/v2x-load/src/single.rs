@@ -72,7 +72,7 @@ pub fn in_batches(seed: u64) -> Result<Vec<SingleMessage>, LoadError> {
         let signed_ns = clock.now_ns();
         let mut begun: Vec<_> =
             messages.iter().map(|message| Some(verifier.begin(message, &context, &mut NoStopwatch))).collect();
-        let results = batch::verify(&mut begun, Engine::Lanes);
+        let results = batch::verify(&mut begun, Engine::Lanes, &mut || ());
         let mut success = true;
         for (one, results) in begun.into_iter().flatten().zip(&results) {
             success &= verifier.finish(one, results, 0).0.is_accepted();

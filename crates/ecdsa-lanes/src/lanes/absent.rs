@@ -20,7 +20,14 @@ impl Lanes {
         match self {}
     }
 
-    pub(crate) fn verify(self, _: Curve, _: &[Verification<'_>], _: &mut [bool], _: fn(&Verification<'_>) -> bool) {
+    pub(crate) fn verify(
+        self,
+        _: Curve,
+        _: &[Verification<'_>],
+        _: &mut [bool],
+        _: fn(&Verification<'_>) -> bool,
+        _: &mut dyn FnMut(),
+    ) {
         match self {}
     }
 

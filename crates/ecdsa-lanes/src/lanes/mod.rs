@@ -52,12 +52,13 @@ impl Lanes {
         jobs: &[Verification<'_>],
         results: &mut [bool],
         decide: fn(&Verification<'_>) -> bool,
+        pause: &mut dyn FnMut(),
     ) {
         // SAFETY: `self` exists, so that the processor has AVX-512 IFMA, which is all the callees enable.
         unsafe {
             match curve {
-                Curve::NistP256 => verify::verify::<NistP256>(jobs, results, decide),
-                Curve::BrainpoolP256r1 => verify::verify::<BrainpoolP256>(jobs, results, decide),
+                Curve::NistP256 => verify::verify::<NistP256>(jobs, results, decide, pause),
+                Curve::BrainpoolP256r1 => verify::verify::<BrainpoolP256>(jobs, results, decide, pause),
             }
         }
     }

@@ -285,7 +285,7 @@ fn lanes_decide_without_the_scalar_code() {
             })
             .collect();
         let mut results = [false; 32];
-        lanes.verify(curve, &jobs, &mut results, |_| false);
+        lanes.verify(curve, &jobs, &mut results, |_| false, &mut || ());
         assert_eq!(results, [true; 32], "{curve:?}");
     }
 }
@@ -307,9 +307,9 @@ fn lanes_ask_the_scalar_code_where_their_formulas_end() {
         let r = [7; 32];
         let job = Verification { curve, digest: &r, r: &r, s: &r, public_x: &public_x, public_y: &minus_y };
         let mut results = [false; 1];
-        lanes.verify(curve, &[job], &mut results, |_| true);
+        lanes.verify(curve, &[job], &mut results, |_| true, &mut || ());
         assert_eq!(results, [true], "{curve:?}: the scalar code was asked");
-        lanes.verify(curve, &[job], &mut results, crate::fallback::verify);
+        lanes.verify(curve, &[job], &mut results, crate::fallback::verify, &mut || ());
         assert_eq!(results, [false], "{curve:?}: and refuses");
     }
 }

@@ -19,12 +19,17 @@ pub(super) const KEY_WIDTH: u32 = 5;
 /// Odd multiples of a public key that its table holds.
 pub(super) const KEY_ENTRIES: usize = 1 << (KEY_WIDTH - 1);
 
-/// Verifies `jobs`, all of the curve, at most [`JOBS_MAX`]. Calls `decide` for a lane that the formulas do not cover.
+/// Bits between two pauses: every 2 to 4 us.
+const PAUSE_BITS: u32 = 2 * KEY_WIDTH;
+
+/// Verifies `jobs`, all of the curve, at most [`JOBS_MAX`]. Calls `decide` for a lane that the formulas do not cover, and
+/// `pause` every few microseconds.
 #[target_feature(enable = "avx512ifma")]
 pub(super) fn verify<C: Weierstrass>(
     jobs: &[Verification<'_>],
     results: &mut [bool],
     decide: fn(&Verification<'_>) -> bool,
+    pause: &mut dyn FnMut(),
 ) {
     assert!(jobs.len() <= JOBS_MAX && jobs.len() == results.len(), "the caller cuts jobs to size");
     let group_count = jobs.len().div_ceil(LANES);
@@ -39,6 +44,7 @@ pub(super) fn verify<C: Weierstrass>(
         z_inverses[at] = odd_multiples(&key, &mut multiples[at], &mut ratios[at]);
         s_inverses[at] = s;
         groups[at] = Some((signatures, on_curve));
+        pause();
     }
     invert_all(&mut s_inverses[..group_count], &mut z_inverses[..group_count]);
 
@@ -47,7 +53,7 @@ pub(super) fn verify<C: Weierstrass>(
         let Some((signatures, on_curve)) = &groups[at] else { continue };
         normalize(&mut multiples[at], &ratios[at], z_inverses[at]);
         let (key_digits, generator_digits) = signatures.scalars(&s_inverses[at]);
-        let sum = double_multiply(&key_digits, &rows(&multiples[at]), &generator_digits, generator);
+        let sum = double_multiply(&key_digits, &rows(&multiples[at]), &generator_digits, generator, pause);
         signatures.judge(*on_curve, &sum, jobs, results, decide);
     }
 }
@@ -94,6 +100,7 @@ fn double_multiply<C: Weierstrass>(
     table: &[[__m512i; 10]; KEY_ENTRIES],
     generator_digits: &Digits<C::Order, VERIFY_WIDTH>,
     generator: &VerifyTable,
+    pause: &mut dyn FnMut(),
 ) -> Jacobian<C> {
     let entry = |number: __m512i| -> Affine<C> {
         let limb = |at| gather_own_vartime(table, at, number);
@@ -116,6 +123,9 @@ fn double_multiply<C: Weierstrass>(
         if bit % VERIFY_WIDTH == 0 {
             let (negative, number) = generator_digits.digit(bit / VERIFY_WIDTH);
             sum.add(&generator.entry_vartime(number), negative);
+        }
+        if bit % PAUSE_BITS == 0 {
+            pause();
         }
     }
     sum

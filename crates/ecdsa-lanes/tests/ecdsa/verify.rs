@@ -72,6 +72,26 @@ fn curves_may_be_mixed_and_lanes_are_counted() {
     }
 }
 
+#[test]
+fn whoever_is_asked_during_a_batch_may_verify_another() {
+    let mut random = random(6);
+    let samples: Vec<_> = (0..20).map(|_| Sample::new(CURVES[0], &mut random)).collect();
+    let jobs: Vec<_> = samples.iter().map(Sample::job).collect();
+    for engine in Engine::available() {
+        let (mut results, mut pauses) = (vec![false; jobs.len()], 0);
+        engine.verify_batch_with_pauses(&jobs, &mut results, &mut || {
+            pauses += 1;
+            if pauses % 16 == 1 {
+                assert_eq!(verify(*engine, &samples[..1]), [true], "{engine:?}");
+            }
+        });
+        assert_eq!(results, vec![true; 20], "{engine:?}");
+        // Three groups of lanes: one each when its key is loaded, and one every ten of 256 bits.
+        let expected = if *engine == Engine::Scalar { 20 } else { 3 * (1 + 26) };
+        assert_eq!(pauses, expected, "{engine:?}");
+    }
+}
+
 /// Sums meet their like where the key is a small multiple of the generator: the formulas of the lanes do not cover that.
 #[test]
 fn keys_that_are_small_multiples_of_the_generator_are_no_exception() {
