@@ -562,7 +562,10 @@ fn show_certificate(certificate: CertificateBuf) -> Result<String, Trouble> {
 fn authority(path: &Path, root: Option<&Path>) -> Result<SignerCertificate, Trouble> {
     let certificate = read_certificate(path)?;
     if let Some(root) = root {
-        check_issued_by(&certificate, &read_certificate(root)?, now())?;
+        check_issued_by(&certificate, &read_certificate(root)?, now()).map_err(|error| {
+            let (path, root) = (path.display(), root.display());
+            Trouble(format!("error: {path}, checked against {root}: {error}\nhelp: --rca is the root of {path}'s authority"))
+        })?;
     }
     Ok(certificate)
 }
