@@ -11,6 +11,7 @@
 //! | [`lint`] | every deviation of bytes, with its clause: [`lint::lint`] |
 //! | [`message`] | [`message::sign`], [`message::encrypt`], [`message::decrypt`] |
 //! | [`pki`] | what stations and authorities say to each other: [`pki::EtsiTs102941Data`] |
+//! | [`region`] | distances, what lies in a region, and whether a region lies in another: [`region::region_within`] |
 //! | [`types`] | the structures: [`types::Ieee1609Dot2Data`], [`types::Certificate`] |
 //! | [`verify`] | [`verify::Verifier`], its trust store, and the [`verify::Verdict`] |
 //! | [`vss`] | a station's security subsystem: [`vss::Pool`], [`vss::ChangePolicy`], [`vss::Demand`] |
@@ -38,6 +39,7 @@ pub mod crypto;
 pub mod lint;
 pub mod message;
 pub mod pki;
+pub mod region;
 pub mod types;
 pub mod verify;
 pub mod vss;

@@ -84,6 +84,8 @@ pub enum SkipReason {
     NoLocation,
     /// Nobody knows where the countries of the certificate lie.
     NoGeography,
+    /// Nobody can say whether the region of a certificate lies in that of its issuer.
+    RegionsNotComparable,
     /// It was done when the certificate came, and nothing has changed since.
     DoneBefore,
     /// A verification policy left it for later.
@@ -99,6 +101,7 @@ impl SkipReason {
             Self::NothingToCheck => "nothing to check",
             Self::NoLocation => "no location",
             Self::NoGeography => "no map of countries",
+            Self::RegionsNotComparable => "regions of the chain not comparable",
             Self::DoneBefore => "done before",
             Self::Postponed => "postponed",
         }

@@ -1,6 +1,6 @@
 //! Result codes.
 
-/// How a check failed: the result codes of `Sec-SignedDataVerification.confirm`, IEEE 1609.2 clause 9, and at the end three
+/// How a check failed: the result codes of `Sec-SignedDataVerification.confirm`, IEEE 1609.2 clause 9, and at the end five
 /// that the standard has no word for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -81,6 +81,10 @@ pub enum ResultCode {
     HashDoesNotMatchKey,
     /// Against the profile of the application area in TS 103 097 clause 7. Not of the standard.
     AgainstProfile,
+    /// A certificate is valid where its issuer's is not, against IEEE 1609.2 clause 6.4.17, which has no code for it.
+    InconsistentRegions,
+    /// A certificate's region is none: see [`crate::region::RegionFault`]. Not of the standard.
+    InvalidRegion,
 }
 
 impl ResultCode {
@@ -139,12 +143,21 @@ impl ResultCode {
             Self::NotCanonical => "notCanonical",
             Self::HashDoesNotMatchKey => "hashDoesNotMatchKey",
             Self::AgainstProfile => "againstProfile",
+            Self::InconsistentRegions => "inconsistentRegions",
+            Self::InvalidRegion => "invalidRegion",
         }
     }
 
     /// Whether the standard has this code.
     pub fn is_standard(self) -> bool {
-        !matches!(self, Self::NotCanonical | Self::HashDoesNotMatchKey | Self::AgainstProfile)
+        !matches!(
+            self,
+            Self::NotCanonical
+                | Self::HashDoesNotMatchKey
+                | Self::AgainstProfile
+                | Self::InconsistentRegions
+                | Self::InvalidRegion
+        )
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::certificate::CertificateForm;
 use crate::coer::Rules;
+use crate::region::{Geography, NoGeography};
 use crate::types::{Psid, Time64, TwoDLocation};
 
 /// Which header fields TS 103 097 clause 7.1 asks for and forbids.
@@ -81,6 +82,11 @@ pub struct VerifierConfig {
     pub replays_max: usize,
     /// Whether a chain is refused while the newest revocation list of its root is overdue.
     pub is_overdue_crl_refused: bool,
+    /// Whether a message is refused if its certificates' regions cannot be judged: a country without a map, regions of which
+    /// nobody can say whether one lies in the other. IEEE 1609.2 clause 6.4.17 says so; the default is not to, and to
+    /// say in the verdict what was skipped, since most receivers have no map and most European certificates name countries.
+    /// A message's own place is held against every region of the chain in either case.
+    pub is_region_doubt_refused: bool,
 }
 
 impl Default for VerifierConfig {
@@ -95,6 +101,7 @@ impl Default for VerifierConfig {
             neighbours_max: 1_000,
             replays_max: 32_768,
             is_overdue_crl_refused: false,
+            is_region_doubt_refused: false,
         }
     }
 }
@@ -103,29 +110,6 @@ impl VerifierConfig {
     /// The policy of an application area.
     pub fn policy(&self, psid: Psid) -> Option<&PsidPolicy> {
         self.policies.get(&psid).or(self.other.as_ref())
-    }
-}
-
-/// Where countries lie. This crate has no map.
-pub trait Geography {
-    /// Whether `location` lies in `country` (United Nations M49 number), and there in `region`, and there in `subregion`;
-    /// none if the map does not say.
-    fn contains(
-        &self,
-        country: u16,
-        region: Option<u8>,
-        subregion: Option<u16>,
-        location: TwoDLocation,
-    ) -> Option<bool>;
-}
-
-/// No map.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoGeography;
-
-impl Geography for NoGeography {
-    fn contains(&self, _: u16, _: Option<u8>, _: Option<u16>, _: TwoDLocation) -> Option<bool> {
-        None
     }
 }
 

@@ -3,9 +3,9 @@
 use super::ResultCode;
 use super::check::{Outcome, SkipReason};
 use super::config::{Context, Profile, PsidPolicy};
-use super::geometry::distance_m;
 use super::progress::{PASSED, skipped};
 use super::station::CertificateSummary;
+use crate::region::distance_m;
 use crate::types::{HeaderInfo, SignedData, SignerIdentifier, Time64, TwoDLocation};
 
 pub(super) fn check_profile(profile: Profile, signed: &SignedData<'_>) -> Result<(), ResultCode> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::certificate::{CertificateError, CertificateForm, CertificateHash, certificate_hash};
 use crate::crypto::VerifyingKey;
+use crate::region::Containment;
 use crate::types::{
     Certificate, CertificateId, GeographicRegion, HashedId3, HashedId8, HashedId10, Psid, ServiceSpecificPermissions,
     ValidityPeriod,
@@ -20,6 +21,8 @@ pub(super) struct CertificateSummary {
     pub(super) issuer: Option<HashedId8>,
     pub(super) validity: ValidityPeriod,
     pub(super) region: Option<Arc<GeographicRegion>>,
+    /// Whether the region lies in that of the issuer, as far as that is known without a map.
+    pub(super) fit: Containment,
     permissions: Box<[Permission]>,
     pub(super) linkage: Option<(u16, [u8; 9])>,
 }
@@ -60,6 +63,7 @@ impl CertificateSummary {
             issuer: certificate.issuer.digest(),
             validity: tbs.validity_period,
             region: tbs.region.clone().map(Arc::new),
+            fit: Containment::Inside,
             permissions: permissions.collect(),
             linkage,
         })

@@ -8,6 +8,7 @@ use super::station::{CertificateSummary, Station};
 use super::{ResultCode, SignatureJob};
 use crate::certificate::{CertificateError, CertificateForm, CertificateHash, certificate_digest};
 use crate::crypto::{EcdsaSignature, VerifyingKey};
+use crate::region::{Containment, Geography, NoGeography, check_region, region_within};
 use crate::types::{
     Certificate, CertificateBuf, CertificateType, GeographicRegion, HashedId3, HashedId8, HashedId10, Time32, Time64,
     ValidityPeriod, VerificationKeyIndicator,
@@ -87,7 +88,10 @@ pub(super) struct Chain {
     pub(super) root: HashedId8,
     /// When the first of its certificates ends.
     pub(super) until: Time64,
+    /// From below; who has none has that of the next.
     pub(super) regions: Box<[Arc<GeographicRegion>]>,
+    /// Whether each lies in the next, as far as that is known without a map.
+    pub(super) fit: Containment,
     pub(super) is_revoked: bool,
 }
 
@@ -139,6 +143,7 @@ impl TrustStore {
         if certificate.issuer.digest().is_some() {
             return Err(TrustError::NotSelfSigned);
         }
+        check_own_region(certificate).map_err(TrustError::Chain)?;
         let key = explicit_key(certificate)?;
         let job = certificate_job(certificate, None, JobKey::New(key))?;
         let key = job.key.ready().map_err(CertificateError::from)?;
@@ -160,13 +165,23 @@ impl TrustStore {
     pub fn insert_authority(&mut self, certificate: &Certificate<'_>) -> Result<HashedId8, TrustError> {
         let issuer = self.issuer_of(certificate).map_err(TrustError::Chain)?;
         check_link(issuer, certificate).map_err(TrustError::Chain)?;
+        let fit = match (self.chain(issuer.id()), &certificate.to_be_signed.region) {
+            (_, None) => Containment::Inside,
+            (Ok(chain), Some(region)) => fit_below(region, chain.regions.first().map(Arc::as_ref), &NoGeography),
+            // What is above is not known now: asked again with each message.
+            (Err(_), Some(_)) => Containment::Undecided,
+        };
+        if fit == Containment::Outside {
+            return Err(TrustError::Chain(ResultCode::InconsistentRegions));
+        }
         let key = explicit_key(certificate)?;
         let job = certificate_job(certificate, Some(issuer.hash()), JobKey::Ready(Arc::clone(issuer.key())))?;
         if !job.verify() {
             return Err(CertificateError::WrongSignature.into());
         }
         let key = JobKey::New(key).ready().map_err(CertificateError::from)?;
-        let summary = CertificateSummary::new(certificate, self.form)?;
+        let mut summary = CertificateSummary::new(certificate, self.form)?;
+        summary.fit = fit;
         self.put_verified(certificate, Station { summary, key })
     }
 
@@ -297,6 +312,7 @@ impl TrustStore {
     fn find_chain(&self, from: HashedId8) -> Result<Chain, ResultCode> {
         let mut regions = Vec::new();
         let mut until = Time64(u64::MAX);
+        let mut fit = Containment::Inside;
         let mut is_revoked = false;
         let mut id = from;
         for _ in 0..CHAIN_LEN_MAX {
@@ -304,12 +320,13 @@ impl TrustStore {
                 self.authority(id).ok_or(ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain)?;
             let summary = &record.station.summary;
             regions.extend(summary.region.clone());
+            fit = fit.and(summary.fit);
             until = until.min(summary.validity.end());
             is_revoked |= self.is_revoked(summary);
             match summary.issuer {
                 Some(issuer) => id = issuer,
                 None if self.is_root(id) => {
-                    return Ok(Chain { root: id, until, regions: regions.into(), is_revoked });
+                    return Ok(Chain { root: id, until, regions: regions.into(), fit, is_revoked });
                 }
                 None => return Err(ResultCode::SpduCertificateChainChainEndedAtUntrustedRoot),
             }
@@ -343,7 +360,22 @@ pub(super) fn certificate_job(
     })
 }
 
-/// Whether a certificate fits below its issuer: in time, and in what it permits.
+/// Whether a region lies in the next one above, if there is one: without any, a certificate is valid everywhere.
+pub(super) fn fit_below(
+    region: &GeographicRegion,
+    above: Option<&GeographicRegion>,
+    geography: &dyn Geography,
+) -> Containment {
+    // [IEEE 1609.2-2022 §6.4.17] No part of a region lies outside that of the issuer.
+    above.map_or(Containment::Inside, |above| region_within(region, above, geography))
+}
+
+/// Whether the region of a certificate is one.
+fn check_own_region(certificate: &Certificate<'_>) -> Result<(), ResultCode> {
+    certificate.to_be_signed.region.as_ref().map_or(Ok(()), check_region).map_err(|_| ResultCode::InvalidRegion)
+}
+
+/// Whether a certificate fits below its issuer: in time, and in what it permits; and whether its region is one.
 pub(super) fn check_link(issuer: &AuthorityRecord, certificate: &Certificate<'_>) -> Result<(), ResultCode> {
     check_link_between(&issuer.certificate.view(), certificate)
 }
@@ -368,5 +400,5 @@ pub(super) fn check_link_between(issuer: &Certificate<'_>, certificate: &Certifi
     {
         return Err(ResultCode::SpduCertificateChainInconsistentChainPermissions);
     }
-    Ok(())
+    check_own_region(certificate)
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use super::begun::{Begun, CERTIFICATES_MAX, JOBS_MAX};
 use super::check::{CheckKind, NoStopwatch, Outcome, SkipReason, Stopwatch, Verdict};
 use super::config::{Context, PsidPolicy, VerifierConfig};
-use super::geometry::region_contains;
 use super::header::{check_profile, distance, freshness, validity_time};
 use super::job::{JobKey, SignatureJob};
 use super::progress::{PASSED, Progress, skipped};
 use super::station::{CertificateSummary, Neighbours, Station};
-use super::trust::{certificate_job, check_link, check_link_between, explicit_key};
+use super::trust::{Chain, certificate_job, check_link, check_link_between, explicit_key, fit_below};
 use super::{PeerDistribution, ReplayCache, ResultCode, TrustStore};
 use crate::certificate::{CertificateError, CertificateHash, implicit_public_key};
 use crate::coer::{Decode, DecodeErrorKind, Reader};
 use crate::crypto::{EcdsaSignature, VerifyingKey, hash};
 use crate::message::message_digest;
+use crate::region::{Containment, Geography, NoGeography, region_contains};
 use crate::types::{
     Certificate, CertificateType, HashAlgorithm, HashedData, HashedId8, Ieee1609Dot2Data, SignedData, SignerIdentifier,
     Time64, TwoDLocation,
@@ -66,6 +66,14 @@ impl Signer {
         match self {
             Self::Known(station) => Some(&station.summary),
             Self::New(list) => list.first(),
+        }
+    }
+
+    /// Its certificates below the authority that is known, the signer's first.
+    fn new_or_known(&self) -> &[CertificateSummary] {
+        match self {
+            Self::Known(station) => core::slice::from_ref(&station.summary),
+            Self::New(list) => list,
         }
     }
 
@@ -207,12 +215,13 @@ impl Verifier {
         let location = location.or(context.payload_location);
         progress.check(CheckKind::Distance, |_| distance(location, &policy, context))?;
 
-        let signer = progress.check(CheckKind::Signer, |verdict| self.signer(signed, context.now, verdict))?;
+        let mut signer = progress.check(CheckKind::Signer, |verdict| self.signer(signed, context.now, verdict))?;
+        let fit = progress.check(CheckKind::Chain, |_| self.chain(signed, &mut signer, context, begun))?;
         let summary = signer.summary()?;
-        progress.check(CheckKind::Chain, |_| self.chain(signed, &signer, context.now, begun))?;
         progress.check(CheckKind::Revocation, |_| self.revocation(&signer, context.now))?;
         progress.check(CheckKind::ValidityTime, |_| validity_time(header, summary, context.now))?;
-        progress.check(CheckKind::ValidityRegion, |_| self.validity_region(&signer, location, &policy, context))?;
+        progress
+            .check(CheckKind::ValidityRegion, |_| self.validity_region(&signer, fit, location, &policy, context))?;
         progress.check(CheckKind::Permissions, |_| {
             if summary.permits(header.psid, context.ssp_needed) {
                 Ok(PASSED)
@@ -350,14 +359,16 @@ impl Verifier {
         Ok(Signer::New(new))
     }
 
-    /// The chain above, and how new certificates fit into it; leaves their signatures to be verified.
+    /// The chain above, and how new certificates fit into it; leaves their signatures to be verified. Gives back whether
+    /// each region lies in the next.
     fn chain(
         &mut self,
         signed: &SignedData<'_>,
-        signer: &Signer,
-        now: Time64,
+        signer: &mut Signer,
+        context: &Context<'_>,
         begun: &mut Begun<'_>,
-    ) -> Result<((), Outcome), ResultCode> {
+    ) -> Result<(Containment, Outcome), ResultCode> {
+        let now = context.now;
         let Some(authority) = signer.authority() else {
             return Err(ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain);
         };
@@ -378,10 +389,20 @@ impl Verifier {
         if now >= chain.until {
             return Err(ResultCode::SpduCertificateExpired);
         }
-        if let (Signer::New(new), SignerIdentifier::Certificate(list)) = (signer, &signed.signer) {
+        if let (Signer::New(new), SignerIdentifier::Certificate(list)) = (&mut *signer, &signed.signer) {
             self.new_chain(&list[..new.len()], new, begun)?;
+            let mut above = chain.regions.first();
+            for summary in new.iter_mut().rev() {
+                if let Some(region) = &summary.region {
+                    summary.fit = fit_below(region, above.map(Arc::as_ref), &NoGeography);
+                    above = summary.region.as_ref();
+                }
+            }
         }
-        Ok(PASSED)
+        match fit(signer, chain, context.geography) {
+            Containment::Outside => Err(ResultCode::InconsistentRegions),
+            fit => Ok((fit, Outcome::Passed)),
+        }
     }
 
     /// Links new certificates, from the known authority down.
@@ -447,14 +468,12 @@ impl Verifier {
     fn validity_region(
         &self,
         signer: &Signer,
+        fit: Containment,
         location: Option<TwoDLocation>,
         policy: &PsidPolicy,
         context: &Context<'_>,
     ) -> Result<((), Outcome), ResultCode> {
-        let own: &[CertificateSummary] = match signer {
-            Signer::Known(station) => core::slice::from_ref(&station.summary),
-            Signer::New(list) => list,
-        };
+        let own = signer.new_or_known();
         let above = signer.authority().and_then(|authority| self.trust.chain(authority).ok());
         let above = above.iter().flat_map(|chain| chain.regions.iter());
         let mut regions = own.iter().filter_map(|summary| summary.region.as_ref()).chain(above).peekable();
@@ -468,15 +487,22 @@ impl Verifier {
                 Ok(skipped(SkipReason::NoLocation))
             };
         };
-        let mut outcome = Outcome::Passed;
+        let mut doubt = (fit != Containment::Inside).then_some(SkipReason::RegionsNotComparable);
         for region in regions {
             match region_contains(region, location, context.geography) {
                 Some(true) => {}
                 Some(false) => return Err(ResultCode::SpduConsistencyGenerationLocationOutsideValidityRegion),
-                None => outcome = Outcome::Skipped(SkipReason::NoGeography),
+                None => doubt = Some(SkipReason::NoGeography),
             }
         }
-        Ok(((), outcome))
+        match doubt {
+            None => Ok(PASSED),
+            // [IEEE 1609.2-2022 §6.4.17] Whose region is not understood has no validity that could be established.
+            Some(_) if self.config.is_region_doubt_refused => {
+                Err(ResultCode::SpduParsingUnsupportedCriticalInformationField)
+            }
+            Some(reason) => Ok(skipped(reason)),
+        }
     }
 
     /// Ends a verification: `results` are the answers to [`Begun::jobs`], in their order; a missing one counts as wrong.
@@ -551,6 +577,23 @@ impl Verifier {
     ) -> (Verdict, Option<Ieee1609Dot2Data<'a>>) {
         self.verify(bytes, context, &mut NoStopwatch)
     }
+}
+
+/// Whether each region on the way up lies in the next; those in doubt are held against the map.
+fn fit(signer: &Signer, chain: &Chain, geography: &dyn Geography) -> Containment {
+    let own = signer.new_or_known();
+    let known = own.iter().fold(chain.fit, |fit, summary| fit.and(summary.fit));
+    if known != Containment::Undecided {
+        return known;
+    }
+    let mut regions = own.iter().filter_map(|summary| summary.region.as_ref()).chain(&chain.regions);
+    let Some(mut region) = regions.next() else { return known };
+    let mut fit = Containment::Inside;
+    for above in regions {
+        fit = fit.and(fit_below(region, Some(above), geography));
+        region = above;
+    }
+    fit
 }
 
 /// What is wrong with a certificate, as a code.

@@ -12,6 +12,7 @@ mod mutation;
 mod pki_exchanges;
 mod pki_messages;
 mod real_samples;
+mod regions;
 mod signing;
 mod stations;
 mod traps;
