@@ -55,8 +55,12 @@ pub fn sign_revocation_list(
     now: Time64,
     validity_s: u64,
 ) -> Result<Vec<u8>, PkiError> {
-    let list =
-        ToBeSignedCrl { this_update: now.time32(), next_update: now.plus_us(validity_s * 1_000_000).time32(), entries };
+    let list = ToBeSignedCrl {
+        this_update: now.time32(),
+        next_update: now.plus_us(validity_s * 1_000_000).time32(),
+        entries,
+        extensions: ExtensionAdditions::default(),
+    };
     let (form, key) = root.signer();
     sign_content(EtsiTs102941DataContent::CertificateRevocationList(list), Psid::CRL, form, key, now)
 }
@@ -88,7 +92,11 @@ pub fn read_trust_list<'a>(
 ///
 /// # Errors
 /// As [`read_trust_list`].
-pub fn read_revocation_list(message: &[u8], root: &SignerCertificate, now: Time64) -> Result<ToBeSignedCrl, PkiError> {
+pub fn read_revocation_list<'a>(
+    message: &'a [u8],
+    root: &SignerCertificate,
+    now: Time64,
+) -> Result<ToBeSignedCrl<'a>, PkiError> {
     let message = SignedMessage::decode(message)?;
     message.check_list_signer(root, Psid::CRL, now)?;
     let EtsiTs102941DataContent::CertificateRevocationList(list) = message.content()? else {

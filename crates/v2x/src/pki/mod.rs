@@ -89,7 +89,7 @@ pub enum EtsiTs102941DataContent<'a> {
     /// The answer to it.
     AuthorizationResponse(InnerAtResponse<'a>),
     /// Revoked authorities.
-    CertificateRevocationList(ToBeSignedCrl),
+    CertificateRevocationList(ToBeSignedCrl<'a>),
     /// The trust list manager's list.
     CertificateTrustListTlm(CtlFormat<'a>),
     /// A root's list.

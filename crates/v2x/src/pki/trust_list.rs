@@ -30,37 +30,38 @@ fn write_url(writer: &mut Writer, url: &str) {
 
 /// A root's list of revoked certificates of authorities.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToBeSignedCrl {
+pub struct ToBeSignedCrl<'a> {
     /// When it was made.
     pub this_update: Time32,
     /// When there will be another one.
     pub next_update: Time32,
     /// Who is revoked.
     pub entries: Vec<HashedId8>,
+    /// Additions from later versions.
+    pub extensions: ExtensionAdditions<'a>,
 }
 
-impl<'a> Decode<'a> for ToBeSignedCrl {
+impl<'a> Decode<'a> for ToBeSignedCrl<'a> {
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let preamble = reader.preamble(true, 0)?;
         reader.field("version", version)?;
-        let list = Self {
+        Ok(Self {
             this_update: reader.component("thisUpdate")?,
             next_update: reader.component("nextUpdate")?,
             entries: reader.field("entries", |reader| reader.list(0, HashedId8::decode))?,
-        };
-        // What a later version adds says nothing about who is revoked by this one.
-        later(reader, preamble.is_extended)?;
-        Ok(list)
+            extensions: later(reader, preamble.is_extended)?,
+        })
     }
 }
 
-impl Encode for ToBeSignedCrl {
+impl Encode for ToBeSignedCrl<'_> {
     fn encode(&self, writer: &mut Writer) {
-        writer.preamble(&[false]);
+        writer.preamble(&[self.extensions.is_extended(&[])]);
         writer.signed(VERSION);
         self.this_update.encode(writer);
         self.next_update.encode(writer);
         writer.list("entries", 0, &self.entries, |writer, entry| entry.encode(writer));
+        write_later(writer, &self.extensions);
     }
 }
 

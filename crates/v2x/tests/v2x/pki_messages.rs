@@ -153,6 +153,7 @@ fn each_kind(certificate: &CertificateBuf) -> Vec<EtsiTs102941DataContent<'_>> {
             this_update: Time32(1),
             next_update: Time32(2),
             entries: vec![HashedId8([5; 8])],
+            extensions: Default::default(),
         }),
         EtsiTs102941DataContent::CertificateTrustListTlm(full),
         EtsiTs102941DataContent::CertificateTrustListRca(delta),
@@ -247,4 +248,22 @@ fn every_code_has_its_number_and_its_name() {
         assert_eq!(AuthorizationResponseCode::from_name(&code.to_string()), Some(*code));
         assert_eq!(AuthorizationResponseCode::from_coer(&code.to_coer().unwrap()).unwrap(), *code);
     }
+}
+
+#[test]
+fn a_later_versions_additions_to_a_revocation_list_are_kept() {
+    let list = ToBeSignedCrl {
+        this_update: Time32(1),
+        next_update: Time32(2),
+        entries: vec![HashedId8([5; 8])],
+        extensions: Default::default(),
+    };
+    let plain = list.to_coer().unwrap();
+    // The extension bit, and at the end one addition of three octets.
+    let mut extended = plain.clone();
+    extended[0] |= 0x80;
+    extended.extend([2, 7, 0x80, 3, 7, 8, 9]);
+    let read = ToBeSignedCrl::from_coer(&extended).unwrap();
+    assert_eq!((&read.entries, read.to_coer().unwrap()), (&list.entries, extended.clone()));
+    assert_ne!(read, list);
 }
