@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
-use chronoseal_v2x::certificate::{canonical_bytes, hashed_id8};
+use chronoseal_v2x::certificate::hashed_id8;
 use chronoseal_v2x::coer::{Decode, Encode};
 use chronoseal_v2x::crypto::{Curve, HashValue, KeyError, PublicPoint, SigningKey};
-use chronoseal_v2x::message::{DecryptionKey, Recipient, decrypt, encrypt};
+use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, decrypt, encrypt};
 use chronoseal_v2x::types::{
     Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, InnerData, Psid, ThreeDLocation,
     Time64,
@@ -386,12 +386,12 @@ impl Vss {
         let encrypted = data.encrypted_data().ok_or(VssError::NotEncrypted)?;
         let ours = encrypted.recipients.iter().find_map(|recipient| {
             let (certificate, meta) = self.metas.get(&recipient.recipient_id())?;
-            Some((recipient.recipient_id(), certificate, meta.decryption_key?))
+            Some((certificate, meta.decryption_key?))
         });
-        let (recipient_id, certificate, handle) = ours.ok_or(VssError::NotForUs)?;
-        let p1 = HashValue::sha256(&canonical_bytes(&certificate.view())?).hashed_id32().0;
+        let (certificate, handle) = ours.ok_or(VssError::NotForUs)?;
         let key = self.ring.key(handle).map_err(|error| VssError::Key(error.to_string()))?;
-        let decrypted = decrypt(encrypted, DecryptionKey::Private { recipient_id, p1, key })?;
+        let source = KeySource::Certificate(&certificate.view());
+        let decrypted = decrypt(encrypted, DecryptionKey::Private { source, key })?;
         self.statistics.checkpoint("decryptReceivedFrame", nanoseconds(began));
         self.statistics.count("frames", "decrypted");
         let plaintext = decrypted.plaintext.to_vec();

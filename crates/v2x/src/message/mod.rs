@@ -6,6 +6,6 @@ mod decrypt;
 mod encrypt;
 mod sign;
 
-pub use decrypt::{DecryptError, Decrypted, DecryptionKey, decrypt};
+pub use decrypt::{DecryptError, Decrypted, DecryptionKey, KeySource, decrypt};
 pub use encrypt::{EncryptError, Recipient, SessionKey, encrypt, encrypt_with_session_key, symmetric_key_id};
 pub use sign::{PreparedMessage, SignError, SignerCertificate, SignerForm, message_digest, prepare, sign};

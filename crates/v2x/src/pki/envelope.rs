@@ -3,16 +3,15 @@
 use rand_core::CryptoRng;
 
 use super::{EtsiTs102941Data, EtsiTs102941DataContent, PkiError, RequestHash};
-use crate::certificate::canonical_bytes;
 use crate::coer::{Decode, Encode};
 use crate::crypto::{AgreementKey, Curve, EcdsaSignature, HashValue, SigningKey, VerifyingKey};
 use crate::message::{
-    Decrypted, DecryptionKey, Recipient, SessionKey, SignerCertificate, SignerForm, decrypt, encrypt,
+    Decrypted, DecryptionKey, KeySource, Recipient, SessionKey, SignerCertificate, SignerForm, decrypt, encrypt,
     encrypt_with_session_key, message_digest, sign,
 };
 use crate::types::{
-    HashedData, HashedId8, HeaderInfo, Ieee1609Dot2Data, Psid, PublicVerificationKey, RecipientInfo, SignedData,
-    SignedDataPayload, SignerIdentifier, Time64, ToBeSignedData,
+    HashedData, HashedId8, HeaderInfo, Ieee1609Dot2Data, Psid, PublicVerificationKey, SignedData, SignedDataPayload,
+    SignerIdentifier, Time64, ToBeSignedData,
 };
 
 /// How far the time in a request or an answer may be from the receiver's [s].
@@ -80,12 +79,9 @@ pub(super) fn open_encrypted(
     key: &mut dyn AgreementKey,
 ) -> Result<Decrypted, PkiError> {
     let encrypted = data.encrypted_data().ok_or(PkiError::WrongContent { expected: "encrypted" })?;
-    // [TS 103 097 §5.3] To the holder of a certificate; the other kinds of recipients would decrypt as well.
-    let mut encrypted = encrypted.clone();
-    encrypted.recipients.retain(|recipient| matches!(recipient, RecipientInfo::Certificate(_)));
-    let mut p1 = [0; 32];
-    p1.copy_from_slice(HashValue::sha256(&canonical_bytes(&certificate.certificate().view())?).as_bytes());
-    Ok(decrypt(&encrypted, DecryptionKey::Private { recipient_id: certificate.id(), p1, key })?)
+    // [TS 103 097 §5.3] To the holder of a certificate.
+    let source = KeySource::Certificate(&certificate.certificate().view());
+    Ok(decrypt(encrypted, DecryptionKey::Private { source, key })?)
 }
 
 /// Encrypts the answer to a request with the request's key.

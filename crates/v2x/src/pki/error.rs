@@ -133,9 +133,11 @@ impl PkiError {
             Self::Decode(_) => Code::CantParse,
             Self::WrongContent { .. } | Self::WrongPsid { .. } => Code::BadContentType,
             Self::Decrypt(error) => match error {
-                DecryptError::NotARecipient => Code::ImNotTheRecipient,
+                DecryptError::NotARecipient | DecryptError::OtherKind { .. } => Code::ImNotTheRecipient,
                 DecryptError::Key(_) => Code::UnknownEncryptionAlgorithm,
-                DecryptError::WrongKey | DecryptError::WrongCiphertext => Code::DecryptionFailed,
+                DecryptError::WrongKey | DecryptError::WrongCiphertext | DecryptError::Certificate(_) => {
+                    Code::DecryptionFailed
+                }
             },
             Self::UnknownStation(_) => Code::UnknownIts,
             Self::RevokedStation(_) => Code::BadItsStatus,
@@ -155,9 +157,11 @@ impl PkiError {
             Self::Decode(_) => Code::CantParse,
             Self::WrongContent { .. } | Self::WrongPsid { .. } => Code::BadContentType,
             Self::Decrypt(error) => match error {
-                DecryptError::NotARecipient => Code::ImNotTheRecipient,
+                DecryptError::NotARecipient | DecryptError::OtherKind { .. } => Code::ImNotTheRecipient,
                 DecryptError::Key(_) => Code::UnknownEncryptionAlgorithm,
-                DecryptError::WrongKey | DecryptError::WrongCiphertext => Code::DecryptionFailed,
+                DecryptError::WrongKey | DecryptError::WrongCiphertext | DecryptError::Certificate(_) => {
+                    Code::DecryptionFailed
+                }
             },
             Self::UntrustedAa(_) => Code::InvalidAa,
             Self::WrongEa(_) => Code::WrongEa,
@@ -177,9 +181,11 @@ impl PkiError {
             Self::Decode(_) => Code::ItsAaCantParse,
             Self::WrongContent { .. } | Self::WrongPsid { .. } => Code::ItsAaBadContentType,
             Self::Decrypt(error) => match error {
-                DecryptError::NotARecipient => Code::ItsAaImNotTheRecipient,
+                DecryptError::NotARecipient | DecryptError::OtherKind { .. } => Code::ItsAaImNotTheRecipient,
                 DecryptError::Key(_) => Code::ItsAaUnknownEncryptionAlgorithm,
-                DecryptError::WrongKey | DecryptError::WrongCiphertext => Code::ItsAaDecryptionFailed,
+                DecryptError::WrongKey | DecryptError::WrongCiphertext | DecryptError::Certificate(_) => {
+                    Code::ItsAaDecryptionFailed
+                }
             },
             Self::KeyTag => Code::ItsAaKeysDontMatch,
             Self::Incomplete(_) => Code::ItsAaIncompleteRequest,

@@ -49,6 +49,17 @@ pub enum RecipientInfo<'a> {
 }
 
 impl RecipientInfo<'_> {
+    /// How the ASN.1 calls it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::PreSharedKey(_) => "pskRecipInfo",
+            Self::Symmetric { .. } => "symmRecipInfo",
+            Self::Certificate(_) => "certRecipInfo",
+            Self::SignedData(_) => "signedDataRecipInfo",
+            Self::Rek(_) => "rekRecipInfo",
+        }
+    }
+
     /// By what the recipient knows itself.
     pub fn recipient_id(&self) -> HashedId8 {
         match self {

@@ -1,16 +1,11 @@
 //! What is encrypted opens for its recipients and for nobody else.
 
-use chronoseal_v2x::certificate::{canonical_bytes, hashed_id8};
 use chronoseal_v2x::coer::{Decode, Encode};
 use chronoseal_v2x::crypto::{Curve, HashValue, SoftwareKey};
 use chronoseal_v2x::message::*;
 use chronoseal_v2x::types::*;
 
 use crate::stations::{World, rng};
-
-fn sha256(bytes: &[u8]) -> [u8; 32] {
-    HashValue::sha256(bytes).as_bytes().try_into().unwrap()
-}
 
 #[test]
 fn opens_with_the_certificates_key_and_for_the_answer_with_the_requests() {
@@ -20,11 +15,7 @@ fn opens_with_the_certificates_key_and_for_the_answer_with_the_requests() {
     let (bytes, sent_key) = encrypt(&request, &[Recipient::Certificate(&authority)], &mut rng(1)).unwrap();
     let message = Ieee1609Dot2Data::from_coer(&bytes).unwrap();
     assert_eq!(message.to_coer().unwrap(), bytes);
-    let key = |key| DecryptionKey::Private {
-        recipient_id: hashed_id8(&authority).unwrap(),
-        p1: sha256(&canonical_bytes(&authority).unwrap()),
-        key,
-    };
+    let key = |key| DecryptionKey::Private { source: KeySource::Certificate(&authority), key };
     let opened = decrypt(message.encrypted_data().unwrap(), key(&mut world.authority_encryption_key)).unwrap();
     assert_eq!(opened.plaintext, request);
     assert_eq!(opened.session_key.0, sent_key.0);
@@ -52,12 +43,68 @@ fn opens_for_each_kind_of_recipient_on_both_curves() {
         let (bytes, _) = encrypt(b"text", &recipients, &mut rng(5)).unwrap();
         let message = Ieee1609Dot2Data::from_coer(&bytes).unwrap();
         let encrypted = message.encrypted_data().unwrap();
-        for (what, p1) in [(&public.to_coer().unwrap()[..], sha256(b"")), (signed, sha256(signed))] {
-            let recipient_id = HashValue::sha256(what).hashed_id8();
-            let opened = decrypt(encrypted, DecryptionKey::Private { recipient_id, p1, key: &mut key }).unwrap();
+        for source in [KeySource::Elsewhere, KeySource::SignedData(signed)] {
+            let opened = decrypt(encrypted, DecryptionKey::Private { source, key: &mut key }).unwrap();
             assert_eq!(opened.plaintext, b"text");
         }
+        let other = KeySource::SignedData(b"another signed message");
+        let refused = decrypt(encrypted, DecryptionKey::Private { source: other, key: &mut key });
+        assert_eq!(refused.unwrap_err(), DecryptError::NotARecipient);
     }
+}
+
+#[test]
+fn each_kind_of_recipient_is_itself_and_no_other() {
+    // What each alternative of RecipientInfo is encrypted to, and the others it is then given out for.
+    let mut world = World::new(Curve::NistP256);
+    let authority = world.authority.view();
+    let public = authority.to_be_signed.encryption_key.unwrap();
+    let signed = b"a signed message with the key in it";
+    let sources = [KeySource::Certificate(&authority), KeySource::SignedData(signed), KeySource::Elsewhere];
+    let recipients = [
+        Recipient::Certificate(&authority),
+        Recipient::SignedData { message: signed, key: &public },
+        Recipient::Key(&public),
+    ];
+    let names = ["certRecipInfo", "signedDataRecipInfo", "rekRecipInfo"];
+    let kinds: [fn(PkRecipientInfo) -> RecipientInfo<'static>; 3] =
+        [RecipientInfo::Certificate, RecipientInfo::SignedData, RecipientInfo::Rek];
+    for (meant, recipient) in recipients.iter().enumerate() {
+        let (bytes, session_key) = encrypt(b"text", &[*recipient], &mut rng(7)).unwrap();
+        let message = Ieee1609Dot2Data::from_coer(&bytes).unwrap();
+        let mut encrypted = message.encrypted_data().unwrap().clone();
+        let (RecipientInfo::Certificate(info) | RecipientInfo::SignedData(info) | RecipientInfo::Rek(info)) =
+            encrypted.recipients[0].clone()
+        else {
+            panic!("a key is encrypted to it");
+        };
+        for (said, kind) in kinds.iter().enumerate() {
+            // The identifier and the encrypted key are right; what they are said to be need not be.
+            encrypted.recipients = vec![kind(info)];
+            let key = &mut world.authority_encryption_key;
+            let opened = decrypt(&encrypted, DecryptionKey::Private { source: sources[meant], key });
+            if said == meant {
+                assert_eq!(opened.unwrap().plaintext, b"text");
+            } else {
+                let error = DecryptError::OtherKind { expected: names[meant], found: names[said] };
+                assert_eq!(opened.unwrap_err(), error);
+            }
+            // Nor does the session key open what is not given out as encrypted with it.
+            let refused = decrypt(&encrypted, DecryptionKey::Symmetric(&session_key));
+            assert_eq!(refused.unwrap_err(), DecryptError::NotARecipient);
+        }
+        // A wrong kind beside the right one does not stand in the way.
+        encrypted.recipients = kinds.iter().map(|kind| kind(info)).collect();
+        let key = &mut world.authority_encryption_key;
+        decrypt(&encrypted, DecryptionKey::Private { source: sources[meant], key }).unwrap();
+    }
+    // A key that is there already is none that is encrypted with it.
+    let key = SessionKey([7; 16]);
+    let bytes = encrypt_with_session_key(b"text", &[Recipient::PreSharedKey], &key, &mut rng(8)).unwrap();
+    let message = Ieee1609Dot2Data::from_coer(&bytes).unwrap();
+    let mut encrypted = message.encrypted_data().unwrap().clone();
+    encrypted.recipients = vec![RecipientInfo::Symmetric { recipient_id: key.id(), enc_key: encrypted.ciphertext }];
+    assert_eq!(decrypt(&encrypted, DecryptionKey::Symmetric(&key)).unwrap_err(), DecryptError::WrongKey);
 }
 
 #[test]
