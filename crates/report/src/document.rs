@@ -195,6 +195,8 @@ pub enum SeriesKind {
     Points,
     /// Steps of a cumulative share, from [`crate::statistics::ecdf`].
     Ecdf,
+    /// Intervals around the points of the series before it, in its colour: each two points are the ends of one.
+    Interval,
 }
 
 /// Bars in lanes over one cycle.

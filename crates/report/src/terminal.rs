@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::document::{Align, Block, Cell, Chart, Document, Evidence, Held, Mark, Table, Timeline};
+use crate::document::{Align, Block, Cell, Chart, Document, Evidence, Held, Mark, SeriesKind, Table, Timeline};
 
 /// Columns between two columns of a table.
 const GAP: usize = 2;
@@ -198,6 +198,8 @@ fn one_chart(out: &mut String, chart: &Chart, style: TerminalStyle) {
         };
         let text = if series.points.is_empty() {
             format!("{}: no points", series.name)
+        } else if series.kind == SeriesKind::Interval {
+            format!("{}: {} intervals, y {}", series.name, series.points.len() / 2, range(|p| p.1))
         } else {
             format!("{}: {} points, x {}, y {}", series.name, series.points.len(), range(|p| p.0), range(|p| p.1))
         };

@@ -5,7 +5,8 @@
 //! its own. It opens no file but through `results`, and reads no clock.
 //!
 //! [`studies`] lists them; each has a `run` that takes [`StudyOptions`] and gives a [`StudyOutcome`]. The documents of
-//! `chronoseal check` and `chronoseal bench` are made here too: no crate below knows both `analysis` and `report`.
+//! `chronoseal check`, `chronoseal bench` and `chronoseal v2x fleet` are made here too: no crate below knows both
+//! `report` and what they are about.
 //!
 //! ```
 //! let names: Vec<_> = chronoseal_study::studies().iter().map(|study| study.name).collect();
@@ -16,6 +17,7 @@ mod can_check;
 pub mod can_group_key;
 mod check;
 mod cost;
+mod fleet;
 pub mod tte_hmac;
 pub mod v2x_vss;
 
@@ -29,6 +31,7 @@ use chronoseal_testbed::AgentCommand;
 pub use self::can_check::can_check_document;
 pub use self::check::check_document;
 pub use self::cost::{cost_chart, cost_document, cost_table};
+pub use self::fleet::{FleetRow, fleet_document};
 
 /// A study.
 #[derive(Clone, Copy, Debug)]

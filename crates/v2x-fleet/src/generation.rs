@@ -23,9 +23,10 @@ pub struct Due {
     pub with_low_frequency: bool,
 }
 
-/// What a station remembers of its CAMs.
+/// What a station remembers of its CAMs, and how seldom the channel lets it send.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Generation {
+    interval_min: Duration,
     last: Option<(SimTime, State)>,
     interval: Duration,
     repetitions: u32,
@@ -33,13 +34,18 @@ pub struct Generation {
 }
 
 impl Default for Generation {
-    /// Nothing sent yet.
+    /// Nothing sent yet, and a free channel.
     fn default() -> Self {
-        Self { last: None, interval: INTERVAL_MAX, repetitions: 0, low_frequency_at: None }
+        Self::with_interval_min(INTERVAL_MIN)
     }
 }
 
 impl Generation {
+    /// Nothing sent yet. `interval_min` is T_GenCam_DCC, the shortest time between two CAMs as congestion control has it.
+    pub fn with_interval_min(interval_min: Duration) -> Self {
+        Self { interval_min, last: None, interval: INTERVAL_MAX, repetitions: 0, low_frequency_at: None }
+    }
+
     /// Whether a CAM is due now; if so, it counts as sent.
     pub fn check(&mut self, now: SimTime, state: &State) -> Option<Due> {
         let is_due = match self.last {
@@ -58,7 +64,7 @@ impl Generation {
     }
 
     fn is_due(&mut self, elapsed: Duration, last: &State, state: &State) -> bool {
-        if elapsed < INTERVAL_MIN {
+        if elapsed < self.interval_min {
             return false;
         }
         if has_moved(last, state) {
@@ -114,6 +120,16 @@ mod tests {
         assert_eq!(sent(1_000, drives(33.0)), [0, 200, 400, 600, 800, 1_000]);
         // 40 m/s are just 4.0 m after 100 ms, which is not more.
         assert_eq!(sent(400, drives(40.0)), [0, 200, 400]);
+    }
+
+    #[test]
+    fn congestion_control_holds_messages_back() {
+        let mut generation = Generation::with_interval_min(Duration::from_ms(500));
+        let sent = (0..=10).filter(|tick| {
+            let now = SimTime::ZERO + Duration::from_ms(tick * 100);
+            generation.check(now, &drives(50.0)(*tick as f64 / 10.0)).is_some()
+        });
+        assert_eq!(sent.collect::<Vec<_>>(), [0, 5, 10]);
     }
 
     #[test]

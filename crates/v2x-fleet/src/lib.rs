@@ -22,8 +22,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod accuracy;
 pub mod eavesdropper;
 mod envelope;
+pub mod evaluation;
 pub mod generation;
 pub mod policy;
 pub mod road;

@@ -19,13 +19,20 @@ pub enum Cooperation {
     /// Instead of a new pseudonym a vehicle takes the nearest neighbour's, which takes its own, if a coin says so; both
     /// are silent.
     Swap,
+    /// Who changes takes along all neighbours it has heard of: each takes a new pseudonym at the same moment.
+    Together,
+    /// All vehicles change when the common time is a multiple of the period, whatever else the policy counts.
+    AtOnce {
+        /// [`Duration`] between two such moments.
+        period: Duration,
+    },
 }
 
 /// A strategy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Policy {
     /// As shown to people.
-    pub name: &'static str,
+    pub name: String,
     /// When.
     pub change: ChangePolicy,
     /// With whom.
@@ -34,7 +41,7 @@ pub struct Policy {
 
 impl From<Preset> for Policy {
     fn from(preset: Preset) -> Self {
-        Self { name: preset.name(), change: preset.policy(), cooperation: Cooperation::Alone }
+        Self { name: preset.name().into(), change: preset.policy(), cooperation: Cooperation::Alone }
     }
 }
 
@@ -53,16 +60,48 @@ impl Policy {
             silence_ms: Some(Spread::between(1_000, 3_000)),
             ..Preset::None.policy()
         };
-        Self { name: "swap", change, cooperation: Cooperation::Swap }
+        Self { name: "swap".into(), change, cooperation: Cooperation::Swap }
     }
 
-    /// Every preset, with mix zones at the places given, and the exchange.
+    /// As [`Preset::Segments`], and all neighbours change at the same moment: a mix context, wherever somebody wants one.
+    ///
+    /// # Source
+    /// Y. Pan, J. Li, Cooperative pseudonym change scheme based on the number of neighbors in VANETs, Journal of Network and
+    /// Computer Applications 36 (2013) 1599-1609: who wants to change says so, and those around it change as well.
+    pub fn together() -> Self {
+        Self { name: "together".into(), cooperation: Cooperation::Together, ..Self::from(Preset::Segments) }
+    }
+
+    /// All at full minutes of the common time.
+    ///
+    /// # Source
+    /// J. Liao, J. Li, Effectively changing pseudonyms for privacy protection in VANETs, ISPAN 2009: pseudonyms change
+    /// synchronously. The period is ours.
+    pub fn at_once() -> Self {
+        let period = Duration::from_s(60);
+        Self { name: "at-once".into(), cooperation: Cooperation::AtOnce { period }, ..Self::from(Preset::None) }
+    }
+
+    /// The same with silence of this length after each change, which its name says. Zero is none.
+    #[must_use]
+    pub fn with_silence(mut self, silence: Spread) -> Self {
+        let seconds = |ms: u64| ms as f64 / 1000.0;
+        self.name = match (silence.min, silence.max) {
+            (_, 0) => format!("{}, no silence", self.name),
+            (min, max) if min == max => format!("{}, {} s silent", self.name, seconds(max)),
+            (min, max) => format!("{}, {} to {} s silent", self.name, seconds(min), seconds(max)),
+        };
+        self.change.silence_ms = (silence.max > 0).then_some(silence);
+        self
+    }
+
+    /// Every preset, with mix zones at the places given, and what is added here.
     pub fn presets(zones: &[[f64; 3]]) -> Vec<Self> {
         let of = |preset| match preset {
             Preset::MixZone => Self::mix_zones(zones.to_vec()),
             _ => Self::from(preset),
         };
-        Preset::ALL.into_iter().map(of).chain([Self::swap()]).collect()
+        Preset::ALL.into_iter().map(of).chain([Self::swap(), Self::together(), Self::at_once()]).collect()
     }
 }
 
@@ -80,8 +119,20 @@ pub struct Decision {
 pub struct Change {
     /// How long it says nothing.
     pub silence: Duration,
-    /// True if it wants to exchange it with a neighbour.
-    pub is_swap: bool,
+    /// Who takes part.
+    pub with: Company,
+}
+
+/// Who takes part in a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Company {
+    /// Nobody else.
+    #[default]
+    Nobody,
+    /// The nearest neighbour, in an exchange.
+    Nearest,
+    /// All neighbours.
+    Neighbours,
 }
 
 /// Neighbours, as far as a policy asks for them.
@@ -99,14 +150,42 @@ pub struct Changer {
     cooperation: Cooperation,
     rng: ChaCha8Rng,
     last: Option<State>,
+    /// Number of the common period it was last seen in.
+    period: i64,
 }
 
 impl Changer {
     /// A vehicle that appears at `now`; `index` tells its chances from others'.
-    pub fn new(policy: &Policy, seed: u64, index: u64, now: SimTime) -> Self {
+    ///
+    /// One that `is_under_way` has had its pseudonym for some time: for part of what its policy waits at least, at random.
+    /// Else all that are on a road when a record begins would change in step.
+    pub fn new(policy: &Policy, seed: u64, index: u64, now: SimTime, is_under_way: bool) -> Self {
         let mut rng = random::stream(seed, Purpose::Phase, CHANGER_STREAMS + index);
-        let clock = ChangeClock::new(policy.change.clone(), microseconds(now), &mut rng);
-        Self { clock, cooperation: policy.cooperation.clone(), rng, last: None }
+        let conditions = if policy.change.first.is_empty() { &policy.change.later } else { &policy.change.first };
+        let least = |value: fn(&Condition) -> Option<Spread>| {
+            conditions.iter().filter_map(value).map(|spread| spread.min).min().filter(|_| is_under_way).unwrap_or(0)
+        };
+        let [time_s, distance_m, signatures] = [
+            least(|condition| condition.time_s),
+            least(|condition| condition.distance_m),
+            least(|condition| condition.signatures),
+        ];
+        let mut part = |of: u64| random::uniform_i64(&mut rng, 0, i64::try_from(of).unwrap_or(i64::MAX)) as u64;
+        let age_us = part(time_s.min(EPOCH_S) * 1_000_000);
+        let (distance_mm, signatures) = (part(distance_m * 1_000), part(signatures));
+        let mut clock = ChangeClock::new(policy.change.clone(), microseconds(now) - age_us, &mut rng);
+        clock.count_distance(distance_mm);
+        (0..signatures).for_each(|_| clock.count_signature());
+        let mut changer = Self { clock, cooperation: policy.cooperation.clone(), rng, last: None, period: 0 };
+        changer.period = changer.period_at(now);
+        changer
+    }
+
+    fn period_at(&self, now: SimTime) -> i64 {
+        match self.cooperation {
+            Cooperation::AtOnce { period } if period > Duration::ZERO => now.since_zero().div_floor(period),
+            _ => 0,
+        }
     }
 
     /// A message was signed.
@@ -129,7 +208,9 @@ impl Changer {
             alike: if matches!(place, Place::Alike { .. }) { neighbours.alike() } else { 0 },
             in_mix_zone: is_hushed,
         };
-        let wants_change = self.clock.wants_change(microseconds(now), &around);
+        let period = self.period_at(now);
+        let last_period = std::mem::replace(&mut self.period, period);
+        let wants_change = self.clock.wants_change(microseconds(now), &around) || period > last_period;
         Decision { change: wants_change.then(|| self.change(now)), is_hushed }
     }
 
@@ -138,8 +219,12 @@ impl Changer {
         let now_us = microseconds(now);
         self.clock.changed(now_us, &mut self.rng);
         let silent_us = self.clock.silent_until_us().saturating_sub(now_us);
-        let is_swap = self.cooperation == Cooperation::Swap;
-        Change { silence: Duration::from_us(silent_us as i64), is_swap }
+        let with = match self.cooperation {
+            Cooperation::Swap => Company::Nearest,
+            Cooperation::Together => Company::Neighbours,
+            Cooperation::Alone | Cooperation::MixZones(_) | Cooperation::AtOnce { .. } => Company::Nobody,
+        };
+        Change { silence: Duration::from_us(silent_us as i64), with }
     }
 
     /// Tosses a coin.
@@ -151,8 +236,11 @@ impl Changer {
 /// Streams of the phase purpose below belong to the roads.
 const CHANGER_STREAMS: u64 = 1 << 32;
 
+/// A policy's clock starts so long before the record, so that a pseudonym may be older than it [s].
+const EPOCH_S: u64 = 1 << 20;
+
 fn microseconds(now: SimTime) -> u64 {
-    (now.as_ps() / 1_000_000).unsigned_abs()
+    EPOCH_S * 1_000_000 + (now.as_ps() / 1_000_000).unsigned_abs()
 }
 
 fn is_within([x_m, y_m, radius_m]: &[f64; 3], state: &State) -> bool {
@@ -175,7 +263,7 @@ mod tests {
 
     /// Decisions other than to go on, with their times [s], of a vehicle at 20 m/s that asks every 100 ms.
     fn decisions(policy: &Policy, seconds: i64, neighbours: u32) -> Vec<(f64, Decision)> {
-        let mut changer = Changer::new(policy, 1, 0, SimTime::ZERO);
+        let mut changer = Changer::new(policy, 1, 0, SimTime::ZERO, false);
         let mut decisions = Vec::new();
         for tick in 0..seconds * 10 {
             let s = tick as f64 / 10.0;
@@ -207,7 +295,35 @@ mod tests {
         assert_eq!(decisions(&Preset::VehicleCentric.into(), 130, 0), []);
         assert_eq!(decisions(&Preset::VehicleCentric.into(), 130, 1).len(), 1);
         let seen = decisions(&Policy::swap(), 65, 1);
-        assert!(seen[0].1.change.expect("a change").is_swap);
+        assert_eq!(seen[0].1.change.expect("a change").with, Company::Nearest);
+    }
+
+    #[test]
+    fn at_once_is_at_full_minutes() {
+        let seen = decisions(&Policy::at_once().with_silence(Spread::exactly(5_000)), 130, 0);
+        assert_eq!(seen.iter().map(|one| one.0).collect::<Vec<_>>(), [60.0, 120.0]);
+        assert_eq!(seen[0].1.change, Some(Change { silence: Duration::from_s(5), with: Company::Nobody }));
+    }
+
+    #[test]
+    fn who_is_under_way_does_not_change_in_step() {
+        let first_at = |index| {
+            let mut changer = Changer::new(&Preset::Density.into(), 1, index, SimTime::ZERO, true);
+            let state = State::default();
+            (0..130).find(|s| changer.decide(SimTime::ZERO + Duration::from_s(*s), &state, &Few(9)).change.is_some())
+        };
+        let mut times: Vec<i64> = (0..50).filter_map(first_at).collect();
+        times.sort_unstable();
+        assert_eq!(times.len(), 50, "within two minutes all have changed");
+        assert!(times[5] < 40 && times[45] > 80, "spread over two minutes: {times:?}");
+    }
+
+    #[test]
+    fn a_silence_is_in_the_name() {
+        let policy = Policy::together().with_silence(Spread::between(3_000, 13_000));
+        assert_eq!(policy.name, "together, 3 to 13 s silent");
+        let none = policy.clone().with_silence(Spread::exactly(0));
+        assert_eq!(none.change.silence_ms, None);
     }
 
     #[test]
@@ -222,8 +338,8 @@ mod tests {
 
     #[test]
     fn every_preset_is_there() {
-        let names: Vec<_> = Policy::presets(&[]).iter().map(|policy| policy.name).collect();
-        assert_eq!(names.len(), Preset::ALL.len() + 1);
-        assert!(names.contains(&"swap") && names.contains(&"segments"));
+        let names: Vec<_> = Policy::presets(&[]).into_iter().map(|policy| policy.name).collect();
+        assert_eq!(names.len(), Preset::ALL.len() + 3);
+        assert!(["swap", "together", "at-once", "segments"].iter().all(|name| names.iter().any(|one| one == name)));
     }
 }

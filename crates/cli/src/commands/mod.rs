@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod doctor;
+pub(crate) mod fleet;
 pub(crate) mod pki;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -9,6 +9,7 @@ use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use serde_json::json;
 
+use super::fleet::{self, Fleet};
 use crate::arguments::Format;
 use crate::printer::Printer;
 use crate::{Status, Trouble};
@@ -19,7 +20,8 @@ Examples:
   chronoseal v2x lint ticket.oer                         one certificate
   chronoseal v2x lint ectl.oer --facts                   a trust list, and what is in it
   chronoseal v2x lint drive.pcapng                       every secured packet of a capture
-  chronoseal v2x lint *.oer --format json                for a program")]
+  chronoseal v2x lint *.oer --format json                for a program
+  chronoseal v2x fleet --policy silent                   how well does a pseudonym policy hide a car?")]
 pub(crate) struct V2x {
     #[command(subcommand)]
     action: Action,
@@ -39,6 +41,8 @@ enum Action {
         #[arg(long, value_enum, default_value_t = Format::Human)]
         format: Format,
     },
+    /// Let vehicles drive and change their pseudonyms: what does an eavesdropper link, and what does it cost in safety?
+    Fleet(Box<Fleet>),
 }
 
 /// What became of one thing that was looked at.
@@ -48,7 +52,10 @@ struct Examined {
 }
 
 pub(crate) fn run(options: &V2x, printer: &Printer) -> Result<Status, Trouble> {
-    let Action::Lint { files, facts, format } = &options.action;
+    let (files, facts, format) = match &options.action {
+        Action::Lint { files, facts, format } => (files, facts, format),
+        Action::Fleet(options) => return fleet::run(options, printer),
+    };
     let mut all = Vec::new();
     for file in files {
         let bytes =

@@ -28,7 +28,7 @@ pub(super) fn chart(out: &mut String, chart: &Chart) {
 
 fn legend(out: &mut String, series: &[Series]) {
     out.push_str("<ul class=\"legend\">");
-    for (i, series) in series.iter().enumerate() {
+    for (i, series) in coloured(series).filter(|(_, series)| series.kind != SeriesKind::Interval) {
         let mark = if series.kind == SeriesKind::Points {
             "<circle cx=\"12\" cy=\"5\" r=\"3\"/>"
         } else {
@@ -43,6 +43,15 @@ fn legend(out: &mut String, series: &[Series]) {
         );
     }
     out.push_str("</ul>");
+}
+
+/// Each series with the number of its colour: intervals have that of the series they belong to.
+fn coloured(series: &[Series]) -> impl Iterator<Item = (usize, &Series)> {
+    let numbers = series.iter().scan(0, |next, series| {
+        *next += usize::from(series.kind != SeriesKind::Interval);
+        Some(next.saturating_sub(1))
+    });
+    numbers.zip(series)
 }
 
 fn points_class(kind: SeriesKind) -> &'static str {
@@ -89,7 +98,7 @@ fn svg(out: &mut String, chart: &Chart, form: &str, width: f64, height: f64, poi
         height - 8.0,
         escape(&elide(&chart.x.title(), ((right - left) / DIGIT_PX) as usize)),
     );
-    for (i, series) in chart.series.iter().enumerate() {
+    for (i, series) in coloured(&chart.series) {
         draw(out, series, i, &x, &y, points_max);
     }
     out.push_str("</svg>");
@@ -102,6 +111,17 @@ fn draw(out: &mut String, series: &Series, index: usize, x: &Scale, y: &Scale, p
     if series.kind == SeriesKind::Points {
         for (px, py) in pixels {
             let _ = write!(out, "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"3\"/>");
+        }
+    } else if series.kind == SeriesKind::Interval {
+        for ends in series.points.chunks_exact(2).take(points_max) {
+            let pixels = |point: &(f64, f64)| Some((x.px(point.0)?, y.px(point.1)?));
+            if let (Some((px, from)), Some((_, to))) = (pixels(&ends[0]), pixels(&ends[1])) {
+                let (left, right) = (px - 3.0, px + 3.0);
+                let _ = write!(
+                    out,
+                    "<path d=\"M{px:.1} {from:.1}V{to:.1}M{left:.1} {from:.1}H{right:.1}M{left:.1} {to:.1}H{right:.1}\"/>"
+                );
+            }
         }
     } else if let Some(first) = pixels.next() {
         let _ = write!(out, "<path d=\"M{:.1} {:.1}", first.0, first.1);

@@ -1,4 +1,4 @@
-use chronoseal_report::{Block, Document, html};
+use chronoseal_report::{Block, Document, Series, SeriesKind, html};
 
 use crate::sample::document;
 
@@ -117,4 +117,20 @@ fn evidence_is_told_apart_by_letter_and_colour() {
     assert!(page.contains("class=\"short num ev printed mark bad\"") && page.contains("<sup>P</sup>"));
     assert!(page.contains("printed in the publication") && page.contains("measured on this host"));
     assert!(!page.contains("simulated in virtual time"), "the legend names only what is there");
+}
+
+#[test]
+fn an_interval_is_drawn_in_the_colour_of_its_series_and_has_no_legend() {
+    let mut one = document();
+    let Block::Chart(chart) = &mut one.sections[0].blocks[3] else { panic!("the fourth block is the chart") };
+    let series = |kind, points| Series { name: "policy".into(), kind, points };
+    chart.series = vec![
+        series(SeriesKind::Points, vec![(1.0, 50.0)]),
+        series(SeriesKind::Interval, vec![(1.0, 40.0), (1.0, 60.0)]),
+        series(SeriesKind::Points, vec![(2.0, 50.0)]),
+    ];
+    let page = html(&one);
+    assert_eq!(page.matches("<g class=\"s0\"><path d=\"M").count(), 2, "an interval, for a desktop and for a phone");
+    assert_eq!(page.matches("<g class=\"s1 points\">").count(), 2, "the next series has the next colour");
+    assert_eq!(page.matches("<li title=\"policy\">").count(), 2, "two legends for three series");
 }

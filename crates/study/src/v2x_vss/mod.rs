@@ -58,7 +58,7 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
         services: trial.map(|trial| Count::of(&trial.services)),
         attacks: attacks.len(),
         attacks_stopped: attacks.iter().filter(|attack| attack.is_stopped()).count(),
-        privacy_is_sound: privacy::is_sound(&hidden),
+        privacy_is_sound: hidden.is_sound(),
         loads_are_good: live.loads.as_ref().ok().map(load::Loads::is_good),
         headlines: [
             times::headline(&live.times),
@@ -78,9 +78,7 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
             times,
             latency,
             Section::new("Size and airtime").with(Block::Table(sizes::table(&kinds))).with(Block::Chart(sizes::chart(&kinds))),
-            Section::new("Privacy against safety")
-                .with(Block::Table(privacy::table(&hidden)))
-                .with(Block::Chart(privacy::chart(&hidden))),
+            hidden.section(),
             Section::new("Attacks").with(Block::Table(attacks::table(&attacks))),
             Section::new("Same and different").with(Block::Table(differences())),
         ],

@@ -48,6 +48,10 @@ pub(super) fn assign(rows: &[Vec<Pair>], columns: usize, alone: f64) -> Vec<Opti
         row_of: vec![None; columns + rows.len()],
         column_of: vec![usize::MAX; rows.len()],
         potential: vec![0.0; columns + rows.len()],
+        distance: vec![f64::INFINITY; columns + rows.len()],
+        comes_from: vec![usize::MAX; columns + rows.len()],
+        is_settled: vec![false; columns + rows.len()],
+        touched: Vec::new(),
     };
     for row in 0..rows.len() {
         solver.add(row);
@@ -63,6 +67,12 @@ struct Solver<'a> {
     column_of: Vec<usize>,
     /// Of each column; reduced costs of all rows added so far are not negative, and zero where assigned.
     potential: Vec<f64>,
+    /// Of each column, for the row that is being added: how far it is, from which row, and whether that is final. Only what
+    /// was touched is reset, so that a row costs what its neighbourhood costs.
+    distance: Vec<f64>,
+    comes_from: Vec<usize>,
+    is_settled: Vec<bool>,
+    touched: Vec<usize>,
 }
 
 impl Solver<'_> {
@@ -80,31 +90,36 @@ impl Solver<'_> {
 
     /// Finds a column for one more row along the cheapest chain of changes (Dijkstra over reduced costs).
     fn add(&mut self, row: usize) {
-        let total = self.row_of.len();
-        let mut distance = vec![f64::INFINITY; total];
-        let mut comes_from = vec![usize::MAX; total];
-        let mut is_settled = vec![false; total];
+        for column in self.touched.drain(..) {
+            self.distance[column] = f64::INFINITY;
+            self.is_settled[column] = false;
+        }
+        let rows = self.rows;
         let mut settled = Vec::new();
         let mut heap = BinaryHeap::new();
         let (mut current, mut so_far) = (row, 0.0);
         let mut current_potential =
             self.pairs(row).map(|pair| pair.cost - self.potential[pair.column]).fold(f64::INFINITY, f64::min);
         let end = loop {
-            for pair in self.pairs(current) {
+            let own = Pair { column: self.columns + current, cost: self.alone };
+            for pair in rows[current].iter().copied().chain([own]) {
                 let reduced = (pair.cost - current_potential - self.potential[pair.column]).max(0.0);
                 let reached = so_far + reduced;
-                if !is_settled[pair.column] && reached < distance[pair.column] {
-                    distance[pair.column] = reached;
-                    comes_from[pair.column] = current;
+                if !self.is_settled[pair.column] && reached < self.distance[pair.column] {
+                    if self.distance[pair.column] == f64::INFINITY {
+                        self.touched.push(pair.column);
+                    }
+                    self.distance[pair.column] = reached;
+                    self.comes_from[pair.column] = current;
                     heap.push(Reached { distance: reached, column: pair.column });
                 }
             }
             // The row's own column is always free and reachable, so the heap holds an end.
             let Some(Reached { distance: reached, column }) = heap.pop() else { return };
-            if is_settled[column] {
+            if self.is_settled[column] {
                 continue;
             }
-            is_settled[column] = true;
+            self.is_settled[column] = true;
             so_far = reached;
             match self.row_of[column] {
                 None => break column,
@@ -116,11 +131,11 @@ impl Solver<'_> {
             }
         };
         for column in settled {
-            self.potential[column] -= so_far - distance[column];
+            self.potential[column] -= so_far - self.distance[column];
         }
         let mut column = end;
         loop {
-            let from = comes_from[column];
+            let from = self.comes_from[column];
             self.row_of[column] = Some(from);
             let before = std::mem::replace(&mut self.column_of[from], column);
             if from == row {

@@ -7,6 +7,8 @@
 //! # Source
 //! Y. Bar-Shalom, X. R. Li, T. Kirubarajan, Estimation with Applications to Tracking and Navigation (2001), section 6.2.2.
 
+use crate::accuracy::Accuracy;
+
 /// A vector of the state: x, y [m], vx, vy [m/s].
 pub(super) type Vector = [f64; 4];
 type Matrix = [[f64; 4]; 4];
@@ -18,16 +20,14 @@ pub struct Motion {
     pub along_m2_s3: f64,
     /// Across it [m^2/s^3].
     pub across_m2_s3: f64,
-    /// Standard deviation of a told place, each axis [m].
-    pub position_m: f64,
-    /// Of a told velocity, each axis [m/s].
-    pub velocity_m_s: f64,
+    /// How well a message tells place, speed and direction.
+    pub accuracy: Accuracy,
 }
 
 impl Default for Motion {
-    /// Fits traffic on a highway: a speed wanders by 1 m/s within 1 s, across by 0.3 m/s.
+    /// A speed that wanders by 1 m/s within 1 s, across by 0.3 m/s, and messages of the usual accuracy.
     fn default() -> Self {
-        Self { along_m2_s3: 1.0, across_m2_s3: 0.1, position_m: 0.5, velocity_m_s: 0.3 }
+        Self { along_m2_s3: 1.0, across_m2_s3: 0.1, accuracy: Accuracy::default() }
     }
 }
 
@@ -50,10 +50,10 @@ pub(super) struct Fit {
 impl Estimate {
     /// What the first message of a vehicle tells.
     pub(super) fn first(measured: Vector, motion: &Motion) -> Self {
-        Self { mean: measured, covariance: noise(motion) }
+        Self { mean: measured, covariance: noise(measured, motion) }
     }
 
-    /// The same vehicle `span_s` later.
+    /// The same vehicle `span_s` later, or earlier if that is negative.
     pub(super) fn predict(&self, span_s: f64, motion: &Motion) -> Self {
         let [x, y, vx, vy] = self.mean;
         let mean = [x + vx * span_s, y + vy * span_s, vx, vy];
@@ -71,7 +71,9 @@ impl Estimate {
             }
         }
         let density = density(vx, vy, motion);
-        let (t, t2, t3) = (span_s, span_s * span_s / 2.0, span_s * span_s * span_s / 3.0);
+        // Backwards an acceleration of the meantime moves place and velocity to opposite sides.
+        let t = libm::fabs(span_s);
+        let (t2, t3) = (span_s * t / 2.0, t * t * t / 3.0);
         for row in 0..2 {
             for column in 0..2 {
                 let q = density[row][column];
@@ -84,19 +86,46 @@ impl Estimate {
         Self { mean, covariance }
     }
 
-    /// How well a measurement fits; also its innovation's factor for the update. `None` only for figures that are none.
+    /// How well a measurement fits. `None` only for figures that are none.
     pub(super) fn fit(&self, measured: Vector, motion: &Motion) -> Option<Fit> {
-        let factor = cholesky(&sum(&self.covariance, &noise(motion)))?;
-        let innovation = difference(measured, self.mean);
-        let whitened = solve_lower(&factor, innovation);
+        self.against(&Self::first(measured, motion))
+    }
+
+    /// How well two estimates of one moment, made of different messages, fit together.
+    pub(super) fn against(&self, other: &Self) -> Option<Fit> {
+        let factor = cholesky(&sum(&self.covariance, &other.covariance))?;
+        let whitened = solve_lower(&factor, difference(other.mean, self.mean));
         let distance_squared = whitened.iter().map(|value| value * value).sum();
         let log_determinant = 2.0 * (0..4).map(|index| libm::log(factor[index][index])).sum::<f64>();
         Some(Fit { distance_squared, log_determinant })
     }
 
+    /// Not more than the squared distance of [`Self::against`], and much quicker: no direction has more variance than all
+    /// together.
+    pub(super) fn distance_squared_least(&self, other: &Self) -> f64 {
+        let [dx, dy, ..] = difference(other.mean, self.mean);
+        let variance: f64 = (0..2).map(|axis| self.covariance[axis][axis] + other.covariance[axis][axis]).sum();
+        (dx * dx + dy * dy) / variance
+    }
+
+    /// How much further apart two estimates of one moment are than their errors explain, squared, along and across the
+    /// direction of this one's velocity; zero on average if nothing but errors parts them [m^2].
+    pub(super) fn excess(&self, other: &Self) -> [f64; 2] {
+        let [dx, dy, ..] = difference(other.mean, self.mean);
+        let [_, _, vx, vy] = self.mean;
+        let speed = libm::hypot(vx, vy);
+        let (ux, uy) = if speed > 0.0 { (vx / speed, vy / speed) } else { (1.0, 0.0) };
+        let covariance = sum(&self.covariance, &other.covariance);
+        [(ux, uy), (-uy, ux)].map(|(ex, ey)| {
+            let apart = dx * ex + dy * ey;
+            let [[xx, xy, ..], [_, yy, ..], ..] = covariance;
+            apart * apart - (ex * ex * xx + 2.0 * ex * ey * xy + ey * ey * yy)
+        })
+    }
+
     /// The estimate with a measurement taken in.
     pub(super) fn update(&self, measured: Vector, motion: &Motion) -> Option<Self> {
-        let factor = cholesky(&sum(&self.covariance, &noise(motion)))?;
+        let factor = cholesky(&sum(&self.covariance, &noise(measured, motion)))?;
         // Gain K = P S^-1; with H = I each row of K solves S k = p.
         let gain = self.covariance.map(|row| solve_upper(&factor, solve_lower(&factor, row)));
         let innovation = difference(measured, self.mean);
@@ -125,14 +154,27 @@ fn density(vx: f64, vy: f64, motion: &Motion) -> [[f64; 2]; 2] {
     [[a * ux * ux + c * uy * uy, mixed], [mixed, a * uy * uy + c * ux * ux]]
 }
 
-fn noise(motion: &Motion) -> Matrix {
+/// Covariance of what a message tells: speed and direction err along and across the velocity.
+fn noise([_, _, vx, vy]: Vector, motion: &Motion) -> Matrix {
+    let Accuracy { position_m, speed_m_s, heading_deg } = motion.accuracy;
+    let speed = libm::hypot(vx, vy);
+    let along = speed_m_s * speed_m_s;
+    let turn_m_s = speed * heading_deg.to_radians();
+    // Of one that stands the direction says nothing, and matters little.
+    let across = (turn_m_s * turn_m_s).max(along);
+    let (ux, uy) = if speed > 0.0 { (vx / speed, vy / speed) } else { (1.0, 0.0) };
     let mut noise = [[0.0; 4]; 4];
-    for (index, row) in noise.iter_mut().enumerate() {
-        let deviation = if index < 2 { motion.position_m } else { motion.velocity_m_s };
-        row[index] = deviation * deviation;
+    for (axis, row) in noise.iter_mut().take(2).enumerate() {
+        row[axis] = (position_m * position_m).max(ROUNDING_M2);
     }
+    let mixed = (along - across) * ux * uy;
+    noise[2][2..].copy_from_slice(&[along * ux * ux + across * uy * uy + ROUNDING_M2, mixed]);
+    noise[3][2..].copy_from_slice(&[mixed, along * uy * uy + across * ux * ux + ROUNDING_M2]);
     noise
 }
+
+/// Messages count tenths of a microdegree and centimetres a second; keeps matrices regular where nothing else errs [m^2].
+const ROUNDING_M2: f64 = 1e-4;
 
 fn sum(one: &Matrix, other: &Matrix) -> Matrix {
     let mut sum = *one;
@@ -210,19 +252,40 @@ mod tests {
     fn with_one_axis_and_no_noise_of_motion_it_is_the_mean() {
         // Two measurements of a vehicle at rest in a world without acceleration: mean of both, half the variance.
         let still = Motion { along_m2_s3: 0.0, across_m2_s3: 0.0, ..motion() };
+        let variance = still.accuracy.position_m.powi(2);
         let first = Estimate::first([10.0, 0.0, 0.0, 0.0], &still);
         let second = first.update([12.0, 0.0, 0.0, 0.0], &still).unwrap();
         assert!((second.mean[0] - 11.0).abs() < 1e-12);
-        assert!((second.covariance[0][0] - 0.125).abs() < 1e-12);
+        assert!((second.covariance[0][0] - variance / 2.0).abs() < 1e-12);
     }
 
     #[test]
     fn uncertainty_grows_along_the_road_and_hardly_across() {
         let east = Estimate::first([0.0, 0.0, 30.0, 0.0], &motion()).predict(10.0, &motion());
         assert_eq!(east.mean, [300.0, 0.0, 30.0, 0.0]);
-        // Variance: 0.25 + 0.09 * 100 + q * 1000 / 3.
-        assert!((east.covariance[0][0] - (0.25 + 9.0 + 1000.0 / 3.0)).abs() < 1e-9);
-        assert!((east.covariance[1][1] - (0.25 + 9.0 + 100.0 / 3.0)).abs() < 1e-9);
+        // Variance: of the place, of the speed or the direction times the span, and q * 1000 / 3.
+        let turn_m_s = 30.0 * 2f64.to_radians();
+        let along = 2.25 + 0.28 * 0.28 * 100.0 + 1000.0 / 3.0;
+        let across = 2.25 + turn_m_s * turn_m_s * 100.0 + 100.0 / 3.0;
+        assert!((east.covariance[0][0] - along).abs() < 0.02, "{} for {along}", east.covariance[0][0]);
+        assert!((east.covariance[1][1] - across).abs() < 0.02, "{} for {across}", east.covariance[1][1]);
+    }
+
+    #[test]
+    fn a_direction_errs_across_the_velocity_whichever_way_it_points() {
+        let along_and_across = |vx: f64, vy: f64| {
+            let [[a, b], [_, d]] = [2, 3].map(|row| {
+                let row = Estimate::first([0.0, 0.0, vx, vy], &motion()).covariance[row];
+                [row[2], row[3]]
+            });
+            let (ux, uy) = (vx / vx.hypot(vy), vy / vx.hypot(vy));
+            (a * ux * ux + 2.0 * b * ux * uy + d * uy * uy, a * uy * uy - 2.0 * b * ux * uy + d * ux * ux)
+        };
+        for (vx, vy) in [(30.0, 0.0), (0.0, -30.0), (18.0, 24.0)] {
+            let (along, across) = along_and_across(vx, vy);
+            assert!((along.sqrt() - 0.28).abs() < 1e-3, "{along}");
+            assert!((across.sqrt() - 30.0 * 2f64.to_radians()).abs() < 1e-3, "{across}");
+        }
     }
 
     #[test]
@@ -230,14 +293,17 @@ mod tests {
         // Mean of the squared distance is the number of dimensions, whatever the deviations: checked with points at the
         // ends of the principal axes, one standard deviation off each.
         let estimate = Estimate::first([0.0; 4], &motion());
-        let deviation = [0.5_f64, 0.5, 0.3, 0.3].map(|one| one * 2f64.sqrt());
+        let deviation: [f64; 4] = core::array::from_fn(|axis| (2.0 * estimate.covariance[axis][axis]).sqrt());
         for axis in 0..4 {
             let mut measured = [0.0; 4];
             measured[axis] = deviation[axis];
-            let fit = estimate.fit(measured, &motion()).unwrap();
+            // The same errors as at rest, so that axes stay principal ones.
+            let measured = Estimate { mean: measured, ..estimate };
+            let fit = estimate.against(&measured).unwrap();
             assert!((fit.distance_squared - 1.0).abs() < 1e-12);
+            assert!(estimate.distance_squared_least(&measured) <= fit.distance_squared);
         }
-        let fit = estimate.fit(deviation, &motion()).unwrap();
+        let fit = estimate.against(&Estimate { mean: deviation, ..estimate }).unwrap();
         assert!((fit.distance_squared - 4.0).abs() < 1e-12);
         assert!((fit.log_determinant - 2.0 * deviation.iter().map(|one| one.ln()).sum::<f64>()).abs() < 1e-12);
     }
@@ -248,6 +314,25 @@ mod tests {
             let first = Estimate::first([3.0, 4.0, vx, vy], &motion());
             let stepwise = first.predict(a, &motion()).predict(b, &motion());
             prop_assert!(near(&stepwise, &first.predict(a + b, &motion())));
+        }
+
+        #[test]
+        fn there_and_back_is_more_uncertain_and_nowhere_else(span in 0.1..20.0, vx in -40.0..40.0) {
+            let first = Estimate::first([3.0, 4.0, vx, 1.0], &motion());
+            let back = first.predict(span, &motion()).predict(-span, &motion());
+            for axis in 0..4 {
+                prop_assert!((back.mean[axis] - first.mean[axis]).abs() < 1e-9);
+                prop_assert!(back.covariance[axis][axis] > first.covariance[axis][axis]);
+            }
+            prop_assert!(back.fit(first.mean, &motion()).is_some(), "still positive definite");
+        }
+
+        #[test]
+        fn a_bound_is_never_above_the_distance(span in 0.0..15.0, x in -100.0..100.0, y in -50.0..50.0, vx in -40.0..40.0) {
+            let one = Estimate::first([0.0, 0.0, vx, 1.0], &motion()).predict(span, &motion());
+            let other = Estimate::first([x, y, vx, -1.0], &motion());
+            let fit = one.against(&other).unwrap();
+            prop_assert!(one.distance_squared_least(&other) <= fit.distance_squared * (1.0 + 1e-12));
         }
 
         #[test]

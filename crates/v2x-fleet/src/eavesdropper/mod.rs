@@ -2,10 +2,12 @@
 //!
 //! The eavesdropper knows of each message what it says: a pseudonym, a time, a place, a speed and a direction, perhaps a
 //! size. Messages of one pseudonym are one vehicle's, for certain. Where a pseudonym ends, one that begins later may be
-//! the same vehicle: a Kalman filter of the first says where the vehicle would be, and of all such pairs those are taken
-//! that fit best all together. It never sees [`Heard::vehicle`]; the score does.
+//! the same vehicle: a Kalman filter over the last messages of the first says where the vehicle would be, one that runs
+//! backwards over the first messages of the second says where it was, and of all such pairs those are taken that fit best
+//! all together. It never sees [`Heard::vehicle`]; the score does.
 
 mod assignment;
+mod coverage;
 mod kalman;
 mod score;
 mod shuffle;
@@ -13,6 +15,7 @@ mod shuffle;
 mod tests;
 mod tracker;
 
+pub use coverage::Coverage;
 pub use kalman::Motion;
 pub use score::Score;
 pub use shuffle::reshuffle;

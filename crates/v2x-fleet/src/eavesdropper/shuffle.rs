@@ -5,6 +5,9 @@ use chronoseal_core::random::{self, Purpose};
 use super::Heard;
 
 /// Gives the places, speeds, directions and sizes of all messages to each other at random; times, pseudonyms and truth stay.
+///
+/// Over the whole record and not within each instant: among few vehicles a deal within an instant often gives a vehicle
+/// its own place back, and what is found then is more than chance.
 pub fn reshuffle(heard: &mut [Heard], seed: u64) {
     let mut rng = random::stream(seed, Purpose::Attack, 0);
     // R. A. Fisher and F. Yates, as R. Durstenfeld's algorithm 235 (1964).

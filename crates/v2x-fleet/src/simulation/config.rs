@@ -3,6 +3,8 @@
 use chronoseal_core::{Duration, SimTime};
 use chronoseal_media::radio::{LogDistance, OfdmRate, Position, Propagation, RadioError, STATIONS_MAX};
 
+use crate::accuracy::Accuracy;
+use crate::generation;
 use crate::policy::Policy;
 use crate::road::{Origin, Trips};
 use crate::security::SecurityError;
@@ -24,8 +26,10 @@ pub struct FleetConfig {
     pub capture_db: Option<f64>,
     /// When vehicles change their pseudonyms.
     pub policy: Policy,
-    /// Standard deviation of the places that vehicles tell, each axis, drawn for each message [m].
-    pub position_error_m: f64,
+    /// How well vehicles know what they tell.
+    pub accuracy: Accuracy,
+    /// Shortest time between two CAMs of a vehicle, T_GenCam_DCC: 100 ms to 1 s.
+    pub cam_interval_min: Duration,
     /// True if CAMs tell the size of the vehicle.
     pub tells_dimensions: bool,
     /// Longest time between two messages with the whole certificate (TS 103 097 clause 7.1.1: 1 s).
@@ -47,9 +51,10 @@ pub struct FleetConfig {
 }
 
 impl FleetConfig {
-    /// 6 Mbit/s, log-distance with exponent 2.3 and Nakagami m = 3, certificates every second, places good to 0.5 m, sizes
-    /// told, an eavesdropper that hears everything; vehicles within 100 m should know of each other, with news at most
-    /// 1.1 s old, looked at every 200 ms; the time around a change lasts 2 s.
+    /// 6 Mbit/s, log-distance with exponent 2.3 and Nakagami m = 3, certificates every second, accuracy as
+    /// [`Accuracy::default`] has it, a CAM every 100 ms at most, sizes told, an eavesdropper that hears everything; vehicles
+    /// within 100 m should know of each other, with news at most 1.1 s old, looked at every 200 ms; the time around a change
+    /// lasts 2 s.
     pub fn new(trips: Trips, policy: Policy) -> Self {
         let rate = OfdmRate::default();
         Self {
@@ -60,7 +65,8 @@ impl FleetConfig {
             propagation: Propagation::LogDistance(LogDistance { nakagami_m: Some(3), ..LogDistance::new(2.3, rate) }),
             capture_db: None,
             policy,
-            position_error_m: 0.5,
+            accuracy: Accuracy::default(),
+            cam_interval_min: generation::INTERVAL_MIN,
             tells_dimensions: true,
             certificate_interval: Duration::from_s(1),
             posts: Vec::new(),
@@ -86,7 +92,13 @@ impl FleetConfig {
         let is_between = |value: f64, low: f64, high: f64| (low..=high).contains(&value);
         let checks = [
             ("starts_at_us", self.starts_at_us < 1 << 52),
-            ("position_error_m", is_between(self.position_error_m, 0.0, 1_000.0)),
+            ("accuracy.position_m", is_between(self.accuracy.position_m, 0.0, 1_000.0)),
+            ("accuracy.speed_m_s", is_between(self.accuracy.speed_m_s, 0.0, 100.0)),
+            ("accuracy.heading_deg", is_between(self.accuracy.heading_deg, 0.0, 180.0)),
+            (
+                "cam_interval_min",
+                (generation::INTERVAL_MIN..=generation::INTERVAL_MAX).contains(&self.cam_interval_min),
+            ),
             ("awareness_m", is_between(self.awareness_m, 0.0, 100_000.0)),
             ("look_interval", self.look_interval >= Duration::from_ms(1)),
             ("certificate_interval", !self.certificate_interval.is_negative()),

@@ -14,12 +14,12 @@ mod tests;
 
 pub use config::{FleetConfig, FleetError, Platform};
 pub use processors::ProcessorLoad;
-pub use receivers::{Reception, Safety};
+pub use receivers::{HEADWAY_S, Reception, Safety};
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use chronoseal_core::{NodeId, PortId, SimTime};
+use chronoseal_core::{Duration, NodeId, PortId, SimTime};
 use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_media::radio::{
     AccessCategory, Position, RadioChannel, RadioConfig, StationConfig, StationStatistics, psdu_len,
@@ -29,7 +29,7 @@ use chronoseal_wire::its::{BTP_PORT_CAM, Cam};
 use crate::eavesdropper::{Heard, Observation, Score, Tracker};
 use crate::envelope::{Opened, open};
 use crate::generation;
-use crate::policy::Decision;
+use crate::policy::{Change, Company, Decision};
 use crate::road::{Dimensions, State};
 use crate::security::Security;
 use processors::Processors;
@@ -73,8 +73,7 @@ pub struct MessageCount {
 impl FleetOutcome {
     /// What a tracker makes of what was heard, held against the truth.
     pub fn score(&self, tracker: &Tracker) -> Score {
-        let observations: Vec<Observation> = self.heard.iter().map(|one| one.observation).collect();
-        Score::new(&self.heard, &tracker.follow(&observations))
+        tracker.score(&self.heard)
     }
 }
 
@@ -167,7 +166,7 @@ impl<'a> Fleet<'a> {
             vehicles: (0..vehicles).map(|index| Sender::new(config, index)).collect(),
             sent: BTreeMap::new(),
             serial: 0,
-            receivers: Receivers::new(vehicles),
+            receivers: Receivers::new(&config.trips),
             processors: Processors::new(&config.platforms, vehicles),
             outcome: FleetOutcome::default(),
         };
@@ -216,10 +215,13 @@ impl<'a> Fleet<'a> {
         let trips = &self.config.trips;
         let Some(state) = trips.trips[index].state_at(now, trips.step) else {
             self.vehicles[index].state = None;
+            self.receivers.disappear(index);
             self.channel.move_to(port(index), nowhere(index));
             return Ok(());
         };
-        self.vehicles[index].state = Some(state);
+        if self.vehicles[index].state.replace(state).is_none() {
+            self.receivers.appear(index);
+        }
         self.channel.move_to(port(index), position(&state));
         self.wake(now + generation::INTERVAL_MIN, Wake::Vehicle(index));
         let is_hushed = self.think(now, index, &state);
@@ -244,8 +246,13 @@ impl<'a> Fleet<'a> {
         self.vehicles[index].changer = changer;
         let Decision { change, is_hushed } = decision;
         match change {
-            Some(change) if change.is_swap => self.swap(now, index, state, change.silence),
-            Some(change) => self.change(now, index, change.silence, None),
+            Some(Change { silence, with: Company::Nearest }) => self.swap(now, index, state, silence),
+            Some(Change { silence, with }) => {
+                self.change(now, index, silence, None);
+                if with == Company::Neighbours {
+                    self.take_along(now, index, state);
+                }
+            }
             None => {}
         }
         if is_hushed {
@@ -256,7 +263,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// A vehicle takes up an identity, a new one if none is given.
-    fn change(&mut self, now: SimTime, index: usize, silence: chronoseal_core::Duration, identity: Option<u32>) {
+    fn change(&mut self, now: SimTime, index: usize, silence: Duration, identity: Option<u32>) {
         let is_new = identity.is_none();
         self.vehicles[index].change(now, silence, identity);
         self.outcome.safety.changes += 1;
@@ -265,7 +272,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// Two neighbours fall silent together and come back, with each other's identities if the coin says so.
-    fn swap(&mut self, now: SimTime, index: usize, state: &State, silence: chronoseal_core::Duration) {
+    fn swap(&mut self, now: SimTime, index: usize, state: &State, silence: Duration) {
         let nearest = self
             .receivers
             .known_within(now, index, state, &self.vehicles, NEAR_M)
@@ -283,6 +290,21 @@ impl<'a> Fleet<'a> {
         }
         self.change(now, index, silence, Some(mine));
         self.change(now, other, silence, Some(its));
+    }
+
+    /// All neighbours take up new identities, too, each with a silence of its own.
+    fn take_along(&mut self, now: SimTime, index: usize, state: &State) {
+        let neighbours: Vec<usize> = self
+            .receivers
+            .known_within(now, index, state, &self.vehicles, NEAR_M)
+            .filter(|other| now >= self.vehicles[*other].silent_until)
+            .collect();
+        for other in neighbours {
+            let change = self.vehicles[other].changer.as_mut().map(|changer| changer.change(now));
+            if let Some(change) = change {
+                self.change(now, other, change.silence, None);
+            }
+        }
     }
 
     fn send(&mut self, now: SimTime, index: usize, state: &State, due: generation::Due) -> Result<(), FleetError> {
@@ -369,7 +391,19 @@ impl<'a> Fleet<'a> {
             return;
         }
         self.outcome.reception.accepted += 1;
-        self.receivers.hear(now, to, sent.vehicle);
+        let sender = sent.vehicle;
+        let news_age = self.receivers.hear(now, to, sender);
+        self.count_gap(to, sender, news_age);
+    }
+
+    /// Counts the time between two messages from one vehicle to another near it, if it was long.
+    fn count_gap(&mut self, to: usize, of: usize, news_age: Option<Duration>) {
+        let Some(age) = news_age.filter(|age| *age > self.config.news_age_max) else { return };
+        let [Some(here), Some(there)] = [to, of].map(|index| self.vehicles[index].state) else { return };
+        if here.distance_m(&there) > self.config.awareness_m {
+            return;
+        }
+        self.outcome.safety.count_gap(age);
     }
 
     /// Checks a frame when its last bit is over, before anybody gets it; all receivers take the verdict over.

@@ -1,13 +1,14 @@
 //! The receiving sides: who knows whose certificate, and who has news of whom.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use chronoseal_core::{Duration, SimTime};
 
 use super::config::FleetConfig;
 use super::sender::Sender;
 use crate::policy::Neighbourhood;
-use crate::road::State;
+use crate::road::{State, Trips};
 
 /// What became of messages at vehicles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,7 +43,23 @@ pub struct Safety {
     pub looks_around_change: u64,
     /// Of them, one had no fresh news of the other.
     pub looks_unaware_around_change: u64,
+    /// Looks at a vehicle and another ahead of it in its lane, less than [`HEADWAY_S`] away: if that one braked hard now,
+    /// a warning would have to come at once.
+    pub looks_behind: u64,
+    /// Of them, the one behind had no fresh news of the one ahead: no warning could come.
+    pub looks_behind_unaware: u64,
+    /// Times between two messages from a vehicle to another near it that were longer than news stays fresh.
+    pub gaps: u64,
+    /// Their sum.
+    pub gap_time: Duration,
+    /// The longest.
+    pub gap_max: Duration,
 }
+
+/// The time to the vehicle ahead that drivers are taught to keep [s].
+pub const HEADWAY_S: f64 = 2.0;
+/// Half a lane's width [m].
+const LANE_HALF_M: f64 = 1.75;
 
 impl Safety {
     /// Share of looks without fresh news [10^-6].
@@ -50,7 +67,24 @@ impl Safety {
         (self.looks_unaware * 1_000_000).checked_div(self.looks).unwrap_or(0)
     }
 
-    /// The same around changes [10^-6]; `None` if there was none.
+    /// Share of vehicles ahead, close and in the same lane, that were unknown to who drove behind [10^-6]; `None` if there
+    /// was none.
+    pub fn behind_unaware_ppm(&self) -> Option<u64> {
+        (self.looks_behind_unaware * 1_000_000).checked_div(self.looks_behind)
+    }
+
+    /// Mean of the times without a message that were too long; zero if there was none.
+    pub fn gap_mean(&self) -> Duration {
+        Duration::from_ps(self.gap_time.as_ps().checked_div(self.gaps as i64).unwrap_or(0))
+    }
+
+    pub(super) fn count_gap(&mut self, gap: Duration) {
+        self.gaps += 1;
+        self.gap_time += gap;
+        self.gap_max = self.gap_max.max(gap);
+    }
+
+    /// The same as [`Self::unaware_ppm`] around changes [10^-6]; `None` if there was none.
     pub fn unaware_around_change_ppm(&self) -> Option<u64> {
         (self.looks_unaware_around_change * 1_000_000).checked_div(self.looks_around_change)
     }
@@ -98,10 +132,14 @@ impl Neighbourhood for Known<'_> {
     }
 }
 
-/// All receiving sides.
+/// All receiving sides. A vehicle has a place in the tables only while it is there, so that they grow with the traffic and
+/// not with the length of the record.
 pub(super) struct Receivers {
-    vehicles: usize,
-    /// Of each vehicle, pseudonyms whose certificates it has.
+    /// Of each vehicle, its place; those that are there at one time differ.
+    place_of: Vec<usize>,
+    /// Of each place, who has it now.
+    vehicle_at: Vec<Option<usize>>,
+    /// Of each place, pseudonyms whose certificates the vehicle has.
     known: Vec<BTreeSet<u32>>,
     /// When row last heard of column; before all times if never.
     news: Vec<SimTime>,
@@ -112,22 +150,55 @@ const NEVER: SimTime = SimTime::from_ps(i64::MIN / 2);
 const SETTLING: Duration = Duration::from_s(2);
 /// A neighbour is one heard of within this time.
 const NEIGHBOUR: Duration = Duration::from_ms(1_100);
+/// A place stays empty so long, until all a vehicle has sent is off the air.
+const LINGERING: Duration = Duration::from_s(2);
 
 impl Receivers {
-    pub(super) fn new(vehicles: usize) -> Self {
-        Self { vehicles, known: vec![BTreeSet::new(); vehicles], news: vec![NEVER; vehicles * vehicles] }
+    pub(super) fn new(trips: &Trips) -> Self {
+        let place_of = places(trips);
+        let places = place_of.iter().map(|place| place + 1).max().unwrap_or(0);
+        Self {
+            place_of,
+            vehicle_at: vec![None; places],
+            known: vec![BTreeSet::new(); places],
+            news: vec![NEVER; places * places],
+        }
+    }
+
+    /// A vehicle is there from now on, knows nobody and is known to nobody.
+    pub(super) fn appear(&mut self, vehicle: usize) {
+        let (place, places) = (self.place_of[vehicle], self.vehicle_at.len());
+        self.vehicle_at[place] = Some(vehicle);
+        self.known[place].clear();
+        self.news[place * places..(place + 1) * places].fill(NEVER);
+        self.news.iter_mut().skip(place).step_by(places).for_each(|news| *news = NEVER);
+    }
+
+    /// A vehicle has left.
+    pub(super) fn disappear(&mut self, vehicle: usize) {
+        let place = self.place_of[vehicle];
+        if self.vehicle_at[place] == Some(vehicle) {
+            self.vehicle_at[place] = None;
+        }
     }
 
     pub(super) fn knows(&self, to: usize, pseudonym: u32) -> bool {
-        self.known[to].contains(&pseudonym)
+        self.known[self.place_of[to]].contains(&pseudonym)
     }
 
     pub(super) fn learn(&mut self, to: usize, pseudonym: u32) {
-        self.known[to].insert(pseudonym);
+        self.known[self.place_of[to]].insert(pseudonym);
     }
 
-    pub(super) fn hear(&mut self, now: SimTime, to: usize, of: usize) {
-        self.news[to * self.vehicles + of] = now;
+    /// Takes down that there is news; returns how old the last was, if there was any.
+    pub(super) fn hear(&mut self, now: SimTime, to: usize, of: usize) -> Option<Duration> {
+        let news = &mut self.news[self.place_of[to] * self.vehicle_at.len() + self.place_of[of]];
+        let last = std::mem::replace(news, now);
+        (last != NEVER).then(|| now - last)
+    }
+
+    fn news(&self, to: usize, of: usize) -> SimTime {
+        self.news[self.place_of[to] * self.vehicle_at.len() + self.place_of[of]]
     }
 
     /// Others that a vehicle has heard of lately and that are near.
@@ -139,35 +210,115 @@ impl Receivers {
         vehicles: &'a [Sender],
         radius_m: f64,
     ) -> impl Iterator<Item = usize> + 'a {
-        let news = &self.news[of * self.vehicles..(of + 1) * self.vehicles];
+        let places = self.vehicle_at.len();
+        let news = &self.news[self.place_of[of] * places..(self.place_of[of] + 1) * places];
         let is_near = move |other: usize| vehicles[other].state.is_some_and(|at| at.distance_m(state) <= radius_m);
-        let heard = news.iter().enumerate().filter(move |(_, at)| now - **at <= NEIGHBOUR);
-        heard.map(|(other, _)| other).filter(move |other| *other != of && is_near(*other))
+        let heard = news.iter().zip(&self.vehicle_at).filter(move |(at, _)| now - **at <= NEIGHBOUR);
+        heard.filter_map(|(_, other)| *other).filter(move |other| *other != of && is_near(*other))
     }
 
     pub(super) fn look(&self, now: SimTime, vehicles: &[Sender], config: &FleetConfig, safety: &mut Safety) {
-        let is_settled = |vehicle: &Sender| now - vehicle.begins_at >= SETTLING;
-        let there: Vec<(usize, &Sender, State)> = vehicles
+        let is_settled = |index: &usize| now - vehicles[*index].begins_at >= SETTLING;
+        let there: Vec<(usize, &Sender, State)> = self
+            .vehicle_at
             .iter()
-            .enumerate()
-            .filter(|(_, vehicle)| is_settled(vehicle))
-            .filter_map(|(index, vehicle)| Some((index, vehicle, vehicle.state?)))
+            .filter_map(|vehicle| vehicle.filter(is_settled))
+            .filter_map(|index| Some((index, &vehicles[index], vehicles[index].state?)))
             .collect();
         for (of, vehicle, state) in &there {
-            let is_changing =
-                vehicle.changed_at.is_some_and(|at| now <= at.max(vehicle.silent_until) + config.around_change);
+            let is_changing = vehicle.is_changing(now, config.around_change);
+            let length_m = f64::from(vehicle.dimensions.length_dm) / 10.0;
             for (to, _, other) in &there {
                 if to == of || state.distance_m(other) > config.awareness_m {
                     continue;
                 }
-                let is_unaware = u64::from(now - self.news[to * self.vehicles + of] > config.news_age_max);
+                let is_unaware = u64::from(now - self.news(*to, *of) > config.news_age_max);
                 safety.looks += 1;
                 safety.looks_unaware += is_unaware;
                 if is_changing {
                     safety.looks_around_change += 1;
                     safety.looks_unaware_around_change += is_unaware;
                 }
+                if is_right_behind(other, state, length_m) {
+                    safety.looks_behind += 1;
+                    safety.looks_behind_unaware += is_unaware;
+                }
             }
         }
+    }
+}
+
+/// True if `own` drives in the lane of `ahead`, a vehicle of this length, and is less than [`HEADWAY_S`] behind it.
+fn is_right_behind(own: &State, ahead: &State, length_m: f64) -> bool {
+    let (sin, cos) = libm::sincos(own.heading_deg.to_radians());
+    let (east_m, north_m) = (ahead.x_m - own.x_m, ahead.y_m - own.y_m);
+    let turn_deg = libm::fabs(ahead.heading_deg - own.heading_deg);
+    let gap_m = east_m * sin + north_m * cos - length_m;
+    gap_m > -length_m
+        && gap_m <= HEADWAY_S * own.speed_m_s
+        && libm::fabs(east_m * cos - north_m * sin) <= LANE_HALF_M
+        && turn_deg.min(360.0 - turn_deg) <= ALIKE_HEADING_DEG
+}
+
+/// A place for each trip, so that those which overlap in time have different ones: the lowest that is free.
+fn places(trips: &Trips) -> Vec<usize> {
+    let mut by_begin: Vec<usize> = (0..trips.trips.len()).collect();
+    by_begin.sort_by_key(|index| (trips.trips[*index].begins_at, *index));
+    let mut place_of = vec![0; trips.trips.len()];
+    let (mut taken, mut free, mut places) = (BinaryHeap::new(), BinaryHeap::new(), 0);
+    for index in by_begin {
+        let trip = &trips.trips[index];
+        while let Some(Reverse((until, place))) = taken.peek().copied()
+            && until < trip.begins_at
+        {
+            taken.pop();
+            free.push(Reverse(place));
+        }
+        let place = free.pop().map_or(places, |Reverse(place)| place);
+        places = places.max(place + 1);
+        place_of[index] = place;
+        taken.push(Reverse((trip.ends_at(trips.step) + LINGERING, place)));
+    }
+    place_of
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::road::highway::Highway;
+
+    #[test]
+    fn places_are_as_many_as_vehicles_at_one_time() {
+        let road = Highway {
+            length_m: 500.0,
+            duration: Duration::from_s(120),
+            warm_up: Duration::from_s(30),
+            ..Highway::default()
+        };
+        let trips = road.drive().expect("a road");
+        let place_of = places(&trips);
+        let most = place_of.iter().max().expect("vehicles") + 1;
+        assert!(most < trips.trips.len() / 3, "{most} places for {} trips", trips.trips.len());
+        for (index, one) in trips.trips.iter().enumerate() {
+            for (other_index, other) in trips.trips.iter().enumerate().take(index) {
+                let overlap = one.begins_at <= other.ends_at(trips.step) + LINGERING
+                    && other.begins_at <= one.ends_at(trips.step) + LINGERING;
+                assert!(!overlap || place_of[index] != place_of[other_index]);
+            }
+        }
+    }
+
+    #[test]
+    fn right_behind_is_in_the_same_lane_and_close() {
+        let own = State { speed_m_s: 30.0, heading_deg: 90.0, ..State::default() };
+        let behind = |x_m: f64, y_m: f64| {
+            let ahead = State { x_m, y_m, heading_deg: 90.0, ..State::default() };
+            is_right_behind(&own, &ahead, 5.0)
+        };
+        assert!(behind(64.9, 0.0) && !behind(65.1, 0.0), "60 m and its length");
+        assert!(behind(30.0, 1.7) && !behind(30.0, 3.5), "another lane");
+        assert!(!behind(-30.0, 0.0), "behind, not ahead");
+        let oncoming = State { x_m: 30.0, heading_deg: 270.0, ..State::default() };
+        assert!(!is_right_behind(&own, &oncoming, 5.0));
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Message {
 /// One vehicle.
 pub(super) struct Sender {
     name: String,
-    dimensions: Dimensions,
+    pub(super) dimensions: Dimensions,
     pub(super) begins_at: SimTime,
     /// Where it is, while it is there.
     pub(super) state: Option<State>,
@@ -53,14 +53,16 @@ impl Sender {
         // Vehicles do not tick together.
         let phase = random::uniform_i64(&mut rng, 0, crate::generation::INTERVAL_MIN.as_ps() - 1);
         let begins_at = trip.begins_at + Duration::from_ps(phase);
+        // Who is there when the record begins was on its way before.
+        let is_under_way = trip.begins_at == SimTime::ZERO;
         Self {
             name: trip.name.clone(),
             dimensions: trip.dimensions,
             begins_at,
             state: None,
             pseudonym: rng.next_u32(),
-            generation: Generation::default(),
-            changer: Some(Changer::new(&config.policy, config.seed, index as u64, begins_at)),
+            generation: Generation::with_interval_min(config.cam_interval_min),
+            changer: Some(Changer::new(&config.policy, config.seed, index as u64, begins_at, is_under_way)),
             silent_until: SimTime::ZERO,
             changed_at: None,
             certificate_at: None,
@@ -79,6 +81,11 @@ impl Sender {
         self.path.clear();
     }
 
+    /// True from a change to some time behind its silence.
+    pub(super) fn is_changing(&self, now: SimTime, around_change: Duration) -> bool {
+        self.changed_at.is_some_and(|at| now <= at.max(self.silent_until) + around_change)
+    }
+
     /// The next message.
     pub(super) fn compose(
         &mut self,
@@ -90,16 +97,23 @@ impl Sender {
     ) -> Result<Message, FleetError> {
         let now_us = config.tai_us(now);
         let now_ms = now_us / 1000;
-        let (x_m, y_m) = (state.x_m + self.error_m(config), state.y_m + self.error_m(config));
+        let accuracy = config.accuracy;
+        let mut errs = |value: f64, deviation: f64| value + deviation * normal(&mut self.errors);
+        let (x_m, y_m) = (errs(state.x_m, accuracy.position_m), errs(state.y_m, accuracy.position_m));
+        let speed_m_s = errs(state.speed_m_s, accuracy.speed_m_s);
+        let heading_deg = libm::fmod(errs(state.heading_deg, accuracy.heading_deg) + 720.0, 360.0);
         let (latitude, longitude) = config.origin.to_wgs84(x_m, y_m);
-        let speed_cm_s = libm::round(state.speed_m_s * 100.0).clamp(0.0, 16_382.0) as u16;
-        let heading = (libm::round(state.heading_deg * 10.0) as u16) % 3600;
+        let speed_cm_s = libm::round(speed_m_s * 100.0).clamp(0.0, 16_382.0) as u16;
+        let heading = (libm::round(heading_deg * 10.0) as u16) % 3600;
+        let semi_axes_cm = [accuracy.position_confidence_cm(); 2];
         let mut cam = Cam {
             station_id: self.pseudonym,
             generation_delta_time_ms: now_ms as u16,
-            position: ReferencePosition::at(latitude, longitude),
+            position: ReferencePosition { semi_axes_cm, orientation: 0, ..ReferencePosition::at(latitude, longitude) },
             heading,
+            heading_confidence: accuracy.heading_confidence(),
             speed_cm_s,
+            speed_confidence: accuracy.speed_confidence_cm_s(),
             drive_direction: 0,
             acceleration: libm::round(state.acceleration_m_s2 * 10.0).clamp(-160.0, 160.0) as i16,
             ..Cam::default()
@@ -146,13 +160,6 @@ impl Sender {
         is_due
     }
 
-    /// A draw of the normal distribution (G. E. P. Box and M. E. Muller, Ann. Math. Stat. 29 (1958) 610-611).
-    fn error_m(&mut self, config: &FleetConfig) -> f64 {
-        let uniform = |rng: &mut ChaCha8Rng| ((rng.next_u64() >> 11) as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0);
-        let radius = libm::sqrt(-2.0 * libm::log(uniform(&mut self.errors)));
-        config.position_error_m * radius * libm::cos(core::f64::consts::TAU * uniform(&mut self.errors))
-    }
-
     fn remember(&mut self, now: SimTime, config: &FleetConfig, latitude: i32, longitude: i32) {
         let is_far = self.path.first().is_none_or(|(_, last_latitude, last_longitude)| {
             let (x_m, y_m) = config.origin.to_plane(latitude, longitude);
@@ -182,4 +189,11 @@ impl Sender {
         }
         PathHistory::new(&points)
     }
+}
+
+/// A draw of the normal distribution (G. E. P. Box and M. E. Muller, Ann. Math. Stat. 29 (1958) 610-611).
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    let uniform = |rng: &mut ChaCha8Rng| ((rng.next_u64() >> 11) as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0);
+    let radius = libm::sqrt(-2.0 * libm::log(uniform(rng)));
+    radius * libm::cos(core::f64::consts::TAU * uniform(rng))
 }
