@@ -5,6 +5,7 @@
 //!
 //! The types that matter are [`Recording`], which every format is read into, and [`ReadError`], which says where reading
 //! stopped, what was expected, what to do, and keeps what was read before. [`read`] tells the format from the bytes.
+//! [`CaptureReader`] reads the packets of a pcap or pcapng of any link, for whoever looks for something else than CAN.
 //!
 //! ```
 //! let log = b"(0.000000) can0 123#0102\n(0.010000) can0 123#0304\n";
@@ -22,6 +23,7 @@ mod blf;
 mod busmaster;
 mod bytes;
 mod candump;
+mod capture;
 mod collector;
 mod dbc;
 mod error;
@@ -34,11 +36,14 @@ mod text;
 mod trc;
 
 pub use candump::write_candump;
+pub use capture::{
+    CaptureInterface, CaptureItem, CaptureReader, CapturedPacket, LINKTYPE_CAN_SOCKETCAN, LINKTYPE_ETHERNET,
+};
 pub use collector::{FRAMES_MAX, LENGTH_NS_MAX};
 pub use dbc::{DATABASE_LEN_MAX, Database, DatabaseError, DatabaseMessage, DatabaseSignal, is_database, read_dbc};
 pub use error::{Place, Problem, ReadError};
 pub use format::Format;
-pub use pcap::{is_can_capture, pcapng_time_ns, write_pcap};
+pub use pcap::{is_can_capture, write_pcap};
 pub use recording::{RecordedError, RecordedFrame, Recording, Warning};
 pub use statistics::{IdentifierStatistics, LoadError, LoadSample, WINDOWS_MAX, bus_load, identifiers};
 
@@ -62,8 +67,7 @@ pub fn read(bytes: &[u8]) -> Result<Recording, ReadError> {
         Format::Busmaster => busmaster::read(bytes, &mut collector),
         Format::Asc => asc::read(bytes, &mut collector),
         Format::Trc => trc::read(bytes, &mut collector),
-        Format::Pcap => pcap::read_pcap(bytes, &mut collector),
-        Format::Pcapng => pcap::read_pcapng(bytes, &mut collector),
+        Format::Pcap | Format::Pcapng => pcap::read(bytes, &mut collector),
         Format::Blf => blf::read(bytes, &mut collector),
         Format::Mf4 => mf4::read(bytes, &mut collector),
     };

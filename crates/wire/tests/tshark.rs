@@ -33,24 +33,16 @@ use chronoseal_wire::its::geonetworking::{
 use chronoseal_wire::its::{self, Cam, Denm, LowFrequency, PathHistory, PathPoint, ReferencePosition, Situation};
 use chronoseal_wire::protocol_control_frame::{self, PcfType, ProtocolControlFrame};
 use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
+use pcap_file::pcap::{PcapPacket, PcapWriter};
 
-/// A capture of frames, one a millisecond: <https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-04.html>.
+/// A capture of Ethernet frames, one a millisecond.
 fn pcap(frames: &[&[u8]]) -> Vec<u8> {
-    const LINKTYPE_ETHERNET: u32 = 1;
-    let mut bytes = Vec::new();
-    bytes.extend(0xa1b2_c3d4u32.to_le_bytes());
-    bytes.extend([2, 0, 4, 0]);
-    bytes.extend([0; 8]);
-    bytes.extend(65_535u32.to_le_bytes());
-    bytes.extend(LINKTYPE_ETHERNET.to_le_bytes());
+    let mut writer = PcapWriter::new(Vec::new()).unwrap();
     for (index, frame) in frames.iter().enumerate() {
-        bytes.extend(0u32.to_le_bytes());
-        bytes.extend((index as u32 * 1000).to_le_bytes());
-        bytes.extend((frame.len() as u32).to_le_bytes());
-        bytes.extend((frame.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(frame);
+        let at = std::time::Duration::from_millis(index as u64);
+        writer.write_packet(&PcapPacket::new(at, frame.len() as u32, frame)).unwrap();
     }
-    bytes
+    writer.into_writer()
 }
 
 /// The fields tshark shows of each frame, or `None` without tshark.

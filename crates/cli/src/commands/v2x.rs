@@ -1,12 +1,13 @@
 //! `chronoseal v2x`
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use chronoseal_v2x::lint::{Finding, Kind, Report, SecuredPacket, Severity, lint, secured_packet};
+use chronoseal_recordings::{CaptureItem, CaptureReader, CapturedPacket, Format as Recorded};
+use chronoseal_v2x::coer::DecodeError;
+use chronoseal_v2x::lint::{Finding, Kind, Report, SecuredPacket, Severity, lint, lint_packet, secured_packet};
 use clap::{Args, Subcommand};
-use pcap_file::pcap::PcapReader;
-use pcap_file::pcapng::{Block, PcapNgReader};
 use serde_json::json;
 
 use super::fleet::{self, Fleet};
@@ -60,9 +61,13 @@ pub(crate) fn run(options: &V2x, printer: &Printer) -> Result<Status, Trouble> {
     for file in files {
         let bytes =
             std::fs::read(file).map_err(|error| Trouble(format!("error: cannot read {}: {error}", file.display())))?;
-        match packets(&bytes) {
-            None => all.push(examine(file.display().to_string(), &bytes)),
-            Some(packets) => examine_capture(file, packets, &mut all, printer)?,
+        match Recorded::detect(&bytes) {
+            Some(Recorded::Pcap | Recorded::Pcapng) => {
+                let capture = CaptureReader::new(&bytes)
+                    .map_err(|problem| Trouble(format!("error: {}: {problem}", file.display())))?;
+                examine_capture(file, capture, &mut all, printer)?;
+            }
+            _ => all.push(examine(file.display().to_string(), &bytes)),
         }
     }
     match format {
@@ -78,80 +83,74 @@ fn examine(name: String, bytes: &[u8]) -> Examined {
     Examined { name, result: lint(bytes).map_err(|error| format!("neither a certificate nor a message: {error}")) }
 }
 
+/// How many packets a capture holds.
+#[derive(Default)]
+struct Count {
+    secured: usize,
+    other: usize,
+    /// Packets of links that are not looked into, by link type.
+    of_unknown_link: BTreeMap<u32, usize>,
+}
+
+/// Packets are numbered as Wireshark does.
 fn examine_capture(
     file: &Path,
-    packets: Vec<Result<Vec<u8>, String>>,
+    capture: CaptureReader<'_>,
     all: &mut Vec<Examined>,
     printer: &Printer,
 ) -> Result<(), Trouble> {
-    let (mut secured, mut other) = (0, 0);
-    for (index, packet) in packets.into_iter().enumerate() {
-        let name = format!("{}, packet {}", file.display(), index + 1);
-        let packet = match packet {
-            Ok(packet) => packet,
-            Err(reason) => {
-                all.push(Examined { name, result: Err(format!("the capture ends badly: {reason}")) });
+    let mut count = Count::default();
+    let mut number = 0;
+    for item in capture {
+        let packet = match item {
+            Ok(CaptureItem::Interface(_)) => continue,
+            Ok(CaptureItem::Packet(packet)) => packet,
+            Err(problem) => {
+                all.push(Examined { name: file.display().to_string(), result: Err(problem.to_string()) });
                 break;
             }
         };
-        match secured_packet(&packet) {
+        number += 1;
+        match secured_packet(packet.link_type, &packet.data) {
             SecuredPacket::Secured { bytes, .. } => {
-                secured += 1;
-                all.push(examine(name, bytes));
+                count.secured += 1;
+                let name = format!("{}, packet {number}", file.display());
+                all.push(Examined { name, result: lint_packet(bytes).map_err(|error| not_read(&error, &packet)) });
             }
-            SecuredPacket::Unsecured | SecuredPacket::Other => other += 1,
+            SecuredPacket::Unsecured | SecuredPacket::Other => count.other += 1,
+            SecuredPacket::UnknownLink => *count.of_unknown_link.entry(packet.link_type).or_default() += 1,
         }
     }
-    printer.hint(&format!("{}: {secured} secured packets, {other} others", file.display()));
-    if secured == 0 {
-        let help = "secured GeoNetworking packets have EtherType 0x8947 and next header 2";
-        return Err(Trouble(format!("error: {} has no secured packet\nhelp: {help}", file.display())));
+    printer.hint(&format!("{}: {count}", file.display()));
+    if count.secured == 0 {
+        let help = if count.of_unknown_link.is_empty() {
+            "secured GeoNetworking packets have EtherType 0x8947 and next header 2"
+        } else {
+            "links looked into are Ethernet (1), IEEE 802.11 (105, 127) and Linux' any interface (113, 276)"
+        };
+        return Err(Trouble(format!("error: {} has no secured packet; {count}\nhelp: {help}", file.display())));
     }
     Ok(())
 }
 
-/// The packets of a capture; none if it is none. A torn end is the last one.
-fn packets(bytes: &[u8]) -> Option<Vec<Result<Vec<u8>, String>>> {
-    const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-    const PCAP: [[u8; 4]; 4] =
-        [[0xa1, 0xb2, 0xc3, 0xd4], [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d], [0x4d, 0x3c, 0xb2, 0xa1]];
-    let magic: [u8; 4] = *bytes.first_chunk()?;
-    let mut packets = Vec::new();
-    if magic == PCAPNG {
-        let mut reader = match PcapNgReader::new(bytes) {
-            Ok(reader) => reader,
-            Err(error) => return Some(vec![Err(error.to_string())]),
-        };
-        while let Some(block) = reader.next_block() {
-            match block {
-                Ok(Block::EnhancedPacket(packet)) => packets.push(Ok(packet.data.into_owned())),
-                Ok(Block::SimplePacket(packet)) => packets.push(Ok(packet.data.into_owned())),
-                Ok(_) => {}
-                Err(error) => {
-                    packets.push(Err(error.to_string()));
-                    break;
-                }
-            }
+/// Why a packet is no message.
+fn not_read(error: &DecodeError, packet: &CapturedPacket<'_>) -> String {
+    let (captured, sent) = (packet.data.len(), packet.original_len);
+    if captured < sent as usize {
+        format!("only {captured} of {sent} bytes were captured; capture with a longer snap length, as `tcpdump -s 0`")
+    } else {
+        format!("no message: {error}")
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} secured packets, {} others", self.secured, self.other)?;
+        for (link_type, count) in &self.of_unknown_link {
+            write!(f, ", {count} of link type {link_type}")?;
         }
-        return Some(packets);
+        Ok(())
     }
-    if !PCAP.contains(&magic) {
-        return None;
-    }
-    let mut reader = match PcapReader::new(bytes) {
-        Ok(reader) => reader,
-        Err(error) => return Some(vec![Err(error.to_string())]),
-    };
-    while let Some(packet) = reader.next_packet() {
-        match packet {
-            Ok(packet) => packets.push(Ok(packet.data.into_owned())),
-            Err(error) => {
-                packets.push(Err(error.to_string()));
-                break;
-            }
-        }
-    }
-    Some(packets)
 }
 
 fn human(all: &[Examined], facts: bool) -> String {

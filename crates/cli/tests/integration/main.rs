@@ -10,6 +10,7 @@ mod forger;
 mod help;
 mod import;
 mod interrupt;
+mod lint;
 mod simulated;
 mod stored;
 mod support;

@@ -1,4 +1,4 @@
-//! pcap and pcapng with link type 227 (`LINKTYPE_CAN_SOCKETCAN`) in, pcap out.
+//! CAN frames: pcap and pcapng with link type 227 (`LINKTYPE_CAN_SOCKETCAN`) in, pcap out.
 //!
 //! Source: <https://www.tcpdump.org/linktypes/LINKTYPE_CAN_SOCKETCAN.html>; the packet is the frame of
 //! [`chronoseal_wire::can::layout`], which may be cut behind its data.
@@ -6,12 +6,10 @@
 mod read;
 mod write;
 
-pub use read::{is_can_capture, pcapng_time_ns};
-pub(crate) use read::{read_pcap, read_pcapng};
+pub use read::is_can_capture;
+pub(crate) use read::read;
 pub use write::write as write_pcap;
 
-/// `LINKTYPE_CAN_SOCKETCAN`.
-const LINK_TYPE: u32 = 227;
 /// `CAN_ERR_FLAG` in the identifier word.
 const ERROR_FLAG: u32 = 0x2000_0000;
 /// `CAN_ERR_MASK`.

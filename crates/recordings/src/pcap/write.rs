@@ -2,7 +2,8 @@
 
 use chronoseal_wire::can::layout;
 
-use super::{ERROR_FLAG, LINK_TYPE};
+use super::ERROR_FLAG;
+use crate::capture::LINKTYPE_CAN_SOCKETCAN;
 use crate::recording::Recording;
 
 /// pcap with times in nanoseconds, low byte first.
@@ -14,7 +15,7 @@ const MAGIC_NS: u32 = 0xa1b2_3c4d;
 /// Frames after 2106 wrap around: the format has 32 bits for seconds.
 pub fn write(recording: &Recording) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(24 + recording.frames.len() * 32);
-    for word in [MAGIC_NS, 4 << 16 | 2, 0, 0, layout::FD_LEN as u32, LINK_TYPE] {
+    for word in [MAGIC_NS, 4 << 16 | 2, 0, 0, layout::FD_LEN as u32, LINKTYPE_CAN_SOCKETCAN] {
         bytes.extend(word.to_le_bytes());
     }
     let mut errors = recording.errors.iter().peekable();

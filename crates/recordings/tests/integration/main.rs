@@ -4,6 +4,7 @@
 mod asc;
 mod busmaster;
 mod candump;
+mod capture;
 mod dbc;
 mod mf4;
 mod pcap;

@@ -3,10 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
-use pcap_file::DataLink;
-use pcap_file::pcap::PcapReader;
-use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
-use pcap_file::pcapng::{Block, PcapNgReader};
+use chronoseal_recordings::{CaptureItem, CaptureReader, LINKTYPE_ETHERNET};
 
 use super::{CYCLE_WITHOUT_SLOTS, Found, schedulable, write};
 use crate::limits::{FRAME_LEN_MAX, FRAME_LEN_MIN, PERIOD_MIN};
@@ -16,8 +13,6 @@ use crate::problem::{Code, Problem, Problems};
 const ETHERTYPE_PROTOCOL_CONTROL: u16 = chronoseal_wire::protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL;
 /// IEEE 802.1Q tag.
 const ETHERTYPE_VLAN: u16 = 0x8100;
-/// The first bytes of pcapng in both byte orders.
-const PCAPNG_MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// Periods of scheduled traffic; outside a stream is taken as best effort.
 const SCHEDULED_PERIODS: std::ops::RangeInclusive<i64> = 100..=100_000;
 /// Frames of a capture that are looked at.
@@ -57,10 +52,9 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
     let fail = |message: String, help: &str| {
         Problems::one(source_name, "", Problem::new(Code::ImportCapture, message).help(help))
     };
-    let capture =
-        if bytes.starts_with(&PCAPNG_MAGIC) { read_pcapng(bytes) } else { read_pcap(bytes) }.map_err(|error| {
-            fail(format!("this is no capture: {error}"), "give a pcap or pcapng file of Ethernet frames")
-        })?;
+    let capture = read(bytes).map_err(|error| {
+        fail(format!("this is no capture of Ethernet: {error}"), "give a pcap or pcapng file of Ethernet frames")
+    })?;
 
     let mut flows: BTreeMap<(Mac, Mac, u16), Vec<&Captured>> = BTreeMap::new();
     let mut stations: BTreeSet<Mac> = BTreeSet::new();
@@ -235,64 +229,25 @@ impl Capture {
     }
 }
 
-fn read_pcap(bytes: &[u8]) -> Result<Capture, String> {
-    let mut reader = PcapReader::new(bytes).map_err(|error| error.to_string())?;
-    if reader.header().datalink != DataLink::ETHERNET {
-        return Err(format!("its packets are {:?}", reader.header().datalink));
-    }
+fn read(bytes: &[u8]) -> Result<Capture, String> {
     let mut capture = Capture::default();
-    while let Some(packet) = reader.next_packet() {
-        match packet {
-            Ok(packet) => {
-                let at_ns = u64::try_from(packet.timestamp.as_nanos()).unwrap_or(u64::MAX);
-                capture.packet(at_ns, 0, u64::from(packet.orig_len), &packet.data);
+    let mut link_types = BTreeSet::new();
+    for item in CaptureReader::new(bytes).map_err(|problem| problem.to_string())? {
+        match item {
+            Ok(CaptureItem::Interface(interface)) => {
+                link_types.insert(interface.link_type);
             }
-            Err(error) => {
-                capture.damage = Some(error.to_string());
-                break;
-            }
-        }
-    }
-    Ok(capture)
-}
-
-fn read_pcapng(bytes: &[u8]) -> Result<Capture, String> {
-    let mut reader = PcapNgReader::new(bytes).map_err(|error| error.to_string())?;
-    let mut capture = Capture::default();
-    let mut interfaces: Vec<(DataLink, u8)> = Vec::new();
-    // Of earlier sections, which count theirs from 0 as well.
-    let mut interfaces_before = 0;
-    while let Some(block) = reader.next_block() {
-        match block {
-            Ok(Block::SectionHeader(_)) => {
-                interfaces_before += interfaces.len();
-                interfaces.clear();
-            }
-            Ok(Block::InterfaceDescription(interface)) => {
-                let resolution = interface.options.iter().find_map(|option| match option {
-                    InterfaceDescriptionOption::IfTsResol(resolution) => Some(*resolution),
-                    _ => None,
-                });
-                // pcapng section 4.2: without the option, times are in microseconds.
-                interfaces.push((interface.linktype, resolution.unwrap_or(6)));
-            }
-            Ok(Block::EnhancedPacket(packet)) => match interfaces.get(packet.interface_id as usize) {
-                Some((DataLink::ETHERNET, resolution)) => {
-                    // The library hands out the bare count of units as if they were nanoseconds.
-                    let units = packet.timestamp.as_nanos();
-                    let interface = interfaces_before + packet.interface_id as usize;
-                    let at_ns = chronoseal_recordings::pcapng_time_ns(units, *resolution);
-                    capture.packet(at_ns, interface, u64::from(packet.original_len), &packet.data);
+            Ok(CaptureItem::Packet(packet)) => match packet.at_ns {
+                Some(at_ns) if packet.link_type == LINKTYPE_ETHERNET => {
+                    capture.packet(at_ns, packet.interface, u64::from(packet.original_len), &packet.data);
                 }
                 _ => capture.skipped += 1,
             },
-            Ok(Block::SimplePacket(_) | Block::Packet(_)) => capture.skipped += 1,
-            Ok(_) => {}
-            Err(error) => {
-                capture.damage = Some(error.to_string());
-                break;
-            }
+            Err(problem) => capture.damage = Some(problem.to_string()),
         }
+    }
+    if !link_types.is_empty() && !link_types.contains(&LINKTYPE_ETHERNET) {
+        return Err(format!("its packets have link type {link_types:?}, and Ethernet is {LINKTYPE_ETHERNET}"));
     }
     Ok(capture)
 }

@@ -18,9 +18,11 @@ use chronoseal_media::radio::{
 use chronoseal_results::Direction;
 use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, LiveOutcome, Traffic, agent_main, probe, run};
 use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::lint::{SecuredPacket, lint_packet, secured_packet};
 use chronoseal_v2x_fleet::road::{Origin, State};
 use chronoseal_v2x_fleet::station::{CAM_STREAM, DENM_STREAM, ItsStation, ItsStationConfig};
 use chronoseal_v2x_fleet::tickets::Tickets;
+use pcap_file::pcap::{PcapPacket, PcapWriter};
 
 fn main() -> ExitCode {
     let argument = std::env::args().nth(1);
@@ -37,7 +39,7 @@ fn main() -> ExitCode {
     let tests: [(&str, fn()); 3] = [
         ("stations_in_reach_accept_each_others_messages", stations_in_reach_accept_each_others_messages),
         ("no_frame_arrives_before_its_last_bit", no_frame_arrives_before_its_last_bit),
-        ("tshark_dissects_what_is_on_the_air", tshark_dissects_what_is_on_the_air),
+        ("lint_and_tshark_agree_with_what_is_on_the_air", lint_and_tshark_agree_with_what_is_on_the_air),
     ];
     let (chosen, others): (Vec<_>, Vec<_>) = tests.iter().partition(|(name, _)| name.contains(&wanted));
     println!("\nrunning {} tests", chosen.len());
@@ -141,7 +143,7 @@ fn no_frame_arrives_before_its_last_bit() {
     println!("  {checked} deliveries, none before its last bit");
 }
 
-fn tshark_dissects_what_is_on_the_air() {
+fn lint_and_tshark_agree_with_what_is_on_the_air() {
     let outcome = go(Duration::from_ms(900));
     let frames: Vec<&[u8]> = outcome
         .rows
@@ -150,6 +152,13 @@ fn tshark_dissects_what_is_on_the_air() {
         .filter(|row| row.direction == Direction::Arrival)
         .map(|row| row.bytes.as_ref())
         .collect();
+    for frame in &frames {
+        let SecuredPacket::Secured { bytes, .. } = secured_packet(1, frame) else {
+            panic!("not secured: {frame:02x?}")
+        };
+        let report = lint_packet(bytes).unwrap();
+        assert!(report.findings.is_empty(), "{:?}", report.findings);
+    }
     let Some(rows) = tshark(&frames) else {
         let required = std::env::var("CHRONOSEAL_REQUIRE_LIVE").is_ok_and(|value| value == "1");
         assert!(!required, "tshark does not start");
@@ -190,20 +199,12 @@ fn tshark(frames: &[&[u8]]) -> Option<Vec<Vec<String>>> {
     Some(text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
 }
 
-/// A capture of Ethernet frames, one a millisecond: <https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-04.html>.
+/// A capture of Ethernet frames, one a millisecond.
 fn pcap(frames: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    bytes.extend(0xa1b2_c3d4u32.to_le_bytes());
-    bytes.extend([2, 0, 4, 0]);
-    bytes.extend([0; 8]);
-    bytes.extend(65_535u32.to_le_bytes());
-    bytes.extend(1u32.to_le_bytes());
+    let mut writer = PcapWriter::new(Vec::new()).unwrap();
     for (index, frame) in frames.iter().enumerate() {
-        bytes.extend(0u32.to_le_bytes());
-        bytes.extend((index as u32 * 1000).to_le_bytes());
-        bytes.extend((frame.len() as u32).to_le_bytes());
-        bytes.extend((frame.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(frame);
+        let at = std::time::Duration::from_millis(index as u64);
+        writer.write_packet(&PcapPacket::new(at, frame.len() as u32, frame)).unwrap();
     }
-    bytes
+    writer.into_writer()
 }

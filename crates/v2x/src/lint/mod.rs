@@ -162,30 +162,52 @@ fn join(prefix: &str, field: &str) -> String {
 /// # Errors
 /// If they decode neither as a certificate nor as a message: the error of whichever got further.
 pub fn lint(bytes: &[u8]) -> Result<Report, DecodeError> {
-    let mut report = Report { kind: Kind::Message, facts: Vec::new(), findings: Vec::new() };
     let as_message = read::<Ieee1609Dot2Data<'_>>(bytes);
     let as_certificate = read::<Certificate<'_>>(bytes);
     match (as_message, as_certificate) {
-        (Ok((message, deviations)), _) => {
-            let mut lint = Lint { report: &mut report, prefix: String::new() };
-            lint.deviations(0, deviations);
-            message::message(&mut lint, bytes, &message);
-            if message::list_of(&message).is_some() {
-                report.kind = Kind::TrustList;
-            }
-        }
+        (Ok((message, deviations)), _) => Ok(of_message(bytes, &message, deviations)),
         (Err(_), Ok((found, deviations))) => {
-            report.kind = Kind::Certificate;
+            let mut report = Report { kind: Kind::Certificate, facts: Vec::new(), findings: Vec::new() };
             let mut lint = Lint { report: &mut report, prefix: String::new() };
             lint.deviations(0, deviations);
             certificate::certificate(&mut lint, &found);
+            Ok(in_order(report))
         }
         (Err(message), Err(certificate)) => {
-            return Err(if certificate.offset > message.offset { certificate } else { message });
+            Err(if certificate.offset > message.offset { certificate } else { message })
         }
     }
-    report.findings.sort_by_key(|finding| finding.offset.unwrap_or(usize::MAX));
+}
+
+/// Looks at the message at the beginning of `bytes`, which come from a captured frame: behind the message may be padding
+/// or a check sequence, and that is worth a note only.
+///
+/// # Errors
+/// If they do not begin with a message.
+pub fn lint_packet(bytes: &[u8]) -> Result<Report, DecodeError> {
+    let mut reader = Reader::new(bytes, Rules::LENIENT);
+    let message = Ieee1609Dot2Data::decode(&mut reader)?;
+    let (own, behind) = bytes.split_at(reader.position());
+    let mut report = of_message(own, &message, reader.into_deviations());
+    if !behind.is_empty() {
+        let mut lint = Lint { report: &mut report, prefix: String::new() };
+        lint.note("", format!("{} bytes of the frame follow, padding or a check sequence", behind.len()));
+    }
     Ok(report)
+}
+
+fn of_message(bytes: &[u8], message: &Ieee1609Dot2Data<'_>, deviations: Vec<Deviation>) -> Report {
+    let kind = if message::list_of(message).is_some() { Kind::TrustList } else { Kind::Message };
+    let mut report = Report { kind, facts: Vec::new(), findings: Vec::new() };
+    let mut lint = Lint { report: &mut report, prefix: String::new() };
+    lint.deviations(0, deviations);
+    message::message(&mut lint, bytes, message);
+    in_order(report)
+}
+
+fn in_order(mut report: Report) -> Report {
+    report.findings.sort_by_key(|finding| finding.offset.unwrap_or(usize::MAX));
+    report
 }
 
 /// Decodes leniently; bytes behind the value are an error.

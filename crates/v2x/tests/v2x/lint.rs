@@ -3,7 +3,7 @@
 use chronoseal_v2x::certificate::{Issuer, issue};
 use chronoseal_v2x::coer::{Decode, Encode, Rules};
 use chronoseal_v2x::crypto::{Curve, SoftwareKey};
-use chronoseal_v2x::lint::{Kind, Report, lint};
+use chronoseal_v2x::lint::{Kind, Report, lint, lint_packet};
 use chronoseal_v2x::message::{SignerCertificate, SignerForm, sign};
 use chronoseal_v2x::types::*;
 use rand_chacha::ChaCha8Rng;
@@ -164,6 +164,18 @@ fn names_a_message_its_certificate_does_not_cover() {
     *bytes.last_mut().unwrap() ^= 1;
     let forged = findings(&lint(&bytes).unwrap());
     assert_eq!(forged, ["content.signedData.signature: not by the certificate in the message (IEEE 1609.2 5.3.1)"]);
+}
+
+#[test]
+fn what_follows_a_message_in_its_frame_is_no_violation() {
+    let whole = message(Psid::CAM, true, |_| ());
+    assert_eq!(lint_packet(&whole).unwrap(), lint(&whole).unwrap());
+    let framed = [&whole[..], &[0xde, 0xad, 0xbe, 0xef]].concat();
+    let report = lint_packet(&framed).unwrap();
+    assert!(report.is_clean());
+    assert_eq!(findings(&report), ["the whole: 4 bytes of the frame follow, padding or a check sequence"]);
+    assert!(lint(&framed).is_err(), "a file holds nothing else");
+    assert!(lint_packet(&whole[..whole.len() - 1]).is_err());
 }
 
 #[test]

@@ -1,0 +1,63 @@
+//! `v2x lint` of captures: what each packet is, and what could not be looked into.
+
+use std::time::Duration;
+
+use pcap_file::DataLink;
+use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
+
+use crate::support::Bench;
+
+/// A signed message of a root authority of another vendor.
+const MESSAGE: &[u8] = include_bytes!("../../../v2x/tests/data/bc/rca-crl.oer");
+
+/// It as a secured GeoNetworking packet over Ethernet.
+fn frame() -> Vec<u8> {
+    [&[0xff; 12][..], &[0x89, 0x47, 0x12, 0, 0x1a, 1], MESSAGE].concat()
+}
+
+fn capture(link_type: u32, frames: &[&[u8]]) -> Vec<u8> {
+    let header = PcapHeader { datalink: DataLink::from(link_type), ..PcapHeader::default() };
+    let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
+    for frame in frames {
+        writer.write_packet(&PcapPacket::new(Duration::ZERO, 1_000, frame)).unwrap();
+    }
+    writer.into_writer()
+}
+
+#[test]
+fn packets_are_counted_as_others_count_them_and_a_check_sequence_is_a_note() {
+    let bench = Bench::new();
+    let checked = [&frame()[..], &[1, 2, 3, 4]].concat();
+    bench.write("drive.pcap", capture(1, &[&[0xff; 60], &frame(), &checked]));
+    let said = bench.say(&["v2x", "lint", "drive.pcap"]);
+    said.assert_code(0).assert_says(&["2 secured packets, 1 others"]);
+    assert!(said.out.contains("drive.pcap, packet 2: a trust list, nothing to say"), "{}", said.out);
+    assert!(said.out.contains("packet 3: a trust list, 0 violations, 1 notes"), "{}", said.out);
+}
+
+#[test]
+fn cut_packets_and_torn_captures_are_named() {
+    let bench = Bench::new();
+    let whole = capture(1, &[&frame(), &frame()[..60]]);
+    bench.write("cut.pcap", &whole);
+    let said = bench.say(&["v2x", "lint", "cut.pcap"]);
+    said.assert_code(1);
+    assert!(said.out.contains("packet 2: only 60 of 1000 bytes were captured"), "{}", said.out);
+    bench.write("torn.pcap", &whole[..whole.len() - 1]);
+    let said = bench.say(&["v2x", "lint", "torn.pcap"]);
+    said.assert_code(1);
+    assert!(said.out.contains("torn.pcap: pcap, byte "), "{}", said.out);
+    bench.write("head.pcap", &whole[..10]);
+    bench.say(&["v2x", "lint", "head.pcap"]).assert_refused(&["head.pcap", "ends in the middle"]);
+}
+
+#[test]
+fn links_that_are_not_looked_into_are_named() {
+    let bench = Bench::new();
+    bench.write("bus.pcap", capture(227, &[&frame()]));
+    bench.say(&["v2x", "lint", "bus.pcap"]).assert_refused(&[
+        "no secured packet",
+        "1 of link type 227",
+        "Ethernet (1)",
+    ]);
+}
