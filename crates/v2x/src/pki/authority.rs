@@ -2,13 +2,17 @@
 
 use core::fmt;
 
+use rand_core::CryptoRng;
+
 use super::envelope::can_encrypt;
-use super::{Permissions, PkiError};
+use super::{
+    EtsiTs102941DataContent, Permissions, PkiError, RequestHash, open_request, request_hash, seal_answer, sign_content,
+};
 use crate::certificate::{Issuer, issue};
 use crate::crypto::{AgreementKey, PublicPoint, SigningKey};
-use crate::message::{SignerCertificate, SignerForm};
+use crate::message::{Decrypted, SessionKey, SignerCertificate, SignerForm};
 use crate::types::{
-    CertificateBuf, CertificateId, Duration, EndEntityType, HashedId8, PsidGroupPermissions, Time32,
+    CertificateBuf, CertificateId, Duration, EndEntityType, HashedId8, Psid, PsidGroupPermissions, Time32, Time64,
     ToBeSignedCertificate, ValidityPeriod, VerificationKeyIndicator,
 };
 
@@ -36,6 +40,29 @@ impl Authority {
     /// How it names itself in what it signs.
     pub(super) fn signer(&mut self) -> (SignerForm<'_>, &mut dyn SigningKey) {
         (SignerForm::Digest(&self.certificate), &mut *self.signing_key)
+    }
+
+    /// A request to this authority, opened, and its hash.
+    pub(super) fn open(&mut self, request: &[u8]) -> Result<(Decrypted, RequestHash), PkiError> {
+        let key = self.decryption_key.as_deref_mut().ok_or(PkiError::Incomplete("decryption key"))?;
+        Ok((open_request(request, &self.certificate, key)?, request_hash(request)))
+    }
+
+    /// Signs `content` as [TS 102 941 §6.2.3] has it for requests and answers.
+    pub(super) fn sign(&mut self, content: EtsiTs102941DataContent<'_>, now: Time64) -> Result<Vec<u8>, PkiError> {
+        let (form, key) = self.signer();
+        sign_content(content, Psid::CERTIFICATE_REQUEST, form, key, now)
+    }
+
+    /// The answer to a request: `content`, signed, and encrypted with the request's key.
+    pub(super) fn answer(
+        &mut self,
+        content: EtsiTs102941DataContent<'_>,
+        session_key: &SessionKey,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<u8>, PkiError> {
+        seal_answer(&self.sign(content, now)?, session_key, rng)
     }
 }
 

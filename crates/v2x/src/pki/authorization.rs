@@ -1,6 +1,6 @@
 //! Authorization: tickets, TS 102 941 clauses 6.2.3.3 and 6.2.3.4.
 
-use super::enrolment::check_grant;
+use super::enrolment::{read_response, write_response};
 use super::subject::{later, write_later};
 use super::{
     AuthorizationResponseCode, AuthorizationValidationResponseCode, CertificateFormat, CertificateSubjectAttributes,
@@ -137,25 +137,15 @@ pub struct InnerAtResponse<'a> {
 
 impl<'a> Decode<'a> for InnerAtResponse<'a> {
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let mut preamble = reader.preamble(true, 1)?;
-        let response = Self {
-            request_hash: reader.field("requestHash", Reader::array)?,
-            response_code: reader.component("responseCode")?,
-            certificate: reader.optional(&mut preamble, "certificate")?,
-            extensions: later(reader, preamble.is_extended)?,
-        };
-        check_grant(reader, response.response_code.is_ok(), response.certificate.is_some())?;
-        Ok(response)
+        let (request_hash, response_code, certificate, extensions) =
+            read_response(reader, AuthorizationResponseCode::is_ok, "certificate")?;
+        Ok(Self { request_hash, response_code, certificate, extensions })
     }
 }
 
 impl Encode for InnerAtResponse<'_> {
     fn encode(&self, writer: &mut Writer) {
-        writer.preamble(&[self.extensions.is_extended(&[]), self.certificate.is_some()]);
-        writer.raw(&self.request_hash);
-        self.response_code.encode(writer);
-        writer.optional(&self.certificate);
-        write_later(writer, &self.extensions);
+        write_response(writer, &self.request_hash, &self.response_code, &self.certificate, &self.extensions);
     }
 }
 
@@ -205,24 +195,20 @@ pub struct AuthorizationValidationResponse<'a> {
 
 impl<'a> Decode<'a> for AuthorizationValidationResponse<'a> {
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let mut preamble = reader.preamble(true, 1)?;
-        let response = Self {
-            request_hash: reader.field("requestHash", Reader::array)?,
-            response_code: reader.component("responseCode")?,
-            confirmed_subject_attributes: reader.optional(&mut preamble, "confirmedSubjectAttributes")?,
-            extensions: later(reader, preamble.is_extended)?,
-        };
-        check_grant(reader, response.response_code.is_ok(), response.confirmed_subject_attributes.is_some())?;
-        Ok(response)
+        let (request_hash, response_code, confirmed_subject_attributes, extensions) =
+            read_response(reader, AuthorizationValidationResponseCode::is_ok, "confirmedSubjectAttributes")?;
+        Ok(Self { request_hash, response_code, confirmed_subject_attributes, extensions })
     }
 }
 
 impl Encode for AuthorizationValidationResponse<'_> {
     fn encode(&self, writer: &mut Writer) {
-        writer.preamble(&[self.extensions.is_extended(&[]), self.confirmed_subject_attributes.is_some()]);
-        writer.raw(&self.request_hash);
-        self.response_code.encode(writer);
-        writer.optional(&self.confirmed_subject_attributes);
-        write_later(writer, &self.extensions);
+        write_response(
+            writer,
+            &self.request_hash,
+            &self.response_code,
+            &self.confirmed_subject_attributes,
+            &self.extensions,
+        );
     }
 }

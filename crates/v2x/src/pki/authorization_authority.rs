@@ -7,7 +7,6 @@ use super::{
     Authority, AuthorizationResponseCode, AuthorizationValidationRequest, AuthorizationValidationResponseCode,
     CertificateSubjectAttributes, Decision, EtsiTs102941DataContent, InnerAtRequest, InnerAtResponse, Permissions,
     PkiError, PublicKeys, RequestHash, SealedRequest, SignedMessage, TrustSource, TrustedAuthority, key_tag,
-    open_request, request_hash, seal_answer, sign_content,
 };
 use crate::certificate::{Issuer, issue};
 use crate::coer::ExtensionAdditions;
@@ -79,9 +78,7 @@ impl AuthorizationAuthority {
         now: Time64,
         rng: &mut impl CryptoRng,
     ) -> Result<Step, PkiError> {
-        let key = self.authority.decryption_key.as_deref_mut().ok_or(PkiError::Incomplete("decryption key"))?;
-        let opened = open_request(request, &self.authority.certificate, key)?;
-        let hash = request_hash(request);
+        let (opened, hash) = self.authority.open(request)?;
         let asked = match self.fault {
             Some(code) => Err(PkiError::AuthorizationRefused(code)),
             None => self.question(&opened.plaintext, trust, now, rng),
@@ -139,8 +136,7 @@ impl AuthorizationAuthority {
             ec_signature,
             extensions: ExtensionAdditions::default(),
         });
-        let (form, key) = self.authority.signer();
-        let signed = sign_content(content, Psid::CERTIFICATE_REQUEST, form, key, now)?;
+        let signed = self.authority.sign(content, now)?;
         let sealed = SealedRequest::new(&signed, &ea.certificate, rng)?;
         Ok((ea, sealed, public_keys))
     }
@@ -209,9 +205,7 @@ impl AuthorizationAuthority {
             certificate: view,
             extensions: ExtensionAdditions::default(),
         });
-        let (form, key) = self.authority.signer();
-        let signed = sign_content(response, Psid::CERTIFICATE_REQUEST, form, key, now)?;
-        let answer = seal_answer(&signed, session_key, rng)?;
+        let answer = self.authority.answer(response, session_key, now, rng)?;
         Ok(Decision { answer, refused, issued })
     }
 }

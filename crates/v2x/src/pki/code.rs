@@ -26,6 +26,14 @@ macro_rules! response_code {
                 }
             }
 
+            /// The code of this number.
+            pub fn from_number(number: u8) -> Self {
+                match number {
+                    $($number => Self::$item,)+
+                    number => Self::Unknown(number),
+                }
+            }
+
             /// The code called so in the standard.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
@@ -51,10 +59,7 @@ macro_rules! response_code {
 
         impl<'a> Decode<'a> for $name {
             fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-                Ok(match reader.enumerated()? {
-                    $($number => Self::$item,)+
-                    number => Self::Unknown(number),
-                })
+                Ok(Self::from_number(reader.enumerated()?))
             }
         }
 

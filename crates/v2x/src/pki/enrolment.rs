@@ -59,33 +59,48 @@ pub struct InnerEcResponse<'a> {
 
 impl<'a> Decode<'a> for InnerEcResponse<'a> {
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let mut preamble = reader.preamble(true, 1)?;
-        let response = Self {
-            request_hash: reader.field("requestHash", Reader::array)?,
-            response_code: reader.component("responseCode")?,
-            certificate: reader.optional(&mut preamble, "certificate")?,
-            extensions: later(reader, preamble.is_extended)?,
-        };
-        check_grant(reader, response.response_code.is_ok(), response.certificate.is_some())?;
-        Ok(response)
+        let (request_hash, response_code, certificate, extensions) =
+            read_response(reader, EnrolmentResponseCode::is_ok, "certificate")?;
+        Ok(Self { request_hash, response_code, certificate, extensions })
     }
 }
 
 impl Encode for InnerEcResponse<'_> {
     fn encode(&self, writer: &mut Writer) {
-        writer.preamble(&[self.extensions.is_extended(&[]), self.certificate.is_some()]);
-        writer.raw(&self.request_hash);
-        self.response_code.encode(writer);
-        writer.optional(&self.certificate);
-        write_later(writer, &self.extensions);
+        write_response(writer, &self.request_hash, &self.response_code, &self.certificate, &self.extensions);
     }
 }
 
-/// What is granted comes with code 0, and nothing comes with any other.
-pub(super) fn check_grant(reader: &Reader<'_>, is_ok: bool, is_there: bool) -> Result<(), DecodeError> {
-    match (is_ok, is_there) {
+/// All three responses are alike: hash of the request, code, what is granted (the component `granted`), additions. What is
+/// granted comes with code 0, and nothing comes with any other.
+pub(super) fn read_response<'a, C: Decode<'a> + Copy, T: Decode<'a>>(
+    reader: &mut Reader<'a>,
+    is_ok: impl FnOnce(C) -> bool,
+    granted: &'static str,
+) -> Result<(RequestHash, C, Option<T>, ExtensionAdditions<'a>), DecodeError> {
+    let mut preamble = reader.preamble(true, 1)?;
+    let request_hash = reader.field("requestHash", Reader::array)?;
+    let code = reader.component("responseCode")?;
+    let granted = reader.optional(&mut preamble, granted)?;
+    let extensions = later(reader, preamble.is_extended)?;
+    match (is_ok(code), granted.is_some()) {
         (true, false) => Err(reader.error(DecodeErrorKind::Constraint("code ok, and nothing granted"))),
         (false, true) => Err(reader.error(DecodeErrorKind::Constraint("a refusal that grants something"))),
-        (true, true) | (false, false) => Ok(()),
+        (true, true) | (false, false) => Ok((request_hash, code, granted, extensions)),
     }
+}
+
+/// The opposite of [`read_response`].
+pub(super) fn write_response(
+    writer: &mut Writer,
+    request_hash: &RequestHash,
+    code: &impl Encode,
+    granted: &Option<impl Encode>,
+    extensions: &ExtensionAdditions<'_>,
+) {
+    writer.preamble(&[extensions.is_extended(&[]), granted.is_some()]);
+    writer.raw(request_hash);
+    code.encode(writer);
+    writer.optional(granted);
+    write_later(writer, extensions);
 }

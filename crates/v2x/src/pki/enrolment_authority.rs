@@ -7,7 +7,7 @@ use super::{
     Authority, AuthorizationValidationRequest, AuthorizationValidationResponse, AuthorizationValidationResponseCode,
     CertificateFormat, CertificateSubjectAttributes, Credential, EcSignature, EnrolmentResponseCode,
     EtsiTs102941DataContent, InnerEcRequest, InnerEcResponse, Permissions, PkiError, RequestHash, SharedAtRequest,
-    SignedMessage, Station, StationStore, TrustSource, open_request, request_hash, seal_answer, sign_content,
+    SignedMessage, Station, StationStore, TrustSource,
 };
 use crate::certificate::{Issuer, issue};
 use crate::coer::{Decode, ExtensionAdditions};
@@ -83,9 +83,7 @@ impl EnrolmentAuthority {
         now: Time64,
         rng: &mut impl CryptoRng,
     ) -> Result<Decision, PkiError> {
-        let key = self.authority.decryption_key.as_deref_mut().ok_or(PkiError::Incomplete("decryption key"))?;
-        let opened = open_request(request, &self.authority.certificate, key)?;
-        let hash = request_hash(request);
+        let (opened, hash) = self.authority.open(request)?;
         let read = SignedMessage::decode(&opened.plaintext).and_then(|outer| Ok((outer.content()?, outer)));
         let result = match read {
             Ok((EtsiTs102941DataContent::AuthorizationValidationRequest(question), outer)) => {
@@ -114,9 +112,7 @@ impl EnrolmentAuthority {
             certificate: view,
             extensions: ExtensionAdditions::default(),
         });
-        let (form, key) = self.authority.signer();
-        let signed = sign_content(response, Psid::CERTIFICATE_REQUEST, form, key, now)?;
-        let answer = seal_answer(&signed, &opened.session_key, rng)?;
+        let answer = self.authority.answer(response, &opened.session_key, now, rng)?;
         Ok(Decision { answer, refused, issued })
     }
 
@@ -248,9 +244,7 @@ impl EnrolmentAuthority {
             confirmed_subject_attributes: confirmed,
             extensions: ExtensionAdditions::default(),
         });
-        let (form, key) = self.authority.signer();
-        let signed = sign_content(response, Psid::CERTIFICATE_REQUEST, form, key, now)?;
-        let answer = seal_answer(&signed, session_key, rng)?;
+        let answer = self.authority.answer(response, session_key, now, rng)?;
         Ok(Decision { answer, refused, issued: None })
     }
 }

@@ -126,10 +126,10 @@ pub enum PkiError {
 }
 
 impl PkiError {
-    /// The code an enrolment authority answers a station with.
-    pub fn enrolment_code(&self) -> EnrolmentResponseCode {
+    /// Why a request cannot be read, if it cannot; codes 1 to 5 mean this in all three of TS 102 941.
+    fn unreadable(&self) -> Option<EnrolmentResponseCode> {
         use EnrolmentResponseCode as Code;
-        match self {
+        Some(match self {
             Self::Decode(_) => Code::CantParse,
             Self::WrongContent { .. } | Self::WrongPsid { .. } => Code::BadContentType,
             Self::Decrypt(error) => match error {
@@ -139,6 +139,17 @@ impl PkiError {
                     Code::DecryptionFailed
                 }
             },
+            _ => return None,
+        })
+    }
+
+    /// The code an enrolment authority answers a station with.
+    pub fn enrolment_code(&self) -> EnrolmentResponseCode {
+        use EnrolmentResponseCode as Code;
+        if let Some(code) = self.unreadable() {
+            return code;
+        }
+        match self {
             Self::UnknownStation(_) => Code::UnknownIts,
             Self::RevokedStation(_) => Code::BadItsStatus,
             Self::WrongSignature | Self::WrongSigner { .. } => Code::InvalidSignature,
@@ -153,16 +164,10 @@ impl PkiError {
     /// The code an enrolment authority answers an authorization authority with.
     pub fn validation_code(&self) -> AuthorizationValidationResponseCode {
         use AuthorizationValidationResponseCode as Code;
+        if let Some(code) = self.unreadable() {
+            return Code::from_number(code.number());
+        }
         match self {
-            Self::Decode(_) => Code::CantParse,
-            Self::WrongContent { .. } | Self::WrongPsid { .. } => Code::BadContentType,
-            Self::Decrypt(error) => match error {
-                DecryptError::NotARecipient | DecryptError::OtherKind { .. } => Code::ImNotTheRecipient,
-                DecryptError::Key(_) => Code::UnknownEncryptionAlgorithm,
-                DecryptError::WrongKey | DecryptError::WrongCiphertext | DecryptError::Certificate(_) => {
-                    Code::DecryptionFailed
-                }
-            },
             Self::UntrustedAa(_) => Code::InvalidAa,
             Self::WrongEa(_) => Code::WrongEa,
             Self::UnknownStation(_) | Self::RevokedStation(_) => Code::UnknownIts,
@@ -177,16 +182,10 @@ impl PkiError {
     /// The code an authorization authority answers a station with.
     pub fn authorization_code(&self) -> AuthorizationResponseCode {
         use AuthorizationResponseCode as Code;
+        if let Some(code) = self.unreadable() {
+            return Code::from_number(code.number());
+        }
         match self {
-            Self::Decode(_) => Code::ItsAaCantParse,
-            Self::WrongContent { .. } | Self::WrongPsid { .. } => Code::ItsAaBadContentType,
-            Self::Decrypt(error) => match error {
-                DecryptError::NotARecipient | DecryptError::OtherKind { .. } => Code::ItsAaImNotTheRecipient,
-                DecryptError::Key(_) => Code::ItsAaUnknownEncryptionAlgorithm,
-                DecryptError::WrongKey | DecryptError::WrongCiphertext | DecryptError::Certificate(_) => {
-                    Code::ItsAaDecryptionFailed
-                }
-            },
             Self::KeyTag => Code::ItsAaKeysDontMatch,
             Self::Incomplete(_) => Code::ItsAaIncompleteRequest,
             Self::Encrypt(_) | Self::Key(_) => Code::ItsAaInvalidEncryptionKey,
