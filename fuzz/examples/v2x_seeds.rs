@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chronoseal_core::random::{ChaCha8Rng, Purpose, stream};
-use chronoseal_fuzz::V2xWorld;
+use chronoseal_fuzz::{V2xWorld, v2x_pki_seeds};
 use chronoseal_v2x::coer::Encode;
 use chronoseal_v2x::message::{Recipient, SessionKey, encrypt_with_session_key};
 use chronoseal_v2x::types::{Ieee1609Dot2Data, InnerData};
@@ -37,4 +37,7 @@ fn main() {
     let plain = Ieee1609Dot2Data::unsecured(b"text").to_coer().expect("it is short");
     let encrypted = encrypt_with_session_key(&plain, &[Recipient::PreSharedKey], &SessionKey([1; 16]), &mut rng);
     write("v2x_message", "encrypted", &encrypted.expect("it is short"));
+    for (target, name, bytes) in v2x_pki_seeds() {
+        write(target, &name, &bytes);
+    }
 }

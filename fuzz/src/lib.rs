@@ -15,11 +15,13 @@ mod can;
 mod fourq;
 mod its;
 mod v2x;
+mod v2x_pki;
 
 pub use can::{can_bits, can_frame};
 pub use fourq::{fourq_point, fourq_signature};
 pub use its::{its_packet, sumo_trace};
 pub use v2x::{World as V2xWorld, v2x_certificate, v2x_message, v2x_pki, v2x_verify};
+pub use v2x_pki::{seeds as v2x_pki_seeds, v2x_exchange, v2x_lint, v2x_trust_list};
 
 /// A target: takes any bytes, panics on a broken promise.
 pub type Target = fn(&[u8]);
@@ -48,8 +50,11 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("secured_pdu_open", secured_pdu_open),
     ("sumo_trace", sumo_trace),
     ("v2x_certificate", v2x_certificate),
+    ("v2x_exchange", v2x_exchange),
+    ("v2x_lint", v2x_lint),
     ("v2x_message", v2x_message),
     ("v2x_pki", v2x_pki),
+    ("v2x_trust_list", v2x_trust_list),
     ("v2x_verify", v2x_verify),
 ];
 
