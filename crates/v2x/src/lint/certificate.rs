@@ -6,10 +6,12 @@ use super::{FORM, Lint};
 use crate::certificate::{
     CertificateError, canonical_bytes, certificate_hash, verification_curve, verify_certificate_signature,
 };
-use crate::crypto::{Curve, HashValue, VerifyingKey, hash};
+use crate::crypto::{Curve, HashValue, KeyError, VerifyingKey, hash};
+use crate::region::check_region;
 use crate::types::{
-    Certificate, CertificateId, CertificateType, HashAlgorithm, HashedId3, IssuerIdentifier, Psid, PsidSsp, Signature,
-    SubjectPermissions, VerificationKeyIndicator,
+    BasePublicEncryptionKey, Certificate, CertificateId, CertificateType, HashAlgorithm, HashedId3, IssuerIdentifier,
+    Psid, PsidSsp, PublicEncryptionKey, PublicVerificationKey, Signature, SubjectPermissions, SymmAlgorithm,
+    VerificationKeyIndicator,
 };
 
 pub(super) fn certificate(lint: &mut Lint<'_>, certificate: &Certificate<'_>) {
@@ -17,13 +19,26 @@ pub(super) fn certificate(lint: &mut Lint<'_>, certificate: &Certificate<'_>) {
     profile(lint, certificate);
     permissions(lint, certificate);
     algorithms(lint, certificate);
+    region(lint, certificate);
+}
+
+fn region(lint: &mut Lint<'_>, certificate: &Certificate<'_>) {
+    if let Some(Err(fault)) = certificate.to_be_signed.region.as_ref().map(check_region) {
+        lint.violation("toBeSigned.region", format!("{fault} (IEEE 1609.2 6.4.17)"));
+    }
 }
 
 /// What it is called, and whether that depends on the form it came in.
 fn identity(lint: &mut Lint<'_>, certificate: &Certificate<'_>) {
-    let Ok(canonical) = certificate_hash(certificate, FORM) else {
-        lint.violation("toBeSigned.verifyKeyIndicator", "no key that anybody could verify with (IEEE 1609.2 6.4.36)");
-        return;
+    let canonical = match certificate_hash(certificate, FORM) {
+        Ok(canonical) => canonical,
+        // Named among the algorithms.
+        Err(CertificateError::Key(KeyError::Unsupported(_))) => return,
+        Err(_) => {
+            let what = "no key that anybody could verify with (IEEE 1609.2 6.4.36)";
+            lint.violation("toBeSigned.verifyKeyIndicator", what);
+            return;
+        }
     };
     lint.fact("hashedId8", canonical.id());
     lint.fact("hash", format!("{:?}", canonical.algorithm));
@@ -156,14 +171,43 @@ fn app_permissions(lint: &mut Lint<'_>, list: &[PsidSsp<'_>]) {
     }
 }
 
+/// Notes an algorithm that is decoded and never computed here: a receiver refuses what depends on it as
+/// `unsupportedAlgorithm`.
+pub(super) fn unsupported(lint: &mut Lint<'_>, path: &str, algorithm: &str) {
+    lint.note(path, format!("{algorithm}, an unsupported algorithm: read, but neither verified nor opened here"));
+}
+
+/// Notes those of a public key to encrypt to.
+pub(super) fn unsupported_encryption(lint: &mut Lint<'_>, path: &str, key: &PublicEncryptionKey) {
+    if matches!(key.public_key, BasePublicEncryptionKey::EcencSm2(_)) {
+        unsupported(lint, path, "SM2");
+    }
+    if key.supported_symm_alg == SymmAlgorithm::Sm4Ccm {
+        unsupported(lint, path, "SM4");
+    }
+}
+
 /// Hash, curve and signature have to go together.
 fn algorithms(lint: &mut Lint<'_>, certificate: &Certificate<'_>) {
+    let key = &certificate.to_be_signed.verify_key_indicator;
+    if matches!(key, VerificationKeyIndicator::VerificationKey(PublicVerificationKey::EcsigSm2(_))) {
+        unsupported(lint, "toBeSigned.verifyKeyIndicator.verificationKey", "SM2");
+    }
+    if matches!(certificate.signature, Some(Signature::Sm2 { .. })) {
+        unsupported(lint, "signature", "SM2");
+    }
+    if let Some(key) = &certificate.to_be_signed.encryption_key {
+        unsupported_encryption(lint, "toBeSigned.encryptionKey", key);
+    }
     let hash_of_issuer = match certificate.issuer {
         IssuerIdentifier::Sha256AndDigest(_) => HashAlgorithm::Sha256,
         IssuerIdentifier::Sha384AndDigest(_) => HashAlgorithm::Sha384,
         IssuerIdentifier::Sm3AndDigest(_) => HashAlgorithm::Sm3,
         IssuerIdentifier::SelfSigned(algorithm) => algorithm,
     };
+    if hash_of_issuer == HashAlgorithm::Sm3 {
+        unsupported(lint, "issuer", "SM3");
+    }
     lint.fact(
         "key",
         match (&certificate.to_be_signed.verify_key_indicator, verification_curve(certificate)) {
@@ -188,6 +232,7 @@ fn algorithms(lint: &mut Lint<'_>, certificate: &Certificate<'_>) {
     }
     let VerificationKeyIndicator::VerificationKey(key) = &certificate.to_be_signed.verify_key_indicator else { return };
     match VerifyingKey::from_verification_key(key) {
+        Err(KeyError::Unsupported(_)) => {}
         Err(error) => {
             lint.violation("toBeSigned.verifyKeyIndicator.verificationKey", format!("{error} (IEEE 1609.2 6.4.38)"))
         }

@@ -1,14 +1,15 @@
 //! Messages: IEEE 1609.2 clause 6.3, TS 103 097 clauses 5 and 7.1.
 
-use super::certificate::{self, hash_of};
+use super::certificate::{self, hash_of, unsupported, unsupported_encryption};
 use super::{FORM, Lint, read_pki, trust_list};
 use crate::certificate::{certificate_hash, verification_curve};
 use crate::crypto::{EcdsaSignature, VerifyingKey};
 use crate::message::message_digest;
 use crate::pki::EtsiTs102941DataContent;
 use crate::types::{
-    Certificate, EncryptedData, Ieee1609Dot2Content, Ieee1609Dot2Data, InnerData, Psid, RecipientInfo, SignedData,
-    SignerIdentifier, VerificationKeyIndicator,
+    Certificate, EncryptedData, EncryptedDataEncryptionKey, EncryptionKey, HashAlgorithm, HashedData,
+    Ieee1609Dot2Content, Ieee1609Dot2Data, InnerData, Psid, RecipientInfo, Signature, SignedData, SignerIdentifier,
+    SymmetricCiphertext, SymmetricEncryptionKey, VerificationKeyIndicator,
 };
 
 /// The list a message holds, if it holds one.
@@ -45,8 +46,22 @@ fn encrypted_data(lint: &mut Lint<'_>, encrypted: &EncryptedData<'_>) {
         "recipients",
         encrypted.recipients.iter().map(|one| one.recipient_id().to_string()).collect::<Vec<_>>().join(", "),
     );
+    if matches!(encrypted.ciphertext, SymmetricCiphertext::Sm4Ccm(_)) {
+        unsupported(lint, "ciphertext", "SM4");
+    }
     for (index, recipient) in encrypted.recipients.iter().enumerate() {
         let path = format!("recipients[{index}]");
+        match recipient {
+            RecipientInfo::Certificate(info) | RecipientInfo::SignedData(info) | RecipientInfo::Rek(info)
+                if matches!(info.enc_key, EncryptedDataEncryptionKey::EcencSm2256 { .. }) =>
+            {
+                unsupported(lint, &format!("{path}.encKey"), "SM2");
+            }
+            RecipientInfo::Symmetric { enc_key: SymmetricCiphertext::Sm4Ccm(_), .. } => {
+                unsupported(lint, &format!("{path}.encKey"), "SM4");
+            }
+            _ => {}
+        }
         match recipient {
             RecipientInfo::Certificate(_) | RecipientInfo::SignedData(_) => {}
             // Answers of authorities come this way, TS 102 941 6.2.3.2.2.
@@ -81,6 +96,22 @@ fn signed_data(lint: &mut Lint<'_>, whole: &[u8], signed: &SignedData<'_>) {
         lint.violation(&format!("{path}.missingCrlIdentifier"), "has to be absent (TS 103 097 5.2)");
     }
     let hash = hash_of(&signed.signature);
+    if matches!(signed.signature, Signature::Sm2 { .. }) {
+        unsupported(lint, "signature", "SM2");
+    }
+    if signed.hash_id == HashAlgorithm::Sm3 {
+        unsupported(lint, "hashId", "SM3");
+    }
+    if matches!(signed.tbs_data.payload.ext_data_hash, Some(HashedData::Sm3(_))) {
+        unsupported(lint, "tbsData.payload.extDataHash", "SM3");
+    }
+    match &header.encryption_key {
+        Some(EncryptionKey::Public(key)) => unsupported_encryption(lint, &format!("{path}.encryptionKey"), key),
+        Some(EncryptionKey::Symmetric(SymmetricEncryptionKey::Sm4Ccm(_))) => {
+            unsupported(lint, &format!("{path}.encryptionKey"), "SM4");
+        }
+        _ => {}
+    }
     if signed.hash_id != hash {
         let what = format!("{:?}, while the signature's curve goes with {hash:?} (IEEE 1609.2 5.3.1)", signed.hash_id);
         lint.violation("hashId", what);
@@ -166,6 +197,10 @@ fn consistency(lint: &mut Lint<'_>, signed: &SignedData<'_>, signer: &Certificat
 
 fn signature(lint: &mut Lint<'_>, signed: &SignedData<'_>, signer: &Certificate<'_>) {
     let VerificationKeyIndicator::VerificationKey(key) = &signer.to_be_signed.verify_key_indicator else { return };
+    // Named already.
+    if matches!(signed.signature, Signature::Sm2 { .. }) || signed.hash_id == HashAlgorithm::Sm3 {
+        return;
+    }
     let (Ok(key), Ok(hash), Ok(signature), Ok(_)) = (
         VerifyingKey::from_verification_key(key),
         certificate_hash(signer, FORM),

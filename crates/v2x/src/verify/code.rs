@@ -1,6 +1,6 @@
 //! Result codes.
 
-/// How a check failed: the result codes of `Sec-SignedDataVerification.confirm`, IEEE 1609.2 clause 9, and at the end five
+/// How a check failed: the result codes of `Sec-SignedDataVerification.confirm`, IEEE 1609.2 clause 9, and at the end six
 /// that the standard has no word for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -85,6 +85,9 @@ pub enum ResultCode {
     InconsistentRegions,
     /// A certificate's region is none: see [`crate::region::RegionFault`]. Not of the standard.
     InvalidRegion,
+    /// Signed or hashed by SM2 or SM3, which are decoded here and not computed. Of the standard's codes it is
+    /// `spduParsingUnsupportedCriticalInformationField`, which says less.
+    UnsupportedAlgorithm,
 }
 
 impl ResultCode {
@@ -145,6 +148,7 @@ impl ResultCode {
             Self::AgainstProfile => "againstProfile",
             Self::InconsistentRegions => "inconsistentRegions",
             Self::InvalidRegion => "invalidRegion",
+            Self::UnsupportedAlgorithm => "unsupportedAlgorithm",
         }
     }
 
@@ -157,6 +161,7 @@ impl ResultCode {
                 | Self::AgainstProfile
                 | Self::InconsistentRegions
                 | Self::InvalidRegion
+                | Self::UnsupportedAlgorithm
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Checks that look at the header alone.
+//! Checks that look at the message alone.
 
 use super::ResultCode;
 use super::check::{Outcome, SkipReason};
@@ -6,7 +6,27 @@ use super::config::{Context, Profile, PsidPolicy};
 use super::progress::{PASSED, skipped};
 use super::station::CertificateSummary;
 use crate::region::distance_m;
-use crate::types::{HeaderInfo, SignedData, SignerIdentifier, Time64, TwoDLocation};
+use crate::types::{
+    Certificate, HashAlgorithm, HeaderInfo, IssuerIdentifier, PublicVerificationKey, Signature, SignedData,
+    SignerIdentifier, Time64, TwoDLocation, VerificationKeyIndicator,
+};
+
+/// Whether a message cannot be verified without SM2 or SM3.
+pub(super) fn needs_unsupported(signed: &SignedData<'_>) -> bool {
+    let is_sm2 = |signature: &Signature| matches!(signature, Signature::Sm2 { .. });
+    let is_in = |certificate: &Certificate<'_>| {
+        let tbs = &certificate.to_be_signed;
+        certificate.signature.as_ref().is_some_and(is_sm2)
+            || matches!(certificate.issuer, IssuerIdentifier::Sm3AndDigest(_))
+            || matches!(
+                tbs.verify_key_indicator,
+                VerificationKeyIndicator::VerificationKey(PublicVerificationKey::EcsigSm2(_))
+            )
+    };
+    signed.hash_id == HashAlgorithm::Sm3
+        || is_sm2(&signed.signature)
+        || matches!(&signed.signer, SignerIdentifier::Certificate(list) if list.iter().any(is_in))
+}
 
 pub(super) fn check_profile(profile: Profile, signed: &SignedData<'_>) -> Result<(), ResultCode> {
     let header = &signed.tbs_data.header_info;

@@ -20,6 +20,7 @@ mod job;
 mod peer;
 mod permission;
 mod progress;
+mod region;
 mod replay;
 mod station;
 mod trust;

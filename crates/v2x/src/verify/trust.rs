@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::permission::{app_permissions_covered, issue_permissions_covered};
+use super::region::fit_below;
 use super::station::{CertificateSummary, Station};
 use super::{ResultCode, SignatureJob};
 use crate::certificate::{CertificateError, CertificateForm, CertificateHash, certificate_digest};
 use crate::crypto::{EcdsaSignature, VerifyingKey};
-use crate::region::{Containment, Geography, NoGeography, check_region, region_within};
+use crate::region::{Containment, NoGeography, check_region};
 use crate::types::{
     Certificate, CertificateBuf, CertificateType, GeographicRegion, HashedId3, HashedId8, HashedId10, Time32, Time64,
     ValidityPeriod, VerificationKeyIndicator,
@@ -167,7 +168,7 @@ impl TrustStore {
         check_link(issuer, certificate).map_err(TrustError::Chain)?;
         let fit = match (self.chain(issuer.id()), &certificate.to_be_signed.region) {
             (_, None) => Containment::Inside,
-            (Ok(chain), Some(region)) => fit_below(region, chain.regions.first().map(Arc::as_ref), &NoGeography),
+            (Ok(chain), Some(region)) => fit_below(region, chain.regions.first(), &NoGeography),
             // What is above is not known now: asked again with each message.
             (Err(_), Some(_)) => Containment::Undecided,
         };
@@ -358,16 +359,6 @@ pub(super) fn certificate_job(
         signature: EcdsaSignature::from_signature(signature)?,
         certificate: None,
     })
-}
-
-/// Whether a region lies in the next one above, if there is one: without any, a certificate is valid everywhere.
-pub(super) fn fit_below(
-    region: &GeographicRegion,
-    above: Option<&GeographicRegion>,
-    geography: &dyn Geography,
-) -> Containment {
-    // [IEEE 1609.2-2022 §6.4.17] No part of a region lies outside that of the issuer.
-    above.map_or(Containment::Inside, |above| region_within(region, above, geography))
 }
 
 /// Whether the region of a certificate is one.

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use super::begun::{Begun, CERTIFICATES_MAX, JOBS_MAX};
 use super::check::{CheckKind, NoStopwatch, Outcome, SkipReason, Stopwatch, Verdict};
 use super::config::{Context, PsidPolicy, VerifierConfig};
-use super::header::{check_profile, distance, freshness, validity_time};
+use super::header::{check_profile, distance, freshness, needs_unsupported, validity_time};
 use super::job::{JobKey, SignatureJob};
 use super::progress::{PASSED, Progress, skipped};
+use super::region::{fit, fit_new, regions, validity_region};
 use super::station::{CertificateSummary, Neighbours, Station};
-use super::trust::{Chain, certificate_job, check_link, check_link_between, explicit_key, fit_below};
+use super::trust::{certificate_job, check_link, check_link_between, explicit_key};
 use super::{PeerDistribution, ReplayCache, ResultCode, TrustStore};
 use crate::certificate::{CertificateError, CertificateHash, implicit_public_key};
 use crate::coer::{Decode, DecodeErrorKind, Reader};
-use crate::crypto::{EcdsaSignature, VerifyingKey, hash};
+use crate::crypto::{EcdsaSignature, KeyError, VerifyingKey, hash};
 use crate::message::message_digest;
-use crate::region::{Containment, Geography, NoGeography, region_contains};
+use crate::region::Containment;
 use crate::types::{
     Certificate, CertificateType, HashAlgorithm, HashedData, HashedId8, Ieee1609Dot2Data, SignedData, SignerIdentifier,
     Time64, TwoDLocation,
@@ -193,6 +194,9 @@ impl Verifier {
         verdict.deviation_count = u16::try_from(reader.deviations().len()).unwrap_or(u16::MAX);
         let Some(signed) = message.signed_data() else { return Err(ResultCode::SpduParsingInvalidInput) };
         verdict.psid = Some(signed.tbs_data.header_info.psid);
+        if needs_unsupported(signed) {
+            return Err(ResultCode::UnsupportedAlgorithm);
+        }
         match &signed.signer {
             SignerIdentifier::Digest(id) => verdict.signer = Some(*id),
             SignerIdentifier::Unknown(_) => return Err(ResultCode::SpduParsingUnsupportedCriticalInformationField),
@@ -220,8 +224,11 @@ impl Verifier {
         let summary = signer.summary()?;
         progress.check(CheckKind::Revocation, |_| self.revocation(&signer, context.now))?;
         progress.check(CheckKind::ValidityTime, |_| validity_time(header, summary, context.now))?;
-        progress
-            .check(CheckKind::ValidityRegion, |_| self.validity_region(&signer, fit, location, &policy, context))?;
+        progress.check(CheckKind::ValidityRegion, |_| {
+            let chain = signer.authority().and_then(|authority| self.trust.chain(authority).ok());
+            let regions = regions(signer.new_or_known(), chain);
+            validity_region(regions, fit, location, (&policy, &self.config), context)
+        })?;
         progress.check(CheckKind::Permissions, |_| {
             if summary.permits(header.psid, context.ssp_needed) {
                 Ok(PASSED)
@@ -282,7 +289,7 @@ impl Verifier {
                 let (algorithm, expected) = match &expected {
                     HashedData::Sha256(hash) => (HashAlgorithm::Sha256, &hash.0[..]),
                     HashedData::Sha384(hash) => (HashAlgorithm::Sha384, &hash.0[..]),
-                    HashedData::Sm3(_) => return Err(ResultCode::SpduParsingUnsupportedCriticalInformationField),
+                    HashedData::Sm3(_) => return Err(ResultCode::UnsupportedAlgorithm),
                 };
                 let found = hash(algorithm, &[external])
                     .map_err(|_| ResultCode::SpduParsingUnsupportedCriticalInformationField)?;
@@ -391,15 +398,9 @@ impl Verifier {
         }
         if let (Signer::New(new), SignerIdentifier::Certificate(list)) = (&mut *signer, &signed.signer) {
             self.new_chain(&list[..new.len()], new, begun)?;
-            let mut above = chain.regions.first();
-            for summary in new.iter_mut().rev() {
-                if let Some(region) = &summary.region {
-                    summary.fit = fit_below(region, above.map(Arc::as_ref), &NoGeography);
-                    above = summary.region.as_ref();
-                }
-            }
+            fit_new(new, chain);
         }
-        match fit(signer, chain, context.geography) {
+        match fit(signer.new_or_known(), chain, context.geography) {
             Containment::Outside => Err(ResultCode::InconsistentRegions),
             fit => Ok((fit, Outcome::Passed)),
         }
@@ -463,46 +464,6 @@ impl Verifier {
             return Err(ResultCode::SpduCertificateChainOverdueCrl);
         }
         Ok(PASSED)
-    }
-
-    fn validity_region(
-        &self,
-        signer: &Signer,
-        fit: Containment,
-        location: Option<TwoDLocation>,
-        policy: &PsidPolicy,
-        context: &Context<'_>,
-    ) -> Result<((), Outcome), ResultCode> {
-        let own = signer.new_or_known();
-        let above = signer.authority().and_then(|authority| self.trust.chain(authority).ok());
-        let above = above.iter().flat_map(|chain| chain.regions.iter());
-        let mut regions = own.iter().filter_map(|summary| summary.region.as_ref()).chain(above).peekable();
-        if regions.peek().is_none() {
-            return Ok(skipped(SkipReason::NothingToCheck));
-        }
-        let Some(location) = location else {
-            return if policy.is_location_needed {
-                Err(ResultCode::SpduConsistencyNoGenerationLocation)
-            } else {
-                Ok(skipped(SkipReason::NoLocation))
-            };
-        };
-        let mut doubt = (fit != Containment::Inside).then_some(SkipReason::RegionsNotComparable);
-        for region in regions {
-            match region_contains(region, location, context.geography) {
-                Some(true) => {}
-                Some(false) => return Err(ResultCode::SpduConsistencyGenerationLocationOutsideValidityRegion),
-                None => doubt = Some(SkipReason::NoGeography),
-            }
-        }
-        match doubt {
-            None => Ok(PASSED),
-            // [IEEE 1609.2-2022 §6.4.17] Whose region is not understood has no validity that could be established.
-            Some(_) if self.config.is_region_doubt_refused => {
-                Err(ResultCode::SpduParsingUnsupportedCriticalInformationField)
-            }
-            Some(reason) => Ok(skipped(reason)),
-        }
     }
 
     /// Ends a verification: `results` are the answers to [`Begun::jobs`], in their order; a missing one counts as wrong.
@@ -579,27 +540,11 @@ impl Verifier {
     }
 }
 
-/// Whether each region on the way up lies in the next; those in doubt are held against the map.
-fn fit(signer: &Signer, chain: &Chain, geography: &dyn Geography) -> Containment {
-    let own = signer.new_or_known();
-    let known = own.iter().fold(chain.fit, |fit, summary| fit.and(summary.fit));
-    if known != Containment::Undecided {
-        return known;
-    }
-    let mut regions = own.iter().filter_map(|summary| summary.region.as_ref()).chain(&chain.regions);
-    let Some(mut region) = regions.next() else { return known };
-    let mut fit = Containment::Inside;
-    for above in regions {
-        fit = fit.and(fit_below(region, Some(above), geography));
-        region = above;
-    }
-    fit
-}
-
 /// What is wrong with a certificate, as a code.
 fn refusal(error: CertificateError) -> ResultCode {
     match error {
         CertificateError::NotCanonical => ResultCode::NotCanonical,
+        CertificateError::Key(KeyError::Unsupported(_)) => ResultCode::UnsupportedAlgorithm,
         CertificateError::WrongIssuer => ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain,
         _ => ResultCode::SpduParsingUnsupportedCriticalInformationField,
     }

@@ -196,3 +196,47 @@ fn no_changed_byte_makes_it_panic() {
         }
     }
 }
+
+#[test]
+fn names_algorithms_that_are_read_and_not_computed() {
+    let note = |path: &str, algorithm: &str| {
+        format!("{path}: {algorithm}, an unsupported algorithm: read, but neither verified nor opened here")
+    };
+    let key = BasePublicEncryptionKey::EcencSm2(CurvePoint::CompressedY0([4; 32]));
+    let key = PublicEncryptionKey { supported_symm_alg: SymmAlgorithm::Sm4Ccm, public_key: key };
+    let found = of_certificate(|tbs| tbs.encryption_key = Some(key));
+    assert_eq!(found, [note("toBeSigned.encryptionKey", "SM2"), note("toBeSigned.encryptionKey", "SM4")]);
+
+    let (buf, _) = certificate(|_| ());
+    let mut foreign = buf.view();
+    foreign.issuer = IssuerIdentifier::Sm3AndDigest(HashedId8([3; 8]));
+    foreign.signature = Some(Signature::Sm2 { r_sig: [1; 32], s_sig: [2; 32] });
+    let public = PublicVerificationKey::EcsigSm2(CurvePoint::CompressedY0([4; 32]));
+    foreign.to_be_signed.verify_key_indicator = VerificationKeyIndicator::VerificationKey(public);
+    let found = findings(&lint(&foreign.to_coer().unwrap()).unwrap());
+    let key_path = "toBeSigned.verifyKeyIndicator.verificationKey";
+    assert_eq!(found, [note(key_path, "SM2"), note("signature", "SM2"), note("issuer", "SM3")]);
+
+    let bytes = message(Psid::CAM, false, |_| ());
+    let mut decoded = Ieee1609Dot2Data::from_coer(&bytes).unwrap();
+    let Ieee1609Dot2Content::SignedData(signed) = &mut decoded.content else { panic!("it is signed") };
+    signed.hash_id = HashAlgorithm::Sm3;
+    signed.signature = Signature::Sm2 { r_sig: [1; 32], s_sig: [2; 32] };
+    let found = findings(&lint(&decoded.to_coer().unwrap()).unwrap());
+    let path = |field| format!("content.signedData.{field}");
+    assert_eq!(found, [note(&path("signature"), "SM2"), note(&path("hashId"), "SM3")]);
+
+    let sealed = CcmCiphertext { nonce: [0; 12], ccm_ciphertext: &[0; 20] };
+    let ciphertext = SymmetricCiphertext::Sm4Ccm(sealed);
+    let recipients = vec![RecipientInfo::Symmetric { recipient_id: HashedId8([1; 8]), enc_key: ciphertext }];
+    let content = Ieee1609Dot2Content::EncryptedData(EncryptedData { recipients, ciphertext });
+    let found = findings(&lint(&Ieee1609Dot2Data { content }.to_coer().unwrap()).unwrap());
+    let path = |field| format!("content.encryptedData.{field}");
+    assert_eq!(found[..2], [note(&path("ciphertext"), "SM4"), note(&path("recipients[0].encKey"), "SM4")]);
+}
+
+#[test]
+fn names_a_region_that_is_none() {
+    let found = of_certificate(|tbs| tbs.region = Some(GeographicRegion::Rectangular(vec![])));
+    assert_eq!(found, ["toBeSigned.region: an empty list (IEEE 1609.2 6.4.17)"]);
+}

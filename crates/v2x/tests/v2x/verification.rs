@@ -733,3 +733,56 @@ fn measures_each_check_by_the_stopwatch_handed_in() {
     assert!(verdict.checks.iter().all(|check| check.took_ns == 7), "{verdict:?}");
     assert_eq!(verdict.took_ns(), 84);
 }
+
+#[test]
+fn names_an_unsupported_algorithm_whatever_holds_it() {
+    let mut world = World::new(Curve::NistP256);
+    let mut verifier = verifier(&world);
+    accepted(&mut verifier, &world.signed_cam(true), &at(0));
+    let sm2 = Signature::Sm2 { r_sig: [1; 32], s_sig: [2; 32] };
+    let changed = |message: Vec<u8>, change: &dyn Fn(&mut SignedData<'_>)| {
+        let mut decoded = Ieee1609Dot2Data::from_coer(&message).unwrap();
+        let Ieee1609Dot2Content::SignedData(signed) = &mut decoded.content else { panic!("it is signed") };
+        change(signed);
+        decoded.to_coer().unwrap()
+    };
+    let certificate_changed = |message: Vec<u8>, change: &dyn Fn(&mut Certificate<'_>)| {
+        changed(message, &|signed| {
+            let SignerIdentifier::Certificate(list) = &mut signed.signer else { panic!("it came along") };
+            change(&mut list[0]);
+        })
+    };
+    let by_digest = || world.ticket_key.clone();
+    let cam = |with_certificate: bool| {
+        let ticket = &world.ticket;
+        let form = if with_certificate { SignerForm::Certificate(ticket) } else { SignerForm::Digest(ticket) };
+        sign(&World::cam(b"sm"), form, &mut by_digest()).unwrap()
+    };
+    let messages = [
+        changed(cam(false), &|signed| signed.hash_id = HashAlgorithm::Sm3),
+        changed(cam(false), &|signed| signed.signature = sm2),
+        certificate_changed(cam(true), &|certificate| certificate.signature = Some(sm2)),
+        certificate_changed(cam(true), &|certificate| {
+            certificate.issuer = IssuerIdentifier::Sm3AndDigest(HashedId8([3; 8]));
+        }),
+        certificate_changed(cam(true), &|certificate| {
+            let key = PublicVerificationKey::EcsigSm2(CurvePoint::CompressedY0([4; 32]));
+            certificate.to_be_signed.verify_key_indicator = VerificationKeyIndicator::VerificationKey(key);
+        }),
+    ];
+    for message in messages {
+        refused(&mut verifier, &message, &at(0), CheckKind::Encoding, ResultCode::UnsupportedAlgorithm);
+    }
+    let hashed = changed(cam(false), &|signed| {
+        signed.tbs_data.payload.ext_data_hash = Some(HashedData::Sm3(HashedId32([5; 32])));
+    });
+    let context = Context { external_payload: Some(b"elsewhere"), ..at(0) };
+    refused(&mut verifier, &hashed, &context, CheckKind::Consistency, ResultCode::UnsupportedAlgorithm);
+    // A key to encrypt to is nobody's concern who verifies.
+    let mut tbs = World::cam(b"");
+    let key = BasePublicEncryptionKey::EcencSm2(CurvePoint::CompressedY0([4; 32]));
+    let key = PublicEncryptionKey { supported_symm_alg: SymmAlgorithm::Sm4Ccm, public_key: key };
+    tbs.header_info.encryption_key = Some(EncryptionKey::Public(key));
+    let message = sign(&tbs, SignerForm::Digest(&world.ticket), &mut world.ticket_key).unwrap();
+    accepted(&mut verifier, &message, &at(0));
+}
