@@ -1,8 +1,7 @@
 //! The cooperative awareness message (ETSI EN 302 637-2 V1.4.1): who is where, how fast and in which direction.
 
-use super::PROTOCOL_VERSION;
 use super::position::{PathHistory, ReferencePosition};
-use super::uper::{Coder, Reader, UperError, Writer, integer};
+use super::uper::{self, Coder, Message, UperError, integer};
 
 /// A vehicle's CAM. What a station does not know has the number that means unavailable, as in [`Cam::default`].
 ///
@@ -87,9 +86,7 @@ impl Cam {
     /// # Errors
     /// [`UperError`] for a value out of range or a buffer too short.
     pub fn emit(&self, buf: &mut [u8]) -> Result<usize, UperError> {
-        let mut writer = Writer::new(buf);
-        { *self }.code(&mut writer)?;
-        Ok(writer.len())
+        uper::emit(*self, buf)
     }
 
     /// Reads a message.
@@ -97,23 +94,13 @@ impl Cam {
     /// # Errors
     /// [`UperError`] if it is cut off, holds a value out of range or is none of a vehicle.
     pub fn parse(bytes: &[u8]) -> Result<Self, UperError> {
-        let mut cam = Self::default();
-        let mut reader = Reader::new(bytes);
-        if cam.code(&mut reader)? {
-            reader.finish()?;
-        }
-        Ok(cam)
+        uper::parse(bytes)
     }
+}
 
-    /// The whole message; false if what follows was not read.
+impl Message for Cam {
     fn code(&mut self, coder: &mut impl Coder) -> Result<bool, UperError> {
-        let (mut version, mut message_id) = (PROTOCOL_VERSION, MESSAGE_ID);
-        coder.integer("protocolVersion", &mut version, 0, 255)?;
-        coder.integer("messageID", &mut message_id, 0, 255)?;
-        if (version, message_id) != (PROTOCOL_VERSION, MESSAGE_ID) {
-            return Err(UperError::Unknown { field: "header" });
-        }
-        integer!(coder, "stationID", self.station_id, 0, i64::from(u32::MAX));
+        uper::header(coder, MESSAGE_ID, &mut self.station_id)?;
         integer!(coder, "generationDeltaTime", self.generation_delta_time_ms, 0, 65_535);
         let mut has_low_frequency = self.low_frequency.is_some();
         let mut has_special_vehicle = false;
@@ -136,7 +123,9 @@ impl Cam {
         }
         Ok(!has_special_vehicle)
     }
+}
 
+impl Cam {
     fn code_high_frequency(&mut self, coder: &mut impl Coder) -> Result<(), UperError> {
         let mut present = 0;
         coder.bits("basicVehicleContainerHighFrequency", &mut present, 7)?;

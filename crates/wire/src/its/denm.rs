@@ -1,8 +1,7 @@
 //! The decentralized environmental notification message (ETSI EN 302 637-3 V1.3.1): something happened, there.
 
-use super::PROTOCOL_VERSION;
 use super::position::ReferencePosition;
-use super::uper::{Coder, Reader, UperError, Writer, integer};
+use super::uper::{self, Coder, Message, UperError, integer};
 
 /// A DENM with its management and situation containers.
 ///
@@ -84,9 +83,7 @@ impl Denm {
     /// # Errors
     /// [`UperError`] for a value out of range or a buffer too short.
     pub fn emit(&self, buf: &mut [u8]) -> Result<usize, UperError> {
-        let mut writer = Writer::new(buf);
-        { *self }.code(&mut writer)?;
-        Ok(writer.len())
+        uper::emit(*self, buf)
     }
 
     /// Reads a message.
@@ -94,23 +91,13 @@ impl Denm {
     /// # Errors
     /// [`UperError`] if it is cut off or holds a value out of range.
     pub fn parse(bytes: &[u8]) -> Result<Self, UperError> {
-        let mut denm = Self::default();
-        let mut reader = Reader::new(bytes);
-        if denm.code(&mut reader)? {
-            reader.finish()?;
-        }
-        Ok(denm)
+        uper::parse(bytes)
     }
+}
 
-    /// The whole message; false if what follows was not read.
+impl Message for Denm {
     fn code(&mut self, coder: &mut impl Coder) -> Result<bool, UperError> {
-        let (mut version, mut message_id) = (PROTOCOL_VERSION, MESSAGE_ID);
-        coder.integer("protocolVersion", &mut version, 0, 255)?;
-        coder.integer("messageID", &mut message_id, 0, 255)?;
-        if (version, message_id) != (PROTOCOL_VERSION, MESSAGE_ID) {
-            return Err(UperError::Unknown { field: "header" });
-        }
-        integer!(coder, "stationID", self.station_id, 0, i64::from(u32::MAX));
+        uper::header(coder, MESSAGE_ID, &mut self.station_id)?;
         let mut has_situation = self.situation.is_some();
         let mut has_more = 0;
         coder.flag("situation", &mut has_situation)?;
@@ -129,7 +116,9 @@ impl Denm {
         }
         Ok(has_more == 0)
     }
+}
 
+impl Denm {
     fn code_management(&mut self, coder: &mut impl Coder) -> Result<(), UperError> {
         let mut present = [
             self.termination.is_some(),

@@ -2,6 +2,8 @@
 //!
 //! A message is described once, by a function over [`Coder`]; [`Writer`] and [`Reader`] make writing and reading of it.
 
+use super::PROTOCOL_VERSION;
+
 /// Why a message cannot be written or read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -98,6 +100,41 @@ macro_rules! integer {
     }};
 }
 pub(super) use integer;
+
+/// A message, coded by one function in both directions.
+pub(super) trait Message: Default {
+    /// The whole message, header included; false if what follows was not read.
+    fn code(&mut self, coder: &mut impl Coder) -> Result<bool, UperError>;
+}
+
+/// Writes `message` to the front of `buf`; returns its length [byte].
+pub(super) fn emit(mut message: impl Message, buf: &mut [u8]) -> Result<usize, UperError> {
+    let mut writer = Writer::new(buf);
+    message.code(&mut writer)?;
+    Ok(writer.len())
+}
+
+/// Reads a message that fills `bytes`, as far as it is known to the end.
+pub(super) fn parse<M: Message>(bytes: &[u8]) -> Result<M, UperError> {
+    let mut message = M::default();
+    let mut reader = Reader::new(bytes);
+    if message.code(&mut reader)? {
+        reader.finish()?;
+    }
+    Ok(message)
+}
+
+/// `ItsPduHeader` of ETSI TS 102 894-2, refused with another version or message.
+pub(super) fn header(coder: &mut impl Coder, message_id: i64, station_id: &mut u32) -> Result<(), UperError> {
+    let (mut version, mut id) = (PROTOCOL_VERSION, message_id);
+    coder.integer("protocolVersion", &mut version, 0, 255)?;
+    coder.integer("messageID", &mut id, 0, 255)?;
+    if (version, id) != (PROTOCOL_VERSION, message_id) {
+        return Err(UperError::Unknown { field: "header" });
+    }
+    integer!(coder, "stationID", *station_id, 0, i64::from(u32::MAX));
+    Ok(())
+}
 
 /// Writes bits into a buffer.
 pub(super) struct Writer<'a> {
