@@ -4,19 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use chronoseal_v2x::crypto::SigningKey as _;
 use chronoseal_v2x_service::hsm::conformance::{self, Outcome};
 use chronoseal_v2x_service::hsm::worker::Remote;
-use chronoseal_v2x_service::hsm::{
-    BackEnd, Curve, EcdsaSignature, Hsm, HsmError, KeyHandle, Persistence, SharedHsm, local,
-};
+use chronoseal_v2x_service::hsm::{BackEnd, Curve, EcdsaSignature, Hsm, HsmError, Persistence, SharedHsm, local};
 use tempfile::TempDir;
 
-use crate::{WORKER, signal, skip};
+use crate::{WORKER, assert_back_within_a_second, signal, skip};
 
 const PIN: &str = "4711";
 
@@ -124,43 +119,8 @@ fn wrong_pin_token_and_module_are_told_apart() {
 fn killed_in_the_middle_of_a_batch_it_is_back_within_a_second() {
     let Some(token) = Token::new() else { return };
     let mut hsm = token.open();
-    let kept = hsm.create_pair(Curve::NistP256, Persistence::Persistent, "enrolment").unwrap();
-    let lost = hsm.create_pair(Curve::NistP256, Persistence::Volatile, "ephemeral").unwrap();
-    let public = hsm.export_public(kept).unwrap();
     let worker = hsm.worker_id().unwrap();
-    let signed = AtomicUsize::new(0);
-    let told = thread::scope(|scope| {
-        scope.spawn(|| {
-            while signed.load(Ordering::SeqCst) < 20 {
-                thread::yield_now();
-            }
-            signal(worker, "KILL");
-        });
-        loop_until_lost(&mut hsm, kept, &signed)
-    });
-    let HsmError::DeviceLost { persistent, volatile } = told else { panic!("{told:?}") };
-    assert_eq!(volatile, [lost]);
-    assert!(persistent.contains(&kept));
-    let since = Instant::now();
-    let recovery = hsm.recover().unwrap();
-    let signature = hsm.sign_digest(kept, &[5; 32]).unwrap();
-    let took = since.elapsed();
-    println!("{signed:?} signatures before the kill, recovered in {took:?}");
-    assert!(took < Duration::from_secs(1), "recovered in {took:?}");
-    assert_eq!(recovery.lost, [lost]);
-    assert_eq!(hsm.export_public(kept).unwrap(), public);
-    assert!(hsm.verify(&public, &[5; 32], &signature).unwrap());
-    assert_eq!(hsm.sign_digest(lost, &[5; 32]).err(), Some(HsmError::NotFound(lost)));
-}
-
-fn loop_until_lost(hsm: &mut Remote, key: KeyHandle, signed: &AtomicUsize) -> HsmError {
-    while signed.load(Ordering::SeqCst) < 1_000_000 {
-        if let Err(error) = hsm.sign_digest(key, &[5; 32]) {
-            return error;
-        }
-        signed.fetch_add(1, Ordering::SeqCst);
-    }
-    panic!("nobody killed it")
+    assert_back_within_a_second(&mut hsm, worker, 20);
 }
 
 #[test]

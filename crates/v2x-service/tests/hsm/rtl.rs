@@ -4,16 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use chronoseal_v2x_service::hsm::conformance::{self, Outcome};
 use chronoseal_v2x_service::hsm::{
     Curve, Hsm, HsmError, ImportedKey, KeyHandle, Operation, Persistence, RtlConfig, RtlHsm, RtlLink,
 };
 
-use crate::{WORKER, signal, skip};
+use crate::{WORKER, assert_back_within_a_second, skip};
 
 /// The simulator: named by `CHRONOSEAL_RTL`, built already, or built now where Verilator is.
 pub(crate) fn engine() -> Option<&'static Path> {
@@ -111,40 +108,9 @@ fn killed_in_the_middle_of_a_batch_it_is_back_within_a_second() {
     let Some(engine) = engine() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut hsm = open(engine, &folder.path().join("flash"));
-    let kept = hsm.create_pair(Curve::NistP256, Persistence::Persistent, "enrolment").unwrap();
-    let lost = hsm.create_pair(Curve::NistP256, Persistence::Volatile, "ephemeral").unwrap();
-    let public = hsm.export_public(kept).unwrap();
     let process = hsm.process_id().unwrap();
-    let signed = AtomicUsize::new(0);
-    let told = thread::scope(|scope| {
-        scope.spawn(|| {
-            while signed.load(Ordering::SeqCst) < 2 {
-                thread::sleep(Duration::from_millis(1));
-            }
-            signal(process, "KILL");
-        });
-        loop_until_lost(&mut hsm, kept, &signed)
-    });
-    let HsmError::DeviceLost { persistent, volatile } = told else { panic!("{told:?}") };
-    assert_eq!((persistent, volatile), ([0, 1, kept.0].map(KeyHandle).to_vec(), vec![lost]));
-    let since = Instant::now();
-    let recovery = hsm.recover().unwrap();
-    let took = since.elapsed();
-    println!("{signed:?} signatures before the kill, recovered in {took:?} of this host");
-    assert!(took < Duration::from_secs(1), "recovered in {took:?}");
-    assert_eq!(recovery.lost, [lost]);
-    assert_eq!(hsm.export_public(kept).unwrap(), public);
-    assert_eq!(hsm.sign_digest(lost, &[5; 32]).err(), Some(HsmError::NotFound(lost)));
-}
-
-fn loop_until_lost(hsm: &mut RtlHsm, key: KeyHandle, signed: &AtomicUsize) -> HsmError {
-    while signed.load(Ordering::SeqCst) < 1_000_000 {
-        if let Err(error) = hsm.sign_digest(key, &[5; 32]) {
-            return error;
-        }
-        signed.fetch_add(1, Ordering::SeqCst);
-    }
-    panic!("nobody killed it")
+    let persistent = assert_back_within_a_second(&mut hsm, process, 2);
+    assert!(persistent.starts_with(&[KeyHandle(0), KeyHandle(1)]) && persistent.len() == 3, "{persistent:?}");
 }
 
 #[test]

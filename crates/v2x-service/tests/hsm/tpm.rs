@@ -2,17 +2,14 @@
 
 use std::fs;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use chronoseal_v2x_service::hsm::conformance::{self, Outcome};
 use chronoseal_v2x_service::hsm::{
-    Curve, EcdsaSignature, Hsm, HsmError, KeyHandle, Operation, Persistence, SoftwareHsm, TpmEndpoint, TpmHsm,
+    Curve, EcdsaSignature, Hsm, HsmError, Operation, Persistence, SoftwareHsm, TpmEndpoint, TpmHsm,
 };
 use tempfile::TempDir;
 
-use crate::{signal, skip};
+use crate::{assert_back_within_a_second, skip};
 
 const PIN: &str = "4711";
 
@@ -52,46 +49,8 @@ fn holds_the_whole_list() {
 fn killed_in_the_middle_of_a_batch_it_is_back_within_a_second() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut hsm) = open(&folder) else { return };
-    let kept = hsm.create_pair(Curve::NistP256, Persistence::Persistent, "enrolment").unwrap();
-    let lost = hsm.create_pair(Curve::NistP256, Persistence::Volatile, "ephemeral").unwrap();
-    let public = hsm.export_public(kept).unwrap();
-    assert!(hsm.sign_digest(lost, &[5; 32]).is_ok());
     let process = hsm.process_id().unwrap();
-    let signed = AtomicUsize::new(0);
-    let told = thread::scope(|scope| {
-        scope.spawn(|| {
-            while signed.load(Ordering::SeqCst) < 5 {
-                thread::yield_now();
-            }
-            signal(process, "KILL");
-        });
-        loop_until_lost(&mut hsm, kept, &signed)
-    });
-    let HsmError::DeviceLost { persistent, volatile } = told else { panic!("{told:?}") };
-    assert_eq!(volatile, [lost]);
-    assert!(persistent.contains(&kept));
-    assert!(matches!(hsm.export_public(kept), Err(HsmError::DeviceLost { .. })), "until somebody recovers it");
-    let since = Instant::now();
-    let recovery = hsm.recover().unwrap();
-    let signature = hsm.sign_digest(kept, &[5; 32]).unwrap();
-    let took = since.elapsed();
-    println!("{signed:?} signatures before the kill, recovered in {took:?}");
-    assert!(took < Duration::from_secs(1), "recovered in {took:?}");
-    assert_eq!(recovery.lost, [lost]);
-    assert!(recovery.kept.contains(&kept));
-    assert_eq!(hsm.export_public(kept).unwrap(), public);
-    assert!(hsm.verify(&public, &[5; 32], &signature).unwrap());
-    assert_eq!(hsm.sign_digest(lost, &[5; 32]).err(), Some(HsmError::NotFound(lost)));
-}
-
-fn loop_until_lost(hsm: &mut TpmHsm, key: KeyHandle, signed: &AtomicUsize) -> HsmError {
-    while signed.load(Ordering::SeqCst) < 1_000_000 {
-        if let Err(error) = hsm.sign_digest(key, &[5; 32]) {
-            return error;
-        }
-        signed.fetch_add(1, Ordering::SeqCst);
-    }
-    panic!("nobody killed it")
+    assert_back_within_a_second(&mut hsm, process, 5);
 }
 
 #[test]
