@@ -11,9 +11,10 @@ use super::{
 use crate::certificate::{Issuer, issue};
 use crate::crypto::{AgreementKey, PublicPoint, SigningKey};
 use crate::message::{Decrypted, SessionKey, SignerCertificate, SignerForm};
+use crate::region::{Containment, NoGeography, check_region, region_within};
 use crate::types::{
-    CertificateBuf, CertificateId, Duration, EndEntityType, HashedId8, Psid, PsidGroupPermissions, Time32, Time64,
-    ToBeSignedCertificate, ValidityPeriod, VerificationKeyIndicator,
+    Certificate, CertificateBuf, CertificateId, Duration, EndEntityType, GeographicRegion, HashedId8, Psid,
+    PsidGroupPermissions, Time32, Time64, ToBeSignedCertificate, ValidityPeriod, VerificationKeyIndicator,
 };
 
 /// Validity of a root's and a trust list manager's certificate [year].
@@ -174,6 +175,19 @@ fn issuing<'a>(
     }
 }
 
+/// Whether an authority may issue a certificate for this region: it is one, and all of it lies in the authority's own. One of
+/// which that cannot be said is not issued, since a receiver could not say it either.
+pub(super) fn check_region_below(issuer: &Certificate<'_>, region: Option<&GeographicRegion>) -> Result<(), PkiError> {
+    let Some(region) = region else { return Ok(()) };
+    check_region(region).map_err(|fault| PkiError::Region(format!("is none: {fault}")))?;
+    let fit = issuer.to_be_signed.region.as_ref().map(|own| region_within(region, own, &NoGeography));
+    match fit {
+        None | Some(Containment::Inside) => Ok(()),
+        Some(Containment::Outside) => Err(PkiError::Region("is not all inside that of the authority".into())),
+        Some(Containment::Undecided) => Err(PkiError::Region("cannot be compared with that of the authority".into())),
+    }
+}
+
 /// A station as its enrolment authority knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Station {
@@ -271,5 +285,46 @@ impl TrustSource for TrustNobody {
 
     fn authorization_authority(&mut self, id: HashedId8) -> Result<TrustedAuthority, PkiError> {
         Err(PkiError::UntrustedAa(id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{CertificateType, CurvePoint, HashAlgorithm, Received};
+    use crate::types::{CircularRegion, IdentifiedRegion, IssuerIdentifier, PublicVerificationKey, TwoDLocation};
+
+    fn round(radius: u16) -> GeographicRegion {
+        let center = TwoDLocation { latitude: 481_351_253, longitude: 115_819_806 };
+        GeographicRegion::Circular(CircularRegion { center, radius })
+    }
+
+    #[test]
+    fn issues_for_a_part_of_its_own_region_only() {
+        let key = PublicVerificationKey::EcdsaNistP256(CurvePoint::CompressedY0([1; 32]));
+        let validity = ValidityPeriod { start: Time32(0), duration: Duration::Years(1) };
+        let key = VerificationKeyIndicator::VerificationKey(key);
+        let mut issuer = Certificate {
+            r#type: CertificateType::Explicit,
+            issuer: IssuerIdentifier::SelfSigned(HashAlgorithm::Sha256),
+            to_be_signed: ToBeSignedCertificate::new(CertificateId::None, validity, key),
+            signature: None,
+            received: Received::default(),
+        };
+        let none = GeographicRegion::Rectangular(vec![]);
+        let germany = GeographicRegion::Identified(vec![IdentifiedRegion::CountryOnly(276)]);
+        let reason = |issuer: &Certificate<'_>, region: Option<&GeographicRegion>| {
+            check_region_below(issuer, region).unwrap_err().to_string()
+        };
+        // An authority without a region of its own, and one with.
+        check_region_below(&issuer, Some(&round(901))).unwrap();
+        assert_eq!(reason(&issuer, Some(&none)), "the region asked for is none: an empty list");
+        issuer.to_be_signed.region = Some(round(900));
+        check_region_below(&issuer, None).unwrap();
+        check_region_below(&issuer, Some(&round(900))).unwrap();
+        let outside = "the region asked for is not all inside that of the authority";
+        assert_eq!(reason(&issuer, Some(&round(901))), outside);
+        let unknown = "the region asked for cannot be compared with that of the authority";
+        assert_eq!(reason(&issuer, Some(&germany)), unknown);
     }
 }

@@ -2,6 +2,7 @@
 
 use rand_core::CryptoRng;
 
+use super::authority::check_region_below;
 use super::enrolment_authority::{check_encryption_key, check_format, requested};
 use super::{
     Authority, AuthorizationResponseCode, AuthorizationValidationRequest, AuthorizationValidationResponseCode,
@@ -178,6 +179,7 @@ impl AuthorizationAuthority {
             period,
             VerificationKeyIndicator::VerificationKey(keys.verification_key),
         );
+        check_region_below(&issuer, confirmed.region.as_ref())?;
         tbs.region = confirmed.region;
         tbs.assurance_level = confirmed.assurance_level;
         tbs.app_permissions = Some(permissions.to_certificate());

@@ -2,6 +2,7 @@
 
 use rand_core::CryptoRng;
 
+use super::authority::check_region_below;
 use super::envelope::open_encrypted;
 use super::{
     Authority, AuthorizationValidationRequest, AuthorizationValidationResponse, AuthorizationValidationResponseCode,
@@ -142,6 +143,7 @@ impl EnrolmentAuthority {
         tbs.app_permissions = Some(permissions.to_certificate());
         tbs.encryption_key = wanted.public_keys.encryption_key;
         let issuer = self.authority.certificate.certificate().view();
+        check_region_below(&issuer, tbs.region.as_ref())?;
         let certificate = issue(tbs, Issuer::Certificate(&issuer), &mut *self.authority.signing_key)?;
         let id = SignerCertificate::new(certificate.clone())?.id();
         store.add_credential(id, &certificate, &station)?;

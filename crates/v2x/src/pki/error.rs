@@ -84,6 +84,9 @@ pub enum PkiError {
     /// A validity period that is over, too far ahead or too long.
     #[error("validity period {0}")]
     ValidityPeriod(&'static str),
+    /// A region that is none, or that is not known to lie in that of the authority.
+    #[error("the region asked for {0}")]
+    Region(String),
     /// The tag over the keys of a ticket request is another one.
     #[error("the tag is not that of the keys in the request")]
     KeyTag,
@@ -154,7 +157,7 @@ impl PkiError {
             Self::RevokedStation(_) => Code::BadItsStatus,
             Self::WrongSignature | Self::WrongSigner { .. } => Code::InvalidSignature,
             Self::Incomplete(_) => Code::IncompleteRequest,
-            Self::Permission(_) | Self::ValidityPeriod(_) => Code::DeniedPermissions,
+            Self::Permission(_) | Self::ValidityPeriod(_) | Self::Region(_) => Code::DeniedPermissions,
             Self::Encrypt(_) => Code::InvalidEncryptionKey,
             Self::Key(_) | Self::AnotherKey => Code::InvalidKeys,
             _ => Code::DeniedRequest,
@@ -173,7 +176,7 @@ impl PkiError {
             Self::UnknownStation(_) | Self::RevokedStation(_) => Code::UnknownIts,
             Self::WrongSignature | Self::WrongSigner { .. } => Code::InvalidSignature,
             Self::Encrypt(_) | Self::Key(_) => Code::InvalidEncryptionKey,
-            Self::Permission(_) | Self::ValidityPeriod(_) => Code::DeniedPermissions,
+            Self::Permission(_) | Self::ValidityPeriod(_) | Self::Region(_) => Code::DeniedPermissions,
             Self::TooManyTickets => Code::DeniedTooManyCerts,
             _ => Code::DeniedRequest,
         }

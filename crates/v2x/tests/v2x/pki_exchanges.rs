@@ -12,7 +12,10 @@ use chronoseal_v2x::pki::{
     TrustNobody, TrustedAuthority, issue_authority, key_tag, open_request, request_credential, request_ticket,
     sign_content,
 };
-use chronoseal_v2x::types::{CertificateBuf, Duration, HashedId8, Ieee1609Dot2Data, Psid, Time64, ValidityPeriod};
+use chronoseal_v2x::types::{
+    CertificateBuf, CircularRegion, Duration, GeographicRegion, HashedId8, Ieee1609Dot2Data, Psid, Time64,
+    TwoDLocation, ValidityPeriod,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -462,4 +465,18 @@ fn the_tag_is_over_both_keys() {
     let more = PublicKeys { encryption_key: Some(two.to_encryption_key().unwrap()), ..keys.clone() };
     assert_ne!(key_tag(&[0; 32], &keys), key_tag(&[0; 32], &more));
     assert_ne!(key_tag(&[0; 32], &keys), key_tag(&[1; 32], &keys));
+}
+
+#[test]
+fn a_region_that_is_none_is_denied() {
+    let mut world = World::new();
+    let mut credential = world.enrol();
+    let center = TwoDLocation { latitude: 481_351_253, longitude: 115_819_806 };
+    let round = GeographicRegion::Circular(CircularRegion { center, radius: 900 });
+    let wish = TicketWish { region: Some(round.clone()), ..cam() };
+    let ticket = world.ticket(&wish, &mut credential).unwrap();
+    assert_eq!(ticket.view().to_be_signed.region, Some(round));
+    let wish = TicketWish { region: Some(GeographicRegion::Rectangular(vec![])), ..cam() };
+    let refused = world.ticket(&wish, &mut credential).unwrap_err();
+    assert_eq!(refused, PkiError::AuthorizationRefused(AtCode::ItsAaDeniedPermissions));
 }
