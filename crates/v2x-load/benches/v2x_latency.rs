@@ -9,9 +9,8 @@
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a bench tells, and is nobody's API")]
 
-use chronoseal_v2x_load::{
-    Class, Engine, Load, LoadError, Outcome, STALL_NS, Town, capacity_per_s, offer, percentile_ns,
-};
+use chronoseal_v2x::pipeline::{Class, Engine};
+use chronoseal_v2x_load::{Load, LoadError, Outcome, STALL_NS, Town, capacity_per_s, offer, percentile_ns};
 
 /// Offered where the goals are [messages/s].
 const RATE_PER_S: f64 = 5_000.0;

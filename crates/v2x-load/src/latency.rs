@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use chronoseal_v2x::pipeline::{Class, Engine, Moment, Pipeline, PipelineConfig, QUEUE_LEN};
 use chronoseal_v2x::verify::{Context, NoStopwatch, Verifier, VerifierConfig};
 use chronoseal_v2x::vss::Audit;
 
+use crate::LoadError;
 use crate::clock::Clock;
-use crate::pipeline::{Class, Moment, Pipeline, PipelineConfig, QUEUE_LEN};
 use crate::stall::{Stalls, Step};
 use crate::town::{Draft, NOW, Town};
 use crate::traffic::{Arrival, Load, at};
-use crate::{Engine, LoadError};
 
 /// Before a message is due the receiver is awake for so long, looking at the clock [ns].
 const AWAKE_NS: u64 = 100_000;

@@ -3,12 +3,12 @@
 //! It does *not* judge messages or do arithmetic on curves: that is `chronoseal-v2x` and `chronoseal-ecdsa-lanes`. It opens no
 //! file and no socket. Messages come from memory at instants that a seed draws, whether or not the receiver keeps up.
 //!
-//! [`Pipeline`] is the fast way: received messages wait in it by relevance, and are verified in batches; it reads no
-//! clock. All else measures it. [`Town`] is a root, an authority and stations to measure with; [`single_messages`] times one message at a time,
+//! What is measured is [`chronoseal_v2x::pipeline::Pipeline`], by which the daemon verifies too. [`Town`] is a root, an authority and stations to measure with; [`single_messages`] times one message at a time,
 //! [`offer`] a stream of them, [`capacity_per_s`] how many one core verifies back to back.
 //!
 //! ```
-//! use chronoseal_v2x_load::{Engine, Load, Town, offer};
+//! use chronoseal_v2x::pipeline::Engine;
+//! use chronoseal_v2x_load::{Load, Town, offer};
 //!
 //! let mut town = Town::new(4, 1)?;
 //! let load = Load { offered_per_s: 200.0, duration_ms: 100, ..Load::default() };
@@ -18,18 +18,14 @@
 //! # Ok::<(), chronoseal_v2x_load::LoadError>(())
 //! ```
 
-mod batch;
 mod clock;
 mod latency;
-mod pipeline;
 mod single;
 mod stall;
 mod town;
 mod traffic;
 
-pub use batch::Engine;
 pub use latency::{Outcome, Sample, capacity_per_s, offer, percentile_ns};
-pub use pipeline::{Class, Judged, Message, Moment, Pipeline, PipelineConfig, QUEUE_LEN};
 pub use single::{RUNS, SingleMessage, in_batches, single_messages};
 pub use stall::STALL_NS;
 pub use town::{NOW, Town};

@@ -1,11 +1,12 @@
 //! One message after the other: signed, then verified, as the trials of 2013 did it.
 
 use chronoseal_v2x::message::{SignerForm, sign};
+use chronoseal_v2x::pipeline::{Class, Engine, Moment, Pipeline, PipelineConfig};
 use chronoseal_v2x::verify::{Context, NoStopwatch, VerifierConfig};
 
+use crate::LoadError;
 use crate::clock::Clock;
 use crate::town::{Draft, NOW, Town};
-use crate::{Engine, LoadError, batch};
 
 /// Runs, as many as the trials printed.
 pub const RUNS: usize = 10;
@@ -61,21 +62,22 @@ pub fn in_batches(seed: u64) -> Result<Vec<SingleMessage>, LoadError> {
         Draft { station: 0, payload, generation_time: NOW, with_certificate }
     };
     let known = town.sign_all(&[draft(usize::MAX, true)])?;
-    let context = Context::at(NOW);
-    verifier.verify(&known[0], &context, &mut NoStopwatch);
+    verifier.verify(&known[0], &Context::at(NOW), &mut NoStopwatch);
+    let now = Moment { ns: 0, time: NOW };
     let count = Engine::Lanes.batch_len();
     let mut runs = Vec::with_capacity(RUNS + 1);
     for run in 0..=RUNS {
         let drafts: Vec<Draft> = (0..count).map(|number| draft(run * count + number, false)).collect();
+        let mut pipeline = Pipeline::new(PipelineConfig::default());
         let clock = Clock::start();
         let messages = town.sign_all(&drafts)?;
         let signed_ns = clock.now_ns();
-        let mut begun: Vec<_> =
-            messages.iter().map(|message| Some(verifier.begin(message, &context, &mut NoStopwatch))).collect();
-        let results = batch::verify(&mut begun, Engine::Lanes, &mut || ());
         let mut success = true;
-        for (one, results) in begun.into_iter().flatten().zip(&results) {
-            success &= verifier.finish(one, results, 0).0.is_accepted();
+        for message in &messages {
+            success &= pipeline.receive(&message[..], Class::Near, now).is_none();
+        }
+        while !pipeline.is_empty() {
+            pipeline.run(&mut verifier, now, &mut NoStopwatch, |judged| success &= judged.verdict.is_accepted());
         }
         let each = |ns: u64| ns / count as u64;
         runs.push(SingleMessage { sign_ns: each(signed_ns), verify_ns: each(clock.now_ns() - signed_ns), success });

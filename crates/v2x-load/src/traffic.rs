@@ -1,11 +1,11 @@
 //! Messages at instants that nobody waits for.
 
+use chronoseal_v2x::pipeline::{Class, Message};
 use chronoseal_v2x::types::Time64;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng as _, SeedableRng as _};
 
 use crate::LoadError;
-use crate::pipeline::{Class, Message};
 use crate::town::{Draft, NOW, Town};
 
 /// A stream of messages: instants of a Poisson process, stations, classes and certificates by the seed.
@@ -21,7 +21,7 @@ pub struct Load {
     pub near_percent: u64,
     /// Of a hundred messages, so many carry their certificate, which the receiver knows.
     pub certificate_percent: u64,
-    /// How long the receiver lets a message wait for others, [`PipelineConfig::wait_max_ns`](crate::PipelineConfig::wait_max_ns) [ns].
+    /// How long the receiver lets a message wait for others, [`PipelineConfig::wait_max_ns`](chronoseal_v2x::pipeline::PipelineConfig::wait_max_ns) [ns].
     pub wait_max_ns: u64,
     /// Pause when all is made and before the first message: whoever has a real-time priority used up its share of the second
     /// with making it, and would be throttled [ms].

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::pipeline::{Class, Engine, Moment, Pipeline, PipelineConfig};
 use chronoseal_v2x::verify::{NoStopwatch, VerifierConfig};
-use chronoseal_v2x_load::{Class, Engine, Moment, NOW, Pipeline, PipelineConfig, Town};
+use chronoseal_v2x_load::{NOW, Town};
 
 #[test]
 fn messages_by_digest_are_verified_or_dropped_without_allocation() {

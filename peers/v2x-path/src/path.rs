@@ -6,7 +6,8 @@ use std::time::Duration;
 use chronoseal_ecdsa_lanes as lanes;
 use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x::verify::{Context, NoStopwatch, ResultCode, Verifier, VerifierConfig};
-use chronoseal_v2x_load::{Class, Engine, Moment, NOW, Pipeline, PipelineConfig, QUEUE_LEN, Town};
+use chronoseal_v2x::pipeline::{Class, Engine, Moment, Pipeline, PipelineConfig, QUEUE_LEN};
+use chronoseal_v2x_load::{NOW, Town};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
+use chronoseal_v2x::crypto::Provider;
+use chronoseal_v2x::pipeline::Engine;
 use chronoseal_v2x_service::vss::{Server, Vss as Station, VssConfig, now, pseudonym_source};
 use clap::{Args, Subcommand};
 
@@ -50,8 +52,10 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
                 .map(|authority| pseudonym_source(&config.folder, authority, station.hsm().clone()))
                 .transpose()?;
             let stop = chronoseal_testbed::interrupt::flag();
+            let (batches, alone) = station.engines();
             let server = Server::bind(socket, station)?;
             printer.hint(&format!("serving at {}; Ctrl-C ends it", socket.display()));
+            printer.hint(&format!("verifies {}", engines(batches, alone)));
             server.run(source, stop)?;
             debug_assert!(stop.load(Ordering::Relaxed));
             Ok(Status::Held)
@@ -60,11 +64,25 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
             let (station, warnings) = Station::open(&VssConfig::read(config)?, now())?;
             let current = station.certificate().map_or_else(|| "none".to_owned(), |id| id.to_string());
             printer.data(&format!("pseudonym in use  {current}\nunused            {}", station.unused()));
+            let (batches, alone) = station.engines();
+            printer.data(&format!("verifies          {}", engines(batches, alone)));
             warnings.0.iter().for_each(|warning| printer.note(&format!("warning: {warning}")));
             if station.certificate().is_none() {
                 printer.hint("next: chronoseal pki authorize --help");
             }
             Ok(if warnings.0.is_empty() { Status::Held } else { Status::Failed })
         }
+    }
+}
+
+/// What verifies, for people.
+fn engines(batches: Engine, alone: Provider) -> String {
+    let one = match alone {
+        Provider::RustCrypto => "RustCrypto",
+        Provider::AwsLc => "AWS-LC",
+    };
+    match batches {
+        Engine::Lanes => format!("eight at a time (AVX-512 IFMA), other curves and what comes alone by {one}"),
+        Engine::Scalar => format!("one by one, by {one}"),
     }
 }

@@ -1,7 +1,8 @@
 //! How long messages wait for their verdict when nobody waits for the receiver.
 
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
-use chronoseal_v2x_load::{Class, Engine, Load, LoadError, Outcome, Town, capacity_per_s, offer};
+use chronoseal_v2x::pipeline::{Class, Engine};
+use chronoseal_v2x_load::{Load, LoadError, Outcome, Town, capacity_per_s, offer};
 
 /// Stations around the receiver, all of them known.
 const STATIONS: usize = 200;

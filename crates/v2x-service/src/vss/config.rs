@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use chronoseal_v2x::pipeline::{Engine, PipelineConfig, QUEUE_LEN};
 use chronoseal_v2x::vss::{ChangePolicy, DemandPolicy, PoolConfig, Preset};
 use serde::Deserialize;
 
@@ -105,13 +106,33 @@ pub struct Verification {
     pub time_to_collision_ms: u32,
     /// Skipped messages that are kept for the audit.
     pub audit: usize,
+    /// How long a message waits for others that are verified with it, at most [us].
+    pub wait_max_us: u32,
+    /// Messages that wait at most; one more, and the least relevant is dropped.
+    pub queue: usize,
+    /// Whether to use the lanes of AVX-512 IFMA where the processor has them.
+    pub lanes: bool,
 }
 
 impl Default for Verification {
     fn default() -> Self {
-        Self { policy: "always".into(), value: 1, distance_m: 300, time_to_collision_ms: 5000, audit: 1000 }
+        Self {
+            policy: "always".into(),
+            value: 1,
+            distance_m: 300,
+            time_to_collision_ms: 5000,
+            audit: 1000,
+            wait_max_us: 0,
+            queue: QUEUE_LEN,
+            lanes: true,
+        }
     }
 }
+
+/// Longest queue that may be asked for [messages]: each may be 64 KB long.
+const QUEUE_LEN_MAX: usize = 4096;
+/// Longest wait that may be asked for [us].
+const WAIT_MAX_US: u32 = 100_000;
 
 /// Logging.
 #[derive(Clone, Debug, Deserialize)]
@@ -165,6 +186,13 @@ impl VssConfig {
                 "pseudonyms.preload = {preload} is below low_water = {low_water}; write at least {low_water}"
             ));
         }
+        let Verification { wait_max_us, queue, .. } = self.verification;
+        if !(1..=QUEUE_LEN_MAX).contains(&queue) {
+            return Err(format!("verification.queue = {queue} is none of 1 to {QUEUE_LEN_MAX} messages"));
+        }
+        if wait_max_us > WAIT_MAX_US {
+            return Err(format!("verification.wait_max_us = {wait_max_us} is longer than {WAIT_MAX_US}"));
+        }
         if self.logging.circular == Some(0) {
             return Err("logging.circular = 0 names no file; write 1 or more, or leave it out".into());
         }
@@ -186,6 +214,21 @@ impl VssConfig {
         let names = || Preset::ALL.map(Preset::name).join(", ");
         let preset = Preset::from_name(name);
         preset.map(Preset::policy).ok_or_else(|| format!("pseudonyms.policy = {name:?} is none of {}", names()))
+    }
+
+    /// How received messages wait and are verified.
+    ///
+    /// # Errors
+    /// As [`VssConfig::demand_policy`].
+    pub fn pipeline(&self) -> Result<PipelineConfig, String> {
+        let Verification { audit, wait_max_us, queue, lanes, .. } = self.verification;
+        Ok(PipelineConfig {
+            engine: if lanes { Engine::fastest() } else { Engine::Scalar },
+            queue_len_max: queue,
+            wait_max_ns: u64::from(wait_max_us) * 1_000,
+            demand: self.demand_policy()?,
+            audit_len: audit,
+        })
     }
 
     /// The policy of verification as configured.

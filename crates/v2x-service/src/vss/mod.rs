@@ -5,7 +5,7 @@
 //! | service of the source | here |
 //! |---|---|
 //! | `createSignature` | [`Vss::create_signature`] |
-//! | `verifySignature` | [`Vss::verify_signature`] |
+//! | `verifySignature` | [`Vss::verify_signature`]; of many at once, [`Vss::receive`] and [`Vss::verify_waiting`] |
 //! | `encryptSendingFrame` | [`Vss::encrypt_sending_frame`] |
 //! | `decryptReceivedFrame` | [`Vss::decrypt_received_frame`] |
 //! | `changePseudonym` | [`Vss::change_pseudonym`] |
@@ -16,6 +16,9 @@
 
 mod authority;
 mod config;
+mod connection;
+mod protocol;
+mod receiving;
 mod server;
 mod service;
 mod statistics;
@@ -23,8 +26,10 @@ mod store;
 
 pub use authority::pseudonym_source;
 pub use config::{Authority, Logging, Pseudonyms, Trust, Verification, VssConfig};
-pub use server::{PROTOCOL_VERSION, PseudonymSource, Server, now};
-pub use service::{Notice, Verified, Vss, Warnings, summary};
+pub use protocol::PROTOCOL_VERSION;
+pub use receiving::{Asker, Verified, summary};
+pub use server::{PseudonymSource, Server, now};
+pub use service::{Notice, Vss, Warnings};
 pub use statistics::{EventLog, Histogram, Statistics, memory_len};
 pub use store::{Folder, Found, Stored};
 

@@ -5,23 +5,22 @@ use std::time::Instant;
 
 use chronoseal_v2x::certificate::hashed_id8;
 use chronoseal_v2x::coer::{Decode, Encode};
-use chronoseal_v2x::crypto::{Curve, HashValue, KeyError, PublicPoint, SigningKey};
+use chronoseal_v2x::crypto::{Curve, KeyError, Provider, PublicPoint, SigningKey};
 use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, decrypt, encrypt};
 use chronoseal_v2x::types::{
-    Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, InnerData, Psid, ThreeDLocation,
-    Time64,
+    Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, Psid, ThreeDLocation, Time64,
 };
-use chronoseal_v2x::verify::{CheckKind, Context, Outcome, SkipReason, Verdict, Verifier, VerifierConfig};
+use chronoseal_v2x::verify::{Verifier, VerifierConfig};
 use chronoseal_v2x::vss::{
-    Answered, Audit, ChangeRefusal, Demand, Effect, KeyRing, LayerId, NetworkIds, Relevance, Request, SignRefusal,
-    Skipped, Station, Surroundings,
+    Answered, ChangeRefusal, Effect, KeyRing, LayerId, NetworkIds, Request, SignRefusal, Station, Surroundings,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use super::VssError;
 use super::config::VssConfig;
-use super::statistics::{EventLog, Statistics};
+use super::receiving::Waiting;
+use super::statistics::{EventLog, Record, Statistics};
 use super::store::{Folder, Stored};
 use crate::hsm::{HsmKey, KeyHandle, Persistence, SharedHsm};
 use crate::pki::Meta;
@@ -42,19 +41,6 @@ pub enum Notice {
     Abandoned(ChangeRefusal),
     /// So many pseudonyms are to be requested; then [`Vss::add_ticket`] or [`Vss::adopt_ticket`], or [`Vss::asked_in_vain`].
     RequestPseudonyms(usize),
-}
-
-/// What became of a received message.
-#[derive(Clone, Debug)]
-pub struct Verified {
-    /// Each check.
-    pub verdict: Verdict,
-    /// Why its signature was not verified, if a policy left it out.
-    pub skipped: Option<chronoseal_v2x::vss::SkipReason>,
-    /// What it says; only of messages that were not refused.
-    pub payload: Option<Vec<u8>>,
-    /// When it was made.
-    pub generation_time: Option<Time64>,
 }
 
 /// Keys of the HSM that are in use.
@@ -97,16 +83,14 @@ impl KeyRing<KeyHandle> for Ring {
 /// A station: its nine services and what they need.
 pub struct Vss {
     station: Station<KeyHandle>,
-    verifier: Verifier,
-    demand: Demand,
-    audit: Audit,
+    pub(super) verifier: Verifier,
+    pub(super) waiting: Waiting,
     ring: Ring,
     folder: Folder,
     metas: BTreeMap<HashedId8, (CertificateBuf, Meta)>,
     surroundings: Surroundings,
     rng: ChaCha20Rng,
-    statistics: Statistics,
-    log: Option<EventLog>,
+    pub(super) record: Record,
     notices: VecDeque<Notice>,
 }
 
@@ -132,7 +116,7 @@ impl Vss {
     pub fn open_with(config: &VssConfig, hsm: SharedHsm, now: Time64) -> Result<(Self, Warnings), VssError> {
         let refused = |reason| VssError::Config { file: config.folder.clone(), reason };
         let policy = config.change_policy().map_err(refused)?;
-        let demand = Demand::new(config.demand_policy().map_err(refused)?);
+        let waiting = Waiting::new(config).map_err(refused)?;
         let mut warnings = Warnings::default();
         let (folder, found) = Folder::open(&config.folder.join("at"))?;
         for (file, reason) in &found.damaged {
@@ -171,18 +155,19 @@ impl Vss {
         }
         let logging = &config.logging;
         let log = logging.file.as_deref().map(|file| EventLog::open(file, logging.circular, logging.file_len_max));
+        let mut statistics = Statistics::new(logging.statistics);
+        statistics.property("batches", waiting.engine().name());
+        statistics.property("scalar", Provider::BUILT_IN.name());
         let mut vss = Self {
             station,
             verifier,
-            demand,
-            audit: Audit::new(config.verification.audit),
+            waiting,
             ring: Ring { hsm, keys: BTreeMap::new() },
             folder,
             metas,
             surroundings: Surroundings::default(),
             rng,
-            statistics: Statistics::new(logging.statistics),
-            log: log.transpose()?,
+            record: Record { statistics, log: log.transpose()? },
             notices: VecDeque::new(),
         };
         if vss.station.certificate().is_none() {
@@ -215,12 +200,7 @@ impl Vss {
 
     /// Measured and counted so far.
     pub fn statistics(&self) -> &Statistics {
-        &self.statistics
-    }
-
-    /// What was not verified.
-    pub fn audit(&self) -> &Audit {
-        &self.audit
+        &self.record.statistics
     }
 
     /// The next notice for the owner.
@@ -263,7 +243,7 @@ impl Vss {
         let Stored { id, certificate, meta } = stored;
         self.station.add_pseudonym(certificate.clone(), meta.signing_key, now)?;
         self.metas.insert(id, (certificate, meta));
-        self.note(now, &format!("ticket {id} added"));
+        self.record.note(now, &format!("ticket {id} added"));
         self.settle(now)
     }
 
@@ -289,73 +269,19 @@ impl Vss {
         let always_certificate = is_denm || self.verifier.peers_mut().take_own_wanted();
         let request = Request { psid, payload, location, always_certificate, wanted: &wanted };
         let signed = self.station.create_signature(now, &request, &self.surroundings, &mut self.ring, &mut self.rng);
-        self.statistics.checkpoint("createSignature", nanoseconds(began));
+        self.record.statistics.checkpoint("createSignature", nanoseconds(began));
         self.settle(now)?;
         match signed {
             Ok(message) => {
-                self.statistics.count("signatures", "made");
+                self.record.statistics.count("signatures", "made");
                 Ok(message)
             }
             Err(refusal) => {
-                self.statistics.count("signatures", name_of(&refusal));
-                self.note(now, &format!("no signature: {refusal}"));
+                self.record.statistics.count("signatures", name_of(&refusal));
+                self.record.note(now, &format!("no signature: {refusal}"));
                 Err(refusal.into())
             }
         }
-    }
-
-    /// `verifySignature`, as the policy has it.
-    pub fn verify_signature(&mut self, message: &[u8], relevance: &Relevance, context: &Context<'_>) -> Verified {
-        let began = Instant::now();
-        let mut stopwatch = move || nanoseconds(began);
-        let begun = self.verifier.begin(message, context, &mut stopwatch);
-        let is_open = begun.verdict().failure().is_none();
-        let decided = if is_open { self.demand.decide(context.now.0, relevance) } else { Ok(()) };
-        let (verdict, data) = match decided {
-            Ok(()) => {
-                let from_ns = nanoseconds(began);
-                let mut results = Vec::new();
-                let mut begun = begun;
-                for job in begun.jobs_mut() {
-                    let is_right = job.key.ready().is_ok_and(|key| {
-                        job.key = chronoseal_v2x::verify::JobKey::Ready(key);
-                        job.verify()
-                    });
-                    results.push(is_right);
-                }
-                self.verifier.finish(begun, &results, nanoseconds(began) - from_ns)
-            }
-            Err(reason) => {
-                let message = HashValue::sha256(message).hashed_id8();
-                self.audit.record(Skipped { at_us: context.now.0, message, reason });
-                begun.skip(SkipReason::Postponed)
-            }
-        };
-        self.statistics.checkpoint("verifySignature", nanoseconds(began));
-        for check in &verdict.checks {
-            if check.took_ns > 0 {
-                self.statistics.checkpoint(check.kind.name(), u64::from(check.took_ns));
-            }
-        }
-        let skipped = decided.err();
-        let kind = match (verdict.failure(), skipped) {
-            (Some((_, code)), _) => code.name(),
-            (None, Some(reason)) => reason.name(),
-            (None, None) => "accepted",
-        };
-        self.statistics.count("verifications", kind);
-        if verdict.failure().is_some() {
-            let who = verdict.signer.map_or_else(|| "nobody known".to_owned(), |id| id.to_string());
-            self.note(context.now, &format!("message of {who} {verdict}"));
-        }
-        let signed = data.as_ref().and_then(Ieee1609Dot2Data::signed_data).filter(|_| verdict.failure().is_none());
-        let payload = signed.and_then(|signed| match &signed.tbs_data.payload.data {
-            Some(InnerData::Unsecured(payload)) => Some(payload.to_vec()),
-            Some(InnerData::Nested(inner)) => inner.to_coer().ok(),
-            None => None,
-        });
-        let generation_time = signed.and_then(|signed| signed.tbs_data.header_info.generation_time);
-        Verified { verdict, skipped, payload, generation_time }
     }
 
     /// `encryptSendingFrame`: for the holders of these certificates.
@@ -371,8 +297,8 @@ impl Vss {
         let plaintext = Ieee1609Dot2Data::unsecured(payload).to_coer()?;
         let recipients: Vec<Recipient<'_>> = recipients.iter().map(Recipient::Certificate).collect();
         let (message, _) = encrypt(&plaintext, &recipients, &mut self.rng)?;
-        self.statistics.checkpoint("encryptSendingFrame", nanoseconds(began));
-        self.statistics.count("frames", "encrypted");
+        self.record.statistics.checkpoint("encryptSendingFrame", nanoseconds(began));
+        self.record.statistics.count("frames", "encrypted");
         Ok(message)
     }
 
@@ -392,8 +318,8 @@ impl Vss {
         let key = self.ring.key(handle).map_err(|error| VssError::Key(error.to_string()))?;
         let source = KeySource::Certificate(&certificate.view());
         let decrypted = decrypt(encrypted, DecryptionKey::Private { source, key })?;
-        self.statistics.checkpoint("decryptReceivedFrame", nanoseconds(began));
-        self.statistics.count("frames", "decrypted");
+        self.record.statistics.checkpoint("decryptReceivedFrame", nanoseconds(began));
+        self.record.statistics.count("frames", "decrypted");
         let plaintext = decrypted.plaintext.to_vec();
         let inner = Ieee1609Dot2Data::from_coer(&plaintext)?;
         Ok(match inner.content {
@@ -415,13 +341,13 @@ impl Vss {
     /// `blockPseudonymChange`.
     pub fn block_pseudonym_change(&mut self, now: Time64, duration_s: u8) {
         self.station.block_pseudonym_change(now, duration_s);
-        self.note(now, &format!("changes blocked for {duration_s} s"));
+        self.record.note(now, &format!("changes blocked for {duration_s} s"));
     }
 
     /// `freePseudonymChange`.
     pub fn free_pseudonym_change(&mut self, now: Time64) {
         self.station.free_pseudonym_change();
-        self.note(now, "changes free");
+        self.record.note(now, "changes free");
     }
 
     /// `registerRequestNetworkIdChange`.
@@ -480,23 +406,23 @@ impl Vss {
                 Effect::Persist(record) => {
                     let began = Instant::now();
                     self.folder.persist(&record)?;
-                    self.statistics.checkpoint("persist", nanoseconds(began));
+                    self.record.statistics.checkpoint("persist", nanoseconds(began));
                 }
                 Effect::AskLayers { layers, ids } => self.notices.push_back(Notice::AskLayers { layers, ids }),
                 Effect::Changed(ids) => {
-                    self.statistics.count("pseudonym_changes", "made");
-                    self.note(now, &format!("pseudonym is {}", ids.certificate));
+                    self.record.statistics.count("pseudonym_changes", "made");
+                    self.record.note(now, &format!("pseudonym is {}", ids.certificate));
                     self.verifier.peers_mut().set_own([ids.certificate]);
                     self.notices.push_back(Notice::Changed(ids));
                 }
                 Effect::Abandoned(why) => {
-                    self.statistics.count("pseudonym_changes", "abandoned");
-                    self.note(now, &format!("change abandoned: {why}"));
+                    self.record.statistics.count("pseudonym_changes", "abandoned");
+                    self.record.note(now, &format!("change abandoned: {why}"));
                     self.notices.push_back(Notice::Abandoned(why));
                 }
                 Effect::DeleteKey(handle) => self.delete_key(now, handle),
                 Effect::RequestPseudonyms(count) => {
-                    self.note(now, &format!("{count} pseudonyms to be requested"));
+                    self.record.note(now, &format!("{count} pseudonyms to be requested"));
                     self.notices.push_back(Notice::RequestPseudonyms(count));
                 }
             }
@@ -513,29 +439,8 @@ impl Vss {
             let deleted = self.ring.hsm.lock().delete(handle);
             // A predefined key stays where it is; whatever else goes wrong costs room and nothing more.
             if let Err(error) = deleted {
-                self.note(now, &format!("key {handle} stays in the HSM: {error}"));
+                self.record.note(now, &format!("key {handle} stays in the HSM: {error}"));
             }
-        }
-    }
-
-    /// A line in the log. A disk that is full does not stop the station: it is counted.
-    fn note(&mut self, now: Time64, text: &str) {
-        if let Some(log) = &mut self.log
-            && log.line(&format!("{} {text}", now.0)).is_err()
-        {
-            self.statistics.count("log_lines", "lost");
-        }
-    }
-}
-
-/// The first check that has something to say of a verdict, for people.
-pub fn summary(verified: &Verified) -> String {
-    match verified.skipped {
-        Some(reason) => format!("not verified: {}", reason.name()),
-        None => {
-            let skipped =
-                verified.verdict.checks.iter().filter(|check| matches!(check.outcome, Outcome::Skipped(_))).count();
-            format!("{}; {skipped} of {} checks had nothing to do", verified.verdict, CheckKind::ALL.len())
         }
     }
 }
@@ -549,6 +454,6 @@ fn name_of(refusal: &SignRefusal) -> &'static str {
     }
 }
 
-fn nanoseconds(since: Instant) -> u64 {
+pub(super) fn nanoseconds(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

@@ -6,6 +6,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use chronoseal_v2x::types::Time64;
+
 use super::VssError;
 
 /// Upper ends of the classes of a histogram: powers of two from 1 us to 2 s [ns].
@@ -56,6 +58,7 @@ impl Histogram {
 pub struct Statistics {
     is_on: bool,
     checkpoints: BTreeMap<&'static str, Histogram>,
+    properties: BTreeMap<&'static str, &'static str>,
     counters: BTreeMap<(&'static str, String), u64>,
 }
 
@@ -80,6 +83,11 @@ impl Statistics {
         }
     }
 
+    /// Something that does not change while the station runs: a label of `chronoseal_vss_info`.
+    pub fn property(&mut self, name: &'static str, value: &'static str) {
+        self.properties.insert(name, value);
+    }
+
     /// How often it happened.
     pub fn counted(&self, name: &'static str, kind: &str) -> u64 {
         self.counters.get(&(name, kind.to_owned())).copied().unwrap_or(0)
@@ -93,6 +101,11 @@ impl Statistics {
     /// Everything in the text format of Prometheus.
     pub fn prometheus(&self) -> String {
         let mut text = String::new();
+        if !self.properties.is_empty() {
+            let labels: Vec<String> =
+                self.properties.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
+            let _ = writeln!(text, "# TYPE chronoseal_vss_info gauge\nchronoseal_vss_info{{{}}} 1", labels.join(","));
+        }
         let mut last = "";
         for ((name, kind), count) in &self.counters {
             if *name != last {
@@ -122,6 +135,24 @@ impl Statistics {
             let _ = writeln!(text, "# TYPE chronoseal_vss_memory_bytes gauge\nchronoseal_vss_memory_bytes {bytes}");
         }
         text
+    }
+}
+
+/// What a station writes down of what it does.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) statistics: Statistics,
+    pub(super) log: Option<EventLog>,
+}
+
+impl Record {
+    /// A line in the log. A disk that is full does not stop the station: it is counted.
+    pub(super) fn note(&mut self, now: Time64, text: &str) {
+        if let Some(log) = &mut self.log
+            && log.line(&format!("{} {text}", now.0)).is_err()
+        {
+            self.statistics.count("log_lines", "lost");
+        }
     }
 }
 
@@ -244,6 +275,9 @@ mod tests {
         let mut off = Statistics::new(false);
         off.checkpoint("sign", 1);
         off.count("signatures", "made");
+        off.property("lone", "aws-lc");
+        off.property("batches", "lanes");
+        assert!(off.prometheus().contains("\nchronoseal_vss_info{batches=\"lanes\",lone=\"aws-lc\"} 1\n"));
         assert!(off.histogram("sign").is_none());
         assert_eq!((off.counted("signatures", "made"), off.counted("signatures", "refused")), (1, 0));
     }

@@ -15,6 +15,7 @@ mod ecqv;
 mod hash;
 mod key;
 mod point;
+mod provider;
 mod signature;
 mod software;
 mod verifying;
@@ -27,6 +28,7 @@ pub use ecqv::{reconstruct_private, reconstruct_public, reconstruction_point, re
 pub use hash::{HashValue, hash};
 pub use key::{AgreementKey, KeyError, SharedX, SigningKey};
 pub use point::PublicPoint;
+pub use provider::Provider;
 pub use signature::EcdsaSignature;
 pub use software::SoftwareKey;
 pub use verifying::VerifyingKey;

@@ -42,6 +42,15 @@ pub struct Relevance {
     pub is_demanded: bool,
 }
 
+impl Relevance {
+    /// Whether the sender is nearer than this [m], or met sooner than that [ms]. Whoever does not say where it is might be
+    /// anywhere.
+    pub fn is_near(&self, distance_m: u32, time_to_collision_ms: u32) -> bool {
+        self.distance_m.is_none_or(|distance| distance <= distance_m)
+            || self.time_to_collision_ms.is_some_and(|time| time <= time_to_collision_ms)
+    }
+}
+
 /// Why a message was not verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SkipReason {
@@ -107,10 +116,7 @@ impl Demand {
             }
             DemandPolicy::Threshold { per_second } => (self.is_within(now_us, per_second), SkipReason::OverThreshold),
             DemandPolicy::Relevance { distance_m, time_to_collision_ms } => {
-                // Whoever does not say where it is might be anywhere.
-                let is_near = relevance.distance_m.is_none_or(|distance| distance <= distance_m);
-                let is_coming = relevance.time_to_collision_ms.is_some_and(|time| time <= time_to_collision_ms);
-                (is_near || is_coming, SkipReason::NotRelevant)
+                (relevance.is_near(distance_m, time_to_collision_ms), SkipReason::NotRelevant)
             }
             DemandPolicy::OnDemand => (false, SkipReason::NotDemanded),
         };

@@ -37,7 +37,7 @@ const PLACES: &[Place] = &[
     Place { name: "groupkey", uses: &["core", "wire", "crypto", "frameauth"], touches: &[] },
     Place { name: "media", uses: &["core", "wire"], touches: &[] },
     Place { name: "recordings", uses: &["core", "wire"], touches: &[] },
-    Place { name: "v2x", uses: &[], touches: &[] },
+    Place { name: "v2x", uses: &["ecdsa-lanes"], touches: &[] },
     Place { name: "v2x-fleet", uses: &["core", "media", "v2x", "wire"], touches: &[] },
     // What a vehicle and its authorities need of a host.
     Place { name: "v2x-service", uses: &["v2x"], touches: &[Files, Sockets, Clocks, Threads, Programs] },
@@ -88,8 +88,9 @@ const WITH_STUDIES: &[&str] = &[
     "catalog", "results", "sim", "testbed", "report", "runner", "study", "v2x", "v2x-service",
 ];
 
-/// What tests may use besides: a simulated figure is held against its bound.
-const TESTS_USE: &[(&str, &[&str])] = &[("sim", &["analysis"]), ("testbed", &["analysis", "v2x", "v2x-fleet"])];
+/// What tests and benches may use besides: a simulated figure is held against its bound, a daemon is sent a town's messages.
+const TESTS_USE: &[(&str, &[&str])] =
+    &[("sim", &["analysis"]), ("testbed", &["analysis", "v2x", "v2x-fleet"]), ("v2x-service", &["v2x-load"])];
 
 /// Words in a source line that give away what it touches.
 const MARKS: &[(&str, Touch)] = &[

@@ -1,8 +1,12 @@
-use chronoseal_v2x::crypto::Curve;
-use chronoseal_v2x::verify::{NoStopwatch, VerifierConfig};
+//! The pipeline with stations that sign: what comes of messages in batches, and in which order.
 
-use super::*;
-use crate::town::{NOW, Town};
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that fails says where, one that is skipped why")]
+
+use chronoseal_v2x::crypto::{Curve, Provider};
+use chronoseal_v2x::pipeline::{Class, Engine, Message, Moment, Pipeline, PipelineConfig};
+use chronoseal_v2x::verify::{Context, NoStopwatch, ResultCode, Verifier, VerifierConfig};
+use chronoseal_v2x::vss::{DemandPolicy, Relevance, SkipReason};
+use chronoseal_v2x_load::{NOW, Town};
 
 fn moment(ns: u64) -> Moment {
     Moment { ns, time: NOW.plus_us(1_000) }
@@ -89,27 +93,6 @@ fn a_signer_that_becomes_known_in_a_batch_is_known_to_the_next_message() {
 }
 
 #[test]
-fn a_message_waits_for_a_batch_until_its_deadline_and_an_emergency_for_nothing() {
-    if !has_lanes() {
-        return println!("skipped: this processor has no lanes");
-    }
-    let mut pipeline = Pipeline::new(lanes(200));
-    assert_eq!(pipeline.due_at_ns(), None);
-    pipeline.receive(&b"first"[..], Class::Far, moment(1_000));
-    pipeline.receive(&b"second"[..], Class::Near, moment(1_100));
-    assert_eq!(pipeline.due_at_ns(), Some(1_200));
-    assert!(!pipeline.is_due(1_199) && pipeline.is_due(1_200));
-    pipeline.receive(&b"brake"[..], Class::Emergency, moment(1_150));
-    assert!(pipeline.is_due(1_150));
-    let mut pipeline = Pipeline::new(lanes(u64::MAX));
-    for number in 0..MESSAGES_MAX {
-        assert!(!pipeline.is_due(10), "{number}");
-        pipeline.receive(&b"one of many"[..], Class::Far, moment(10));
-    }
-    assert!(pipeline.is_due(10));
-}
-
-#[test]
 fn the_most_relevant_are_verified_first_and_an_emergency_takes_eight_along() {
     let town = Town::new(1, 4).unwrap();
     let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
@@ -152,7 +135,7 @@ fn two_emergencies_go_alone_where_one_signature_is_fast() {
             assert_eq!(one.verdict.result(), ResultCode::Success);
         }));
     }
-    let expected = match (has_lanes(), batch::IS_ONE_FAST) {
+    let expected = match (has_lanes(), Provider::BUILT_IN == Provider::AwsLc) {
         (false, _) => vec![1; 7],
         (true, true) => vec![1, 1, 5],
         (true, false) => vec![7],
@@ -161,7 +144,7 @@ fn two_emergencies_go_alone_where_one_signature_is_fast() {
 }
 
 fn has_lanes() -> bool {
-    chronoseal_ecdsa_lanes::engine() != chronoseal_ecdsa_lanes::Engine::Scalar
+    Engine::fastest() == Engine::Lanes
 }
 
 /// Verdicts, in their order, of `waiting` in a batch while `emergencies` come one after the other.
@@ -230,31 +213,6 @@ fn an_emergency_whose_certificate_is_in_the_batch_goes_after_it() {
 }
 
 #[test]
-fn too_many_push_out_the_oldest_of_the_least_relevant_and_each_is_in_the_audit() {
-    let config = PipelineConfig { queue_len_max: 4, ..lanes(0) };
-    let mut pipeline = Pipeline::new(config);
-    let names = ["far 1", "near 1", "far 2", "brake 1"];
-    for (name, class) in names.into_iter().zip([Class::Far, Class::Near, Class::Far, Class::Emergency]) {
-        assert!(pipeline.receive(name.as_bytes(), class, moment(0)).is_none());
-    }
-    let mut dropped = |name: &'static str, class| {
-        let (message, class) = pipeline.receive(name.as_bytes(), class, moment(0)).unwrap();
-        (std::str::from_utf8(message).unwrap(), class)
-    };
-    assert_eq!(dropped("near 2", Class::Near), ("far 1", Class::Far));
-    assert_eq!(dropped("brake 2", Class::Emergency), ("far 2", Class::Far));
-    assert_eq!(dropped("far 3", Class::Far), ("far 3", Class::Far));
-    assert_eq!(dropped("brake 3", Class::Emergency), ("near 1", Class::Near));
-    assert_eq!(dropped("brake 4", Class::Emergency), ("near 2", Class::Near));
-    assert_eq!(dropped("brake 5", Class::Emergency), ("brake 1", Class::Emergency));
-    let audit = pipeline.audit();
-    assert_eq!((audit.total(), audit.count(SkipReason::Overload)), (6, 6));
-    let first = HashValue::sha256(b"far 1").hashed_id8();
-    assert_eq!(audit.last().next().unwrap().message, first);
-    assert_eq!(pipeline.len(), 4);
-}
-
-#[test]
 fn garbage_takes_no_place_in_a_batch() {
     let town = Town::new(1, 4).unwrap();
     let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
@@ -284,4 +242,68 @@ fn messages_that_grew_too_old_in_waiting_are_refused() {
     let mut judged = Vec::new();
     pipeline.run(&mut verifier, late, &mut NoStopwatch, |one| judged.push(one.verdict.result()));
     assert_eq!(judged, [ResultCode::SpduRelevanceGenerationTimeTooFarInPast]);
+}
+
+/// A message that says how near its sender is.
+struct From(u32, Vec<u8>);
+
+impl Message for From {
+    fn bytes(&self) -> &[u8] {
+        &self.1
+    }
+
+    fn relevance(&self) -> Relevance {
+        Relevance { distance_m: Some(self.0), ..Relevance::default() }
+    }
+}
+
+#[test]
+fn a_policy_leaves_out_what_is_genuine_and_far_and_writes_it_down() {
+    let town = Town::new(1, 4).unwrap();
+    let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
+    let demand = DemandPolicy::Relevance { distance_m: 100, time_to_collision_ms: 0 };
+    let mut pipeline = Pipeline::new(PipelineConfig { demand, ..lanes(0) });
+    let mut messages = town.cams(1, true).unwrap();
+    messages.extend(town.cams(21, false).unwrap().split_off(1));
+    // One of the far ones is refused before anybody asks how far it is.
+    messages[4].truncate(50);
+    for (number, message) in messages.into_iter().enumerate() {
+        let distance_m = if number % 2 == 0 { 100 * u32::from(number == 4) + 100 } else { 101 };
+        pipeline.receive(From(distance_m, message), Class::Near, moment(0));
+    }
+    let mut ends = Vec::new();
+    while !pipeline.is_empty() {
+        pipeline.run(&mut verifier, moment(0), &mut NoStopwatch, |one| {
+            assert_eq!(one.engine.is_some(), one.verdict.is_accepted());
+            ends.push((one.message.0, one.skipped, one.verdict.result()));
+        });
+    }
+    let count = |end| ends.iter().filter(|one| **one == end).count();
+    assert_eq!(count((100, None, ResultCode::Success)), 10);
+    assert_eq!(count((101, Some(SkipReason::NotRelevant), ResultCode::Success)), 10);
+    assert_eq!(count((200, None, ResultCode::SpduParsingInvalidInput)), 1);
+    assert_eq!((pipeline.audit().total(), pipeline.audit().count(SkipReason::NotRelevant)), (10, 10));
+}
+
+#[test]
+fn a_message_past_the_queue_gets_the_verdict_it_would_get_in_it() {
+    for curve in [Curve::NistP256, Curve::BrainpoolP256r1] {
+        let town = Town::on(curve, 1, 4).unwrap();
+        let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
+        let mut message = town.cams(2, true).unwrap().pop().unwrap();
+        let waiting = town.cams(1, true).unwrap();
+        let mut pipeline = pipeline_of(&waiting, lanes(u64::MAX));
+        let last = message.len() - 1;
+        let mut codes = Vec::new();
+        for flip in [1, 1, 0] {
+            message[last] ^= flip;
+            pipeline.verify(&message[..], &mut verifier, moment(0), &mut NoStopwatch, |one| {
+                codes.push((one.verdict.result(), one.engine));
+            });
+        }
+        assert_eq!(codes[0].0, ResultCode::SpduCryptoVerificationFailure);
+        assert_eq!(codes[1].0, ResultCode::Success, "{curve}");
+        assert_eq!(codes[2], (ResultCode::SpduRelevanceReplayedSpdu, None));
+        assert_eq!(pipeline.len(), 1, "the other one waits on");
+    }
 }

@@ -2,29 +2,47 @@
 
 use std::sync::Arc;
 
+use crate::crypto::{Curve, Provider, PublicPoint, VerifyingKey};
+use crate::types::{CurvePoint, PublicVerificationKey};
+use crate::verify::{Begun, JobKey, SignatureJob};
 use chronoseal_ecdsa_lanes::{self as lanes, CompressedPoint, Verification};
-use chronoseal_v2x::crypto::{Curve, PublicPoint, VerifyingKey};
-use chronoseal_v2x::types::{CurvePoint, PublicVerificationKey};
-use chronoseal_v2x::verify::{Begun, JobKey, SignatureJob};
 
 /// Most messages of a batch.
-pub(crate) const MESSAGES_MAX: usize = 32;
+pub(super) const MESSAGES_MAX: usize = 32;
 /// Most signatures of a message: three certificates' and its own.
-pub(crate) const JOBS_MAX: usize = 4;
+pub(super) const JOBS_MAX: usize = 4;
 
 /// AWS-LC verifies one signature in less time than the lanes eight; RustCrypto does not.
-pub(crate) const IS_ONE_FAST: bool = cfg!(feature = "aws-lc");
+pub(super) const IS_ONE_FAST: bool = matches!(Provider::BUILT_IN, Provider::AwsLc);
 
 /// What verifies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Engine {
-    /// One at a time, by the provider `chronoseal-v2x` was built with.
+    /// One at a time, by the [`Provider`] that was built in.
     Scalar,
     /// Eight lanes, where the processor has them; the other engine where it has not, and for other curves.
     Lanes,
 }
 
 impl Engine {
+    /// The fastest this processor can run.
+    #[must_use]
+    pub fn fastest() -> Self {
+        match lanes::engine() {
+            lanes::Engine::Avx512Ifma => Self::Lanes,
+            lanes::Engine::Scalar => Self::Scalar,
+        }
+    }
+
+    /// As shown to people and in statistics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scalar => "scalar",
+            Self::Lanes => "lanes",
+        }
+    }
+
     /// Most signatures verified at once.
     #[must_use]
     pub const fn batch_len(self) -> usize {
@@ -36,14 +54,14 @@ impl Engine {
 }
 
 /// One answer for each job of each message.
-pub(crate) type Answers = [[bool; JOBS_MAX]; MESSAGES_MAX];
+pub(super) type Answers = [[bool; JOBS_MAX]; MESSAGES_MAX];
 type Ys = [[Option<[u8; 32]>; JOBS_MAX]; MESSAGES_MAX];
 
 /// Verifies the jobs of up to [`MESSAGES_MAX`] messages. Keys that were new and proved right are left in their jobs, ready,
 /// so that nobody has to decompress them again. Calls `pause` every few microseconds while the lanes are at work.
-pub(crate) fn verify(begun: &mut [Option<Begun<'_>>], engine: Engine, pause: &mut dyn FnMut()) -> Answers {
+pub(super) fn verify(begun: &mut [Option<Begun<'_>>], engine: Engine, pause: &mut dyn FnMut()) -> Answers {
     let mut answers = Answers::default();
-    if engine == Engine::Scalar || lanes::engine() == lanes::Engine::Scalar {
+    if engine == Engine::Scalar {
         one_by_one(begun, &mut answers);
         return answers;
     }
@@ -59,6 +77,13 @@ pub(crate) fn verify(begun: &mut [Option<Begun<'_>>], engine: Engine, pause: &mu
         }
     }
     answers
+}
+
+/// What verifies these the fastest: scalar code a single signature of a curve that AWS-LC has, `engine` all others.
+pub(super) fn fastest_for(begun: &[Option<Begun<'_>>], engine: Engine) -> Engine {
+    let mut jobs = begun.iter().flatten().flat_map(Begun::jobs);
+    let is_fast = jobs.next().is_some_and(|job| IS_ONE_FAST && job.curve() != Curve::BrainpoolP256r1);
+    if is_fast && jobs.next().is_none() { Engine::Scalar } else { engine }
 }
 
 /// The first wrong one of a message decides.
