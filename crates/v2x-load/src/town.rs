@@ -22,6 +22,8 @@ pub const NOW: Time64 = Time64(722_000_000_000_000);
 pub struct Town {
     /// The curve.
     pub curve: Curve,
+    /// When its messages are made; may be set on.
+    pub now: Time64,
     /// The root's certificate.
     pub root: CertificateBuf,
     /// Its key.
@@ -50,6 +52,14 @@ impl Town {
     /// # Errors
     /// [`LoadError::Curve`], and as [`Town::new`].
     pub fn on(curve: Curve, stations: usize, seed: u64) -> Result<Self, LoadError> {
+        Self::at(NOW, curve, stations, seed)
+    }
+
+    /// As [`Town::on`], at another time of this decade: tickets are valid for a week that began a day before.
+    ///
+    /// # Errors
+    /// As [`Town::on`].
+    pub fn at(now: Time64, curve: Curve, stations: usize, seed: u64) -> Result<Self, LoadError> {
         lanes_curve(curve)?;
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let mut key = || SoftwareKey::generate(curve, &mut rng);
@@ -72,17 +82,18 @@ impl Town {
         let stations = (0..stations)
             .map(|_| {
                 let key = key();
-                let ticket = issue(Self::ticket(&key), Issuer::Certificate(&authority.view()), &mut authority_key)?;
+                let ticket =
+                    issue(Self::ticket(&key, now), Issuer::Certificate(&authority.view()), &mut authority_key)?;
                 Ok((SignerCertificate::new(ticket)?, key))
             })
             .collect::<Result<_, LoadError>>()?;
-        Ok(Self { curve, root, root_key, authority, authority_key, authority_encryption_key, stations })
+        Ok(Self { curve, now, root, root_key, authority, authority_key, authority_encryption_key, stations })
     }
 
     /// What a ticket for this key says: a week, CAM and DENM.
     #[must_use]
-    pub fn ticket(key: &SoftwareKey) -> ToBeSignedCertificate<'static> {
-        let validity = ValidityPeriod { start: Time32(721_900_000), duration: Duration::Hours(168) };
+    pub fn ticket(key: &SoftwareKey, now: Time64) -> ToBeSignedCertificate<'static> {
+        let validity = ValidityPeriod { start: Time32(now.time32().0 - 100_000), duration: Duration::Hours(168) };
         let mut tbs = ToBeSignedCertificate::new(CertificateId::None, validity, indicator(key));
         let bitmap = |bytes| Some(ServiceSpecificPermissions::Bitmap(bytes));
         tbs.app_permissions = Some(vec![
@@ -111,7 +122,7 @@ impl Town {
         ToBeSignedData { payload: SignedDataPayload::unsecured(payload), header_info, received: Received::default() }
     }
 
-    /// So many CAMs of 200 octets of payload, each another one, made at [`NOW`], from one station after the other.
+    /// So many CAMs of 200 octets of payload, each another one, made at [`Town::now`], from one station after the other.
     ///
     /// # Errors
     /// [`LoadError::Sign`] if one cannot be made.
@@ -119,7 +130,7 @@ impl Town {
         let draft = |number| Draft {
             station: number % self.stations.len(),
             payload: Draft::payload(number),
-            generation_time: NOW,
+            generation_time: self.now,
             with_certificate,
         };
         self.sign_all(&(0..count).map(draft).collect::<Vec<_>>())

@@ -88,7 +88,7 @@ impl Stage {
     /// A CAM under a genuine ticket that says something else.
     fn under(&self, change: impl FnOnce(&mut ToBeSignedCertificate<'static>)) -> Result<Vec<u8>, StudyError> {
         let mut key = SoftwareKey::generate(Curve::NistP256, &mut ChaCha20Rng::seed_from_u64(99));
-        let mut tbs = Town::ticket(&key);
+        let mut tbs = Town::ticket(&key, NOW);
         change(&mut tbs);
         let mut authority_key = self.town.authority_key.clone();
         let ticket = issue(tbs, Issuer::Certificate(&self.town.authority.view()), &mut authority_key);

@@ -51,7 +51,7 @@ pub(super) fn kinds(seed: u64) -> Result<Vec<Kind>, StudyError> {
     let hash = certificate_hash(&authority, CertificateForm::Canonical).map_err(|error| failed(&error))?;
     let request = SoftwareKey::generate(Curve::NistP256, &mut rng);
     let (implicit, value) =
-        issue_implicit(Town::ticket(&request), &authority, &town.authority_key, &request.public_point(), &mut rng)
+        issue_implicit(Town::ticket(&request, NOW), &authority, &town.authority_key, &request.public_point(), &mut rng)
             .map_err(|error| failed(&error))?;
     let issuer = town.authority_key.public_point();
     let mut implicit_key =

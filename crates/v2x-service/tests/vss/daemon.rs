@@ -13,7 +13,7 @@ use chronoseal_v2x_service::vss::Server;
 
 use crate::world::World;
 
-struct Daemon {
+pub(crate) struct Daemon {
     socket: PathBuf,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -22,7 +22,10 @@ struct Daemon {
 
 impl Daemon {
     fn start(tickets: usize) -> Self {
-        let mut world = World::new();
+        Self::of(World::new(), tickets)
+    }
+
+    pub(crate) fn of(mut world: World, tickets: usize) -> Self {
         let (mut vss, _) = world.open();
         world.give_tickets(&mut vss, tickets);
         let socket = world.path("socket");
@@ -33,9 +36,9 @@ impl Daemon {
         Self { socket, stop, thread, world }
     }
 
-    fn connect(&self) -> Client {
+    pub(crate) fn connect(&self) -> Client {
         let stream = UnixStream::connect(&self.socket).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         Client { stream, id: 0 }
     }
 }
@@ -48,24 +51,30 @@ impl Drop for Daemon {
     }
 }
 
-struct Client {
-    stream: UnixStream,
+pub(crate) struct Client {
+    pub(crate) stream: UnixStream,
     id: u32,
 }
 
 impl Client {
-    fn send(&mut self, operation: u8, body: &[u8]) {
+    /// A request as it travels.
+    pub(crate) fn request(&mut self, operation: u8, body: &[u8]) -> Vec<u8> {
         self.id += 1;
         let mut request = Vec::new();
         request.extend((body.len() as u32 + 6).to_be_bytes());
         request.extend([1, operation]);
         request.extend(self.id.to_be_bytes());
         request.extend(body);
+        request
+    }
+
+    fn send(&mut self, operation: u8, body: &[u8]) {
+        let request = self.request(operation, body);
         self.stream.write_all(&request).unwrap();
     }
 
     /// Status, id and body of what comes next.
-    fn receive(&mut self) -> (u8, u32, Vec<u8>) {
+    pub(crate) fn receive(&mut self) -> (u8, u32, Vec<u8>) {
         let mut len = [0; 4];
         self.stream.read_exact(&mut len).unwrap();
         let mut frame = vec![0; u32::from_be_bytes(len) as usize];
@@ -73,7 +82,7 @@ impl Client {
         (frame[0], u32::from_be_bytes(frame[1..5].try_into().unwrap()), frame[5..].to_vec())
     }
 
-    fn call(&mut self, operation: u8, body: &[u8]) -> Result<Vec<u8>, (u8, String)> {
+    pub(crate) fn call(&mut self, operation: u8, body: &[u8]) -> Result<Vec<u8>, (u8, String)> {
         self.send(operation, body);
         let (status, id, body) = self.receive();
         assert_eq!(id, self.id);
