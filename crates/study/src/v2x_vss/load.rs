@@ -1,6 +1,7 @@
 //! How long messages wait for their verdict when nobody waits for the receiver.
 
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
+use chronoseal_v2x::crypto::Provider;
 use chronoseal_v2x::pipeline::{Class, Engine};
 use chronoseal_v2x_load::{Load, LoadError, Outcome, Town, capacity_per_s, offer};
 
@@ -137,7 +138,8 @@ impl Loads {
     pub(super) fn capacities(&self) -> Table {
         let mut table = Table::new("Messages that lie ready, verified back to back: one core, processor time")
             .words("verifies")
-            .numbers("whole path", "1/s");
+            .numbers("whole path", "1/s")
+            .footnote(format!("One by one: the NIST curves of {}.", Provider::BUILT_IN.name()));
         for (engine, capacity) in &self.capacities {
             table.push(vec![Cell::text(name(*engine)), Cell::number(*capacity, 0).from(Evidence::Measured)]);
         }

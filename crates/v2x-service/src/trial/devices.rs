@@ -60,7 +60,9 @@ pub fn other_build(profile: &str) -> Result<Vec<[u64; 2]>, String> {
         }
     });
     let program = program.ok_or_else(|| {
-        format!("not built: cargo build --profile {profile} -p chronoseal-v2x-load --bin chronoseal-v2x-timing")
+        format!(
+            "not built: cargo build --profile {profile} -p chronoseal-v2x-load --features aws-lc --bin chronoseal-v2x-timing"
+        )
     })?;
     let run = Command::new(&program).output().map_err(|error| format!("{}: {error}", program.display()))?;
     let text = String::from_utf8_lossy(&run.stdout);

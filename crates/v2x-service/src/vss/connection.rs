@@ -56,12 +56,24 @@ impl Connection {
         })
     }
 
+    /// Whether it is owed as much as anybody may be.
+    fn is_full(&self) -> bool {
+        self.owed.len() >= OWED_MAX || self.outgoing.len() - self.written >= OUTGOING_LEN_MAX
+    }
+
     /// Whether bytes are wanted: of a client that takes its answers, and whose requests are not held up.
     pub(super) fn wants_to_read(&self) -> bool {
-        !self.has_ended
-            && self.owed.len() < OWED_MAX
-            && self.outgoing.len() - self.written < OUTGOING_LEN_MAX
-            && self.incoming.len() - self.parsed < FRAME_LEN_MAX + READ_LEN
+        !self.has_ended && !self.is_full() && self.incoming.len() - self.parsed < FRAME_LEN_MAX + READ_LEN
+    }
+
+    /// Whether a request that was held up need not be any more.
+    pub(super) fn can_go_on(&self) -> bool {
+        self.has_request() && self.owed.is_empty() && !self.is_full()
+    }
+
+    fn has_request(&self) -> bool {
+        let unread = &self.incoming[self.parsed..];
+        unread.split_first_chunk::<4>().is_some_and(|(len, rest)| rest.len() as u64 >= u32::from_be_bytes(*len).into())
     }
 
     pub(super) fn wants_to_write(&self) -> bool {
@@ -70,7 +82,7 @@ impl Connection {
 
     /// Whether there is nothing left to do for it.
     pub(super) fn is_over(&self) -> bool {
-        self.is_broken || self.has_ended && self.owed.is_empty() && !self.wants_to_write()
+        self.is_broken || self.has_ended && self.owed.is_empty() && !self.wants_to_write() && !self.has_request()
     }
 
     /// The other side is gone: nobody will take an answer.
@@ -97,7 +109,7 @@ impl Connection {
 
     /// The next whole request. One that is no `verifySignature` waits until all before it are answered.
     pub(super) fn next_request(&mut self) -> Option<Request> {
-        if self.owed.len() >= OWED_MAX {
+        if self.is_full() {
             return None;
         }
         let (head, rest) = self.incoming[self.parsed..].split_first_chunk::<4>()?;

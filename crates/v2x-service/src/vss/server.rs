@@ -81,7 +81,8 @@ impl Server {
             let ready = clients.wait(&listener, &vss, TICK.saturating_sub(ticked.elapsed()));
             let ready = ready.map_err(|error| VssError::io(&path, error))?;
             let mut vss = lock(&vss);
-            clients.serve(&mut vss, &ready);
+            clients.read(&ready);
+            clients.serve(&mut vss);
             clients.verify(&mut vss);
             if ticked.elapsed() >= TICK {
                 ticked = Instant::now();
@@ -126,7 +127,8 @@ impl Clients {
     /// Waits until a client wants something or takes something, a message is due, or the time is over. Tells whom to
     /// read from, and accepts whoever is new.
     fn wait(&mut self, listener: &UnixListener, vss: &Mutex<Vss>, at_most: Duration) -> std::io::Result<Vec<u64>> {
-        let at_most = lock(vss).due_in().map_or(at_most, |due| due.min(at_most));
+        let go_on = self.all.values().any(Connection::can_go_on).then_some(Duration::ZERO);
+        let at_most = lock(vss).due_in().into_iter().chain(go_on).fold(at_most, Duration::min);
         let accepts = self.all.len() < CLIENTS_MAX;
         let mut descriptors = vec![PollFd::new(listener.as_fd(), flags(accepts, false))];
         descriptors.extend(
@@ -166,13 +168,19 @@ impl Clients {
         }
     }
 
-    /// Takes the requests of those who have sent some.
-    fn serve(&mut self, vss: &mut Vss, ready: &[u64]) {
+    fn read(&mut self, ready: &[u64]) {
         for number in ready {
             if let Some(client) = self.all.get_mut(number) {
                 client.read();
             }
-            self.take_requests(vss, *number);
+        }
+    }
+
+    /// Takes every request that is not held up.
+    fn serve(&mut self, vss: &mut Vss) {
+        let numbers: Vec<u64> = self.all.keys().copied().collect();
+        for number in numbers {
+            self.take_requests(vss, number);
         }
     }
 
@@ -215,10 +223,7 @@ impl Clients {
             return;
         }
         vss.verify_waiting(now(), |asker, verified| self.deliver(asker, &verified));
-        let numbers: Vec<u64> = self.all.keys().copied().collect();
-        for number in numbers {
-            self.take_requests(vss, number);
-        }
+        self.serve(vss);
     }
 
     /// Unless the asker is gone.

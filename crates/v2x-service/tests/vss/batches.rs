@@ -1,6 +1,6 @@
 //! Many messages at once over the socket: the verdicts of one by one, overload, clients that go away.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::Shutdown;
 
 use chronoseal_v2x::crypto::Curve;
@@ -259,13 +259,22 @@ fn whoever_says_no_more_is_answered_to_the_end() {
 }
 
 #[test]
-fn a_client_that_reads_nothing_holds_nobody_up() {
+fn a_client_that_reads_nothing_holds_nobody_up_and_is_answered_when_it_does() {
     let (daemon, _) = small_daemon();
     let mut deaf = daemon.connect();
-    deaf.stream.set_write_timeout(Some(std::time::Duration::from_millis(200))).unwrap();
-    let request = deaf.request(12, &[]);
-    let many: Vec<u8> = request.iter().copied().cycle().take(request.len() * 200_000).collect();
-    assert!(deaf.stream.write_all(&many).is_err(), "nothing more is read from it");
+    let request = deaf.request(99, &[]);
+    let requests: Vec<u8> = request.iter().copied().cycle().take(request.len() * 500_000).collect();
+    deaf.stream.set_write_timeout(Some(std::time::Duration::from_millis(300))).unwrap();
+    let mut sent = 0;
+    while let Ok(len) = deaf.stream.write(&requests[sent..]) {
+        sent += len;
+        assert!(sent < requests.len(), "nothing more is read from it");
+    }
     let mut other = daemon.connect();
     assert!(other.call(12, &[]).is_ok());
+    deaf.stream.shutdown(Shutdown::Write).unwrap();
+    for number in 0..sent / request.len() {
+        assert_eq!(deaf.receive().0, 2, "{number}");
+    }
+    assert_eq!(deaf.stream.read(&mut [0; 1]).unwrap(), 0, "that was all");
 }
