@@ -16,12 +16,17 @@ mod fourq;
 mod its;
 mod v2x;
 mod v2x_pki;
+#[cfg(feature = "vss")]
+mod vss;
 
 pub use can::{can_bits, can_frame};
 pub use fourq::{fourq_point, fourq_signature};
 pub use its::{its_packet, sumo_trace};
 pub use v2x::{World as V2xWorld, v2x_certificate, v2x_message, v2x_pki, v2x_verify};
 pub use v2x_pki::{seeds as v2x_pki_seeds, v2x_exchange, v2x_lint, v2x_trust_list};
+
+#[cfg(feature = "vss")]
+pub use vss::{vss_configuration, vss_frame};
 
 /// A target: takes any bytes, panics on a broken promise.
 pub type Target = fn(&[u8]);
@@ -56,6 +61,10 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("v2x_pki", v2x_pki),
     ("v2x_trust_list", v2x_trust_list),
     ("v2x_verify", v2x_verify),
+    #[cfg(feature = "vss")]
+    ("vss_configuration", vss_configuration),
+    #[cfg(feature = "vss")]
+    ("vss_frame", vss_frame),
 ];
 
 /// Bytes from the wire: a frame is accepted exactly if its lengths and type are sound, and its parts are the whole.
