@@ -114,6 +114,10 @@ fn rectangles_and_polygons_in_circles_and_polygons() {
     assert_eq!(within(&polygon(&[(30, 10), (0, 15), (30, 20)]), &shoe), Outside, "over the bay");
     assert_eq!(within(&polygon(&[(30, 10), (30, 20), (10, 20), (10, 10)]), &shoe), Outside, "the bay itself");
     assert_eq!(within(&polygon(&[(10, 10), (10, 20), (5, 15)]), &shoe), Inside, "touching from within");
+    // A bay beside the middle: no side is crossed, the middle of each is inside.
+    let bay = polygon(&[(0, 0), (30, 0), (30, 2), (10, 2), (10, 8), (30, 8), (30, 30), (0, 30)]);
+    assert_eq!(within(&rectangles(&[((0, 0), (30, 30))]), &bay), Outside);
+    assert_eq!(within(&rectangles(&[((0, 8), (30, 30))]), &bay), Inside);
     // Through corners without crossing a side: in at one, out at the other.
     let notched = polygon(&[(0, 0), (0, 30), (30, 30), (15, 15), (30, 0)]);
     assert_eq!(within(&polygon(&[(15, 5), (15, 25), (5, 15)]), &notched), Inside, "the side passes the notch's tip");
