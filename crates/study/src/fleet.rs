@@ -79,24 +79,26 @@ fn share_cell(share: Interval) -> Cell {
     cell
 }
 
-/// Linked changes over unaware pairs: a point a policy, those that stand on one spot together, and a line for each sweep.
+/// Linked changes over unaware pairs: a point a policy, those that stand on one spot pooled, and a line for each sweep.
 pub(crate) fn fleet_chart(caption: &str, policies: &[FleetRow], sweeps: &[(&str, &[FleetRow])]) -> Chart {
-    let point = |row: &FleetRow| {
-        let (cost, linked) = (row.evaluation.unaware()?, row.evaluation.changes_linked()?.scaled(100.0));
+    let point = |evaluation: &Evaluation| {
+        let (cost, linked) = (evaluation.unaware()?, evaluation.changes_linked()?.scaled(100.0));
         Some((cost.mean * 100.0, linked))
     };
-    let mut spots: Vec<(String, f64, Interval)> = Vec::new();
+    let mut spots: Vec<FleetRow> = Vec::new();
     for row in policies {
-        let Some((cost, linked)) = point(row) else { continue };
-        let is_same = |spot: &&mut (String, f64, Interval)| {
-            (spot.1 - cost).abs() < 0.05 && (spot.2.mean - linked.mean).abs() < 0.05
+        let Some((cost, linked)) = point(&row.evaluation) else { continue };
+        let is_here = |spot: &&mut FleetRow| {
+            let near =
+                |there: (f64, Interval)| (there.0 - cost).abs() < 0.05 && (there.1.mean - linked.mean).abs() < 0.05;
+            point(&spot.evaluation).is_some_and(near)
         };
-        match spots.iter_mut().find(is_same) {
-            Some((name, _, interval)) => {
-                name.push_str(&format!(", {}", row.name));
-                (interval.low, interval.high) = (interval.low.min(linked.low), interval.high.max(linked.high));
+        match spots.iter_mut().find(is_here) {
+            Some(spot) => {
+                spot.name = format!("{}, {}", spot.name, row.name);
+                spot.evaluation.trials.extend_from_slice(&row.evaluation.trials);
             }
-            None => spots.push((row.name.clone(), cost, linked)),
+            None => spots.push(row.clone()),
         }
     }
     let mut series = Vec::new();
@@ -107,12 +109,13 @@ pub(crate) fn fleet_chart(caption: &str, policies: &[FleetRow], sweeps: &[(&str,
         series.push(Series { name, kind: SeriesKind::Interval, points: ends });
     };
     for (name, rows) in sweeps {
-        let mut points: Vec<_> = rows.iter().filter_map(point).collect();
+        let mut points: Vec<_> = rows.iter().filter_map(|row| point(&row.evaluation)).collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         push((*name).to_owned(), SeriesKind::Line, &points);
     }
-    for (name, cost, linked) in spots {
-        push(name, SeriesKind::Points, &[(cost, linked)]);
+    for FleetRow { name, evaluation } in spots {
+        let points: Vec<_> = point(&evaluation).into_iter().collect();
+        push(name, SeriesKind::Points, &points);
     }
     Chart {
         caption: caption.into(),
@@ -129,9 +132,9 @@ pub fn fleet_document(subtitle: String, rows: &[FleetRow]) -> Document {
     let best = rows.iter().filter(hidden).min_by(|one, other| linked(one).total_cmp(&linked(other)));
     let text = match best {
         Some(row) => format!(
-            "Of these policies {} hides most: {:.1} % of its changes were linked, and {:.1} % of near pairs did not know of each other.",
+            "Of these policies {} hides most: {} % of its changes were linked (95 % interval), and {:.1} % of near pairs did not know of each other.",
             row.name,
-            100.0 * linked(row),
+            row.evaluation.changes_linked().map_or_else(String::new, |linked| share_cell(linked).text),
             row.evaluation.unaware().map_or(0.0, |share| 100.0 * share.mean),
         ),
         None => "No vehicle changed its pseudonym while it was watched, so there was nothing to link.".into(),

@@ -22,6 +22,7 @@ const COMMANDS: &[&[&str]] = &[
     &["pki"],
     &["schema"],
     &["v2x"],
+    &["v2x", "fleet"],
     &["vss"],
 ];
 

@@ -6,6 +6,7 @@ mod bad_input;
 mod bounds;
 mod capture;
 mod comparison;
+mod fleet;
 mod forger;
 mod help;
 mod import;

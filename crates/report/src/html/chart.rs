@@ -55,7 +55,11 @@ fn coloured(series: &[Series]) -> impl Iterator<Item = (usize, &Series)> {
 }
 
 fn points_class(kind: SeriesKind) -> &'static str {
-    if kind == SeriesKind::Points { " points" } else { "" }
+    match kind {
+        SeriesKind::Points => " points",
+        SeriesKind::Interval => " interval",
+        SeriesKind::Line | SeriesKind::Step | SeriesKind::Ecdf => "",
+    }
 }
 
 fn svg(out: &mut String, chart: &Chart, form: &str, width: f64, height: f64, points_max: usize) {

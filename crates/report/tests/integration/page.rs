@@ -130,7 +130,11 @@ fn an_interval_is_drawn_in_the_colour_of_its_series_and_has_no_legend() {
         series(SeriesKind::Points, vec![(2.0, 50.0)]),
     ];
     let page = html(&one);
-    assert_eq!(page.matches("<g class=\"s0\"><path d=\"M").count(), 2, "an interval, for a desktop and for a phone");
+    assert_eq!(
+        page.matches("<g class=\"s0 interval\"><path d=\"M").count(),
+        2,
+        "an interval, for a desktop and for a phone"
+    );
     assert_eq!(page.matches("<g class=\"s1 points\">").count(), 2, "the next series has the next colour");
     assert_eq!(page.matches("<li title=\"policy\">").count(), 2, "two legends for three series");
 }

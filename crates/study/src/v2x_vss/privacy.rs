@@ -1,6 +1,6 @@
 //! What each policy of changing pseudonyms hides, what it costs, and where one begins to help.
 //!
-//! All figures were chosen before the first run, and none was changed after. The density of traffic: levels of service A
+//! All figures of traffic and policies were chosen before the first run, and none was changed after. The density of traffic: levels of service A
 //! to C of the Highway Capacity Manual (up to 7, 11 and 16 vehicles a kilometre and lane), met by 500, 1000 and 1500
 //! vehicles an hour and lane. Silence: 3 s to 13 s is ETSI TR 103 415's; the sweep covers it, what is shorter, and 30 s.
 //! Intervals of CAMs: T_GenCam_DCC of EN 302 637-2, from 100 ms to 1 s. Accuracy: SAE J2945/1.

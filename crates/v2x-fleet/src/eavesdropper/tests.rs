@@ -218,10 +218,10 @@ fn motion_is_learned_from_who_keeps_a_pseudonym() {
         }
     }
     heard.sort_by_key(|one| one.at);
-    let motion = Motion::learned(&heard);
+    let motion = Motion::learned(&heard, Duration::from_s(5));
     assert!((0.4..1.0).contains(&motion.along_m2_s3), "{motion:?} for 0.64");
     assert!(motion.across_m2_s3 < 0.02, "{motion:?} for 0");
-    assert_eq!(Motion::learned(&heard[..100]), Motion::default(), "too little to learn from");
+    assert_eq!(Motion::learned(&heard[..100], Duration::from_s(5)), Motion::default(), "too little to learn from");
 }
 
 #[test]

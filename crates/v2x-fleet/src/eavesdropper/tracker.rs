@@ -104,7 +104,7 @@ impl Tracker {
     /// Follows the messages, which stand in the order of their times.
     pub fn follow(&self, observations: &[Observation]) -> Tracks {
         let (tracklets, tracklet_of) = self.gather(observations);
-        let motion = self.motion.unwrap_or_else(|| learn(observations, &tracklets));
+        let motion = self.motion.unwrap_or_else(|| learn(observations, &tracklets, self.horizon()));
         // A filter that believes in even driving would lag behind who begins to accelerate just then.
         let by_default = Motion::default();
         let lively = Motion {
@@ -120,6 +120,12 @@ impl Tracker {
     pub fn score(&self, heard: &[Heard]) -> Score {
         let observations: Vec<Observation> = heard.iter().map(|one| one.observation).collect();
         Score::new(heard, &self.follow(&observations))
+    }
+
+    /// Across how much time the motion is learned: as much as it has to be predicted, for drivers are no white noise and wander
+    /// further in 20 s than 2 s would tell.
+    fn horizon(&self) -> Duration {
+        (self.gap_max - FIRST_MESSAGE).clamp(HORIZON_MIN, HORIZON_MAX)
     }
 
     /// Puts together what has one pseudonym. Where pseudonyms move, one that was silent long enough or jumps begins a
@@ -255,25 +261,27 @@ fn estimate_at_first<'a>(messages: impl Iterator<Item = &'a Observation>, motion
     estimate
 }
 
-/// Across so much time the motion is learned, and from so many samples.
-const HORIZON: Duration = Duration::from_s(5);
+/// Across so much time the motion is learned, at least and at most, and from so many samples.
+const HORIZON_MIN: Duration = Duration::from_s(3);
+const HORIZON_MAX: Duration = Duration::from_s(20);
 const SAMPLES_MIN: usize = 30;
 const SAMPLES_MAX: usize = 500;
 /// Nobody drives more evenly than this [m^2/s^3].
 const DENSITY_MIN: f64 = 0.01;
 
 impl Motion {
-    /// What can be learned from messages that stand in the order of their times, if each pseudonym is one vehicle's.
-    pub fn learned(observations: &[Observation]) -> Self {
+    /// What can be learned from messages that stand in the order of their times, if each pseudonym is one vehicle's, to
+    /// predict `horizon` ahead.
+    pub fn learned(observations: &[Observation], horizon: Duration) -> Self {
         let tracker = Tracker::default();
-        learn(observations, &tracker.gather(observations).0)
+        learn(observations, &tracker.gather(observations).0, horizon)
     }
 }
 
 /// Learns how much vehicles accelerate from stretches within one pseudonym: how far a place is from where it was
-/// predicted [`HORIZON`] before, beyond what the errors of both estimates explain, is q h^3 / 3. With too few stretches
+/// predicted `horizon` before, beyond what the errors of both estimates explain, is q h^3 / 3. With too few stretches
 /// it is the default.
-fn learn(observations: &[Observation], tracklets: &[Tracklet]) -> Motion {
+fn learn(observations: &[Observation], tracklets: &[Tracklet], horizon: Duration) -> Motion {
     let by_default = Motion::default();
     let even = Motion { along_m2_s3: 0.0, across_m2_s3: 0.0, ..by_default };
     let (mut along, mut across, mut samples) = (0.0, 0.0, 0);
@@ -284,8 +292,8 @@ fn learn(observations: &[Observation], tracklets: &[Tracklet]) -> Motion {
             let Some(begins_at) = messages.get(from).map(|number| observations[*number].at) else { break };
             let at = |span: Duration| messages.partition_point(|number| observations[*number].at < begins_at + span);
             // Memory, horizon, memory.
-            let (middle, end) = (at(MEMORY), at(MEMORY + HORIZON));
-            let last = at(MEMORY + HORIZON + MEMORY);
+            let (middle, end) = (at(MEMORY), at(MEMORY + horizon));
+            let last = at(MEMORY + horizon + MEMORY);
             let (Some(middle_number), Some(end_number)) = (messages.get(middle), messages.get(end)) else { break };
             let span_s = (observations[*end_number].at - observations[*middle_number].at).as_secs_f64();
             let before = messages[from..=middle].iter().rev().map(|number| &observations[*number]);

@@ -85,7 +85,8 @@ const WITH_REPORT: &[&str] = &[
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
-    "catalog", "results", "sim", "testbed", "report", "runner", "study", "v2x", "v2x-service",
+    "catalog", "results", "sim", "testbed", "report", "runner", "study", "v2x", "v2x-fleet",
+    "v2x-service",
 ];
 
 /// What tests and benches may use besides: a simulated figure is held against its bound, a daemon is sent a town's messages.
