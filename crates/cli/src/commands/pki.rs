@@ -564,7 +564,9 @@ fn authority(path: &Path, root: Option<&Path>) -> Result<SignerCertificate, Trou
     if let Some(root) = root {
         check_issued_by(&certificate, &read_certificate(root)?, now()).map_err(|error| {
             let (path, root) = (path.display(), root.display());
-            Trouble(format!("error: {path}, checked against {root}: {error}\nhelp: --rca is the root of {path}'s authority"))
+            Trouble(format!(
+                "error: {path}, checked against {root}: {error}\nhelp: --rca is the root of {path}'s authority"
+            ))
         })?;
     }
     Ok(certificate)
