@@ -110,6 +110,8 @@ fn every_target_is_known_to_cargo_fuzz() {
         .unwrap()
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
         .collect();
+    // Those of the daemon are built with the feature only.
+    files.retain(|name| cfg!(feature = "vss") || !name.starts_with("vss_"));
     files.sort();
     let names: Vec<_> = TARGETS.iter().map(|(name, _)| *name).collect();
     assert_eq!(files, names);
