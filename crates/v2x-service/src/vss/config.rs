@@ -110,6 +110,8 @@ pub struct Verification {
     pub wait_max_us: u32,
     /// Messages that wait at most; one more, and the least relevant is dropped.
     pub queue: usize,
+    /// Messages that are remembered against replay. Half of them have to last for as long as a message is fresh.
+    pub replays: usize,
     /// Whether to use the lanes of AVX-512 IFMA where the processor has them.
     pub lanes: bool,
 }
@@ -124,11 +126,14 @@ impl Default for Verification {
             audit: 1000,
             wait_max_us: 0,
             queue: QUEUE_LEN,
+            replays: 32_768,
             lanes: true,
         }
     }
 }
 
+/// Most messages that may be remembered: 16 to 32 octets each.
+const REPLAYS_MAX: usize = 1 << 22;
 /// Longest queue that may be asked for [messages]: each may be 64 KB long.
 const QUEUE_LEN_MAX: usize = 4096;
 /// Longest wait that may be asked for [us].
@@ -186,9 +191,12 @@ impl VssConfig {
                 "pseudonyms.preload = {preload} is below low_water = {low_water}; write at least {low_water}"
             ));
         }
-        let Verification { wait_max_us, queue, .. } = self.verification;
+        let Verification { wait_max_us, queue, replays, .. } = self.verification;
         if !(1..=QUEUE_LEN_MAX).contains(&queue) {
             return Err(format!("verification.queue = {queue} is none of 1 to {QUEUE_LEN_MAX} messages"));
+        }
+        if !(1024..=REPLAYS_MAX).contains(&replays) {
+            return Err(format!("verification.replays = {replays} is none of 1024 to {REPLAYS_MAX} messages"));
         }
         if wait_max_us > WAIT_MAX_US {
             return Err(format!("verification.wait_max_us = {wait_max_us} is longer than {WAIT_MAX_US}"));

@@ -6,7 +6,7 @@ use chronoseal_v2x::coer::Encode;
 use chronoseal_v2x::crypto::Provider;
 use chronoseal_v2x::pipeline::{Class, Engine, Judged, Message, Moment, Pipeline};
 use chronoseal_v2x::types::{Ieee1609Dot2Data, InnerData, Time64};
-use chronoseal_v2x::verify::{CheckKind, Context, Outcome, Verdict};
+use chronoseal_v2x::verify::{CheckKind, Context, Outcome, ReplayCache, Verdict};
 use chronoseal_v2x::vss::{Audit, Relevance, SkipReason};
 
 use super::config::VssConfig;
@@ -120,6 +120,7 @@ impl Vss {
         waiting.pipeline.verify(lone, verifier, now, &mut || nanoseconds(clock), |judged| {
             verified = Some(record.judged(judged, now.time, clock));
         });
+        record.replay_windows(verifier.replays());
         // One message in is one verdict out.
         verified.unwrap_or_else(|| Verified::unseen(SkipReason::Overload))
     }
@@ -153,14 +154,23 @@ impl Vss {
     pub fn verify_waiting(&mut self, now: Time64, mut deliver: impl FnMut(Asker, Verified)) -> usize {
         let Self { waiting, verifier, record, .. } = self;
         let (moment, clock) = (waiting.moment(now), waiting.clock);
-        waiting.pipeline.run(verifier, moment, &mut || nanoseconds(clock), |judged| {
+        let count = waiting.pipeline.run(verifier, moment, &mut || nanoseconds(clock), |judged| {
             let asker = judged.message.asker;
             deliver(asker, record.judged(judged, now, clock));
-        })
+        });
+        record.replay_windows(verifier.replays());
+        count
     }
 }
 
 impl Record {
+    /// Counts how often so many messages came that some were forgotten while a copy would still be fresh.
+    fn replay_windows(&mut self, replays: &ReplayCache) {
+        while self.statistics.counted("replay_windows", "cut_short") < replays.cut_short_count() {
+            self.statistics.count("replay_windows", "cut_short");
+        }
+    }
+
     /// Counts a verdict and takes out of it what is delivered.
     fn judged<M>(&mut self, judged: Judged<'_, M>, now: Time64, clock: Instant) -> Verified {
         let Judged { received_ns, verdict, skipped, engine, data, .. } = judged;

@@ -137,7 +137,8 @@ impl Vss {
             metas.insert(id, (certificate, meta));
         }
         let station = Station::recover(config.pool(), policy, tickets, found.current, found.begun, now, &mut rng)?;
-        let mut verifier = Verifier::new(VerifierConfig::default());
+        let replays_max = config.verification.replays;
+        let mut verifier = Verifier::new(VerifierConfig { replays_max, ..VerifierConfig::default() });
         let trusts = config
             .trust
             .roots

@@ -210,6 +210,35 @@ fn overload_drops_what_is_far_and_the_audit_says_so() {
 }
 
 #[test]
+fn statistics_tell_when_messages_are_forgotten_that_could_be_replayed() {
+    let mut town = town(9);
+    let mut world = world_of(std::slice::from_ref(&town));
+    world.config.verification.replays = 1024;
+    let daemon = Daemon::of(world, 1);
+    let mut client = daemon.connect();
+    let cut_short = |client: &mut Client| {
+        let statistics = String::from_utf8(client.call(12, &[]).unwrap()).unwrap();
+        statistics.contains("chronoseal_vss_replay_windows_total{kind=\"cut_short\"} ")
+    };
+    let verify = |client: &mut Client, messages: &[Vec<u8>]| {
+        for message in messages {
+            let request = to_verify(client, true, UNKNOWN, message);
+            client.stream.write_all(&request).unwrap();
+            assert_eq!(verdict_of(&client.receive().2), "accepted");
+        }
+    };
+    verify(&mut client, &town.cams(STATIONS, true).unwrap());
+    assert!(!cut_short(&mut client));
+    // More than half of 1024 while the first is fresh, unless this machine stands still: then it is tried again.
+    let is_told = (0..5).any(|_| {
+        town.now = now();
+        verify(&mut client, &town.cams(600, false).unwrap());
+        cut_short(&mut client)
+    });
+    assert!(is_told);
+}
+
+#[test]
 fn a_client_that_goes_away_in_mid_batch_harms_nobody() {
     let mut town = town(8);
     let daemon = Daemon::of(world_of(std::slice::from_ref(&town)), 1);
