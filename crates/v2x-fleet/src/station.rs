@@ -33,6 +33,9 @@ pub struct ItsStationConfig {
     pub origin: Origin,
     /// TAI since 2004-01-01 when its clock shows zero [us].
     pub starts_at_us: u64,
+    /// When it sends its first CAM. Of stations that do not hear each other and begin together, every message collides
+    /// where both are heard.
+    pub first_cam_at: LocalTime,
     /// When it begins to tell of a stationary vehicle at its place, and how often then.
     pub event: Option<(LocalTime, Duration)>,
 }
@@ -65,12 +68,12 @@ impl<S: Security> ItsStation<S> {
     pub fn new(config: ItsStationConfig, security: S) -> Self {
         Self {
             next_denm_at: config.event.map(|(at, _)| at),
+            next_cam_at: config.first_cam_at,
             config,
             security,
             generation: Generation::default(),
             certificate_at: None,
             running: false,
-            next_cam_at: LocalTime::ZERO,
             denms: 0,
             sent: [0; 2],
             heard: [0; 2],

@@ -68,6 +68,7 @@ fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
         state: State { x_m, speed_m_s: 50.0, heading_deg: 90.0, ..State::default() },
         origin: Origin { latitude_deg: 48.77, longitude_deg: 9.18 },
         starts_at_us: STARTS_AT_US,
+        first_cam_at: LocalTime::ZERO + Duration::from_ms(30 * i64::from(node.0)),
         event,
     };
     let tickets = Tickets::new(Curve::NistP256, STARTS_AT_US, 1).map_err(|error| error.to_string())?;
