@@ -211,7 +211,7 @@ impl<S: Security> Node for ItsStation<S> {
             Input::Transmitted { token, .. } => return Err(HandleError::UnknownToken(token.id())),
             Input::Command(Command::Start) => {
                 self.running = true;
-                self.next_cam_at = now;
+                self.next_cam_at = now.max(self.config.first_cam_at);
             }
             Input::Command(Command::Stop) => self.running = false,
             _ => {}
