@@ -260,7 +260,14 @@ mod tests {
     fn station(pseudonym: u32, event: Option<(LocalTime, Duration)>) -> ItsStation<Tickets> {
         let state = State { speed_m_s: 50.0, heading_deg: 90.0, ..State::default() };
         let origin = Origin { latitude_deg: 48.77, longitude_deg: 9.18 };
-        let config = ItsStationConfig { pseudonym, state, origin, starts_at_us: STARTS_AT_US, event };
+        let config = ItsStationConfig {
+            pseudonym,
+            state,
+            origin,
+            starts_at_us: STARTS_AT_US,
+            first_cam_at: LocalTime::ZERO,
+            event,
+        };
         ItsStation::new(config, Tickets::new(Curve::NistP256, STARTS_AT_US, 1).expect("certificates"))
     }
 

@@ -61,7 +61,6 @@ impl FleetConfig {
             trips,
             origin: Origin { latitude_deg: 48.77, longitude_deg: 9.18 },
             starts_at_us: 700_000_000_000_000,
-            first_cam_at: LocalTime::ZERO,
             rate,
             propagation: Propagation::LogDistance(LogDistance { nakagami_m: Some(3), ..LogDistance::new(2.3, rate) }),
             capture_db: None,
