@@ -1,6 +1,8 @@
 //! 256-bit integers as four words, least significant first: constants worked out when the crate is compiled, range
 //! checks, and limbs.
 
+use ecdsa::elliptic_curve::bigint::{Odd, U256};
+
 /// Four words, least significant first.
 pub(crate) type Words = [u64; 4];
 
@@ -59,6 +61,13 @@ const fn subtract_borrow(a: &Words, b: &Words) -> (Words, bool) {
 /// Whether `a` is from 1 to `order - 1`, without a branch on it before the answer.
 pub(crate) const fn is_scalar(a: &Words, order: &Words) -> bool {
     ((a[0] | a[1] | a[2] | a[3]) != 0) & less(a, order)
+}
+
+/// `1 / a` modulo an odd number; none of zero, or of what is not prime to it. The time depends on `a`.
+pub(crate) fn inverse_vartime(a: &Words, modulus: &Words) -> Option<Words> {
+    let modulus = Odd::new(U256::from_words(*modulus)).into_option()?;
+    let inverse = U256::from_words(*a).invert_odd_mod_vartime(&modulus).into_option()?;
+    Some(inverse.to_words())
 }
 
 /// `a + b` modulo 2^256 and the carry.

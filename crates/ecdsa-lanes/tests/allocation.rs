@@ -72,6 +72,7 @@ fn batches_of_mixed_curves_allocate_nothing() {
             }
         });
         verify_batch(&jobs, &mut verdicts);
+        verify_batch(&jobs[..1], &mut verdicts[..1]);
     });
     assert_eq!(allocations, 0);
     assert!(signatures.iter().all(Option::is_some) && ys.iter().any(Option::is_some), "work was done");

@@ -15,6 +15,7 @@ pub fn operations() -> Vec<Operation> {
     ] {
         prepare(curve);
         for (library, engine, batch) in [
+            ("lanes, one alone", Engine::Avx512Ifma, 1),
             ("lanes, batches of 8", Engine::Avx512Ifma, 8),
             ("lanes, batches of 32", Engine::Avx512Ifma, 32),
             ("scalar engine (p256, bp256)", Engine::Scalar, 32),

@@ -52,10 +52,10 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
                 .map(|authority| pseudonym_source(&config.folder, authority, station.hsm().clone()))
                 .transpose()?;
             let stop = chronoseal_testbed::interrupt::flag();
-            let (batches, alone) = station.engines();
+            let (engine, others) = station.engines();
             let server = Server::bind(socket, station)?;
             printer.hint(&format!("serving at {}; Ctrl-C ends it", socket.display()));
-            printer.hint(&format!("verifies {}", engines(batches, alone)));
+            printer.hint(&format!("verifies {}", engines(engine, others)));
             server.run(source, stop)?;
             debug_assert!(stop.load(Ordering::Relaxed));
             Ok(Status::Held)
@@ -64,8 +64,8 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
             let (station, warnings) = Station::open(&VssConfig::read(config)?, now())?;
             let current = station.certificate().map_or_else(|| "none".to_owned(), |id| id.to_string());
             printer.data(&format!("pseudonym in use  {current}\nunused            {}", station.unused()));
-            let (batches, alone) = station.engines();
-            printer.data(&format!("verifies          {}", engines(batches, alone)));
+            let (engine, others) = station.engines();
+            printer.data(&format!("verifies          {}", engines(engine, others)));
             warnings.0.iter().for_each(|warning| printer.note(&format!("warning: {warning}")));
             if station.certificate().is_none() {
                 printer.hint("next: chronoseal pki authorize --help");
@@ -76,13 +76,13 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
 }
 
 /// What verifies, for people.
-fn engines(batches: Engine, alone: Provider) -> String {
-    let one = match alone {
+fn engines(engine: Engine, others: Provider) -> String {
+    let others = match others {
         Provider::RustCrypto => "RustCrypto",
         Provider::AwsLc => "AWS-LC",
     };
-    match batches {
-        Engine::Lanes => format!("eight at a time (AVX-512 IFMA), other curves and what comes alone by {one}"),
-        Engine::Scalar => format!("one by one, by {one}"),
+    match engine {
+        Engine::Lanes => format!("on eight lanes (AVX-512 IFMA), curves of 384 bits by {others}"),
+        Engine::Scalar => format!("one by one, by {others}"),
     }
 }

@@ -12,8 +12,8 @@
 use core::arch::x86_64::{
     __m512i, __mmask8, _mm512_add_epi64, _mm512_and_si512, _mm512_cmplt_epi64_mask, _mm512_madd52hi_epu64,
     _mm512_madd52lo_epu64, _mm512_mask_blend_epi64, _mm512_mask_sub_epi64, _mm512_or_si512, _mm512_permutexvar_epi64,
-    _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srai_epi64, _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_sub_epi64,
-    _mm512_test_epi64_mask,
+    _mm512_setzero_si512, _mm512_slli_epi64, _mm512_sllv_epi64, _mm512_srai_epi64, _mm512_srli_epi64,
+    _mm512_srlv_epi64, _mm512_sub_epi64, _mm512_test_epi64_mask,
 };
 use core::marker::PhantomData;
 
@@ -209,6 +209,16 @@ impl<M: Modulus, const CLEAN: bool> Number<M, CLEAN> {
         }
         Self(out, PhantomData)
     }
+
+    /// In lane i what is in lane `lanes[i]` here.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn permuted(&self, lanes: &[u64; 8]) -> Self {
+        let mut out = self.0;
+        for limb in &mut out {
+            *limb = _mm512_permutexvar_epi64(load(lanes), *limb);
+        }
+        Self(out, PhantomData)
+    }
 }
 
 /// Digits of four bits, the highest first.
@@ -303,10 +313,24 @@ impl<M: Modulus> Fe<M> {
         let (limb, shift) = ((at / 52) as usize, u64::from(at % 52));
         let mut window = _mm512_srlv_epi64(self.0[limb], splat(shift));
         if at % 52 + WIDTH > 52 && limb < 4 {
-            let high = core::arch::x86_64::_mm512_sllv_epi64(self.0[limb + 1], splat(52 - shift));
+            let high = _mm512_sllv_epi64(self.0[limb + 1], splat(52 - shift));
             window = _mm512_or_si512(window, high);
         }
         _mm512_and_si512(window, splat((1 << WIDTH) - 1))
+    }
+
+    /// Each lane without as many of its low bits as `counts` says, 51 at most.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn shifted_down(&self, counts: __m512i) -> Self {
+        let mut out = self.0;
+        for at in 0..5 {
+            out[at] = _mm512_srlv_epi64(out[at], counts);
+            if at < 4 {
+                let above = _mm512_sllv_epi64(self.0[at + 1], _mm512_sub_epi64(splat(52), counts));
+                out[at] = _mm512_or_si512(out[at], _mm512_and_si512(above, splat(LIMB_MASK)));
+            }
+        }
+        Self(out, PhantomData)
     }
 
     /// `(self - 1) / 2 + 2^power` of an odd number below 2^256; `power` from 255 to 310.

@@ -9,6 +9,7 @@ mod sign;
 mod signature;
 #[cfg(feature = "signer-tables")]
 mod signer;
+mod spread;
 mod table;
 mod vector;
 mod verify;

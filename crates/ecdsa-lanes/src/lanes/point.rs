@@ -32,6 +32,23 @@ pub(super) struct Jacobian<C: Weierstrass> {
     pub(super) is_negative: bool,
 }
 
+/// The Z of points given as X and Y, and its powers.
+#[derive(Clone, Copy)]
+pub(super) struct Scale<C: Weierstrass> {
+    pub(super) z: Factor<C::Field>,
+    squared: Factor<C::Field>,
+    cubed: Factor<C::Field>,
+}
+
+impl<C: Weierstrass> Scale<C> {
+    /// Of Z below 3.1.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn new(z: Factor<C::Field>) -> Self {
+        let squared = z.square(); // 1.6
+        Self { z, squared, cubed: squared.mul(&z) }
+    }
+}
+
 impl<C: Weierstrass> Affine<C> {
     /// The generator in every lane.
     #[target_feature(enable = "avx512ifma")]
@@ -44,6 +61,12 @@ impl<C: Weierstrass> Affine<C> {
     pub(super) fn on_curve_mask(&self) -> u8 {
         // 1.1 + 2 below 3.1
         self.y.squared().minus(&cubic::<C>(&self.x).acc()).plus_primes::<2>().zero_mask()
+    }
+
+    /// Lanes of `other` where the mask has a one, of `self` elsewhere.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn select(&self, mask: u8, other: &Self) -> Self {
+        Self { x: self.x.select(mask, &other.x), y: self.y.select(mask, &other.y) }
     }
 
     /// With Z = 1.
@@ -103,6 +126,30 @@ impl<C: Weierstrass> Jacobian<C> {
         let y = rise.product(&fall).plus_product(&self.y, &run_cubed.carry_factor()).reduce().carry_factor();
         *self = Self { x, y, z, is_negative: !self.is_negative };
     }
+
+    /// As [`add`](Self::add), of a point (X : Y : Z) whose X and Y are `other`: on the curve where that one has Z = 1, this
+    /// one is (X Z² : Y Z³ : Z), and what their sum has there for Z wants one factor more here.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn add_scaled(&mut self, other: &Affine<C>, scale: &Scale<C>, negative: u8) {
+        self.x = self.x.times(&scale.squared).reduce();
+        self.y = self.y.mul(&scale.cubed); // 1.3
+        self.add(other, negative);
+        self.z = self.z.mul(&scale.z); // 1.4
+    }
+
+    /// The sum with another.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn add_jacobian(&mut self, other: &Self) {
+        let affine = Affine { x: other.x, y: other.y.clean().acc().reduce() };
+        self.add_scaled(&affine, &Scale::new(other.z), if other.is_negative { 0xff } else { 0 });
+    }
+
+    /// In lane i the point that is in lane `lanes[i]` here.
+    #[target_feature(enable = "avx512ifma")]
+    pub(super) fn permuted(&self, lanes: &[u64; 8]) -> Self {
+        let (x, y, z) = (self.x.permuted(lanes), self.y.permuted(lanes), self.z.permuted(lanes));
+        Self { x, y, z, is_negative: self.is_negative }
+    }
 }
 
 /// P, 3P, 5P, ... of eight points P, to `multiples`, in Jacobian coordinates, X and Y below 1.1: the Z of an entry is
@@ -159,7 +206,7 @@ pub(super) fn odd_multiples<C: Weierstrass>(
     z
 }
 
-/// Brings what [`odd_multiples`] left to affine coordinates, given the inverse of the Z it returned.
+/// Brings what [`odd_multiples`] left to affine coordinates, given the inverse of the Z it returned; given one, to that Z.
 #[target_feature(enable = "avx512ifma")]
 pub(super) fn normalize<C: Weierstrass>(
     multiples: &mut [Affine<C>],

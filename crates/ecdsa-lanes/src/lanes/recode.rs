@@ -15,9 +15,9 @@ use crate::curve::Modulus;
 /// The digits of eight scalars, `WIDTH` bits each.
 #[derive(Clone, Copy)]
 pub(super) struct Digits<M, const WIDTH: u32> {
-    shifted: Fe<M>,
+    pub(super) shifted: Fe<M>,
     /// Lanes whose scalar was even, and was replaced by its negative.
-    negative: u8,
+    pub(super) negative: u8,
 }
 
 impl<M: Modulus, const WIDTH: u32> Digits<M, WIDTH> {

@@ -287,6 +287,11 @@ fn lanes_decide_without_the_scalar_code() {
         let mut results = [false; 32];
         lanes.verify(curve, &jobs, &mut results, |_| false, &mut || ());
         assert_eq!(results, [true; 32], "{curve:?}");
+        for job in jobs {
+            let mut alone = [false];
+            lanes.verify(curve, &[job], &mut alone, |_| false, &mut || ());
+            assert_eq!(alone, [true], "{curve:?}, alone");
+        }
     }
 }
 
@@ -306,10 +311,12 @@ fn lanes_ask_the_scalar_code_where_their_formulas_end() {
         let minus_y = bignum::to_be_bytes(&bignum::subtract(&order, &bignum::from_be_bytes(&public_y)));
         let r = [7; 32];
         let job = Verification { curve, digest: &r, r: &r, s: &r, public_x: &public_x, public_y: &minus_y };
-        let mut results = [false; 1];
-        lanes.verify(curve, &[job], &mut results, |_| true, &mut || ());
-        assert_eq!(results, [true], "{curve:?}: the scalar code was asked");
-        lanes.verify(curve, &[job], &mut results, crate::fallback::verify, &mut || ());
-        assert_eq!(results, [false], "{curve:?}: and refuses");
+        for number in [1, 2] {
+            let (jobs, mut results) = (vec![job; number], vec![false; number]);
+            lanes.verify(curve, &jobs, &mut results, |_| true, &mut || ());
+            assert_eq!(results, vec![true; number], "{curve:?}: the scalar code was asked");
+            lanes.verify(curve, &jobs, &mut results, crate::fallback::verify, &mut || ());
+            assert_eq!(results, vec![false; number], "{curve:?}: and refuses");
+        }
     }
 }

@@ -7,6 +7,7 @@ use super::input::{Column, GROUPS_MAX, JOBS_MAX, LANES, invert_all};
 use super::point::{Affine, Jacobian, normalize, odd_multiples};
 use super::recode::Digits;
 use super::signature::Signatures;
+use super::spread;
 use super::table::{VERIFY_WIDTH, VerifyTable, verify_table};
 use super::vector::gather_own_vartime;
 use crate::bignum;
@@ -32,6 +33,10 @@ pub(super) fn verify<C: Weierstrass>(
     pause: &mut dyn FnMut(),
 ) {
     assert!(jobs.len() <= JOBS_MAX && jobs.len() == results.len(), "the caller cuts jobs to size");
+    if let ([job], [result]) = (jobs, &mut *results) {
+        *result = spread::verify::<C>(job, decide, pause);
+        return;
+    }
     let group_count = jobs.len().div_ceil(LANES);
     let mut groups = [const { None::<(Signatures<C>, u8)> }; GROUPS_MAX];
     let mut s_inverses = [Fe::one().factor(); GROUPS_MAX];
@@ -84,13 +89,24 @@ pub(super) fn load_keys<'a, C: Weierstrass>(keys: impl Iterator<Item = [&'a [u8;
 
 /// The table's limbs as rows, as the gathers want them.
 #[target_feature(enable = "avx512ifma")]
-fn rows<C: Weierstrass>(multiples: &[Affine<C>; KEY_ENTRIES]) -> [[__m512i; 10]; KEY_ENTRIES] {
+pub(super) fn rows<C: Weierstrass>(multiples: &[Affine<C>; KEY_ENTRIES]) -> [[__m512i; 10]; KEY_ENTRIES] {
     let mut rows = [[super::vector::splat(0); 10]; KEY_ENTRIES];
     for (row, multiple) in rows.iter_mut().zip(multiples) {
         row[..5].copy_from_slice(multiple.x.limbs());
         row[5..].copy_from_slice(multiple.y.limbs());
     }
     rows
+}
+
+/// Each lane's odd multiple, of its own key. The addresses read depend on the number.
+#[target_feature(enable = "avx512ifma")]
+#[inline]
+pub(super) fn entry_of_own<C: Weierstrass>(table: &[[__m512i; 10]; KEY_ENTRIES], number: __m512i) -> Affine<C> {
+    let limb = |at| gather_own_vartime(table, at, number);
+    Affine {
+        x: Fe::from_limbs([limb(0), limb(1), limb(2), limb(3), limb(4)]),
+        y: Fe::from_limbs([limb(5), limb(6), limb(7), limb(8), limb(9)]),
+    }
 }
 
 /// A multiple of the generator plus a multiple of the key, doubling for both at once (Straus's trick).
@@ -102,23 +118,16 @@ fn double_multiply<C: Weierstrass>(
     generator: &VerifyTable,
     pause: &mut dyn FnMut(),
 ) -> Jacobian<C> {
-    let entry = |number: __m512i| -> Affine<C> {
-        let limb = |at| gather_own_vartime(table, at, number);
-        Affine {
-            x: Fe::from_limbs([limb(0), limb(1), limb(2), limb(3), limb(4)]),
-            y: Fe::from_limbs([limb(5), limb(6), limb(7), limb(8), limb(9)]),
-        }
-    };
     let top = Digits::<C::Order, KEY_WIDTH>::COUNT - 1;
     let (negative, number) = key_digits.digit(top);
-    let first = entry(number);
+    let first: Affine<C> = entry_of_own(table, number);
     let first = Affine { x: first.x, y: first.y.acc().negate_where::<2>(negative).reduce() };
     let mut sum = first.jacobian();
     for bit in (0..top * KEY_WIDTH).rev() {
         sum.double();
         if bit % KEY_WIDTH == 0 {
             let (negative, number) = key_digits.digit(bit / KEY_WIDTH);
-            sum.add(&entry(number), negative);
+            sum.add(&entry_of_own(table, number), negative);
         }
         if bit % VERIFY_WIDTH == 0 {
             let (negative, number) = generator_digits.digit(bit / VERIFY_WIDTH);

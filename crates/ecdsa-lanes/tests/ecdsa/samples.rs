@@ -68,9 +68,17 @@ impl Sample {
     }
 }
 
+/// Together, and each by itself, which the lanes do in another way.
 pub(crate) fn verify(engine: Engine, samples: &[Sample]) -> Vec<bool> {
     let jobs: Vec<_> = samples.iter().map(Sample::job).collect();
     let mut results = vec![false; jobs.len()];
     engine.verify_batch(&jobs, &mut results);
+    if engine == Engine::Avx512Ifma {
+        for (at, job) in jobs.iter().enumerate() {
+            let mut alone = [!results[at]];
+            engine.verify_batch(&[*job], &mut alone);
+            assert_eq!(alone, [results[at]], "number {at} of {} alone, {:?}", jobs.len(), job.curve);
+        }
+    }
     results
 }

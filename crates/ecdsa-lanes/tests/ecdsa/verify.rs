@@ -89,6 +89,10 @@ fn whoever_is_asked_during_a_batch_may_verify_another() {
         // Three groups of lanes: one each when its key is loaded, and one every ten of 256 bits.
         let expected = if *engine == Engine::Scalar { 20 } else { 3 * (1 + 26) };
         assert_eq!(pauses, expected, "{engine:?}");
+        pauses = 0;
+        engine.verify_batch_with_pauses(&jobs[..1], &mut results[..1], &mut || pauses += 1);
+        // Alone on all lanes, the last twenty bits are where the lanes come together.
+        assert_eq!(pauses, if *engine == Engine::Scalar { 1 } else { 1 + 24 }, "{engine:?}");
     }
 }
 
@@ -111,9 +115,13 @@ fn keys_that_are_small_multiples_of_the_generator_are_no_exception() {
                 })
                 .collect();
             let jobs: Vec<_> = samples.iter().map(Sample::job).collect();
-            let mut results = [false; 8];
-            verify_batch(&jobs, &mut results);
-            assert_eq!(results, [true; 8], "{curve:?} {small}");
+            for number in [8, 1] {
+                let mut results = [false; 8];
+                for (jobs, results) in jobs.chunks(number).zip(results.chunks_mut(number)) {
+                    verify_batch(jobs, results);
+                }
+                assert_eq!(results, [true; 8], "{curve:?} {small}");
+            }
         }
     }
 }

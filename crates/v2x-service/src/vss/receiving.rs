@@ -106,7 +106,7 @@ impl Vss {
         self.waiting.pipeline.audit()
     }
 
-    /// What verifies batches, and what one message alone.
+    /// What verifies, and what verifies curves it does not know.
     pub fn engines(&self) -> (Engine, Provider) {
         (self.waiting.engine(), Provider::BUILT_IN)
     }

@@ -92,11 +92,11 @@ impl<'a, M: Message> Batch<'a, M> {
     ) {
         let start_ns = checks.stopwatch.now_ns();
         let begun = &mut self.begun[..self.count];
-        // Only the lanes can be interrupted: a message that waits alone for others is on them all the same.
-        let is_urgent = self.jobs_max == 1;
-        let engine = if is_urgent { signatures::fastest_for(begun, self.engine) } else { self.engine };
-        let answers = signatures::verify(begun, engine, &mut || {
-            while interruptions.left > 0
+        // An emergency gains nothing by standing still for the next.
+        let is_emergency = self.jobs_max == 1;
+        let answers = signatures::verify(begun, self.engine, &mut || {
+            while !is_emergency
+                && interruptions.left > 0
                 && let Some((message, received)) = (interruptions.emergency)()
             {
                 interruptions.verify(message, received, &self.signers, checks, &mut judge);
@@ -105,7 +105,7 @@ impl<'a, M: Message> Batch<'a, M> {
         let took_ns = checks.stopwatch.now_ns().saturating_sub(start_ns).saturating_sub(interruptions.took_ns);
         for ((begun, member), answers) in self.begun.into_iter().zip(self.members).zip(answers) {
             let (Some(begun), Some((one, class))) = (begun, member) else { break };
-            judge(checks.finish(begun, &answers, took_ns, engine).of(one, class));
+            judge(checks.finish(begun, &answers, took_ns, self.engine).of(one, class));
         }
     }
 }

@@ -59,7 +59,6 @@ impl<S: Stopwatch> Checks<'_, S> {
     pub(super) fn verify_alone<'m>(&mut self, begun: Begun<'m>, engine: Engine) -> End<'m> {
         let start_ns = self.stopwatch.now_ns();
         let mut begun = [Some(begun)];
-        let engine = signatures::fastest_for(&begun, engine);
         let answers = signatures::verify(&mut begun, engine, &mut || ());
         let took_ns = self.stopwatch.now_ns().saturating_sub(start_ns);
         let [begun] = begun.map(|begun| begun.expect("it was put there, and nobody takes it out"));

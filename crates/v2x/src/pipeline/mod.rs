@@ -16,7 +16,7 @@ use crate::vss::{Audit, Demand, DemandPolicy, Relevance, SkipReason};
 
 use batch::{Batch, Interruptions};
 use checks::{Checks, Gate};
-use signatures::{IS_ONE_FAST, MESSAGES_MAX};
+use signatures::MESSAGES_MAX;
 
 pub use class::Class;
 pub use signatures::Engine;
@@ -26,7 +26,7 @@ pub const QUEUE_LEN: usize = 256;
 
 /// Signatures verified with an emergency, unless a whole batch waits: what fills the lanes once.
 const URGENT_LEN: usize = 8;
-/// Where one signature takes less time than eight lanes, so many are verified one by one.
+/// So many are verified one by one: the first of two has its verdict in less time than eight take, the second little later.
 const ALONE_MAX: usize = 2;
 /// Emergencies that interrupt a batch, at most: one that is always interrupted would never end.
 const INTERRUPTIONS_MAX: usize = 2;
@@ -238,7 +238,7 @@ impl<M: Message> Pipeline<M> {
         let batch_len = self.config.engine.batch_len();
         if self.is_backlog() || urgent == 0 {
             batch_len
-        } else if IS_ONE_FAST && urgent <= ALONE_MAX {
+        } else if urgent <= ALONE_MAX {
             1
         } else if emergencies > 0 {
             batch_len.min(URGENT_LEN)

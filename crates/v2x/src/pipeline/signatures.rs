@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::crypto::{Curve, Provider, PublicPoint, VerifyingKey};
+use crate::crypto::{Curve, PublicPoint, VerifyingKey};
 use crate::types::{CurvePoint, PublicVerificationKey};
 use crate::verify::{Begun, JobKey, SignatureJob};
 use chronoseal_ecdsa_lanes::{self as lanes, CompressedPoint, Verification};
@@ -12,15 +12,13 @@ pub(super) const MESSAGES_MAX: usize = 32;
 /// Most signatures of a message: three certificates' and its own.
 pub(super) const JOBS_MAX: usize = 4;
 
-/// AWS-LC verifies one signature in less time than the lanes eight; RustCrypto does not.
-pub(super) const IS_ONE_FAST: bool = matches!(Provider::BUILT_IN, Provider::AwsLc);
-
 /// What verifies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Engine {
-    /// One at a time, by the [`Provider`] that was built in.
+    /// One at a time, by the [`Provider`](crate::crypto::Provider) that was built in.
     Scalar,
-    /// Eight lanes, where the processor has them; the other engine where it has not, and for other curves.
+    /// Eight lanes, where the processor has them, one signature over all of them or one in each; the other engine where it
+    /// has not, and for other curves.
     Lanes,
 }
 
@@ -77,13 +75,6 @@ pub(super) fn verify(begun: &mut [Option<Begun<'_>>], engine: Engine, pause: &mu
         }
     }
     answers
-}
-
-/// What verifies these the fastest: scalar code a single signature of a curve that AWS-LC has, `engine` all others.
-pub(super) fn fastest_for(begun: &[Option<Begun<'_>>], engine: Engine) -> Engine {
-    let mut jobs = begun.iter().flatten().flat_map(Begun::jobs);
-    let is_fast = jobs.next().is_some_and(|job| IS_ONE_FAST && job.curve() != Curve::BrainpoolP256r1);
-    if is_fast && jobs.next().is_none() { Engine::Scalar } else { engine }
 }
 
 /// The first wrong one of a message decides.
