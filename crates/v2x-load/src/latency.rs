@@ -1,7 +1,5 @@
 //! How long messages wait for their verdicts when nobody waits for the receiver.
 
-use std::time::Duration;
-
 use chronoseal_v2x::pipeline::{Class, Engine, Moment, Pipeline, PipelineConfig, QUEUE_LEN};
 use chronoseal_v2x::verify::{Context, NoStopwatch, Verifier, VerifierConfig};
 use chronoseal_v2x::vss::Audit;
@@ -11,9 +9,6 @@ use crate::clock::Clock;
 use crate::stall::{Stalls, Step};
 use crate::town::{Draft, NOW, Town};
 use crate::traffic::{Arrival, Load, at};
-
-/// Before a message is due the receiver is awake for so long, looking at the clock [ns].
-const AWAKE_NS: u64 = 100_000;
 
 /// One message, verified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,7 +60,8 @@ impl Outcome {
     }
 }
 
-/// Offers a stream to a receiver that knows every signer, on this thread, and waits for it to end.
+/// Offers a stream to a receiver that knows every signer, on this thread, and waits for it to end. The receiver never sleeps:
+/// it has the processor to itself, and a processor that wakes up is slow at first.
 ///
 /// # Errors
 /// [`LoadError`] if messages cannot be made, or the receiver refuses the certificates.
@@ -73,7 +69,6 @@ pub fn offer(town: &mut Town, load: &Load, engine: Engine) -> Result<Outcome, Lo
     let arrivals = load.arrivals(town)?;
     let config = PipelineConfig { engine, wait_max_ns: load.wait_max_ns, ..PipelineConfig::default() };
     let receiver = Receiver::new(receiver(town)?, config, arrivals.len());
-    std::thread::sleep(Duration::from_millis(load.settle_ms));
     Ok(receiver.run(&arrivals))
 }
 
@@ -158,7 +153,7 @@ impl<'t> Receiver<'t> {
         let mut before_ns = self.clock.now_ns();
         while next < arrivals.len() || !self.pipeline.is_empty() {
             let now_ns = self.clock.now_ns();
-            // Between two looks nothing was done, or the receiver slept until this moment: it should not be much later.
+            // Between two looks nothing was done: it should not be much later.
             self.steps.extend(Step::idle(before_ns, now_ns));
             let now = Moment { ns: now_ns, time: at(now_ns) };
             while let Some(arrival) = arrivals.get(next).filter(|arrival| arrival.due_ns <= now_ns) {
@@ -170,13 +165,7 @@ impl<'t> Receiver<'t> {
                 before_ns = self.clock.now_ns();
                 continue;
             }
-            let coming_ns = arrivals.get(next).map(|arrival| arrival.due_ns);
-            let until_ns = coming_ns.into_iter().chain(self.pipeline.due_at_ns()).min().unwrap_or(now_ns);
             before_ns = now_ns;
-            if let Some(asleep_ns) = until_ns.checked_sub(now_ns + AWAKE_NS) {
-                std::thread::sleep(Duration::from_nanos(asleep_ns));
-                before_ns = now_ns + asleep_ns;
-            }
         }
         self.outcome.took_ns = self.clock.now_ns();
         self.outcome.dropped = self.pipeline.audit().clone();

@@ -23,9 +23,6 @@ pub struct Load {
     pub certificate_percent: u64,
     /// How long the receiver lets a message wait for others, [`PipelineConfig::wait_max_ns`](chronoseal_v2x::pipeline::PipelineConfig::wait_max_ns) [ns].
     pub wait_max_ns: u64,
-    /// Pause when all is made and before the first message: whoever has a real-time priority used up its share of the second
-    /// with making it, and would be throttled [ms].
-    pub settle_ms: u64,
     /// Draws all of it.
     pub seed: u64,
 }
@@ -40,7 +37,6 @@ impl Default for Load {
             near_percent: 25,
             certificate_percent: 10,
             wait_max_ns: 0,
-            settle_ms: 0,
             seed: 1,
         }
     }
