@@ -93,7 +93,7 @@ fn stage(curve: Curve) -> Stage {
             sign(&World::cam(&payload), SignerForm::Digest(&world.ticket), &mut world.ticket_key).unwrap()
         })
         .collect();
-    let key = VerifyingKey::new(world.ticket_key.public_point()).unwrap();
+    let key = VerifyingKey::new(world.ticket_key.public_point());
     let signatures = messages
         .iter()
         .map(|message| {

@@ -49,7 +49,7 @@ pub(super) fn generate(curve: Curve) -> Result<SoftwareKey, HsmError> {
 pub(super) fn verify(public: &PublicPoint, digest: &[u8], signature: &EcdsaSignature) -> Result<bool, HsmError> {
     check_digest(public.curve(), digest)?;
     check_signature(public.curve(), signature)?;
-    Ok(VerifyingKey::new(*public)?.verify_digest(digest, signature))
+    Ok(VerifyingKey::new(*public).verify_digest(digest, signature))
 }
 
 /// Refuses digests that are not of the curve's hash.

@@ -58,7 +58,7 @@ impl Issuer<'_> {
 /// let root = issue(tbs, Issuer::SelfSigned, &mut key)?;
 ///
 /// println!("{}", hashed_id8(&root.view())?);
-/// let public = VerifyingKey::new(key.public_point())?;
+/// let public = VerifyingKey::new(key.public_point());
 /// verify_certificate_signature(&root.view(), None, &public)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -20,10 +20,11 @@ pub(super) struct VerifyingKey {
 }
 
 impl VerifyingKey {
-    pub(super) fn new(curve: Curve, sec1: &[u8]) -> Result<Self, KeyError> {
+    /// None of what is no point.
+    pub(super) fn new(curve: Curve, sec1: &[u8]) -> Option<Self> {
         let algorithm = if curve == Curve::NistP384 { &ECDSA_P384_SHA384_FIXED } else { &ECDSA_P256_SHA256_FIXED };
-        let key = ParsedPublicKey::new(algorithm, sec1).map_err(|_| KeyError::NotAPoint(curve))?;
-        Ok(Self { key: Arc::new(key), curve })
+        let key = ParsedPublicKey::new(algorithm, sec1).ok()?;
+        Some(Self { key: Arc::new(key), curve })
     }
 
     pub(super) fn verify_digest(&self, digest: &[u8], signature: &[u8]) -> bool {

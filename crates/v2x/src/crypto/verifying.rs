@@ -1,5 +1,7 @@
 //! Public keys, made ready to verify with.
 
+use std::sync::OnceLock;
+
 use p256::elliptic_curve::PublicKey;
 
 use super::{Curve, EcdsaSignature, KeyError, PublicPoint};
@@ -9,7 +11,8 @@ use crate::types::PublicVerificationKey;
 #[derive(Clone, Debug)]
 pub struct VerifyingKey {
     point: PublicPoint,
-    ready: Ready,
+    /// Made when the first signature is verified here: the lanes want nothing but the point.
+    ready: OnceLock<Option<Ready>>,
 }
 
 #[derive(Clone, Debug)]
@@ -24,30 +27,33 @@ enum Ready {
     BrainpoolP384r1(PublicKey<bp384::BrainpoolP384r1>),
 }
 
-impl VerifyingKey {
-    /// Makes a point ready.
-    ///
-    /// # Errors
-    /// [`KeyError::NotAPoint`], which no [`PublicPoint`] causes.
-    pub fn new(point: PublicPoint) -> Result<Self, KeyError> {
+impl Ready {
+    /// None of what is no point, which no [`PublicPoint`] is.
+    fn of(point: &PublicPoint) -> Option<Self> {
         let curve = point.curve();
         let mut sec1 = [4; 97];
         let len = curve.coordinate_len();
         sec1[1..=len].copy_from_slice(point.x());
         sec1[1 + len..1 + 2 * len].copy_from_slice(point.y());
         let sec1 = &sec1[..1 + 2 * len];
-        let not_a_point = |_| KeyError::NotAPoint(curve);
-        let ready = match curve {
+        Some(match curve {
             #[cfg(feature = "aws-lc")]
-            Curve::NistP256 | Curve::NistP384 => Ready::AwsLc(super::aws_lc::VerifyingKey::new(curve, sec1)?),
+            Curve::NistP256 | Curve::NistP384 => Self::AwsLc(super::aws_lc::VerifyingKey::new(curve, sec1)?),
             #[cfg(not(feature = "aws-lc"))]
-            Curve::NistP256 => Ready::NistP256(PublicKey::from_sec1_bytes(sec1).map_err(not_a_point)?),
+            Curve::NistP256 => Self::NistP256(PublicKey::from_sec1_bytes(sec1).ok()?),
             #[cfg(not(feature = "aws-lc"))]
-            Curve::NistP384 => Ready::NistP384(PublicKey::from_sec1_bytes(sec1).map_err(not_a_point)?),
-            Curve::BrainpoolP256r1 => Ready::BrainpoolP256r1(PublicKey::from_sec1_bytes(sec1).map_err(not_a_point)?),
-            Curve::BrainpoolP384r1 => Ready::BrainpoolP384r1(PublicKey::from_sec1_bytes(sec1).map_err(not_a_point)?),
-        };
-        Ok(Self { point, ready })
+            Curve::NistP384 => Self::NistP384(PublicKey::from_sec1_bytes(sec1).ok()?),
+            Curve::BrainpoolP256r1 => Self::BrainpoolP256r1(PublicKey::from_sec1_bytes(sec1).ok()?),
+            Curve::BrainpoolP384r1 => Self::BrainpoolP384r1(PublicKey::from_sec1_bytes(sec1).ok()?),
+        })
+    }
+}
+
+impl VerifyingKey {
+    /// Of a point.
+    #[must_use]
+    pub fn new(point: PublicPoint) -> Self {
+        Self { point, ready: OnceLock::new() }
     }
 
     /// The verification key of a certificate.
@@ -55,7 +61,7 @@ impl VerifyingKey {
     /// # Errors
     /// As [`PublicPoint::from_verification_key`].
     pub fn from_verification_key(key: &PublicVerificationKey) -> Result<Self, KeyError> {
-        Self::new(PublicPoint::from_verification_key(key)?)
+        PublicPoint::from_verification_key(key).map(Self::new)
     }
 
     /// The point.
@@ -75,7 +81,8 @@ impl VerifyingKey {
         }
         let (octets, len) = signature.to_octets();
         let octets = &octets[..len];
-        match &self.ready {
+        let Some(ready) = self.ready.get_or_init(|| Ready::of(&self.point)) else { return false };
+        match ready {
             #[cfg(not(feature = "aws-lc"))]
             Ready::NistP256(key) => rust_crypto(key, digest, octets),
             #[cfg(not(feature = "aws-lc"))]

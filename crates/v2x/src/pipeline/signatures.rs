@@ -68,9 +68,9 @@ pub(super) fn verify(begun: &mut [Option<Begun<'_>>], engine: Engine, pause: &mu
     for ((message, ys), answers) in begun.iter_mut().flatten().zip(&ys).zip(&answers) {
         for ((job, y), _) in message.jobs_mut().zip(ys).zip(answers).filter(|(_, is_right)| **is_right) {
             if let (Some((curve, point)), Some(y)) = (new_point(job), y)
-                && let Ok(key) = PublicPoint::from_coordinates(curve, point.x(), y).and_then(VerifyingKey::new)
+                && let Ok(point) = PublicPoint::from_coordinates(curve, point.x(), y)
             {
-                job.key = JobKey::Ready(Arc::new(key));
+                job.key = JobKey::Ready(Arc::new(VerifyingKey::new(point)));
             }
         }
     }

@@ -434,9 +434,7 @@ impl Verifier {
                     return Err(ResultCode::SpduParsingUnsupportedCriticalInformationField);
                 }
                 let point = implicit_public_key(certificate, hash, issuer_key.point()).map_err(refusal)?;
-                let key =
-                    VerifyingKey::new(point).map_err(|_| ResultCode::SpduParsingUnsupportedCriticalInformationField)?;
-                begun.new_key = Some(JobKey::Ready(Arc::new(key)));
+                begun.new_key = Some(JobKey::Ready(Arc::new(VerifyingKey::new(point))));
                 continue;
             }
             let mut job = certificate_job(certificate, Some(hash), key).map_err(refusal)?;
