@@ -313,6 +313,34 @@ mod tests {
         assert_eq!(trips.trips[2].begins_at, SimTime::ZERO + Duration::from_s(3));
     }
 
+    /// Written by SUMO 1.15.0 (Debian 12): a grid of 5 by 5 crossings of `netgenerate`, trips of `randomTrips.py --period 0.5`, 16 s
+    /// in steps of half a second.
+    const TOWN: &str = include_str!("../../data/sumo-town.xml");
+
+    #[test]
+    fn reads_a_town_that_sumo_wrote() {
+        let trips = read(TOWN, Coordinates::Plane).expect("a trace");
+        assert_eq!(trips.step, Duration::from_ms(500));
+        // The same attributes, looked for in the text: the file has a vehicle a line.
+        let lines: Vec<&str> = TOWN.lines().filter(|line| line.contains("<vehicle ")).collect();
+        assert_eq!(trips.trips.iter().map(|trip| trip.states().len()).sum::<usize>(), lines.len());
+        for trip in &trips.trips {
+            let own = lines.iter().filter(|line| line.contains(&format!(" id=\"{}\" ", trip.name)));
+            for (state, line) in trip.states().iter().zip(own) {
+                let value = |name: &str| -> f64 {
+                    let (_, rest) = line.split_once(&format!(" {name}=\"")).expect("it has the attribute");
+                    rest.split('"').next().and_then(|text| text.parse().ok()).expect("a number")
+                };
+                assert_eq!((state.x_m, state.y_m, state.speed_m_s), (value("x"), value("y"), value("speed")), "{line}");
+            }
+            // SUMO moves a vehicle by its new speed; across a crossing it goes along a bend.
+            for pair in trip.states().windows(2) {
+                let moved_m = (pair[1].x_m - pair[0].x_m).hypot(pair[1].y_m - pair[0].y_m);
+                assert!((moved_m - pair[1].speed_m_s * 0.5).abs() < 0.6, "{}: {moved_m} m, {pair:?}", trip.name);
+            }
+        }
+    }
+
     #[test]
     fn reads_geographic_coordinates() {
         let text = r#"<fcd-export><timestep time="0"><vehicle id="a" x="9.01" y="48.0" angle="0" speed="1"/></timestep>
