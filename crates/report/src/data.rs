@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::document::{Block, Document, Table};
+use crate::document::{Block, Cell, Document, Table};
 
 /// Version of what [`json`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -24,8 +24,8 @@ pub fn json(document: &Document) -> String {
 }
 
 /// Every table of the document, one after another: a line `# section: caption`, the columns with their units, the
-/// rows, an empty line. Numbers are written exactly, and a second column `… evidence` says where they come from, if
-/// any cell of the column does.
+/// rows, an empty line. Numbers are written exactly. If any cell of a column has them, columns `… low` and `… high` follow
+/// with the ends of its interval, and one `… evidence` that says where its values come from.
 pub fn csv(document: &Document) -> String {
     let mut out = String::new();
     for section in &document.sections {
@@ -41,35 +41,40 @@ pub fn csv(document: &Document) -> String {
 }
 
 fn csv_table(out: &mut String, table: &Table) {
-    let evident: Vec<bool> = (0..table.columns.len())
-        .map(|i| table.rows.iter().any(|row| row.get(i).is_some_and(|cell| !cell.kind.letter().is_empty())))
+    let any = |i: usize, is: fn(&Cell) -> bool| table.rows.iter().any(|row| row.get(i).is_some_and(is));
+    let further: Vec<(bool, bool)> = (0..table.columns.len())
+        .map(|i| (any(i, |cell| cell.interval.is_some()), any(i, |cell| !cell.kind.letter().is_empty())))
         .collect();
     let mut heads = Vec::new();
-    for (column, evident) in table.columns.iter().zip(&evident) {
-        heads.push(if column.unit.is_empty() {
-            column.name.clone()
-        } else {
-            format!("{} [{}]", column.name, column.unit)
-        });
-        if *evident {
+    for (column, (has_intervals, is_evident)) in table.columns.iter().zip(&further) {
+        let unit = if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
+        heads.push(format!("{}{unit}", column.name));
+        if *has_intervals {
+            heads.extend(["low", "high"].map(|end| format!("{} {end}{unit}", column.name)));
+        }
+        if *is_evident {
             heads.push(format!("{} evidence", column.name));
         }
     }
     line(out, &heads);
     for row in &table.rows {
         let mut fields = Vec::new();
-        for (cell, evident) in row.iter().zip(&evident) {
-            fields.push(
-                cell.number
-                    .filter(|number| number.is_finite())
-                    .map_or_else(|| cell.text.clone(), |number| number.to_string()),
-            );
-            if *evident {
+        for (cell, (has_intervals, is_evident)) in row.iter().zip(&further) {
+            fields.push(exact(cell.number).unwrap_or_else(|| cell.text.clone()));
+            if *has_intervals {
+                let ends = cell.interval.map_or([None; 2], |ends| ends.map(Some));
+                fields.extend(ends.map(|end| exact(end).unwrap_or_default()));
+            }
+            if *is_evident {
                 fields.push(cell.kind.name().into());
             }
         }
         line(out, &fields);
     }
+}
+
+fn exact(number: Option<f64>) -> Option<String> {
+    number.filter(|number| number.is_finite()).map(|number| number.to_string())
 }
 
 fn one_line(text: &str) -> String {

@@ -108,6 +108,9 @@ pub struct Cell {
     pub text: String,
     /// Its exact value in the column's unit, if it is a number.
     pub number: Option<f64>,
+    /// From where to where the value is likely to lie, in the same unit, if it is an estimate; the table says how likely.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
     /// Where the value comes from.
     pub kind: Evidence,
     /// What to think of it.
@@ -421,12 +424,30 @@ impl Table {
 impl Cell {
     /// Words.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), number: None, kind: Evidence::Plain, mark: Mark::None, title: String::new() }
+        Self {
+            text: text.into(),
+            number: None,
+            interval: None,
+            kind: Evidence::Plain,
+            mark: Mark::None,
+            title: String::new(),
+        }
     }
 
     /// A number with `digits` after the point.
     pub fn number(value: f64, digits: usize) -> Self {
         Self { text: number_text(value, digits), number: Some(value), ..Self::text("") }
+    }
+
+    /// A number with the interval it is likely to lie in.
+    pub fn estimate(value: f64, [low, high]: [f64; 2], digits: usize) -> Self {
+        let [shown, from, to] = [value, low, high].map(|number| number_text(number, digits));
+        Self {
+            text: format!("{shown} [{from}, {to}]"),
+            number: Some(value),
+            interval: Some([low, high]),
+            ..Self::text("")
+        }
     }
 
     /// A whole number.

@@ -74,9 +74,7 @@ fn percent(share: Option<Interval>, why_none: &str) -> Cell {
 /// "97.3 [95.1, 98.8]" of a share of 1.
 fn share_cell(share: Interval) -> Cell {
     let Interval { mean, low, high } = share.scaled(100.0);
-    let mut cell = Cell::number(mean, 1);
-    cell.text = format!("{mean:.1} [{low:.1}, {high:.1}]");
-    cell
+    Cell::estimate(mean, [low, high], 1)
 }
 
 /// Linked changes over unaware pairs: a point a policy, those that stand on one spot pooled, and a line for each sweep.

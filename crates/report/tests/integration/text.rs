@@ -1,4 +1,4 @@
-use chronoseal_report::{TerminalStyle, csv, json, terminal};
+use chronoseal_report::{Block, Cell, Evidence, Section, Table, TerminalStyle, csv, json, terminal};
 
 use crate::sample::document;
 
@@ -51,4 +51,21 @@ fn csv_keeps_exact_numbers_units_and_their_evidence() {
     assert!(lines[2].ends_with(",12345.6789,measured"), "{}", lines[2]);
     assert_eq!(lines[3], "\"printed, \"\"quoted\"\"\",1.5,printed");
     assert_eq!(lines[4], "l\u{e4}nge \u{6f22}\u{5b57},n/a,plain");
+}
+
+#[test]
+fn data_keeps_intervals_and_has_no_columns_for_none() {
+    let mut table = Table::new("Shares").words("policy").numbers("linked", "%");
+    table.push(vec![Cell::text("a"), Cell::estimate(97.25, [95.125, 98.5], 1).from(Evidence::Simulated)]);
+    table.push(vec![Cell::text("b"), Cell::na("no vehicle changed")]);
+    let mut document = document();
+    document.sections = vec![Section { id: "s".into(), title: "S".into(), blocks: vec![Block::Table(table)] }];
+    let csv = csv(&document);
+    let lines: Vec<_> = csv.lines().skip(1).collect();
+    assert_eq!(lines[0], "policy,linked [%],linked low [%],linked high [%],linked evidence");
+    assert_eq!(lines[1..3], ["a,97.25,95.125,98.5,simulated", "b,n/a,,,plain"]);
+    let value: serde_json::Value = serde_json::from_str(&json(&document)).expect("JSON");
+    let rows = &value["sections"][0]["blocks"][0]["table"]["rows"];
+    assert_eq!((&rows[0][1]["text"], &rows[0][1]["interval"][1]), (&"97.2 [95.1, 98.5]".into(), &98.5.into()));
+    assert!(rows[1][1].get("interval").is_none());
 }

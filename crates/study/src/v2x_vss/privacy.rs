@@ -246,9 +246,7 @@ impl Privacy {
                 || Cell::na("the run was stopped before"),
                 |linked| {
                     let linked = linked.scaled(100.0);
-                    let mut cell = Cell::number(linked.mean, 2).from(Evidence::Simulated);
-                    cell.text = format!("{:.2} [{:.2}, {:.2}]", linked.mean, linked.low, linked.high);
-                    cell
+                    Cell::estimate(linked.mean, [linked.low, linked.high], 2).from(Evidence::Simulated)
                 },
             );
             table.push(vec![Cell::text(name), cell]);
