@@ -24,10 +24,16 @@ struct Trouble(String);
 
 impl<E: std::error::Error> From<E> for Trouble {
     fn from(error: E) -> Self {
-        let mut text = format!("error: {error}");
+        let mut last = error.to_string();
+        let mut text = format!("error: {last}");
         let mut source = error.source();
         while let Some(cause) = source {
-            text += &format!("\n  because: {cause}");
+            let cause_text = cause.to_string();
+            // An error that ends with its cause has said it.
+            if !last.ends_with(&cause_text) {
+                text += &format!("\n  because: {cause_text}");
+            }
+            last = cause_text;
             source = cause.source();
         }
         Self(text)

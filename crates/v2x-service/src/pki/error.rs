@@ -47,6 +47,16 @@ pub enum ServiceError {
         /// Why.
         source: std::io::Error,
     },
+    /// A station that is not that far yet.
+    #[error("{}: this station has no {what} yet; next: chronoseal pki {command} --help", directory.display())]
+    TooEarly {
+        /// Its folder.
+        directory: PathBuf,
+        /// What it lacks.
+        what: &'static str,
+        /// What gets it.
+        command: &'static str,
+    },
     /// A file that is not what it should be.
     #[error("{}: {reason}", path.display())]
     Content {
@@ -62,6 +72,16 @@ impl ServiceError {
     pub(super) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::File { path, source }
+    }
+
+    /// Of a station, if a file is not there that `command` would have written.
+    pub(super) fn too_early(self, directory: &Path, what: &'static str, command: &'static str) -> Self {
+        match self {
+            Self::File { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                Self::TooEarly { directory: directory.to_owned(), what, command }
+            }
+            other => other,
+        }
     }
 
     /// With the name of the file.

@@ -104,7 +104,9 @@ impl Client {
     /// [`ServiceError::Pki`] if the authority refuses; any other if it does not get that far. The credential in use, if
     /// any, stays.
     pub fn enrol(&self, canonical_id: &[u8], ea: Endpoint<'_>, curve: Curve) -> Result<HashedId8, ServiceError> {
-        let mut canonical_key = self.device.key(Meta::read(&self.directory.join("canonical"))?.signing_key)?;
+        let meta = Meta::read(&self.directory.join("canonical"))
+            .map_err(|error| error.too_early(&self.directory, "canonical key", "keygen"))?;
+        let mut canonical_key = self.device.key(meta.signing_key)?;
         self.request_credential(Applicant::New { canonical_id, canonical_key: &mut canonical_key }, ea, curve)
     }
 
@@ -186,10 +188,11 @@ impl Client {
     /// The credential in use, and its key.
     ///
     /// # Errors
-    /// [`ServiceError::File`] if there is none.
+    /// [`ServiceError::TooEarly`] if there is none; [`ServiceError::File`], [`ServiceError::Content`].
     pub fn credential(&self) -> Result<(SignerCertificate, HsmKey), ServiceError> {
-        let current = self.directory.join("ec/current");
-        let id = String::from_utf8_lossy(&files::read(&current)?).trim().to_owned();
+        let current = files::read(&self.directory.join("ec/current"))
+            .map_err(|error| error.too_early(&self.directory, "enrolment credential", "enrol"))?;
+        let id = String::from_utf8_lossy(&current).trim().to_owned();
         let path = self.directory.join("ec").join(format!("{id}.oer"));
         Ok((files::read_certificate(&path)?, self.device.key(Meta::read(&path)?.signing_key)?))
     }

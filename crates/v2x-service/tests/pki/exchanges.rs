@@ -35,6 +35,17 @@ fn a_station_enrols_renews_and_gets_tickets() {
 }
 
 #[test]
+fn a_station_that_is_not_that_far_is_told_what_comes_first() {
+    let pki = Pki::start();
+    let car = Car::new();
+    let error = pki.authorize(&car, &TicketOptions::default()).unwrap_err();
+    assert!(matches!(&error, ServiceError::TooEarly { command: "enrol", .. }), "{error}");
+    assert!(error.to_string().ends_with("no enrolment credential yet; next: chronoseal pki enrol --help"), "{error}");
+    let error = pki.enrol(&car).unwrap_err();
+    assert!(error.to_string().ends_with("no canonical key yet; next: chronoseal pki keygen --help"), "{error}");
+}
+
+#[test]
 fn a_ticket_may_be_for_later() {
     let pki = Pki::start();
     let car = Car::enrolled_at(&pki);
