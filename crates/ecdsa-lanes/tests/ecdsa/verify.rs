@@ -150,6 +150,31 @@ fn agrees_with_the_scalar_code_on_random_signatures_and_mutants() {
     }
 }
 
+/// The scalar of the generator is digest / s: zero first, and digests of one bit.
+#[test]
+fn digests_of_zero_and_of_one_bit_are_no_exception() {
+    for curve in CURVES {
+        let secret = crate::samples::secret(&mut random(8));
+        let public = crate::samples::public(curve, &secret);
+        let samples: Vec<_> = [None, Some(0), Some(10), Some(20), Some(255)]
+            .into_iter()
+            .map(|bit: Option<usize>| {
+                let mut digest = [0; 32];
+                if let Some(bit) = bit {
+                    digest[31 - bit / 8] = 1 << (bit % 8);
+                }
+                let mut signature = [None];
+                let job = chronoseal_ecdsa_lanes::Signing { curve, digest: &digest, secret: &secret, entropy: &[] };
+                Engine::Scalar.sign_batch(&[job], &mut signature);
+                Sample { curve, digest, signature: signature[0].expect("in range"), public }
+            })
+            .collect();
+        for engine in Engine::available() {
+            assert_eq!(verify(*engine, &samples), [true; 5], "{engine:?} {curve:?}");
+        }
+    }
+}
+
 #[test]
 fn one_signature_under_the_other_curve_is_refused() {
     let mut sample = Sample::new(Curve::NistP256, &mut random(6));
