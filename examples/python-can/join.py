@@ -110,7 +110,7 @@ def main():
     print(f"{rounds - failures} of {rounds} rounds: 0x200 overtook 0x300, which had waited longer, for both clients")
     if idle:
         print(f"{idle} rounds mean nothing: the bus stood still in between")
-    return 1 if failures or rounds < 10 else 0
+    return 1 if failures or idle > 2 or rounds < 10 else 0
 
 
 if __name__ == "__main__":

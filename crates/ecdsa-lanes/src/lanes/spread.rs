@@ -1,4 +1,5 @@
-//! One signature over several lanes, for whoever has only one: half the time of a group that computes one in each lane.
+//! One signature over several lanes, for whoever has only one: two thirds of the time of a group that computes
+//! one in each lane.
 //!
 //! All lanes hold the same key. Four of them take every fourth digit of the scalar that multiplies it, two every second
 //! digit of the generator's, so that one addition serves six digits; the rest go along. What the six have at the end is

@@ -7,7 +7,7 @@ use rand_core::{Rng, SeedableRng};
 
 use super::field::{Factor, Fe};
 use super::input::Column;
-use super::point::Affine;
+use super::point::{Affine, Jacobian};
 use super::vector::{load, store};
 use super::*;
 use crate::bignum::{self, Words};
@@ -144,6 +144,13 @@ fn check_powers<M: Modulus, N: Modulus>(seed: u64) {
     }
 }
 
+#[target_feature(enable = "avx512ifma")]
+fn sum<C: Weierstrass>(a: &Jacobian<C>, b: &Jacobian<C>) -> Jacobian<C> {
+    let mut sum = *a;
+    sum.add_jacobian(b);
+    sum
+}
+
 /// Doubles and adds at random, and sees that no coordinate leaves the bounds in the comments.
 #[target_feature(enable = "avx512ifma")]
 fn check_bounds<C: Weierstrass>(seed: u64) {
@@ -152,13 +159,14 @@ fn check_bounds<C: Weierstrass>(seed: u64) {
     let generator = Affine::<C>::generator();
     let mut point = generator.jacobian();
     point.double();
+    let mut earlier = point;
     let mut greatest = [BigUint::ZERO, BigUint::ZERO, BigUint::ZERO];
     let at_edge = |factor: &Factor<C::Field>| factor.clean();
     for step in 0..ROUNDS {
-        if random.next_u32() % 4 == 0 {
-            point.add(&generator, random.next_u32() as u8);
-        } else {
-            point.double();
+        match random.next_u32() % 8 {
+            0 | 1 => point.add(&generator, random.next_u32() as u8),
+            2 => (point, earlier) = (sum(&point, &earlier), point),
+            _ => point.double(),
         }
         // Start again from the greatest allowed form of the same point now and then: X + 0 p, Y + p, Z + p.
         if step % 16 == 0 {
