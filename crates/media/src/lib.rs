@@ -3,9 +3,9 @@
 //! No clock, no socket, no randomness but a seeded generator handed in. The simulator drives a [`medium::Medium`] with
 //! virtual time, the emulator drives the same one with the wall clock and carries real packets between real processes.
 //!
-//! The types that matter: the [`medium::Medium`] trait, the seam to a driver, [`schedule::ScheduleTable`], who may use
-//! the wires of a time-triggered cluster when, [`can::CanNetwork`], CAN buses and their gateways, and
-//! [`radio::RadioChannel`], a broadcast channel of ITS-G5.
+//! The types that matter: the [`medium::Medium`] trait, the seam to a driver, [`topology::Topology`], the segments of a
+//! network as one medium, [`schedule::ScheduleTable`], who may use the wires of a time-triggered cluster when,
+//! [`can::CanNetwork`], CAN buses and their gateways, and [`radio::RadioChannel`], a broadcast channel of ITS-G5.
 //!
 //! ```
 //! use chronoseal_core::{Duration, Rate};
@@ -24,3 +24,4 @@ pub mod medium;
 pub mod radio;
 pub mod schedule;
 pub mod star;
+pub mod topology;

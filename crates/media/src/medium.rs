@@ -16,9 +16,10 @@ pub struct Attachment {
 /// Timers are never cancelled; one that no longer means anything is ignored. All outputs of a call are appended to
 /// `out` in their order.
 pub trait Medium {
-    /// True if [`MediumOutput::Transmitted`] says when a frame has left its sender. If not, a frame has left when it
-    /// was handed over.
-    fn tells_transmitted(&self) -> bool {
+    /// True if [`MediumOutput::Transmitted`] says when a frame from there has left its sender. If not, a frame has left
+    /// when it was handed over.
+    fn tells_transmitted(&self, from: Attachment) -> bool {
+        let _ = from;
         false
     }
 
@@ -40,9 +41,22 @@ pub trait Medium {
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>);
 }
 
-/// A timer of a medium; only the medium knows what it means. Timers of one instant expire in the order of their numbers.
+/// A timer of a medium; only the medium knows what its number means. Timers of one instant expire segment by segment, and
+/// in the order of their numbers within one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct MediumTimer(pub u32);
+pub struct MediumTimer {
+    /// The segment it belongs to; set by [`crate::topology::Topology`], 0 in every other medium.
+    pub segment: u16,
+    /// What the medium of that segment knows it by.
+    pub number: u32,
+}
+
+impl MediumTimer {
+    /// A timer as a medium asks for it.
+    pub const fn new(number: u32) -> Self {
+        Self { segment: 0, number }
+    }
+}
 
 /// What a medium wants done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

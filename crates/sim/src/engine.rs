@@ -7,7 +7,7 @@ use chronoseal_core::{
     AttackKind, Command, Duration, EventKind, Input, LocalTime, Node, NodeId, Oscillator, Output, PortId, Priority,
     SimTime, TxToken, Work,
 };
-use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
+use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput};
 
 use crate::observe::{FrameContext, Observer};
 use crate::queue::{Class, Happening, Queue};
@@ -178,8 +178,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     fn happen(&mut self, what: Happening) {
         match what.class {
             Class::Medium => {
-                let timer = MediumTimer(what.source);
-                self.medium.handle_timer(self.now, timer, &mut self.frames, &mut self.outputs);
+                self.medium.handle_timer(self.now, what.timer(), &mut self.frames, &mut self.outputs);
             }
             Class::ProcessorFree => self.resume(what.source as usize),
             Class::Launch => {
@@ -405,7 +404,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         let serial = self.frames.label(frame).serial;
         let station = &mut self.stations[from.node.index()];
         let token = match (token, serial) {
-            (Some(token), Some(serial)) if self.medium.tells_transmitted() => {
+            (Some(token), Some(serial)) if self.medium.tells_transmitted(from) => {
                 station.tokens.push((serial, token));
                 None
             }

@@ -6,10 +6,12 @@ use std::collections::BinaryHeap;
 use chronoseal_core::{NodeId, SimTime};
 use chronoseal_media::medium::MediumTimer;
 
-/// What happens at a time, and to whom: ties are ordered by (time, class, source).
+/// What happens at a time, and to whom: ties are ordered by (time, class, segment, source).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Happening {
     pub(crate) class: Class,
+    /// The segment of a timer; 0 for everything else.
+    segment: u16,
     /// Which timer, node or held frame.
     pub(crate) source: u32,
 }
@@ -31,40 +33,46 @@ pub(crate) enum Class {
 impl Happening {
     #[inline]
     pub(crate) fn medium(timer: MediumTimer) -> Self {
-        Self { class: Class::Medium, source: timer.0 }
+        Self { class: Class::Medium, segment: timer.segment, source: timer.number }
+    }
+
+    /// The timer that expires.
+    #[inline]
+    pub(crate) fn timer(self) -> MediumTimer {
+        MediumTimer { segment: self.segment, number: self.source }
     }
 
     #[inline]
     pub(crate) fn processor_free(node: NodeId) -> Self {
-        Self { class: Class::ProcessorFree, source: u32::from(node.0) }
+        Self { class: Class::ProcessorFree, segment: 0, source: u32::from(node.0) }
     }
 
     #[inline]
     pub(crate) fn launch(slot: u32) -> Self {
-        Self { class: Class::Launch, source: slot }
+        Self { class: Class::Launch, segment: 0, source: slot }
     }
 
     #[inline]
     pub(crate) fn wake(node: NodeId) -> Self {
-        Self { class: Class::Wake, source: u32::from(node.0) }
+        Self { class: Class::Wake, segment: 0, source: u32::from(node.0) }
     }
 
-    /// Class above source.
+    /// Class above segment above source.
     #[inline]
     fn tie(self) -> u64 {
-        (self.class as u64) << 32 | u64::from(self.source)
+        (self.class as u64) << 48 | u64::from(self.segment) << 32 | u64::from(self.source)
     }
 
     /// The inverse of [`Self::tie`], which says all there is to know.
     #[inline]
     fn of_tie(tie: u64) -> Self {
-        let class = match tie >> 32 {
+        let class = match tie >> 48 {
             0 => Class::Medium,
             1 => Class::ProcessorFree,
             2 => Class::Launch,
             _ => Class::Wake,
         };
-        Self { class, source: tie as u32 }
+        Self { class, segment: (tie >> 32) as u16, source: tie as u32 }
     }
 }
 
@@ -178,20 +186,21 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ties_go_by_class_then_source() {
+    fn ties_go_by_class_then_segment_then_source() {
         let mut queue = Queue::default();
         let wake = |node| Happening::wake(NodeId(node));
-        let medium = |timer| Happening::medium(MediumTimer(timer));
-        for what in [wake(1), wake(0), medium(7), Happening::launch(0), medium(2), wake(0)] {
+        let medium = |segment, number| Happening::medium(MediumTimer { segment, number });
+        for what in [wake(1), wake(0), medium(1, 2), medium(0, 7), Happening::launch(0), medium(0, 2), wake(0)] {
             queue.push(SimTime::ZERO, what);
         }
         let order: Vec<_> = std::iter::from_fn(|| queue.pop_until(SimTime::ZERO)).map(|(_, what)| what).collect();
-        assert_eq!(order, [medium(2), medium(7), Happening::launch(0), wake(0), wake(0), wake(1)]);
+        let expected = [medium(0, 2), medium(0, 7), medium(1, 2), Happening::launch(0), wake(0), wake(0), wake(1)];
+        assert_eq!(order, expected);
     }
 
     fn any_happening() -> impl Strategy<Value = Happening> {
         prop_oneof![
-            any::<u32>().prop_map(|timer| Happening::medium(MediumTimer(timer))),
+            any::<(u16, u32)>().prop_map(|(segment, number)| Happening::medium(MediumTimer { segment, number })),
             any::<u16>().prop_map(|node| Happening::processor_free(NodeId(node))),
             any::<u32>().prop_map(Happening::launch),
             any::<u16>().prop_map(|node| Happening::wake(NodeId(node))),
@@ -206,8 +215,8 @@ mod tests {
             for (at, what) in &pushes {
                 queue.push(SimTime::from_ps(*at), *what);
             }
-            // Time, then the order in which the classes are written down, then the source.
-            plain.sort_by_key(|(at, what)| (*at, what.class, what.source));
+            // Time, then the order in which the classes are written down, then segment and source.
+            plain.sort_by_key(|(at, what)| (*at, what.class, what.segment, what.source));
             for (at, what) in plain {
                 prop_assert_eq!(queue.pop_until(SimTime::MAX), Some((SimTime::from_ps(at), what)));
             }

@@ -30,12 +30,12 @@ impl Medium for Links {
         };
         let to = self.ends.iter().find_map(other_end).expect("every port of these networks is linked");
         self.under_way.push((to, frame, now));
-        let timer = MediumTimer(self.under_way.len() as u32 - 1);
+        let timer = MediumTimer::new(self.under_way.len() as u32 - 1);
         out.push(MediumOutput::Timer { at: now + self.delay, timer });
     }
 
     fn handle_timer(&mut self, _: SimTime, timer: MediumTimer, _: &mut FrameStore, out: &mut Vec<MediumOutput>) {
-        let (to, frame, departed_at) = self.under_way[timer.0 as usize];
+        let (to, frame, departed_at) = self.under_way[timer.number as usize];
         out.push(MediumOutput::Deliver { to, frame, departed_at });
     }
 }

@@ -223,7 +223,6 @@ pub(crate) fn run_with(
     check(config)?;
     let cpus = sys::allowed_cpus();
     let emulator_cpu = if config.placement == Placement::Free { None } else { cpus.last().copied() };
-    let tells_transmitted = medium.tells_transmitted() || matches!(config.link, AgentLink::CanInterface(_));
     let mut agents = Vec::new();
     for (index, agent) in config.agents.iter().enumerate() {
         let cpu = match config.placement {
@@ -231,6 +230,11 @@ pub(crate) fn run_with(
             Placement::Apart => cpus[..cpus.len().saturating_sub(1).max(1)].iter().cycle().nth(index).copied(),
             Placement::Free => None,
         };
+        let is_told = |port| {
+            matches!(config.link, AgentLink::CanInterface(_))
+                || medium.tells_transmitted(Attachment { node: agent.node, port: PortId(port) })
+        };
+        let tells_transmitted = (0..agent.ports).map(is_told).collect();
         agents.push(Agent::start(config, agent.clone(), cpu, Start::Run { tells_transmitted })?);
     }
     let mut wires = Vec::new();
@@ -372,12 +376,11 @@ struct Agent {
 }
 
 /// What an agent is started for.
-#[derive(Clone, Copy)]
 enum Start {
     /// Only to see what the host grants.
     Trial,
-    /// A run; what carries its frames says, or does not say, when they have left.
-    Run { tells_transmitted: bool },
+    /// A run; by port, what carries its frames says, or does not say, when they have left.
+    Run { tells_transmitted: Vec<bool> },
 }
 
 impl Agent {
@@ -412,8 +415,11 @@ impl Agent {
             drift_ppb: agent.drift.0,
             cpu,
             fifo: config.fifo.then_some(RUN_FIFO),
-            tells_transmitted: matches!(start, Start::Run { tells_transmitted: true }),
             is_trial: matches!(start, Start::Trial),
+            tells_transmitted: match start {
+                Start::Trial => Vec::new(),
+                Start::Run { tells_transmitted } => tells_transmitted,
+            },
             config: config.node_config.clone(),
         });
         let child = command

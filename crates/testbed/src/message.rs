@@ -34,8 +34,8 @@ pub(crate) struct Setup {
     pub(crate) drift_ppb: i64,
     pub(crate) cpu: Option<usize>,
     pub(crate) fifo: Option<i32>,
-    /// What carries its frames says when they have left.
-    pub(crate) tells_transmitted: bool,
+    /// By port: what carries its frames says when they have left.
+    pub(crate) tells_transmitted: Vec<bool>,
     /// Only to see what the host grants: no node is built, and the agent ends when it is set up.
     pub(crate) is_trial: bool,
     /// For the node factory; opaque here.

@@ -231,12 +231,12 @@ impl Medium for Patch {
             out.push(MediumOutput::Deliver { to, frame, departed_at: now });
         } else {
             self.under_way.push((to, frame));
-            let timer = MediumTimer(self.under_way.len() as u32 - 1);
+            let timer = MediumTimer::new(self.under_way.len() as u32 - 1);
             out.push(MediumOutput::Timer { at: now + self.delay, timer });
         }
     }
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, _: &mut FrameStore, out: &mut Vec<MediumOutput>) {
-        let (to, frame) = self.under_way[timer.0 as usize];
+        let (to, frame) = self.under_way[timer.number as usize];
         out.push(MediumOutput::Deliver { to, frame, departed_at: now });
     }
 }

@@ -51,7 +51,7 @@ const KIND_SHIFT: u32 = 30;
 
 impl Timer {
     fn pack(self) -> MediumTimer {
-        MediumTimer(match self {
+        MediumTimer::new(match self {
             Self::Turn { bus, turn } => (bus as u32) << TURN_BITS | turn & TURN_MASK,
             Self::Look { bus } => 1 << KIND_SHIFT | (bus as u32) << TURN_BITS,
             Self::Forwarded(index) => 2 << KIND_SHIFT | index as u32,
@@ -59,9 +59,9 @@ impl Timer {
     }
 
     fn unpack(timer: MediumTimer) -> Self {
-        let rest = timer.0 & ((1 << KIND_SHIFT) - 1);
+        let rest = timer.number & ((1 << KIND_SHIFT) - 1);
         let bus = (rest >> TURN_BITS) as usize;
-        match timer.0 >> KIND_SHIFT {
+        match timer.number >> KIND_SHIFT {
             0 => Self::Turn { bus, turn: rest & TURN_MASK },
             1 => Self::Look { bus },
             _ => Self::Forwarded(rest as usize),
@@ -192,7 +192,7 @@ impl CanNetwork {
 }
 
 impl Medium for CanNetwork {
-    fn tells_transmitted(&self) -> bool {
+    fn tells_transmitted(&self, _from: Attachment) -> bool {
         true
     }
 

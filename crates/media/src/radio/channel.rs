@@ -48,15 +48,15 @@ const TURN_BIT: u32 = 1 << 31;
 
 impl Timer {
     fn pack(self) -> MediumTimer {
-        MediumTimer(match self {
+        MediumTimer::new(match self {
             Self::End { transmission } => transmission,
             Self::Turn { station } => TURN_BIT | station as u32,
         })
     }
 
     fn unpack(timer: MediumTimer) -> Self {
-        let index = timer.0 & !TURN_BIT;
-        if timer.0 & TURN_BIT == 0 { Self::End { transmission: index } } else { Self::Turn { station: index as usize } }
+        let index = timer.number & !TURN_BIT;
+        if timer.number & TURN_BIT == 0 { Self::End { transmission: index } } else { Self::Turn { station: index as usize } }
     }
 }
 
@@ -191,7 +191,7 @@ impl RadioChannel {
 }
 
 impl Medium for RadioChannel {
-    fn tells_transmitted(&self) -> bool {
+    fn tells_transmitted(&self, _from: Attachment) -> bool {
         true
     }
 

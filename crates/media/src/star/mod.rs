@@ -73,13 +73,13 @@ impl Timer {
             Self::Beacon => (3, 0),
             Self::LineFree(line) => (4, line),
         };
-        MediumTimer(kind << 28 | index as u32)
+        MediumTimer::new(kind << 28 | index as u32)
     }
 
     #[inline]
     fn unpack(timer: MediumTimer) -> Self {
-        let index = (timer.0 & 0x0fff_ffff) as usize;
-        match timer.0 >> 28 {
+        let index = (timer.number & 0x0fff_ffff) as usize;
+        match timer.number >> 28 {
             0 => Self::LineArrival(index),
             1 => Self::ForwardingDone(index),
             2 => Self::ScheduleEntry,

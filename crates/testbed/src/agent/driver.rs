@@ -41,7 +41,7 @@ pub(super) fn run(
         ports,
         launches: LaunchQueue::default(),
         transmitted: VecDeque::new(),
-        is_told: setup.tells_transmitted,
+        is_told: setup.tells_transmitted.clone(),
         leaving: VecDeque::new(),
         wake_at: None,
         stop_at: Some(SimTime::ZERO + duration),
@@ -63,8 +63,8 @@ struct Driver {
     launches: LaunchQueue,
     /// Transmit times not told to the node yet.
     transmitted: VecDeque<(TxToken, SimTime)>,
-    /// What carries the frames says when they have left.
-    is_told: bool,
+    /// By port: what carries the frames says when they have left.
+    is_told: Vec<bool>,
     /// Frames on their way out, each with what word of it will look like.
     leaving: VecDeque<([u8; CONFIRMATION_LEN], TxToken)>,
     /// When the node wants to be woken.
@@ -145,7 +145,7 @@ impl Driver {
             for _ in 0..FRAMES_PER_TURN {
                 let mut frame = [0; FRAME_LEN_MAX];
                 let incoming = self.ports[index]
-                    .receive(&mut frame, self.is_told)
+                    .receive(&mut frame, self.is_told.get(index).copied().unwrap_or(false))
                     .map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
                 let Some(incoming) = incoming else { break };
                 any = true;
@@ -264,7 +264,8 @@ impl Driver {
             }
             // The emulator takes it from here before this node goes on.
             self.clock.give_way();
-            let header = launch.bytes().first_chunk().copied().filter(|_| self.is_told);
+            let is_told = self.is_told.get(launch.port.index()).copied().unwrap_or(false);
+            let header = launch.bytes().first_chunk().copied().filter(|_| is_told);
             match (self.launches.recycle(launch).filter(|_| sent), header) {
                 (Some(token), Some(header)) => self.leaving.push_back((header, token)),
                 (Some(token), None) => self.transmitted.push_back((token, at)),

@@ -1,0 +1,230 @@
+//! Several segments as one medium: each attachment belongs to one of them, and so does each timer.
+//!
+//! A driver sees one [`Medium`], however many segments a network has. Frames never pass from one segment to another here:
+//! that is the work of nodes that have an attachment on both.
+
+use chronoseal_core::{DiscardReason, Event, EventKind, Priority, SimTime, StreamId};
+
+use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
+
+/// Segments a topology can hold.
+pub const SEGMENTS_MAX: usize = u16::MAX as usize;
+
+/// The segments of a network.
+#[derive(Default)]
+pub struct Topology {
+    segments: Vec<Box<dyn Medium + Send>>,
+    /// `by_node[node][port]` is the segment of that attachment.
+    by_node: Vec<Vec<Option<u16>>>,
+}
+
+/// Why a segment cannot be added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TopologyError {
+    /// One port on two segments, or twice on one.
+    #[error("port {} of node {} is attached twice; give the node another port", .0.port.0, .0.node.0)]
+    AttachedTwice(Attachment),
+    /// More segments than a timer can name.
+    #[error("a network has at most {SEGMENTS_MAX} segments")]
+    TooMany,
+}
+
+impl Topology {
+    /// Without segments.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a segment and says which ports of nodes lead to it. Returns its number; segments are counted from 0.
+    ///
+    /// # Errors
+    /// [`TopologyError`] if a port is taken already, or there are [`SEGMENTS_MAX`] segments.
+    pub fn add(
+        &mut self,
+        medium: Box<dyn Medium + Send>,
+        attachments: impl IntoIterator<Item = Attachment>,
+    ) -> Result<u16, TopologyError> {
+        let number = u16::try_from(self.segments.len()).ok().filter(|number| usize::from(*number) < SEGMENTS_MAX);
+        let number = number.ok_or(TopologyError::TooMany)?;
+        for attachment in attachments {
+            let Attachment { node, port } = attachment;
+            if self.by_node.len() <= node.index() {
+                self.by_node.resize(node.index() + 1, Vec::new());
+            }
+            let ports = &mut self.by_node[node.index()];
+            if ports.len() <= port.index() {
+                ports.resize(port.index() + 1, None);
+            }
+            if ports[port.index()].replace(number).is_some() {
+                return Err(TopologyError::AttachedTwice(attachment));
+            }
+        }
+        self.segments.push(medium);
+        Ok(number)
+    }
+
+    /// The segment a port leads to.
+    #[inline]
+    pub fn segment_of(&self, attachment: Attachment) -> Option<u16> {
+        *self.by_node.get(attachment.node.index())?.get(attachment.port.index())?
+    }
+
+    /// The medium of a segment.
+    pub fn segment(&self, number: u16) -> Option<&(dyn Medium + Send)> {
+        self.segments.get(usize::from(number)).map(|medium| &**medium)
+    }
+
+    /// How many segments there are.
+    pub fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// True without segments.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+}
+
+/// Writes the segment on the timers asked for from `first` on. Those of segment 0 bear its number already.
+#[inline]
+fn own_timers(segment: u16, out: &mut [MediumOutput]) {
+    if segment == 0 {
+        return;
+    }
+    for output in out {
+        if let MediumOutput::Timer { timer, .. } = output {
+            timer.segment = segment;
+        }
+    }
+}
+
+impl Medium for Topology {
+    fn tells_transmitted(&self, from: Attachment) -> bool {
+        self.segment_of(from).is_some_and(|segment| self.segments[usize::from(segment)].tells_transmitted(from))
+    }
+
+    fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        for (number, medium) in self.segments.iter_mut().enumerate() {
+            let first = out.len();
+            medium.start(now, frames, out);
+            own_timers(number as u16, &mut out[first..]);
+        }
+    }
+
+    #[inline]
+    fn handle_frame(
+        &mut self,
+        now: SimTime,
+        from: Attachment,
+        priority: Priority,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let Some(segment) = self.segment_of(from) else {
+            let serial = frames.label(frame).serial.unwrap_or(0);
+            let event = Event::of(EventKind::Discarded(DiscardReason::WrongPort), StreamId::NONE, serial);
+            out.push(MediumOutput::Discard { node: from.node, event, frame });
+            return;
+        };
+        let first = out.len();
+        self.segments[usize::from(segment)].handle_frame(now, from, priority, frame, frames, out);
+        own_timers(segment, &mut out[first..]);
+    }
+
+    #[inline]
+    fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        let Some(medium) = self.segments.get_mut(usize::from(timer.segment)) else { return };
+        let first = out.len();
+        medium.handle_timer(now, MediumTimer::new(timer.number), frames, out);
+        own_timers(timer.segment, &mut out[first..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_core::{Duration, NodeId, PortId};
+
+    use super::*;
+    use crate::medium::FrameLabel;
+
+    /// Gives every frame back to its sender after a time, and says which timer it was told of.
+    struct Echo {
+        delay: Duration,
+        waiting: Vec<(Attachment, FrameId)>,
+        tells: bool,
+    }
+
+    impl Medium for Echo {
+        fn tells_transmitted(&self, _: Attachment) -> bool {
+            self.tells
+        }
+        fn start(&mut self, _: SimTime, _: &mut FrameStore, _: &mut Vec<MediumOutput>) {}
+        fn handle_frame(
+            &mut self,
+            now: SimTime,
+            from: Attachment,
+            _: Priority,
+            frame: FrameId,
+            _: &mut FrameStore,
+            out: &mut Vec<MediumOutput>,
+        ) {
+            self.waiting.push((from, frame));
+            let timer = MediumTimer::new(self.waiting.len() as u32 - 1);
+            out.push(MediumOutput::Timer { at: now + self.delay, timer });
+        }
+        fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, _: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+            let (to, frame) = self.waiting[timer.number as usize];
+            out.push(MediumOutput::Deliver { to, frame, departed_at: now });
+        }
+    }
+
+    fn echo(delay_us: i64, tells: bool) -> Box<dyn Medium + Send> {
+        Box::new(Echo { delay: Duration::from_us(delay_us), waiting: Vec::new(), tells })
+    }
+
+    fn at(node: u16, port: u16) -> Attachment {
+        Attachment { node: NodeId(node), port: PortId(port) }
+    }
+
+    /// Node 0 is on both segments, nodes 1 and 2 on one each.
+    fn two() -> Topology {
+        let mut topology = Topology::new();
+        topology.add(echo(1, false), [at(0, 0), at(1, 0)]).unwrap();
+        topology.add(echo(2, true), [at(0, 1), at(2, 0)]).unwrap();
+        topology
+    }
+
+    #[test]
+    fn each_port_reaches_its_own_segment_and_timers_come_back_to_it() {
+        let (mut topology, mut frames, mut out) = (two(), FrameStore::new(), Vec::new());
+        for (from, segment) in [(at(0, 0), 0), (at(0, 1), 1), (at(2, 0), 1), (at(1, 0), 0)] {
+            let frame = frames.allocate(FrameLabel::default());
+            topology.handle_frame(SimTime::ZERO, from, Priority(0), frame, &mut frames, &mut out);
+            let Some(MediumOutput::Timer { at, timer }) = out.pop() else { panic!("an echo takes time") };
+            assert_eq!(timer.segment, segment);
+            topology.handle_timer(at, timer, &mut frames, &mut out);
+            assert_eq!(out.pop(), Some(MediumOutput::Deliver { to: from, frame, departed_at: at }));
+            assert_eq!(topology.tells_transmitted(from), segment == 1);
+        }
+    }
+
+    #[test]
+    fn a_frame_from_a_port_that_leads_nowhere_is_discarded_with_a_reason() {
+        let (mut topology, mut frames, mut out) = (two(), FrameStore::new(), Vec::new());
+        for from in [at(1, 1), at(3, 0)] {
+            let frame = frames.allocate(FrameLabel::default());
+            topology.handle_frame(SimTime::ZERO, from, Priority(0), frame, &mut frames, &mut out);
+            let Some(MediumOutput::Discard { node, event, .. }) = out.pop() else { panic!("it leads nowhere") };
+            assert_eq!((node, event.kind), (from.node, EventKind::Discarded(DiscardReason::WrongPort)));
+            assert!(!topology.tells_transmitted(from));
+        }
+    }
+
+    #[test]
+    fn a_port_is_attached_once() {
+        let mut topology = two();
+        assert_eq!(topology.add(echo(1, false), [at(2, 0)]), Err(TopologyError::AttachedTwice(at(2, 0))));
+    }
+}
