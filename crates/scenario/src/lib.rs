@@ -27,7 +27,7 @@
 //! frame = "60B"
 //! "#;
 //! let plan = load("two-stations.toml", text.as_bytes(), &[], &NoFiles)?;
-//! assert_eq!(plan.streams[0].frame_len, 60);
+//! assert_eq!(plan.streams[0].hops[0].frame_len, 60);
 //!
 //! let problems = load("two-stations.toml", text.replace("10ms", "10").as_bytes(), &[], &NoFiles).unwrap_err();
 //! assert_eq!(problems.list()[0].code.text(), "scenario::missing-unit");
@@ -50,10 +50,10 @@ mod resolve;
 mod shape;
 mod source;
 
-pub use load::{AnyPlan, Files, NoFiles, does_not_fit, load, load_any, load_can, parse, parse_with_overrides};
+pub use load::{Files, NoFiles, does_not_fit, load, parse, parse_with_overrides};
 pub use plan::*;
 pub use problem::{Code, Problem, Problems};
 pub use quantity::{Measured, Quantity};
-pub use resolve::{resolve, resolve_can};
+pub use resolve::resolve;
 pub use shape::schema;
 pub use spec::Spec;

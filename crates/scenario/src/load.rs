@@ -4,11 +4,11 @@ use toml_edit::DocumentMut;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::mend::mend;
-use crate::plan::{CanPlan, Plan};
+use crate::plan::Plan;
 use crate::problem::{Code, Problem, Problems};
-use crate::resolve::{resolve, resolve_can};
+use crate::resolve::resolve;
 use crate::source::{Source, at, utf8};
-use crate::spec::{NetworkSpec, Spec};
+use crate::spec::Spec;
 use crate::{overrides, shape};
 
 /// What a scenario refers to by path.
@@ -30,72 +30,24 @@ impl Files for NoFiles {
     }
 }
 
-/// A plan on any kind of network. Each kind has a plan of its own: what a switch with a schedule needs to know and what
-/// a bus with arbitration needs to know have little in common beyond name, seed and duration.
-#[derive(Clone, Debug)]
-pub enum AnyPlan {
-    /// Time-triggered Ethernet.
-    Ethernet(Plan),
-    /// A CAN bus.
-    Can(CanPlan),
-}
-
-/// Reads a scenario on time-triggered Ethernet, applies `sets` (`path`, `value`), and checks everything.
+/// Reads a scenario, applies `sets` (`path`, `value`), and checks everything.
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load(source_name: &str, bytes: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Plan, Problems> {
-    load_with(source_name, bytes, sets, &|spec| resolve(spec, files))
-}
-
-/// [`load`] for a scenario on a CAN bus.
-///
-/// # Errors
-/// Everything that is wrong with it.
-pub fn load_can(
-    source_name: &str,
-    bytes: &[u8],
-    sets: &[(String, String)],
-    files: &dyn Files,
-) -> Result<CanPlan, Problems> {
-    load_with(source_name, bytes, sets, &|spec| resolve_can(spec, files))
-}
-
-/// [`load`] for a scenario on any kind of network.
-///
-/// # Errors
-/// Everything that is wrong with it.
-pub fn load_any(
-    source_name: &str,
-    bytes: &[u8],
-    sets: &[(String, String)],
-    files: &dyn Files,
-) -> Result<AnyPlan, Problems> {
-    load_with(source_name, bytes, sets, &|spec| match spec.network {
-        NetworkSpec::TimeTriggeredEthernet(_) => resolve(spec, files).map(AnyPlan::Ethernet),
-        NetworkSpec::CanBus(_) => resolve_can(spec, files).map(AnyPlan::Can),
-    })
-}
-
-fn load_with<P>(
-    source_name: &str,
-    bytes: &[u8],
-    sets: &[(String, String)],
-    resolve: &dyn Fn(&Spec) -> Result<P, Problems>,
-) -> Result<P, Problems> {
     let (source, mut problems) = shaped(source_name, bytes, sets)?;
     if problems.is_empty() {
-        return resolve(&spec(source)?);
+        return resolve(&spec(source)?, files);
     }
     // What is sure about its meaning in spite of its shape is told along with it.
     if let Some(mended) = mend(&source).filter(|_| !problems.is_full())
-        && let Err(others) = resolve(&mended.spec)
+        && let Err(others) = resolve(&mended.spec, files)
     {
         others.list().iter().filter(|problem| mended.is_of_the_text(problem)).for_each(|problem| {
             problems.push(problem.clone());
         });
     }
-    problems.or(()).and_then(|()| resolve(&spec(source)?))
+    problems.or(()).and_then(|()| resolve(&spec(source)?, files))
 }
 
 /// A schedule that does not fit, found after the scenario was read: points at the stream, or the task `node/task`, that

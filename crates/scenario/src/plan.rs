@@ -1,14 +1,23 @@
 //! What will be run: every name resolved, every default filled, every check passed.
 
 mod can;
+mod ethernet;
+mod facet;
+mod group_key;
 
 pub use can::*;
+pub use ethernet::*;
+pub use facet::Facet;
+pub use group_key::*;
 
 pub use chronoseal_core::random::Jitter;
-use chronoseal_core::{AttackKind, Duration, NodeId, Ppm, Rate, StreamId};
+use chronoseal_core::{AttackKind, Duration, NodeId, Ppm, StreamId};
+use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
 use chronoseal_frameauth::{Freshness, HashAlgorithm};
 
-/// A checked scenario. Indices are identifiers: `nodes[i]` is `NodeId(i)`, `streams[i]` is `StreamId(i)`.
+/// A checked scenario: one network of segments, whatever their kinds. Indices are identifiers: `segments[i]` is
+/// `SegmentId(i)`, `nodes[i]` is `NodeId(i)`, `streams[i]` is `StreamId(i)`. Attackers are numbered after the nodes, and
+/// what a segment is made of itself, such as its switch, after them.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Short name, used in file names.
@@ -21,26 +30,73 @@ pub struct Plan {
     pub duration: Duration,
     /// Whether frames carry real bytes or only their headers.
     pub fidelity: Fidelity,
-    /// The network.
-    pub network: Network,
+    /// What frames travel on.
+    pub segments: Vec<SegmentPlan>,
     /// Stations, attackers not included.
     pub nodes: Vec<NodePlan>,
+    /// Who attacks, from where.
+    pub attackers: Vec<AttackerPlan>,
     /// Streams.
     pub streams: Vec<StreamPlan>,
-    /// Ways to protect a stream.
+    /// Ways to protect a stream; `none` first.
     pub protections: Vec<ProtectionPlan>,
     /// Those of `protections` that `check` compares, by index.
     pub candidates: Vec<ProtectionId>,
     /// Attacks.
     pub threats: Vec<ThreatPlan>,
-    /// What operations cost, by platform.
+    /// What operations cost, by platform; the one on which everything is free first.
     pub platforms: Vec<PlatformPlan>,
     /// Recorded signals that payloads replay.
     pub recordings: Vec<Recording>,
+    /// How stations come to a common key.
+    pub group_key: Option<GroupKeyPlan>,
+    /// Who counts trips and resets, if a stream needs them.
+    pub freshness: Option<FreshnessPlan>,
     /// XXH3-128 of the scenario text and its overrides, hexadecimal.
     pub scenario_hash: String,
     /// What a reader of the results has to know, one sentence each.
     pub notes: Vec<String>,
+}
+
+/// Index into [`Plan::segments`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SegmentId(pub u16);
+
+impl SegmentId {
+    /// This number as an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A segment: what frames travel on between nodes that have an interface to it.
+#[derive(Clone, Debug)]
+pub struct SegmentPlan {
+    /// As in the scenario.
+    pub name: String,
+    /// The name of its kind, which is its row in the table of kinds.
+    pub kind: &'static str,
+    /// What only its kind knows.
+    pub facet: Facet,
+    /// Nodes that are part of the segment itself, such as its switch, by name.
+    pub own_nodes: Vec<String>,
+}
+
+/// A stream's way over one segment.
+#[derive(Clone, Debug)]
+pub struct HopPlan {
+    /// Which segment.
+    pub segment: SegmentId,
+    /// Who sends it there.
+    pub from: NodeId,
+    /// Who takes it there.
+    pub to: Vec<NodeId>,
+    /// A frame before protection, as segments of this kind count it [byte].
+    pub frame_len: u32,
+    /// The traffic class, as reports call it.
+    pub class: &'static str,
+    /// How the segment's kind addresses and treats it.
+    pub facet: Facet,
 }
 
 /// Index into [`Plan::protections`].
@@ -60,99 +116,6 @@ pub enum Fidelity {
     Timing,
 }
 
-/// A time-triggered Ethernet star (or a plain switched star, if no stream is time-triggered).
-#[derive(Clone, Debug)]
-pub struct Network {
-    /// Of every link.
-    pub rate: Rate,
-    /// The schedule repeats after this (the source's base period BP if all streams share one period).
-    pub cluster_cycle: Duration,
-    /// How the clocks are kept together.
-    pub sync: Sync,
-    /// Distance of two sync beacons.
-    pub integration_cycle: Duration,
-    /// Minimum time between the end of one frame and the next action (the source's GP).
-    pub guard_period: Duration,
-    /// What counts as time on the wire.
-    pub accounting: Accounting,
-    /// Who may use the wires at once.
-    pub access: Access,
-    /// Largest difference of two correct clocks (AS6802 precision).
-    pub precision: Duration,
-    /// Cluster-wide upper bound of a control frame's way (AS6802 max_transmission_delay).
-    pub max_transmission_delay: Duration,
-    /// Identifier of the sync beacon's virtual link.
-    pub sync_id: u16,
-    /// First four bytes of a critical-traffic destination address.
-    pub ct_marker: [u8; 4],
-    /// Of every link.
-    pub propagation_delay: Duration,
-    /// When the switch passes on a scheduled frame.
-    pub dispatch: Dispatch,
-    /// Time from the last bit in to the first bit out, at the earliest.
-    pub forwarding_delay: Duration,
-    /// Additional random part of the forwarding delay.
-    pub forwarding_jitter: Jitter,
-    /// Each egress queue holds at most this much [byte].
-    pub queue_len_max: u64,
-    /// A second switch that copies every frame to the capture adds one more store-and-forward to its stamps.
-    pub sniffing_switch: bool,
-}
-
-/// How the clocks are kept together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sync {
-    /// The switch sends a protocol control frame to every station at the start of each integration cycle.
-    Beacon,
-    /// Every station has the switch's time and no beacon is sent; for bounds such as the source's, which leave the
-    /// beacon to a channel of its own. Simulator only.
-    Ideal,
-}
-
-/// What counts as time on the wire.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Accounting {
-    /// Frame without checksum, preamble and gap: ISRCS 2014 (000), section IV-A.
-    AsPublished,
-    /// Plus checksum 4, preamble and delimiter 8, gap 12 bytes: IEEE 802.3.
-    OnWire,
-}
-
-impl Accounting {
-    /// Bytes each frame costs beyond its own.
-    pub const fn overhead_bytes(self) -> u64 {
-        match self {
-            Self::AsPublished => 0,
-            Self::OnWire => 24,
-        }
-    }
-    /// As written in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::AsPublished => "as-published",
-            Self::OnWire => "on-wire",
-        }
-    }
-}
-
-/// Who may use the wires at once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Access {
-    /// One slot at a time in the whole cluster, as in the source.
-    SharedSlots,
-    /// Each link has slots of its own.
-    PerLink,
-}
-
-/// When the switch passes on a scheduled frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Dispatch {
-    /// At the dispatch time of its slot.
-    Scheduled,
-    /// After the forwarding delay.
-    Immediate,
-}
-
 /// A station.
 #[derive(Clone, Debug)]
 pub struct NodePlan {
@@ -166,6 +129,10 @@ pub struct NodePlan {
     pub driver: Jitter,
     /// Work it does beside its frames.
     pub tasks: Vec<TaskPlan>,
+    /// In key exchanges.
+    pub address: u8,
+    /// The segments it is on: its port `k` is its interface to `interfaces[k]`.
+    pub interfaces: Vec<SegmentId>,
 }
 
 /// An oscillator.
@@ -197,33 +164,19 @@ pub struct StreamPlan {
     pub sender: NodeId,
     /// Who receives it.
     pub receivers: Vec<NodeId>,
-    /// Its traffic class.
-    pub class: StreamClass,
-    /// Distance of two frames.
+    /// Distance of two frames; of a replayed recording, its length.
     pub period: Duration,
-    /// Where in the cluster cycle its first slot starts, if the scenario fixes it; the phase of best-effort traffic.
+    /// When its first frame is due. Of a stream with slots: where in the cluster cycle its first slot starts, if the
+    /// scenario fixes it.
     pub offset: Option<Duration>,
-    /// Frame before protection: header and payload, without checksum [byte], 60..=1514.
-    pub frame_len: u32,
+    /// It has to be received so long after it became due. `None`: its slot says when, or nothing does.
+    pub deadline: Option<Duration>,
     /// What it carries.
     pub payload: PayloadPlan,
     /// How it is protected.
     pub protection: ProtectionId,
-}
-
-/// A traffic class of AS6802.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StreamClass {
-    /// In slots; addressed by its critical-traffic identifier.
-    TimeTriggered {
-        /// Last two bytes of its destination address.
-        ct_id: u16,
-    },
-    /// Whenever the wire is free.
-    BestEffort {
-        /// Egress queue 0..=7, the higher first.
-        priority: u8,
-    },
+    /// Its way, segment by segment.
+    pub hops: Vec<HopPlan>,
 }
 
 /// What a stream carries.
@@ -296,6 +249,13 @@ pub enum ProtectionKind {
         /// Test key; the same at every node, as in the source.
         key: Key,
     },
+    /// A SecOC profile.
+    SecOc {
+        /// Which.
+        profile: SecOcProfile,
+        /// True if the key is the group key, false if it is drawn from the seed and everybody has it from the start.
+        under_group_key: bool,
+    },
 }
 
 /// A 64-byte key. Shown by no formatter, wiped when dropped.
@@ -310,6 +270,7 @@ impl std::fmt::Debug for ProtectionKind {
             Self::Hmac { hash, tag_len, freshness, replay_window, key: _ } => {
                 write!(f, "Hmac({hash:?}, tag {tag_len}B, {freshness:?}, window {replay_window}, key hidden)")
             }
+            Self::SecOc { profile, under_group_key } => write!(f, "SecOc({profile:?}, group key: {under_group_key})"),
         }
     }
 }
@@ -320,28 +281,78 @@ pub struct ThreatPlan {
     /// As in the scenario.
     pub name: String,
     /// What it does.
-    pub kind: AttackKind,
-    /// On which stream.
-    pub target: StreamId,
-    /// Where the attacker sits. Attackers on their own port share one extra node, the ones on a link sit on its wire.
-    pub place: AttackPlace,
+    pub kind: ThreatKind,
+    /// Who does it: index into [`Plan::attackers`].
+    pub attacker: u16,
     /// Its first attempt.
     pub start: Duration,
     /// Distance of two attempts.
     pub every: Duration,
     /// How many attempts.
     pub count: u32,
-    /// Where in the target's slot its frame is put: 0 is the slot's start.
+    /// Where in the target's slot its frame is put, for streams with slots: 0 is the slot's start.
     pub at_slot_offset: Duration,
+}
+
+/// What an attack does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ThreatKind {
+    /// Makes up frames of a stream.
+    Spoof(StreamId),
+    /// Changes frames of a stream on their way.
+    Tamper(StreamId),
+    /// Repeats the first frame of a stream it hears.
+    Replay(StreamId),
+    /// Sends a frame that wins every arbitration.
+    Babble,
+    /// Works on the exchange of keys.
+    OnExchange(ExchangeAttack),
+}
+
+impl ThreatKind {
+    /// The stream it aims at.
+    pub const fn target(self) -> Option<StreamId> {
+        match self {
+            Self::Spoof(stream) | Self::Tamper(stream) | Self::Replay(stream) => Some(stream),
+            Self::Babble | Self::OnExchange(_) => None,
+        }
+    }
+
+    /// What its frames are called in events and rows.
+    pub const fn attack(self) -> AttackKind {
+        match self {
+            Self::Spoof(_) | Self::Babble => AttackKind::Spoof,
+            Self::Tamper(_) => AttackKind::Tamper,
+            Self::Replay(_) | Self::OnExchange(_) => AttackKind::Replay,
+        }
+    }
+}
+
+/// Who attacks: a node of its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AttackerPlan {
+    /// As shown.
+    pub name: String,
+    /// Where it sits.
+    pub place: AttackPlace,
 }
 
 /// Where an attacker sits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AttackPlace {
-    /// On a switch port of its own.
-    OwnPort,
-    /// On the wire between a station and the switch.
-    OnLink(NodeId),
+    /// On a segment, as one more node.
+    OnSegment(SegmentId),
+    /// On the wire between a node and a segment.
+    OnLink(SegmentId, NodeId),
+}
+
+impl AttackPlace {
+    /// The segment it can reach.
+    pub const fn segment(self) -> SegmentId {
+        match self {
+            Self::OnSegment(segment) | Self::OnLink(segment, _) => segment,
+        }
+    }
 }
 
 /// What operations cost on a processor.
@@ -364,48 +375,80 @@ pub struct OperationCost {
     pub per_byte: Duration,
 }
 
+/// What a node of the run is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeKind {
+    /// A node of the scenario.
+    Station,
+    /// An attacker.
+    Attacker,
+    /// Part of a segment.
+    Own(SegmentId),
+}
+
 impl Plan {
-    /// The switch's own number in events and rows: the first after stations and attackers.
-    pub fn switch_id(&self) -> NodeId {
-        NodeId((self.nodes.len() + self.attackers().len()) as u16)
+    /// Every node that a driver runs: stations, then attackers. What segments are made of is not among them.
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..(self.nodes.len() + self.attackers.len()) as u16).map(NodeId)
     }
 
-    /// One attacker node for each distinct place, numbered after the stations.
-    pub fn attackers(&self) -> Vec<AttackPlace> {
-        let mut places = Vec::new();
-        for threat in &self.threats {
-            if !places.contains(&threat.place) {
-                places.push(threat.place);
-            }
-        }
-        places
+    /// Every node of the run with its name: stations, attackers, and what segments are made of.
+    pub fn all_nodes(&self) -> impl Iterator<Item = (NodeKind, &str)> {
+        let stations = self.nodes.iter().map(|node| (NodeKind::Station, node.name.as_str()));
+        let attackers = self.attackers.iter().map(|attacker| (NodeKind::Attacker, attacker.name.as_str()));
+        let own = self.segments.iter().enumerate().flat_map(|(index, segment)| {
+            segment.own_nodes.iter().map(move |name| (NodeKind::Own(SegmentId(index as u16)), name.as_str()))
+        });
+        stations.chain(attackers).chain(own)
     }
 
-    /// The name of any node, attackers and switch included.
+    /// The name of any node of the run; empty if there is no such node.
     pub fn node_name(&self, node: NodeId) -> String {
-        if let Some(plan) = self.nodes.get(node.index()) {
-            return plan.name.clone();
-        }
-        match self.attackers().get(node.index() - self.nodes.len()) {
-            Some(AttackPlace::OwnPort) => "attacker".into(),
-            Some(AttackPlace::OnLink(victim)) => format!("attacker-on-{}", self.nodes[victim.index()].name),
-            None => "switch".into(),
-        }
+        self.all_nodes().nth(node.index()).map(|(_, name)| name.to_owned()).unwrap_or_default()
+    }
+
+    /// The attacker behind a number, if it is one's.
+    pub fn attacker(&self, node: NodeId) -> Option<&AttackerPlan> {
+        node.index().checked_sub(self.nodes.len()).and_then(|index| self.attackers.get(index))
+    }
+
+    /// The number of an attacker.
+    pub fn attacker_id(&self, attacker: u16) -> NodeId {
+        NodeId(self.nodes.len() as u16 + attacker)
+    }
+
+    /// The number of the `index`-th node that a segment itself is made of.
+    pub fn own_node(&self, segment: SegmentId, index: usize) -> NodeId {
+        let before: usize = self.segments[..segment.index()].iter().map(|segment| segment.own_nodes.len()).sum();
+        NodeId((self.nodes.len() + self.attackers.len() + before + index) as u16)
+    }
+
+    /// Every number of a segment.
+    pub fn segment_ids(&self) -> impl Iterator<Item = SegmentId> + use<> {
+        (0..self.segments.len() as u16).map(SegmentId)
+    }
+
+    /// Streams with their hop on a segment.
+    pub fn on_segment(&self, segment: SegmentId) -> impl Iterator<Item = (StreamId, &StreamPlan, &HopPlan)> {
+        self.streams.iter().enumerate().flat_map(move |(index, stream)| {
+            let hops = stream.hops.iter().filter(move |hop| hop.segment == segment);
+            hops.map(move |hop| (StreamId(index as u16), stream, hop))
+        })
     }
 
     /// How `stream` is protected.
     pub fn protection_of(&self, stream: &StreamPlan) -> &ProtectionPlan {
-        &self.protections[stream.protection.0 as usize]
+        &self.protections[usize::from(stream.protection.0)]
     }
 
-    /// Frame of `stream` with its protection, without checksum [byte].
-    pub fn secured_len(&self, stream: &StreamPlan) -> u32 {
-        stream.frame_len + self.protection_of(stream).overhead_bytes()
+    /// A frame of `stream` on one of its hops with its protection, as segments of that kind count it [byte].
+    pub fn secured_len(&self, stream: &StreamPlan, hop: &HopPlan) -> u32 {
+        hop.frame_len + self.protection_of(stream).overhead_bytes()
     }
 
-    /// Time a frame of `len` bytes takes on one wire (the source's *Frametime*).
-    pub fn frame_time(&self, len: u32) -> Duration {
-        self.network.rate.time_of(u64::from(len) + self.network.accounting.overhead_bytes())
+    /// What a node's processor takes for each operation.
+    pub fn platform_of(&self, node: NodeId) -> Option<&PlatformPlan> {
+        self.nodes.get(node.index()).map(|node| &self.platforms[usize::from(node.platform.0)])
     }
 }
 
@@ -416,12 +459,30 @@ impl ProtectionPlan {
             ProtectionKind::None => 0,
             ProtectionKind::SizeOnly { overhead } => *overhead,
             ProtectionKind::Hmac { tag_len, freshness, .. } => u32::from(*tag_len) + freshness.wire_len() as u32,
+            ProtectionKind::SecOc { profile, .. } => profile.overhead() as u32,
         }
     }
 
     /// True if a frame recorded earlier passes again.
     pub fn is_replayable(&self) -> bool {
-        !matches!(&self.kind, ProtectionKind::Hmac { freshness, .. } if *freshness != Freshness::None)
+        match &self.kind {
+            ProtectionKind::None | ProtectionKind::SizeOnly { .. } => true,
+            ProtectionKind::Hmac { freshness, .. } => *freshness == Freshness::None,
+            ProtectionKind::SecOc { profile, .. } => profile.is_replayable(),
+        }
+    }
+
+    /// True if frames carry a tag that is checked.
+    pub fn is_authenticated(&self) -> bool {
+        matches!(&self.kind, ProtectionKind::Hmac { .. } | ProtectionKind::SecOc { .. })
+    }
+
+    /// True if its freshness value has trip and reset counters, which a master tells.
+    pub fn needs_master(&self) -> bool {
+        matches!(
+            &self.kind,
+            ProtectionKind::SecOc { profile, .. } if matches!(profile.freshness(), FreshnessFormat::TripReset(_))
+        )
     }
 }
 

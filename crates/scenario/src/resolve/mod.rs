@@ -12,11 +12,9 @@ mod threats;
 
 use std::fmt::Display;
 
-pub use can::resolve_can;
-
 use crate::limits::*;
 use crate::load::Files;
-use crate::plan::{Fidelity, Plan, ProtectionKind};
+use crate::plan::{ETHERNET, Facet, Fidelity, Plan, ProtectionKind, SegmentId, SegmentPlan};
 use crate::problem::{Code, Problem, Problems};
 use crate::source::{Step, at};
 use crate::spec::{FidelitySpec, NetworkSpec, Spec, TimeTriggeredEthernetSpec};
@@ -24,22 +22,21 @@ use crate::spec::{FidelitySpec, NetworkSpec, Spec, TimeTriggeredEthernetSpec};
 /// Resolves every name, fills every default and checks what a scenario means.
 ///
 /// # Errors
-/// Everything that is wrong with it; that its network is no time-triggered Ethernet is one such thing.
+/// Everything that is wrong with it.
 pub fn resolve(spec: &Spec, files: &dyn Files) -> Result<Plan, Problems> {
     let mut resolver = Resolver::new(spec);
-    let NetworkSpec::TimeTriggeredEthernet(network) = &spec.network else {
-        resolver.report(
-            Code::WrongNetwork,
-            at!["network"],
-            "this is a scenario on a CAN bus",
-            "not Ethernet",
-            "use a command or function that takes any network",
-        );
-        return Err(resolver.problems);
+    let plan = match &spec.network {
+        NetworkSpec::TimeTriggeredEthernet(network) => Some(resolver.plan(network, files)),
+        NetworkSpec::CanBus(bus) => resolver.can_plan(bus, files),
     };
-    let plan = resolver.plan(network, files);
-    resolver.problems.or(plan)
+    match plan {
+        Some(plan) => resolver.problems.or(plan),
+        None => Err(resolver.problems),
+    }
 }
+
+/// The only segment that a file of this format has.
+const ONLY: SegmentId = SegmentId(0);
 
 /// The problems so far. A part that is wrong is replaced by one that is possible, so that the rest can be checked.
 struct Resolver<'a> {
@@ -68,7 +65,7 @@ impl<'a> Resolver<'a> {
         let candidates = self.candidates(&protections);
         let recordings = self.recordings(files);
         let streams = self.streams(&network, &nodes, &protections, &recordings, duration);
-        let threats = self.threats(&network, &nodes, &streams, duration);
+        let (attackers, threats) = self.threats(&network, &nodes, &streams, duration);
         let fidelity = match spec.fidelity {
             FidelitySpec::Bytes => Fidelity::Bytes,
             FidelitySpec::Timing => Fidelity::Timing,
@@ -91,14 +88,22 @@ impl<'a> Resolver<'a> {
             seed: spec.seed,
             duration,
             fidelity,
-            network,
+            segments: vec![SegmentPlan {
+                name: "network".into(),
+                kind: ETHERNET,
+                facet: Facet::new(network),
+                own_nodes: vec!["switch".into()],
+            }],
             nodes,
+            attackers,
             streams,
             protections,
             candidates,
             threats,
             platforms,
             recordings,
+            group_key: None,
+            freshness: None,
             scenario_hash: spec.source.hash.clone(),
             notes,
         }

@@ -4,7 +4,7 @@ use chronoseal_core::{Bytes, Duration};
 
 use super::Resolver;
 use crate::limits::*;
-use crate::plan::{Access, Accounting, Dispatch, Jitter, Network, Sync};
+use crate::plan::{Access, Accounting, Dispatch, EthernetSegment, Jitter, Sync};
 use crate::problem::Code;
 use crate::source::{Step, at};
 use crate::spec::{AccessSpec, AccountingSpec, DispatchSpec, JitterSpec, SyncSpec, TimeTriggeredEthernetSpec};
@@ -15,7 +15,7 @@ const KIND: &str = "time_triggered_ethernet";
 const WIRE_OVERHEAD: u64 = 24;
 
 impl Resolver<'_> {
-    pub(super) fn network(&mut self, spec: &TimeTriggeredEthernetSpec) -> Network {
+    pub(super) fn network(&mut self, spec: &TimeTriggeredEthernetSpec) -> EthernetSegment {
         let path = |key: &'static str| [Step::Key(NETWORK), Step::Key(KIND), Step::Key(key)];
         let rate = self.within(&path("rate"), "the rate", spec.rate.0, RATE_MIN, RATE_MAX);
         let cycle_path = path("cluster_cycle");
@@ -45,7 +45,7 @@ impl Resolver<'_> {
             Bytes(u64::from(FRAME_LEN_MAX)),
             Bytes(QUEUE_LEN_MAX),
         );
-        Network {
+        EthernetSegment {
             rate,
             cluster_cycle,
             sync: match spec.sync {
@@ -82,9 +82,9 @@ impl Resolver<'_> {
     /// switch, and takes its own time on two links.
     pub(super) fn with_transmission_delay(
         spec: &TimeTriggeredEthernetSpec,
-        mut network: Network,
+        mut network: EthernetSegment,
         longest_driver: Duration,
-    ) -> Network {
+    ) -> EthernetSegment {
         if spec.max_transmission_delay.is_none() {
             let wire_time = |len: u32| network.rate.time_of(u64::from(len) + WIRE_OVERHEAD);
             let hop = wire_time(FRAME_LEN_MAX) + wire_time(FRAME_LEN_MIN) + network.propagation_delay;

@@ -3,17 +3,17 @@
 use chronoseal_core::random::{self, Purpose, uniform_i64};
 use chronoseal_core::{Duration, Ppm};
 
-use super::Resolver;
+use super::{ONLY, Resolver};
 use super::network::divisors_help;
 use crate::limits::*;
-use crate::plan::{ClockPlan, Network, NodePlan, PlatformId, PlatformPlan, TaskPlan};
+use crate::plan::{ClockPlan, EthernetSegment, NodePlan, PlatformId, PlatformPlan, TaskPlan};
 use crate::problem::Code;
 use crate::source::at;
 use crate::spec::{ClockSpec, NodeSpec};
 
 impl Resolver<'_> {
     /// The stations, and the longest time any of their drivers takes.
-    pub(super) fn nodes(&mut self, network: &Network, platforms: &[PlatformPlan]) -> (Vec<NodePlan>, Duration) {
+    pub(super) fn nodes(&mut self, network: &EthernetSegment, platforms: &[PlatformPlan]) -> (Vec<NodePlan>, Duration) {
         let specs = &self.spec.nodes;
         self.unique("nodes", specs.iter().map(|spec| spec.name.as_str()));
         let platform_names: Vec<&str> = platforms.iter().map(|platform| platform.name.as_str()).collect();
@@ -41,6 +41,8 @@ impl Resolver<'_> {
                 platform: PlatformId(platform.unwrap_or(0) as u16),
                 driver,
                 tasks: self.tasks(i, spec, network),
+                address: 0,
+                interfaces: vec![ONLY],
             });
         }
         (nodes, longest_driver)
@@ -70,7 +72,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn tasks(&mut self, node: usize, spec: &NodeSpec, network: &Network) -> Vec<TaskPlan> {
+    fn tasks(&mut self, node: usize, spec: &NodeSpec, network: &EthernetSegment) -> Vec<TaskPlan> {
         let cycle = network.cluster_cycle;
         let mut tasks: Vec<TaskPlan> = Vec::new();
         for (k, task) in spec.tasks.iter().enumerate() {

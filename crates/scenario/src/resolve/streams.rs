@@ -6,10 +6,11 @@ use chronoseal_core::random::{self, Purpose, uniform_i64};
 use chronoseal_core::{Bytes, Duration, NodeId};
 use chronoseal_frameauth::Freshness;
 
-use super::Resolver;
+use super::{ONLY, Resolver};
 use crate::limits::*;
 use crate::plan::{
-    Network, NodePlan, PayloadPlan, ProtectionId, ProtectionKind, ProtectionPlan, Recording, StreamClass, StreamPlan,
+    EthernetSegment, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionKind, ProtectionPlan, Recording,
+    StreamClass, StreamPlan,
 };
 use crate::problem::Code;
 use crate::shape::shortened;
@@ -19,7 +20,7 @@ use crate::spec::{ClassSpec, PayloadSpec, StreamSpec};
 impl Resolver<'_> {
     pub(super) fn streams(
         &mut self,
-        network: &Network,
+        network: &EthernetSegment,
         nodes: &[NodePlan],
         protections: &[ProtectionPlan],
         recordings: &[Recording],
@@ -30,7 +31,7 @@ impl Resolver<'_> {
         let mut streams: Vec<StreamPlan> = Vec::new();
         let mut first: BTreeMap<String, usize> = BTreeMap::new();
         for (i, spec) in self.spec.streams.iter().enumerate() {
-            let template = self.stream(i, spec, network, nodes, protections, recordings);
+            let (template, hop) = self.stream(i, spec, network, nodes, protections, recordings);
             for k in 0..counts[i] {
                 let name = if spec.count.is_some() { format!("{}.{k}", spec.name) } else { spec.name.clone() };
                 if let Some(&earlier) = first.get(&name) {
@@ -46,16 +47,20 @@ impl Resolver<'_> {
                     break;
                 }
                 first.insert(name.clone(), i);
+                let (mut hop, class) = hop.clone();
                 let mut stream = StreamPlan { name, ..template.clone() };
-                match &mut stream.class {
-                    StreamClass::TimeTriggered { ct_id } => *ct_id = ct_ids[i][k as usize],
+                let class = match class {
+                    StreamClass::TimeTriggered { .. } => StreamClass::TimeTriggered { ct_id: ct_ids[i][k as usize] },
                     StreamClass::BestEffort { .. } if stream.offset.is_none() => {
                         let mut rng = random::stream(self.spec.seed, Purpose::Phase, streams.len() as u64);
                         let phase = uniform_i64(&mut rng, 0, stream.period.as_ps() - 1);
                         stream.offset = Some(Duration::from_ps(phase));
+                        class
                     }
-                    StreamClass::BestEffort { .. } => {}
-                }
+                    StreamClass::BestEffort { .. } => class,
+                };
+                (hop.class, hop.facet) = (class.name(), Facet::new(class));
+                stream.hops.push(hop);
                 streams.push(stream);
             }
         }
@@ -81,17 +86,17 @@ impl Resolver<'_> {
         vec![1; counts.len()]
     }
 
-    /// One stream of an entry, its name and identifier still to be filled in.
+    /// One stream of an entry, its name and identifier still to be filled in, and its way and class.
     #[allow(clippy::too_many_arguments, reason = "everything a stream refers to")]
     fn stream(
         &mut self,
         i: usize,
         spec: &StreamSpec,
-        network: &Network,
+        network: &EthernetSegment,
         nodes: &[NodePlan],
         protections: &[ProtectionPlan],
         recordings: &[Recording],
-    ) -> StreamPlan {
+    ) -> (StreamPlan, (HopPlan, StreamClass)) {
         self.title(&spec.name, at!["streams", i, "name"], "the stream's name");
         let (sender, receivers) = self.ends(i, spec, nodes);
         let time_triggered = spec.class == ClassSpec::TimeTriggered;
@@ -152,17 +157,26 @@ impl Resolver<'_> {
                 StreamClass::BestEffort { priority: best_effort.priority }
             }
         };
-        StreamPlan {
+        let hop = HopPlan {
+            segment: ONLY,
+            from: sender,
+            to: receivers.clone(),
+            frame_len,
+            class: class.name(),
+            facet: Facet::new(class),
+        };
+        let stream = StreamPlan {
             name: String::new(),
             sender,
             receivers,
-            class,
             period,
             offset,
-            frame_len,
+            deadline: None,
             payload: self.payload(i, spec, frame_len, recordings),
             protection: ProtectionId(protection as u16),
-        }
+            hops: Vec::new(),
+        };
+        (stream, (hop, class))
     }
 
     fn ends(&mut self, i: usize, spec: &StreamSpec, nodes: &[NodePlan]) -> (NodeId, Vec<NodeId>) {
@@ -257,7 +271,7 @@ impl Resolver<'_> {
     }
 
     /// The critical-traffic identifiers of each entry's streams: those written, then 1, 2, 3 and so on as they are free.
-    fn ct_ids(&mut self, network: &Network, counts: &[u32]) -> Vec<Vec<u16>> {
+    fn ct_ids(&mut self, network: &EthernetSegment, counts: &[u32]) -> Vec<Vec<u16>> {
         let specs = &self.spec.streams;
         let is_critical = |i: usize| specs[i].class == ClassSpec::TimeTriggered;
         let mut taken: BTreeMap<u32, Option<usize>> = BTreeMap::from([(u32::from(network.sync_id), None)]);
@@ -307,10 +321,10 @@ impl Resolver<'_> {
     }
 
     /// Refuses a schedule or a run too large to be meant. Nothing here can overflow: every factor has its limit.
-    fn load_limits(&mut self, network: &Network, streams: &[StreamPlan], duration: Duration) {
+    fn load_limits(&mut self, network: &EthernetSegment, streams: &[StreamPlan], duration: Duration) {
         let slots: u64 = streams
             .iter()
-            .filter(|stream| matches!(stream.class, StreamClass::TimeTriggered { .. }))
+            .filter(|stream| is_time_triggered(stream))
             .map(|stream| network.cluster_cycle.div_floor(stream.period) as u64)
             .sum();
         if slots > SLOTS_MAX {
@@ -333,4 +347,9 @@ impl Resolver<'_> {
             );
         }
     }
+}
+
+/// True if a stream has slots on the only segment.
+pub(super) fn is_time_triggered(stream: &StreamPlan) -> bool {
+    stream.hops.iter().filter_map(|hop| hop.facet.get()).any(|class: &StreamClass| class.is_time_triggered())
 }

@@ -1,10 +1,11 @@
 //! Attacks.
 
-use chronoseal_core::{AttackKind, Duration, StreamId};
+use chronoseal_core::{Duration, NodeId, StreamId};
 
-use super::Resolver;
+use super::streams::is_time_triggered;
+use super::{ONLY, Resolver};
 use crate::limits::*;
-use crate::plan::{AttackPlace, Network, NodePlan, StreamClass, StreamPlan, ThreatPlan};
+use crate::plan::{AttackPlace, AttackerPlan, EthernetSegment, NodePlan, StreamPlan, ThreatKind, ThreatPlan};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;
@@ -13,11 +14,11 @@ use crate::spec::{FidelitySpec, PlaceSpec, ThreatKindSpec, ThreatSpec};
 impl Resolver<'_> {
     pub(super) fn threats(
         &mut self,
-        network: &Network,
+        network: &EthernetSegment,
         nodes: &[NodePlan],
         streams: &[StreamPlan],
         duration: Duration,
-    ) -> Vec<ThreatPlan> {
+    ) -> (Vec<AttackerPlan>, Vec<ThreatPlan>) {
         let specs = &self.spec.threats;
         self.unique("threats", specs.iter().map(|spec| spec.name.as_str()));
         if self.spec.fidelity == FidelitySpec::Timing && !specs.is_empty() {
@@ -31,15 +32,16 @@ impl Resolver<'_> {
         }
         let stream_names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
         let node_names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        let mut attackers: Vec<AttackerPlan> = Vec::new();
         let mut threats = Vec::new();
         for (i, spec) in specs.iter().enumerate() {
             self.title(&spec.name, at!["threats", i, "name"], "the threat's name");
             let target = self.find(&spec.stream, &stream_names, at!["threats", i, "stream"], "stream", "streams");
             let place = match &spec.place {
-                PlaceSpec::OwnPort => Some(AttackPlace::OwnPort),
+                PlaceSpec::OwnPort => Some(AttackPlace::OnSegment(ONLY)),
                 PlaceSpec::OnLink(node) => self
                     .find(node, &node_names, at!["threats", i, "place", "on_link"], "node", "nodes")
-                    .map(|node| AttackPlace::OnLink(chronoseal_core::NodeId(node as u16))),
+                    .map(|node| AttackPlace::OnLink(ONLY, NodeId(node as u16))),
             };
             let (Some(target), Some(place)) = (target, place) else { continue };
             let stream = &streams[target];
@@ -48,29 +50,38 @@ impl Resolver<'_> {
             let cycle = network.cluster_cycle;
             let path = at!["threats", i, "at_slot_offset"];
             let at_slot_offset = self.within(path, "the offset in the slot", spec.at_slot_offset.0, -cycle, cycle);
+            // Attackers at one place are one node.
+            let attacker = attackers.iter().position(|known| known.place == place).unwrap_or_else(|| {
+                let name = match place {
+                    AttackPlace::OnSegment(_) => "attacker".to_owned(),
+                    AttackPlace::OnLink(_, victim) => format!("attacker-on-{}", nodes[victim.index()].name),
+                };
+                attackers.push(AttackerPlan { name, place });
+                attackers.len() - 1
+            });
+            let target = StreamId(target as u16);
             threats.push(ThreatPlan {
                 name: spec.name.clone(),
                 kind: match spec.kind {
-                    ThreatKindSpec::Spoof => AttackKind::Spoof,
-                    ThreatKindSpec::Tamper => AttackKind::Tamper,
-                    ThreatKindSpec::Replay => AttackKind::Replay,
+                    ThreatKindSpec::Spoof => ThreatKind::Spoof(target),
+                    ThreatKindSpec::Tamper => ThreatKind::Tamper(target),
+                    ThreatKindSpec::Replay => ThreatKind::Replay(target),
                 },
-                target: StreamId(target as u16),
-                place,
+                attacker: attacker as u16,
                 start,
                 every,
                 count: spec.count,
                 at_slot_offset,
             });
         }
-        threats
+        (attackers, threats)
     }
 
     fn place(&mut self, i: usize, spec: &ThreatSpec, place: AttackPlace, stream: &StreamPlan, nodes: &[NodePlan]) {
         let sender = &nodes[stream.sender.index()].name;
         let target = shortened(&stream.name);
         let there = format!("write `place = {{ on_link = \"{sender}\" }}`");
-        if !matches!(stream.class, StreamClass::TimeTriggered { .. }) {
+        if !is_time_triggered(stream) {
             self.report(
                 Code::ThreatWithoutSlot,
                 at!["threats", i, "stream"],
@@ -80,14 +91,14 @@ impl Resolver<'_> {
             );
         }
         match place {
-            AttackPlace::OwnPort if spec.kind == ThreatKindSpec::Tamper => self.report_both(
+            AttackPlace::OnSegment(_) if spec.kind == ThreatKindSpec::Tamper => self.report_both(
                 Code::ThreatPlace,
                 (at!["threats", i, "place"], "frames do not pass here"),
                 (at!["threats", i, "kind"], "changes frames on their way"),
                 "a port of its own lets an attacker send, not change what others send",
                 there,
             ),
-            AttackPlace::OnLink(node) if node != stream.sender => self.report_both(
+            AttackPlace::OnLink(_, node) if node != stream.sender => self.report_both(
                 Code::ThreatPlace,
                 (at!["threats", i, "place"], "not the sender's link"),
                 (at!["threats", i, "stream"], &format!("is sent by `{sender}`")),

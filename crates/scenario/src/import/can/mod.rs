@@ -8,7 +8,7 @@ use chronoseal_wire::can::{CanId, FrameKind};
 
 use super::plain_name;
 use crate::limits::{CLUSTER_CYCLE_MAX, NAME_LEN_MAX, PERIOD_MIN};
-use crate::load::{NoFiles, load_can};
+use crate::load::{NoFiles, load};
 use crate::problem::Problems;
 
 pub use database::from_database;
@@ -89,7 +89,7 @@ fn write(source_name: &str, mut bus: FoundBus) -> Result<String, Problems> {
         };
         text += &format!("length = \"{}B\"\nperiod = \"{}\"\n", message.len, message.period);
     }
-    load_can(&format!("{source_name} (as a scenario)"), text.as_bytes(), &[], &NoFiles)?;
+    load(&format!("{source_name} (as a scenario)"), text.as_bytes(), &[], &NoFiles)?;
     Ok(text)
 }
 

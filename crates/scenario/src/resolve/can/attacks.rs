@@ -2,22 +2,28 @@
 
 use chronoseal_core::{Duration, StreamId};
 
+use super::super::ONLY;
 use super::Resolver;
 use crate::limits::{DURATION_MAX, PERIOD_MIN};
-use crate::plan::{CanAttackKind, CanAttackPlan, MessagePlan};
+use crate::plan::{AttackPlace, AttackerPlan, ExchangeAttack, StreamPlan, ThreatKind, ThreatPlan};
 use crate::problem::Code;
 use crate::source::at;
 use crate::spec::{AttackKindSpec, AttackSpec};
 
 impl Resolver<'_> {
-    pub(super) fn attacks(&mut self, messages: &[MessagePlan], duration: Duration) -> Vec<CanAttackPlan> {
+    /// The attacks, each by a node of its own.
+    pub(super) fn attacks(
+        &mut self,
+        messages: &[StreamPlan],
+        duration: Duration,
+    ) -> (Vec<AttackerPlan>, Vec<ThreatPlan>) {
         let specs = &self.spec.attacks;
         self.unique("attacks", specs.iter().map(|spec| spec.name.as_str()));
-        let mut plans = Vec::new();
+        let (mut attackers, mut threats) = (Vec::new(), Vec::new());
         for (i, spec) in specs.iter().enumerate() {
             self.title(&spec.name, at!["attacks", i, "name"], "the attack's name");
             let kind = self.attack_kind(i, spec, messages);
-            if kind.is_on_exchange() && self.spec.group_key.is_none() {
+            if matches!(kind, ThreatKind::OnExchange(_)) && self.spec.group_key.is_none() {
                 self.report(
                     Code::BadGroup,
                     at!["attacks", i, "kind"],
@@ -38,33 +44,43 @@ impl Resolver<'_> {
             }
             let path = at!["attacks", i, "every"];
             let every = self.within(path, "the distance of attempts", spec.every.0, PERIOD_MIN, DURATION_MAX);
-            plans.push(CanAttackPlan { name: spec.name.clone(), kind, start, every, count: spec.count });
+            attackers.push(AttackerPlan { name: spec.name.clone(), place: AttackPlace::OnSegment(ONLY) });
+            threats.push(ThreatPlan {
+                name: spec.name.clone(),
+                kind,
+                attacker: i as u16,
+                start,
+                every,
+                count: spec.count,
+                at_slot_offset: Duration::ZERO,
+            });
         }
-        plans
+        (attackers, threats)
     }
 
-    fn attack_kind(&mut self, i: usize, spec: &AttackSpec, messages: &[MessagePlan]) -> CanAttackKind {
+    fn attack_kind(&mut self, i: usize, spec: &AttackSpec, messages: &[StreamPlan]) -> ThreatKind {
         let mut message = |kind: &str, name: &str| {
             let names: Vec<&str> = messages.iter().map(|message| message.name.as_str()).collect();
             let found = self.find(name, &names, at!["attacks", i, "kind", kind, "message"], "message", "messages");
             StreamId(found.unwrap_or(0) as u16)
         };
-        match &spec.kind {
-            AttackKindSpec::Spoof(spoofed) => CanAttackKind::Spoof(message("spoof", &spoofed.message)),
-            AttackKindSpec::Replay(replayed) => CanAttackKind::Replay(message("replay", &replayed.message)),
+        let on_exchange = match &spec.kind {
+            AttackKindSpec::Spoof(spoofed) => return ThreatKind::Spoof(message("spoof", &spoofed.message)),
+            AttackKindSpec::Replay(replayed) => return ThreatKind::Replay(message("replay", &replayed.message)),
+            AttackKindSpec::Babble => return ThreatKind::Babble,
             AttackKindSpec::ReplayedOrchestration(replayed) => {
                 let path = at!["attacks", i, "kind", "replayed_orchestration", "after"];
                 let after = self.within(path, "the delay", replayed.after.0, PERIOD_MIN, DURATION_MAX);
-                CanAttackKind::ReplayedOrchestration(after)
+                ExchangeAttack::ReplayedOrchestration(after)
             }
-            AttackKindSpec::Babble => CanAttackKind::Babble,
-            AttackKindSpec::SwappedAddresses => CanAttackKind::SwappedAddresses,
-            AttackKindSpec::ReflectedShare => CanAttackKind::ReflectedShare,
-            AttackKindSpec::SmallOrderShare => CanAttackKind::SmallOrderShare,
-            AttackKindSpec::TruncatedConfirmation => CanAttackKind::TruncatedConfirmation,
-            AttackKindSpec::ForgedConfirmation => CanAttackKind::ForgedConfirmation,
-            AttackKindSpec::ImpersonatedOrchestrator => CanAttackKind::ImpersonatedOrchestrator,
-            AttackKindSpec::ForgedCommit => CanAttackKind::ForgedCommit,
-        }
+            AttackKindSpec::SwappedAddresses => ExchangeAttack::SwappedAddresses,
+            AttackKindSpec::ReflectedShare => ExchangeAttack::ReflectedShare,
+            AttackKindSpec::SmallOrderShare => ExchangeAttack::SmallOrderShare,
+            AttackKindSpec::TruncatedConfirmation => ExchangeAttack::TruncatedConfirmation,
+            AttackKindSpec::ForgedConfirmation => ExchangeAttack::ForgedConfirmation,
+            AttackKindSpec::ImpersonatedOrchestrator => ExchangeAttack::ImpersonatedOrchestrator,
+            AttackKindSpec::ForgedCommit => ExchangeAttack::ForgedCommit,
+        };
+        ThreatKind::OnExchange(on_exchange)
     }
 }

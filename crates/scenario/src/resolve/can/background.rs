@@ -1,20 +1,21 @@
 //! Replayed recordings.
 
-use chronoseal_core::Duration;
+use chronoseal_core::{Duration, NodeId};
 use chronoseal_wire::can::{CanFrame, FrameKind};
 
+use super::super::ONLY;
 use super::Resolver;
 use crate::limits::RECORDING_LEN_MAX;
 use crate::load::Files;
 use crate::near::suggest;
-use crate::plan::{BackgroundPlan, CanNodePlan};
+use crate::plan::{CanHop, CanRecording, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, StreamPlan};
 use crate::problem::Code;
 use crate::recording::CAN_BUILTIN;
 use crate::source::at;
 use crate::spec::{BackgroundSpec, NetworkSpec};
 
 impl Resolver<'_> {
-    pub(super) fn background(&mut self, nodes: &[CanNodePlan], files: &dyn Files) -> Vec<BackgroundPlan> {
+    pub(super) fn background(&mut self, nodes: &[NodePlan], files: &dyn Files) -> Vec<StreamPlan> {
         let specs = &self.spec.background;
         self.unique("background", specs.iter().map(|spec| spec.name.as_str()));
         let mut plans = Vec::new();
@@ -27,7 +28,29 @@ impl Resolver<'_> {
             let last = frames.last().map_or(Duration::ZERO, |(at, _)| *at);
             let gap = last / (frames.len().saturating_sub(1)).max(1) as i64;
             let length = (last + gap).max(Duration::from_ms(1));
-            plans.push(BackgroundPlan { name: spec.name.clone(), node, source, frames, length, start });
+            let len_max = frames.iter().map(|(_, frame)| frame.data().len() as u32).max();
+            // One node takes note of its frames: all others receive them at the same time.
+            let monitor = (0..nodes.len() as u16).map(NodeId).find(|id| *id != node);
+            let receivers: Vec<NodeId> = monitor.into_iter().collect();
+            let recording = CanRecording { source, frames, length, start };
+            plans.push(StreamPlan {
+                name: spec.name.clone(),
+                sender: node,
+                receivers: receivers.clone(),
+                period: length,
+                offset: Some(start),
+                deadline: None,
+                payload: PayloadPlan::Synthetic,
+                protection: ProtectionId(0),
+                hops: vec![HopPlan {
+                    segment: ONLY,
+                    from: node,
+                    to: receivers,
+                    frame_len: len_max.unwrap_or(0),
+                    class: "recording",
+                    facet: Facet::new(CanHop::Recording(recording)),
+                }],
+            });
         }
         plans
     }

@@ -4,7 +4,7 @@ use chronoseal_core::{Duration, NodeId};
 use chronoseal_frameauth::secoc::FreshnessFormat;
 
 use super::Resolver;
-use crate::plan::{CanNodePlan, CanProtectionPlan, FreshnessPlan, GroupKeyPlan, MessagePlan};
+use crate::plan::{CanHop, FreshnessPlan, GroupKeyPlan, NodePlan, ProtectionPlan, StreamPlan};
 use crate::problem::Code;
 use crate::source::at;
 use crate::spec::{FreshnessMasterSpec, SecOcKeySpec};
@@ -19,19 +19,19 @@ impl Resolver<'_> {
     /// The master and its slaves; `None` if no message needs one, or there is no node for it.
     pub(super) fn freshness(
         &mut self,
-        nodes: &[CanNodePlan],
-        messages: &[MessagePlan],
-        protections: &[CanProtectionPlan],
+        nodes: &[NodePlan],
+        messages: &[StreamPlan],
+        protections: &[ProtectionPlan],
         group: Option<&GroupKeyPlan>,
         duration: Duration,
     ) -> Option<FreshnessPlan> {
         let absent = FreshnessMasterSpec::default();
         let written = self.spec.freshness.as_ref();
         let spec = written.unwrap_or(&absent);
-        let needing: Vec<(usize, &MessagePlan)> = messages
+        let needing: Vec<(usize, &StreamPlan)> = messages
             .iter()
             .enumerate()
-            .filter(|(_, message)| protections[usize::from(message.protection.0)].kind.needs_master())
+            .filter(|(_, message)| protections[usize::from(message.protection.0)].needs_master())
             .collect();
         let (first, _) = *needing.first()?;
         let master = match (&spec.master, group) {
@@ -57,7 +57,9 @@ impl Resolver<'_> {
         slaves.dedup();
 
         let id = self.can_id(at!["freshness", "id"], spec.id.as_deref().unwrap_or(ID_DEFAULT), false);
-        if let Some(taken) = messages.iter().position(|message| message.id == id) {
+        let has_id = |hop: &CanHop| matches!(hop, CanHop::Message { id: known, .. } if *known == id);
+        let is_taken = |message: &StreamPlan| message.hops.iter().filter_map(|hop| hop.facet.get()).any(has_id);
+        if let Some(taken) = messages.iter().position(is_taken) {
             self.report(
                 Code::BadCanId,
                 at!["messages", taken, "id"],
@@ -106,7 +108,7 @@ impl Resolver<'_> {
     }
 
     /// Who is not in the group never has the key of the synchronisation message.
-    fn all_in_group(&mut self, nodes: &[CanNodePlan], group: &GroupKeyPlan, master: NodeId, slaves: &[NodeId]) {
+    fn all_in_group(&mut self, nodes: &[NodePlan], group: &GroupKeyPlan, master: NodeId, slaves: &[NodeId]) {
         let name = |node: NodeId| &nodes[node.index()].name;
         let is_outside = |node: &NodeId| *node != group.orchestrator && !group.members.contains(node);
         if let Some(outside) = [master].iter().chain(slaves).find(|node| is_outside(node)) {

@@ -5,7 +5,7 @@ use chronoseal_crypto::suite::SuiteName;
 use chronoseal_groupkey::{Installation, OrchestrationSigning, Profile, Scheme, Transport};
 
 use super::Resolver;
-use crate::plan::{BackgroundPlan, CanNodePlan, GroupChange, GroupKeyPlan};
+use crate::plan::{GroupChange, GroupKeyPlan, NodePlan, StreamPlan};
 use crate::problem::Code;
 use crate::source::at;
 use crate::spec::{
@@ -16,8 +16,8 @@ use crate::spec::{
 impl Resolver<'_> {
     pub(super) fn group_key(
         &mut self,
-        nodes: &[CanNodePlan],
-        background: &[BackgroundPlan],
+        nodes: &[NodePlan],
+        background: &[StreamPlan],
         duration: Duration,
     ) -> Option<GroupKeyPlan> {
         let spec = self.spec.group_key.as_ref()?;
@@ -83,12 +83,12 @@ impl Resolver<'_> {
     fn members(
         &mut self,
         spec: &GroupKeySpec,
-        nodes: &[CanNodePlan],
-        background: &[BackgroundPlan],
+        nodes: &[NodePlan],
+        background: &[StreamPlan],
         orchestrator: NodeId,
     ) -> Vec<NodeId> {
         let Some(names) = &spec.members else {
-            let plays = |node: NodeId| background.iter().any(|recording| recording.node == node);
+            let plays = |node: NodeId| background.iter().any(|recording| recording.sender == node);
             return (0..nodes.len() as u16).map(NodeId).filter(|node| *node != orchestrator && !plays(*node)).collect();
         };
         let mut members = Vec::new();
@@ -113,7 +113,7 @@ impl Resolver<'_> {
     fn changes(
         &mut self,
         spec: &GroupKeySpec,
-        nodes: &[CanNodePlan],
+        nodes: &[NodePlan],
         members: &[NodeId],
         duration: Duration,
     ) -> Vec<GroupChange> {

@@ -7,23 +7,24 @@ use chronoseal_core::{Bytes, Duration, NodeId};
 use chronoseal_wire::can::frame::{CLASSICAL_DATA_LEN_MAX, FD_DATA_LEN_MAX};
 use chronoseal_wire::can::{CanId, FrameKind, StandardId};
 
+use super::super::ONLY;
 use super::Resolver;
 use crate::limits::*;
-use crate::plan::{CanNodePlan, CanProtectionPlan, MessagePlan, ProtectionId};
+use crate::plan::{CanHop, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, StreamPlan};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::{Step, at};
 use crate::spec::{CanFormatSpec, MessageSpec, NetworkSpec};
 
 impl Resolver<'_> {
-    pub(super) fn messages(&mut self, nodes: &[CanNodePlan], protections: &[CanProtectionPlan]) -> Vec<MessagePlan> {
+    pub(super) fn messages(&mut self, nodes: &[NodePlan], protections: &[ProtectionPlan]) -> Vec<StreamPlan> {
         let specs = &self.spec.messages;
         self.unique("messages", specs.iter().map(|spec| spec.name.as_str()));
         let mut first: BTreeMap<CanId, usize> = BTreeMap::new();
         let mut messages = Vec::new();
         for (i, spec) in specs.iter().enumerate() {
-            let message = self.message(i, spec, nodes, protections);
-            match first.get(&message.id) {
+            let (id, message) = self.message(i, spec, nodes, protections);
+            match first.get(&id) {
                 Some(&earlier) => self.report_both(
                     Code::BadCanId,
                     (at!["messages", i, "id"], "again here"),
@@ -32,7 +33,7 @@ impl Resolver<'_> {
                     "two senders of one identifier destroy each other's frames: give each message its own",
                 ),
                 None => {
-                    first.insert(message.id, i);
+                    first.insert(id, i);
                 }
             }
             messages.push(message);
@@ -44,9 +45,9 @@ impl Resolver<'_> {
         &mut self,
         i: usize,
         spec: &MessageSpec,
-        nodes: &[CanNodePlan],
-        protections: &[CanProtectionPlan],
-    ) -> MessagePlan {
+        nodes: &[NodePlan],
+        protections: &[ProtectionPlan],
+    ) -> (CanId, StreamPlan) {
         self.title(&spec.name, at!["messages", i, "name"], "the message's name");
         let sender = self.can_node(&spec.from, nodes, at!["messages", i, "from"]);
         let receivers = match &spec.to {
@@ -77,21 +78,30 @@ impl Resolver<'_> {
             spec.protection.as_ref().and_then(|name| self.find(name, &names, path, "protection", "protections"));
         let protection = protection.unwrap_or(0);
         let kind = self.frame_kind(at!["messages", i, "format"], spec.format);
-        MessagePlan {
+        let id = self.can_id(at!["messages", i, "id"], &spec.id, spec.extended);
+        let hop = HopPlan {
+            segment: ONLY,
+            from: sender,
+            to: receivers.clone(),
+            frame_len: u32::from(self.data_len(i, spec.length.0, kind, &protections[protection])),
+            class: "message",
+            facet: Facet::new(CanHop::Message { id, kind }),
+        };
+        let stream = StreamPlan {
             name: spec.name.clone(),
             sender,
             receivers,
-            id: self.can_id(at!["messages", i, "id"], &spec.id, spec.extended),
-            kind,
-            len: self.data_len(i, spec.length.0, kind, &protections[protection]),
             period,
-            offset,
-            deadline,
+            offset: Some(offset),
+            deadline: Some(deadline),
+            payload: PayloadPlan::Synthetic,
             protection: ProtectionId(protection as u16),
-        }
+            hops: vec![hop],
+        };
+        (id, stream)
     }
 
-    fn message_receivers(&mut self, i: usize, names: &[String], nodes: &[CanNodePlan], sender: NodeId) -> Vec<NodeId> {
+    fn message_receivers(&mut self, i: usize, names: &[String], nodes: &[NodePlan], sender: NodeId) -> Vec<NodeId> {
         let mut receivers = Vec::new();
         for (k, name) in names.iter().enumerate() {
             let path = at!["messages", i, "to", k];
@@ -161,8 +171,8 @@ impl Resolver<'_> {
     }
 
     /// Data before protection, checked with it.
-    fn data_len(&mut self, i: usize, len: Bytes, kind: FrameKind, protection: &CanProtectionPlan) -> u8 {
-        let overhead = protection.kind.overhead();
+    fn data_len(&mut self, i: usize, len: Bytes, kind: FrameKind, protection: &ProtectionPlan) -> u8 {
+        let overhead = protection.overhead_bytes() as usize;
         let max = if kind.is_fd() { FD_DATA_LEN_MAX } else { CLASSICAL_DATA_LEN_MAX };
         let room = max - overhead;
         if len.0 > room as u64 {

@@ -11,46 +11,27 @@ use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
 use chronoseal_wire::can::timing::Phase;
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, BitTimingError};
 
-use super::Resolver;
+use super::{ONLY, Resolver};
 use crate::limits::*;
 use crate::load::Files;
-use crate::plan::{CanBusPlan, CanNodePlan, CanPlan, CanProtectionKind, CanProtectionPlan, PlatformId, PlatformPlan};
-use crate::problem::{Code, Problems};
+use crate::plan::{
+    CAN, CanHop, CanSegment, Facet, Fidelity, FreshnessPlan, HopPlan, NodePlan, PayloadPlan, Plan, PlatformId,
+    PlatformPlan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentPlan, StreamPlan,
+};
+use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::{Step, at};
-use crate::spec::{CanBusSpec, FidelitySpec, MailboxesSpec, NetworkSpec, SecOcKeySpec, SecOcSpec, Spec};
+use crate::spec::{CanBusSpec, FidelitySpec, MailboxesSpec, SecOcKeySpec, SecOcSpec};
 
 const KIND: &str = "can_bus";
+/// Data of the synchronisation message: one classical frame [byte].
+const SYNC_LEN: u32 = 8;
 /// Freshness values of profile 1, which leaves their format open: one counter for each message.
 const SECOC_FRESHNESS: FreshnessFormat = FreshnessFormat::Counter { len: 8 };
 
-/// Resolves a scenario on a CAN bus.
-///
-/// # Errors
-/// Everything that is wrong with it; that its network is no CAN bus is one such thing.
-pub fn resolve_can(spec: &Spec, files: &dyn Files) -> Result<CanPlan, Problems> {
-    let mut resolver = Resolver::new(spec);
-    let NetworkSpec::CanBus(bus) = &spec.network else {
-        resolver.report(
-            Code::WrongNetwork,
-            at!["network"],
-            "this is a scenario on Ethernet",
-            "no CAN bus",
-            "use a command or function that takes any network",
-        );
-        return Err(resolver.problems);
-    };
-    let plan = resolver.can_plan(bus, files);
-    let Resolver { problems, .. } = resolver;
-    match plan {
-        Some(plan) => problems.or(plan),
-        None => Err(problems),
-    }
-}
-
 impl Resolver<'_> {
     /// `None` if the bits cannot be timed, so that nothing can be built on them.
-    fn can_plan(&mut self, bus: &CanBusSpec, files: &dyn Files) -> Option<CanPlan> {
+    pub(super) fn can_plan(&mut self, bus: &CanBusSpec, files: &dyn Files) -> Option<Plan> {
         let spec = self.spec;
         self.not_on_can();
         self.identifier(&spec.name, at!["name"], "the scenario's name");
@@ -58,37 +39,49 @@ impl Resolver<'_> {
         let bus_spec = bus;
         let bus = self.bus(bus_spec);
         let platforms = self.platforms(files);
-        let nodes = self.can_nodes(bus_spec, &platforms);
+        let nodes = self.can_nodes(&platforms);
         let protections = self.can_protections();
         let messages = self.messages(&nodes, &protections);
         let background = self.background(&nodes, files);
         let group_key = self.group_key(&nodes, &background, duration);
         let freshness = self.freshness(&nodes, &messages, &protections, group_key.as_ref(), duration);
-        let attacks = self.attacks(&messages, duration);
+        let (attackers, threats) = self.attacks(&messages, duration);
         let mut notes: Vec<String> = messages
             .iter()
             .filter(|message| {
-                let kind = protections[usize::from(message.protection.0)].kind;
-                kind != CanProtectionKind::None && kind.is_replayable()
+                let protection = &protections[usize::from(message.protection.0)];
+                protection.is_authenticated() && protection.is_replayable()
             })
             .map(|message| format!("Message {} is protected without freshness: it can be replayed.", message.name))
             .collect();
         if spec.freshness.is_some() && freshness.is_none() {
             notes.push("No message takes its freshness from a master: there is none.".into());
         }
-        Some(CanPlan {
+        let bus = bus?;
+        let mut streams = messages;
+        streams.extend(background);
+        streams.extend(freshness.as_ref().map(|freshness| Self::synchronisation(freshness, &protections)));
+        Some(Plan {
             name: spec.name.clone(),
             description: spec.description.clone(),
             seed: spec.seed,
             duration,
-            bus: bus?,
+            fidelity: Fidelity::Bytes,
+            segments: vec![SegmentPlan {
+                name: "bus".into(),
+                kind: CAN,
+                own_nodes: (bus.count > 1).then(|| "bus-gateway".into()).into_iter().collect(),
+                facet: Facet::new(bus),
+            }],
             nodes,
-            messages,
-            background,
+            attackers,
+            streams,
+            candidates: (0..protections.len()).map(|i| ProtectionId(i as u16)).collect(),
             protections,
+            threats,
             group_key,
             freshness,
-            attacks,
+            recordings: Vec::new(),
             platforms,
             scenario_hash: spec.source.hash.clone(),
             notes,
@@ -116,7 +109,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn bus(&mut self, spec: &CanBusSpec) -> Option<CanBusPlan> {
+    fn bus(&mut self, spec: &CanBusSpec) -> Option<CanSegment> {
         let path = at!["network", KIND, "gateway_delay"];
         self.within(path, "the gateway's delay", spec.gateway_delay.0, Duration::ZERO, DELAY_MAX);
         for (i, name) in spec.buses.iter().enumerate() {
@@ -138,11 +131,12 @@ impl Resolver<'_> {
             None => bits.nominal_sample_point_permille,
         };
         match BitTiming::new(&bits) {
-            Ok(timing) => Some(CanBusPlan {
+            Ok(timing) => Some(CanSegment {
                 bits,
                 timing,
                 fifo_mailboxes: spec.mailboxes == MailboxesSpec::Fifo,
                 count: spec.buses.len().max(1),
+                bus_of: self.buses_of_nodes(spec),
                 gateway_delay: spec.gateway_delay.0,
             }),
             Err(error) => {
@@ -168,8 +162,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn can_nodes(&mut self, bus: &CanBusSpec, platforms: &[PlatformPlan]) -> Vec<CanNodePlan> {
-        let buses: Vec<&str> = bus.buses.iter().map(String::as_str).collect();
+    fn can_nodes(&mut self, platforms: &[PlatformPlan]) -> Vec<NodePlan> {
         let specs = &self.spec.nodes;
         self.unique("nodes", specs.iter().map(|spec| spec.name.as_str()));
         let platform_names: Vec<&str> = platforms.iter().map(|platform| platform.name.as_str()).collect();
@@ -189,19 +182,53 @@ impl Resolver<'_> {
             let platform = spec.platform.as_ref().and_then(|name| {
                 self.find(name, &platform_names, at!["nodes", i, "platform"], "platform", "platforms")
             });
-            nodes.push(CanNodePlan {
+            nodes.push(NodePlan {
                 name: spec.name.clone(),
                 clock: self.clock(i, spec.clock),
                 platform: PlatformId(platform.unwrap_or(0) as u16),
                 driver: self.jitter(at!["nodes", i, "driver"], "the driver's time", spec.driver),
+                tasks: Vec::new(),
                 address: addresses[i],
-                bus: match &spec.bus {
-                    None => 0,
-                    Some(name) => self.find(name, &buses, at!["nodes", i, "bus"], "bus", "buses").unwrap_or(0),
-                },
+                interfaces: vec![ONLY],
             });
         }
         nodes
+    }
+
+    /// Which of the buses each node is on.
+    fn buses_of_nodes(&mut self, bus: &CanBusSpec) -> Vec<usize> {
+        let buses: Vec<&str> = bus.buses.iter().map(String::as_str).collect();
+        let specs = &self.spec.nodes;
+        (specs.iter().enumerate())
+            .map(|(i, spec)| match &spec.bus {
+                None => 0,
+                Some(name) => self.find(name, &buses, at!["nodes", i, "bus"], "bus", "buses").unwrap_or(0),
+            })
+            .collect()
+    }
+
+    /// The synchronisation message as a stream: it stands behind all others.
+    fn synchronisation(freshness: &FreshnessPlan, protections: &[ProtectionPlan]) -> StreamPlan {
+        // It is sealed in a way of its own, which no protection of the scenario describes.
+        debug_assert!(matches!(protections[0].kind, ProtectionKind::None));
+        StreamPlan {
+            name: "freshness".into(),
+            sender: freshness.master,
+            receivers: freshness.slaves.clone(),
+            period: freshness.period,
+            offset: None,
+            deadline: Some(freshness.period),
+            payload: PayloadPlan::Synthetic,
+            protection: ProtectionId(0),
+            hops: vec![HopPlan {
+                segment: ONLY,
+                from: freshness.master,
+                to: freshness.slaves.clone(),
+                frame_len: SYNC_LEN,
+                class: "synchronisation",
+                facet: Facet::new(CanHop::Synchronisation { id: freshness.id }),
+            }],
+        }
     }
 
     /// The addresses written, and the free ones in order for the others.
@@ -231,15 +258,15 @@ impl Resolver<'_> {
     }
 
     /// The protections, `none` first.
-    fn can_protections(&mut self) -> Vec<CanProtectionPlan> {
+    fn can_protections(&mut self) -> Vec<ProtectionPlan> {
         let specs = &self.spec.protections;
         self.unique("protections", specs.iter().map(|spec| spec.name.as_str()));
         let has_group_key = self.spec.group_key.is_some();
-        let mut protections = vec![CanProtectionPlan { name: "none".into(), kind: CanProtectionKind::None }];
+        let mut protections = vec![ProtectionPlan { name: "none".into(), kind: ProtectionKind::None }];
         for (i, spec) in specs.iter().enumerate() {
             self.title(&spec.name, at!["protections", i, "name"], "the protection's name");
             let kind = match (&spec.none, &spec.secoc) {
-                (Some(_), None) => CanProtectionKind::None,
+                (Some(_), None) => ProtectionKind::None,
                 (None, Some(secoc)) => {
                     let under_group_key = secoc.key.map_or(has_group_key, |key| key == SecOcKeySpec::GroupKey);
                     if under_group_key && !has_group_key {
@@ -251,7 +278,7 @@ impl Resolver<'_> {
                             "add `[group_key]`, or write `key = \"pre-shared\"`",
                         );
                     }
-                    CanProtectionKind::SecOc { profile: self.secoc_profile(i, secoc), under_group_key }
+                    ProtectionKind::SecOc { profile: self.secoc_profile(i, secoc), under_group_key }
                 }
                 _ => {
                     self.report(
@@ -261,10 +288,10 @@ impl Resolver<'_> {
                         "not exactly one",
                         "write `secoc = { profile = 1 }`",
                     );
-                    CanProtectionKind::None
+                    ProtectionKind::None
                 }
             };
-            protections.push(CanProtectionPlan { name: spec.name.clone(), kind });
+            protections.push(ProtectionPlan { name: spec.name.clone(), kind });
         }
         protections
     }
@@ -289,7 +316,7 @@ impl Resolver<'_> {
     }
 
     /// A node by its name; the first one if there is none of that name, which is then a problem.
-    fn can_node(&mut self, name: &str, nodes: &[CanNodePlan], path: &[Step<'_>]) -> NodeId {
+    fn can_node(&mut self, name: &str, nodes: &[NodePlan], path: &[Step<'_>]) -> NodeId {
         let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
         NodeId(self.find(name, &names, path, "node", "nodes").unwrap_or(0) as u16)
     }

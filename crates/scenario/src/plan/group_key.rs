@@ -1,0 +1,79 @@
+//! How stations come to a common key, and who counts freshness for them.
+
+use chronoseal_core::{Duration, NodeId};
+use chronoseal_crypto::suite::SuiteName;
+use chronoseal_groupkey::{Installation, OrchestrationSigning, Profile, Scheme, Transport};
+use chronoseal_wire::can::CanId;
+
+/// How the stations come to a common key.
+#[derive(Clone, Debug)]
+pub struct GroupKeyPlan {
+    /// Who orchestrates.
+    pub orchestrator: NodeId,
+    /// The members.
+    pub members: Vec<NodeId>,
+    /// Curve and signature.
+    pub suite: SuiteName,
+    /// The way.
+    pub scheme: Scheme,
+    /// As published, or hardened.
+    pub profile: Profile,
+    /// What carries the messages.
+    pub transport: Transport,
+    /// How the orchestration is signed.
+    pub signing: OrchestrationSigning,
+    /// When a node takes a new key into use.
+    pub installation: Installation,
+    /// When it begins.
+    pub start: Duration,
+    /// Changes, in time.
+    pub changes: Vec<GroupChange>,
+}
+
+/// Trip and reset counters: who counts, and who follows.
+#[derive(Clone, Debug)]
+pub struct FreshnessPlan {
+    /// Who counts and sends the synchronisation message.
+    pub master: NodeId,
+    /// Who else sends or receives a message with these counters in its freshness value.
+    pub slaves: Vec<NodeId>,
+    /// The identifier of the synchronisation message.
+    pub id: CanId,
+    /// Distance of two synchronisation messages: the reset cycle.
+    pub period: Duration,
+    /// True if its key is the group key, false if it is drawn from the seed and everybody has it from the start.
+    pub under_group_key: bool,
+}
+
+/// A change of the group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupChange {
+    /// When.
+    pub at: Duration,
+    /// Who.
+    pub member: NodeId,
+    /// True if it is taken back, false if it is thrown out.
+    pub returns: bool,
+}
+
+/// What an attacker does to the exchange of keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExchangeAttack {
+    /// Repeats the orchestrator's first request so much later.
+    ReplayedOrchestration(Duration),
+    /// Repeats requests with the parties exchanged.
+    SwappedAddresses,
+    /// Answers a party with its own share.
+    ReflectedShare,
+    /// Answers with a share of small order, or no point.
+    SmallOrderShare,
+    /// Answers with half a confirmation.
+    TruncatedConfirmation,
+    /// Answers with an invented confirmation.
+    ForgedConfirmation,
+    /// Requests an exchange in the orchestrator's name.
+    ImpersonatedOrchestrator,
+    /// Says in the orchestrator's name that all hold the key.
+    ForgedCommit,
+}
+
