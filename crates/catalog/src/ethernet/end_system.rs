@@ -1,19 +1,18 @@
 //! A station of a plan.
 
-use chronoseal_core::{NodeId, StreamId};
+use chronoseal_core::NodeId;
 use chronoseal_frameauth::Profile;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
     EndSystemConfig, ListenerConfig, Protection, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
 use chronoseal_nodes::{EndSystem, SyncConfig};
-use chronoseal_scenario::plan::{Dispatch, Fidelity, PayloadPlan, Plan, ProtectionKind, StreamClass, StreamPlan, Sync};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, PayloadPlan, ProtectionKind, StreamClass, Sync};
 
 use crate::{BuildOptions, fill};
 
-pub(crate) fn build(plan: &Plan, schedule: &ScheduleTable, id: NodeId, options: BuildOptions) -> EndSystem {
-    let network = &plan.network;
-    let streams = || plan.streams.iter().enumerate().map(|(index, stream)| (StreamId(index as u16), stream));
+pub(super) fn build(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId, options: BuildOptions) -> EndSystem {
+    let network = view.segment;
     let tasks = schedule
         .tasks
         .iter()
@@ -32,21 +31,24 @@ pub(crate) fn build(plan: &Plan, schedule: &ScheduleTable, id: NodeId, options: 
         ct_marker: network.ct_marker,
         cluster_cycle: network.cluster_cycle,
         lead: options.lead,
-        real_bytes: plan.fidelity == Fidelity::Bytes,
-        talkers: streams()
-            .filter(|(_, stream)| stream.sender == id)
-            .map(|(stream_id, stream)| talker(plan, schedule, stream_id, stream))
+        real_bytes: view.plan.fidelity == Fidelity::Bytes,
+        talkers: view
+            .streams()
+            .filter(|stream| stream.hop.from == id)
+            .map(|stream| talker(view, schedule, &stream))
             .collect(),
-        listeners: streams()
-            .filter(|(_, stream)| stream.receivers.contains(&id))
-            .map(|(stream_id, stream)| listener(plan, schedule, stream_id, stream))
+        listeners: view
+            .streams()
+            .filter(|stream| stream.hop.to.contains(&id))
+            .map(|stream| listener(view, schedule, &stream))
             .collect(),
         tasks,
     })
 }
 
-fn talker(plan: &Plan, schedule: &ScheduleTable, id: StreamId, stream: &StreamPlan) -> TalkerConfig {
-    let timing = match stream.class {
+fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<'_>) -> TalkerConfig {
+    let (plan, id, stream) = (view.plan, target.id, target.stream);
+    let timing = match target.class {
         StreamClass::TimeTriggered { ct_id } => TalkerTiming::Slots {
             ct_id,
             slots: schedule.of(id).map(|slot| SendSlot { release: slot.release, start: slot.start }).collect(),
@@ -66,20 +68,20 @@ fn talker(plan: &Plan, schedule: &ScheduleTable, id: StreamId, stream: &StreamPl
     TalkerConfig {
         stream: id,
         timing,
-        frame_len: stream.frame_len as usize,
-        fill: fill(plan, id, stream),
+        frame_len: target.hop.frame_len as usize,
+        fill: fill(plan, id, target.hop.frame_len as usize),
         replay,
-        protection: protection(plan, stream),
+        protection: protection(view, target),
     }
 }
 
 /// The receive windows follow from the schedule: the frame leaves the switch between its dispatch (or, if the switch
 /// does not wait, its earliest arrival) and the end of its slot, and takes one more reception time to the receiver.
 /// The clocks of both ends may each be off by the precision.
-fn listener(plan: &Plan, schedule: &ScheduleTable, id: StreamId, stream: &StreamPlan) -> ListenerConfig {
-    let network = &plan.network;
-    let speed = crate::medium::speed(plan);
-    let reception = speed.reception(u64::from(plan.secured_len(stream)));
+fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<'_>) -> ListenerConfig {
+    let network = view.segment;
+    let id = target.id;
+    let reception = super::medium::speed(network).reception(u64::from(view.secured_len(target)));
     let tolerance = network.precision * 2;
     let windows = schedule
         .of(id)
@@ -95,15 +97,15 @@ fn listener(plan: &Plan, schedule: &ScheduleTable, id: StreamId, stream: &Stream
             }
         })
         .collect();
-    let ct_id = match stream.class {
+    let ct_id = match target.class {
         StreamClass::TimeTriggered { ct_id } => Some(ct_id),
         StreamClass::BestEffort { .. } => None,
     };
-    ListenerConfig { stream: id, ct_id, windows, protection: protection(plan, stream) }
+    ListenerConfig { stream: id, ct_id, windows, protection: protection(view, target) }
 }
 
-fn protection(plan: &Plan, stream: &StreamPlan) -> Protection {
-    match &plan.protection_of(stream).kind {
+fn protection(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Protection {
+    match &view.protection_of(target).kind {
         ProtectionKind::None => Protection::None { padding: 0 },
         ProtectionKind::SizeOnly { overhead } => Protection::None { padding: *overhead as usize },
         ProtectionKind::Hmac { hash, tag_len, freshness, replay_window, key } => Protection::Authenticated {
@@ -111,5 +113,6 @@ fn protection(plan: &Plan, stream: &StreamPlan) -> Protection {
                 .expect("a plan's protections were checked when it was resolved"),
             key: key.0.clone(),
         },
+        ProtectionKind::SecOc { .. } => unreachable!("resolving refuses SecOC profiles on this kind of segment"),
     }
 }
