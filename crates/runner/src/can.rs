@@ -267,6 +267,9 @@ fn streams(plan: &CanPlan) -> Vec<StreamMeta> {
             protection: protection.name.clone(),
             replayable: protection.kind.is_replayable(),
             authenticated: matches!(protection.kind, CanProtectionKind::SecOc { .. }),
+            deadline_ns: Some(message.deadline.as_ns()),
+            bound: None,
+            unbounded: None,
         }
     });
     let background = plan.background.iter().map(|recording| StreamMeta {
@@ -280,6 +283,9 @@ fn streams(plan: &CanPlan) -> Vec<StreamMeta> {
         protection: "none".into(),
         replayable: true,
         authenticated: false,
+        deadline_ns: None,
+        bound: None,
+        unbounded: None,
     });
     let synchronisation = plan.freshness.as_ref().map(|freshness| StreamMeta {
         name: "freshness".into(),
@@ -292,6 +298,9 @@ fn streams(plan: &CanPlan) -> Vec<StreamMeta> {
         protection: "secoc-sync".into(),
         replayable: false,
         authenticated: true,
+        deadline_ns: Some(freshness.period.as_ns()),
+        bound: None,
+        unbounded: None,
     });
     messages.chain(background).chain(synchronisation).collect()
 }

@@ -83,6 +83,9 @@ fn streams(plan: &Plan) -> Vec<StreamMeta> {
                 protection: protection.name.clone(),
                 replayable: protection.is_replayable(),
                 authenticated: matches!(protection.kind, ProtectionKind::Hmac { .. }),
+                deadline_ns: None,
+                bound: None,
+                unbounded: None,
             }
         })
         .collect()
