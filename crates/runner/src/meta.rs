@@ -67,5 +67,8 @@ fn stream_meta(plan: &Plan, stream: &StreamPlan) -> StreamMeta {
         protection: if is_synchronisation { "secoc-sync".into() } else { protection.name.clone() },
         replayable: !is_synchronisation && protection.is_replayable(),
         authenticated: is_synchronisation || protection.is_authenticated(),
+        deadline_ns: stream.deadline.map(|deadline| deadline.as_ns()),
+        bound: None,
+        unbounded: None,
     }
 }
