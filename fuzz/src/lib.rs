@@ -316,7 +316,7 @@ pub fn can_database(data: &[u8]) {
 fn check_can_import(imported: Result<String, Problems>) {
     match imported {
         Ok(text) => {
-            let loaded = chronoseal_scenario::load_can("imported.toml", text.as_bytes(), &[], &NoFiles);
+            let loaded = chronoseal_scenario::load("imported.toml", text.as_bytes(), &[], &NoFiles);
             assert!(loaded.is_ok(), "an imported scenario loads");
         }
         Err(problems) => assert!(problems.count() > 0, "a refusal says why"),
