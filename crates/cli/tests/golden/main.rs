@@ -2,7 +2,7 @@
 //! rows, the capture and the description of each run. `README.md` beside this file says how to read a difference and
 //! when new values may be written.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod compare;
 mod record;
