@@ -6,8 +6,8 @@ mod groups;
 mod key_server;
 mod mls;
 mod on_bus;
-mod published;
 mod scenarios;
+mod tables;
 mod traffic;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,11 +80,11 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
     findings.interrupted = stopped();
     progress(0.98, "writing the report");
 
-    let mut primitives = Section::new("Operations").with(Block::Table(published::table_3()));
-    for table in published::primitives(&costs) {
+    let mut primitives = Section::new("Operations").with(Block::Table(tables::table_3()));
+    for table in tables::primitives(&costs) {
         primitives = primitives.with(Block::Table(table));
     }
-    for chart in published::figures_11_and_12(&costs) {
+    for chart in tables::figures_11_and_12(&costs) {
         primitives = primitives.with(Block::Chart(chart));
     }
     let document = Document {
@@ -92,14 +92,14 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
         subtitle: "Musuroi, Groza, Popa, Murvay: station-to-station exchanges over FourQ, joined to a group key by an orchestrator. Printed, recomputed, executed in virtual time, and the operations measured on this host.".into(),
         verdict: findings.verdict(),
         sections: vec![
-            Section::new("What the text quotes").with(Block::Table(published::quoted_totals())),
+            Section::new("What the text quotes").with(Block::Table(tables::quoted_totals())),
             exchanges,
             groups,
             counted,
             load,
             primitives,
             modern,
-            Section::new("Other works").with(Block::Table(published::table_1())),
+            Section::new("Other works").with(Block::Table(tables::table_1())),
             Section::new("Not there yet").with(Block::Notes(vec![
                 "The exchange on a live bus: nothing here was measured on a wire, emulated or real; only the processor times of this host are measurements.".into(),
                 "MLS executed here: its messages are on our bus with the lengths and times that a peer measured on its host.".into(),
