@@ -1,6 +1,5 @@
 //! One exchange of two parties: Tables VI and VII as printed, added up, and executed in the simulator.
 
-use chronoseal_analysis::group_key::published::{MeasuredExchange, Platform, Tables};
 use chronoseal_analysis::group_key::{PartyCosts, exchange, exchange_at, exchange_overlapping};
 use chronoseal_core::{Duration, EventKind, NodeId, SimTime};
 use chronoseal_groupkey::Scheme;
@@ -8,6 +7,7 @@ use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, T
 use chronoseal_results::RunRows;
 use chronoseal_runner::simulate_can;
 
+use super::published::{MeasuredExchange, Platform, Tables};
 use super::scenarios::{Group, member};
 use crate::StudyError;
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_analysis::group_key::published::{CLASSICAL_BUS, Platform, Tables};
 use chronoseal_analysis::group_key::{BusCosts, PartyCosts, bus_time, exchanges, group, orchestration};
 use chronoseal_core::Duration;
 use chronoseal_groupkey::frame_count::frames_of_group;
@@ -10,6 +9,7 @@ use chronoseal_groupkey::{Profile, Scheme, Transport};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
 use chronoseal_runner::simulate_can;
 
+use super::published::{CLASSICAL_BUS, Platform, Tables};
 use super::scenarios::Group;
 use crate::StudyError;
 

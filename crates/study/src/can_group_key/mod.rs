@@ -6,16 +6,17 @@ mod groups;
 mod key_server;
 mod mls;
 mod on_bus;
+pub mod published;
 mod scenarios;
 mod tables;
 mod traffic;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chronoseal_analysis::group_key::published::{Reproduces, quoted};
 use chronoseal_report::{Block, Document, Held, Section, Verdict};
 use chronoseal_runner::{suite_cost, versions};
 
+use self::published::{Reproduces, quoted};
 use crate::{Progress, StudyError, StudyOptions, StudyOutcome};
 
 /// As read.

@@ -1,8 +1,9 @@
 //! What is printed: tables and quoted totals, beside the same on this host.
 
-use chronoseal_analysis::group_key::published::{Platform, Primitives, Reproduces, Tables, quoted};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
 use chronoseal_runner::SuiteCostTable;
+
+use super::published::{Platform, Primitives, Reproduces, Tables, quoted};
 
 const TABLE1: &str = include_str!("../../../../studies/can-group-key/published/table1.csv");
 
