@@ -3,7 +3,9 @@
 mod baselines;
 mod exchange;
 mod groups;
+#[path = "../../../groupkey/src/baseline/key_server.rs"]
 mod key_server;
+#[path = "../../../groupkey/src/baseline/mls.rs"]
 mod mls;
 mod on_bus;
 pub mod published;
