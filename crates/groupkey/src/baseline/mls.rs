@@ -1,78 +1,60 @@
-//! A group by MLS on the bus of the source: no MLS is executed here. Its messages have the lengths, and its members take
-//! the time, that the peer measured on its host (studies/can-group-key/peers/mls.csv).
+//! The messages of a group by MLS (RFC 9420), without MLS: they have the lengths, and their makers take the time, that an
+//! implementation was measured to have.
 //!
 //! A group is created by one member: each other sends its key package, the creator makes a commit, which nobody is there
 //! to hear, and a Welcome, which all process. A removal is one commit that all who stay process. Messages go in frames
-//! of CAN-FD, one byte of each numbering the segment.
+//! of CAN FD, one byte of each numbering the segment.
 
 use chronoseal_core::{Command, Duration, HandleError, Input, LocalTime, Node, Operation, Output, Work};
 use chronoseal_wire::can::CanFrameView;
 
-use super::on_bus::{Action, Agenda, REMOVAL_AT, Watched, address, frame, run};
-use crate::StudyError;
+use super::Removal;
+use super::agenda::{Action, Agenda, address, frame};
 
-const MEASURED: &str = include_str!("../../../../studies/can-group-key/peers/mls.csv");
+/// Data of an FD frame of a segmented message; one byte more numbers the segment [byte].
+pub const SEGMENT_LEN: usize = 63;
 
-/// Data of an FD frame of a segmented message: one byte numbers the segment.
-const SEGMENT_LEN: usize = 63;
-
-const CREATOR: u8 = 0;
-const REMOVED: u8 = 1;
+/// Number of the member that creates the group.
+pub const CREATOR: u8 = 0;
 const TO_ALL: u8 = 255;
 
 const KEY_PACKAGE: u8 = 1;
 const WELCOME: u8 = 2;
 const COMMIT: u8 = 3;
 
-/// What the peer measured with a group of one size.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Measured {
+/// What a group of one size takes: the lengths of its messages, and the time that making and processing them takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Figures {
     /// Members.
-    pub(super) size: u32,
-    key_package_len: usize,
-    key_package: Duration,
-    create: Duration,
-    welcome_len: usize,
-    join: Duration,
-    process: Duration,
-    /// Time and length of the commit that removes a member; none in a group of two.
-    removal: Option<(Duration, usize)>,
+    pub size: u32,
+    /// A key package [byte].
+    pub key_package_len: usize,
+    /// Making one.
+    pub key_package: Duration,
+    /// Creating the group from every key package.
+    pub create: Duration,
+    /// The Welcome for all [byte].
+    pub welcome_len: usize,
+    /// Joining by it.
+    pub join: Duration,
+    /// Processing a commit.
+    pub process: Duration,
+    /// Time and length of the commit that removes a member [byte]; none in a group of two.
+    pub removal: Option<(Duration, usize)>,
 }
 
-impl Measured {
+impl Figures {
     /// What all members compute until there is a key.
-    pub(super) fn computing(&self) -> Duration {
+    pub fn computing(&self) -> Duration {
         self.create + (self.key_package + self.join) * (i64::from(self.size) - 1)
     }
 }
 
-/// Every size.
-pub(super) fn measured() -> Vec<Measured> {
-    let time = |us: f64| Duration::from_ns((us * 1000.0) as i64);
-    MEASURED
-        .lines()
-        .skip(1)
-        .map(|line| {
-            let cells: Vec<Option<f64>> = line.split(',').map(|cell| cell.parse().ok()).collect();
-            let number = |column: usize| cells.get(column).copied().flatten();
-            let value = |column: usize| number(column).unwrap_or(0.0);
-            Measured {
-                size: value(0) as u32,
-                key_package_len: value(1) as usize,
-                key_package: time(value(2)),
-                create: time(value(3)),
-                welcome_len: value(4) as usize,
-                join: time(value(5)),
-                process: time(value(8)),
-                removal: number(9).zip(number(10)).map(|(us, len)| (time(us), len as usize)),
-            }
-        })
-        .collect()
-}
-
-struct Participant {
+/// A member of the group.
+pub struct Participant {
     number: u8,
-    measured: Measured,
+    figures: Figures,
+    removal: Option<Removal>,
     /// Segments heard of the messages of each step.
     segments: [usize; 4],
     has_removed: bool,
@@ -80,6 +62,12 @@ struct Participant {
 }
 
 impl Participant {
+    /// The member `number`; [`CREATOR`] creates the group, and throws one out if there is a `removal` and its figures are
+    /// known. All members have the same `figures` and the same `removal`.
+    pub fn new(number: u8, figures: Figures, removal: Option<Removal>) -> Self {
+        Self { number, figures, removal, segments: [0; 4], has_removed: false, agenda: Agenda::default() }
+    }
+
     fn compute(&mut self, time: Duration) {
         self.agenda.push(Action::Work(Work::declared(Operation("mls"), time)));
     }
@@ -101,7 +89,7 @@ impl Participant {
     }
 
     fn received(&mut self, step: u8) {
-        let Measured { size, key_package_len, create, welcome_len, join, process, removal, .. } = self.measured;
+        let Figures { size, key_package_len, create, welcome_len, join, process, removal, .. } = self.figures;
         match (step, self.number) {
             (KEY_PACKAGE, CREATOR) if self.is_whole(step, size as usize - 1, key_package_len) => {
                 self.compute(create);
@@ -112,7 +100,10 @@ impl Participant {
                 self.compute(join);
                 self.agenda.push(Action::Installed(1));
             }
-            (COMMIT, number) if number > REMOVED && removal.is_some_and(|(_, len)| self.is_whole(step, 1, len)) => {
+            (COMMIT, number)
+                if self.removal.is_some_and(|removal| removal.member != number)
+                    && removal.is_some_and(|(_, len)| self.is_whole(step, 1, len)) =>
+            {
                 self.compute(process);
                 self.agenda.push(Action::Installed(2));
             }
@@ -122,8 +113,8 @@ impl Participant {
 
     /// When the creator throws one out.
     fn removes_at(&self) -> Option<LocalTime> {
-        let is_due = self.number == CREATOR && self.measured.removal.is_some() && !self.has_removed;
-        is_due.then_some(LocalTime::ZERO + REMOVAL_AT)
+        let is_due = self.number == CREATOR && self.figures.removal.is_some() && !self.has_removed;
+        self.removal.filter(|_| is_due).map(|removal| removal.at)
     }
 }
 
@@ -131,8 +122,8 @@ impl Node for Participant {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
         match input {
             Input::Command(Command::Start) if self.number != CREATOR => {
-                self.compute(self.measured.key_package);
-                self.say(KEY_PACKAGE, CREATOR, self.measured.key_package_len);
+                self.compute(self.figures.key_package);
+                self.say(KEY_PACKAGE, CREATOR, self.figures.key_package_len);
             }
             Input::Frame { bytes, .. } => {
                 if let Ok(view) = CanFrameView::new_checked(bytes) {
@@ -141,7 +132,7 @@ impl Node for Participant {
             }
             Input::Timeout if self.removes_at().is_some_and(|at| at <= now) => {
                 self.has_removed = true;
-                if let Some((time, len)) = self.measured.removal {
+                if let Some((time, len)) = self.figures.removal {
                     self.compute(time);
                     self.agenda.push(Action::Installed(2));
                     self.say(COMMIT, TO_ALL, len);
@@ -158,41 +149,44 @@ impl Node for Participant {
     }
 }
 
-/// Plays a group's messages on the bus; where three or more are in it, member [`REMOVED`] is thrown out later.
-///
-/// # Errors
-/// [`StudyError`] if the bus cannot be made.
-pub(super) fn replay(measured: Measured) -> Result<Watched, StudyError> {
-    let participant =
-        |number| Participant { number, measured, segments: [0; 4], has_removed: false, agenda: Agenda::default() };
-    run((0..measured.size as u8).map(|number| Box::new(participant(number)) as Box<dyn Node + Send>).collect())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use chronoseal_core::NodeId;
+    use crate::baseline::testing::run;
+
+    const FIGURES: Figures = Figures {
+        size: 4,
+        key_package_len: 64,
+        key_package: Duration::from_us(3),
+        create: Duration::from_us(5),
+        welcome_len: 63,
+        join: Duration::from_us(7),
+        process: Duration::from_us(2),
+        removal: Some((Duration::from_us(4), 127)),
+    };
+
+    fn group(removal: Option<Removal>) -> Vec<Box<dyn Node>> {
+        (0..4).map(|number| Box::new(Participant::new(number, FIGURES, removal)) as Box<dyn Node>).collect()
+    }
 
     #[test]
-    fn every_size_of_the_peer_is_on_the_bus_whole() {
-        let rows = measured();
-        assert_eq!(rows.iter().map(|row| row.size).collect::<Vec<_>>(), [2, 4, 8, 16, 32, 64]);
-        for row in rows.into_iter().filter(|row| row.size <= 16) {
-            let watched = replay(row).expect("the bus can be made");
-            let others = row.size as usize - 1;
-            let frames = others * row.key_package_len.div_ceil(SEGMENT_LEN) + row.welcome_len.div_ceil(SEGMENT_LEN);
-            assert_eq!(watched.frames[0], frames as u64);
-            assert_eq!(watched.installed[&1].len(), others + 1);
-            assert!(watched.time(1) > Some(row.key_package + row.create + row.join), "the bus takes its time too");
-            match row.removal {
-                None => assert!(!watched.installed.contains_key(&2)),
-                Some((time, len)) => {
-                    assert_eq!(watched.frames[1], len.div_ceil(SEGMENT_LEN) as u64);
-                    assert_eq!(watched.installed[&2].len(), others);
-                    assert!(!watched.installed[&2].contains_key(&NodeId(u16::from(REMOVED))));
-                    assert!(watched.time(2) > Some(time + row.process));
-                }
-            }
-        }
+    fn every_message_is_whole_before_anybody_acts_on_it() {
+        let (events, frames) = run(&mut group(None));
+        assert_eq!(frames, 3 * 2 + 1, "64 bytes are two segments, 63 are one");
+        let holders: BTreeSet<_> = events.iter().map(|(node, event)| (*node, event.sequence)).collect();
+        assert_eq!(holders, (0..4).map(|node| (node, 1)).collect());
+        assert_eq!(FIGURES.computing(), Duration::from_us(5 + 3 * (3 + 7)));
+    }
+
+    #[test]
+    fn who_is_removed_does_not_process_the_commit() {
+        let removal = Removal { member: 2, at: LocalTime::from_ps(1_000_000) };
+        let (events, frames) = run(&mut group(Some(removal)));
+        assert_eq!(frames, 3 * 2 + 1 + 3, "127 bytes are three segments");
+        let renewed: BTreeSet<_> =
+            events.iter().filter(|(_, event)| event.sequence == 2).map(|(node, _)| *node).collect();
+        assert_eq!(renewed, BTreeSet::from([0, 1, 3]));
     }
 }

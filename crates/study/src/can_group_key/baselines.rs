@@ -3,6 +3,7 @@
 use chronoseal_core::Operation;
 use chronoseal_crypto::suite::{FourQ, Suite};
 use chronoseal_crypto::symmetric::{Aes128Ctr, BlockMac, CmacAes128};
+use chronoseal_groupkey::baseline::mls::Figures;
 use chronoseal_groupkey::frame_count::{exchanges, frames_of_group};
 use chronoseal_groupkey::{Profile, Scheme, Transport};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Series, SeriesKind, Table};
@@ -10,8 +11,8 @@ use chronoseal_runner::SuiteCostTable;
 
 use super::groups::execute_removal;
 use super::on_bus::Watched;
+use super::peers;
 use super::scenarios::Group;
-use super::{key_server, mls};
 use crate::StudyError;
 
 /// Sizes that are compared, the orchestrator or creator of the group counted.
@@ -60,12 +61,12 @@ impl Row {
 
 /// A group by MLS: lengths and times of the peer, on the bus.
 fn of_mls() -> Result<Vec<Row>, StudyError> {
-    let row = |measured: mls::Measured| {
+    let row = |figures: Figures| {
         // Measured by the peer, not in this run: it carries no letter of this report.
-        let total_us = Some((measured.computing().as_us_f64(), Evidence::Plain));
-        Ok(Row::of("MLS, with the lengths and times of its peer", measured.size, &mls::replay(measured)?, total_us))
+        let total_us = Some((figures.computing().as_us_f64(), Evidence::Plain));
+        Ok(Row::of("MLS, with the lengths and times of its peer", figures.size, &peers::mls(figures)?, total_us))
     };
-    mls::measured().into_iter().map(row).collect()
+    peers::mls_figures().into_iter().map(row).collect()
 }
 
 /// A key server that shares a key with each node from the factory on.
@@ -76,7 +77,7 @@ fn of_key_server(costs: &SuiteCostTable) -> Result<Vec<Row>, StudyError> {
         .map(|(tag, cipher)| KEY_SERVER_TAGS as f64 * tag + KEY_SERVER_CIPHERS as f64 * cipher);
     let row = |size| {
         let total_us = each_us.map(|us| (f64::from(size - 1) * us, Evidence::Recomputed));
-        Ok(Row::of("key server, pre-shared keys", size, &key_server::execute(size)?, total_us))
+        Ok(Row::of("key server, pre-shared keys", size, &peers::key_server(size)?, total_us))
     };
     SIZES.into_iter().map(row).collect()
 }

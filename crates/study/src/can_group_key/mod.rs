@@ -3,11 +3,8 @@
 mod baselines;
 mod exchange;
 mod groups;
-#[path = "../../../groupkey/src/baseline/key_server.rs"]
-mod key_server;
-#[path = "../../../groupkey/src/baseline/mls.rs"]
-mod mls;
 mod on_bus;
+mod peers;
 pub mod published;
 mod scenarios;
 mod tables;
