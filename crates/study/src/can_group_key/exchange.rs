@@ -43,13 +43,14 @@ pub(super) fn pairs() -> [Pair; 2] {
 
 impl Pair {
     /// Executes the exchange: real messages, real signatures, the platforms' prices. The time of each party.
-    pub(super) fn simulated(&self) -> Result<[Duration; 2], StudyError> {
+    pub(super) fn simulated(&self, seed: u64) -> Result<[Duration; 2], StudyError> {
         let group = Group {
             n: 2,
             scheme: Scheme::WithoutOrchestrator,
             platforms: &self.platforms,
             bit_rate: "1Mbit/s",
             duration: "5s",
+            seed,
             ..Group::SOURCE
         };
         let run = simulate_can(&group.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)?;

@@ -28,7 +28,8 @@ const CALLS: usize = 300;
 ///
 /// # Errors
 /// [`StudyError`] if a scenario of the study does not load or run.
-pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> Result<StudyOutcome, StudyError> {
+pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> Result<StudyOutcome, StudyError> {
+    let seed = options.seed;
     let stopped = || stop.load(Ordering::Relaxed);
     progress(0.0, "processor time of each operation");
     let costs = suite_cost(CALLS);
@@ -37,7 +38,7 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
     progress(0.1, "executing: two parties");
     let mut exchanges = Section::new("One exchange").with(Block::Chart(exchange::figure_14()));
     for pair in exchange::pairs() {
-        let simulated = pair.simulated()?;
+        let simulated = pair.simulated(seed)?;
         findings.pairs_agree &= pair.agrees(simulated);
         findings.from_printed.push(pair.off_printed(simulated));
         exchanges = exchanges.with(Block::Table(pair.table(simulated)));
@@ -46,24 +47,24 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
     let mut groups = Section::new("Groups");
     if !stopped() {
         progress(0.2, "executing: groups of 2 to 32");
-        let sweep = groups::sweep()?;
+        let sweep = groups::sweep(seed)?;
         findings.within = groups::within_bound(&sweep);
         for chart in groups::figure_15(&sweep) {
             groups = groups.with(Block::Chart(chart));
         }
-        groups = groups.with(Block::Table(groups::bounds(&sweep))).with(Block::Table(groups::sub_buses(&sweep)?));
+        groups = groups.with(Block::Table(groups::bounds(&sweep))).with(Block::Table(groups::sub_buses(&sweep, seed)?));
     }
     let mut counted = Section::new("Frames");
     if !stopped() {
         progress(0.5, "executing: frames on both buses");
-        let frames = groups::frames()?;
+        let frames = groups::frames(seed)?;
         findings.frames_agree = frames.agree;
         counted = counted.with(Block::Table(frames.table));
     }
     let mut load = Section::new("Under a bus's own traffic");
     if !stopped() {
         progress(0.7, "executing: under recorded traffic");
-        let traffic = traffic::traffic()?;
+        let traffic = traffic::traffic(seed)?;
         findings.late = traffic.late;
         load = load.with(Block::Table(traffic.table));
         for chart in traffic.charts {
@@ -73,7 +74,7 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
     let mut modern = Section::new("Modern baselines");
     if !stopped() {
         progress(0.85, "executing: baselines and removals");
-        let baselines = baselines::Baselines::new(&costs)?;
+        let baselines = baselines::Baselines::new(&costs, seed)?;
         modern =
             modern.with(Block::Table(baselines::table(&baselines))).with(Block::Chart(baselines::chart(&baselines)));
     }

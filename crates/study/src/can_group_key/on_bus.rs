@@ -57,8 +57,8 @@ impl Observer for Watched {
 
 /// Runs nodes on the bus of [`Group::SOURCE`], at the prices of its platform. CMAC, which the source did not measure,
 /// has the price of AES there.
-pub(super) fn run(nodes: Vec<Box<dyn Node + Send>>) -> Result<Watched, StudyError> {
-    let source = Group { n: 2, ..Group::SOURCE }.plan()?;
+pub(super) fn run(nodes: Vec<Box<dyn Node + Send>>, seed: u64) -> Result<Watched, StudyError> {
+    let source = Group { n: 2, seed, ..Group::SOURCE }.plan()?;
     let mut costs: Vec<(String, Duration, Duration)> = source.platforms[usize::from(source.nodes[0].platform.0)]
         .costs
         .iter()
@@ -82,9 +82,9 @@ pub(super) fn run(nodes: Vec<Box<dyn Node + Send>>) -> Result<Watched, StudyErro
         babblers: Vec::new(),
         load_window: None,
     };
-    let network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 })
+    let network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed })
         .map_err(|error| StudyError::Scenario(error.to_string()))?;
-    let mut simulation = Simulation::new(network, 1, Watched::default());
+    let mut simulation = Simulation::new(network, seed, Watched::default());
     for (number, node) in nodes.into_iter().enumerate() {
         simulation.add(NodeSetup {
             id: NodeId(number as u16),

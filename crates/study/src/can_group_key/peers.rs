@@ -18,12 +18,12 @@ const REMOVAL: Removal = Removal { member: 1, at: LocalTime::from_ps(REMOVAL_AT.
 ///
 /// # Errors
 /// [`StudyError`] if the bus cannot be made.
-pub(super) fn key_server(size: u32) -> Result<Watched, StudyError> {
+pub(super) fn key_server(size: u32, seed: u64) -> Result<Watched, StudyError> {
     let clients = size as u8 - 1;
-    let server = Server::new(clients, (size > 2).then_some(REMOVAL), 1);
+    let server = Server::new(clients, (size > 2).then_some(REMOVAL), seed);
     let mut nodes: Vec<Box<dyn Node + Send>> = vec![Box::new(server)];
-    nodes.extend((1..=clients).map(|number| Box::new(Client::new(number, 1)) as Box<dyn Node + Send>));
-    run(nodes)
+    nodes.extend((1..=clients).map(|number| Box::new(Client::new(number, seed)) as Box<dyn Node + Send>));
+    run(nodes, seed)
 }
 
 /// What MLS takes for a group of every measured size.
@@ -54,9 +54,9 @@ pub(super) fn mls_figures() -> Vec<Figures> {
 ///
 /// # Errors
 /// [`StudyError`] if the bus cannot be made.
-pub(super) fn mls(figures: Figures) -> Result<Watched, StudyError> {
+pub(super) fn mls(figures: Figures, seed: u64) -> Result<Watched, StudyError> {
     let participant = |number| Box::new(Participant::new(number, figures, Some(REMOVAL))) as Box<dyn Node + Send>;
-    run((0..figures.size as u8).map(participant).collect())
+    run((0..figures.size as u8).map(participant).collect(), seed)
 }
 
 #[cfg(test)]
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn a_key_server_serves_everybody_and_all_but_the_removed_again() {
         for size in [2, 3, 8, 64] {
-            let watched = key_server(size).expect("the bus can be made");
+            let watched = key_server(size, 1).expect("the bus can be made");
             let others = u64::from(size) - 1;
             assert_eq!((watched.installed[&1].len() as u32, watched.refused), (size, 0));
             assert_eq!((watched.frames[0], watched.bytes[0]), (4 * others, (16 + 32 + 16 + 48) * others));
@@ -90,7 +90,7 @@ mod tests {
         let rows = mls_figures();
         assert_eq!(rows.iter().map(|row| row.size).collect::<Vec<_>>(), [2, 4, 8, 16, 32, 64]);
         for row in rows.into_iter().filter(|row| row.size <= 16) {
-            let watched = mls(row).expect("the bus can be made");
+            let watched = mls(row, 1).expect("the bus can be made");
             let others = row.size as usize - 1;
             let frames = others * row.key_package_len.div_ceil(SEGMENT_LEN) + row.welcome_len.div_ceil(SEGMENT_LEN);
             assert_eq!(watched.frames[0], frames as u64);
