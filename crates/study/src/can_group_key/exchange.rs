@@ -1,6 +1,5 @@
 //! One exchange of two parties: Tables VI and VII as printed, added up, and executed in the simulator.
 
-use chronoseal_analysis::group_key::published::{MeasuredExchange, Platform, Tables};
 use chronoseal_analysis::group_key::{PartyCosts, exchange, exchange_at, exchange_overlapping};
 use chronoseal_core::{Duration, EventKind, NodeId, SimTime};
 use chronoseal_groupkey::Scheme;
@@ -8,6 +7,7 @@ use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, T
 use chronoseal_results::RunRows;
 use chronoseal_runner::simulate_can;
 
+use super::published::{MeasuredExchange, Platform, Tables};
 use super::scenarios::{Group, member};
 use crate::StudyError;
 
@@ -43,13 +43,14 @@ pub(super) fn pairs() -> [Pair; 2] {
 
 impl Pair {
     /// Executes the exchange: real messages, real signatures, the platforms' prices. The time of each party.
-    pub(super) fn simulated(&self) -> Result<[Duration; 2], StudyError> {
+    pub(super) fn simulated(&self, seed: u64) -> Result<[Duration; 2], StudyError> {
         let group = Group {
             n: 2,
             scheme: Scheme::WithoutOrchestrator,
             platforms: &self.platforms,
             bit_rate: "1Mbit/s",
             duration: "5s",
+            seed,
             ..Group::SOURCE
         };
         let run = simulate_can(&group.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)?;

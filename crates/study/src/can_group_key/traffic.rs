@@ -24,7 +24,7 @@ pub(super) struct Traffic {
     pub(super) late: (u64, u64),
 }
 
-pub(super) fn traffic() -> Result<Traffic, StudyError> {
+pub(super) fn traffic(seed: u64) -> Result<Traffic, StudyError> {
     let mut table = Table::new(format!(
         "A key for {N} ECUs while recorded traffic goes on: two seconds, the exchange begins after half a second"
     ))
@@ -51,6 +51,7 @@ pub(super) fn traffic() -> Result<Traffic, StudyError> {
             bit_rate,
             start: "500ms",
             duration: "2s",
+            seed,
             ..Group::SOURCE
         };
         // The exchange after the end of the run: the traffic alone.

@@ -4,13 +4,13 @@ mod figures;
 mod forger;
 pub mod frames_max;
 mod live;
+pub mod published;
 mod scenarios;
 mod tables;
 
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_analysis::candidates;
-use chronoseal_analysis::published::inconsistencies;
 use chronoseal_core::Duration;
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Section, Table, Verdict};
 use chronoseal_results::RunSummary;
@@ -19,6 +19,7 @@ use chronoseal_scenario::plan::Accounting;
 
 use self::frames_max::Question;
 use self::live::Live;
+use self::published::inconsistencies;
 use crate::check::candidate_table;
 use crate::cost::{cost_chart, cost_table};
 use crate::{Progress, StudyError, StudyOptions, StudyOutcome};

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_analysis::published::{Table2Quantity, Table3Column, Table3Row, table1, table2, table3};
 use chronoseal_analysis::tdma;
 use chronoseal_core::Duration;
 use chronoseal_report::{Cell, Evidence, Mark, Table};
@@ -13,6 +12,7 @@ use chronoseal_scenario::plan::Accounting;
 
 use super::frames_max::{Question, frame_time_max, frames_max};
 use super::live::{CARRIED_SHARE, Live};
+use super::published::{Table2Quantity, Table3Column, Table3Row, table1, table2, table3};
 use super::scenarios;
 use crate::StudyError;
 

@@ -1,14 +1,13 @@
 //! Where the source contradicts itself. Every number is computed from the printed tables and the closed forms.
 
+use chronoseal_analysis::tdma::{Cluster, frame_time, frames_max, frames_max_by_transmission, transmission_time_max};
 use chronoseal_core::Duration;
 use chronoseal_scenario::plan::Accounting;
-use serde::Serialize;
 
 use super::{SWITCH_OVERHEAD, Table2Quantity, Table3Column, Table3Row, table1, table2, table3};
-use crate::tdma::{Cluster, frame_time, frames_max, frames_max_by_transmission, transmission_time_max};
 
 /// A printed value that does not follow from the source's own formulas or tables.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Inconsistency {
     /// Number, from 1.
     pub id: u8,

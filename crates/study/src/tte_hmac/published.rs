@@ -1,7 +1,7 @@
 //! What the source printed, each cell recomputed beside it, and where the two disagree.
 //!
 //! The printed values are read from `studies/tte-hmac/published/*.csv`; everything else is computed here from the
-//! closed forms of [`crate::tdma`]. Nothing printed is corrected.
+//! closed forms of [`chronoseal_analysis::tdma`]. Nothing printed is corrected.
 //!
 //! # Source
 //! Martins, Bhattacharjee, Dubey, Koutsoukos, "Performance evaluation of an authentication mechanism in
@@ -9,20 +9,18 @@
 
 mod inconsistencies;
 
+use chronoseal_analysis::tdma::{Cluster, frames_max, frames_max_by_transmission, transmission_time_max};
 use chronoseal_core::Duration;
 use chronoseal_scenario::plan::Accounting;
-use serde::Serialize;
-
-use crate::tdma::{Cluster, frames_max, frames_max_by_transmission, transmission_time_max};
 
 pub use inconsistencies::{Inconsistency, inconsistencies};
 
 /// What the source assumes its sniffing switch adds to each measured frame time (its SO).
 pub const SWITCH_OVERHEAD: Duration = Duration::from_us(100);
 
-const TABLE1: &str = include_str!("../../../studies/tte-hmac/published/table1.csv");
-const TABLE2: &str = include_str!("../../../studies/tte-hmac/published/table2.csv");
-const TABLE3: &str = include_str!("../../../studies/tte-hmac/published/table3.csv");
+const TABLE1: &str = include_str!("../../../../studies/tte-hmac/published/table1.csv");
+const TABLE2: &str = include_str!("../../../../studies/tte-hmac/published/table2.csv");
+const TABLE3: &str = include_str!("../../../../studies/tte-hmac/published/table3.csv");
 
 /// Frames and slot of one cell of Table I.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +66,7 @@ pub struct Table2Cells {
 }
 
 /// What a row of Table II shows.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Table2Quantity {
     /// Arrival at the switch, from the sync beacon.
     Tx,
@@ -107,7 +105,7 @@ pub struct Table2Row {
 }
 
 /// Which half of Table III.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Table3Column {
     /// From the formula.
     Theoretical,

@@ -11,7 +11,7 @@
 //! | 4 key | server, i | epoch, encrypted key, tag over `s`, `n`, epoch and that | 36 |
 //!
 //! A removal is one more key for each node that stays. The server knows every key, for ever; nothing is forward secret.
-//! Real AES and CMAC; no stations that fail, no time-outs: a baseline for what a run without losses takes.
+//! Real AES and CMAC; no stations that fail, no time-outs: it shows what a run without losses takes.
 
 use std::collections::BTreeSet;
 
@@ -20,10 +20,11 @@ use chronoseal_core::{AbortReason, Command, HandleError, Input, LocalTime, Node,
 use chronoseal_crypto::symmetric::{Aes128Ctr, BlockMac, CmacAes128, Key128};
 use chronoseal_wire::can::CanFrameView;
 
-use super::on_bus::{Action, Agenda, REMOVAL_AT, Watched, address, frame, run};
-use crate::StudyError;
+use super::Removal;
+use super::agenda::{Action, Agenda, address, frame};
 
-const SERVER: u8 = 0;
+/// Number of the server.
+pub const SERVER: u8 = 0;
 const NONCE_LEN: usize = 16;
 const TAG_LEN: usize = 16;
 /// Epoch, encrypted key and tag.
@@ -44,8 +45,8 @@ struct Session {
 }
 
 impl Session {
-    fn new(number: u8) -> Self {
-        let key = |which: u64| Key128::from_array(drawn(u64::from(number) << 8 | which));
+    fn new(number: u8, seed: u64) -> Self {
+        let key = |which: u64| Key128::from_array(drawn(seed, u64::from(number) << 8 | which));
         let [mac, cipher] = [0, 1].map(key);
         Self { number, mac: CmacAes128::new(&mac), cipher: Aes128Ctr::new(&cipher), nonces: [[0; NONCE_LEN]; 2] }
     }
@@ -83,9 +84,9 @@ impl Session {
 }
 
 /// Bytes from the seed: keys of the factory, nonces, the group's keys.
-fn drawn(index: u64) -> [u8; 16] {
+fn drawn(seed: u64, index: u64) -> [u8; 16] {
     let mut bytes = [0; 16];
-    random::stream(1, Purpose::Key, index).fill_bytes(&mut bytes);
+    random::stream(seed, Purpose::Key, index).fill_bytes(&mut bytes);
     bytes
 }
 
@@ -93,18 +94,27 @@ fn drawn(index: u64) -> [u8; 16] {
 const NONCES: u64 = 1 << 32;
 const GROUP_KEYS: u64 = 2 << 32;
 
-struct Server {
+/// The node that shares a key with each other, and draws and hands out the group's.
+pub struct Server {
+    seed: u64,
     sessions: Vec<Session>,
     /// Who proved itself and has the key.
     members: BTreeSet<u8>,
     epoch: u32,
-    removal: Option<u8>,
+    removal: Option<Removal>,
     agenda: Agenda,
 }
 
 impl Server {
+    /// A server of the nodes 1 to `clients`, which throws one of them out if there is a `removal`. `seed` is that of the
+    /// clients.
+    pub fn new(clients: u8, removal: Option<Removal>, seed: u64) -> Self {
+        let sessions = (1..=clients).map(|number| Session::new(number, seed)).collect();
+        Self { seed, sessions, members: BTreeSet::new(), epoch: 0, removal, agenda: Agenda::default() }
+    }
+
     fn group_key(&self) -> [u8; 16] {
-        drawn(GROUP_KEYS + u64::from(self.epoch))
+        drawn(self.seed, GROUP_KEYS + u64::from(self.epoch))
     }
 
     fn give_key(&mut self, number: u8) {
@@ -138,7 +148,7 @@ impl Node for Server {
                 self.epoch = 1;
                 self.agenda.push(Action::Installed(1));
                 for session in &mut self.sessions {
-                    session.nonces[0] = drawn(NONCES + u64::from(session.number));
+                    session.nonces[0] = drawn(self.seed, NONCES + u64::from(session.number));
                     self.agenda.push(Action::Send(frame(HELLO, SERVER, session.number, &session.nonces[0])));
                 }
             }
@@ -149,9 +159,9 @@ impl Node for Server {
                     self.answered(from, view.data());
                 }
             }
-            Input::Timeout if now >= LocalTime::ZERO + REMOVAL_AT => {
-                if let Some(removed) = self.removal.take() {
-                    self.members.remove(&removed);
+            Input::Timeout => {
+                if let Some(removal) = self.removal.take_if(|removal| removal.at <= now) {
+                    self.members.remove(&removal.member);
                     self.epoch += 1;
                     self.agenda.push(Action::Installed(u64::from(self.epoch)));
                     self.members.clone().into_iter().for_each(|member| self.give_key(member));
@@ -163,12 +173,14 @@ impl Node for Server {
     }
 
     fn poll_output(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
-        let wakes_at = self.removal.map(|_| LocalTime::ZERO + REMOVAL_AT);
+        let wakes_at = self.removal.map(|removal| removal.at);
         self.agenda.poll(now, buffer, wakes_at)
     }
 }
 
-struct Client {
+/// A node that shares a key with the server.
+pub struct Client {
+    seed: u64,
     session: Session,
     is_proven: bool,
     epoch: u32,
@@ -177,11 +189,23 @@ struct Client {
 }
 
 impl Client {
+    /// The node `number`, 1 or greater. `seed` is the server's.
+    pub fn new(number: u8, seed: u64) -> Self {
+        let session = Session::new(number, seed);
+        Self { seed, session, is_proven: false, epoch: 0, key: None, agenda: Agenda::default() }
+    }
+
+    /// The group's key, once the server has sent it.
+    pub const fn group_key(&self) -> Option<&[u8; 16]> {
+        self.key.as_ref()
+    }
+
     fn received(&mut self, step: u8, data: &[u8]) {
         match step {
             HELLO => {
                 let Some(nonce) = data.first_chunk() else { return };
-                self.session.nonces = [*nonce, drawn(NONCES + (1 << 8) + u64::from(self.session.number))];
+                let own = drawn(self.seed, NONCES + (1 << 8) + u64::from(self.session.number));
+                self.session.nonces = [*nonce, own];
                 let mut answer = [0; NONCE_LEN + TAG_LEN];
                 answer[..NONCE_LEN].copy_from_slice(&self.session.nonces[1]);
                 answer[NONCE_LEN..].copy_from_slice(&self.session.tag(ANSWER, &[]));
@@ -236,77 +260,74 @@ impl Node for Client {
     }
 }
 
-/// Executes a group of `size` nodes, the server counted; where three or more are in it, one is thrown out later.
-///
-/// # Errors
-/// [`StudyError`] if the bus cannot be made.
-pub(super) fn execute(size: u32) -> Result<Watched, StudyError> {
-    let numbers = 1..size as u8;
-    let server = Server {
-        sessions: numbers.clone().map(Session::new).collect(),
-        members: BTreeSet::new(),
-        epoch: 0,
-        removal: (size > 2).then_some(1),
-        agenda: Agenda::default(),
-    };
-    let mut nodes: Vec<Box<dyn Node + Send>> = vec![Box::new(server)];
-    nodes.extend(numbers.map(|number| Box::new(client(number)) as Box<dyn Node + Send>));
-    run(nodes)
-}
-
-fn client(number: u8) -> Client {
-    Client { session: Session::new(number), is_proven: false, epoch: 0, key: None, agenda: Agenda::default() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chronoseal_core::NodeId;
+    use crate::baseline::testing::run;
+    use chronoseal_core::EventKind;
 
     #[test]
     fn everybody_gets_the_key_and_all_but_the_removed_the_next() {
-        for size in [2, 3, 8, 64] {
-            let watched = execute(size).expect("the bus can be made");
-            let others = u64::from(size) - 1;
-            assert_eq!((watched.installed[&1].len() as u32, watched.refused), (size, 0));
-            assert_eq!((watched.frames[0], watched.bytes[0]), (4 * others, (16 + 32 + 16 + 48) * others));
-            let Some(renewed) = watched.installed.get(&2) else {
-                assert_eq!(size, 2);
-                continue;
+        for clients in [1, 2, 7, 63] {
+            let removal = (clients > 1).then_some(Removal { member: 1, at: LocalTime::from_ps(1_000_000) });
+            let mut nodes: Vec<Box<dyn Node>> = vec![Box::new(Server::new(clients, removal, 1))];
+            nodes.extend((1..=clients).map(|number| Box::new(Client::new(number, 1)) as Box<dyn Node>));
+            let (events, frames) = run(&mut nodes);
+            let holders = |epoch| {
+                let of_epoch = events.iter().filter(|(_, event)| event.sequence == epoch);
+                of_epoch.map(|(node, _)| *node).collect::<BTreeSet<_>>()
             };
-            assert!(!renewed.contains_key(&NodeId(1)) && renewed.len() as u32 == size - 1);
-            assert_eq!(watched.frames[1], others - 1);
-            assert!(watched.time(2) < watched.time(1), "{watched:?}");
+            assert!(events.iter().all(|(_, event)| event.kind == EventKind::KeyInstalled), "{events:?}");
+            let everybody: BTreeSet<_> = (0..=usize::from(clients)).collect();
+            assert_eq!(holders(1), everybody);
+            let (others, stay) = (u64::from(clients), u64::from(clients) - 1);
+            if removal.is_some() {
+                assert_eq!(holders(2), everybody.into_iter().filter(|node| *node != 1).collect());
+                assert_eq!(frames, 4 * others + stay);
+            } else {
+                assert_eq!((holders(2).len() as u64, frames), (0, 4 * others));
+            }
         }
     }
 
     #[test]
+    fn another_seed_draws_another_key() {
+        let key = |seed| {
+            let mut server = Server::new(1, None, seed);
+            server.epoch = 1;
+            server.group_key()
+        };
+        assert_eq!(key(1), key(1));
+        assert_ne!(key(1), key(2));
+    }
+
+    #[test]
     fn a_client_refuses_what_the_server_did_not_make() {
-        let (mut client, mut server) = (client(1), Session::new(1));
+        let (mut client, mut server) = (Client::new(1, 1), Session::new(1, 1));
         server.nonces[0] = [7; 16];
         client.received(HELLO, &[7; 16]);
         server.nonces[1] = client.session.nonces[1];
         let message = server.key_message(1, &[9; 16]);
         client.received(KEY, &message);
-        assert_eq!(client.key, None, "before the server has proven itself");
+        assert_eq!(client.group_key(), None, "before the server has proven itself");
         client.received(PROOF, &server.tag(PROOF, &[]));
         for index in 0..message.len() {
             let mut changed = message;
             changed[index] ^= 1;
             client.received(KEY, &changed);
-            assert_eq!(client.key, None, "byte {index}");
+            assert_eq!(client.group_key(), None, "byte {index}");
         }
         client.received(KEY, &message);
-        assert_eq!(client.key, Some([9; 16]));
+        assert_eq!(client.group_key(), Some(&[9; 16]));
         client.received(KEY, &message);
         assert_eq!(client.epoch, 1, "the same epoch is not taken twice");
     }
 
     #[test]
     fn the_key_of_another_node_is_of_no_use() {
-        let (mut removed, other) = (client(1), Session::new(2));
+        let (mut removed, other) = (Client::new(1, 1), Session::new(2, 1));
         removed.is_proven = true;
         removed.received(KEY, &other.key_message(2, &[9; 16]));
-        assert_eq!(removed.key, None);
+        assert_eq!(removed.group_key(), None);
     }
 }

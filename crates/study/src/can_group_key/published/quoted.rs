@@ -1,13 +1,13 @@
 //! The totals and claims of the source's text, each computed again.
 
+use chronoseal_analysis::group_key::{
+    BusCosts, PartyCosts, bus_time, exchange, exchange_at, exchanges, group, orchestration,
+};
 use chronoseal_core::Duration;
 use chronoseal_groupkey::frame_count::frames_of_group;
-use chronoseal_groupkey::{Profile, Transport};
+use chronoseal_groupkey::{Profile, Scheme, Transport};
 
 use super::{CLASSICAL_BUS, Platform, Tables};
-use crate::group_key::{
-    BusCosts, PartyCosts, Scheme, bus_time, exchange, exchange_at, exchanges, group, orchestration,
-};
 
 const QUOTED: &str = include_str!("../../../../../studies/can-group-key/published/quoted.csv");
 
