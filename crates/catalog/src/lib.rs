@@ -99,11 +99,16 @@ impl<'p> Prepared<'p> {
         Ok(Self { plan, kinds, facets: facets.collect::<Result<_, _>>()? })
     }
 
-    /// The same plan with another schedule table for one of its segments.
-    #[must_use]
-    pub fn with_schedule(mut self, segment: SegmentId, schedule: ScheduleTable) -> Self {
-        self.facets[segment.index()] = Facet::new(schedule);
-        self
+    /// [`Self::new`] with a schedule table of one's own for one of the segments.
+    ///
+    /// # Errors
+    /// As [`Self::new`], of the other segments.
+    pub fn with_schedule(plan: &'p Plan, segment: SegmentId, schedule: ScheduleTable) -> Result<Self, Box<Infeasible>> {
+        let facet = |id| match id == segment {
+            true => Ok(Facet::new(schedule.clone())),
+            false => kind_in(KINDS, plan, id).prepare(plan, id),
+        };
+        Ok(Self { plan, kinds: KINDS, facets: plan.segment_ids().map(facet).collect::<Result<_, _>>()? })
     }
 
     /// The plan.

@@ -24,6 +24,8 @@ pub mod v2x_vss;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use chronoseal_analysis::Infeasible;
+use chronoseal_catalog::BuildError;
 use chronoseal_report::Document;
 use chronoseal_runner::MeasureError;
 use chronoseal_testbed::AgentCommand;
@@ -135,6 +137,12 @@ pub enum StudyError {
     /// A scenario of the study does not load; it was changed or is not ours.
     #[error("scenario of the study: {0}")]
     Scenario(String),
+    /// A schedule of the study does not fit.
+    #[error(transparent)]
+    Infeasible(#[from] Box<Infeasible>),
+    /// A part of a network cannot be made.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// A live run failed in a way that another try would not mend.
     #[error(transparent)]
     Measure(#[from] MeasureError),

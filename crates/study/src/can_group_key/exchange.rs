@@ -5,7 +5,6 @@ use chronoseal_core::{Duration, EventKind, NodeId, SimTime};
 use chronoseal_groupkey::Scheme;
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
 use chronoseal_results::RunRows;
-use chronoseal_runner::simulate_can;
 
 use super::published::{MeasuredExchange, Platform, Tables};
 use super::scenarios::{Group, member};
@@ -53,7 +52,7 @@ impl Pair {
             seed,
             ..Group::SOURCE
         };
-        let run = simulate_can(&group.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)?;
+        let run = group.simulate()?;
         let party = |index| {
             time_of_first_exchange(&run.rows, member(index))
                 .ok_or_else(|| StudyError::Scenario("the simulated exchange did not end".into()))

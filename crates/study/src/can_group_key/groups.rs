@@ -7,7 +7,6 @@ use chronoseal_core::Duration;
 use chronoseal_groupkey::frame_count::frames_of_group;
 use chronoseal_groupkey::{Profile, Scheme, Transport};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
-use chronoseal_runner::simulate_can;
 
 use super::published::{CLASSICAL_BUS, Platform, Tables};
 use super::scenarios::Group;
@@ -38,7 +37,7 @@ pub(super) struct Executed {
 
 /// Executes one group.
 pub(super) fn execute(setting: &Group<'_>) -> Result<Executed, StudyError> {
-    let run = simulate_can(&setting.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)?;
+    let run = setting.simulate()?;
     let (Some(meta), Some(found), Some(bus)) = (&run.meta.group, &run.summary.group, &run.rows.bus) else {
         return Err(StudyError::Scenario("the simulated run had no group".into()));
     };
@@ -66,7 +65,7 @@ pub(super) fn execute_removal(setting: &Group<'_>) -> Result<Removed, StudyError
     const AT: (&str, Duration) = ("10s", Duration::from_s(10));
     let established = execute(setting)?;
     let setting = Group { removal: Some(AT.0), ..setting.clone() };
-    let run = simulate_can(&setting.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)?;
+    let run = setting.simulate()?;
     let renewed = run.summary.group.as_ref().and_then(|group| group.keys.get(1));
     let (Some(renewed), Some(bus)) = (renewed, &run.rows.bus) else {
         return Err(StudyError::Scenario("a removal gave no new key".into()));
@@ -304,10 +303,12 @@ pub(super) fn frames(seed: u64) -> Result<Frames, StudyError> {
 
 #[cfg(test)]
 mod tests {
+    use chronoseal_catalog::{Prepared, can};
     use chronoseal_core::{Event, EventKind, NodeId, Priority, SimTime};
     use chronoseal_groupkey::{Identifier, Step};
     use chronoseal_media::can::CanNetwork;
     use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
+    use chronoseal_scenario::SegmentId;
     use chronoseal_sim::{FrameContext, Observer};
     use chronoseal_wire::can::{CanFrameView, CanId};
 
@@ -378,9 +379,12 @@ mod tests {
         let plan = setting.plan().unwrap_or_else(|error| panic!("{error}"));
         let form = u64::from(frames_of_group(setting.scheme, setting.profile, setting.transport, 32, 4));
         for corrupt in [false, true] {
-            let bus = Corrupting { bus: chronoseal_catalog::can::bus(&plan), is_done: !corrupt };
-            let (_, counted, _) = chronoseal_sim::run_can_on(&plan, bus, Counted::default(), &mut |_| true)
-                .unwrap_or_else(|error| panic!("{error}"));
+            let prepared = Prepared::new(&plan).unwrap_or_else(|error| panic!("{error}"));
+            let bus = can::network(&prepared, SegmentId(0), &[]).unwrap_or_else(|error| panic!("{error}"));
+            let bus = Corrupting { bus, is_done: !corrupt };
+            let counted = chronoseal_sim::run_on(&prepared, bus, Counted::default(), &mut |_| true)
+                .unwrap_or_else(|error| panic!("{error}"))
+                .observer;
             assert_eq!(counted.refused > 0, corrupt, "refused {}", counted.refused);
             assert_eq!(counted.frames == form, !corrupt, "{} frames for {form}", counted.frames);
         }

@@ -1,9 +1,10 @@
 //! The scenarios of the study: one text with the parts that vary.
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::NodeId;
 use chronoseal_groupkey::{Profile, Scheme, Transport};
-use chronoseal_scenario::plan::CanPlan;
-use chronoseal_scenario::{NoFiles, load_can};
+use chronoseal_runner::{Run, simulate};
+use chronoseal_scenario::{NoFiles, Plan, load};
 
 use crate::StudyError;
 
@@ -101,9 +102,15 @@ impl Group<'_> {
         text
     }
 
-    pub(super) fn plan(&self) -> Result<CanPlan, StudyError> {
-        load_can("can-group-key", self.text().as_bytes(), &[], &NoFiles)
+    pub(super) fn plan(&self) -> Result<Plan, StudyError> {
+        load("can-group-key", self.text().as_bytes(), &[], &NoFiles)
             .map_err(|problems| StudyError::Scenario(problems.render()))
+    }
+
+    /// Executes it in virtual time.
+    pub(super) fn simulate(&self) -> Result<Run, StudyError> {
+        let plan = self.plan()?;
+        Ok(simulate(&Prepared::new(&plan)?, false, &mut |_| true)?)
     }
 }
 

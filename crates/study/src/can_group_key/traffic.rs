@@ -2,7 +2,7 @@
 
 use chronoseal_groupkey::{Profile, Scheme};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
-use chronoseal_runner::{Run, simulate_can};
+use chronoseal_runner::Run;
 
 use super::scenarios::Group;
 use crate::StudyError;
@@ -78,7 +78,7 @@ pub(super) fn traffic(seed: u64) -> Result<Traffic, StudyError> {
 }
 
 fn run(setting: &Group<'_>) -> Result<Run, StudyError> {
-    simulate_can(&setting.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)
+    setting.simulate()
 }
 
 fn late_of(run: &Run) -> u64 {

@@ -261,8 +261,7 @@ fn switch_model(frame_len: u32, seed: u64) -> Result<StreamSummary, StudyError> 
     let (frame, seed) = (format!("{frame_len}B"), seed.to_string());
     let sets = [("streams.frame.frame", frame.as_str()), ("streams.frame.protection", protection), ("seed", &seed)];
     let scenario = scenarios::load(scenarios::SWITCH_MODEL, &sets)?;
-    let schedule = scenario.schedule().map_err(|infeasible| StudyError::Scenario(infeasible.to_string()))?;
-    Ok(simulate(&scenario.plan, &schedule, false, &mut |_| true).summary.streams.remove(0))
+    Ok(simulate(&scenario.prepare()?, false, &mut |_| true)?.summary.streams.remove(0))
 }
 
 /// Table III.
