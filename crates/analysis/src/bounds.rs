@@ -21,7 +21,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Dispatch, Plan, StreamClass, Sync};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Sync};
 
 /// Length of a protocol control frame without checksum [byte].
 const CONTROL_FRAME_LEN: u32 = 60;
@@ -37,42 +37,76 @@ pub struct StreamBound {
     pub unbounded: Option<&'static str>,
 }
 
-/// The bound of each stream of the plan, in its order, under a `table` that [`crate::synthesis::verify`] finds right.
+/// The bound of each stream of the segment, in their order, under a `table` that [`crate::synthesis::verify`] finds right.
 ///
 /// A frame that comes to the switch too late for its dispatch time is thrown away there, so it has no latency.
-pub fn bounds(plan: &Plan, table: &ScheduleTable) -> Vec<StreamBound> {
-    let queues: Vec<_> = (0..plan.nodes.len()).map(|node| Queue::of(plan, table, NodeId(node as u16))).collect();
-    let mut slots_of: Vec<Vec<&Slot>> = vec![Vec::new(); plan.streams.len()];
-    for slot in &table.slots {
-        slots_of[slot.stream.index()].push(slot);
-    }
-    (plan.streams.iter().enumerate())
-        .map(|(index, stream)| {
-            let bound = |latency_max: Option<Duration>, why| StreamBound {
-                stream: StreamId(index as u16),
-                latency_max,
-                unbounded: latency_max.is_none().then_some(why),
-            };
-            if matches!(stream.class, StreamClass::BestEffort { .. }) {
-                return bound(None, "best effort: nothing limits what it meets in a queue");
-            }
-            let ways = slots_of[index].iter().flat_map(|slot| stream.receivers.iter().map(move |node| (slot, node)));
-            let worst = ways.map(|(slot, node)| latency_max(plan, slot, &queues[node.index()])).max();
-            bound(worst, "it has no slot in the table, or no receiver")
+pub fn bounds(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<StreamBound> {
+    let on_segment = ways(view, table);
+    (view.streams().zip(on_segment))
+        .map(|(stream, ways)| {
+            let latency_max = ways.iter().filter_map(|way| way.latency.map(|latency| latency.max)).max();
+            let unbounded = latency_max.is_none().then_some(why_unbounded(&stream));
+            StreamBound { stream: stream.id, latency_max, unbounded }
         })
         .collect()
 }
 
-/// From one sender to one receiver, in one slot.
-fn latency_max(plan: &Plan, slot: &Slot, queue: &Queue) -> Duration {
-    let network = &plan.network;
+/// Why a stream that has no bound has none.
+pub(crate) fn why_unbounded(stream: &EthernetStream<'_>) -> &'static str {
+    if stream.class.is_time_triggered() {
+        "it has no slot in the table, or no receiver"
+    } else {
+        "best effort: nothing limits what it meets in a queue"
+    }
+}
+
+/// What a stream's frames take to one of its receivers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Way {
+    pub(crate) receiver: NodeId,
+    /// `None` if the stream has no slot.
+    pub(crate) latency: Option<Latency>,
+}
+
+/// From the first bit at the sender to the last bit at the receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Latency {
+    pub(crate) min: Duration,
+    pub(crate) max: Duration,
+}
+
+/// The ways of each stream of the segment, in the order of its streams and of their receivers.
+pub(crate) fn ways(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<Vec<Way>> {
+    let queues: Vec<_> = (0..view.plan.nodes.len()).map(|node| Queue::of(view, table, NodeId(node as u16))).collect();
+    let mut slots_of: Vec<Vec<&Slot>> = vec![Vec::new(); view.plan.streams.len()];
+    for slot in &table.slots {
+        slots_of[slot.stream.index()].push(slot);
+    }
+    let way = |stream: &EthernetStream<'_>, receiver: NodeId| {
+        let slots = slots_of[stream.id.index()].iter().filter(|_| stream.class.is_time_triggered());
+        let late = view.plan.nodes[stream.hop.from.index()].driver.max;
+        let latencies = slots.map(|slot| latency(view, slot, late, &queues[receiver.index()]));
+        let latency = latencies.reduce(|a, b| Latency { min: a.min.min(b.min), max: a.max.max(b.max) });
+        Way { receiver, latency }
+    };
+    view.streams().map(|stream| stream.hop.to.iter().map(|node| way(&stream, *node)).collect()).collect()
+}
+
+/// To one receiver, in one slot of a sender whose driver can be so `late`.
+fn latency(view: Ethernet<'_>, slot: &Slot, late: Duration, queue: &Queue) -> Latency {
+    let network = view.segment;
     let received = slot.frame_time + network.propagation_delay;
     let ready = received + network.forwarding_delay;
-    let departure = match network.dispatch {
-        Dispatch::Scheduled => (slot.dispatch - slot.start + network.precision).max(ready),
-        Dispatch::Immediate => ready + network.forwarding_jitter.max + queue.wait_max(window(plan, slot)),
+    let (earliest, latest) = match network.dispatch {
+        Dispatch::Scheduled => {
+            let dispatch = slot.dispatch - slot.start;
+            ((dispatch - network.precision).max(ready), (dispatch + network.precision).max(ready))
+        }
+        Dispatch::Immediate => {
+            (ready, ready + network.forwarding_jitter.max + queue.wait_max(window(view, slot, late)))
+        }
     };
-    departure + received
+    Latency { min: earliest + received, max: latest + received }
 }
 
 /// What can stand in the egress queue of one receiver's link.
@@ -84,22 +118,24 @@ struct Queue {
 }
 
 impl Queue {
-    fn of(plan: &Plan, table: &ScheduleTable, node: NodeId) -> Self {
-        let mut lower: Duration = plan
-            .streams
-            .iter()
-            .filter(|stream| matches!(stream.class, StreamClass::BestEffort { .. }) && stream.receivers.contains(&node))
-            .map(|stream| plan.frame_time(plan.secured_len(stream)))
+    fn of(view: Ethernet<'_>, table: &ScheduleTable, node: NodeId) -> Self {
+        let mut lower: Duration = view
+            .streams()
+            .filter(|stream| !stream.class.is_time_triggered() && stream.hop.to.contains(&node))
+            .map(|stream| view.frame_time_of(&stream))
             .max()
             .unwrap_or_default();
-        if plan.network.sync == Sync::Beacon {
-            lower = lower.max(plan.frame_time(CONTROL_FRAME_LEN));
+        if view.segment.sync == Sync::Beacon {
+            lower = lower.max(view.frame_time(CONTROL_FRAME_LEN));
         }
         let mut frames = Vec::new();
-        if plan.network.dispatch == Dispatch::Immediate {
-            let to_node = |slot: &&Slot| plan.streams[slot.stream.index()].receivers.contains(&node);
-            for slot in table.slots.iter().filter(to_node) {
-                let Window { earliest, latest, frame_time } = window(plan, slot);
+        if view.segment.dispatch == Dispatch::Immediate {
+            for slot in &table.slots {
+                let Some(stream) = view.stream(slot.stream).filter(|stream| stream.hop.to.contains(&node)) else {
+                    continue;
+                };
+                let late = view.plan.nodes[stream.hop.from.index()].driver.max;
+                let Window { earliest, latest, frame_time } = window(view, slot, late);
                 frames.extend([-1, 0, 1].map(|cycle| {
                     let shift = table.cluster_cycle * cycle;
                     Window { earliest: earliest + shift, latest: latest + shift, frame_time }
@@ -108,9 +144,9 @@ impl Queue {
             frames.sort_unstable_by_key(|frame| frame.latest);
         }
         // Without random delays and drivers the windows are points, and the timely block keeps lower classes away.
-        let exact = plan.network.forwarding_jitter.max == Duration::ZERO
-            && plan.network.precision == Duration::ZERO
-            && plan.nodes.iter().all(|station| station.driver.max == Duration::ZERO);
+        let exact = view.segment.forwarding_jitter.max == Duration::ZERO
+            && view.segment.precision == Duration::ZERO
+            && view.stations().all(|node| view.plan.nodes[node.index()].driver.max == Duration::ZERO);
         Self { frames, lower: if exact { Duration::ZERO } else { lower } }
     }
 
@@ -138,9 +174,8 @@ struct Window {
     frame_time: Duration,
 }
 
-fn window(plan: &Plan, slot: &Slot) -> Window {
-    let network = &plan.network;
-    let late = plan.nodes[plan.streams[slot.stream.index()].sender.index()].driver.max;
+fn window(view: Ethernet<'_>, slot: &Slot, late: Duration) -> Window {
+    let network = view.segment;
     Window {
         earliest: slot.dispatch - network.precision,
         latest: slot.dispatch + network.precision + late + network.forwarding_jitter.max,
@@ -152,10 +187,12 @@ fn window(plan: &Plan, slot: &Slot) -> Window {
 mod tests {
     use super::*;
     use crate::synthesis::synthesize;
-    use crate::testing::equal_frames;
+    use crate::testing::{best_effort, equal_frames, network, send, view};
+    use chronoseal_scenario::plan::Plan;
 
     fn latency(plan: &Plan, stream: usize) -> Option<Duration> {
-        bounds(plan, &synthesize(plan).unwrap())[stream].latency_max
+        let view = view(plan);
+        bounds(view, &synthesize(view).unwrap())[stream].latency_max
     }
 
     #[test]
@@ -169,23 +206,23 @@ mod tests {
     #[test]
     fn a_frame_passed_on_at_once_takes_two_frame_times_and_the_switch() {
         let mut plan = equal_frames(2, 1, 1514);
-        plan.network.dispatch = Dispatch::Immediate;
-        plan.network.forwarding_delay = Duration::from_us(10);
-        plan.network.precision = Duration::ZERO;
+        network(&mut plan).dispatch = Dispatch::Immediate;
+        network(&mut plan).forwarding_delay = Duration::from_us(10);
+        network(&mut plan).precision = Duration::ZERO;
         assert_eq!(latency(&plan, 0), Some(Duration::from_ns(2 * 121_120 + 10_000)));
         // A clock that is not exact lets the beacon get in between.
-        plan.network.precision = Duration::from_us(1);
+        network(&mut plan).precision = Duration::from_us(1);
         assert_eq!(latency(&plan, 0), Some(Duration::from_ns(2 * 121_120 + 10_000 + 4_800)));
     }
 
     #[test]
     fn jitter_lets_frames_of_other_slots_stand_in_the_way() {
         let mut plan = equal_frames(2, 20, 60);
-        plan.streams.iter_mut().for_each(|stream| (stream.sender, stream.receivers) = (NodeId(0), vec![NodeId(1)]));
-        plan.network.dispatch = Dispatch::Immediate;
-        plan.network.precision = Duration::ZERO;
-        plan.network.sync = Sync::Ideal;
-        plan.network.forwarding_jitter.max = Duration::from_us(410);
+        plan.streams.iter_mut().for_each(|stream| send(stream, NodeId(0), NodeId(1)));
+        network(&mut plan).dispatch = Dispatch::Immediate;
+        network(&mut plan).precision = Duration::ZERO;
+        network(&mut plan).sync = Sync::Ideal;
+        network(&mut plan).forwarding_jitter.max = Duration::from_us(410);
         // Two slots of 204.8 us pass within 410 us: two frames before, or two after, that overtake.
         let latency = latency(&plan, 10).unwrap();
         assert!(latency > Duration::from_ns(9_600 + 410_000 + 2 * 4_800));
@@ -195,8 +232,9 @@ mod tests {
     #[test]
     fn best_effort_has_no_bound_and_says_why() {
         let mut plan = equal_frames(2, 2, 60);
-        plan.streams[1].class = StreamClass::BestEffort { priority: 0 };
-        let bounds = bounds(&plan, &synthesize(&plan).unwrap());
+        best_effort(&mut plan.streams[1], 0);
+        let view = view(&plan);
+        let bounds = bounds(view, &synthesize(view).unwrap());
         assert_eq!((bounds[0].unbounded, bounds[1].latency_max), (None, None));
         assert!(bounds[1].unbounded.unwrap().starts_with("best effort"));
     }

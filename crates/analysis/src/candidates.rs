@@ -1,7 +1,7 @@
 //! What each way to protect the streams of a plan would cost, and which is the lightest that holds.
 //!
-//! Each candidate is put on every stream of the plan, and the schedule is synthesised anew: tag bytes lengthen the
-//! frames, sealing and verification take processor time.
+//! Each candidate is put on every stream of the plan's first Ethernet segment, and its schedule is synthesised anew: tag
+//! bytes lengthen the frames, sealing and verification take processor time.
 //!
 //! # Model of an online forgery
 //! The forger knows no key and guesses tags. A time-triggered stream accepts one frame in each of its slots, so it can
@@ -14,7 +14,8 @@
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
-    Access, Dispatch, Plan, ProtectionId, ProtectionKind, ProtectionPlan, StreamClass, StreamPlan, Sync,
+    Access, Dispatch, Ethernet, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId,
+    StreamPlan, Sync,
 };
 use serde::Serialize;
 
@@ -85,7 +86,7 @@ pub struct StreamReport {
     pub frame_time_ns: f64,
     /// Distance of two frames.
     pub period_ns: f64,
-    /// A frame has to arrive within its period.
+    /// A frame has to arrive so long after it became due: within its period, if the scenario says nothing else.
     pub deadline_ns: f64,
     /// First bit at the sender to last bit at the receiver, at most.
     pub latency_max_ns: Option<f64>,
@@ -144,13 +145,20 @@ pub struct ForgeryTime {
     pub text: String,
 }
 
-/// Bounds the plan as written and weighs its candidates (the protections in use if it names none).
-pub fn check(plan: &Plan) -> CheckReport {
-    let result = synthesize(plan);
-    let streams = stream_reports(plan, result.as_ref().ok());
+/// Bounds the plan's first Ethernet segment as written and weighs its candidates (the protections in use if it names
+/// none). `None` if it has no such segment.
+pub fn check(plan: &Plan) -> Option<CheckReport> {
+    Ethernet::first(plan).map(check_segment)
+}
+
+fn check_segment(view: Ethernet<'_>) -> CheckReport {
+    let plan = view.plan;
+    let result = synthesize(view);
+    let streams = stream_reports(view, result.as_ref().ok());
     let mut trial = plan.clone();
     trial.recordings.clear();
-    let candidates: Vec<_> = candidate_ids(plan).into_iter().map(|id| candidate(&mut trial, id)).collect();
+    let candidates: Vec<_> =
+        candidate_ids(view).into_iter().map(|id| candidate(on_every_stream(&mut trial, view.id, id), id)).collect();
     let (lightest, lightest_reason) = lightest(&candidates);
     let late = streams.iter().filter(|stream| stream.holds == Some(false)).count();
     let verdict = match &result {
@@ -164,7 +172,7 @@ pub fn check(plan: &Plan) -> CheckReport {
         scenario: plan.name.clone(),
         holds: result.is_ok() && late == 0,
         feasible: result.is_ok(),
-        warnings: result.as_ref().map(|table| warnings(plan, table)).unwrap_or_default(),
+        warnings: result.as_ref().map(|table| warnings(view, table)).unwrap_or_default(),
         infeasible: result.err().map(|infeasible| report(*infeasible)),
         verdict,
         streams,
@@ -193,74 +201,77 @@ fn share_percent(part: Duration, whole: Duration) -> f64 {
     100.0 * part.as_ps() as f64 / whole.as_ps().max(1) as f64
 }
 
-fn is_scheduled(stream: &StreamPlan) -> bool {
-    matches!(stream.class, StreamClass::TimeTriggered { .. })
-}
-
-fn stream_reports(plan: &Plan, table: Option<&ScheduleTable>) -> Vec<StreamReport> {
-    let bounds = table.map(|table| bounds(plan, table));
-    (plan.streams.iter().enumerate())
-        .map(|(index, stream)| {
+fn stream_reports(view: Ethernet<'_>, table: Option<&ScheduleTable>) -> Vec<StreamReport> {
+    let bounds = table.map(|table| bounds(view, table));
+    (view.streams().enumerate())
+        .map(|(index, on_wire)| {
+            let stream = on_wire.stream;
+            let deadline = stream.deadline.unwrap_or(stream.period);
             let bound = bounds.as_ref().map(|bounds| bounds[index]);
             let latency_max = bound.and_then(|bound| bound.latency_max);
             let unbounded = match bound {
                 None => Some("the plan has no schedule"),
                 Some(bound) => bound.unbounded,
             };
-            let secured_len = plan.secured_len(stream);
             StreamReport {
                 stream: stream.name.clone(),
-                protection: plan.protection_of(stream).name.clone(),
-                class: if is_scheduled(stream) { "time-triggered" } else { "best-effort" },
-                frame_len_bytes: stream.frame_len,
-                secured_len_bytes: secured_len,
-                frame_time_ns: ns(plan.frame_time(secured_len)),
+                protection: view.protection_of(&on_wire).name.clone(),
+                class: on_wire.class.name(),
+                frame_len_bytes: on_wire.hop.frame_len,
+                secured_len_bytes: view.secured_len(&on_wire),
+                frame_time_ns: ns(view.frame_time_of(&on_wire)),
                 period_ns: ns(stream.period),
-                deadline_ns: ns(stream.period),
+                deadline_ns: ns(deadline),
                 latency_max_ns: latency_max.map(ns),
                 unbounded: unbounded.map(str::to_owned),
-                holds: latency_max.map(|latency| latency <= stream.period),
+                holds: latency_max.map(|latency| latency <= deadline),
             }
         })
         .collect()
 }
 
 /// The candidates of the plan, or what its streams use, each once.
-fn candidate_ids(plan: &Plan) -> Vec<ProtectionId> {
-    if !plan.candidates.is_empty() {
-        return plan.candidates.clone();
+fn candidate_ids(view: Ethernet<'_>) -> Vec<ProtectionId> {
+    if !view.plan.candidates.is_empty() {
+        return view.plan.candidates.clone();
     }
-    let mut used: Vec<_> = plan.streams.iter().map(|stream| stream.protection).collect();
+    let mut used: Vec<_> = view.streams().map(|stream| stream.stream.protection).collect();
     used.sort_unstable();
     used.dedup();
     used
 }
 
-/// Puts one protection on every stream of `trial` and looks at the result.
-fn candidate(trial: &mut Plan, id: ProtectionId) -> CandidateReport {
-    trial.streams.iter_mut().for_each(|stream| stream.protection = id);
-    let plan = &*trial;
-    let protection = &plan.protections[usize::from(id.0)];
-    let network = &plan.network;
-    let longest = plan.streams.iter().filter(|stream| is_scheduled(stream)).map(|stream| stream.frame_len).max();
-    let frame_len = longest.or(plan.streams.iter().map(|stream| stream.frame_len).max()).unwrap_or(FRAME_LEN_MIN);
+/// Puts one protection on every stream of a segment of `trial`.
+fn on_every_stream(trial: &mut Plan, segment: SegmentId, id: ProtectionId) -> Ethernet<'_> {
+    let travels = |stream: &&mut StreamPlan| stream.hops.iter().any(|hop| hop.segment == segment);
+    trial.streams.iter_mut().filter(travels).for_each(|stream| stream.protection = id);
+    Ethernet::of(trial, segment).expect("a trial has the segments of its plan")
+}
+
+/// What a protection does to a segment on whose every stream it is.
+fn candidate(view: Ethernet<'_>, id: ProtectionId) -> CandidateReport {
+    let protection = &view.plan.protections[usize::from(id.0)];
+    let network = view.segment;
+    let scheduled = view.streams().filter(|stream| stream.class.is_time_triggered());
+    let longest = scheduled.map(|stream| stream.hop.frame_len).max();
+    let frame_len = longest.or(view.streams().map(|stream| stream.hop.frame_len).max()).unwrap_or(FRAME_LEN_MIN);
     let secured_len = frame_len + protection.overhead_bytes();
     let frames = |len| match len {
-        0..=FRAME_LEN_MAX => frames_max(network.cluster_cycle, plan.frame_time(len), network.guard_period),
+        0..=FRAME_LEN_MAX => frames_max(network.cluster_cycle, view.frame_time(len), network.guard_period),
         _ => 0,
     };
-    let slack = slack(plan);
-    let (busiest_node, processor_share) = busiest_processor(plan);
-    let (one, all) = forgery(plan, protection);
-    let why_not = synthesize(plan).err().map(|infeasible| infeasible.to_string());
+    let slack = slack(view);
+    let (busiest_node, processor_share) = busiest_processor(view);
+    let (one, all) = forgery(view, protection);
+    let why_not = synthesize(view).err().map(|infeasible| infeasible.to_string());
     CandidateReport {
         protection: protection.name.clone(),
-        authenticates: matches!(protection.kind, ProtectionKind::Hmac { .. }),
+        authenticates: protection.is_authenticated(),
         replayable: protection.is_replayable(),
         kept_for_comparison: matches!(&protection.kind, ProtectionKind::Hmac { hash, .. } if hash.kept_for_comparison()),
         overhead_bytes: protection.overhead_bytes(),
         secured_len_max_bytes: secured_len,
-        overhead_time_ns: ns(plan.frame_time(secured_len) - plan.frame_time(frame_len)),
+        overhead_time_ns: ns(view.frame_time(secured_len) - view.frame_time(frame_len)),
         frames_max: frames(secured_len),
         frames_lost: frames(frame_len).saturating_sub(frames(secured_len)),
         slack_ns: ns(slack),
@@ -275,72 +286,64 @@ fn candidate(trial: &mut Plan, id: ProtectionId) -> CandidateReport {
 }
 
 /// How often a stream sends in a cluster cycle.
-fn instances(plan: &Plan, stream: &StreamPlan) -> i64 {
-    plan.network.cluster_cycle.div_floor(stream.period.max(Duration::from_ps(1)))
+fn instances(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> i64 {
+    view.segment.cluster_cycle.div_floor(stream.stream.period.max(Duration::from_ps(1)))
 }
 
-fn slack(plan: &Plan) -> Duration {
-    let taken = |uses: &dyn Fn(&StreamPlan) -> bool| -> Duration {
-        plan.streams
-            .iter()
-            .filter(|stream| is_scheduled(stream) && uses(stream))
-            .map(|stream| slot_pitch(plan, stream).saturating_mul(instances(plan, stream)))
+fn slack(view: Ethernet<'_>) -> Duration {
+    let taken = |uses: &dyn Fn(&EthernetStream<'_>) -> bool| -> Duration {
+        view.streams()
+            .filter(|stream| stream.class.is_time_triggered() && uses(stream))
+            .map(|stream| slot_pitch(view, &stream).saturating_mul(instances(view, &stream)))
             .fold(Duration::ZERO, |sum, slots| Duration::from_ps(sum.as_ps().saturating_add(slots.as_ps())))
     };
-    let busiest = match plan.network.access {
+    let busiest = match view.segment.access {
         Access::SharedSlots => taken(&|_| true),
-        Access::PerLink => (0..plan.nodes.len())
-            .map(|node| NodeId(node as u16))
-            .flat_map(|node| {
-                [taken(&|stream| stream.sender == node), taken(&|stream| stream.receivers.contains(&node))]
-            })
+        Access::PerLink => view
+            .stations()
+            .flat_map(|node| [taken(&|stream| stream.hop.from == node), taken(&|stream| stream.hop.to.contains(&node))])
             .max()
             .unwrap_or_default(),
     };
-    plan.network.cluster_cycle - busiest
+    view.segment.cluster_cycle - busiest
 }
 
 /// The node with the busiest processor, and its share [%]; best effort included.
-fn busiest_processor(plan: &Plan) -> (String, f64) {
-    let share = |(index, station): (usize, &chronoseal_scenario::plan::NodePlan)| {
-        let node = NodeId(index as u16);
-        let frames = plan
-            .streams
-            .iter()
-            .filter(|stream| stream.sender == node || stream.receivers.contains(&node))
-            .map(|stream| share_percent(authentication_time(plan, stream, node), stream.period));
+fn busiest_processor(view: Ethernet<'_>) -> (String, f64) {
+    let share = |node: NodeId| {
+        let station = &view.plan.nodes[node.index()];
+        let frames = view
+            .streams()
+            .filter(|stream| stream.hop.from == node || stream.hop.to.contains(&node))
+            .map(|stream| share_percent(authentication_time(view, &stream, node), stream.stream.period));
         let tasks = station.tasks.iter().map(|task| share_percent(task.wcet, task.period));
         let percent: f64 = frames.chain(tasks).sum();
         (station.name.clone(), percent)
     };
-    plan.nodes
-        .iter()
-        .enumerate()
-        .map(share)
-        .reduce(|most, next| if next.1 > most.1 { next } else { most })
-        .unwrap_or_default()
+    view.stations().map(share).reduce(|most, next| if next.1 > most.1 { next } else { most }).unwrap_or_default()
 }
 
 /// For the stream that is easiest to guess, and for all at once.
-fn forgery(plan: &Plan, protection: &ProtectionPlan) -> (ForgeryTime, ForgeryTime) {
+fn forgery(view: Ethernet<'_>, protection: &ProtectionPlan) -> (ForgeryTime, ForgeryTime) {
     let fixed = |text: &str| ForgeryTime { expected_s: None, text: text.into() };
-    let tag_len = match &protection.kind {
+    let tag_bits = match &protection.kind {
         ProtectionKind::None => return (fixed("immediately"), fixed("immediately")),
         ProtectionKind::SizeOnly { .. } => return (fixed("n/a"), fixed("n/a")),
-        ProtectionKind::Hmac { tag_len, .. } => *tag_len,
+        ProtectionKind::Hmac { tag_len, .. } => 8 * i32::from(*tag_len),
+        ProtectionKind::SecOc { profile, .. } => i32::from(profile.tag_bits()),
     };
-    let rates: Vec<_> = plan
-        .streams
-        .iter()
+    let rates: Vec<_> = view
+        .streams()
         .map(|stream| {
-            let every = if is_scheduled(stream) { stream.period } else { plan.frame_time(plan.secured_len(stream)) };
+            let scheduled = stream.class.is_time_triggered();
+            let every = if scheduled { stream.stream.period } else { view.frame_time_of(&stream) };
             1.0 / every.as_secs_f64()
         })
         .collect();
     if rates.is_empty() {
         return (fixed("n/a"), fixed("n/a"));
     }
-    let guesses = 2f64.powi(8 * i32::from(tag_len) - 1);
+    let guesses = 2f64.powi(tag_bits - 1);
     let time = |rate: f64| {
         let expected_s = guesses / rate;
         ForgeryTime { expected_s: Some(expected_s), text: long_time(expected_s) }
@@ -405,13 +408,13 @@ fn lightest(candidates: &[CandidateReport]) -> (Option<String>, String) {
 }
 
 /// What the table allows but a run will suffer from.
-fn warnings(plan: &Plan, table: &ScheduleTable) -> Vec<String> {
+fn warnings(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<String> {
     let mut found = Vec::new();
-    let network = &plan.network;
+    let network = view.segment;
     let precision = if network.sync == Sync::Ideal { Duration::ZERO } else { network.precision };
     if network.dispatch == Dispatch::Scheduled {
         let tight = table.slots.iter().find_map(|slot| {
-            let station = &plan.nodes[plan.streams[slot.stream.index()].sender.index()];
+            let station = &view.plan.nodes[view.stream(slot.stream)?.hop.from.index()];
             let ready = slot.frame_time + network.propagation_delay + network.forwarding_delay;
             let needed = ready + precision + station.driver.max;
             (slot.start + needed > slot.dispatch).then(|| (slot.start + needed - slot.dispatch, &station.name))
@@ -424,13 +427,13 @@ fn warnings(plan: &Plan, table: &ScheduleTable) -> Vec<String> {
         }
     }
     if network.sync == Sync::Beacon {
-        let beacon = plan.frame_time(FRAME_LEN_MIN);
-        for (index, station) in plan.nodes.iter().enumerate() {
-            if room_for_lower_classes(plan, table, NodeId(index as u16)).is_some_and(|room| room < beacon) {
+        let beacon = view.frame_time(FRAME_LEN_MIN);
+        for node in view.stations() {
+            if room_for_lower_classes(view, table, node).is_some_and(|room| room < beacon) {
                 found.push(format!(
                     "scheduled frames leave no room of {beacon} for the sync beacon on the link to `{}`: its clock will \
                      not stay synchronised",
-                    station.name
+                    view.plan.nodes[node.index()].name
                 ));
             }
         }
@@ -439,8 +442,8 @@ fn warnings(plan: &Plan, table: &ScheduleTable) -> Vec<String> {
 }
 
 /// The longest time between two scheduled frames on the link to a node; `None` if there are none.
-fn room_for_lower_classes(plan: &Plan, table: &ScheduleTable, node: NodeId) -> Option<Duration> {
-    let receives = |id: StreamId| plan.streams[id.index()].receivers.contains(&node);
+fn room_for_lower_classes(view: Ethernet<'_>, table: &ScheduleTable, node: NodeId) -> Option<Duration> {
+    let receives = |id: StreamId| view.stream(id).is_some_and(|stream| stream.hop.to.contains(&node));
     let cycle = table.cluster_cycle;
     let mut sent: Vec<_> = (table.slots.iter().filter(|slot| receives(slot.stream)))
         .map(|slot| (slot.dispatch.rem_floor(cycle), slot.frame_time))

@@ -13,25 +13,12 @@ pub fn cluster(nodes: u16) -> Plan {
         seed: 1,
         duration: Duration::from_s(1),
         fidelity: Fidelity::Timing,
-        network: Network {
-            rate: Rate(100_000_000),
-            cluster_cycle: base_period,
-            sync: Sync::Beacon,
-            integration_cycle: base_period,
-            guard_period: Duration::from_us(200),
-            accounting: Accounting::AsPublished,
-            access: Access::SharedSlots,
-            precision: Duration::from_us(1),
-            max_transmission_delay: Duration::from_us(100),
-            sync_id: 4043,
-            ct_marker: [3, 0, 0, 0],
-            propagation_delay: Duration::ZERO,
-            dispatch: Dispatch::Scheduled,
-            forwarding_delay: Duration::ZERO,
-            forwarding_jitter: Jitter::default(),
-            queue_len_max: 1 << 20,
-            sniffing_switch: false,
-        },
+        segments: vec![SegmentPlan {
+            name: "network".into(),
+            kind: ETHERNET,
+            facet: Facet::new(segment(base_period)),
+            own_nodes: vec!["switch".into()],
+        }],
         nodes: (0..nodes)
             .map(|n| NodePlan {
                 name: format!("ecu{n}"),
@@ -39,34 +26,93 @@ pub fn cluster(nodes: u16) -> Plan {
                 platform: PlatformId(0),
                 driver: Jitter::default(),
                 tasks: Vec::new(),
+                address: 0,
+                interfaces: vec![SegmentId(0)],
             })
             .collect(),
+        attackers: Vec::new(),
         streams: Vec::new(),
         protections: vec![ProtectionPlan { name: "none".into(), kind: ProtectionKind::None }],
         candidates: Vec::new(),
         threats: Vec::new(),
         platforms: vec![PlatformPlan { name: "free".into(), costs: Vec::new() }],
         recordings: Vec::new(),
+        group_key: None,
+        freshness: None,
         scenario_hash: String::new(),
         notes: Vec::new(),
     }
 }
 
+/// BP, GP and rate as published.
+fn segment(base_period: Duration) -> EthernetSegment {
+    EthernetSegment {
+        rate: Rate(100_000_000),
+        cluster_cycle: base_period,
+        sync: Sync::Beacon,
+        integration_cycle: base_period,
+        guard_period: Duration::from_us(200),
+        accounting: Accounting::AsPublished,
+        access: Access::SharedSlots,
+        precision: Duration::from_us(1),
+        max_transmission_delay: Duration::from_us(100),
+        sync_id: 4043,
+        ct_marker: [3, 0, 0, 0],
+        propagation_delay: Duration::ZERO,
+        dispatch: Dispatch::Scheduled,
+        forwarding_delay: Duration::ZERO,
+        forwarding_jitter: Jitter::default(),
+        queue_len_max: 1 << 20,
+        sniffing_switch: false,
+    }
+}
+
+/// The only segment, to be changed.
+pub fn network(plan: &mut Plan) -> &mut EthernetSegment {
+    plan.segments[0].facet.get_mut().expect("a cluster has one Ethernet segment")
+}
+
+/// The only segment, to be looked at.
+pub fn view(plan: &Plan) -> Ethernet<'_> {
+    Ethernet::first(plan).expect("a cluster has one Ethernet segment")
+}
+
 /// One more time-triggered stream, unprotected, with the cluster cycle as its period.
 pub fn add_stream<'a>(plan: &'a mut Plan, sender: u16, receivers: &[u16], frame_len: u32) -> &'a mut StreamPlan {
     let index = plan.streams.len();
+    let class = StreamClass::TimeTriggered { ct_id: index as u16 };
+    let receivers: Vec<_> = receivers.iter().map(|node| NodeId(*node)).collect();
     plan.streams.push(StreamPlan {
         name: format!("s.{index}"),
         sender: NodeId(sender),
-        receivers: receivers.iter().map(|node| NodeId(*node)).collect(),
-        class: StreamClass::TimeTriggered { ct_id: index as u16 },
-        period: plan.network.cluster_cycle,
+        receivers: receivers.clone(),
+        period: view(plan).segment.cluster_cycle,
         offset: None,
-        frame_len,
+        deadline: None,
         payload: PayloadPlan::Synthetic,
         protection: ProtectionId(0),
+        hops: vec![HopPlan {
+            segment: SegmentId(0),
+            from: NodeId(sender),
+            to: receivers,
+            frame_len,
+            class: class.name(),
+            facet: Facet::new(class),
+        }],
     });
     &mut plan.streams[index]
+}
+
+/// Lets a stream of one hop go from one node to one other.
+pub fn send(stream: &mut StreamPlan, from: NodeId, to: NodeId) {
+    (stream.sender, stream.receivers) = (from, vec![to]);
+    (stream.hops[0].from, stream.hops[0].to) = (from, vec![to]);
+}
+
+/// Takes a stream of one hop out of the schedule.
+pub fn best_effort(stream: &mut StreamPlan, priority: u8) {
+    let class = StreamClass::BestEffort { priority };
+    (stream.hops[0].class, stream.hops[0].facet) = (class.name(), Facet::new(class));
 }
 
 /// `frames` streams of `frame_len` bytes, the senders in turn, each to the node after it.

@@ -2,7 +2,12 @@ use chronoseal_frameauth::{Freshness, HashAlgorithm, KeyBytes};
 use chronoseal_scenario::plan::{Accounting, Key, OperationCost, TaskPlan};
 
 use super::*;
-use crate::testing::equal_frames;
+use crate::testing::{equal_frames, network, send};
+
+/// Every plan here has an Ethernet segment.
+fn check(plan: &Plan) -> CheckReport {
+    super::check(plan).unwrap()
+}
 
 fn hmac(plan: &mut Plan, name: &str, hash: HashAlgorithm, tag_len: u8, freshness: Freshness) -> ProtectionId {
     let key = Key(KeyBytes::from_array([7; 64]));
@@ -31,7 +36,7 @@ fn tags_of_32_bytes_cost_a_frame_on_the_wire_only() {
     let mut plan = with_candidates(40);
     let lost = |plan: &Plan| check(plan).candidates.iter().map(|one| one.frames_lost).collect::<Vec<_>>();
     assert_eq!(lost(&plan), [0, 0, 0, 0, 0, 0]);
-    plan.network.accounting = Accounting::OnWire;
+    network(&mut plan).accounting = Accounting::OnWire;
     assert_eq!(lost(&plan), [0, 0, 0, 1, 0, 1]);
 }
 
@@ -61,7 +66,7 @@ fn what_authenticates_nothing_is_lightest_only_when_alone() {
 #[test]
 fn a_candidate_that_does_not_fit_says_why_and_is_not_chosen() {
     let mut plan = with_candidates(48);
-    plan.network.accounting = Accounting::OnWire;
+    network(&mut plan).accounting = Accounting::OnWire;
     let report = check(&plan);
     let long = report.candidates.iter().find(|one| one.protection == "sha-256").unwrap();
     assert!(!long.fits && long.slack_ns < 0.0);
@@ -118,7 +123,7 @@ fn without_candidates_the_protections_in_use_are_compared() {
 #[test]
 fn an_infeasible_plan_is_reported_with_what_fits() {
     let mut plan = with_candidates(40);
-    plan.network.cluster_cycle = Duration::from_ms(5);
+    network(&mut plan).cluster_cycle = Duration::from_ms(5);
     plan.streams.iter_mut().for_each(|stream| stream.period = Duration::from_ms(5));
     let report = check(&plan);
     let infeasible = report.infeasible.unwrap();
@@ -131,14 +136,14 @@ fn an_infeasible_plan_is_reported_with_what_fits() {
 #[test]
 fn a_run_that_will_suffer_is_warned_of() {
     let mut plan = equal_frames(2, 10, 60);
-    plan.streams.iter_mut().for_each(|stream| (stream.sender, stream.receivers) = (NodeId(0), vec![NodeId(1)]));
-    plan.network.guard_period = Duration::ZERO;
-    plan.network.cluster_cycle = Duration::from_us(50);
+    plan.streams.iter_mut().for_each(|stream| send(stream, NodeId(0), NodeId(1)));
+    network(&mut plan).guard_period = Duration::ZERO;
+    network(&mut plan).cluster_cycle = Duration::from_us(50);
     plan.streams.iter_mut().for_each(|stream| stream.period = Duration::from_us(50));
     let warnings = check(&plan).warnings;
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings[0].contains("up to 1us too late") && warnings[1].contains("sync beacon on the link to `ecu1`"));
-    plan.network.sync = Sync::Ideal;
+    network(&mut plan).sync = Sync::Ideal;
     assert!(check(&plan).warnings.is_empty());
 }
 

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use chronoseal_core::{Duration, StreamId};
-use chronoseal_scenario::plan::Plan;
+use chronoseal_scenario::plan::Ethernet;
 
-use super::needs::scheduled;
+use super::needs::{offset, scheduled};
 use super::place::{Order, Placer, items};
 use super::{Failure, Item, Resource, slot_pitch};
 
@@ -85,19 +85,19 @@ impl std::error::Error for Infeasible {}
 
 impl Failure {
     /// Adds names, the conflict and advice.
-    pub(super) fn explain(self, plan: &Plan, order: Order) -> Infeasible {
-        let (conflict, is_minimal) = conflict(plan, order, self.item);
-        let wanted = scheduled(plan).count();
+    pub(super) fn explain(self, view: Ethernet<'_>, order: Order) -> Infeasible {
+        let (conflict, is_minimal) = conflict(view, order, self.item);
+        let wanted = scheduled(view).count();
         Infeasible {
             item: self.item,
-            name: name(plan, self.item),
+            name: name(view, self.item),
             reason: self.reason,
-            conflict: conflict.into_iter().map(|item| name(plan, item)).collect(),
+            conflict: conflict.into_iter().map(|item| name(view, item)).collect(),
             is_minimal,
             fitted: self.fitted,
             wanted,
-            advice: advice(plan, self.item, self.reason, wanted - self.fitted),
-            described: describe(plan, self.item, self.reason),
+            advice: advice(view, self.item, self.reason, wanted - self.fitted),
+            described: describe(view, self.item, self.reason),
         }
     }
 }
@@ -107,9 +107,9 @@ impl Failure {
 ///
 /// Source of the filter: Chinneck, Dravnieks, "Locating minimal infeasible constraint sets in linear programs",
 /// ORSA Journal on Computing 3 (1991) 157-168.
-fn conflict(plan: &Plan, order: Order, culprit: Item) -> (Vec<Item>, bool) {
+fn conflict(view: Ethernet<'_>, order: Order, culprit: Item) -> (Vec<Item>, bool) {
     let mut effort = CONFLICT_EFFORT_MAX;
-    let mut kept = items(plan, order);
+    let mut kept = items(view, order);
     let end = kept.iter().position(|item| *item == culprit).map_or(kept.len(), |at| at + 1);
     kept.truncate(end);
 
@@ -123,7 +123,7 @@ fn conflict(plan: &Plan, order: Order, culprit: Item) -> (Vec<Item>, bool) {
             let Some(left) = effort.checked_sub(kept.len()) else { return (kept, false) };
             effort = left;
             let rest: Vec<_> = kept[..start].iter().chain(&kept[end..]).copied().collect();
-            if !rest.is_empty() && !fits(plan, &rest) {
+            if !rest.is_empty() && !fits(view, &rest) {
                 kept = rest;
             }
             end = start;
@@ -136,40 +136,40 @@ fn conflict(plan: &Plan, order: Order, culprit: Item) -> (Vec<Item>, bool) {
     }
 }
 
-fn fits(plan: &Plan, items: &[Item]) -> bool {
-    let mut placer = Placer::new(plan);
+fn fits(view: Ethernet<'_>, items: &[Item]) -> bool {
+    let mut placer = Placer::new(view);
     items.iter().all(|item| placer.place(*item).is_ok())
 }
 
-fn name(plan: &Plan, item: Item) -> String {
+fn name(view: Ethernet<'_>, item: Item) -> String {
     match item {
-        Item::Stream(StreamId(id)) => plan.streams[usize::from(id)].name.clone(),
+        Item::Stream(StreamId(id)) => view.plan.streams[usize::from(id)].name.clone(),
         Item::Task { node, index } => {
-            let station = &plan.nodes[node.index()];
+            let station = &view.plan.nodes[node.index()];
             format!("{}/{}", station.name, station.tasks[usize::from(index)].name)
         }
     }
 }
 
-fn describe(plan: &Plan, item: Item, reason: Reason) -> String {
+fn describe(view: Ethernet<'_>, item: Item, reason: Reason) -> String {
     let subject = match item {
         Item::Stream(id) => {
-            let stream = &plan.streams[id.index()];
-            let len = plan.secured_len(stream);
+            let stream = &view.plan.streams[id.index()];
+            let len = view.stream(id).map(|stream| view.secured_len(&stream)).unwrap_or_default();
             format!("stream `{}` ({len}B with its protection, every {})", stream.name, stream.period)
         }
         Item::Task { node, index } => {
-            let task = &plan.nodes[node.index()].tasks[usize::from(index)];
-            format!("task `{}` ({} every {})", name(plan, item), task.wcet, task.period)
+            let task = &view.plan.nodes[node.index()].tasks[usize::from(index)];
+            format!("task `{}` ({} every {})", name(view, item), task.wcet, task.period)
         }
     };
     match reason {
         Reason::NoGap { resource, length } => {
             let place = match resource {
                 Resource::Cluster => "between the other slots".to_owned(),
-                Resource::LinkToSwitch(node) => format!("on the link from `{}`", plan.node_name(node)),
-                Resource::LinkFromSwitch(node) => format!("on the link to `{}`", plan.node_name(node)),
-                Resource::Processor(node) => format!("on the processor of `{}`", plan.node_name(node)),
+                Resource::LinkToSwitch(node) => format!("on the link from `{}`", view.plan.node_name(node)),
+                Resource::LinkFromSwitch(node) => format!("on the link to `{}`", view.plan.node_name(node)),
+                Resource::Processor(node) => format!("on the processor of `{}`", view.plan.node_name(node)),
             };
             format!("{subject} finds no free {length} {place}")
         }
@@ -183,13 +183,13 @@ fn describe(plan: &Plan, item: Item, reason: Reason) -> String {
     }
 }
 
-fn advice(plan: &Plan, item: Item, reason: Reason, surplus: usize) -> String {
-    let guard = plan.network.guard_period;
+fn advice(view: Ethernet<'_>, item: Item, reason: Reason, surplus: usize) -> String {
+    let guard = view.segment.guard_period;
     match (reason, item) {
         (Reason::NoGap { resource: Resource::Cluster, .. }, _) => {
-            let cycle = plan.network.cluster_cycle;
-            let needed: Duration = scheduled(plan)
-                .map(|(_, stream)| slot_pitch(plan, stream).saturating_mul(cycle.div_floor(stream.period)))
+            let cycle = view.segment.cluster_cycle;
+            let needed: Duration = scheduled(view)
+                .map(|stream| slot_pitch(view, &stream).saturating_mul(cycle.div_floor(stream.stream.period)))
                 .fold(Duration::ZERO, |sum, slots| Duration::from_ps(sum.as_ps().saturating_add(slots.as_ps())));
             format!(
                 "All slots together need {needed} of a cluster cycle of {cycle}: lengthen the periods, shorten the guard \
@@ -204,7 +204,9 @@ fn advice(plan: &Plan, item: Item, reason: Reason, surplus: usize) -> String {
             "Lengthen the periods, shorten the guard period of {guard} or the frames on this link, or move frames to \
              another node"
         ),
-        (Reason::PeriodTooShort { needed }, Item::Stream(id)) if plan.streams[id.index()].offset.is_some() => {
+        (Reason::PeriodTooShort { needed }, Item::Stream(id))
+            if view.stream(id).is_some_and(|stream| offset(&stream).is_some()) =>
+        {
             format!("Move its offset so that {needed} remain before the end of its period, or leave the offset out")
         }
         (Reason::PeriodTooShort { needed }, _) => format!("Write a period of at least {needed}"),

@@ -16,6 +16,8 @@
 //! - Sealing may begin before its period does, by its own length at most: the table repeats, so the processor time of
 //!   the first slot is reserved at the end of the cycle ([`Slot::release`] is negative there).
 //! - A fixed offset is kept.
+//! - A node on several segments has its tasks in the table of the first Ethernet segment among its interfaces. Each
+//!   table is made for itself: what another segment asks of the same processor is not seen.
 //!
 //! # Method
 //! Earliest fit: items are placed by period, then by length times hops, then by number, and a search that meets a
@@ -34,7 +36,7 @@ mod verify;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{Plan, StreamPlan};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream};
 
 pub use infeasible::{Infeasible, Reason};
 pub use needs::authentication_time;
@@ -94,35 +96,35 @@ pub struct Synthesis {
     pub verifications: Vec<VerificationSlot>,
 }
 
-/// The schedule table of a plan.
+/// The schedule table of a segment.
 ///
-/// Only time-triggered streams and tasks are in it; best effort has no slots. The module says what is reserved, by
+/// Only time-triggered streams that travel on it and tasks are in it; best effort has no slots. The module says what is reserved, by
 /// which rules and how it is searched.
 ///
 /// # Errors
 /// [`Infeasible`] if something found no place: what, why, with what it collides, and how many streams fit.
-pub fn synthesize(plan: &Plan) -> Result<ScheduleTable, Box<Infeasible>> {
-    synthesize_all(plan).map(|synthesis| synthesis.table)
+pub fn synthesize(view: Ethernet<'_>) -> Result<ScheduleTable, Box<Infeasible>> {
+    synthesize_all(view).map(|synthesis| synthesis.table)
 }
 
 /// [`synthesize`], with the processor time reserved at the receivers.
 ///
 /// # Errors
 /// As [`synthesize`].
-pub fn synthesize_all(plan: &Plan) -> Result<Synthesis, Box<Infeasible>> {
-    let frames_first = match attempt(plan, &items(plan, Order::FramesFirst)) {
+pub fn synthesize_all(view: Ethernet<'_>) -> Result<Synthesis, Box<Infeasible>> {
+    let frames_first = match attempt(view, &items(view, Order::FramesFirst)) {
         Ok(synthesis) => return Ok(synthesis),
         Err(failure) => failure,
     };
-    if plan.nodes.iter().all(|node| node.tasks.is_empty()) {
-        return Err(Box::new(frames_first.explain(plan, Order::FramesFirst)));
+    if view.task_stations().all(|node| view.plan.nodes[node.index()].tasks.is_empty()) {
+        return Err(Box::new(frames_first.explain(view, Order::FramesFirst)));
     }
-    match attempt(plan, &items(plan, Order::TasksFirst)) {
+    match attempt(view, &items(view, Order::TasksFirst)) {
         Ok(synthesis) => Ok(synthesis),
         Err(tasks_first) if tasks_first.fitted > frames_first.fitted => {
-            Err(Box::new(tasks_first.explain(plan, Order::TasksFirst)))
+            Err(Box::new(tasks_first.explain(view, Order::TasksFirst)))
         }
-        Err(_) => Err(Box::new(frames_first.explain(plan, Order::FramesFirst))),
+        Err(_) => Err(Box::new(frames_first.explain(view, Order::FramesFirst))),
     }
 }
 
@@ -133,8 +135,8 @@ struct Failure {
     fitted: usize,
 }
 
-fn attempt(plan: &Plan, items: &[Item]) -> Result<Synthesis, Failure> {
-    let mut placer = Placer::new(plan);
+fn attempt(view: Ethernet<'_>, items: &[Item]) -> Result<Synthesis, Failure> {
+    let mut placer = Placer::new(view);
     let (mut first, mut fitted) = (None, 0);
     for &item in items {
         match placer.place(item) {
@@ -152,15 +154,15 @@ fn attempt(plan: &Plan, items: &[Item]) -> Result<Synthesis, Failure> {
 ///
 /// Nothing is checked: slots may overlap or leave their period. It serves to find out what a cluster carries by
 /// adding frames until one is late, rather than by formula. [`slot_pitch`] is the source's pitch. Tasks are left out.
-pub fn explicit(plan: &Plan, pitch: Duration) -> ScheduleTable {
-    let cycle = plan.network.cluster_cycle;
+pub fn explicit(view: Ethernet<'_>, pitch: Duration) -> ScheduleTable {
+    let cycle = view.segment.cluster_cycle;
     let mut slots = Vec::new();
-    for (k, (id, stream)) in scheduled(plan).enumerate() {
-        let needs = FrameNeeds::of(plan, stream);
-        let period = stream.period.max(Duration::from_ps(1));
+    for (k, stream) in scheduled(view).enumerate() {
+        let needs = FrameNeeds::of(view, &stream);
+        let period = stream.stream.period.max(Duration::from_ps(1));
         let instances = cycle.div_floor(period).max(1);
         slots.extend((0..instances).map(|instance| {
-            needs.slot(id, instance as u32, pitch.saturating_mul(k as i64) + period.saturating_mul(instance))
+            needs.slot(stream.id, instance as u32, pitch.saturating_mul(k as i64) + period.saturating_mul(instance))
         }));
     }
     slots.sort_unstable_by_key(|slot| (slot.start, slot.stream));
@@ -168,8 +170,8 @@ pub fn explicit(plan: &Plan, pitch: Duration) -> ScheduleTable {
 }
 
 /// Frame time and guard period of a stream: the length of its slot.
-pub fn slot_pitch(plan: &Plan, stream: &StreamPlan) -> Duration {
-    plan.frame_time(plan.secured_len(stream)) + plan.network.guard_period
+pub fn slot_pitch(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
+    view.frame_time_of(stream) + view.segment.guard_period
 }
 
 #[cfg(test)]

@@ -1,23 +1,29 @@
 //! What one frame needs of links and processors, relative to the start of its slot.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_crypto::symmetric::{BlockMac, CmacAes128};
 use chronoseal_media::schedule::Slot;
-use chronoseal_scenario::plan::{Access, Dispatch, Plan, ProtectionKind, StreamClass, StreamPlan};
+use chronoseal_scenario::plan::{Access, Dispatch, Ethernet, EthernetStream, PlatformPlan, ProtectionKind};
 
 /// Bytes of an Ethernet header, which no tag covers: two addresses and a type.
 const HEADER_LEN: u32 = 14;
 
 /// Processor time that sealing or verifying one frame of `stream` takes on `node`, from its platform's profile.
 ///
-/// The hash runs over the payload; the profile's base covers the few bytes of stream identifier and freshness value.
-pub fn authentication_time(plan: &Plan, stream: &StreamPlan, node: NodeId) -> Duration {
-    match &plan.protection_of(stream).kind {
-        ProtectionKind::Hmac { hash, .. } => {
-            let platform = &plan.platforms[plan.nodes[node.index()].platform.0 as usize];
-            platform.cost(hash.operation().0, stream.frame_len.saturating_sub(HEADER_LEN))
-        }
-        ProtectionKind::None | ProtectionKind::SizeOnly { .. } => Duration::ZERO,
+/// The tag is made over the payload; the profile's base covers the few bytes of stream identifier and freshness value.
+/// A node that only passes the stream on neither seals nor verifies it, so it takes no time there.
+pub fn authentication_time(view: Ethernet<'_>, stream: &EthernetStream<'_>, node: NodeId) -> Duration {
+    let EthernetStream { stream: plan, hop, .. } = stream;
+    if node != plan.sender && !plan.receivers.contains(&node) {
+        return Duration::ZERO;
     }
+    let operation = match &view.protection_of(stream).kind {
+        ProtectionKind::Hmac { hash, .. } => hash.operation().0,
+        ProtectionKind::SecOc { .. } => CmacAes128::OPERATION.0,
+        ProtectionKind::None | ProtectionKind::SizeOnly { .. } => return Duration::ZERO,
+    };
+    let cost = |platform: &PlatformPlan| platform.cost(operation, hop.frame_len.saturating_sub(HEADER_LEN));
+    view.plan.platform_of(node).map(cost).unwrap_or_default()
 }
 
 /// The times of one time-triggered frame, counted from the start of its slot.
@@ -37,9 +43,9 @@ pub(super) struct FrameNeeds {
 }
 
 impl FrameNeeds {
-    pub(super) fn of(plan: &Plan, stream: &StreamPlan) -> Self {
-        let network = &plan.network;
-        let frame_time = plan.frame_time(plan.secured_len(stream));
+    pub(super) fn of(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Self {
+        let network = view.segment;
+        let frame_time = view.frame_time_of(stream);
         let slot = frame_time + network.guard_period;
         let forwarded = frame_time + network.propagation_delay + network.forwarding_delay;
         let dispatch = match (network.access, network.dispatch) {
@@ -60,7 +66,7 @@ impl FrameNeeds {
         };
         Self {
             frame_time,
-            seal: authentication_time(plan, stream, stream.sender),
+            seal: authentication_time(view, stream, stream.hop.from),
             dispatch,
             arrival: dispatch + frame_time + network.propagation_delay,
             end,
@@ -81,11 +87,12 @@ impl FrameNeeds {
     }
 }
 
-/// The time-triggered streams of a plan, the only ones with slots.
-pub(super) fn scheduled(plan: &Plan) -> impl Iterator<Item = (StreamId, &StreamPlan)> {
-    plan.streams
-        .iter()
-        .enumerate()
-        .filter(|(_, stream)| matches!(stream.class, StreamClass::TimeTriggered { .. }))
-        .map(|(index, stream)| (StreamId(index as u16), stream))
+/// The time-triggered streams of a segment, the only ones with slots.
+pub(super) fn scheduled(view: Ethernet<'_>) -> impl Iterator<Item = EthernetStream<'_>> {
+    view.streams().filter(|stream| stream.class.is_time_triggered())
+}
+
+/// Where the scenario fixes the first slot of a stream. It does so on the segment on which the stream begins.
+pub(super) fn offset(stream: &EthernetStream<'_>) -> Option<Duration> {
+    stream.stream.offset.filter(|_| stream.hop.from == stream.stream.sender)
 }

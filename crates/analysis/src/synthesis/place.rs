@@ -2,9 +2,9 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, TaskSlot};
-use chronoseal_scenario::plan::{Access, Plan};
+use chronoseal_scenario::plan::{Access, Ethernet, EthernetStream};
 
-use super::needs::{FrameNeeds, authentication_time, scheduled};
+use super::needs::{FrameNeeds, authentication_time, offset, scheduled};
 use super::timeline::Timeline;
 use super::{Item, Reason, Resource, Synthesis, VerificationSlot};
 
@@ -17,22 +17,23 @@ pub(super) enum Order {
 
 /// Everything to be placed, in the order in which it is: fixed streams, then frames and tasks (or tasks and frames).
 /// Each kind goes by period, then by length times hops, then by number.
-pub(super) fn items(plan: &Plan, order: Order) -> Vec<Item> {
-    let mut frames: Vec<_> = scheduled(plan)
-        .map(|(id, stream)| {
+pub(super) fn items(view: Ethernet<'_>, order: Order) -> Vec<Item> {
+    let mut frames: Vec<_> = scheduled(view)
+        .map(|stream| {
             // Every way through a star is two links: to the switch, and on to each receiver.
-            let hops = 1 + stream.receivers.len() as i64;
-            let length = plan.frame_time(plan.secured_len(stream)) * hops;
-            ((stream.offset.is_none(), stream.period, length, id), Item::Stream(id))
+            let links = 1 + stream.hop.to.len() as i64;
+            let length = view.frame_time_of(&stream) * links;
+            ((offset(&stream).is_none(), stream.stream.period, length, stream.id), Item::Stream(stream.id))
         })
         .collect();
     frames.sort_unstable_by_key(|(key, _)| *key);
     let fixed = frames.partition_point(|((moves, ..), _)| !moves);
 
-    let mut tasks: Vec<_> = (plan.nodes.iter().enumerate())
-        .flat_map(|(node, station)| {
-            station.tasks.iter().enumerate().map(move |(index, task)| {
-                let (node, index) = (NodeId(node as u16), index as u16);
+    let mut tasks: Vec<_> = view
+        .task_stations()
+        .flat_map(|node| {
+            view.plan.nodes[node.index()].tasks.iter().enumerate().map(move |(index, task)| {
+                let index = index as u16;
                 // The longest first: it finds a place last.
                 ((task.period, -task.wcet, node, index), Item::Task { node, index })
             })
@@ -62,7 +63,7 @@ struct Use {
 /// A schedule in the making. Each item is placed strictly periodically: instance `k` starts `k` periods after
 /// instance 0, so no frame has release jitter.
 pub(super) struct Placer<'a> {
-    plan: &'a Plan,
+    view: Ethernet<'a>,
     /// The cluster, then of each node: link to the switch, link from the switch, processor.
     timelines: Vec<Timeline>,
     table: ScheduleTable,
@@ -70,11 +71,11 @@ pub(super) struct Placer<'a> {
 }
 
 impl<'a> Placer<'a> {
-    pub(super) fn new(plan: &'a Plan) -> Self {
-        let cycle = plan.network.cluster_cycle;
-        let resources = 1 + 3 * plan.nodes.len();
+    pub(super) fn new(view: Ethernet<'a>) -> Self {
+        let cycle = view.segment.cluster_cycle;
+        let resources = 1 + 3 * view.plan.nodes.len();
         Self {
-            plan,
+            view,
             timelines: vec![Timeline::new(cycle.as_ps()); resources],
             table: ScheduleTable { cluster_cycle: cycle, ..ScheduleTable::default() },
             verifications: Vec::new(),
@@ -97,22 +98,22 @@ impl<'a> Placer<'a> {
     }
 
     fn place_stream(&mut self, id: StreamId) -> Result<(), Reason> {
-        let plan = self.plan;
-        let stream = &plan.streams[id.index()];
-        let len = plan.secured_len(stream);
+        let view = self.view;
+        let stream = self.stream(id);
+        let len = view.secured_len(&stream);
         if len > crate::tdma::FRAME_LEN_MAX {
             return Err(Reason::FrameTooLong { len });
         }
-        let needs = FrameNeeds::of(plan, stream);
-        let instances = self.instances(stream.period)?;
-        let uses = self.uses_of(id, &needs);
-        let (period, shared) = (stream.period.as_ps(), plan.network.access == Access::SharedSlots);
+        let needs = FrameNeeds::of(view, &stream);
+        let instances = self.instances(stream.stream.period)?;
+        let uses = self.uses_of(&stream, &needs);
+        let (period, shared) = (stream.stream.period.as_ps(), view.segment.access == Access::SharedSlots);
 
         // The links are left within the period. With shared slots the slot counts alone, as in the source: the switch
         // passes the frame on while the next slot runs, so the last frame arrives in the next period.
         let last_bit = if shared { needs.end } else { needs.arrival.max(needs.end) };
         let latest = period - last_bit.as_ps();
-        let start = match stream.offset {
+        let start = match offset(&stream) {
             Some(offset) if offset.as_ps() > latest => return Err(Reason::PeriodTooShort { needed: last_bit }),
             Some(offset) => self.earliest(&uses, period, instances, offset.as_ps(), offset.as_ps()),
             None => self.earliest(&uses, period, instances, 0, latest),
@@ -124,7 +125,7 @@ impl<'a> Placer<'a> {
 
         // A later start leaves less room before the same limit, so the first one decides.
         let limit = if shared { 2 * period } else { period };
-        let checks = self.reserve_verifications(id, start + needs.arrival.as_ps(), period, instances, limit)?;
+        let checks = self.reserve_verifications(&stream, start + needs.arrival.as_ps(), period, instances, limit)?;
         self.verifications.extend(checks);
         self.reserve(&uses, period, instances, start);
         let slots = (0..instances).map(|k| needs.slot(id, k, Duration::from_ps(start + i64::from(k) * period)));
@@ -133,7 +134,7 @@ impl<'a> Placer<'a> {
     }
 
     fn place_task(&mut self, node: NodeId, index: u16) -> Result<(), Reason> {
-        let task = &self.plan.nodes[node.index()].tasks[usize::from(index)];
+        let task = &self.view.plan.nodes[node.index()].tasks[usize::from(index)];
         let instances = self.instances(task.period)?;
         let (period, length) = (task.period.as_ps(), task.wcet);
         let resource = Resource::Processor(node);
@@ -154,6 +155,11 @@ impl<'a> Placer<'a> {
         Ok(())
     }
 
+    /// A stream that [`items`] found on this segment.
+    fn stream(&self, id: StreamId) -> EthernetStream<'a> {
+        self.view.stream(id).expect("items are of streams that travel on this segment")
+    }
+
     /// How often `period` comes in the cluster cycle.
     fn instances(&self, period: Duration) -> Result<u32, Reason> {
         let cycle = self.table.cluster_cycle;
@@ -163,22 +169,22 @@ impl<'a> Placer<'a> {
         u32::try_from(cycle.div_floor(period)).map_err(|_| Reason::PeriodDoesNotDivideCycle { period, cycle })
     }
 
-    fn uses_of(&self, id: StreamId, needs: &FrameNeeds) -> Vec<Use> {
-        let stream = &self.plan.streams[id.index()];
-        let slot = (needs.frame_time + self.plan.network.guard_period).as_ps();
+    fn uses_of(&self, stream: &EthernetStream<'_>, needs: &FrameNeeds) -> Vec<Use> {
+        let slot = (needs.frame_time + self.view.segment.guard_period).as_ps();
         let at = |resource, from: i64, len: i64| Use { resource: self.index_of(resource), from, len };
-        let first = match self.plan.network.access {
+        let first = match self.view.segment.access {
             Access::SharedSlots => Resource::Cluster,
-            Access::PerLink => Resource::LinkToSwitch(stream.sender),
+            Access::PerLink => Resource::LinkToSwitch(stream.hop.from),
         };
         let mut uses = vec![at(first, 0, slot)];
         let seal = needs.seal.as_ps();
-        uses.push(at(Resource::Processor(stream.sender), -seal, seal));
+        uses.push(at(Resource::Processor(stream.hop.from), -seal, seal));
         // Shared slots of unequal frames need this as well: a long frame is still on its way to the receiver when a
         // short one after it is due there.
         uses.extend(
             stream
-                .receivers
+                .hop
+                .to
                 .iter()
                 .map(|&node| at(Resource::LinkFromSwitch(node), needs.dispatch.as_ps(), needs.egress.as_ps())),
         );
@@ -230,18 +236,17 @@ impl<'a> Placer<'a> {
     /// Reserves the verification of each instance at each receiver at its earliest fit after arrival.
     fn reserve_verifications(
         &mut self,
-        id: StreamId,
+        stream: &EthernetStream<'_>,
         arrival: i64,
         period: i64,
         instances: u32,
         limit: i64,
     ) -> Result<Vec<VerificationSlot>, Reason> {
-        let stream = &self.plan.streams[id.index()];
         let mut done: Vec<VerificationSlot> = Vec::new();
-        for &node in &stream.receivers {
+        for &node in &stream.hop.to {
             let resource = Resource::Processor(node);
             let line = self.index_of(resource);
-            let length = authentication_time(self.plan, stream, node);
+            let length = authentication_time(self.view, stream, node);
             if length <= Duration::ZERO {
                 continue;
             }
@@ -257,7 +262,13 @@ impl<'a> Placer<'a> {
                     return Err(Reason::NoGap { resource, length });
                 };
                 self.timelines[line].reserve(start, length.as_ps());
-                done.push(VerificationSlot { stream: id, instance, node, start: Duration::from_ps(start), length });
+                done.push(VerificationSlot {
+                    stream: stream.id,
+                    instance,
+                    node,
+                    start: Duration::from_ps(start),
+                    length,
+                });
             }
         }
         Ok(done)

@@ -3,7 +3,7 @@ use chronoseal_scenario::plan::*;
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{add_stream, cluster, equal_frames};
+use crate::testing::{add_stream, best_effort, cluster, equal_frames, network, send, view};
 
 const US: fn(i64) -> Duration = Duration::from_us;
 
@@ -30,17 +30,17 @@ fn task(plan: &mut Plan, node: usize, period: Duration, wcet: Duration) {
 }
 
 fn assert_verifies(plan: &Plan) -> Synthesis {
-    let synthesis = synthesize_all(plan).unwrap_or_else(|infeasible| panic!("{infeasible}"));
-    assert_eq!(verify(plan, &synthesis.table), []);
+    let synthesis = synthesize_all(view(plan)).unwrap_or_else(|infeasible| panic!("{infeasible}"));
+    assert_eq!(verify(view(plan), &synthesis.table), []);
     synthesis
 }
 
 #[test]
 fn forty_frames_do_not_fit_in_half_the_base_period_and_24_do() {
     let mut plan = equal_frames(4, 40, 60);
-    plan.network.cluster_cycle = Duration::from_ms(5);
+    network(&mut plan).cluster_cycle = Duration::from_ms(5);
     plan.streams.iter_mut().for_each(|stream| stream.period = Duration::from_ms(5));
-    let infeasible = synthesize(&plan).unwrap_err();
+    let infeasible = synthesize(view(&plan)).unwrap_err();
     assert_eq!((infeasible.fitted, infeasible.wanted), (24, 40));
     assert_eq!(infeasible.item, Item::Stream(StreamId(24)));
     assert_eq!(infeasible.conflict.len(), 25);
@@ -81,7 +81,7 @@ fn two_fixed_offsets_that_collide_are_named() {
     let mut plan = equal_frames(2, 10, 60);
     plan.streams[3].offset = Some(US(0));
     plan.streams[7].offset = Some(US(100));
-    let infeasible = synthesize(&plan).unwrap_err();
+    let infeasible = synthesize(view(&plan)).unwrap_err();
     assert_eq!(infeasible.conflict, ["s.3", "s.7"]);
     assert_eq!(infeasible.fitted, 9);
 }
@@ -90,7 +90,7 @@ fn two_fixed_offsets_that_collide_are_named() {
 fn a_fixed_offset_too_late_in_its_period_is_refused() {
     let mut plan = equal_frames(2, 1, 60);
     plan.streams[0].offset = Some(Duration::from_ms(10) - US(204));
-    let infeasible = synthesize(&plan).unwrap_err();
+    let infeasible = synthesize(view(&plan)).unwrap_err();
     assert_eq!(infeasible.reason, Reason::PeriodTooShort { needed: Duration::from_ns(204_800) });
     assert!(infeasible.advice.starts_with("Move its offset"), "{}", infeasible.advice);
 }
@@ -99,7 +99,7 @@ fn a_fixed_offset_too_late_in_its_period_is_refused() {
 fn a_frame_too_long_with_its_tag_is_refused() {
     let mut plan = equal_frames(2, 1, 1500);
     charge(&mut plan, Duration::ZERO);
-    let infeasible = synthesize(&plan).unwrap_err();
+    let infeasible = synthesize(view(&plan)).unwrap_err();
     assert_eq!(infeasible.reason, Reason::FrameTooLong { len: 1516 });
     assert_eq!(infeasible.fitted, 0);
 }
@@ -114,7 +114,7 @@ fn periods_that_do_not_divide_the_cycle_or_hold_no_slot_are_refused() {
         (Duration::from_ms(20), "does not repeat"),
     ] {
         plan.streams[0].period = period;
-        let text = synthesize(&plan).unwrap_err().to_string();
+        let text = synthesize(view(&plan)).unwrap_err().to_string();
         assert!(text.contains(expected), "{text}");
     }
 }
@@ -140,7 +140,7 @@ fn sealing_of_the_first_slot_takes_the_end_of_the_cycle() {
     assert_eq!(last.start + last.length, US(9_960));
 
     task(&mut plan, 0, Duration::from_ms(10), US(11));
-    let infeasible = synthesize(&plan).unwrap_err();
+    let infeasible = synthesize(view(&plan)).unwrap_err();
     assert_eq!(infeasible.name, "ecu0/control.2");
     assert!(infeasible.to_string().contains("on the processor of `ecu0`"), "{infeasible}");
 }
@@ -175,7 +175,7 @@ fn a_long_task_is_placed_before_frames_when_it_fits_no_other_way() {
 fn too_many_checks_for_one_processor_are_refused() {
     let mut plan = equal_frames(2, 12, 60);
     charge(&mut plan, US(1_000));
-    let infeasible = synthesize(&plan).unwrap_err();
+    let infeasible = synthesize(view(&plan)).unwrap_err();
     assert!(infeasible.to_string().contains("on the processor of"), "{infeasible}");
     assert!(infeasible.advice.contains("cheaper protection"));
     // Ten would need each processor to be busy without a gap.
@@ -185,22 +185,22 @@ fn too_many_checks_for_one_processor_are_refused() {
 #[test]
 fn links_of_their_own_carry_frames_at_once() {
     let mut plan = cluster(4);
-    plan.network.access = Access::PerLink;
-    plan.network.guard_period = Duration::ZERO;
+    network(&mut plan).access = Access::PerLink;
+    network(&mut plan).guard_period = Duration::ZERO;
     add_stream(&mut plan, 0, &[1], 1000);
     add_stream(&mut plan, 2, &[3], 1000);
     add_stream(&mut plan, 3, &[1], 1000);
     let table = assert_verifies(&plan).table;
     let starts: Vec<_> = (0..3).map(|id| table.of(StreamId(id)).next().unwrap().start).collect();
     assert_eq!(starts, [US(0), US(0), US(80)], "the third shares the receiver's link with the first");
-    assert_eq!(table.slots[0].dispatch, US(80) + plan.network.precision * 2);
+    assert_eq!(table.slots[0].dispatch, US(80) + view(&plan).segment.precision * 2);
 }
 
 #[test]
 fn immediate_forwarding_dispatches_after_the_forwarding_delay() {
     let mut plan = equal_frames(2, 1, 60);
-    plan.network.dispatch = Dispatch::Immediate;
-    plan.network.forwarding_delay = US(10);
+    network(&mut plan).dispatch = Dispatch::Immediate;
+    network(&mut plan).forwarding_delay = US(10);
     let slot = assert_verifies(&plan).table.slots[0];
     assert_eq!(slot.dispatch, slot.start + slot.frame_time + US(10));
 }
@@ -208,7 +208,7 @@ fn immediate_forwarding_dispatches_after_the_forwarding_delay() {
 #[test]
 fn a_long_frame_on_its_way_to_the_receiver_is_not_run_into() {
     let mut plan = cluster(2);
-    plan.network.guard_period = Duration::ZERO;
+    network(&mut plan).guard_period = Duration::ZERO;
     add_stream(&mut plan, 0, &[1], 1514);
     add_stream(&mut plan, 0, &[1], 60);
     plan.streams[0].period = Duration::from_ms(5);
@@ -220,7 +220,7 @@ fn a_long_frame_on_its_way_to_the_receiver_is_not_run_into() {
 #[test]
 fn best_effort_streams_get_no_slots() {
     let mut plan = equal_frames(2, 2, 60);
-    plan.streams[0].class = StreamClass::BestEffort { priority: 3 };
+    best_effort(&mut plan.streams[0], 3);
     let table = assert_verifies(&plan).table;
     assert_eq!(table.slots.len(), 1);
     assert_eq!(table.slots[0].stream, StreamId(1));
@@ -229,13 +229,13 @@ fn best_effort_streams_get_no_slots() {
 #[test]
 fn an_explicit_table_is_not_checked() {
     let plan = equal_frames(2, 60, 60);
-    let pitch = slot_pitch(&plan, &plan.streams[0]);
-    let table = explicit(&plan, pitch);
+    let pitch = slot_pitch(view(&plan), &view(&plan).stream(StreamId(0)).unwrap());
+    let table = explicit(view(&plan), pitch);
     assert_eq!(table.slots.len(), 60);
     assert_eq!(table.slots[59].start, pitch * 59);
-    assert!(verify(&plan, &table).iter().any(|v| matches!(v, Violation::OutsidePeriod { .. })));
+    assert!(verify(view(&plan), &table).iter().any(|v| matches!(v, Violation::OutsidePeriod { .. })));
     let fitting = equal_frames(2, 48, 60);
-    assert_eq!(explicit(&fitting, pitch), synthesize(&fitting).unwrap());
+    assert_eq!(explicit(view(&fitting), pitch), synthesize(view(&fitting)).unwrap());
 }
 
 #[test]
@@ -243,11 +243,11 @@ fn the_checker_sees_each_kind_of_damage() {
     let mut plan = equal_frames(3, 6, 60);
     charge(&mut plan, US(5));
     task(&mut plan, 0, Duration::from_ms(10), US(50));
-    let table = synthesize(&plan).unwrap();
+    let table = synthesize(view(&plan)).unwrap();
     let damaged = |damage: fn(&mut ScheduleTable)| {
         let mut table = table.clone();
         damage(&mut table);
-        verify(&plan, &table)
+        verify(view(&plan), &table)
     };
     let first = |damage| damaged(damage).into_iter().next().unwrap();
     assert!(matches!(first(|t| t.cluster_cycle = US(1)), Violation::WrongCycle));
@@ -263,26 +263,26 @@ fn the_checker_sees_each_kind_of_damage() {
     };
     let mut moved = table.clone();
     shift(&mut moved.slots[1], US(-1));
-    assert!(matches!(verify(&plan, &moved)[..], [Violation::Overlap { resource: Resource::Cluster, .. }]));
+    assert!(matches!(verify(view(&plan), &moved)[..], [Violation::Overlap { resource: Resource::Cluster, .. }]));
     let mut moved = table.clone();
     shift(&mut moved.slots[5], Duration::from_ms(9));
-    assert!(matches!(verify(&plan, &moved)[..], [Violation::OutsidePeriod { .. }]));
+    assert!(matches!(verify(view(&plan), &moved)[..], [Violation::OutsidePeriod { .. }]));
     let mut moved = table.clone();
     moved.tasks[0].start = moved.slots[3].start - US(2);
-    assert!(matches!(verify(&plan, &moved)[..], [Violation::Overlap { resource: Resource::Processor(_), .. }]));
+    assert!(matches!(verify(view(&plan), &moved)[..], [Violation::Overlap { resource: Resource::Processor(_), .. }]));
 }
 
 #[test]
 fn the_checker_sees_a_processor_with_more_checks_than_time() {
     let mut plan = equal_frames(2, 20, 60);
-    let pitch = slot_pitch(&plan, &plan.streams[0]);
+    let pitch = slot_pitch(view(&plan), &view(&plan).stream(StreamId(0)).unwrap());
     charge(&mut plan, Duration::from_ms(2));
-    plan.streams.iter_mut().for_each(|stream| (stream.sender, stream.receivers) = (NodeId(0), vec![NodeId(1)]));
+    plan.streams.iter_mut().for_each(|stream| send(stream, NodeId(0), NodeId(1)));
     // Sealing is free for the sender, so that only the receiver is short of time.
     plan.nodes[0].platform = PlatformId(1);
     plan.platforms.push(PlatformPlan { name: "free".into(), costs: Vec::new() });
-    let table = explicit(&plan, pitch + US(3));
-    assert!(matches!(verify(&plan, &table)[..], [Violation::VerificationLate { node: NodeId(1), .. }]));
+    let table = explicit(view(&plan), pitch + US(3));
+    assert!(matches!(verify(view(&plan), &table)[..], [Violation::VerificationLate { node: NodeId(1), .. }]));
 }
 
 fn access() -> impl Strategy<Value = Access> {
@@ -306,11 +306,11 @@ prop_compose! {
     ) -> Plan {
         let periods = [2_500, 5_000, 10_000, 2_000].map(US);
         let mut plan = cluster(nodes);
-        plan.network.access = access;
-        plan.network.dispatch = dispatch;
-        plan.network.guard_period = US(guard_us);
-        plan.network.forwarding_delay = US(3);
-        plan.network.propagation_delay = Duration::from_ns(50);
+        network(&mut plan).access = access;
+        network(&mut plan).dispatch = dispatch;
+        network(&mut plan).guard_period = US(guard_us);
+        network(&mut plan).forwarding_delay = US(3);
+        network(&mut plan).propagation_delay = Duration::from_ns(50);
         for (sender, distance, len, period, offset_us) in streams {
             let sender = sender % nodes;
             let receiver = (sender + 1 + distance % (nodes - 1)) % nodes;
@@ -340,12 +340,12 @@ proptest! {
     ) {
         let fits = |frames: u64| {
             let mut plan = equal_frames(nodes, frames, len);
-            plan.network.cluster_cycle = US(period_us);
+            network(&mut plan).cluster_cycle = US(period_us);
             plan.streams.iter_mut().for_each(|stream| stream.period = US(period_us));
-            plan.network.accounting = if on_wire { Accounting::OnWire } else { Accounting::AsPublished };
-            plan.network.guard_period = if guarded { US(200) } else { Duration::ZERO };
-            let nf_max = crate::tdma::frames_max(US(period_us), plan.frame_time(len), plan.network.guard_period);
-            (attempt(&plan, &items(&plan, Order::FramesFirst)).map_err(|failure| failure.fitted as u64), nf_max)
+            network(&mut plan).accounting = if on_wire { Accounting::OnWire } else { Accounting::AsPublished };
+            network(&mut plan).guard_period = if guarded { US(200) } else { Duration::ZERO };
+            let nf_max = crate::tdma::frames_max(US(period_us), view(&plan).frame_time(len), view(&plan).segment.guard_period);
+            (attempt(view(&plan), &items(view(&plan), Order::FramesFirst)).map_err(|failure| failure.fitted as u64), nf_max)
         };
         let nf_max = fits(0).1;
         prop_assert!(fits(nf_max).0.is_ok());
@@ -354,8 +354,8 @@ proptest! {
 
     #[test]
     fn every_synthesized_table_verifies(plan in some_plan()) {
-        match synthesize_all(&plan) {
-            Ok(synthesis) => prop_assert_eq!(verify(&plan, &synthesis.table), []),
+        match synthesize_all(view(&plan)) {
+            Ok(synthesis) => prop_assert_eq!(verify(view(&plan), &synthesis.table), []),
             Err(infeasible) => prop_assert!(!infeasible.conflict.is_empty()),
         }
     }
@@ -363,13 +363,13 @@ proptest! {
     /// Each member of a minimal conflict is needed: without it the rest finds a place.
     #[test]
     fn a_minimal_conflict_has_no_bystander(plan in some_plan()) {
-        if let Err(infeasible) = synthesize(&plan) && infeasible.is_minimal && infeasible.conflict.len() > 1 {
+        if let Err(infeasible) = synthesize(view(&plan)) && infeasible.is_minimal && infeasible.conflict.len() > 1 {
             let named = |name: &String| infeasible.conflict.contains(name);
             for skipped in &infeasible.conflict {
                 let mut rest = plan.clone();
                 rest.streams.iter_mut().for_each(|stream| {
                     if !named(&stream.name) || stream.name == *skipped {
-                        stream.class = StreamClass::BestEffort { priority: 0 };
+                        best_effort(stream, 0);
                     }
                 });
                 // Tasks keep their number, so one that is left out takes no time instead.
@@ -382,7 +382,7 @@ proptest! {
                         }
                     }
                 }
-                prop_assert!(synthesize(&rest).is_ok(), "without {} it still fails", skipped);
+                prop_assert!(synthesize(view(&rest)).is_ok(), "without {} it still fails", skipped);
             }
         }
     }

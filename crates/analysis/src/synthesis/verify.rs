@@ -4,7 +4,7 @@ use std::fmt;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Access, Dispatch, Plan, StreamClass};
+use chronoseal_scenario::plan::{Access, Dispatch, Ethernet};
 
 use super::{Resource, authentication_time};
 
@@ -96,30 +96,37 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Everything that is wrong with `table` as a schedule of `plan`; nothing if it is right.
+/// Everything that is wrong with `table` as a schedule of the segment; nothing if it is right.
 ///
 /// Quadratic in the slots and more, on purpose: it is as plain as the rules.
-pub fn verify(plan: &Plan, table: &ScheduleTable) -> Vec<Violation> {
+pub fn verify(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<Violation> {
     let mut found = Vec::new();
-    if table.cluster_cycle != plan.network.cluster_cycle || table.cluster_cycle <= Duration::ZERO {
+    if table.cluster_cycle != view.segment.cluster_cycle || table.cluster_cycle <= Duration::ZERO {
         return vec![Violation::WrongCycle];
     }
-    times(plan, table, &mut found);
+    times(view, table, &mut found);
     if !found.is_empty() {
         // Overlaps of slots with wrong times would only say the same again.
         return found;
     }
-    overlaps(plan, table, &mut found);
-    verifications(plan, table, &mut found);
+    overlaps(view, table, &mut found);
+    verifications(view, table, &mut found);
     found
 }
 
-fn times(plan: &Plan, table: &ScheduleTable, found: &mut Vec<Violation>) {
-    let network = &plan.network;
-    for (index, stream) in plan.streams.iter().enumerate() {
-        let id = StreamId(index as u16);
+fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) {
+    let network = view.segment;
+    let known = |id: &StreamId| view.stream(*id).is_none();
+    let mut strangers: Vec<_> = table.slots.iter().map(|slot| slot.stream).filter(known).collect();
+    strangers.dedup();
+    for stream in strangers {
+        let slots = table.of(stream).count();
+        found.push(Violation::WrongInstances { stream, expected: 0, found: slots });
+    }
+    for on_wire in view.streams() {
+        let (id, stream) = (on_wire.id, on_wire.stream);
         let slots: Vec<_> = table.of(id).collect();
-        let scheduled = matches!(stream.class, StreamClass::TimeTriggered { .. });
+        let scheduled = on_wire.class.is_time_triggered();
         let expected = if scheduled { table.cluster_cycle.div_floor(stream.period) as usize } else { 0 };
         let exact = !scheduled || table.cluster_cycle.rem_floor(stream.period) == Duration::ZERO;
         let numbered = slots.iter().enumerate().all(|(k, slot)| slot.instance as usize == k);
@@ -127,7 +134,7 @@ fn times(plan: &Plan, table: &ScheduleTable, found: &mut Vec<Violation>) {
             found.push(Violation::WrongInstances { stream: id, expected, found: slots.len() });
             continue;
         }
-        let frame_time = plan.frame_time(plan.secured_len(stream));
+        let frame_time = view.frame_time_of(&on_wire);
         let in_switch = frame_time + network.propagation_delay + network.forwarding_delay;
         for slot in &slots {
             let begin = stream.period * i64::from(slot.instance);
@@ -139,7 +146,7 @@ fn times(plan: &Plan, table: &ScheduleTable, found: &mut Vec<Violation>) {
             };
             let guarded = slot.start + frame_time + network.guard_period;
             let end = if shared { guarded } else { guarded.max(slot.dispatch) };
-            let release = slot.start - authentication_time(plan, stream, stream.sender);
+            let release = slot.start - authentication_time(view, &on_wire, on_wire.hop.from);
             for (which, right) in [
                 ("frame time", slot.frame_time == frame_time),
                 ("dispatch time", slot.dispatch == dispatch),
@@ -150,19 +157,21 @@ fn times(plan: &Plan, table: &ScheduleTable, found: &mut Vec<Violation>) {
                     found.push(Violation::WrongTimes { stream: id, instance: slot.instance, which });
                 }
             }
-            let first = stream.offset.unwrap_or(slots[0].start);
+            let fixed = stream.offset.filter(|_| on_wire.hop.from == stream.sender);
+            let first = fixed.unwrap_or(slots[0].start);
             if slot.start != first + begin {
                 found.push(Violation::NotPeriodic { stream: id, instance: slot.instance });
             }
-            let last = if shared { slot.end } else { slot.end.max(arrival(plan, slot)) };
+            let last = if shared { slot.end } else { slot.end.max(arrival(view, slot)) };
             if slot.start < begin || last > begin + stream.period {
                 found.push(Violation::OutsidePeriod { name: stream.name.clone(), instance: slot.instance });
             }
         }
     }
-    for (index, station) in plan.nodes.iter().enumerate() {
+    for node in view.task_stations() {
+        let station = &view.plan.nodes[node.index()];
         for (number, task) in station.tasks.iter().enumerate() {
-            let (node, number) = (NodeId(index as u16), number as u16);
+            let number = number as u16;
             let runs: Vec<_> = table.tasks.iter().filter(|run| (run.node, run.task) == (node, number)).collect();
             let expected = table.cluster_cycle.div_floor(task.period);
             let numbered =
@@ -181,8 +190,8 @@ fn times(plan: &Plan, table: &ScheduleTable, found: &mut Vec<Violation>) {
     }
 }
 
-fn arrival(plan: &Plan, slot: &Slot) -> Duration {
-    slot.dispatch + slot.frame_time + plan.network.propagation_delay
+fn arrival(view: Ethernet<'_>, slot: &Slot) -> Duration {
+    slot.dispatch + slot.frame_time + view.segment.propagation_delay
 }
 
 struct Span {
@@ -192,12 +201,13 @@ struct Span {
     name: String,
 }
 
-fn fixed_spans(plan: &Plan, table: &ScheduleTable) -> Vec<Span> {
-    let network = &plan.network;
+fn fixed_spans(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<Span> {
+    let network = view.segment;
     let mut spans = Vec::new();
     for slot in &table.slots {
-        let stream = &plan.streams[slot.stream.index()];
-        let mut add = |resource, start, length| spans.push(Span { resource, start, length, name: stream.name.clone() });
+        let Some(on_wire) = view.stream(slot.stream) else { continue };
+        let (hop, name) = (on_wire.hop, &on_wire.stream.name);
+        let mut add = |resource, start, length| spans.push(Span { resource, start, length, name: name.clone() });
         let guarded = slot.frame_time + network.guard_period;
         let egress = match (network.access, network.dispatch) {
             (Access::SharedSlots, _) => slot.frame_time,
@@ -206,24 +216,24 @@ fn fixed_spans(plan: &Plan, table: &ScheduleTable) -> Vec<Span> {
         };
         let first = match network.access {
             Access::SharedSlots => Resource::Cluster,
-            Access::PerLink => Resource::LinkToSwitch(stream.sender),
+            Access::PerLink => Resource::LinkToSwitch(hop.from),
         };
         add(first, slot.start, guarded);
-        add(Resource::Processor(stream.sender), slot.release, slot.start - slot.release);
-        for &node in &stream.receivers {
+        add(Resource::Processor(hop.from), slot.release, slot.start - slot.release);
+        for &node in &hop.to {
             add(Resource::LinkFromSwitch(node), slot.dispatch, egress);
         }
     }
     for run in &table.tasks {
-        let station = &plan.nodes[run.node.index()];
+        let station = &view.plan.nodes[run.node.index()];
         let name = format!("{}/{}", station.name, station.tasks[usize::from(run.task)].name);
         spans.push(Span { resource: Resource::Processor(run.node), start: run.start, length: run.length, name });
     }
     spans
 }
 
-fn overlaps(plan: &Plan, table: &ScheduleTable, found: &mut Vec<Violation>) {
-    let spans = fixed_spans(plan, table);
+fn overlaps(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) {
+    let spans = fixed_spans(view, table);
     let cycle = table.cluster_cycle;
     for (index, one) in spans.iter().enumerate() {
         for other in &spans[index + 1..] {
@@ -242,21 +252,20 @@ fn overlaps(plan: &Plan, table: &ScheduleTable, found: &mut Vec<Violation>) {
 
 /// Enough time for the checks, whatever their order: between any arrival and any limit, the checks that have both in
 /// between, and the fixed work there, must not take longer than the time between (processor demand).
-fn verifications(plan: &Plan, table: &ScheduleTable, found: &mut Vec<Violation>) {
+fn verifications(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) {
     let cycle = table.cluster_cycle;
-    let fixed = fixed_spans(plan, table);
-    for index in 0..plan.nodes.len() {
-        let node = NodeId(index as u16);
+    let fixed = fixed_spans(view, table);
+    for node in view.stations() {
         let mut jobs = Vec::new();
         for slot in &table.slots {
-            let stream = &plan.streams[slot.stream.index()];
-            let cost = authentication_time(plan, stream, node);
-            if stream.receivers.contains(&node) && cost > Duration::ZERO {
-                let periods = if plan.network.access == Access::SharedSlots { 2 } else { 1 };
-                let limit = stream.period * (i64::from(slot.instance) + periods);
+            let Some(on_wire) = view.stream(slot.stream) else { continue };
+            let cost = authentication_time(view, &on_wire, node);
+            if on_wire.hop.to.contains(&node) && cost > Duration::ZERO {
+                let periods = if view.segment.access == Access::SharedSlots { 2 } else { 1 };
+                let limit = on_wire.stream.period * (i64::from(slot.instance) + periods);
                 for repeat in [-2, -1, 0, 1, 2] {
                     let shift = cycle * repeat;
-                    jobs.push((arrival(plan, slot) + shift, limit + shift, cost));
+                    jobs.push((arrival(view, slot) + shift, limit + shift, cost));
                 }
             }
         }

@@ -168,9 +168,9 @@ impl<'p> Ethernet<'p> {
 
     /// Streams that travel on it, in the order of their numbers.
     pub fn streams(self) -> impl Iterator<Item = EthernetStream<'p>> {
-        self.plan.on_segment(self.id).filter_map(|(id, stream, hop)| {
-            Some(EthernetStream { id, stream, hop, class: *hop.facet.get()? })
-        })
+        self.plan
+            .on_segment(self.id)
+            .filter_map(|(id, stream, hop)| Some(EthernetStream { id, stream, hop, class: *hop.facet.get()? }))
     }
 
     /// A stream by its number, if it travels on this segment.
@@ -184,6 +184,13 @@ impl<'p> Ethernet<'p> {
     pub fn stations(self) -> impl Iterator<Item = NodeId> + 'p {
         let on_it = move |node: &NodeId| self.plan.nodes[node.index()].interfaces.contains(&self.id);
         (0..self.plan.nodes.len() as u16).map(NodeId).filter(on_it)
+    }
+
+    /// Stations whose tasks are scheduled with this segment: it is the first of this kind among their interfaces.
+    pub fn task_stations(self) -> impl Iterator<Item = NodeId> + 'p {
+        let is_ethernet = move |id: &&SegmentId| Self::of(self.plan, **id).is_some();
+        let first = move |node: NodeId| self.plan.nodes[node.index()].interfaces.iter().find(is_ethernet);
+        self.stations().filter(move |node| first(*node) == Some(&self.id))
     }
 
     /// Its attackers: number among all, and place.

@@ -3,8 +3,8 @@
 use chronoseal_core::random::{self, Purpose, uniform_i64};
 use chronoseal_core::{Duration, Ppm};
 
-use super::{ONLY, Resolver};
 use super::network::divisors_help;
+use super::{ONLY, Resolver};
 use crate::limits::*;
 use crate::plan::{ClockPlan, EthernetSegment, NodePlan, PlatformId, PlatformPlan, TaskPlan};
 use crate::problem::Code;
