@@ -188,7 +188,8 @@ fn which_protection(costs: &CostTable) -> Result<Section, StudyError> {
         text = text.replacen(&line, &format!("{line}platform = \"this-host\"\n"), 1);
     }
     let scenario = scenarios::load((name, &text), &[])?;
-    let report = candidates::check(&scenario.plan);
+    let report = candidates::check(&scenario.plan)
+        .ok_or_else(|| StudyError::Scenario("the source's cluster has no Ethernet segment".into()))?;
     Ok(Section::new("Which protection fits")
         .with(Block::Text(format!(
             "40 frames of 60 bytes on 4 end nodes, base period 10 ms, guard 0.2 ms, counted on the wire, at the processor costs measured on this host. Lightest that holds: {}. {}",
