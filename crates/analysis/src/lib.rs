@@ -4,7 +4,7 @@
 //! answer. It simulates no frame either; [`published`] holds what the source work printed, and recomputes it.
 //!
 //! The functions that matter are [`synthesis::synthesize`], which turns a [`Plan`] into the schedule table that nodes,
-//! switch and simulator follow, and [`candidates::check`], which says what each protection would cost.
+//! switch and simulator follow, and [`candidates::check`], which says what each protection would cost. [`segment::end_to_end`] bounds streams over all segments they travel on.
 //!
 //! ```
 //! use chronoseal_analysis::tdma::Cluster;
@@ -20,11 +20,13 @@ pub mod can;
 pub mod candidates;
 pub mod group_key;
 pub mod published;
+pub mod segment;
 pub mod synthesis;
 pub mod tdma;
 
 pub use bounds::{StreamBound, bounds};
 pub use candidates::{CheckReport, check};
+pub use segment::end_to_end;
 pub use synthesis::{Infeasible, synthesize, verify};
 
 #[cfg(test)]
