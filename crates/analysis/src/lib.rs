@@ -4,7 +4,7 @@
 //! answer. It simulates no frame either, and holds no table of a published work: those are with their study.
 //!
 //! The functions that matter are [`synthesis::synthesize`], which turns a [`Plan`] into the schedule table that nodes,
-//! switch and simulator follow, and [`candidates::check`], which says what each protection would cost.
+//! switch and simulator follow, and [`candidates::check`], which says what each protection would cost. [`segment::end_to_end`] bounds streams over all segments they travel on.
 //!
 //! ```
 //! use chronoseal_analysis::tdma::Cluster;
@@ -19,11 +19,13 @@ pub mod bounds;
 pub mod can;
 pub mod candidates;
 pub mod group_key;
+pub mod segment;
 pub mod synthesis;
 pub mod tdma;
 
 pub use bounds::{StreamBound, bounds};
 pub use candidates::{CheckReport, check};
+pub use segment::end_to_end;
 pub use synthesis::{Infeasible, synthesize, verify};
 
 #[cfg(test)]

@@ -13,7 +13,6 @@
 //! assert!(names.contains(&"tte-hmac"));
 //! ```
 
-mod can_check;
 pub mod can_group_key;
 mod check;
 mod cost;
@@ -30,8 +29,7 @@ use chronoseal_report::Document;
 use chronoseal_runner::MeasureError;
 use chronoseal_testbed::AgentCommand;
 
-pub use self::can_check::can_check_document;
-pub use self::check::check_document;
+pub use self::check::{Checked, check};
 pub use self::cost::{cost_chart, cost_document, cost_table};
 pub use self::fleet::{FleetRow, fleet_document};
 

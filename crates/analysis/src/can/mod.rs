@@ -1,7 +1,7 @@
 //! CAN: worst-case response times of a set of messages, as it is and secured.
 //!
 //! What is bounded is a bus without errors. [`response_times`] is arithmetic on wire times; [`Traffic`] makes these from
-//! identifiers and lengths, and [`Traffic::secured`] adds what protection costs.
+//! identifiers and lengths, and [`Traffic::secured`] adds what protection costs. [`bounds`] does it for a segment of a plan.
 //!
 //! ```
 //! use chronoseal_analysis::can::{Bus, Message, response_times};
@@ -25,10 +25,14 @@
 //! # Ok::<(), chronoseal_analysis::can::MessageError>(())
 //! ```
 
+pub mod bounds;
 mod response_time;
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod traffic;
 
+pub use bounds::{NoBound, message_bounds};
 pub use response_time::{Bound, Bus, Message, MessageError, Response, Unbounded, response_times};
 pub use traffic::{Format, Traffic, TrafficError};

@@ -1,37 +1,21 @@
 //! `chronoseal check`
 
-use chronoseal_analysis::candidates;
-use chronoseal_report::Held;
-use chronoseal_runner::AnyScenario;
-use chronoseal_scenario::plan::CanPlan;
-
 use crate::arguments::{Check, Format};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
 
+const NOTHING_KNOWN: &str = "error: no segment of this scenario is of a kind that can be checked on paper
+help: simulate it with `chronoseal run`";
+
 pub(crate) fn run(options: &Check, printer: &Printer) -> Result<Status, Trouble> {
-    let scenario = match input::scenario(&options.scenario, &[], options.format)? {
-        AnyScenario::Ethernet(scenario) => *scenario,
-        AnyScenario::Can(scenario) => return on_bus(&scenario.plan, options, printer),
-    };
-    let report = candidates::check(&scenario.plan);
+    let scenario = input::scenario(&options.scenario, &[], options.format)?;
+    let checked = chronoseal_study::check(&scenario.plan).ok_or_else(|| Trouble(NOTHING_KNOWN.into()))?;
     if options.format == Format::Json {
-        printer.data(&serde_json::to_string_pretty(&report)?);
+        printer.data(&checked.json);
     } else {
-        printer.document(&chronoseal_study::check_document(&report), options.format);
+        printer.document(&checked.document, options.format);
     }
     // A schedule that does not fit is bad input: the file cannot be run as it is.
-    input::schedule(&scenario, &options.scenario.file, options.format)?;
-    Ok(if report.holds { Status::Held } else { Status::Failed })
-}
-
-/// What a bus does to the messages of a plan, by analysis.
-fn on_bus(plan: &CanPlan, options: &Check, printer: &Printer) -> Result<Status, Trouble> {
-    let document = chronoseal_study::can_check_document(plan);
-    if options.format == Format::Json {
-        printer.data(&serde_json::to_string_pretty(&document)?);
-    } else {
-        printer.document(&document, options.format);
-    }
-    Ok(if document.verdict.held == Held::Yes { Status::Held } else { Status::Failed })
+    input::prepare(&scenario, &options.scenario.file, options.format)?;
+    Ok(if checked.holds { Status::Held } else { Status::Failed })
 }

@@ -4,7 +4,7 @@ use chronoseal_analysis::candidates::{CandidateReport, CheckReport};
 use chronoseal_report::{Block, Cell, Document, Held, Mark, Section, Table, Verdict};
 
 /// The document of a check.
-pub fn check_document(report: &CheckReport) -> Document {
+pub(super) fn check_document(report: &CheckReport) -> Document {
     let (held, text) =
         if report.holds { (Held::Yes, "Every deadline holds on paper") } else { (Held::No, "Not as it is") };
     let mut points = Vec::new();

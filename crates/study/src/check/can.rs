@@ -1,25 +1,26 @@
-//! The document of `chronoseal check` for a CAN bus.
+//! The document of `chronoseal check` for a CAN segment.
 
 use std::collections::BTreeMap;
 
-use chronoseal_analysis::can::{Bus, Message, response_times};
+use chronoseal_analysis::can::{NoBound, message_bounds};
 use chronoseal_analysis::group_key::{BusCosts, PartyCosts, exchange, group, orchestration};
-use chronoseal_catalog::can::median_distances;
-use chronoseal_core::Duration;
+use chronoseal_core::{Duration, StreamId};
 use chronoseal_crypto::suite::{Suite, SuiteVisitor};
 use chronoseal_crypto::symmetric::Aes128Ctr;
 use chronoseal_groupkey::frame_count::{confirmation_len, exchanges, frames_of, frames_of_group, orchestration_len};
 use chronoseal_groupkey::{Profile, Transport};
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Mark, Section, Table, Verdict};
 use chronoseal_runner::versions;
-use chronoseal_scenario::plan::{CanPlan, CanProtectionKind, GroupKeyPlan, PlatformPlan};
-use chronoseal_wire::can::{CanId, Dlc, FrameKind};
+use chronoseal_scenario::plan::{Can, CanMessage, GroupKeyPlan, PlatformPlan, ProtectionKind};
+use chronoseal_wire::can::{Dlc, FrameKind};
 
-/// What a bus does to the messages of a plan, and what its group key takes, by analysis alone.
-pub fn can_check_document(plan: &CanPlan) -> Document {
-    let responses = Responses::of(plan);
+/// What a CAN segment does to the messages of a plan, and what the plan's group key takes, by analysis alone.
+pub(super) fn can_check_document(view: Can<'_>) -> Document {
+    let plan = view.plan;
+    let responses = Responses::of(view);
+    let count = view.messages().count();
     let mut sections = Vec::new();
-    if !plan.messages.is_empty() {
+    if count > 0 {
         sections.push(
             Section::new("Messages")
                 .with(Block::Text(
@@ -29,17 +30,17 @@ pub fn can_check_document(plan: &CanPlan) -> Document {
                      count as one blocking frame; while keys are exchanged, simulate."
                         .into(),
                 ))
-                .with(Block::Table(responses.table(plan))),
+                .with(Block::Table(responses.table(view))),
         );
     }
     if let Some(group) = &plan.group_key {
-        sections.push(key_section(plan, group));
+        sections.push(key_section(view, group));
     }
     let held = if responses.misses == 0 { Held::Yes } else { Held::No };
-    let text = match (plan.messages.is_empty(), responses.misses) {
-        (true, _) => "There is no message to bound.".to_owned(),
+    let text = match (count, responses.misses) {
+        (0, _) => "There is no message to bound.".to_owned(),
         (_, 0) => "Every message meets its deadline in the worst case.".to_owned(),
-        (_, misses) => format!("{misses} of {} messages can miss their deadline.", plan.messages.len()),
+        (_, misses) => format!("{misses} of {count} messages can miss their deadline."),
     };
     Document {
         title: format!("{}: check", plan.name),
@@ -50,25 +51,24 @@ pub fn can_check_document(plan: &CanPlan) -> Document {
     }
 }
 
+/// The longest each message takes, or why nothing bounds it.
+type Latencies = BTreeMap<StreamId, Result<Duration, NoBound>>;
+
 /// Bounds of every message, as written and without its protection.
 struct Responses {
-    secured: Vec<Result<Duration, String>>,
-    plain: Vec<Result<Duration, String>>,
+    secured: Latencies,
+    plain: Latencies,
     misses: usize,
 }
 
 impl Responses {
-    fn of(plan: &CanPlan) -> Self {
-        let secured = bounds(plan, true);
-        let misses = secured
-            .iter()
-            .zip(&plan.messages)
-            .filter(|(bound, message)| !bound.as_ref().is_ok_and(|bound| *bound <= message.deadline))
-            .count();
-        Self { secured, plain: bounds(plan, false), misses }
+    fn of(view: Can<'_>) -> Self {
+        let secured = latencies(view, true);
+        let misses = view.messages().filter(|message| !is_in_time(&secured, message)).count();
+        Self { secured, plain: latencies(view, false), misses }
     }
 
-    fn table(&self, plan: &CanPlan) -> Table {
+    fn table(&self, view: Can<'_>) -> Table {
         let mut table = Table::new("Response time of each message, at most")
             .words("message")
             .words("identifier")
@@ -78,20 +78,21 @@ impl Responses {
             .numbers("as written", "us")
             .numbers("deadline", "us")
             .words("holds");
-        for (index, message) in plan.messages.iter().enumerate() {
-            let cell = |bound: &Result<Duration, String>| match bound {
-                Ok(bound) => Cell::number(bound.as_us_f64(), 1).from(Evidence::Recomputed),
-                Err(why) => Cell::na(why.clone()),
+        for message in view.messages() {
+            let cell = |bound: Option<&Result<Duration, NoBound>>| match bound {
+                Some(Ok(bound)) => Cell::number(bound.as_us_f64(), 1).from(Evidence::Recomputed),
+                Some(Err(why)) => Cell::na(why.to_string()),
+                None => Cell::na("it is not on this segment".to_owned()),
             };
-            let holds = self.secured[index].as_ref().is_ok_and(|bound| *bound <= message.deadline);
+            let holds = is_in_time(&self.secured, &message);
             table.push(vec![
-                Cell::text(&message.name),
+                Cell::text(&message.stream.name),
                 Cell::text(message.id.to_string()),
-                Cell::text(&plan.protection_of(message).name),
-                Cell::count(plan.secured_len(message) as u64),
-                cell(&self.plain[index]),
-                cell(&self.secured[index]),
-                Cell::number(message.deadline.as_us_f64(), 1),
+                Cell::text(&view.protection_of(&message).name),
+                Cell::count(view.secured_len(&message) as u64),
+                cell(self.plain.get(&message.stream_id)),
+                cell(self.secured.get(&message.stream_id)),
+                Cell::number(deadline(&message).as_us_f64(), 1),
                 if holds { Cell::text("yes").marked(Mark::Good) } else { Cell::text("no").marked(Mark::Bad) },
             ]);
         }
@@ -99,83 +100,22 @@ impl Responses {
     }
 }
 
-fn bounds(plan: &CanPlan, is_secured: bool) -> Vec<Result<Duration, String>> {
-    let timing = &plan.bus.timing;
-    let occupancy = |id: CanId, kind: FrameKind, len: usize| {
-        let len = Dlc::holding(len).map_or(len, |dlc| if kind.is_fd() { dlc.fd_len() } else { dlc.classical_len() });
-        timing.worst_case_occupancy(id.is_extended(), kind, len)
-    };
-    let mut set: BTreeMap<CanId, Message> = BTreeMap::new();
-    for recording in &plan.background {
-        for (_, frame) in &recording.frames {
-            let wire_time = occupancy(frame.id(), frame.kind(), frame.data().len());
-            let known = set.entry(frame.id()).or_insert(Message {
-                id: frame.id(),
-                wire_time,
-                period: recording.length,
-                jitter: Duration::ZERO,
-                deadline: recording.length,
-            });
-            known.wire_time = known.wire_time.max(wire_time);
-        }
-        for (id, median) in median_distances(&recording.frames) {
-            if let (Some(median), Some(message)) = (median, set.get_mut(&id)) {
-                (message.period, message.deadline) = (median, median);
-            }
-        }
-    }
-    for message in &plan.messages {
-        let overhead = if is_secured { plan.protection_of(message).kind.overhead() } else { 0 };
-        let wire_time = occupancy(message.id, message.kind, usize::from(message.len) + overhead);
-        set.insert(
-            message.id,
-            Message {
-                id: message.id,
-                wire_time,
-                period: message.period,
-                jitter: plan.nodes[message.sender.index()].driver.max,
-                deadline: message.deadline,
-            },
-        );
-    }
-    if let Some(freshness) = &plan.freshness {
-        set.insert(
-            freshness.id,
-            Message {
-                id: freshness.id,
-                wire_time: occupancy(freshness.id, FrameKind::Classical, 8),
-                period: freshness.period,
-                jitter: plan.nodes[freshness.master.index()].driver.max,
-                deadline: freshness.period,
-            },
-        );
-    }
-    let other_frame = plan.group_key.as_ref().map_or(Duration::ZERO, |group| {
-        let (kind, len) = match group.transport {
-            Transport::Classical => (FrameKind::Classical, 8),
-            Transport::Fd => (FrameKind::Fd { brs: true, esi: false }, 64),
-        };
-        timing.worst_case_occupancy(true, kind, len)
-    });
-    let messages: Vec<Message> = set.into_values().collect();
-    match response_times(&Bus { bit_time: timing.nominal_bit(), other_frame }, &messages) {
-        Err(error) => plan.messages.iter().map(|_| Err(error.to_string())).collect(),
-        Ok(responses) => plan
-            .messages
-            .iter()
-            .map(|message| {
-                let found = responses.iter().find(|response| response.id == message.id);
-                match found.map(|response| &response.outcome) {
-                    Some(Ok(bound)) => Ok(bound.worst()),
-                    Some(Err(why)) => Err(why.to_string()),
-                    None => Err("it is not in the set".into()),
-                }
-            })
-            .collect(),
-    }
+/// Of messages that all begin on this segment.
+fn latencies(view: Can<'_>, is_secured: bool) -> Latencies {
+    let bounds = message_bounds(view, is_secured, |_| Some(Duration::ZERO));
+    bounds.into_iter().map(|(stream, bound)| (stream, bound.map(|bound| bound.worst()))).collect()
 }
 
-fn key_section(plan: &CanPlan, keys: &GroupKeyPlan) -> Section {
+fn is_in_time(latencies: &Latencies, message: &CanMessage<'_>) -> bool {
+    matches!(latencies.get(&message.stream_id), Some(Ok(latency)) if *latency <= deadline(message))
+}
+
+fn deadline(message: &CanMessage<'_>) -> Duration {
+    message.stream.deadline.unwrap_or(message.stream.period)
+}
+
+fn key_section(view: Can<'_>, keys: &GroupKeyPlan) -> Section {
+    let plan = view.plan;
     let n = keys.members.len() as u32;
     let platform = |node: chronoseal_core::NodeId| &plan.platforms[usize::from(plan.nodes[node.index()].platform.0)];
     let slowest = keys
@@ -186,7 +126,7 @@ fn key_section(plan: &CanPlan, keys: &GroupKeyPlan) -> Section {
         .reduce(|a, b| (a.0.slower(&b.0), a.1.max(b.1)))
         .unwrap_or_default();
     let share_len = keys.suite.dispatch(ShareLen);
-    let bus = bus_costs(plan, keys, share_len);
+    let bus = bus_costs(view, keys, share_len);
     let orchestrator_sign = keys.suite.dispatch(Costs { platform: platform(keys.orchestrator) }).1;
     let mut table = Table::new(format!(
         "What {n} members and the orchestrator take to a key, by the source's formulas with the slowest platform in each step"
@@ -217,11 +157,10 @@ fn key_section(plan: &CanPlan, keys: &GroupKeyPlan) -> Section {
                 .into(),
         ));
     }
-    let under_key = plan
-        .messages
-        .iter()
+    let under_key = view
+        .messages()
         .filter(|message| {
-            matches!(plan.protection_of(message).kind, CanProtectionKind::SecOc { under_group_key: true, .. })
+            matches!(view.protection_of(message).kind, ProtectionKind::SecOc { under_group_key: true, .. })
         })
         .count();
     if under_key > 0 {
@@ -231,12 +170,12 @@ fn key_section(plan: &CanPlan, keys: &GroupKeyPlan) -> Section {
 }
 
 /// The longest each message of the exchange can take on this bus, every stuff bit counted.
-fn bus_costs(plan: &CanPlan, keys: &GroupKeyPlan, share_len: usize) -> BusCosts {
+fn bus_costs(view: Can<'_>, keys: &GroupKeyPlan, share_len: usize) -> BusCosts {
     let kind = match keys.transport {
         Transport::Classical => FrameKind::Classical,
         Transport::Fd => FrameKind::Fd { brs: true, esi: false },
     };
-    let timing = &plan.bus.timing;
+    let timing = &view.segment.timing;
     let frame = |len: usize| {
         let len = Dlc::holding(len).map_or(len, Dlc::fd_len);
         timing.worst_case_occupancy(true, kind, len)

@@ -1,0 +1,156 @@
+//! Worst-case response times of what a plan has on one CAN segment.
+//!
+//! # What counts as a message
+//! - Periodic messages and the synchronisation message, each with its longest frame.
+//! - Of a replayed recording each identifier with the median distance of its frames: an assumption about the recording,
+//!   not a property of it. What a message of the plan has as its identifier is not counted twice.
+//! - Frames of a key exchange lose against every message, so the longest of them can be in the way once.
+//!
+//! # Assumptions
+//! There is one bus without errors, and each controller sends the most urgent frame it has. Buses that a segment's own
+//! gateway joins count as one, without the way through that gateway.
+//!
+//! # Source
+//! Davis, Burns, Bril, Lukkien, Real-Time Systems 35 (2007) 239-272, section 3. Release jitter that comes from an earlier
+//! network: Tindell, Clark, "Holistic schedulability analysis for distributed hard real-time systems", Microprocessing
+//! and Microprogramming 40 (1994) 117-134.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Duration, StreamId};
+use chronoseal_groupkey::Transport;
+use chronoseal_scenario::plan::{Can, CanHop, HopPlan, StreamPlan};
+use chronoseal_wire::can::{BitTiming, CanId, Dlc, FrameBits, FrameKind};
+
+use super::response_time::{Bound, Bus, Message, MessageError, Unbounded, response_times};
+
+/// Why a message of a plan has no bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoBound {
+    /// What is on the segment is no set of messages.
+    #[error(transparent)]
+    Set(#[from] MessageError),
+    /// The bus has too little time for it.
+    #[error(transparent)]
+    Unbounded(#[from] Unbounded),
+    /// It, or a message that goes before it, comes from another segment at times that nothing bounds.
+    #[error("it or what goes before it comes from another segment, and nothing bounds when")]
+    ArrivalUnbounded,
+}
+
+/// The response time of each message of a segment, the synchronisation message included, in the order of stream numbers.
+///
+/// It counts from the earliest instant at which the node that sends the message here can have it, to the last bit.
+/// `secured` tells whether messages have their protection. `arrival_jitter` says how much later than that instant the node
+/// can have it: zero if the message begins there, `None` if nothing bounds it. The node's driver adds to it.
+pub fn message_bounds(
+    view: Can<'_>,
+    secured: bool,
+    arrival_jitter: impl Fn(StreamId) -> Option<Duration>,
+) -> Vec<(StreamId, Result<Bound, NoBound>)> {
+    let timing = &view.segment.timing;
+    let (mut streams, mut set) = (Vec::new(), Vec::new());
+    for (stream_id, stream, hop, facet) in view.streams() {
+        let Some((id, kind)) = format_of(facet) else { continue };
+        let len = if secured { view.plan.secured_len(stream, hop) } else { hop.frame_len };
+        let inherited = arrival_jitter(stream_id);
+        streams.push((stream_id, inherited.is_some()));
+        set.push(Message {
+            id,
+            wire_time: occupancy(timing, id, kind, len as usize),
+            period: stream.period,
+            jitter: view.plan.nodes[hop.from.index()].driver.max + inherited.unwrap_or_default(),
+            deadline: stream.deadline.unwrap_or(stream.period),
+        });
+    }
+    let rank = |message: &Message| message.id.arbitration_rank(false);
+    // What arrives at unknown times spoils its own bound and those of all that wait for it. Others meet one frame of it.
+    let spoiled = streams.iter().zip(&set).filter(|((_, is_bounded), _)| !is_bounded);
+    let spoiled_from = spoiled.map(|(_, message)| rank(message)).min();
+    let mut recorded = recorded(view);
+    recorded.retain(|id, _| set.iter().all(|message| message.id != *id));
+    let ranks: Vec<u32> = set.iter().map(rank).collect();
+    set.extend(recorded.into_values());
+
+    let bus = Bus { bit_time: timing.nominal_bit(), other_frame: exchange_frame(view) };
+    let responses = match response_times(&bus, &set) {
+        Ok(responses) => responses,
+        Err(error) => return streams.into_iter().map(|(stream, _)| (stream, Err(error.into()))).collect(),
+    };
+    (streams.into_iter().zip(ranks).zip(responses))
+        .map(|(((stream, _), rank), response)| match response.outcome {
+            Ok(_) if spoiled_from.is_some_and(|from| rank >= from) => (stream, Err(NoBound::ArrivalUnbounded)),
+            outcome => (stream, outcome.map_err(NoBound::from)),
+        })
+        .collect()
+}
+
+/// From hand-over to the last bit at least: the driver at its fastest, a free bus and a frame without a stuff bit.
+///
+/// Zero for a recording.
+pub fn response_min(view: Can<'_>, stream: &StreamPlan, hop: &HopPlan) -> Duration {
+    let Some((id, kind)) = hop.facet.get().and_then(format_of) else { return Duration::ZERO };
+    let len = data_len(kind, view.plan.secured_len(stream, hop) as usize);
+    let timing = &view.segment.timing;
+    let bits = FrameBits::worst_case(id.is_extended(), kind, len);
+    // Every stuff bit counts as a slow one, so that this stays below every frame.
+    let frame = timing.time_of(bits) - timing.nominal_bit() * i64::from(bits.stuff);
+    view.plan.nodes[hop.from.index()].driver.min + frame
+}
+
+/// Identifier and format of what has a period of its own.
+fn format_of(facet: &CanHop) -> Option<(CanId, FrameKind)> {
+    match facet {
+        CanHop::Message { id, kind } => Some((*id, *kind)),
+        CanHop::Synchronisation { id } => Some((*id, FrameKind::Classical)),
+        CanHop::Recording(_) => None,
+    }
+}
+
+/// The identifiers of replayed recordings as messages.
+fn recorded(view: Can<'_>) -> BTreeMap<CanId, Message> {
+    let mut set: BTreeMap<CanId, Message> = BTreeMap::new();
+    for (_, _, recording) in view.recordings() {
+        for (_, frame) in &recording.frames {
+            let wire_time = occupancy(&view.segment.timing, frame.id(), frame.kind(), frame.data().len());
+            let known = set.entry(frame.id()).or_insert(Message {
+                id: frame.id(),
+                wire_time,
+                period: recording.length,
+                jitter: Duration::ZERO,
+                deadline: recording.length,
+            });
+            known.wire_time = known.wire_time.max(wire_time);
+        }
+        for (id, median) in recording.median_distances() {
+            if let (Some(median), Some(message)) = (median, set.get_mut(&id)) {
+                (message.period, message.deadline) = (median, median);
+            }
+        }
+    }
+    set
+}
+
+/// The longest frame of the key exchange; zero if there is none.
+fn exchange_frame(view: Can<'_>) -> Duration {
+    view.plan.group_key.as_ref().map_or(Duration::ZERO, |group| {
+        let (kind, len) = match group.transport {
+            Transport::Classical => (FrameKind::Classical, 8),
+            Transport::Fd => (FrameKind::Fd { brs: true, esi: false }, 64),
+        };
+        view.segment.timing.worst_case_occupancy(true, kind, len)
+    })
+}
+
+fn occupancy(timing: &BitTiming, id: CanId, kind: FrameKind, len: usize) -> Duration {
+    timing.worst_case_occupancy(id.is_extended(), kind, data_len(kind, len))
+}
+
+/// Filled up to a length there is [byte].
+fn data_len(kind: FrameKind, len: usize) -> usize {
+    Dlc::holding(len).map_or(len, |dlc| if kind.is_fd() { dlc.fd_len() } else { dlc.classical_len() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! Plans of CAN segments, built by hand.
+
+use chronoseal_core::{Duration, NodeId, Rate};
+use chronoseal_scenario::plan::*;
+use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanId, FrameKind};
+
+use crate::testing::cluster;
+
+/// `nodes` stations, each on every one of so many segments of 500 kbit/s, and no streams.
+pub(crate) fn segments(nodes: u16, segments: u16) -> Plan {
+    let mut plan = cluster(nodes);
+    plan.segments = (0..segments)
+        .map(|index| SegmentPlan {
+            name: format!("bus{index}"),
+            kind: CAN,
+            facet: Facet::new(segment()),
+            own_nodes: Vec::new(),
+        })
+        .collect();
+    let all: Vec<_> = plan.segment_ids().collect();
+    plan.nodes.iter_mut().for_each(|node| node.interfaces.clone_from(&all));
+    plan
+}
+
+fn segment() -> CanSegment {
+    let bits = BitTimingConfig::new(Rate(500_000), Rate(500_000));
+    CanSegment {
+        bits,
+        timing: BitTiming::new(&bits).unwrap(),
+        fifo_mailboxes: false,
+        count: 1,
+        bus_of: Vec::new(),
+        gateway_delay: Duration::ZERO,
+    }
+}
+
+/// A classical message over `hops`: segment, sender and receiver there. It keeps its identifier.
+pub(crate) fn add_message<'a>(
+    plan: &'a mut Plan,
+    id: u16,
+    len: u32,
+    period: Duration,
+    hops: &[(u16, u16, u16)],
+) -> &'a mut StreamPlan {
+    let facet = || Facet::new(CanHop::Message { id: CanId::standard(id).unwrap(), kind: FrameKind::Classical });
+    let hop = |&(segment, from, to): &(u16, u16, u16)| HopPlan {
+        segment: SegmentId(segment),
+        from: NodeId(from),
+        to: vec![NodeId(to)],
+        frame_len: len,
+        class: "message",
+        facet: facet(),
+    };
+    plan.streams.push(StreamPlan {
+        name: format!("m.{id}"),
+        sender: NodeId(hops[0].1),
+        receivers: vec![NodeId(hops[hops.len() - 1].2)],
+        period,
+        offset: None,
+        deadline: Some(period),
+        payload: PayloadPlan::Synthetic,
+        protection: ProtectionId(0),
+        hops: hops.iter().map(hop).collect(),
+    });
+    plan.streams.last_mut().unwrap()
+}
