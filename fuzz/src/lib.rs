@@ -4,7 +4,7 @@
 
 use chronoseal_core::DiscardReason;
 use chronoseal_frameauth::{Counters, Freshness, HashAlgorithm, KeyBytes, Opener, Profile, Sealer};
-use chronoseal_scenario::{Files, NoFiles, Plan, Problems};
+use chronoseal_scenario::{Ethernet, Files, NoFiles, Plan, Problems};
 use chronoseal_wire::ethernet::{self, Frame, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{self, ProtocolControlFrame};
 use chronoseal_wire::secured_pdu::SecuredPduLayout;
@@ -240,9 +240,14 @@ fn check_outcome(outcome: Result<Plan, Problems>) {
     for stream in &plan.streams {
         assert!(stream.sender.index() < plan.nodes.len());
         assert!(stream.receivers.iter().all(|node| node.index() < plan.nodes.len() && *node != stream.sender));
-        assert!(plan.secured_len(stream) as usize <= ethernet::FRAME_LEN_MAX);
-        assert!(stream.frame_len as usize >= ethernet::FRAME_LEN_MIN);
-        assert!(!plan.frame_time(plan.secured_len(stream)).is_negative());
+        for hop in &stream.hops {
+            assert!(hop.segment.index() < plan.segments.len());
+            if let Some(view) = Ethernet::of(&plan, hop.segment) {
+                assert!(plan.secured_len(stream, hop) as usize <= ethernet::FRAME_LEN_MAX);
+                assert!(hop.frame_len as usize >= ethernet::FRAME_LEN_MIN);
+                assert!(!view.frame_time(plan.secured_len(stream, hop)).is_negative());
+            }
+        }
         if let chronoseal_scenario::PayloadPlan::Recorded { recording } = stream.payload {
             let recording = &plan.recordings[usize::from(recording)];
             assert!(recording.samples.iter().all(|sample| sample.at < recording.length));
@@ -251,10 +256,10 @@ fn check_outcome(outcome: Result<Plan, Problems>) {
     }
     assert!(plan.nodes.iter().all(|node| usize::from(node.platform.0) < plan.platforms.len()));
     assert!(plan.candidates.iter().all(|candidate| usize::from(candidate.0) < plan.protections.len()));
-    assert!(plan.threats.iter().all(|threat| threat.target.index() < plan.streams.len()));
-    for node in 0..=plan.switch_id().0 {
-        assert!(!plan.node_name(chronoseal_core::NodeId(node)).is_empty());
-    }
+    let targets = || plan.threats.iter().filter_map(|threat| threat.kind.target());
+    assert!(targets().all(|target| target.index() < plan.streams.len()));
+    assert!(plan.threats.iter().all(|threat| usize::from(threat.attacker) < plan.attackers.len()));
+    assert!(plan.all_nodes().all(|(_, name)| !name.is_empty()));
 }
 
 /// Every hash with every way of freshness, tags of 8 bytes and of full length.
@@ -316,7 +321,7 @@ pub fn can_database(data: &[u8]) {
 fn check_can_import(imported: Result<String, Problems>) {
     match imported {
         Ok(text) => {
-            let loaded = chronoseal_scenario::load_can("imported.toml", text.as_bytes(), &[], &NoFiles);
+            let loaded = chronoseal_scenario::load("imported.toml", text.as_bytes(), &[], &NoFiles);
             assert!(loaded.is_ok(), "an imported scenario loads");
         }
         Err(problems) => assert!(problems.count() > 0, "a refusal says why"),

@@ -1,10 +1,10 @@
 //! Bounds before anything runs: closed forms, worst cases and schedule tables.
 //!
 //! This crate runs nothing, reads no file and no clock, and draws no random number: the same plan gives the same
-//! answer. It simulates no frame either; [`published`] holds what the source work printed, and recomputes it.
+//! answer. It simulates no frame either, and holds no table of a published work: those are with their study.
 //!
-//! The functions that matter are [`synthesis::synthesize`], which turns a segment of a [`Plan`] into the schedule table that nodes,
-//! switch and simulator follow, [`candidates::check`], which says what each protection would cost, and
+//! The functions that matter are [`synthesis::synthesize`], which turns a segment of a [`Plan`] into the schedule
+//! table that nodes, switch and simulator follow, [`candidates::check`], which says what each protection would cost, and
 //! [`segment::end_to_end`], which bounds streams over all segments they travel on.
 //!
 //! ```
@@ -20,7 +20,6 @@ pub mod bounds;
 pub mod can;
 pub mod candidates;
 pub mod group_key;
-pub mod published;
 pub mod segment;
 pub mod synthesis;
 pub mod tdma;

@@ -1,11 +1,13 @@
 //! Turns a plan into nodes and a medium. Simulator and test bed build from here, so neither has a version of its own.
 //!
-//! Nothing here runs anything. [`node`] makes the state machine behind any number of the plan, [`star`] the medium
-//! between them, and [`Describer`] tells which slot a frame seen on a wire belongs to.
+//! Nothing here runs anything. [`Prepared`] is a plan with what its segments work out before a run; it gives the state
+//! machine behind any number of the plan, the medium between them, and a [`Describe`] for each segment, which tells what a
+//! frame seen there is.
 //!
-//! A new kind of node is one arm in [`node`]; a new medium is a function beside [`star`].
+//! [`KINDS`] is the one table of kinds of segments; a new kind is a module here and a row in it.
 //!
 //! ```
+//! use chronoseal_catalog::Prepared;
 //! use chronoseal_scenario::{NoFiles, load};
 //!
 //! let text = r#"
@@ -34,27 +36,31 @@
 //! "#;
 //! let plan = load("pair.toml", text.as_bytes(), &[], &NoFiles)?;
 //! // Two stations and the attacker; the switch is part of the medium.
-//! let names: Vec<_> = chronoseal_catalog::node_ids(&plan).map(|id| plan.node_name(id)).collect();
+//! let names: Vec<_> = plan.node_ids().map(|id| plan.node_name(id)).collect();
 //! assert_eq!(names, ["a", "b", "attacker"]);
+//! let prepared = Prepared::new(&plan).expect("one frame fits");
+//! assert_eq!(prepared.topology().expect("every part can be built").len(), 1);
 //! # Ok::<(), chronoseal_scenario::Problems>(())
 //! ```
 
 pub mod can;
-mod describe;
-mod end_system;
-mod medium;
+mod error;
+pub mod ethernet;
+mod kind;
 
+use chronoseal_analysis::Infeasible;
 use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{Node, NodeId, Oscillator, PortId, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_nodes::{Attack, Attacker, AttackerConfig};
-use chronoseal_scenario::plan::{AttackPlace, Plan, StreamClass, StreamPlan};
-use chronoseal_wire::ethernet::MacAddress;
-use chronoseal_wire::virtual_link;
+use chronoseal_media::topology::Topology;
+use chronoseal_scenario::plan::{AttackPlace, Facet, Plan, SegmentId};
 
-pub use self::describe::{Describer, Description};
-pub use self::medium::star;
+pub use self::error::BuildError;
+pub use self::kind::{Describe, Description, Kind, LiveLink};
+
+/// Every kind of segment there is.
+pub const KINDS: &[&dyn Kind] = &[&can::CanKind, &ethernet::EthernetKind];
 
 /// How a driver wants its nodes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,73 +69,150 @@ pub struct BuildOptions {
     pub lead: chronoseal_core::Duration,
 }
 
-/// Every node that a driver runs: stations, then attackers. The switch is part of the medium.
-pub fn node_ids(plan: &Plan) -> impl Iterator<Item = NodeId> + use<> {
-    (0..plan.nodes.len() + plan.attackers().len()).map(|index| NodeId(index as u16))
+/// A plan with what its segments work out before a run.
+#[derive(Clone)]
+pub struct Prepared<'p> {
+    plan: &'p Plan,
+    kinds: &'p [&'p dyn Kind],
+    /// By segment.
+    facets: Vec<Facet>,
 }
 
-/// The state machine of one node.
-///
-/// # Panics
-/// If `id` is not among [`node_ids`].
-pub fn node(plan: &Plan, schedule: &ScheduleTable, id: NodeId, options: BuildOptions) -> Box<dyn Node + Send> {
-    if id.index() < plan.nodes.len() {
-        return Box::new(end_system::build(plan, schedule, id, options));
+impl<'p> Prepared<'p> {
+    /// Lets every segment work out what it needs, such as a schedule table.
+    ///
+    /// # Errors
+    /// What finds no place in a schedule, and why.
+    pub fn new(plan: &'p Plan) -> Result<Self, Box<Infeasible>> {
+        Self::with_kinds(plan, KINDS)
     }
-    let place = plan.attackers()[id.index() - plan.nodes.len()];
-    Box::new(Attacker::new(attacker(plan, schedule, id, place)))
-}
 
-/// The oscillator of one node. Attackers know true time.
-pub fn oscillator(plan: &Plan, id: NodeId) -> Oscillator {
-    plan.nodes
-        .get(id.index())
-        .map_or_else(Oscillator::default, |node| Oscillator::new(node.clock.offset, node.clock.drift))
-}
-
-/// The ports of one node: stations and attackers on a port of their own have one, attackers on a link two.
-pub fn attachments(plan: &Plan, id: NodeId) -> Vec<Attachment> {
-    let on_link = id.index() >= plan.nodes.len()
-        && matches!(plan.attackers()[id.index() - plan.nodes.len()], AttackPlace::OnLink(_));
-    (0..=u16::from(on_link)).map(|port| Attachment { node: id, port: PortId(port) }).collect()
-}
-
-/// Where a stream's frames go.
-pub fn destination(plan: &Plan, id: StreamId) -> MacAddress {
-    match plan.streams[id.index()].class {
-        StreamClass::TimeTriggered { ct_id } => virtual_link::critical_traffic_address(plan.network.ct_marker, ct_id),
-        StreamClass::BestEffort { .. } => virtual_link::stream_address(id),
+    /// [`Self::new`] with a table of kinds of one's own.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    ///
+    /// # Panics
+    /// If the plan has a segment whose kind is not in the table.
+    pub fn with_kinds(plan: &'p Plan, kinds: &'p [&'p dyn Kind]) -> Result<Self, Box<Infeasible>> {
+        let facets = plan.segment_ids().map(|segment| kind_in(kinds, plan, segment).prepare(plan, segment));
+        Ok(Self { plan, kinds, facets: facets.collect::<Result<_, _>>()? })
     }
+
+    /// [`Self::new`] with a schedule table of one's own for one of the segments.
+    ///
+    /// # Errors
+    /// As [`Self::new`], of the other segments.
+    pub fn with_schedule(plan: &'p Plan, segment: SegmentId, schedule: ScheduleTable) -> Result<Self, Box<Infeasible>> {
+        let facet = |id| match id == segment {
+            true => Ok(Facet::new(schedule.clone())),
+            false => kind_in(KINDS, plan, id).prepare(plan, id),
+        };
+        Ok(Self { plan, kinds: KINDS, facets: plan.segment_ids().map(facet).collect::<Result<_, _>>()? })
+    }
+
+    /// The plan.
+    pub const fn plan(&self) -> &'p Plan {
+        self.plan
+    }
+
+    /// The row of a segment's kind.
+    ///
+    /// # Panics
+    /// If there is no such segment.
+    pub fn kind(&self, segment: SegmentId) -> &'p dyn Kind {
+        kind_in(self.kinds, self.plan, segment)
+    }
+
+    /// What a segment has worked out.
+    pub fn facet<T: std::any::Any>(&self, segment: SegmentId) -> Option<&T> {
+        self.facets.get(segment.index())?.get()
+    }
+
+    /// The schedule table of a segment, if it has one.
+    pub fn schedule(&self, segment: SegmentId) -> Option<&ScheduleTable> {
+        self.facet(segment)
+    }
+
+    /// The ports of one node, in order, each with the segment it leads to.
+    pub fn attachments(&self, id: NodeId) -> Vec<(Attachment, SegmentId)> {
+        let port = |(port, segment): (usize, SegmentId)| (Attachment { node: id, port: PortId(port as u16) }, segment);
+        match (self.plan.nodes.get(id.index()), self.plan.attacker(id).map(|attacker| attacker.place)) {
+            (Some(node), _) => node.interfaces.iter().copied().enumerate().map(port).collect(),
+            (None, Some(AttackPlace::OnSegment(segment))) => vec![port((0, segment))],
+            // What the victim sends comes in at port 0 and goes on at port 1.
+            (None, Some(AttackPlace::OnLink(segment, _))) => vec![port((0, segment)), port((1, segment))],
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// The port of a node that leads to a segment.
+    pub fn attachment(&self, node: NodeId, segment: SegmentId) -> Option<Attachment> {
+        self.attachments(node).into_iter().find(|(_, known)| *known == segment).map(|(attachment, _)| attachment)
+    }
+
+    /// The segments of the plan as one medium.
+    ///
+    /// # Errors
+    /// [`BuildError`] if a segment cannot be built as the plan has it.
+    pub fn topology(&self) -> Result<Topology, BuildError> {
+        self.topology_with(&[])
+    }
+
+    /// [`Self::topology`], with further stations on some segments that no plan knows.
+    ///
+    /// # Errors
+    /// As [`Self::topology`].
+    pub fn topology_with(&self, guests: &[(Attachment, SegmentId)]) -> Result<Topology, BuildError> {
+        let mut topology = Topology::new();
+        let own: Vec<_> = self.plan.node_ids().flat_map(|id| self.attachments(id)).collect();
+        for segment in self.plan.segment_ids() {
+            let on_it = |all: &[(Attachment, SegmentId)]| -> Vec<Attachment> {
+                all.iter().filter(|(_, known)| *known == segment).map(|(attachment, _)| *attachment).collect()
+            };
+            let guests = on_it(guests);
+            let medium = self.kind(segment).medium(self, segment, &guests)?;
+            topology.add(medium, on_it(&own).into_iter().chain(guests))?;
+        }
+        Ok(topology)
+    }
+
+    /// The state machine of one node.
+    ///
+    /// # Errors
+    /// [`BuildError`] if it cannot be made as the plan has it.
+    pub fn node(&self, id: NodeId, options: BuildOptions) -> Result<Box<dyn Node + Send>, BuildError> {
+        if let Some(attacker) = self.plan.attacker(id) {
+            let segment = attacker.place.segment();
+            return self.kind(segment).attacker(self, segment, id);
+        }
+        let node = self.plan.nodes.get(id.index()).ok_or(BuildError::UnknownNode(id))?;
+        match node.interfaces[..] {
+            [segment] => self.kind(segment).station(self, segment, id, options),
+            _ => Err(BuildError::Interfaces { node: id, count: node.interfaces.len() }),
+        }
+    }
+
+    /// The oscillator of one node. Attackers know true time.
+    pub fn oscillator(&self, id: NodeId) -> Oscillator {
+        let clock = self.plan.nodes.get(id.index()).map(|node| node.clock);
+        clock.map_or_else(Oscillator::default, |clock| Oscillator::new(clock.offset, clock.drift))
+    }
+
+    /// What tells the frames of each segment apart, by segment.
+    pub fn describers(&self) -> Vec<Box<dyn Describe>> {
+        self.plan.segment_ids().map(|segment| self.kind(segment).describer(self, segment)).collect()
+    }
+}
+
+fn kind_in<'k>(kinds: &'k [&'k dyn Kind], plan: &Plan, segment: SegmentId) -> &'k dyn Kind {
+    let name = plan.segments[segment.index()].kind;
+    *kinds.iter().find(|kind| kind.name() == name).unwrap_or_else(|| panic!("no row of the table is `{name}`"))
 }
 
 /// Seeded bytes for the part of a stream's payload that nothing else fills.
-fn fill(plan: &Plan, id: StreamId, stream: &StreamPlan) -> Vec<u8> {
-    let mut bytes = vec![0; stream.frame_len as usize];
+fn fill(plan: &Plan, id: StreamId, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
     random::stream(plan.seed, Purpose::Payload, u64::from(id.0)).fill_bytes(&mut bytes);
     bytes
-}
-
-fn attacker(plan: &Plan, schedule: &ScheduleTable, id: NodeId, place: AttackPlace) -> AttackerConfig {
-    let attacks = plan
-        .threats
-        .iter()
-        .filter(|threat| threat.place == place)
-        .map(|threat| {
-            let stream = &plan.streams[threat.target.index()];
-            Attack {
-                kind: threat.kind,
-                stream: threat.target,
-                destination: destination(plan, threat.target),
-                source: virtual_link::station_address(stream.sender),
-                frame_len: plan.secured_len(stream) as usize,
-                slot_start: schedule.of(threat.target).next().map_or_else(Default::default, |slot| slot.start),
-                period: stream.period,
-                first: threat.start,
-                every: threat.every,
-                count: threat.count,
-                at_slot_offset: threat.at_slot_offset,
-            }
-        })
-        .collect();
-    AttackerConfig { node: id, on_link: matches!(place, AttackPlace::OnLink(_)), attacks, seed: plan.seed }
 }

@@ -205,17 +205,17 @@ pub(crate) struct StudyRun {
     /// Its name, as `study list` shows it
     pub(crate) name: String,
     /// Capture five minutes for each live test, as the source did, instead of 20 seconds
-    #[arg(long)]
+    #[arg(long, conflicts_with = "no_live")]
     pub(crate) full: bool,
     /// Leave the live rows out
     #[arg(long)]
     pub(crate) no_live: bool,
     /// Live: do without SCHED_FIFO even where it is granted
-    #[arg(long)]
+    #[arg(long, conflicts_with = "no_live")]
     pub(crate) no_fifo: bool,
-    /// Seed of all chance
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
+    /// Seed of all chance [default: 1]
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
     /// Folder for results and report [default: results/NAME, with a number behind it if that exists]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,

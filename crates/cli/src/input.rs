@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_runner::{AnyScenario, Scenario};
+use chronoseal_catalog::Prepared;
+use chronoseal_runner::Scenario;
 use chronoseal_scenario::{Files, Problems};
 
 use crate::Trouble;
@@ -21,18 +21,18 @@ impl Files for Beside<'_> {
 
 /// Reads and checks a scenario, `more` overrides after those of the command line. With [`Format::Json`] its problems are
 /// told as one JSON object.
-pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)], format: Format) -> Result<AnyScenario, Trouble> {
+pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)], format: Format) -> Result<Scenario, Trouble> {
     let path = &file.file;
     let text = read(path)?;
     let sets: Vec<_> = file.sets.iter().chain(more).cloned().collect();
     let beside = path.parent().unwrap_or(Path::new(""));
-    AnyScenario::load(&path.display().to_string(), &text, &sets, &Beside(beside))
+    Scenario::load(&path.display().to_string(), &text, &sets, &Beside(beside))
         .map_err(|problems| trouble(&problems, path, format))
 }
 
-/// The schedule of a scenario, or why it has none, at its place in the text.
-pub(crate) fn schedule(scenario: &Scenario, path: &Path, format: Format) -> Result<ScheduleTable, Trouble> {
-    scenario.schedule().map_err(|infeasible| trouble(&scenario.does_not_fit(&infeasible), path, format))
+/// A scenario with what its segments work out before a run, or why something does not fit, at its place in the text.
+pub(crate) fn prepare<'s>(scenario: &'s Scenario, path: &Path, format: Format) -> Result<Prepared<'s>, Trouble> {
+    scenario.prepare().map_err(|infeasible| trouble(&scenario.does_not_fit(&infeasible), path, format))
 }
 
 fn trouble(problems: &Problems, path: &Path, format: Format) -> Trouble {

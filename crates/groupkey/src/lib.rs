@@ -6,6 +6,7 @@
 //!
 //! The two types that matter are [`Member`], an ECU, and [`Orchestrator`], which requests the exchanges. Both are
 //! [`Node`](chronoseal_core::Node)s. A [`Roster`] says who belongs to the network and a [`Tree`] who is merged with whom.
+//! With `std` there are also an [`adversary`] and, to compare with, other ways to a common key in [`baseline`].
 //!
 //! ```
 //! use chronoseal_core::{Command, Input, LocalTime, Node, Output, PortId};
@@ -96,6 +97,8 @@
 
 #[cfg(feature = "std")]
 pub mod adversary;
+#[cfg(feature = "std")]
+pub mod baseline;
 pub mod crypto_stack;
 mod distribution;
 pub mod frame_count;

@@ -1,6 +1,6 @@
 //! The seam between a medium and its driver: frames and timers in, deliveries and timers out.
 
-use chronoseal_core::{AttackKind, Event, NodeId, PortId, Priority, SimTime};
+use chronoseal_core::{AttackKind, Duration, Event, NodeId, PortId, Priority, SimTime};
 
 /// Where a wire of the medium ends: one port of one node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -39,6 +39,31 @@ pub trait Medium {
 
     /// A timer asked for has expired.
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>);
+
+    /// What it counted so far.
+    fn series(&self) -> Vec<Series> {
+        Vec::new()
+    }
+}
+
+/// A figure of a medium over a run: a name, a unit, and one value for all of the run or one for each window of time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Series {
+    /// What was counted.
+    pub name: &'static str,
+    /// In what, such as `frames` or `ns`.
+    pub unit: &'static str,
+    /// Length of a window; `None` if there is one value for the whole run.
+    pub window: Option<Duration>,
+    /// The values, in time.
+    pub values: Vec<i64>,
+}
+
+impl Series {
+    /// One value for the whole run.
+    pub fn total(name: &'static str, unit: &'static str, value: i64) -> Self {
+        Self { name, unit, window: None, values: vec![value] }
+    }
 }
 
 /// A timer of a medium; only the medium knows what its number means. Timers of one instant expire segment by segment, and
@@ -124,6 +149,8 @@ pub struct FrameLabel {
     pub arrived_at: Option<SimTime>,
     /// The driver's own number for it; `None` if the medium made the frame itself.
     pub serial: Option<u64>,
+    /// The segment that carries it; written by [`crate::topology::Topology`].
+    pub segment: u16,
 }
 
 /// Room for one frame [byte].

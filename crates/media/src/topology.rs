@@ -5,7 +5,7 @@
 
 use chronoseal_core::{DiscardReason, Event, EventKind, Priority, SimTime, StreamId};
 
-use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
+use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
 
 /// Segments a topology can hold.
 pub const SEGMENTS_MAX: usize = u16::MAX as usize;
@@ -70,9 +70,9 @@ impl Topology {
         *self.by_node.get(attachment.node.index())?.get(attachment.port.index())?
     }
 
-    /// The medium of a segment.
-    pub fn segment(&self, number: u16) -> Option<&(dyn Medium + Send)> {
-        self.segments.get(usize::from(number)).map(|medium| &**medium)
+    /// What a segment counted so far.
+    pub fn series_of(&self, number: u16) -> Vec<Series> {
+        self.segments.get(usize::from(number)).map(|medium| medium.series()).unwrap_or_default()
     }
 
     /// How many segments there are.
@@ -86,15 +86,21 @@ impl Topology {
     }
 }
 
-/// Writes the segment on the timers asked for from `first` on. Those of segment 0 bear its number already.
+/// Writes the segment on the timers asked for and on the frames that the medium may have made itself. What belongs to
+/// segment 0 bears its number already.
 #[inline]
-fn own_timers(segment: u16, out: &mut [MediumOutput]) {
+fn claim(segment: u16, frames: &mut FrameStore, out: &mut [MediumOutput]) {
     if segment == 0 {
         return;
     }
     for output in out {
-        if let MediumOutput::Timer { timer, .. } = output {
-            timer.segment = segment;
+        match output {
+            MediumOutput::Timer { timer, .. } => timer.segment = segment,
+            MediumOutput::Deliver { frame, .. }
+            | MediumOutput::Transmitted { frame, .. }
+            | MediumOutput::Discard { frame, .. }
+            | MediumOutput::Event { frame: Some(frame), .. } => frames.label_mut(*frame).segment = segment,
+            MediumOutput::Event { frame: None, .. } => {}
         }
     }
 }
@@ -108,7 +114,7 @@ impl Medium for Topology {
         for (number, medium) in self.segments.iter_mut().enumerate() {
             let first = out.len();
             medium.start(now, frames, out);
-            own_timers(number as u16, &mut out[first..]);
+            claim(number as u16, frames, &mut out[first..]);
         }
     }
 
@@ -129,8 +135,9 @@ impl Medium for Topology {
             return;
         };
         let first = out.len();
+        frames.label_mut(frame).segment = segment;
         self.segments[usize::from(segment)].handle_frame(now, from, priority, frame, frames, out);
-        own_timers(segment, &mut out[first..]);
+        claim(segment, frames, &mut out[first..]);
     }
 
     #[inline]
@@ -138,7 +145,12 @@ impl Medium for Topology {
         let Some(medium) = self.segments.get_mut(usize::from(timer.segment)) else { return };
         let first = out.len();
         medium.handle_timer(now, MediumTimer::new(timer.number), frames, out);
-        own_timers(timer.segment, &mut out[first..]);
+        claim(timer.segment, frames, &mut out[first..]);
+    }
+
+    /// Of all segments together; [`Topology::series_of`] tells them apart.
+    fn series(&self) -> Vec<Series> {
+        self.segments.iter().flat_map(|medium| medium.series()).collect()
     }
 }
 

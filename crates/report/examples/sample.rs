@@ -55,6 +55,9 @@ fn meta() -> RunMeta {
             protection: if i == 5 { "none" } else { "hmac-sha-256, 20 B" }.into(),
             replayable: i == 5,
             authenticated: i != 5,
+            deadline_ns: None,
+            bound: None,
+            unbounded: None,
         })
         .collect();
     let slots = (0..STREAMS)

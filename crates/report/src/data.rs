@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::document::{Block, Cell, Document, Table};
+use crate::document::{Block, Cell, Document, Evidence, Ranges, Section, Table};
 
 /// Version of what [`json`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -23,21 +23,35 @@ pub fn json(document: &Document) -> String {
     serde_json::to_string_pretty(&versioned).expect("a document has only text keys and plain values")
 }
 
-/// Every table of the document, one after another: a line `# section: caption`, the columns with their units, the
-/// rows, an empty line. Numbers are written exactly. If any cell of a column has them, columns `… low` and `… high` follow
-/// with the ends of its interval, and one `… evidence` that says where its values come from.
+/// Every table of the document and every number of its ranges, one after another: a line `# section: caption`, the
+/// columns with their units, the rows, an empty line. Numbers are written exactly. If any cell of a column has them, columns
+/// `… low` and `… high` follow with the ends of its interval, and one `… evidence` that says where its values come from.
+/// Of ranges the column `source` says it for the whole line.
 pub fn csv(document: &Document) -> String {
     let mut out = String::new();
     for section in &document.sections {
         for block in &section.blocks {
-            if let Block::Table(table) = block {
-                let _ = writeln!(out, "# {}: {}", one_line(&section.title), one_line(&table.caption));
-                csv_table(&mut out, table);
-                out.push('\n');
+            match block {
+                Block::Table(table) => titled(&mut out, section, table),
+                Block::Ranges(ranges) => titled(&mut out, section, &flat(ranges)),
+                Block::Text(_) | Block::Chart(_) | Block::Timeline(_) | Block::Notes(_) => {}
             }
         }
     }
     out
+}
+
+/// All rows, whether a page draws them or not.
+fn flat(ranges: &Ranges) -> Table {
+    let mut table = ranges.table(&ranges.rows.iter().collect::<Vec<_>>());
+    table.rows.iter_mut().flatten().for_each(|cell| cell.kind = Evidence::Plain);
+    table
+}
+
+fn titled(out: &mut String, section: &Section, table: &Table) {
+    let _ = writeln!(out, "# {}: {}", one_line(&section.title), one_line(&table.caption));
+    csv_table(out, table);
+    out.push('\n');
 }
 
 fn csv_table(out: &mut String, table: &Table) {

@@ -1,6 +1,11 @@
 //! One model for everything a reader is shown: a page, a terminal, JSON and CSV are made from the same document.
 
+mod ranges;
+
 use serde::Serialize;
+
+pub(crate) use ranges::short_number;
+pub use ranges::{RANGE_ROWS_MAX, RangeBound, RangePart, RangeRow, RangeSpread, Ranges};
 
 /// A whole report.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -63,6 +68,8 @@ pub enum Block {
     Chart(Chart),
     /// A schedule drawn over time.
     Timeline(Timeline),
+    /// Ranges of many streams over a common axis.
+    Ranges(Ranges),
     /// Remarks as a list.
     Notes(Vec<String>),
 }
@@ -135,11 +142,12 @@ pub enum Evidence {
     Measured,
 }
 
-/// What to think of a cell.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+/// What to think of a cell or a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
     /// Nothing in particular.
+    #[default]
     None,
     /// As wished.
     Good,

@@ -1,8 +1,8 @@
 //! Documents, tables, charts and comparisons made from results.
 //!
 //! This crate does no I/O and runs nothing: it returns text. The type that matters is [`Document`]; [`html`],
-//! [`terminal()`], [`json`] and [`csv`] show the same one. [`run_report`] makes the document of one run, [`compare()`] judges
-//! two sets of runs.
+//! [`terminal()`], [`json`] and [`csv`] show the same one. [`run_report`] makes the document of one run,
+//! [`run_report_with`] draws a second run of the same scenario beside it, [`compare()`] judges two sets of runs.
 //!
 //! ```
 //! use chronoseal_report::{Document, Held, Verdict, html, terminal};
@@ -28,9 +28,9 @@ pub mod terminal;
 pub use compare::{Change, CompareReport, MetricComparison, compare, compare_document};
 pub use data::{csv, json};
 pub use document::{
-    Align, Axis, Bar, BarKind, Block, Cell, Chart, Column, Document, Evidence, Held, Lane, Mark, Section, Series,
-    SeriesKind, Table, Timeline, Verdict,
+    Align, Axis, Bar, BarKind, Block, Cell, Chart, Column, Document, Evidence, Held, Lane, Mark, RangeBound, RangePart,
+    RangeRow, RangeSpread, Ranges, Section, Series, SeriesKind, Table, Timeline, Verdict,
 };
 pub use html::html;
-pub use run::run_report;
+pub use run::{run_report, run_report_with};
 pub use terminal::{TerminalStyle, terminal};

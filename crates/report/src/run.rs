@@ -2,6 +2,7 @@
 
 mod bus;
 mod charts;
+mod ranges;
 mod schedule;
 mod tables;
 
@@ -11,10 +12,22 @@ use crate::document::{Block, Document, Evidence, Held, Section, Verdict};
 
 /// The document of one run. Rows that were not kept (a summary read back without them) leave their charts out.
 pub fn run_report(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Document {
+    run_report_with(meta, summary, rows, None)
+}
+
+/// The document of one run whose opening picture also shows an `other` run of the same scenario, such as the live one beside
+/// the simulated one. Streams are matched by name. Everything below the picture is of the first run alone.
+pub fn run_report_with(
+    meta: &RunMeta,
+    summary: &RunSummary,
+    rows: &RunRows,
+    other: Option<(&RunMeta, &RunSummary)>,
+) -> Document {
+    let picture = ranges::section((meta, summary), other);
     if meta.bus.is_some() {
-        return bus::document(meta, summary, rows);
+        return bus::document(meta, summary, rows, picture);
     }
-    let mut sections = vec![streams(meta, summary), latency(meta, summary, rows), schedule(meta, rows)];
+    let mut sections = vec![picture, streams(meta, summary), latency(meta, summary, rows), schedule(meta, rows)];
     if !summary.attacks.is_empty() {
         sections.push(attacks(meta, summary));
     }

@@ -1,4 +1,7 @@
-//! A document as plain text for a terminal: verdict, tables, and the outline of charts and timelines.
+//! A document as plain text for a terminal: verdict, tables, ranges as bars of characters, and the outline of charts and
+//! timelines.
+
+mod ranges;
 
 use std::fmt::Write;
 
@@ -41,6 +44,7 @@ pub fn terminal(document: &Document, style: TerminalStyle) -> String {
                 Block::Table(table) => one_table(&mut out, table, style),
                 Block::Chart(chart) => one_chart(&mut out, chart, style),
                 Block::Timeline(timeline) => one_timeline(&mut out, timeline, style),
+                Block::Ranges(ranges) => ranges::ranges(&mut out, ranges, style),
             }
             out.push('\n');
         }

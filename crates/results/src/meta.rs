@@ -116,6 +116,26 @@ pub struct StreamMeta {
     pub replayable: bool,
     /// Its frames carry a tag that is checked.
     pub authenticated: bool,
+    /// A frame that takes longer from its sender to its receiver is late, if the stream has such a limit [ns].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ns: Option<i64>,
+    /// What analysis found to be the longest a frame can take, if it bounds the stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundMeta>,
+    /// Why analysis gives no bound, if it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unbounded: Option<String>,
+}
+
+/// The longest a frame of a stream can take from its sender to its receiver, by analysis.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct BoundMeta {
+    /// All of it [ns].
+    pub total_ns: i64,
+    /// What of it each segment or gateway on the way takes, by name and in the order of the way [ns]. Empty if the bound
+    /// is not divided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<(String, i64)>,
 }
 
 /// One frame's turn in the cluster cycle; times count from the start of the cycle.

@@ -30,32 +30,31 @@
 //! frame = "60B"
 //! "#;
 //! let scenario = Scenario::load("pair.toml", text.as_bytes(), &[], &NoFiles)?;
-//! let schedule = scenario.schedule().expect("one frame fits");
-//! let run = simulate(&scenario.plan, &schedule, false, &mut |_| true);
+//! let prepared = scenario.prepare().expect("one frame fits");
+//! let run = simulate(&prepared, false, &mut |_| true).expect("every part can be built");
 //! assert!(run.summary.deadlines_held());
 //! assert_eq!(run.rows.frames.len(), 10, "nine delivered, one missing while the clocks joined");
 //! # Ok::<(), chronoseal_scenario::Problems>(())
 //! ```
 
-mod can;
-mod can_live;
 mod cost;
+mod facts;
+mod group;
 mod measure;
 mod meta;
 mod record;
 mod scenario;
 mod simulate;
 mod suite_cost;
+mod traffic;
 
 use chronoseal_results::rows::RunRows;
 use chronoseal_results::{RunMeta, RunSummary, summarise};
 
-pub use self::can::{describe_can, simulate_can};
-pub use self::can_live::{CanPlaceName, measure_can};
 pub use self::cost::{CostRow, CostTable, FRAME_LENGTHS, processor_cost};
-pub use self::measure::{LiveOptions, MeasureError, agent_main, measure};
+pub use self::measure::{CanPlaceName, LiveOptions, MeasureError, agent_main, measure};
 pub use self::meta::{describe, versions};
-pub use self::scenario::{AnyScenario, CanScenario, Scenario};
+pub use self::scenario::Scenario;
 pub use self::simulate::{Simulated, fingerprint, simulate, tally};
 pub use self::suite_cost::{SuiteCostRow, SuiteCostTable, suite_cost};
 

@@ -4,16 +4,21 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_analysis::Infeasible;
-use chronoseal_catalog::{BuildOptions, Describer, attachments, node_ids};
-use chronoseal_core::{Duration, Node, NodeId, Ppm};
-use chronoseal_results::Engine;
-use chronoseal_scenario::plan::{ClockPlan, Fidelity, Plan, Sync};
+use chronoseal_catalog::{BuildError, BuildOptions, LiveLink, Prepared};
+use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
+use chronoseal_media::medium::Attachment;
+use chronoseal_media::topology::Topology;
+use chronoseal_results::{Direction, Engine};
+use chronoseal_scenario::plan::{ClockPlan, Ethernet, Fidelity, SegmentId, Sync};
+use chronoseal_testbed::can::{CanLiveConfig, CanPlace, Guest, GuestKind, MulticastGroup, run_can};
 use chronoseal_testbed::{AgentCommand, AgentConfig, LiveConfig, LiveError, LiveOutcome, Placement};
 use serde::{Deserialize, Serialize};
 
-use crate::record::PlanTraffic;
+use crate::facts::bus_row;
+use crate::group::leave_out_removed;
 use crate::scenario::Sources;
-use crate::{AnyScenario, Run, Scenario, describe};
+use crate::traffic::PlanTraffic;
+use crate::{Run, Scenario, describe};
 
 /// Frames of a live run are made ready this much before their slot, so that waking up is no part of their lateness.
 const LEAD: Duration = Duration::from_us(150);
@@ -29,6 +34,8 @@ pub struct LiveOptions {
     pub placement: Option<Placement>,
     /// How to start an agent; `None`: this executable with the one argument `agent`.
     pub agent_command: Option<AgentCommand>,
+    /// What carries the frames of CAN segments.
+    pub can: CanPlaceName,
 }
 
 /// Why a plan cannot be measured.
@@ -44,6 +51,12 @@ pub enum MeasureError {
     /// Live clocks have to be told the time.
     #[error("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\", or use --engine sim")]
     NoBeacon,
+    /// Several segments in one live run.
+    #[error("scenarios with several segments cannot be run live yet; use --engine sim")]
+    Segments,
+    /// A part of the network cannot be made.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// The host refuses, or something broke.
     #[error(transparent)]
     Live(#[from] LiveError),
@@ -54,6 +67,24 @@ pub enum MeasureError {
 pub(crate) struct NodeConfig {
     pub(crate) sources: Sources,
     pub(crate) lead_ps: i64,
+}
+
+/// What carries the frames of CAN segments in a live run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CanPlaceName {
+    /// Our bus, which python-can clients may join, each at a UDP port of its own.
+    Bus {
+        /// Their ports.
+        guests: Vec<u16>,
+    },
+    /// A CAN interface of the kernel.
+    Interface(String),
+}
+
+impl Default for CanPlaceName {
+    fn default() -> Self {
+        Self::Bus { guests: Vec::new() }
+    }
 }
 
 /// Runs a scenario live: every station a process, every frame a real one. `stop` ends it early with what there is.
@@ -68,27 +99,79 @@ pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) ->
     if plan.fidelity == Fidelity::Timing {
         return Err(MeasureError::NoBytes);
     }
-    if plan.network.sync == Sync::Ideal {
+    let has_beacon = |id| Ethernet::of(plan, id).is_none_or(|view| view.segment.sync != Sync::Ideal);
+    if !plan.segment_ids().all(has_beacon) {
         return Err(MeasureError::NoBeacon);
     }
-    let schedule = scenario.schedule()?;
-    let node_config = NodeConfig { sources: scenario.sources.clone(), lead_ps: LEAD.as_ps() };
+    let prepared = scenario.prepare()?;
+    let [segment] = plan.segment_ids().collect::<Vec<_>>()[..] else { return Err(MeasureError::Segments) };
+    let link = prepared.kind(segment).live_link();
+    let lead = if link == LiveLink::Tap { LEAD } else { Duration::ZERO };
+    let node_config = NodeConfig { sources: scenario.sources.clone(), lead_ps: lead.as_ps() };
     let node_config = serde_json::to_vec(&node_config).expect("text keys and plain values only");
-    let mut config = LiveConfig::new(agents(plan), node_config, plan.duration);
+    let mut config = LiveConfig::new(agents(&prepared), node_config, plan.duration);
     config.capture = options.capture;
     config.fifo = !options.no_fifo;
     config.placement = options.placement.unwrap_or(Placement::OneProcessor);
     config.agent_command.clone_from(&options.agent_command);
 
-    let mut star = chronoseal_catalog::star(plan, &schedule);
-    let traffic = PlanTraffic::new(plan, Describer::new(plan, &schedule));
-    let outcome = chronoseal_testbed::run(&config, &mut star, &traffic, stop)?;
-
-    let mut meta = describe(plan, &schedule, Engine::Live);
-    meta.clock_source = "CLOCK_MONOTONIC; arrivals at stations by the kernel's receive stamp".into();
+    let mut meta = describe(&prepared, Engine::Live);
+    let traffic = PlanTraffic::new(&prepared);
+    let (outcome, topology) = match link {
+        LiveLink::Tap => {
+            let mut topology = prepared.topology()?;
+            (chronoseal_testbed::run(&config, &mut topology, &traffic, stop)?, Some(topology))
+        }
+        LiveLink::Pair => on_pairs(&prepared, segment, config, options, &traffic, stop)?,
+    };
+    meta.clock_source = match link {
+        LiveLink::Tap => "CLOCK_MONOTONIC; arrivals at stations by the kernel's receive stamp".into(),
+        LiveLink::Pair => "CLOCK_MONOTONIC".into(),
+    };
     meta.host = host_facts(&outcome);
     meta.warnings.extend(outcome.warnings.iter().cloned());
-    Ok(Run::new(meta, outcome.rows))
+    let mut rows = outcome.rows;
+    leave_out_removed(plan, &mut rows);
+    if link == LiveLink::Pair {
+        // Each frame once: when our bus had carried it, or when the listener on an interface saw it.
+        let once = if topology.is_some() { Direction::Carried } else { Direction::Arrival };
+        rows.captures.retain(|row| row.direction == once);
+        let series = topology.map(|topology| topology.series_of(segment.0)).unwrap_or_default();
+        rows.bus = Some(bus_row(&series, traffic.strangers()));
+    }
+    Ok(Run::new(meta, rows))
+}
+
+/// Runs the agents over socket pairs with our bus between them, or on a CAN interface of the kernel; then there is no
+/// medium of ours.
+fn on_pairs(
+    prepared: &Prepared<'_>,
+    segment: SegmentId,
+    live: LiveConfig,
+    options: &LiveOptions,
+    traffic: &PlanTraffic,
+    stop: &AtomicBool,
+) -> Result<(LiveOutcome, Option<Topology>), MeasureError> {
+    // Behind stations, attackers and what the segments are made of.
+    let outside = NodeId(prepared.plan().all_nodes().count() as u16);
+    let guests: Vec<Guest> = match &options.can {
+        CanPlaceName::Interface(_) => Vec::new(),
+        CanPlaceName::Bus { guests } => (outside.0..)
+            .zip(guests)
+            .map(|(number, port)| Guest {
+                attachment: Attachment { node: NodeId(number), port: PortId(0) },
+                kind: GuestKind::Multicast(MulticastGroup { group: MulticastGroup::GROUP, port: *port }),
+            })
+            .collect(),
+    };
+    let attached: Vec<_> = guests.iter().map(|guest| (guest.attachment, segment)).collect();
+    let mut topology = prepared.topology_with(&attached)?;
+    let (place, is_ours) = match &options.can {
+        CanPlaceName::Interface(interface) => (CanPlace::Interface { interface: interface.clone(), outside }, false),
+        CanPlaceName::Bus { .. } => (CanPlace::Bus(guests), true),
+    };
+    let outcome = run_can(&CanLiveConfig { live, place }, &mut topology, traffic, stop)?;
+    Ok((outcome, is_ours.then_some(topology)))
 }
 
 /// The life of an agent process, for binaries whose [`LiveOptions::agent_command`] ends up in them.
@@ -98,26 +181,24 @@ pub fn agent_main() -> ExitCode {
 
 fn build(config: &[u8], id: NodeId) -> Result<Box<dyn Node>, String> {
     let config: NodeConfig = serde_json::from_slice(config).map_err(|error| error.to_string())?;
-    match config.sources.any().map_err(|problems| problems.render())? {
-        AnyScenario::Ethernet(scenario) => {
-            let schedule = scenario.schedule().map_err(|infeasible| infeasible.to_string())?;
-            let options = BuildOptions { lead: Duration::from_ps(config.lead_ps) };
-            Ok(chronoseal_catalog::node(&scenario.plan, &schedule, id, options))
-        }
-        AnyScenario::Can(scenario) => Ok(chronoseal_catalog::can::node(&scenario.plan, id)?),
-    }
+    let scenario = config.sources.scenario().map_err(|problems| problems.render())?;
+    let prepared = scenario.prepare().map_err(|infeasible| infeasible.to_string())?;
+    let options = BuildOptions { lead: Duration::from_ps(config.lead_ps) };
+    let node = prepared.node(id, options).map_err(|error| error.to_string())?;
+    Ok(node)
 }
 
-fn agents(plan: &Plan) -> Vec<AgentConfig> {
-    node_ids(plan)
+fn agents(prepared: &Prepared<'_>) -> Vec<AgentConfig> {
+    let plan = prepared.plan();
+    plan.node_ids()
         .map(|id| {
             let clock = plan.nodes.get(id.index()).map(|node| node.clock);
             let ClockPlan { offset, drift } = clock.unwrap_or(ClockPlan { offset: Duration::ZERO, drift: Ppm(0) });
             AgentConfig {
-                ports: attachments(plan, id).len() as u16,
+                ports: prepared.attachments(id).len() as u16,
                 offset,
                 drift,
-                is_attacker: id.index() >= plan.nodes.len(),
+                is_attacker: plan.attacker(id).is_some(),
                 ..AgentConfig::new(id)
             }
         })

@@ -1,15 +1,16 @@
-//! The description of a run, from its plan and its schedule.
+//! The description of a run, from its plan.
 
-use chronoseal_catalog::node_ids;
-use chronoseal_core::NodeId;
-use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_results::meta::{Fact, NodeMeta, NodeRole, SlotMeta, StreamMeta, TaskMeta};
-use chronoseal_results::{Engine, RunMeta};
-use chronoseal_scenario::plan::{Plan, ProtectionKind, StreamClass};
+use chronoseal_catalog::Prepared;
+use chronoseal_results::meta::{Fact, NodeMeta, NodeRole, StreamMeta};
+use chronoseal_results::{Engine, GroupMeta, RunMeta};
+use chronoseal_scenario::plan::{NodeKind, Plan, StreamPlan};
 
-/// Describes a run of `plan` before it begins.
-pub fn describe(plan: &Plan, schedule: &ScheduleTable, engine: Engine) -> RunMeta {
-    RunMeta {
+use crate::facts;
+
+/// Describes a run before it begins.
+pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
+    let plan = prepared.plan();
+    let mut meta = RunMeta {
         description: plan.description.clone(),
         warnings: plan.notes.clone(),
         scenario_hash: plan.scenario_hash.clone(),
@@ -17,34 +18,19 @@ pub fn describe(plan: &Plan, schedule: &ScheduleTable, engine: Engine) -> RunMet
         versions: versions(),
         commit: env!("CHRONOSEAL_COMMIT").into(),
         nodes: nodes(plan),
-        streams: streams(plan),
-        cluster_cycle_ns: plan.network.cluster_cycle.as_ns(),
-        integration_cycle_ns: plan.network.integration_cycle.as_ns(),
-        guard_ns: plan.network.guard_period.as_ns(),
-        accounting: plan.network.accounting.name().into(),
-        slots: schedule
-            .slots
-            .iter()
-            .map(|slot| SlotMeta {
-                stream: slot.stream.0,
-                start_ns: slot.start.as_ns(),
-                frame_time_ns: slot.frame_time.as_ns(),
-                dispatch_ns: slot.dispatch.as_ns(),
-                end_ns: slot.end.as_ns(),
-            })
-            .collect(),
-        tasks: schedule
-            .tasks
-            .iter()
-            .map(|task| TaskMeta {
-                node: task.node.0,
-                name: plan.nodes[task.node.index()].tasks[usize::from(task.task)].name.clone(),
-                start_ns: task.start.as_ns(),
-                length_ns: task.length.as_ns(),
-            })
-            .collect(),
+        streams: plan.streams.iter().map(|stream| stream_meta(plan, stream)).collect(),
+        group: plan.group_key.as_ref().map(|group| GroupMeta {
+            orchestrator: group.orchestrator.0,
+            members: group.members.iter().map(|node| node.0).collect(),
+            suite: group.suite.name().into(),
+            scheme: group.scheme.name().into(),
+            profile: group.profile.name().into(),
+            start_ns: group.start.as_ns(),
+        }),
         ..RunMeta::new(plan.name.clone(), engine, plan.seed)
-    }
+    };
+    facts::add(prepared, &mut meta);
+    meta
 }
 
 /// Of this program and its compiler.
@@ -57,33 +43,32 @@ pub fn versions() -> Vec<Fact> {
 }
 
 fn nodes(plan: &Plan) -> Vec<NodeMeta> {
-    let role = |id: NodeId| if id.index() < plan.nodes.len() { NodeRole::Station } else { NodeRole::Attacker };
-    let mut nodes: Vec<_> = node_ids(plan).map(|id| NodeMeta { name: plan.node_name(id), role: role(id) }).collect();
-    nodes.push(NodeMeta { name: plan.node_name(plan.switch_id()), role: NodeRole::Switch });
-    nodes
+    let role = |kind| match kind {
+        NodeKind::Station => NodeRole::Station,
+        NodeKind::Attacker => NodeRole::Attacker,
+        NodeKind::Own(_) => NodeRole::Switch,
+    };
+    plan.all_nodes().map(|(kind, name)| NodeMeta { name: name.into(), role: role(kind) }).collect()
 }
 
-fn streams(plan: &Plan) -> Vec<StreamMeta> {
-    plan.streams
-        .iter()
-        .map(|stream| {
-            let protection = plan.protection_of(stream);
-            StreamMeta {
-                name: stream.name.clone(),
-                sender: stream.sender.0,
-                receivers: stream.receivers.iter().map(|node| node.0).collect(),
-                class: match stream.class {
-                    StreamClass::TimeTriggered { .. } => "time-triggered",
-                    StreamClass::BestEffort { .. } => "best-effort",
-                }
-                .into(),
-                period_ns: stream.period.as_ns(),
-                frame_len: stream.frame_len,
-                secured_len: plan.secured_len(stream),
-                protection: protection.name.clone(),
-                replayable: protection.is_replayable(),
-                authenticated: matches!(protection.kind, ProtectionKind::Hmac { .. }),
-            }
-        })
-        .collect()
+fn stream_meta(plan: &Plan, stream: &StreamPlan) -> StreamMeta {
+    let protection = plan.protection_of(stream);
+    let first = stream.hops.first();
+    // The message that tells freshness is sealed in a way of its own.
+    let is_synchronisation = first.is_some_and(|hop| hop.class == "synchronisation");
+    StreamMeta {
+        name: stream.name.clone(),
+        sender: stream.sender.0,
+        receivers: stream.receivers.iter().map(|node| node.0).collect(),
+        class: first.map(|hop| hop.class).unwrap_or_default().into(),
+        period_ns: stream.period.as_ns(),
+        frame_len: first.map_or(0, |hop| hop.frame_len),
+        secured_len: first.map_or(0, |hop| plan.secured_len(stream, hop)),
+        protection: if is_synchronisation { "secoc-sync".into() } else { protection.name.clone() },
+        replayable: !is_synchronisation && protection.is_replayable(),
+        authenticated: is_synchronisation || protection.is_authenticated(),
+        deadline_ns: stream.deadline.map(|deadline| deadline.as_ns()),
+        bound: None,
+        unbounded: None,
+    }
 }

@@ -1,72 +1,151 @@
-//! Turns what happens into the rows of a run, the same ones for both engines.
+//! Turns what happens in the simulator into the rows of a run, whatever its segments are.
 
-use chronoseal_catalog::Describer;
-use chronoseal_core::{Duration, Event, EventKind, NodeId, Priority, SimTime, StreamId, Work};
+use std::collections::BTreeMap;
+
+use chronoseal_catalog::{Describe, Prepared};
+use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
+use chronoseal_media::topology::Topology;
 use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, Outcome, RunRows, WorkRow};
-use chronoseal_scenario::plan::{Plan, StreamClass};
-use chronoseal_testbed::{FrameDescription, Traffic};
-
+use chronoseal_scenario::plan::Plan;
 use chronoseal_sim::{FrameContext, Observer};
+
+use crate::facts::{Strangers, bus_row};
+use crate::group::leave_out_removed;
 
 /// Keeps every row.
 pub(crate) struct Recorder {
-    describer: Describer,
-    switch: NodeId,
+    /// By segment.
+    describers: Vec<Box<dyn Describe>>,
+    waits: Waits,
+    /// The first of the nodes that segments are made of.
+    first_own: NodeId,
     /// Whether frames are kept for a capture file.
     capture: bool,
     rows: RunRows,
     /// Serial number of the frame captured last on its way in, so that a multicast is captured there once.
     captured: Option<u64>,
+    /// When each frame of a stream that is to be accounted for was handed to its segment, in order.
+    sent: BTreeMap<StreamId, Vec<SimTime>>,
+    /// How many of a stream's frames became of something at a node.
+    ended: BTreeMap<(StreamId, NodeId), usize>,
+    /// By segment.
+    strangers: Vec<Strangers>,
+}
+
+/// On which segment each receiver waits for a stream.
+pub(crate) struct Waits(Vec<Vec<(u16, Vec<NodeId>)>>);
+
+impl Waits {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let of_stream = |hops: &[chronoseal_scenario::plan::HopPlan]| {
+            hops.iter().map(|hop| (hop.segment.0, hop.to.clone())).collect()
+        };
+        Self(plan.streams.iter().map(|stream| of_stream(&stream.hops)).collect())
+    }
+
+    /// The segment on which `node` gets `stream`.
+    pub(crate) fn segment(&self, stream: StreamId, node: NodeId) -> Option<u16> {
+        self.0.get(stream.index())?.iter().find(|(_, nodes)| nodes.contains(&node)).map(|(segment, _)| *segment)
+    }
 }
 
 impl Recorder {
-    /// An empty record of a plan whose switch is `switch`.
-    pub(crate) fn new(describer: Describer, switch: NodeId, capture: bool) -> Self {
-        Self { describer, switch, capture, rows: RunRows::default(), captured: None }
+    /// An empty record.
+    pub(crate) fn new(prepared: &Prepared<'_>, capture: bool) -> Self {
+        let plan = prepared.plan();
+        Self {
+            describers: prepared.describers(),
+            waits: Waits::of(plan),
+            first_own: NodeId(plan.node_ids().count() as u16),
+            capture,
+            rows: RunRows::default(),
+            captured: None,
+            sent: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            strangers: vec![Strangers::default(); plan.segments.len()],
+        }
     }
 
     /// The rows, when the run is over.
-    pub(crate) fn into_rows(self) -> RunRows {
+    pub(crate) fn into_rows(mut self, plan: &Plan, topology: &Topology) -> RunRows {
+        self.unaccounted(plan);
+        leave_out_removed(plan, &mut self.rows);
+        let shared = self.describers.iter().position(|describer| describer.is_shared());
+        self.rows.bus =
+            shared.map(|segment| bus_row(&topology.series_of(segment as u16), self.strangers[segment]));
         self.rows
     }
 
+    fn describer(&self, segment: u16) -> &dyn Describe {
+        &*self.describers[usize::from(segment)]
+    }
+
+    /// A row for each frame that was handed to a segment and never seen again. A sender's frames of one stream reach each
+    /// receiver in their order, so they are the last ones.
+    fn unaccounted(&mut self, plan: &Plan) {
+        for (stream, sent) in &self.sent {
+            let known = &plan.streams[stream.index()];
+            for receiver in &known.receivers {
+                let ended = self.ended.get(&(*stream, *receiver)).copied().unwrap_or(0).min(sent.len());
+                for (sequence, sent_at) in sent.iter().enumerate().skip(ended) {
+                    self.rows.frames.push(FrameRow {
+                        stream: *stream,
+                        sequence: sequence as u64,
+                        sender: known.sender,
+                        at: *receiver,
+                        attack: None,
+                        len: known.hops.first().map_or(0, |hop| plan.secured_len(known, hop)),
+                        cycle_start: *sent_at,
+                        slot_start: None,
+                        sent_at: Some(*sent_at),
+                        arrived_at: None,
+                        departed_at: None,
+                        received_at: None,
+                        outcome: Outcome::Unaccounted,
+                        stalled: false,
+                    });
+                }
+            }
+        }
+    }
+
     fn frame_row(&mut self, at: SimTime, node: NodeId, event: &Event, frame: FrameContext<'_>) {
-        let described = self.describer.describe(frame.bytes, frame.label.sent_at);
+        let describer = self.describer(frame.label.segment);
+        let (described, is_shared) = (describer.describe(frame.bytes, frame.label.sent_at), describer.is_shared());
+        if frame.label.attack.is_none() && self.sent.contains_key(&described.stream) {
+            *self.ended.entry((described.stream, node)).or_default() += 1;
+        }
+        let is_after = |at: Option<SimTime>, limit: Option<SimTime>| at.zip(limit).is_some_and(|(at, limit)| at > limit);
         let outcome = match event.kind {
             EventKind::Discarded(reason) => Outcome::Discarded(reason),
-            _ => match (frame.departed_at, described.leaves_by) {
-                (Some(departed), Some(leaves_by)) if departed > leaves_by => Outcome::Late,
-                _ => Outcome::Delivered,
-            },
+            _ if is_after(frame.departed_at, described.leaves_by) => Outcome::Late,
+            _ if is_after(Some(at), described.received_by) => Outcome::Late,
+            _ => Outcome::Delivered,
+        };
+        let received_at = match described.is_received_when_checked {
+            true => Some(at),
+            false => frame.received_at.or((node < self.first_own).then_some(at)),
         };
         self.rows.frames.push(FrameRow {
             stream: described.stream,
-            sequence: described.sequence,
-            sender: self.sender(&frame, described.stream),
+            sequence: described.sequence.unwrap_or(event.sequence),
+            sender: sender(&frame, described.sender),
             at: node,
             attack: frame.label.attack,
             len: frame.bytes.len() as u32,
             cycle_start: described.cycle_start,
             slot_start: described.slot_start,
             sent_at: Some(frame.label.sent_at),
-            arrived_at: frame.label.arrived_at,
+            arrived_at: frame.label.arrived_at.filter(|_| !is_shared),
             departed_at: frame.departed_at,
-            received_at: frame.received_at.or((node != self.switch).then_some(at)),
+            received_at,
             outcome,
             stalled: false,
         });
     }
 
-    /// Who is named as sender: an attacker of its own frames only, not of those it let pass on a station's link.
-    fn sender(&self, frame: &FrameContext<'_>, stream: StreamId) -> NodeId {
-        match frame.label.attack {
-            Some(_) => frame.label.sender,
-            None => self.describer.sender_of(stream).unwrap_or(frame.label.sender),
-        }
-    }
-
+    /// Keeps a frame as it was seen at a switch, coming in and going out.
     fn capture(&mut self, node: NodeId, event: &Event, frame: FrameContext<'_>) {
-        let stream = self.describer.stream_of(frame.bytes).unwrap_or(StreamId::NONE);
         let comment = match (event.kind, frame.label.attack) {
             (EventKind::Discarded(reason), _) => format!("discarded: {}", reason.name()),
             (_, Some(attack)) => format!("{} by an attacker", attack.name()),
@@ -75,10 +154,11 @@ impl Recorder {
         if let Some(arrived) = frame.label.arrived_at
             && self.captured != frame.label.serial
         {
+            let described = self.describer(frame.label.segment).describe(frame.bytes, frame.label.sent_at);
             self.captured = frame.label.serial;
             self.rows.captures.push(CaptureRow {
                 time: arrived,
-                node: self.sender(&frame, stream),
+                node: sender(&frame, described.sender),
                 direction: Direction::Arrival,
                 comment: comment.clone(),
                 bytes: frame.bytes.to_vec(),
@@ -96,6 +176,14 @@ impl Recorder {
     }
 }
 
+/// Who is named as sender: an attacker of its own frames only, not of those it let pass on a station's link.
+fn sender(frame: &FrameContext<'_>, of_stream: Option<NodeId>) -> NodeId {
+    match frame.label.attack {
+        Some(_) => frame.label.sender,
+        None => of_stream.unwrap_or(frame.label.sender),
+    }
+}
+
 impl Observer for Recorder {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         self.rows.events.push(EventRow { time: at, node, event: *event });
@@ -104,9 +192,9 @@ impl Observer for Recorder {
                 self.frame_row(at, node, event, frame);
             }
             // The receivers' rows tell; the switch's own event is in the trace.
-            (EventKind::Missing, _) if node != self.switch => {
+            (EventKind::Missing, _) if node < self.first_own => {
                 let row = EventRow { time: at, node, event: *event };
-                self.rows.frames.push(missing_row(&self.describer, &row));
+                self.rows.frames.extend(missing_row(&self.describers, &self.waits, &row));
             }
             _ => {}
         }
@@ -122,9 +210,43 @@ impl Observer for Recorder {
         if let Some(frame) = frame
             && self.capture
             && ends_a_frame
+            && !self.describer(frame.label.segment).is_shared()
         {
             self.capture(node, event, frame);
         }
+    }
+
+    fn transmit(&mut self, at: SimTime, _: NodeId, frame: FrameContext<'_>) {
+        let segment = frame.label.segment;
+        let describer = self.describer(segment);
+        if frame.label.attack.is_some() || !describer.is_shared() {
+            return;
+        }
+        let stream = describer.stream_of(frame.bytes);
+        if stream == StreamId::NONE {
+            let bytes = describer.payload_len(frame.bytes);
+            let strangers = &mut self.strangers[usize::from(segment)];
+            strangers.frames += 1;
+            strangers.bytes += bytes;
+        } else if describer.is_accounted(stream) {
+            self.sent.entry(stream).or_default().push(at);
+        }
+    }
+
+    fn carried(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        // What a gateway repeats is known from its sender's bus.
+        if !self.capture || node >= self.first_own {
+            return;
+        }
+        let mut comment = match self.describer(frame.label.segment).stream_of(frame.bytes) {
+            StreamId::NONE => String::new(),
+            stream => format!("stream {}", stream.0),
+        };
+        if let Some(attack) = frame.label.attack {
+            comment = format!("{}: {comment}", attack.name());
+        }
+        let bytes = frame.bytes.to_vec();
+        self.rows.captures.push(CaptureRow { time: at, node, direction: Direction::Carried, comment, bytes });
     }
 
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
@@ -133,13 +255,15 @@ impl Observer for Recorder {
     }
 }
 
-/// The row of a frame that never came.
-fn missing_row(describer: &Describer, row: &EventRow) -> FrameRow {
-    let described = describer.at_slot(row.event.stream, row.event.sequence, row.time);
-    FrameRow {
+/// The row of a frame that never came; `None` if nobody waits for frames of its stream there.
+pub(crate) fn missing_row(describers: &[Box<dyn Describe>], waits: &Waits, row: &EventRow) -> Option<FrameRow> {
+    let segment = waits.segment(row.event.stream, row.node)?;
+    let described =
+        describers[usize::from(segment)].missing(row.event.stream, row.event.sequence, row.time)?;
+    Some(FrameRow {
         stream: row.event.stream,
         sequence: row.event.sequence,
-        sender: describer.sender_of(row.event.stream).unwrap_or(row.node),
+        sender: described.sender.unwrap_or(row.node),
         at: row.node,
         attack: None,
         len: 0,
@@ -151,54 +275,5 @@ fn missing_row(describer: &Describer, row: &EventRow) -> FrameRow {
         received_at: None,
         outcome: Outcome::Missing,
         stalled: false,
-    }
-}
-
-/// Reads the frames of a plan for the test bed.
-pub(crate) struct PlanTraffic {
-    describer: Describer,
-    switch: NodeId,
-    /// By stream.
-    priorities: Vec<Priority>,
-    receptions: Vec<Duration>,
-}
-
-impl PlanTraffic {
-    pub(crate) fn new(plan: &Plan, describer: Describer) -> Self {
-        let priority = |class: StreamClass| match class {
-            StreamClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
-            StreamClass::BestEffort { priority } => Priority(priority.min(7)),
-        };
-        Self {
-            describer,
-            switch: plan.switch_id(),
-            priorities: plan.streams.iter().map(|stream| priority(stream.class)).collect(),
-            receptions: plan.streams.iter().map(|stream| plan.frame_time(plan.secured_len(stream))).collect(),
-        }
-    }
-}
-
-impl Traffic for PlanTraffic {
-    fn priority(&self, bytes: &[u8]) -> Priority {
-        // What belongs to no stream waits behind everything that does.
-        self.describer.stream_of(bytes).map_or(Priority(0), |stream| self.priorities[stream.index()])
-    }
-
-    fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
-        let reception =
-            self.describer.stream_of(bytes).map_or(Duration::ZERO, |stream| self.receptions[stream.index()]);
-        let described = self.describer.describe(bytes, arrived_at - reception);
-        FrameDescription {
-            stream: described.stream,
-            sequence: (described.stream != StreamId::NONE).then_some(described.sequence),
-            sender: self.describer.sender_of(described.stream),
-            cycle_start: described.cycle_start,
-            slot_start: described.slot_start,
-            late_after: described.leaves_by,
-        }
-    }
-
-    fn missing(&self, event: &EventRow) -> Option<FrameRow> {
-        (event.node != self.switch).then(|| missing_row(&self.describer, event))
-    }
+    })
 }

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use chronoseal_analysis::Infeasible;
-use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{CanPlan, Plan};
-use chronoseal_scenario::{AnyPlan, Files, Problems, load, load_any};
+use chronoseal_catalog::Prepared;
+use chronoseal_scenario::plan::Plan;
+use chronoseal_scenario::{Files, Problems, load};
 use serde::{Deserialize, Serialize};
 
 /// A checked scenario, and the texts it was made from.
@@ -15,44 +15,6 @@ pub struct Scenario {
     /// What it says.
     pub plan: Plan,
     pub(crate) sources: Sources,
-}
-
-/// A checked scenario on any kind of network.
-#[derive(Clone, Debug)]
-pub enum AnyScenario {
-    /// On time-triggered Ethernet.
-    Ethernet(Box<Scenario>),
-    /// On a CAN bus.
-    Can(Box<CanScenario>),
-}
-
-/// A checked scenario on a CAN bus, and the texts it was made from.
-#[derive(Clone, Debug)]
-pub struct CanScenario {
-    /// What it says.
-    pub plan: CanPlan,
-    pub(crate) sources: Sources,
-}
-
-impl AnyScenario {
-    /// Reads a scenario, as [`chronoseal_scenario::load_any`] does, and remembers the files it refers to.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn load(name: &str, text: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Self, Problems> {
-        let remember = Remember { files, seen: RefCell::default() };
-        let plan = load_any(name, text, sets, &remember)?;
-        let attached = remember.seen.into_inner();
-        let sources = Sources { name: name.into(), text: text.into(), sets: sets.into(), attached };
-        Ok(Self::of(plan, sources))
-    }
-
-    fn of(plan: AnyPlan, sources: Sources) -> Self {
-        match plan {
-            AnyPlan::Can(plan) => Self::Can(Box::new(CanScenario { plan, sources })),
-            AnyPlan::Ethernet(plan) => Self::Ethernet(Box::new(Scenario { plan, sources })),
-        }
-    }
 }
 
 /// What a plan is made from. Two processes with the same sources have the same plan.
@@ -87,15 +49,15 @@ impl Scenario {
         sources.scenario()
     }
 
-    /// Its schedule table.
+    /// The plan with what its segments work out before a run, such as schedule tables.
     ///
     /// # Errors
     /// What does not fit, and with what.
-    pub fn schedule(&self) -> Result<ScheduleTable, Box<Infeasible>> {
-        chronoseal_analysis::synthesize(&self.plan)
+    pub fn prepare(&self) -> Result<Prepared<'_>, Box<Infeasible>> {
+        Prepared::new(&self.plan)
     }
 
-    /// Why it has none, at its place in the text.
+    /// Why something does not fit, at its place in the text.
     pub fn does_not_fit(&self, infeasible: &Infeasible) -> Problems {
         let Sources { name, text, sets, .. } = &self.sources;
         let message = infeasible.to_string();
@@ -108,11 +70,6 @@ impl Scenario {
 }
 
 impl Sources {
-    pub(crate) fn any(self) -> Result<AnyScenario, Problems> {
-        let plan = load_any(&self.name, &self.text, &self.sets, &Attached(&self.attached))?;
-        Ok(AnyScenario::of(plan, self))
-    }
-
     pub(crate) fn scenario(self) -> Result<Scenario, Problems> {
         let plan = load(&self.name, &self.text, &self.sets, &Attached(&self.attached))?;
         Ok(Scenario { plan, sources: self })

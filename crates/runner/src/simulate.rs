@@ -1,11 +1,10 @@
 //! A plan in the simulator.
 
-use chronoseal_catalog::Describer;
+use chronoseal_catalog::{BuildError, Prepared};
 use chronoseal_core::SimTime;
-use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_results::Engine;
 use chronoseal_scenario::plan::{Fidelity, Plan};
-use chronoseal_sim::{Fingerprint, Tally};
+use chronoseal_sim::{Finished, Fingerprint, Tally};
 
 use crate::record::Recorder;
 use crate::{Run, describe};
@@ -22,33 +21,47 @@ pub struct Simulated {
 }
 
 /// Simulates a plan and keeps every row; with `capture`, every frame too.
+///
+/// # Errors
+/// [`BuildError`] if a node or a segment cannot be made as the plan has it.
 pub fn simulate(
-    plan: &Plan,
-    schedule: &ScheduleTable,
+    prepared: &Prepared<'_>,
     capture: bool,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
-) -> Run {
-    let recorder = Recorder::new(Describer::new(plan, schedule), plan.switch_id(), capture);
-    let ((fingerprint, recorder), finished) =
-        chronoseal_sim::run(plan, schedule, (new_fingerprint(plan), recorder), keep_going);
-    let mut rows = recorder.into_rows();
-    rows.interrupted = !finished;
-    let mut meta = describe(plan, schedule, Engine::Sim);
+) -> Result<Run, BuildError> {
+    let plan = prepared.plan();
+    let observer = (new_fingerprint(plan), Recorder::new(prepared, capture));
+    let Finished { medium, observer: (fingerprint, recorder), is_whole } =
+        chronoseal_sim::run(prepared, observer, keep_going)?;
+    let mut rows = recorder.into_rows(plan, &medium);
+    rows.interrupted = !is_whole;
+    let mut meta = describe(prepared, Engine::Sim);
     meta.clock_source = "virtual".into();
     meta.fingerprint = Some(fingerprint.finish());
-    Run::new(meta, rows)
+    Ok(Run::new(meta, rows))
 }
 
 /// Simulates a plan for counts, latencies and fingerprint alone.
-pub fn tally(plan: &Plan, schedule: &ScheduleTable, keep_going: &mut dyn FnMut(SimTime) -> bool) -> Simulated {
-    let ((fingerprint, tally), finished) =
-        chronoseal_sim::run(plan, schedule, (new_fingerprint(plan), Tally::default()), keep_going);
-    Simulated { fingerprint: fingerprint.finish(), tally, finished }
+///
+/// # Errors
+/// As [`simulate`].
+pub fn tally(
+    prepared: &Prepared<'_>,
+    keep_going: &mut dyn FnMut(SimTime) -> bool,
+) -> Result<Simulated, BuildError> {
+    let observer = (new_fingerprint(prepared.plan()), Tally::default());
+    let Finished { observer: (fingerprint, tally), is_whole, .. } =
+        chronoseal_sim::run(prepared, observer, keep_going)?;
+    Ok(Simulated { fingerprint: fingerprint.finish(), tally, finished: is_whole })
 }
 
 /// The fingerprint of a plan's simulation.
-pub fn fingerprint(plan: &Plan, schedule: &ScheduleTable) -> String {
-    chronoseal_sim::run(plan, schedule, new_fingerprint(plan), &mut |_| true).0.finish()
+///
+/// # Errors
+/// As [`simulate`].
+pub fn fingerprint(prepared: &Prepared<'_>) -> Result<String, BuildError> {
+    let finished = chronoseal_sim::run(prepared, new_fingerprint(prepared.plan()), &mut |_| true)?;
+    Ok(finished.observer.finish())
 }
 
 fn new_fingerprint(plan: &Plan) -> Fingerprint {

@@ -14,9 +14,7 @@ use std::time::Instant;
 
 use chronoseal_core::{EventKind, NodeId};
 use chronoseal_results::rows::{Outcome, RunRows};
-use chronoseal_runner::{
-    AnyScenario, CanPlaceName, CanScenario, LiveOptions, MeasureError, agent_main, measure_can, simulate_can,
-};
+use chronoseal_runner::{LiveOptions, MeasureError, Scenario, agent_main, measure, simulate};
 use chronoseal_scenario::NoFiles;
 use chronoseal_testbed::{LiveError, Placement};
 
@@ -142,21 +140,16 @@ impl Consequence {
     }
 }
 
-fn scenario(attack: &Attack) -> CanScenario {
+fn scenario(attack: &Attack) -> Scenario {
     let Attack { kind, more, .. } = attack;
     let text = format!("{SCENARIO}[[attacks]]\nname = \"mallory\"\nkind = {kind}\n{more}\n");
-    match AnyScenario::load("attack.toml", text.as_bytes(), &[], &NoFiles) {
-        Ok(AnyScenario::Can(scenario)) => *scenario,
-        Ok(AnyScenario::Ethernet(_)) => panic!("it is on a bus"),
-        Err(problems) => panic!("{}", problems.render()),
-    }
+    Scenario::load("attack.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
 }
 
 /// `None` where the host refuses.
-fn live(scenario: &CanScenario) -> Option<Consequence> {
+fn live(scenario: &Scenario) -> Option<Consequence> {
     let options = LiveOptions { no_fifo: true, placement: Some(Placement::Free), ..LiveOptions::default() };
-    let place = CanPlaceName::Bus { guests: Vec::new() };
-    match measure_can(scenario, &place, &options, &AtomicBool::new(false)) {
+    match measure(scenario, &options, &AtomicBool::new(false)) {
         Ok(run) => Some(Consequence::of(&run.rows)),
         Err(MeasureError::Live(LiveError::Start(error))) => {
             assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "no station starts: {error}");
@@ -183,7 +176,8 @@ fn main() -> ExitCode {
 /// Runs one attack on both engines.
 fn check(attack: &Attack) {
     let scenario = scenario(attack);
-    let simulated = Consequence::of(&simulate_can(&scenario.plan, false, &mut |_| true).unwrap().rows);
+    let prepared = scenario.prepare().unwrap();
+    let simulated = Consequence::of(&simulate(&prepared, false, &mut |_| true).unwrap().rows);
     assert!(simulated.is_as_expected(attack), "{} simulated: {simulated:?}", attack.kind);
     for attempt in 1..=TRIES {
         let Some(live) = live(&scenario) else { return };

@@ -38,7 +38,7 @@ const CYCLES: i64 = 2;
 #[test]
 fn clocks_5_ms_off_and_100_ppm_apart_keep_their_slots_from_the_second_cycle_on() {
     let scenario = Scenario::load("far-off.toml", SCENARIO.as_bytes(), &[], &NoFiles).unwrap();
-    let run = simulate(&scenario.plan, &scenario.schedule().unwrap(), false, &mut |_| true);
+    let run = simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap();
     for clock in &run.summary.clocks {
         assert!(clock.acquired_cycles.unwrap() <= CYCLES, "{clock:?}");
         assert!(clock.first_correction_ns.unwrap().abs() > 1_900_000, "{clock:?}");

@@ -6,10 +6,10 @@
 
 #![allow(clippy::print_stdout, reason = "a bench prints what it saw")]
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::plan::CanPlan;
-use chronoseal_scenario::{NoFiles, load_can};
-use chronoseal_sim::{FrameContext, Observer, run_can};
+use chronoseal_scenario::{NoFiles, Plan, load};
+use chronoseal_sim::{FrameContext, Observer};
 use nix::time::{ClockId, clock_gettime};
 
 const MEMBERS: usize = 32;
@@ -39,7 +39,7 @@ impl Observer for Outcome {
     }
 }
 
-fn plan(scheme: &str, suite: &str, profile: &str) -> CanPlan {
+fn plan(scheme: &str, suite: &str, profile: &str) -> Plan {
     let mut text = format!(
         "schema_version = 1\nname = \"group\"\nduration = \"20s\"\n\n\
          [network.can_bus]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\n\
@@ -50,7 +50,7 @@ fn plan(scheme: &str, suite: &str, profile: &str) -> CanPlan {
     for name in std::iter::once("soecu".to_owned()).chain(members) {
         text += &format!("\n[[nodes]]\nname = \"{name}\"\nplatform = \"tc297\"\nclock = \"ideal\"\n");
     }
-    load_can("group", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+    load("group", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
 }
 
 /// Processor time of this thread [ms].
@@ -60,12 +60,13 @@ fn processor_time_ms() -> f64 {
 }
 
 /// One run, and its processor time [ms].
-fn run(plan: &CanPlan) -> (Outcome, f64) {
+fn run(plan: &Plan) -> (Outcome, f64) {
     let start = processor_time_ms();
-    let (_, outcome, finished) = run_can(plan, Outcome::default(), &mut |_| true).expect("every station can be made");
+    let prepared = Prepared::new(plan).expect("a bus needs no schedule");
+    let finished = chronoseal_sim::run(&prepared, Outcome::default(), &mut |_| true).expect("every station can be made");
     let elapsed = processor_time_ms() - start;
-    assert!(finished, "nobody stops it");
-    (outcome, elapsed)
+    assert!(finished.is_whole, "nobody stops it");
+    (finished.observer, elapsed)
 }
 
 fn main() {

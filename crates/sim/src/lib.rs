@@ -5,6 +5,7 @@
 //! that ship.
 //!
 //! ```
+//! use chronoseal_catalog::Prepared;
 //! use chronoseal_scenario::{NoFiles, load};
 //! use chronoseal_sim::{Fingerprint, Tally};
 //!
@@ -28,8 +29,11 @@
 //! frame = "60B"
 //! "#;
 //! let plan = load("pair.toml", text.as_bytes(), &[], &NoFiles)?;
-//! let schedule = chronoseal_analysis::synthesize(&plan).expect("one frame fits");
-//! let run = || chronoseal_sim::run(&plan, &schedule, (Fingerprint::of_bytes(), Tally::default()), &mut |_| true).0;
+//! let prepared = Prepared::new(&plan).expect("one frame fits");
+//! let run = || {
+//!     let observer = (Fingerprint::of_bytes(), Tally::default());
+//!     chronoseal_sim::run(&prepared, observer, &mut |_| true).expect("every part can be built").observer
+//! };
 //!
 //! let (fingerprint, tally) = run();
 //! // In the first of ten cycles the sender's clock has not joined the cluster yet.
@@ -45,78 +49,64 @@ mod queue;
 pub use engine::{NodeSetup, Simulation};
 pub use observe::{Fingerprint, FrameContext, Observer, Tally, TallyRow};
 
-use chronoseal_catalog::{BuildOptions, can};
-use chronoseal_core::{Duration, SimTime};
-use chronoseal_media::can::CanNetwork;
+use chronoseal_catalog::{BuildError, BuildOptions, Prepared};
+use chronoseal_core::{Duration, NodeId, SimTime};
 use chronoseal_media::medium::Medium;
-use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{CanPlan, Plan, PlatformPlan};
+use chronoseal_media::topology::Topology;
+use chronoseal_scenario::plan::PlatformPlan;
+
+/// A simulation that is over.
+pub struct Finished<M, O> {
+    /// The segments, with what they counted.
+    pub medium: M,
+    /// Who watched.
+    pub observer: O,
+    /// False if it was stopped before its time.
+    pub is_whole: bool,
+}
 
 /// Simulates a plan from its start to its end, or until `keep_going` says no (asked every few thousand events).
 ///
-/// Returns false if it was stopped.
+/// # Errors
+/// [`BuildError`] if a node or a segment cannot be made as the plan has it.
 pub fn run<O: Observer>(
-    plan: &Plan,
-    schedule: &ScheduleTable,
+    prepared: &Prepared<'_>,
     observer: O,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
-) -> (O, bool) {
-    let mut simulation = Simulation::new(chronoseal_catalog::star(plan, schedule), plan.seed, observer);
-    for id in chronoseal_catalog::node_ids(plan) {
-        simulation.add(node_setup(plan, schedule, id));
-    }
-    let finished = simulation.run_until(SimTime::ZERO + plan.duration, keep_going);
-    (simulation.into_observer(), finished)
+) -> Result<Finished<Topology, O>, BuildError> {
+    run_on(prepared, prepared.topology()?, observer, keep_going)
 }
 
-/// Simulates a plan on a CAN bus, as [`run`] does one on Ethernet, and gives back the bus too.
+/// [`run`] on a medium of one's own making, such as one that does something to frames.
 ///
 /// # Errors
-/// Why a station cannot be made.
-pub fn run_can<O: Observer>(
-    plan: &CanPlan,
+/// [`BuildError`] if a node cannot be made as the plan has it.
+pub fn run_on<M: Medium, O: Observer>(
+    prepared: &Prepared<'_>,
+    medium: M,
     observer: O,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
-) -> Result<(CanNetwork, O, bool), String> {
-    run_can_on(plan, can::bus(plan), observer, keep_going)
-}
-
-/// [`run_can`] on a bus of one's own making, such as one that does something to frames.
-///
-/// # Errors
-/// Why a station cannot be made.
-pub fn run_can_on<M: Medium, O: Observer>(
-    plan: &CanPlan,
-    bus: M,
-    observer: O,
-    keep_going: &mut dyn FnMut(SimTime) -> bool,
-) -> Result<(M, O, bool), String> {
-    let mut simulation = Simulation::new(bus, plan.seed, observer);
-    for id in can::node_ids(plan) {
-        // Attackers compute for nothing.
-        let station = plan.nodes.get(id.index());
-        simulation.add(NodeSetup {
-            id,
-            node: can::node(plan, id)?,
-            oscillator: can::oscillator(plan, id),
-            driver: station.map_or_else(Default::default, |station| station.driver),
-            costs: station.map_or_else(Vec::new, |node| costs(&plan.platforms[usize::from(node.platform.0)])),
-        });
+) -> Result<Finished<M, O>, BuildError> {
+    let plan = prepared.plan();
+    let mut simulation = Simulation::new(medium, plan.seed, observer);
+    for id in plan.node_ids() {
+        simulation.add(node_setup(prepared, id)?);
     }
-    let finished = simulation.run_until(SimTime::ZERO + plan.duration, keep_going);
-    let (bus, observer) = simulation.into_parts();
-    Ok((bus, observer, finished))
+    let is_whole = simulation.run_until(SimTime::ZERO + plan.duration, keep_going);
+    let (medium, observer) = simulation.into_parts();
+    Ok(Finished { medium, observer, is_whole })
 }
 
-fn node_setup(plan: &Plan, schedule: &ScheduleTable, id: chronoseal_core::NodeId) -> NodeSetup {
-    let station = plan.nodes.get(id.index());
-    NodeSetup {
+fn node_setup(prepared: &Prepared<'_>, id: NodeId) -> Result<NodeSetup, BuildError> {
+    // Attackers compute for nothing, and no driver holds their frames.
+    let plan = prepared.plan();
+    Ok(NodeSetup {
         id,
-        node: chronoseal_catalog::node(plan, schedule, id, BuildOptions::default()),
-        oscillator: chronoseal_catalog::oscillator(plan, id),
-        driver: station.map_or_else(Default::default, |node| node.driver),
-        costs: station.map_or_else(Vec::new, |node| costs(&plan.platforms[usize::from(node.platform.0)])),
-    }
+        node: prepared.node(id, BuildOptions::default())?,
+        oscillator: prepared.oscillator(id),
+        driver: plan.nodes.get(id.index()).map_or_else(Default::default, |node| node.driver),
+        costs: plan.platform_of(id).map_or_else(Vec::new, costs),
+    })
 }
 
 /// What a platform's processor takes: operation, for any length, for each byte.

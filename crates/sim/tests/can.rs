@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use chronoseal_catalog::{Prepared, can};
 use chronoseal_core::{Duration, Event, NodeId, SimTime};
-use chronoseal_scenario::{CanPlan, NoFiles, load_can};
+use chronoseal_scenario::{NoFiles, Plan, SegmentId, load};
 use chronoseal_sim::{Fingerprint, FrameContext, Observer};
 
 /// Events by node and kind.
@@ -22,7 +23,7 @@ impl Counted {
     }
 }
 
-fn plan(members: usize, scheme: &str, profile: &str, suite: &str, more: &str) -> CanPlan {
+fn plan(members: usize, scheme: &str, profile: &str, suite: &str, more: &str) -> Plan {
     let mut text = format!(
         "schema_version = 1\nname = \"group\"\nduration = \"3s\"\n\
          [network.can_bus]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\
@@ -33,14 +34,15 @@ fn plan(members: usize, scheme: &str, profile: &str, suite: &str, more: &str) ->
         text += &format!("[[nodes]]\nname = \"ecu{member}\"\n");
     }
     text += more;
-    load_can("group.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+    load("group.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
 }
 
-fn run(plan: &CanPlan) -> (Counted, String) {
+fn run(plan: &Plan) -> (Counted, String) {
     let observer = (Counted::default(), Fingerprint::of_bytes());
-    let (_, (counted, fingerprint), finished) =
-        chronoseal_sim::run_can(plan, observer, &mut |_| true).expect("the plan's stations can be made");
-    assert!(finished);
+    let prepared = Prepared::new(plan).expect("a bus needs no schedule");
+    let finished = chronoseal_sim::run(&prepared, observer, &mut |_| true).expect("the plan's stations can be made");
+    assert!(finished.is_whole);
+    let (counted, fingerprint) = finished.observer;
     (counted, fingerprint.finish())
 }
 
@@ -150,10 +152,13 @@ fn a_group_spans_buses_across_a_gateway() {
         text += &format!("[[nodes]]\nname = \"{member}\"\nbus = \"{bus}\"\n");
     }
     text += "[[messages]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"d\", \"b\"]\nid = \"0x100\"\nlength = \"8B\"\nperiod = \"10ms\"\n";
-    let plan = load_can("zones.toml", text.as_bytes(), &[], &NoFiles)
+    let plan = load("zones.toml", text.as_bytes(), &[], &NoFiles)
         .unwrap_or_else(|problems| panic!("{}", problems.render()));
-    let (network, (counted, _), _) =
-        chronoseal_sim::run_can(&plan, (Counted::default(), ()), &mut |_| true).expect("the stations can be made");
+    let prepared = Prepared::new(&plan).expect("a bus needs no schedule");
+    let network = can::network(&prepared, SegmentId(0), &[]).expect("the buses can be made");
+    let finished = chronoseal_sim::run_on(&prepared, network, Counted::default(), &mut |_| true);
+    let chronoseal_sim::Finished { medium: network, observer: counted, .. } =
+        finished.unwrap_or_else(|error| panic!("{error}"));
     for node in 0..5 {
         assert_eq!(counted.of(node, "key-installed"), 1, "node {node}");
     }

@@ -1,8 +1,8 @@
 //! What holds for every plan: runs repeat themselves, and no frame is late that the analysis calls safe.
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime};
-use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{Dispatch, Plan, StreamClass};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{Fingerprint, FrameContext, Observer, run};
 use proptest::prelude::*;
@@ -114,14 +114,14 @@ hmac = {{ hash = "sha-256", tag = "16B", freshness = "full" }}
         text
     }
 
-    /// The plan and its table; `None` if the frames do not fit.
-    fn plan(&self, seed: u64) -> Option<(Plan, ScheduleTable)> {
+    /// The plan; `None` if the frames do not fit.
+    fn plan(&self, seed: u64) -> Option<Plan> {
         let sets = [("seed".to_owned(), seed.to_string())];
         let plan = load("any.toml", self.text().as_bytes(), &sets, &NoFiles)
             .unwrap_or_else(|problems| panic!("{problems:?}\n{}", self.text()));
-        let table = chronoseal_analysis::synthesize(&plan).ok()?;
-        assert!(chronoseal_analysis::verify(&plan, &table).is_empty());
-        Some((plan, table))
+        let table = chronoseal_analysis::synthesize(view(&plan)).ok()?;
+        assert!(chronoseal_analysis::verify(view(&plan), &table).is_empty());
+        Some(plan)
     }
 }
 
@@ -156,8 +156,13 @@ impl Observer for Watch {
     }
 }
 
-fn fingerprint(plan: &Plan, table: &ScheduleTable) -> String {
-    run(plan, table, Fingerprint::of_headers(), &mut |_| true).0.finish()
+fn view(plan: &Plan) -> Ethernet<'_> {
+    Ethernet::first(plan).expect("the network is Ethernet")
+}
+
+fn fingerprint(plan: &Plan) -> String {
+    let prepared = Prepared::new(plan).expect("it fitted before");
+    run(&prepared, Fingerprint::of_headers(), &mut |_| true).expect("every part can be built").observer.finish()
 }
 
 proptest! {
@@ -169,8 +174,8 @@ proptest! {
 
     #[test]
     fn the_same_seed_repeats_a_run_to_the_bit(network in network()) {
-        let Some((plan, table)) = network.plan(1) else { return Err(TestCaseError::reject("does not fit")) };
-        prop_assert_eq!(fingerprint(&plan, &table), fingerprint(&plan, &table));
+        let Some(plan) = network.plan(1) else { return Err(TestCaseError::reject("does not fit")) };
+        prop_assert_eq!(fingerprint(&plan), fingerprint(&plan));
     }
 
     #[test]
@@ -180,8 +185,8 @@ proptest! {
         let of = |seed: u64| {
             let sets = [("seed".to_owned(), seed.to_string())];
             let plan = load("any.toml", text.as_bytes(), &sets, &NoFiles).expect("a valid scenario");
-            let table = chronoseal_analysis::synthesize(&plan).ok()?;
-            Some(fingerprint(&plan, &table))
+            chronoseal_analysis::synthesize(view(&plan)).ok()?;
+            Some(fingerprint(&plan))
         };
         let (Some(one), Some(two)) = (of(1), of(2)) else { return Err(TestCaseError::reject("does not fit")) };
         prop_assert_ne!(one, two);
@@ -189,24 +194,27 @@ proptest! {
 
     #[test]
     fn scheduled_frames_are_never_late_and_within_their_bound(network in network()) {
-        let Some((plan, table)) = network.plan(1) else { return Err(TestCaseError::reject("does not fit")) };
+        let Some(plan) = network.plan(1) else { return Err(TestCaseError::reject("does not fit")) };
         // What remains of the table may be too short for the beacon, which the analysis warns of.
-        prop_assume!(chronoseal_analysis::check(&plan).warnings.is_empty());
+        prop_assume!(chronoseal_analysis::check(&plan).is_some_and(|report| report.warnings.is_empty()));
         let streams = plan.streams.len();
-        let scheduled = plan.streams.iter().map(|s| matches!(s.class, StreamClass::TimeTriggered { .. })).collect();
+        let network_segment = view(&plan).segment;
+        let scheduled = view(&plan).streams().map(|stream| stream.class.is_time_triggered()).collect();
         let watch = Watch {
             scheduled,
             latency_max: vec![Duration::ZERO; streams],
             delivered: vec![0; streams],
-            waits_for_dispatch: plan.network.dispatch == Dispatch::Scheduled,
+            waits_for_dispatch: network_segment.dispatch == Dispatch::Scheduled,
             // Two cycles for the clocks, one more for what was under way.
-            settled: SimTime::ZERO + plan.network.cluster_cycle * 3,
+            settled: SimTime::ZERO + network_segment.cluster_cycle * 3,
             ..Watch::default()
         };
-        let (watch, finished) = run(&plan, &table, watch, &mut |_| true);
-        prop_assert!(finished);
+        let prepared = Prepared::new(&plan).expect("it fitted before");
+        let finished = run(&prepared, watch, &mut |_| true).expect("every part can be built");
+        prop_assert!(finished.is_whole);
+        let (watch, table) = (finished.observer, chronoseal_analysis::synthesize(view(&plan)).expect("it fitted before"));
         prop_assert_eq!(&watch.wrong, &[], "{}", network.text());
-        for bound in chronoseal_analysis::bounds(&plan, &table) {
+        for bound in chronoseal_analysis::bounds(view(&plan), &table) {
             let index = bound.stream.index();
             prop_assert!(watch.delivered[index] > 0, "stream {index} delivered nothing");
             if let Some(latency_max) = bound.latency_max {

@@ -24,6 +24,8 @@ pub mod v2x_vss;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use chronoseal_analysis::Infeasible;
+use chronoseal_catalog::BuildError;
 use chronoseal_report::Document;
 use chronoseal_runner::MeasureError;
 use chronoseal_testbed::AgentCommand;
@@ -40,8 +42,49 @@ pub struct Study {
     pub name: &'static str,
     /// As read.
     pub title: &'static str,
+    /// Which options change what it does. It has nothing that the others could act on.
+    pub honours: &'static [StudyOption],
     /// Reproduces it.
     pub run: fn(&StudyOptions, &AtomicBool, &mut Progress<'_>) -> Result<StudyOutcome, StudyError>,
+}
+
+impl Study {
+    /// Refuses an option that this study does not honour.
+    ///
+    /// # Errors
+    /// [`StudyError::UnusedOption`] for the first such of those `given`.
+    pub fn check(&self, given: &[StudyOption]) -> Result<(), StudyError> {
+        match given.iter().find(|option| !self.honours.contains(option)) {
+            None => Ok(()),
+            Some(option) => Err(StudyError::UnusedOption { study: self.name, option: *option, honours: self.honours }),
+        }
+    }
+}
+
+/// What a person can ask of a study: the fields of [`StudyOptions`] that may or may not have an effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum StudyOption {
+    /// [`StudyOptions::full`].
+    Full,
+    /// [`StudyOptions::live`], turned off.
+    NoLive,
+    /// [`StudyOptions::no_fifo`].
+    NoFifo,
+    /// [`StudyOptions::seed`].
+    Seed,
+}
+
+impl StudyOption {
+    /// As typed on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "--full",
+            Self::NoLive => "--no-live",
+            Self::NoFifo => "--no-fifo",
+            Self::Seed => "--seed",
+        }
+    }
 }
 
 /// Told now and then how much is done (0..=1), and what comes next.
@@ -77,9 +120,29 @@ pub struct StudyOutcome {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StudyError {
+    /// An option that would have no effect.
+    #[error(
+        "{} would change nothing in the study {study}; leave it out (it takes {})",
+        option.name(),
+        names(honours)
+    )]
+    UnusedOption {
+        /// Name of the study.
+        study: &'static str,
+        /// The option.
+        option: StudyOption,
+        /// Those that have an effect.
+        honours: &'static [StudyOption],
+    },
     /// A scenario of the study does not load; it was changed or is not ours.
     #[error("scenario of the study: {0}")]
     Scenario(String),
+    /// A schedule of the study does not fit.
+    #[error(transparent)]
+    Infeasible(#[from] Box<Infeasible>),
+    /// A part of a network cannot be made.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// A live run failed in a way that another try would not mend.
     #[error(transparent)]
     Measure(#[from] MeasureError),
@@ -88,11 +151,40 @@ pub enum StudyError {
     Store(#[from] chronoseal_results::StoreError),
 }
 
+fn names(options: &[StudyOption]) -> String {
+    match options {
+        [] => "none of these options".to_owned(),
+        _ => options.iter().map(|option| option.name()).collect::<Vec<_>>().join(", "),
+    }
+}
+
 /// Every study.
 pub const fn studies() -> &'static [Study] {
+    use StudyOption::{Full, NoFifo, NoLive, Seed};
     &[
-        Study { name: "tte-hmac", title: tte_hmac::TITLE, run: tte_hmac::run },
-        Study { name: "can-group-key", title: can_group_key::TITLE, run: can_group_key::run },
-        Study { name: "v2x-vss", title: v2x_vss::TITLE, run: v2x_vss::run },
+        Study { name: "tte-hmac", title: tte_hmac::TITLE, honours: &[Full, NoLive, NoFifo, Seed], run: tte_hmac::run },
+        Study { name: "can-group-key", title: can_group_key::TITLE, honours: &[Seed], run: can_group_key::run },
+        Study { name: "v2x-vss", title: v2x_vss::TITLE, honours: &[NoLive, Seed], run: v2x_vss::run },
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_study_refuses_the_option_it_does_not_honour_and_says_which_it_takes() {
+        let [tte, can, vss] = ["tte-hmac", "can-group-key", "v2x-vss"]
+            .map(|name| studies().iter().find(|study| study.name == name).expect("it is listed"));
+        let all = [StudyOption::Seed, StudyOption::NoLive, StudyOption::Full, StudyOption::NoFifo];
+        assert!(tte.check(&all).is_ok());
+        assert!(vss.check(&all[..2]).is_ok() && can.check(&all[..1]).is_ok());
+        for (study, refused) in [(can, &all[1..]), (vss, &all[2..])] {
+            for option in refused {
+                let error = study.check(&[StudyOption::Seed, *option]).expect_err("it has no effect").to_string();
+                assert!(error.contains(study.name) && error.contains(option.name()), "{error}");
+                assert!(error.contains("takes --") && error.contains("--seed"), "{error}");
+            }
+        }
+    }
 }

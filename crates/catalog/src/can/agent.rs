@@ -7,14 +7,16 @@ use chronoseal_groupkey::{
     Address, Member, NodeConfig, Operation, Orchestrator, Roster, RosterError, Settings, SpareNode, Tree,
 };
 use chronoseal_nodes::KeyAgent;
-use chronoseal_scenario::plan::{CanPlan, GroupKeyPlan};
+use chronoseal_scenario::plan::{GroupKeyPlan, Plan};
+
+use crate::BuildError;
 
 /// How many random streams of [`Purpose::Key`] come before those of nodes; the messages' keys use the first ones.
 const SIGNING_KEYS: u64 = 1 << 32;
 const PRIVATE_KEYS: u64 = 2 << 32;
 
 /// The agent of a node: the orchestrator, a member, or none.
-pub(super) fn agent(plan: &CanPlan, id: NodeId) -> Result<Option<Box<dyn KeyAgent + Send>>, String> {
+pub(super) fn agent(plan: &Plan, id: NodeId) -> Result<Option<Box<dyn KeyAgent + Send>>, BuildError> {
     let Some(group) = &plan.group_key else { return Ok(None) };
     if id != group.orchestrator && !group.members.contains(&id) {
         return Ok(None);
@@ -23,17 +25,16 @@ pub(super) fn agent(plan: &CanPlan, id: NodeId) -> Result<Option<Box<dyn KeyAgen
 }
 
 struct Build<'a> {
-    plan: &'a CanPlan,
+    plan: &'a Plan,
     group: &'a GroupKeyPlan,
     id: NodeId,
 }
 
 impl SuiteVisitor for Build<'_> {
-    type Output = Result<Box<dyn KeyAgent + Send>, String>;
+    type Output = Result<Box<dyn KeyAgent + Send>, BuildError>;
 
     fn visit<S: Suite>(self) -> Self::Output {
         let Self { plan, group, id } = self;
-        let text = |error: &dyn std::fmt::Display| error.to_string();
         let (roster, tree) = network::<S>(plan, group)?;
         let settings = settings(group);
         let config = NodeConfig {
@@ -45,16 +46,15 @@ impl SuiteVisitor for Build<'_> {
             seed: seed(plan, PRIVATE_KEYS, id),
         };
         if id != group.orchestrator {
-            return Ok(Box::new(Member::new(config).map_err(|error| text(&error))?));
+            return Ok(Box::new(Member::new(config)?));
         }
         // The orchestrator goes by its own clock, which showed this when the run began.
         let begin = LocalTime::ZERO + plan.nodes[id.index()].clock.offset;
-        let orchestrator = Orchestrator::new(config).map_err(|error| text(&error))?;
-        let mut orchestrator = orchestrator.establishing_at(begin + group.start);
+        let mut orchestrator = Orchestrator::new(config)?.establishing_at(begin + group.start);
         for change in &group.changes {
             let member = address(plan, change.member);
             let operation = if change.returns { Operation::Add(member) } else { Operation::Remove(member) };
-            orchestrator.schedule(begin + change.at, operation).map_err(|error| text(&error))?;
+            orchestrator.schedule(begin + change.at, operation)?;
         }
         Ok(Box::new(orchestrator))
     }
@@ -69,38 +69,35 @@ pub(super) fn settings(group: &GroupKeyPlan) -> Settings {
 }
 
 /// Who belongs to a group, and their tree.
-pub(super) fn network<S: Suite>(plan: &CanPlan, group: &GroupKeyPlan) -> Result<(Roster<S>, Tree), String> {
+pub(super) fn network<S: Suite>(plan: &Plan, group: &GroupKeyPlan) -> Result<(Roster<S>, Tree), RosterError> {
     let entry =
         |node: NodeId| (address(plan, node), capability::<S>(plan, node), S::public_key(&signing_key::<S>(plan, node)));
-    let build = || {
-        let (orchestrator, rank, key) = entry(group.orchestrator);
-        let mut roster = Roster::<S>::new(orchestrator, rank, Some(key.as_bytes()))?;
-        for member in &group.members {
-            let (member, rank, key) = entry(*member);
-            roster.add(member, rank, Some(key.as_bytes()))?;
-        }
-        let tree = Tree::new(&roster, group.scheme, SpareNode::JoinsHigherLevel)?;
-        Ok((roster, tree))
-    };
-    build().map_err(|error: RosterError| error.to_string())
+    let (orchestrator, rank, key) = entry(group.orchestrator);
+    let mut roster = Roster::<S>::new(orchestrator, rank, Some(key.as_bytes()))?;
+    for member in &group.members {
+        let (member, rank, key) = entry(*member);
+        roster.add(member, rank, Some(key.as_bytes()))?;
+    }
+    let tree = Tree::new(&roster, group.scheme, SpareNode::JoinsHigherLevel)?;
+    Ok((roster, tree))
 }
 
-fn address(plan: &CanPlan, node: NodeId) -> Address {
+fn address(plan: &Plan, node: NodeId) -> Address {
     Address(plan.nodes[node.index()].address)
 }
 
-fn signing_key<S: Suite>(plan: &CanPlan, node: NodeId) -> S::SigningKey {
+fn signing_key<S: Suite>(plan: &Plan, node: NodeId) -> S::SigningKey {
     S::signing_key(&seed(plan, SIGNING_KEYS, node))
 }
 
 /// The faster a platform agrees on a secret, the more capable its node; equal ones are ranked by their place.
-fn capability<S: Suite>(plan: &CanPlan, node: NodeId) -> u32 {
+fn capability<S: Suite>(plan: &Plan, node: NodeId) -> u32 {
     let platform = &plan.platforms[usize::from(plan.nodes[node.index()].platform.0)];
     let cost_us = platform.cost(S::OPERATIONS.agree.0, 0).as_ns() / 1000;
     u32::MAX - u32::try_from(cost_us).unwrap_or(u32::MAX)
 }
 
-fn seed(plan: &CanPlan, first: u64, node: NodeId) -> [u8; SECRET_LEN] {
+fn seed(plan: &Plan, first: u64, node: NodeId) -> [u8; SECRET_LEN] {
     let mut bytes = [0; SECRET_LEN];
     random::stream(plan.seed, Purpose::Key, first + u64::from(node.0)).fill_bytes(&mut bytes);
     bytes

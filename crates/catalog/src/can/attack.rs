@@ -1,65 +1,72 @@
 //! Attackers of a plan on a CAN bus.
 
-use chronoseal_core::{Node, StreamId};
+use chronoseal_core::{Node, NodeId, StreamId};
 use chronoseal_crypto::suite::{Share, Suite, SuiteVisitor};
 use chronoseal_groupkey::adversary::{Adversary, Attack};
 use chronoseal_groupkey::{Settings, Step};
 use chronoseal_nodes::{CanAttacker, CanAttackerConfig, CanAttackerKind};
-use chronoseal_scenario::plan::{CanAttackKind, CanAttackPlan, CanPlan, GroupKeyPlan};
+use chronoseal_scenario::plan::{Can, ExchangeAttack, GroupKeyPlan, Plan, ThreatKind};
 use chronoseal_wire::can::{CanFrame, CanId, Dlc, StandardId};
 
 use super::agent;
+use crate::BuildError;
 
-/// The node of an attack.
-pub(super) fn attacker(plan: &CanPlan, attack: &CanAttackPlan) -> Result<Box<dyn Node + Send>, String> {
+/// The node of an attacker.
+pub(super) fn attacker(view: Can<'_>, id: NodeId) -> Result<Box<dyn Node + Send>, BuildError> {
+    let plan = view.plan;
+    // Each attack on a bus has an attacker of its own.
+    let threat = plan.threats.iter().find(|threat| plan.attacker_id(threat.attacker) == id);
+    let threat = threat.ok_or(BuildError::UnknownNode(id))?;
     let on_bus = |kind, stream| {
-        let config = CanAttackerConfig { kind, stream, start: attack.start, every: attack.every, count: attack.count };
+        let config = CanAttackerConfig { kind, stream, start: threat.start, every: threat.every, count: threat.count };
         Ok(Box::new(CanAttacker::new(config)) as Box<dyn Node + Send>)
     };
-    match attack.kind {
-        CanAttackKind::Spoof(stream) => {
-            let message = &plan.messages[stream.index()];
-            let dlc = Dlc::holding(plan.secured_len(message)).expect("a plan holds only lengths that fit a frame");
+    let message = |stream| view.message(stream).ok_or(BuildError::Attack(id));
+    match threat.kind {
+        ThreatKind::Spoof(stream) => {
+            let message = message(stream)?;
+            let dlc = Dlc::holding(view.secured_len(&message)).expect("a plan holds only lengths that fit a frame");
             on_bus(CanAttackerKind::Spoof(CanFrame::new(message.id, message.kind, dlc, &[0x5a; 64])), stream)
         }
-        CanAttackKind::Replay(stream) => on_bus(CanAttackerKind::Replay(plan.messages[stream.index()].id), stream),
-        CanAttackKind::Babble => {
+        ThreatKind::Replay(stream) => on_bus(CanAttackerKind::Replay(message(stream)?.id), stream),
+        ThreatKind::Tamper(_) => Err(BuildError::Attack(id)),
+        ThreatKind::Babble => {
             let first = CanId::Standard(StandardId::ZERO);
             let frame = CanFrame::classical(first, &[0; 8]).expect("8 bytes fit a classical frame");
             on_bus(CanAttackerKind::Babble(frame), StreamId::NONE)
         }
-        kind => {
-            let group = plan.group_key.as_ref().ok_or("there is no key exchange to attack")?;
-            group.suite.dispatch(OnExchange { plan, group, kind, count: attack.count })
+        ThreatKind::OnExchange(kind) => {
+            let group = plan.group_key.as_ref().ok_or(BuildError::NoExchange)?;
+            group.suite.dispatch(OnExchange { plan, group, kind, count: threat.count })
         }
     }
 }
 
 struct OnExchange<'a> {
-    plan: &'a CanPlan,
+    plan: &'a Plan,
     group: &'a GroupKeyPlan,
-    kind: CanAttackKind,
+    kind: ExchangeAttack,
     count: u32,
 }
 
 impl SuiteVisitor for OnExchange<'_> {
-    type Output = Result<Box<dyn Node + Send>, String>;
+    type Output = Result<Box<dyn Node + Send>, BuildError>;
 
     fn visit<S: Suite>(self) -> Self::Output {
         let Self { plan, group, kind, count } = self;
         let settings: Settings = agent::settings(group);
         let attack = match kind {
-            CanAttackKind::ReplayedOrchestration(after) => Attack::Replay { step: Step::Orchestration, after },
-            CanAttackKind::SwappedAddresses => Attack::SwappedAddresses,
-            CanAttackKind::ReflectedShare => Attack::ReflectedShare,
-            CanAttackKind::SmallOrderShare => Attack::ForgedShare(small_order_share::<S>()),
-            CanAttackKind::TruncatedConfirmation => Attack::TruncatedConfirmation,
-            CanAttackKind::ForgedConfirmation => Attack::ForgedConfirmation,
-            CanAttackKind::ForgedCommit => Attack::ForgedCommit,
-            _ => {
+            ExchangeAttack::ReplayedOrchestration(after) => Attack::Replay { step: Step::Orchestration, after },
+            ExchangeAttack::SwappedAddresses => Attack::SwappedAddresses,
+            ExchangeAttack::ReflectedShare => Attack::ReflectedShare,
+            ExchangeAttack::SmallOrderShare => Attack::ForgedShare(small_order_share::<S>()),
+            ExchangeAttack::TruncatedConfirmation => Attack::TruncatedConfirmation,
+            ExchangeAttack::ForgedConfirmation => Attack::ForgedConfirmation,
+            ExchangeAttack::ForgedCommit => Attack::ForgedCommit,
+            ExchangeAttack::ImpersonatedOrchestrator => {
                 let (_, tree) = agent::network::<S>(plan, group)?;
                 let exchange = tree.results().find_map(|result| tree.exchange(result));
-                Attack::ImpersonatedOrchestrator(exchange.ok_or("the tree has no exchange to ask for")?)
+                Attack::ImpersonatedOrchestrator(exchange.ok_or(BuildError::NoExchange)?)
             }
         };
         Ok(Box::new(Adversary::new::<S>(settings, attack, count)))

@@ -3,14 +3,11 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, SimTime};
-use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_report::{Held, html, run_report};
 use chronoseal_results::store;
-use chronoseal_runner::{
-    AnyScenario, CanPlaceName, CanScenario, LiveOptions, Run as FinishedRun, Scenario, measure, measure_can, simulate,
-    simulate_can, tally,
-};
+use chronoseal_runner::{CanPlaceName, LiveOptions, Run as FinishedRun, Scenario, measure, simulate, tally};
 use chronoseal_scenario::plan::Fidelity;
 use chronoseal_testbed::{Placement, cost, interrupt};
 use serde_json::json;
@@ -19,8 +16,6 @@ use crate::arguments::{EngineName, Format, PlacementName, Run};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
 
-const KEEPS_ROWS: &str = "error: a run on a CAN bus keeps its rows; it is not only counted
-help: leave --count away";
 const OUT_OF_TIMING: &str =
     "error: a run with fidelity = \"timing\" counts frames and keeps none, so --out has nothing to hold
 help: leave --out away, or keep frames with --set fidelity=bytes";
@@ -29,26 +24,15 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let stop = interrupt::flag();
     let mut status = Status::Held;
     for round in 0..options.repeat {
-        let scenario = match scenario(options, round)? {
-            AnyScenario::Ethernet(scenario) => *scenario,
-            AnyScenario::Can(scenario) => {
-                if on_bus(&scenario, options, round, printer, stop)? == Status::Failed {
-                    status = Status::Failed;
-                }
-                if stop.load(Ordering::Relaxed) {
-                    return Ok(Status::Failed);
-                }
-                continue;
-            }
-        };
-        let schedule = input::schedule(&scenario, &options.scenario.file, options.format)?;
+        let scenario = scenario(options, round)?;
+        let prepared = input::prepare(&scenario, &options.scenario.file, options.format)?;
         let counts_only = options.count || scenario.plan.fidelity == Fidelity::Timing;
         if options.engine == EngineName::Sim && counts_only {
             // Millions of frames: counted, not kept.
             if options.out.is_some() {
                 return Err(Trouble(OUT_OF_TIMING.into()));
             }
-            counted(&scenario, &schedule, options, printer, stop)?;
+            counted(&prepared, options, printer, stop)?;
             if stop.load(Ordering::Relaxed) {
                 printer.note("interrupted: the counts are of what there was until then");
                 return Ok(Status::Failed);
@@ -59,7 +43,7 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
         let place = place(options, &scenario.plan.name, scenario.plan.seed, round);
         place.as_deref().map(input::claim).transpose()?;
         let cpu_before = cost::process_cpu_ns();
-        let finished = one(&scenario, &schedule, options, printer, stop).inspect_err(|_| {
+        let finished = one(&scenario, &prepared, options, printer, stop).inspect_err(|_| {
             if let Some(folder) = &place {
                 // Only if it is still empty; the error to tell is the other one.
                 let _ = std::fs::remove_dir(folder);
@@ -78,53 +62,13 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     Ok(status)
 }
 
-fn scenario(options: &Run, round: u32) -> Result<AnyScenario, Trouble> {
+fn scenario(options: &Run, round: u32) -> Result<Scenario, Trouble> {
     let first = input::scenario(&options.scenario, &seed_set(options.seed), options.format)?;
     if round == 0 || options.engine == EngineName::Live {
         return Ok(first);
     }
-    let seed = match &first {
-        AnyScenario::Ethernet(scenario) => scenario.plan.seed,
-        AnyScenario::Can(scenario) => scenario.plan.seed,
-    };
-    input::scenario(&options.scenario, &seed_set(Some(seed + u64::from(round))), options.format)
-}
-
-/// One run on a CAN bus.
-fn on_bus(
-    scenario: &CanScenario,
-    options: &Run,
-    round: u32,
-    printer: &Printer,
-    stop: &AtomicBool,
-) -> Result<Status, Trouble> {
-    let plan = &scenario.plan;
-    if options.count {
-        return Err(Trouble(KEEPS_ROWS.into()));
-    }
-    let place = place(options, &plan.name, plan.seed, round);
-    place.as_deref().map(input::claim).transpose()?;
-    let cpu_before = cost::process_cpu_ns();
-    let finished = match options.engine {
-        EngineName::Sim => {
-            let mut go_on = progress(plan.duration, "simulating", printer, stop);
-            simulate_can(plan, options.capture, &mut go_on).map_err(|reason| Trouble(format!("error: {reason}")))?
-        }
-        EngineName::Live => {
-            printer.hint(&format!("running live for {}", plan.duration));
-            let carrier = match &options.can_interface {
-                Some(interface) => CanPlaceName::Interface(interface.clone()),
-                None => CanPlaceName::Bus { guests: options.can_guest.clone() },
-            };
-            measure_can(scenario, &carrier, &live_options(options), stop).inspect_err(|_| {
-                if let Some(folder) = &place {
-                    let _ = std::fs::remove_dir(folder);
-                }
-            })?
-        }
-    };
-    let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
-    show(&finished, cpu_s, options, place, printer)
+    let seed = first.plan.seed + u64::from(round);
+    input::scenario(&options.scenario, &seed_set(Some(seed)), options.format)
 }
 
 fn seed_set(seed: Option<u64>) -> Vec<(String, String)> {
@@ -134,7 +78,7 @@ fn seed_set(seed: Option<u64>) -> Vec<(String, String)> {
 /// One run with every row kept.
 fn one(
     scenario: &Scenario,
-    schedule: &ScheduleTable,
+    prepared: &Prepared<'_>,
     options: &Run,
     printer: &Printer,
     stop: &AtomicBool,
@@ -142,7 +86,7 @@ fn one(
     match options.engine {
         EngineName::Sim => {
             let mut go_on = progress(scenario.plan.duration, "simulating", printer, stop);
-            Ok(simulate(&scenario.plan, schedule, options.capture, &mut go_on))
+            Ok(simulate(prepared, options.capture, &mut go_on)?)
         }
         EngineName::Live => {
             printer.hint(&format!("running live for {}", scenario.plan.duration));
@@ -157,7 +101,11 @@ fn live_options(options: &Run) -> LiveOptions {
         PlacementName::Apart => Placement::Apart,
         PlacementName::Free => Placement::Free,
     });
-    LiveOptions { capture: options.capture, no_fifo: options.no_fifo, placement, agent_command: None }
+    let can = match &options.can_interface {
+        Some(interface) => CanPlaceName::Interface(interface.clone()),
+        None => CanPlaceName::Bus { guests: options.can_guest.clone() },
+    };
+    LiveOptions { capture: options.capture, no_fifo: options.no_fifo, placement, agent_command: None, can }
 }
 
 /// Asked now and then by the simulator: shows how far it is, and stops it on Ctrl-C.
@@ -176,18 +124,18 @@ fn progress<'a>(
 
 /// A run for counts and speed.
 fn counted(
-    scenario: &Scenario,
-    schedule: &ScheduleTable,
+    prepared: &Prepared<'_>,
     options: &Run,
     printer: &Printer,
     stop: &AtomicBool,
 ) -> Result<(), Trouble> {
-    let mut go_on = progress(scenario.plan.duration, "simulating", printer, stop);
+    let plan = prepared.plan();
+    let mut go_on = progress(plan.duration, "simulating", printer, stop);
     let cpu_before = cost::process_cpu_ns();
-    let run = tally(&scenario.plan, schedule, &mut go_on);
+    let run = tally(prepared, &mut go_on)?;
     let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
     let rows = run.tally.rows();
-    let stream = |index: usize| &scenario.plan.streams[index];
+    let stream = |index: usize| &plan.streams[index];
     match options.format {
         Format::Json => {
             let streams: Vec<_> = rows
@@ -205,15 +153,15 @@ fn counted(
                 .collect();
             printer.data(&serde_json::to_string_pretty(&json!({
                 "schema_version": 1,
-                "scenario": scenario.plan.name,
+                "scenario": plan.name,
                 "engine": "sim",
-                "seed": scenario.plan.seed,
+                "seed": plan.seed,
                 "fingerprint": run.fingerprint,
                 "interrupted": !run.finished,
                 "frames_delivered": run.tally.delivered(),
                 "cpu_s": cpu_s,
                 "frames_per_cpu_s": run.tally.delivered() as f64 / cpu_s,
-                "simulated_s": scenario.plan.duration.as_secs_f64(),
+                "simulated_s": plan.duration.as_secs_f64(),
                 "flows": streams,
             }))?);
         }
@@ -233,7 +181,7 @@ fn counted(
                 "simulated {} frames in {cpu_s:.2} s of processor time ({:.2} million a second); nothing is stored; seed {}, fingerprint {}",
                 run.tally.delivered(),
                 run.tally.delivered() as f64 / cpu_s / 1e6,
-                scenario.plan.seed,
+                plan.seed,
                 run.fingerprint
             ));
         }

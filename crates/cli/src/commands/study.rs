@@ -1,14 +1,18 @@
 //! `chronoseal study`
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use chronoseal_report::{Held, html};
-use chronoseal_study::{StudyOptions, studies};
+use chronoseal_study::{StudyOption, StudyOptions, studies};
 use chronoseal_testbed::interrupt;
 
 use crate::arguments::{Study, StudyAction, StudyRun};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
+
+/// The seed where none is given.
+const SEED: u64 = 1;
 
 pub(crate) fn run(options: &Study, printer: &Printer) -> Result<Status, Trouble> {
     match &options.action {
@@ -31,6 +35,8 @@ fn reproduce(options: &StudyRun, printer: &Printer) -> Result<Status, Trouble> {
             names.join(", ")
         )));
     };
+    study.check(&given(options))?;
+    let seed = options.seed.unwrap_or(SEED);
     let folder = options.out.clone().unwrap_or_else(|| input::fresh_folder(study.name));
     input::claim(&folder)?;
     let stop = interrupt::flag();
@@ -44,7 +50,7 @@ fn reproduce(options: &StudyRun, printer: &Printer) -> Result<Status, Trouble> {
             full: options.full,
             live: !options.no_live,
             no_fifo: options.no_fifo,
-            seed: options.seed,
+            seed,
             folder: folder.clone(),
             agent_command: None,
         },
@@ -64,6 +70,35 @@ fn reproduce(options: &StudyRun, printer: &Printer) -> Result<Status, Trouble> {
     if interrupted {
         printer.note("interrupted: what there was is kept and marked as such");
     }
-    printer.hint(&format!("results: {}  report: {}  seed: {}", folder.display(), page.display(), options.seed));
+    printer.hint(&last_line(study.honours, &folder, &page, seed));
     Ok(if interrupted || outcome.document.verdict.held == Held::No { Status::Failed } else { Status::Held })
+}
+
+/// What of a study's options was typed.
+fn given(options: &StudyRun) -> Vec<StudyOption> {
+    let typed = [
+        (options.full, StudyOption::Full),
+        (options.no_live, StudyOption::NoLive),
+        (options.no_fifo, StudyOption::NoFifo),
+        (options.seed.is_some(), StudyOption::Seed),
+    ];
+    typed.into_iter().filter_map(|(is_given, option)| is_given.then_some(option)).collect()
+}
+
+/// Where everything is, and the seed if the study has used it.
+fn last_line(honours: &[StudyOption], folder: &Path, page: &Path, seed: u64) -> String {
+    let line = format!("results: {}  report: {}", folder.display(), page.display());
+    if honours.contains(&StudyOption::Seed) { format!("{line}  seed: {seed}") } else { line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_names_a_seed_that_was_used_and_no_other() {
+        let line = |honours: &[StudyOption]| last_line(honours, Path::new("results/x"), Path::new("x.html"), 7);
+        assert_eq!(line(&[StudyOption::Seed]), "results: results/x  report: x.html  seed: 7");
+        assert_eq!(line(&[StudyOption::NoLive]), "results: results/x  report: x.html");
+    }
 }

@@ -49,6 +49,30 @@ fn studies_are_listed_and_an_unknown_one_is_refused() {
 }
 
 #[test]
+fn an_option_that_a_study_does_not_use_is_refused() {
+    let bench = Bench::new();
+    for (study, option) in [
+        ("can-group-key", "--full"),
+        ("can-group-key", "--no-live"),
+        ("can-group-key", "--no-fifo"),
+        ("v2x-vss", "--full"),
+        ("v2x-vss", "--no-fifo"),
+    ] {
+        bench.say(&["study", "run", study, option]).assert_refused(&[
+            study,
+            option,
+            "leave it out",
+            "it takes",
+            "--seed",
+        ]);
+    }
+    for option in ["--full", "--no-fifo"] {
+        bench.say(&["study", "run", "tte-hmac", "--no-live", option]).assert_refused(&["--no-live", option]);
+    }
+    assert!(!bench.path("results").exists());
+}
+
+#[test]
 fn doctor_says_what_the_host_can_do() {
     let bench = Bench::new();
     let said = bench.say(&["doctor", "--format", "json"]);

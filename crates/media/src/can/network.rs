@@ -11,7 +11,7 @@ use super::config::{BUSES_MAX, CanBusConfig, CanNetworkConfig, CanNetworkError, 
 use super::controller::Controller;
 use super::counters::ErrorCounters;
 use super::statistics::BusStatistics;
-use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
+use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
 
 /// CAN buses and gateways.
 pub struct CanNetwork {
@@ -239,6 +239,28 @@ impl Medium for CanNetwork {
                 self.offer(now, (bus, controller), frame, frames, out);
             }
         }
+    }
+
+    /// Counts of all buses, times of the busiest.
+    fn series(&self) -> Vec<Series> {
+        let all = || self.buses.iter().map(|turns| &turns.bus.statistics);
+        let count = |name, unit, of: fn(&BusStatistics) -> u64| {
+            Series::total(name, unit, all().map(of).sum::<u64>() as i64)
+        };
+        let mut series = vec![
+            count("frames", "frames", |bus| bus.frames),
+            count("failed attempts", "attempts", |bus| bus.failed_attempts),
+            count("lost arbitrations", "attempts", |bus| bus.lost_arbitrations),
+        ];
+        let busiest = self.buses.iter().max_by_key(|turns| turns.bus.statistics.busy);
+        if let Some(Turns { bus, .. }) = busiest {
+            series.push(Series::total("busy", "ns", bus.statistics.busy.as_ns()));
+            if let Some(window) = bus.config.load_window {
+                let values = bus.statistics.busy_by_window.iter().map(|busy| busy.as_ns()).collect();
+                series.push(Series { name: "busy", unit: "ns", window: Some(window), values });
+            }
+        }
+        series
     }
 }
 

@@ -80,6 +80,8 @@ pub enum RouteClass {
         /// Egress queue 0..=7.
         priority: u8,
     },
+    /// It does not come by this switch, which knows no address of it.
+    Elsewhere,
 }
 
 /// The sync beacon: an integration frame to every station at the start of each integration cycle.
@@ -89,6 +91,12 @@ pub struct Beacon {
     pub sync_id: u16,
     /// Distance of two beacons.
     pub integration_cycle: Duration,
+}
+
+impl Route {
+    /// That of a stream which does not come by this switch.
+    pub const ELSEWHERE: Self =
+        Self { class: RouteClass::Elsewhere, ingress: usize::MAX, egress: Vec::new(), len_max: 0 };
 }
 
 impl StarConfig {

@@ -80,6 +80,7 @@ impl Filter {
             return Err((DiscardReason::TooLong, stream));
         }
         match route.class {
+            RouteClass::Elsewhere => Err((DiscardReason::UnknownStream, stream)),
             RouteClass::BestEffort { .. } => Ok(Admission::Stream(stream)),
             RouteClass::TimeTriggered { .. } => {
                 self.window(config, now, stream, bytes.len() as u64).ok_or((DiscardReason::OutsideWindow, stream))

@@ -261,6 +261,7 @@ impl Star {
         let priority = match route.class {
             RouteClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
             RouteClass::BestEffort { priority } => Priority(priority.min(7)),
+            RouteClass::Elsewhere => Priority(0),
         };
         let copies = route.egress.len();
         for copy in 0..copies {

@@ -1,7 +1,8 @@
 //! A document as one HTML page that works offline: style and script inside, charts as SVG that read without script.
 
 mod chart;
-mod scale;
+mod ranges;
+pub(crate) mod scale;
 mod timeline;
 
 use std::collections::BTreeSet;
@@ -82,7 +83,7 @@ fn verdict(out: &mut String, document: &Document) {
     );
     list(out, &verdict.points);
     out.push_str("</div></section>");
-    let used: BTreeSet<Evidence> = tables(document).flat_map(Table::evidence).collect();
+    let used: BTreeSet<Evidence> = blocks(document).flat_map(evidence).collect();
     if !used.is_empty() {
         out.push_str("<ul class=\"evidence\" aria-label=\"where numbers come from\">");
         for kind in Evidence::LETTERED.into_iter().filter(|kind| used.contains(kind)) {
@@ -99,11 +100,16 @@ fn verdict(out: &mut String, document: &Document) {
     }
 }
 
-fn tables(document: &Document) -> impl Iterator<Item = &Table> {
-    document.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
-        Block::Table(table) => Some(table),
-        _ => None,
-    })
+fn blocks(document: &Document) -> impl Iterator<Item = &Block> {
+    document.sections.iter().flat_map(|section| &section.blocks)
+}
+
+fn evidence(block: &Block) -> Vec<Evidence> {
+    match block {
+        Block::Table(table) => table.evidence(),
+        Block::Ranges(ranges) => ranges.evidence().into_iter().collect(),
+        Block::Text(_) | Block::Chart(_) | Block::Timeline(_) | Block::Notes(_) => Vec::new(),
+    }
 }
 
 fn one_section(out: &mut String, section: &Section) {
@@ -117,6 +123,7 @@ fn one_section(out: &mut String, section: &Section) {
             Block::Table(table) => one_table(out, table),
             Block::Chart(chart) => chart::chart(out, chart),
             Block::Timeline(timeline) => timeline::timeline(out, timeline),
+            Block::Ranges(ranges) => ranges::ranges(out, ranges),
         }
     }
     out.push_str("</section>");

@@ -1,10 +1,10 @@
 //! From values to pixels: ranges, round ticks and their labels.
 
-use crate::document::{Axis, number_text};
+use crate::document::{Axis, RangeRow, Ranges, number_text};
 
 /// Maps the values of one axis onto pixels.
 #[derive(Clone, Debug)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     low: f64,
     high: f64,
     log: bool,
@@ -13,16 +13,16 @@ pub(super) struct Scale {
 }
 
 /// A mark on an axis.
-pub(super) struct Tick {
+pub(crate) struct Tick {
     /// Where [pixel].
-    pub(super) px: f64,
+    pub(crate) px: f64,
     /// What it says.
-    pub(super) label: String,
+    pub(crate) label: String,
 }
 
 impl Scale {
     /// A scale over all `values`; `fixed` overrides their range. An axis without usable values spans 0..1 (or 1..10).
-    pub(super) fn over(
+    pub(crate) fn over(
         axis: &Axis,
         values: impl Iterator<Item = f64>,
         fixed: Option<(f64, f64)>,
@@ -57,8 +57,33 @@ impl Scale {
         scale
     }
 
+    /// The scale of a picture of ranges. A linear one begins at zero, so that lengths can be compared; a logarithmic one
+    /// begins and ends at 1, 2 or 5 times a power of ten.
+    pub(crate) fn of_ranges(ranges: &Ranges, rows: &[&RangeRow], pixels: (f64, f64)) -> Self {
+        let axis = ranges.axis(rows);
+        let values = || rows.iter().flat_map(|row| row.values());
+        if !axis.log {
+            return Self::over(&axis, values().chain([0.0]), None, pixels);
+        }
+        let positive = values().filter(|value| *value > 0.0);
+        let (low, high) =
+            positive.fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
+        Self::over(&axis, std::iter::empty(), Some((round(low / 1.1, false), round(high * 1.1, true))), pixels)
+    }
+
+    /// True if equal distances are equal ratios.
+    pub(crate) fn is_log(&self) -> bool {
+        self.log
+    }
+
+    /// Where `value` lies between the left end, 0, and the right end, 1. What lies beyond an end is put there.
+    pub(crate) fn share(&self, value: f64) -> f64 {
+        let span = self.to_px - self.from_px;
+        self.px(value).map_or(0.0, |px| ((px - self.from_px) / span).clamp(0.0, 1.0))
+    }
+
     /// Where `value` lies, or `None` if a logarithmic axis cannot show it.
-    pub(super) fn px(&self, value: f64) -> Option<f64> {
+    pub(crate) fn px(&self, value: f64) -> Option<f64> {
         if !value.is_finite() || (self.log && value <= 0.0) {
             return None;
         }
@@ -82,7 +107,7 @@ impl Scale {
         factor * power
     }
 
-    pub(super) fn ticks(&self) -> Vec<Tick> {
+    pub(crate) fn ticks(&self) -> Vec<Tick> {
         let values = if self.log { self.log_values() } else { self.linear_values() };
         values.into_iter().filter_map(|(value, label)| self.px(value).map(|px| Tick { px, label })).collect()
     }
@@ -110,6 +135,17 @@ impl Scale {
             .map(|(value, power)| (value, number_text(value, (-power).clamp(0, 9) as usize)))
             .collect()
     }
+}
+
+/// The nearest 1, 2 or 5 times a power of ten that is not above `value`, or not below it if `up`.
+fn round(value: f64, up: bool) -> f64 {
+    let power = 10f64.powf(value.log10().floor());
+    let factors = [1.0, 2.0, 5.0, 10.0];
+    let factor = match up {
+        true => factors.into_iter().find(|factor| factor * power >= value * 0.999_999),
+        false => factors.into_iter().rev().find(|factor| factor * power <= value * 1.000_001),
+    };
+    factor.unwrap_or(1.0) * power
 }
 
 #[cfg(test)]

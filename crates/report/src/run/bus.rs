@@ -5,8 +5,8 @@ use chronoseal_results::{BusSummary, Engine, GroupMeta, GroupSummary, RunMeta, R
 use super::{charts, discards, emulator, environment, evidence, tables};
 use crate::document::{Axis, Block, Cell, Chart, Document, Held, Mark, Section, Series, SeriesKind, Table, Verdict};
 
-pub(super) fn document(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Document {
-    let mut sections = Vec::new();
+pub(super) fn document(meta: &RunMeta, summary: &RunSummary, rows: &RunRows, picture: Section) -> Document {
+    let mut sections = vec![picture];
     if let (Some(group), Some(found)) = (&meta.group, &summary.group) {
         sections.push(key(meta, group, found));
     }
@@ -38,7 +38,7 @@ pub(super) fn document(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> 
         title: format!("{}: {} run", meta.name, meta.engine.evidence()),
         subtitle: meta.description.clone(),
         verdict: verdict(meta, summary),
-        sections,
+        sections: sections.into_iter().filter(|section| !section.blocks.is_empty()).collect(),
         environment: environment(meta),
     }
 }

@@ -1,6 +1,7 @@
 //! Promises of this crate towards its users.
 
 mod page;
+mod ranges;
 mod run;
 mod sample;
 mod text;

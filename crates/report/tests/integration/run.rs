@@ -1,7 +1,8 @@
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
-use chronoseal_report::{Block, Document, Held, html, run_report};
+use chronoseal_report::{Block, Document, Evidence, Held, Mark, RangePart, Ranges, html, run_report, run_report_with};
 use chronoseal_results::{
-    Engine, EventRow, FrameRow, NodeMeta, NodeRole, Outcome, RunMeta, RunRows, SlotMeta, StreamMeta, summarise,
+    BoundMeta, BusMeta, Engine, EventRow, FrameRow, NodeMeta, NodeRole, Outcome, RunMeta, RunRows, SlotMeta,
+    StreamMeta, summarise,
 };
 
 fn us(us: i64) -> SimTime {
@@ -23,6 +24,9 @@ fn meta(engine: Engine) -> RunMeta {
             protection: "hmac".into(),
             replayable: true,
             authenticated: true,
+            deadline_ns: None,
+            bound: None,
+            unbounded: None,
         }],
         cluster_cycle_ns: 10_000_000,
         integration_cycle_ns: 10_000_000,
@@ -172,4 +176,96 @@ fn a_run_without_slots_has_no_deadline_to_break() {
     meta.streams[0].class = "best-effort".into();
     let document = run_report(&meta, &summarise(&meta, &rows()), &rows());
     assert!(document.verdict.text.starts_with("No stream of this run has a slot"), "{}", document.verdict.text);
+}
+
+/// The picture that opens a report.
+fn picture(document: &Document) -> &Ranges {
+    match &document.sections[0].blocks[0] {
+        Block::Ranges(ranges) => ranges,
+        other => panic!("a report opens with its picture, not with {other:?}"),
+    }
+}
+
+#[test]
+fn every_report_opens_with_one_picture_of_all_streams() {
+    let document = report(Engine::Sim, &rows());
+    let ranges = picture(&document);
+    let row = &ranges.rows[0];
+    assert_eq!((row.name.as_str(), row.note.as_str(), ranges.unit.as_str()), ("speed", "a \u{2192} b", "\u{b5}s"));
+    assert_eq!((row.spreads[0].evidence, row.spreads[0].min, row.spreads[0].max), (Evidence::Simulated, 20.0, 26.0));
+    assert!(row.deadline.is_none() && !row.no_deadline.is_empty() && !row.unbounded.is_empty());
+
+    let mut meta = meta(Engine::Live);
+    meta.bus = Some(BusMeta { bit_rate: 500_000, data_bit_rate: None });
+    meta.streams[0].class = "message".into();
+    let document = run_report(&meta, &summarise(&meta, &rows()), &rows());
+    assert_eq!(picture(&document).rows[0].spreads[0].evidence, Evidence::Measured, "on a bus as well");
+}
+
+#[test]
+fn the_picture_shows_deadline_and_bound_by_hop() {
+    let mut meta = meta(Engine::Sim);
+    meta.streams[0].deadline_ns = Some(25_000);
+    let parts = vec![("front".into(), 10_000), ("switch".into(), 5_000), ("front".into(), 15_000)];
+    meta.streams[0].bound = Some(BoundMeta { total_ns: 30_000, parts });
+    let document = run_report(&meta, &summarise(&meta, &rows()), &rows());
+    let ranges = picture(&document);
+    assert_eq!(ranges.hops, ["front", "switch"]);
+    let bound = ranges.rows[0].bound.as_ref().expect("it has one");
+    assert_eq!((bound.total, bound.parts[2]), (30.0, RangePart { hop: 0, value: 15.0 }));
+    assert!(ranges.rows[0].missed(), "26 us are beyond 25 us");
+    meta.streams[0].bound = None;
+    meta.streams[0].unbounded = Some("best effort".into());
+    let document = run_report(&meta, &summarise(&meta, &rows()), &rows());
+    assert_eq!(picture(&document).rows[0].unbounded, "best effort");
+}
+
+#[test]
+fn frames_that_were_lost_mark_the_row_of_their_stream() {
+    let mut rows = rows();
+    rows.frames[7].outcome = Outcome::Late;
+    rows.frames[9].outcome = Outcome::Missing;
+    let document = report(Engine::Sim, &rows);
+    let row = &picture(&document).rows[0];
+    assert_eq!((row.mark, row.remark.as_str()), (Mark::Bad, "simulated: 1 late, 1 missing"));
+}
+
+#[test]
+fn a_simulated_and_a_live_run_share_a_picture_by_name() {
+    let (simulated, mut live) = (meta(Engine::Sim), meta(Engine::Live));
+    live.streams.insert(0, StreamMeta { name: "only-live".into(), ..live.streams[0].clone() });
+    let mut live_rows = rows();
+    live_rows.frames.iter_mut().for_each(|row| row.stream = StreamId(1));
+    live.scenario_hash = "1".into();
+    let (summary, live_summary) = (summarise(&simulated, &rows()), summarise(&live, &live_rows));
+    let document = run_report_with(&simulated, &summary, &rows(), Some((&live, &live_summary)));
+    let ranges = picture(&document);
+    let names: Vec<&str> = ranges.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["speed", "only-live"]);
+    let kinds: Vec<Evidence> = ranges.rows[0].spreads.iter().map(|spread| spread.evidence).collect();
+    assert_eq!(kinds, [Evidence::Simulated, Evidence::Measured]);
+    assert!(ranges.rows[0].absent.is_empty());
+    let absent: Vec<Evidence> = ranges.rows[1].absent.iter().map(|(source, _)| *source).collect();
+    assert_eq!(absent, [Evidence::Simulated, Evidence::Measured], "no such stream, and nothing seen");
+    assert!(ranges.footnotes[0].contains("the measured run of made-up with seed 1"));
+    assert!(document.title.contains("simulated run"));
+    let page = html(&document);
+    assert!(page.contains("rg-simulated") && page.contains("rg-measured"));
+}
+
+#[test]
+fn two_runs_of_one_engine_are_told_apart() {
+    let (first, second) = (meta(Engine::Sim), meta(Engine::Sim));
+    let summary = summarise(&first, &rows());
+    let document = run_report_with(&first, &summary, &rows(), Some((&second, &summary)));
+    let notes: Vec<&str> = picture(&document).rows[0].spreads.iter().map(|spread| spread.note.as_str()).collect();
+    assert_eq!(notes, ["this run", "the other run"]);
+}
+
+#[test]
+fn streams_of_one_name_stay_two_rows() {
+    let mut meta = meta(Engine::Sim);
+    meta.streams.push(meta.streams[0].clone());
+    let document = run_report(&meta, &summarise(&meta, &rows()), &rows());
+    assert_eq!(picture(&document).rows.len(), 2);
 }

@@ -1,8 +1,8 @@
 //! A small document with everything in it, hostile texts included.
 
 use chronoseal_report::{
-    Axis, Bar, BarKind, Block, Cell, Chart, Document, Evidence, Held, Lane, Mark, Section, Series, SeriesKind, Table,
-    Timeline, Verdict,
+    Axis, Bar, BarKind, Block, Cell, Chart, Document, Evidence, Held, Lane, Mark, RangeBound, RangePart, RangeRow,
+    RangeSpread, Ranges, Section, Series, SeriesKind, Table, Timeline, Verdict,
 };
 
 pub(crate) const HOSTILE: &str = "</title><script>alert(\"x\")</script><img src=x onerror='y'>&\u{1b}[31m";
@@ -38,6 +38,32 @@ pub(crate) fn document() -> Document {
             bars: vec![Bar { start_ns: 1_000, end_ns: 7_400, label: HOSTILE.into(), kind: BarKind::Frame }],
         }],
     };
+    let ranges = Ranges {
+        caption: HOSTILE.into(),
+        quantity: "age".into(),
+        unit: "us".into(),
+        hops: vec![HOSTILE.into()],
+        rows: vec![RangeRow {
+            name: HOSTILE.into(),
+            note: HOSTILE.into(),
+            no_deadline: HOSTILE.into(),
+            bound: Some(RangeBound { total: 90.0, parts: vec![RangePart { hop: 0, value: 90.0 }] }),
+            spreads: vec![RangeSpread {
+                evidence: Evidence::Measured,
+                note: HOSTILE.into(),
+                n: 7,
+                min: 10.0,
+                median: Some(20.0),
+                p99: None,
+                max: 80.0,
+                parts: vec![RangePart { hop: 0, value: 20.0 }],
+            }],
+            mark: Mark::Bad,
+            remark: HOSTILE.into(),
+            ..RangeRow::default()
+        }],
+        footnotes: vec![HOSTILE.into()],
+    };
     Document {
         title: HOSTILE.into(),
         subtitle: HOSTILE.into(),
@@ -48,7 +74,8 @@ pub(crate) fn document() -> Document {
                 .with(Block::Notes(vec![HOSTILE.into()]))
                 .with(Block::Table(table))
                 .with(Block::Chart(chart))
-                .with(Block::Timeline(timeline)),
+                .with(Block::Timeline(timeline))
+                .with(Block::Ranges(ranges)),
         ],
         environment: vec![(HOSTILE.into(), HOSTILE.into())],
     }

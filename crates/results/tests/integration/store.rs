@@ -1,7 +1,7 @@
 use std::fs;
 
 use chronoseal_results::store::{read, read_frames, read_rows, write};
-use chronoseal_results::{RunMeta, RunRows, StoreError, summarise};
+use chronoseal_results::{BoundMeta, RunMeta, RunRows, StoreError, summarise};
 
 use crate::sample::{meta, rows, spoofed};
 
@@ -102,4 +102,20 @@ fn a_failed_write_leaves_nothing_behind() {
     let error = write(&dir.path().join("file/run"), &meta(), &summarise(&meta(), &rows(1)), &rows(1)).unwrap_err();
     assert!(matches!(error, StoreError::Write { .. }), "{error}");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn deadlines_and_bounds_are_kept_and_runs_without_them_still_read() {
+    let mut meta = meta();
+    meta.streams[0].deadline_ns = Some(5_000_000);
+    meta.streams[0].bound = Some(BoundMeta { total_ns: 7, parts: vec![("can".into(), 3), ("gateway".into(), 4)] });
+    let dir = stored(&meta, &rows(3));
+    assert_eq!(read(&dir.path().join("run")).expect("a stored run reads back").0, meta);
+
+    let old = crate::sample::meta();
+    let text = serde_json::to_string(&old).expect("a description is plain data");
+    for field in ["deadline_ns", "\"bound\"", "unbounded"] {
+        assert!(!text.contains(field), "what is not known is not written: {field}");
+    }
+    assert_eq!(serde_json::from_str::<RunMeta>(&text).expect("what was written is read"), old);
 }

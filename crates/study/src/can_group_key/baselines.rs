@@ -3,6 +3,7 @@
 use chronoseal_core::Operation;
 use chronoseal_crypto::suite::{FourQ, Suite};
 use chronoseal_crypto::symmetric::{Aes128Ctr, BlockMac, CmacAes128};
+use chronoseal_groupkey::baseline::mls::Figures;
 use chronoseal_groupkey::frame_count::{exchanges, frames_of_group};
 use chronoseal_groupkey::{Profile, Scheme, Transport};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Series, SeriesKind, Table};
@@ -10,8 +11,8 @@ use chronoseal_runner::SuiteCostTable;
 
 use super::groups::execute_removal;
 use super::on_bus::Watched;
+use super::peers;
 use super::scenarios::Group;
-use super::{key_server, mls};
 use crate::StudyError;
 
 /// Sizes that are compared, the orchestrator or creator of the group counted.
@@ -59,30 +60,30 @@ impl Row {
 }
 
 /// A group by MLS: lengths and times of the peer, on the bus.
-fn of_mls() -> Result<Vec<Row>, StudyError> {
-    let row = |measured: mls::Measured| {
+fn of_mls(seed: u64) -> Result<Vec<Row>, StudyError> {
+    let row = |figures: Figures| {
         // Measured by the peer, not in this run: it carries no letter of this report.
-        let total_us = Some((measured.computing().as_us_f64(), Evidence::Plain));
-        Ok(Row::of("MLS, with the lengths and times of its peer", measured.size, &mls::replay(measured)?, total_us))
+        let total_us = Some((figures.computing().as_us_f64(), Evidence::Plain));
+        Ok(Row::of("MLS, with the lengths and times of its peer", figures.size, &peers::mls(figures, seed)?, total_us))
     };
-    mls::measured().into_iter().map(row).collect()
+    peers::mls_figures().into_iter().map(row).collect()
 }
 
 /// A key server that shares a key with each node from the factory on.
-fn of_key_server(costs: &SuiteCostTable) -> Result<Vec<Row>, StudyError> {
+fn of_key_server(costs: &SuiteCostTable, seed: u64) -> Result<Vec<Row>, StudyError> {
     let price = |operation: Operation| costs.median_ns(operation.0).map(|ns| ns as f64 / 1000.0);
     let each_us = price(CmacAes128::OPERATION)
         .zip(price(Aes128Ctr::OPERATION))
         .map(|(tag, cipher)| KEY_SERVER_TAGS as f64 * tag + KEY_SERVER_CIPHERS as f64 * cipher);
     let row = |size| {
         let total_us = each_us.map(|us| (f64::from(size - 1) * us, Evidence::Recomputed));
-        Ok(Row::of("key server, pre-shared keys", size, &key_server::execute(size)?, total_us))
+        Ok(Row::of("key server, pre-shared keys", size, &peers::key_server(size, seed)?, total_us))
     };
     SIZES.into_iter().map(row).collect()
 }
 
 /// The schemes of the source, as published, over FourQ: closed forms, at this host's prices.
-fn ours(costs: &SuiteCostTable) -> Result<Vec<Row>, StudyError> {
+fn ours(costs: &SuiteCostTable, seed: u64) -> Result<Vec<Row>, StudyError> {
     let share_len = FourQ::SHARE_LEN;
     let price = |operation: Operation| costs.median_ns(operation.0).map_or(0.0, |ns| ns as f64 / 1000.0);
     let operations = FourQ::OPERATIONS;
@@ -102,7 +103,7 @@ fn ours(costs: &SuiteCostTable) -> Result<Vec<Row>, StudyError> {
             };
             let message_bytes = 64 + 2 * share_len as u64 + 2 * 64;
             let distributed = if scheme == Scheme::Symmetric { u64::from(n) * 96 } else { 0 };
-            let executed = execute_removal(&Group { n, scheme, ..Group::SOURCE })?;
+            let executed = execute_removal(&Group { n, scheme, seed, ..Group::SOURCE })?;
             rows.push(Row {
                 what: format!("{} (FourQ)", scheme.name()),
                 size,
@@ -127,10 +128,10 @@ fn ours(costs: &SuiteCostTable) -> Result<Vec<Row>, StudyError> {
 pub(super) struct Baselines(Vec<Row>);
 
 impl Baselines {
-    pub(super) fn new(costs: &SuiteCostTable) -> Result<Self, StudyError> {
-        let mut rows = ours(costs)?;
-        rows.extend(of_key_server(costs)?);
-        rows.extend(of_mls()?);
+    pub(super) fn new(costs: &SuiteCostTable, seed: u64) -> Result<Self, StudyError> {
+        let mut rows = ours(costs, seed)?;
+        rows.extend(of_key_server(costs, seed)?);
+        rows.extend(of_mls(seed)?);
         Ok(Self(rows))
     }
 }
@@ -210,7 +211,7 @@ mod tests {
     #[test]
     fn every_baseline_has_times_at_every_size() {
         let costs = SuiteCostTable { rows: Vec::new(), cpu: None, overhead_ns: 0 };
-        for rows in [of_mls().expect("the bus can be made"), of_key_server(&costs).expect("the bus can be made")] {
+        for rows in [of_mls(1).expect("the bus can be made"), of_key_server(&costs, 1).expect("the bus can be made")] {
             assert_eq!(rows.iter().map(|row| row.size).collect::<Vec<_>>(), SIZES);
             let times: Vec<f64> = rows.iter().filter_map(|row| row.established_ms).collect();
             assert!(times.len() == SIZES.len() && times.is_sorted(), "{times:?}");

@@ -1,13 +1,12 @@
 //! One exchange of two parties: Tables VI and VII as printed, added up, and executed in the simulator.
 
-use chronoseal_analysis::group_key::published::{MeasuredExchange, Platform, Tables};
 use chronoseal_analysis::group_key::{PartyCosts, exchange, exchange_at, exchange_overlapping};
 use chronoseal_core::{Duration, EventKind, NodeId, SimTime};
 use chronoseal_groupkey::Scheme;
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
 use chronoseal_results::RunRows;
-use chronoseal_runner::simulate_can;
 
+use super::published::{MeasuredExchange, Platform, Tables};
 use super::scenarios::{Group, member};
 use crate::StudyError;
 
@@ -43,16 +42,17 @@ pub(super) fn pairs() -> [Pair; 2] {
 
 impl Pair {
     /// Executes the exchange: real messages, real signatures, the platforms' prices. The time of each party.
-    pub(super) fn simulated(&self) -> Result<[Duration; 2], StudyError> {
+    pub(super) fn simulated(&self, seed: u64) -> Result<[Duration; 2], StudyError> {
         let group = Group {
             n: 2,
             scheme: Scheme::WithoutOrchestrator,
             platforms: &self.platforms,
             bit_rate: "1Mbit/s",
             duration: "5s",
+            seed,
             ..Group::SOURCE
         };
-        let run = simulate_can(&group.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)?;
+        let run = group.simulate()?;
         let party = |index| {
             time_of_first_exchange(&run.rows, member(index))
                 .ok_or_else(|| StudyError::Scenario("the simulated exchange did not end".into()))

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_analysis::group_key::published::{CLASSICAL_BUS, Platform, Tables};
 use chronoseal_analysis::group_key::{BusCosts, PartyCosts, bus_time, exchanges, group, orchestration};
 use chronoseal_core::Duration;
 use chronoseal_groupkey::frame_count::frames_of_group;
 use chronoseal_groupkey::{Profile, Scheme, Transport};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
-use chronoseal_runner::simulate_can;
 
+use super::published::{CLASSICAL_BUS, Platform, Tables};
 use super::scenarios::Group;
 use crate::StudyError;
 
@@ -38,7 +37,7 @@ pub(super) struct Executed {
 
 /// Executes one group.
 pub(super) fn execute(setting: &Group<'_>) -> Result<Executed, StudyError> {
-    let run = simulate_can(&setting.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)?;
+    let run = setting.simulate()?;
     let (Some(meta), Some(found), Some(bus)) = (&run.meta.group, &run.summary.group, &run.rows.bus) else {
         return Err(StudyError::Scenario("the simulated run had no group".into()));
     };
@@ -66,7 +65,7 @@ pub(super) fn execute_removal(setting: &Group<'_>) -> Result<Removed, StudyError
     const AT: (&str, Duration) = ("10s", Duration::from_s(10));
     let established = execute(setting)?;
     let setting = Group { removal: Some(AT.0), ..setting.clone() };
-    let run = simulate_can(&setting.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)?;
+    let run = setting.simulate()?;
     let renewed = run.summary.group.as_ref().and_then(|group| group.keys.get(1));
     let (Some(renewed), Some(bus)) = (renewed, &run.rows.bus) else {
         return Err(StudyError::Scenario("a removal gave no new key".into()));
@@ -84,11 +83,11 @@ pub(super) type Sweep = BTreeMap<(Scheme, u32), Executed>;
 /// Sizes that are executed: every one of the source's range that a reader looks for, odd and even.
 const SIZES: [u32; 10] = [2, 3, 4, 5, 8, 12, 16, 24, 31, 32];
 
-pub(super) fn sweep() -> Result<Sweep, StudyError> {
+pub(super) fn sweep(seed: u64) -> Result<Sweep, StudyError> {
     let mut sweep = Sweep::new();
     for scheme in Scheme::ALL {
         for n in SIZES {
-            sweep.insert((scheme, n), execute(&Group { n, scheme, ..Group::SOURCE })?);
+            sweep.insert((scheme, n), execute(&Group { n, scheme, seed, ..Group::SOURCE })?);
         }
     }
     Ok(sweep)
@@ -206,7 +205,7 @@ pub(super) fn bounds(sweep: &Sweep) -> Table {
 }
 
 /// Thirty-two units on one bus, on two across a gateway, and as two groups side by side (figure 3).
-pub(super) fn sub_buses(sweep: &Sweep) -> Result<Table, StudyError> {
+pub(super) fn sub_buses(sweep: &Sweep, seed: u64) -> Result<Table, StudyError> {
     let mut table = Table::new("32 ECUs on one bus or on two (FourQ, TC297, CAN-FD, executed)")
         .words("scheme")
         .numbers("one bus", "ms")
@@ -217,7 +216,7 @@ pub(super) fn sub_buses(sweep: &Sweep) -> Result<Table, StudyError> {
              key of its own; they do not wait for each other, so it takes as long as 16 ECUs on one bus.",
         );
     for scheme in Scheme::ALL {
-        let across = execute(&Group { n: N_MAX, scheme, buses: 2, ..Group::SOURCE })?;
+        let across = execute(&Group { n: N_MAX, scheme, buses: 2, seed, ..Group::SOURCE })?;
         let on_one_bus = |n: u32| match sweep.get(&(scheme, n)) {
             Some(executed) => Cell::number(executed.time.as_ms_f64(), 3).from(Evidence::Simulated),
             None => Cell::na("not executed at this size"),
@@ -251,7 +250,7 @@ pub(super) struct Frames {
     pub(super) agree: bool,
 }
 
-pub(super) fn frames() -> Result<Frames, StudyError> {
+pub(super) fn frames(seed: u64) -> Result<Frames, StudyError> {
     const PRINTED: [[u64; 3]; 2] = [[315, 160, 224], [2016, 1024, 1408]];
     let mut table =
         Table::new("Frames until 32 ECUs and the orchestrator share a key, confirmation by the group apart")
@@ -272,7 +271,7 @@ pub(super) fn frames() -> Result<Frames, StudyError> {
     for (transport, printed) in [Transport::Fd, Transport::Classical].into_iter().zip(PRINTED) {
         for profile in Profile::ALL {
             for (scheme, printed) in Scheme::ALL.into_iter().zip(printed) {
-                let setting = Group { scheme, transport, profile, ..Group::SOURCE };
+                let setting = Group { scheme, transport, profile, seed, ..Group::SOURCE };
                 let counted = execute(&setting)?;
                 let form = u64::from(frames_of_group(scheme, profile, transport, 32, N_MAX));
                 let confirmation = match profile {
@@ -304,10 +303,12 @@ pub(super) fn frames() -> Result<Frames, StudyError> {
 
 #[cfg(test)]
 mod tests {
+    use chronoseal_catalog::{Prepared, can};
     use chronoseal_core::{Event, EventKind, NodeId, Priority, SimTime};
     use chronoseal_groupkey::{Identifier, Step};
     use chronoseal_media::can::CanNetwork;
     use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
+    use chronoseal_scenario::SegmentId;
     use chronoseal_sim::{FrameContext, Observer};
     use chronoseal_wire::can::{CanFrameView, CanId};
 
@@ -378,9 +379,12 @@ mod tests {
         let plan = setting.plan().unwrap_or_else(|error| panic!("{error}"));
         let form = u64::from(frames_of_group(setting.scheme, setting.profile, setting.transport, 32, 4));
         for corrupt in [false, true] {
-            let bus = Corrupting { bus: chronoseal_catalog::can::bus(&plan), is_done: !corrupt };
-            let (_, counted, _) = chronoseal_sim::run_can_on(&plan, bus, Counted::default(), &mut |_| true)
-                .unwrap_or_else(|error| panic!("{error}"));
+            let prepared = Prepared::new(&plan).unwrap_or_else(|error| panic!("{error}"));
+            let bus = can::network(&prepared, SegmentId(0), &[]).unwrap_or_else(|error| panic!("{error}"));
+            let bus = Corrupting { bus, is_done: !corrupt };
+            let counted = chronoseal_sim::run_on(&prepared, bus, Counted::default(), &mut |_| true)
+                .unwrap_or_else(|error| panic!("{error}"))
+                .observer;
             assert_eq!(counted.refused > 0, corrupt, "refused {}", counted.refused);
             assert_eq!(counted.frames == form, !corrupt, "{} frames for {form}", counted.frames);
         }
@@ -395,6 +399,17 @@ mod tests {
             let form = frames_of_group(scheme, setting.profile, setting.transport, 32, 5);
             assert_eq!(executed.frames, u64::from(form), "{scheme:?}");
         }
+    }
+
+    #[test]
+    fn another_seed_makes_other_messages_and_the_same_seed_the_same() {
+        let time = |seed| {
+            let setting = Group { n: 2, scheme: Scheme::WithoutOrchestrator, seed, ..Group::SOURCE };
+            execute(&setting).unwrap_or_else(|error| panic!("{error}")).time
+        };
+        assert_eq!(time(1), time(1));
+        // Other keys and signatures take another number of stuff bits.
+        assert!((2..6).any(|seed| time(seed) != time(1)));
     }
 
     #[test]

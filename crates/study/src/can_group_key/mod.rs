@@ -3,19 +3,19 @@
 mod baselines;
 mod exchange;
 mod groups;
-mod key_server;
-mod mls;
 mod on_bus;
-mod published;
+mod peers;
+pub mod published;
 mod scenarios;
+mod tables;
 mod traffic;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chronoseal_analysis::group_key::published::{Reproduces, quoted};
 use chronoseal_report::{Block, Document, Held, Section, Verdict};
 use chronoseal_runner::{suite_cost, versions};
 
+use self::published::{Reproduces, quoted};
 use crate::{Progress, StudyError, StudyOptions, StudyOutcome};
 
 /// As read.
@@ -28,7 +28,8 @@ const CALLS: usize = 300;
 ///
 /// # Errors
 /// [`StudyError`] if a scenario of the study does not load or run.
-pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> Result<StudyOutcome, StudyError> {
+pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> Result<StudyOutcome, StudyError> {
+    let seed = options.seed;
     let stopped = || stop.load(Ordering::Relaxed);
     progress(0.0, "processor time of each operation");
     let costs = suite_cost(CALLS);
@@ -37,7 +38,7 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
     progress(0.1, "executing: two parties");
     let mut exchanges = Section::new("One exchange").with(Block::Chart(exchange::figure_14()));
     for pair in exchange::pairs() {
-        let simulated = pair.simulated()?;
+        let simulated = pair.simulated(seed)?;
         findings.pairs_agree &= pair.agrees(simulated);
         findings.from_printed.push(pair.off_printed(simulated));
         exchanges = exchanges.with(Block::Table(pair.table(simulated)));
@@ -46,24 +47,24 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
     let mut groups = Section::new("Groups");
     if !stopped() {
         progress(0.2, "executing: groups of 2 to 32");
-        let sweep = groups::sweep()?;
+        let sweep = groups::sweep(seed)?;
         findings.within = groups::within_bound(&sweep);
         for chart in groups::figure_15(&sweep) {
             groups = groups.with(Block::Chart(chart));
         }
-        groups = groups.with(Block::Table(groups::bounds(&sweep))).with(Block::Table(groups::sub_buses(&sweep)?));
+        groups = groups.with(Block::Table(groups::bounds(&sweep))).with(Block::Table(groups::sub_buses(&sweep, seed)?));
     }
     let mut counted = Section::new("Frames");
     if !stopped() {
         progress(0.5, "executing: frames on both buses");
-        let frames = groups::frames()?;
+        let frames = groups::frames(seed)?;
         findings.frames_agree = frames.agree;
         counted = counted.with(Block::Table(frames.table));
     }
     let mut load = Section::new("Under a bus's own traffic");
     if !stopped() {
         progress(0.7, "executing: under recorded traffic");
-        let traffic = traffic::traffic()?;
+        let traffic = traffic::traffic(seed)?;
         findings.late = traffic.late;
         load = load.with(Block::Table(traffic.table));
         for chart in traffic.charts {
@@ -73,18 +74,18 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
     let mut modern = Section::new("Modern baselines");
     if !stopped() {
         progress(0.85, "executing: baselines and removals");
-        let baselines = baselines::Baselines::new(&costs)?;
+        let baselines = baselines::Baselines::new(&costs, seed)?;
         modern =
             modern.with(Block::Table(baselines::table(&baselines))).with(Block::Chart(baselines::chart(&baselines)));
     }
     findings.interrupted = stopped();
     progress(0.98, "writing the report");
 
-    let mut primitives = Section::new("Operations").with(Block::Table(published::table_3()));
-    for table in published::primitives(&costs) {
+    let mut primitives = Section::new("Operations").with(Block::Table(tables::table_3()));
+    for table in tables::primitives(&costs) {
         primitives = primitives.with(Block::Table(table));
     }
-    for chart in published::figures_11_and_12(&costs) {
+    for chart in tables::figures_11_and_12(&costs) {
         primitives = primitives.with(Block::Chart(chart));
     }
     let document = Document {
@@ -92,14 +93,14 @@ pub fn run(_: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> 
         subtitle: "Musuroi, Groza, Popa, Murvay: station-to-station exchanges over FourQ, joined to a group key by an orchestrator. Printed, recomputed, executed in virtual time, and the operations measured on this host.".into(),
         verdict: findings.verdict(),
         sections: vec![
-            Section::new("What the text quotes").with(Block::Table(published::quoted_totals())),
+            Section::new("What the text quotes").with(Block::Table(tables::quoted_totals())),
             exchanges,
             groups,
             counted,
             load,
             primitives,
             modern,
-            Section::new("Other works").with(Block::Table(published::table_1())),
+            Section::new("Other works").with(Block::Table(tables::table_1())),
             Section::new("Not there yet").with(Block::Notes(vec![
                 "The exchange on a live bus: nothing here was measured on a wire, emulated or real; only the processor times of this host are measurements.".into(),
                 "MLS executed here: its messages are on our bus with the lengths and times that a peer measured on its host.".into(),

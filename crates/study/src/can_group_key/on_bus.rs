@@ -1,16 +1,13 @@
 //! Nodes of the baselines on the bus of the source: what is on it, and when who has a key.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use chronoseal_core::{
-    Duration, Event, EventKind, LocalTime, Node, NodeId, Oscillator, Output, PortId, Priority, Rate, SimTime, StreamId,
-    Transmit, Work,
-};
+use chronoseal_core::{Duration, Event, EventKind, Node, NodeId, Oscillator, PortId, Rate, SimTime};
 use chronoseal_crypto::symmetric::{Aes128Ctr, BlockMac, CmacAes128};
 use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
 use chronoseal_media::medium::Attachment;
 use chronoseal_sim::{FrameContext, NodeSetup, Observer, Simulation};
-use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanFrameView, CanId, Dlc, FrameKind};
+use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrameView};
 
 use super::scenarios::Group;
 use crate::StudyError;
@@ -20,64 +17,6 @@ const QUEUE_LEN: usize = 4096;
 /// When a member is thrown out: every group has long had its key by then.
 pub(super) const REMOVAL_AT: Duration = Duration::from_s(10);
 const END: Duration = Duration::from_s(20);
-
-/// What a node does next, in this order: prices before what they buy.
-pub(super) enum Action {
-    /// Computes.
-    Work(Work),
-    /// Sends.
-    Send(CanFrame),
-    /// Has the key of this epoch.
-    Installed(u64),
-    /// Does not believe a message.
-    Refused(chronoseal_core::AbortReason),
-}
-
-/// Actions of a node that wait to be polled.
-#[derive(Default)]
-pub(super) struct Agenda(VecDeque<Action>);
-
-impl Agenda {
-    pub(super) fn push(&mut self, action: Action) {
-        self.0.push_back(action);
-    }
-
-    /// The next output, or `wakes_at`.
-    pub(super) fn poll(&mut self, now: LocalTime, buffer: &mut [u8], wakes_at: Option<LocalTime>) -> Output {
-        match self.0.pop_front() {
-            None => Output::Timeout(wakes_at),
-            Some(Action::Work(work)) => Output::Work(work),
-            Some(Action::Installed(epoch)) => Output::Event(Event::of(EventKind::KeyInstalled, StreamId::NONE, epoch)),
-            Some(Action::Refused(reason)) => Output::Event(Event::of(EventKind::KeyRefused(reason), StreamId::NONE, 0)),
-            Some(Action::Send(frame)) => {
-                let len = frame.emit(buffer);
-                Output::Transmit(Transmit {
-                    port: PortId(0),
-                    priority: Priority::PROTOCOL_CONTROL,
-                    launch_at: now,
-                    len,
-                    token: None,
-                })
-            }
-        }
-    }
-}
-
-/// A frame of CAN-FD with bit-rate switch: who sends it to whom (255: to all), and in which step of its protocol.
-///
-/// # Panics
-/// If `data` is longer than a frame.
-pub(super) fn frame(step: u8, from: u8, to: u8, data: &[u8]) -> CanFrame {
-    let id = CanId::extended(u32::from(step) << 16 | u32::from(from) << 8 | u32::from(to)).expect("24 of 29 bits");
-    let dlc = Dlc::holding(data.len()).expect("a message fits a frame");
-    CanFrame::new(id, FrameKind::Fd { brs: true, esi: false }, dlc, data)
-}
-
-/// Step, sender and addressee of a frame.
-pub(super) fn address(view: &CanFrameView<'_>) -> [u8; 3] {
-    let [_, step, from, to] = view.id().raw().to_be_bytes();
-    [step, from, to]
-}
 
 /// What a group left on the bus.
 #[derive(Default, Debug)]
@@ -118,8 +57,8 @@ impl Observer for Watched {
 
 /// Runs nodes on the bus of [`Group::SOURCE`], at the prices of its platform. CMAC, which the source did not measure,
 /// has the price of AES there.
-pub(super) fn run(nodes: Vec<Box<dyn Node + Send>>) -> Result<Watched, StudyError> {
-    let source = Group { n: 2, ..Group::SOURCE }.plan()?;
+pub(super) fn run(nodes: Vec<Box<dyn Node + Send>>, seed: u64) -> Result<Watched, StudyError> {
+    let source = Group { n: 2, seed, ..Group::SOURCE }.plan()?;
     let mut costs: Vec<(String, Duration, Duration)> = source.platforms[usize::from(source.nodes[0].platform.0)]
         .costs
         .iter()
@@ -143,9 +82,9 @@ pub(super) fn run(nodes: Vec<Box<dyn Node + Send>>) -> Result<Watched, StudyErro
         babblers: Vec::new(),
         load_window: None,
     };
-    let network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 })
+    let network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed })
         .map_err(|error| StudyError::Scenario(error.to_string()))?;
-    let mut simulation = Simulation::new(network, 1, Watched::default());
+    let mut simulation = Simulation::new(network, seed, Watched::default());
     for (number, node) in nodes.into_iter().enumerate() {
         simulation.add(NodeSetup {
             id: NodeId(number as u16),

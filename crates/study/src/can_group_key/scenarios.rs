@@ -1,9 +1,10 @@
 //! The scenarios of the study: one text with the parts that vary.
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::NodeId;
 use chronoseal_groupkey::{Profile, Scheme, Transport};
-use chronoseal_scenario::plan::CanPlan;
-use chronoseal_scenario::{NoFiles, load_can};
+use chronoseal_runner::{Run, simulate};
+use chronoseal_scenario::{NoFiles, Plan, load};
 
 use crate::StudyError;
 
@@ -30,6 +31,8 @@ pub(super) struct Group<'a> {
     pub(super) removal: Option<&'a str>,
     /// How long the run lasts.
     pub(super) duration: &'a str,
+    /// Of all chance in it: keys, nonces, phases.
+    pub(super) seed: u64,
 }
 
 impl Group<'_> {
@@ -47,13 +50,14 @@ impl Group<'_> {
         start: "0s",
         removal: None,
         duration: "20s",
+        seed: 1,
     };
 
     /// Its scenario, as a user would write it.
     pub(super) fn text(&self) -> String {
         let mut text = format!(
-            "schema_version = 1\nname = \"group\"\nduration = \"{}\"\n\n[network.can_bus]\nbit_rate = \"{}\"\n",
-            self.duration, self.bit_rate
+            "schema_version = 1\nname = \"group\"\nseed = {}\nduration = \"{}\"\n\n[network.can_bus]\nbit_rate = \"{}\"\n",
+            self.seed, self.duration, self.bit_rate
         );
         if self.transport == Transport::Fd {
             text += "data_bit_rate = \"2Mbit/s\"\n";
@@ -98,9 +102,15 @@ impl Group<'_> {
         text
     }
 
-    pub(super) fn plan(&self) -> Result<CanPlan, StudyError> {
-        load_can("can-group-key", self.text().as_bytes(), &[], &NoFiles)
+    pub(super) fn plan(&self) -> Result<Plan, StudyError> {
+        load("can-group-key", self.text().as_bytes(), &[], &NoFiles)
             .map_err(|problems| StudyError::Scenario(problems.render()))
+    }
+
+    /// Executes it in virtual time.
+    pub(super) fn simulate(&self) -> Result<Run, StudyError> {
+        let plan = self.plan()?;
+        Ok(simulate(&Prepared::new(&plan)?, false, &mut |_| true)?)
     }
 }
 
@@ -112,6 +122,13 @@ pub(super) const fn member(index: u16) -> NodeId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_seed_is_part_of_the_scenario() {
+        let seed = |group: &Group<'_>| group.plan().unwrap_or_else(|error| panic!("{error}")).seed;
+        assert_eq!(seed(&Group { n: 2, ..Group::SOURCE }), 1);
+        assert_eq!(seed(&Group { n: 2, seed: 7, ..Group::SOURCE }), 7);
+    }
 
     #[test]
     fn every_kind_of_group_loads() {

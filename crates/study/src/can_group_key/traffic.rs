@@ -2,7 +2,7 @@
 
 use chronoseal_groupkey::{Profile, Scheme};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
-use chronoseal_runner::{Run, simulate_can};
+use chronoseal_runner::Run;
 
 use super::scenarios::Group;
 use crate::StudyError;
@@ -24,7 +24,7 @@ pub(super) struct Traffic {
     pub(super) late: (u64, u64),
 }
 
-pub(super) fn traffic() -> Result<Traffic, StudyError> {
+pub(super) fn traffic(seed: u64) -> Result<Traffic, StudyError> {
     let mut table = Table::new(format!(
         "A key for {N} ECUs while recorded traffic goes on: two seconds, the exchange begins after half a second"
     ))
@@ -51,6 +51,7 @@ pub(super) fn traffic() -> Result<Traffic, StudyError> {
             bit_rate,
             start: "500ms",
             duration: "2s",
+            seed,
             ..Group::SOURCE
         };
         // The exchange after the end of the run: the traffic alone.
@@ -77,7 +78,7 @@ pub(super) fn traffic() -> Result<Traffic, StudyError> {
 }
 
 fn run(setting: &Group<'_>) -> Result<Run, StudyError> {
-    simulate_can(&setting.plan()?, false, &mut |_| true).map_err(StudyError::Scenario)
+    setting.simulate()
 }
 
 fn late_of(run: &Run) -> u64 {

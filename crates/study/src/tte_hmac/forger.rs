@@ -35,8 +35,7 @@ pub(super) fn simulated(seed: u64, stop: &AtomicBool) -> Result<Vec<(&'static st
             let mut sets: Vec<(&str, &str)> = sets.iter().map(|(path, value)| (path.as_str(), *value)).collect();
             sets.push(("seed", &seed));
             let scenario = scenarios::load(scenarios::FORGER, &sets)?;
-            let schedule = scenario.schedule().map_err(|infeasible| StudyError::Scenario(infeasible.to_string()))?;
-            Ok((protection, simulate(&scenario.plan, &schedule, false, &mut |_| true).summary))
+            Ok((protection, simulate(&scenario.prepare()?, false, &mut |_| true)?.summary))
         })
         .collect()
 }

@@ -6,9 +6,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_analysis::synthesis::{explicit, slot_pitch};
-use chronoseal_catalog::Describer;
+use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::plan::{Accounting, Fidelity, Plan, StreamClass};
+use chronoseal_scenario::plan::{Accounting, Ethernet, Facet, Fidelity, Plan, StreamClass};
 use chronoseal_sim::{FrameContext, Observer};
 
 use super::scenarios;
@@ -41,8 +41,14 @@ pub struct Question {
 /// If the study's scenario does not load.
 pub fn frames_max(question: &Question, stop: &AtomicBool) -> Result<Option<u64>, StudyError> {
     let plan = plan(question)?;
-    let holds = |count| (!stop.load(Ordering::Relaxed)).then(|| holds(&filled(&plan, count, question.nodes)));
-    Ok(search(holds))
+    let mut failed = None;
+    let found = search(|count| {
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        holds(&filled(&plan, count, question.nodes)).map_err(|error| failed = Some(error)).ok()
+    });
+    failed.map_or(Ok(found), Err)
 }
 
 /// The longest time from the start of a slot to the last bit at the switch, with `count` frames in the base period.
@@ -51,8 +57,7 @@ pub fn frames_max(question: &Question, stop: &AtomicBool) -> Result<Option<u64>,
 /// If the study's scenario does not load.
 pub fn frame_time_max(question: &Question, count: u64) -> Result<Duration, StudyError> {
     let plan = filled(&plan(question)?, count, question.nodes);
-    let schedule = explicit(&plan, slot_pitch(&plan, &plan.streams[0]));
-    let summary = chronoseal_runner::simulate(&plan, &schedule, false, &mut |_| true).summary;
+    let summary = chronoseal_runner::simulate(&one_after_another(&plan)?, false, &mut |_| true)?.summary;
     let longest = summary.streams.iter().filter_map(|stream| stream.tx.all.map(|tx| tx.max_ns)).max();
     Ok(Duration::from_ns(longest.unwrap_or(0)))
 }
@@ -87,12 +92,26 @@ fn plan(question: &Question) -> Result<Plan, StudyError> {
     .plan;
     plan.nodes.truncate(question.nodes);
     plan.fidelity = if question.real_bytes { Fidelity::Bytes } else { Fidelity::Timing };
-    plan.duration = plan.network.cluster_cycle * PERIODS;
+    plan.duration = view(&plan).segment.cluster_cycle * PERIODS;
     Ok(plan)
+}
+
+/// The only segment of the study's plans.
+fn view(plan: &Plan) -> Ethernet<'_> {
+    Ethernet::first(plan).expect("the study's scenarios are on Ethernet")
+}
+
+/// The plan with its slots one after the other, whether they fit or not.
+fn one_after_another(plan: &Plan) -> Result<Prepared<'_>, StudyError> {
+    let view = view(plan);
+    let first = view.streams().next().expect("a period to be filled has a frame");
+    let schedule = explicit(view, slot_pitch(view, &first));
+    Ok(Prepared::with_schedule(plan, view.id, schedule)?)
 }
 
 /// The plan with `count` frames, senders in turn.
 fn filled(plan: &Plan, count: u64, nodes: usize) -> Plan {
+    let sync_id = view(plan).segment.sync_id;
     let mut plan = plan.clone();
     let first = plan.streams.remove(0);
     plan.streams = (0..count as usize)
@@ -104,7 +123,10 @@ fn filled(plan: &Plan, count: u64, nodes: usize) -> Plan {
                 (0..nodes).filter(|node| *node != index % nodes).map(|node| NodeId(node as u16)).collect();
             // The beacon's identifier is left out.
             let ct_id = index as u16 + 1;
-            stream.class = StreamClass::TimeTriggered { ct_id: ct_id + u16::from(ct_id >= plan.network.sync_id) };
+            let class = StreamClass::TimeTriggered { ct_id: ct_id + u16::from(ct_id >= sync_id) };
+            for hop in &mut stream.hops {
+                (hop.from, hop.to, hop.facet) = (stream.sender, stream.receivers.clone(), Facet::new(class));
+            }
             stream
         })
         .collect();
@@ -112,19 +134,18 @@ fn filled(plan: &Plan, count: u64, nodes: usize) -> Plan {
 }
 
 /// True if in a simulation of the plan, one slot after the other, every frame keeps its slot and its period.
-pub(super) fn holds(plan: &Plan) -> bool {
-    let pitch = slot_pitch(plan, &plan.streams[0]);
-    let schedule = explicit(plan, pitch);
-    let watch = SlotWatch { describer: Describer::new(plan, &schedule), delivered: 0, violated: false };
+pub(super) fn holds(plan: &Plan) -> Result<bool, StudyError> {
+    let prepared = one_after_another(plan)?;
+    let watch = SlotWatch { describers: prepared.describers(), delivered: 0, violated: false };
     let receivers = plan.streams.iter().map(|stream| stream.receivers.len() as u64).sum::<u64>();
-    let (watch, _) = chronoseal_sim::run(plan, &schedule, watch, &mut |_| true);
+    let watch = chronoseal_sim::run(&prepared, watch, &mut |_| true)?.observer;
     // The last period's frames may still be on their way; all others have to be there.
-    !watch.violated && watch.delivered >= receivers * (PERIODS as u64 - 1)
+    Ok(!watch.violated && watch.delivered >= receivers * (PERIODS as u64 - 1))
 }
 
 /// Sees whether every frame keeps its slot and its period.
 struct SlotWatch {
-    describer: Describer,
+    describers: Vec<Box<dyn Describe>>,
     delivered: u64,
     violated: bool,
 }
@@ -135,7 +156,8 @@ impl Observer for SlotWatch {
             EventKind::Delivered => {
                 self.delivered += 1;
                 let Some(frame) = frame else { return };
-                let leaves_by = self.describer.describe(frame.bytes, frame.label.sent_at).leaves_by;
+                let describer = &self.describers[usize::from(frame.label.segment)];
+                let leaves_by = describer.describe(frame.bytes, frame.label.sent_at).leaves_by;
                 self.violated |= frame.departed_at > leaves_by;
             }
             EventKind::Discarded(_) | EventKind::Missing => self.violated = true,
@@ -149,8 +171,8 @@ impl Observer for SlotWatch {
 mod tests {
     use super::*;
     use chronoseal_analysis::tdma;
-    use chronoseal_core::AttackKind;
-    use chronoseal_scenario::plan::{AttackPlace, ThreatPlan};
+    use chronoseal_core::StreamId;
+    use chronoseal_scenario::plan::{AttackPlace, AttackerPlan, ThreatKind, ThreatPlan};
 
     fn question(frame_len: u32, protection: &'static str) -> Question {
         Question {
@@ -187,8 +209,8 @@ mod tests {
                         let asked =
                             Question { accounting, guard, real_bytes: false, ..question(frame_len, protection) };
                         let plan = plan(&asked).unwrap();
-                        let frame_time = plan.frame_time(frame_len + overhead);
-                        let expected = tdma::frames_max(plan.network.cluster_cycle, frame_time, guard);
+                        let frame_time = view(&plan).frame_time(frame_len + overhead);
+                        let expected = tdma::frames_max(view(&plan).segment.cluster_cycle, frame_time, guard);
                         assert_eq!(frames_max(&asked, &GO_ON).unwrap(), Some(expected), "{asked:?}");
                     }
                 }
@@ -208,17 +230,18 @@ mod tests {
     fn one_corrupted_tag_makes_a_period_that_holds_fail() {
         let plan = plan(&question(60, "sha1-20")).unwrap();
         let mut plan = filled(&plan, 48, 2);
-        assert!(holds(&plan), "48 frames with a SHA-1 tag fit");
+        assert!(holds(&plan).unwrap(), "48 frames with a SHA-1 tag fit");
+        let place = AttackPlace::OnLink(view(&plan).id, NodeId(0));
+        plan.attackers.push(AttackerPlan { name: "attacker-on-n0".into(), place });
         plan.threats.push(ThreatPlan {
             name: "one bit".into(),
-            kind: AttackKind::Tamper,
-            target: chronoseal_core::StreamId(6),
-            place: AttackPlace::OnLink(NodeId(0)),
+            kind: ThreatKind::Tamper(StreamId(6)),
+            attacker: 0,
             start: Duration::ZERO,
             every: Duration::from_ms(10),
             count: 1,
             at_slot_offset: Duration::ZERO,
         });
-        assert!(!holds(&plan), "one tag that does not verify is one frame too few");
+        assert!(!holds(&plan).unwrap(), "one tag that does not verify is one frame too few");
     }
 }

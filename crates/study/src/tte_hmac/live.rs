@@ -166,7 +166,9 @@ fn one(
     if stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let scenario = scenarios::load(scenario, sets)?;
+    let seed = options.seed.to_string();
+    let sets = [sets, &[("seed", seed.as_str())]].concat();
+    let scenario = scenarios::load(scenario, &sets)?;
     let live_options = LiveOptions {
         capture: true,
         no_fifo: options.no_fifo,

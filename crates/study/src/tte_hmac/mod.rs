@@ -4,13 +4,13 @@ mod figures;
 mod forger;
 pub mod frames_max;
 mod live;
+pub mod published;
 mod scenarios;
 mod tables;
 
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_analysis::candidates;
-use chronoseal_analysis::published::inconsistencies;
 use chronoseal_core::Duration;
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Section, Table, Verdict};
 use chronoseal_results::RunSummary;
@@ -19,6 +19,7 @@ use chronoseal_scenario::plan::Accounting;
 
 use self::frames_max::Question;
 use self::live::Live;
+use self::published::inconsistencies;
 use crate::check::candidate_table;
 use crate::cost::{cost_chart, cost_table};
 use crate::{Progress, StudyError, StudyOptions, StudyOutcome};
@@ -187,7 +188,8 @@ fn which_protection(costs: &CostTable) -> Result<Section, StudyError> {
         text = text.replacen(&line, &format!("{line}platform = \"this-host\"\n"), 1);
     }
     let scenario = scenarios::load((name, &text), &[])?;
-    let report = candidates::check(&scenario.plan);
+    let report = candidates::check(&scenario.plan)
+        .ok_or_else(|| StudyError::Scenario("the source's cluster has no Ethernet segment".into()))?;
     Ok(Section::new("Which protection fits")
         .with(Block::Text(format!(
             "40 frames of 60 bytes on 4 end nodes, base period 10 ms, guard 0.2 ms, counted on the wire, at the processor costs measured on this host. Lightest that holds: {}. {}",

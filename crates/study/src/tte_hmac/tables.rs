@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_analysis::published::{Table2Quantity, Table3Column, Table3Row, table1, table2, table3};
 use chronoseal_analysis::tdma;
 use chronoseal_core::Duration;
 use chronoseal_report::{Cell, Evidence, Mark, Table};
@@ -13,6 +12,7 @@ use chronoseal_scenario::plan::Accounting;
 
 use super::frames_max::{Question, frame_time_max, frames_max};
 use super::live::{CARRIED_SHARE, Live};
+use super::published::{Table2Quantity, Table3Column, Table3Row, table1, table2, table3};
 use super::scenarios;
 use crate::StudyError;
 
@@ -261,8 +261,7 @@ fn switch_model(frame_len: u32, seed: u64) -> Result<StreamSummary, StudyError> 
     let (frame, seed) = (format!("{frame_len}B"), seed.to_string());
     let sets = [("streams.frame.frame", frame.as_str()), ("streams.frame.protection", protection), ("seed", &seed)];
     let scenario = scenarios::load(scenarios::SWITCH_MODEL, &sets)?;
-    let schedule = scenario.schedule().map_err(|infeasible| StudyError::Scenario(infeasible.to_string()))?;
-    Ok(simulate(&scenario.plan, &schedule, false, &mut |_| true).summary.streams.remove(0))
+    Ok(simulate(&scenario.prepare()?, false, &mut |_| true)?.summary.streams.remove(0))
 }
 
 /// Table III.

@@ -47,7 +47,7 @@ const PLACES: &[Place] = &[
     Place { name: "scenario", uses: PROTOCOLS, touches: &[] },
     Place { name: "analysis", uses: WITH_SCENARIO, touches: &[] },
     // What both drivers build from a plan, so that neither has its own version.
-    Place { name: "catalog", uses: WITH_SCENARIO, touches: &[] },
+    Place { name: "catalog", uses: WITH_ANALYSIS, touches: &[] },
     Place { name: "results", uses: &["core"], touches: &[Files] },
     Place { name: "sim", uses: OF_A_DRIVER, touches: &[] },
     // Files: device nodes and /proc only.
@@ -66,6 +66,11 @@ const PROTOCOLS: &[&str] = &["core", "wire", "crypto", "frameauth", "groupkey", 
 #[rustfmt::skip]
 const WITH_SCENARIO: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario",
+];
+/// A segment with slots has a table before it is built.
+#[rustfmt::skip]
+const WITH_ANALYSIS: &[&str] = &[
+    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
 ];
 #[rustfmt::skip]
 const OF_A_DRIVER: &[&str] = &[

@@ -1,0 +1,81 @@
+//! What a frame on a bus is.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Duration, NodeId, SimTime, StreamId};
+use chronoseal_scenario::plan::{Can, CanHop};
+use chronoseal_wire::can::{CanFrameView, CanId};
+
+use crate::{Describe, Description};
+
+/// Describes the frames of one segment.
+#[derive(Clone, Debug)]
+pub(super) struct Describer {
+    by_id: BTreeMap<CanId, Known>,
+    /// Numbers of periodic messages.
+    messages: Vec<StreamId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    stream: StreamId,
+    sender: NodeId,
+    /// It has to be received so long after its sender had it ready.
+    deadline: Option<Duration>,
+}
+
+impl Describer {
+    /// For the frames of a segment. The deadline of a recorded identifier is the median of its distances. A message goes
+    /// before a recording with its identifier, and the synchronisation message before both.
+    pub(super) fn new(view: Can<'_>) -> Self {
+        let mut by_id = BTreeMap::new();
+        for (id, stream, recording) in view.recordings() {
+            for (can_id, deadline) in recording.median_distances() {
+                by_id.insert(can_id, Known { stream: id, sender: stream.sender, deadline });
+            }
+        }
+        for (id, stream, _, facet) in view.streams() {
+            if let CanHop::Message { id: can_id, .. } | CanHop::Synchronisation { id: can_id } = facet {
+                by_id.insert(*can_id, Known { stream: id, sender: stream.sender, deadline: stream.deadline });
+            }
+        }
+        Self { by_id, messages: view.messages().map(|message| message.stream_id).collect() }
+    }
+
+    fn known(&self, bytes: &[u8]) -> Option<Known> {
+        self.by_id.get(&CanFrameView::new_checked(bytes).ok()?.id()).copied()
+    }
+}
+
+impl Describe for Describer {
+    fn stream_of(&self, bytes: &[u8]) -> StreamId {
+        self.known(bytes).map_or(StreamId::NONE, |known| known.stream)
+    }
+
+    fn describe(&self, bytes: &[u8], sent_at: SimTime) -> Description {
+        let known = self.known(bytes);
+        Description {
+            stream: known.map_or(StreamId::NONE, |known| known.stream),
+            sequence: None,
+            sender: known.map(|known| known.sender),
+            cycle_start: sent_at,
+            slot_start: None,
+            leaves_by: None,
+            received_by: known.and_then(|known| known.deadline).map(|deadline| sent_at + deadline),
+            // A deadline is not held by bytes nobody may believe yet.
+            is_received_when_checked: true,
+        }
+    }
+
+    fn payload_len(&self, bytes: &[u8]) -> u64 {
+        CanFrameView::new_checked(bytes).map_or(0, |view| view.data().len() as u64)
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn is_accounted(&self, stream: StreamId) -> bool {
+        self.messages.contains(&stream)
+    }
+}

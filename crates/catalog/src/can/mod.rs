@@ -1,0 +1,249 @@
+//! CAN: buses, their stations and attackers.
+
+mod agent;
+mod attack;
+mod describe;
+
+use std::collections::BTreeSet;
+
+use chronoseal_analysis::Infeasible;
+use chronoseal_core::random::{self, Purpose, Rng};
+use chronoseal_core::{Duration, Node, NodeId, StreamId};
+use chronoseal_crypto::symmetric::Key128;
+use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
+use chronoseal_media::can::{
+    CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, GatewayConfig, GatewayRoute, IdFilter, QueueOrder,
+};
+use chronoseal_media::medium::{Attachment, Medium};
+use chronoseal_nodes::CanStation;
+use chronoseal_nodes::can_station::{
+    ListenerConfig, MessageProtection, ReplayConfig, StationConfig, SyncConfig, TalkerConfig,
+};
+use chronoseal_scenario::plan::{CAN, Can, CanMessage, CanRecording, Facet, Plan, ProtectionKind, SegmentId};
+use chronoseal_wire::can::{CanId, ExtendedId, StandardId};
+
+use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill};
+
+/// Frames a controller and its driver hold. The orchestrator of the symmetric scheme queues a message of twelve classical
+/// frames for each member at once.
+const QUEUE_LEN: usize = 2048;
+/// Frames that the controller of a guest holds: a script may send bursts that no ECU would.
+const GUEST_QUEUE_LEN: usize = 1024;
+/// Windows of the bus load that is kept.
+pub const LOAD_WINDOW: Duration = Duration::from_ms(10);
+/// LINKTYPE_CAN_SOCKETCAN.
+const LINK_TYPE: u16 = 227;
+
+/// The row of CAN.
+#[derive(Clone, Copy, Debug)]
+pub struct CanKind;
+
+/// A segment of this kind.
+///
+/// # Panics
+/// If the segment is not of this kind: rows are asked for segments of their own kind only.
+fn view_of<'p>(prepared: &Prepared<'p>, segment: SegmentId) -> Can<'p> {
+    Can::of(prepared.plan(), segment).expect("a row is asked for segments of its own kind")
+}
+
+impl Kind for CanKind {
+    fn name(&self) -> &'static str {
+        CAN
+    }
+
+    fn prepare(&self, _: &Plan, _: SegmentId) -> Result<Facet, Box<Infeasible>> {
+        // Arbitration needs no table.
+        Ok(Facet::new(()))
+    }
+
+    fn medium(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        guests: &[Attachment],
+    ) -> Result<Box<dyn Medium + Send>, BuildError> {
+        Ok(Box::new(network(prepared, segment, guests)?))
+    }
+
+    fn station(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+        _: BuildOptions,
+    ) -> Result<Box<dyn Node + Send>, BuildError> {
+        let view = view_of(prepared, segment);
+        Ok(Box::new(CanStation::new(station(view, node), agent::agent(view.plan, node)?)))
+    }
+
+    fn attacker(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+    ) -> Result<Box<dyn Node + Send>, BuildError> {
+        attack::attacker(view_of(prepared, segment), node)
+    }
+
+    fn describer(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Box<dyn Describe> {
+        Box::new(describe::Describer::new(view_of(prepared, segment)))
+    }
+
+    fn live_link(&self) -> LiveLink {
+        LiveLink::Pair
+    }
+
+    fn link_type(&self) -> u16 {
+        LINK_TYPE
+    }
+}
+
+/// The buses of a segment, with further controllers on the first.
+///
+/// # Errors
+/// [`BuildError`] if the plan's buses contradict each other, or a guest has the port of a node.
+pub fn network(
+    prepared: &Prepared<'_>,
+    segment: SegmentId,
+    guests: &[Attachment],
+) -> Result<CanNetwork, BuildError> {
+    let view = view_of(prepared, segment);
+    let queue_order = if view.segment.fifo_mailboxes { QueueOrder::Fifo } else { QueueOrder::ByIdentifier };
+    // Attackers sit on the first bus.
+    let bus_of = |attachment: Attachment| view.segment.bus_of.get(attachment.node.index()).copied().unwrap_or(0);
+    let controller =
+        |attachment| ControllerConfig { queue_order, queue_len_max: QUEUE_LEN, ..ControllerConfig::new(attachment) };
+    let attachments: Vec<Attachment> =
+        view.plan.node_ids().filter_map(|id| prepared.attachment(id, segment)).collect();
+    let mut buses: Vec<CanBusConfig> = (0..view.segment.count)
+        .map(|bus| CanBusConfig {
+            timing: view.segment.timing,
+            carries_fd: true,
+            controllers: attachments.iter().copied().filter(|at| bus_of(*at) == bus).map(controller).collect(),
+            bits_between_errors: None,
+            faults: Vec::new(),
+            babblers: Vec::new(),
+            load_window: Some(LOAD_WINDOW),
+        })
+        .collect();
+    let of_guest = |at: &Attachment| ControllerConfig { queue_len_max: GUEST_QUEUE_LEN, ..ControllerConfig::new(*at) };
+    buses[0].controllers.extend(guests.iter().map(of_guest));
+    let gateways = gateway(view).into_iter().collect();
+    // Each segment draws its own errors; the first one's are those of a plan with one segment.
+    let seed = view.plan.seed.wrapping_add(u64::from(segment.0) << 48);
+    Ok(CanNetwork::new(CanNetworkConfig { buses, gateways, seed })?)
+}
+
+/// The gateway between the buses of a plan, if it has several: it passes every frame on to all others.
+fn gateway(view: Can<'_>) -> Option<GatewayConfig> {
+    let buses = || 0..view.segment.count;
+    let every = [CanId::Standard(StandardId::ZERO), CanId::Extended(ExtendedId::default())];
+    let routes = buses().flat_map(|from| {
+        buses()
+            .filter(move |to| *to != from)
+            .flat_map(move |to| every.map(|id| GatewayRoute { from, filter: IdFilter { id, mask: 0 }, to }))
+    });
+    Some(GatewayConfig {
+        node: view.gateway()?,
+        buses: buses().collect(),
+        delay: view.segment.gateway_delay,
+        queue_len_max: QUEUE_LEN,
+        routes: routes.collect(),
+    })
+}
+
+/// What a station sends, receives and replays.
+fn station(view: Can<'_>, id: NodeId) -> StationConfig {
+    let plan = view.plan;
+    let mut listeners: Vec<ListenerConfig> = view
+        .messages()
+        .filter(|message| message.hop.to.contains(&id))
+        .map(|message| ListenerConfig {
+            stream: message.stream_id,
+            id: message.id,
+            len: message.hop.frame_len as usize,
+            counts_itself: false,
+            protection: protection(view, &message),
+        })
+        .collect();
+    for (stream_id, _, recording) in view.recordings().filter(|(_, stream, _)| stream.receivers.contains(&id)) {
+        listeners.extend(recorded_ids(recording).into_iter().map(|id| ListenerConfig {
+            stream: stream_id,
+            id,
+            len: 0,
+            counts_itself: true,
+            protection: MessageProtection::None,
+        }));
+    }
+    StationConfig {
+        node: id,
+        talkers: view
+            .messages()
+            .filter(|message| message.hop.from == id)
+            .map(|message| TalkerConfig {
+                stream: message.stream_id,
+                id: message.id,
+                kind: message.kind,
+                len: message.hop.frame_len as usize,
+                period: message.stream.period,
+                offset: message.stream.offset.unwrap_or_default(),
+                fill: fill(plan, message.stream_id, message.hop.frame_len as usize),
+                protection: protection(view, &message),
+            })
+            .collect(),
+        listeners,
+        replays: view
+            .recordings()
+            .filter(|(_, stream, _)| stream.sender == id)
+            .map(|(stream, _, recording)| ReplayConfig {
+                stream,
+                frames: recording.frames.clone(),
+                length: recording.length,
+                start: recording.start,
+            })
+            .collect(),
+        synchronisation: synchronisation(view, id),
+    }
+}
+
+/// How a node comes to trip and reset counters. Every run is the first trip: nothing is stored from one to the next.
+fn synchronisation(view: Can<'_>, id: NodeId) -> Option<SyncConfig> {
+    let freshness = view.plan.freshness.as_ref()?;
+    let (stream, ..) = view.synchronisation()?;
+    let is_master = freshness.master == id;
+    let profile = SecOcProfile::profile_3();
+    let FreshnessFormat::TripReset(layout) = profile.freshness() else { return None };
+    (is_master || freshness.slaves.contains(&id)).then(|| SyncConfig {
+        is_master,
+        stream,
+        id: freshness.id,
+        period: freshness.period,
+        layout,
+        tag_bits: profile.tag_bits(),
+        key: (!freshness.under_group_key).then(|| pre_shared(view.plan, stream)),
+        data_id: stream.0,
+        last_trip: 0,
+    })
+}
+
+fn recorded_ids(recording: &CanRecording) -> BTreeSet<CanId> {
+    recording.frames.iter().map(|(_, frame)| frame.id()).collect()
+}
+
+fn protection(view: Can<'_>, message: &CanMessage<'_>) -> MessageProtection {
+    match &view.protection_of(message).kind {
+        ProtectionKind::SecOc { profile, under_group_key } => MessageProtection::SecOc {
+            profile: *profile,
+            key: (!under_group_key).then(|| pre_shared(view.plan, message.stream_id)),
+            data_id: message.stream_id.0,
+        },
+        _ => MessageProtection::None,
+    }
+}
+
+/// The key of a stream that its stations have from the start.
+fn pre_shared(plan: &Plan, stream: StreamId) -> Key128 {
+    let mut bytes = [0; 16];
+    random::stream(plan.seed, Purpose::Key, u64::from(stream.0)).fill_bytes(&mut bytes);
+    Key128::from_array(bytes)
+}

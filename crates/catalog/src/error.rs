@@ -1,0 +1,41 @@
+//! Why a part of a network cannot be made.
+
+use chronoseal_core::NodeId;
+use chronoseal_groupkey::{OperationError, RosterError};
+use chronoseal_media::can::CanNetworkError;
+use chronoseal_media::topology::TopologyError;
+
+/// Why a node or a segment cannot be made.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A number that no node has.
+    #[error("there is no node {}", .0.0)]
+    UnknownNode(NodeId),
+    /// A node with none or several interfaces.
+    #[error("node {} has {count} interfaces; nodes with more than one cannot be run yet", node.0)]
+    Interfaces {
+        /// Which.
+        node: NodeId,
+        /// How many it has.
+        count: usize,
+    },
+    /// An attack that this kind of segment does not know.
+    #[error("node {} cannot attack so on this kind of segment", .0.0)]
+    Attack(NodeId),
+    /// The group of a key exchange is none.
+    #[error(transparent)]
+    Roster(#[from] RosterError),
+    /// A change of the group that cannot be carried out.
+    #[error(transparent)]
+    Operation(#[from] OperationError),
+    /// An attack on a key exchange where there is none.
+    #[error("there is no key exchange to attack")]
+    NoExchange,
+    /// Buses that contradict each other.
+    #[error(transparent)]
+    Can(#[from] CanNetworkError),
+    /// Ports that contradict each other.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+}

@@ -1,0 +1,148 @@
+//! Which slot a frame seen on a wire belongs to.
+
+use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
+use chronoseal_media::schedule::{ScheduleTable, Slot};
+use chronoseal_scenario::plan::{Ethernet, StreamClass};
+use chronoseal_wire::ethernet::Frame;
+use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::virtual_link;
+
+use crate::{Describe, Description};
+
+/// Describes the frames of one segment.
+#[derive(Clone, Debug)]
+pub(super) struct Describer {
+    ct_marker: [u8; 4],
+    cluster_cycle: Duration,
+    precision: Duration,
+    /// By stream of the plan; `None` if it does not come by here.
+    streams: Vec<Option<Known>>,
+    /// `by_ct_id[id]` is the stream with that identifier.
+    by_ct_id: Vec<Option<StreamId>>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    sender: NodeId,
+    period: Duration,
+    slots: Vec<Slot>,
+    priority: Priority,
+    /// Time of a frame on one wire.
+    reception: Duration,
+}
+
+impl Describer {
+    /// For the frames of a segment.
+    pub(super) fn new(view: Ethernet<'_>, schedule: &ScheduleTable) -> Self {
+        let mut streams: Vec<Option<Known>> = view.plan.streams.iter().map(|_| None).collect();
+        let mut by_ct_id = Vec::new();
+        for stream in view.streams() {
+            let priority = match stream.class {
+                StreamClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
+                StreamClass::BestEffort { priority } => Priority(priority.min(7)),
+            };
+            streams[stream.id.index()] = Some(Known {
+                sender: stream.stream.sender,
+                period: stream.stream.period,
+                slots: schedule.of(stream.id).copied().collect(),
+                priority,
+                reception: view.frame_time_of(&stream),
+            });
+            if let StreamClass::TimeTriggered { ct_id } = stream.class {
+                by_ct_id.resize(by_ct_id.len().max(usize::from(ct_id) + 1), None);
+                by_ct_id[usize::from(ct_id)] = Some(stream.id);
+            }
+        }
+        let (cluster_cycle, precision) = (view.segment.cluster_cycle, view.segment.precision);
+        Self { ct_marker: view.segment.ct_marker, cluster_cycle, precision, streams, by_ct_id }
+    }
+
+    fn known(&self, stream: StreamId) -> Option<&Known> {
+        self.streams.get(stream.index())?.as_ref()
+    }
+
+    /// The stream a frame's destination names.
+    fn named(&self, bytes: &[u8]) -> Option<StreamId> {
+        let destination = Frame::new_checked(bytes).ok()?.destination();
+        match virtual_link::ct_id(destination, self.ct_marker) {
+            Some(ct_id) => self.by_ct_id.get(usize::from(ct_id)).copied().flatten(),
+            None => virtual_link::stream(destination).filter(|stream| self.known(*stream).is_some()),
+        }
+    }
+
+    /// Describes what should have been seen in the slot nearest to a time.
+    fn at_slot(&self, stream: StreamId, sequence: u64, at: SimTime) -> Description {
+        let cycle_len = self.cluster_cycle;
+        let Some(known) = self.known(stream) else { return self.outside(stream, sequence, at) };
+        let nearest = known
+            .slots
+            .iter()
+            .map(|slot| {
+                // The repetition of the slot whose start lies nearest.
+                let cycle = (at.since_zero() - slot.start + cycle_len / 2).div_floor(cycle_len);
+                (slot, SimTime::ZERO + cycle_len * cycle)
+            })
+            .min_by_key(|(slot, cycle_start)| (at - (*cycle_start + slot.start)).abs());
+        let Some((slot, cycle_start)) = nearest else { return self.outside(stream, sequence, at) };
+        let period_end = known.period * (i64::from(slot.instance) + 1);
+        Description {
+            cycle_start,
+            slot_start: Some(cycle_start + slot.start),
+            // The end of its slot, or of its period if that is earlier, and the precision of the cluster's clocks.
+            leaves_by: Some(cycle_start + slot.end.min(period_end) + self.precision),
+            ..self.outside(stream, sequence, at)
+        }
+    }
+
+    fn outside(&self, stream: StreamId, sequence: u64, at: SimTime) -> Description {
+        let cycle_start = at - at.since_zero().rem_floor(self.cluster_cycle);
+        Description {
+            stream,
+            sequence: Some(sequence),
+            sender: self.known(stream).map(|known| known.sender),
+            cycle_start,
+            slot_start: None,
+            leaves_by: None,
+            received_by: None,
+            is_received_when_checked: false,
+        }
+    }
+}
+
+impl Describe for Describer {
+    fn stream_of(&self, bytes: &[u8]) -> StreamId {
+        self.named(bytes).unwrap_or(StreamId::NONE)
+    }
+
+    fn describe(&self, bytes: &[u8], sent_at: SimTime) -> Description {
+        let Some(stream) = self.named(bytes) else {
+            return self.outside(StreamId::NONE, 0, sent_at);
+        };
+        let sequence = Frame::new_checked(bytes)
+            .ok()
+            .and_then(|frame| TestBedHeader::parse(frame.payload()).ok())
+            .map_or(0, |header| u64::from(header.sequence));
+        self.at_slot(stream, sequence, sent_at)
+    }
+
+    fn missing(&self, stream: StreamId, sequence: u64, at: SimTime) -> Option<Description> {
+        Some(self.at_slot(stream, sequence, at))
+    }
+
+    fn priority(&self, bytes: &[u8]) -> Priority {
+        // What belongs to no stream waits behind everything that does.
+        self.named(bytes).and_then(|stream| self.known(stream)).map_or(Priority(0), |known| known.priority)
+    }
+
+    fn reception(&self, bytes: &[u8]) -> Duration {
+        self.named(bytes).and_then(|stream| self.known(stream)).map_or(Duration::ZERO, |known| known.reception)
+    }
+
+    fn payload_len(&self, bytes: &[u8]) -> u64 {
+        Frame::new_checked(bytes).map_or(0, |frame| frame.payload().len() as u64)
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+}

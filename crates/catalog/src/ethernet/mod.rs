@@ -1,0 +1,122 @@
+//! Ethernet: a star of end systems around a switch with a schedule table.
+
+mod describe;
+mod end_system;
+mod medium;
+
+use chronoseal_analysis::{Infeasible, synthesize};
+use chronoseal_core::{Node, NodeId, StreamId};
+use chronoseal_media::medium::{Attachment, Medium};
+use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_nodes::{Attack, Attacker, AttackerConfig};
+use chronoseal_scenario::plan::{AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, Plan, SegmentId, StreamClass};
+use chronoseal_wire::ethernet::MacAddress;
+use chronoseal_wire::virtual_link;
+
+use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared};
+
+/// The row of Ethernet.
+#[derive(Clone, Copy, Debug)]
+pub struct EthernetKind;
+
+/// LINKTYPE_ETHERNET.
+const LINK_TYPE: u16 = 1;
+
+/// A segment of this kind with its schedule table.
+///
+/// # Panics
+/// If the segment is not of this kind: rows are asked for segments of their own kind only.
+fn parts<'a>(prepared: &'a Prepared<'_>, segment: SegmentId) -> (Ethernet<'a>, &'a ScheduleTable) {
+    let view = Ethernet::of(prepared.plan(), segment).expect("a row is asked for segments of its own kind");
+    let schedule = prepared.schedule(segment).expect("a segment with slots has a schedule once it is prepared");
+    (view, schedule)
+}
+
+impl Kind for EthernetKind {
+    fn name(&self) -> &'static str {
+        ETHERNET
+    }
+
+    fn prepare(&self, plan: &Plan, segment: SegmentId) -> Result<Facet, Box<Infeasible>> {
+        let view = Ethernet::of(plan, segment).expect("a row is asked for segments of its own kind");
+        synthesize(view).map(Facet::new)
+    }
+
+    fn medium(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        _guests: &[Attachment],
+    ) -> Result<Box<dyn Medium + Send>, BuildError> {
+        let (view, schedule) = parts(prepared, segment);
+        Ok(Box::new(medium::star(prepared, view, schedule)))
+    }
+
+    fn station(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Node + Send>, BuildError> {
+        let (view, schedule) = parts(prepared, segment);
+        Ok(Box::new(end_system::build(view, schedule, node, options)))
+    }
+
+    fn attacker(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+    ) -> Result<Box<dyn Node + Send>, BuildError> {
+        let (view, schedule) = parts(prepared, segment);
+        Ok(Box::new(Attacker::new(attacker(view, schedule, node)?)))
+    }
+
+    fn describer(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Box<dyn Describe> {
+        let (view, schedule) = parts(prepared, segment);
+        Box::new(describe::Describer::new(view, schedule))
+    }
+
+    fn live_link(&self) -> LiveLink {
+        LiveLink::Tap
+    }
+
+    fn link_type(&self) -> u16 {
+        LINK_TYPE
+    }
+}
+
+/// Where a stream's frames go.
+fn destination(view: Ethernet<'_>, id: StreamId, class: StreamClass) -> MacAddress {
+    match class {
+        StreamClass::TimeTriggered { ct_id } => virtual_link::critical_traffic_address(view.segment.ct_marker, ct_id),
+        StreamClass::BestEffort { .. } => virtual_link::stream_address(id),
+    }
+}
+
+fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<AttackerConfig, BuildError> {
+    let place = view.plan.attacker(id).ok_or(BuildError::UnknownNode(id))?.place;
+    let attacks = view
+        .threats_of(id)
+        .map(|threat| {
+            let target = threat.kind.target().and_then(|target| view.stream(target)).ok_or(BuildError::Attack(id))?;
+            let EthernetStream { id: target_id, stream, hop, class } = target;
+            Ok(Attack {
+                kind: threat.kind.attack(),
+                stream: target_id,
+                destination: destination(view, target_id, class),
+                source: virtual_link::station_address(hop.from),
+                frame_len: view.secured_len(&target) as usize,
+                slot_start: schedule.of(target_id).next().map_or_else(Default::default, |slot| slot.start),
+                period: stream.period,
+                first: threat.start,
+                every: threat.every,
+                count: threat.count,
+                at_slot_offset: threat.at_slot_offset,
+            })
+        })
+        .collect::<Result<_, BuildError>>()?;
+    let on_link = matches!(place, AttackPlace::OnLink(..));
+    Ok(AttackerConfig { node: id, on_link, attacks, seed: view.plan.seed })
+}

@@ -1,0 +1,133 @@
+//! A row of the table of kinds: what the rest of the program asks of a kind of segment.
+
+use chronoseal_analysis::Infeasible;
+use chronoseal_core::{Duration, Node, NodeId, Priority, SimTime, StreamId};
+use chronoseal_media::medium::{Attachment, Medium};
+use chronoseal_scenario::plan::{Facet, Plan, SegmentId};
+
+use crate::{BuildError, BuildOptions, Prepared};
+
+/// A kind of segment.
+pub trait Kind: Sync {
+    /// Its name in the plan.
+    fn name(&self) -> &'static str;
+
+    /// Works out what a segment needs before anything of it is built.
+    ///
+    /// # Errors
+    /// What finds no place in a schedule, and why.
+    fn prepare(&self, plan: &Plan, segment: SegmentId) -> Result<Facet, Box<Infeasible>>;
+
+    /// The segment itself. `guests` are stations on it that the plan does not know.
+    ///
+    /// # Errors
+    /// [`BuildError`] if it cannot be built as the plan has it.
+    fn medium(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        guests: &[Attachment],
+    ) -> Result<Box<dyn Medium + Send>, BuildError>;
+
+    /// A node of the scenario whose only interface is to this segment.
+    ///
+    /// # Errors
+    /// [`BuildError`] if it cannot be made as the plan has it.
+    fn station(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Node + Send>, BuildError>;
+
+    /// An attacker on the segment or on one of its links.
+    ///
+    /// # Errors
+    /// [`BuildError`] if it cannot be made as the plan has it.
+    fn attacker(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+    ) -> Result<Box<dyn Node + Send>, BuildError>;
+
+    /// What tells the frames of the segment apart.
+    fn describer(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Box<dyn Describe>;
+
+    /// What carries its frames between processes in a live run.
+    fn live_link(&self) -> LiveLink;
+
+    /// The link type of its frames in captures (the registry of tcpdump.org).
+    fn link_type(&self) -> u16;
+}
+
+/// What carries frames between the processes of a live run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LiveLink {
+    /// Ethernet frames over TAP interfaces.
+    Tap,
+    /// Frames of any layout over socket pairs.
+    Pair,
+}
+
+/// Tells what a frame on a segment is. It sees bytes and times, as anybody on the segment would.
+pub trait Describe: Send + Sync {
+    /// The stream a frame belongs to, or [`StreamId::NONE`].
+    fn stream_of(&self, bytes: &[u8]) -> StreamId;
+
+    /// Describes a frame whose first bit left its sender at about `sent_at`.
+    fn describe(&self, bytes: &[u8], sent_at: SimTime) -> Description;
+
+    /// Describes a frame that should have been seen at about a time; `None` where nobody waits for frames.
+    fn missing(&self, stream: StreamId, sequence: u64, at: SimTime) -> Option<Description> {
+        let _ = (stream, sequence, at);
+        None
+    }
+
+    /// The egress queue a frame belongs to.
+    fn priority(&self, bytes: &[u8]) -> Priority {
+        let _ = bytes;
+        Priority(0)
+    }
+
+    /// Time the frame took on its wire until its last bit was in.
+    fn reception(&self, bytes: &[u8]) -> Duration {
+        let _ = bytes;
+        Duration::ZERO
+    }
+
+    /// What a frame carries, without headers \[byte\].
+    fn payload_len(&self, bytes: &[u8]) -> u64;
+
+    /// True if everybody on the segment hears every frame, so that it is seen once, when it has been carried.
+    fn is_shared(&self) -> bool;
+
+    /// True if a frame of this stream that nobody tells anything of is to be accounted for by the record: its receivers
+    /// do not notice that it is missing.
+    fn is_accounted(&self, stream: StreamId) -> bool {
+        let _ = stream;
+        false
+    }
+}
+
+/// What a frame's bytes and time tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Description {
+    /// Its stream, or [`StreamId::NONE`].
+    pub stream: StreamId,
+    /// The sequence number its sender wrote, if its bytes tell; else the receiver counts.
+    pub sequence: Option<u64>,
+    /// Who sends the stream.
+    pub sender: Option<NodeId>,
+    /// Start of the cycle it belongs to; where there are none, when it was sent.
+    pub cycle_start: SimTime,
+    /// Start of its slot.
+    pub slot_start: Option<SimTime>,
+    /// It is late if the medium passes it on after this.
+    pub leaves_by: Option<SimTime>,
+    /// It is late if its receiver has it, checked, after this.
+    pub received_by: Option<SimTime>,
+    /// True if it counts as received when the receiver's application has it, checked; false: with its last bit.
+    pub is_received_when_checked: bool,
+}

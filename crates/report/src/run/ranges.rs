@@ -1,0 +1,162 @@
+//! The opening picture: every stream's latency against what it can be and what it may be.
+
+use std::collections::BTreeMap;
+
+use chronoseal_results::{Distribution, RunMeta, RunSummary, StreamMeta, StreamSummary};
+
+use super::evidence;
+use crate::document::{Block, Evidence, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section};
+
+/// One run's description and what it amounts to.
+pub(super) type Run<'a> = (&'a RunMeta, &'a RunSummary);
+
+/// The section that opens the report; without blocks if the run has no streams.
+pub(super) fn section(run: Run<'_>, other: Option<Run<'_>>) -> Section {
+    let section = Section::new("All streams");
+    let ranges = ranges(run, other);
+    if ranges.rows.is_empty() {
+        return section;
+    }
+    section.with(Block::Ranges(ranges))
+}
+
+fn ranges(run: Run<'_>, other: Option<Run<'_>>) -> Ranges {
+    let runs: Vec<Run<'_>> = std::iter::once(run).chain(other).collect();
+    let alike = other.is_some_and(|other| other.0.engine == run.0.engine);
+    let mut hops = Hops::default();
+    let mut rows: Vec<RangeRow> = Vec::new();
+    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (which, (meta, summary)) in runs.iter().enumerate() {
+        // A name that occurs twice in one run is two streams.
+        let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut is_in_run = vec![false; rows.len()];
+        for (stream, counts) in meta.streams.iter().zip(&summary.streams) {
+            let nth = taken.entry(&stream.name).or_default();
+            let of_name = places.entry(&stream.name).or_default();
+            if *nth == of_name.len() {
+                of_name.push(rows.len());
+                is_in_run.push(true);
+                rows.push(RangeRow {
+                    name: stream.name.clone(),
+                    note: way(meta, stream),
+                    absent: runs[..which].iter().map(|run| (evidence(run.0), NOT_IN_RUN.into())).collect(),
+                    ..RangeRow::default()
+                });
+            }
+            let place = of_name[*nth];
+            *nth += 1;
+            is_in_run[place] = true;
+            let note = if alike { ["this run", "the other run"][which] } else { "" };
+            fill(&mut rows[place], meta, (stream, counts), note, &mut hops);
+        }
+        for (row, _) in rows.iter_mut().zip(is_in_run).filter(|(_, is_in_run)| !is_in_run) {
+            row.absent.push((evidence(meta), NOT_IN_RUN.into()));
+        }
+    }
+    for row in &mut rows {
+        if row.deadline.is_none() {
+            row.no_deadline = "the run names none for this stream".into();
+        }
+        if row.bound.is_none() && row.unbounded.is_empty() {
+            row.unbounded = "the run was stored without one".into();
+        }
+    }
+    Ranges {
+        caption: "Latency of every stream: what was seen, what is possible, what is allowed".into(),
+        quantity: "end-to-end latency".into(),
+        unit: "\u{b5}s".into(),
+        hops: hops.names,
+        rows,
+        footnotes: other.map(|other| beside(run.0, other.0)).into_iter().collect(),
+    }
+}
+
+const NOT_IN_RUN: &str = "that run has no such stream";
+
+/// Names of hops, numbered as they come.
+#[derive(Default)]
+struct Hops {
+    names: Vec<String>,
+}
+
+impl Hops {
+    fn number(&mut self, name: &str) -> usize {
+        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.into());
+            self.names.len() - 1
+        })
+    }
+}
+
+/// Adds what one run says about a stream. Deadline and bound are of the first run that has them.
+fn fill(
+    row: &mut RangeRow,
+    meta: &RunMeta,
+    (stream, counts): (&StreamMeta, &StreamSummary),
+    note: &str,
+    hops: &mut Hops,
+) {
+    row.deadline = row.deadline.or(stream.deadline_ns.map(us));
+    if let (None, Some(bound)) = (&row.bound, &stream.bound) {
+        let parts = bound.parts.iter().map(|(name, ns)| RangePart { hop: hops.number(name), value: us(*ns) });
+        row.bound = Some(RangeBound { total: us(bound.total_ns), parts: parts.collect() });
+    }
+    if let (true, Some(why)) = (row.unbounded.is_empty(), &stream.unbounded) {
+        row.unbounded.clone_from(why);
+    }
+    match &counts.end_to_end.all {
+        Some(latency) => row.spreads.push(spread(latency, evidence(meta), note)),
+        None => row.absent.push((evidence(meta), "no frame was accepted after start-up".into())),
+    }
+    let losses: Vec<String> = [
+        (counts.late, "late"),
+        (counts.missing, "missing"),
+        (counts.unaccounted, "lost"),
+        (counts.discarded_total(), "thrown away"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| counts.has_deadline() && *count > 0)
+    .map(|(count, what)| format!("{count} {what}"))
+    .collect();
+    if !losses.is_empty() {
+        let losses = format!("{}: {}", evidence(meta).name(), losses.join(", "));
+        row.mark = Mark::Bad;
+        row.remark = if row.remark.is_empty() { losses } else { format!("{}; {losses}", row.remark) };
+    }
+}
+
+fn spread(latency: &Distribution, evidence: Evidence, note: &str) -> RangeSpread {
+    RangeSpread {
+        evidence,
+        note: note.into(),
+        n: latency.n,
+        min: us(latency.min_ns),
+        median: latency.p50_ns.map(us),
+        p99: latency.p99_ns.map(us),
+        max: us(latency.max_ns),
+        parts: Vec::new(),
+    }
+}
+
+fn way(meta: &RunMeta, stream: &StreamMeta) -> String {
+    let receivers: Vec<String> = stream.receivers.iter().map(|&node| meta.node_name(node)).collect();
+    format!("{} \u{2192} {}", meta.node_name(stream.sender), receivers.join(", "))
+}
+
+/// What was drawn beside the run, and whether it may be compared.
+fn beside(meta: &RunMeta, other: &RunMeta) -> String {
+    let differs =
+        !meta.scenario_hash.is_empty() && !other.scenario_hash.is_empty() && meta.scenario_hash != other.scenario_hash;
+    let warning = if differs { " It was made from another scenario text, so compare with care." } else { "" };
+    format!(
+        "Drawn beside this run: the {} run of {} with seed {}, {:.3} s long.{warning}",
+        other.engine.evidence(),
+        other.name,
+        other.seed,
+        other.duration_ns as f64 / 1e9
+    )
+}
+
+fn us(ns: i64) -> f64 {
+    ns as f64 / 1e3
+}
