@@ -3,8 +3,9 @@
 //! This crate runs nothing, reads no file and no clock, and draws no random number: the same plan gives the same
 //! answer. It simulates no frame either, and holds no table of a published work: those are with their study.
 //!
-//! The functions that matter are [`synthesis::synthesize`], which turns a [`Plan`] into the schedule table that nodes,
-//! switch and simulator follow, and [`candidates::check`], which says what each protection would cost. [`segment::end_to_end`] bounds streams over all segments they travel on.
+//! The functions that matter are [`synthesis::synthesize`], which turns a segment of a [`Plan`] into the schedule
+//! table that nodes, switch and simulator follow, [`candidates::check`], which says what each protection would cost, and
+//! [`segment::end_to_end`], which bounds streams over all segments they travel on.
 //!
 //! ```
 //! use chronoseal_analysis::tdma::Cluster;
