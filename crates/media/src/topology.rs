@@ -104,6 +104,10 @@ impl Medium for Topology {
         self.segment_of(from).is_some_and(|segment| self.segments[usize::from(segment)].tells_transmitted(from))
     }
 
+    fn segment_of(&self, attachment: Attachment) -> Option<u16> {
+        Self::segment_of(self, attachment)
+    }
+
     fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         for (number, medium) in self.segments.iter_mut().enumerate() {
             let first = out.len();
