@@ -53,7 +53,7 @@ use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{Node, NodeId, Oscillator, PortId, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_media::topology::Topology;
+use chronoseal_media::topology::{Absent, Topology};
 use chronoseal_scenario::plan::{AttackPlace, Facet, Plan, SegmentId};
 
 pub use self::error::BuildError;
@@ -156,14 +156,19 @@ impl<'p> Prepared<'p> {
     /// # Errors
     /// [`BuildError`] if a segment cannot be built as the plan has it.
     pub fn topology(&self) -> Result<Topology, BuildError> {
-        self.topology_with(&[])
+        self.topology_with(&[], &|_| false)
     }
 
-    /// [`Self::topology`], with further stations on some segments that no plan knows.
+    /// [`Self::topology`], with further stations on some segments that no plan knows, and without the segments that are
+    /// `foreign`: others carry their frames, and ports to them lead nowhere here.
     ///
     /// # Errors
     /// As [`Self::topology`].
-    pub fn topology_with(&self, guests: &[(Attachment, SegmentId)]) -> Result<Topology, BuildError> {
+    pub fn topology_with(
+        &self,
+        guests: &[(Attachment, SegmentId)],
+        foreign: &dyn Fn(SegmentId) -> bool,
+    ) -> Result<Topology, BuildError> {
         let mut topology = Topology::new();
         let own: Vec<_> = self.plan.node_ids().flat_map(|id| self.attachments(id)).collect();
         for segment in self.plan.segment_ids() {
@@ -171,7 +176,10 @@ impl<'p> Prepared<'p> {
                 all.iter().filter(|(_, known)| *known == segment).map(|(attachment, _)| *attachment).collect()
             };
             let guests = on_it(guests);
-            let medium = self.kind(segment).medium(self, segment, &guests)?;
+            let medium = match foreign(segment) {
+                true => Box::new(Absent),
+                false => self.kind(segment).medium(self, segment, &guests)?,
+            };
             topology.add(medium, on_it(&own).into_iter().chain(guests))?;
         }
         Ok(topology)

@@ -21,6 +21,13 @@ pub trait Node {
     /// The next effect. A frame to transmit is written to the front of `frame`, which holds at least
     /// [`FRAME_LEN_MAX`] bytes.
     fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output;
+
+    /// The inputs that the frame just given by [`Self::poll_output`] came from, each by its number: frames handed to this
+    /// node, over all its ports, are counted from 0. For records only. A driver may ask after each [`Output::Transmit`],
+    /// before the next poll.
+    fn origins(&self) -> &[u64] {
+        &[]
+    }
 }
 
 /// Room a driver offers for one outgoing frame [byte].

@@ -23,6 +23,13 @@ pub trait Medium {
         false
     }
 
+    /// The number of the segment that a port leads to, or `None` if it leads nowhere. A medium that is no
+    /// [`crate::topology::Topology`] is one segment, number 0. For records only.
+    fn segment_of(&self, attachment: Attachment) -> Option<u16> {
+        let _ = attachment;
+        Some(0)
+    }
+
     /// The run begins.
     fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>);
 

@@ -18,6 +18,28 @@ pub struct Topology {
     by_node: Vec<Vec<Option<u16>>>,
 }
 
+/// A segment whose frames somebody else carries: what is handed to it goes nowhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Absent;
+
+impl Medium for Absent {
+    fn start(&mut self, _: SimTime, _: &mut FrameStore, _: &mut Vec<MediumOutput>) {}
+
+    fn handle_frame(
+        &mut self,
+        _: SimTime,
+        _: Attachment,
+        _: Priority,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        _: &mut Vec<MediumOutput>,
+    ) {
+        frames.release(frame);
+    }
+
+    fn handle_timer(&mut self, _: SimTime, _: MediumTimer, _: &mut FrameStore, _: &mut Vec<MediumOutput>) {}
+}
+
 /// Why a segment cannot be added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -108,6 +130,10 @@ fn claim(segment: u16, frames: &mut FrameStore, out: &mut [MediumOutput]) {
 impl Medium for Topology {
     fn tells_transmitted(&self, from: Attachment) -> bool {
         self.segment_of(from).is_some_and(|segment| self.segments[usize::from(segment)].tells_transmitted(from))
+    }
+
+    fn segment_of(&self, attachment: Attachment) -> Option<u16> {
+        Self::segment_of(self, attachment)
     }
 
     fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {

@@ -23,7 +23,9 @@ mod tables;
 pub use distribution::{Distribution, percentile, samples_for};
 pub use group::{BusMeta, BusSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{BoundMeta, Engine, Fact, NodeMeta, NodeRole, RunMeta, SlotMeta, StreamMeta, TaskMeta};
-pub use rows::{BusRow, CaptureRow, Direction, EventRow, FrameRow, Outcome, ReleaseRow, RunRows, StallRow, WorkRow};
+pub use rows::{
+    BusRow, CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunRows, StallRow, WorkRow,
+};
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{
     AttackSummary, ClockSummary, RunSummary, Spread, StallSummary, StreamSummary, TaskSummary, WorkSummary, summarise,

@@ -35,6 +35,35 @@ pub struct FrameRow {
     pub stalled: bool,
 }
 
+/// One transmission at one receiver: a frame that one node put on a segment and another got there. Where nodes forward
+/// what they get, the rows of several segments make up the way of what a frame carries.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HopRow {
+    /// Stream of the frame, or [`StreamId::NONE`] for bytes that belong to none.
+    pub stream: StreamId,
+    /// Which frame of the stream, counted by the sender; the receiver's count where the bytes do not tell.
+    pub sequence: u64,
+    /// Number of the segment.
+    pub segment: u16,
+    /// Who put it on the segment.
+    pub from: NodeId,
+    /// Who got it.
+    pub to: NodeId,
+    /// First bit left the sender (live: handed to the kernel).
+    pub sent_at: Option<SimTime>,
+    /// Last bit in at the switch; on a shared medium, where the same bits reach everybody, last bit over.
+    pub arrived_at: Option<SimTime>,
+    /// First bit out on the last wire; on a shared medium, first bit on it. `None` where what carries the frames does not
+    /// say.
+    pub departed_at: Option<SimTime>,
+    /// Last bit in at the receiver (live: the kernel's receive stamp); `None` if the receiver has not recorded it.
+    pub received_at: Option<SimTime>,
+    /// Running number of the transmission in its run. The copies that several receivers get of one have the same.
+    pub frame: u64,
+    /// Transmissions it came from, as far as its sender says and they are known.
+    pub origins: Vec<u64>,
+}
+
 /// How a frame ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
@@ -146,6 +175,8 @@ pub struct BusRow {
 pub struct RunRows {
     /// Frames.
     pub frames: Vec<FrameRow>,
+    /// Transmissions, each at each of its receivers, whoever it was meant for.
+    pub hops: Vec<HopRow>,
     /// Events.
     pub events: Vec<EventRow>,
     /// Computations.

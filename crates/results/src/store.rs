@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::capture::write_capture;
 use crate::tables::{self, Damage};
-use crate::{FrameRow, RunMeta, RunRows, RunSummary};
+use crate::{FrameRow, HopRow, RunMeta, RunRows, RunSummary};
 
 /// Version of the manifest and of every table; readers accept this one.
 pub const SCHEMA_VERSION: u32 = 1;
 
 const MANIFEST: &str = "manifest.json";
 const FRAMES: &str = "frames.parquet";
+const HOPS: &str = "hops.parquet";
 const EVENTS: &str = "events.parquet";
 const WORK: &str = "work.parquet";
 const STALLS: &str = "stalls.parquet";
@@ -162,6 +163,7 @@ fn write_all(dir: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -
     let mut meta = meta.clone();
     meta.interrupted |= rows.interrupted;
     tables::write_frames(&dir.join(FRAMES), &meta, &rows.frames)?;
+    tables::write_hops(&dir.join(HOPS), &meta, &rows.hops)?;
     tables::write_events(&dir.join(EVENTS), &meta, &rows.events)?;
     tables::write_work(&dir.join(WORK), &meta, &rows.work)?;
     tables::write_stalls(&dir.join(STALLS), &meta, &rows.stalls)?;
@@ -176,6 +178,7 @@ fn write_all(dir: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -
     let file = |name: &str, rows: usize| StoredFile { name: name.into(), rows: rows as u64 };
     let mut files = vec![
         file(FRAMES, rows.frames.len()),
+        file(HOPS, rows.hops.len()),
         file(EVENTS, rows.events.len()),
         file(WORK, rows.work.len()),
         file(STALLS, rows.stalls.len()),
@@ -231,7 +234,18 @@ pub fn read_frames(path: &Path) -> Result<Vec<FrameRow>, StoreError> {
     tables::read_frames(&path.join(FRAMES))
 }
 
-/// The frames, events, stalls and releases of a stored run; times as whole nanoseconds. Computations and the capture
+/// The transmissions of a stored run; times as whole nanoseconds. None for a run that was stored without them.
+///
+/// # Errors
+/// As [`read_frames`].
+pub fn read_hops(path: &Path) -> Result<Vec<HopRow>, StoreError> {
+    match tables::read_hops(&path.join(HOPS)) {
+        Err(StoreError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        result => result,
+    }
+}
+
+/// The frames, transmissions, events, stalls and releases of a stored run; times as whole nanoseconds. Computations and the capture
 /// stay in their files: reports use their summary.
 ///
 /// # Errors
@@ -240,6 +254,7 @@ pub fn read_rows(path: &Path) -> Result<RunRows, StoreError> {
     let (meta, _) = read(path)?;
     Ok(RunRows {
         frames: read_frames(path)?,
+        hops: read_hops(path)?,
         events: tables::read_events(&path.join(EVENTS))?,
         stalls: tables::read_stalls(&path.join(STALLS))?,
         releases: tables::read_releases(&path.join(RELEASES))?,

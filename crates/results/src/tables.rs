@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_array::builder::{ListBuilder, UInt64Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{
@@ -17,7 +18,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use crate::store::{SCHEMA_VERSION, StoreError};
-use crate::{EventRow, FrameRow, Outcome, ReleaseRow, RunMeta, StallRow, WorkRow};
+use crate::{EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunMeta, StallRow, WorkRow};
 
 /// Rows turned into columns at a time; bounds the memory of a long run.
 const BATCH_ROWS: usize = 65_536;
@@ -40,6 +41,9 @@ fn optional_ns(values: impl Iterator<Item = Option<SimTime>>) -> ArrayRef {
 fn uint16(values: impl Iterator<Item = u16>) -> ArrayRef {
     Arc::new(UInt16Array::from_iter_values(values))
 }
+fn uint64(values: impl Iterator<Item = u64>) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter_values(values))
+}
 fn text(values: impl Iterator<Item = String>) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(values))
 }
@@ -50,7 +54,7 @@ pub(crate) fn write_frames(path: &Path, meta: &RunMeta, rows: &[FrameRow]) -> Re
         vec![
             ("stream", text(rows.iter().map(|row| meta.stream_name(row.stream.0)))),
             ("stream_id", uint16(rows.iter().map(|row| row.stream.0))),
-            ("sequence", Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.sequence)))),
+            ("sequence", uint64(rows.iter().map(|row| row.sequence))),
             ("sender", text(rows.iter().map(|row| meta.node_name(row.sender.0)))),
             ("sender_id", uint16(rows.iter().map(|row| row.sender.0))),
             ("at", text(rows.iter().map(|row| meta.node_name(row.at.0)))),
@@ -104,6 +108,57 @@ pub(crate) fn read_frames(path: &Path) -> Result<Vec<FrameRow>, StoreError> {
     Ok(rows)
 }
 
+/// The table of transmissions. Written as every other table; runs stored before there was one have none.
+pub(crate) fn write_hops(path: &Path, meta: &RunMeta, rows: &[HopRow]) -> Result<(), StoreError> {
+    write(path, meta, rows, |rows| {
+        let mut origins = ListBuilder::new(UInt64Builder::new());
+        for row in rows {
+            origins.append_value(row.origins.iter().copied().map(Some));
+        }
+        vec![
+            ("stream", text(rows.iter().map(|row| meta.stream_name(row.stream.0)))),
+            ("stream_id", uint16(rows.iter().map(|row| row.stream.0))),
+            ("sequence", uint64(rows.iter().map(|row| row.sequence))),
+            ("segment", uint16(rows.iter().map(|row| row.segment))),
+            ("from", text(rows.iter().map(|row| meta.node_name(row.from.0)))),
+            ("from_id", uint16(rows.iter().map(|row| row.from.0))),
+            ("to", text(rows.iter().map(|row| meta.node_name(row.to.0)))),
+            ("to_id", uint16(rows.iter().map(|row| row.to.0))),
+            ("sent_at_ns", optional_ns(rows.iter().map(|row| row.sent_at))),
+            ("arrived_at_ns", optional_ns(rows.iter().map(|row| row.arrived_at))),
+            ("departed_at_ns", optional_ns(rows.iter().map(|row| row.departed_at))),
+            ("received_at_ns", optional_ns(rows.iter().map(|row| row.received_at))),
+            ("frame", uint64(rows.iter().map(|row| row.frame))),
+            ("origins", Arc::new(origins.finish())),
+        ]
+    })
+}
+
+/// The transmissions of a table written by [`write_hops`]; times as whole nanoseconds.
+pub(crate) fn read_hops(path: &Path) -> Result<Vec<HopRow>, StoreError> {
+    let mut rows = Vec::new();
+    read(path, |columns| {
+        let optional = |name: &'static str, row: usize| columns.int64(name, row).map(|ns| ns.map(time));
+        for row in 0..columns.len() {
+            rows.push(HopRow {
+                stream: StreamId(columns.uint16("stream_id", row)?),
+                sequence: columns.uint64("sequence", row)?,
+                segment: columns.uint16("segment", row)?,
+                from: NodeId(columns.uint16("from_id", row)?),
+                to: NodeId(columns.uint16("to_id", row)?),
+                sent_at: optional("sent_at_ns", row)?,
+                arrived_at: optional("arrived_at_ns", row)?,
+                departed_at: optional("departed_at_ns", row)?,
+                received_at: optional("received_at_ns", row)?,
+                frame: columns.uint64("frame", row)?,
+                origins: columns.uint64_list("origins", row)?,
+            });
+        }
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
 /// The table of events; `detail` is the reason of a discard or the kind of an attack.
 pub(crate) fn write_events(path: &Path, meta: &RunMeta, rows: &[EventRow]) -> Result<(), StoreError> {
     write(path, meta, rows, |rows| {
@@ -126,7 +181,7 @@ pub(crate) fn write_events(path: &Path, meta: &RunMeta, rows: &[EventRow]) -> Re
             ),
             ("stream", text(rows.iter().map(|row| meta.stream_name(row.event.stream.0)))),
             ("stream_id", uint16(rows.iter().map(|row| row.event.stream.0))),
-            ("sequence", Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.event.sequence)))),
+            ("sequence", uint64(rows.iter().map(|row| row.event.sequence))),
             ("value_ps", int64(rows.iter().map(|row| row.event.value))),
         ]
     })
@@ -287,6 +342,15 @@ impl Batch<'_> {
     fn uint64(&self, name: &'static str, row: usize) -> Result<u64, Damage> {
         let column = self.column(name)?.as_primitive_opt::<UInt64Type>().ok_or(Damage::Column(name))?;
         column.is_valid(row).then(|| column.value(row)).ok_or(Damage::Empty(name))
+    }
+    fn uint64_list(&self, name: &'static str, row: usize) -> Result<Vec<u64>, Damage> {
+        let column = self.column(name)?.as_list_opt::<i32>().ok_or(Damage::Column(name))?;
+        if column.is_null(row) {
+            return Err(Damage::Empty(name));
+        }
+        let values = column.value(row);
+        let values = values.as_primitive_opt::<UInt64Type>().ok_or(Damage::Column(name))?;
+        values.iter().collect::<Option<_>>().ok_or(Damage::Empty(name))
     }
     fn boolean(&self, name: &'static str, row: usize) -> Result<bool, Damage> {
         let column = self.column(name)?.as_boolean_opt().ok_or(Damage::Column(name))?;

@@ -7,11 +7,10 @@ use chronoseal_analysis::Infeasible;
 use chronoseal_catalog::{BuildError, BuildOptions, LiveLink, Prepared};
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
 use chronoseal_media::medium::Attachment;
-use chronoseal_media::topology::Topology;
 use chronoseal_results::{Direction, Engine};
 use chronoseal_scenario::plan::{ClockPlan, Ethernet, Fidelity, SegmentId, Sync};
-use chronoseal_testbed::can::{CanLiveConfig, CanPlace, Guest, GuestKind, MulticastGroup, run_can};
-use chronoseal_testbed::{AgentCommand, AgentConfig, LiveConfig, LiveError, LiveOutcome, Placement};
+use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
+use chronoseal_testbed::{AgentCommand, AgentConfig, LiveConfig, LiveError, LiveOutcome, Placement, PortLink};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::bus_row;
@@ -51,9 +50,14 @@ pub enum MeasureError {
     /// Live clocks have to be told the time.
     #[error("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\", or use --engine sim")]
     NoBeacon,
-    /// Several segments in one live run.
-    #[error("scenarios with several segments cannot be run live yet; use --engine sim")]
-    Segments,
+    /// One interface of the kernel for several buses.
+    #[error("interface {interface} is one bus, and the scenario has {buses}; leave --can-interface away")]
+    OneInterface {
+        /// Its name.
+        interface: String,
+        /// CAN segments of the scenario.
+        buses: usize,
+    },
     /// A part of the network cannot be made.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -104,74 +108,93 @@ pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) ->
         return Err(MeasureError::NoBeacon);
     }
     let prepared = scenario.prepare()?;
-    let [segment] = plan.segment_ids().collect::<Vec<_>>()[..] else { return Err(MeasureError::Segments) };
-    let link = prepared.kind(segment).live_link();
-    let lead = if link == LiveLink::Tap { LEAD } else { Duration::ZERO };
+    // A node that computes for its slots gets a head start; a bus has no slots.
+    let has_slots = plan.segment_ids().any(|segment| prepared.schedule(segment).is_some());
+    let lead = if has_slots { LEAD } else { Duration::ZERO };
     let node_config = NodeConfig { sources: scenario.sources.clone(), lead_ps: lead.as_ps() };
     let node_config = serde_json::to_vec(&node_config).expect("text keys and plain values only");
-    let mut config = LiveConfig::new(agents(&prepared), node_config, plan.duration);
+
+    let carriers = Carriers::new(&prepared, options)?;
+    let mut config = LiveConfig::new(agents(&prepared, &carriers), node_config, plan.duration);
+    config.guests = carriers.guests.iter().map(|(guest, _)| guest.clone()).collect();
     config.capture = options.capture;
     config.fifo = !options.no_fifo;
     config.placement = options.placement.unwrap_or(Placement::OneProcessor);
     config.agent_command.clone_from(&options.agent_command);
 
+    let attached: Vec<_> = carriers.guests.iter().map(|(guest, segment)| (guest.attachment, *segment)).collect();
+    let traffic = PlanTraffic::new(&prepared, &attached);
+    let mut topology = prepared.topology_with(&attached, &|segment| carriers.is_foreign(segment))?;
+    let outcome = chronoseal_testbed::run(&config, &mut topology, &traffic, stop)?;
+
     let mut meta = describe(&prepared, Engine::Live);
-    let traffic = PlanTraffic::new(&prepared);
-    let (outcome, topology) = match link {
-        LiveLink::Tap => {
-            let mut topology = prepared.topology()?;
-            (chronoseal_testbed::run(&config, &mut topology, &traffic, stop)?, Some(topology))
-        }
-        LiveLink::Pair => on_pairs(&prepared, segment, config, options, &traffic, stop)?,
-    };
-    meta.clock_source = match link {
-        LiveLink::Tap => "CLOCK_MONOTONIC; arrivals at stations by the kernel's receive stamp".into(),
-        LiveLink::Pair => "CLOCK_MONOTONIC".into(),
+    meta.clock_source = match has_slots {
+        true => "CLOCK_MONOTONIC; arrivals at stations by the kernel's receive stamp".into(),
+        false => "CLOCK_MONOTONIC".into(),
     };
     meta.host = host_facts(&outcome);
     meta.warnings.extend(outcome.warnings.iter().cloned());
     let mut rows = outcome.rows;
     leave_out_removed(plan, &mut rows);
-    if link == LiveLink::Pair {
+    let shared = plan.segment_ids().find(|segment| prepared.kind(*segment).live_link() == LiveLink::Pair);
+    if let Some(segment) = shared {
         // Each frame once: when our bus had carried it, or when the listener on an interface saw it.
-        let once = if topology.is_some() { Direction::Carried } else { Direction::Arrival };
-        rows.captures.retain(|row| row.direction == once);
-        let series = topology.map(|topology| topology.series_of(segment.0)).unwrap_or_default();
-        rows.bus = Some(bus_row(&series, traffic.strangers()));
+        let once = if carriers.is_foreign(segment) { Direction::Arrival } else { Direction::Carried };
+        rows.captures.retain(|row| row.direction == once || plan.segments.len() > 1);
+        rows.bus = Some(bus_row(&topology.series_of(segment.0), traffic.strangers(segment)));
     }
     Ok(Run::new(meta, rows))
 }
 
-/// Runs the agents over socket pairs with our bus between them, or on a CAN interface of the kernel; then there is no
-/// medium of ours.
-fn on_pairs(
-    prepared: &Prepared<'_>,
-    segment: SegmentId,
-    live: LiveConfig,
-    options: &LiveOptions,
-    traffic: &PlanTraffic,
-    stop: &AtomicBool,
-) -> Result<(LiveOutcome, Option<Topology>), MeasureError> {
-    // Behind stations, attackers and what the segments are made of.
-    let outside = NodeId(prepared.plan().all_nodes().count() as u16);
-    let guests: Vec<Guest> = match &options.can {
-        CanPlaceName::Interface(_) => Vec::new(),
-        CanPlaceName::Bus { guests } => (outside.0..)
-            .zip(guests)
-            .map(|(number, port)| Guest {
-                attachment: Attachment { node: NodeId(number), port: PortId(0) },
-                kind: GuestKind::Multicast(MulticastGroup { group: MulticastGroup::GROUP, port: *port }),
-            })
-            .collect(),
-    };
-    let attached: Vec<_> = guests.iter().map(|guest| (guest.attachment, segment)).collect();
-    let mut topology = prepared.topology_with(&attached)?;
-    let (place, is_ours) = match &options.can {
-        CanPlaceName::Interface(interface) => (CanPlace::Interface { interface: interface.clone(), outside }, false),
-        CanPlaceName::Bus { .. } => (CanPlace::Bus(guests), true),
-    };
-    let outcome = run_can(&CanLiveConfig { live, place }, &mut topology, traffic, stop)?;
-    Ok((outcome, is_ours.then_some(topology)))
+/// What carries each segment's frames, and who else is on it.
+struct Carriers<'p> {
+    prepared: &'p Prepared<'p>,
+    /// A CAN interface of the kernel that carries the frames of every CAN segment.
+    interface: Option<String>,
+    guests: Vec<(Guest, SegmentId)>,
+}
+
+impl<'p> Carriers<'p> {
+    fn new(prepared: &'p Prepared<'p>, options: &LiveOptions) -> Result<Self, MeasureError> {
+        let plan = prepared.plan();
+        let buses: Vec<SegmentId> =
+            plan.segment_ids().filter(|segment| prepared.kind(*segment).live_link() == LiveLink::Pair).collect();
+        let interface = match &options.can {
+            CanPlaceName::Interface(interface) if buses.len() > 1 => {
+                return Err(MeasureError::OneInterface { interface: interface.clone(), buses: buses.len() });
+            }
+            CanPlaceName::Interface(interface) => Some(interface.clone()),
+            CanPlaceName::Bus { .. } => None,
+        };
+        let Some(first) = buses.first().copied() else { return Ok(Self { prepared, interface: None, guests: Vec::new() }) };
+        // Behind stations, attackers and what the segments are made of.
+        let outside = plan.all_nodes().count() as u16;
+        let guest = |(number, kind)| {
+            let attachment = Attachment { node: NodeId(outside + number), port: PortId(0) };
+            (Guest { attachment, kind }, first)
+        };
+        let multicast = |port: &u16| {
+            GuestKind::Multicast(MulticastGroup { group: MulticastGroup::GROUP, port: *port })
+        };
+        let kinds: Vec<GuestKind> = match &options.can {
+            CanPlaceName::Interface(interface) => vec![GuestKind::Listener(interface.clone())],
+            CanPlaceName::Bus { guests } => guests.iter().map(multicast).collect(),
+        };
+        Ok(Self { prepared, interface, guests: (0..).zip(kinds).map(guest).collect() })
+    }
+
+    /// True if somebody else carries the frames of a segment, so that it is no medium of ours.
+    fn is_foreign(&self, segment: SegmentId) -> bool {
+        self.interface.is_some() && self.prepared.kind(segment).live_link() == LiveLink::Pair
+    }
+
+    fn port(&self, segment: SegmentId) -> PortLink {
+        match (self.prepared.kind(segment).live_link(), &self.interface) {
+            (LiveLink::Tap, _) => PortLink::Tap,
+            (LiveLink::Pair, None) => PortLink::Pair,
+            (LiveLink::Pair, Some(interface)) => PortLink::CanInterface(interface.clone()),
+        }
+    }
 }
 
 /// The life of an agent process, for binaries whose [`LiveOptions::agent_command`] ends up in them.
@@ -188,14 +211,14 @@ fn build(config: &[u8], id: NodeId) -> Result<Box<dyn Node>, String> {
     Ok(node)
 }
 
-fn agents(prepared: &Prepared<'_>) -> Vec<AgentConfig> {
+fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>) -> Vec<AgentConfig> {
     let plan = prepared.plan();
     plan.node_ids()
         .map(|id| {
             let clock = plan.nodes.get(id.index()).map(|node| node.clock);
             let ClockPlan { offset, drift } = clock.unwrap_or(ClockPlan { offset: Duration::ZERO, drift: Ppm(0) });
             AgentConfig {
-                ports: prepared.attachments(id).len() as u16,
+                ports: prepared.attachments(id).iter().map(|(_, segment)| carriers.port(*segment)).collect(),
                 offset,
                 drift,
                 is_attacker: plan.attacker(id).is_some(),

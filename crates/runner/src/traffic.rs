@@ -1,10 +1,13 @@
 //! Reads the frames of a plan for the test bed.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{NodeId, Priority, SimTime, StreamId};
+use chronoseal_media::medium::Attachment;
 use chronoseal_results::rows::{EventRow, FrameRow};
+use chronoseal_scenario::plan::SegmentId;
 use chronoseal_testbed::{FrameDescription, Traffic};
 
 use crate::facts::Strangers;
@@ -14,52 +17,58 @@ use crate::record::{Waits, missing_row};
 pub(crate) struct PlanTraffic {
     /// By segment.
     describers: Vec<Box<dyn Describe>>,
+    /// Which segment each port leads to, guests' included.
+    ports: BTreeMap<Attachment, SegmentId>,
     waits: Waits,
     first_own: NodeId,
-    /// Which nodes have something to say of each stream.
-    receivers: Vec<Vec<NodeId>>,
-    strangers: Mutex<Strangers>,
+    /// By segment.
+    strangers: Mutex<Vec<Strangers>>,
 }
 
 impl PlanTraffic {
-    pub(crate) fn new(prepared: &Prepared<'_>) -> Self {
+    /// For the frames of a plan, and those of further stations on its segments.
+    pub(crate) fn new(prepared: &Prepared<'_>, guests: &[(Attachment, SegmentId)]) -> Self {
         let plan = prepared.plan();
+        let own = plan.node_ids().flat_map(|id| prepared.attachments(id));
         Self {
             describers: prepared.describers(),
+            ports: own.chain(guests.iter().copied()).collect(),
             waits: Waits::of(plan),
             first_own: NodeId(plan.node_ids().count() as u16),
-            receivers: plan.streams.iter().map(|stream| stream.receivers.clone()).collect(),
-            strangers: Mutex::default(),
+            strangers: Mutex::new(vec![Strangers::default(); plan.segments.len()]),
         }
     }
 
-    /// Frames of no stream that were on a shared segment.
-    pub(crate) fn strangers(&self) -> Strangers {
-        *self.strangers.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// Frames of no stream that were on a segment everybody shares.
+    pub(crate) fn strangers(&self, segment: SegmentId) -> Strangers {
+        let counts = self.strangers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        counts.get(segment.index()).copied().unwrap_or_default()
     }
 
-    fn describer(&self) -> &dyn Describe {
-        &*self.describers[0]
+    /// Whoever knows the frames of the segment that a port leads to.
+    fn describer(&self, from: Attachment) -> Option<(SegmentId, &dyn Describe)> {
+        let segment = *self.ports.get(&from)?;
+        self.describers.get(segment.index()).map(|describer| (segment, &**describer))
     }
 }
 
 impl Traffic for PlanTraffic {
-    fn priority(&self, bytes: &[u8]) -> Priority {
-        self.describer().priority(bytes)
+    fn priority(&self, from: Attachment, bytes: &[u8]) -> Priority {
+        self.describer(from).map_or(Priority(0), |(_, describer)| describer.priority(bytes))
     }
 
     fn concerns(&self, stream: StreamId, node: NodeId) -> bool {
         // On a shared segment everybody hears every frame, and most have nothing to say about it.
-        !self.describer().is_shared() || self.receivers.get(stream.index()).is_some_and(|all| all.contains(&node))
+        !self.describers.iter().any(|describer| describer.is_shared()) || self.waits.segment(stream, node).is_some()
     }
 
-    fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
-        let describer = self.describer();
+    fn describe(&self, from: Attachment, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
+        let Some((segment, describer)) = self.describer(from) else { return FrameDescription::UNKNOWN };
         let described = describer.describe(bytes, arrived_at - describer.reception(bytes));
         if described.stream == StreamId::NONE && describer.is_shared() {
-            let mut strangers = self.strangers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            strangers.frames += 1;
-            strangers.bytes += describer.payload_len(bytes);
+            let mut counts = self.strangers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            counts[segment.index()].frames += 1;
+            counts[segment.index()].bytes += describer.payload_len(bytes);
         }
         FrameDescription {
             stream: described.stream,
@@ -67,7 +76,9 @@ impl Traffic for PlanTraffic {
             sender: described.sender,
             cycle_start: described.cycle_start,
             slot_start: described.slot_start,
-            late_after: described.leaves_by.or(described.received_by),
+            leaves_by: described.leaves_by,
+            received_by: described.received_by,
+            has_when_checked: described.is_received_when_checked,
         }
     }
 

@@ -13,7 +13,7 @@ use chronoseal_core::{
 };
 use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_testbed::{
-    AgentConfig, ExistingInterface, FrameDescription, LiveConfig, Placement, Traffic, agent_main, run,
+    AgentConfig, ExistingInterface, FrameDescription, LiveConfig, Placement, PortLink, Traffic, agent_main, run,
 };
 
 const ROUNDS: usize = 8;
@@ -81,7 +81,8 @@ fn line(name: &str, trips: &mut [Duration]) -> (f64, f64) {
 fn round_trips(is_direct: bool, placement: Placement) -> Result<Vec<Duration>, String> {
     let agent = |node: u16| {
         let interface = ExistingInterface { namespace: namespace(node), interface: "cable".into() };
-        AgentConfig { existing: is_direct.then_some(interface), ..AgentConfig::new(NodeId(node)) }
+        let link = if is_direct { PortLink::Existing(interface) } else { PortLink::Tap };
+        AgentConfig { ports: vec![link], ..AgentConfig::new(NodeId(node)) }
     };
     let config = LiveConfig { placement, ..LiveConfig::new(vec![agent(0), agent(1)], vec![], ROUND) };
     let outcome = run(&config, &mut Wire, &Unread, &AtomicBool::new(false)).map_err(|error| error.to_string())?;
@@ -194,10 +195,10 @@ impl Medium for Wire {
 struct Unread;
 
 impl Traffic for Unread {
-    fn priority(&self, _: &[u8]) -> Priority {
+    fn priority(&self, _: Attachment, _: &[u8]) -> Priority {
         Priority(0)
     }
-    fn describe(&self, _: &[u8], _: SimTime) -> FrameDescription {
+    fn describe(&self, _: Attachment, _: &[u8], _: SimTime) -> FrameDescription {
         FrameDescription::UNKNOWN
     }
 }

@@ -1,4 +1,5 @@
-//! The medium between the agents, driven by the wall clock: frames are read from and written to their TAP interfaces.
+//! The medium between the agents, driven by the wall clock: frames are read from and written to the ends of their wires,
+//! of whatever kind these are.
 //!
 //! The medium's arithmetic sees planned times: a timer is handled with the time it was asked for, however late the
 //! thread woke up, and a frame with the time it was read. What the host adds shows up in one place only, the release
@@ -16,6 +17,7 @@ use chronoseal_wire::protocol_control_frame::add_transparent_clock;
 
 use crate::clock::{RunClock, SPIN, readable};
 use crate::end::{End, Read};
+use crate::join::Line;
 use crate::log::hash_of;
 use crate::traffic::{FrameDescription, Traffic};
 
@@ -27,7 +29,7 @@ const LOG_ROOM: usize = 1 << 17;
 
 /// One end of the medium.
 pub(crate) struct Wire {
-    pub(crate) attachment: Attachment,
+    pub(crate) line: Line,
     pub(crate) end: End,
 }
 
@@ -37,7 +39,7 @@ pub(crate) struct Arrival {
     /// Index of its wire.
     pub(crate) wire: usize,
     pub(crate) read_at: SimTime,
-    /// Last bit in at the switch, as the medium has it; known when the frame leaves the medium.
+    /// When the medium had the whole of it, as the medium has it; known when the frame leaves the medium.
     pub(crate) arrived_at: Option<SimTime>,
     pub(crate) len: u32,
     pub(crate) hash: u64,
@@ -51,7 +53,7 @@ pub(crate) struct Departure {
     pub(crate) serial: Option<usize>,
     /// Index of its wire.
     pub(crate) wire: usize,
-    /// When its first bit left the switch: as planned, plus what the write was late.
+    /// When its first bit left the medium: as planned, plus what the write was late.
     pub(crate) departed_at: SimTime,
     pub(crate) written_at: SimTime,
     pub(crate) hash: u64,
@@ -194,7 +196,7 @@ impl Emulator<'_> {
             self.frames.release(frame);
             if let Read::Bad(reason) = read {
                 let event = Event::of(EventKind::Discarded(reason), StreamId::NONE, 0);
-                self.log.events.push(EventRow { time: now, node: self.wires[index].attachment.node, event });
+                self.log.events.push(EventRow { time: now, node: self.wires[index].line.attachment.node, event });
             }
         }
         any
@@ -211,7 +213,7 @@ impl Emulator<'_> {
 
     fn arrive(&mut self, now: SimTime, wire: usize, frame: FrameId, len: usize) {
         self.frames.set_len(frame, len);
-        let from = self.wires[wire].attachment;
+        let from = self.wires[wire].line.attachment;
         let serial = self.log.arrivals.len();
         *self.frames.label_mut(frame) =
             FrameLabel { sender: from.node, sent_at: now, serial: Some(serial as u64), ..FrameLabel::default() };
@@ -222,13 +224,17 @@ impl Emulator<'_> {
         let description = FrameDescription::UNKNOWN;
         let (hash, len) = (0, len as u32);
         self.log.arrivals.push(Arrival { wire, read_at: now, arrived_at: None, len, hash, description });
-        let priority = self.config.traffic.priority(bytes);
-        self.medium.handle_frame(now, from, priority, frame, &mut self.frames, &mut self.out);
-        self.perform(now);
+        if self.wires[wire].end.is_carried() {
+            self.frames.release(frame);
+        } else {
+            let priority = self.config.traffic.priority(from, bytes);
+            self.medium.handle_frame(now, from, priority, frame, &mut self.frames, &mut self.out);
+            self.perform(now);
+        }
         self.capture(Some(serial), now, wire, Direction::Arrival, bytes);
         let arrival = &mut self.log.arrivals[serial];
         arrival.hash = hash_of(bytes);
-        arrival.description = self.config.traffic.describe(bytes, arrival.arrived_at.unwrap_or(now));
+        arrival.description = self.config.traffic.describe(from, bytes, arrival.arrived_at.unwrap_or(now));
     }
 
     /// Does what the medium wants done at `planned`.
@@ -270,7 +276,7 @@ impl Emulator<'_> {
     fn deliver(&mut self, planned: SimTime, to: Attachment, frame: FrameId, departed_at: SimTime) {
         let label = *self.frames.label(frame);
         self.note_arrival(&label);
-        let Some(wire) = self.wires.iter().position(|wire| wire.attachment == to) else { return };
+        let Some(wire) = self.wires.iter().position(|wire| wire.line.attachment == to) else { return };
         let mut bytes = [0; FRAME_LEN_MAX];
         let len = self.frames.bytes(frame).len();
         let bytes = &mut bytes[..len];
@@ -299,7 +305,7 @@ impl Emulator<'_> {
 
     /// Tells the sender of a frame that it is through, if its end wants to be told.
     fn confirm(&mut self, planned: SimTime, from: Attachment, frame: FrameId) {
-        let Some(wire) = self.wires.iter().find(|wire| wire.attachment == from) else { return };
+        let Some(wire) = self.wires.iter().find(|wire| wire.line.attachment == from) else { return };
         let error = self.config.clock.now() - planned;
         if wire.end.confirm(self.frames.bytes(frame)) {
             self.log.releases.push(ReleaseRow { planned, error });
@@ -308,7 +314,7 @@ impl Emulator<'_> {
 
     /// Keeps a frame that is through. What a gateway repeats is known from its sender's bus.
     fn capture_carried(&mut self, planned: SimTime, from: Attachment, frame: FrameId) {
-        let Some(wire) = self.wires.iter().position(|wire| wire.attachment == from) else { return };
+        let Some(wire) = self.wires.iter().position(|wire| wire.line.attachment == from) else { return };
         let mut bytes = [0; FRAME_LEN_MAX];
         let len = self.frames.bytes(frame).len();
         bytes[..len].copy_from_slice(self.frames.bytes(frame));

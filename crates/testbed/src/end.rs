@@ -25,8 +25,10 @@ pub(crate) enum End {
     Station(OwnedFd),
     /// A client that speaks python-can's `udp_multicast`.
     Multicast(Multicast),
-    /// A CAN interface of the kernel.
+    /// A CAN interface of the kernel that is joined to a bus of ours.
     Interface(CanInterface),
+    /// A CAN interface of the kernel that carries frames itself: they are recorded, and nobody sends any from here.
+    Listener(CanInterface),
     /// Nowhere: frames that come here are recorded, nobody sends any.
     Recorder,
 }
@@ -58,7 +60,7 @@ impl End {
                 Ok(Some(Datagram::Bad(reason))) => Read::Bad(reason),
                 Ok(None) | Err(_) => Read::Nothing,
             },
-            Self::Interface(interface) => match interface.receive(buffer) {
+            Self::Interface(interface) | Self::Listener(interface) => match interface.receive(buffer) {
                 Ok(Some(heard)) => Read::Frame(heard.len),
                 Ok(None) | Err(_) => Read::Nothing,
             },
@@ -78,6 +80,7 @@ impl End {
             Self::Multicast(client) => client.send(bytes, false),
             Self::Interface(interface) => interface.send(bytes).is_ok(),
             Self::Recorder => true,
+            Self::Listener(_) => false,
         }
     }
 
@@ -90,7 +93,7 @@ impl End {
                 let _ = nix::unistd::write(socket, confirmation_of(bytes));
                 false
             }
-            Self::Tap(_) | Self::Interface(_) | Self::Recorder => false,
+            Self::Tap(_) | Self::Interface(_) | Self::Listener(_) | Self::Recorder => false,
         }
     }
 
@@ -99,14 +102,19 @@ impl End {
         match self {
             Self::Tap(socket) | Self::Station(socket) => Some(socket.as_fd()),
             Self::Multicast(client) => Some(client.as_fd()),
-            Self::Interface(interface) => Some(interface.as_fd()),
+            Self::Interface(interface) | Self::Listener(interface) => Some(interface.as_fd()),
             Self::Recorder => None,
         }
     }
 
     /// Frames that come here leave the emulator: how late they do is the emulator's error.
     pub(crate) fn leads_out(&self) -> bool {
-        !matches!(self, Self::Recorder)
+        !matches!(self, Self::Recorder | Self::Listener(_))
+    }
+
+    /// What is read here has been carried already: it is none of the medium's.
+    pub(crate) fn is_carried(&self) -> bool {
+        matches!(self, Self::Listener(_))
     }
 
     /// Frames here are Ethernet frames.

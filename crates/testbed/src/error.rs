@@ -5,7 +5,7 @@ use std::io;
 use chronoseal_core::NodeId;
 use thiserror::Error;
 
-use crate::live::{AgentConfig, AgentLink, LiveOutcome};
+use crate::live::LiveOutcome;
 use crate::message::Step;
 
 /// A live run that could not be made, or broke off.
@@ -99,16 +99,9 @@ impl LiveError {
         )
     }
 
-    pub(crate) fn of_step(agent: &AgentConfig, link: &AgentLink, step: Step, reason: String) -> Self {
-        let node = agent.node;
+    pub(crate) fn of_step(node: NodeId, step: Step, reason: String) -> Self {
         match step {
-            Step::CanInterface => {
-                let interface = match link {
-                    AgentLink::CanInterface(interface) => interface.clone(),
-                    AgentLink::Ethernet | AgentLink::CanBus => String::new(),
-                };
-                Self::CanRefused { interface, reason }
-            }
+            Step::CanInterface(interface) => Self::CanRefused { interface, reason },
             Step::Namespace => Self::NamespaceRefused { reason },
             Step::Tap => Self::TapRefused { reason },
             Step::Interface => Self::InterfaceRefused { reason },

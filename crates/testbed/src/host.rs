@@ -4,7 +4,8 @@ use chronoseal_core::{Duration, SimTime};
 use serde::Serialize;
 
 use crate::clock::{RunClock, SPIN, monotonic_ns};
-use crate::live::{self, LiveConfig};
+use crate::config::LiveConfig;
+use crate::live;
 use crate::sys;
 
 /// What a live run would find here.
@@ -44,7 +45,8 @@ pub struct HostReport {
     pub socket_can: bool,
 }
 
-/// Looks around and measures wake-ups for about 0.3 s. `config` says how agents are started.
+/// Looks around and measures wake-ups for about 0.3 s. `config` says how agents are started and what their ports are;
+/// without agents, an agent with a TAP interface is tried.
 pub fn probe(config: &LiveConfig) -> HostReport {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let cpuinfo = read("/proc/cpuinfo");

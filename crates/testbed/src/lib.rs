@@ -1,6 +1,7 @@
-//! Live runs: each end system is a process in a network namespace of its own, real frames travel over TAP interfaces,
-//! and between them one thread drives a [`chronoseal_media::medium::Medium`] by the wall clock. On a CAN bus ([`can`])
-//! socket pairs take the place of namespaces and interfaces, and others may join.
+//! Live runs: each end system is a process, real frames travel over its ports, and between them one thread drives a
+//! [`chronoseal_media::medium::Medium`] by the wall clock. What a port is ([`PortLink`]) is chosen for each port: a TAP
+//! interface in a network namespace of the agent's own, a socket pair for CAN frames, or something that is there already.
+//! So one run may have segments of different kinds, and an agent may be on several. Others may join a CAN bus ([`can`]).
 //!
 //! This crate knows no protocol and no scenario: a [`NodeFactory`] builds the nodes inside the agents' processes, a
 //! [`Traffic`] reads frames. It touches no interface of the host but one it is given by name, needs no root where user
@@ -31,6 +32,7 @@
 mod agent;
 pub mod can;
 mod clock;
+pub mod config;
 pub mod cost;
 mod emulator;
 mod end;
@@ -41,16 +43,15 @@ mod join;
 pub mod live;
 mod log;
 mod message;
+mod process;
 mod sentinel;
 mod sys;
 pub mod traffic;
 
 pub use agent::{NodeFactory, agent_main};
+pub use config::{AgentCommand, AgentConfig, ExistingInterface, LiveConfig, Placement, PortLink};
 pub use error::LiveError;
 pub use host::{HostReport, probe};
-pub use live::{
-    AgentCommand, AgentConfig, AgentCounts, AgentLink, ExistingInterface, LiveConfig, LiveHost, LiveOutcome, Placement,
-    run,
-};
+pub use live::{AgentCounts, LiveHost, LiveOutcome, run};
 pub use message::AgentFacts;
 pub use traffic::{FrameDescription, Traffic};

@@ -26,7 +26,14 @@ pub(crate) struct SentRecord {
     /// Code of the [`EventKind::Attacked`] told right before it.
     #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
     pub(crate) attack: Option<u16>,
+    /// The inputs it came from.
+    #[serde(rename = "o", default, skip_serializing_if = "Origins::is_empty")]
+    pub(crate) origins: Origins,
 }
+
+/// Where the inputs that a frame came from are in [`AgentLog::origins`]: the first of them, how many.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug, Default)]
+pub(crate) struct Origins(u32, u32);
 
 /// A frame the kernel handed over, with what the node said of it.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
@@ -50,7 +57,10 @@ pub(crate) struct AgentLog {
     pub(crate) events: Vec<EventRecord>,
     pub(crate) work: Vec<WorkRecord>,
     pub(crate) sent: Vec<SentRecord>,
+    /// Every frame the node was given: number `n` of its inputs is `received[n]`.
     pub(crate) received: Vec<ReceivedRecord>,
+    /// Numbers of inputs; each sent frame has a range of them.
+    origins: Vec<u64>,
     /// Frames the kernel refused to take.
     pub(crate) refused: u64,
     /// Frames the kernel dropped before the agent read them.
@@ -60,6 +70,12 @@ pub(crate) struct AgentLog {
 /// Identifies a frame's bytes.
 pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
+}
+
+impl Origins {
+    fn is_empty(&self) -> bool {
+        self.1 == 0
+    }
 }
 
 impl EventRecord {
@@ -100,6 +116,7 @@ impl AgentLog {
             work: Vec::with_capacity(records),
             sent: Vec::with_capacity(records),
             received: Vec::with_capacity(records),
+            origins: Vec::with_capacity(records),
             refused: 0,
             dropped: 0,
         }
@@ -112,6 +129,22 @@ impl AgentLog {
             self.operations.len() - 1
         });
         self.work.push(WorkRecord(began.as_ps(), index as u16, work.len, duration.as_ps()));
+    }
+
+    /// Keeps the numbers of the inputs that a frame came from.
+    pub(crate) fn add_origins(&mut self, inputs: &[u64]) -> Origins {
+        let range = (u32::try_from(self.origins.len()), u32::try_from(inputs.len()));
+        // Beyond 2^32 of them no log fits into memory.
+        let (Ok(first), Ok(len)) = range else { return Origins::default() };
+        self.origins.extend_from_slice(inputs);
+        Origins(first, len)
+    }
+
+    /// The numbers of the inputs that a frame came from.
+    pub(crate) fn origins_of(&self, sent: &SentRecord) -> &[u64] {
+        let Origins(first, len) = sent.origins;
+        let first = first as usize;
+        self.origins.get(first..first + len as usize).unwrap_or(&[])
     }
 
     pub(crate) fn event_rows(&self, node: NodeId) -> impl Iterator<Item = EventRow> {

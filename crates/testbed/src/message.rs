@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::config::PortLink;
 use crate::log::AgentLog;
 
 /// Longest message [byte]; a log of an hour fits.
@@ -28,31 +29,24 @@ pub(crate) enum ToAgent {
 #[derive(Serialize, Deserialize, Debug)]
 pub(crate) struct Setup {
     pub(crate) node: u16,
-    pub(crate) ports: u16,
-    pub(crate) link: Link,
+    /// From port 0 on.
+    pub(crate) ports: Vec<PortSetup>,
     pub(crate) offset_ps: i64,
     pub(crate) drift_ppb: i64,
     pub(crate) cpu: Option<usize>,
     pub(crate) fifo: Option<i32>,
-    /// By port: what carries its frames says when they have left.
-    pub(crate) tells_transmitted: Vec<bool>,
     /// Only to see what the host grants: no node is built, and the agent ends when it is set up.
     pub(crate) is_trial: bool,
     /// For the node factory; opaque here.
     pub(crate) config: Vec<u8>,
 }
 
-/// What an agent's ports are.
+/// One port of an agent. The other ends of TAP interfaces and socket pairs are for the emulator.
 #[derive(Serialize, Deserialize, Debug)]
-pub(crate) enum Link {
-    /// TAP interfaces in a network namespace of its own, their other ends for the emulator.
-    Tap,
-    /// Socket pairs, their other ends for the emulator.
-    Pair,
-    /// A network interface that is there already, in a network namespace with a name.
-    Existing { namespace: String, interface: String },
-    /// A CAN interface in the controller's own network namespace.
-    Can { interface: String },
+pub(crate) struct PortSetup {
+    pub(crate) link: PortLink,
+    /// What carries its frames says when they have left.
+    pub(crate) is_told: bool,
 }
 
 /// From an agent.
@@ -78,7 +72,7 @@ pub struct AgentFacts {
 }
 
 /// Where an agent failed.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) enum Step {
     /// Making a network namespace (or a user namespace with one).
     Namespace,
@@ -86,8 +80,8 @@ pub(crate) enum Step {
     Tap,
     /// Bringing the interface up, or the packet socket on it.
     Interface,
-    /// Opening the CAN interface.
-    CanInterface,
+    /// Opening the CAN interface of this name.
+    CanInterface(String),
     /// Building the node from the scenario.
     Node,
     /// While running.

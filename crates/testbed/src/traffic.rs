@@ -1,18 +1,26 @@
 //! What the test bed has to be told about frames, since it knows no scenario.
 
 use chronoseal_core::{NodeId, Priority, SimTime, StreamId};
+use chronoseal_media::medium::Attachment;
 use chronoseal_results::{EventRow, FrameRow};
 
 /// Reads frames for the emulator and for the records. Called while frames are on their way: it has to be quick.
+///
+/// One run may have segments of different kinds. A frame is described by whoever knows the segment it is on, which
+/// `from` tells: the attachment of the wire it was read from. For a frame of a CAN interface of the kernel that is the
+/// attachment of the guest that listens there, whoever sent the frame.
 pub trait Traffic: Sync {
-    /// The egress queue a frame belongs to.
-    fn priority(&self, bytes: &[u8]) -> Priority;
+    /// The egress queue that a frame belongs to. Not asked for frames of a CAN interface of the kernel.
+    fn priority(&self, from: Attachment, bytes: &[u8]) -> Priority;
 
-    /// What a frame is that came in at the switch at `arrived_at`. On a CAN bus: that was handed to the bus then.
-    fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription;
+    /// What the frame is. Asked once for each frame that is read from a wire, right after the medium took it.
+    ///
+    /// `arrived_at` is when the medium had the whole frame, if the medium has passed it on already; else, and that is the
+    /// common case, when the emulator read it, which is when it was handed to the medium.
+    fn describe(&self, from: Attachment, bytes: &[u8], arrived_at: SimTime) -> FrameDescription;
 
-    /// Whether a frame of `stream` is meant for `node`. A CAN bus gives every frame to everybody, and so to many that
-    /// have nothing to say about it: there is no row for them.
+    /// Whether a frame of `stream` is meant for `node`. A medium may give a frame to nodes that it is not meant for; when
+    /// they report nothing about it, there is no row of it there.
     fn concerns(&self, _stream: StreamId, _node: NodeId) -> bool {
         true
     }
@@ -36,8 +44,14 @@ pub struct FrameDescription {
     pub cycle_start: SimTime,
     /// Start of its slot.
     pub slot_start: Option<SimTime>,
-    /// A frame the switch passes on after this is late. On a CAN bus: a frame whose receiver has checked it after this.
-    pub late_after: Option<SimTime>,
+    /// The frame is late if its first bit leaves the medium after this. `None`: no such deadline. Whoever carries frames
+    /// without telling when they leave (a CAN interface of the kernel) never makes one late by this.
+    pub leaves_by: Option<SimTime>,
+    /// The frame is late if its receiver has accepted it, checks included, after this. `None`: no such deadline.
+    pub received_by: Option<SimTime>,
+    /// What [`FrameRow::received_at`] means: true for when the receiver had the frame checked, and no time if it never
+    /// said so; false for when its last bit was in. A guest is no receiver that checks; its rows have the last bit.
+    pub has_when_checked: bool,
 }
 
 impl FrameDescription {
@@ -48,6 +62,8 @@ impl FrameDescription {
         sender: None,
         cycle_start: SimTime::ZERO,
         slot_start: None,
-        late_after: None,
+        leaves_by: None,
+        received_by: None,
+        has_when_checked: false,
     };
 }

@@ -19,8 +19,8 @@ use chronoseal_core::{
 use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_results::{Direction, Outcome};
 use chronoseal_testbed::{
-    AgentConfig, AgentLink, FrameDescription, LiveConfig, LiveError, LiveOutcome, Placement, Traffic, agent_main,
-    probe, run,
+    AgentConfig, ExistingInterface, FrameDescription, LiveConfig, LiveError, LiveOutcome, Placement, PortLink, Traffic,
+    agent_main, probe, run,
 };
 
 fn main() -> ExitCode {
@@ -244,22 +244,22 @@ impl Medium for Patch {
 struct Plain;
 
 impl Traffic for Plain {
-    fn priority(&self, _: &[u8]) -> Priority {
+    fn priority(&self, _: Attachment, _: &[u8]) -> Priority {
         Priority(0)
     }
-    fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
+    fn describe(&self, _: Attachment, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
         let sequence = number_of(bytes);
         FrameDescription { stream: StreamId(3), sequence, cycle_start: arrived_at, ..FrameDescription::UNKNOWN }
     }
 }
 
 /// The test bed as a driver of the conformance suite: nodes are built again in the agents' processes.
-struct Live(AgentLink);
+struct Live(PortLink);
 
 impl Driver for Live {
     fn name(&self) -> &str {
         match self.0 {
-            AgentLink::CanBus => "testbed, socket pairs",
+            PortLink::Pair => "testbed, socket pairs",
             _ => "testbed",
         }
     }
@@ -267,10 +267,12 @@ impl Driver for Live {
         let mut agents: Vec<AgentConfig> = network.nodes.iter().map(|(node, _)| AgentConfig::new(*node)).collect();
         for (node, port) in network.links.iter().flatten() {
             let agent = agents.iter_mut().find(|agent| agent.node == *node).ok_or("a link leads nowhere")?;
-            agent.ports = agent.ports.max(port.0 + 1);
+            agent.ports.resize(agent.ports.len().max(port.index() + 1), PortLink::Tap);
+        }
+        for link in agents.iter_mut().flat_map(|agent| &mut agent.ports) {
+            *link = self.0.clone();
         }
         let config = LiveConfig::new(agents, network.case.as_bytes().to_vec(), until);
-        let config = LiveConfig { link: self.0.clone(), ..config };
         let mut medium = Patch::new(&network.links, Duration::from_us(20));
         let outcome = run(&config, &mut medium, &Plain, &AtomicBool::new(false)).map_err(|error| error.to_string())?;
         Ok(outcome.rows.events.iter().map(|row| (row.node, row.event)).collect())
@@ -278,11 +280,11 @@ impl Driver for Live {
 }
 
 fn passes_the_conformance_suite() {
-    print!("{}", testing::run_all(&mut Live(AgentLink::Ethernet)));
+    print!("{}", testing::run_all(&mut Live(PortLink::Tap)));
 }
 
 fn passes_the_conformance_suite_over_socket_pairs() {
-    print!("{}", testing::run_all(&mut Live(AgentLink::CanBus)));
+    print!("{}", testing::run_all(&mut Live(PortLink::Pair)));
 }
 
 fn stream_config(duration: Duration) -> LiveConfig {
@@ -493,8 +495,15 @@ fn refuses_what_cannot_be_run() {
     };
     let twice = attempt(|config| config.agents[1].node = NodeId(0));
     assert!(matches!(&twice, LiveError::Configuration(text) if text.contains("twice")), "{twice}");
-    let portless = attempt(|config| config.agents[1].ports = 0);
+    let portless = attempt(|config| config.agents[1].ports.clear());
     assert!(matches!(&portless, LiveError::Configuration(text) if text.contains("0 ports")), "{portless}");
+    let crowded = attempt(|config| config.agents[1].ports = vec![PortLink::Pair; 17]);
+    assert!(matches!(&crowded, LiveError::Configuration(text) if text.contains("17 ports")), "{crowded}");
+    let doubled = attempt(|config| {
+        let cable = ExistingInterface { namespace: "nowhere".into(), interface: "cable".into() };
+        config.agents[1].ports = vec![PortLink::Existing(cable); 2];
+    });
+    assert!(matches!(&doubled, LiveError::Configuration(text) if text.contains("same interface")), "{doubled}");
     let instant = attempt(|config| config.duration = Duration::ZERO);
     assert!(matches!(&instant, LiveError::Configuration(_)), "{instant}");
     let unbuildable = attempt(|config| config.node_config = b"unbuildable".to_vec());

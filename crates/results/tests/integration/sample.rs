@@ -2,8 +2,8 @@
 
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_results::{
-    CaptureRow, Direction, Engine, EventRow, FrameRow, NodeMeta, NodeRole, Outcome, ReleaseRow, RunMeta, RunRows,
-    SlotMeta, StallRow, StreamMeta, WorkRow,
+    CaptureRow, Direction, Engine, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome, ReleaseRow, RunMeta,
+    RunRows, SlotMeta, StallRow, StreamMeta, WorkRow,
 };
 
 pub(crate) const CYCLE_US: i64 = 10_000;
@@ -75,6 +75,23 @@ pub(crate) fn spoofed(k: i64, outcome: Outcome) -> FrameRow {
     FrameRow { sender: NodeId(2), attack: Some(AttackKind::Spoof), outcome, ..delivered(k) }
 }
 
+/// Transmission `frame`, from `ecu1` to `ecu2`.
+fn hop(frame: u64, origins: Vec<u64>) -> HopRow {
+    HopRow {
+        stream: StreamId(0),
+        sequence: frame,
+        segment: 3,
+        from: NodeId(0),
+        to: NodeId(1),
+        sent_at: Some(us(1_000)),
+        arrived_at: Some(us(1_007)),
+        departed_at: None,
+        received_at: Some(us(1_020)),
+        frame,
+        origins,
+    }
+}
+
 pub(crate) fn acquired(node: u16, at_us: i64) -> EventRow {
     let event = Event { value: 5_000_000_000, ..Event::of(EventKind::SyncAcquired, StreamId::NONE, 0) };
     EventRow { time: us(at_us), node: NodeId(node), event }
@@ -85,6 +102,7 @@ pub(crate) fn rows(cycles: i64) -> RunRows {
     frames.push(spoofed(1, Outcome::Discarded(DiscardReason::WrongPort)));
     let attacked = Event::of(EventKind::Attacked(AttackKind::Spoof), StreamId(0), 0);
     RunRows {
+        hops: vec![hop(0, Vec::new()), hop(1, vec![0, 7])],
         frames,
         events: vec![acquired(0, 0), acquired(1, 0), EventRow { time: us(11_000), node: NodeId(2), event: attacked }],
         work: vec![WorkRow {

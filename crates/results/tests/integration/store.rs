@@ -22,6 +22,7 @@ fn a_stored_run_reads_back_whole() {
     assert_eq!(read(&run).unwrap(), (meta.clone(), summarise(&meta, &rows)));
     assert_eq!(read_frames(&run).unwrap(), rows.frames);
     let again = read_rows(&run).unwrap();
+    assert_eq!(again.hops, rows.hops);
     assert_eq!((again.events, again.stalls, again.releases), (rows.events, rows.stalls, rows.releases));
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["run"], "nothing partial stays beside the run");
@@ -32,6 +33,16 @@ fn an_empty_run_is_a_run() {
     let (meta, rows) = (meta(), RunRows::default());
     let dir = stored(&meta, &rows);
     assert_eq!(read_frames(&dir.path().join("run")).unwrap(), []);
+}
+
+#[test]
+fn a_run_stored_without_transmissions_is_readable() {
+    let dir = stored(&meta(), &rows(3));
+    let run = dir.path().join("run");
+    fs::remove_file(run.join("hops.parquet")).unwrap();
+    assert_eq!(read_rows(&run).unwrap().hops, []);
+    fs::write(run.join("hops.parquet"), b"PAR1 cut off").unwrap();
+    assert!(matches!(read_rows(&run), Err(StoreError::Table { .. })));
 }
 
 #[test]

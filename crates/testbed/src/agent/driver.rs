@@ -6,7 +6,8 @@ use std::os::unix::net::UnixStream;
 
 use chronoseal_core::node::FRAME_LEN_MAX;
 use chronoseal_core::{
-    Command, Duration, EventKind, Input, LocalTime, Node, Oscillator, Output, PortId, Ppm, SimTime, TxToken, Work,
+    Command, Duration, EventKind, Input, LocalTime, Node, Oscillator, Output, PortId, Ppm, SimTime, Transmit, TxToken,
+    Work,
 };
 
 use super::Failure;
@@ -41,7 +42,7 @@ pub(super) fn run(
         ports,
         launches: LaunchQueue::default(),
         transmitted: VecDeque::new(),
-        is_told: setup.tells_transmitted.clone(),
+        is_told: setup.ports.iter().map(|port| port.is_told).collect(),
         leaving: VecDeque::new(),
         wake_at: None,
         stop_at: Some(SimTime::ZERO + duration),
@@ -168,6 +169,7 @@ impl Driver {
                     }
                 }
                 let (hash, len) = (hash_of(bytes), received.len as u32);
+                // One record for each frame the node was given, in order: their numbers are those of its inputs.
                 self.log.received.push(ReceivedRecord { at_ps: at.as_ps(), port: port.0, hash, len, verdict });
                 self.send_due();
                 // The time a request left comes before the answer to it.
@@ -227,7 +229,9 @@ impl Driver {
                         let reason = format!("the node wants to send {} bytes from a smaller buffer", transmit.len);
                         Failure::Told(Step::Run, reason)
                     })?;
-                    self.launches.push(launch_at, transmit.port, transmit.token, attack.take(), bytes);
+                    let origins = self.log.add_origins(self.node.origins());
+                    let Transmit { port, token, .. } = transmit;
+                    self.launches.push(launch_at, port, token, attack.take(), origins, bytes);
                     self.send_due();
                 }
                 Output::Timeout(at) => {
@@ -257,8 +261,8 @@ impl Driver {
             let sent = self.ports.get(launch.port.index()).is_some_and(|port| port.send(launch.bytes()).is_ok());
             if sent {
                 let (hash, len) = (hash_of(launch.bytes()), launch.bytes().len() as u32);
-                let record = SentRecord { at_ps: at.as_ps(), port: launch.port.0, hash, len, attack: launch.attack };
-                self.log.sent.push(record);
+                let (port, attack, origins) = (launch.port.0, launch.attack, launch.origins);
+                self.log.sent.push(SentRecord { at_ps: at.as_ps(), port, hash, len, attack, origins });
             } else {
                 self.log.refused += 1;
             }

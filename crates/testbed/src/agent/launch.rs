@@ -6,12 +6,16 @@ use std::collections::BinaryHeap;
 use chronoseal_core::node::FRAME_LEN_MAX;
 use chronoseal_core::{PortId, SimTime, TxToken};
 
+use crate::log::Origins;
+
 /// A frame that is ready to leave.
 pub(super) struct Launch {
     pub(super) port: PortId,
     pub(super) token: Option<TxToken>,
     /// Code of the attack told right before it.
     pub(super) attack: Option<u16>,
+    /// The inputs it came from.
+    pub(super) origins: Origins,
     buffer: Box<[u8; FRAME_LEN_MAX]>,
     len: usize,
 }
@@ -39,11 +43,12 @@ impl LaunchQueue {
         port: PortId,
         token: Option<TxToken>,
         attack: Option<u16>,
+        origins: Origins,
         bytes: &[u8],
     ) {
         let mut buffer = self.buffers.pop().unwrap_or_else(|| Box::new([0; FRAME_LEN_MAX]));
         buffer[..bytes.len()].copy_from_slice(bytes);
-        let launch = Some(Launch { port, token, attack, buffer, len: bytes.len() });
+        let launch = Some(Launch { port, token, attack, origins, buffer, len: bytes.len() });
         let slot = self.slots.iter().position(Option::is_none).unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
@@ -90,7 +95,7 @@ mod tests {
         let at = |us| SimTime::ZERO + Duration::from_us(us);
         let mut queue = LaunchQueue::default();
         for (us, byte) in [(30, 0), (10, 1), (30, 2), (10, 3)] {
-            queue.push(at(us), PortId(0), Some(TxToken::new(byte)), None, &[byte as u8; 60]);
+            queue.push(at(us), PortId(0), Some(TxToken::new(byte)), None, Origins::default(), &[byte as u8; 60]);
         }
         assert!(queue.pop_due(at(9)).is_none());
         let mut left = Vec::new();

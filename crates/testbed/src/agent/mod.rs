@@ -47,7 +47,7 @@ enum Failure {
 }
 
 impl Failure {
-    fn at(step: Step) -> impl Fn(std::io::Error) -> Self {
+    fn at(step: Step) -> impl FnOnce(std::io::Error) -> Self {
         move |error| Self::Told(step, error.to_string())
     }
 }
@@ -57,15 +57,15 @@ fn live(socket: &UnixStream, factory: NodeFactory) -> Result<(), Failure> {
     let ToAgent::Setup(setup) = message::receive(socket).map_err(gone)? else {
         return Err(Failure::Told(Step::Run, "the first message is not the set-up".into()));
     };
-    let (ports, taps, facts) = setup::make(&setup)?;
+    let (ports, ends, facts) = setup::make(&setup)?;
     if setup.is_trial {
         return message::send(socket, &FromAgent::Ready(facts)).map_err(gone);
     }
     let node = factory(&setup.config, NodeId(setup.node)).map_err(|reason| Failure::Told(Step::Node, reason))?;
     message::send(socket, &FromAgent::Ready(facts)).map_err(gone)?;
-    crate::sys::send_descriptors(socket, &taps).map_err(gone)?;
+    crate::sys::send_descriptors(socket, &ends).map_err(gone)?;
     // From here on only the emulator holds the other ends of the wires.
-    drop(taps);
+    drop(ends);
     let ToAgent::Arm { epoch_ns, duration_ps } = message::receive(socket).map_err(gone)? else {
         return Err(Failure::Told(Step::Run, "the second message does not arm the run".into()));
     };

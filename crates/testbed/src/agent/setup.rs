@@ -8,35 +8,50 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socketpair
 use super::Failure;
 use super::port::Port;
 use crate::can::interface::CanInterface;
-use crate::message::{AgentFacts, Link, Setup, Step};
+use crate::config::{ExistingInterface, PortLink};
+use crate::message::{AgentFacts, Setup, Step};
 use crate::sys::{self, PacketSocket};
 
 /// What a socket pair holds of frames nobody has read yet [byte]: hundreds, the kernel's own records included.
 const PAIR_BUFFER_LEN: usize = 1 << 20;
 
-/// The node's ports, the emulator's ends of their wires, and what the host granted.
+/// The node's ports, the emulator's ends of those that are wires, and what the host granted.
 pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts), Failure> {
-    let (mut ports, mut ends) = (Vec::new(), Vec::new());
-    let mut user_namespace = false;
-    match &setup.link {
-        Link::Existing { namespace, interface } => {
-            sys::enter_named_network(namespace).map_err(Failure::at(Step::Namespace))?;
-            ports.push(Port::Packet(PacketSocket::open(interface).map_err(Failure::at(Step::Interface))?));
-        }
-        Link::Tap => {
-            let namespace = sys::enter_own_network().map_err(Failure::at(Step::Namespace))?;
-            user_namespace = namespace == sys::Namespace::User;
-            make_wires(setup, &mut ports, &mut ends)?;
-        }
-        Link::Pair => {
-            for _ in 0..setup.ports {
+    let mut opened: Vec<Option<(Port, Option<OwnedFd>)>> = setup.ports.iter().map(|_| None).collect();
+    // A socket stays in the network namespace it was made in: first what is in the controller's, then what is in others,
+    // and last what is in one of this process's own.
+    for (opened, port) in opened.iter_mut().zip(&setup.ports) {
+        match &port.link {
+            PortLink::Pair => {
                 let (ours, theirs) = pair().map_err(Failure::at(Step::Run))?;
-                ports.push(Port::Local(ours));
-                ends.push(theirs);
+                *opened = Some((Port::Local(ours), Some(theirs)));
             }
+            PortLink::CanInterface(name) => {
+                let refused = Failure::at(Step::CanInterface(name.clone()));
+                *opened = Some((Port::Can(CanInterface::open(name, true).map_err(refused)?), None));
+            }
+            PortLink::Existing(_) | PortLink::Tap => {}
         }
-        Link::Can { interface } => {
-            ports.push(Port::Can(CanInterface::open(interface, true).map_err(Failure::at(Step::CanInterface))?));
+    }
+    for (opened, port) in opened.iter_mut().zip(&setup.ports) {
+        if let PortLink::Existing(ExistingInterface { namespace, interface }) = &port.link {
+            sys::enter_named_network(namespace).map_err(Failure::at(Step::Namespace))?;
+            let socket = PacketSocket::open(interface).map_err(Failure::at(Step::Interface))?;
+            *opened = Some((Port::Packet(socket), None));
+        }
+    }
+    let mut user_namespace = false;
+    if setup.ports.iter().any(|port| port.link == PortLink::Tap) {
+        let namespace = sys::enter_own_network().map_err(Failure::at(Step::Namespace))?;
+        user_namespace = namespace == sys::Namespace::User;
+        // Where /proc/sys cannot be written, the interfaces without multicast keep IPv6 almost silent; what still comes
+        // is counted as foreign.
+        let _ = sys::quiet_ipv6();
+    }
+    for (number, (opened, port)) in opened.iter_mut().zip(&setup.ports).enumerate() {
+        if port.link == PortLink::Tap {
+            let (port, tap) = tap(&format!("cs{}p{number}", setup.node))?;
+            *opened = Some((port, Some(tap)));
         }
     }
     sys::tighten_timers().map_err(Failure::at(Step::Run))?;
@@ -45,7 +60,8 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts
         user_namespace,
         cpu: setup.cpu.filter(|cpu| sys::pin_to(*cpu)),
     };
-    Ok((ports, ends, facts))
+    let (ports, ends): (Vec<Port>, Vec<Option<OwnedFd>>) = opened.into_iter().flatten().unzip();
+    Ok((ports, ends.into_iter().flatten().collect(), facts))
 }
 
 /// Two ends that keep each frame whole and lose none.
@@ -59,16 +75,9 @@ fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((one, other))
 }
 
-/// A TAP interface and a packet socket on it for every port.
-fn make_wires(setup: &Setup, ports: &mut Vec<Port>, taps: &mut Vec<OwnedFd>) -> Result<(), Failure> {
-    // Where /proc/sys cannot be written, the interfaces without multicast keep IPv6 almost silent; what still comes
-    // is counted as foreign.
-    let _ = sys::quiet_ipv6();
-    for port in 0..setup.ports {
-        let name = format!("cs{}p{port}", setup.node);
-        taps.push(sys::create_tap(&name).map_err(Failure::at(Step::Tap))?);
-        let socket = sys::bring_up(&name).and_then(|()| PacketSocket::open(&name));
-        ports.push(Port::Packet(socket.map_err(Failure::at(Step::Interface))?));
-    }
-    Ok(())
+/// A TAP interface, a packet socket on it, and the emulator's end.
+fn tap(name: &str) -> Result<(Port, OwnedFd), Failure> {
+    let tap = sys::create_tap(name).map_err(Failure::at(Step::Tap))?;
+    let socket = sys::bring_up(name).and_then(|()| PacketSocket::open(name));
+    Ok((Port::Packet(socket.map_err(Failure::at(Step::Interface))?), tap))
 }

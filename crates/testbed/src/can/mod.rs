@@ -6,7 +6,7 @@
 //! little later as the host allows. How much later is a row of [`chronoseal_results::RunRows::releases`] for each copy.
 //!
 //! Who can be on it:
-//! - stations of a scenario, each a process ([`crate::LiveConfig`] with [`crate::AgentLink::CanBus`]);
+//! - stations, each a process, by ports that are socket pairs ([`crate::PortLink::Pair`]);
 //! - clients of python-can ([`GuestKind::Multicast`]). Datagrams of one multicast port reach all who listen there, with
 //!   no bus between them, so each client has a port of its own. A client hears its own datagrams at once (that is
 //!   multicast on one host) and once more when the bus has carried the frame; the second has [`BUS_CHANNEL`] for its
@@ -14,7 +14,11 @@
 //! - a CAN interface of the kernel ([`GuestKind::Interface`]): what is on it is offered to the bus, what is on the bus
 //!   is put there. The kernel's virtual interfaces have no bit times; the bus has.
 //!
-//! [`run_can`] runs stations on either, [`serve_bus`] a bus for guests alone.
+//! A CAN interface of the kernel may also take the place of our bus: the stations' ports are
+//! [`crate::PortLink::CanInterface`] then, nothing of ours is between them, and a guest that only listens
+//! ([`GuestKind::Listener`]) writes down what is on the interface.
+//!
+//! [`crate::run`] runs stations and guests on either, [`serve_bus`] a bus for guests alone.
 //!
 //! What is left out: gateways beyond this host, error frames from and to guests, and receive times taken by the kernel.
 //!
@@ -41,23 +45,21 @@
 
 pub(crate) mod datagram;
 pub(crate) mod interface;
-pub(crate) mod join;
 pub(crate) mod multicast;
 
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_core::{Duration, NodeId, PortId, Priority, SimTime};
 use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
-use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
+use chronoseal_media::medium::Attachment;
 use chronoseal_wire::can::BitTiming;
 
 pub use self::datagram::BUS_CHANNEL;
 pub use self::multicast::MulticastGroup;
-use crate::emulator::Wire;
 use crate::end::End;
-use crate::live::run_with;
+use crate::join::Carrier;
 use crate::traffic::{FrameDescription, Traffic};
-use crate::{AgentLink, LiveConfig, LiveError, LiveOutcome};
+use crate::{LiveConfig, LiveError, LiveOutcome, run};
 
 use self::interface::CanInterface;
 use self::multicast::Multicast;
@@ -65,33 +67,11 @@ use self::multicast::Multicast;
 /// Frames the controller of a guest holds: a script may send bursts that no ECU would.
 const GUEST_QUEUE_LEN: usize = 1024;
 
-/// Stations on a bus, live.
-#[derive(Clone, Debug)]
-pub struct CanLiveConfig {
-    /// Stations, duration, scheduling. Its `link` is set by [`run_can`].
-    pub live: LiveConfig,
-    /// What carries the frames.
-    pub place: CanPlace,
-}
-
-/// What carries the frames of a live run.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum CanPlace {
-    /// Our bus, with these guests on it beside the stations.
-    Bus(Vec<Guest>),
-    /// A CAN interface of the kernel. Nothing of ours is between the stations; the emulator only listens.
-    Interface {
-        /// Its name.
-        interface: String,
-        /// Under which number strangers on it appear.
-        outside: NodeId,
-    },
-}
-
-/// Somebody on our bus who is no station of the run.
+/// Somebody who takes part in a run without being an agent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Guest {
-    /// The controller it has on the bus; the medium must know it.
+    /// Its controller on our bus, which the medium must know. For a listener the number under which strangers on its
+    /// interface appear, and the segment its rows belong to.
     pub attachment: Attachment,
     /// How it is reached.
     pub kind: GuestKind,
@@ -102,10 +82,13 @@ pub struct Guest {
 pub enum GuestKind {
     /// By python-can's `udp_multicast`, on this host's loopback interface.
     Multicast(MulticastGroup),
-    /// As whoever is on this CAN interface of the kernel.
+    /// As whoever is on this CAN interface of the kernel: it is joined to our bus.
     Interface(String),
     /// Not at all: it listens, acknowledges, and its rows are the log of the bus.
     Recorder,
+    /// It hears what is on this CAN interface of the kernel, which carries the frames of the agents' ports of that name
+    /// ([`crate::PortLink::CanInterface`]). Nothing it hears goes to the medium, and it sends nothing.
+    Listener(String),
 }
 
 impl Guest {
@@ -114,51 +97,26 @@ impl Guest {
         ControllerConfig { queue_len_max: GUEST_QUEUE_LEN, ..ControllerConfig::new(self.attachment) }
     }
 
-    fn wire(&self) -> Result<Wire, LiveError> {
+    /// Its end of the wire, and who carries the frames there.
+    pub(crate) fn open(&self) -> Result<(End, Carrier), LiveError> {
         let end = match &self.kind {
             GuestKind::Multicast(group) => Multicast::join(group)
                 .map(End::Multicast)
                 .map_err(|error| LiveError::MulticastRefused { group: *group, reason: error.to_string() })?,
-            GuestKind::Interface(interface) => open(interface)?,
+            GuestKind::Interface(interface) => End::Interface(open(interface)?),
             GuestKind::Recorder => End::Recorder,
+            GuestKind::Listener(interface) => {
+                return Ok((End::Listener(open(interface)?), Carrier::Kernel(interface.clone())));
+            }
         };
-        Ok(Wire { attachment: self.attachment, end })
+        Ok((end, Carrier::Emulator))
     }
 }
 
-fn open(interface: &str) -> Result<End, LiveError> {
+fn open(interface: &str) -> Result<CanInterface, LiveError> {
     let refused =
         |error: std::io::Error| LiveError::CanRefused { interface: interface.to_owned(), reason: error.to_string() };
-    CanInterface::open(interface, false).map(End::Interface).map_err(refused)
-}
-
-/// Runs stations on a bus. `medium` is the bus, guests' controllers included ([`Guest::controller`]); on a CAN
-/// interface of the kernel it is not used. Blocks for the run's duration; `stop` ends it early with what there is.
-///
-/// On an interface a row's `arrived_at` is when the emulator saw the frame there, and `departed_at` is not known.
-///
-/// # Errors
-/// [`LiveError`]; the refusals of the host say what to do about them.
-pub fn run_can(
-    config: &CanLiveConfig,
-    medium: &mut (dyn Medium + Send),
-    traffic: &dyn Traffic,
-    stop: &AtomicBool,
-) -> Result<LiveOutcome, LiveError> {
-    let mut live = config.live.clone();
-    match &config.place {
-        CanPlace::Bus(guests) => {
-            live.link = AgentLink::CanBus;
-            let guests = guests.iter().map(Guest::wire).collect::<Result<_, _>>()?;
-            run_with(&live, guests, medium, traffic, stop)
-        }
-        CanPlace::Interface { interface, outside } => {
-            live.link = AgentLink::CanInterface(interface.clone());
-            let attachment = Attachment { node: *outside, port: PortId(0) };
-            let listener = Wire { attachment, end: open(interface)? };
-            run_with(&live, vec![listener], &mut NoMedium, traffic, stop)
-        }
-    }
+    CanInterface::open(interface, false).map_err(refused)
 }
 
 /// A bus for guests alone.
@@ -207,7 +165,8 @@ pub fn serve_bus(config: &CanServerConfig, stop: &AtomicBool) -> Result<LiveOutc
     let mut live = LiveConfig::new(Vec::new(), Vec::new(), config.duration);
     live.capture = config.capture;
     live.fifo = config.fifo;
-    run_can(&CanLiveConfig { live, place: CanPlace::Bus(guests) }, &mut network, &NoStreams, stop)
+    live.guests = guests;
+    run(&live, &mut network, &NoStreams, stop)
 }
 
 /// Moves this process and all it starts from now on into a network namespace with nothing but a loopback interface that
@@ -225,33 +184,12 @@ pub fn enter_private_loopback() -> Result<(), LiveError> {
 pub struct NoStreams;
 
 impl Traffic for NoStreams {
-    fn priority(&self, _bytes: &[u8]) -> Priority {
+    fn priority(&self, _from: Attachment, _bytes: &[u8]) -> Priority {
         // On a CAN bus the identifier is the priority.
         Priority(0)
     }
 
-    fn describe(&self, _bytes: &[u8], _arrived_at: SimTime) -> FrameDescription {
+    fn describe(&self, _from: Attachment, _bytes: &[u8], _arrived_at: SimTime) -> FrameDescription {
         FrameDescription::UNKNOWN
     }
-}
-
-/// Takes what the listener on an interface of the kernel sees, and does nothing with it.
-struct NoMedium;
-
-impl Medium for NoMedium {
-    fn start(&mut self, _: SimTime, _: &mut FrameStore, _: &mut Vec<MediumOutput>) {}
-
-    fn handle_frame(
-        &mut self,
-        _: SimTime,
-        _: Attachment,
-        _: Priority,
-        frame: FrameId,
-        frames: &mut FrameStore,
-        _: &mut Vec<MediumOutput>,
-    ) {
-        frames.release(frame);
-    }
-
-    fn handle_timer(&mut self, _: SimTime, _: MediumTimer, _: &mut FrameStore, _: &mut Vec<MediumOutput>) {}
 }

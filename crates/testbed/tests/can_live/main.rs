@@ -15,10 +15,13 @@ use std::time::Instant;
 
 use chronoseal_core::{Duration, EventKind, NodeId, PortId, Priority, Rate, SimTime, StreamId};
 use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
-use chronoseal_media::medium::Attachment;
+use chronoseal_media::medium::{Attachment, Medium};
+use chronoseal_media::topology::Topology;
 use chronoseal_results::{Direction, FrameRow, Outcome, RunRows};
-use chronoseal_testbed::can::{CanLiveConfig, CanPlace, Guest, GuestKind, NoStreams, run_can};
-use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, LiveError, LiveOutcome, Traffic, agent_main};
+use chronoseal_testbed::can::{Guest, GuestKind, NoStreams};
+use chronoseal_testbed::{
+    AgentConfig, FrameDescription, LiveConfig, LiveError, LiveOutcome, Absent, PortLink, Traffic, agent_main, run,
+};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame};
 
 use stations::{FRAMES, STATIONS};
@@ -34,12 +37,13 @@ fn main() -> ExitCode {
         _ => {}
     }
     let wanted = words.first().filter(|word| !word.starts_with('-')).copied().unwrap_or_default();
-    let tests: [(&str, fn()); 11] = [
+    let tests: [(&str, fn()); 12] = [
         ("frames_take_the_time_of_their_bits", frames_take_the_time_of_their_bits),
         ("the_lowest_identifier_wins_and_no_frame_is_lost", the_lowest_identifier_wins_and_no_frame_is_lost),
         ("who_has_nothing_to_say_has_no_row", who_has_nothing_to_say_has_no_row),
         ("a_frame_checked_after_its_deadline_is_late", a_frame_checked_after_its_deadline_is_late),
         ("an_interface_that_is_not_there_is_refused", an_interface_that_is_not_there_is_refused),
+        ("an_interface_without_one_listener_is_refused", an_interface_without_one_listener_is_refused),
         ("a_station_that_cannot_be_built_is_an_error", a_station_that_cannot_be_built_is_an_error),
         ("an_address_that_is_no_group_is_refused", || in_namespace("an_address_that_is_no_group_is_refused")),
         ("a_client_hears_others_after_the_bus", || in_namespace("a_client_hears_others_after_the_bus")),
@@ -91,10 +95,17 @@ fn bus_with(guests: &[Guest]) -> CanNetwork {
     CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 }).unwrap()
 }
 
-fn config(place: CanPlace) -> CanLiveConfig {
-    let agents = (0..STATIONS).map(|node| AgentConfig::new(NodeId(node))).collect();
-    let live = LiveConfig { capture: true, ..LiveConfig::new(agents, Vec::new(), Duration::from_ms(200)) };
-    CanLiveConfig { live, place }
+/// The stations, each with one port that is `link`, and `guests` beside them.
+fn config(link: &PortLink, guests: Vec<Guest>) -> LiveConfig {
+    let station = |node| AgentConfig { ports: vec![link.clone()], ..AgentConfig::new(NodeId(node)) };
+    let agents = (0..STATIONS).map(station).collect();
+    LiveConfig { guests, capture: true, ..LiveConfig::new(agents, Vec::new(), Duration::from_ms(200)) }
+}
+
+/// The stations on a CAN interface of the kernel, where strangers appear under the number of the first guest.
+fn config_on(interface: &str) -> LiveConfig {
+    let listener = guest(0, GuestKind::Listener(interface.into()));
+    config(&PortLink::CanInterface(interface.into()), vec![listener])
 }
 
 fn guest(number: u16, kind: GuestKind) -> Guest {
@@ -103,7 +114,7 @@ fn guest(number: u16, kind: GuestKind) -> Guest {
 
 fn run_with(guests: Vec<Guest>) -> LiveOutcome {
     let mut bus = bus_with(&guests);
-    run_can(&config(CanPlace::Bus(guests)), &mut bus, &NoStreams, &AtomicBool::new(false)).unwrap()
+    run(&config(&PortLink::Pair, guests), &mut bus, &NoStreams, &AtomicBool::new(false)).unwrap()
 }
 
 /// Warnings, but for what the host does not grant.
@@ -209,11 +220,11 @@ fn each_heard_all_others(rows: &RunRows) {
 struct NotForTheLast;
 
 impl Traffic for NotForTheLast {
-    fn priority(&self, bytes: &[u8]) -> Priority {
-        NoStreams.priority(bytes)
+    fn priority(&self, from: Attachment, bytes: &[u8]) -> Priority {
+        NoStreams.priority(from, bytes)
     }
-    fn describe(&self, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
-        NoStreams.describe(bytes, arrived_at)
+    fn describe(&self, from: Attachment, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
+        NoStreams.describe(from, bytes, arrived_at)
     }
     fn concerns(&self, _: StreamId, node: NodeId) -> bool {
         node.0 != STATIONS - 1
@@ -221,10 +232,10 @@ impl Traffic for NotForTheLast {
 }
 
 fn who_has_nothing_to_say_has_no_row() {
-    let mut config = config(CanPlace::Bus(Vec::new()));
-    config.live.node_config = stations::LAST_IS_SILENT.to_vec();
+    let mut config = config(&PortLink::Pair, Vec::new());
+    config.node_config = stations::LAST_IS_SILENT.to_vec();
     let rows_of_last = |traffic: &dyn Traffic| {
-        let rows = run_can(&config, &mut bus_with(&[]), traffic, &AtomicBool::new(false)).unwrap().rows.frames;
+        let rows = run(&config, &mut bus_with(&[]), traffic, &AtomicBool::new(false)).unwrap().rows.frames;
         let (of_last, others): (Vec<FrameRow>, Vec<FrameRow>) =
             rows.into_iter().partition(|row| row.at == NodeId(STATIONS - 1));
         assert!(others.iter().all(|row| row.outcome == Outcome::Delivered));
@@ -240,19 +251,19 @@ fn who_has_nothing_to_say_has_no_row() {
 struct Within(Duration);
 
 impl Traffic for Within {
-    fn priority(&self, bytes: &[u8]) -> Priority {
-        NoStreams.priority(bytes)
+    fn priority(&self, from: Attachment, bytes: &[u8]) -> Priority {
+        NoStreams.priority(from, bytes)
     }
-    fn describe(&self, _: &[u8], arrived_at: SimTime) -> FrameDescription {
-        FrameDescription { late_after: Some(arrived_at + self.0), ..FrameDescription::UNKNOWN }
+    fn describe(&self, _: Attachment, _: &[u8], arrived_at: SimTime) -> FrameDescription {
+        FrameDescription { received_by: Some(arrived_at + self.0), ..FrameDescription::UNKNOWN }
     }
 }
 
 fn a_frame_checked_after_its_deadline_is_late() {
     let outcome_of_all = |deadline: Duration, expected: Outcome| {
-        let config = config(CanPlace::Bus(Vec::new()));
+        let config = config(&PortLink::Pair, Vec::new());
         let traffic = Within(deadline);
-        let rows = run_can(&config, &mut bus_with(&[]), &traffic, &AtomicBool::new(false)).unwrap().rows.frames;
+        let rows = run(&config, &mut bus_with(&[]), &traffic, &AtomicBool::new(false)).unwrap().rows.frames;
         assert_eq!(rows.len() as u32, FRAMES * u32::from(STATIONS) * u32::from(STATIONS - 1));
         assert!(rows.iter().all(|row| row.outcome == expected));
     };
@@ -262,18 +273,35 @@ fn a_frame_checked_after_its_deadline_is_late() {
 }
 
 fn an_interface_that_is_not_there_is_refused() {
-    let refused = |place| {
-        let error = run_can(&config(place), &mut bus_with(&[]), &NoStreams, &AtomicBool::new(false)).unwrap_err();
+    let refused = |config: &LiveConfig| {
+        let error = run(config, &mut Absent, &NoStreams, &AtomicBool::new(false)).unwrap_err();
         assert!(matches!(&error, LiveError::CanRefused { interface, .. } if interface == "nocan7"), "{error}");
         assert!(error.is_refusal() && error.to_string().contains("modprobe vcan"), "{error}");
     };
-    refused(CanPlace::Interface { interface: "nocan7".into(), outside: NodeId(9) });
-    refused(CanPlace::Bus(vec![guest(0, GuestKind::Interface("nocan7".into()))]));
+    refused(&config_on("nocan7"));
+    refused(&config(&PortLink::Pair, vec![guest(0, GuestKind::Interface("nocan7".into()))]));
+}
+
+fn an_interface_without_one_listener_is_refused() {
+    let refused = |config: &LiveConfig, medium: &mut (dyn Medium + Send), reason: &str| {
+        let error = run(config, medium, &NoStreams, &AtomicBool::new(false)).unwrap_err();
+        assert!(matches!(&error, LiveError::Configuration(text) if text.contains(reason)), "{error}");
+    };
+    let listener = |number| guest(number, GuestKind::Listener("nocan7".into()));
+    let config = config_on("nocan7");
+    refused(&LiveConfig { guests: Vec::new(), ..config.clone() }, &mut Absent, "nobody listens");
+    refused(&LiveConfig { guests: vec![listener(0), listener(1)], ..config.clone() }, &mut Absent, "more than one");
+    let in_place_of_a_station =
+        Guest { attachment: Attachment { node: NodeId(0), port: PortId(1) }, kind: GuestKind::Recorder };
+    let guests = vec![listener(0), in_place_of_a_station];
+    refused(&LiveConfig { guests, ..config.clone() }, &mut Absent, "somebody else's place");
+    // It gives its rows their segment.
+    refused(&config, &mut Topology::new(), "on no segment");
 }
 
 fn a_station_that_cannot_be_built_is_an_error() {
-    let mut config = config(CanPlace::Bus(Vec::new()));
-    config.live.agents.push(AgentConfig::new(NodeId(STATIONS)));
-    let error = run_can(&config, &mut bus_with(&[]), &NoStreams, &AtomicBool::new(false)).unwrap_err();
+    let mut config = config(&PortLink::Pair, Vec::new());
+    config.agents.push(AgentConfig::new(NodeId(STATIONS)));
+    let error = run(&config, &mut bus_with(&[]), &NoStreams, &AtomicBool::new(false)).unwrap_err();
     assert!(matches!(&error, LiveError::Node { node: NodeId(STATIONS), .. }), "{error}");
 }

@@ -9,10 +9,11 @@ use std::thread;
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_results::{Direction, Outcome, RunRows};
-use chronoseal_testbed::can::{CanPlace, GuestKind, NoStreams, run_can};
+use chronoseal_testbed::can::{GuestKind, NoStreams};
+use chronoseal_testbed::{Absent, PortLink, run as run_live};
 use chronoseal_wire::can::{CanFrame, FrameKind};
 
-use crate::{FRAMES, STATIONS, bus_with, config, each_heard_all_others, guest, warnings_of_frames};
+use crate::{FRAMES, STATIONS, bus_with, config, config_on, each_heard_all_others, guest, warnings_of_frames};
 
 /// Under which number strangers appear.
 const OUTSIDE: NodeId = NodeId(STATIONS);
@@ -20,8 +21,7 @@ const OUTSIDE: NodeId = NodeId(STATIONS);
 /// Runs the stations on `interface`, then on our bus with `interface` for a guest, and writes to `folder`.
 pub(crate) fn run(interface: &str, folder: &str) -> ExitCode {
     let folder = Path::new(folder);
-    let place = CanPlace::Interface { interface: interface.to_owned(), outside: OUTSIDE };
-    let outcome = run_can(&config(place), &mut bus_with(&[]), &NoStreams, &AtomicBool::new(false)).unwrap();
+    let outcome = run_live(&config_on(interface), &mut Absent, &NoStreams, &AtomicBool::new(false)).unwrap();
     check_stations(&outcome.rows);
     assert_eq!(warnings_of_frames(&outcome), Vec::<&String>::new());
     write(&folder.join("stations.log"), &outcome.rows, Direction::Arrival);
@@ -31,15 +31,15 @@ pub(crate) fn run(interface: &str, folder: &str) -> ExitCode {
 
     let guests = vec![guest(0, GuestKind::Interface(interface.to_owned()))];
     let mut bus = bus_with(&guests);
-    let mut config = config(CanPlace::Bus(guests));
-    config.live.duration = Duration::from_s(20);
+    let mut config = config(&PortLink::Pair, guests);
+    config.duration = Duration::from_s(20);
     let stop = AtomicBool::new(false);
     let outcome = thread::scope(|scope| {
         scope.spawn(|| {
             await_file(&folder.join("outside.done"));
             stop.store(true, Ordering::Relaxed);
         });
-        run_can(&config, &mut bus, &NoStreams, &stop).unwrap()
+        run_live(&config, &mut bus, &NoStreams, &stop).unwrap()
     });
     check_stations(&outcome.rows);
     write(&folder.join("bus.log"), &outcome.rows, Direction::Departure);

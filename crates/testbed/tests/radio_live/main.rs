@@ -78,13 +78,13 @@ fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
 struct OnAir;
 
 impl Traffic for OnAir {
-    fn priority(&self, bytes: &[u8]) -> Priority {
+    fn priority(&self, _: Attachment, bytes: &[u8]) -> Priority {
         // The traffic class is within the signed part; DENMs travel up to five hops, CAMs one.
         let category = if bytes.get(17) == Some(&1) { AccessCategory::BestEffort } else { AccessCategory::Video };
         category.priority()
     }
 
-    fn describe(&self, _: &[u8], arrived_at: SimTime) -> FrameDescription {
+    fn describe(&self, _: Attachment, _: &[u8], arrived_at: SimTime) -> FrameDescription {
         FrameDescription { cycle_start: arrived_at, ..FrameDescription::UNKNOWN }
     }
 }

@@ -1,0 +1,48 @@
+//! Rows of transmissions: each frame on each segment, and the ones it came from.
+
+use chronoseal_core::SimTime;
+use chronoseal_results::HopRow;
+
+use super::rows::Table;
+use super::ways::Delivery;
+
+impl Table<'_> {
+    /// A row for each frame at each receiver that it was handed to, whoever it was meant for. A transmission's number is
+    /// that of its arrival.
+    pub(super) fn hop_rows(&self) -> Vec<HopRow> {
+        let handed_over = self.ways.deliveries.iter().filter(|delivery| delivery.accepted);
+        let mut rows: Vec<HopRow> = handed_over.filter_map(|delivery| self.hop_row(delivery)).collect();
+        rows.sort_by_key(|row| row.sent_at.or(row.arrived_at));
+        rows
+    }
+
+    fn hop_row(&self, delivery: &Delivery) -> Option<HopRow> {
+        let serial = delivery.serial?;
+        let arrival = &self.emulated.arrivals[serial];
+        let counted = || Some(delivery.received?.verdict?.event()?.sequence);
+        let received_at = delivery.received.map(|received| SimTime::from_ps(received.at_ps));
+        Some(HopRow {
+            stream: arrival.description.stream,
+            sequence: arrival.description.sequence.or_else(counted).unwrap_or(0),
+            segment: self.lines[arrival.wire].segment,
+            from: self.ways.from_of[serial],
+            to: delivery.to,
+            sent_at: self.sent_at(serial),
+            arrived_at: Some(arrival.arrived_at.unwrap_or(arrival.read_at)),
+            departed_at: delivery.departed_at,
+            // A guest tells nothing of what it got.
+            received_at: if self.is_agent(delivery.to) { received_at } else { delivery.written_at },
+            frame: serial as u64,
+            origins: self.origins_of(serial),
+        })
+    }
+
+    /// The transmissions that the sender of a frame says it came from.
+    fn origins_of(&self, serial: usize) -> Vec<u64> {
+        let Some((agent, sent)) = self.ways.sent_of[serial] else { return Vec::new() };
+        let Some(log) = &self.logs[agent] else { return Vec::new() };
+        let serial_of_input = &self.ways.serial_of_input[agent];
+        let transmission = |input: &u64| Some((*serial_of_input.get(usize::try_from(*input).ok()?)?)? as u64);
+        log.origins_of(&sent).iter().filter_map(transmission).collect()
+    }
+}

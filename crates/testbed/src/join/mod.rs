@@ -1,0 +1,112 @@
+//! From what emulator and agents wrote down, each on its own, to one row for each frame at each receiver, and one for each
+//! transmission.
+
+mod hops;
+mod rows;
+mod spans;
+#[cfg(test)]
+mod tests;
+mod ways;
+
+use chronoseal_core::EventKind;
+use chronoseal_media::medium::Attachment;
+use chronoseal_results::RunRows;
+
+use self::rows::Table;
+use self::ways::Ways;
+use crate::config::AgentConfig;
+use crate::emulator::EmulatorLog;
+use crate::live::AgentCounts;
+use crate::log::{AgentLog, OperationNames};
+use crate::traffic::Traffic;
+
+/// A wire as the records know it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Line {
+    /// Whose port it leads to.
+    pub(crate) attachment: Attachment,
+    /// On which segment.
+    pub(crate) segment: u16,
+    /// Who carries its frames; decides how records are matched.
+    pub(crate) carrier: Carrier,
+}
+
+/// Who carries the frames of a wire.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Carrier {
+    /// The emulator reads them from it and writes them to it.
+    Emulator,
+    /// The CAN interface of the kernel with this name; the emulator only hears what is on it.
+    Kernel(String),
+}
+
+pub(crate) struct Joined {
+    pub(crate) rows: RunRows,
+    pub(crate) counts: Vec<AgentCounts>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Matches what was written down at both ends of each of `lines` and makes the rows.
+pub(crate) fn join(
+    agents: &[AgentConfig],
+    lines: &[&Line],
+    emulated: EmulatorLog,
+    logs: &[Option<AgentLog>],
+    traffic: &dyn Traffic,
+) -> Joined {
+    let ways = Ways::new(agents, lines, &emulated, logs);
+    let warnings = warnings_of(&ways.counts, logs);
+    let table = Table::new(agents, lines, &emulated, logs, &ways, traffic);
+    let mut rows = RunRows {
+        frames: table.frame_rows(),
+        hops: table.hop_rows(),
+        captures: table.capture_rows(),
+        ..RunRows::default()
+    };
+    collect_events(agents, &emulated, logs, traffic, &mut rows);
+    let counts = ways.counts;
+    rows.stalls = emulated.stalls;
+    rows.releases = emulated.releases;
+    Joined { rows, counts, warnings }
+}
+
+fn warnings_of(counts: &[AgentCounts], logs: &[Option<AgentLog>]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (count, log) in counts.iter().zip(logs) {
+        let node = count.node;
+        let mut warn = |number: u64, what: &str| {
+            if number > 0 {
+                warnings.push(format!("node {node}: {number} frames {what}"));
+            }
+        };
+        if log.is_none() {
+            continue;
+        }
+        warn(count.lost, "were sent but never reached the emulator");
+        warn(count.unread, "were written to its wire but never received");
+        warn(count.foreign, "on its wire were not its own (sent by the kernel)");
+        warn(count.refused, "were refused by the kernel");
+    }
+    warnings
+}
+
+fn collect_events(
+    agents: &[AgentConfig],
+    emulated: &EmulatorLog,
+    logs: &[Option<AgentLog>],
+    traffic: &dyn Traffic,
+    rows: &mut RunRows,
+) {
+    let mut names = OperationNames::default();
+    rows.events.extend(&emulated.events);
+    for (agent, log) in agents.iter().zip(logs) {
+        let Some(log) = log else { continue };
+        rows.events.extend(log.event_rows(agent.node));
+        rows.work.extend(log.work_rows(agent.node, &mut names));
+    }
+    // Stable, so that each node's events stay in its own order.
+    rows.events.sort_by_key(|row| row.time);
+    rows.work.sort_by_key(|row| row.time);
+    let missing = rows.events.iter().filter(|row| row.event.kind == EventKind::Missing);
+    rows.frames.extend(missing.filter_map(|row| traffic.missing(row)));
+}

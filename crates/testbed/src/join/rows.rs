@@ -1,0 +1,212 @@
+//! Rows of frames and captures, from records that are matched.
+
+use chronoseal_core::{AttackKind, DiscardReason, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_results::{CaptureRow, FrameRow, Outcome};
+
+use super::spans::Spans;
+use super::ways::{Delivery, Ways};
+use super::{Carrier, Line};
+use crate::config::AgentConfig;
+use crate::emulator::{Capture, EmulatorLog};
+use crate::log::{AgentLog, ReceivedRecord, SentRecord};
+use crate::traffic::{FrameDescription, Traffic};
+
+/// Everything rows are made of.
+pub(super) struct Table<'a> {
+    agents: &'a [AgentConfig],
+    pub(super) lines: &'a [&'a Line],
+    pub(super) emulated: &'a EmulatorLog,
+    pub(super) logs: &'a [Option<AgentLog>],
+    pub(super) ways: &'a Ways<'a>,
+    stalls: Spans,
+    traffic: &'a dyn Traffic,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(
+        agents: &'a [AgentConfig],
+        lines: &'a [&'a Line],
+        emulated: &'a EmulatorLog,
+        logs: &'a [Option<AgentLog>],
+        ways: &'a Ways<'a>,
+        traffic: &'a dyn Traffic,
+    ) -> Self {
+        Self { agents, lines, emulated, logs, ways, stalls: Spans::new(&emulated.stalls), traffic }
+    }
+
+    fn is_attacker(&self, node: NodeId) -> bool {
+        self.agents.iter().any(|agent| agent.node == node && agent.is_attacker)
+    }
+
+    pub(super) fn is_agent(&self, node: NodeId) -> bool {
+        self.agents.iter().any(|agent| agent.node == node)
+    }
+
+    fn attack_of(&self, serial: usize) -> Option<AttackKind> {
+        let (_, sent) = self.ways.sent_of[serial]?;
+        match EventKind::from_code(sent.attack?)? {
+            EventKind::Attacked(kind) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// When the frame was handed over. Who is no agent of ours has sent it when we see it.
+    pub(super) fn sent_at(&self, serial: usize) -> Option<SimTime> {
+        match self.ways.sent_of[serial] {
+            Some((_, sent)) => Some(SimTime::from_ps(sent.at_ps)),
+            None => (!self.is_agent(self.ways.from_of[serial])).then_some(self.emulated.arrivals[serial].read_at),
+        }
+    }
+
+    /// The row of an arrival, its end still open.
+    fn row_of(&self, serial: usize, at: NodeId) -> FrameRow {
+        let arrival = &self.emulated.arrivals[serial];
+        let from = self.ways.from_of[serial];
+        let attack = self.attack_of(serial).filter(|_| self.is_attacker(from));
+        let description = &arrival.description;
+        FrameRow {
+            stream: description.stream,
+            sequence: description.sequence.unwrap_or(0),
+            sender: if attack.is_some() { from } else { description.sender.unwrap_or(from) },
+            at,
+            attack,
+            len: arrival.len,
+            cycle_start: description.cycle_start,
+            slot_start: description.slot_start,
+            sent_at: self.sent_at(serial),
+            arrived_at: Some(arrival.arrived_at.unwrap_or(arrival.read_at)),
+            departed_at: None,
+            received_at: None,
+            outcome: Outcome::Unaccounted,
+            stalled: false,
+        }
+    }
+
+    fn with_stall(&self, mut row: FrameRow, last: Option<SimTime>) -> FrameRow {
+        let first = row.sent_at.or(row.arrived_at);
+        row.stalled = first.zip(last.or(row.arrived_at)).is_some_and(|(from, to)| self.stalls.overlap(from, to));
+        row
+    }
+
+    pub(super) fn frame_rows(&self) -> Vec<FrameRow> {
+        let mut rows = Vec::with_capacity(self.ways.deliveries.len());
+        // What the kernel carried has got where it wanted when it is heard.
+        let is_carried = |wire: usize| matches!(self.lines[wire].carrier, Carrier::Kernel(_));
+        let mut ended: Vec<bool> = self.emulated.arrivals.iter().map(|arrival| is_carried(arrival.wire)).collect();
+        for delivery in &self.ways.deliveries {
+            // What the medium made itself is no frame of a stream; its receivers' events tell of it.
+            let Some(serial) = delivery.serial else { continue };
+            ended[serial] = true;
+            rows.extend(self.delivered_row(serial, delivery));
+        }
+        for discard in &self.emulated.discards {
+            let Some(serial) = discard.serial else { continue };
+            ended[serial] = true;
+            let mut row = self.row_of(serial, discard.node);
+            if let EventKind::Discarded(reason) = discard.event.kind {
+                row.outcome = Outcome::Discarded(reason);
+            }
+            rows.push(self.with_stall(row, None));
+        }
+        // Frames of no stream that end in the medium were meant for it.
+        let open = ended.iter().enumerate().filter(|(_, ended)| !**ended).map(|(serial, _)| serial);
+        for serial in open {
+            let arrival = &self.emulated.arrivals[serial];
+            if arrival.description.stream != StreamId::NONE {
+                rows.push(self.with_stall(self.row_of(serial, self.ways.from_of[serial]), None));
+            }
+        }
+        rows.extend(self.ways.lost.iter().map(|(agent, sent)| self.lost_row(self.agents[*agent].node, sent)));
+        rows.sort_by_key(|row| row.sent_at.or(row.arrived_at));
+        rows
+    }
+
+    /// The row of a frame at one receiver; `None` for an attacker, and for a node that the frame is not meant for and that
+    /// said nothing about it.
+    fn delivered_row(&self, serial: usize, delivery: &Delivery) -> Option<FrameRow> {
+        if self.is_attacker(delivery.to) {
+            return None;
+        }
+        let mut row = self.row_of(serial, delivery.to);
+        row.departed_at = delivery.departed_at;
+        let mut last = delivery.written_at;
+        if delivery.accepted && !self.is_agent(delivery.to) {
+            // Nobody there tells us more.
+            row.received_at = delivery.written_at;
+            row.outcome = Outcome::Delivered;
+        }
+        if let Some(received) = &delivery.received {
+            last = last.max(Some(SimTime::from_ps(received.at_ps)));
+            judge(&mut row, received, &self.emulated.arrivals[serial].description);
+        }
+        let is_told = row.outcome != Outcome::Unaccounted || self.traffic.concerns(row.stream, row.at);
+        is_told.then(|| self.with_stall(row, last))
+    }
+
+    /// A frame that was handed to the kernel and never seen again.
+    fn lost_row(&self, node: NodeId, sent: &SentRecord) -> FrameRow {
+        let at = SimTime::from_ps(sent.at_ps);
+        FrameRow {
+            stream: StreamId::NONE,
+            sequence: 0,
+            sender: node,
+            at: node,
+            attack: None,
+            len: sent.len,
+            cycle_start: at,
+            slot_start: None,
+            sent_at: Some(at),
+            arrived_at: None,
+            departed_at: None,
+            received_at: None,
+            outcome: Outcome::Unaccounted,
+            stalled: self.stalls.overlap(at, at),
+        }
+    }
+
+    pub(super) fn capture_rows(&self) -> Vec<CaptureRow> {
+        let row = |capture: &Capture| {
+            let description =
+                capture.serial.map_or(FrameDescription::UNKNOWN, |serial| self.emulated.arrivals[serial].description);
+            let mut comment = match (description.stream, description.sequence) {
+                (StreamId::NONE, _) => String::new(),
+                (stream, None) => format!("stream {}", stream.0),
+                (stream, Some(sequence)) => format!("stream {} sequence {sequence}", stream.0),
+            };
+            if let Some(attack) = capture.serial.and_then(|serial| self.attack_of(serial)) {
+                comment = format!("{}: {comment}", attack.name());
+            }
+            CaptureRow {
+                time: capture.time,
+                node: self.lines[capture.wire].attachment.node,
+                direction: capture.direction,
+                comment,
+                bytes: self.emulated.captured[capture.start..capture.end].to_vec(),
+            }
+        };
+        let mut rows: Vec<CaptureRow> = self.emulated.captures.iter().map(row).collect();
+        rows.sort_by_key(|row| row.time);
+        rows
+    }
+}
+
+/// What its receiver made of a frame.
+fn judge(row: &mut FrameRow, received: &ReceivedRecord, description: &FrameDescription) {
+    let verdict = received.verdict.and_then(|record| Some((record.at(), record.event()?)));
+    row.received_at = match description.has_when_checked {
+        true => verdict.map(|(at, _)| at),
+        false => Some(SimTime::from_ps(received.at_ps)),
+    };
+    let Some((checked_at, event)) = verdict else { return };
+    if description.sequence.is_none() {
+        row.sequence = event.sequence;
+    }
+    let is_after = |at: Option<SimTime>, deadline: Option<SimTime>| at.zip(deadline).is_some_and(|(at, by)| at > by);
+    row.outcome = match event.kind {
+        EventKind::Discarded(reason) => Outcome::Discarded(reason),
+        EventKind::BeaconRejected => Outcome::Discarded(DiscardReason::OutsideWindow),
+        _ if is_after(row.departed_at, description.leaves_by) => Outcome::Late,
+        _ if is_after(Some(checked_at), description.received_by) => Outcome::Late,
+        _ => Outcome::Delivered,
+    };
+}

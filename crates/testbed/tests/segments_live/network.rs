@@ -1,0 +1,125 @@
+//! The network of these tests: a bus, a switch, who is on them, and what their frames are.
+
+use chronoseal_core::random::Jitter;
+use chronoseal_core::{Duration, NodeId, PortId, Priority, Rate, SimTime, StreamId};
+use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
+use chronoseal_media::line::LineSpeed;
+use chronoseal_media::medium::{Attachment, Medium};
+use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_media::star::{Route, RouteClass, Star, StarConfig};
+use chronoseal_media::topology::Topology;
+use chronoseal_testbed::can::{Guest, GuestKind};
+use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, PortLink, Traffic};
+use chronoseal_wire::can::{BitTiming, BitTimingConfig};
+use chronoseal_wire::virtual_link::DEFAULT_CT_MARKER;
+
+use crate::nodes::{self, ANSWERS, GATEWAY, PAIRS, SENSOR, STATION};
+
+/// The first segment: CAN, over socket pairs.
+pub(crate) const BUS: u16 = 0;
+/// The second segment: Ethernet, over TAP interfaces.
+pub(crate) const SWITCHED: u16 = 1;
+/// The guest that hears what is on the bus.
+pub(crate) const RECORDER: NodeId = NodeId(3);
+const SWITCH: NodeId = NodeId(4);
+
+pub(crate) const fn at(node: NodeId, port: u16) -> Attachment {
+    Attachment { node, port: PortId(port) }
+}
+
+/// Every port of an agent, by node and port.
+pub(crate) const LINKS: [(Attachment, PortLink); 4] = [
+    (at(SENSOR, 0), PortLink::Pair),
+    (at(GATEWAY, 0), PortLink::Pair),
+    (at(GATEWAY, 1), PortLink::Tap),
+    (at(STATION, 0), PortLink::Tap),
+];
+
+pub(crate) fn config() -> LiveConfig {
+    let ports = |node| LINKS.into_iter().filter(move |(at, _)| at.node == node).map(|(_, link)| link);
+    let agent = |node| AgentConfig { ports: ports(node).collect(), ..AgentConfig::new(node) };
+    let agents = [SENSOR, GATEWAY, STATION].map(agent).to_vec();
+    let guests = vec![Guest { attachment: at(RECORDER, 0), kind: GuestKind::Recorder }];
+    let config = LiveConfig::new(agents, Vec::new(), Duration::from_ms(200));
+    LiveConfig { guests, drain: Duration::from_ms(200), ..config }
+}
+
+pub(crate) fn topology() -> Topology {
+    let mut topology = Topology::new();
+    let of = |wanted: PortLink| LINKS.into_iter().filter(move |(_, link)| *link == wanted).map(|(at, _)| at);
+    let number = topology.add(bus(), of(PortLink::Pair).chain([at(RECORDER, 0)])).unwrap();
+    assert_eq!(number, BUS);
+    let number = topology.add(Box::new(star()), of(PortLink::Tap)).unwrap();
+    assert_eq!(number, SWITCHED);
+    topology
+}
+
+pub(crate) fn bus() -> Box<dyn Medium + Send> {
+    let controllers = [at(SENSOR, 0), at(GATEWAY, 0), at(RECORDER, 0)];
+    let bus = CanBusConfig {
+        timing: BitTiming::new(&BitTimingConfig::new(Rate(500_000), Rate(2_000_000))).unwrap(),
+        carries_fd: true,
+        controllers: controllers.into_iter().map(ControllerConfig::new).collect(),
+        bits_between_errors: None,
+        faults: Vec::new(),
+        babblers: Vec::new(),
+        load_window: None,
+    };
+    let config = CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 };
+    Box::new(CanNetwork::new(config).unwrap())
+}
+
+fn star() -> Star {
+    let best_effort = |ingress, egress| Route {
+        class: RouteClass::BestEffort { priority: 0 },
+        ingress,
+        egress: vec![egress],
+        len_max: 1514,
+    };
+    let mut routes = vec![best_effort(0, 1); 4];
+    routes[PAIRS.index()] = best_effort(0, 1);
+    routes[ANSWERS.index()] = best_effort(1, 0);
+    Star::new(StarConfig {
+        switch: SWITCH,
+        speed: LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO),
+        queue_len_max: 64_000,
+        stations: vec![at(GATEWAY, 1), at(STATION, 0)],
+        splices: Vec::new(),
+        routes,
+        ct_marker: DEFAULT_CT_MARKER,
+        beacon: None,
+        schedule: ScheduleTable { cluster_cycle: Duration::from_ms(10), ..ScheduleTable::default() },
+        waits_for_dispatch: true,
+        forwarding_delay: Duration::from_us(5),
+        forwarding_jitter: Jitter::default(),
+        early_tolerance: Duration::from_us(10),
+        sniffing_switch: false,
+        seed: 1,
+    })
+}
+
+/// Reads the frames of both segments.
+pub(crate) struct Streams;
+
+impl Traffic for Streams {
+    fn priority(&self, _: Attachment, _: &[u8]) -> Priority {
+        Priority(0)
+    }
+
+    fn describe(&self, from: Attachment, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
+        // The same bytes mean something else on the other segment.
+        let link = LINKS.iter().find_map(|(at, link)| (*at == from).then_some(link));
+        let read = match link.unwrap_or(&PortLink::Pair) {
+            PortLink::Tap => nodes::read_ethernet(bytes),
+            _ => nodes::read_can(bytes),
+        };
+        let Some((stream, number)) = read else { return FrameDescription::UNKNOWN };
+        let sequence = Some(u64::from(number));
+        FrameDescription { stream, sequence, cycle_start: arrived_at, ..FrameDescription::UNKNOWN }
+    }
+
+    /// The gateway is meant to pass frames on, not to keep them.
+    fn concerns(&self, _: StreamId, node: NodeId) -> bool {
+        node != GATEWAY
+    }
+}
