@@ -8,16 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{Duration, Node, NodeId, Oscillator, PortId, StreamId};
 use chronoseal_crypto::symmetric::Key128;
-use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
+use chronoseal_frameauth::{DataId, SymmetricKey, secoc};
 use chronoseal_media::can::{
     BusStatistics, CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, GatewayConfig, GatewayRoute, IdFilter,
     QueueOrder,
 };
 use chronoseal_media::medium::Attachment;
-use chronoseal_nodes::CanStation;
-use chronoseal_nodes::can_station::{
-    ListenerConfig, MessageProtection, ReplayConfig, StationConfig, SyncConfig, TalkerConfig,
-};
+use chronoseal_nodes::can_station::{ListenerConfig, ReplayConfig, StationConfig, SyncConfig, TalkerConfig};
+use chronoseal_nodes::{CanStation, Protection};
 use chronoseal_scenario::plan::{BackgroundPlan, CanPlan, CanProtectionKind, MessagePlan};
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, ExtendedId, StandardId};
 
@@ -110,7 +108,7 @@ fn gateway(plan: &CanPlan) -> Option<GatewayConfig> {
 /// The state machine of one node.
 ///
 /// # Errors
-/// Why its key agent cannot be made.
+/// Why its key agent, or its protections, cannot be made.
 ///
 /// # Panics
 /// If `id` is not among [`node_ids`].
@@ -136,7 +134,7 @@ pub fn node(plan: &CanPlan, id: NodeId) -> Result<Box<dyn Node + Send>, String> 
             id,
             len: 0,
             counts_itself: true,
-            protection: MessageProtection::None,
+            protection: Protection::NONE,
         }));
     }
     let config = StationConfig {
@@ -166,7 +164,8 @@ pub fn node(plan: &CanPlan, id: NodeId) -> Result<Box<dyn Node + Send>, String> 
             .collect(),
         synchronisation: synchronisation(plan, id),
     };
-    Ok(Box::new(CanStation::new(config, agent::agent(plan, id)?)))
+    let station = CanStation::new(config, agent::agent(plan, id)?).map_err(|error| error.to_string())?;
+    Ok(Box::new(station))
 }
 
 /// How a node comes to trip and reset counters. Every run is the first trip: nothing is stored from one to the next.
@@ -174,17 +173,17 @@ fn synchronisation(plan: &CanPlan, id: NodeId) -> Option<SyncConfig> {
     let freshness = plan.freshness.as_ref()?;
     let is_master = freshness.master == id;
     let stream = plan.freshness_stream();
-    let profile = SecOcProfile::profile_3();
-    let FreshnessFormat::TripReset(layout) = profile.freshness() else { return None };
+    let profile = secoc::profile_3();
     (is_master || freshness.slaves.contains(&id)).then(|| SyncConfig {
         is_master,
         stream,
         id: freshness.id,
         period: freshness.period,
-        layout,
+        layout: secoc::JASPAR,
+        mac: profile.mac(),
         tag_bits: profile.tag_bits(),
-        key: (!freshness.under_group_key).then(|| Key128::from_array(seeded(plan, Purpose::Key, u64::from(stream.0)))),
-        data_id: stream.0,
+        key: (!freshness.under_group_key).then(|| key(plan, stream)),
+        data_id: DataId::number(stream.0),
         last_trip: 0,
     })
 }
@@ -198,15 +197,20 @@ fn recorded_ids(recording: &BackgroundPlan) -> BTreeSet<CanId> {
     recording.frames.iter().map(|(_, frame)| frame.id()).collect()
 }
 
-fn protection(plan: &CanPlan, stream: StreamId, message: &MessagePlan) -> MessageProtection {
+fn protection(plan: &CanPlan, stream: StreamId, message: &MessagePlan) -> Protection {
     match plan.protection_of(message).kind {
-        CanProtectionKind::None => MessageProtection::None,
-        CanProtectionKind::SecOc { profile, under_group_key } => MessageProtection::SecOc {
+        CanProtectionKind::None => Protection::NONE,
+        CanProtectionKind::SecOc { profile, under_group_key } => Protection::Secured {
             profile,
-            key: (!under_group_key).then(|| Key128::from_array(seeded(plan, Purpose::Key, u64::from(stream.0)))),
-            data_id: stream.0,
+            key: (!under_group_key).then(|| key(plan, stream)),
+            data_id: DataId::number(stream.0),
         },
     }
+}
+
+/// The pre-shared key of a stream.
+fn key(plan: &CanPlan, stream: StreamId) -> SymmetricKey {
+    (&Key128::from_array(seeded(plan, Purpose::Key, u64::from(stream.0)))).into()
 }
 
 /// Seeded bytes for the part of a message that nothing else fills.

@@ -1,12 +1,12 @@
 //! A station of a plan.
 
 use chronoseal_core::{NodeId, StreamId};
-use chronoseal_frameauth::Profile;
+use chronoseal_frameauth::{DataId, Profile};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
-    EndSystemConfig, ListenerConfig, Protection, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
+    EndSystemConfig, ListenerConfig, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
-use chronoseal_nodes::{EndSystem, SyncConfig};
+use chronoseal_nodes::{EndSystem, Protection, SyncConfig};
 use chronoseal_scenario::plan::{Dispatch, Fidelity, PayloadPlan, Plan, ProtectionKind, StreamClass, StreamPlan, Sync};
 
 use crate::{BuildOptions, fill};
@@ -43,6 +43,7 @@ pub(crate) fn build(plan: &Plan, schedule: &ScheduleTable, id: NodeId, options: 
             .collect(),
         tasks,
     })
+    .expect("a plan's protections were checked when it was resolved")
 }
 
 fn talker(plan: &Plan, schedule: &ScheduleTable, id: StreamId, stream: &StreamPlan) -> TalkerConfig {
@@ -69,7 +70,7 @@ fn talker(plan: &Plan, schedule: &ScheduleTable, id: StreamId, stream: &StreamPl
         frame_len: stream.frame_len as usize,
         fill: fill(plan, id, stream),
         replay,
-        protection: protection(plan, stream),
+        protection: protection(plan, id, stream),
     }
 }
 
@@ -99,17 +100,21 @@ fn listener(plan: &Plan, schedule: &ScheduleTable, id: StreamId, stream: &Stream
         StreamClass::TimeTriggered { ct_id } => Some(ct_id),
         StreamClass::BestEffort { .. } => None,
     };
-    ListenerConfig { stream: id, ct_id, windows, protection: protection(plan, stream) }
+    ListenerConfig { stream: id, ct_id, windows, protection: protection(plan, id, stream) }
 }
 
-fn protection(plan: &Plan, stream: &StreamPlan) -> Protection {
+fn protection(plan: &Plan, id: StreamId, stream: &StreamPlan) -> Protection {
     match &plan.protection_of(stream).kind {
         ProtectionKind::None => Protection::None { padding: 0 },
         ProtectionKind::SizeOnly { overhead } => Protection::None { padding: *overhead as usize },
-        ProtectionKind::Hmac { hash, tag_len, freshness, replay_window, key } => Protection::Authenticated {
-            profile: Profile::new(*hash, *tag_len, *freshness, *replay_window)
+        ProtectionKind::Hmac { hash, tag_len, freshness, replay_window, key } => Protection::Secured {
+            profile: Profile::new(hash.mac(), 8 * u16::from(*tag_len), *freshness, *replay_window)
                 .expect("a plan's protections were checked when it was resolved"),
-            key: key.0.clone(),
+            key: Some((&key.0).into()),
+            data_id: DataId::number(match stream.class {
+                StreamClass::TimeTriggered { ct_id } => ct_id,
+                StreamClass::BestEffort { .. } => id.0,
+            }),
         },
     }
 }

@@ -415,7 +415,9 @@ impl ProtectionPlan {
         match &self.kind {
             ProtectionKind::None => 0,
             ProtectionKind::SizeOnly { overhead } => *overhead,
-            ProtectionKind::Hmac { tag_len, freshness, .. } => u32::from(*tag_len) + freshness.wire_len() as u32,
+            ProtectionKind::Hmac { tag_len, freshness, .. } => {
+                u32::from(*tag_len) + u32::from(freshness.sent_bits().div_ceil(8))
+            }
         }
     }
 

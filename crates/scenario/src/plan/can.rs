@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_crypto::suite::SuiteName;
-use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
+use chronoseal_frameauth::Profile as SecOcProfile;
 use chronoseal_groupkey::{Installation, OrchestrationSigning, Profile, Scheme, Transport};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId, FrameKind};
 
@@ -279,7 +279,7 @@ impl CanProtectionKind {
 
     /// True if its freshness value has trip and reset counters, which a master tells.
     pub const fn needs_master(&self) -> bool {
-        matches!(self, Self::SecOc { profile, .. } if matches!(profile.freshness(), FreshnessFormat::TripReset(_)))
+        matches!(self, Self::SecOc { profile, .. } if profile.freshness().needs_master())
     }
 
     /// True if a frame recorded earlier passes again.
