@@ -39,10 +39,10 @@ mod secret;
 pub mod suite;
 pub mod symmetric;
 
-pub use algorithm::{KeyLen, MacAlgorithm, UnknownAlgorithm};
+pub use algorithm::{KeyLen, MacAlgorithm, OUTPUT_LEN_MAX, UnknownAlgorithm};
 pub use hash::HashAlgorithm;
 pub use kdf::Label;
 pub use key_bytes::{KeyBytes, KeyError};
-pub use mac::{KeyLenError, OUTPUT_LEN_MAX, TagLenError};
+pub use mac::{KeyLenError, TagLenError};
 pub use mac_key::MacKey;
 pub use secret::{Secret, SymmetricKey};

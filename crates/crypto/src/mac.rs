@@ -2,9 +2,6 @@
 
 use crate::{KeyLen, MacAlgorithm};
 
-/// The longest tag of any algorithm here [byte].
-pub const OUTPUT_LEN_MAX: usize = 32;
-
 /// No tag of this length is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(

@@ -84,13 +84,13 @@ impl Pair {
             Library::Sha256(keyed) => {
                 let mut running = keyed.clone();
                 hmac::Mac::update(&mut running, message);
-                tag.copy_from_slice(&running.finalize().into_bytes());
+                tag[..32].copy_from_slice(&running.finalize().into_bytes());
             }
             Library::Sha3_256 { inner, outer } => {
                 let (mut inner, mut outer) = (inner.clone(), outer.clone());
                 Update::update(&mut inner, message);
                 Update::update(&mut outer, &inner.finalize_fixed());
-                tag.copy_from_slice(&outer.finalize_fixed());
+                tag[..32].copy_from_slice(&outer.finalize_fixed());
             }
         }
         tag
