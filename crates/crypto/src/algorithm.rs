@@ -96,6 +96,8 @@ mac_algorithms! {
     HmacSha1: Row { name: "hmac-sha-1", output_len: 20, kept_for_comparison: true, ..HMAC },
     /// HMAC (FIPS 198-1) with SHA-256 (FIPS 180-4).
     HmacSha256: Row { name: "hmac-sha-256", output_len: 32, ..HMAC },
+    /// HMAC (FIPS 198-1) with SHA-512 (FIPS 180-4).
+    HmacSha512: Row { name: "hmac-sha-512", output_len: 64, ..HMAC },
     /// HMAC (FIPS 198-1) with SHA3-256 (FIPS 202).
     HmacSha3_256: Row { name: "hmac-sha3-256", output_len: 32, ..HMAC },
     /// CMAC (NIST SP 800-38B) with AES-128.

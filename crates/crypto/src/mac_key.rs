@@ -4,7 +4,7 @@ use core::fmt;
 
 use hmac::block_api::HmacCore;
 use sha1::Sha1;
-use sha2::Sha256;
+use sha2::{Sha256, Sha512};
 use subtle::ConstantTimeEq;
 
 use crate::{
@@ -40,6 +40,7 @@ pub struct MacKey {
 enum State {
     HmacSha1(HmacCore<Sha1>),
     HmacSha256(HmacCore<Sha256>),
+    HmacSha512(HmacCore<Sha512>),
     HmacSha3_256(hmac_state::Sha3Hmac),
     CmacAes128(CmacAes128),
 }
@@ -55,6 +56,7 @@ impl MacKey {
         let state = match algorithm {
             MacAlgorithm::HmacSha1 => State::HmacSha1(hmac_state::absorb(key)),
             MacAlgorithm::HmacSha256 => State::HmacSha256(hmac_state::absorb(key)),
+            MacAlgorithm::HmacSha512 => State::HmacSha512(hmac_state::absorb(key)),
             MacAlgorithm::HmacSha3_256 => State::HmacSha3_256(hmac_state::Sha3Hmac::new(key)),
             MacAlgorithm::CmacAes128 => State::CmacAes128(CmacAes128::new(&Key128::from_slice(key).ok_or(other_len)?)),
         };
@@ -72,6 +74,7 @@ impl MacKey {
         match &self.state {
             State::HmacSha1(keyed) => use_tag(&hmac_state::finish(keyed, parts)),
             State::HmacSha256(keyed) => use_tag(&hmac_state::finish(keyed, parts)),
+            State::HmacSha512(keyed) => use_tag(&hmac_state::finish(keyed, parts)),
             State::HmacSha3_256(keyed) => use_tag(&keyed.finish(parts)),
             State::CmacAes128(cipher) => use_tag(&cipher.tag(parts)),
         }

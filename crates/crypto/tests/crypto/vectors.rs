@@ -76,6 +76,11 @@ fn rfc_4231_hmac_sha256() {
 }
 
 #[test]
+fn rfc_4231_hmac_sha512() {
+    assert_eq!(run(include_str!("../vectors/rfc4231_hmac_sha512.json")), (7, 16, 64));
+}
+
+#[test]
 fn nist_cavp_hmac_sha1_and_sha256() {
     // 300 cases of SHA-1 and 225 of SHA-256: keys below, at (64 bytes) and above the block, each tag length 15 times.
     assert_eq!(run(include_str!("../vectors/nist_cavp_hmac.json")), (525, 10, 32));

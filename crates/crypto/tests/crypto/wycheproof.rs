@@ -50,3 +50,8 @@ fn hmac_sha256() {
 fn hmac_sha3_256() {
     assert_eq!(run(TestName::HmacSha3_256, MacAlgorithm::HmacSha3_256), (66, 108));
 }
+
+#[test]
+fn hmac_sha512() {
+    assert_eq!(run(TestName::HmacSha512, MacAlgorithm::HmacSha512), (66, 108));
+}
