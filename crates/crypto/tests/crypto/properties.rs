@@ -27,13 +27,14 @@ fn textbook_hmac_sha3_256(key: &[u8], message: &[u8]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn sha1_and_sha256_agree_with_ring(
+    fn sha1_sha256_and_sha512_agree_with_ring(
         key in prop::collection::vec(any::<u8>(), 0..200),
         message in prop::collection::vec(any::<u8>(), 0..1600),
     ) {
         for (ours, theirs) in [
             (MacAlgorithm::HmacSha1, ring::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
             (MacAlgorithm::HmacSha256, ring::hmac::HMAC_SHA256),
+            (MacAlgorithm::HmacSha512, ring::hmac::HMAC_SHA512),
         ] {
             let expected = ring::hmac::sign(&ring::hmac::Key::new(theirs, &key), &message);
             prop_assert_eq!(full_tag(ours, &key, &[&message]), expected.as_ref());
