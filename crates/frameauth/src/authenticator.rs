@@ -6,11 +6,13 @@ use subtle::ConstantTimeEq;
 
 use crate::{
     DataId, Profile, SealError,
-    bits::{cut, head, pack, padding_bits},
+    bits::{cut, head, pack, pack_short, padding_bits},
 };
 
 /// The longest trailer: 64 bits of freshness value and a whole tag [byte].
 const TRAILER_LEN_MAX: usize = 8 + OUTPUT_LEN_MAX;
+/// Tags up to here are put in place as one number [bit].
+const SHORT_TAG_BITS: u16 = 64;
 
 /// Profile, key and identity of one stream: the same at its sender and its receivers.
 #[derive(Clone, Debug)]
@@ -59,6 +61,8 @@ impl Authenticator {
             let value = freshness.to_be_bytes();
             sent.copy_from_slice(&value[value.len() - sent.len()..]);
             self.compute(payload, freshness, tag);
+        } else if self.profile.tag_bits() <= SHORT_TAG_BITS {
+            trailer.copy_from_slice(&self.short_trailer(payload, freshness, freshness)[..trailer.len()]);
         } else {
             self.write_bits(payload, freshness, freshness, trailer);
         }
@@ -85,10 +89,21 @@ impl Authenticator {
             let tag = &trailer[usize::from(self.profile.freshness().sent_bits() / 8)..];
             return self.covering(payload, freshness, |parts| self.mac.verify(freshness, parts, tag));
         }
+        if self.profile.tag_bits() <= SHORT_TAG_BITS {
+            return self.short_trailer(payload, freshness, sent)[..trailer.len()].ct_eq(trailer).into();
+        }
         let mut expected = [0; TRAILER_LEN_MAX];
         let expected = &mut expected[..trailer.len()];
         self.write_bits(payload, freshness, sent, expected);
         expected.ct_eq(trailer).into()
+    }
+
+    /// The trailer of a profile whose parts are no whole bytes and whose tag has [`SHORT_TAG_BITS`] at most.
+    fn short_trailer(&self, payload: &[u8], freshness: u64, sent: u64) -> [u8; 16] {
+        let tag_bits = u32::from(self.profile.tag_bits());
+        let mut tag = [0; 8];
+        self.compute(payload, freshness, &mut tag[..tag_bits.div_ceil(8) as usize]);
+        pack_short(sent, u32::from(self.profile.freshness().sent_bits()), tag, tag_bits)
     }
 
     /// The trailer of a profile whose parts are no whole bytes.
@@ -121,12 +136,36 @@ impl Authenticator {
 ///
 /// A MAC that needs a nonce gets a key derived for the stream, since freshness values are unique in their stream only.
 pub(crate) fn absorb(mac: MacAlgorithm, key: &impl Secret, data_id: &DataId) -> Result<MacKey, KeyLenError> {
-    const STREAM_KEY: Label = Label::new("chronoseal frameauth stream key");
     let key = key.secret();
     if !mac.needs_nonce() {
         return MacKey::new(mac, key);
     }
-    let other_len = KeyLenError { found: key.len(), algorithm: mac };
-    let derived = SymmetricKey::derive(key.len(), key, b"", &STREAM_KEY, &[data_id.covered()]).ok_or(other_len)?;
+    let derived = stream_key(key, data_id).ok_or(KeyLenError { found: key.len(), algorithm: mac })?;
     MacKey::new(mac, derived.expose())
+}
+
+/// A key as long as `key` that no other stream has; `None` if that is no length of a key.
+fn stream_key(key: &[u8], data_id: &DataId) -> Option<SymmetricKey> {
+    const STREAM_KEY: Label = Label::new("chronoseal frameauth stream key");
+    SymmetricKey::derive(key.len(), key, b"", &STREAM_KEY, &[data_id.covered()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stream_has_a_key_of_its_own_and_of_the_same_length() {
+        let ids = [DataId::number(1), DataId::number(2), DataId::name(b"a").unwrap(), DataId::name(b"b").unwrap()];
+        for len in [16, 32, 64] {
+            let keys = ids.map(|id| stream_key(&vec![7; len], &id).unwrap());
+            for (index, key) in keys.iter().enumerate() {
+                assert_eq!(key.expose().len(), len);
+                assert_ne!(key.expose(), vec![7; len]);
+                assert!(keys[index + 1..].iter().all(|other| other != key));
+                assert_eq!(stream_key(&vec![7; len], &ids[index]).as_ref(), Some(key), "the same at both ends");
+            }
+        }
+        assert_eq!(stream_key(&[7; 65], &ids[0]), None);
+    }
 }
