@@ -35,7 +35,6 @@ pub struct MacKey {
     state: State,
 }
 
-#[expect(clippy::large_enum_variant, reason = "SHA-3 has the widest state; without an allocator it cannot be boxed")]
 #[derive(Clone)]
 enum State {
     HmacSha1(HmacCore<Sha1>),
@@ -89,6 +88,15 @@ impl MacKey {
         TagLenError::check(self.algorithm, tag.len())?;
         self.with_full_tag(nonce, parts, |full| tag.copy_from_slice(&full[..tag.len()]));
         Ok(())
+    }
+
+    /// The first 64 bits of the tag, for those who cut it within a byte.
+    #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "every algorithm of the table gives 8 bytes or more")]
+    pub fn leading_bits(&self, nonce: u64, parts: &[&[u8]]) -> u64 {
+        self.with_full_tag(nonce, parts, |full| {
+            u64::from_be_bytes(*full.first_chunk().expect("every algorithm of the table gives 8 bytes or more"))
+        })
     }
 
     /// Whether `tag` is the message's tag, truncated to the length of `tag`.

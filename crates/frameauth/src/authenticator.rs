@@ -62,7 +62,8 @@ impl Authenticator {
             sent.copy_from_slice(&value[value.len() - sent.len()..]);
             self.compute(payload, freshness, tag);
         } else if self.profile.tag_bits() <= SHORT_TAG_BITS {
-            trailer.copy_from_slice(&self.short_trailer(payload, freshness, freshness)[..trailer.len()]);
+            let bytes = self.short_trailer(payload, freshness, freshness).to_be_bytes();
+            trailer.copy_from_slice(&bytes[..trailer.len()]);
         } else {
             self.write_bits(payload, freshness, freshness, trailer);
         }
@@ -90,7 +91,9 @@ impl Authenticator {
             return self.covering(payload, freshness, |parts| self.mac.verify(freshness, parts, tag));
         }
         if self.profile.tag_bits() <= SHORT_TAG_BITS {
-            return self.short_trailer(payload, freshness, sent)[..trailer.len()].ct_eq(trailer).into();
+            let mut found = [0; 16];
+            found[..trailer.len()].copy_from_slice(trailer);
+            return self.short_trailer(payload, freshness, sent).ct_eq(&u128::from_be_bytes(found)).into();
         }
         let mut expected = [0; TRAILER_LEN_MAX];
         let expected = &mut expected[..trailer.len()];
@@ -98,15 +101,14 @@ impl Authenticator {
         expected.ct_eq(trailer).into()
     }
 
-    /// The trailer of a profile whose parts are no whole bytes and whose tag has [`SHORT_TAG_BITS`] at most.
-    fn short_trailer(&self, payload: &[u8], freshness: u64, sent: u64) -> [u8; 16] {
-        let tag_bits = u32::from(self.profile.tag_bits());
-        let mut tag = [0; 8];
-        self.compute(payload, freshness, &mut tag[..tag_bits.div_ceil(8) as usize]);
-        pack_short(sent, u32::from(self.profile.freshness().sent_bits()), tag, tag_bits)
+    /// The trailer of a profile whose tag has [`SHORT_TAG_BITS`] at most, in the highest bits of a number.
+    #[inline]
+    fn short_trailer(&self, payload: &[u8], freshness: u64, sent: u64) -> u128 {
+        let tag = self.covering(payload, freshness, |parts| self.mac.leading_bits(freshness, parts));
+        pack_short(sent, u32::from(self.profile.freshness().sent_bits()), tag, u32::from(self.profile.tag_bits()))
     }
 
-    /// The trailer of a profile whose parts are no whole bytes.
+    /// The trailer of a profile with a long tag whose parts are no whole bytes.
     fn write_bits(&self, payload: &[u8], freshness: u64, sent: u64, trailer: &mut [u8]) {
         let tag_bits = u32::from(self.profile.tag_bits());
         let mut tag = [0; OUTPUT_LEN_MAX];

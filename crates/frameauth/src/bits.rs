@@ -31,17 +31,17 @@ pub(crate) fn pack(head: u64, head_bits: u32, tag: &[u8], out: &mut [u8]) {
     }
 }
 
-/// What [`pack`] writes, from its start, for a tag of 1..=64 bits, given by its first eight bytes; the rest is zeros.
+/// What [`pack`] writes, as the highest bits of a number, for the first 1..=64 bits of a tag.
 ///
 /// It spares profiles whose trailer is only some bytes, as SecOC's are, the way over the general one.
-pub(crate) const fn pack_short(head: u64, head_bits: u32, tag: [u8; 8], tag_bits: u32) -> [u8; 16] {
+pub(crate) const fn pack_short(head: u64, head_bits: u32, tag: u64, tag_bits: u32) -> u128 {
     // Left-aligned, the bits above the low ones shifted out; what is no number of bits to shift by leaves nothing.
     let head = match head.checked_shl(64 - head_bits) {
         Some(head) => head,
         None => 0,
     };
-    let tag = u64::from_be_bytes(tag) >> (64 - tag_bits) << (64 - tag_bits);
-    (((head as u128) << 64) | (((tag as u128) << 64) >> head_bits)).to_be_bytes()
+    let tag = tag >> (64 - tag_bits) << (64 - tag_bits);
+    ((head as u128) << 64) | (((tag as u128) << 64) >> head_bits)
 }
 
 /// The first `head_bits` bits, 0..=64, right-aligned. `trailer` has at least so many.
@@ -79,8 +79,7 @@ mod tests {
             let found: String = out.iter().map(|byte| text((*byte).into(), 8)).collect();
             prop_assert_eq!(found, padded);
             if tag_bits <= 64 {
-                let first = *tag.to_be_bytes().first_chunk().expect("16 bytes begin with 8");
-                let short = pack_short(number, head_bits, first, tag_bits);
+                let short = pack_short(number, head_bits, (tag >> 64) as u64, tag_bits).to_be_bytes();
                 prop_assert_eq!(&short[..out.len()], &out[..]);
                 prop_assert!(short[out.len()..].iter().all(|byte| *byte == 0));
             }
