@@ -125,11 +125,12 @@ pub fn secured_pdu_open(data: &[u8]) {
     let profiles = profiles();
     let profile = profiles[usize::from(*choice) % profiles.len()];
     let key = KeyBytes::from_array(std::array::from_fn(|i| i as u8));
-    let mut opener = Opener::new(profile, &key, 100);
+    let mut opener = Opener::new(profile, &key, 100).expect("HMAC takes any key");
     let cycle = u64::from(*expected);
 
     // As it is: nobody without the key made it, unless it is one of the sealed seeds.
-    let shorter = SecuredPduLayout { freshness_len: profile.freshness().wire_len(), tag_len: profile.tag_len() };
+    let freshness_len = usize::from(profile.freshness().sent_bits() / 8);
+    let shorter = SecuredPduLayout { freshness_len, tag_len: usize::from(profile.tag_bits() / 8) };
     let outcome = opener.open(pdu, (*expected != 0).then_some(cycle));
     match outcome {
         Ok(opened) => assert!(pdu.starts_with(opened.payload)),
@@ -143,9 +144,9 @@ pub fn secured_pdu_open(data: &[u8]) {
     // Sealed: accepted once by a new receiver, refused after any change and, with freshness, the second time.
     let mut sealed = vec![0; pdu.len() + profile.overhead()];
     sealed[..pdu.len()].copy_from_slice(pdu);
-    let len = Sealer::new(profile, &key, 100).seal(&mut sealed, pdu.len(), cycle).unwrap();
+    let len = Sealer::new(profile, &key, 100).expect("HMAC takes any key").seal(&mut sealed, pdu.len(), cycle).unwrap();
     assert_eq!(len, sealed.len());
-    let mut opener = Opener::new(profile, &key, 100);
+    let mut opener = Opener::new(profile, &key, 100).expect("HMAC takes any key");
     let at = usize::from(*flip) * 8 % (sealed.len() * 8);
     sealed[at / 8] ^= 1 << (flip % 8);
     assert!(opener.open(&sealed, Some(cycle)).is_err());
@@ -264,13 +265,14 @@ fn check_outcome(outcome: Result<Plan, Problems>) {
 
 /// Every hash with every way of freshness, tags of 8 bytes and of full length.
 pub fn profiles() -> Vec<Profile> {
-    let truncated = (1..=7).map(Freshness::Truncated);
+    let truncated = (1..=7).map(|len| Freshness::Truncated { bits: 8 * len });
     let ways: Vec<_> =
         [Freshness::None, Freshness::Full, Freshness::CycleCounter].into_iter().chain(truncated).collect();
     let mut profiles = Vec::new();
     for hash in [HashAlgorithm::Sha1, HashAlgorithm::Sha256, HashAlgorithm::Sha3_256] {
-        for tag_len in [8, hash.output_len() as u8] {
-            profiles.extend(ways.iter().map(|&way| Profile::new(hash, tag_len, way, 16).expect("a valid profile")));
+        let mac = hash.mac();
+        for tag_bits in [64, mac.tag_bits_max()] {
+            profiles.extend(ways.iter().map(|&way| Profile::new(mac, tag_bits, way, 16).expect("a valid profile")));
         }
     }
     profiles

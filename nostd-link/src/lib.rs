@@ -8,10 +8,10 @@
 use chronoseal_core::{Command, Duration, Input, LocalTime, Node, NodeId, Output, PortId};
 use chronoseal_crypto::suite::{FourQ, Suite, SuiteName, SuiteVisitor};
 use chronoseal_crypto::symmetric::{Aes128Ctr, Key128};
-use chronoseal_crypto::{HashAlgorithm, HmacKey, KeyBytes, Label, Mac};
+use chronoseal_crypto::{KeyBytes, Label, MacAlgorithm, MacKey};
 use chronoseal_fourq::{ecdh, schnorrq};
-use chronoseal_frameauth::secoc::{FreshnessFormat, Receiver, SecOcProfile, Transmitter};
-use chronoseal_frameauth::{Freshness, Opener, Profile, Sealer};
+use chronoseal_frameauth::secoc::{self, FreshnessFormat};
+use chronoseal_frameauth::{Freshness, Moment, Opener, Profile, Sealer};
 use chronoseal_groupkey::{
     Address, Member, NodeConfig, Orchestrator, Roster, Scheme, Settings, SpareNode, Transport, Tree,
 };
@@ -26,11 +26,11 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 
 const DATA_ID: u16 = 100;
 
-fn hash(number: u32) -> Option<HashAlgorithm> {
+fn hmac(number: u32) -> Option<MacAlgorithm> {
     match number {
-        0 => Some(HashAlgorithm::Sha1),
-        1 => Some(HashAlgorithm::Sha256),
-        2 => Some(HashAlgorithm::Sha3_256),
+        0 => Some(MacAlgorithm::HmacSha1),
+        1 => Some(MacAlgorithm::HmacSha256),
+        2 => Some(MacAlgorithm::HmacSha3_256),
         _ => None,
     }
 }
@@ -47,17 +47,17 @@ pub extern "C" fn chronoseal_seal_and_open(number: u32, payload: u32, freshness:
 }
 
 fn seal_and_open(number: u32, payload: u32, freshness: u64) -> Option<u64> {
-    let profile = Profile::new(hash(number)?, 16, Freshness::Full, 16).ok()?;
+    let profile = Profile::new(hmac(number)?, 128, Freshness::Full, 16).ok()?;
     let mut pdu = [0; 4 + 8 + 16];
     pdu[..4].copy_from_slice(&payload.to_be_bytes());
-    let len = Sealer::new(profile, &key(), DATA_ID).seal(&mut pdu, 4, freshness).ok()?;
+    let len = Sealer::new(profile, &key(), DATA_ID).ok()?.seal(&mut pdu, 4, freshness).ok()?;
 
-    let mut opener = Opener::new(profile, &key(), DATA_ID);
+    let mut opener = Opener::new(profile, &key(), DATA_ID).ok()?;
     let mut tampered = pdu;
     tampered[0] ^= 1;
-    let refuses_tampering = opener.open(&tampered[..len], None).is_err();
-    let opens = opener.open(&pdu[..len], None).is_ok_and(|opened| opened.payload == payload.to_be_bytes());
-    let refuses_replay = opener.open(&pdu[..len], None).is_err();
+    let refuses_tampering = opener.open(&tampered[..len], Moment::Unknown).is_err();
+    let opens = opener.open(&pdu[..len], Moment::Unknown).is_ok_and(|opened| opened.payload == payload.to_be_bytes());
+    let refuses_replay = opener.open(&pdu[..len], Moment::Unknown).is_err();
     let tag = pdu[12..20].try_into().ok()?;
     (refuses_tampering && opens && refuses_replay).then_some(u64::from_be_bytes(tag))
 }
@@ -65,11 +65,11 @@ fn seal_and_open(number: u32, payload: u32, freshness: u64) -> Option<u64> {
 /// The first eight bytes of the HMAC over `message` (big-endian) alone, 0 if there is no such hash.
 #[unsafe(no_mangle)]
 pub extern "C" fn chronoseal_hmac(number: u32, message: u64) -> u64 {
-    let Some(hash) = hash(number) else { return 0 };
     let mut tag = [0; 8];
-    match HmacKey::new(hash, key().expose()).compute(&[&message.to_be_bytes()], &mut tag) {
-        Ok(_) => u64::from_be_bytes(tag),
-        Err(_) => 0,
+    let keyed = hmac(number).and_then(|mac| MacKey::new(mac, key().expose()).ok());
+    match keyed.map(|keyed| keyed.compute(0, &[&message.to_be_bytes()], &mut tag)) {
+        Some(Ok(())) => u64::from_be_bytes(tag),
+        _ => 0,
     }
 }
 
@@ -172,14 +172,14 @@ pub extern "C" fn chronoseal_secoc(payload: u32) -> u32 {
 }
 
 fn secoc(payload: u32) -> Option<u32> {
-    let profile = SecOcProfile::profile_1(FreshnessFormat::Counter { len: 4 }).ok()?;
+    let profile = secoc::profile_1(FreshnessFormat::Counter { len: 4 }).ok()?;
     let key = Key128::from_array(core::array::from_fn(|i| i as u8));
     let mut pdu = [0; 8];
     pdu[..4].copy_from_slice(&payload.to_be_bytes());
-    Transmitter::new(profile, &key, DATA_ID).seal(&mut pdu, 4, None).ok()?;
-    let mut receiver = Receiver::new(profile, &key, DATA_ID);
-    let opens = receiver.open(&pdu, None).is_ok_and(|opened| opened.payload == payload.to_be_bytes());
-    let refuses_replay = receiver.open(&pdu, None).is_err();
+    Sealer::new(profile, &key, DATA_ID).ok()?.seal_next(&mut pdu, 4, Moment::Unknown).ok()?;
+    let mut receiver = Opener::new(profile, &key, DATA_ID).ok()?;
+    let opens = receiver.open(&pdu, Moment::Unknown).is_ok_and(|opened| opened.payload == payload.to_be_bytes());
+    let refuses_replay = receiver.open(&pdu, Moment::Unknown).is_err();
     (opens && refuses_replay).then_some(u32::from_be_bytes(*pdu.last_chunk()?))
 }
 

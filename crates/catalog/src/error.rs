@@ -4,6 +4,7 @@ use chronoseal_core::NodeId;
 use chronoseal_groupkey::{OperationError, RosterError};
 use chronoseal_media::can::CanNetworkError;
 use chronoseal_media::topology::TopologyError;
+use chronoseal_nodes::ProtectionError;
 
 /// Why a node or a segment cannot be made.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -32,6 +33,9 @@ pub enum BuildError {
     /// An attack on a key exchange where there is none.
     #[error("there is no key exchange to attack")]
     NoExchange,
+    /// A protection that this kind of segment cannot have.
+    #[error(transparent)]
+    Protection(#[from] ProtectionError),
     /// Buses that contradict each other.
     #[error(transparent)]
     Can(#[from] CanNetworkError),

@@ -1,4 +1,4 @@
-//! The cost of the seam: HMAC through `dyn Mac` over HMAC straight from the library, as a ratio.
+//! The cost of the seam: HMAC through `MacKey` over HMAC straight from the library, as a ratio.
 //!
 //! Both sides run in turn, round by round, in one process on one pinned core, and change order every round, so that
 //! drift and interruptions of the machine meet both alike. The rounds also go through different depths of stack: where

@@ -1,76 +1,182 @@
-//! The hashes an HMAC can be built on.
+//! Every message authentication code there is here, in one table.
 
 use core::{fmt, str::FromStr};
 
 use chronoseal_core::Operation;
 
-/// A hash function under HMAC (FIPS 198-1).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum HashAlgorithm {
-    /// SHA-1 (FIPS 180-4). Kept for comparison only, see [`HashAlgorithm::kept_for_comparison`].
-    Sha1,
-    /// SHA-256 (FIPS 180-4).
-    Sha256,
-    /// SHA3-256 (FIPS 202).
-    Sha3_256,
+/// What is known of an algorithm before anything is computed.
+struct Row {
+    name: &'static str,
+    output_len: usize,
+    key_len: KeyLen,
+    tag_bits_min: u16,
+    needs_nonce: bool,
+    kept_for_comparison: bool,
 }
 
-impl HashAlgorithm {
-    /// Every algorithm, in the order reports show them.
-    pub const ALL: [Self; 3] = [Self::Sha1, Self::Sha256, Self::Sha3_256];
+/// Which keys an algorithm takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyLen {
+    /// Keys of any length.
+    Any,
+    /// Keys of exactly this length [byte].
+    Exactly(usize),
+}
 
-    /// As written in a scenario and shown to people.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sha1 => "sha-1",
-            Self::Sha256 => "sha-256",
-            Self::Sha3_256 => "sha3-256",
+/// Makes [`MacAlgorithm`] and its table from the same lines, so that neither can lack one.
+macro_rules! mac_algorithms {
+    ($($(#[$doc:meta])* $variant:ident: $row:expr,)*) => {
+        /// A message authentication code.
+        ///
+        /// # How to add one
+        /// 1. Here, in `crates/crypto/src/algorithm.rs`: one entry of the table. Its name is also the name of its
+        ///    operation, which platforms price.
+        /// 2. `crates/crypto/src/mac_key.rs`: the prepared key as a variant of `State`, and one arm in each of its two
+        ///    matches (`MacKey::new`, `MacKey::with_full_tag`). Everything above the seam goes through [`crate::MacKey`]
+        ///    and needs no change: profiles, sealers, openers, stations, and the tests that run over
+        ///    [`MacAlgorithm::ALL`].
+        /// 3. A file of its own for the computation, if the library does not already offer a prepared key that is wiped
+        ///    when dropped and takes a message in parts. An HMAC over another hash needs none.
+        /// 4. `crates/crypto/tests/crypto/`: public vectors, with their source.
+        ///
+        /// A MAC whose tags are only safe with a nonce says `needs_nonce: true`. Then the seam above gives it the freshness
+        /// value of each message as its nonce and a key of its own for each stream, and refuses a profile without
+        /// freshness.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[non_exhaustive]
+        pub enum MacAlgorithm {
+            $($(#[$doc])* $variant,)*
         }
+
+        impl MacAlgorithm {
+            /// Every algorithm, in the order reports show them.
+            pub const ALL: [Self; TABLE.len()] = [$(Self::$variant,)*];
+        }
+
+        /// By the number of the variant.
+        const TABLE: [Row; [$(stringify!($variant),)*].len()] = [$($row,)*];
+    };
+}
+
+/// The longest tag of any algorithm here [byte].
+pub const OUTPUT_LEN_MAX: usize = {
+    let (mut longest, mut index) = (0, 0);
+    while index < TABLE.len() {
+        if TABLE[index].output_len > longest {
+            longest = TABLE[index].output_len;
+        }
+        index += 1;
+    }
+    longest
+};
+
+/// The shortest tag of an HMAC [bit].
+///
+/// It leaves a forger one chance in 2^32 a try. NIST SP 800-107 revision 1, 5.3.3 lets HMAC tags be this short where the
+/// number of failed tries is limited; a schedule that gives each frame one slot a period is such a limit.
+const HMAC_BITS_MIN: u16 = 32;
+
+/// The shortest tag of a CMAC [bit]: that of AUTOSAR's SecOC profiles 1 and 2.
+///
+/// An attacker who may try as often as a classical bus at 500 kbit/s carries frames finds a tag of 24 bits in 78 min
+/// and one of 28 bits in 21 h, on average.
+const CMAC_BITS_MIN: u16 = 24;
+
+const HMAC: Row = Row {
+    name: "",
+    output_len: 0,
+    key_len: KeyLen::Any,
+    tag_bits_min: HMAC_BITS_MIN,
+    needs_nonce: false,
+    kept_for_comparison: false,
+};
+
+mac_algorithms! {
+    /// HMAC (FIPS 198-1) with SHA-1 (FIPS 180-4). Kept for comparison only, see [`MacAlgorithm::kept_for_comparison`].
+    HmacSha1: Row { name: "hmac-sha-1", output_len: 20, kept_for_comparison: true, ..HMAC },
+    /// HMAC (FIPS 198-1) with SHA-256 (FIPS 180-4).
+    HmacSha256: Row { name: "hmac-sha-256", output_len: 32, ..HMAC },
+    /// HMAC (FIPS 198-1) with SHA-512 (FIPS 180-4).
+    HmacSha512: Row { name: "hmac-sha-512", output_len: 64, ..HMAC },
+    /// HMAC (FIPS 198-1) with SHA3-256 (FIPS 202).
+    HmacSha3_256: Row { name: "hmac-sha3-256", output_len: 32, ..HMAC },
+    /// CMAC (NIST SP 800-38B) with AES-128.
+    CmacAes128: Row {
+        name: "cmac-aes-128",
+        output_len: 16,
+        key_len: KeyLen::Exactly(16),
+        tag_bits_min: CMAC_BITS_MIN,
+        needs_nonce: false,
+        kept_for_comparison: false,
+    },
+}
+
+impl MacAlgorithm {
+    const fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+
+    /// As shown to people, and as its operation is charged.
+    pub const fn name(self) -> &'static str {
+        self.row().name
     }
 
     /// Length of the untruncated tag [byte].
     pub const fn output_len(self) -> usize {
-        match self {
-            Self::Sha1 => 20,
-            Self::Sha256 | Self::Sha3_256 => 32,
+        self.row().output_len
+    }
+
+    /// Which keys it takes.
+    pub const fn key_len(self) -> KeyLen {
+        self.row().key_len
+    }
+
+    /// Whether it takes keys of `len` bytes.
+    pub const fn takes_key_len(self, len: usize) -> bool {
+        match self.key_len() {
+            KeyLen::Any => true,
+            KeyLen::Exactly(expected) => len == expected,
         }
     }
 
-    /// Length of the block that HMAC pads the key to, the hash's rate for SHA-3 [byte].
-    pub const fn block_len(self) -> usize {
-        match self {
-            Self::Sha1 | Self::Sha256 => 64,
-            Self::Sha3_256 => 136,
-        }
+    /// The shortest tag computed or accepted [bit].
+    pub const fn tag_bits_min(self) -> u16 {
+        self.row().tag_bits_min
     }
 
-    /// What one HMAC with this hash is charged as.
+    /// The longest tag, which is the untruncated one [bit].
+    pub const fn tag_bits_max(self) -> u16 {
+        8 * self.output_len() as u16
+    }
+
+    /// Whether every message under one key needs a nonce that no other one had.
+    pub const fn needs_nonce(self) -> bool {
+        self.row().needs_nonce
+    }
+
+    /// What one tag is charged as.
     pub const fn operation(self) -> Operation {
-        Operation(match self {
-            Self::Sha1 => "hmac-sha-1",
-            Self::Sha256 => "hmac-sha-256",
-            Self::Sha3_256 => "hmac-sha3-256",
-        })
+        Operation(self.name())
     }
 
-    /// Whether the hash is here only so that published figures can be set beside ours.
+    /// Whether it is here only so that published figures can be set beside ours.
     ///
-    /// True for SHA-1. Its collision resistance is broken (Stevens et al., "The first collision for full SHA-1",
-    /// CRYPTO 2017) and NIST withdraws it for every use by the end of 2030. HMAC does not rest on collision
+    /// True for HMAC-SHA-1. The hash's collision resistance is broken (Stevens et al., "The first collision for full
+    /// SHA-1", CRYPTO 2017) and NIST withdraws it for every use by the end of 2030. HMAC does not rest on collision
     /// resistance and no practical forgery of HMAC-SHA-1 is known, so its figures are honest; a new design still has
     /// no reason to choose it.
     pub const fn kept_for_comparison(self) -> bool {
-        matches!(self, Self::Sha1)
+        self.row().kept_for_comparison
     }
 }
 
-impl fmt::Display for HashAlgorithm {
+impl fmt::Display for MacAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for HashAlgorithm {
+impl FromStr for MacAlgorithm {
     type Err = UnknownAlgorithm;
 
     fn from_str(text: &str) -> Result<Self, UnknownAlgorithm> {
@@ -78,30 +184,50 @@ impl FromStr for HashAlgorithm {
     }
 }
 
-/// The text names no [`HashAlgorithm`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the hash is not known here; write one of sha-1, sha-256, sha3-256")]
+/// The text names no [`MacAlgorithm`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnknownAlgorithm;
+
+impl fmt::Display for UnknownAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("this message authentication code is not known here; write one of ")?;
+        for (index, algorithm) in MacAlgorithm::ALL.into_iter().enumerate() {
+            write!(f, "{}{algorithm}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownAlgorithm {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_name_reads_back() {
-        for algorithm in HashAlgorithm::ALL {
+    fn every_name_reads_back_and_is_that_of_one_algorithm() {
+        for (index, algorithm) in MacAlgorithm::ALL.into_iter().enumerate() {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
-            assert_eq!(algorithm.operation().0.strip_prefix("hmac-"), Some(algorithm.name()));
+            assert_eq!(algorithm.operation().0, algorithm.name());
+            assert_eq!(algorithm as usize, index, "the table is in the order of the variants");
         }
     }
 
     #[test]
     fn refuses_other_names_and_lists_its_own() {
-        for text in ["", "sha1", "SHA-256", "sha-256 ", "md5"] {
-            assert_eq!(text.parse::<HashAlgorithm>(), Err(UnknownAlgorithm));
+        for text in ["", "hmac-sha1", "HMAC-SHA-256", "hmac-sha-256 ", "md5"] {
+            assert_eq!(text.parse::<MacAlgorithm>(), Err(UnknownAlgorithm));
         }
-        for algorithm in HashAlgorithm::ALL {
+        for algorithm in MacAlgorithm::ALL {
             assert!(UnknownAlgorithm.to_string().contains(algorithm.name()));
+        }
+    }
+
+    #[test]
+    fn every_row_leaves_room_for_a_tag() {
+        for algorithm in MacAlgorithm::ALL {
+            assert!((8..=OUTPUT_LEN_MAX).contains(&algorithm.output_len()), "{algorithm}");
+            assert!((1..=algorithm.tag_bits_max()).contains(&algorithm.tag_bits_min()), "{algorithm}");
         }
     }
 }

@@ -6,8 +6,8 @@
 //!
 //! | for | look at | charged as |
 //! |---|---|---|
-//! | keyed hashes | [`Mac`], [`HmacKey`], [`HashAlgorithm`] | `hmac-sha-1`, `hmac-sha-256`, `hmac-sha3-256` |
-//! | block-cipher MAC | [`symmetric::BlockMac`], [`symmetric::CmacAes128`] | `cmac-aes-128` |
+//! | message authentication codes | [`MacAlgorithm`] (with how to add one), [`MacKey`] | the algorithm's name: `hmac-sha-256`, `cmac-aes-128` and so on |
+//! | whole tags of AES-128-CMAC | [`symmetric::BlockMac`], [`symmetric::CmacAes128`] | `cmac-aes-128` |
 //! | encryption | [`symmetric::Aes128Ctr`] | `aes-128-ctr` |
 //! | key derivation | [`kdf::derive`], [`Label`] | `hkdf-sha-256` |
 //! | key agreement and signature | [`suite::Suite`], [`suite::SuiteName`] | [`suite::Suite::OPERATIONS`] |
@@ -15,29 +15,34 @@
 //! The operation's name is what a platform profile prices; see `chronoseal_core::Work`.
 //!
 //! ```
-//! use chronoseal_crypto::{HashAlgorithm, HmacKey, KeyBytes, Mac};
+//! use chronoseal_crypto::{KeyBytes, MacAlgorithm, MacKey};
 //!
 //! let key = KeyBytes::from_array([0x42; KeyBytes::LEN]);
-//! let mac = HmacKey::new(HashAlgorithm::Sha256, key.expose());
+//! let mac = MacKey::new(MacAlgorithm::HmacSha256, key.expose())?;
 //! let mut tag = [0; 16];
-//! // A message may come in parts; no copy joins them.
-//! mac.compute(&[b"engine speed ", b"1200 rpm"], &mut tag)?;
-//! assert!(mac.verify(&[b"engine speed 1200 rpm"], &tag));
-//! assert!(!mac.verify(&[b"engine speed 1201 rpm"], &tag));
-//! # Ok::<(), chronoseal_crypto::TagLenError>(())
+//! // A message may come in parts; no copy joins them. An HMAC needs no nonce and does not look at it.
+//! mac.compute(0, &[b"engine speed ", b"1200 rpm"], &mut tag)?;
+//! assert!(mac.verify(0, &[b"engine speed 1200 rpm"], &tag));
+//! assert!(!mac.verify(0, &[b"engine speed 1201 rpm"], &tag));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 
 mod algorithm;
-mod hmac_key;
+mod hash;
+mod hmac_state;
 pub mod kdf;
 mod key_bytes;
 mod mac;
+mod mac_key;
+mod secret;
 pub mod suite;
 pub mod symmetric;
 
-pub use algorithm::{HashAlgorithm, UnknownAlgorithm};
-pub use hmac_key::HmacKey;
+pub use algorithm::{KeyLen, MacAlgorithm, OUTPUT_LEN_MAX, UnknownAlgorithm};
+pub use hash::HashAlgorithm;
 pub use kdf::Label;
 pub use key_bytes::{KeyBytes, KeyError};
-pub use mac::{Mac, OUTPUT_LEN_MAX, TAG_LEN_MIN, TagLenError};
+pub use mac::{KeyLenError, TagLenError};
+pub use mac_key::MacKey;
+pub use secret::{Secret, SymmetricKey};

@@ -1,64 +1,60 @@
-//! The seam: what any message authentication code offers to the protocols above.
+//! What a message authentication code can be asked for, and what is refused.
 
-use crate::HashAlgorithm;
-
-/// The shortest tag computed or accepted [byte].
-///
-/// Four bytes leave a forger one chance in 2^32 a try. NIST SP 800-107 revision 1, 5.3.3 lets HMAC tags be this short
-/// where the number of failed tries is limited; a schedule that gives each frame one slot a period is such a limit.
-pub const TAG_LEN_MIN: usize = 4;
-
-/// The longest tag of any algorithm here [byte].
-pub const OUTPUT_LEN_MAX: usize = 32;
-
-/// A keyed message authentication code, its key absorbed once.
-///
-/// A message is the concatenation of its `parts`: how it is cut makes no difference to the tag. A tag is the leftmost
-/// bytes of the full output (FIPS 198-1, 5), [`TAG_LEN_MIN`] or more of them.
-pub trait Mac {
-    /// The hash underneath.
-    fn algorithm(&self) -> HashAlgorithm;
-
-    /// Length of the untruncated tag [byte].
-    fn output_len(&self) -> usize {
-        self.algorithm().output_len()
-    }
-
-    /// Writes the tag of the message, truncated to the length of `tag`.
-    ///
-    /// # Errors
-    /// [`TagLenError`] if `tag` is shorter than [`TAG_LEN_MIN`] or longer than [`Self::output_len`]; it is left as it
-    /// was.
-    fn compute(&self, parts: &[&[u8]], tag: &mut [u8]) -> Result<(), TagLenError>;
-
-    /// Whether `tag` is the message's tag, truncated to the length of `tag`.
-    ///
-    /// The comparison takes the same time wherever the first difference lies. A tag of a length that
-    /// [`Self::compute`] refuses is never right.
-    #[must_use]
-    fn verify(&self, parts: &[&[u8]], tag: &[u8]) -> bool;
-}
+use crate::{KeyLen, MacAlgorithm};
 
 /// No tag of this length is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a tag of {found} bytes is asked for; {algorithm} gives {TAG_LEN_MIN} to {}", algorithm.output_len())]
+#[error(
+    "a tag of {found} bytes is asked for; {algorithm} gives {} to {}",
+    algorithm.tag_bits_min().div_ceil(8), algorithm.output_len()
+)]
 pub struct TagLenError {
     /// What was asked for [byte].
     pub found: usize,
-    /// The hash underneath.
-    pub algorithm: HashAlgorithm,
+    /// Of which algorithm.
+    pub algorithm: MacAlgorithm,
 }
 
 impl TagLenError {
-    /// Checks a tag length against [`TAG_LEN_MIN`] and the algorithm's output.
+    /// Checks a tag length against the shortest and the longest tag of an algorithm.
     ///
     /// # Errors
     /// [`TagLenError`] if it is outside.
     #[inline]
-    pub const fn check(algorithm: HashAlgorithm, tag_len: usize) -> Result<(), Self> {
-        if tag_len < TAG_LEN_MIN || tag_len > algorithm.output_len() {
+    pub const fn check(algorithm: MacAlgorithm, tag_len: usize) -> Result<(), Self> {
+        if 8 * tag_len < algorithm.tag_bits_min() as usize || tag_len > algorithm.output_len() {
             return Err(Self { found: tag_len, algorithm });
         }
         Ok(())
+    }
+}
+
+/// No key of this length is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a key of {found} bytes does not go with {algorithm}, which takes {}", expected(*algorithm))]
+pub struct KeyLenError {
+    /// Its length [byte].
+    pub found: usize,
+    /// By which algorithm.
+    pub algorithm: MacAlgorithm,
+}
+
+impl KeyLenError {
+    /// Checks the length of a key against what an algorithm takes.
+    ///
+    /// # Errors
+    /// [`KeyLenError`] if it takes no such key.
+    pub const fn check(algorithm: MacAlgorithm, key_len: usize) -> Result<(), Self> {
+        if algorithm.takes_key_len(key_len) { Ok(()) } else { Err(Self { found: key_len, algorithm }) }
+    }
+}
+
+/// A length for an error's text [byte].
+fn expected(algorithm: MacAlgorithm) -> &'static str {
+    match algorithm.key_len() {
+        KeyLen::Any => "any",
+        KeyLen::Exactly(16) => "16",
+        KeyLen::Exactly(32) => "32",
+        KeyLen::Exactly(_) => "another length",
     }
 }

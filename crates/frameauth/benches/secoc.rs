@@ -8,7 +8,10 @@
 use std::hint::black_box;
 
 use chronoseal_crypto::symmetric::Key128;
-use chronoseal_frameauth::secoc::{FreshnessFormat, Receiver, SecOcProfile, Transmitter, TripReset};
+use chronoseal_frameauth::{
+    Opener, Sealer, TripReset,
+    secoc::{self, FreshnessFormat},
+};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const EPOCH: Option<TripReset> = Some(TripReset { trip: 1, reset: 1 });
@@ -16,28 +19,28 @@ const PDUS: usize = 4096;
 
 fn secoc(criterion: &mut Criterion) {
     let key = Key128::from_array(std::array::from_fn(|i| i as u8));
-    let profile_1 = SecOcProfile::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap();
-    for (name, profile) in [("secoc-profile-1", profile_1), ("secoc-profile-3", SecOcProfile::profile_3())] {
+    let profile_1 = secoc::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap();
+    for (name, profile) in [("secoc-profile-1", profile_1), ("secoc-profile-3", secoc::profile_3())] {
         let mut group = criterion.benchmark_group(name);
         for pdu_len in [8usize, 64] {
             let payload_len = pdu_len - profile.overhead();
             let mut pdu = [0x5a; 64];
 
             group.throughput(Throughput::Elements(1));
-            let mut transmitter = Transmitter::new(profile, &key, 0x0123);
+            let mut transmitter = Sealer::new(profile, &key, 0x0123).unwrap();
             group.bench_function(BenchmarkId::new("seal", pdu_len), |bench| {
-                bench.iter(|| transmitter.seal(black_box(&mut pdu[..pdu_len]), payload_len, EPOCH).unwrap());
+                bench.iter(|| transmitter.seal_next(black_box(&mut pdu[..pdu_len]), payload_len, EPOCH).unwrap());
             });
 
             group.throughput(Throughput::Elements(PDUS as u64));
-            let mut transmitter = Transmitter::new(profile, &key, 0x0123);
+            let mut transmitter = Sealer::new(profile, &key, 0x0123).unwrap();
             let sealed: Vec<[u8; 64]> = std::iter::repeat_with(|| {
-                transmitter.seal(&mut pdu[..pdu_len], payload_len, EPOCH).unwrap();
+                transmitter.seal_next(&mut pdu[..pdu_len], payload_len, EPOCH).unwrap();
                 pdu
             })
             .take(PDUS)
             .collect();
-            let receiver = Receiver::new(profile, &key, 0x0123);
+            let receiver = Opener::new(profile, &key, 0x0123).unwrap();
             group.bench_function(BenchmarkId::new("open", pdu_len), |bench| {
                 bench.iter_batched_ref(
                     || receiver.clone(),

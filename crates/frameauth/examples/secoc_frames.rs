@@ -4,7 +4,10 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it made")]
 
 use chronoseal_crypto::symmetric::Key128;
-use chronoseal_frameauth::secoc::{FreshnessFormat, Protection, SecOcProfile};
+use chronoseal_frameauth::{
+    Sealer,
+    secoc::{self, FreshnessFormat},
+};
 
 /// Lengths a CAN FD frame can have, from the longest trailer on: no frame needs padding, which scapy takes for the tag.
 const LENS: [usize; 12] = [4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
@@ -13,9 +16,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut random = Random(1);
     for index in 0..3000 {
         let (name, profile) = match index % 3 {
-            0 => ("profile-1", SecOcProfile::profile_1(FreshnessFormat::Counter { len: 1 + random.below(8) as u8 })?),
-            1 => ("profile-2", SecOcProfile::profile_2()),
-            _ => ("profile-3", SecOcProfile::profile_3()),
+            0 => ("profile-1", secoc::profile_1(FreshnessFormat::Counter { len: 1 + random.below(8) as u8 })?),
+            1 => ("profile-2", secoc::profile_2()),
+            _ => ("profile-3", secoc::profile_3()),
         };
         let key: [u8; 16] = std::array::from_fn(|_| random.below(256) as u8);
         let data_id = random.below(1 << 16) as u16;
@@ -25,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut pdu = vec![0; LENS[random.below(LENS.len() as u64) as usize]];
         let payload_len = pdu.len() - profile.overhead();
         pdu[..payload_len].fill_with(|| random.below(256) as u8);
-        Protection::new(profile, &Key128::from_array(key), data_id).secure(&mut pdu, payload_len, freshness)?;
+        Sealer::new(profile, &Key128::from_array(key), data_id)?.seal(&mut pdu, payload_len, freshness)?;
         let shown = match freshness_len {
             0 => "-".to_owned(),
             len => hex(&freshness.to_be_bytes()[8 - len..]),

@@ -2,8 +2,7 @@
 
 use chronoseal_core::DiscardReason;
 
-/// Frames accepted and discarded by one receiver since it was made: a [`crate::Opener`], a [`crate::secoc::Receiver`] or
-/// a [`crate::secoc::SyncSlave`].
+/// Frames accepted and discarded by one receiver since it was made: a [`crate::Opener`] or a [`crate::SyncSlave`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     accepted: u64,

@@ -1,30 +1,70 @@
-//! Where the freshness value of a frame comes from, and how much of it travels.
+//! Where the freshness value of a PDU comes from, and how much of it travels.
 
 use core::fmt;
 
-/// How the receiver learns the freshness value a frame was sealed with.
+use crate::{
+    ProfileError, TripResetLayout,
+    trip_reset::{RESET_FLAG_BITS, mask},
+};
+
+/// The most of a [`Freshness::Rising`] or [`Freshness::TripReset`] value that may be sent [bit].
+pub const SENT_BITS_MAX: u8 = 32;
+
+/// How the receiver learns the freshness value a PDU was sealed with.
 ///
-/// The freshness value is 64 bits wide and always enters the tag whole (except for [`Freshness::None`]); what differs
-/// is how much of it is on the wire. "Freshness value" is the AUTOSAR SecOC term for it.
+/// The value always enters the tag whole (except for [`Freshness::None`]); what differs is how much of it is on the
+/// wire, and how a receiver comes to the rest. "Freshness value" is the AUTOSAR SecOC term for it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Freshness {
-    /// There is none, as in the ISRCS 2014 study. **Replayable**: a frame heard once is authentic for ever.
+    /// There is none, as in the ISRCS 2014 study. **Replayable**: a PDU heard once is authentic for ever.
     None,
-    /// All 8 bytes are sent.
+    /// A count of 64 bits, sent whole.
     Full,
-    /// The low 1..=7 bytes are sent; the receiver completes them from the highest value it has accepted.
-    Truncated(u8),
+    /// A count of 64 bits, of which the low bits are sent. The receiver completes them to the value nearest to the one
+    /// after the highest it has accepted, so that PDUs may overtake each other within the replay window.
+    Truncated {
+        /// How many are sent, 1..=63 [bit]. With 1 a receiver follows no loss at all.
+        bits: u8,
+    },
     /// Nothing is sent: sender and receiver both take the number of the cycle from their synchronised clocks.
     CycleCounter,
+    /// A count of PDUs of `len` bytes, of which the low bits are sent. The receiver completes them to a value above the
+    /// last one accepted and takes nothing else. AUTOSAR's single freshness counter.
+    Rising {
+        /// Length of the count in the input of the tag, 1..=8 [byte].
+        len: u8,
+        /// How much of it is sent, 0..=[`SENT_BITS_MAX`] and no more than there is [bit].
+        sent_bits: u8,
+    },
+    /// Counters of trips, resets and messages, the first two kept alike in the whole network by a master. The receiver
+    /// completes the message counter as with [`Freshness::Rising`].
+    TripReset {
+        /// Widths of the counters.
+        layout: TripResetLayout,
+        /// How much of the value is sent, 2 (the reset flag) ..=[`SENT_BITS_MAX`] [bit].
+        sent_bits: u8,
+    },
 }
 
 impl Freshness {
-    /// Bytes on the wire.
-    pub const fn wire_len(self) -> usize {
+    /// How much of the value is on the wire: its lowest bits [bit].
+    pub const fn sent_bits(self) -> u8 {
         match self {
             Self::None | Self::CycleCounter => 0,
-            Self::Full => 8,
-            Self::Truncated(len) => len as usize,
+            Self::Full => 64,
+            Self::Truncated { bits } => bits,
+            Self::Rising { sent_bits, .. } | Self::TripReset { sent_bits, .. } => sent_bits,
+        }
+    }
+
+    /// Length of the whole value in the input of the tag [byte].
+    pub const fn complete_len(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Full | Self::Truncated { .. } | Self::CycleCounter => 8,
+            Self::Rising { len, .. } => len as usize,
+            Self::TripReset { layout, .. } => layout.complete_len(),
         }
     }
 
@@ -33,103 +73,108 @@ impl Freshness {
         match self {
             Self::None => "none",
             Self::Full => "full",
-            Self::Truncated(_) => "truncated",
+            Self::Truncated { .. } => "truncated",
             Self::CycleCounter => "cycle-counter",
+            Self::Rising { .. } => "rising",
+            Self::TripReset { .. } => "trip-reset",
         }
     }
 
-    /// Whether a recorded frame passes again. Say so wherever this mode is shown.
+    /// Whether a recorded PDU passes again. Say so wherever this mode is shown.
     pub const fn is_replayable(self) -> bool {
         matches!(self, Self::None)
+    }
+
+    /// Whether a master has to tell trip and reset counters.
+    pub const fn needs_master(self) -> bool {
+        matches!(self, Self::TripReset { .. })
+    }
+
+    /// Whether sender and receiver take the value from a clock that both are synchronised to.
+    pub const fn needs_clock(self) -> bool {
+        matches!(self, Self::CycleCounter)
+    }
+
+    /// Whether receivers keep a window of the values just below the highest accepted.
+    pub(crate) const fn has_window(self) -> bool {
+        matches!(self, Self::Full | Self::Truncated { .. } | Self::CycleCounter)
+    }
+
+    /// The highest count of PDUs: of those since a reset with trip and reset counters, of all else.
+    pub(crate) const fn count_max(self) -> u64 {
+        match self {
+            Self::None | Self::Full | Self::Truncated { .. } | Self::CycleCounter => u64::MAX,
+            Self::Rising { len, .. } => u64::MAX >> (64 - 8 * len as u32),
+            Self::TripReset { layout, .. } => mask(layout.message_bits),
+        }
+    }
+
+    /// The bytes of a value as the tag covers them are the last [`Self::complete_len`] of these.
+    pub(crate) const fn aligned(self, value: u64) -> [u8; 8] {
+        match self {
+            Self::TripReset { layout, .. } => (value << layout.padding_bits()).to_be_bytes(),
+            _ => value.to_be_bytes(),
+        }
+    }
+
+    pub(crate) const fn check(self) -> Result<(), ProfileError> {
+        let (found, least, most) = match self {
+            Self::None | Self::Full | Self::CycleCounter => return Ok(()),
+            Self::Truncated { bits: 1..=63 } => return Ok(()),
+            Self::Truncated { bits } => return Err(ProfileError::TruncatedBits { found: bits }),
+            Self::Rising { len: len @ (0 | 9..), .. } => return Err(ProfileError::CounterLen { found: len }),
+            Self::Rising { len, sent_bits } => (sent_bits, 0, 8 * len),
+            Self::TripReset { layout, sent_bits } => match layout.check() {
+                Ok(()) => (sent_bits, RESET_FLAG_BITS, RESET_FLAG_BITS + layout.message_bits),
+                Err(error) => return Err(error),
+            },
+        };
+        let most = if most > SENT_BITS_MAX { SENT_BITS_MAX } else { most };
+        if found < least || found > most {
+            return Err(ProfileError::SentBits { found, least, most });
+        }
+        Ok(())
     }
 }
 
 impl fmt::Display for Freshness {
-    /// The name, and for a truncated value its length: `truncated-2B`.
+    /// The name, and for a truncated value its length: `truncated-2B`, `truncated-12b` if it is no whole byte.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Truncated(len) => write!(f, "{}-{len}B", self.name()),
+            Self::Truncated { bits } if bits.is_multiple_of(8) => write!(f, "{}-{}B", self.name(), bits / 8),
+            Self::Truncated { bits } => write!(f, "{}-{bits}b", self.name()),
             other => f.pad(other.name()),
         }
     }
 }
 
-/// Half the span of a value truncated to `len` bytes: how far from the next expected value a frame may be [values].
-///
-/// `len` is 1..=7.
-pub(crate) const fn half_span(len: u8) -> u64 {
-    1 << (8 * len as u32 - 1)
-}
-
-/// The value nearest to `next` whose low `len` bytes are `low`; of two equally near, the one before.
-///
-/// `len` is 1..=7. Below zero and above 2^64 - 1 there are no values, so near the ends the nearest one may lie further
-/// than [`half_span`] away.
-///
-/// # Source
-/// RFC 3711 (SRTP), 3.3.1 and appendix A, which completes a 16-bit sequence number with its rollover counter this way.
-pub(crate) const fn reconstruct(low: u64, len: u8, next: u64) -> u64 {
-    let half = half_span(len);
-    let span = half << 1;
-    // How far `low` lies ahead of `next`, counted round the truncated circle: 0..span.
-    let ahead = low.wrapping_sub(next) & (span - 1);
-    let behind = span - ahead;
-    let fits_ahead = u64::MAX - next >= ahead;
-    let fits_behind = next >= behind;
-    if fits_ahead && (ahead < half || !fits_behind) { next + ahead } else { next - behind }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
-    fn wire_length_counts_only_what_is_sent() {
-        assert_eq!(Freshness::None.wire_len(), 0);
-        assert_eq!(Freshness::CycleCounter.wire_len(), 0);
-        assert_eq!(Freshness::Full.wire_len(), 8);
-        for len in 1..=7 {
-            assert_eq!(Freshness::Truncated(len).wire_len(), usize::from(len));
+    fn only_what_is_sent_counts_on_the_wire() {
+        assert_eq!(Freshness::None.sent_bits(), 0);
+        assert_eq!(Freshness::CycleCounter.sent_bits(), 0);
+        assert_eq!(Freshness::Full.sent_bits(), 64);
+        for bits in 1..=63 {
+            assert_eq!(Freshness::Truncated { bits }.sent_bits(), bits);
         }
     }
 
     #[test]
     fn only_the_mode_without_freshness_is_replayable() {
         assert!(Freshness::None.is_replayable());
-        for mode in [Freshness::Full, Freshness::Truncated(1), Freshness::CycleCounter] {
+        let rising = Freshness::Rising { len: 8, sent_bits: 8 };
+        for mode in [Freshness::Full, Freshness::Truncated { bits: 8 }, Freshness::CycleCounter, rising] {
             assert!(!mode.is_replayable());
         }
     }
 
     #[test]
-    fn completes_across_a_wrap_of_the_truncated_part() {
-        assert_eq!(reconstruct(0x00, 1, 0x1ff), 0x200);
-        assert_eq!(reconstruct(0xff, 1, 0x200), 0x1ff);
-        assert_eq!(reconstruct(0x7f, 1, 0x200), 0x27f);
-        assert_eq!(reconstruct(0x80, 1, 0x200), 0x180, "of two equally near, the one before");
-    }
-
-    #[test]
-    fn completes_at_both_ends_of_the_range() {
-        assert_eq!(reconstruct(0xff, 1, 0), 0xff, "there is nothing below zero");
-        assert_eq!(reconstruct(0x00, 1, u64::MAX), u64::MAX - 0xff, "nor above the last value");
-        assert_eq!(reconstruct(0xff, 1, u64::MAX), u64::MAX);
-    }
-
-    proptest! {
-        #[test]
-        fn agrees_with_trying_every_candidate(low in any::<u64>(), len in 1u8..=2, next in any::<u64>(), near_end in 0u8..3) {
-            let next = match near_end { 0 => next % 70_000, 1 => u64::MAX - next % 70_000, _ => next };
-            let span = 1i128 << (8 * len);
-            let low = i128::from(low) % span;
-            let base = i128::from(next) / span * span + low;
-            let nearest = (-2..=2)
-                .map(|k| base + k * span)
-                .filter(|candidate| u64::try_from(*candidate).is_ok())
-                .min_by_key(|candidate| ((candidate - i128::from(next)).abs(), *candidate))
-                .expect("five neighbouring candidates are not all outside the range");
-            prop_assert_eq!(i128::from(reconstruct(low as u64, len, next)), nearest);
-        }
+    fn shows_a_truncated_value_with_its_length() {
+        assert_eq!(Freshness::Truncated { bits: 16 }.to_string(), "truncated-2B");
+        assert_eq!(Freshness::Truncated { bits: 12 }.to_string(), "truncated-12b");
+        assert_eq!(Freshness::CycleCounter.to_string(), "cycle-counter");
     }
 }

@@ -1,23 +1,22 @@
 //! How one stream is protected: checked once, used by its sender and its receivers.
 
+use core::fmt;
+
 use chronoseal_core::Work;
-use chronoseal_crypto::{HashAlgorithm, TAG_LEN_MIN};
+use chronoseal_crypto::MacAlgorithm;
 
-use crate::Freshness;
-
-/// Bytes of the data identifier at the front of what the tag covers; it is not sent.
-pub(crate) const DATA_ID_LEN: usize = 2;
-/// Bytes of the whole freshness value at the end of what the tag covers.
-pub(crate) const FRESHNESS_LEN: usize = 8;
+use crate::{DataId, Freshness};
 
 /// The largest replay window [freshness values].
 pub const REPLAY_WINDOW_MAX: u8 = 64;
 
-/// Hash, tag length, freshness and replay window of a stream; every combination it can hold is a legal one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Algorithm, tag length, freshness and replay window of a stream; every combination it can hold is a legal one.
+///
+/// It says nothing of a wire. AUTOSAR's profiles are in [`crate::secoc`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Profile {
-    hash: HashAlgorithm,
-    tag_len: u8,
+    mac: MacAlgorithm,
+    tag_bits: u16,
     freshness: Freshness,
     replay_window: u8,
 }
@@ -25,40 +24,42 @@ pub struct Profile {
 impl Profile {
     /// Checks the parts against each other.
     ///
-    /// `tag_len` is [`TAG_LEN_MIN`]`..=`[`HashAlgorithm::output_len`] [byte]. `replay_window` is
-    /// 1..=[`REPLAY_WINDOW_MAX`] [freshness values]: 1 accepts only values above all before; it has no effect with
-    /// [`Freshness::None`] but must be legal all the same.
+    /// `tag_bits` is [`MacAlgorithm::tag_bits_min`]`..=`[`MacAlgorithm::tag_bits_max`] [bit]. `replay_window` is
+    /// 1..=[`REPLAY_WINDOW_MAX`] [freshness values]: 1 accepts only values above all before. It has no effect without
+    /// freshness, nor where only rising values are taken anyway ([`Freshness::Rising`], [`Freshness::TripReset`]), but
+    /// must be legal all the same.
     ///
     /// # Errors
     /// [`ProfileError`], the first that applies.
     pub const fn new(
-        hash: HashAlgorithm,
-        tag_len: u8,
+        mac: MacAlgorithm,
+        tag_bits: u16,
         freshness: Freshness,
         replay_window: u8,
     ) -> Result<Self, ProfileError> {
-        if (tag_len as usize) < TAG_LEN_MIN || tag_len as usize > hash.output_len() {
-            return Err(ProfileError::TagLen { found: tag_len, hash });
+        if tag_bits < mac.tag_bits_min() || tag_bits > mac.tag_bits_max() {
+            return Err(ProfileError::TagBits { found: tag_bits, mac });
         }
-        if let Freshness::Truncated(len) = freshness
-            && !(1 <= len && len <= 7)
-        {
-            return Err(ProfileError::TruncatedLen { found: len });
+        if let Err(error) = freshness.check() {
+            return Err(error);
+        }
+        if mac.needs_nonce() && freshness.is_replayable() {
+            return Err(ProfileError::NonceWithoutFreshness { mac });
         }
         if replay_window == 0 || replay_window > REPLAY_WINDOW_MAX {
             return Err(ProfileError::ReplayWindow { found: replay_window });
         }
-        Ok(Self { hash, tag_len, freshness, replay_window })
+        Ok(Self { mac, tag_bits, freshness, replay_window })
     }
 
-    /// The hash under the tag.
-    pub const fn hash(&self) -> HashAlgorithm {
-        self.hash
+    /// The algorithm of the tag.
+    pub const fn mac(&self) -> MacAlgorithm {
+        self.mac
     }
 
-    /// Length of the tag on the wire [byte].
-    pub const fn tag_len(&self) -> usize {
-        self.tag_len as usize
+    /// How much of the tag is on the wire: its highest bits [bit].
+    pub const fn tag_bits(&self) -> u16 {
+        self.tag_bits
     }
 
     /// How the freshness value travels.
@@ -71,9 +72,20 @@ impl Profile {
         self.replay_window
     }
 
-    /// Bytes a sealed PDU is longer than its payload: freshness value and tag.
+    /// Whether a recorded PDU passes again. Say so wherever the profile is shown.
+    pub const fn is_replayable(&self) -> bool {
+        self.freshness.is_replayable()
+    }
+
+    /// Bytes a sealed PDU is longer than its payload, whatever the payload's length: freshness value, tag, and zeros up
+    /// to a whole byte.
     pub const fn overhead(&self) -> usize {
-        self.freshness.wire_len() + self.tag_len as usize
+        (self.freshness.sent_bits() as usize + self.tag_bits as usize).div_ceil(8)
+    }
+
+    /// Length of a sealed PDU with a payload of `payload_len` bytes [byte].
+    pub const fn secured_len(&self, payload_len: usize) -> usize {
+        payload_len.saturating_add(self.overhead())
     }
 
     /// Length of the payload in a sealed PDU of `pdu_len` bytes, or `None` if it cannot be one.
@@ -81,16 +93,41 @@ impl Profile {
         pdu_len.checked_sub(self.overhead())
     }
 
-    /// Bytes the tag covers for a payload of `payload_len` bytes: data identifier, payload, whole freshness value.
-    pub const fn mac_input_len(&self, payload_len: usize) -> usize {
-        let freshness_len = if self.freshness.is_replayable() { 0 } else { FRESHNESS_LEN };
-        DATA_ID_LEN.saturating_add(payload_len).saturating_add(freshness_len)
+    /// The longest tag with which a payload of `payload_len` bytes still fits in `room` bytes, all else being equal
+    /// [bit]; `None` if not even the shortest tag of the algorithm fits. For a message that says what to write instead.
+    pub const fn tag_bits_that_fit(&self, room: usize, payload_len: usize) -> Option<u16> {
+        let trailer_bits = room.saturating_sub(payload_len).saturating_mul(8);
+        let tag_bits = trailer_bits.saturating_sub(self.freshness.sent_bits() as usize);
+        if tag_bits < self.mac.tag_bits_min() as usize {
+            None
+        } else if tag_bits > self.mac.tag_bits_max() as usize {
+            Some(self.mac.tag_bits_max())
+        } else {
+            Some(tag_bits as u16)
+        }
+    }
+
+    /// Bytes the tag covers for a payload of `payload_len` bytes: identity of the stream, payload, whole freshness value.
+    pub const fn mac_input_len(&self, data_id: &DataId, payload_len: usize) -> usize {
+        data_id.covered_len().saturating_add(payload_len).saturating_add(self.freshness.complete_len())
     }
 
     /// What sealing, or opening, a payload of `payload_len` bytes is charged as.
-    pub fn work(&self, payload_len: usize) -> Work {
-        let len = self.mac_input_len(payload_len);
-        Work::of(self.hash.operation(), u32::try_from(len).unwrap_or(u32::MAX))
+    pub fn work(&self, data_id: &DataId, payload_len: usize) -> Work {
+        let len = self.mac_input_len(data_id, payload_len);
+        Work::of(self.mac.operation(), u32::try_from(len).unwrap_or(u32::MAX))
+    }
+
+    /// Whether every part of a trailer is a whole number of bytes.
+    pub(crate) const fn is_in_bytes(&self) -> bool {
+        self.freshness.sent_bits().is_multiple_of(8) && self.tag_bits.is_multiple_of(8)
+    }
+}
+
+impl fmt::Display for Profile {
+    /// Algorithm, tag and freshness: `hmac-sha-256, tag 128 bit, truncated-2B`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, tag {} bit, {}", self.mac, self.tag_bits, self.freshness)
     }
 }
 
@@ -98,19 +135,54 @@ impl Profile {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// The tag is shorter than any is accepted, or longer than the hash gives.
-    #[error("a tag of {found} bytes does not go with {hash}; write {TAG_LEN_MIN} to {}", hash.output_len())]
-    TagLen {
-        /// What was asked for [byte].
-        found: u8,
-        /// With which hash.
-        hash: HashAlgorithm,
+    /// The tag is shorter than any is accepted, or longer than the algorithm gives.
+    #[error("a tag of {found} bits does not go with {mac}; write {} to {}", mac.tag_bits_min(), mac.tag_bits_max())]
+    TagBits {
+        /// What was asked for [bit].
+        found: u16,
+        /// With which algorithm.
+        mac: MacAlgorithm,
     },
     /// A truncated freshness value has nothing, or everything, left.
-    #[error("a freshness value cannot be truncated to {found} bytes; write 1 to 7")]
-    TruncatedLen {
+    #[error("a freshness value cannot be truncated to {found} bits; write 1 to 63")]
+    TruncatedBits {
+        /// What was asked for [bit].
+        found: u8,
+    },
+    /// A counter of 0 or more than 8 bytes.
+    #[error("a freshness counter has 1 to 8 bytes, not {found}")]
+    CounterLen {
         /// What was asked for [byte].
         found: u8,
+    },
+    /// A counter of trips, resets or messages that is too narrow or too wide, or all together more than 64 bits.
+    #[error(
+        "trip {trip_bits}, reset {reset_bits} and message counter {message_bits} bit: 1..=24, 2..=24 and 1..=48 are \
+         possible, together with the 2 bits of the reset flag 64 at most"
+    )]
+    CounterBits {
+        /// Width of the trip counter [bit].
+        trip_bits: u8,
+        /// Width of the reset counter [bit].
+        reset_bits: u8,
+        /// Width of the message counter [bit].
+        message_bits: u8,
+    },
+    /// More of the freshness value is sent than there is, or less than the receiver needs.
+    #[error("{found} bits of the freshness value are to be sent; {least} to {most} are possible")]
+    SentBits {
+        /// What was asked for [bit].
+        found: u8,
+        /// The fewest possible [bit].
+        least: u8,
+        /// The most possible [bit].
+        most: u8,
+    },
+    /// The algorithm needs a nonce, and there is no freshness value to take for one.
+    #[error("{mac} needs a nonce for each message and takes the freshness value for it; choose a freshness")]
+    NonceWithoutFreshness {
+        /// Which algorithm.
+        mac: MacAlgorithm,
     },
     /// The replay window cannot be kept.
     #[error("a replay window of {found} freshness values cannot be kept; write 1 to {REPLAY_WINDOW_MAX}")]
@@ -124,30 +196,43 @@ pub enum ProfileError {
 mod tests {
     use super::*;
 
+    const ID: DataId = DataId::number(1);
+
     #[test]
-    fn accepts_every_tag_length_the_hash_gives_and_no_other() {
-        for hash in HashAlgorithm::ALL {
-            for tag_len in 0..=u8::MAX {
-                let legal = (TAG_LEN_MIN..=hash.output_len()).contains(&usize::from(tag_len));
-                let expected = if legal { None } else { Some(ProfileError::TagLen { found: tag_len, hash }) };
-                assert_eq!(Profile::new(hash, tag_len, Freshness::Full, 1).err(), expected);
+    fn accepts_every_tag_length_the_algorithm_gives_and_no_other() {
+        for mac in MacAlgorithm::ALL {
+            for tag_bits in (0..=1024).chain([u16::MAX]) {
+                let legal = (mac.tag_bits_min()..=mac.tag_bits_max()).contains(&tag_bits);
+                let expected = if legal { None } else { Some(ProfileError::TagBits { found: tag_bits, mac }) };
+                assert_eq!(Profile::new(mac, tag_bits, Freshness::Full, 1).err(), expected);
             }
         }
     }
 
     #[test]
     fn refuses_a_truncation_that_keeps_nothing_or_all() {
-        for len in [0, 8, 9, 255] {
-            let made = Profile::new(HashAlgorithm::Sha256, 16, Freshness::Truncated(len), 1);
-            assert_eq!(made, Err(ProfileError::TruncatedLen { found: len }));
+        for bits in [0, 64, 65, 255] {
+            let made = Profile::new(MacAlgorithm::HmacSha256, 128, Freshness::Truncated { bits }, 1);
+            assert_eq!(made, Err(ProfileError::TruncatedBits { found: bits }));
+        }
+        for bits in [1, 63] {
+            assert!(Profile::new(MacAlgorithm::HmacSha256, 128, Freshness::Truncated { bits }, 1).is_ok());
         }
     }
 
     #[test]
     fn refuses_a_window_it_cannot_keep() {
         for window in 0..=u8::MAX {
-            let made = Profile::new(HashAlgorithm::Sha256, 16, Freshness::None, window);
+            let made = Profile::new(MacAlgorithm::HmacSha256, 128, Freshness::Full, window);
             assert_eq!(made.is_ok(), (1..=64).contains(&window), "{window}");
+        }
+    }
+
+    #[test]
+    fn refuses_a_nonce_without_freshness() {
+        for mac in MacAlgorithm::ALL {
+            let made = Profile::new(mac, mac.tag_bits_max(), Freshness::None, 1);
+            assert_eq!(made.err(), mac.needs_nonce().then_some(ProfileError::NonceWithoutFreshness { mac }));
         }
     }
 
@@ -156,20 +241,42 @@ mod tests {
         for (freshness, overhead, covered) in [
             (Freshness::None, 16, 102),
             (Freshness::Full, 24, 110),
-            (Freshness::Truncated(2), 18, 110),
+            (Freshness::Truncated { bits: 16 }, 18, 110),
+            (Freshness::Truncated { bits: 4 }, 17, 110),
             (Freshness::CycleCounter, 16, 110),
+            (Freshness::Rising { len: 4, sent_bits: 8 }, 17, 106),
         ] {
-            let profile = Profile::new(HashAlgorithm::Sha1, 16, freshness, 1).unwrap();
+            let profile = Profile::new(MacAlgorithm::HmacSha1, 128, freshness, 1).unwrap();
             assert_eq!(profile.overhead(), overhead);
-            assert_eq!(profile.work(100).len, covered);
+            assert_eq!(profile.work(&ID, 100).len, covered);
+            assert_eq!(profile.secured_len(100), 100 + overhead);
             assert_eq!(profile.payload_len(overhead), Some(0));
             assert_eq!(profile.payload_len(overhead - 1), None);
         }
     }
 
     #[test]
+    fn says_the_longest_tag_that_fits_and_none_that_does_not() {
+        let profile = Profile::new(MacAlgorithm::HmacSha256, 128, Freshness::Truncated { bits: 4 }, 1).unwrap();
+        for (room, payload_len, expected) in [
+            (8, 3, Some(36)),
+            (8, 4, None),
+            (8, 9, None),
+            (64, 31, Some(256)),
+            (64, 60, None),
+            (usize::MAX, 0, Some(256)),
+            (0, usize::MAX, None),
+        ] {
+            assert_eq!(profile.tag_bits_that_fit(room, payload_len), expected, "{room} {payload_len}");
+            let Some(tag_bits) = expected else { continue };
+            let fitting = Profile::new(profile.mac(), tag_bits, profile.freshness(), 1).unwrap();
+            assert!(fitting.secured_len(payload_len) <= room);
+        }
+    }
+
+    #[test]
     fn errors_say_what_to_write() {
-        let error = Profile::new(HashAlgorithm::Sha1, 32, Freshness::Full, 1).unwrap_err();
-        assert_eq!(error.to_string(), "a tag of 32 bytes does not go with sha-1; write 4 to 20");
+        let error = Profile::new(MacAlgorithm::HmacSha1, 256, Freshness::Full, 1).unwrap_err();
+        assert_eq!(error.to_string(), "a tag of 256 bits does not go with hmac-sha-1; write 32 to 160");
     }
 }

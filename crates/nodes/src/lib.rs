@@ -9,6 +9,8 @@
 //!   receives, and keeps a group key through an agent of its own.
 //! - [`attacker::Attacker`]: forges, changes and repeats frames, on a port of its own or on a station's link.
 //!
+//! How a stream is protected, and what a kind of station cannot do, is in [`protection`], once for all of them.
+//!
 //! A new kind of node is a module here and one arm where a plan is turned into nodes.
 //!
 //! What every driver does, in small: an input, then outputs until the node waits.
@@ -33,10 +35,12 @@ pub mod attacker;
 pub mod can_attacker;
 pub mod can_station;
 pub mod end_system;
+pub mod protection;
 pub mod sync_client;
 
 pub use attacker::{Attack, Attacker, AttackerConfig};
 pub use can_attacker::{CanAttacker, CanAttackerConfig, CanAttackerKind};
 pub use can_station::{CanStation, KeyAgent, StationConfig};
 pub use end_system::{EndSystem, EndSystemConfig};
+pub use protection::{Protection, ProtectionError};
 pub use sync_client::{SyncClient, SyncConfig};

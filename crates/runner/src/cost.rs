@@ -1,6 +1,6 @@
 //! Processor time of each authentication on this host (ISRCS 2014 (000), figure 3).
 
-use chronoseal_frameauth::{Freshness, HashAlgorithm, KeyBytes, Opener, Profile, Sealer};
+use chronoseal_frameauth::{Freshness, HashAlgorithm, KeyBytes, Moment, Opener, Profile, Sealer};
 use chronoseal_results::Distribution;
 use chronoseal_testbed::cost::{self, PinnedCore};
 use chronoseal_wire::ethernet::HEADER_LEN;
@@ -48,18 +48,18 @@ pub fn processor_cost(calls: usize) -> CostTable {
     let mut rows = Vec::new();
     let key = KeyBytes::from_array([0x5a; 64]);
     for hash in HashAlgorithm::ALL {
-        let tag_len = hash.output_len() as u8;
-        let profile = Profile::new(hash, tag_len, Freshness::Full, 64).expect("a full tag is valid");
+        let profile =
+            Profile::new(hash.mac(), hash.mac().tag_bits_max(), Freshness::Full, 64).expect("a full tag is valid");
         for frame_len in FRAME_LENGTHS {
-            let sealer = Sealer::new(profile, &key, 1);
-            let mut opener = Opener::new(profile, &key, 1);
+            let sealer = Sealer::new(profile, &key, 1).expect("HMAC takes keys of every length");
+            let mut opener = Opener::new(profile, &key, 1).expect("HMAC takes keys of every length");
             let payload_len = frame_len - HEADER_LEN;
             let mut pdu = vec![0x33; payload_len + profile.overhead()];
             let (mut sealed, mut opened) = (Vec::with_capacity(calls), Vec::with_capacity(calls));
             for call in 0..WARM_UP + calls {
                 let freshness = call as u64 + 1;
                 let (seal_ns, seal) = cost::time(|| sealer.seal(&mut pdu, payload_len, freshness));
-                let (open_ns, open) = cost::time(|| opener.open(&pdu, None).is_ok());
+                let (open_ns, open) = cost::time(|| opener.open(&pdu, Moment::Unknown).is_ok());
                 assert!(seal.is_ok() && open, "what was sealed opens");
                 if call >= WARM_UP {
                     sealed.push((seal_ns - overhead_ns).max(0));

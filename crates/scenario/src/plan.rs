@@ -12,8 +12,7 @@ pub use group_key::*;
 
 pub use chronoseal_core::random::Jitter;
 use chronoseal_core::{AttackKind, Duration, NodeId, Ppm, StreamId};
-use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
-use chronoseal_frameauth::{Freshness, HashAlgorithm};
+use chronoseal_frameauth::{Freshness, HashAlgorithm, Profile};
 
 /// A checked scenario: one network of segments, whatever their kinds. Indices are identifiers: `segments[i]` is
 /// `SegmentId(i)`, `nodes[i]` is `NodeId(i)`, `streams[i]` is `StreamId(i)`. Attackers are numbered after the nodes, and
@@ -252,7 +251,7 @@ pub enum ProtectionKind {
     /// A SecOC profile.
     SecOc {
         /// Which.
-        profile: SecOcProfile,
+        profile: Profile,
         /// True if the key is the group key, false if it is drawn from the seed and everybody has it from the start.
         under_group_key: bool,
     },
@@ -458,7 +457,9 @@ impl ProtectionPlan {
         match &self.kind {
             ProtectionKind::None => 0,
             ProtectionKind::SizeOnly { overhead } => *overhead,
-            ProtectionKind::Hmac { tag_len, freshness, .. } => u32::from(*tag_len) + freshness.wire_len() as u32,
+            ProtectionKind::Hmac { tag_len, freshness, .. } => {
+                u32::from(*tag_len) + u32::from(freshness.sent_bits().div_ceil(8))
+            }
             ProtectionKind::SecOc { profile, .. } => profile.overhead() as u32,
         }
     }
@@ -479,10 +480,7 @@ impl ProtectionPlan {
 
     /// True if its freshness value has trip and reset counters, which a master tells.
     pub fn needs_master(&self) -> bool {
-        matches!(
-            &self.kind,
-            ProtectionKind::SecOc { profile, .. } if matches!(profile.freshness(), FreshnessFormat::TripReset(_))
-        )
+        matches!(&self.kind, ProtectionKind::SecOc { profile, .. } if profile.freshness().needs_master())
     }
 }
 

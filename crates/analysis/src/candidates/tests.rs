@@ -24,7 +24,7 @@ fn with_candidates(frames: u64) -> Plan {
         hmac(&mut plan, "sha-1", HashAlgorithm::Sha1, 20, Freshness::CycleCounter),
         hmac(&mut plan, "sha-256-replayable", HashAlgorithm::Sha256, 4, Freshness::None),
         hmac(&mut plan, "sha-256", HashAlgorithm::Sha256, 32, Freshness::CycleCounter),
-        hmac(&mut plan, "sha-256-16", HashAlgorithm::Sha256, 16, Freshness::Truncated(2)),
+        hmac(&mut plan, "sha-256-16", HashAlgorithm::Sha256, 16, Freshness::Truncated { bits: 16 }),
     ];
     plan.protections.push(ProtectionPlan { name: "macsec".into(), kind: ProtectionKind::SizeOnly { overhead: 32 } });
     plan.candidates.push(ProtectionId(plan.protections.len() as u16 - 1));

@@ -10,15 +10,13 @@ use chronoseal_analysis::Infeasible;
 use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{Duration, Node, NodeId, StreamId};
 use chronoseal_crypto::symmetric::Key128;
-use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
+use chronoseal_frameauth::{DataId, SymmetricKey, secoc};
 use chronoseal_media::can::{
     CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, GatewayConfig, GatewayRoute, IdFilter, QueueOrder,
 };
 use chronoseal_media::medium::{Attachment, Medium};
-use chronoseal_nodes::CanStation;
-use chronoseal_nodes::can_station::{
-    ListenerConfig, MessageProtection, ReplayConfig, StationConfig, SyncConfig, TalkerConfig,
-};
+use chronoseal_nodes::can_station::{ListenerConfig, ReplayConfig, StationConfig, SyncConfig, TalkerConfig};
+use chronoseal_nodes::{CanStation, Protection};
 use chronoseal_scenario::plan::{CAN, Can, CanMessage, CanRecording, Facet, Plan, ProtectionKind, SegmentId};
 use chronoseal_wire::can::{CanId, ExtendedId, StandardId};
 
@@ -73,7 +71,7 @@ impl Kind for CanKind {
         _: BuildOptions,
     ) -> Result<Box<dyn Node + Send>, BuildError> {
         let view = view_of(prepared, segment);
-        Ok(Box::new(CanStation::new(station(view, node), agent::agent(view.plan, node)?)))
+        Ok(Box::new(CanStation::new(station(view, node), agent::agent(view.plan, node)?)?))
     }
 
     fn attacker(
@@ -172,7 +170,7 @@ fn station(view: Can<'_>, id: NodeId) -> StationConfig {
             id,
             len: 0,
             counts_itself: true,
-            protection: MessageProtection::None,
+            protection: Protection::NONE,
         }));
     }
     StationConfig {
@@ -211,17 +209,17 @@ fn synchronisation(view: Can<'_>, id: NodeId) -> Option<SyncConfig> {
     let freshness = view.plan.freshness.as_ref()?;
     let (stream, ..) = view.synchronisation()?;
     let is_master = freshness.master == id;
-    let profile = SecOcProfile::profile_3();
-    let FreshnessFormat::TripReset(layout) = profile.freshness() else { return None };
+    let profile = secoc::profile_3();
     (is_master || freshness.slaves.contains(&id)).then(|| SyncConfig {
         is_master,
         stream,
         id: freshness.id,
         period: freshness.period,
-        layout,
+        layout: secoc::JASPAR,
+        mac: profile.mac(),
         tag_bits: profile.tag_bits(),
         key: (!freshness.under_group_key).then(|| pre_shared(view.plan, stream)),
-        data_id: stream.0,
+        data_id: DataId::number(stream.0),
         last_trip: 0,
     })
 }
@@ -230,20 +228,20 @@ fn recorded_ids(recording: &CanRecording) -> BTreeSet<CanId> {
     recording.frames.iter().map(|(_, frame)| frame.id()).collect()
 }
 
-fn protection(view: Can<'_>, message: &CanMessage<'_>) -> MessageProtection {
+fn protection(view: Can<'_>, message: &CanMessage<'_>) -> Protection {
     match &view.protection_of(message).kind {
-        ProtectionKind::SecOc { profile, under_group_key } => MessageProtection::SecOc {
+        ProtectionKind::SecOc { profile, under_group_key } => Protection::Secured {
             profile: *profile,
             key: (!under_group_key).then(|| pre_shared(view.plan, message.stream_id)),
-            data_id: message.stream_id.0,
+            data_id: DataId::number(message.stream_id.0),
         },
-        _ => MessageProtection::None,
+        _ => Protection::NONE,
     }
 }
 
 /// The key of a stream that its stations have from the start.
-fn pre_shared(plan: &Plan, stream: StreamId) -> Key128 {
+fn pre_shared(plan: &Plan, stream: StreamId) -> SymmetricKey {
     let mut bytes = [0; 16];
     random::stream(plan.seed, Purpose::Key, u64::from(stream.0)).fill_bytes(&mut bytes);
-    Key128::from_array(bytes)
+    (&Key128::from_array(bytes)).into()
 }

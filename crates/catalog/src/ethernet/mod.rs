@@ -60,7 +60,7 @@ impl Kind for EthernetKind {
         options: BuildOptions,
     ) -> Result<Box<dyn Node + Send>, BuildError> {
         let (view, schedule) = parts(prepared, segment);
-        Ok(Box::new(end_system::build(view, schedule, node, options)))
+        Ok(Box::new(end_system::build(view, schedule, node, options)?))
     }
 
     fn attacker(

@@ -1,16 +1,18 @@
-//! Our HMAC against others that share no code with it, on inputs of proptest's choosing.
+//! Our MACs against others that share no code with it, on inputs of proptest's choosing.
 
-use chronoseal_crypto::{HashAlgorithm, HmacKey, Mac, TAG_LEN_MIN};
+use chronoseal_crypto::{MacAlgorithm, MacKey};
 use proptest::prelude::*;
 use sha3::{Digest, Sha3_256};
 
-fn any_algorithm() -> impl Strategy<Value = HashAlgorithm> {
-    prop::sample::select(&HashAlgorithm::ALL[..])
+use crate::vectors::{key_len, key_of, tag_len_min};
+
+fn any_algorithm() -> impl Strategy<Value = MacAlgorithm> {
+    prop::sample::select(&MacAlgorithm::ALL[..])
 }
 
-fn full_tag(algorithm: HashAlgorithm, key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
+fn full_tag(algorithm: MacAlgorithm, key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
     let mut tag = vec![0; algorithm.output_len()];
-    HmacKey::new(algorithm, key).compute(parts, &mut tag).unwrap();
+    MacKey::new(algorithm, key).unwrap().compute(5, parts, &mut tag).unwrap();
     tag
 }
 
@@ -25,13 +27,14 @@ fn textbook_hmac_sha3_256(key: &[u8], message: &[u8]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn sha1_and_sha256_agree_with_ring(
+    fn sha1_sha256_and_sha512_agree_with_ring(
         key in prop::collection::vec(any::<u8>(), 0..200),
         message in prop::collection::vec(any::<u8>(), 0..1600),
     ) {
         for (ours, theirs) in [
-            (HashAlgorithm::Sha1, ring::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
-            (HashAlgorithm::Sha256, ring::hmac::HMAC_SHA256),
+            (MacAlgorithm::HmacSha1, ring::hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
+            (MacAlgorithm::HmacSha256, ring::hmac::HMAC_SHA256),
+            (MacAlgorithm::HmacSha512, ring::hmac::HMAC_SHA512),
         ] {
             let expected = ring::hmac::sign(&ring::hmac::Key::new(theirs, &key), &message);
             prop_assert_eq!(full_tag(ours, &key, &[&message]), expected.as_ref());
@@ -44,7 +47,7 @@ proptest! {
         message in prop::collection::vec(any::<u8>(), 0..1600),
     ) {
         prop_assert_eq!(
-            full_tag(HashAlgorithm::Sha3_256, &key, &[&message]),
+            full_tag(MacAlgorithm::HmacSha3_256, &key, &[&message]),
             textbook_hmac_sha3_256(&key, &message)
         );
     }
@@ -55,28 +58,30 @@ proptest! {
         parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 0..6),
     ) {
         let cut: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-        prop_assert_eq!(full_tag(algorithm, b"key", &cut), full_tag(algorithm, b"key", &[&parts.concat()]));
+        let key = vec![7; key_len(algorithm)];
+        prop_assert_eq!(full_tag(algorithm, &key, &cut), full_tag(algorithm, &key, &[&parts.concat()]));
     }
 
     #[test]
     fn a_truncated_tag_is_the_front_of_the_full_one(algorithm in any_algorithm(), message in any::<[u8; 40]>()) {
-        let key = HmacKey::new(algorithm, &[7; 64]);
-        let full = full_tag(algorithm, &[7; 64], &[&message]);
-        for len in TAG_LEN_MIN..=algorithm.output_len() {
+        let key = key_of(algorithm, 7);
+        let full = full_tag(algorithm, &vec![7; key_len(algorithm)], &[&message]);
+        prop_assert_eq!(&key.leading_bits(5, &[&message]).to_be_bytes(), &full[..8]);
+        for len in tag_len_min(algorithm)..=algorithm.output_len() {
             let mut tag = vec![0; len];
-            key.compute(&[&message], &mut tag).unwrap();
+            key.compute(5, &[&message], &mut tag).unwrap();
             prop_assert_eq!(&tag, &full[..len]);
-            prop_assert!(key.verify(&[&message], &tag));
+            prop_assert!(key.verify(5, &[&message], &tag));
         }
     }
 
     #[test]
     fn a_key_is_not_used_up(algorithm in any_algorithm(), first in any::<[u8; 70]>(), second in any::<[u8; 3]>()) {
-        let key = HmacKey::new(algorithm, b"key");
-        let (mut before, mut after) = ([0; 20], [0; 20]);
-        key.compute(&[&first], &mut before).unwrap();
-        prop_assert!(!key.verify(&[&second], &before));
-        key.compute(&[&first], &mut after).unwrap();
+        let key = key_of(algorithm, 7);
+        let (mut before, mut after) = ([0; 16], [0; 16]);
+        key.compute(5, &[&first], &mut before).unwrap();
+        prop_assert!(!key.verify(5, &[&second], &before));
+        key.compute(5, &[&first], &mut after).unwrap();
         prop_assert_eq!(before, after);
     }
 }

@@ -1,41 +1,45 @@
 //! What must not verify, and what must not be computed.
 
-use chronoseal_crypto::{HashAlgorithm, HmacKey, Mac, TAG_LEN_MIN, TagLenError};
+use chronoseal_crypto::{KeyLen, KeyLenError, MacAlgorithm, MacKey, TagLenError};
 
-fn tag_of(mac: &dyn Mac, message: &[u8]) -> Vec<u8> {
-    let mut tag = vec![0; mac.output_len()];
-    mac.compute(&[message], &mut tag).unwrap();
+use crate::vectors::{key_len, key_of, tag_len_min};
+
+fn tag_of(mac: &MacKey, message: &[u8]) -> Vec<u8> {
+    let mut tag = vec![0; mac.algorithm().output_len()];
+    mac.compute(NONCE, &[message], &mut tag).unwrap();
     tag
 }
+
+const NONCE: u64 = 5;
 
 #[test]
 fn rejects_every_single_bit_flip_of_a_tag_and_of_a_message() {
     let message: Vec<u8> = (0..100).collect();
-    for algorithm in HashAlgorithm::ALL {
-        let mac = HmacKey::new(algorithm, &[0x5a; 64]);
+    for algorithm in MacAlgorithm::ALL {
+        let mac = key_of(algorithm, 0x5a);
         let tag = tag_of(&mac, &message);
         for bit in 0..tag.len() * 8 {
             let mut flipped = tag.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(!mac.verify(&[&message], &flipped), "{algorithm}: tag bit {bit}");
+            assert!(!mac.verify(NONCE, &[&message], &flipped), "{algorithm}: tag bit {bit}");
         }
         for bit in 0..message.len() * 8 {
             let mut flipped = message.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert!(!mac.verify(&[&flipped], &tag), "{algorithm}: message bit {bit}");
+            assert!(!mac.verify(NONCE, &[&flipped], &tag), "{algorithm}: message bit {bit}");
         }
     }
 }
 
 #[test]
-fn rejects_the_tag_of_another_key_and_of_another_hash() {
-    let mut other_key = [0x5a; 64];
-    other_key[63] ^= 1;
-    for algorithm in HashAlgorithm::ALL {
-        let tag = tag_of(&HmacKey::new(algorithm, &[0x5a; 64]), b"message");
-        assert!(!HmacKey::new(algorithm, &other_key).verify(&[b"message"], &tag));
-        for other in HashAlgorithm::ALL {
-            let verified = HmacKey::new(other, &[0x5a; 64]).verify(&[b"message"], &tag[..16]);
+fn rejects_the_tag_of_another_key_and_of_another_algorithm() {
+    for algorithm in MacAlgorithm::ALL {
+        let tag = tag_of(&key_of(algorithm, 0x5a), b"message");
+        let mut other_key = vec![0x5a; key_len(algorithm)];
+        *other_key.last_mut().unwrap() ^= 1;
+        assert!(!MacKey::new(algorithm, &other_key).unwrap().verify(NONCE, &[b"message"], &tag));
+        for other in MacAlgorithm::ALL {
+            let verified = key_of(other, 0x5a).verify(NONCE, &[b"message"], &tag[..16]);
             assert_eq!(verified, other == algorithm);
         }
     }
@@ -43,26 +47,50 @@ fn rejects_the_tag_of_another_key_and_of_another_hash() {
 
 #[test]
 fn refuses_tags_below_the_minimum_and_above_the_output() {
-    for algorithm in HashAlgorithm::ALL {
-        let mac = HmacKey::new(algorithm, &[1; 64]);
+    for algorithm in MacAlgorithm::ALL {
+        let mac = key_of(algorithm, 1);
         let full = tag_of(&mac, b"message");
-        for len in (0..TAG_LEN_MIN).chain(full.len() + 1..full.len() + 40) {
+        for len in (0..tag_len_min(algorithm)).chain(full.len() + 1..full.len() + 40) {
             let mut tag = vec![0xee; len];
-            assert_eq!(mac.compute(&[b"message"], &mut tag), Err(TagLenError { found: len, algorithm }));
+            assert_eq!(mac.compute(NONCE, &[b"message"], &mut tag), Err(TagLenError { found: len, algorithm }));
             assert!(tag.iter().all(|byte| *byte == 0xee), "a refused tag is left as it was");
         }
         // Right as far as they go, and still not accepted.
-        for len in 0..TAG_LEN_MIN {
-            assert!(!mac.verify(&[b"message"], &full[..len]));
+        for len in 0..tag_len_min(algorithm) {
+            assert!(!mac.verify(NONCE, &[b"message"], &full[..len]));
         }
-        assert!(!mac.verify(&[b"message"], &[&full[..], &[0]].concat()));
+        assert!(!mac.verify(NONCE, &[b"message"], &[&full[..], &[0]].concat()));
     }
 }
 
 #[test]
 fn formatters_show_no_state() {
-    for algorithm in HashAlgorithm::ALL {
-        let shown = format!("{:?}", HmacKey::new(algorithm, &[0x41; 64]));
-        assert_eq!(shown, format!("HmacKey({algorithm}, state hidden)"));
+    for algorithm in MacAlgorithm::ALL {
+        let shown = format!("{:?}", key_of(algorithm, 0x41));
+        assert_eq!(shown, format!("MacKey({algorithm}, state hidden)"));
     }
+}
+
+#[test]
+fn the_shortest_tags_are_those_of_the_standards() {
+    for algorithm in MacAlgorithm::ALL {
+        let expected = if algorithm.name().starts_with("hmac") { 4 } else { 3 };
+        assert_eq!(tag_len_min(algorithm), expected, "{algorithm}");
+    }
+}
+
+#[test]
+fn refuses_keys_of_another_length_than_the_algorithm_takes() {
+    for algorithm in MacAlgorithm::ALL {
+        for len in 0..=200 {
+            let made = MacKey::new(algorithm, &vec![7; len]);
+            let is_taken = match algorithm.key_len() {
+                KeyLen::Any => true,
+                KeyLen::Exactly(expected) => len == expected,
+            };
+            assert_eq!(made.err(), (!is_taken).then_some(KeyLenError { found: len, algorithm }));
+        }
+    }
+    let error = KeyLenError { found: 64, algorithm: MacAlgorithm::CmacAes128 };
+    assert_eq!(error.to_string(), "a key of 64 bytes does not go with cmac-aes-128, which takes 16");
 }

@@ -1,6 +1,6 @@
 //! Vectors of the standards themselves: `tests/vectors/*.json`, each file with its source.
 
-use chronoseal_crypto::{HashAlgorithm, HmacKey, Mac};
+use chronoseal_crypto::{KeyLen, MacAlgorithm, MacKey};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -25,6 +25,24 @@ pub(crate) fn bytes(hexadecimal: &str) -> Vec<u8> {
     (0..hexadecimal.len()).step_by(2).map(|i| u8::from_str_radix(&hexadecimal[i..i + 2], 16).unwrap()).collect()
 }
 
+/// A length of keys that an algorithm takes [byte].
+pub(crate) fn key_len(algorithm: MacAlgorithm) -> usize {
+    match algorithm.key_len() {
+        KeyLen::Any => 64,
+        KeyLen::Exactly(len) => len,
+    }
+}
+
+/// A key all of one byte.
+pub(crate) fn key_of(algorithm: MacAlgorithm, byte: u8) -> MacKey {
+    MacKey::new(algorithm, &vec![byte; key_len(algorithm)]).unwrap()
+}
+
+/// The shortest tag of an algorithm [byte].
+pub(crate) fn tag_len_min(algorithm: MacAlgorithm) -> usize {
+    usize::from(algorithm.tag_bits_min().div_ceil(8))
+}
+
 /// Runs every case of a file; returns how many there were and the longest and shortest tag among them [byte].
 fn run(text: &str) -> (usize, usize, usize) {
     let file: VectorFile = serde_json::from_str(text).unwrap();
@@ -32,16 +50,16 @@ fn run(text: &str) -> (usize, usize, usize) {
     let (mut shortest, mut longest) = (usize::MAX, 0);
     for case in &file.cases {
         let (msg, tag) = (bytes(&case.msg), bytes(&case.tag));
-        let algorithm: HashAlgorithm = case.hash.parse().unwrap();
-        let mac = HmacKey::new(algorithm, &bytes(&case.key));
+        let algorithm: MacAlgorithm = format!("hmac-{}", case.hash).parse().unwrap();
+        let mac = MacKey::new(algorithm, &bytes(&case.key)).unwrap();
         let mut computed = vec![0; tag.len()];
-        mac.compute(&[&msg], &mut computed).unwrap();
+        mac.compute(0, &[&msg], &mut computed).unwrap();
         assert_eq!(computed, tag, "{}", case.id);
-        assert!(mac.verify(&[&msg], &tag), "{}", case.id);
+        assert!(mac.verify(0, &[&msg], &tag), "{}", case.id);
         // The same case with one bit changed must fail, in the tag and in the message.
         computed[tag.len() / 2] ^= 0x10;
-        assert!(!mac.verify(&[&msg], &computed), "{}", case.id);
-        assert!(!mac.verify(&[&msg, &[0]], &tag), "{}", case.id);
+        assert!(!mac.verify(0, &[&msg], &computed), "{}", case.id);
+        assert!(!mac.verify(0, &[&msg, &[0]], &tag), "{}", case.id);
         (shortest, longest) = (shortest.min(tag.len()), longest.max(tag.len()));
     }
     (file.cases.len(), shortest, longest)
@@ -55,6 +73,11 @@ fn rfc_2202_hmac_sha1() {
 #[test]
 fn rfc_4231_hmac_sha256() {
     assert_eq!(run(include_str!("../vectors/rfc4231_hmac_sha256.json")), (7, 16, 32));
+}
+
+#[test]
+fn rfc_4231_hmac_sha512() {
+    assert_eq!(run(include_str!("../vectors/rfc4231_hmac_sha512.json")), (7, 16, 64));
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 mod pair;
 
+mod end_to_end;
+mod every_combination;
 mod layout;
 mod refusal;
 mod replay;

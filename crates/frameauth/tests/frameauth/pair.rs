@@ -1,13 +1,23 @@
 //! A sender and a receiver of one stream.
 
 use chronoseal_core::DiscardReason;
-use chronoseal_frameauth::{Freshness, HashAlgorithm, KeyBytes, Opened, Opener, Profile, Sealer};
+use chronoseal_crypto::KeyLen;
+use chronoseal_frameauth::{Freshness, KeyBytes, MacAlgorithm, Opened, Opener, Profile, Sealer, SymmetricKey};
 use proptest::prelude::*;
 
 pub(crate) const DATA_ID: u16 = 0x0fcb;
 
 pub(crate) fn key() -> KeyBytes {
     KeyBytes::from_array(core::array::from_fn(|i| i as u8 ^ 0xa5))
+}
+
+/// A key of a length the algorithm takes; with HMAC it is [`key`].
+pub(crate) fn key_for(mac: MacAlgorithm) -> SymmetricKey {
+    let len = match mac.key_len() {
+        KeyLen::Any => KeyBytes::LEN,
+        KeyLen::Exactly(len) => len,
+    };
+    SymmetricKey::from_slice(&key().expose()[..len]).unwrap()
 }
 
 pub(crate) struct Pair {
@@ -17,12 +27,16 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn new(profile: Profile) -> Self {
-        Self { sealer: Sealer::new(profile, &key(), DATA_ID), opener: Opener::new(profile, &key(), DATA_ID) }
+        let key = key_for(profile.mac());
+        Self {
+            sealer: Sealer::new(profile, &key, DATA_ID).unwrap(),
+            opener: Opener::new(profile, &key, DATA_ID).unwrap(),
+        }
     }
 
     /// Tags of 8 bytes: see `refusal` for why no shorter ones.
     pub(crate) fn with(freshness: Freshness, replay_window: u8) -> Self {
-        Self::new(Profile::new(HashAlgorithm::Sha256, 8, freshness, replay_window).unwrap())
+        Self::new(Profile::new(MacAlgorithm::HmacSha256, 64, freshness, replay_window).unwrap())
     }
 
     pub(crate) fn seal(&self, payload: &[u8], freshness: u64) -> Vec<u8> {
@@ -46,26 +60,41 @@ pub(crate) fn seal(sealer: &Sealer, payload: &[u8], freshness: u64) -> Vec<u8> {
     pdu
 }
 
-pub(crate) fn any_hash() -> impl Strategy<Value = HashAlgorithm> {
-    prop::sample::select(&HashAlgorithm::ALL[..])
+pub(crate) fn any_mac() -> impl Strategy<Value = MacAlgorithm> {
+    prop::sample::select(&MacAlgorithm::ALL[..])
 }
 
+/// Every mode in which the caller gives the freshness value, in whole bytes.
 pub(crate) fn any_freshness() -> impl Strategy<Value = Freshness> {
     prop_oneof![
         Just(Freshness::None),
         Just(Freshness::Full),
-        (1u8..=7).prop_map(Freshness::Truncated),
+        (1u8..=7).prop_map(|len| Freshness::Truncated { bits: 8 * len }),
         Just(Freshness::CycleCounter),
     ]
 }
 
-/// Any profile with a tag of at least `tag_len_min` bytes.
-pub(crate) fn any_profile(tag_len_min: u8) -> impl Strategy<Value = Profile> {
-    (any_hash(), any_freshness(), any::<prop::sample::Index>(), 1u8..=64).prop_map(
-        move |(hash, freshness, pick, window)| {
-            let lens = usize::from(tag_len_min)..=hash.output_len();
-            let tag_len = lens.start() + pick.index(lens.clone().count());
-            Profile::new(hash, tag_len as u8, freshness, window).unwrap()
-        },
-    )
+/// Any profile in whole bytes with a tag of at least `tag_bits_min` bits.
+pub(crate) fn any_profile(tag_bits_min: u16) -> impl Strategy<Value = Profile> {
+    (any_mac(), any_freshness(), any::<prop::sample::Index>(), 1u8..=64)
+        .prop_filter("a nonce needs freshness", |(mac, freshness, ..)| {
+            !(mac.needs_nonce() && freshness.is_replayable())
+        })
+        .prop_map(move |(mac, freshness, pick, window)| {
+            let lens = tag_bits_min.max(mac.tag_bits_min()).div_ceil(8)..=mac.tag_bits_max() / 8;
+            let tag_len = lens.start() + pick.index(lens.clone().count()) as u16;
+            Profile::new(mac, 8 * tag_len, freshness, window).unwrap()
+        })
+}
+
+/// Any profile counted in bits with a tag of at least `tag_bits_min` bits.
+pub(crate) fn any_profile_in_bits(tag_bits_min: u16) -> impl Strategy<Value = Profile> {
+    (any_profile(tag_bits_min), 1u8..=63, 0u16..8).prop_map(move |(profile, sent_bits, fewer)| {
+        let freshness = match profile.freshness() {
+            Freshness::Truncated { .. } => Freshness::Truncated { bits: sent_bits },
+            other => other,
+        };
+        let tag_bits = (profile.tag_bits() - fewer).max(tag_bits_min).max(profile.mac().tag_bits_min());
+        Profile::new(profile.mac(), tag_bits, freshness, profile.replay_window()).unwrap()
+    })
 }

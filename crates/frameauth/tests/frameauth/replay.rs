@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use chronoseal_core::{DiscardReason, StoppedBy};
-use chronoseal_frameauth::Freshness;
+use chronoseal_frameauth::{Freshness, Moment};
 use proptest::prelude::*;
 
 use crate::pair::{Pair, any_freshness};
 
 /// Freshness modes in which the frame, not the clock, carries the value.
 fn carried() -> impl Strategy<Value = Freshness> {
-    prop_oneof![Just(Freshness::Full), (1u8..=7).prop_map(Freshness::Truncated)]
+    prop_oneof![Just(Freshness::Full), (1u8..=7).prop_map(|len| Freshness::Truncated { bits: 8 * len })]
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn without_freshness_a_replay_is_accepted_and_the_mode_says_so() {
     let mut pair = Pair::with(Freshness::None, 64);
     let pdu = pair.seal(b"payload", 1);
     for _ in 0..3 {
-        assert!(pair.opener.open(&pdu, None).is_ok());
+        assert!(pair.opener.open(&pdu, Moment::Unknown).is_ok());
     }
     assert_eq!(pair.opener.counters().accepted(), 3);
     assert!(pair.opener.profile().freshness().is_replayable());
@@ -35,7 +35,7 @@ fn rejects_a_replay_in_the_same_cycle_and_in_a_later_one() {
 
 #[test]
 fn accepts_late_frames_inside_the_window_only() {
-    for freshness in [Freshness::Full, Freshness::Truncated(1), Freshness::Truncated(7)] {
+    for freshness in [Freshness::Full, Freshness::Truncated { bits: 8 }, Freshness::Truncated { bits: 56 }] {
         let mut pair = Pair::with(freshness, 4);
         pair.pass(100).unwrap();
         assert_eq!(pair.pass(97), Ok(Some(97)), "3 below the highest is the last place of a window of 4");
@@ -56,11 +56,11 @@ proptest! {
         for step in steps {
             value += step;
             recorded.push(pair.seal(b"payload", value));
-            prop_assert!(pair.opener.open(recorded.last().unwrap(), None).is_ok());
+            prop_assert!(pair.opener.open(recorded.last().unwrap(), Moment::Unknown).is_ok());
             for old in &recorded {
-                let reason = pair.opener.open(old, None).unwrap_err();
+                let reason = pair.opener.open(old, Moment::Unknown).unwrap_err();
                 // A truncated value from far behind is completed to a later one, and its tag does not fit that.
-                let far_behind = matches!(freshness, Freshness::Truncated(1)) && reason == DiscardReason::TagMismatch;
+                let far_behind = matches!(freshness, Freshness::Truncated { bits: 8 }) && reason == DiscardReason::TagMismatch;
                 prop_assert!(reason.stopped_by() == StoppedBy::Freshness || far_behind, "{:?}", reason);
             }
         }
@@ -82,9 +82,9 @@ proptest! {
         for offset in order {
             let value = start + offset.min(u64::MAX - start);
             let pdu = pair.seal(b"payload", value);
-            prop_assert_eq!(pair.opener.open(&pdu, None).map(|opened| opened.freshness), Ok(Some(value)));
+            prop_assert_eq!(pair.opener.open(&pdu, Moment::Unknown).map(|opened| opened.freshness), Ok(Some(value)));
             if twice[offset as usize] {
-                prop_assert_eq!(pair.opener.open(&pdu, None), Err(DiscardReason::Replayed));
+                prop_assert_eq!(pair.opener.open(&pdu, Moment::Unknown), Err(DiscardReason::Replayed));
             }
         }
         prop_assert_eq!(pair.opener.counters().accepted(), 60);

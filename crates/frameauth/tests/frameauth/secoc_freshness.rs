@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use chronoseal_core::DiscardReason;
 use chronoseal_frameauth::{
-    SealError,
-    secoc::{ATTEMPTS_MAX, FreshnessFormat, Receiver, SecOcProfile, Transmitter, TripReset, TripResetLayout},
+    ATTEMPTS_MAX, Moment, Opener, Profile, SealError, Sealer, TripReset, TripResetLayout,
+    secoc::{self, FreshnessFormat},
 };
 use proptest::prelude::*;
 
-use crate::secoc_layout::{DATA_ID, key};
+use crate::secoc_layout::{opener, sealer};
 
-fn counting() -> SecOcProfile {
-    SecOcProfile::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap()
+fn counting() -> Profile {
+    secoc::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap()
 }
 
 const fn epoch(reset: u32) -> TripReset {
@@ -20,19 +20,19 @@ const fn epoch(reset: u32) -> TripReset {
 }
 
 struct Pair {
-    transmitter: Transmitter,
-    receiver: Receiver,
+    transmitter: Sealer,
+    receiver: Opener,
 }
 
 impl Pair {
-    fn new(profile: SecOcProfile) -> Self {
-        Self { transmitter: Transmitter::new(profile, &key(), DATA_ID), receiver: receiver(profile) }
+    fn new(profile: Profile) -> Self {
+        Self { transmitter: sealer(profile), receiver: opener(profile) }
     }
 
     fn seal(&mut self, epoch: Option<TripReset>) -> Vec<u8> {
         let mut pdu = b"payload".to_vec();
-        pdu.resize(7 + self.transmitter.protection().profile().overhead(), 0);
-        let len = self.transmitter.seal(&mut pdu, 7, epoch).unwrap();
+        pdu.resize(7 + self.transmitter.profile().overhead(), 0);
+        let len = self.transmitter.seal_next(&mut pdu, 7, epoch).unwrap();
         pdu.truncate(len);
         pdu
     }
@@ -48,18 +48,14 @@ impl Pair {
     }
 }
 
-fn receiver(profile: SecOcProfile) -> Receiver {
-    Receiver::new(profile, &key(), DATA_ID)
-}
-
 #[test]
 fn without_freshness_a_replay_is_accepted_and_the_profile_says_so() {
-    let mut pair = Pair::new(SecOcProfile::profile_2());
+    let mut pair = Pair::new(secoc::profile_2());
     let pdu = pair.seal(None);
     for _ in 0..3 {
         assert_eq!(pair.open(&pdu, None), Ok(()));
     }
-    assert!(pair.receiver.protection().profile().is_replayable());
+    assert!(pair.receiver.profile().is_replayable());
 }
 
 #[test]
@@ -127,7 +123,7 @@ fn is_back_with_the_senders_count_after_a_loss_beyond_reach() {
     assert_eq!(pair.open(&pdu, None), Err(DiscardReason::TagMismatch));
     pair.receiver.resume_after(pair.transmitter.count() - 1);
     assert_eq!(pair.open(&pdu, None), Ok(()));
-    assert_eq!(pair.receiver.last_count(), Some(1001));
+    assert_eq!(pair.receiver.highest_accepted(), Some(1001));
 }
 
 #[test]
@@ -145,32 +141,32 @@ fn both_sides_go_on_after_a_restart_with_what_they_stored() {
 
 #[test]
 fn a_counter_is_never_used_past_its_end() {
-    let mut pair = Pair::new(SecOcProfile::profile_1(FreshnessFormat::Counter { len: 1 }).unwrap());
+    let mut pair = Pair::new(secoc::profile_1(FreshnessFormat::Counter { len: 1 }).unwrap());
     for _ in 0..255 {
         let pdu = pair.seal(None);
         assert_eq!(pair.open(&pdu, None), Ok(()));
     }
-    assert_eq!(pair.transmitter.seal(&mut [0xee; 4], 0, None), Err(SealError::FreshnessExhausted));
+    assert_eq!(pair.transmitter.seal_next(&mut [0xee; 4], 0, Moment::Unknown), Err(SealError::FreshnessExhausted));
     for low in 0..=255 {
         let mut forged = vec![0; 11];
         forged[7] = low;
         let reason = pair.open(&forged, None).unwrap_err();
         assert_eq!(reason, DiscardReason::FreshnessTooOld, "no count is left that could be fresh");
     }
-    let widest = SecOcProfile::profile_1(FreshnessFormat::Counter { len: 8 }).unwrap();
+    let widest = secoc::profile_1(FreshnessFormat::Counter { len: 8 }).unwrap();
     let mut pair = Pair::new(widest);
     pair.transmitter.resume_after(u64::MAX - 1);
     pair.receiver.resume_after(u64::MAX - 1);
     let last = pair.seal(None);
     assert_eq!(pair.open(&last, None), Ok(()));
     assert_eq!(pair.open(&last, None), Err(DiscardReason::Replayed));
-    assert_eq!(pair.transmitter.seal(&mut [0; 4], 0, None), Err(SealError::FreshnessExhausted));
+    assert_eq!(pair.transmitter.seal_next(&mut [0; 4], 0, Moment::Unknown), Err(SealError::FreshnessExhausted));
 }
 
 #[test]
 fn neither_side_works_without_trip_and_reset_counters() {
-    let mut pair = Pair::new(SecOcProfile::profile_3());
-    assert_eq!(pair.transmitter.seal(&mut [0; 4], 0, None), Err(SealError::NotSynchronised));
+    let mut pair = Pair::new(secoc::profile_3());
+    assert_eq!(pair.transmitter.seal_next(&mut [0; 4], 0, Moment::Unknown), Err(SealError::NotSynchronised));
     let pdu = pair.seal(Some(epoch(1)));
     assert_eq!(pair.open(&pdu, None), Err(DiscardReason::NotSynchronised));
     assert_eq!(pair.open(&pdu, Some(epoch(1))), Ok(()));
@@ -179,24 +175,24 @@ fn neither_side_works_without_trip_and_reset_counters() {
 #[test]
 fn nothing_is_sent_in_an_epoch_wider_than_the_layout() {
     let layout = TripResetLayout { trip_bits: 4, reset_bits: 3, message_bits: 8 };
-    let profile = SecOcProfile::new(FreshnessFormat::TripReset(layout), 4, 28).unwrap();
+    let profile = secoc::profile(FreshnessFormat::TripReset(layout), 4, 28).unwrap();
     let mut pair = Pair::new(profile);
     for (trip, reset) in [(16, 1), (1, 8), (u32::MAX, u32::MAX)] {
         let epoch = Some(TripReset { trip, reset });
-        assert_eq!(pair.transmitter.seal(&mut [0; 4], 0, epoch), Err(SealError::NotSynchronised));
+        assert_eq!(pair.transmitter.seal_next(&mut [0; 4], 0, epoch), Err(SealError::NotSynchronised));
     }
-    assert_eq!(pair.transmitter.seal(&mut [0; 4], 0, Some(TripReset { trip: 15, reset: 7 })), Ok(4));
+    assert_eq!(pair.transmitter.seal_next(&mut [0; 4], 0, Some(TripReset { trip: 15, reset: 7 })), Ok(4));
 }
 
 #[test]
 fn bridges_resets_that_one_side_has_not_heard_of() {
     for (here, there) in [(5, 5), (4, 5), (3, 5), (5, 4), (5, 3)] {
-        let mut pair = Pair::new(SecOcProfile::profile_3());
+        let mut pair = Pair::new(secoc::profile_3());
         let pdu = pair.seal(Some(epoch(there)));
         assert_eq!(pair.open(&pdu, Some(epoch(here))), Ok(()), "receiver at reset {here}, sender at {there}");
     }
     for (here, there) in [(2, 5), (1, 5), (5, 2), (5, 1)] {
-        let mut pair = Pair::new(SecOcProfile::profile_3());
+        let mut pair = Pair::new(secoc::profile_3());
         let pdu = pair.seal(Some(epoch(there)));
         assert_eq!(pair.open(&pdu, Some(epoch(here))), Err(DiscardReason::TagMismatch), "{here} and {there}");
     }
@@ -204,7 +200,7 @@ fn bridges_resets_that_one_side_has_not_heard_of() {
 
 #[test]
 fn never_goes_back_before_the_reset_of_the_last_pdu_accepted() {
-    let mut pair = Pair::new(SecOcProfile::profile_3());
+    let mut pair = Pair::new(secoc::profile_3());
     let old = pair.seal(Some(epoch(4)));
     let new = pair.seal(Some(epoch(5)));
     assert_eq!(pair.open(&new, Some(epoch(4))), Ok(()), "the sender is ahead");
@@ -214,7 +210,7 @@ fn never_goes_back_before_the_reset_of_the_last_pdu_accepted() {
 
 #[test]
 fn every_recorded_pdu_is_refused_in_every_later_reset() {
-    let mut pair = Pair::new(SecOcProfile::profile_3());
+    let mut pair = Pair::new(secoc::profile_3());
     let mut recorded = vec![];
     for reset in 1..=12 {
         for _ in 0..5 {
@@ -230,7 +226,7 @@ fn every_recorded_pdu_is_refused_in_every_later_reset() {
 
 #[test]
 fn a_receiver_that_lost_too_much_is_back_with_the_next_reset() {
-    let mut pair = Pair::new(SecOcProfile::profile_3());
+    let mut pair = Pair::new(secoc::profile_3());
     let pdu = pair.seal(Some(epoch(1)));
     assert_eq!(pair.open(&pdu, Some(epoch(1))), Ok(()));
     pair.lose(4, Some(epoch(1)));
@@ -245,37 +241,41 @@ fn a_receiver_that_lost_too_much_is_back_with_the_next_reset() {
 
 #[test]
 fn a_sender_that_restarts_is_silent_until_the_next_reset() {
-    let mut pair = Pair::new(SecOcProfile::profile_3());
+    let mut pair = Pair::new(secoc::profile_3());
     let recorded = pair.seal(Some(epoch(3)));
-    let mut restarted = Transmitter::new(SecOcProfile::profile_3(), &key(), DATA_ID);
+    let mut restarted = sealer(secoc::profile_3());
     restarted.resume_after_epoch(epoch(3));
     for reset in 1..=3 {
-        assert_eq!(restarted.seal(&mut [0; 4], 0, Some(epoch(reset))), Err(SealError::NotSynchronised));
+        assert_eq!(restarted.seal_next(&mut [0; 4], 0, Some(epoch(reset))), Err(SealError::NotSynchronised));
     }
     pair.transmitter = restarted;
     let pdu = pair.seal(Some(epoch(4)));
     assert_ne!(pdu, recorded);
     assert_eq!(pair.open(&pdu, Some(epoch(4))), Ok(()));
-    assert_eq!(pair.transmitter.seal(&mut [0; 4], 0, Some(epoch(3))), Err(SealError::NotSynchronised), "time goes on");
+    assert_eq!(
+        pair.transmitter.seal_next(&mut [0; 4], 0, Some(epoch(3))),
+        Err(SealError::NotSynchronised),
+        "time goes on"
+    );
 }
 
 #[test]
 fn a_sender_never_goes_back_to_an_earlier_reset() {
-    let mut pair = Pair::new(SecOcProfile::profile_3());
+    let mut pair = Pair::new(secoc::profile_3());
     pair.lose(3, Some(epoch(5)));
     for earlier in [epoch(4), TripReset { trip: 8, reset: 9 }] {
-        assert_eq!(pair.transmitter.seal(&mut [0; 4], 0, Some(earlier)), Err(SealError::NotSynchronised));
+        assert_eq!(pair.transmitter.seal_next(&mut [0; 4], 0, Some(earlier)), Err(SealError::NotSynchronised));
     }
-    assert_eq!(pair.transmitter.seal(&mut [0; 4], 0, Some(epoch(5))), Ok(4));
+    assert_eq!(pair.transmitter.seal_next(&mut [0; 4], 0, Some(epoch(5))), Ok(4));
     assert_eq!(pair.transmitter.count(), 4, "and did not begin anew");
 }
 
 #[test]
 fn a_message_counter_at_its_end_waits_for_the_next_reset() {
     let layout = TripResetLayout { trip_bits: 8, reset_bits: 8, message_bits: 3 };
-    let mut pair = Pair::new(SecOcProfile::new(FreshnessFormat::TripReset(layout), 4, 28).unwrap());
+    let mut pair = Pair::new(secoc::profile(FreshnessFormat::TripReset(layout), 4, 28).unwrap());
     pair.lose(7, Some(epoch(1)));
-    assert_eq!(pair.transmitter.seal(&mut [0; 4], 0, Some(epoch(1))), Err(SealError::FreshnessExhausted));
+    assert_eq!(pair.transmitter.seal_next(&mut [0; 4], 0, Some(epoch(1))), Err(SealError::FreshnessExhausted));
     let pdu = pair.seal(Some(epoch(2)));
     assert_eq!(pair.open(&pdu, Some(epoch(2))), Ok(()));
 }
@@ -310,9 +310,9 @@ proptest! {
         sent_bits in 2u8..9,
         attempts in 1u8..5,
     ) {
-        let format = if trips { FreshnessFormat::JASPAR } else { FreshnessFormat::Counter { len: 4 } };
+        let format = if trips { FreshnessFormat::TripReset(secoc::JASPAR) } else { FreshnessFormat::Counter { len: 4 } };
         // With so many tries a short tag would now and then be found by chance.
-        let profile = SecOcProfile::new(format, sent_bits, 64).unwrap();
+        let profile = secoc::profile(format, sent_bits, 64).unwrap();
         let mut pair = Pair::new(profile);
         pair.receiver = pair.receiver.with_attempts(attempts);
         let (mut sender_at, mut receiver_at) = (1, 1);
@@ -354,7 +354,7 @@ proptest! {
         losses in prop::collection::vec(0usize..4, 1..60),
         resets in prop::collection::vec(any::<bool>(), 60),
     ) {
-        let mut pair = Pair::new(SecOcProfile::profile_3());
+        let mut pair = Pair::new(secoc::profile_3());
         let mut reset = 1;
         for (lost, advances) in losses.into_iter().zip(resets) {
             reset += u32::from(advances);

@@ -3,10 +3,8 @@
 use chronoseal_core::DiscardReason;
 use chronoseal_crypto::symmetric::{BlockMac, CmacAes128, Key128};
 use chronoseal_frameauth::{
-    SealError,
-    secoc::{
-        FreshnessFormat, Protection, Receiver, SecOcProfile, SecOcProfileError, Transmitter, TripReset, TripResetLayout,
-    },
+    Freshness, Moment, Opener, Profile, ProfileError, SealError, Sealer, TripReset, TripResetLayout,
+    secoc::{self, FreshnessFormat, SecOcProfileError},
 };
 use proptest::prelude::*;
 
@@ -26,14 +24,14 @@ pub(crate) fn any_format() -> impl Strategy<Value = FreshnessFormat> {
     prop_oneof![
         Just(FreshnessFormat::None),
         (1u8..=8).prop_map(|len| FreshnessFormat::Counter { len }),
-        Just(FreshnessFormat::JASPAR),
+        Just(FreshnessFormat::TripReset(secoc::JASPAR)),
         trip_reset,
     ]
 }
 
-pub(crate) fn any_profile() -> impl Strategy<Value = SecOcProfile> {
-    (any_format(), 0u8..=32, 24u8..=64)
-        .prop_filter_map("bits that can be sent", |(format, sent, tag)| SecOcProfile::new(format, sent, tag).ok())
+pub(crate) fn any_profile() -> impl Strategy<Value = Profile> {
+    (any_format(), 0u8..=32, 24u16..=64)
+        .prop_filter_map("bits that can be sent", |(format, sent, tag)| secoc::profile(format, sent, tag).ok())
 }
 
 /// `bits` bits of a number, highest first.
@@ -47,10 +45,18 @@ fn packed(bits: &str) -> Vec<u8> {
     (0..padded.len()).step_by(8).map(|i| u8::from_str_radix(&padded[i..i + 8], 2).unwrap()).collect()
 }
 
-fn secured(profile: SecOcProfile, payload: &[u8], freshness: u64) -> Vec<u8> {
+pub(crate) fn sealer(profile: Profile) -> Sealer {
+    Sealer::new(profile, &key(), DATA_ID).unwrap()
+}
+
+pub(crate) fn opener(profile: Profile) -> Opener {
+    Opener::new(profile, &key(), DATA_ID).unwrap()
+}
+
+fn secured(profile: Profile, payload: &[u8], freshness: u64) -> Vec<u8> {
     let mut pdu = payload.to_vec();
     pdu.resize(payload.len() + profile.overhead(), 0xcc);
-    assert_eq!(Protection::new(profile, &key(), DATA_ID).secure(&mut pdu, payload.len(), freshness), Ok(pdu.len()));
+    assert_eq!(sealer(profile).seal(&mut pdu, payload.len(), freshness), Ok(pdu.len()));
     pdu
 }
 
@@ -62,13 +68,13 @@ proptest! {
         (trip, reset, count) in (any::<u32>(), any::<u32>(), any::<u64>()),
     ) {
         let (value, complete) = match profile.freshness() {
-            FreshnessFormat::None => (0, String::new()),
-            FreshnessFormat::Counter { len } => {
+            Freshness::None => (0, String::new()),
+            Freshness::Rising { len, .. } => {
                 let bits = 8 * usize::from(len);
                 let count = u64::try_from(u128::from(count) % (1 << bits)).unwrap();
                 (count, text(count.into(), bits))
             }
-            FreshnessFormat::TripReset(layout) => {
+            Freshness::TripReset { layout, .. } => {
                 let epoch = TripReset { trip, reset };
                 let complete = text(trip.into(), layout.trip_bits.into())
                     + &text(reset.into(), layout.reset_bits.into())
@@ -76,12 +82,13 @@ proptest! {
                     + &text(u128::from(reset % 4), 2);
                 (layout.value(epoch, count), complete)
             }
+            other => panic!("SecOC has no {other}"),
         };
         let covered = [&DATA_ID.to_be_bytes()[..], &payload, &packed(&complete)].concat();
         prop_assert_eq!(packed(&complete).len(), profile.freshness().complete_len());
-        prop_assert_eq!(Protection::new(profile, &key(), DATA_ID).work(payload.len()).len as usize, covered.len());
+        prop_assert_eq!(sealer(profile).work(payload.len()).len as usize, covered.len());
         let tag = text(u128::from_be_bytes(CmacAes128::new(&key()).tag(&[&covered])), 128);
-        let sent = &complete[complete.len() - usize::from(profile.sent_bits())..];
+        let sent = &complete[complete.len() - usize::from(profile.freshness().sent_bits())..];
         let trailer = packed(&format!("{sent}{}", &tag[..usize::from(profile.tag_bits())]));
         prop_assert_eq!(trailer.len(), profile.overhead());
         prop_assert_eq!(secured(profile, &payload, value), [payload, trailer].concat());
@@ -94,24 +101,24 @@ proptest! {
     ) {
         let holds = |layout: TripResetLayout| layout.holds(EPOCH);
         // With so many tries a short tag would now and then be found by chance.
-        let profile = SecOcProfile::new(profile.freshness(), profile.sent_bits(), 57 + profile.tag_bits() % 8).unwrap();
-        prop_assume!(!matches!(profile.freshness(), FreshnessFormat::TripReset(layout) if !holds(layout)));
-        let mut transmitter = Transmitter::new(profile, &key(), DATA_ID);
+        let profile = Profile::new(profile.mac(), 57 + profile.tag_bits() % 8, profile.freshness(), 1).unwrap();
+        prop_assume!(!matches!(profile.freshness(), Freshness::TripReset { layout, .. } if !holds(layout)));
+        let mut transmitter = sealer(profile);
         let mut pdu = payload.clone();
         pdu.resize(payload.len() + profile.overhead(), 0);
-        transmitter.seal(&mut pdu, payload.len(), Some(EPOCH)).unwrap();
+        transmitter.seal_next(&mut pdu, payload.len(), Some(EPOCH)).unwrap();
         let genuine = pdu.clone();
         for bit in 0..8 * pdu.len() {
             pdu.copy_from_slice(&genuine);
             pdu[bit / 8] ^= 0x80 >> (bit % 8);
-            let mut receiver = Receiver::new(profile, &key(), DATA_ID).with_attempts(2);
+            let mut receiver = opener(profile).with_attempts(2);
             prop_assert!(receiver.open(&pdu, Some(EPOCH)).is_err(), "bit {}", bit);
             prop_assert!(receiver.open(&genuine, Some(EPOCH)).is_ok(), "the refused one changed nothing");
         }
         for len in 0..genuine.len() {
-            prop_assert!(Receiver::new(profile, &key(), DATA_ID).open(&genuine[..len], Some(EPOCH)).is_err());
+            prop_assert!(opener(profile).open(&genuine[..len], Some(EPOCH)).is_err());
         }
-        let mut other = Receiver::new(profile, &key(), DATA_ID ^ 1);
+        let mut other = Opener::new(profile, &key(), DATA_ID ^ 1).unwrap();
         prop_assert_eq!(other.open(&genuine, Some(EPOCH)), Err(DiscardReason::TagMismatch), "another data identifier");
     }
 
@@ -121,7 +128,7 @@ proptest! {
         pdus in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..20), 0..20),
         epoch in prop::option::of((any::<u32>(), any::<u32>()).prop_map(|(trip, reset)| TripReset { trip, reset })),
     ) {
-        let mut receiver = Receiver::new(profile, &key(), DATA_ID).with_attempts(3);
+        let mut receiver = opener(profile).with_attempts(3);
         for pdu in &pdus {
             let _ = receiver.open(pdu, epoch);
         }
@@ -132,97 +139,104 @@ proptest! {
 
 #[test]
 fn the_three_profiles_have_autosar_s_bits_and_names() {
-    let one = SecOcProfile::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap();
-    let trips = SecOcProfile::profile_1(FreshnessFormat::JASPAR).unwrap();
-    for (profile, name, sent, tag, overhead, complete_len) in [
-        (one, "24Bit-CMAC-8Bit-FV", 8, 24, 4, 4),
-        (trips, "24Bit-CMAC-8Bit-FV", 8, 24, 4, 8),
-        (SecOcProfile::profile_2(), "24Bit-CMAC-No-FV", 0, 24, 3, 0),
-        (SecOcProfile::profile_3(), "JASPAR", 4, 28, 4, 8),
+    let one = secoc::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap();
+    let trips = secoc::profile_1(FreshnessFormat::TripReset(secoc::JASPAR)).unwrap();
+    for (format, profile, name, sent, tag, overhead, complete_len) in [
+        (FreshnessFormat::Counter { len: 4 }, one, "24Bit-CMAC-8Bit-FV", 8, 24, 4, 4),
+        (FreshnessFormat::TripReset(secoc::JASPAR), trips, "24Bit-CMAC-8Bit-FV", 8, 24, 4, 8),
+        (FreshnessFormat::None, secoc::profile_2(), "24Bit-CMAC-No-FV", 0, 24, 3, 0),
+        (FreshnessFormat::TripReset(secoc::JASPAR), secoc::profile_3(), "JASPAR", 4, 28, 4, 8),
     ] {
-        assert_eq!((profile.name(), profile.sent_bits(), profile.tag_bits()), (name, sent, tag));
+        assert_eq!((secoc::name(&profile), profile.freshness().sent_bits(), profile.tag_bits()), (name, sent, tag));
         assert_eq!((profile.overhead(), profile.freshness().complete_len()), (overhead, complete_len));
         assert_eq!(profile.is_replayable(), name == "24Bit-CMAC-No-FV");
-        let rebuilt = SecOcProfile::new(profile.freshness(), sent, tag);
+        let rebuilt = secoc::profile(format, sent, tag);
         assert_eq!(rebuilt, Ok(profile), "made by the same rules as any other");
     }
 }
 
 #[test]
 fn refuses_impossible_profiles_on_both_sides_of_each_limit() {
-    let counter = FreshnessFormat::Counter { len: 4 };
+    let (counter, jaspar) = (FreshnessFormat::Counter { len: 4 }, FreshnessFormat::TripReset(secoc::JASPAR));
     for (format, sent, tag, error) in [
-        (FreshnessFormat::Counter { len: 0 }, 0, 24, SecOcProfileError::CounterLen { found: 0 }),
-        (FreshnessFormat::Counter { len: 9 }, 8, 24, SecOcProfileError::CounterLen { found: 9 }),
-        (FreshnessFormat::None, 1, 24, SecOcProfileError::SentBits { found: 1, least: 0, most: 0 }),
-        (counter, 33, 24, SecOcProfileError::SentBits { found: 33, least: 0, most: 32 }),
-        (FreshnessFormat::Counter { len: 1 }, 9, 24, SecOcProfileError::SentBits { found: 9, least: 0, most: 8 }),
-        (FreshnessFormat::JASPAR, 1, 28, SecOcProfileError::SentBits { found: 1, least: 2, most: 28 }),
-        (FreshnessFormat::JASPAR, 29, 28, SecOcProfileError::SentBits { found: 29, least: 2, most: 28 }),
+        (FreshnessFormat::Counter { len: 0 }, 0, 24, SecOcProfileError::Profile(ProfileError::CounterLen { found: 0 })),
+        (FreshnessFormat::Counter { len: 9 }, 8, 24, SecOcProfileError::Profile(ProfileError::CounterLen { found: 9 })),
+        (
+            FreshnessFormat::None,
+            1,
+            24,
+            SecOcProfileError::Profile(ProfileError::SentBits { found: 1, least: 0, most: 0 }),
+        ),
+        (counter, 33, 24, SecOcProfileError::Profile(ProfileError::SentBits { found: 33, least: 0, most: 32 })),
+        (
+            FreshnessFormat::Counter { len: 1 },
+            9,
+            24,
+            SecOcProfileError::Profile(ProfileError::SentBits { found: 9, least: 0, most: 8 }),
+        ),
+        (jaspar, 1, 28, SecOcProfileError::Profile(ProfileError::SentBits { found: 1, least: 2, most: 28 })),
+        (jaspar, 29, 28, SecOcProfileError::Profile(ProfileError::SentBits { found: 29, least: 2, most: 28 })),
         (counter, 8, 23, SecOcProfileError::TagBits { found: 23 }),
         (counter, 8, 65, SecOcProfileError::TagBits { found: 65 }),
     ] {
-        assert_eq!(SecOcProfile::new(format, sent, tag), Err(error));
+        assert_eq!(secoc::profile(format, sent, tag), Err(error));
     }
     for (format, sent, tag) in [
         (counter, 0, 24),
         (counter, 32, 64),
         (FreshnessFormat::Counter { len: 8 }, 32, 24),
-        (FreshnessFormat::JASPAR, 2, 28),
-        (FreshnessFormat::JASPAR, 28, 28),
+        (jaspar, 2, 28),
+        (jaspar, 28, 28),
     ] {
-        assert!(SecOcProfile::new(format, sent, tag).is_ok());
+        assert!(secoc::profile(format, sent, tag).is_ok());
     }
     for (trip_bits, reset_bits, message_bits) in
         [(0, 20, 26), (25, 20, 17), (16, 1, 26), (16, 25, 21), (16, 20, 0), (2, 2, 49), (24, 24, 15)]
     {
         let layout = TripResetLayout { trip_bits, reset_bits, message_bits };
-        let error = SecOcProfileError::CounterBits { trip_bits, reset_bits, message_bits };
-        assert_eq!(SecOcProfile::new(FreshnessFormat::TripReset(layout), 4, 28), Err(error));
+        let error = SecOcProfileError::Profile(ProfileError::CounterBits { trip_bits, reset_bits, message_bits });
+        assert_eq!(secoc::profile(FreshnessFormat::TripReset(layout), 4, 28), Err(error));
     }
     let widest = TripResetLayout { trip_bits: 24, reset_bits: 24, message_bits: 14 };
-    assert!(SecOcProfile::new(FreshnessFormat::TripReset(widest), 4, 28).is_ok());
-    assert!(SecOcProfile::profile_1(FreshnessFormat::None).is_err());
+    assert!(secoc::profile(FreshnessFormat::TripReset(widest), 4, 28).is_ok());
+    assert!(secoc::profile_1(FreshnessFormat::None).is_err());
 }
 
 #[test]
 fn refuses_bits_set_behind_the_tag() {
-    let profile = SecOcProfile::new(FreshnessFormat::Counter { len: 4 }, 8, 29).unwrap();
+    let profile = secoc::profile(FreshnessFormat::Counter { len: 4 }, 8, 29).unwrap();
     let mut pdu = secured(profile, b"payload", 1);
     for bit in [1, 2, 4] {
-        let mut receiver = Receiver::new(profile, &key(), DATA_ID);
+        let mut receiver = opener(profile);
         pdu[7 + 4] ^= bit;
-        assert_eq!(receiver.open(&pdu, None), Err(DiscardReason::TooShort));
+        assert_eq!(receiver.open(&pdu, Moment::Unknown), Err(DiscardReason::TooShort));
         pdu[7 + 4] ^= bit;
-        assert!(receiver.open(&pdu, None).is_ok());
+        assert!(receiver.open(&pdu, Moment::Unknown).is_ok());
     }
 }
 
 #[test]
 fn refuses_a_buffer_one_byte_too_small_and_leaves_it_and_the_count_alone() {
-    for profile in [SecOcProfile::profile_2(), SecOcProfile::profile_3()] {
-        let mut transmitter = Transmitter::new(profile, &key(), DATA_ID);
+    for profile in [secoc::profile_2(), secoc::profile_3()] {
+        let mut transmitter = sealer(profile);
         for (buffer_len, payload_len) in [(profile.overhead() - 1, 0), (profile.overhead() + 7, 8), (0, usize::MAX)] {
             let mut buffer = vec![0xee; buffer_len];
             let needed = payload_len.saturating_add(profile.overhead());
-            let refused = transmitter.seal(&mut buffer, payload_len, Some(EPOCH));
+            let refused = transmitter.seal_next(&mut buffer, payload_len, Some(EPOCH));
             assert_eq!(refused, Err(SealError::BufferTooSmall { needed, found: buffer_len }));
             assert!(buffer.iter().all(|byte| *byte == 0xee));
             assert_eq!(transmitter.count(), 0);
         }
         let mut buffer = [0xee; 16];
-        assert_eq!(transmitter.seal(&mut buffer, 8, Some(EPOCH)), Ok(8 + profile.overhead()));
+        assert_eq!(transmitter.seal_next(&mut buffer, 8, Some(EPOCH)), Ok(8 + profile.overhead()));
         assert!(buffer[..8].iter().chain(&buffer[8 + profile.overhead()..]).all(|byte| *byte == 0xee));
     }
 }
 
 #[test]
 fn both_sides_show_no_key() {
-    let profile = SecOcProfile::profile_3();
-    let sides = [
-        format!("{:?}", Transmitter::new(profile, &key(), DATA_ID)),
-        format!("{:?}", Receiver::new(profile, &key(), DATA_ID)),
-    ];
+    let profile = secoc::profile_3();
+    let sides = [format!("{:?}", sealer(profile)), format!("{:?}", opener(profile))];
     for shown in sides {
         assert!(shown.contains("hidden") && !shown.contains("165, 164"), "{shown}");
     }

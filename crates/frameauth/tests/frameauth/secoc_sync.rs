@@ -3,21 +3,19 @@
 use chronoseal_core::DiscardReason;
 use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::{
-    SealError,
-    secoc::{
-        FreshnessFormat, Receiver, SecOcProfile, SecOcProfileError, SyncMaster, SyncProtection, SyncSlave, Transmitter,
-        TripReset, TripResetLayout,
-    },
+    MacAlgorithm, SealError, SyncMaster, SyncProtection, SyncProtectionError, SyncSlave, TripReset, TripResetLayout,
+    secoc,
 };
 use proptest::prelude::*;
 
-use crate::secoc_layout::{DATA_ID, key};
+use crate::secoc_layout::{key, opener, sealer};
 
 const LAYOUT: TripResetLayout = TripResetLayout { trip_bits: 16, reset_bits: 20, message_bits: 26 };
 const SYNC_ID: u16 = 0x000f;
+const CMAC: MacAlgorithm = MacAlgorithm::CmacAes128;
 
 fn protection() -> SyncProtection {
-    SyncProtection::new(LAYOUT, 28, &key(), SYNC_ID).unwrap()
+    SyncProtection::new(LAYOUT, CMAC, 28, &key(), SYNC_ID).unwrap()
 }
 
 fn message(master: &SyncMaster) -> Vec<u8> {
@@ -28,8 +26,7 @@ fn message(master: &SyncMaster) -> Vec<u8> {
 
 #[test]
 fn the_message_fills_one_classical_frame_with_jaspar_s_counters() {
-    let FreshnessFormat::TripReset(layout) = FreshnessFormat::JASPAR else { panic!("JASPAR counts trips") };
-    assert_eq!(layout, LAYOUT);
+    assert_eq!(secoc::JASPAR, LAYOUT);
     let master = SyncMaster::start(protection(), 0x1233).unwrap();
     let message = message(&master);
     assert_eq!(message.len(), 8);
@@ -89,8 +86,8 @@ fn refuses_a_message_with_any_bit_changed_and_any_other_sender() {
     for len in 0..8 {
         assert_eq!(slave.handle_message(&genuine[..len]), Err(DiscardReason::TooShort));
     }
-    let other_key = SyncProtection::new(LAYOUT, 28, &Key128::from_array([1; 16]), SYNC_ID).unwrap();
-    let other_id = SyncProtection::new(LAYOUT, 28, &key(), SYNC_ID + 1).unwrap();
+    let other_key = SyncProtection::new(LAYOUT, CMAC, 28, &Key128::from_array([1; 16]), SYNC_ID).unwrap();
+    let other_id = SyncProtection::new(LAYOUT, CMAC, 28, &key(), SYNC_ID + 1).unwrap();
     for other in [other_key, other_id] {
         let forged = message(&SyncMaster::start(other, 3).unwrap());
         assert_eq!(slave.handle_message(&forged), Err(DiscardReason::TagMismatch));
@@ -114,9 +111,8 @@ fn a_slave_that_stored_its_counters_takes_no_recorded_message() {
 
 #[test]
 fn a_network_is_back_after_the_restart_of_its_master() {
-    let profile = SecOcProfile::profile_3();
-    let mut sender = Transmitter::new(profile, &key(), DATA_ID);
-    let mut receiver = Receiver::new(profile, &key(), DATA_ID);
+    let profile = secoc::profile_3();
+    let (mut sender, mut receiver) = (sealer(profile), opener(profile));
     let (mut at_sender, mut at_receiver) = (SyncSlave::new(protection()), SyncSlave::new(protection()));
     let mut recorded = vec![];
     for last_trip in 0..3 {
@@ -130,7 +126,7 @@ fn a_network_is_back_after_the_restart_of_its_master() {
             }
             for _ in 0..3 {
                 let mut pdu = [0x5a; 8];
-                sender.seal(&mut pdu, 4, at_sender.current()).unwrap();
+                sender.seal_next(&mut pdu, 4, at_sender.current()).unwrap();
                 assert!(receiver.open(&pdu, at_receiver.current()).is_ok(), "trip {last_trip}, reset {reset}");
                 recorded.push(pdu);
             }
@@ -144,7 +140,7 @@ fn a_network_is_back_after_the_restart_of_its_master() {
 #[test]
 fn no_counter_of_the_master_is_used_past_its_end() {
     let narrow = TripResetLayout { trip_bits: 3, reset_bits: 2, message_bits: 8 };
-    let protection = || SyncProtection::new(narrow, 32, &key(), SYNC_ID).unwrap();
+    let protection = || SyncProtection::new(narrow, CMAC, 32, &key(), SYNC_ID).unwrap();
     let mut master = SyncMaster::start(protection(), 6).unwrap();
     assert_eq!(protection().message_len(), 5, "3 + 2 + 32 bits");
     assert_eq!(master.advance(), Ok(TripReset { trip: 7, reset: 2 }));
@@ -159,11 +155,11 @@ fn no_counter_of_the_master_is_used_past_its_end() {
 #[test]
 fn refuses_impossible_messages() {
     for tag_bits in [0, 23, 65, 255] {
-        let error = SyncProtection::new(LAYOUT, tag_bits, &key(), SYNC_ID).err();
-        assert_eq!(error, Some(SecOcProfileError::TagBits { found: tag_bits }));
+        let error = SyncProtection::new(LAYOUT, CMAC, tag_bits, &key(), SYNC_ID).err();
+        assert_eq!(error, Some(SyncProtectionError::TagBits { found: tag_bits, mac: CMAC }));
     }
     let layout = TripResetLayout { trip_bits: 25, ..LAYOUT };
-    assert!(SyncProtection::new(layout, 28, &key(), SYNC_ID).is_err());
+    assert!(SyncProtection::new(layout, CMAC, 28, &key(), SYNC_ID).is_err());
 }
 
 proptest! {
@@ -171,12 +167,12 @@ proptest! {
     fn every_layout_reads_back(
         trip_bits in 1u8..=24,
         reset_bits in 2u8..=24,
-        tag_bits in 24u8..=64,
+        tag_bits in 24u16..=64,
         trip in any::<u32>(),
         advances in 0u32..3,
     ) {
         let layout = TripResetLayout { trip_bits, reset_bits, message_bits: 8 };
-        let protection = SyncProtection::new(layout, tag_bits, &key(), SYNC_ID).unwrap();
+        let protection = SyncProtection::new(layout, CMAC, tag_bits, &key(), SYNC_ID).unwrap();
         let mut master = SyncMaster::start(protection.clone(), trip % ((1 << trip_bits) - 1)).unwrap();
         for _ in 0..advances.min((1 << reset_bits) - 2) {
             master.advance().unwrap();

@@ -1,8 +1,9 @@
 //! Secured PDUs made by other implementations of SecOC; `tests/vectors/secoc_peers.py` says by which and how.
 
 use chronoseal_crypto::symmetric::Key128;
-use chronoseal_frameauth::secoc::{
-    FreshnessFormat, Protection, Receiver, SecOcProfile, SyncProtection, SyncSlave, TripReset, TripResetLayout,
+use chronoseal_frameauth::{
+    MacAlgorithm, Moment, Opener, Sealer, SyncProtection, SyncSlave, TripReset, TripResetLayout,
+    secoc::{self, FreshnessFormat},
 };
 use serde::Deserialize;
 
@@ -63,10 +64,10 @@ fn key(hexadecimal: &str) -> Key128 {
     Key128::from_slice(&bytes(hexadecimal)).unwrap()
 }
 
-fn secured(protection: &Protection, payload: &[u8], freshness: u64) -> Vec<u8> {
+fn secured(protection: &Sealer, payload: &[u8], freshness: u64) -> Vec<u8> {
     let mut pdu = payload.to_vec();
     pdu.resize(payload.len() + protection.profile().overhead(), 0xcc);
-    assert_eq!(protection.secure(&mut pdu, payload.len(), freshness), Ok(pdu.len()));
+    assert_eq!(protection.seal(&mut pdu, payload.len(), freshness), Ok(pdu.len()));
     pdu
 }
 
@@ -82,22 +83,22 @@ fn scapy_makes_the_same_pdus() {
         let (index, profile) = match case.profile.as_str() {
             "profile-1" => {
                 let format = FreshnessFormat::Counter { len: freshness.len() as u8 };
-                (0, SecOcProfile::profile_1(format).unwrap())
+                (0, secoc::profile_1(format).unwrap())
             }
-            "profile-2" => (1, SecOcProfile::profile_2()),
-            "profile-3" => (2, SecOcProfile::profile_3()),
+            "profile-2" => (1, secoc::profile_2()),
+            "profile-3" => (2, secoc::profile_3()),
             other => panic!("no profile {other}"),
         };
         counts[index] += 1;
         let (key, pdu) = (key(&case.key), bytes(&case.pdu));
-        let protection = Protection::new(profile, &key, case.data_id);
+        let protection = Sealer::new(profile, &key, case.data_id).unwrap();
         assert_eq!(secured(&protection, &bytes(&case.payload), value), pdu);
 
         // Profile 3 names the reset by its lowest bits only, so its receiver cannot be put right before the PDU.
         if case.profile != "profile-3" {
-            let mut receiver = Receiver::new(profile, &key, case.data_id);
+            let mut receiver = Opener::new(profile, &key, case.data_id).unwrap();
             receiver.resume_after(value.saturating_sub(1));
-            let opened = receiver.open(&pdu, None).unwrap();
+            let opened = receiver.open(&pdu, Moment::Unknown).unwrap();
             assert_eq!(opened.payload, bytes(&case.payload));
             assert_eq!(opened.freshness, (case.profile == "profile-1").then_some(value));
         }
@@ -109,22 +110,22 @@ fn scapy_makes_the_same_pdus() {
 fn scapy_without_data_identifier_in_its_mac() {
     // Key of RFC 4493, payload 00..07, freshness value 01020304, by scapy as it is: its MAC covers payload and freshness
     // value only. The same bytes are the data identifier 0001 with the payload 02..07.
-    let profile = SecOcProfile::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap();
-    let protection = Protection::new(profile, &key("2b7e151628aed2a6abf7158809cf4f3c"), 0x0001);
+    let profile = secoc::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap();
+    let protection = Sealer::new(profile, &key("2b7e151628aed2a6abf7158809cf4f3c"), 0x0001).unwrap();
     assert_eq!(secured(&protection, &[2, 3, 4, 5, 6, 7], 0x0102_0304)[6..], bytes("0467189a"));
 }
 
 #[test]
 fn opendbc_makes_the_same_pdus_as_vehicles() {
     let cases = file().opendbc_data;
-    let profile = SecOcProfile::new(FreshnessFormat::TripReset(VEHICLE), 4, 28).unwrap();
+    let profile = secoc::profile(FreshnessFormat::TripReset(VEHICLE), 4, 28).unwrap();
     assert_eq!(profile.freshness().complete_len(), 6);
     for case in &cases {
         let epoch = TripReset { trip: case.trip, reset: case.reset };
-        let protection = Protection::new(profile, &key(&case.key), case.data_id);
+        let protection = Sealer::new(profile, &key(&case.key), case.data_id).unwrap();
         assert_eq!(secured(&protection, &bytes(&case.payload), VEHICLE.value(epoch, case.message)), bytes(&case.pdu));
         if (1..=64).contains(&case.message) {
-            let mut receiver = Receiver::new(profile, &key(&case.key), case.data_id).with_attempts(16);
+            let mut receiver = Opener::new(profile, &key(&case.key), case.data_id).unwrap().with_attempts(16);
             let opened = receiver.open(&bytes(&case.pdu), Some(epoch)).map(|opened| opened.payload.to_vec());
             assert_eq!(opened, Ok(bytes(&case.payload)));
         }
@@ -138,7 +139,8 @@ fn opendbc_makes_the_same_synchronisation_messages_as_vehicles() {
     for case in &cases {
         let epoch = TripReset { trip: case.trip, reset: case.reset };
         let message = bytes(&format!("{:04x}{:05x}{}", case.trip, case.reset, case.tag));
-        let protection = SyncProtection::new(VEHICLE, 28, &key(&case.key), case.data_id).unwrap();
+        let protection =
+            SyncProtection::new(VEHICLE, MacAlgorithm::CmacAes128, 28, &key(&case.key), case.data_id).unwrap();
         assert_eq!(protection.message_len(), message.len());
         assert_eq!(SyncSlave::new(protection).handle_message(&message), Ok(epoch));
     }

@@ -1,7 +1,7 @@
 //! A truncated freshness value says as much as a full one, as long as the two sides are less than half a span apart.
 
 use chronoseal_core::DiscardReason;
-use chronoseal_frameauth::Freshness;
+use chronoseal_frameauth::{Freshness, Moment};
 use proptest::prelude::*;
 
 use crate::pair::Pair;
@@ -14,7 +14,7 @@ proptest! {
         steps in prop::collection::vec(any::<prop::sample::Index>(), 1..40),
     ) {
         let half = 1usize << (8 * len - 1);
-        let (mut truncated, mut full) = (Pair::with(Freshness::Truncated(len), 64), Pair::with(Freshness::Full, 64));
+        let (mut truncated, mut full) = (Pair::with(Freshness::Truncated { bits: 8 * len }, 64), Pair::with(Freshness::Full, 64));
         let mut value = start.min(u64::MAX - (half as u64) * 41);
         truncated.opener.resume_after(value);
         full.opener.resume_after(value);
@@ -34,7 +34,7 @@ proptest! {
         window in 1u8..=64,
     ) {
         let (mut truncated, mut full) =
-            (Pair::with(Freshness::Truncated(len), window), Pair::with(Freshness::Full, window));
+            (Pair::with(Freshness::Truncated { bits: 8 * len }, window), Pair::with(Freshness::Full, window));
         truncated.opener.resume_after(start);
         full.opener.resume_after(start);
         let mut value = start;
@@ -48,7 +48,7 @@ proptest! {
 #[test]
 fn is_followed_up_to_half_a_span_ahead_and_no_further() {
     for (ahead, expected) in [(127, Ok(Some(1001 + 127))), (128, Err(DiscardReason::TagMismatch))] {
-        let mut pair = Pair::with(Freshness::Truncated(1), 8);
+        let mut pair = Pair::with(Freshness::Truncated { bits: 8 }, 8);
         pair.opener.resume_after(1000);
         assert_eq!(pair.pass(1001 + ahead), expected);
     }
@@ -56,10 +56,10 @@ fn is_followed_up_to_half_a_span_ahead_and_no_further() {
 
 #[test]
 fn near_zero_a_value_too_far_ahead_is_named_so_and_not_followed() {
-    let mut pair = Pair::with(Freshness::Truncated(1), 8);
+    let mut pair = Pair::with(Freshness::Truncated { bits: 8 }, 8);
     for value in [128, 255] {
         let pdu = pair.seal(b"payload", value);
-        assert_eq!(pair.opener.open(&pdu, None), Err(DiscardReason::FreshnessTooFarAhead));
+        assert_eq!(pair.opener.open(&pdu, Moment::Unknown), Err(DiscardReason::FreshnessTooFarAhead));
     }
     assert_eq!(pair.opener.highest_accepted(), None, "an authentic frame that was refused moves nothing");
     assert_eq!(pair.pass(127), Ok(Some(127)));

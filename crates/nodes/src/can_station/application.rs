@@ -6,11 +6,12 @@ use chronoseal_core::{
     Command, DiscardReason, Duration, Event, EventKind, LocalTime, NodeId, Output, Priority, StreamId, Transmit,
 };
 use chronoseal_crypto::symmetric::Key128;
-use chronoseal_frameauth::secoc::{FreshnessFormat, Receiver, SecOcProfile, Transmitter, TripReset};
+use chronoseal_frameauth::{Moment, Opener, Sealer};
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, Dlc, FrameKind};
 
 use super::PORT;
 use super::synchronisation::{Due, SyncConfig, Synchronisation};
+use crate::protection::{Protection, ProtectionError};
 
 /// Bytes of the sequence number at the front of a message.
 const SEQUENCE_LEN: usize = 4;
@@ -49,8 +50,9 @@ pub struct TalkerConfig {
     pub offset: Duration,
     /// Bytes behind the sequence number, as many as `len`.
     pub fill: Vec<u8>,
-    /// How it is protected.
-    pub protection: MessageProtection,
+    /// How it is protected. Trip and reset counters come from [`StationConfig::synchronisation`]; there is no cycle
+    /// counter on a bus.
+    pub protection: Protection,
 }
 
 /// A message this station uses.
@@ -64,24 +66,9 @@ pub struct ListenerConfig {
     pub len: usize,
     /// True for frames of a recording, which carry no sequence number: the station counts them.
     pub counts_itself: bool,
-    /// How it is protected.
-    pub protection: MessageProtection,
-}
-
-/// How a message is protected.
-#[derive(Clone, Debug)]
-pub enum MessageProtection {
-    /// Not at all.
-    None,
-    /// By a SecOC profile. Trip and reset counters come from [`StationConfig::synchronisation`].
-    SecOc {
-        /// Which.
-        profile: SecOcProfile,
-        /// The key, or `None` if it is the group key.
-        key: Option<Key128>,
-        /// The data identifier under the tag.
-        data_id: u16,
-    },
+    /// How it is protected. Trip and reset counters come from [`StationConfig::synchronisation`]; there is no cycle
+    /// counter on a bus.
+    pub protection: Protection,
 }
 
 /// A recording this station plays over and over.
@@ -99,7 +86,7 @@ pub struct ReplayConfig {
 
 struct Talker {
     config: TalkerConfig,
-    transmitter: Option<Transmitter>,
+    sealer: Option<Sealer>,
     sequence: u64,
     due: LocalTime,
 }
@@ -107,7 +94,7 @@ struct Talker {
 struct Listener {
     config: ListenerConfig,
     received: u64,
-    receiver: Option<Receiver>,
+    opener: Option<Opener>,
 }
 
 struct Replay {
@@ -145,30 +132,36 @@ pub(super) struct Application {
 }
 
 impl Application {
-    pub(super) fn new(config: StationConfig) -> Self {
-        let pre_shared = |protection: &MessageProtection| match protection {
-            MessageProtection::SecOc { profile, key: Some(key), data_id } => Some((*profile, key.clone(), *data_id)),
-            _ => None,
-        };
+    pub(super) fn new(config: StationConfig) -> Result<Self, ProtectionError> {
         let talkers = config
             .talkers
             .into_iter()
             .map(|config| {
-                let secured = pre_shared(&config.protection);
-                let transmitter = secured.map(|(profile, key, data_id)| Transmitter::new(profile, &key, data_id));
-                Talker { config, transmitter, sequence: 0, due: LocalTime::ZERO }
+                config.protection.check_on_can()?;
+                let sealer = match &config.protection {
+                    Protection::Secured { profile, key: Some(key), data_id } => {
+                        Some(Sealer::new(*profile, key, *data_id)?)
+                    }
+                    Protection::Secured { key: None, .. } | Protection::None { .. } => None,
+                };
+                Ok(Talker { config, sealer, sequence: 0, due: LocalTime::ZERO })
             })
-            .collect();
-        let listeners: Vec<Listener> = config
+            .collect::<Result<_, ProtectionError>>()?;
+        let listeners = config
             .listeners
             .into_iter()
             .map(|config| {
-                let secured = pre_shared(&config.protection);
-                let receiver = secured.map(|(profile, key, data_id)| Receiver::new(profile, &key, data_id));
-                Listener { config, receiver, received: 0 }
+                config.protection.check_on_can()?;
+                let opener = match &config.protection {
+                    Protection::Secured { profile, key: Some(key), data_id } => {
+                        Some(Opener::new(*profile, key, *data_id)?)
+                    }
+                    Protection::Secured { key: None, .. } | Protection::None { .. } => None,
+                };
+                Ok(Listener { config, opener, received: 0 })
             })
-            .collect();
-        let synchronisation = config.synchronisation.map(Synchronisation::new);
+            .collect::<Result<Vec<_>, ProtectionError>>()?;
+        let synchronisation = config.synchronisation.map(Synchronisation::new).transpose()?;
         let listened = synchronisation.as_ref().and_then(Synchronisation::listens_to);
         let by_id = listeners
             .iter()
@@ -177,7 +170,7 @@ impl Application {
             .chain(listened.map(|id| (id, Addressee::Synchronisation)))
             .collect();
         let replays = config.replays.into_iter().map(|config| Replay { config, next: 0, round: 0, sent: 0 }).collect();
-        Self {
+        Ok(Self {
             talkers,
             listeners,
             by_id,
@@ -187,7 +180,7 @@ impl Application {
             received: VecDeque::new(),
             events: VecDeque::new(),
             working: None,
-        }
+        })
     }
 
     /// True between the poll that charges for an effect and the one that has it.
@@ -195,18 +188,19 @@ impl Application {
         self.working.is_some()
     }
 
+    /// Every protection under the group key takes keys of its length, or there would be no station.
     pub(super) fn use_group_key(&mut self, now: LocalTime, key: &Key128) {
         if let Some(synchronisation) = &mut self.synchronisation {
             synchronisation.use_group_key(now, key);
         }
         for talker in &mut self.talkers {
-            if let MessageProtection::SecOc { profile, key: None, data_id } = talker.config.protection {
-                talker.transmitter = Some(Transmitter::new(profile, key, data_id));
+            if let Protection::Secured { profile, key: None, data_id } = talker.config.protection {
+                talker.sealer = Sealer::new(profile, key, data_id).ok();
             }
         }
         for listener in &mut self.listeners {
-            if let MessageProtection::SecOc { profile, key: None, data_id } = listener.config.protection {
-                listener.receiver = Some(Receiver::new(profile, key, data_id));
+            if let Protection::Secured { profile, key: None, data_id } = listener.config.protection {
+                listener.opener = Opener::new(profile, key, data_id).ok();
             }
         }
     }
@@ -283,8 +277,8 @@ impl Application {
                 (self.synchronisation.as_ref().and_then(Synchronisation::checking), Working::Follow(frame))
             }
             Addressee::Listener(index) => {
-                let Listener { config, receiver, .. } = &self.listeners[index];
-                let work = receiver.as_ref().map(|receiver| receiver.protection().work(config.len));
+                let Listener { config, opener, .. } = &self.listeners[index];
+                let work = opener.as_ref().map(|opener| opener.work(config.len));
                 (work, Working::Open { listener: index, frame })
             }
         };
@@ -316,8 +310,9 @@ impl Application {
         }
     }
 
-    fn epoch(&self) -> Option<TripReset> {
-        self.synchronisation.as_ref()?.current()
+    /// What this station knows of the freshness values of now.
+    fn moment(&self) -> Moment {
+        self.synchronisation.as_ref().and_then(Synchronisation::current).into()
     }
 
     fn idle(&self) -> Output {
@@ -339,32 +334,34 @@ impl Application {
             .enumerate()
             .filter(|(_, talker)| talker.due <= now)
             .min_by_key(|(index, talker)| (talker.due, *index))?;
-        let epoch = self.epoch();
+        let moment = self.moment();
         let talker = &mut self.talkers[index];
         let due = talker.due;
         talker.due += talker.config.period;
-        match (&talker.config.protection, &talker.transmitter) {
-            (MessageProtection::SecOc { .. }, Some(transmitter)) if epoch.is_some() || !needs_epoch(transmitter) => {
-                let work = transmitter.protection().work(talker.config.len);
+        match (&talker.config.protection, &talker.sealer) {
+            (Protection::Secured { profile, .. }, Some(sealer))
+                if moment != Moment::Unknown || !profile.freshness().needs_master() =>
+            {
+                let work = sealer.work(talker.config.len);
                 self.working = Some(Working::Seal { talker: index, due });
                 Some(Output::Work(work))
             }
-            (MessageProtection::SecOc { .. }, _) => Some(Output::Event(talker.withheld())),
-            (MessageProtection::None, _) => Some(self.send(index, due, now, buffer)),
+            (Protection::Secured { .. }, _) => Some(Output::Event(talker.withheld())),
+            (Protection::None { .. }, _) => Some(self.send(index, due, now, buffer)),
         }
     }
 
     fn send(&mut self, index: usize, due: LocalTime, now: LocalTime, buffer: &mut [u8]) -> Output {
-        let epoch = self.epoch();
+        let moment = self.moment();
         let talker = &mut self.talkers[index];
         let config = &talker.config;
         let mut data = [0; 64];
         data[..config.len].copy_from_slice(&config.fill[..config.len]);
         let sequence_len = SEQUENCE_LEN.min(config.len);
         data[..sequence_len].copy_from_slice(&talker.sequence.to_be_bytes()[8 - sequence_len..]);
-        let len = match &mut talker.transmitter {
-            None => config.len,
-            Some(transmitter) => match transmitter.seal(&mut data, config.len, epoch) {
+        let len = match &mut talker.sealer {
+            None => config.len + config.protection.overhead(),
+            Some(sealer) => match sealer.seal_next(&mut data, config.len, moment) {
                 Ok(len) => len,
                 // Its freshness value is used up.
                 Err(_) => return Output::Event(talker.withheld()),
@@ -394,19 +391,19 @@ impl Application {
     }
 
     fn open(&mut self, index: usize, frame: &CanFrame) -> Event {
-        let epoch = self.epoch();
-        let Listener { config, receiver, received } = &mut self.listeners[index];
+        let moment = self.moment();
+        let Listener { config, opener, received } = &mut self.listeners[index];
         let data = frame.data();
         let Some(payload) = data.get(..config.len) else { return discard(DiscardReason::TooShort, config.stream, 0) };
         let sequence = if config.counts_itself { *received } else { sequence_of(payload) };
         *received += 1;
-        match (&config.protection, receiver) {
-            (MessageProtection::None, _) => Event::of(EventKind::Delivered, config.stream, sequence),
+        match (&config.protection, opener) {
+            (Protection::None { .. }, _) => Event::of(EventKind::Delivered, config.stream, sequence),
             (_, None) => discard(DiscardReason::NoKey, config.stream, sequence),
-            (_, Some(receiver)) => {
+            (_, Some(opener)) => {
                 // What the bus added to fill up the frame comes off first.
-                let len = config.len + receiver.protection().profile().overhead();
-                let opened = data.get(..len).ok_or(DiscardReason::TooShort).and_then(|pdu| receiver.open(pdu, epoch));
+                let len = opener.profile().secured_len(config.len);
+                let opened = data.get(..len).ok_or(DiscardReason::TooShort).and_then(|pdu| opener.open(pdu, moment));
                 match opened {
                     Ok(_) => Event::of(EventKind::Delivered, config.stream, sequence),
                     Err(reason) => discard(reason, config.stream, sequence),
@@ -439,10 +436,6 @@ fn transmit(frame: &CanFrame, now: LocalTime, buffer: &mut [u8]) -> Output {
 
 fn discard(reason: DiscardReason, stream: StreamId, sequence: u64) -> Event {
     Event::of(EventKind::Discarded(reason), stream, sequence)
-}
-
-fn needs_epoch(transmitter: &Transmitter) -> bool {
-    matches!(transmitter.protection().profile().freshness(), FreshnessFormat::TripReset(_))
 }
 
 /// The sequence number at the front of a message's data.

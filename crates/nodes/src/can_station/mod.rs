@@ -7,7 +7,7 @@
 //! A message carries the low bytes of its sequence number, big-endian, at the front of its data (four, or as many as it
 //! has room for), so that its receivers know which one they have.
 //!
-//! Where a SecOC profile takes its freshness from trips and resets, one station counts them and sends a synchronisation
+//! Where a profile takes its freshness from trips and resets, one station counts them and sends a synchronisation
 //! message each reset cycle, and the others follow ([`SyncConfig`]). What needs counters that are not there yet is
 //! withheld by its sender and discarded by its receiver; a synchronisation message that does not come is an event.
 
@@ -22,8 +22,9 @@ use chronoseal_crypto::suite::Suite;
 use chronoseal_groupkey::{GroupKey, Member, Orchestrator};
 
 use self::application::Application;
-pub use self::application::{ListenerConfig, MessageProtection, ReplayConfig, StationConfig, TalkerConfig};
+pub use self::application::{ListenerConfig, ReplayConfig, StationConfig, TalkerConfig};
 pub use self::synchronisation::SyncConfig;
+use crate::protection::ProtectionError;
 
 /// The only port of a station.
 const PORT: PortId = PortId(0);
@@ -57,8 +58,12 @@ pub struct CanStation {
 
 impl CanStation {
     /// A station; without an agent it has no group key.
-    pub fn new(config: StationConfig, agent: Option<Box<dyn KeyAgent + Send>>) -> Self {
-        Self { agent, application: Application::new(config), epoch: None, last: LocalTime::from_ps(i64::MIN) }
+    ///
+    /// # Errors
+    /// [`ProtectionError`] if a message is protected in a way that this kind of station is not able to.
+    pub fn new(config: StationConfig, agent: Option<Box<dyn KeyAgent + Send>>) -> Result<Self, ProtectionError> {
+        let application = Application::new(config)?;
+        Ok(Self { agent, application, epoch: None, last: LocalTime::from_ps(i64::MIN) })
     }
 
     /// Hands the application a key that the agent has taken into use since.

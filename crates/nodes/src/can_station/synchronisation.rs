@@ -2,9 +2,13 @@
 
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, StreamId, Work};
 use chronoseal_crypto::symmetric::Key128;
-use chronoseal_frameauth::SealError;
-use chronoseal_frameauth::secoc::{SyncMaster, SyncProtection, SyncSlave, TripReset, TripResetLayout};
+use chronoseal_frameauth::{
+    DataId, MacAlgorithm, SealError, Secret, SymmetricKey, SyncMaster, SyncProtection, SyncProtectionError, SyncSlave,
+    TripReset, TripResetLayout,
+};
 use chronoseal_wire::can::{CanFrame, CanId};
+
+use crate::protection::ProtectionError;
 
 /// A master that has taken a new group key waits so long with its next message: the others take the key when they hear
 /// that all hold it, and a synchronisation message sent at once would win the bus against that.
@@ -23,12 +27,14 @@ pub struct SyncConfig {
     pub period: Duration,
     /// Widths of the counters. Together with the tag they fit 8 bytes.
     pub layout: TripResetLayout,
+    /// The algorithm of the tag.
+    pub mac: MacAlgorithm,
     /// How much of the tag is sent [bit].
-    pub tag_bits: u8,
+    pub tag_bits: u16,
     /// The key, or `None` if it is the group key.
-    pub key: Option<Key128>,
-    /// The data identifier under the tag.
-    pub data_id: u16,
+    pub key: Option<SymmetricKey>,
+    /// The identity under the tag.
+    pub data_id: DataId,
     /// The last trip of an earlier run, 0 if there was none. For the master.
     pub last_trip: u32,
 }
@@ -62,16 +68,22 @@ pub(super) enum Due {
 }
 
 impl Synchronisation {
-    /// # Panics
-    /// If the layout and the tag are impossible together: the caller takes them from a profile.
-    pub(super) fn new(config: SyncConfig) -> Self {
+    /// Fails if layout, tag and key are impossible together, so that no later key is refused.
+    pub(super) fn new(config: SyncConfig) -> Result<Self, ProtectionError> {
         let side = if config.is_master { Side::Master { counters: None, is_told: false } } else { Side::Slave(None) };
         let key = config.key.clone();
         let mut new = Self { config, side, due: LocalTime::ZERO, absent: 0 };
-        if let Some(key) = key {
-            new.use_key(&key);
+        match key {
+            Some(key) => new.use_key(&key)?,
+            // Whether the group key will do depends on its length alone.
+            None => drop(new.protection(&Key128::from_array([0; Key128::LEN]))?),
         }
-        new
+        Ok(new)
+    }
+
+    fn protection(&self, key: &impl Secret) -> Result<SyncProtection, SyncProtectionError> {
+        let SyncConfig { layout, mac, tag_bits, data_id, .. } = self.config;
+        SyncProtection::new(layout, mac, tag_bits, key, data_id)
     }
 
     /// The counters now, as far as this station knows.
@@ -104,14 +116,14 @@ impl Synchronisation {
     /// A master begins a trip. A slave forgets what it knew, which whoever is no longer in the group may have said.
     pub(super) fn use_group_key(&mut self, now: LocalTime, key: &Key128) {
         if self.config.key.is_none() {
-            self.use_key(key);
+            self.use_key(key).expect("a key of its length was tried when the station was made");
             self.due = now + if self.config.is_master { KEY_SETTLING } else { KEY_SETTLING + self.patience() };
         }
     }
 
-    fn use_key(&mut self, key: &Key128) {
-        let SyncConfig { layout, tag_bits, data_id, last_trip, .. } = self.config;
-        let protection = SyncProtection::new(layout, tag_bits, key, data_id).expect("it is that of a profile");
+    fn use_key(&mut self, key: &impl Secret) -> Result<(), SyncProtectionError> {
+        let protection = self.protection(key)?;
+        let last_trip = self.config.last_trip;
         match &mut self.side {
             Side::Master { counters, is_told } => {
                 let last = counters.as_ref().map_or(last_trip, |counters| counters.current().trip);
@@ -121,6 +133,7 @@ impl Synchronisation {
             }
             Side::Slave(slave) => *slave = Some(SyncSlave::new(protection)),
         }
+        Ok(())
     }
 
     /// What is due at `now`, if anything is.

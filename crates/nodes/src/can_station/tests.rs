@@ -2,10 +2,12 @@ use chronoseal_core::{
     Command, DiscardReason, Duration, Event, EventKind, Input, LocalTime, Node, NodeId, Output, PortId, StreamId, Work,
 };
 use chronoseal_crypto::symmetric::Key128;
-use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
+use chronoseal_frameauth::secoc::{self, FreshnessFormat};
+use chronoseal_frameauth::{Freshness, KeyBytes, MacAlgorithm, Profile};
 use chronoseal_wire::can::{CanFrame, CanId, FrameKind};
 
 use super::*;
+use crate::protection::{Protection, ProtectionError};
 
 const STREAM: StreamId = StreamId(7);
 
@@ -13,12 +15,12 @@ fn id() -> CanId {
     CanId::standard(0x123).expect("11 bits")
 }
 
-fn secoc(key: Option<Key128>) -> MessageProtection {
-    let profile = SecOcProfile::profile_1(FreshnessFormat::Counter { len: 8 }).expect("8 bits can be sent");
-    MessageProtection::SecOc { profile, key, data_id: 7 }
+fn secoc(key: Option<Key128>) -> Protection {
+    let profile = secoc::profile_1(FreshnessFormat::Counter { len: 8 }).expect("8 bits can be sent");
+    Protection::Secured { profile, key: key.as_ref().map(Into::into), data_id: 7.into() }
 }
 
-fn talker(protection: MessageProtection) -> StationConfig {
+fn talker(protection: Protection) -> StationConfig {
     let talker = TalkerConfig {
         stream: STREAM,
         id: id(),
@@ -32,7 +34,7 @@ fn talker(protection: MessageProtection) -> StationConfig {
     StationConfig { node: NodeId(0), talkers: vec![talker], listeners: vec![], replays: vec![], synchronisation: None }
 }
 
-fn listener(protection: MessageProtection) -> StationConfig {
+fn listener(protection: Protection) -> StationConfig {
     let listener = ListenerConfig { stream: STREAM, id: id(), len: 4, counts_itself: false, protection };
     StationConfig {
         node: NodeId(1),
@@ -73,7 +75,7 @@ fn at_ms(ms: i64) -> LocalTime {
 }
 
 fn started(config: StationConfig) -> CanStation {
-    let mut station = CanStation::new(config, None);
+    let mut station = CanStation::new(config, None).expect("a station of a bus is able to");
     station.handle_input(at_ms(0), Input::Command(Command::Start)).expect("time runs forwards");
     station
 }
@@ -85,7 +87,7 @@ fn hear(station: &mut CanStation, now: LocalTime, bytes: &[u8]) -> Done {
 
 #[test]
 fn sends_each_message_when_it_is_due_and_counts_it() {
-    let mut station = started(talker(MessageProtection::None));
+    let mut station = started(talker(Protection::NONE));
     assert_eq!(drain(&mut station, at_ms(0)).wakes_at, Some(at_ms(3)));
     for (sequence, ms) in [(0, 3), (1, 13), (2, 23)] {
         station.handle_input(at_ms(ms), Input::Timeout).expect("time runs forwards");
@@ -123,7 +125,7 @@ fn without_the_group_key_nothing_is_sent_and_nothing_believed() {
     assert_eq!(done.events, [Event::of(EventKind::Withheld, STREAM, 0)]);
     assert!(done.frames.is_empty());
 
-    let mut plain = started(talker(MessageProtection::None));
+    let mut plain = started(talker(Protection::NONE));
     let frame = drain(&mut plain, at_ms(3)).frames.remove(0);
     let mut receiver = started(listener(secoc(None)));
     let heard = hear(&mut receiver, at_ms(4), &frame);
@@ -132,7 +134,7 @@ fn without_the_group_key_nothing_is_sent_and_nothing_believed() {
 
 #[test]
 fn a_frame_that_is_none_is_an_event_and_other_traffic_is_not() {
-    let mut receiver = started(listener(MessageProtection::None));
+    let mut receiver = started(listener(Protection::NONE));
     let heard = hear(&mut receiver, at_ms(1), &[0; 3]);
     assert!(matches!(heard.events[0].kind, EventKind::Discarded(DiscardReason::Malformed)));
     let mut bytes = [0; 72];
@@ -168,21 +170,21 @@ fn replays_a_recording_over_and_over_with_its_own_timing() {
 const SYNC_STREAM: StreamId = StreamId(8);
 const SYNC_PERIOD_MS: i64 = 20;
 
-fn jaspar(key: Option<Key128>) -> MessageProtection {
-    MessageProtection::SecOc { profile: SecOcProfile::profile_3(), key, data_id: 7 }
+fn jaspar(key: Option<Key128>) -> Protection {
+    Protection::Secured { profile: secoc::profile_3(), key: key.as_ref().map(Into::into), data_id: 7.into() }
 }
 
 fn synchronisation(is_master: bool, key: Option<Key128>) -> Option<SyncConfig> {
-    let FreshnessFormat::TripReset(layout) = FreshnessFormat::JASPAR else { panic!("it has counters") };
     Some(SyncConfig {
         is_master,
         stream: SYNC_STREAM,
         id: CanId::standard(0x010).expect("11 bits"),
         period: Duration::from_ms(SYNC_PERIOD_MS),
-        layout,
+        layout: secoc::JASPAR,
+        mac: MacAlgorithm::CmacAes128,
         tag_bits: 28,
-        key,
-        data_id: 8,
+        key: key.as_ref().map(Into::into),
+        data_id: 8.into(),
         last_trip: 0,
     })
 }
@@ -296,10 +298,69 @@ fn a_forged_synchronisation_message_moves_nobody() {
 fn until_there_is_a_group_key_the_master_says_that_it_cannot() {
     let config = StationConfig {
         synchronisation: synchronisation(true, None),
-        ..StationConfig { talkers: vec![], ..talker(MessageProtection::None) }
+        ..StationConfig { talkers: vec![], ..talker(Protection::NONE) }
     };
     let mut master = started(config);
     let done = drain(&mut master, at_ms(0));
     assert_eq!(done.events, [Event::of(EventKind::Withheld, SYNC_STREAM, 0)]);
     assert!(done.frames.is_empty());
+}
+
+/// HMAC-SHA-256 with a tag of 32 bits.
+fn hmac(freshness: Freshness) -> Protection {
+    let profile = Profile::new(MacAlgorithm::HmacSha256, 32, freshness, 8).expect("a legal profile");
+    let key = KeyBytes::from_array([5; KeyBytes::LEN]);
+    Protection::Secured { profile, key: Some((&key).into()), data_id: 7.into() }
+}
+
+/// The same with messages of another length [byte].
+fn with_len(mut config: StationConfig, len: usize) -> StationConfig {
+    config.talkers.iter_mut().for_each(|talker| talker.len = len);
+    config.listeners.iter_mut().for_each(|listener| listener.len = len);
+    config
+}
+
+#[test]
+fn an_hmac_protects_a_message_of_a_bus_as_a_cmac_does() {
+    let truncated = Freshness::Truncated { bits: 4 };
+    let mut sender = started(with_len(talker(hmac(truncated)), 3));
+    let mut receiver = started(with_len(listener(hmac(truncated)), 3));
+    for count in 0..40 {
+        let now = at_ms(3 + 10 * count);
+        let Done { mut frames, work, .. } = drain(&mut sender, now);
+        assert_eq!((work[0].operation.0, work[0].len), ("hmac-sha-256", 2 + 3 + 8));
+        let frame = frames.remove(0);
+        for expected in [EventKind::Delivered, EventKind::Discarded(DiscardReason::Replayed)] {
+            let input = Input::Frame { port: PortId(0), rx_at: now, bytes: &frame };
+            receiver.handle_input(now, input).expect("a frame of the bus");
+            let done = drain(&mut receiver, now);
+            assert_eq!(done.work, work);
+            assert_eq!(done.events.iter().map(|event| event.kind).collect::<Vec<_>>(), [expected], "{count}");
+        }
+    }
+}
+
+#[test]
+fn padding_fills_a_frame_as_a_mechanism_of_that_size_would() {
+    let mut sender = started(talker(Protection::None { padding: 3 }));
+    let mut receiver = started(listener(Protection::None { padding: 3 }));
+    let Done { frames, work, .. } = drain(&mut sender, at_ms(3));
+    assert!(work.is_empty());
+    let frame = chronoseal_wire::can::CanFrameView::new_checked(&frames[0]).expect("a frame").to_frame();
+    assert_eq!(frame.data(), [0, 0, 0, 0, 0, 0, 0]);
+    let input = Input::Frame { port: PortId(0), rx_at: at_ms(3), bytes: &frames[0] };
+    receiver.handle_input(at_ms(3), input).expect("a frame of the bus");
+    assert_eq!(drain(&mut receiver, at_ms(3)).events[0].kind, EventKind::Delivered);
+}
+
+#[test]
+fn a_station_refuses_what_a_bus_does_not_have() {
+    let refusal = |config| CanStation::new(config, None).map(|_| ()).unwrap_err();
+    for config in [talker(hmac(Freshness::CycleCounter)), listener(hmac(Freshness::CycleCounter))] {
+        assert_eq!(refusal(config), ProtectionError::CycleCounterOnCan);
+    }
+    let mut long = synchronisation(false, None).expect("a slave");
+    long.tag_bits = 65;
+    let config = StationConfig { synchronisation: Some(long), ..talker(Protection::NONE) };
+    assert!(matches!(refusal(config), ProtectionError::Synchronisation(_)));
 }

@@ -1,9 +1,8 @@
 //! What an end system is built from.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_frameauth::{KeyBytes, Profile};
 
-use crate::sync_client::SyncConfig;
+use crate::{protection::Protection, sync_client::SyncConfig};
 
 /// A station of a time-triggered Ethernet.
 pub struct EndSystemConfig {
@@ -43,7 +42,7 @@ pub struct TalkerConfig {
     pub fill: Vec<u8>,
     /// A recorded signal to replay.
     pub replay: Option<Replay>,
-    /// How it is protected.
+    /// How it is protected. Trip and reset counters and the group key are not to be had here.
     pub protection: Protection,
 }
 
@@ -84,7 +83,7 @@ pub struct ListenerConfig {
     pub ct_id: Option<u16>,
     /// By instance: when the last bit may come in, from the start of the cluster cycle. Empty for best effort.
     pub windows: Vec<ReceiveWindow>,
-    /// How it is protected.
+    /// How it is protected. Trip and reset counters and the group key are not to be had here.
     pub protection: Protection,
 }
 
@@ -108,22 +107,6 @@ pub struct TaskRun {
     pub start: Duration,
     /// Processor time.
     pub length: Duration,
-}
-
-/// How a stream is protected at one of its ends.
-pub enum Protection {
-    /// Not at all; `padding` bytes may be added to stand for a mechanism of that size.
-    None {
-        /// Bytes added [byte].
-        padding: usize,
-    },
-    /// By a tag.
-    Authenticated {
-        /// Hash, tag length, freshness, window.
-        profile: Profile,
-        /// The cluster's key.
-        key: KeyBytes,
-    },
 }
 
 /// A recorded signal, replayed over and over.

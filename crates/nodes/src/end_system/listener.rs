@@ -1,15 +1,16 @@
 //! Judges the frames of one stream.
 
 use chronoseal_core::{DiscardReason, Duration, Work};
-use chronoseal_frameauth::{Opener, Profile};
+use chronoseal_frameauth::Opener;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 
-use super::config::{ListenerConfig, Protection};
+use super::config::ListenerConfig;
+use crate::protection::{Protection, ProtectionError};
 
 /// The receiver's end of one stream.
 pub(super) struct Listener {
     pub(super) config: ListenerConfig,
-    opener: Option<(Opener, Profile)>,
+    opener: Option<Opener>,
     /// By instance: the last cycle a frame was seen in, accepted or not.
     seen: Vec<Option<i64>>,
     /// Frames accepted.
@@ -26,21 +27,19 @@ pub(super) struct InWindow {
 }
 
 impl Listener {
-    pub(super) fn new(config: ListenerConfig) -> Self {
+    pub(super) fn new(config: ListenerConfig) -> Result<Self, ProtectionError> {
+        config.protection.check_on_ethernet()?;
         let opener = match &config.protection {
-            Protection::None { .. } => None,
-            Protection::Authenticated { profile, key } => {
-                let data_id = config.ct_id.unwrap_or(config.stream.0);
-                Some((Opener::new(*profile, key, data_id), *profile))
-            }
+            Protection::Secured { profile, key: Some(key), data_id } => Some(Opener::new(*profile, key, *data_id)?),
+            Protection::Secured { key: None, .. } | Protection::None { .. } => None,
         };
         let seen = vec![None; config.windows.len()];
-        Self { config, opener, seen, accepted: 0 }
+        Ok(Self { config, opener, seen, accepted: 0 })
     }
 
     /// What checking a sealed payload of `len` bytes takes; `None` if there is nothing to compute.
     pub(super) fn work(&self, len: usize) -> Option<Work> {
-        self.opener.as_ref().map(|(_, profile)| profile.work(profile.payload_len(len).unwrap_or(0)))
+        self.opener.as_ref().map(|opener| opener.work(opener.profile().payload_len(len).unwrap_or(0)))
     }
 
     /// The window that holds a cluster time.
@@ -89,7 +88,7 @@ impl Listener {
         real_bytes: bool,
     ) -> Result<u64, DiscardReason> {
         let payload = match &mut self.opener {
-            Some((opener, _)) if real_bytes => opener.open(payload, slot_count)?.payload,
+            Some(opener) if real_bytes => opener.open(payload, slot_count)?.payload,
             _ => payload,
         };
         let header = TestBedHeader::parse(payload).map_err(DiscardReason::from)?;

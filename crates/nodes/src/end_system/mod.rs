@@ -16,13 +16,14 @@ use chronoseal_core::{
 };
 
 pub use self::config::{
-    EndSystemConfig, ListenerConfig, Protection, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
+    EndSystemConfig, ListenerConfig, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
 
 use self::agenda::{Action, Agenda};
 use self::listener::Listener;
 use self::receive::Received;
 use self::talker::Talker;
+use crate::protection::ProtectionError;
 use crate::sync_client::SyncClient;
 
 /// What a platform's profile calls a node's own task.
@@ -76,12 +77,16 @@ struct Sealing {
 
 impl EndSystem {
     /// A station that waits for [`Command::Start`].
-    pub fn new(mut config: EndSystemConfig) -> Self {
+    ///
+    /// # Errors
+    /// [`ProtectionError`] if a stream is protected in a way that this kind of station is not able to.
+    pub fn new(mut config: EndSystemConfig) -> Result<Self, ProtectionError> {
         let talkers: Vec<Talker> = std::mem::take(&mut config.talkers)
             .into_iter()
             .map(|talker| Talker::new(talker, config.node, config.ct_marker))
-            .collect();
-        let listeners: Vec<Listener> = std::mem::take(&mut config.listeners).into_iter().map(Listener::new).collect();
+            .collect::<Result<_, _>>()?;
+        let listeners: Vec<Listener> =
+            std::mem::take(&mut config.listeners).into_iter().map(Listener::new).collect::<Result<_, _>>()?;
         let (mut listener_of, mut listener_of_stream) = (Vec::new(), Vec::new());
         for (index, listener) in listeners.iter().enumerate() {
             let (table, number) = match listener.config.ct_id {
@@ -93,7 +98,7 @@ impl EndSystem {
         }
         let clock = if config.ideal_clock { SyncClient::ideal(config.sync) } else { SyncClient::new(config.sync) };
         let agenda = Agenda::new(config.cluster_cycle, actions(&config, &talkers, &listeners));
-        Self {
+        Ok(Self {
             clock,
             talkers,
             listeners,
@@ -108,7 +113,7 @@ impl EndSystem {
             held: Vec::new(),
             events: VecDeque::with_capacity(4),
             config,
-        }
+        })
     }
 
     /// Its clock.

@@ -1,12 +1,13 @@
 //! Makes the frames of one stream.
 
 use chronoseal_core::{Duration, NodeId, Priority, Work};
-use chronoseal_frameauth::{Profile, Sealer};
+use chronoseal_frameauth::{Freshness, Moment, Sealer};
 use chronoseal_wire::ethernet::{HEADER_LEN, Header, TypeOrLength};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::virtual_link;
 
-use super::config::{Protection, Replay, TalkerConfig, TalkerTiming};
+use super::config::{Replay, TalkerConfig, TalkerTiming};
+use crate::protection::{Protection, ProtectionError};
 
 /// Bytes written even if only headers are asked for: Ethernet header and test-bed header.
 const HEADERS_LEN: usize = HEADER_LEN + TestBedHeader::LEN;
@@ -18,24 +19,27 @@ pub(super) struct Talker {
     template: Vec<u8>,
     /// The frame on the wire [byte].
     secured_len: usize,
-    sealer: Option<(Sealer, Profile)>,
+    sealer: Option<Sealer>,
+    /// True if the sealer counts freshness values by itself.
+    seals_by_own_count: bool,
     /// Frames made so far; the sequence number of the next one, and its freshness value but for cycle counters.
     pub(super) made: u64,
 }
 
 impl Talker {
-    pub(super) fn new(config: TalkerConfig, node: NodeId, ct_marker: [u8; 4]) -> Self {
-        let (data_id, destination) = match config.timing {
-            TalkerTiming::Slots { ct_id, .. } => (ct_id, virtual_link::critical_traffic_address(ct_marker, ct_id)),
-            TalkerTiming::Periodic { .. } => (config.stream.0, virtual_link::stream_address(config.stream)),
+    pub(super) fn new(config: TalkerConfig, node: NodeId, ct_marker: [u8; 4]) -> Result<Self, ProtectionError> {
+        config.protection.check_on_ethernet()?;
+        let destination = match config.timing {
+            TalkerTiming::Slots { ct_id, .. } => virtual_link::critical_traffic_address(ct_marker, ct_id),
+            TalkerTiming::Periodic { .. } => virtual_link::stream_address(config.stream),
         };
-        let (sealer, overhead) = match &config.protection {
-            Protection::None { padding } => (None, *padding),
-            Protection::Authenticated { profile, key } => {
-                (Some((Sealer::new(*profile, key, data_id), *profile)), profile.overhead())
-            }
+        let sealer = match &config.protection {
+            Protection::Secured { profile, key: Some(key), data_id } => Some(Sealer::new(*profile, key, *data_id)?),
+            Protection::Secured { key: None, .. } | Protection::None { .. } => None,
         };
-        let secured_len = config.frame_len + overhead;
+        let seals_by_own_count =
+            sealer.as_ref().is_some_and(|sealer| matches!(sealer.profile().freshness(), Freshness::Rising { .. }));
+        let secured_len = config.frame_len + config.protection.overhead();
         let type_or_length = match config.timing {
             // Critical traffic carries its length, as the data frames of time-triggered Ethernet do.
             TalkerTiming::Slots { .. } => TypeOrLength::Length((secured_len - HEADER_LEN) as u16),
@@ -45,7 +49,7 @@ impl Talker {
         Header { destination, source: virtual_link::station_address(node), type_or_length }.emit(&mut template);
         let fill_len = config.fill.len().min(config.frame_len.saturating_sub(HEADERS_LEN));
         template[HEADERS_LEN..HEADERS_LEN + fill_len].copy_from_slice(&config.fill[..fill_len]);
-        Self { config, template, secured_len, sealer, made: 0 }
+        Ok(Self { config, template, secured_len, sealer, seals_by_own_count, made: 0 })
     }
 
     pub(super) fn priority(&self) -> Priority {
@@ -57,7 +61,7 @@ impl Talker {
 
     /// What computing one frame takes; `None` if there is nothing to compute.
     pub(super) fn work(&self) -> Option<Work> {
-        self.sealer.as_ref().map(|(_, profile)| profile.work(self.config.frame_len - HEADER_LEN))
+        self.sealer.as_ref().map(|sealer| sealer.work(self.config.frame_len - HEADER_LEN))
     }
 
     /// Writes the next frame and returns its length. `freshness` is the slot's count, or the frame's own.
@@ -76,9 +80,14 @@ impl Talker {
             let len = signal.len().min(self.config.frame_len - HEADERS_LEN);
             frame[HEADERS_LEN..HEADERS_LEN + len].copy_from_slice(&signal[..len]);
         }
-        if let Some((sealer, _)) = &self.sealer {
+        if let Some(sealer) = &mut self.sealer {
             let payload_len = self.config.frame_len - HEADER_LEN;
-            let sealed = sealer.seal(&mut frame[HEADER_LEN..], payload_len, freshness);
+            let pdu = &mut frame[HEADER_LEN..];
+            let sealed = if self.seals_by_own_count {
+                sealer.seal_next(pdu, payload_len, Moment::Unknown)
+            } else {
+                sealer.seal(pdu, payload_len, freshness)
+            };
             debug_assert_eq!(sealed.ok(), Some(self.secured_len - HEADER_LEN), "the driver's buffer holds any frame");
         }
         self.secured_len

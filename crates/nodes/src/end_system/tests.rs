@@ -1,14 +1,16 @@
 //! A station as its driver sees it: inputs by hand, every output of each.
 
 use chronoseal_core::{DiscardReason, NodeId, Priority, TxToken};
-use chronoseal_crypto::HashAlgorithm;
-use chronoseal_frameauth::{Freshness, KeyBytes, Profile};
+use chronoseal_crypto::symmetric::Key128;
+use chronoseal_frameauth::secoc::{self, FreshnessFormat};
+use chronoseal_frameauth::{Freshness, KeyBytes, MacAlgorithm, Profile};
 use chronoseal_wire::ethernet::{Frame, HEADER_LEN};
 use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
 
 use super::*;
+use crate::protection::{Protection, ProtectionError};
 use crate::sync_client::SyncConfig;
 
 const MARKER: [u8; 4] = [3, 4, 5, 6];
@@ -43,8 +45,9 @@ fn config(node: u16) -> EndSystemConfig {
 }
 
 fn hmac(freshness: Freshness, key: u8) -> Protection {
-    let profile = Profile::new(HashAlgorithm::Sha256, 16, freshness, 8).unwrap();
-    Protection::Authenticated { profile, key: KeyBytes::from_array([key; KeyBytes::LEN]) }
+    let profile = Profile::new(MacAlgorithm::HmacSha256, 128, freshness, 8).unwrap();
+    let key = KeyBytes::from_array([key; KeyBytes::LEN]);
+    Protection::Secured { profile, key: Some((&key).into()), data_id: CT_ID.into() }
 }
 
 fn talker(protection: Protection) -> TalkerConfig {
@@ -115,7 +118,7 @@ struct Bench(EndSystem);
 
 impl Bench {
     fn started(config: EndSystemConfig) -> Self {
-        let mut bench = Self(EndSystem::new(config));
+        let mut bench = Self(EndSystem::new(config).unwrap());
         bench.input(LocalTime::ZERO, Input::Command(Command::Start));
         bench
     }
@@ -403,4 +406,47 @@ fn a_driver_that_breaks_the_contract_is_told() {
     assert_eq!(node.handle_input(LocalTime::ZERO, frame), Err(HandleError::UnknownPort(PortId(1))));
     let transmitted = Input::Transmitted { token: TxToken::new(4), tx_at: LocalTime::ZERO };
     assert_eq!(node.handle_input(LocalTime::ZERO, transmitted), Err(HandleError::UnknownToken(4)));
+}
+
+/// SecOC's profile 1 with a counter of 8 bytes, under AES-128-CMAC.
+fn secoc_1() -> Protection {
+    let profile = secoc::profile_1(FreshnessFormat::Counter { len: 8 }).unwrap();
+    let key = Key128::from_array([3; Key128::LEN]);
+    Protection::Secured { profile, key: Some((&key).into()), data_id: CT_ID.into() }
+}
+
+#[test]
+fn secoc_protects_a_scheduled_stream_and_counts_by_itself() {
+    let frames = genuine(secoc_1(), 3);
+    let mut receiver = receiver(secoc_1());
+    for (cycle, frame) in (0..).zip(&frames) {
+        assert_eq!(frame.len(), FRAME_LEN + 4);
+        assert_eq!(frame[FRAME_LEN], cycle as u8 + 1, "the sender's own count, which begins with 1");
+        let now = at(CYCLE * cycle + OPENS);
+        let told = receiver.receive(now, frame);
+        assert_eq!(told.events, [(EventKind::Delivered, cycle as u64)]);
+        assert_eq!(
+            (told.work[0].operation.0, told.work[0].len as usize),
+            ("cmac-aes-128", 2 + FRAME_LEN - HEADER_LEN + 8)
+        );
+    }
+    let told = receiver.receive(at(CYCLE * 3 + OPENS), &frames[2]);
+    assert_eq!(told.reason(), DiscardReason::Replayed);
+}
+
+#[test]
+fn refuses_what_a_station_on_ethernet_does_not_have() {
+    let refusal = |config| EndSystem::new(config).map(|_| ()).unwrap_err();
+    let with = |profile, key| Protection::Secured { profile, key, data_id: CT_ID.into() };
+    let key = || Some((&Key128::from_array([3; Key128::LEN])).into());
+    let Protection::Secured { profile: hmac, .. } = hmac(Freshness::Full, 1) else { panic!("it is secured") };
+    for (protection, error) in [
+        (with(secoc::profile_3(), key()), ProtectionError::TripResetOnEthernet),
+        (with(hmac, None), ProtectionError::GroupKeyOnEthernet),
+    ] {
+        let sender = EndSystemConfig { talkers: vec![talker(protection.clone())], ..config(0) };
+        let receiver = EndSystemConfig { listeners: vec![listener(protection)], ..config(1) };
+        assert_eq!(refusal(sender), error);
+        assert_eq!(refusal(receiver), error);
+    }
 }

@@ -101,7 +101,7 @@ impl Resolver<'_> {
             FreshnessSpec::Full => Freshness::Full,
             FreshnessSpec::None => Freshness::None,
             FreshnessSpec::Truncated(len) => match len.0.0 {
-                len @ 1..=7 => Freshness::Truncated(len as u8),
+                len @ 1..=7 => Freshness::Truncated { bits: 8 * len as u8 },
                 len => {
                     self.report(
                         Code::FreshnessLength,

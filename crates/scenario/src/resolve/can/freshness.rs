@@ -1,7 +1,7 @@
 //! The master of trip and reset counters.
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_frameauth::secoc::FreshnessFormat;
+use chronoseal_frameauth::secoc;
 
 use super::Resolver;
 use crate::plan::{CanHop, FreshnessPlan, GroupKeyPlan, NodePlan, ProtectionPlan, StreamPlan};
@@ -93,8 +93,7 @@ impl Resolver<'_> {
 
     /// The reset counter lasts for the run: a master cannot go on when it is at its end.
     fn resets_last(&mut self, period: Duration, duration: Duration) {
-        let FreshnessFormat::TripReset(layout) = FreshnessFormat::JASPAR else { return };
-        let resets = (1i64 << layout.reset_bits) - 1;
+        let resets = (1i64 << secoc::JASPAR.reset_bits) - 1;
         if duration / resets < period {
             return;
         }

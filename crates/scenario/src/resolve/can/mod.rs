@@ -7,7 +7,8 @@ mod group_key;
 mod messages;
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_frameauth::secoc::{FreshnessFormat, SecOcProfile};
+use chronoseal_frameauth::Profile;
+use chronoseal_frameauth::secoc::{self, FreshnessFormat};
 use chronoseal_wire::can::timing::Phase;
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, BitTimingError};
 
@@ -296,12 +297,12 @@ impl Resolver<'_> {
         protections
     }
 
-    fn secoc_profile(&mut self, i: usize, spec: &SecOcSpec) -> SecOcProfile {
-        let counted = SecOcProfile::profile_1(SECOC_FRESHNESS).expect("8 bits of a counter of 8 bytes can be sent");
+    fn secoc_profile(&mut self, i: usize, spec: &SecOcSpec) -> Profile {
+        let counted = secoc::profile_1(SECOC_FRESHNESS).expect("8 bits of a counter of 8 bytes can be sent");
         match spec.profile {
             1 => counted,
-            2 => SecOcProfile::profile_2(),
-            3 => SecOcProfile::profile_3(),
+            2 => secoc::profile_2(),
+            3 => secoc::profile_3(),
             other => {
                 self.report(
                     Code::OutOfRange,

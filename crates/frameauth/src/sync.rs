@@ -1,95 +1,134 @@
 //! Trip and reset counters, kept alike in a network: one master counts and tells, authenticated, all others follow.
 
 use chronoseal_core::{DiscardReason, Work};
-use chronoseal_crypto::symmetric::{BlockMac, CmacAes128, Key128};
+use chronoseal_crypto::{KeyLenError, MacAlgorithm, MacKey, OUTPUT_LEN_MAX, Secret};
 use subtle::ConstantTimeEq;
 
-use super::{SecOcProfileError, TAG_BITS_MAX, TAG_BITS_MIN, TripReset, TripResetLayout};
-use crate::{Counters, SealError, profile::DATA_ID_LEN};
+use crate::{
+    Counters, DataId, ProfileError, SealError, TripReset, TripResetLayout,
+    authenticator::absorb,
+    bits::{cut, head, pack, padding_bits},
+    secoc::TAG_BITS_MAX,
+    trip_reset::mask,
+};
 
-/// Layout, tag, key and data identifier of the synchronisation message: the same at the master and its slaves.
+/// The longest message: counters of 24 bits each and a whole tag [byte].
+const MESSAGE_LEN_MAX: usize = 6 + OUTPUT_LEN_MAX;
+
+/// Layout, tag, key and identity of the synchronisation message: the same at the master and its slaves.
 ///
 /// | part | length [bit] | content |
 /// |---|---|---|
 /// | trip counter | [`TripResetLayout::trip_bits`] | |
 /// | reset counter | [`TripResetLayout::reset_bits`] | |
-/// | tag | as chosen | the highest bits of the CMAC over data identifier, trip and reset counter |
+/// | tag | as chosen | the highest bits of the MAC over identity, trip and reset counter |
 ///
 /// Each of the last two ends a whole byte with zeros, where it is needed: the counters in the input of the tag, the tag
 /// on the wire.
 #[derive(Clone, Debug)]
 pub struct SyncProtection {
     layout: TripResetLayout,
-    tag_bits: u8,
-    cmac: CmacAes128,
-    data_id: [u8; DATA_ID_LEN],
+    tag_bits: u16,
+    mac: MacKey,
+    data_id: DataId,
+}
+
+/// Why a synchronisation message cannot be protected so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SyncProtectionError {
+    /// The counters are impossible.
+    #[error(transparent)]
+    Counters(#[from] ProfileError),
+    /// The tag is shorter or longer than that of a synchronisation message may be.
+    #[error("a tag of {found} bits of {mac}; {} to {} are possible", mac.tag_bits_min(), tag_bits_max(*mac))]
+    TagBits {
+        /// What was asked for [bit].
+        found: u16,
+        /// Of which algorithm.
+        mac: MacAlgorithm,
+    },
+    /// The algorithm takes no key of this length.
+    #[error(transparent)]
+    Key(#[from] KeyLenError),
+}
+
+/// The longest tag of a synchronisation message [bit]: as of a SecOC PDU, unless the algorithm has no tag so short.
+const fn tag_bits_max(mac: MacAlgorithm) -> u16 {
+    if mac.tag_bits_min() > TAG_BITS_MAX { mac.tag_bits_min() } else { TAG_BITS_MAX }
 }
 
 impl SyncProtection {
-    /// For the synchronisation message with identifier `data_id`.
+    /// For the synchronisation message with identity `data_id`, under a tag of `tag_bits` bits of `mac`.
     ///
     /// # Errors
-    /// [`SecOcProfileError`] if the layout or a tag of `tag_bits` bits is impossible.
-    pub fn new(layout: TripResetLayout, tag_bits: u8, key: &Key128, data_id: u16) -> Result<Self, SecOcProfileError> {
+    /// [`SyncProtectionError`] if the layout, the tag or the key is impossible.
+    pub fn new(
+        layout: TripResetLayout,
+        mac: MacAlgorithm,
+        tag_bits: u16,
+        key: &impl Secret,
+        data_id: impl Into<DataId>,
+    ) -> Result<Self, SyncProtectionError> {
         layout.check()?;
-        if !(TAG_BITS_MIN..=TAG_BITS_MAX).contains(&tag_bits) {
-            return Err(SecOcProfileError::TagBits { found: tag_bits });
+        if tag_bits < mac.tag_bits_min() || tag_bits > tag_bits_max(mac) {
+            return Err(SyncProtectionError::TagBits { found: tag_bits, mac });
         }
-        Ok(Self { layout, tag_bits, cmac: CmacAes128::new(key), data_id: data_id.to_be_bytes() })
+        let data_id = data_id.into();
+        Ok(Self { layout, tag_bits, mac: absorb(mac, key, &data_id)?, data_id })
     }
 
     /// Length of the message [byte].
     pub const fn message_len(&self) -> usize {
-        (self.counter_bits() + self.tag_bits as u32).div_ceil(8) as usize
+        (self.layout.epoch_bits() + self.tag_bits as u32).div_ceil(8) as usize
     }
 
     /// What making or checking one message costs.
     pub const fn work(&self) -> Work {
-        Work::of(CmacAes128::OPERATION, DATA_ID_LEN as u32 + self.counter_bits().div_ceil(8))
-    }
-
-    const fn counter_bits(&self) -> u32 {
-        self.layout.trip_bits as u32 + self.layout.reset_bits as u32
+        let len = self.data_id.covered_len() as u32 + self.layout.epoch_bits().div_ceil(8);
+        Work::of(self.mac.algorithm().operation(), len)
     }
 
     fn counters(&self, epoch: TripReset) -> u64 {
         u64::from(epoch.trip) << self.layout.reset_bits | u64::from(epoch.reset)
     }
 
-    /// The highest bits of the tag, right-aligned.
-    fn tag(&self, epoch: TripReset) -> u64 {
-        let len = self.counter_bits().div_ceil(8);
-        let counters = (self.counters(epoch) << (8 * len - self.counter_bits())).to_be_bytes();
-        let tag = self.cmac.tag(&[&self.data_id, &counters[counters.len() - len as usize..]]);
-        // At most 64 bits are left.
-        (u128::from_be_bytes(tag) >> (128 - u32::from(self.tag_bits))) as u64
-    }
-
-    /// Zeros behind the tag, up to a whole byte [bit].
-    fn padding_bits(&self) -> u32 {
-        8 * self.message_len() as u32 - self.counter_bits() - u32::from(self.tag_bits)
+    fn put(&self, epoch: TripReset, message: &mut [u8]) {
+        let counter_bits = self.layout.epoch_bits();
+        let counters = self.counters(epoch);
+        let covered = (counters << padding_bits(0, counter_bits)).to_be_bytes();
+        let covered = &covered[covered.len() - counter_bits.div_ceil(8) as usize..];
+        let mut tag = [0; OUTPUT_LEN_MAX];
+        let tag = &mut tag[..self.tag_bits.div_ceil(8).into()];
+        self.mac
+            .compute(counters, &[self.data_id.covered(), covered], tag)
+            .expect("its length was checked when the protection was made");
+        cut(tag, self.tag_bits.into());
+        pack(counters, counter_bits, tag, message);
     }
 
     fn write(&self, epoch: TripReset, out: &mut [u8]) -> Result<usize, SealError> {
         let needed = self.message_len();
         let found = out.len();
         let out = out.get_mut(..needed).ok_or(SealError::BufferTooSmall { needed, found })?;
-        let bits = u128::from(self.counters(epoch)) << self.tag_bits | u128::from(self.tag(epoch));
-        let bytes = (bits << self.padding_bits()).to_be_bytes();
-        out.copy_from_slice(&bytes[bytes.len() - needed..]);
+        self.put(epoch, out);
         Ok(needed)
     }
 
     fn read(&self, message: &[u8]) -> Result<TripReset, DiscardReason> {
         let message = message.get(..self.message_len()).ok_or(DiscardReason::TooShort)?;
-        let bits = message.iter().fold(0, |bits, byte| bits << 8 | u128::from(*byte)) >> self.padding_bits();
-        let tag = (bits & ((1 << self.tag_bits) - 1)) as u64;
-        let counters = (bits >> self.tag_bits) as u64;
+        let counters = head(message, self.layout.epoch_bits());
         let epoch = TripReset {
             trip: (counters >> self.layout.reset_bits) as u32,
-            reset: (counters & super::freshness::mask(self.layout.reset_bits)) as u32,
+            reset: (counters & mask(self.layout.reset_bits)) as u32,
         };
-        if self.tag(epoch).ct_eq(&tag).into() { Ok(epoch) } else { Err(DiscardReason::TagMismatch) }
+        let (mut expected, mut found) = ([0; MESSAGE_LEN_MAX], [0; MESSAGE_LEN_MAX]);
+        let (expected, found) = (&mut expected[..message.len()], &mut found[..message.len()]);
+        self.put(epoch, expected);
+        // What fills up the last byte says nothing and is not looked at.
+        found.copy_from_slice(message);
+        cut(found, self.layout.epoch_bits() + u32::from(self.tag_bits));
+        if expected.ct_eq(found).into() { Ok(epoch) } else { Err(DiscardReason::TagMismatch) }
     }
 }
 

@@ -1,26 +1,12 @@
-//! The complete freshness value: what it is made of, and its bits.
+//! Counters of trips and resets, which a master keeps alike in a whole network.
 
-use super::SecOcProfileError;
+use crate::ProfileError;
 
-/// What the complete freshness value is made of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FreshnessFormat {
-    /// There is none. **Replayable.**
-    None,
-    /// One counter of 1..=8 bytes, counted up by the sender for every PDU.
-    Counter {
-        /// Its length [byte].
-        len: u8,
-    },
-    /// Counters of trips, resets and messages, the first two kept alike in the whole network by a master.
-    TripReset(TripResetLayout),
-}
-
-/// Widths of the counters a [`FreshnessFormat::TripReset`] value is made of, the first one in the highest bits.
+/// Widths of the counters that [`crate::Freshness::TripReset`] is made of, the first one in the highest bits.
 ///
 /// Behind them come the two bits of the reset flag, which are the lowest of the reset counter, and zeros up to a whole
 /// byte. AUTOSAR allows 24, 24 and 48 bits and leaves the choice to the vehicle (document 654, UC_SecOC_00202).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TripResetLayout {
     /// Width of the trip counter, 1..=24 [bit].
     pub trip_bits: u8,
@@ -44,52 +30,6 @@ pub struct TripReset {
     pub reset: u32,
 }
 
-impl FreshnessFormat {
-    /// The 64 bits of profile 3: trip 16, reset 20, message 26, reset flag 2.
-    ///
-    /// The split is ours, since the profile names only the sum. With it the synchronisation message, trip and reset
-    /// counter and 28 bits of tag, fills the 8 bytes of one classical CAN frame.
-    pub const JASPAR: Self = Self::TripReset(TripResetLayout { trip_bits: 16, reset_bits: 20, message_bits: 26 });
-
-    /// Length of the complete value in the input of the tag [byte].
-    pub const fn complete_len(self) -> usize {
-        match self {
-            Self::None => 0,
-            Self::Counter { len } => len as usize,
-            Self::TripReset(layout) => layout.complete_len(),
-        }
-    }
-
-    pub(crate) const fn check(self) -> Result<(), SecOcProfileError> {
-        match self {
-            Self::None => Ok(()),
-            Self::Counter { len } => match len {
-                1..=8 => Ok(()),
-                _ => Err(SecOcProfileError::CounterLen { found: len }),
-            },
-            Self::TripReset(layout) => layout.check(),
-        }
-    }
-
-    /// The fewest and the most bits of the value that can be sent.
-    pub(crate) const fn sendable_bits(self) -> (u8, u8) {
-        match self {
-            Self::None => (0, 0),
-            Self::Counter { len } => (0, 8 * len),
-            Self::TripReset(layout) => (RESET_FLAG_BITS, RESET_FLAG_BITS + layout.message_bits),
-        }
-    }
-
-    /// The highest count of PDUs: of all with a counter, of those since a reset else.
-    pub(crate) const fn count_max(self) -> u64 {
-        match self {
-            Self::None => u64::MAX,
-            Self::Counter { len } => u64::MAX >> (64 - 8 * len as u32),
-            Self::TripReset(layout) => mask(layout.message_bits),
-        }
-    }
-}
-
 impl TripResetLayout {
     /// Length of the complete value, zeros at its end included [byte].
     pub const fn complete_len(self) -> usize {
@@ -110,6 +50,11 @@ impl TripResetLayout {
         epoch.trip as u64 <= mask(self.trip_bits) && epoch.reset as u64 <= mask(self.reset_bits)
     }
 
+    /// Width of trip and reset counter together [bit].
+    pub(crate) const fn epoch_bits(self) -> u32 {
+        self.trip_bits as u32 + self.reset_bits as u32
+    }
+
     /// Zeros at the end of the complete value [bit].
     pub(crate) const fn padding_bits(self) -> u32 {
         8 * self.complete_len() as u32 - self.total_bits()
@@ -119,14 +64,14 @@ impl TripResetLayout {
         (self.trip_bits + self.reset_bits + self.message_bits + RESET_FLAG_BITS) as u32
     }
 
-    pub(crate) const fn check(self) -> Result<(), SecOcProfileError> {
+    pub(crate) const fn check(self) -> Result<(), ProfileError> {
         let Self { trip_bits, reset_bits, message_bits } = self;
         if matches!((trip_bits, reset_bits, message_bits), (1..=24, RESET_FLAG_BITS..=24, 1..=48))
             && self.total_bits() <= 64
         {
             return Ok(());
         }
-        Err(SecOcProfileError::CounterBits { trip_bits, reset_bits, message_bits })
+        Err(ProfileError::CounterBits { trip_bits, reset_bits, message_bits })
     }
 }
 
