@@ -5,7 +5,7 @@ use super::SHORT_LENGTH_MAX;
 
 /// TX_DL: the length of every frame of a segmented message but the last [byte].
 ///
-/// [ISO 15765-2:2016 §9.5.2] It is 8, 12, 16, 20, 24, 32, 48 or 64; above 8 the frames are FD frames.
+/// It is 8, 12, 16, 20, 24, 32, 48 or 64; above 8 the frames are FD frames.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TxDataLength(u8);
 
@@ -44,7 +44,7 @@ impl TxDataLength {
 /// What stands behind the end of a message, and up to where.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Padding {
-    /// The byte that fills. [ISO 15765-2:2016 §10.4.2] recommends 0xCC, which causes few stuff bits.
+    /// The byte that fills. The standard recommends 0xCC, which causes few stuff bits.
     pub byte: u8,
     /// True to fill every frame up to eight bytes at least. Otherwise a frame of up to eight bytes is as short as it
     /// can be; a longer one is always filled up to the next data length of FD frames.

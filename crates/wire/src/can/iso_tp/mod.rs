@@ -7,6 +7,10 @@
 //! | [`separation_time`](SeparationTime) | STmin and its encodings |
 //! | [`segments`](Segments) | how many frames and bytes a message takes, and how long it takes at least |
 //!
+//! Clauses are not cited: the standard's text was not at hand. What is here was taken from what public implementations and
+//! texts say of it, the kernel module `isotp` of Linux and the Python package can-isotp before others, and is held
+//! against the latter in `peers/iso-tp/`.
+//!
 //! Nothing here keeps a message or knows the time. The state machines that send and receive messages are in
 //! `chronoseal-nodes`, module `segmentation`.
 //!

@@ -17,7 +17,7 @@ pub enum FlowStatus {
     Overflow,
 }
 
-/// A flow control frame: ISO 15765-2:2016 §9.6.5.
+/// A flow control frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FlowControl {
     /// FS: what the sender may do.
@@ -28,7 +28,7 @@ pub struct FlowControl {
     pub separation_time: SeparationTime,
 }
 
-/// The data of a frame, read: ISO 15765-2:2016 §9.
+/// The data of a frame, read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pdu<'a> {
     /// SF: a whole message.
@@ -160,7 +160,7 @@ impl<'a> Pdu<'a> {
         }
     }
 
-    /// [ISO 15765-2:2016 §9.6.2] The length is in the first byte of frames of up to 8 bytes, in the second of longer ones.
+    /// The length is in the first byte of frames of up to 8 bytes, in the second of longer ones.
     fn parse_single(frame_len: usize, low: u8, rest: &'a [u8]) -> Result<Self, PduError> {
         let (len, room) = match (frame_len > CLASSICAL_DATA_LEN_MAX, low) {
             (true, 0) => rest.split_first().map_or((0, rest), |(len, room)| (*len, room)),
@@ -173,7 +173,7 @@ impl<'a> Pdu<'a> {
         }
     }
 
-    /// [ISO 15765-2:2016 §9.6.3] 12 bits of length, or if they are zero, 32 bits.
+    /// 12 bits of length, or if they are zero, 32 bits.
     fn parse_first(frame_len: usize, address: Option<u8>, low: u8, rest: &'a [u8]) -> Result<Self, PduError> {
         let tx_data_len = TxDataLength::new(frame_len).map_err(|_| PduError::FirstFrameLength(frame_len))?;
         let truncated = PduError::Truncated { len: frame_len, needed: 8 };

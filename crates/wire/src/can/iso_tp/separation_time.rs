@@ -4,7 +4,7 @@ use chronoseal_core::Duration;
 
 /// STmin as in a flow control frame: the least time from the end of a consecutive frame to the start of the next.
 ///
-/// [ISO 15765-2:2016 §9.6.5.4] 0x00 to 0x7F are 0 to 127 ms, 0xF1 to 0xF9 are 100 to 900 us. The others are reserved; a
+/// 0x00 to 0x7F are 0 to 127 ms, 0xF1 to 0xF9 are 100 to 900 us. The others are reserved; a
 /// sender that is told one of them keeps 127 ms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SeparationTime(u8);
