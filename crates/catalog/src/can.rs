@@ -296,7 +296,7 @@ pub fn median_distances(frames: &[(Duration, CanFrame)]) -> BTreeMap<CanId, Opti
         .map(|(id, times)| {
             let mut distances: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
             distances.sort();
-            let median = distances.get(distances.len() / 2).copied();
+            let median = chronoseal_core::statistics::median(&distances);
             (id, median.filter(|distance| *distance > Duration::ZERO))
         })
         .collect()

@@ -5,7 +5,8 @@ mod charts;
 mod schedule;
 mod tables;
 
-use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary, samples_for};
+use chronoseal_core::statistics::samples_for;
+use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary};
 
 use crate::document::{Block, Document, Evidence, Held, Section, Verdict};
 

@@ -98,6 +98,15 @@ fn a_message_at_the_limit_is_taken_and_one_above_is_answered_with_overflow() {
 }
 
 #[test]
+fn a_refusal_that_was_not_polled_is_dropped_for_the_next_message() {
+    let mut receiver =
+        Receiver::new(ReceiverConfig { message_len_max: 20, ..config(Reception::flow_controlled()) }).unwrap();
+    receiver.handle_frame(ms(0), &[0x10, 21, 1, 2, 3, 4, 5, 6]);
+    receiver.handle_frame(ms(0), &FIRST);
+    assert_eq!(drain_receiver(&mut receiver, ms(0)).0, [CONTINUE]);
+}
+
+#[test]
 fn a_lost_a_doubled_and_a_late_frame_are_wrong_sequence_numbers() {
     let wrong = |expected, found| ReceiveAbort::WrongSequenceNumber { expected, found };
     let unexpected = || ignored(ReceiveIgnored::UnexpectedConsecutiveFrame);
