@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, LocalTime, NodeId, StreamId};
 use chronoseal_fourq::{ecdh, schnorrq};
 use chronoseal_frameauth::{KeyBytes, Sealer};
+use chronoseal_nodes::segmentation::{Output, Sender, SenderConfig, Transfer};
+use chronoseal_wire::can::iso_tp::{FrameFormat, TxDataLength};
 use chronoseal_wire::can::{CanFrame, CanId, Dlc, plain};
 use chronoseal_wire::ethernet::{self, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame};
@@ -48,8 +50,45 @@ fn can() {
     }
 }
 
+/// What a peer says: a whole message in each form, and an answer to our own.
+fn iso_tp() {
+    let message: Vec<u8> = (0..150).collect();
+    for (name, setting, tx_data_len, len) in [
+        ("single", [0, 0, 0, 0], 8, 7),
+        ("classical", [0, 0, 0, 0], 8, 20),
+        ("classical_blocks", [0, 0, 2, 1], 8, 60),
+        ("fd_single", [7, 0, 0, 0], 64, 62),
+        ("fd", [7, 0, 0, 0xf1], 64, 150),
+        ("paced", [0x27, 0, 0, 0], 64, 150),
+        ("single_only", [0x40, 0, 0, 0], 8, 5),
+    ] {
+        let format = FrameFormat::new(TxDataLength::new(tx_data_len).expect("one of the eight"));
+        let transfer = Transfer::PacedBroadcast { separation: Duration::ZERO };
+        let mut sender = Sender::new(SenderConfig::new(format, transfer)).expect("nothing wrong with it");
+        sender.send(LocalTime::ZERO, message[..len].to_vec()).expect("it is idle");
+        let (mut input, mut data) = (setting.to_vec(), [0; 64]);
+        loop {
+            match sender.poll(LocalTime::ZERO, &mut data) {
+                Output::Frame(len) => input.extend(chronoseal_fuzz::iso_tp_record(1, &data[..len])),
+                Output::Event(_) => {}
+                Output::Timeout(_) => break,
+            }
+        }
+        write("iso_tp", name, &input);
+    }
+    let of = |setting: [u8; 4], frames: &[&[u8]]| {
+        let records = frames.iter().flat_map(|frame| chronoseal_fuzz::iso_tp_record(2, frame));
+        setting.into_iter().chain(records).collect::<Vec<u8>>()
+    };
+    let go_on: &[u8] = &[0x30, 2, 0xf1];
+    write("iso_tp", "answers", &of([0; 4], &[go_on, &[0x31, 0, 0], go_on, &[0x32, 0, 0], &[0x33, 0, 0]]));
+    write("iso_tp", "too_long", &of([0; 4], &[&[0x10, 0, 0xaa, 0xbb, 0xcc, 0xdd, 1, 2], &[0x21, 1, 2, 3, 4, 5, 6, 7]]));
+    write("iso_tp", "addressed", &of([0x08, 0xf1, 0, 0], &[&[0xf1, 0x10, 8, 1, 2, 3, 4, 5], &[0xf1, 0x21, 6, 7, 8]]));
+}
+
 fn main() {
     can();
+    iso_tp();
     let critical = virtual_link::critical_traffic_address(DEFAULT_CT_MARKER, 4043);
     let stream = virtual_link::stream_address(StreamId(7));
     write("ethernet_frame", "critical_shortest", &frame(critical, TypeOrLength::Length(46), 60));

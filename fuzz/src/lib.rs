@@ -13,6 +13,7 @@ use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
 
 mod can;
 mod fourq;
+mod iso_tp;
 mod its;
 mod v2x;
 mod v2x_pki;
@@ -21,6 +22,7 @@ mod vss;
 
 pub use can::{can_bits, can_frame};
 pub use fourq::{fourq_point, fourq_signature};
+pub use iso_tp::{Setting as IsoTpSetting, iso_tp, record as iso_tp_record};
 pub use its::{its_packet, sumo_trace};
 pub use v2x::{World as V2xWorld, v2x_certificate, v2x_message, v2x_pki, v2x_verify};
 pub use v2x_pki::{seeds as v2x_pki_seeds, v2x_exchange, v2x_lint, v2x_trust_list};
@@ -41,6 +43,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("fourq_signature", fourq_signature),
     ("import_capture", import_capture),
     ("import_table", import_table),
+    ("iso_tp", iso_tp),
     ("its_packet", its_packet),
     ("protocol_control_frame", protocol_control_frame),
     ("recording_asc", recording),

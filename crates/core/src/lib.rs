@@ -18,6 +18,8 @@ pub mod ids;
 pub mod node;
 pub mod oscillator;
 pub mod random;
+#[cfg(any(test, feature = "std"))]
+pub mod statistics;
 pub mod time;
 pub mod units;
 pub mod work;

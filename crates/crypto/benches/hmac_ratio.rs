@@ -128,5 +128,5 @@ fn time_ns<T>(calls: u32, mut call: impl FnMut() -> T) -> f64 {
 
 fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
-    values[((values.len() - 1) as f64 * share).round() as usize]
+    chronoseal_core::statistics::nearest_rank(values, share).unwrap_or(f64::NAN)
 }

@@ -7,6 +7,7 @@
 //!   receives in slots, seals and opens frames, runs its tasks, notices what is absent.
 //! - [`can_station::CanStation`]: a station of a CAN bus. Sends periodic messages and recordings, checks what it
 //!   receives, and keeps a group key through an agent of its own.
+//! - [`segmentation::Sender`] and [`segmentation::Receiver`]: messages longer than a CAN frame, as ISO-TP has them.
 //! - [`attacker::Attacker`]: forges, changes and repeats frames, on a port of its own or on a station's link.
 //!
 //! How a stream is protected, and what a kind of station cannot do, is in [`protection`], once for all of them.
@@ -36,6 +37,7 @@ pub mod can_attacker;
 pub mod can_station;
 pub mod end_system;
 pub mod protection;
+pub mod segmentation;
 pub mod sync_client;
 
 pub use attacker::{Attack, Attacker, AttackerConfig};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::Duration;
+use chronoseal_core::statistics::median;
 use chronoseal_wire::can::{BitTiming, CanId, FrameKind};
 
 use crate::recording::{RecordedFrame, Recording};
@@ -64,8 +65,7 @@ fn period_ns(frames: &[&RecordedFrame]) -> Option<u64> {
     let mut gaps: Vec<u64> = frames.windows(2).map(|pair| pair[1].at_ns - pair[0].at_ns).collect();
     let total: u64 = gaps.iter().sum();
     gaps.sort_unstable();
-    // The lower of the two in the middle: a distance that was really seen.
-    let median = *gaps.get(gaps.len().checked_sub(1)? / 2)?;
+    let median = median(&gaps)?;
     let period = if median > 0 { median } else { total / gaps.len() as u64 };
     (period > 0).then_some(period)
 }

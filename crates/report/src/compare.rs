@@ -3,11 +3,13 @@
 //! Samples within a run depend on each other; tests over packets find differences between identical runs nearly
 //! always. Runs of the two sides should have been interleaved, so that a slow drift of the host hits both alike.
 
+use chronoseal_core::statistics::{Interval, median};
 use chronoseal_results::{RunSummary, StreamSummary};
 use serde::Serialize;
+use serde::ser::SerializeStruct;
 
 use crate::document::{Block, Cell, Document, Evidence, Held, Mark, Section, Table, Verdict as Answer};
-use crate::statistics::{Interval, hodges_lehmann, holm, mann_whitney, median};
+use crate::statistics::{hodges_lehmann, holm, mann_whitney};
 
 /// Runs each side needs before a difference is judged.
 pub const RUNS_MIN: usize = 10;
@@ -53,6 +55,7 @@ pub struct MetricComparison {
     /// Median over the runs of each side.
     pub medians: (Option<f64>, Option<f64>),
     /// How far the second side lies above the first, with its 95 % interval.
+    #[serde(serialize_with = "serialize_interval")]
     pub shift: Option<Interval>,
     /// Probability of such a difference between runs of one source, adjusted for all metrics.
     pub p: Option<f64>,
@@ -70,6 +73,16 @@ impl Change {
             Self::Insufficient => "insufficient",
         }
     }
+}
+
+/// As a map of its three figures.
+fn serialize_interval<S: serde::Serializer>(interval: &Option<Interval>, serializer: S) -> Result<S::Ok, S::Error> {
+    let Some(Interval { estimate, low, high }) = interval else { return serializer.serialize_none() };
+    let mut map = serializer.serialize_struct("Interval", 3)?;
+    map.serialize_field("estimate", estimate)?;
+    map.serialize_field("low", low)?;
+    map.serialize_field("high", high)?;
+    map.end()
 }
 
 /// A figure of one run, a metric's least effect for a base value, its name and unit.

@@ -6,7 +6,8 @@ mod ranges;
 mod schedule;
 mod tables;
 
-use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary, samples_for};
+use chronoseal_core::statistics::samples_for;
+use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary};
 
 use crate::document::{Block, Document, Evidence, Held, Section, Verdict};
 

@@ -1,19 +1,10 @@
-//! Statistics that assume nothing about a distribution: ranks, shifts, intervals, resampling.
+//! Statistics that assume nothing about a distribution: ranks, shifts, resampling. Percentiles, medians and intervals of
+//! shares and means are in [`chronoseal_core::statistics`].
 //!
 //! Compare runs, not packets: samples of one run are not independent, and tests that take them so raise false alarms.
 
+use chronoseal_core::statistics::{Interval, nearest_rank};
 use rand_core::{Rng, SeedableRng};
-
-/// An estimate with an interval around it.
-#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
-pub struct Interval {
-    /// The estimate.
-    pub estimate: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
 
 /// Outcome of [`mann_whitney`].
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
@@ -115,21 +106,13 @@ fn mann_whitney_approximate(a: &[f64], b: &[f64]) -> Option<MannWhitney> {
 pub fn hodges_lehmann(a: &[f64], b: &[f64], confidence: f64) -> Option<Interval> {
     let mut differences: Vec<f64> = a.iter().flat_map(|x| b.iter().map(move |y| y - x)).collect();
     differences.sort_by(f64::total_cmp);
-    let estimate = median(&differences)?;
+    // The source takes the mean of the two middle differences of an even number.
+    let (lower, upper) = (nearest_rank(&differences, 0.5)?, differences[differences.len() / 2]);
+    let estimate = (lower + upper) / 2.0;
     let (m, n) = (a.len() as f64, b.len() as f64);
     let margin = normal_quantile(0.5 + confidence / 2.0) * (m * n * (m + n + 1.0) / 12.0).sqrt();
     let rank = ((m * n / 2.0 - margin).floor() as usize).max(1);
     Some(Interval { estimate, low: differences[rank - 1], high: differences[differences.len() - rank] })
-}
-
-/// The middle of `sorted`, or the mean of the two middle ones; `None` of nothing.
-pub fn median(sorted: &[f64]) -> Option<f64> {
-    let n = sorted.len();
-    match n {
-        0 => None,
-        _ if n % 2 == 1 => Some(sorted[n / 2]),
-        _ => Some((sorted[n / 2 - 1] + sorted[n / 2]) / 2.0),
-    }
 }
 
 /// Ranks, counted from 1, between which the `quantile` of `n` samples lies with 95 % confidence, each tail 2.5 %.
@@ -155,21 +138,6 @@ fn binomial_quantile(n: u64, p: f64, share: f64) -> u64 {
         log_pmf += ((n - k) as f64 / (k + 1) as f64).ln() + ratio;
     }
     n
-}
-
-/// Share `k` of `n`, with Wilson's 95 % interval; `None` if `n` is 0.
-///
-/// # Source
-/// E. B. Wilson, Journal of the American Statistical Association 22 (1927) 209-212.
-pub fn wilson(k: u64, n: u64) -> Option<Interval> {
-    if n == 0 {
-        return None;
-    }
-    let (share, n, z) = (k as f64 / n as f64, n as f64, normal_quantile(0.975));
-    let scale = 1.0 + z * z / n;
-    let middle = (share + z * z / (2.0 * n)) / scale;
-    let margin = z / scale * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
-    Some(Interval { estimate: share, low: (middle - margin).max(0.0), high: (middle + margin).min(1.0) })
 }
 
 /// Interval of `statistic` over whole runs, by drawing runs with repetition; `None` without runs or resamples.

@@ -1,10 +1,11 @@
 //! The spread of a quantity: extremes, mean, and only those percentiles its sample can carry.
 
+use chronoseal_core::statistics::percentile;
 use serde::{Deserialize, Serialize};
 
 /// A quantity's spread over a run [ns]. Never a mean alone.
 ///
-/// A percentile is `None` where the sample is too small for it: see [`samples_for`].
+/// A percentile is `None` where the sample is too small for it: see [`samples_for`](chronoseal_core::statistics::samples_for).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Distribution {
     /// Samples.
@@ -23,24 +24,6 @@ pub struct Distribution {
     pub p999_ns: Option<i64>,
     /// Largest [ns].
     pub max_ns: i64,
-}
-
-/// Samples needed before the `quantile` is worth printing: the fewest for which the largest sample bounds it from
-/// above with 95 % confidence, whatever the distribution; 5, 29, 299 and 2 995 for 0.5, 0.9, 0.99 and 0.999.
-///
-/// # Source
-/// S. S. Wilks, Annals of Mathematical Statistics 12 (1941) 91-96: `1 - q^n >= 0.95`.
-pub fn samples_for(quantile: f64) -> u64 {
-    (0.05f64.ln() / quantile.ln()).ceil() as u64
-}
-
-/// The sample of rank `ceil(quantile * n)` among `sorted` ones, or `None` if there are too few for it.
-pub fn percentile<T: Copy>(sorted: &[T], quantile: f64) -> Option<T> {
-    if (sorted.len() as u64) < samples_for(quantile) {
-        return None;
-    }
-    let rank = (quantile * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.max(1) - 1).copied()
 }
 
 impl Distribution {
@@ -65,16 +48,6 @@ impl Distribution {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_percentile_needs_its_samples() {
-        assert_eq!([0.5, 0.9, 0.99, 0.999].map(samples_for), [5, 29, 299, 2995]);
-        let sorted: Vec<i64> = (1..=298).collect();
-        assert_eq!(percentile(&sorted, 0.99), None);
-        let sorted: Vec<i64> = (1..=299).collect();
-        assert_eq!(percentile(&sorted, 0.99), Some(297));
-        assert_eq!(percentile::<i64>(&[], 0.5), None);
-    }
 
     #[test]
     fn a_spread_is_never_a_mean_alone() {

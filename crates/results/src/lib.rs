@@ -20,7 +20,7 @@ pub mod store;
 pub mod summary;
 mod tables;
 
-pub use distribution::{Distribution, percentile, samples_for};
+pub use distribution::Distribution;
 pub use group::{BusMeta, BusSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{BoundMeta, Engine, Fact, NodeMeta, NodeRole, RunMeta, SlotMeta, StreamMeta, TaskMeta};
 pub use rows::{

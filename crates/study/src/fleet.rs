@@ -73,22 +73,23 @@ fn percent(share: Option<Interval>, why_none: &str) -> Cell {
 
 /// "97.3 [95.1, 98.8]" of a share of 1.
 fn share_cell(share: Interval) -> Cell {
-    let Interval { mean, low, high } = share.scaled(100.0);
-    Cell::estimate(mean, [low, high], 1)
+    let Interval { estimate, low, high } = share.scaled(100.0);
+    Cell::estimate(estimate, [low, high], 1)
 }
 
 /// Linked changes over unaware pairs: a point a policy, those that stand on one spot pooled, and a line for each sweep.
 pub(crate) fn fleet_chart(caption: &str, policies: &[FleetRow], sweeps: &[(&str, &[FleetRow])]) -> Chart {
     let point = |evaluation: &Evaluation| {
         let (cost, linked) = (evaluation.unaware()?, evaluation.changes_linked()?.scaled(100.0));
-        Some((cost.mean * 100.0, linked))
+        Some((cost.estimate * 100.0, linked))
     };
     let mut spots: Vec<FleetRow> = Vec::new();
     for row in policies {
         let Some((cost, linked)) = point(&row.evaluation) else { continue };
         let is_here = |spot: &&mut FleetRow| {
-            let near =
-                |there: (f64, Interval)| (there.0 - cost).abs() < 0.05 && (there.1.mean - linked.mean).abs() < 0.05;
+            let near = |there: (f64, Interval)| {
+                (there.0 - cost).abs() < 0.05 && (there.1.estimate - linked.estimate).abs() < 0.05
+            };
             point(&spot.evaluation).is_some_and(near)
         };
         match spots.iter_mut().find(is_here) {
@@ -102,7 +103,7 @@ pub(crate) fn fleet_chart(caption: &str, policies: &[FleetRow], sweeps: &[(&str,
     let mut series = Vec::new();
     let mut push = |name: String, kind, points: &[(f64, Interval)]| {
         let ends = points.iter().flat_map(|(x, linked)| [(*x, linked.low), (*x, linked.high)]).collect();
-        let means = points.iter().map(|(x, linked)| (*x, linked.mean)).collect();
+        let means = points.iter().map(|(x, linked)| (*x, linked.estimate)).collect();
         series.push(Series { name: name.clone(), kind, points: means });
         series.push(Series { name, kind: SeriesKind::Interval, points: ends });
     };
@@ -126,14 +127,14 @@ pub(crate) fn fleet_chart(caption: &str, policies: &[FleetRow], sweeps: &[(&str,
 /// The report of one comparison, as the command shows it.
 pub fn fleet_document(subtitle: String, rows: &[FleetRow]) -> Document {
     let hidden = |row: &&FleetRow| row.evaluation.changes_linked().is_some();
-    let linked = |row: &FleetRow| row.evaluation.changes_linked().map_or(1.0, |linked| linked.mean);
+    let linked = |row: &FleetRow| row.evaluation.changes_linked().map_or(1.0, |linked| linked.estimate);
     let best = rows.iter().filter(hidden).min_by(|one, other| linked(one).total_cmp(&linked(other)));
     let text = match best {
         Some(row) => format!(
             "Of these policies {} hides most: {} % of its changes were linked (95 % interval), and {:.1} % of near pairs did not know of each other.",
             row.name,
             row.evaluation.changes_linked().map_or_else(String::new, |linked| share_cell(linked).text),
-            row.evaluation.unaware().map_or(0.0, |share| 100.0 * share.mean),
+            row.evaluation.unaware().map_or(0.0, |share| 100.0 * share.estimate),
         ),
         None => "No vehicle changed its pseudonym while it was watched, so there was nothing to link.".into(),
     };

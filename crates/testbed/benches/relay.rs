@@ -7,6 +7,7 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
+use chronoseal_core::statistics::nearest_rank;
 use chronoseal_core::{
     Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeId, Output, PortId, Priority,
     SimTime, StreamId, Transmit, TxToken,
@@ -67,7 +68,7 @@ fn main() -> ExitCode {
 /// Prints a row and returns its median and 99th percentile [us].
 fn line(name: &str, trips: &mut [Duration]) -> (f64, f64) {
     trips.sort_unstable();
-    let at = |share: f64| trips[((trips.len() - 1) as f64 * share) as usize].as_us_f64();
+    let at = |quantile: f64| nearest_rank(trips, quantile).unwrap_or_default().as_us_f64();
     let (p50, p99) = (at(0.5), at(0.99));
     println!(
         "  {name:12} n {:7}  p50 {p50:7.1}  p99 {p99:7.1}  p99.9 {:7.1}  max {:8.1}",

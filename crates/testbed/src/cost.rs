@@ -53,7 +53,7 @@ pub fn time<T>(call: impl FnOnce() -> T) -> (i64, T) {
 pub fn overhead_ns() -> i64 {
     let mut samples: Vec<i64> = (0..1001).map(|_| time(|| ()).0).collect();
     samples.sort_unstable();
-    samples[500]
+    chronoseal_core::statistics::median(&samples).unwrap_or(0)
 }
 
 /// Processor time this process has used so far [ns]; 0 if the kernel does not tell.

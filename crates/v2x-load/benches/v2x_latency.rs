@@ -11,8 +11,9 @@
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a bench tells, and is nobody's API")]
 
+use chronoseal_core::statistics::{median, nearest_rank};
 use chronoseal_v2x::pipeline::{Class, Engine};
-use chronoseal_v2x_load::{Load, LoadError, Outcome, STALL_NS, Town, capacity_per_s, offer, percentile_ns};
+use chronoseal_v2x_load::{Load, LoadError, Outcome, STALL_NS, Town, capacity_per_s, offer};
 
 /// Offered where the goals are [messages/s].
 const RATE_PER_S: f64 = 5_000.0;
@@ -26,7 +27,7 @@ fn main() -> Result<(), LoadError> {
     let mut capacities: Vec<f64> =
         (0..7).map(|_| capacity_per_s(&mut town, Engine::Lanes, 4_096)).collect::<Result<_, _>>()?;
     capacities.sort_by(f64::total_cmp);
-    let capacity = capacities[3];
+    let capacity = median(&capacities).unwrap_or(f64::NAN);
     println!("lanes: {:?}", chronoseal_ecdsa_lanes::engine());
     println!("capacity, median of 7, of 4,096 messages each: {capacity:.0}/s of processor time");
     println!("a step {} us longer than its like is a stall", STALL_NS / 1_000);
@@ -65,8 +66,8 @@ fn rows(load: &Load, outcome: &Outcome) {
         for is_stall_free in [false, true] {
             let latencies_ns = outcome.latencies_ns(class, is_stall_free);
             print!("| {} ", latencies_ns.len());
-            for percent in [50.0, 99.0, 99.9] {
-                print!("| {:.0} ", percentile_ns(&latencies_ns, percent) as f64 / 1e3);
+            for quantile in [0.5, 0.99, 0.999] {
+                print!("| {:.0} ", nearest_rank(&latencies_ns, quantile).unwrap_or(0) as f64 / 1e3);
             }
         }
         println!("|");

@@ -219,13 +219,6 @@ impl<'t> Receiver<'t> {
     }
 }
 
-/// A percentile of sorted latencies, by nearest rank; 0 of none [ns].
-#[must_use]
-pub fn percentile_ns(sorted_ns: &[u64], percent: f64) -> u64 {
-    let rank = (percent / 100.0 * sorted_ns.len() as f64).ceil() as usize;
-    sorted_ns.get(rank.max(1) - 1).copied().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use chronoseal_v2x::vss::SkipReason;
@@ -254,12 +247,5 @@ mod tests {
         assert!(far > 0 && outcome.dropped.count(SkipReason::Overload) == emergency + near + far);
         assert!(near == 0 || far > near, "{:?}", outcome.dropped_by_class);
         assert!(emergency == 0 || near > 0, "{:?}", outcome.dropped_by_class);
-    }
-
-    #[test]
-    fn percentiles_are_of_the_nearest_rank() {
-        let hundred: Vec<u64> = (1..=100).collect();
-        assert_eq!([50.0, 99.0, 99.9, 100.0].map(|percent| percentile_ns(&hundred, percent)), [50, 99, 100, 100]);
-        assert_eq!((percentile_ns(&[7], 50.0), percentile_ns(&[], 50.0)), (7, 0));
     }
 }

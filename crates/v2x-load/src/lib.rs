@@ -25,7 +25,7 @@ mod stall;
 mod town;
 mod traffic;
 
-pub use latency::{Outcome, Sample, capacity_per_s, offer, percentile_ns};
+pub use latency::{Outcome, Sample, capacity_per_s, offer};
 pub use single::{RUNS, SingleMessage, in_batches, single_messages};
 pub use stall::STALL_NS;
 pub use town::{NOW, Town};

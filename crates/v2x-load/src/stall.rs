@@ -4,6 +4,8 @@
 //! more than [`STALL_NS`], was interrupted: by the hypervisor, an interrupt, or another process. Steps are alike if they
 //! verify as many eights of messages; doing nothing usually takes no time.
 
+use chronoseal_core::statistics::median;
+
 /// What is more than a step usually takes, and called a stall from there on [ns].
 pub const STALL_NS: u64 = 200_000;
 
@@ -43,7 +45,7 @@ impl Stalls {
             .map(|kind| {
                 let mut took: Vec<u64> = steps.iter().filter(|step| step.kind() == kind).map(Step::took_ns).collect();
                 took.sort_unstable();
-                if kind == 0 { 0 } else { took.get(took.len() / 2).copied().unwrap_or(0) }
+                if kind == 0 { 0 } else { median(&took).unwrap_or(0) }
             })
             .collect();
         let is_stall = |step: &&Step| step.took_ns() > usual_ns[step.kind()] + STALL_NS;

@@ -17,8 +17,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use chronoseal_core::statistics::nearest_rank;
 use chronoseal_v2x::crypto::Curve;
-use chronoseal_v2x_load::{Town, percentile_ns};
+use chronoseal_v2x_load::Town;
 use chronoseal_v2x_service::hsm::SoftwareHsm;
 use chronoseal_v2x_service::hsm::software::PinCost;
 use chronoseal_v2x_service::vss::now;
@@ -89,9 +90,9 @@ fn measure(program: &str, processor: &str, lanes: Option<bool>) -> Outcome<Strin
             latencies_ns.extend(client.stream(&messages)?);
         }
         latencies_ns.sort_unstable();
-        let us = |percent| percentile_ns(&latencies_ns, percent) as f64 / 1e3;
+        let us = |quantile| nearest_rank(&latencies_ns, quantile).unwrap_or(0) as f64 / 1e3;
         let lead = if at == 0 { "" } else { "\n| | | | " };
-        row += &format!("{lead}| {rate_per_s} | {} | {:.0} | {:.0} |", latencies_ns.len(), us(50.0), us(99.0));
+        row += &format!("{lead}| {rate_per_s} | {} | {:.0} | {:.0} |", latencies_ns.len(), us(0.5), us(0.99));
     }
     drop(daemon);
     std::fs::remove_dir_all(&folder)?;

@@ -68,5 +68,5 @@ fn text(operation: Operation) -> String {
 fn p99_ns(timing: &Timing) -> u64 {
     let mut sorted = timing.calls_ns.clone().unwrap_or_default();
     sorted.sort_unstable();
-    sorted.get(sorted.len().saturating_sub(1) * 99 / 100).copied().unwrap_or(0)
+    chronoseal_core::statistics::nearest_rank(&sorted, 0.99).unwrap_or(0)
 }

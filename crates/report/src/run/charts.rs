@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chronoseal_core::statistics::median;
 use chronoseal_results::{FrameRow, Outcome, RunMeta, RunRows, RunSummary};
 
 use crate::document::{Axis, Chart, Series, SeriesKind};
@@ -73,7 +74,7 @@ fn distributions(what: &str, (label, counted): (&str, &str), groups: Vec<(String
     let mut sorted: Vec<f64> = values().collect();
     sorted.sort_by(f64::total_cmp);
     // A tail that would squeeze everything else into the first pixels asks for a logarithmic axis.
-    let middle = sorted[sorted.len() / 2];
+    let middle = median(&sorted).unwrap_or(0.0);
     let log = middle > 0.0 && high > 20.0 * middle;
     let low = sorted.iter().copied().find(|value| !log || *value > 0.0).unwrap_or(high);
     let axis = || Axis { log, ..Axis::linear(label, "\u{b5}s") };

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
+use chronoseal_core::statistics::nearest_rank;
 use chronoseal_recordings::{CaptureItem, CaptureReader, LINKTYPE_ETHERNET};
 
 use super::{CYCLE_WITHOUT_SLOTS, Found, schedulable, write};
@@ -146,8 +147,8 @@ fn flow(
     times.sort_unstable();
     let mut gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     gaps.sort_unstable();
-    let median_ns = gaps[gaps.len() / 2];
-    let spread_ns = gaps[gaps.len() * 3 / 4] - gaps[gaps.len() / 4];
+    let [quartile_ns, median_ns, upper_ns] = [0.25, 0.5, 0.75].map(|q| nearest_rank(&gaps, q).unwrap_or(0));
+    let spread_ns = upper_ns - quartile_ns;
     let round_us = round_period_us(median_ns);
     let even = gaps.len() >= 4 && spread_ns <= median_ns / 10;
     let scheduled_us = round_us.filter(|us| even && SCHEDULED_PERIODS.contains(us));

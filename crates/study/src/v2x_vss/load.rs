@@ -1,5 +1,6 @@
 //! How long messages wait for their verdict when nobody waits for the receiver.
 
+use chronoseal_core::statistics::nearest_rank;
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
 use chronoseal_v2x::crypto::Provider;
 use chronoseal_v2x::pipeline::{Class, Engine};
@@ -169,12 +170,11 @@ impl Loads {
     }
 }
 
-/// By nearest rank, in parts of a thousand; none of too few values to have that percentile.
+/// The percentile, in parts of a thousand, of values of which one at least lies beyond it. That is less than
+/// [`chronoseal_core::statistics::percentile`] asks for: the classes of a short stream have too few messages for its bound.
 fn percentile(sorted_ns: &[u64], per_mille: usize) -> Option<u64> {
-    if sorted_ns.len() * (1_000 - per_mille) < 1_000 {
-        return None;
-    }
-    sorted_ns.get((sorted_ns.len() * per_mille).div_ceil(1_000).max(1) - 1).copied()
+    let has_one_beyond = sorted_ns.len() * (1_000 - per_mille) >= 1_000;
+    nearest_rank(sorted_ns, per_mille as f64 / 1_000.0).filter(|_| has_one_beyond)
 }
 
 fn percentile_us(sorted_ns: &[u64], per_mille: usize) -> Cell {

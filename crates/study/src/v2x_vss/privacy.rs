@@ -222,7 +222,7 @@ impl Privacy {
             |(share, row): &(f64, FleetRow)| Some((share * 100.0, row.evaluation.changes_linked()?.scaled(100.0)));
         let points: Vec<_> = self.coverage.iter().rev().filter_map(linked).collect();
         let name = format!("all at once, {SHORT_S} s silent");
-        let mean = points.iter().map(|(x, linked)| (*x, linked.mean)).collect();
+        let mean = points.iter().map(|(x, linked)| (*x, linked.estimate)).collect();
         let ends = points.iter().flat_map(|(x, linked)| [(*x, linked.low), (*x, linked.high)]).collect();
         Chart {
             caption: "Who hears less links less".into(),
@@ -246,7 +246,7 @@ impl Privacy {
                 || Cell::na("the run was stopped before"),
                 |linked| {
                     let linked = linked.scaled(100.0);
-                    Cell::estimate(linked.mean, [linked.low, linked.high], 2).from(Evidence::Simulated)
+                    Cell::estimate(linked.estimate, [linked.low, linked.high], 2).from(Evidence::Simulated)
                 },
             );
             table.push(vec![Cell::text(name), cell]);
@@ -257,7 +257,7 @@ impl Privacy {
     /// Without changes every trip is linked, and with places that tell nothing what is linked is chance.
     pub(super) fn is_sound(&self) -> bool {
         let none = self.policies.iter().find(|row| row.name == "none");
-        let is_followed = |row: &FleetRow| row.evaluation.trips_linked().is_none_or(|share| share.mean >= 1.0);
+        let is_followed = |row: &FleetRow| row.evaluation.trips_linked().is_none_or(|share| share.estimate >= 1.0);
         none.is_none_or(is_followed) && self.control.is_chance()
     }
 }

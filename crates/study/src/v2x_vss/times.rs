@@ -1,5 +1,6 @@
 //! Tables 4.1 to 4.7 beside this host: its processor, its lanes, and every device that is there.
 
+use chronoseal_core::statistics;
 use chronoseal_report::{Cell, Evidence, Mark, Table};
 use chronoseal_v2x_load::{in_batches, single_messages};
 use chronoseal_v2x_service::trial::{measure_devices, other_build};
@@ -26,8 +27,7 @@ impl Measured {
         let mut values: Vec<u64> = self.runs.as_ref().ok()?.iter().map(|run| run[column]).collect();
         values.sort_unstable();
         let mean = values.iter().sum::<u64>() as f64 / values.len().max(1) as f64;
-        let median = (values.get((values.len().max(1) - 1) / 2)? + values.get(values.len() / 2)?) as f64 / 2.0;
-        Some([mean / 1e6, median / 1e6])
+        Some([mean / 1e6, statistics::median(&values)? as f64 / 1e6])
     }
 
     fn why_not(&self) -> String {
@@ -151,8 +151,8 @@ pub(super) fn side_by_side(measured: &[Measured]) -> Table {
         let median = |column: usize| {
             let mut values: Vec<f64> = printed.runs.iter().map(|run| run[column]).collect();
             values.sort_by(f64::total_cmp);
-            let middle = values.len() / 2;
-            Cell::number((values[middle - 1] + values[middle]) / 2.0, 1).from(Evidence::Recomputed)
+            let middle = statistics::median(&values).expect("a table has runs");
+            Cell::number(middle, 1).from(Evidence::Recomputed)
         };
         let [sign, verify] = printed.rates_per_s.map(|rate| Cell::number(rate, 2).from(Evidence::Printed));
         table.push(vec![

@@ -1,8 +1,6 @@
 //! What a policy hides and what it costs, over several runs with different seeds.
 
-mod statistics;
-
-pub use statistics::Interval;
+pub use chronoseal_core::statistics::Interval;
 
 use chronoseal_core::Duration;
 

@@ -40,7 +40,7 @@ impl Timing {
     pub fn median_ns(&self) -> Option<u64> {
         let mut sorted = self.calls_ns.clone().ok()?;
         sorted.sort_unstable();
-        sorted.get(sorted.len().checked_sub(1)? / 2).copied()
+        chronoseal_core::statistics::median(&sorted)
     }
 
     /// Calls a second, one after the other, at the median.

@@ -7,6 +7,7 @@
 //! | [`bits`], [`timing`] | how many bits it takes, exactly, and how long they last |
 //! | [`plain`], [`receiver`] | each bit by itself, there and back |
 //! | [`group_id`] | identifiers of a group key exchange |
+//! | [`iso_tp`] | messages longer than a frame |
 //!
 //! A frame between node and medium is the bytes of [`layout`].
 //!
@@ -26,6 +27,7 @@ pub mod crc;
 pub mod frame;
 pub mod group_id;
 pub mod id;
+pub mod iso_tp;
 pub mod layout;
 pub mod plain;
 pub mod receiver;

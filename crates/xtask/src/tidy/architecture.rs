@@ -40,9 +40,9 @@ const PLACES: &[Place] = &[
     Place { name: "v2x", uses: &["ecdsa-lanes"], touches: &[] },
     Place { name: "v2x-fleet", uses: &["core", "media", "v2x", "wire"], touches: &[] },
     // What a vehicle and its authorities need of a host.
-    Place { name: "v2x-service", uses: &["v2x"], touches: &[Files, Sockets, Clocks, Threads, Programs] },
+    Place { name: "v2x-service", uses: &["core", "v2x"], touches: &[Files, Sockets, Clocks, Threads, Programs] },
     // A receiver, measured. Threads: it sleeps between messages.
-    Place { name: "v2x-load", uses: &["ecdsa-lanes", "v2x"], touches: &[Clocks, Threads] },
+    Place { name: "v2x-load", uses: &["core", "ecdsa-lanes", "v2x"], touches: &[Clocks, Threads] },
     Place { name: "nodes", uses: &["core", "wire", "crypto", "frameauth", "groupkey", "media"], touches: &[] },
     Place { name: "scenario", uses: PROTOCOLS, touches: &[] },
     Place { name: "analysis", uses: WITH_SCENARIO, touches: &[] },
