@@ -40,6 +40,7 @@
 mod can;
 mod can_live;
 mod cost;
+mod fleet;
 mod measure;
 mod meta;
 mod record;
@@ -53,6 +54,7 @@ use chronoseal_results::{RunMeta, RunSummary, summarise};
 pub use self::can::{describe_can, simulate_can};
 pub use self::can_live::{CanPlaceName, measure_can};
 pub use self::cost::{CostRow, CostTable, FRAME_LENGTHS, processor_cost};
+pub use self::fleet::{drive_fleet, drive_fleet_watched};
 pub use self::measure::{LiveOptions, MeasureError, agent_main, measure};
 pub use self::meta::{describe, versions};
 pub use self::scenario::{AnyScenario, CanScenario, Scenario};

@@ -23,10 +23,12 @@
 //! ```
 
 pub mod accuracy;
+mod composer;
 pub mod eavesdropper;
 mod envelope;
 pub mod evaluation;
 pub mod generation;
+pub mod office;
 pub mod policy;
 pub mod road;
 pub mod security;

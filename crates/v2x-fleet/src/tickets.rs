@@ -1,80 +1,51 @@
-//! Real signatures for a fleet: a root, an authority, and a ticket for every pseudonym, made up from the seed.
-//!
-//! The keys are test material by nature: whoever knows the seed knows them all.
+//! Real signatures for a fleet: a ticket of [`Office`] for every pseudonym.
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::random::{self, Purpose};
-use chronoseal_v2x::certificate::{CertificateError, Issuer, issue};
 use chronoseal_v2x::crypto::{Curve, SoftwareKey};
 use chronoseal_v2x::message::{SignerCertificate, SignerForm, sign};
 use chronoseal_v2x::types::{
-    BitmapSspRange, CertificateBuf, CertificateId, Duration, HeaderInfo, Psid, PsidGroupPermissions, PsidSsp,
-    PsidSspRange, Received, ServiceSpecificPermissions, SignedDataPayload, SspRange, SubjectPermissions,
-    ThreeDLocation, Time32, Time64, ToBeSignedCertificate, ToBeSignedData, ValidityPeriod, VerificationKeyIndicator,
+    CertificateBuf, HeaderInfo, Psid, Received, SignedDataPayload, ThreeDLocation, Time64, ToBeSignedData,
 };
 use chronoseal_v2x::verify::{Context, Verdict, Verifier, VerifierConfig};
 
+use crate::office::Office;
 use crate::security::{SecureRequest, Security, SecurityError};
 
 /// Signs with tickets of its own authority and checks against its root.
 ///
 /// One verifier stands for all receivers: it knows every ticket that was sent whole before.
 pub struct Tickets {
-    seed: u64,
-    curve: Curve,
-    root: CertificateBuf,
-    authority: CertificateBuf,
-    authority_key: SoftwareKey,
-    /// Start of all validities.
-    since: Time32,
+    office: Office,
     tickets: BTreeMap<u32, (SignerCertificate, SoftwareKey)>,
     verifier: Verifier,
 }
 
-/// CAM, with whatever a vehicle may say of itself; DENM, of every cause (EN 302 637-2 annex, EN 302 637-3 clause 5.4).
-const CAM_SSP: [u8; 3] = [1, 0xff, 0xfc];
-const DENM_SSP: [u8; 4] = [1, 0xff, 0xff, 0xff];
+/// More than a run takes up; a verifier that forgot one would refuse what is signed under its digest.
+const TICKETS_MAX: usize = 100_000;
 
 impl Tickets {
-    /// A root, an authority below it and an empty pool, valid from shortly before `starts_at_us` on [us of TAI since
-    /// 2004-01-01].
+    /// An office of its own and an empty pool; see [`Office::new`].
     ///
     /// # Errors
     /// [`SecurityError`] if a certificate cannot be issued.
     pub fn new(curve: Curve, starts_at_us: u64, seed: u64) -> Result<Self, SecurityError> {
-        let mut rng = random::stream(seed, Purpose::Key, TICKET_STREAM);
-        let since = Time64(starts_at_us.saturating_sub(HOUR_US)).time32();
-        let mut root_key = SoftwareKey::generate(curve, &mut rng);
-        let authority_key = SoftwareKey::generate(curve, &mut rng);
-        let years = |count| ValidityPeriod { start: since, duration: Duration::Years(count) };
-
-        let mut tbs = ToBeSignedCertificate::new(CertificateId::Name("fleet root"), years(3), indicator(&root_key));
-        let mut permissions = issue_permissions();
-        permissions[0].min_chain_length = 2;
-        tbs.cert_issue_permissions = Some(permissions);
-        let root = issue(tbs, Issuer::SelfSigned, &mut root_key).map_err(refused)?;
-
-        let name = CertificateId::Name("fleet authority");
-        let mut tbs = ToBeSignedCertificate::new(name, years(1), indicator(&authority_key));
-        tbs.cert_issue_permissions = Some(issue_permissions());
-        let authority = issue(tbs, Issuer::Certificate(&root.view()), &mut root_key).map_err(refused)?;
-
-        let config = VerifierConfig { neighbours_max: TICKETS_MAX, ..VerifierConfig::default() };
-        let mut verifier = Verifier::new(config);
-        verifier.trust_mut().insert_root(&root.view()).map_err(|error| SecurityError(error.to_string()))?;
-        verifier.trust_mut().insert_authority(&authority.view()).map_err(|error| SecurityError(error.to_string()))?;
-        Ok(Self { seed, curve, root, authority, authority_key, since, tickets: BTreeMap::new(), verifier })
+        let office = Office::new(curve, starts_at_us, seed)?;
+        let mut verifier = Verifier::new(VerifierConfig { neighbours_max: TICKETS_MAX, ..VerifierConfig::default() });
+        let failed = |error: chronoseal_v2x::verify::TrustError| SecurityError(error.to_string());
+        verifier.trust_mut().insert_root(&office.root().view()).map_err(failed)?;
+        verifier.trust_mut().insert_authority(&office.authority().view()).map_err(failed)?;
+        Ok(Self { office, tickets: BTreeMap::new(), verifier })
     }
 
     /// The root's certificate.
     pub fn root(&self) -> &CertificateBuf {
-        &self.root
+        self.office.root()
     }
 
     /// The authority's certificate.
     pub fn authority(&self) -> &CertificateBuf {
-        &self.authority
+        self.office.authority()
     }
 
     /// Tickets issued so far.
@@ -88,33 +59,14 @@ impl Tickets {
         let payload = message.as_ref().and_then(|message| message.signed_data()?.tbs_data.payload.unsecured_payload());
         (verdict, payload)
     }
-
-    fn issue_ticket(&mut self, pseudonym: u32) -> Result<(SignerCertificate, SoftwareKey), CertificateError> {
-        let mut rng = random::stream(self.seed, Purpose::Key, TICKET_STREAM + 1 + u64::from(pseudonym));
-        let key = SoftwareKey::generate(self.curve, &mut rng);
-        let validity = ValidityPeriod { start: self.since, duration: Duration::Hours(168) };
-        let mut tbs = ToBeSignedCertificate::new(CertificateId::None, validity, indicator(&key));
-        tbs.app_permissions = Some(vec![
-            PsidSsp { psid: Psid::CAM, ssp: Some(ServiceSpecificPermissions::Bitmap(&CAM_SSP)) },
-            PsidSsp { psid: Psid::DENM, ssp: Some(ServiceSpecificPermissions::Bitmap(&DENM_SSP)) },
-        ]);
-        let certificate = issue(tbs, Issuer::Certificate(&self.authority.view()), &mut self.authority_key)?;
-        Ok((SignerCertificate::new(certificate)?, key))
-    }
 }
-
-/// Keys of root and authority have this stream, those of tickets the ones behind it: whoever has the seed, in whatever
-/// process, makes the same.
-const TICKET_STREAM: u64 = 1 << 32;
-const HOUR_US: u64 = 3_600_000_000;
-/// More than a run takes up; a verifier that forgot one would refuse what is signed under its digest.
-const TICKETS_MAX: usize = 100_000;
 
 impl Security for Tickets {
     fn secure(&mut self, request: &SecureRequest<'_>, out: &mut Vec<u8>) -> Result<(), SecurityError> {
         if !self.tickets.contains_key(&request.pseudonym) {
-            let ticket = self.issue_ticket(request.pseudonym).map_err(refused)?;
-            self.tickets.insert(request.pseudonym, ticket);
+            let (certificate, key) = self.office.issue(request.pseudonym)?;
+            let certificate = SignerCertificate::new(certificate).map_err(|error| SecurityError(error.to_string()))?;
+            self.tickets.insert(request.pseudonym, (certificate, key));
         }
         let Some((certificate, key)) = self.tickets.get_mut(&request.pseudonym) else {
             return Err(SecurityError("a ticket just put in is gone".into()));
@@ -145,24 +97,6 @@ impl Security for Tickets {
             (verdict, _) => Err(SecurityError(verdict.to_string())),
         }
     }
-}
-
-fn indicator(key: &SoftwareKey) -> VerificationKeyIndicator {
-    VerificationKeyIndicator::VerificationKey(key.public_point().to_verification_key())
-}
-
-fn issue_permissions() -> Vec<PsidGroupPermissions<'static>> {
-    let range = |psid, ssp_value, ssp_bitmask| PsidSspRange {
-        psid,
-        ssp_range: Some(SspRange::Bitmap(BitmapSspRange { ssp_value, ssp_bitmask })),
-    };
-    let ranges =
-        vec![range(Psid::CAM, &CAM_SSP[..], &[0xff, 0, 3]), range(Psid::DENM, &DENM_SSP[..], &[0xff, 0, 0, 0])];
-    vec![PsidGroupPermissions::new(SubjectPermissions::Explicit(ranges))]
-}
-
-fn refused(error: CertificateError) -> SecurityError {
-    SecurityError(error.to_string())
 }
 
 #[cfg(test)]

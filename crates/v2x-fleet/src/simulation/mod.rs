@@ -6,15 +6,19 @@
 //! each [`Platform`].
 
 mod config;
+mod fleet;
 mod processors;
 mod receivers;
 mod sender;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub use config::{FleetConfig, FleetError, Platform};
+pub use fleet::{Fleet as StationFleet, Post};
 pub use processors::ProcessorLoad;
 pub use receivers::{HEADWAY_S, Reception, Safety};
+pub use watch::{FrameSeen, Processing, Watch};
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -33,8 +37,8 @@ use crate::policy::{Change, Company, Decision};
 use crate::road::{Dimensions, State};
 use crate::security::Security;
 use processors::Processors;
-use receivers::{Known, NEAR_M, Receivers};
-use sender::Sender;
+use receivers::{Known, NEAR_M, Present, Receivers};
+use sender::{Sender, local};
 
 /// What happened.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -49,6 +53,8 @@ pub struct FleetOutcome {
     pub reception: Reception,
     /// What the changes cost.
     pub safety: Safety,
+    /// What signing and verifying took.
+    pub processing: Processing,
     /// Of each platform of the configuration, what it would have had to do.
     pub processors: Vec<ProcessorLoad>,
     /// Sum over all vehicles.
@@ -226,7 +232,7 @@ impl<'a> Fleet<'a> {
         self.wake(now + generation::INTERVAL_MIN, Wake::Vehicle(index));
         let is_hushed = self.think(now, index, &state);
         let vehicle = &mut self.vehicles[index];
-        let Some(due) = vehicle.generation.check(now, &state) else { return Ok(()) };
+        let Some(due) = vehicle.generation.check(local(now), &state) else { return Ok(()) };
         if is_hushed || now < vehicle.silent_until {
             self.outcome.safety.messages_withheld += 1;
             return Ok(());
@@ -242,7 +248,7 @@ impl<'a> Fleet<'a> {
         // The changer looks at the others, so it is taken out while it decides.
         let mut changer = self.vehicles[index].changer.take();
         let known = Known { receivers: &self.receivers, now, of: index, state, vehicles: &self.vehicles };
-        let decision = changer.as_mut().map(|changer| changer.decide(now, state, &known)).unwrap_or_default();
+        let decision = changer.as_mut().map(|changer| changer.decide(local(now), state, &known)).unwrap_or_default();
         self.vehicles[index].changer = changer;
         let Decision { change, is_hushed } = decision;
         match change {
@@ -286,7 +292,7 @@ impl<'a> Fleet<'a> {
         let (mine, its) = (self.vehicles[index].pseudonym, self.vehicles[other].pseudonym);
         let (mine, its) = if is_heads { (its, mine) } else { (mine, its) };
         if let Some(changer) = &mut self.vehicles[other].changer {
-            changer.change(now);
+            changer.change(local(now));
         }
         self.change(now, index, silence, Some(mine));
         self.change(now, other, silence, Some(its));
@@ -300,7 +306,7 @@ impl<'a> Fleet<'a> {
             .filter(|other| now >= self.vehicles[*other].silent_until)
             .collect();
         for other in neighbours {
-            let change = self.vehicles[other].changer.as_mut().map(|changer| changer.change(now));
+            let change = self.vehicles[other].changer.as_mut().map(|changer| changer.change(local(now)));
             if let Some(change) = change {
                 self.change(now, other, change.silence, None);
             }
@@ -439,7 +445,16 @@ impl<'a> Fleet<'a> {
 
     /// Who knows of whom, now.
     fn look(&mut self, now: SimTime) {
-        self.receivers.look(now, &self.vehicles, self.config, &mut self.outcome.safety);
+        let present = |index: usize| {
+            let vehicle: &Sender = &self.vehicles[index];
+            Some(Present {
+                since: vehicle.begins_at,
+                state: vehicle.state?,
+                is_changing: vehicle.is_changing(now, self.config.around_change),
+                length_m: f64::from(vehicle.dimensions.length_dm) / 10.0,
+            })
+        };
+        self.receivers.look(now, present, self.config, &mut self.outcome.safety);
         if now < self.config.trips.ends_at {
             self.wake(now + self.config.look_interval, Wake::Look);
         }

@@ -217,18 +217,21 @@ impl Receivers {
         heard.filter_map(|(_, other)| *other).filter(move |other| *other != of && is_near(*other))
     }
 
-    pub(super) fn look(&self, now: SimTime, vehicles: &[Sender], config: &FleetConfig, safety: &mut Safety) {
-        let is_settled = |index: &usize| now - vehicles[*index].begins_at >= SETTLING;
-        let there: Vec<(usize, &Sender, State)> = self
-            .vehicle_at
-            .iter()
-            .filter_map(|vehicle| vehicle.filter(is_settled))
-            .filter_map(|index| Some((index, &vehicles[index], vehicles[index].state?)))
-            .collect();
-        for (of, vehicle, state) in &there {
-            let is_changing = vehicle.is_changing(now, config.around_change);
-            let length_m = f64::from(vehicle.dimensions.length_dm) / 10.0;
-            for (to, _, other) in &there {
+    /// Holds who is there, as `present` tells, against what each has heard.
+    pub(super) fn look(
+        &self,
+        now: SimTime,
+        present: impl Fn(usize) -> Option<Present>,
+        config: &FleetConfig,
+        safety: &mut Safety,
+    ) {
+        let is_settled = |(_, present): &(usize, Present)| now - present.since >= SETTLING;
+        let there = self.vehicle_at.iter().filter_map(|vehicle| *vehicle);
+        let there: Vec<(usize, Present)> =
+            there.filter_map(|index| Some((index, present(index)?))).filter(is_settled).collect();
+        for (of, Present { state, is_changing, length_m, .. }) in &there {
+            let (is_changing, length_m) = (*is_changing, *length_m);
+            for (to, Present { state: other, .. }) in &there {
                 if to == of || state.distance_m(other) > config.awareness_m {
                     continue;
                 }
@@ -246,6 +249,17 @@ impl Receivers {
             }
         }
     }
+}
+
+/// A vehicle that is there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Present {
+    /// When it appeared.
+    pub(super) since: SimTime,
+    pub(super) state: State,
+    /// From a change of its pseudonym to some time behind the silence after it.
+    pub(super) is_changing: bool,
+    pub(super) length_m: f64,
 }
 
 /// True if `own` drives in the lane of `ahead`, a vehicle of this length, and is less than [`HEADWAY_S`] behind it.
