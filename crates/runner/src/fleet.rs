@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, Event, NodeId, Oscillator, SimTime, Work};
 use chronoseal_sim::{FrameContext, NodeSetup, Observer, Simulation};
-use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetError, FleetOutcome, FrameSeen, StationFleet, Watch};
+use chronoseal_v2x_fleet::simulation::{Fleet, FleetConfig, FleetError, FleetOutcome, FrameSeen, Watch};
 
 /// Lets a fleet drive, in virtual time.
 ///
@@ -17,7 +17,7 @@ pub fn drive_fleet(config: &FleetConfig) -> Result<FleetOutcome, FleetError> {
 /// # Errors
 /// As [`drive_fleet`].
 pub fn drive_fleet_watched<O: Observer>(config: &FleetConfig, observer: O) -> Result<(FleetOutcome, O), FleetError> {
-    let fleet = StationFleet::new(config)?;
+    let fleet = Fleet::new(config)?;
     let mut simulation = Simulation::new(fleet.channel, config.seed, (Shown(fleet.watch), observer));
     let mut add = |index: usize, node, costs| {
         // The channel takes no more stations than a number of 16 bits names.

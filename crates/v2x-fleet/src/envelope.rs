@@ -1,12 +1,12 @@
 //! From a message to a frame: BTP, GeoNetworking, signature, Ethernet.
 
-use chronoseal_wire::ethernet::{self, HEADER_LEN, Header, MacAddress, TypeOrLength};
+use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::its::geonetworking::{
     Area, BasicHeader, ExtendedHeader, GnAddress, LongPosition, NextHeader, Packet, PacketError,
 };
 use chronoseal_wire::its::{BTP_PORT_CAM, BTP_PORT_DENM, ETHERTYPE_GEONETWORKING};
 
-use crate::security::{SecureRequest, Security, SecurityError};
+use crate::security::SecurityError;
 
 /// What identifies a station on the air. All of it changes with the pseudonym.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,7 +58,7 @@ const DENM_TRAFFIC_CLASS: u8 = 1;
 
 impl Envelope<'_> {
     /// The whole frame. `secure` appends a secured packet made of the one it is given; without it, this one goes out.
-    pub(crate) fn seal_by(
+    pub(crate) fn seal(
         &self,
         secure: Option<impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), SecurityError>>,
     ) -> Result<Vec<u8>, SealError> {
@@ -96,61 +96,8 @@ impl Envelope<'_> {
         Ok(bytes)
     }
 
-    /// The whole frame, unsecured without `security`.
-    pub(crate) fn seal(
-        &self,
-        with_certificate: bool,
-        security: Option<&mut (dyn Security + '_)>,
-    ) -> Result<Vec<u8>, SealError> {
-        self.seal_by(security.map(|security| {
-            move |inner: &[u8], out: &mut Vec<u8>| {
-                let request = SecureRequest {
-                    pseudonym: self.identity.station_id,
-                    generation_time_us: self.now_us,
-                    with_certificate,
-                    event: self.event(),
-                    packet: inner,
-                };
-                security.secure(&request, out)
-            }
-        }))
-    }
-
     /// Where what a DENM tells of happened, north and east [0.1 microdegree].
     pub(crate) fn event(&self) -> Option<(i32, i32)> {
         self.broadcast.map(|(_, area)| (area.latitude, area.longitude))
-    }
-}
-
-/// What is in a frame that can be trusted.
-pub(crate) enum Opened<'a> {
-    /// BTP port and message.
-    Message(u16, &'a [u8]),
-    /// Not GeoNetworking, or not as its headers say.
-    Malformed,
-    /// Not secured as asked, or refused.
-    Refused,
-}
-
-/// Opens a frame; without `security`, one that is not secured.
-pub(crate) fn open<'a>(frame: &'a [u8], now_us: u64, security: Option<&mut (dyn Security + '_)>) -> Opened<'a> {
-    let Ok(header) = ethernet::Frame::new_checked(frame) else { return Opened::Malformed };
-    if header.type_or_length().raw() != ETHERTYPE_GEONETWORKING {
-        return Opened::Malformed;
-    }
-    let payload = &frame[HEADER_LEN..];
-    let Ok(basic) = BasicHeader::parse(payload) else { return Opened::Malformed };
-    let rest = &payload[BasicHeader::LEN..];
-    let packet = match (basic.next, security) {
-        (NextHeader::Common, None) => rest,
-        (NextHeader::Secured, Some(security)) => match security.open(rest, now_us) {
-            Ok(packet) => packet,
-            Err(_) => return Opened::Refused,
-        },
-        (NextHeader::Common, Some(_)) | (NextHeader::Secured, None) => return Opened::Refused,
-    };
-    match Packet::parse(packet) {
-        Ok(packet) => Opened::Message(packet.destination_port, packet.message),
-        Err(_) => Opened::Malformed,
     }
 }

@@ -4,7 +4,7 @@
 //! makes the same.
 
 use chronoseal_core::random::{self, Purpose};
-use chronoseal_v2x::certificate::{CertificateError, Issuer, issue};
+use chronoseal_v2x::certificate::{Issuer, issue};
 use chronoseal_v2x::crypto::{Curve, SoftwareKey};
 use chronoseal_v2x::types::{
     BitmapSspRange, CertificateBuf, CertificateId, Duration, Psid, PsidGroupPermissions, PsidSsp, PsidSspRange,
@@ -53,16 +53,16 @@ impl Office {
         let mut permissions = issue_permissions();
         permissions[0].min_chain_length = 2;
         tbs.cert_issue_permissions = Some(permissions);
-        let root = issue(tbs, Issuer::SelfSigned, &mut root_key).map_err(refused)?;
+        let root = issue(tbs, Issuer::SelfSigned, &mut root_key)?;
 
         let name = CertificateId::Name("fleet authority");
         let mut tbs = ToBeSignedCertificate::new(name, years(1), indicator(&authority_key));
         tbs.cert_issue_permissions = Some(issue_permissions());
-        let authority = issue(tbs, Issuer::Certificate(&root.view()), &mut root_key).map_err(refused)?;
+        let authority = issue(tbs, Issuer::Certificate(&root.view()), &mut root_key)?;
 
         let mut verifier = Verifier::new(VerifierConfig { replays_max: REPLAYS_MAX, ..VerifierConfig::default() });
-        verifier.trust_mut().insert_root(&root.view()).map_err(|error| SecurityError(error.to_string()))?;
-        verifier.trust_mut().insert_authority(&authority.view()).map_err(|error| SecurityError(error.to_string()))?;
+        verifier.trust_mut().insert_root(&root.view())?;
+        verifier.trust_mut().insert_authority(&authority.view())?;
         Ok(Self { seed, curve, root, authority, authority_key, since, verifier })
     }
 
@@ -101,7 +101,7 @@ impl Office {
         ]);
         let mut authority_key = self.authority_key.clone();
         let certificate = issue(tbs, Issuer::Certificate(&self.authority.view()), &mut authority_key);
-        Ok((certificate.map_err(refused)?, key))
+        Ok((certificate?, key))
     }
 }
 
@@ -119,6 +119,19 @@ fn issue_permissions() -> Vec<PsidGroupPermissions<'static>> {
     vec![PsidGroupPermissions::new(SubjectPermissions::Explicit(ranges))]
 }
 
-fn refused(error: CertificateError) -> SecurityError {
-    SecurityError(error.to_string())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_has_the_seed_makes_the_same_tickets() {
+        let office = |seed| Office::new(Curve::NistP256, 722_000_000_000_000, seed).expect("certificates");
+        let ticket = |office: &Office, number| office.issue(number).expect("a ticket").0;
+        let (one, same, other) = (office(1), office(1), office(2));
+        assert_eq!(ticket(&one, 7).as_bytes(), ticket(&same, 7).as_bytes());
+        assert_ne!(ticket(&one, 7).as_bytes(), ticket(&one, 8).as_bytes());
+        assert_ne!(ticket(&one, 7).as_bytes(), ticket(&other, 7).as_bytes());
+        assert_eq!(one.root().as_bytes(), same.root().as_bytes());
+        assert_eq!(one.authority().as_bytes(), same.authority().as_bytes());
+    }
 }

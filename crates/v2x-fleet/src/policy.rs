@@ -208,15 +208,17 @@ impl Changer {
             Cooperation::MixZones(zones) => zones.iter().any(|zone| is_within(zone, state)),
             _ => false,
         };
-        let place = self.clock.policy().place;
-        let around = Surroundings {
-            near: if matches!(place, Place::Crowd { .. }) { neighbours.near() } else { 0 },
-            alike: if matches!(place, Place::Alike { .. }) { neighbours.alike() } else { 0 },
-            in_mix_zone: is_hushed,
-        };
         let period = self.period_at(now);
         let last_period = std::mem::replace(&mut self.period, period);
-        let wants_change = self.clock.wants_change(microseconds(now), &around) || period > last_period;
+        // Who is around is counted only where it matters.
+        let crowd = Surroundings { near: u32::MAX, alike: u32::MAX, in_mix_zone: is_hushed };
+        let is_time = self.clock.wants_change(microseconds(now), &crowd);
+        let is_place = match self.clock.policy().place {
+            Place::Crowd { stations_min } => is_time && neighbours.near() >= stations_min,
+            Place::Alike { stations_min } => is_time && neighbours.alike() >= stations_min,
+            Place::Anywhere | Place::MixZone => is_time,
+        };
+        let wants_change = is_place || period > last_period;
         Decision { change: wants_change.then(|| self.change(now)), is_hushed }
     }
 

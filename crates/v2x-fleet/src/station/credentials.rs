@@ -182,9 +182,7 @@ impl Signed {
     fn add_ticket(&mut self, number: u32, now_us: u64) -> Result<(), SecurityError> {
         let (certificate, key) = self.office.issue(number)?;
         self.keys.0.insert(number, key);
-        self.station
-            .add_pseudonym(certificate, number, Time64(now_us))
-            .map_err(|error| SecurityError(error.to_string()))?;
+        self.station.add_pseudonym(certificate, number, Time64(now_us))?;
         self.number = number;
         Ok(())
     }
@@ -194,8 +192,7 @@ impl Signed {
             return Ok(());
         }
         self.add_ticket(number, now_us)?;
-        let changed = self.station.change_pseudonym(Time64(now_us), &mut self.numbers);
-        changed.map_err(|error| SecurityError(error.to_string()))?;
+        self.station.change_pseudonym(Time64(now_us), &mut self.numbers)?;
         self.serve();
         Ok(())
     }
@@ -243,7 +240,7 @@ impl Signed {
         };
         let around = Surroundings::default();
         let signed = self.station.create_signature(now, &request, &around, &mut self.keys, &mut self.numbers);
-        out.extend_from_slice(&signed.map_err(|error| SecurityError(error.to_string()))?);
+        out.extend_from_slice(&signed?);
         self.serve();
         Ok(())
     }

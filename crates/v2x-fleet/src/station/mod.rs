@@ -273,9 +273,7 @@ impl ItsStation {
         if now < self.silent_until {
             return false;
         }
-        let origin = self.config.origin;
-        let around = self.heard.as_mut().map(|heard| heard.around(now, &origin, state));
-        let around = around.unwrap_or_else(|| Around::nobody(state));
+        let around = Around { heard: self.heard.as_ref(), now, origin: &self.config.origin, state };
         let decision = self.changer.decide(now, state, &around);
         match decision.change {
             Some(Change { silence, with: Company::Nearest }) => {
@@ -286,11 +284,11 @@ impl ItsStation {
                 }
             }
             Some(Change { silence, with }) => {
-                self.begin_with(now, silence, None);
-                self.tell_accord();
                 if let (Company::Neighbours, Some((accord, me))) = (with, &self.accord) {
                     accord.take_along(now, *me, around.ids());
                 }
+                self.begin_with(now, silence, None);
+                self.tell_accord();
             }
             None => {}
         }

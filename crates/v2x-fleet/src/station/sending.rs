@@ -141,7 +141,7 @@ impl ItsStation {
             .subsystem()
             .map(|signed| move |packet: &[u8], out: &mut Vec<u8>| signed.secure(now_us, event, packet, out));
         // What cannot be signed is not sent; a ticket that has run out is the only way to that.
-        let bytes = envelope.seal_by(secure).ok()?;
+        let bytes = envelope.seal(secure).ok()?;
         frame.get_mut(..bytes.len())?.copy_from_slice(&bytes);
         let kind = outgoing.kind;
         if kind == 0 {

@@ -33,6 +33,9 @@ struct Said {
     heading: u16,
 }
 
+/// So many are remembered before those of long ago are forgotten.
+const REMEMBERED: usize = 256;
+
 impl Heard {
     pub(super) fn note(&mut self, now: LocalTime, cam: &Cam) {
         let said = Said {
@@ -41,65 +44,67 @@ impl Heard {
             speed_cm_s: cam.speed_cm_s,
             heading: cam.heading,
         };
+        if self.0.len() >= REMEMBERED {
+            // No more can be heard of within the time than the channel carries.
+            self.0.retain(|_, (at, _)| now - *at <= NEIGHBOUR);
+        }
         self.0.insert(cam.station_id, (now, said));
     }
+}
 
-    /// Those near, as they said, by identifier.
-    pub(super) fn around(&mut self, now: LocalTime, origin: &Origin, state: &State) -> Around {
-        self.0.retain(|_, (at, _)| now - *at <= NEIGHBOUR);
-        let placed = self.0.iter().map(|(station_id, (_, said))| {
-            let (x_m, y_m) = origin.to_plane(said.latitude, said.longitude);
+/// Those near a station, as they said, worked out when it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around<'a> {
+    /// `None`: nobody.
+    pub(super) heard: Option<&'a Heard>,
+    pub(super) now: LocalTime,
+    pub(super) origin: &'a Origin,
+    pub(super) state: &'a State,
+}
+
+impl Around<'_> {
+    /// By identifier.
+    fn those_near(&self) -> impl Iterator<Item = (u32, State)> + '_ {
+        let heard = self.heard.into_iter().flat_map(|heard| &heard.0);
+        let lately = heard.filter(|(_, (at, _))| self.now - *at <= NEIGHBOUR);
+        let placed = lately.map(|(station_id, (_, said))| {
+            let (x_m, y_m) = self.origin.to_plane(said.latitude, said.longitude);
             let speed_m_s = f64::from(said.speed_cm_s) / 100.0;
             let heading_deg = f64::from(said.heading) / 10.0;
             (*station_id, State { x_m, y_m, speed_m_s, heading_deg, acceleration_m_s2: 0.0 })
         });
-        let near = placed.filter(|(_, other)| other.distance_m(state) <= NEAR_M).collect();
-        Around { state: *state, near }
-    }
-}
-
-/// Those near a station.
-#[derive(Debug)]
-pub(super) struct Around {
-    state: State,
-    near: Vec<(u32, State)>,
-}
-
-impl Around {
-    /// Nobody.
-    pub(super) fn nobody(state: &State) -> Self {
-        Self { state: *state, near: Vec::new() }
+        placed.filter(|(_, other)| other.distance_m(self.state) <= NEAR_M)
     }
 
     /// Their identifiers, in order.
     pub(super) fn ids(&self) -> impl Iterator<Item = u32> + '_ {
-        self.near.iter().map(|(station_id, _)| *station_id)
+        self.those_near().map(|(station_id, _)| station_id)
     }
 
     /// Their identifiers, the nearest first.
     pub(super) fn nearest_first(&self) -> impl Iterator<Item = u32> + use<> {
         let mut by_distance: Vec<(f64, u32)> =
-            self.near.iter().map(|(station_id, other)| (other.distance_m(&self.state), *station_id)).collect();
+            self.those_near().map(|(station_id, other)| (other.distance_m(self.state), station_id)).collect();
         by_distance.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         by_distance.into_iter().map(|(_, station_id)| station_id)
     }
 }
 
-impl Neighbourhood for Around {
+impl Neighbourhood for Around<'_> {
     fn near(&self) -> u32 {
-        self.near.len() as u32
+        self.those_near().count() as u32
     }
 
     fn alike(&self) -> u32 {
-        let own = &self.state;
+        let own = self.state;
         let (sin, cos) = libm::sincos(own.heading_deg.to_radians());
-        let is_alike = |(_, other): &&(u32, State)| {
+        let is_alike = |(_, other): &(u32, State)| {
             let (east_m, north_m) = (other.x_m - own.x_m, other.y_m - own.y_m);
             let turn_deg = libm::fabs(other.heading_deg - own.heading_deg);
             libm::fabs(east_m * cos - north_m * sin) <= ALIKE_SIDE_M
                 && libm::fabs(other.speed_m_s - own.speed_m_s) <= ALIKE_SPEED_M_S
                 && turn_deg.min(360.0 - turn_deg) <= ALIKE_HEADING_DEG
         };
-        self.near.iter().filter(is_alike).count() as u32
+        self.those_near().filter(is_alike).count() as u32
     }
 }

@@ -58,6 +58,8 @@ pub struct CheckedMessage {
     is_replay_refused: bool,
     /// The message's own is the last one.
     jobs: Vec<SignatureJob>,
+    /// Of each job, shared with whoever has the same one.
+    answers: Vec<Arc<OnceLock<bool>>>,
     are_right: OnceLock<bool>,
     /// Certificates that came along and were not known, each the issuer of the one before.
     new: Vec<CertificateSummary>,
@@ -116,6 +118,15 @@ impl SharedMessage {
         self.has_certificate
     }
 
+    /// Where the answer to a job is, or will be. What is signed names the certificate it is signed under, so receivers
+    /// that trust the same and have the same digest and signature before them have the same key.
+    fn answer(&self, job: &SignatureJob, receiver: &Receiver) -> Arc<OnceLock<bool>> {
+        let alike = self.found.iter().filter(|one| one.receiver.trust == receiver.trust);
+        let mut jobs = alike.flat_map(|one| one.jobs.iter().zip(&one.answers));
+        let same = jobs.find(|(one, _)| one.digest == job.digest && one.signature == job.signature);
+        same.map_or_else(|| Arc::new(OnceLock::new()), |(_, answer)| Arc::clone(answer))
+    }
+
     fn keep(&mut self, checked: Arc<CheckedMessage>) {
         if self.found.len() == KINDS_MAX {
             self.found.remove(0);
@@ -139,13 +150,16 @@ impl CheckedMessage {
         let header =
             begun.message.as_ref().and_then(Ieee1609Dot2Data::signed_data).map(|signed| &signed.tbs_data.header_info);
         let asked = header.and_then(|header| header.inline_p2pcd_request);
+        let jobs: Vec<SignatureJob> = begun.jobs().cloned().collect();
+        let answers = jobs.iter().map(|job| message.answer(job, &receiver)).collect();
         Self {
             bytes: Arc::clone(&message.bytes),
             receiver,
             holds,
             digest: begun.digest,
             is_replay_refused: begun.is_replay_refused,
-            jobs: begun.jobs().cloned().collect(),
+            jobs,
+            answers,
             are_right: OnceLock::new(),
             signer: OnceLock::new(),
             unknown: None,
@@ -158,7 +172,10 @@ impl CheckedMessage {
 
     /// Verifies the signatures, once.
     fn are_right(&self) -> bool {
-        *self.are_right.get_or_init(|| !self.jobs.is_empty() && self.jobs.iter().all(SignatureJob::verify))
+        *self.are_right.get_or_init(|| {
+            let mut jobs = self.jobs.iter().zip(&self.answers);
+            !self.jobs.is_empty() && jobs.all(|(job, answer)| *answer.get_or_init(|| job.verify()))
+        })
     }
 
     /// The signer, to be known from now on. Jobs lie from the highest certificate down: the message's own, the last one,
