@@ -83,6 +83,13 @@ pub enum EventKind {
     BusOff,
     /// A message was due and not sent, because there is no key or freshness value yet to protect it with.
     Withheld,
+    /// A station took up another pseudonym; `sequence` is its new station identifier, `value` how long it says nothing
+    /// then [ps].
+    PseudonymChanged,
+    /// A message was due and not sent, because its sender keeps silent about where it is.
+    KeptSilent,
+    /// A station says nothing because of the place it is at; `value` is for how long, until it looks again [ps].
+    Hushed,
 }
 
 /// Why a key exchange, or the run it belongs to, was given up.
@@ -201,7 +208,7 @@ pub enum DiscardReason {
     NotSyncMaster,
     /// The tag does not fit key, stream, payload and freshness value.
     TagMismatch,
-    /// Its freshness value was accepted before.
+    /// Its freshness value, or the message itself, was accepted before.
     Replayed,
     /// Its freshness value lies before the replay window.
     FreshnessTooOld,
@@ -219,6 +226,48 @@ pub enum DiscardReason {
     UnsupportedFormat,
     /// It is protected under a group key, and this receiver has none yet.
     NoKey,
+    /// It is not signed, and only signed messages are taken.
+    Unsecured,
+    /// It is secured, and this receiver has nothing to check it with.
+    NotExpectedSecured,
+    /// Its encoding can be understood and is not the canonical one.
+    NotCanonical,
+    /// Its security header is not what the profile of its application asks for, or contradicts itself.
+    AgainstProfile,
+    /// It names an algorithm that this receiver does not compute.
+    UnsupportedAlgorithm,
+    /// It was made longer ago than its application allows.
+    GeneratedTooLongAgo,
+    /// It says to have been made later than now, by more than clocks may differ.
+    GeneratedInFuture,
+    /// The time it is good for is over.
+    MessageExpired,
+    /// It was made farther away than its application allows.
+    TooDistant,
+    /// It is signed under a certificate that this receiver has not seen yet.
+    UnknownSigner,
+    /// A certificate between its signer's and a root is not known.
+    IncompleteChain,
+    /// The chain of its certificates ends at a root nobody here trusts.
+    UntrustedRoot,
+    /// A certificate of its chain allows more, or lasts longer, than the one above it.
+    InconsistentChain,
+    /// A certificate of its chain was revoked.
+    CertificateRevoked,
+    /// The list of revoked certificates is older than it may be.
+    RevocationListOverdue,
+    /// Its certificate, or one above it, is over.
+    CertificateExpired,
+    /// Its certificate was not valid yet when the message was made.
+    CertificateNotYetValid,
+    /// It was made where its certificate is not valid, or nobody knows where.
+    OutsideRegion,
+    /// Its certificate does not permit the application, or what the message does in it.
+    NotPermitted,
+    /// Its signature, or that of a certificate that came along, does not fit.
+    SignatureMismatch,
+    /// It waited for the receiver's processor longer than it is of use.
+    WaitedTooLong,
 }
 
 /// Which mechanism stopped a frame.
@@ -228,7 +277,7 @@ pub enum StoppedBy {
     Format,
     /// The schedule table: address, port, window.
     Schedule,
-    /// The authentication tag.
+    /// The authentication tag, or signature and certificate.
     Tag,
     /// The freshness value.
     Freshness,
@@ -250,7 +299,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 39] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -269,21 +318,68 @@ impl DiscardReason {
         Self::AttemptsExhausted,
         Self::UnsupportedFormat,
         Self::NoKey,
+        Self::Unsecured,
+        Self::NotExpectedSecured,
+        Self::NotCanonical,
+        Self::AgainstProfile,
+        Self::UnsupportedAlgorithm,
+        Self::GeneratedTooLongAgo,
+        Self::GeneratedInFuture,
+        Self::MessageExpired,
+        Self::TooDistant,
+        Self::UnknownSigner,
+        Self::IncompleteChain,
+        Self::UntrustedRoot,
+        Self::InconsistentChain,
+        Self::CertificateRevoked,
+        Self::RevocationListOverdue,
+        Self::CertificateExpired,
+        Self::CertificateNotYetValid,
+        Self::OutsideRegion,
+        Self::NotPermitted,
+        Self::SignatureMismatch,
+        Self::WaitedTooLong,
     ];
 
     /// The mechanism this reason belongs to.
     pub const fn stopped_by(self) -> StoppedBy {
         match self {
-            Self::TooShort | Self::TooLong | Self::Malformed | Self::UnsupportedFormat => StoppedBy::Format,
+            Self::TooShort
+            | Self::TooLong
+            | Self::Malformed
+            | Self::UnsupportedFormat
+            | Self::NotExpectedSecured
+            | Self::NotCanonical
+            | Self::AgainstProfile
+            | Self::UnsupportedAlgorithm
+            | Self::TooDistant => StoppedBy::Format,
             Self::UnknownStream
             | Self::WrongPort
             | Self::OutsideWindow
             | Self::DuplicateInWindow
             | Self::NotSyncMaster
             | Self::NotSynchronised => StoppedBy::Schedule,
-            Self::TagMismatch | Self::NoKey => StoppedBy::Tag,
-            Self::Replayed | Self::FreshnessTooOld | Self::FreshnessTooFarAhead => StoppedBy::Freshness,
-            Self::QueueFull | Self::BusOff | Self::AttemptsExhausted => StoppedBy::Capacity,
+            Self::TagMismatch
+            | Self::NoKey
+            | Self::Unsecured
+            | Self::UnknownSigner
+            | Self::IncompleteChain
+            | Self::UntrustedRoot
+            | Self::InconsistentChain
+            | Self::CertificateRevoked
+            | Self::RevocationListOverdue
+            | Self::CertificateExpired
+            | Self::CertificateNotYetValid
+            | Self::OutsideRegion
+            | Self::NotPermitted
+            | Self::SignatureMismatch => StoppedBy::Tag,
+            Self::Replayed
+            | Self::FreshnessTooOld
+            | Self::FreshnessTooFarAhead
+            | Self::GeneratedTooLongAgo
+            | Self::GeneratedInFuture
+            | Self::MessageExpired => StoppedBy::Freshness,
+            Self::QueueFull | Self::BusOff | Self::AttemptsExhausted | Self::WaitedTooLong => StoppedBy::Capacity,
         }
     }
 
@@ -308,6 +404,27 @@ impl DiscardReason {
             Self::AttemptsExhausted => "attempts-exhausted",
             Self::UnsupportedFormat => "unsupported-format",
             Self::NoKey => "no-key",
+            Self::Unsecured => "unsecured",
+            Self::NotExpectedSecured => "not-expected-secured",
+            Self::NotCanonical => "not-canonical",
+            Self::AgainstProfile => "against-profile",
+            Self::UnsupportedAlgorithm => "unsupported-algorithm",
+            Self::GeneratedTooLongAgo => "generated-too-long-ago",
+            Self::GeneratedInFuture => "generated-in-future",
+            Self::MessageExpired => "message-expired",
+            Self::TooDistant => "too-distant",
+            Self::UnknownSigner => "unknown-signer",
+            Self::IncompleteChain => "incomplete-chain",
+            Self::UntrustedRoot => "untrusted-root",
+            Self::InconsistentChain => "inconsistent-chain",
+            Self::CertificateRevoked => "certificate-revoked",
+            Self::RevocationListOverdue => "revocation-list-overdue",
+            Self::CertificateExpired => "certificate-expired",
+            Self::CertificateNotYetValid => "certificate-not-yet-valid",
+            Self::OutsideRegion => "outside-region",
+            Self::NotPermitted => "not-permitted",
+            Self::SignatureMismatch => "signature-mismatch",
+            Self::WaitedTooLong => "waited-too-long",
         }
     }
 }
@@ -341,7 +458,7 @@ impl AttackKind {
 
 impl EventKind {
     /// Every kind without a detail.
-    pub const PLAIN: [Self; 24] = [
+    pub const PLAIN: [Self; 27] = [
         Self::SyncAcquired,
         Self::SyncLost,
         Self::ClockCorrected,
@@ -366,6 +483,9 @@ impl EventKind {
         Self::ErrorPassive,
         Self::BusOff,
         Self::Withheld,
+        Self::PseudonymChanged,
+        Self::KeptSilent,
+        Self::Hushed,
     ];
 
     /// Every kind with every detail.
@@ -413,6 +533,9 @@ impl EventKind {
             Self::ErrorPassive => 0x1a00,
             Self::BusOff => 0x1b00,
             Self::Withheld => 0x1c00,
+            Self::PseudonymChanged => 0x1d00,
+            Self::KeptSilent => 0x1e00,
+            Self::Hushed => 0x1f00,
         }
     }
 
@@ -447,6 +570,9 @@ impl EventKind {
             Self::ErrorPassive => "error-passive",
             Self::BusOff => "bus-off",
             Self::Withheld => "withheld",
+            Self::PseudonymChanged => "pseudonym-changed",
+            Self::KeptSilent => "kept-silent",
+            Self::Hushed => "hushed",
         }
     }
 }
@@ -461,5 +587,22 @@ mod tests {
             assert_eq!(EventKind::from_code(kind.code()), Some(kind));
         }
         assert_eq!(EventKind::from_code(0xffff), None);
+    }
+
+    #[test]
+    fn reasons_keep_their_codes_and_have_names_of_their_own() {
+        // Reasons are only ever appended: their place in the list is their code.
+        for (place, reason) in DiscardReason::ALL.into_iter().enumerate() {
+            assert_eq!(usize::from(EventKind::Discarded(reason).code()), 0x0700 + place, "{}", reason.name());
+        }
+        let kept =
+            [(DiscardReason::Replayed, 0x0709), (DiscardReason::NoKey, 0x0711), (DiscardReason::Unsecured, 0x0712)];
+        for (reason, code) in kept {
+            assert_eq!(EventKind::Discarded(reason).code(), code);
+        }
+        let mut names = DiscardReason::ALL.map(DiscardReason::name).to_vec();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), DiscardReason::ALL.len());
     }
 }

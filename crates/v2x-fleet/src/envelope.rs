@@ -1,20 +1,36 @@
 //! From a message to a frame: BTP, GeoNetworking, signature, Ethernet.
 
-use chronoseal_wire::ethernet::{self, HEADER_LEN, Header, MacAddress, TypeOrLength};
+use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::its::geonetworking::{
     Area, BasicHeader, ExtendedHeader, GnAddress, LongPosition, NextHeader, Packet, PacketError,
 };
 use chronoseal_wire::its::{BTP_PORT_CAM, BTP_PORT_DENM, ETHERTYPE_GEONETWORKING};
 
-use crate::security::{SecureRequest, Security, SecurityError};
+use crate::security::SecurityError;
+
+/// What identifies a station on the air. All of it changes with the pseudonym.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Identity {
+    /// StationID of its messages.
+    pub station_id: u32,
+    /// Address of its link layer, locally administered; its GeoNetworking address holds the same octets.
+    pub link_address: [u8; 6],
+}
+
+impl Identity {
+    /// One that follows from a number, for a station without certificates.
+    pub const fn of_number(number: u32) -> Self {
+        let [a, b, c, d] = number.to_be_bytes();
+        Self { station_id: number, link_address: [2, 0, a, b, c, d] }
+    }
+}
 
 /// What goes around a message. With an area it is a DENM's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope<'a> {
-    pub(crate) pseudonym: u32,
+    pub(crate) identity: Identity,
     /// TAI since 2004-01-01 [us].
     pub(crate) now_us: u64,
-    pub(crate) with_certificate: bool,
     /// Where the sender is [0.1 microdegree].
     pub(crate) latitude: i32,
     pub(crate) longitude: i32,
@@ -41,9 +57,12 @@ const DENM_HOPS: u8 = 5;
 const DENM_TRAFFIC_CLASS: u8 = 1;
 
 impl Envelope<'_> {
-    /// The whole frame, unsecured without `security`.
-    pub(crate) fn seal(&self, security: Option<&mut (dyn Security + '_)>) -> Result<Vec<u8>, SealError> {
-        let mac = self.mac();
+    /// The whole frame. `secure` appends a secured packet made of the one it is given; without it, this one goes out.
+    pub(crate) fn seal(
+        &self,
+        secure: Option<impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), SecurityError>>,
+    ) -> Result<Vec<u8>, SealError> {
+        let mac = MacAddress(self.identity.link_address);
         let source = LongPosition {
             address: GnAddress::passenger_car(mac.0),
             timestamp_ms: (self.now_us / 1000) as u32,
@@ -68,60 +87,17 @@ impl Envelope<'_> {
         let mut bytes = vec![0; HEADER_LEN + BasicHeader::LEN];
         let type_or_length = TypeOrLength::EtherType(ETHERTYPE_GEONETWORKING);
         Header { destination: MacAddress::BROADCAST, source: mac, type_or_length }.emit(&mut bytes);
-        let next = if security.is_some() { NextHeader::Secured } else { NextHeader::Common };
+        let next = if secure.is_some() { NextHeader::Secured } else { NextHeader::Common };
         BasicHeader::new(next, packet.maximum_hop_limit).emit(&mut bytes[HEADER_LEN..]);
-        match security {
-            Some(security) => {
-                let request = SecureRequest {
-                    pseudonym: self.pseudonym,
-                    generation_time_us: self.now_us,
-                    with_certificate: self.with_certificate,
-                    event: self.broadcast.map(|(_, area)| (area.latitude, area.longitude)),
-                    packet: &inner,
-                };
-                security.secure(&request, &mut bytes)?;
-            }
+        match secure {
+            Some(secure) => secure(&inner, &mut bytes)?,
             None => bytes.extend_from_slice(&inner),
         }
         Ok(bytes)
     }
 
-    /// A locally administered address that is as new as the pseudonym.
-    fn mac(&self) -> MacAddress {
-        let [a, b, c, d] = self.pseudonym.to_be_bytes();
-        MacAddress([2, 0, a, b, c, d])
-    }
-}
-
-/// What is in a frame that can be trusted.
-pub(crate) enum Opened<'a> {
-    /// BTP port and message.
-    Message(u16, &'a [u8]),
-    /// Not GeoNetworking, or not as its headers say.
-    Malformed,
-    /// Not secured as asked, or refused.
-    Refused,
-}
-
-/// Opens a frame; without `security`, one that is not secured.
-pub(crate) fn open<'a>(frame: &'a [u8], now_us: u64, security: Option<&mut (dyn Security + '_)>) -> Opened<'a> {
-    let Ok(header) = ethernet::Frame::new_checked(frame) else { return Opened::Malformed };
-    if header.type_or_length().raw() != ETHERTYPE_GEONETWORKING {
-        return Opened::Malformed;
-    }
-    let payload = &frame[HEADER_LEN..];
-    let Ok(basic) = BasicHeader::parse(payload) else { return Opened::Malformed };
-    let rest = &payload[BasicHeader::LEN..];
-    let packet = match (basic.next, security) {
-        (NextHeader::Common, None) => rest,
-        (NextHeader::Secured, Some(security)) => match security.open(rest, now_us) {
-            Ok(packet) => packet,
-            Err(_) => return Opened::Refused,
-        },
-        (NextHeader::Common, Some(_)) | (NextHeader::Secured, None) => return Opened::Refused,
-    };
-    match Packet::parse(packet) {
-        Ok(packet) => Opened::Message(packet.destination_port, packet.message),
-        Err(_) => Opened::Malformed,
+    /// Where what a DENM tells of happened, north and east [0.1 microdegree].
+    pub(crate) fn event(&self) -> Option<(i32, i32)> {
+        self.broadcast.map(|(_, area)| (area.latitude, area.longitude))
     }
 }

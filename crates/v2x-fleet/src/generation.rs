@@ -1,6 +1,6 @@
 //! When a station sends a CAM (ETSI EN 302 637-2 V1.4.1, clause 6.1.3).
 
-use chronoseal_core::{Duration, SimTime};
+use chronoseal_core::{Duration, LocalTime};
 
 use crate::road::State;
 
@@ -27,10 +27,10 @@ pub struct Due {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Generation {
     interval_min: Duration,
-    last: Option<(SimTime, State)>,
+    last: Option<(LocalTime, State)>,
     interval: Duration,
     repetitions: u32,
-    low_frequency_at: Option<SimTime>,
+    low_frequency_at: Option<LocalTime>,
 }
 
 impl Default for Generation {
@@ -47,7 +47,7 @@ impl Generation {
     }
 
     /// Whether a CAM is due now; if so, it counts as sent.
-    pub fn check(&mut self, now: SimTime, state: &State) -> Option<Due> {
+    pub fn check(&mut self, now: LocalTime, state: &State) -> Option<Due> {
         let is_due = match self.last {
             None => true,
             Some((last_at, last)) => self.is_due(now - last_at, &last, state),
@@ -100,7 +100,7 @@ mod tests {
         let mut generation = Generation::default();
         let ticks = (0..=duration_ms / 100).map(|tick| tick * 100);
         ticks
-            .filter(|ms| generation.check(SimTime::ZERO + Duration::from_ms(*ms), &state(*ms as f64 / 1e3)).is_some())
+            .filter(|ms| generation.check(LocalTime::ZERO + Duration::from_ms(*ms), &state(*ms as f64 / 1e3)).is_some())
             .collect()
     }
 
@@ -126,7 +126,7 @@ mod tests {
     fn congestion_control_holds_messages_back() {
         let mut generation = Generation::with_interval_min(Duration::from_ms(500));
         let sent = (0..=10).filter(|tick| {
-            let now = SimTime::ZERO + Duration::from_ms(tick * 100);
+            let now = LocalTime::ZERO + Duration::from_ms(tick * 100);
             generation.check(now, &drives(50.0)(*tick as f64 / 10.0)).is_some()
         });
         assert_eq!(sent.collect::<Vec<_>>(), [0, 5, 10]);
@@ -153,7 +153,7 @@ mod tests {
         let with: Vec<_> = (0..=10)
             .filter(|tick| {
                 let state = drives(50.0)(f64::from(*tick) / 10.0);
-                let due = generation.check(SimTime::ZERO + Duration::from_ms(i64::from(*tick) * 100), &state);
+                let due = generation.check(LocalTime::ZERO + Duration::from_ms(i64::from(*tick) * 100), &state);
                 due.is_some_and(|due| due.with_low_frequency)
             })
             .collect();

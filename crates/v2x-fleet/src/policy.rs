@@ -4,7 +4,7 @@
 //! do together: zones in which all are silent, and exchange of pseudonyms.
 
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
-use chronoseal_core::{Duration, SimTime};
+use chronoseal_core::{Duration, LocalTime};
 use chronoseal_v2x::vss::{ChangeClock, ChangePolicy, Condition, Place, Preset, Spread, Surroundings};
 
 use crate::road::State;
@@ -95,6 +95,12 @@ impl Policy {
         self
     }
 
+    /// Whether it takes notice of neighbours.
+    pub fn asks_for_neighbours(&self) -> bool {
+        matches!(self.change.place, Place::Crowd { .. } | Place::Alike { .. })
+            || matches!(self.cooperation, Cooperation::Swap | Cooperation::Together)
+    }
+
     /// Every preset, with mix zones at the places given, and what is added here.
     pub fn presets(zones: &[[f64; 3]]) -> Vec<Self> {
         let of = |preset| match preset {
@@ -159,7 +165,7 @@ impl Changer {
     ///
     /// One that `is_under_way` has had its pseudonym for some time: for part of what its policy waits at least, at random.
     /// Else all that are on a road when a record begins would change in step.
-    pub fn new(policy: &Policy, seed: u64, index: u64, now: SimTime, is_under_way: bool) -> Self {
+    pub fn new(policy: &Policy, seed: u64, index: u64, now: LocalTime, is_under_way: bool) -> Self {
         let mut rng = random::stream(seed, Purpose::Phase, CHANGER_STREAMS + index);
         let conditions = if policy.change.first.is_empty() { &policy.change.later } else { &policy.change.first };
         let least = |value: fn(&Condition) -> Option<Spread>| {
@@ -181,7 +187,7 @@ impl Changer {
         changer
     }
 
-    fn period_at(&self, now: SimTime) -> i64 {
+    fn period_at(&self, now: LocalTime) -> i64 {
         match self.cooperation {
             Cooperation::AtOnce { period } if period > Duration::ZERO => now.since_zero().div_floor(period),
             _ => 0,
@@ -194,7 +200,7 @@ impl Changer {
     }
 
     /// What to do now. A change decided here counts as done.
-    pub fn decide(&mut self, now: SimTime, state: &State, neighbours: &dyn Neighbourhood) -> Decision {
+    pub fn decide(&mut self, now: LocalTime, state: &State, neighbours: &dyn Neighbourhood) -> Decision {
         if let Some(last) = self.last.replace(*state) {
             self.clock.count_distance(libm::round(last.distance_m(state) * 1000.0) as u64);
         }
@@ -202,20 +208,22 @@ impl Changer {
             Cooperation::MixZones(zones) => zones.iter().any(|zone| is_within(zone, state)),
             _ => false,
         };
-        let place = self.clock.policy().place;
-        let around = Surroundings {
-            near: if matches!(place, Place::Crowd { .. }) { neighbours.near() } else { 0 },
-            alike: if matches!(place, Place::Alike { .. }) { neighbours.alike() } else { 0 },
-            in_mix_zone: is_hushed,
-        };
         let period = self.period_at(now);
         let last_period = std::mem::replace(&mut self.period, period);
-        let wants_change = self.clock.wants_change(microseconds(now), &around) || period > last_period;
+        // Who is around is counted only where it matters.
+        let crowd = Surroundings { near: u32::MAX, alike: u32::MAX, in_mix_zone: is_hushed };
+        let is_time = self.clock.wants_change(microseconds(now), &crowd);
+        let is_place = match self.clock.policy().place {
+            Place::Crowd { stations_min } => is_time && neighbours.near() >= stations_min,
+            Place::Alike { stations_min } => is_time && neighbours.alike() >= stations_min,
+            Place::Anywhere | Place::MixZone => is_time,
+        };
+        let wants_change = is_place || period > last_period;
         Decision { change: wants_change.then(|| self.change(now)), is_hushed }
     }
 
     /// Takes up another pseudonym, wanted by the policy or asked for by a neighbour.
-    pub fn change(&mut self, now: SimTime) -> Change {
+    pub fn change(&mut self, now: LocalTime) -> Change {
         let now_us = microseconds(now);
         self.clock.changed(now_us, &mut self.rng);
         let silent_us = self.clock.silent_until_us().saturating_sub(now_us);
@@ -239,7 +247,7 @@ const CHANGER_STREAMS: u64 = 1 << 32;
 /// A policy's clock starts so long before the record, so that a pseudonym may be older than it [s].
 const EPOCH_S: u64 = 1 << 20;
 
-fn microseconds(now: SimTime) -> u64 {
+fn microseconds(now: LocalTime) -> u64 {
     EPOCH_S * 1_000_000 + (now.as_ps() / 1_000_000).unsigned_abs()
 }
 
@@ -263,13 +271,13 @@ mod tests {
 
     /// Decisions other than to go on, with their times [s], of a vehicle at 20 m/s that asks every 100 ms.
     fn decisions(policy: &Policy, seconds: i64, neighbours: u32) -> Vec<(f64, Decision)> {
-        let mut changer = Changer::new(policy, 1, 0, SimTime::ZERO, false);
+        let mut changer = Changer::new(policy, 1, 0, LocalTime::ZERO, false);
         let mut decisions = Vec::new();
         for tick in 0..seconds * 10 {
             let s = tick as f64 / 10.0;
             let state = State { x_m: 20.0 * s, speed_m_s: 20.0, heading_deg: 90.0, ..State::default() };
             changer.count_message();
-            let decision = changer.decide(SimTime::ZERO + Duration::from_ms(tick * 100), &state, &Few(neighbours));
+            let decision = changer.decide(LocalTime::ZERO + Duration::from_ms(tick * 100), &state, &Few(neighbours));
             if decision != Decision::default() {
                 decisions.push((s, decision));
             }
@@ -308,9 +316,9 @@ mod tests {
     #[test]
     fn who_is_under_way_does_not_change_in_step() {
         let first_at = |index| {
-            let mut changer = Changer::new(&Preset::Density.into(), 1, index, SimTime::ZERO, true);
+            let mut changer = Changer::new(&Preset::Density.into(), 1, index, LocalTime::ZERO, true);
             let state = State::default();
-            (0..130).find(|s| changer.decide(SimTime::ZERO + Duration::from_s(*s), &state, &Few(9)).change.is_some())
+            (0..130).find(|s| changer.decide(LocalTime::ZERO + Duration::from_s(*s), &state, &Few(9)).change.is_some())
         };
         let mut times: Vec<i64> = (0..50).filter_map(first_at).collect();
         times.sort_unstable();

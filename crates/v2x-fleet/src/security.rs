@@ -1,36 +1,23 @@
-//! What makes a packet a secured one: the seam to signatures.
+//! Why there is no secured packet.
 
-/// Who signs what.
-#[derive(Clone, Copy, Debug)]
-pub struct SecureRequest<'a> {
-    /// Under which identity; one that was never used before gets a ticket of its own.
-    pub pseudonym: u32,
-    /// TAI since 2004-01-01 [us].
-    pub generation_time_us: u64,
-    /// True if the whole certificate goes along, else its digest.
-    pub with_certificate: bool,
-    /// Where what a DENM tells of happened, north and east [0.1 microdegree]; `None` for a CAM.
-    pub event: Option<(i32, i32)>,
-    /// Common header and all behind it.
-    pub packet: &'a [u8],
-}
+use chronoseal_v2x::certificate::CertificateError;
+use chronoseal_v2x::verify::TrustError;
+use chronoseal_v2x::vss::{ChangeRefusal, SignRefusal};
 
-/// Signs for all vehicles, and checks what is on the air.
-pub trait Security {
-    /// Appends an `Ieee1609Dot2Data` with the packet in it.
-    ///
-    /// # Errors
-    /// [`SecurityError`] if no ticket can be had or the signature fails.
-    fn secure(&mut self, request: &SecureRequest<'_>, out: &mut Vec<u8>) -> Result<(), SecurityError>;
-
-    /// Checks the whole of a secured packet and gives back what is in it.
-    ///
-    /// # Errors
-    /// [`SecurityError`] with the reason if it is refused.
-    fn open<'a>(&mut self, secured: &'a [u8], now_us: u64) -> Result<&'a [u8], SecurityError>;
-}
-
-/// Why a packet could not be secured or was refused.
+/// Why a station has no ticket, or a packet no signature.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct SecurityError(pub String);
+#[non_exhaustive]
+pub enum SecurityError {
+    /// A certificate cannot be issued or used.
+    #[error("certificate: {0}")]
+    Certificate(#[from] CertificateError),
+    /// The office's own certificates are not taken by a receiver.
+    #[error("trust: {0}")]
+    Trust(#[from] TrustError),
+    /// The pseudonym cannot change now.
+    #[error("change of pseudonym: {0}")]
+    Change(#[from] ChangeRefusal),
+    /// The message cannot be signed now.
+    #[error("signature: {0}")]
+    Sign(#[from] SignRefusal),
+}

@@ -1,10 +1,12 @@
 //! `chronoseal v2x fleet`
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use chronoseal_core::Duration;
 use chronoseal_report::html;
+use chronoseal_runner::drive_fleet;
 use chronoseal_study::{FleetRow, fleet_document};
 use chronoseal_testbed::interrupt;
 use chronoseal_v2x::vss::Spread;
@@ -14,7 +16,7 @@ use chronoseal_v2x_fleet::policy::Policy;
 use chronoseal_v2x_fleet::road::highway::Highway;
 use chronoseal_v2x_fleet::road::sumo::{self, Coordinates};
 use chronoseal_v2x_fleet::road::{Origin, Trips};
-use chronoseal_v2x_fleet::simulation::{FleetConfig, run as drive};
+use chronoseal_v2x_fleet::simulation::FleetConfig;
 use clap::Args;
 
 use crate::arguments::Format;
@@ -101,9 +103,9 @@ pub(crate) fn run(options: &Fleet, printer: &Printer) -> Result<Status, Trouble>
                 seed,
                 tells_dimensions: options.sizes,
                 cam_interval_min: Duration::from_ms(options.cam_interval),
-                ..FleetConfig::new(trips.clone(), policy.clone())
+                ..FleetConfig::new(Arc::clone(&trips), policy.clone())
             };
-            row.evaluation.trials.push(Trial::of(&config, &drive(&config, None, &mut ())?, coverage));
+            row.evaluation.trials.push(Trial::of(&config, &drive_fleet(&config)?, coverage));
             bar.inc(1);
         }
     }
@@ -130,7 +132,7 @@ pub(crate) fn run(options: &Fleet, printer: &Printer) -> Result<Status, Trouble>
 /// Who drives where.
 enum Traffic {
     Highway(Highway),
-    Trace(PathBuf, Trips),
+    Trace(PathBuf, Arc<Trips>),
 }
 
 impl Traffic {
@@ -153,13 +155,13 @@ impl Traffic {
             let help = "a trace is what `sumo --fcd-output FILE` writes; with `--fcd-output.geo` say `--geo LATITUDE,LONGITUDE`";
             Trouble(format!("error: {}:{}: {}\nhelp: {help}", path.display(), error.line, error.kind))
         })?;
-        Ok(Self::Trace(path.clone(), trips))
+        Ok(Self::Trace(path.clone(), Arc::new(trips)))
     }
 
-    fn trips(&self, seed: u64) -> Result<Trips, Trouble> {
+    fn trips(&self, seed: u64) -> Result<Arc<Trips>, Trouble> {
         match self {
-            Self::Highway(road) => Ok(Highway { seed, ..road.clone() }.drive()?),
-            Self::Trace(_, trips) => Ok(trips.clone()),
+            Self::Highway(road) => Ok(Arc::new(Highway { seed, ..road.clone() }.drive()?)),
+            Self::Trace(_, trips) => Ok(Arc::clone(trips)),
         }
     }
 

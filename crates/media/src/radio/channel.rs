@@ -1,12 +1,14 @@
 //! The channel, and the seam to a driver.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chronoseal_core::random::{self, Purpose};
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, Priority, SimTime, StreamId};
 
 use super::access::AccessCategory;
 use super::config::{RadioConfig, RadioError};
+use super::motion::{Motion, Step};
 use super::ofdm::{OfdmRate, PSDU_LEN_MAX, psdu_len};
 use super::propagation::{Path, Position, milliwatt};
 use super::station::{Reception, Station, Waiting};
@@ -21,6 +23,7 @@ pub struct RadioChannel {
     path: Path,
     capture_ratio: Option<f64>,
     queue_len_max: usize,
+    motion: Option<Arc<dyn Motion>>,
     transmissions: Vec<Transmission>,
     free: Vec<u32>,
 }
@@ -36,27 +39,35 @@ struct Transmission {
     hearers: Vec<usize>,
 }
 
-/// Packed into the number of a [`MediumTimer`]. At one instant frames end before others start: a signal that is over
-/// disturbs none.
+/// Packed into the number of a [`MediumTimer`]. At one instant frames end before others start, and stations move
+/// last: a signal that is over disturbs none, and one that starts is heard where everybody was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Timer {
     End { transmission: u32 },
     Turn { station: usize },
+    Move { station: usize },
 }
 
-const TURN_BIT: u32 = 1 << 31;
+/// Numbers of stations and transmissions are below 2^17.
+const TURN_BIT: u32 = 1 << 30;
+const MOVE_BIT: u32 = 1 << 31;
 
 impl Timer {
     fn pack(self) -> MediumTimer {
         MediumTimer::new(match self {
             Self::End { transmission } => transmission,
             Self::Turn { station } => TURN_BIT | station as u32,
+            Self::Move { station } => MOVE_BIT | station as u32,
         })
     }
 
     fn unpack(timer: MediumTimer) -> Self {
-        let index = timer.number & !TURN_BIT;
-        if timer.number & TURN_BIT == 0 { Self::End { transmission: index } } else { Self::Turn { station: index as usize } }
+        let index = timer.number & !(TURN_BIT | MOVE_BIT);
+        match timer.number & (TURN_BIT | MOVE_BIT) {
+            MOVE_BIT => Self::Move { station: index as usize },
+            TURN_BIT => Self::Turn { station: index as usize },
+            _ => Self::End { transmission: index },
+        }
     }
 }
 
@@ -87,6 +98,7 @@ impl RadioChannel {
             path: Path::new(&config.propagation),
             capture_ratio: config.capture_db.map(milliwatt),
             queue_len_max: config.queue_len_max,
+            motion: config.motion,
             transmissions: Vec::new(),
             free: Vec::new(),
         })
@@ -96,6 +108,16 @@ impl RadioChannel {
     pub fn move_to(&mut self, attachment: Attachment, position: Position) -> bool {
         let place = self.places.get(&attachment);
         place.map(|index| self.stations[*index].position = position).is_some()
+    }
+
+    /// Asks where a station is from now on, and for a timer at its next step.
+    fn follow(&mut self, now: SimTime, index: usize, out: &mut Vec<MediumOutput>) {
+        let (Some(motion), Some(station)) = (&self.motion, self.stations.get_mut(index)) else { return };
+        let Step { position, next } = motion.step(index, now);
+        station.position = position;
+        if let Some(at) = next {
+            out.push(MediumOutput::Timer { at, timer: Timer::Move { station: index }.pack() });
+        }
     }
 
     /// Where a station is.
@@ -195,9 +217,12 @@ impl Medium for RadioChannel {
         true
     }
 
-    fn start(&mut self, now: SimTime, _frames: &mut FrameStore, _out: &mut Vec<MediumOutput>) {
+    fn start(&mut self, now: SimTime, _frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         for station in &mut self.stations {
             station.start(now);
+        }
+        for index in 0..self.stations.len() {
+            self.follow(now, index, out);
         }
     }
 
@@ -232,6 +257,7 @@ impl Medium for RadioChannel {
         match Timer::unpack(timer) {
             Timer::End { transmission } => self.end(now, transmission, frames, out),
             Timer::Turn { station } => self.handle_turn(now, station, out),
+            Timer::Move { station } => self.follow(now, station, out),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What a radio channel is built from.
 
+use std::sync::Arc;
+
 use super::access::{AccessCategory, AccessParameters};
+use super::motion::Motion;
 use super::ofdm::OfdmRate;
 use super::propagation::{Position, Propagation};
 use super::timing::CW_MAX;
@@ -25,12 +28,14 @@ pub struct RadioConfig {
     pub access: [AccessParameters; 4],
     /// Frames that may wait in each category of a station.
     pub queue_len_max: usize,
+    /// How stations move. `None`: as [`super::RadioChannel::move_to`] says.
+    pub motion: Option<Arc<dyn Motion>>,
     /// Seeds backoff and fading.
     pub seed: u64,
 }
 
 impl RadioConfig {
-    /// 6 Mbit/s, parameters outside a BSS, no capture, 16 frames a queue, seed 0.
+    /// 6 Mbit/s, parameters outside a BSS, no capture, 16 frames a queue, nobody moves, seed 0.
     pub fn new(stations: Vec<StationConfig>, propagation: Propagation) -> Self {
         Self {
             stations,
@@ -39,6 +44,7 @@ impl RadioConfig {
             capture_db: None,
             access: AccessCategory::ALL.map(AccessParameters::ocb),
             queue_len_max: 16,
+            motion: None,
             seed: 0,
         }
     }

@@ -37,6 +37,7 @@
 mod access;
 mod channel;
 mod config;
+mod motion;
 mod ofdm;
 mod propagation;
 pub mod saturation;
@@ -50,6 +51,7 @@ mod tests;
 pub use access::{AccessCategory, AccessParameters};
 pub use channel::RadioChannel;
 pub use config::{RadioConfig, RadioError, STATIONS_MAX, StationConfig};
+pub use motion::{Motion, Step};
 pub use ofdm::{OfdmRate, PSDU_LEN_MAX, PSDU_OVERHEAD_LEN, psdu_len};
 pub use propagation::{LogDistance, Position, Propagation};
 pub use statistics::StationStatistics;

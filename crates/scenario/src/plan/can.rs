@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, NodeId, StreamId, statistics};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId, FrameKind};
 
 use super::{HopPlan, Plan, ProtectionPlan, SegmentId, StreamPlan};
@@ -71,7 +71,7 @@ impl CanRecording {
             .map(|(id, times)| {
                 let mut distances: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
                 distances.sort();
-                let median = distances.get(distances.len() / 2).copied();
+                let median = statistics::median(&distances);
                 (id, median.filter(|distance| *distance > Duration::ZERO))
             })
             .collect()

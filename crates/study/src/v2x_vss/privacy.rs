@@ -5,15 +5,18 @@
 //! vehicles an hour and lane. Silence: 3 s to 13 s is ETSI TR 103 415's; the sweep covers it, what is shorter, and 30 s.
 //! Intervals of CAMs: T_GenCam_DCC of EN 302 637-2, from 100 ms to 1 s. Accuracy: SAE J2945/1.
 
+use std::sync::Arc;
+
 use chronoseal_core::Duration;
 use chronoseal_report::{Axis, Block, Cell, Chart, Evidence, Section, Series, SeriesKind, Table};
+use chronoseal_runner::drive_fleet;
 use chronoseal_v2x::vss::{Preset, Spread};
 use chronoseal_v2x_fleet::eavesdropper::Coverage;
 use chronoseal_v2x_fleet::evaluation::{Control, Evaluation, Trial};
 use chronoseal_v2x_fleet::policy::Policy;
 use chronoseal_v2x_fleet::road::Trips;
 use chronoseal_v2x_fleet::road::highway::Highway;
-use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetOutcome, run};
+use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetOutcome};
 
 use crate::StudyError;
 use crate::fleet::{FleetRow, fleet_chart, fleet_footnotes, fleet_table};
@@ -50,7 +53,7 @@ fn failed(error: &dyn std::fmt::Display) -> StudyError {
     StudyError::Scenario(format!("the road of the study: {error}"))
 }
 
-fn roads(seed: u64, flow_per_lane_per_h: f64) -> Result<Vec<Trips>, StudyError> {
+fn roads(seed: u64, flow_per_lane_per_h: f64) -> Result<Vec<Arc<Trips>>, StudyError> {
     let road = |seed| Highway {
         length_m: LENGTH_M,
         is_two_way: false,
@@ -59,7 +62,7 @@ fn roads(seed: u64, flow_per_lane_per_h: f64) -> Result<Vec<Trips>, StudyError> 
         seed,
         ..Highway::default()
     };
-    (0..SEEDS).map(|run| road(seed + run).drive().map_err(|error| failed(&error))).collect()
+    (0..SEEDS).map(|run| road(seed + run).drive().map(Arc::new).map_err(|error| failed(&error))).collect()
 }
 
 fn silent(policy: Policy, seconds: u64) -> Policy {
@@ -68,7 +71,7 @@ fn silent(policy: Policy, seconds: u64) -> Policy {
 
 /// Runs one policy on all roads and shows each outcome to `look`.
 fn drive(
-    roads: &[Trips],
+    roads: &[Arc<Trips>],
     seed: u64,
     policy: &Policy,
     cam_interval_min: Duration,
@@ -80,9 +83,9 @@ fn drive(
             seed: run_seed,
             tells_dimensions: false,
             cam_interval_min,
-            ..FleetConfig::new(trips.clone(), policy.clone())
+            ..FleetConfig::new(Arc::clone(trips), policy.clone())
         };
-        let outcome = run(&config, None, &mut ()).map_err(|error| failed(&error))?;
+        let outcome = drive_fleet(&config).map_err(|error| failed(&error))?;
         evaluation.trials.push(Trial::of(&config, &outcome, None));
         look(&config, &outcome);
     }

@@ -5,7 +5,7 @@ pub use chronoseal_core::statistics::Interval;
 use chronoseal_core::Duration;
 
 use crate::eavesdropper::{Coverage, Score, Tracker, reshuffle};
-use crate::simulation::{FleetConfig, FleetError, FleetOutcome, Safety, run};
+use crate::simulation::{FleetConfig, FleetOutcome, Safety};
 
 /// One run of one policy.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,15 +43,6 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Runs each configuration, unsigned.
-    ///
-    /// # Errors
-    /// [`FleetError`] of the first that cannot drive.
-    pub fn run(configs: &[FleetConfig], coverage: Option<Coverage>) -> Result<Self, FleetError> {
-        let trial = |config: &FleetConfig| Ok(Trial::of(config, &run(config, None, &mut ())?, coverage));
-        Ok(Self { trials: configs.iter().map(trial).collect::<Result<_, FleetError>>()? })
-    }
-
     fn shares(&self, count: impl Fn(&Trial) -> (u64, u64)) -> Option<Interval> {
         Interval::of_shares(&self.trials.iter().map(count).collect::<Vec<_>>())
     }

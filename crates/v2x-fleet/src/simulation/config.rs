@@ -1,7 +1,11 @@
 //! What a fleet is made of.
 
+use std::sync::Arc;
+
 use chronoseal_core::{Duration, SimTime};
 use chronoseal_media::radio::{LogDistance, OfdmRate, Position, Propagation, RadioError, STATIONS_MAX};
+
+use chronoseal_v2x::crypto::Curve;
 
 use crate::accuracy::Accuracy;
 use crate::generation;
@@ -13,7 +17,7 @@ use crate::security::SecurityError;
 #[derive(Clone, Debug)]
 pub struct FleetConfig {
     /// Who drives where.
-    pub trips: Trips,
+    pub trips: Arc<Trips>,
     /// Where on the ellipsoid the road's plane touches.
     pub origin: Origin,
     /// TAI since 2004-01-01 at the start of the run [us].
@@ -32,12 +36,18 @@ pub struct FleetConfig {
     pub cam_interval_min: Duration,
     /// True if CAMs tell the size of the vehicle.
     pub tells_dimensions: bool,
-    /// Longest time between two messages with the whole certificate (TS 103 097 clause 7.1.1: 1 s).
-    pub certificate_interval: Duration,
     /// Where the eavesdropper has its receivers. None: it hears everything.
     pub posts: Vec<Position>,
-    /// Processors whose load is worked out.
-    pub platforms: Vec<Platform>,
+    /// The curve of all signatures. `None`: packets go out unsecured.
+    pub signs: Option<Curve>,
+    /// Whether stations ask for certificates they do not know, and send theirs when asked.
+    pub asks_for_certificates: bool,
+    /// Whether a frame that many receive is decoded and verified once for all. It changes nothing but the time a run takes.
+    pub shares_verification: bool,
+    /// What a vehicle's processor takes: operation, for any length, for each byte. What is not named takes no time.
+    pub costs: Vec<(String, Duration, Duration)>,
+    /// A message that has waited longer for the processor is dropped unread.
+    pub wait_max: Duration,
     /// Within this distance two vehicles should know of each other [m].
     pub awareness_m: f64,
     /// Older news of a vehicle is none.
@@ -51,14 +61,14 @@ pub struct FleetConfig {
 }
 
 impl FleetConfig {
-    /// 6 Mbit/s, log-distance with exponent 2.3 and Nakagami m = 3, certificates every second, accuracy as
+    /// 6 Mbit/s, log-distance with exponent 2.3 and Nakagami m = 3, unsigned, processors that take no time, accuracy as
     /// [`Accuracy::default`] has it, a CAM every 100 ms at most, sizes told, an eavesdropper that hears everything; vehicles
     /// within 100 m should know of each other, with news at most 1.1 s old, looked at every 200 ms; the time around a change
     /// lasts 2 s.
-    pub fn new(trips: Trips, policy: Policy) -> Self {
+    pub fn new(trips: impl Into<Arc<Trips>>, policy: Policy) -> Self {
         let rate = OfdmRate::default();
         Self {
-            trips,
+            trips: trips.into(),
             origin: Origin { latitude_deg: 48.77, longitude_deg: 9.18 },
             starts_at_us: 700_000_000_000_000,
             rate,
@@ -68,9 +78,12 @@ impl FleetConfig {
             accuracy: Accuracy::default(),
             cam_interval_min: generation::INTERVAL_MIN,
             tells_dimensions: true,
-            certificate_interval: Duration::from_s(1),
             posts: Vec::new(),
-            platforms: Vec::new(),
+            signs: None,
+            asks_for_certificates: false,
+            shares_verification: true,
+            costs: Vec::new(),
+            wait_max: Duration::from_ms(100),
             awareness_m: 100.0,
             news_age_max: Duration::from_ms(1_100),
             look_interval: Duration::from_ms(200),
@@ -91,7 +104,10 @@ impl FleetConfig {
         }
         let is_between = |value: f64, low: f64, high: f64| (low..=high).contains(&value);
         let checks = [
+            ("origin.latitude_deg", is_between(self.origin.latitude_deg, -89.0, 89.0)),
+            ("origin.longitude_deg", is_between(self.origin.longitude_deg, -179.0, 179.0)),
             ("starts_at_us", self.starts_at_us < 1 << 52),
+            ("wait_max", !self.wait_max.is_negative()),
             ("accuracy.position_m", is_between(self.accuracy.position_m, 0.0, 1_000.0)),
             ("accuracy.speed_m_s", is_between(self.accuracy.speed_m_s, 0.0, 100.0)),
             ("accuracy.heading_deg", is_between(self.accuracy.heading_deg, 0.0, 180.0)),
@@ -101,25 +117,11 @@ impl FleetConfig {
             ),
             ("awareness_m", is_between(self.awareness_m, 0.0, 100_000.0)),
             ("look_interval", self.look_interval >= Duration::from_ms(1)),
-            ("certificate_interval", !self.certificate_interval.is_negative()),
             ("news_age_max", !self.news_age_max.is_negative()),
             ("around_change", !self.around_change.is_negative()),
         ];
         checks.iter().find(|(_, holds)| !holds).map_or(Ok(()), |(name, _)| Err(FleetError::OutOfRange(name)))
     }
-}
-
-/// A processor that signs and checks for one vehicle.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Platform {
-    /// As shown to people.
-    pub name: String,
-    /// One signature.
-    pub sign: Duration,
-    /// One check of a signature.
-    pub verify: Duration,
-    /// A message that would wait longer is dropped unchecked.
-    pub backlog_max: Duration,
 }
 
 /// Why a fleet cannot drive.
@@ -135,18 +137,7 @@ pub enum FleetError {
     /// The channel refused its configuration.
     #[error("radio: {0}")]
     Radio(#[from] RadioError),
-    /// A message could not be written: a place beyond the ellipsoid, a speed beyond the format.
-    #[error("a message of vehicle {vehicle} cannot be written: {reason}")]
-    Message {
-        /// Name of the vehicle.
-        vehicle: String,
-        /// What the format says.
-        reason: String,
-    },
-    /// A message could not be secured.
-    #[error("a message cannot be secured: {0}")]
+    /// There are no certificates.
+    #[error("stations cannot sign: {0}")]
     Security(#[from] SecurityError),
-    /// A secured message does not fit a frame.
-    #[error("a frame of {0} bytes is too long")]
-    TooLong(usize),
 }

@@ -1,13 +1,11 @@
 //! The receiving sides: who knows whose certificate, and who has news of whom.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use chronoseal_core::{Duration, SimTime};
 
 use super::config::FleetConfig;
-use super::sender::Sender;
-use crate::policy::Neighbourhood;
 use crate::road::{State, Trips};
 
 /// What became of messages at vehicles.
@@ -17,8 +15,8 @@ pub struct Reception {
     pub received: u64,
     /// Of them, accepted.
     pub accepted: u64,
-    /// Of them, lost because the signer's certificate had not come yet. Nobody asks for it here, as peer-to-peer
-    /// distribution would; it comes again within the certificate interval.
+    /// Of them, lost because the signer's certificate had not come yet. It comes again within a second, or when it is asked
+    /// for.
     pub unknown_signer: u64,
     /// Of them, refused for their content or signature.
     pub refused: u64,
@@ -90,47 +88,8 @@ impl Safety {
     }
 }
 
-/// Who counts as near, for policies [m].
-pub(super) const NEAR_M: f64 = 100.0;
-/// Who counts as driving alike: as far to the side [m], as much faster or slower [m/s], turned as much [degree].
-const ALIKE_SIDE_M: f64 = 3.75;
-const ALIKE_SPEED_M_S: f64 = 2.0;
-const ALIKE_HEADING_DEG: f64 = 10.0;
-
-/// The neighbours a vehicle has heard of.
-pub(super) struct Known<'a> {
-    pub(super) receivers: &'a Receivers,
-    pub(super) now: SimTime,
-    pub(super) of: usize,
-    pub(super) state: &'a State,
-    pub(super) vehicles: &'a [Sender],
-}
-
-impl Known<'_> {
-    fn near(&self) -> impl Iterator<Item = usize> + '_ {
-        self.receivers.known_within(self.now, self.of, self.state, self.vehicles, NEAR_M)
-    }
-}
-
-impl Neighbourhood for Known<'_> {
-    fn near(&self) -> u32 {
-        Known::near(self).count() as u32
-    }
-
-    fn alike(&self) -> u32 {
-        let (sin, cos) = libm::sincos(self.state.heading_deg.to_radians());
-        let is_alike = |other: &usize| {
-            self.vehicles[*other].state.is_some_and(|other| {
-                let (east_m, north_m) = (other.x_m - self.state.x_m, other.y_m - self.state.y_m);
-                let turn_deg = libm::fabs(other.heading_deg - self.state.heading_deg);
-                libm::fabs(east_m * cos - north_m * sin) <= ALIKE_SIDE_M
-                    && libm::fabs(other.speed_m_s - self.state.speed_m_s) <= ALIKE_SPEED_M_S
-                    && turn_deg.min(360.0 - turn_deg) <= ALIKE_HEADING_DEG
-            })
-        };
-        Known::near(self).filter(is_alike).count() as u32
-    }
-}
+/// Whose direction differs by no more drives the same way [degree].
+const SAME_WAY_DEG: f64 = 10.0;
 
 /// All receiving sides. A vehicle has a place in the tables only while it is there, so that they grow with the traffic and
 /// not with the length of the record.
@@ -139,8 +98,6 @@ pub(super) struct Receivers {
     place_of: Vec<usize>,
     /// Of each place, who has it now.
     vehicle_at: Vec<Option<usize>>,
-    /// Of each place, pseudonyms whose certificates the vehicle has.
-    known: Vec<BTreeSet<u32>>,
     /// When row last heard of column; before all times if never.
     news: Vec<SimTime>,
 }
@@ -148,8 +105,6 @@ pub(super) struct Receivers {
 const NEVER: SimTime = SimTime::from_ps(i64::MIN / 2);
 /// How long a vehicle must have been there before others should know of it.
 const SETTLING: Duration = Duration::from_s(2);
-/// A neighbour is one heard of within this time.
-const NEIGHBOUR: Duration = Duration::from_ms(1_100);
 /// A place stays empty so long, until all a vehicle has sent is off the air.
 const LINGERING: Duration = Duration::from_s(2);
 
@@ -157,19 +112,13 @@ impl Receivers {
     pub(super) fn new(trips: &Trips) -> Self {
         let place_of = places(trips);
         let places = place_of.iter().map(|place| place + 1).max().unwrap_or(0);
-        Self {
-            place_of,
-            vehicle_at: vec![None; places],
-            known: vec![BTreeSet::new(); places],
-            news: vec![NEVER; places * places],
-        }
+        Self { place_of, vehicle_at: vec![None; places], news: vec![NEVER; places * places] }
     }
 
     /// A vehicle is there from now on, knows nobody and is known to nobody.
     pub(super) fn appear(&mut self, vehicle: usize) {
         let (place, places) = (self.place_of[vehicle], self.vehicle_at.len());
         self.vehicle_at[place] = Some(vehicle);
-        self.known[place].clear();
         self.news[place * places..(place + 1) * places].fill(NEVER);
         self.news.iter_mut().skip(place).step_by(places).for_each(|news| *news = NEVER);
     }
@@ -180,14 +129,6 @@ impl Receivers {
         if self.vehicle_at[place] == Some(vehicle) {
             self.vehicle_at[place] = None;
         }
-    }
-
-    pub(super) fn knows(&self, to: usize, pseudonym: u32) -> bool {
-        self.known[self.place_of[to]].contains(&pseudonym)
-    }
-
-    pub(super) fn learn(&mut self, to: usize, pseudonym: u32) {
-        self.known[self.place_of[to]].insert(pseudonym);
     }
 
     /// Takes down that there is news; returns how old the last was, if there was any.
@@ -201,34 +142,21 @@ impl Receivers {
         self.news[self.place_of[to] * self.vehicle_at.len() + self.place_of[of]]
     }
 
-    /// Others that a vehicle has heard of lately and that are near.
-    pub(super) fn known_within<'a>(
-        &'a self,
+    /// Holds who is there, as `present` tells, against what each has heard.
+    pub(super) fn look(
+        &self,
         now: SimTime,
-        of: usize,
-        state: &'a State,
-        vehicles: &'a [Sender],
-        radius_m: f64,
-    ) -> impl Iterator<Item = usize> + 'a {
-        let places = self.vehicle_at.len();
-        let news = &self.news[self.place_of[of] * places..(self.place_of[of] + 1) * places];
-        let is_near = move |other: usize| vehicles[other].state.is_some_and(|at| at.distance_m(state) <= radius_m);
-        let heard = news.iter().zip(&self.vehicle_at).filter(move |(at, _)| now - **at <= NEIGHBOUR);
-        heard.filter_map(|(_, other)| *other).filter(move |other| *other != of && is_near(*other))
-    }
-
-    pub(super) fn look(&self, now: SimTime, vehicles: &[Sender], config: &FleetConfig, safety: &mut Safety) {
-        let is_settled = |index: &usize| now - vehicles[*index].begins_at >= SETTLING;
-        let there: Vec<(usize, &Sender, State)> = self
-            .vehicle_at
-            .iter()
-            .filter_map(|vehicle| vehicle.filter(is_settled))
-            .filter_map(|index| Some((index, &vehicles[index], vehicles[index].state?)))
-            .collect();
-        for (of, vehicle, state) in &there {
-            let is_changing = vehicle.is_changing(now, config.around_change);
-            let length_m = f64::from(vehicle.dimensions.length_dm) / 10.0;
-            for (to, _, other) in &there {
+        present: impl Fn(usize) -> Option<Present>,
+        config: &FleetConfig,
+        safety: &mut Safety,
+    ) {
+        let is_settled = |(_, present): &(usize, Present)| now - present.since >= SETTLING;
+        let there = self.vehicle_at.iter().filter_map(|vehicle| *vehicle);
+        let there: Vec<(usize, Present)> =
+            there.filter_map(|index| Some((index, present(index)?))).filter(is_settled).collect();
+        for (of, Present { state, is_changing, length_m, .. }) in &there {
+            let (is_changing, length_m) = (*is_changing, *length_m);
+            for (to, Present { state: other, .. }) in &there {
                 if to == of || state.distance_m(other) > config.awareness_m {
                     continue;
                 }
@@ -248,6 +176,17 @@ impl Receivers {
     }
 }
 
+/// A vehicle that is there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Present {
+    /// When it appeared.
+    pub(super) since: SimTime,
+    pub(super) state: State,
+    /// From a change of its pseudonym to some time behind the silence after it.
+    pub(super) is_changing: bool,
+    pub(super) length_m: f64,
+}
+
 /// True if `own` drives in the lane of `ahead`, a vehicle of this length, and is less than [`HEADWAY_S`] behind it.
 fn is_right_behind(own: &State, ahead: &State, length_m: f64) -> bool {
     let (sin, cos) = libm::sincos(own.heading_deg.to_radians());
@@ -257,7 +196,7 @@ fn is_right_behind(own: &State, ahead: &State, length_m: f64) -> bool {
     gap_m > -length_m
         && gap_m <= HEADWAY_S * own.speed_m_s
         && libm::fabs(east_m * cos - north_m * sin) <= LANE_HALF_M
-        && turn_deg.min(360.0 - turn_deg) <= ALIKE_HEADING_DEG
+        && turn_deg.min(360.0 - turn_deg) <= SAME_WAY_DEG
 }
 
 /// A place for each trip, so that those which overlap in time have different ones: the lowest that is free.

@@ -9,7 +9,7 @@ use crate::types::{Certificate, HashAlgorithm, HashedId8, PublicVerificationKey,
 ///
 /// The standard says the canonical one. There are issuers whose certificates spell defaults out, and stations that refer
 /// to them by the hash of what they received.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CertificateForm {
     /// The canonical encoding, made from whatever was received.
     #[default]

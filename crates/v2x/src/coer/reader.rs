@@ -3,7 +3,7 @@
 use super::{Decode, DecodeError, DecodeErrorKind, Deviation, DeviationKind, FieldPath, Segment};
 
 /// What is done with encodings that can be understood but are not canonical.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Canonical {
     /// They are errors.
     #[default]
@@ -13,7 +13,7 @@ pub enum Canonical {
 }
 
 /// Limits and strictness of a [`Reader`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rules {
     /// Strict or lenient.
     pub canonical: Canonical,

@@ -25,6 +25,10 @@ pub struct Begun<'a> {
     pub(super) new: Vec<CertificateSummary>,
     /// Key of the first of them.
     pub(super) new_key: Option<JobKey>,
+    /// Whether the message has still to be held against those seen before.
+    pub(super) is_replay_left: bool,
+    /// When the first certificate of its chain of authorities ends.
+    pub(super) chain_until: Option<Time64>,
 }
 
 impl<'a> Begun<'a> {
@@ -38,6 +42,8 @@ impl<'a> Begun<'a> {
             now,
             new: Vec::new(),
             new_key: None,
+            is_replay_left: false,
+            chain_until: None,
         }
     }
 

@@ -8,7 +8,7 @@ use crate::region::{Geography, NoGeography};
 use crate::types::{Psid, Time64, TwoDLocation};
 
 /// Which header fields TS 103 097 clause 7.1 asks for and forbids.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
     /// Any header.
     #[default]
@@ -22,7 +22,7 @@ pub enum Profile {
 }
 
 /// What is asked of the messages of one application area.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PsidPolicy {
     /// The profile.
     pub profile: Profile,
@@ -64,7 +64,7 @@ impl PsidPolicy {
 }
 
 /// How a [`Verifier`](super::Verifier) is set up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VerifierConfig {
     /// Strictness and limits of decoding.
     pub rules: Rules,

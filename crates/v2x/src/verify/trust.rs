@@ -1,14 +1,14 @@
 //! Roots, authorities below them, and what was revoked.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::permission::{app_permissions_covered, issue_permissions_covered};
 use super::region::fit_below;
 use super::station::{CertificateSummary, Station};
 use super::{ResultCode, SignatureJob};
 use crate::certificate::{CertificateError, CertificateForm, CertificateHash, certificate_digest};
-use crate::crypto::{EcdsaSignature, VerifyingKey};
+use crate::crypto::{EcdsaSignature, HashValue, VerifyingKey};
 use crate::region::{Containment, NoGeography, check_region};
 use crate::types::{
     Certificate, CertificateBuf, CertificateType, GeographicRegion, HashedId3, HashedId8, HashedId10, Time32, Time64,
@@ -112,6 +112,8 @@ pub struct TrustStore {
     chains: BTreeMap<HashedId8, Result<Chain, ResultCode>>,
     authorities_max: usize,
     form: CertificateForm,
+    /// Made when it is asked for, forgotten at each change.
+    fingerprint: OnceLock<HashValue>,
 }
 
 impl Default for TrustStore {
@@ -133,6 +135,7 @@ impl TrustStore {
             chains: BTreeMap::new(),
             authorities_max: 4_096,
             form,
+            fingerprint: OnceLock::new(),
         }
     }
 
@@ -249,11 +252,13 @@ impl TrustStore {
     /// Revokes all certificates with this linkage value in this period.
     pub fn revoke_linkage(&mut self, i_cert: u16, value: [u8; 9]) {
         self.revoked_linkage.insert((i_cert, value));
+        self.fingerprint = OnceLock::new();
     }
 
     /// Notes when the next revocation list of a root is due.
     pub fn set_crl_due(&mut self, root: HashedId8, next_update: Time32) {
         self.crl_due.insert(root, next_update);
+        self.fingerprint = OnceLock::new();
     }
 
     /// Whether the next revocation list of a root is overdue. It is not if none was ever promised.
@@ -306,7 +311,35 @@ impl TrustStore {
         }
     }
 
+    /// A hash of all that the store says: two stores with the same one judge alike.
+    pub(super) fn fingerprint(&self) -> &HashValue {
+        self.fingerprint.get_or_init(|| {
+            let mut said = Vec::new();
+            for record in self.authorities.values() {
+                said.extend_from_slice(record.hash().value.as_bytes());
+                said.push(u8::from(self.is_root(record.id())));
+            }
+            let count = |said: &mut Vec<u8>, count: usize| said.extend_from_slice(&(count as u64).to_be_bytes());
+            count(&mut said, self.revoked.len());
+            self.revoked.iter().for_each(|id| said.extend_from_slice(&id.0));
+            count(&mut said, self.revoked_hashes.len());
+            self.revoked_hashes.iter().for_each(|id| said.extend_from_slice(&id.0));
+            count(&mut said, self.revoked_linkage.len());
+            for (i_cert, value) in &self.revoked_linkage {
+                said.extend_from_slice(&i_cert.to_be_bytes());
+                said.extend_from_slice(value);
+            }
+            count(&mut said, self.crl_due.len());
+            for (root, due) in &self.crl_due {
+                said.extend_from_slice(&root.0);
+                said.extend_from_slice(&due.0.to_be_bytes());
+            }
+            HashValue::sha256(&said)
+        })
+    }
+
     fn update_chains(&mut self) {
+        self.fingerprint = OnceLock::new();
         self.chains = self.authorities.keys().map(|id| (*id, self.find_chain(*id))).collect();
     }
 

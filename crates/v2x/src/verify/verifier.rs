@@ -1,5 +1,6 @@
 //! The way of a message through the checks.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use super::begun::{Begun, CERTIFICATES_MAX, JOBS_MAX};
@@ -47,11 +48,15 @@ use crate::types::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct Verifier {
-    config: VerifierConfig,
-    trust: TrustStore,
-    neighbours: Neighbours,
-    replays: ReplayCache,
-    peers: PeerDistribution,
+    pub(super) config: VerifierConfig,
+    /// A hash of `config`, for comparison within one process.
+    pub(super) config_print: u64,
+    pub(super) trust: TrustStore,
+    pub(super) neighbours: Neighbours,
+    pub(super) replays: ReplayCache,
+    pub(super) peers: PeerDistribution,
+    /// The certificate that was found missing last.
+    pub(super) last_unknown: Option<HashedId8>,
 }
 
 /// Whoever signed, as far as it is known.
@@ -99,6 +104,8 @@ impl Verifier {
             neighbours: Neighbours::new(config.neighbours_max),
             replays: ReplayCache::new(config.replays_max, window_us),
             peers: PeerDistribution::default(),
+            last_unknown: None,
+            config_print: print_of(&config),
             config,
         }
     }
@@ -164,7 +171,17 @@ impl Verifier {
 
     /// All checks but signatures. Those are in [`Begun::jobs`]; with the answers, [`Verifier::finish`] ends it.
     pub fn begin<'a>(&mut self, bytes: &'a [u8], context: &Context<'_>, stopwatch: &mut impl Stopwatch) -> Begun<'a> {
-        let mut begun = Begun::new(context.now);
+        self.begin_into(Begun::new(context.now), bytes, context, stopwatch)
+    }
+
+    /// As [`Verifier::begin`], with what is asked of the verification in `begun`.
+    pub(super) fn begin_into<'a>(
+        &mut self,
+        mut begun: Begun<'a>,
+        bytes: &'a [u8],
+        context: &Context<'_>,
+        stopwatch: &mut impl Stopwatch,
+    ) -> Begun<'a> {
         let mut progress = Progress { verdict: Verdict::new(), stopwatch };
         let message = progress.check(CheckKind::Encoding, |verdict| self.decode(bytes, verdict));
         if let Some(signed) = message.as_ref().and_then(Ieee1609Dot2Data::signed_data)
@@ -244,6 +261,9 @@ impl Verifier {
             if !policy.is_replay_refused {
                 return Ok((digest, Outcome::Skipped(SkipReason::NotAskedFor)));
             }
+            if begun.is_replay_left {
+                return Ok((digest, Outcome::Skipped(SkipReason::Postponed)));
+            }
             if self.replays.contains(digest.as_bytes()) {
                 return Err(ResultCode::SpduRelevanceReplayedSpdu);
             }
@@ -312,7 +332,7 @@ impl Verifier {
             SignerIdentifier::Digest(id) => match self.look_up(*id) {
                 Some(station) => Signer::Known(station),
                 None => {
-                    self.peers.note_unknown(*id, now);
+                    self.note_unknown(*id, now);
                     return Err(ResultCode::SpduParsingCertificateNotFound);
                 }
             },
@@ -330,6 +350,11 @@ impl Verifier {
             return Err(ResultCode::HashDoesNotMatchKey);
         }
         Ok((signer, Outcome::Passed))
+    }
+
+    fn note_unknown(&mut self, id: HashedId8, now: Time64) {
+        self.last_unknown = Some(id);
+        self.peers.note_unknown(id, now);
     }
 
     fn look_up(&mut self, id: HashedId8) -> Option<Arc<Station>> {
@@ -388,11 +413,12 @@ impl Verifier {
                     return Err(ResultCode::SpduCertificateChainChainEndedAtUntrustedRoot);
                 }
                 if code == ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain {
-                    self.peers.note_unknown(authority, now);
+                    self.note_unknown(authority, now);
                 }
                 return Err(code);
             }
         };
+        begun.chain_until = Some(chain.until);
         if now >= chain.until {
             return Err(ResultCode::SpduCertificateExpired);
         }
@@ -493,7 +519,7 @@ impl Verifier {
         (begun.verdict, begun.message)
     }
 
-    fn keep(&mut self, begun: &mut Begun<'_>) {
+    pub(super) fn keep(&mut self, begun: &mut Begun<'_>) {
         let Some(signed) = begun.message.as_ref().and_then(Ieee1609Dot2Data::signed_data) else { return };
         if let SignerIdentifier::Certificate(list) = &signed.signer {
             // Jobs lie from the highest certificate down, the message last: the key of a certificate is that of the next
@@ -536,6 +562,12 @@ impl Verifier {
     ) -> (Verdict, Option<Ieee1609Dot2Data<'a>>) {
         self.verify(bytes, context, &mut NoStopwatch)
     }
+}
+
+fn print_of(config: &VerifierConfig) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    config.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// What is wrong with a certificate, as a code.

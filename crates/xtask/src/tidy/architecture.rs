@@ -79,7 +79,7 @@ const OF_A_DRIVER: &[&str] = &[
 #[rustfmt::skip]
 const WITH_DRIVERS: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
-    "catalog", "results", "sim", "testbed",
+    "catalog", "results", "sim", "testbed", "v2x", "v2x-fleet",
 ];
 #[rustfmt::skip]
 const WITH_REPORT: &[&str] = &[

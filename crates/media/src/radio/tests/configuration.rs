@@ -77,3 +77,29 @@ fn a_station_that_is_not_there_has_no_place() {
     assert!(!channel.move_to(port(1), Position::default()));
     assert_eq!(channel.statistics(port(1)), None);
 }
+
+/// Station 1 drives away by 100 m a millisecond, for 5 ms; the others stay.
+#[derive(Debug)]
+struct Away;
+
+impl Motion for Away {
+    fn step(&self, station: usize, now: SimTime) -> Step {
+        let ms = now.since_zero().as_ns() / 1_000_000;
+        let next = (station == 1 && ms < 5).then(|| now + Duration::from_ms(1));
+        Step { position: Position::from_m(if station == 1 { 100 * (ms + 1) } else { 0 }, 0), next }
+    }
+}
+
+#[test]
+fn stations_go_where_their_motion_says_and_are_heard_where_they_were_at_the_first_bit() {
+    let config = RadioConfig { motion: Some(std::sync::Arc::new(Away)), ..road(&[0, 900]) };
+    let mut clockwork = Clockwork::new(config);
+    assert_eq!(clockwork.channel.position(port(1)), Some(Position::from_m(100, 0)), "from the start");
+    // The last one starts at the instant of the step that leads out of reach, and the step comes after.
+    for ms in [0, 1, 2, 3, 4] {
+        clockwork.send_at(us(1_000 * ms), 0, AccessCategory::Voice);
+    }
+    clockwork.run_until(us(10_000));
+    assert_eq!(clockwork.delivered().len(), 4, "100, 200, 300 m, and 300 m at the instant it leaves");
+    assert_eq!(clockwork.channel.position(port(1)), Some(Position::from_m(600, 0)));
+}

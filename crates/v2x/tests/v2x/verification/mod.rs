@@ -1,6 +1,7 @@
 //! Each check refuses what it is for, and says so.
 
 mod places;
+mod sharing;
 
 use chronoseal_v2x::certificate::{Issuer, issue};
 use chronoseal_v2x::coer::{Decode, Encode};

@@ -1,38 +1,43 @@
-//! Small fleets, whole runs.
+//! Fleets on the engine: small ones, whole runs.
 
-use super::*;
-use crate::evaluation::{Control, Trial};
-use crate::policy::{Cooperation, Policy};
-use crate::road::Trips;
-use crate::road::highway::Highway;
-use crate::security::{SecureRequest, SecurityError};
-use crate::tickets::Tickets;
+use std::sync::Arc;
+
 use chronoseal_core::Duration;
-use chronoseal_media::radio::Propagation;
+use chronoseal_media::radio::{Position, Propagation};
+use chronoseal_runner::{drive_fleet, drive_fleet_watched};
+use chronoseal_sim::Fingerprint;
 use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x::vss::{ChangePolicy, Condition, Preset, Spread};
+use chronoseal_v2x_fleet::eavesdropper::Tracker;
+use chronoseal_v2x_fleet::evaluation::{Control, Trial};
+use chronoseal_v2x_fleet::policy::{Cooperation, Policy};
+use chronoseal_v2x_fleet::road::Trips;
+use chronoseal_v2x_fleet::road::highway::Highway;
+use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetError, FleetOutcome};
 
-fn road(lanes: usize, duration: Duration) -> Trips {
-    let road = Highway {
+fn highway(lanes: usize) -> Highway {
+    Highway {
         length_m: 1_000.0,
         is_two_way: false,
         lanes,
         flow_per_lane_per_h: 1_500.0,
-        duration,
         warm_up: Duration::from_s(40),
         ..Highway::default()
-    };
-    road.drive().expect("a road")
+    }
 }
 
-fn outcome_on(trips: Trips, policy: Policy, change: impl FnOnce(&mut FleetConfig)) -> FleetOutcome {
-    let mut config = FleetConfig::new(trips, policy);
+fn road(lanes: usize, duration: Duration) -> Trips {
+    Highway { duration, ..highway(lanes) }.drive().expect("a road")
+}
+
+fn outcome_on(trips: &Arc<Trips>, policy: Policy, change: impl FnOnce(&mut FleetConfig)) -> FleetOutcome {
+    let mut config = FleetConfig::new(Arc::clone(trips), policy);
     change(&mut config);
-    run(&config, None, &mut ()).expect("a fleet that can drive")
+    drive_fleet(&config).expect("a fleet that can drive")
 }
 
 fn outcome(policy: Policy, change: impl FnOnce(&mut FleetConfig)) -> FleetOutcome {
-    outcome_on(road(2, Duration::from_s(16)), policy, change)
+    outcome_on(&Arc::new(road(2, Duration::from_s(16))), policy, change)
 }
 
 fn every(seconds: u64, silence_s: u64) -> Policy {
@@ -64,8 +69,8 @@ fn changes_without_silence_hide_hardly_anybody_and_cost_nothing() {
 #[test]
 fn silence_costs_awareness_and_does_not_help_the_eavesdropper() {
     // Those there at the start change together and are silent for long.
-    let trips = road(3, Duration::from_s(18));
-    let [open, silent] = [0, 8].map(|silence_s| outcome_on(trips.clone(), every(9, silence_s), |_| ()));
+    let trips = Arc::new(road(3, Duration::from_s(18)));
+    let [open, silent] = [0, 8].map(|silence_s| outcome_on(&trips, every(9, silence_s), |_| ()));
     let scores = [&open, &silent].map(|outcome| outcome.score(&Tracker::default()));
     assert!(scores[1].changes > 10, "{scores:?}");
     assert!(scores[1].changes_linked_ppm() <= scores[0].changes_linked_ppm(), "{scores:?}");
@@ -89,7 +94,7 @@ fn places_dealt_out_at_random_leave_chance() {
     let mut control = Control::default();
     let mut config = FleetConfig::new(trips, at_once(5, 1_000));
     config.tells_dimensions = false;
-    let honest = run(&config, None, &mut ()).expect("a fleet that can drive");
+    let honest = drive_fleet(&config).expect("a fleet that can drive");
     for seed in 0..10 {
         control.add(&FleetConfig { seed, ..config.clone() }, &honest);
     }
@@ -108,7 +113,7 @@ fn places_dealt_out_at_random_leave_chance() {
 fn learned_motion_keeps_true_pairs_within_the_gate() {
     // The gate is meant to lose one true pair in 10,000; drivers are not as the filter's model, so it may lose a few.
     let config = FleetConfig::new(road(2, Duration::from_s(26)), at_once(12, 5_000));
-    let outcome = run(&config, None, &mut ()).expect("a fleet that can drive");
+    let outcome = drive_fleet(&config).expect("a fleet that can drive");
     let tracker = Tracker::against(&config.policy, true);
     let [gated, open] = [tracker, Tracker { gate: Some(1e6), ..tracker }].map(|tracker| outcome.score(&tracker));
     assert!(gated.changes > 20, "{gated:?}");
@@ -167,18 +172,83 @@ fn same_seed_same_run() {
     assert_ne!(with_seed(1), with_seed(2));
 }
 
+/// What signing and verifying takes on the processors of a fleet.
+fn costs(each: Duration) -> Vec<(String, Duration, Duration)> {
+    ["p256-sign", "p256-verify"].map(|name| (name.to_owned(), each, Duration::ZERO)).to_vec()
+}
+
+fn signed(config: &mut FleetConfig) {
+    config.signs = Some(Curve::NistP256);
+}
+
+#[test]
+fn signed_messages_are_taken_apart_once_and_accepted_by_whoever_has_the_certificate() {
+    let trips = Arc::new(road(1, Duration::from_s(3)));
+    let go = |asks| {
+        outcome_on(&trips, every(1, 0), |config| {
+            signed(config);
+            config.asks_for_certificates = asks;
+        })
+    };
+    let outcome = go(false);
+    let messages = outcome.with_certificate.messages + outcome.with_digest.messages;
+    assert!(outcome.checks <= messages, "{} for {messages}", outcome.checks);
+    assert!(outcome.with_digest.messages > outcome.with_certificate.messages);
+    assert!(outcome.with_certificate.psdu_len_max > outcome.with_digest.psdu_len_max + 100);
+    assert_eq!(outcome.reception.refused, 0);
+    assert_eq!(outcome.reception.received, outcome.reception.accepted + outcome.reception.unknown_signer);
+    assert!(outcome.reception.accepted > 2 * outcome.reception.unknown_signer);
+    // Who asks gets certificates earlier, for longer messages.
+    let asked = go(true);
+    assert!(asked.reception.unknown_signer < outcome.reception.unknown_signer, "{:?}", asked.reception);
+    assert!(asked.with_certificate.messages > outcome.with_certificate.messages);
+    // Signed or not, the same vehicles change and speak as often; only their frames are longer.
+    let unsigned = outcome_on(&trips, every(1, 0), |_| ());
+    assert_eq!((unsigned.pseudonyms, unsigned.safety.changes), (outcome.pseudonyms, outcome.safety.changes));
+    assert_eq!(unsigned.with_digest.messages, messages);
+}
+
 #[test]
 fn slow_processors_drop_and_fast_ones_do_not() {
-    let platform =
-        |name: &str, verify| Platform { name: name.into(), sign: verify, verify, backlog_max: Duration::from_ms(100) };
-    let outcome = outcome(Preset::None.into(), |config| {
-        config.platforms = vec![platform("slow", Duration::from_ms(83)), platform("fast", Duration::from_us(36))];
-    });
-    let [slow, fast] = &outcome.processors[..] else { panic!("two platforms") };
-    assert!(slow.dropped > slow.verified, "12 checks a second are too few: {slow:?}");
-    assert_eq!(fast.dropped, 0);
-    assert_eq!(fast.verified + fast.dropped, slow.verified + slow.dropped);
-    assert_eq!(fast.signed, outcome.with_digest.messages);
+    let trips = Arc::new(road(2, Duration::from_s(4)));
+    let go = |each| {
+        outcome_on(&trips, Preset::None.into(), |config| {
+            signed(config);
+            config.costs = costs(each);
+        })
+    };
+    let (slow, fast) = (go(Duration::from_ms(83)), go(Duration::from_us(36)));
+    assert!(slow.processing.dropped > slow.reception.accepted, "12 checks a second are too few: {slow:?}");
+    assert!(slow.processing.delay_max > Duration::from_ms(83));
+    assert_eq!(fast.processing.dropped, 0);
+    assert!(fast.processing.delay_max < Duration::from_ms(10), "{:?}", fast.processing);
+    let each = fast.processing.operations as i64;
+    assert_eq!(fast.processing.busy, Duration::from_us(36) * each);
+}
+
+#[test]
+fn sharing_verification_changes_nothing_but_the_time_it_takes() {
+    let road = Highway { length_m: 900.0, duration: Duration::from_s(4), ..highway(2) };
+    for (policy, each) in [(Policy::swap(), Duration::from_us(300)), (every(1, 0), Duration::ZERO)] {
+        let mut config = FleetConfig::new(road.drive().expect("a road"), policy);
+        signed(&mut config);
+        config.asks_for_certificates = true;
+        config.costs = costs(each);
+        let mut go = |shares| {
+            config.shares_verification = shares;
+            let began = std::time::Instant::now();
+            let (outcome, fingerprint) = drive_fleet_watched(&config, Fingerprint::of_bytes()).expect("a fleet");
+            (fingerprint.finish(), outcome, began.elapsed().as_secs_f64())
+        };
+        let (shared, outcome, shared_s) = go(true);
+        let (alone, without, alone_s) = go(false);
+        println!("{} stations, {:?}", config.trips.trips.len(), outcome.reception);
+        println!("{shared_s:.2} s with the table, {alone_s:.2} s without: {:.1} times", alone_s / shared_s);
+        assert!(config.trips.trips.len() > 25 && outcome.reception.accepted > 4_000);
+        assert_eq!(shared, alone);
+        assert_eq!(outcome.heard, without.heard);
+        assert!(without.checks > 10 * outcome.checks);
+    }
 }
 
 #[test]
@@ -186,58 +256,18 @@ fn refuses_figures_out_of_range() {
     let refused = |change: fn(&mut FleetConfig)| {
         let mut config = FleetConfig::new(road(1, Duration::from_s(2)), Preset::None.into());
         change(&mut config);
-        run(&config, None, &mut ()).expect_err("it cannot drive")
+        drive_fleet(&config).expect_err("it cannot drive")
     };
     assert_eq!(refused(|config| config.accuracy.position_m = f64::NAN), FleetError::OutOfRange("accuracy.position_m"));
     let seldom = refused(|config| config.cam_interval_min = Duration::from_s(2));
     assert_eq!(seldom, FleetError::OutOfRange("cam_interval_min"));
     assert_eq!(refused(|config| config.look_interval = Duration::ZERO), FleetError::OutOfRange("look_interval"));
     let beyond = refused(|config| config.origin.latitude_deg = 95.0);
-    assert!(matches!(beyond, FleetError::Message { .. }), "{beyond}");
+    assert_eq!(beyond, FleetError::OutOfRange("origin.latitude_deg"));
     let many = refused(|config| config.posts = vec![Position::default(); 70_000]);
     assert!(matches!(many, FleetError::TooManyStations(_)));
     let propagation = refused(|config| config.capture_db = Some(-1.0));
     assert!(matches!(propagation, FleetError::Radio(_)));
-}
-
-#[test]
-fn signed_messages_are_checked_once_and_accepted_by_whoever_has_the_certificate() {
-    let trips = road(1, Duration::from_s(3));
-    let config = FleetConfig::new(trips, every(1, 0));
-    let mut tickets = Tickets::new(Curve::NistP256, config.starts_at_us, 1).expect("certificates");
-    let outcome = run(&config, Some(&mut tickets), &mut ()).expect("a fleet that can drive");
-    let messages = outcome.with_certificate.messages + outcome.with_digest.messages;
-    assert!(outcome.checks <= messages && outcome.checks > messages - 20, "all but what is still on the air");
-    assert!(outcome.with_digest.messages > outcome.with_certificate.messages);
-    assert!(outcome.with_certificate.psdu_len_max > outcome.with_digest.psdu_len_max + 100);
-    assert_eq!(outcome.reception.refused, 0);
-    assert_eq!(outcome.reception.received, outcome.reception.accepted + outcome.reception.unknown_signer);
-    assert!(outcome.reception.accepted > 2 * outcome.reception.unknown_signer);
-    // A pseudonym without a message has no ticket.
-    assert!(tickets.issued() as u64 <= outcome.pseudonyms && tickets.issued() > 10);
-    // Signed or not, the same vehicles say the same; only their frames are longer.
-    let unsigned = run(&config, None, &mut ()).expect("a fleet that can drive");
-    assert_eq!(unsigned.pseudonyms, outcome.pseudonyms);
-}
-
-#[test]
-fn what_does_not_verify_is_refused_by_all() {
-    struct Breaks(Tickets);
-    impl Security for Breaks {
-        fn secure(&mut self, request: &SecureRequest<'_>, out: &mut Vec<u8>) -> Result<(), SecurityError> {
-            self.0.secure(request, out)?;
-            *out.last_mut().expect("a signature") ^= 1;
-            Ok(())
-        }
-        fn open<'a>(&mut self, secured: &'a [u8], now_us: u64) -> Result<&'a [u8], SecurityError> {
-            self.0.open(secured, now_us)
-        }
-    }
-    let config = FleetConfig::new(road(1, Duration::from_s(1)), Preset::None.into());
-    let mut breaks = Breaks(Tickets::new(Curve::NistP256, config.starts_at_us, 1).expect("certificates"));
-    let outcome = run(&config, Some(&mut breaks), &mut ()).expect("a fleet that can drive");
-    assert!(outcome.reception.refused > 20 && outcome.reception.refused == outcome.reception.received);
-    assert_eq!(outcome.heard, []);
 }
 
 #[test]
@@ -246,6 +276,4 @@ fn who_is_not_there_hears_nothing() {
     let outcome = outcome(Preset::None.into(), |config| config.propagation = Propagation::Disc { range_mm: 100_000 });
     let others = outcome.reception.received / outcome.radio.sent;
     assert!(others < 30, "100 m of two lanes hold fewer: {others}");
-    let [a, b] = [nowhere(0), nowhere(1)].map(|place| place.x_mm);
-    assert!(b - a >= 1 << 40);
 }

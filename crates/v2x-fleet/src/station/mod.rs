@@ -1,0 +1,391 @@
+//! An ITS station as a node: sends CAMs by the rules and DENMs when it is told of a hazard, changes its pseudonym by a
+//! policy, checks what it hears and hands up what is good.
+//!
+//! It is built of [`Credentials`] (pseudonyms, signatures, verification: the station of `chronoseal_v2x`), [`Mobility`]
+//! (where it is), a [`FrameTable`] (what is in a frame, worked out once a process) and, for policies by which vehicles agree,
+//! a [`ChangeAccord`]. Each signature made or verified is [`Work`] before its effect. A message is judged as of the time
+//! its last bit came in, however long it waits for the processor.
+//!
+//! Its events: `Sent`, `Delivered` and `Discarded` with the stream and how many of that stream this station has sent,
+//! taken or refused before; `PseudonymChanged`, `KeptSilent` and `Hushed`.
+
+mod accord;
+mod credentials;
+mod mobility;
+mod reception;
+mod refusal;
+mod sending;
+mod surroundings;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use accord::{CHANGE_ACCORD, ChangeAccord, MemberId};
+pub use credentials::{Credentials, Signed, Unsigned, sign_operation, verify_operation};
+pub use mobility::Mobility;
+pub use reception::ReceivedMessage;
+pub use refusal::discard_reason;
+pub use table::{Content, Frame, FrameTable};
+
+pub use crate::envelope::Identity;
+
+use std::collections::VecDeque;
+
+use chronoseal_core::random::{self, Purpose};
+use chronoseal_core::{
+    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, Output, PortId, StreamId,
+};
+
+use crate::accuracy::Accuracy;
+use crate::composer::{Composer, ComposerConfig};
+use crate::generation::{Generation, INTERVAL_MIN};
+use crate::policy::{Changer, Cooperation, Policy};
+use crate::road::{Dimensions, Origin};
+use accord::{Order, What};
+use reception::Reception;
+use sending::{Outgoing, PacketCounts};
+use surroundings::{Around, Heard};
+
+/// Stream of CAMs in events, unless the configuration says otherwise.
+pub const CAM_STREAM: StreamId = StreamId(0);
+/// Stream of DENMs in events, unless the configuration says otherwise.
+pub const DENM_STREAM: StreamId = StreamId(1);
+
+/// What a station is told when it is built.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ItsStationConfig {
+    /// Where on the ellipsoid the plane touches.
+    pub origin: Origin,
+    /// TAI since 2004-01-01 when its clock shows zero [us].
+    pub starts_at_us: u64,
+    /// When it looks for the first time whether a CAM is due, and then every [`INTERVAL_MIN`]. Stations that begin together
+    /// and do not hear each other collide wherever both are heard.
+    pub first_look_at: LocalTime,
+    /// Shortest time between two CAMs, T_GenCam_DCC: 100 ms to 1 s.
+    pub cam_interval_min: Duration,
+    /// How well it knows what it tells.
+    pub accuracy: Accuracy,
+    /// Its size, if its CAMs tell that.
+    pub dimensions: Option<Dimensions>,
+    /// What it tells of by DENMs.
+    pub hazard: Option<Hazard>,
+    /// When it changes its pseudonym.
+    pub policy: Policy,
+    /// True if it was on its way before the run: then it has had its pseudonym for some time.
+    pub is_under_way: bool,
+    /// A message that has waited longer for the processor is dropped unread.
+    pub wait_max: Duration,
+    /// Most messages kept for [`ItsStation::take_received`]; the oldest are dropped. 0: none are.
+    pub received_max: usize,
+    /// Streams of CAMs and DENMs in events.
+    pub streams: [StreamId; 2],
+    /// Seeds policy and errors of the sensors.
+    pub seed: u64,
+    /// Tells its chances from those of others with the same seed.
+    pub index: u64,
+}
+
+/// Something on the road, to be told again and again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hazard {
+    /// When it is noticed, at the place the station is at then.
+    pub at: LocalTime,
+    /// Time between two DENMs, 100 ms at least.
+    pub every: Duration,
+    /// CauseCodeType; 94 is a stationary vehicle.
+    pub cause_code: u8,
+}
+
+/// CauseCodeType of a stationary vehicle.
+pub const STATIONARY_VEHICLE: u8 = 94;
+
+impl ItsStationConfig {
+    /// A station that looks for the first time when its clock shows zero, with sensors that do not err, that never changes its
+    /// pseudonym and tells no size; 100 ms between CAMs at least, messages wait for 100 ms at most.
+    pub fn new(origin: Origin, starts_at_us: u64) -> Self {
+        Self {
+            origin,
+            starts_at_us,
+            first_look_at: LocalTime::ZERO,
+            cam_interval_min: INTERVAL_MIN,
+            accuracy: Accuracy { position_m: 0.0, speed_m_s: 0.0, heading_deg: 0.0 },
+            dimensions: None,
+            hazard: None,
+            policy: chronoseal_v2x::vss::Preset::None.into(),
+            is_under_way: false,
+            wait_max: Duration::from_ms(100),
+            received_max: 0,
+            streams: [CAM_STREAM, DENM_STREAM],
+            seed: 1,
+            index: 0,
+        }
+    }
+}
+
+/// The station.
+pub struct ItsStation {
+    config: ItsStationConfig,
+    credentials: Credentials,
+    mobility: Mobility,
+    table: FrameTable,
+    accord: Option<(ChangeAccord, MemberId)>,
+    composer: Composer,
+    generation: Generation,
+    changer: Changer,
+    /// `None` if its policy asks for nobody.
+    heard: Option<Heard>,
+    silent_until: LocalTime,
+    is_running: bool,
+    /// True from its first look at the road until it has left.
+    is_there: bool,
+    next_look_at: Option<LocalTime>,
+    next_denm_at: Option<LocalTime>,
+    reception: Reception,
+    outgoing: Option<Outgoing>,
+    counts: PacketCounts,
+    told: VecDeque<Event>,
+    received: VecDeque<ReceivedMessage>,
+    last: LocalTime,
+}
+
+/// Streams of the random numbers of errors, beside those of the radio with the same purpose.
+const ERROR_STREAMS: u64 = 1 << 34;
+
+impl ItsStation {
+    /// A station. Without an accord a policy by which vehicles agree finds nobody to agree with.
+    pub fn new(
+        config: ItsStationConfig,
+        credentials: Credentials,
+        mobility: Mobility,
+        table: FrameTable,
+        accord: Option<ChangeAccord>,
+    ) -> Self {
+        let composer =
+            ComposerConfig { origin: config.origin, accuracy: config.accuracy, dimensions: config.dimensions };
+        let errors = random::stream(config.seed, Purpose::Medium, ERROR_STREAMS + config.index);
+        let changer =
+            Changer::new(&config.policy, config.seed, config.index, config.first_look_at, config.is_under_way);
+        let agrees = matches!(config.policy.cooperation, Cooperation::Swap | Cooperation::Together);
+        let accord = accord.filter(|_| agrees).map(|accord| {
+            let member = accord.join();
+            (accord, member)
+        });
+        Self {
+            composer: Composer::new(composer, errors),
+            generation: Generation::with_interval_min(config.cam_interval_min),
+            changer,
+            heard: config.policy.asks_for_neighbours().then(Heard::default),
+            silent_until: LocalTime::from_ps(i64::MIN),
+            is_running: false,
+            is_there: false,
+            next_look_at: None,
+            next_denm_at: config.hazard.map(|hazard| hazard.at),
+            reception: Reception::default(),
+            outgoing: None,
+            counts: PacketCounts::default(),
+            told: VecDeque::new(),
+            received: VecDeque::new(),
+            last: LocalTime::from_ps(i64::MIN),
+            config,
+            credentials,
+            mobility,
+            table,
+            accord,
+        }
+    }
+
+    /// What shows of it on the air.
+    pub fn identity(&self) -> Identity {
+        self.credentials.identity()
+    }
+
+    /// Where it goes.
+    pub fn mobility(&self) -> &Mobility {
+        &self.mobility
+    }
+
+    /// Something on the road, from now on instead of what it was told before. The driver wakes the station for it only
+    /// when it looks around next.
+    pub fn report_hazard(&mut self, hazard: Hazard) {
+        self.next_denm_at = Some(hazard.at);
+        self.config.hazard = Some(hazard);
+    }
+
+    /// The next message that was taken, oldest first; see [`ItsStationConfig::received_max`].
+    pub fn take_received(&mut self) -> Option<ReceivedMessage> {
+        self.received.pop_front()
+    }
+
+    /// TAI since 2004-01-01 [us].
+    fn tai_us(&self, now: LocalTime) -> u64 {
+        self.config.starts_at_us.saturating_add_signed(now.as_ps().div_euclid(1_000_000))
+    }
+
+    /// Looks where it is, thinks about its pseudonym, and has a message to send if a CAM is due.
+    fn look(&mut self, now: LocalTime, planned: LocalTime) {
+        let Some(state) = self.mobility.state_at(now) else {
+            self.next_look_at = None;
+            self.is_there = false;
+            if let Some((accord, me)) = &self.accord {
+                accord.leaves(*me);
+            }
+            return;
+        };
+        let next = planned + INTERVAL_MIN;
+        // Whoever was kept busy for longer does not make up for it.
+        self.next_look_at = Some(if next > now { next } else { now + INTERVAL_MIN });
+        if !std::mem::replace(&mut self.is_there, true) {
+            self.tell_accord();
+        }
+        self.follow_orders();
+        let is_hushed = self.think(now, &state);
+        let Some(due) = self.generation.check(now, &state) else { return };
+        if is_hushed || now < self.silent_until {
+            let withheld = self.counts.next_withheld();
+            self.told.push_back(Event::of(EventKind::KeptSilent, self.config.streams[0], withheld));
+            return;
+        }
+        self.outgoing = self.cam(now, &state, due);
+    }
+
+    /// Does what others have said through the accord, as of the time they said it.
+    fn follow_orders(&mut self) {
+        let Some((accord, me)) = &self.accord else { return };
+        for Order { at, what } in accord.take_orders(*me) {
+            match what {
+                What::Take { pseudonym, silence } => {
+                    self.changer.change(at);
+                    self.begin_with(at, silence, Some(pseudonym.number));
+                }
+                What::Change if at < self.silent_until => {}
+                What::Change => {
+                    let change = self.changer.change(at);
+                    self.begin_with(at, change.silence, None);
+                    self.tell_accord();
+                }
+            }
+        }
+    }
+
+    /// Lets the policy decide; true if the station says nothing at this place.
+    fn think(&mut self, now: LocalTime, state: &crate::road::State) -> bool {
+        use crate::policy::{Change, Company};
+        if now < self.silent_until {
+            return false;
+        }
+        let around = Around { heard: self.heard.as_ref(), now, origin: &self.config.origin, state };
+        let decision = self.changer.decide(now, state, &around);
+        match decision.change {
+            Some(Change { silence, with: Company::Nearest }) => {
+                let Some((accord, me)) = &self.accord else { return decision.is_hushed };
+                let coin = || self.changer.coin();
+                if let Some(mine) = accord.swap(now, *me, around.nearest_first(), silence, coin) {
+                    self.begin_with(now, silence, Some(mine.number));
+                }
+            }
+            Some(Change { silence, with }) => {
+                if let (Company::Neighbours, Some((accord, me))) = (with, &self.accord) {
+                    accord.take_along(now, *me, around.ids());
+                }
+                self.begin_with(now, silence, None);
+                self.tell_accord();
+            }
+            None => {}
+        }
+        if decision.is_hushed {
+            let value = INTERVAL_MIN.as_ps();
+            self.told.push_back(Event { kind: EventKind::Hushed, stream: self.config.streams[0], sequence: 0, value });
+        }
+        decision.is_hushed
+    }
+
+    /// Takes up an identity, a new one if none is given, and forgets whatever would tell of the one before.
+    fn begin_with(&mut self, now: LocalTime, silence: Duration, number: Option<u32>) {
+        let now_us = self.tai_us(now);
+        let taken = match number {
+            Some(number) => self.credentials.take_up(number, now_us),
+            None => self.credentials.renew(now_us),
+        };
+        if taken.is_err() {
+            // It goes on under the identity it has.
+            return;
+        }
+        self.silent_until = now + silence;
+        self.composer.forget();
+        let sequence = u64::from(self.identity().station_id);
+        let value = silence.as_ps();
+        self.told.push_back(Event { kind: EventKind::PseudonymChanged, stream: StreamId::NONE, sequence, value });
+    }
+
+    fn tell_accord(&self) {
+        if let Some((accord, me)) = &self.accord {
+            accord.goes_by(*me, self.credentials.pseudonym(), self.silent_until);
+        }
+    }
+
+    /// When it wants to be woken.
+    fn next_wake(&self) -> Option<LocalTime> {
+        match (self.next_look_at, self.next_denm_at) {
+            (Some(look), Some(denm)) => Some(look.min(denm)),
+            // DENMs come from where it is, so not after it has left.
+            (look, _) => look,
+        }
+    }
+}
+
+impl Node for ItsStation {
+    fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        if now < self.last {
+            return Err(HandleError::TimeRanBackwards { last: self.last, now });
+        }
+        self.last = now;
+        match input {
+            Input::Frame { port: PortId(0), rx_at, bytes } => self.reception.arrive(rx_at, bytes),
+            Input::Frame { port, .. } => return Err(HandleError::UnknownPort(port)),
+            Input::Transmitted { token, .. } => return Err(HandleError::UnknownToken(token.id())),
+            Input::Command(Command::Start) => {
+                self.is_running = true;
+                self.next_look_at = Some(now.max(self.config.first_look_at));
+            }
+            Input::Command(Command::Stop) => self.is_running = false,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
+        loop {
+            if let Some(event) = self.told.pop_front() {
+                return Output::Event(event);
+            }
+            if !self.reception.is_idle() {
+                match self.receive(now) {
+                    Some(output) => return output,
+                    None => continue,
+                }
+            }
+            if self.outgoing.is_some() {
+                match self.send(now, frame) {
+                    Some(output) => return output,
+                    None => continue,
+                }
+            }
+            if !self.is_running {
+                return Output::Timeout(None);
+            }
+            let is_there = self.next_look_at.is_some();
+            if let (Some(at), Some(hazard)) = (self.next_denm_at.filter(|_| is_there), self.config.hazard)
+                && at <= now
+            {
+                self.next_denm_at = Some(now + hazard.every.max(INTERVAL_MIN));
+                self.outgoing = self.denm(now, &hazard);
+                continue;
+            }
+            if let Some(planned) = self.next_look_at.filter(|at| *at <= now) {
+                self.look(now, planned);
+                continue;
+            }
+            return Output::Timeout(self.next_wake());
+        }
+    }
+}

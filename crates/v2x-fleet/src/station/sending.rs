@@ -1,0 +1,156 @@
+//! From a message that is due to a frame.
+
+use chronoseal_core::{Event, EventKind, LocalTime, Output, PortId, Transmit, Work};
+use chronoseal_media::radio::AccessCategory;
+use chronoseal_wire::its::geonetworking::Area;
+use chronoseal_wire::its::{Cam, Denm, ReferencePosition, Situation};
+
+use super::{Hazard, ItsStation};
+use crate::envelope::{Envelope, Identity};
+use crate::generation::Due;
+use crate::road::State;
+
+/// A DENM is for whoever is within so much [m].
+const RELEVANCE_M: u16 = 500;
+
+/// Messages of this station so far, by stream: CAMs, DENMs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PacketCounts {
+    sent: [u64; 2],
+    delivered: [u64; 2],
+    discarded: u64,
+    withheld: u64,
+}
+
+impl PacketCounts {
+    fn next(count: &mut u64) -> u64 {
+        *count += 1;
+        *count - 1
+    }
+    pub(super) fn next_sent(&mut self, kind: usize) -> u64 {
+        Self::next(&mut self.sent[kind])
+    }
+    pub(super) fn next_delivered(&mut self, kind: usize) -> u64 {
+        Self::next(&mut self.delivered[kind])
+    }
+    pub(super) fn next_discarded(&mut self) -> u64 {
+        Self::next(&mut self.discarded)
+    }
+    pub(super) fn next_withheld(&mut self) -> u64 {
+        Self::next(&mut self.withheld)
+    }
+}
+
+/// A message that waits for its signature.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    /// 0: CAM, 1: DENM.
+    kind: usize,
+    is_charged: bool,
+    identity: Identity,
+    now_us: u64,
+    latitude: i32,
+    longitude: i32,
+    speed_cm_s: u16,
+    heading: u16,
+    broadcast: Option<(u16, Area)>,
+    message: [u8; MESSAGE_LEN_MAX],
+    len: usize,
+}
+
+const MESSAGE_LEN_MAX: usize = if Cam::LEN_MAX > Denm::LEN_MAX { Cam::LEN_MAX } else { Denm::LEN_MAX };
+
+impl ItsStation {
+    /// The CAM that is due; `None` if it cannot be written, which only a place off the map can bring about.
+    pub(super) fn cam(&mut self, now: LocalTime, state: &State, due: Due) -> Option<Outgoing> {
+        let (identity, now_us) = (self.identity(), self.tai_us(now));
+        let cam = self.composer.cam(now, now_us, identity.station_id, state, due.with_low_frequency);
+        let mut message = [0; MESSAGE_LEN_MAX];
+        let len = cam.emit(&mut message).ok()?;
+        Some(Outgoing {
+            kind: 0,
+            is_charged: false,
+            identity,
+            now_us,
+            latitude: cam.position.latitude,
+            longitude: cam.position.longitude,
+            speed_cm_s: cam.speed_cm_s,
+            heading: cam.heading,
+            broadcast: None,
+            message,
+            len,
+        })
+    }
+
+    /// A DENM of what is on the road; `None` where the station is not.
+    pub(super) fn denm(&mut self, now: LocalTime, hazard: &Hazard) -> Option<Outgoing> {
+        let state = self.mobility.state_at(now)?;
+        let (latitude, longitude) = self.config.origin.to_wgs84(state.x_m, state.y_m);
+        let (identity, now_us) = (self.identity(), self.tai_us(now));
+        let denm = Denm {
+            station_id: identity.station_id,
+            originating_station_id: identity.station_id,
+            sequence_number: 1,
+            detection_time_ms: self.tai_us(hazard.at) / 1000,
+            reference_time_ms: now_us / 1000,
+            event_position: ReferencePosition::at(latitude, longitude),
+            transmission_interval_ms: Some((hazard.every.as_ns() / 1_000_000).clamp(1, 10_000) as u16),
+            situation: Some(Situation { information_quality: 3, cause_code: hazard.cause_code, sub_cause_code: 0 }),
+            ..Denm::default()
+        };
+        let mut message = [0; MESSAGE_LEN_MAX];
+        let len = denm.emit(&mut message).ok()?;
+        let area = Area { latitude, longitude, distance_a_m: RELEVANCE_M, ..Area::default() };
+        let number = (self.counts.sent[1] as u16).wrapping_add(1);
+        Some(Outgoing {
+            kind: 1,
+            is_charged: false,
+            identity,
+            now_us,
+            latitude,
+            longitude,
+            speed_cm_s: libm::round(state.speed_m_s * 100.0) as u16,
+            heading: libm::round(state.heading_deg * 10.0) as u16 % 3600,
+            broadcast: Some((number, area)),
+            message,
+            len,
+        })
+    }
+
+    /// Signs and hands over what is to be sent; before that, says what that takes.
+    pub(super) fn send(&mut self, now: LocalTime, frame: &mut [u8]) -> Option<Output> {
+        let outgoing = self.outgoing.as_mut()?;
+        if let Some(operation) = self.credentials.signs_by().filter(|_| !outgoing.is_charged) {
+            outgoing.is_charged = true;
+            return Some(Output::Work(Work::of(operation, outgoing.len as u32)));
+        }
+        let outgoing = self.outgoing.take()?;
+        let envelope = Envelope {
+            identity: outgoing.identity,
+            now_us: outgoing.now_us,
+            latitude: outgoing.latitude,
+            longitude: outgoing.longitude,
+            speed_cm_s: outgoing.speed_cm_s,
+            heading: outgoing.heading,
+            broadcast: outgoing.broadcast,
+            message: &outgoing.message[..outgoing.len],
+        };
+        let (now_us, event) = (outgoing.now_us, envelope.event());
+        let secure = self
+            .credentials
+            .subsystem()
+            .map(|signed| move |packet: &[u8], out: &mut Vec<u8>| signed.secure(now_us, event, packet, out));
+        // What cannot be signed is not sent; a ticket that has run out is the only way to that.
+        let bytes = envelope.seal(secure).ok()?;
+        frame.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+        let kind = outgoing.kind;
+        if kind == 0 {
+            self.changer.count_message();
+        }
+        let sequence = self.counts.next_sent(kind);
+        self.told.push_back(Event::of(EventKind::Sent, self.config.streams[kind], sequence));
+        let category = if kind == 1 { AccessCategory::Video } else { AccessCategory::BestEffort };
+        let priority = category.priority();
+        Some(Output::Transmit(Transmit { port: PortId(0), priority, launch_at: now, len: bytes.len(), token: None }))
+    }
+}
