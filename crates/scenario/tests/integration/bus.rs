@@ -1,8 +1,8 @@
 //! Scenarios on a CAN bus: what is accepted, and what a person sees for each thing that is wrong.
 
 use chronoseal_core::NodeId;
-use chronoseal_scenario::plan::CanProtectionKind;
-use chronoseal_scenario::{AnyPlan, Code, Files, load_any, load_can};
+use chronoseal_scenario::plan::{Can, ETHERNET, ProtectionKind};
+use chronoseal_scenario::{Code, Files, load};
 
 const BUS: &str = include_str!("bus.toml");
 
@@ -117,7 +117,7 @@ fn every_problem_of_a_bus_is_shown_with_its_place() {
     for (bus, (name, code, old, new)) in plain.chain(others) {
         assert!(bus.contains(old), "{name}: the scenario has no {old}");
         let text = bus.replacen(old, new, 1);
-        let problems = load_can("bus.toml", text.as_bytes(), &[], &Beside).expect_err(name);
+        let problems = load("bus.toml", text.as_bytes(), &[], &Beside).expect_err(name);
         let codes: Vec<Code> = problems.list().iter().map(|problem| problem.code).collect();
         assert!(codes.contains(code), "{name}: {codes:?}");
         let found = problems.list().iter().find(|problem| problem.code == *code).expect("found above");
@@ -129,34 +129,35 @@ fn every_problem_of_a_bus_is_shown_with_its_place() {
 #[test]
 fn the_whole_scenario_is_a_plan() {
     let plan =
-        load_can("bus.toml", BUS.as_bytes(), &[], &Beside).unwrap_or_else(|problems| panic!("{}", problems.render()));
+        load("bus.toml", BUS.as_bytes(), &[], &Beside).unwrap_or_else(|problems| panic!("{}", problems.render()));
     let group = plan.group_key.as_ref().expect("a group");
     assert_eq!((group.members.len(), group.changes.len(), group.suite.name()), (3, 1, "fourq"));
     let addresses: Vec<u8> = plan.nodes.iter().map(|node| node.address).collect();
     assert_eq!(addresses, [1, 7, 2, 3, 4], "written ones stay, the others get the next free");
-    assert_eq!(plan.secured_len(&plan.messages[0]), 8);
-    assert!(matches!(
-        plan.protection_of(&plan.messages[0]).kind,
-        CanProtectionKind::SecOc { under_group_key: true, .. }
-    ));
-    assert_eq!(plan.background[0].frames.len(), 2);
+    let bus = Can::first(&plan).expect("a bus");
+    let message = bus.messages().next().expect("a message");
+    assert_eq!(bus.secured_len(&message), 8);
+    assert!(matches!(bus.protection_of(&message).kind, ProtectionKind::SecOc { under_group_key: true, .. }));
+    assert_eq!(bus.recordings().next().expect("a recording").2.frames.len(), 2);
     assert_eq!(plan.platforms[2].cost("fourq-sign", 0).as_us_f64(), 1000.0);
 }
 
 #[test]
 fn messages_of_profile_3_have_a_master_and_slaves() {
-    let load = |text: String| {
-        load_can("bus.toml", text.as_bytes(), &[], &Beside).unwrap_or_else(|problems| panic!("{}", problems.render()))
+    let loaded = |text: String| {
+        load("bus.toml", text.as_bytes(), &[], &Beside).unwrap_or_else(|problems| panic!("{}", problems.render()))
     };
-    let plan = load(format!("{BUS}{COUNTED}"));
+    let plan = loaded(format!("{BUS}{COUNTED}"));
     let freshness = plan.freshness.as_ref().expect("a message needs it");
     assert_eq!((freshness.master, &freshness.slaves[..]), (NodeId(0), &[NodeId(2)][..]));
     assert_eq!((freshness.period.as_ms_f64(), freshness.under_group_key), (50.0, true));
-    assert_eq!(plan.freshness_stream().index(), plan.messages.len() + plan.background.len());
+    let bus = Can::first(&plan).expect("a bus");
+    let (stream, ..) = bus.synchronisation().expect("a message of the master");
+    assert_eq!(stream.index(), bus.messages().count() + bus.recordings().count(), "it stands behind all others");
     // The orchestrator counts if nobody else is named; where no message needs a master there is none.
     let (without, _) = COUNTED.split_once("[freshness]").expect("it has the table");
-    assert_eq!(load(format!("{BUS}{without}")).freshness.map(|freshness| freshness.master), Some(NodeId(0)));
-    let unused = load(format!("{BUS}[freshness]\nmaster = \"a\"\n"));
+    assert_eq!(loaded(format!("{BUS}{without}")).freshness.map(|freshness| freshness.master), Some(NodeId(0)));
+    let unused = loaded(format!("{BUS}[freshness]\nmaster = \"a\"\n"));
     assert!(
         unused.freshness.is_none() && unused.notes.iter().any(|note| note.contains("master")),
         "{:?}",
@@ -165,10 +166,10 @@ fn messages_of_profile_3_have_a_master_and_slaves() {
 }
 
 #[test]
-fn either_kind_of_network_is_told_apart() {
-    assert!(matches!(load_any("bus.toml", BUS.as_bytes(), &[], &Beside), Ok(AnyPlan::Can(_))));
-    let problems = load_can("whole.toml", crate::WHOLE.as_bytes(), &[], &Beside).expect_err("it is on Ethernet");
-    assert_eq!(problems.list()[0].code, Code::WrongNetwork);
-    let problems = chronoseal_scenario::load("bus.toml", BUS.as_bytes(), &[], &Beside).expect_err("it is on a bus");
-    assert_eq!(problems.list()[0].code, Code::WrongNetwork);
+fn one_plan_holds_either_kind_of_segment() {
+    let on_bus = load("bus.toml", BUS.as_bytes(), &[], &Beside).expect("it is right");
+    assert!(Can::first(&on_bus).is_some());
+    let on_ethernet = load("whole.toml", crate::WHOLE.as_bytes(), &[], &Beside).expect("it is right");
+    assert!(Can::first(&on_ethernet).is_none());
+    assert_eq!(on_ethernet.segments[0].kind, ETHERNET);
 }

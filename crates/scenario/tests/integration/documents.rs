@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chronoseal_scenario::{Code, NoFiles, load, load_can, schema};
+use chronoseal_scenario::{Code, NoFiles, load, schema};
 
 const ERRORS: &str = include_str!("../../../../docs/reference/errors.md");
 const GUIDE: &str = include_str!("../../../../docs/guide/scenario-file.md");
@@ -65,7 +65,7 @@ fn every_example_of_the_guide_is_right() {
 #[test]
 fn the_example_of_the_bus_guide_is_right() {
     let block = CAN_GUIDE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
-    if let Err(problems) = load_can("can-bus.md", block.as_bytes(), &[], &NoFiles) {
+    if let Err(problems) = load("can-bus.md", block.as_bytes(), &[], &NoFiles) {
         panic!("{}", problems.render());
     }
 }
