@@ -8,7 +8,7 @@ use chronoseal_catalog::{BuildOptions, Describer, attachments, node_ids};
 use chronoseal_core::{Duration, Node, NodeId, Ppm};
 use chronoseal_results::Engine;
 use chronoseal_scenario::plan::{ClockPlan, Fidelity, Plan, Sync};
-use chronoseal_testbed::{AgentCommand, AgentConfig, LiveConfig, LiveError, LiveOutcome, Placement};
+use chronoseal_testbed::{AgentCommand, AgentConfig, FactoryError, LiveConfig, LiveError, LiveOutcome, Placement};
 use serde::{Deserialize, Serialize};
 
 use crate::record::PlanTraffic;
@@ -96,7 +96,7 @@ pub fn agent_main() -> ExitCode {
     chronoseal_testbed::agent_main(build)
 }
 
-fn build(config: &[u8], id: NodeId) -> Result<Box<dyn Node>, String> {
+fn build(config: &[u8], id: NodeId) -> Result<Box<dyn Node>, FactoryError> {
     let config: NodeConfig = serde_json::from_slice(config).map_err(|error| error.to_string())?;
     match config.sources.any().map_err(|problems| problems.render())? {
         AnyScenario::Ethernet(scenario) => {

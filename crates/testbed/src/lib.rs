@@ -45,7 +45,7 @@ mod sentinel;
 mod sys;
 pub mod traffic;
 
-pub use agent::{NodeFactory, agent_main};
+pub use agent::{FactoryError, NodeFactory, agent_main};
 pub use error::LiveError;
 pub use host::{HostReport, probe};
 pub use live::{

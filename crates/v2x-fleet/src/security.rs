@@ -1,5 +1,9 @@
 //! What makes a packet a secured one: the seam to signatures.
 
+use chronoseal_v2x::certificate::CertificateError;
+use chronoseal_v2x::message::SignError;
+use chronoseal_v2x::verify::{TrustError, Verdict};
+
 /// Who signs what.
 #[derive(Clone, Copy, Debug)]
 pub struct SecureRequest<'a> {
@@ -32,5 +36,18 @@ pub trait Security {
 
 /// Why a packet could not be secured or was refused.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct SecurityError(pub String);
+#[non_exhaustive]
+pub enum SecurityError {
+    /// A certificate could not be issued.
+    #[error("certificate: {0}")]
+    Certificate(#[from] CertificateError),
+    /// A certificate of root or authority is not trusted.
+    #[error("trust: {0}")]
+    Trust(#[from] TrustError),
+    /// The signature failed.
+    #[error("signature: {0}")]
+    Sign(#[from] SignError),
+    /// A check failed, or there is no packet in the message.
+    #[error("refused: {0}")]
+    Refused(Box<Verdict>),
+}

@@ -53,17 +53,17 @@ impl Tickets {
         let mut permissions = issue_permissions();
         permissions[0].min_chain_length = 2;
         tbs.cert_issue_permissions = Some(permissions);
-        let root = issue(tbs, Issuer::SelfSigned, &mut root_key).map_err(refused)?;
+        let root = issue(tbs, Issuer::SelfSigned, &mut root_key)?;
 
         let name = CertificateId::Name("fleet authority");
         let mut tbs = ToBeSignedCertificate::new(name, years(1), indicator(&authority_key));
         tbs.cert_issue_permissions = Some(issue_permissions());
-        let authority = issue(tbs, Issuer::Certificate(&root.view()), &mut root_key).map_err(refused)?;
+        let authority = issue(tbs, Issuer::Certificate(&root.view()), &mut root_key)?;
 
         let config = VerifierConfig { neighbours_max: TICKETS_MAX, ..VerifierConfig::default() };
         let mut verifier = Verifier::new(config);
-        verifier.trust_mut().insert_root(&root.view()).map_err(|error| SecurityError(error.to_string()))?;
-        verifier.trust_mut().insert_authority(&authority.view()).map_err(|error| SecurityError(error.to_string()))?;
+        verifier.trust_mut().insert_root(&root.view())?;
+        verifier.trust_mut().insert_authority(&authority.view())?;
         Ok(Self { seed, curve, root, authority, authority_key, since, tickets: BTreeMap::new(), verifier })
     }
 
@@ -113,12 +113,10 @@ const TICKETS_MAX: usize = 100_000;
 impl Security for Tickets {
     fn secure(&mut self, request: &SecureRequest<'_>, out: &mut Vec<u8>) -> Result<(), SecurityError> {
         if !self.tickets.contains_key(&request.pseudonym) {
-            let ticket = self.issue_ticket(request.pseudonym).map_err(refused)?;
+            let ticket = self.issue_ticket(request.pseudonym)?;
             self.tickets.insert(request.pseudonym, ticket);
         }
-        let Some((certificate, key)) = self.tickets.get_mut(&request.pseudonym) else {
-            return Err(SecurityError("a ticket just put in is gone".into()));
-        };
+        let (certificate, key) = self.tickets.get_mut(&request.pseudonym).expect("it was put in if it was not there");
         let mut header_info = HeaderInfo::new(if request.event.is_some() { Psid::DENM } else { Psid::CAM });
         header_info.generation_time = Some(Time64(request.generation_time_us));
         header_info.generation_location = request.event.map(|(latitude, longitude)| ThreeDLocation {
@@ -134,7 +132,7 @@ impl Security for Tickets {
             true => SignerForm::Certificate(certificate),
             false => SignerForm::Digest(certificate),
         };
-        let signed = sign(&tbs, form, key).map_err(|error| SecurityError(error.to_string()))?;
+        let signed = sign(&tbs, form, key)?;
         out.extend_from_slice(&signed);
         Ok(())
     }
@@ -142,7 +140,7 @@ impl Security for Tickets {
     fn open<'a>(&mut self, secured: &'a [u8], now_us: u64) -> Result<&'a [u8], SecurityError> {
         match self.check(secured, now_us) {
             (verdict, Some(payload)) if verdict.is_accepted() => Ok(payload),
-            (verdict, _) => Err(SecurityError(verdict.to_string())),
+            (verdict, _) => Err(SecurityError::Refused(Box::new(verdict))),
         }
     }
 }
@@ -159,10 +157,6 @@ fn issue_permissions() -> Vec<PsidGroupPermissions<'static>> {
     let ranges =
         vec![range(Psid::CAM, &CAM_SSP[..], &[0xff, 0, 3]), range(Psid::DENM, &DENM_SSP[..], &[0xff, 0, 0, 0])];
     vec![PsidGroupPermissions::new(SubjectPermissions::Explicit(ranges))]
-}
-
-fn refused(error: CertificateError) -> SecurityError {
-    SecurityError(error.to_string())
 }
 
 #[cfg(test)]

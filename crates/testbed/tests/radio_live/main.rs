@@ -16,7 +16,9 @@ use chronoseal_media::radio::{
     AccessCategory, OfdmRate, Position, Propagation, RadioChannel, RadioConfig, StationConfig, psdu_len,
 };
 use chronoseal_results::Direction;
-use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, LiveOutcome, Traffic, agent_main, probe, run};
+use chronoseal_testbed::{
+    AgentConfig, FactoryError, FrameDescription, LiveConfig, LiveOutcome, Traffic, agent_main, probe, run,
+};
 use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x::lint::{SecuredPacket, lint_packet, secured_packet};
 use chronoseal_v2x_fleet::road::{Origin, State};
@@ -59,7 +61,7 @@ const PLACES_M: [i64; 3] = [0, 250, 500];
 const STARTS_AT_US: u64 = 722_000_000_000_000;
 
 /// In the agent's process. Station 0 tells of an event as well.
-fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
+fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, FactoryError> {
     let x_m = *PLACES_M.get(node.index()).ok_or("no such station")? as f64;
     let event = (node == NodeId(0)).then_some((LocalTime::ZERO + Duration::from_ms(130), Duration::from_ms(200)));
     let config = ItsStationConfig {
@@ -71,7 +73,7 @@ fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
         first_cam_at: LocalTime::ZERO + Duration::from_ms(30 * i64::from(node.0)),
         event,
     };
-    let tickets = Tickets::new(Curve::NistP256, STARTS_AT_US, 1).map_err(|error| error.to_string())?;
+    let tickets = Tickets::new(Curve::NistP256, STARTS_AT_US, 1)?;
     Ok(Box::new(ItsStation::new(config, tickets)))
 }
 
