@@ -68,7 +68,7 @@ pub fn derive(secret: &[u8], salt: &[u8], label: &Label, context: &[&[u8]], out:
 
 /// HKDF-SHA-256 as RFC 5869 has it, extract then expand; `info` is the concatenation of its parts.
 ///
-/// For peers that define their own `info`. Everything of this project goes through [`derive`].
+/// For peers that define their own `info`. Everything of this project goes through [`derive()`].
 ///
 /// # Errors
 /// [`OutputTooLong`] if `out` is longer than [`OUTPUT_LEN_MAX`]; it is left as it was.

@@ -78,8 +78,7 @@ pub(crate) fn bus_row(series: &[Series], strangers: Strangers) -> BusRow {
         key_bytes: strangers.bytes,
         busy: Duration::from_ns(total("busy")),
         window: can::LOAD_WINDOW,
-        busy_by_window: by_window.map_or_else(Vec::new, |series| {
-            series.values.iter().map(|ns| Duration::from_ns(*ns)).collect()
-        }),
+        busy_by_window: by_window
+            .map_or_else(Vec::new, |series| series.values.iter().map(|ns| Duration::from_ns(*ns)).collect()),
     }
 }

@@ -10,7 +10,9 @@ use chronoseal_media::medium::Attachment;
 use chronoseal_results::{Direction, Engine};
 use chronoseal_scenario::plan::{ClockPlan, Ethernet, Fidelity, SegmentId, Sync};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
-use chronoseal_testbed::{AgentCommand, AgentConfig, LiveConfig, LiveError, LiveOutcome, Placement, PortLink};
+use chronoseal_testbed::{
+    AgentCommand, AgentConfig, FactoryError, LiveConfig, LiveError, LiveOutcome, Placement, PortLink,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::bus_row;
@@ -166,16 +168,16 @@ impl<'p> Carriers<'p> {
             CanPlaceName::Interface(interface) => Some(interface.clone()),
             CanPlaceName::Bus { .. } => None,
         };
-        let Some(first) = buses.first().copied() else { return Ok(Self { prepared, interface: None, guests: Vec::new() }) };
+        let Some(first) = buses.first().copied() else {
+            return Ok(Self { prepared, interface: None, guests: Vec::new() });
+        };
         // Behind stations, attackers and what the segments are made of.
         let outside = plan.all_nodes().count() as u16;
         let guest = |(number, kind)| {
             let attachment = Attachment { node: NodeId(outside + number), port: PortId(0) };
             (Guest { attachment, kind }, first)
         };
-        let multicast = |port: &u16| {
-            GuestKind::Multicast(MulticastGroup { group: MulticastGroup::GROUP, port: *port })
-        };
+        let multicast = |port: &u16| GuestKind::Multicast(MulticastGroup { group: MulticastGroup::GROUP, port: *port });
         let kinds: Vec<GuestKind> = match &options.can {
             CanPlaceName::Interface(interface) => vec![GuestKind::Listener(interface.clone())],
             CanPlaceName::Bus { guests } => guests.iter().map(multicast).collect(),
@@ -202,7 +204,7 @@ pub fn agent_main() -> ExitCode {
     chronoseal_testbed::agent_main(build)
 }
 
-fn build(config: &[u8], id: NodeId) -> Result<Box<dyn Node>, String> {
+fn build(config: &[u8], id: NodeId) -> Result<Box<dyn Node>, FactoryError> {
     let config: NodeConfig = serde_json::from_slice(config).map_err(|error| error.to_string())?;
     let scenario = config.sources.scenario().map_err(|problems| problems.render())?;
     let prepared = scenario.prepare().map_err(|infeasible| infeasible.to_string())?;

@@ -71,8 +71,7 @@ impl Recorder {
         self.unaccounted(plan);
         leave_out_removed(plan, &mut self.rows);
         let shared = self.describers.iter().position(|describer| describer.is_shared());
-        self.rows.bus =
-            shared.map(|segment| bus_row(&topology.series_of(segment as u16), self.strangers[segment]));
+        self.rows.bus = shared.map(|segment| bus_row(&topology.series_of(segment as u16), self.strangers[segment]));
         self.rows
     }
 
@@ -115,7 +114,8 @@ impl Recorder {
         if frame.label.attack.is_none() && self.sent.contains_key(&described.stream) {
             *self.ended.entry((described.stream, node)).or_default() += 1;
         }
-        let is_after = |at: Option<SimTime>, limit: Option<SimTime>| at.zip(limit).is_some_and(|(at, limit)| at > limit);
+        let is_after =
+            |at: Option<SimTime>, limit: Option<SimTime>| at.zip(limit).is_some_and(|(at, limit)| at > limit);
         let outcome = match event.kind {
             EventKind::Discarded(reason) => Outcome::Discarded(reason),
             _ if is_after(frame.departed_at, described.leaves_by) => Outcome::Late,
@@ -258,8 +258,7 @@ impl Observer for Recorder {
 /// The row of a frame that never came; `None` if nobody waits for frames of its stream there.
 pub(crate) fn missing_row(describers: &[Box<dyn Describe>], waits: &Waits, row: &EventRow) -> Option<FrameRow> {
     let segment = waits.segment(row.event.stream, row.node)?;
-    let described =
-        describers[usize::from(segment)].missing(row.event.stream, row.event.sequence, row.time)?;
+    let described = describers[usize::from(segment)].missing(row.event.stream, row.event.sequence, row.time)?;
     Some(FrameRow {
         stream: row.event.stream,
         sequence: row.event.sequence,

@@ -4,7 +4,7 @@ use chronoseal_catalog::{BuildError, Prepared};
 use chronoseal_core::SimTime;
 use chronoseal_results::Engine;
 use chronoseal_scenario::plan::{Fidelity, Plan};
-use chronoseal_sim::{Finished, Fingerprint, Tally};
+use chronoseal_sim::{Fingerprint, Finished, Tally};
 
 use crate::record::Recorder;
 use crate::{Run, describe};
@@ -45,10 +45,7 @@ pub fn simulate(
 ///
 /// # Errors
 /// As [`simulate`].
-pub fn tally(
-    prepared: &Prepared<'_>,
-    keep_going: &mut dyn FnMut(SimTime) -> bool,
-) -> Result<Simulated, BuildError> {
+pub fn tally(prepared: &Prepared<'_>, keep_going: &mut dyn FnMut(SimTime) -> bool) -> Result<Simulated, BuildError> {
     let observer = (new_fingerprint(prepared.plan()), Tally::default());
     let Finished { observer: (fingerprint, tally), is_whole, .. } =
         chronoseal_sim::run(prepared, observer, keep_going)?;

@@ -143,7 +143,8 @@ impl Consequence {
 fn scenario(attack: &Attack) -> Scenario {
     let Attack { kind, more, .. } = attack;
     let text = format!("{SCENARIO}[[attacks]]\nname = \"mallory\"\nkind = {kind}\n{more}\n");
-    Scenario::load("attack.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+    Scenario::load("attack.toml", text.as_bytes(), &[], &NoFiles)
+        .unwrap_or_else(|problems| panic!("{}", problems.render()))
 }
 
 /// `None` where the host refuses.

@@ -64,7 +64,8 @@ fn processor_time_ms() -> f64 {
 fn run(plan: &Plan) -> (Outcome, f64) {
     let start = processor_time_ms();
     let prepared = Prepared::new(plan).expect("a bus needs no schedule");
-    let finished = chronoseal_sim::run(&prepared, Outcome::default(), &mut |_| true).expect("every station can be made");
+    let finished =
+        chronoseal_sim::run(&prepared, Outcome::default(), &mut |_| true).expect("every station can be made");
     let elapsed = processor_time_ms() - start;
     assert!(finished.is_whole, "nobody stops it");
     (finished.observer, elapsed)

@@ -152,8 +152,8 @@ fn a_group_spans_buses_across_a_gateway() {
         text += &format!("[[nodes]]\nname = \"{member}\"\nbus = \"{bus}\"\n");
     }
     text += "[[messages]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"d\", \"b\"]\nid = \"0x100\"\nlength = \"8B\"\nperiod = \"10ms\"\n";
-    let plan = load("zones.toml", text.as_bytes(), &[], &NoFiles)
-        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let plan =
+        load("zones.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()));
     let prepared = Prepared::new(&plan).expect("a bus needs no schedule");
     let network = can::network(&prepared, SegmentId(0), &[]).expect("the buses can be made");
     let finished = chronoseal_sim::run_on(&prepared, network, Counted::default(), &mut |_| true);

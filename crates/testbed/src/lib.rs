@@ -48,7 +48,7 @@ mod sentinel;
 mod sys;
 pub mod traffic;
 
-pub use agent::{NodeFactory, agent_main};
+pub use agent::{FactoryError, NodeFactory, agent_main};
 pub use config::{AgentCommand, AgentConfig, ExistingInterface, LiveConfig, Placement, PortLink};
 pub use error::LiveError;
 pub use host::{HostReport, probe};

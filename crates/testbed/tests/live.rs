@@ -19,8 +19,8 @@ use chronoseal_core::{
 use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_results::{Direction, Outcome};
 use chronoseal_testbed::{
-    AgentConfig, ExistingInterface, FrameDescription, LiveConfig, LiveError, LiveOutcome, Placement, PortLink, Traffic,
-    agent_main, probe, run,
+    AgentConfig, ExistingInterface, FactoryError, FrameDescription, LiveConfig, LiveError, LiveOutcome, Placement,
+    PortLink, Traffic, agent_main, probe, run,
 };
 
 fn main() -> ExitCode {
@@ -78,8 +78,8 @@ fn left_behind() -> BTreeSet<String> {
 }
 
 /// In the agent's process. A case of the suite by its name, or one of the nodes below.
-fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
-    let text = std::str::from_utf8(config).map_err(|error| error.to_string())?;
+fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node>, FactoryError> {
+    let text = std::str::from_utf8(config)?;
     if let Some(network) = testing::network_of(text) {
         let found = network.nodes.into_iter().find(|(id, _)| *id == node);
         return Ok(found.ok_or("no such node in this case")?.1);
@@ -94,7 +94,7 @@ fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
         }
         ("stream" | "attack" | "work", 1) => Ok(Box::new(Listener { events: Vec::new() })),
         ("unbuildable", _) => Err("this node cannot be".into()),
-        _ => Err(format!("no node {} in {text:?}", node.0)),
+        _ => Err(format!("no node {} in {text:?}", node.0).into()),
     }
 }
 

@@ -54,7 +54,7 @@ fn print(name: &str, samples: &Samples) {
                 median_ns as f64 / 1e3,
                 p99_ns(timing) as f64 / 1e3,
             ),
-            (Err(reason), ..) => println!("{name:10} {:44} unsupported: {reason}", text(timing.operation)),
+            (Err(error), ..) => println!("{name:10} {:44} {error}", text(timing.operation)),
             _ => println!("{name:10} {:44} no calls", text(timing.operation)),
         }
     }

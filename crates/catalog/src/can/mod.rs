@@ -100,19 +100,14 @@ impl Kind for CanKind {
 ///
 /// # Errors
 /// [`BuildError`] if the plan's buses contradict each other, or a guest has the port of a node.
-pub fn network(
-    prepared: &Prepared<'_>,
-    segment: SegmentId,
-    guests: &[Attachment],
-) -> Result<CanNetwork, BuildError> {
+pub fn network(prepared: &Prepared<'_>, segment: SegmentId, guests: &[Attachment]) -> Result<CanNetwork, BuildError> {
     let view = view_of(prepared, segment);
     let queue_order = if view.segment.fifo_mailboxes { QueueOrder::Fifo } else { QueueOrder::ByIdentifier };
     // Attackers sit on the first bus.
     let bus_of = |attachment: Attachment| view.segment.bus_of.get(attachment.node.index()).copied().unwrap_or(0);
     let controller =
         |attachment| ControllerConfig { queue_order, queue_len_max: QUEUE_LEN, ..ControllerConfig::new(attachment) };
-    let attachments: Vec<Attachment> =
-        view.plan.node_ids().filter_map(|id| prepared.attachment(id, segment)).collect();
+    let attachments: Vec<Attachment> = view.plan.node_ids().filter_map(|id| prepared.attachment(id, segment)).collect();
     let mut buses: Vec<CanBusConfig> = (0..view.segment.count)
         .map(|bus| CanBusConfig {
             timing: view.segment.timing,

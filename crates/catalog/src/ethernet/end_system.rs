@@ -7,7 +7,9 @@ use chronoseal_nodes::end_system::{
     EndSystemConfig, ListenerConfig, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
 use chronoseal_nodes::{EndSystem, Protection, ProtectionError, SyncConfig};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, PayloadPlan, ProtectionKind, StreamClass, Sync};
+use chronoseal_scenario::plan::{
+    Dispatch, Ethernet, EthernetStream, Fidelity, PayloadPlan, ProtectionKind, StreamClass, Sync,
+};
 
 use crate::{BuildOptions, fill};
 

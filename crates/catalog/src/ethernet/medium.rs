@@ -47,7 +47,8 @@ pub(super) fn star(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sched
     for stream in view.streams() {
         let mut egress: Vec<usize> = stream.hop.to.iter().map(|node| place_of(&stations, *node)).collect();
         // An attacker that replays from a port of its own has to have heard the frame: it gets a mirror port.
-        let is_replayed = |attacker| view.threats_of(attacker).any(|threat| threat.kind == ThreatKind::Replay(stream.id));
+        let is_replayed =
+            |attacker| view.threats_of(attacker).any(|threat| threat.kind == ThreatKind::Replay(stream.id));
         egress.extend(mirror.filter(|(attacker, _)| is_replayed(*attacker)).map(|(_, place)| place));
         routes[stream.id.index()] = Route {
             class: match stream.class {

@@ -46,16 +46,16 @@ pub(crate) struct Fleet {
     /// Policies, by name; all if none is named
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     policy: Vec<String>,
-    /// Silence after a change [s]: each policy with each of these, such as 5 or 3-13, instead of its own
+    /// Silence after a change, in seconds: each policy with each of these, such as 5 or 3-13, instead of its own
     #[arg(long, value_name = "SECONDS", value_delimiter = ',', value_parser = silence)]
     silence: Vec<Spread>,
-    /// A mix zone, for the policy mix-zone: centre, east and north, and radius [m]
+    /// A mix zone, for the policy mix-zone: centre, east and north, and radius, in metres
     #[arg(long, value_name = "X,Y,RADIUS", value_parser = numbers::<3>, allow_hyphen_values = true)]
     zone: Vec<[f64; 3]>,
-    /// Share of the road the eavesdropper hears, in squares of 500 m [%]
+    /// Percentage of the road that the eavesdropper hears, in squares of 500 m
     #[arg(long, value_name = "PERCENT", default_value_t = 100, value_parser = clap::value_parser!(u8).range(1..=100))]
     heard: u8,
-    /// Shortest time between two CAMs of a vehicle, T_GenCam_DCC [ms]
+    /// Shortest time between two CAMs of a vehicle, T_GenCam_DCC, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 100, value_parser = clap::value_parser!(i64).range(100..=1_000))]
     cam_interval: i64,
     /// CAMs tell the sizes of vehicles, which the eavesdropper compares
@@ -67,13 +67,13 @@ pub(crate) struct Fleet {
     /// Seed of the first run; each further one has the next
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Of the highway, length [m]
+    /// Of the highway, length in metres
     #[arg(long, value_name = "METRES", default_value_t = 2_500.0, conflicts_with = "fcd")]
     length: f64,
     /// Of the highway, vehicles an hour and lane
     #[arg(long, value_name = "VEHICLES", default_value_t = 1_000.0, conflicts_with = "fcd")]
     flow: f64,
-    /// Of the highway, how long it is watched [s]
+    /// Of the highway, how long it is watched, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120, conflicts_with = "fcd", value_parser = clap::value_parser!(i64).range(1..=86_400))]
     duration: i64,
     /// How the table is written

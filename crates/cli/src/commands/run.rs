@@ -123,12 +123,7 @@ fn progress<'a>(
 }
 
 /// A run for counts and speed.
-fn counted(
-    prepared: &Prepared<'_>,
-    options: &Run,
-    printer: &Printer,
-    stop: &AtomicBool,
-) -> Result<(), Trouble> {
+fn counted(prepared: &Prepared<'_>, options: &Run, printer: &Printer, stop: &AtomicBool) -> Result<(), Trouble> {
     let plan = prepared.plan();
     let mut go_on = progress(plan.duration, "simulating", printer, stop);
     let cpu_before = cost::process_cpu_ns();

@@ -122,7 +122,7 @@ pub fn run_all(driver: &mut dyn Driver) -> Report {
     for case in cases() {
         match run_case(driver, case) {
             Ok(events) => report.cases.push((case.name, events)),
-            Err(failure) => failures.push(failure),
+            Err(failure) => failures.push(failure.to_string()),
         }
     }
     assert!(
@@ -136,12 +136,44 @@ pub fn run_all(driver: &mut dyn Driver) -> Report {
     report
 }
 
+/// How a driver fails a case.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum CaseFailure {
+    /// The run could not be made.
+    NotRun {
+        /// Name of the case.
+        case: &'static str,
+        /// What the driver says.
+        reason: String,
+    },
+    /// The stations told something else than they must.
+    Difference {
+        /// Name of the case.
+        case: &'static str,
+        /// Per node, what was expected and what came, on lines of their own.
+        difference: String,
+    },
+}
+
+impl fmt::Display for CaseFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotRun { case, reason } => write!(f, "case {case}: {reason}"),
+            Self::Difference { case, difference } => write!(f, "case {case}:\n{difference}"),
+        }
+    }
+}
+
+impl core::error::Error for CaseFailure {}
+
 /// Runs one case and counts its events.
 ///
 /// # Errors
-/// The difference per node, ready to be shown.
-pub fn run_case(driver: &mut dyn Driver, case: &Case) -> Result<usize, String> {
-    let told = driver.run(case.network(), case.until).map_err(|reason| format!("case {}: {reason}", case.name))?;
+/// [`CaseFailure`], ready to be shown.
+pub fn run_case(driver: &mut dyn Driver, case: &Case) -> Result<usize, CaseFailure> {
+    let not_run = |reason| CaseFailure::NotRun { case: case.name, reason };
+    let told = driver.run(case.network(), case.until).map_err(not_run)?;
     let expected = case.expected();
     let mut difference = String::new();
     if let Some((node, _)) = told.iter().find(|(node, _)| node.index() >= expected.len()) {
@@ -151,7 +183,7 @@ pub fn run_case(driver: &mut dyn Driver, case: &Case) -> Result<usize, String> {
         let told: Vec<Event> = told.iter().filter(|(node, _)| node.index() == index).map(|(_, event)| *event).collect();
         difference += &difference_of(index, expected, &told);
     }
-    if difference.is_empty() { Ok(told.len()) } else { Err(format!("case {}:\n{difference}", case.name)) }
+    if difference.is_empty() { Ok(told.len()) } else { Err(CaseFailure::Difference { case: case.name, difference }) }
 }
 
 /// Empty if both say the same.

@@ -192,7 +192,8 @@ fn a_plain_driver_passes() {
 
 /// The cases a broken driver fails, and all that was said about it.
 fn failures_of(fault: Fault) -> (Vec<&'static str>, String) {
-    let outcome = |case: &Case| run_case(&mut PlainDriver(fault), case).err().map(|text| (case.name, text));
+    let outcome =
+        |case: &Case| run_case(&mut PlainDriver(fault), case).err().map(|failure| (case.name, failure.to_string()));
     let (names, texts): (Vec<_>, Vec<_>) = cases().iter().filter_map(outcome).unzip();
     (names, texts.join("\n"))
 }

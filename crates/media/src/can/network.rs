@@ -244,9 +244,8 @@ impl Medium for CanNetwork {
     /// Counts of all buses, times of the busiest.
     fn series(&self) -> Vec<Series> {
         let all = || self.buses.iter().map(|turns| &turns.bus.statistics);
-        let count = |name, unit, of: fn(&BusStatistics) -> u64| {
-            Series::total(name, unit, all().map(of).sum::<u64>() as i64)
-        };
+        let count =
+            |name, unit, of: fn(&BusStatistics) -> u64| Series::total(name, unit, all().map(of).sum::<u64>() as i64);
         let mut series = vec![
             count("frames", "frames", |bus| bus.frames),
             count("failed attempts", "attempts", |bus| bus.failed_attempts),

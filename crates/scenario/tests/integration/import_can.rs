@@ -37,8 +37,7 @@ fn a_log_becomes_messages_with_lengths_and_median_periods() {
     let plan = plan(&text);
     assert_eq!(plan.name, "my-car");
     let bus = Can::first(&plan).expect("a bus");
-    let messages: Vec<_> =
-        bus.messages().map(|one| (one.id, one.kind, one.hop.frame_len, one.stream.period)).collect();
+    let messages: Vec<_> = bus.messages().map(|one| (one.id, one.kind, one.hop.frame_len, one.stream.period)).collect();
     let standard = |raw| CanId::standard(raw).unwrap();
     assert_eq!(
         messages,

@@ -1,7 +1,7 @@
 //! `--set path=value`, and JSON.
 
 use chronoseal_core::Duration;
-use chronoseal_scenario::{Code, NoFiles, Plan, Problems, load};
+use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, load};
 
 use crate::WHOLE;
 
@@ -27,10 +27,10 @@ fn sets_quantities_numbers_lists_and_keys_not_written() {
     assert_eq!(plan.duration, Duration::from_s(3));
     assert_eq!(plan.seed, 7);
     assert_eq!(plan.streams.len(), 6);
-    assert_eq!(plan.streams[5].frame_len, 64);
+    assert_eq!(plan.streams[5].hops[0].frame_len, 64);
     assert_eq!(plan.nodes[0].tasks[0].wcet, Duration::from_ms(2));
     assert_eq!(plan.nodes[0].clock.drift.0, 1_000);
-    assert!(plan.network.sniffing_switch);
+    assert!(Ethernet::first(&plan).expect("an Ethernet segment").segment.sniffing_switch);
     assert_eq!(plan.candidates.len(), 1);
 }
 

@@ -1,7 +1,7 @@
 //! Whatever comes in: problems or a plan within the limits, never a panic.
 
 use chronoseal_core::Duration;
-use chronoseal_scenario::{NoFiles, Plan, limits, load};
+use chronoseal_scenario::{Ethernet, NoFiles, Plan, limits, load};
 use proptest::prelude::*;
 
 use crate::WHOLE;
@@ -19,19 +19,22 @@ fn holds(text: &[u8]) {
 }
 
 fn check(plan: &Plan) {
-    let network = &plan.network;
+    let ethernet = Ethernet::first(plan).expect("an Ethernet segment");
+    let network = ethernet.segment;
     assert!(network.rate.0 > 0 && network.cluster_cycle > Duration::ZERO);
     assert_eq!(network.cluster_cycle.rem_floor(network.integration_cycle), Duration::ZERO);
     assert!(plan.streams.len() <= limits::STREAMS_MAX as usize && !plan.streams.is_empty());
     for stream in &plan.streams {
         assert!(stream.sender.index() < plan.nodes.len() && !stream.receivers.is_empty());
         assert!(!stream.receivers.contains(&stream.sender));
-        assert!((60..=1514).contains(&plan.secured_len(stream)));
         assert!(stream.offset.is_none_or(|offset| offset >= Duration::ZERO && offset < stream.period));
+    }
+    for stream in ethernet.streams() {
+        assert!((60..=1514).contains(&ethernet.secured_len(&stream)));
     }
     for threat in &plan.threats {
         let last = threat.start + threat.every * i64::from(threat.count - 1);
-        assert!(last < plan.duration && threat.target.index() < plan.streams.len());
+        assert!(last < plan.duration && threat.kind.target().is_none_or(|target| target.index() < plan.streams.len()));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The scenarios of the project resolve, and mean what their comments say.
 
 use chronoseal_core::{AttackKind, Bytes, Duration};
-use chronoseal_scenario::{AttackPlace, Fidelity, NoFiles, PayloadPlan, Plan, StreamClass, load};
+use chronoseal_scenario::{AttackPlace, Ethernet, Fidelity, NoFiles, PayloadPlan, Plan, StreamClass, load};
 
 const SHIPPED: [(&str, &str); 5] = [
     ("first.toml", include_str!("../../../../scenarios/first.toml")),
@@ -48,10 +48,11 @@ fn brake_by_wire_replays_recordings_and_compares_protections() {
 fn the_forger_tries_all_three_attacks_from_both_places() {
     let plan = plan("forger.toml");
     for kind in [AttackKind::Spoof, AttackKind::Tamper, AttackKind::Replay] {
-        assert!(plan.threats.iter().any(|threat| threat.kind == kind));
+        assert!(plan.threats.iter().any(|threat| threat.kind.attack() == kind));
     }
-    assert!(plan.threats.iter().any(|threat| threat.place == AttackPlace::OwnPort));
-    assert!(plan.threats.iter().any(|threat| matches!(threat.place, AttackPlace::OnLink(_))));
+    let places: Vec<_> = plan.threats.iter().map(|threat| plan.attackers[usize::from(threat.attacker)].place).collect();
+    assert!(places.iter().any(|place| matches!(place, AttackPlace::OnSegment(_))));
+    assert!(places.iter().any(|place| matches!(place, AttackPlace::OnLink(..))));
 }
 
 #[test]
@@ -59,15 +60,17 @@ fn the_star_carries_178_000_frames_a_second_and_fills_two_links_to_80_percent() 
     for (file, fidelity) in [("star.toml", Fidelity::Timing), ("star-hmac.toml", Fidelity::Bytes)] {
         let plan = plan(file);
         assert_eq!(plan.fidelity, fidelity);
-        assert!(plan.streams.iter().all(|stream| matches!(stream.class, StreamClass::BestEffort { .. })));
+        let ethernet = Ethernet::first(&plan).expect("an Ethernet segment");
+        let streams: Vec<_> = ethernet.streams().collect();
+        assert!(streams.iter().all(|stream| matches!(stream.class, StreamClass::BestEffort { .. })));
         let second = Duration::from_s(1);
         let frames: i64 = plan.streams.iter().map(|stream| second.div_floor(stream.period)).sum();
         assert_eq!(frames, 12 * 4_000 + 2 * 65_019);
-        for flood in &plan.streams[12..] {
-            let load = plan.frame_time(plan.secured_len(flood)).as_secs_f64() / flood.period.as_secs_f64();
+        for flood in &streams[12..] {
+            let load = ethernet.frame_time_of(flood).as_secs_f64() / flood.stream.period.as_secs_f64();
             assert!((load - 0.8).abs() < 1e-4, "{load}");
         }
-        assert_eq!(plan.secured_len(&plan.streams[0]), 106);
-        assert!(plan.network.queue_len_max >= Bytes(1_000_000).0);
+        assert_eq!(ethernet.secured_len(&streams[0]), 106);
+        assert!(ethernet.segment.queue_len_max >= Bytes(1_000_000).0);
     }
 }

@@ -49,6 +49,7 @@ const DIGEST: &str = "a digest alone";
 
 /// What is measured on this host: the build for size, that for speed, the lanes, then every device.
 pub(super) fn measure(seed: u64, folder: &std::path::Path) -> Vec<Measured> {
+    let other_build = |profile| other_build(profile).map_err(|error| error.to_string());
     let speed = other_build("release").or_else(|_| {
         let runs = single_messages(seed).map_err(|error| error.to_string())?;
         Ok(runs.iter().map(|run| [run.sign_ns, run.verify_ns]).collect())
@@ -63,12 +64,12 @@ pub(super) fn measure(seed: u64, folder: &std::path::Path) -> Vec<Measured> {
     ];
     for (name, samples) in measure_devices(folder) {
         let is_simulated = samples.as_ref().is_ok_and(|samples| samples.is_simulated);
-        let runs = samples.and_then(|samples| {
+        let runs = samples.map_err(|error| error.to_string()).and_then(|samples| {
             let mut columns = samples.rows.into_iter().map(|row| row.calls_ns);
             let (sign, verify) = (columns.next(), columns.next());
             match (sign, verify) {
                 (Some(Ok(sign)), Some(Ok(verify))) => Ok(sign.into_iter().zip(verify).map(<[u64; 2]>::from).collect()),
-                (Some(Err(reason)), _) | (_, Some(Err(reason))) => Err(reason),
+                (Some(Err(error)), _) | (_, Some(Err(error))) => Err(error.to_string()),
                 _ => Err("nothing was measured".to_owned()),
             }
         });

@@ -15,7 +15,11 @@ use crate::clock::RunClock;
 use crate::message::{self, FromAgent, Step, ToAgent};
 
 /// Builds the node called for from the scenario's bytes, as [`crate::LiveConfig::node_config`] holds them.
-pub type NodeFactory = fn(&[u8], NodeId) -> Result<Box<dyn Node>, String>;
+pub type NodeFactory = fn(&[u8], NodeId) -> Result<Box<dyn Node>, FactoryError>;
+
+/// Why there is no node: an error of whoever knows scenarios, which this crate does not. It travels to the controller as
+/// text.
+pub type FactoryError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The whole life of an agent; the process does nothing else. Its standard input is the socket to the controller, so
 /// it ends when the controller does, however that ends.
@@ -61,7 +65,8 @@ fn live(socket: &UnixStream, factory: NodeFactory) -> Result<(), Failure> {
     if setup.is_trial {
         return message::send(socket, &FromAgent::Ready(facts)).map_err(gone);
     }
-    let node = factory(&setup.config, NodeId(setup.node)).map_err(|reason| Failure::Told(Step::Node, reason))?;
+    let node =
+        factory(&setup.config, NodeId(setup.node)).map_err(|error| Failure::Told(Step::Node, error.to_string()))?;
     message::send(socket, &FromAgent::Ready(facts)).map_err(gone)?;
     crate::sys::send_descriptors(socket, &ends).map_err(gone)?;
     // From here on only the emulator holds the other ends of the wires.

@@ -16,11 +16,12 @@ use std::time::Instant;
 use chronoseal_core::{Duration, EventKind, NodeId, PortId, Priority, Rate, SimTime, StreamId};
 use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
 use chronoseal_media::medium::{Attachment, Medium};
+use chronoseal_media::topology::Absent;
 use chronoseal_media::topology::Topology;
 use chronoseal_results::{Direction, FrameRow, Outcome, RunRows};
 use chronoseal_testbed::can::{Guest, GuestKind, NoStreams};
 use chronoseal_testbed::{
-    AgentConfig, FrameDescription, LiveConfig, LiveError, LiveOutcome, Absent, PortLink, Traffic, agent_main, run,
+    AgentConfig, FrameDescription, LiveConfig, LiveError, LiveOutcome, PortLink, Traffic, agent_main, run,
 };
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame};
 

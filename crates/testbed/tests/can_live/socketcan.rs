@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use chronoseal_core::{Duration, NodeId};
+use chronoseal_media::topology::Absent;
 use chronoseal_results::{Direction, Outcome, RunRows};
 use chronoseal_testbed::can::{GuestKind, NoStreams};
-use chronoseal_testbed::{Absent, PortLink, run as run_live};
+use chronoseal_testbed::{PortLink, run as run_live};
 use chronoseal_wire::can::{CanFrame, FrameKind};
 
 use crate::{FRAMES, STATIONS, bus_with, config, config_on, each_heard_all_others, guest, warnings_of_frames};

@@ -4,6 +4,7 @@ use chronoseal_core::{
     Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeId, Output, PortId, Priority,
     StreamId, Transmit,
 };
+use chronoseal_testbed::FactoryError;
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId};
 
 /// Frames each station sends.
@@ -15,9 +16,9 @@ pub(crate) const STATIONS: u16 = 3;
 pub(crate) const LAST_IS_SILENT: &[u8] = b"the last is silent";
 
 /// Station `node`: frames of its own identifier, kind and length, three at once every few milliseconds.
-pub(crate) fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
+pub(crate) fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node>, FactoryError> {
     if node.0 >= STATIONS {
-        return Err(format!("there is no station {}", node.0));
+        return Err(format!("there is no station {}", node.0).into());
     }
     let is_silent = config == LAST_IS_SILENT && node.0 == STATIONS - 1;
     Ok(Box::new(Talker { node, is_silent, sent: 0, started: false, stopped: false, heard: Vec::new() }))

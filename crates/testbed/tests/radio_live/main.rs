@@ -18,13 +18,16 @@ use chronoseal_media::radio::{
     AccessCategory, OfdmRate, Position, Propagation, RadioChannel, RadioConfig, StationConfig, psdu_len,
 };
 use chronoseal_results::Direction;
-use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, LiveOutcome, Traffic, agent_main, probe, run};
+use chronoseal_testbed::{
+    AgentConfig, FactoryError, FrameDescription, LiveConfig, LiveOutcome, Traffic, agent_main, probe, run,
+};
 use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x::lint::{SecuredPacket, lint_packet, secured_packet};
 use chronoseal_v2x_fleet::office::Office;
 use chronoseal_v2x_fleet::road::{Origin, State};
 use chronoseal_v2x_fleet::station::{
-    CAM_STREAM, Credentials, DENM_STREAM, FrameTable, Hazard, ItsStation, ItsStationConfig, Mobility, STATIONARY_VEHICLE,
+    CAM_STREAM, Credentials, DENM_STREAM, FrameTable, Hazard, ItsStation, ItsStationConfig, Mobility,
+    STATIONARY_VEHICLE,
 };
 use pcap_file::pcap::{PcapPacket, PcapWriter};
 
@@ -63,7 +66,7 @@ const PLACES_M: [i64; 3] = [0, 250, 500];
 const STARTS_AT_US: u64 = 722_000_000_000_000;
 
 /// In the agent's process. Station 0 tells of an event as well.
-fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
+fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, FactoryError> {
     let x_m = *PLACES_M.get(node.index()).ok_or("no such station")? as f64;
     let hazard = (node == NodeId(0)).then_some(Hazard {
         at: LocalTime::ZERO + Duration::from_ms(130),

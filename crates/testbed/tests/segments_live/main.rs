@@ -14,9 +14,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use chronoseal_core::{Duration, EventKind, NodeId, StreamId};
-use chronoseal_media::topology::Topology;
+use chronoseal_media::topology::{Absent, Topology};
 use chronoseal_results::{HopRow, Outcome, RunRows};
-use chronoseal_testbed::{LiveError, LiveOutcome, Absent, PortLink, agent_main, probe, run};
+use chronoseal_testbed::{LiveError, LiveOutcome, PortLink, agent_main, probe, run};
 
 use network::{BUS, LINKS, RECORDER, SWITCHED, Streams, config, topology};
 use nodes::{ANSWERS, GATEWAY, PAIRS, READINGS, REPLIES, SENSOR, STATION};

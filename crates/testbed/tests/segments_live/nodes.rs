@@ -7,6 +7,7 @@ use chronoseal_core::{
     Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeId, Output, PortId, Priority,
     StreamId, Transmit, TxToken,
 };
+use chronoseal_testbed::FactoryError;
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId};
 use chronoseal_wire::ethernet::{Frame, Header, TypeOrLength};
 use chronoseal_wire::virtual_link;
@@ -29,7 +30,7 @@ const PERIOD: Duration = Duration::from_ms(2);
 const ETHERNET_LEN: usize = 60;
 const PAYLOAD_AT: usize = 14;
 
-pub(crate) fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, String> {
+pub(crate) fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, FactoryError> {
     let role = match node {
         SENSOR => Role::Sensor { sent: 0, runs: false },
         GATEWAY => Role::Gateway { held: Vec::new() },

@@ -30,8 +30,8 @@ pub struct Samples {
 pub struct Timing {
     /// What was done.
     pub operation: Operation,
-    /// Every call [ns], in order; or why there was none.
-    pub calls_ns: Result<Vec<u64>, String>,
+    /// Every call [ns], in order; or [`HsmError::Unsupported`] with what the device lacks.
+    pub calls_ns: Result<Vec<u64>, HsmError>,
 }
 
 impl Timing {
@@ -79,7 +79,9 @@ pub fn measure_each(hsm: &mut dyn Hsm, operations: &[Operation], calls: usize) -
     let mut rows = Vec::new();
     for operation in operations {
         let calls_ns = match hsm.capabilities().support(*operation) {
-            Support::Unsupported(reason) => Err(reason.clone()),
+            Support::Unsupported(reason) => {
+                Err(HsmError::Unsupported { operation: operation.to_string(), reason: reason.clone() })
+            }
             _ => Ok(time(hsm, *operation, calls)?),
         };
         rows.push(Timing { operation: *operation, calls_ns });
@@ -220,7 +222,7 @@ fn ensure(holds: bool, what: &str) -> Result<(), HsmError> {
 mod tests {
     use super::*;
 
-    fn timing(calls_ns: Result<Vec<u64>, String>) -> Timing {
+    fn timing(calls_ns: Result<Vec<u64>, HsmError>) -> Timing {
         Timing { operation: Operation::Encrypt, calls_ns }
     }
 
@@ -230,6 +232,6 @@ mod tests {
         assert_eq!(timing(Ok(vec![4, 1, 3, 2])).median_ns(), Some(2));
         assert_eq!(timing(Ok(vec![2_000_000])).per_second(), Some(500.0));
         assert_eq!(timing(Ok(vec![])).median_ns(), None);
-        assert_eq!(timing(Err("no AES".into())).per_second(), None);
+        assert_eq!(timing(Err(HsmError::WrongPin)).per_second(), None);
     }
 }

@@ -9,9 +9,9 @@ use chronoseal_v2x::crypto::{Curve, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{
     AaEntry, Authority, AuthorizationAuthority, AuthorizationResponseCode, AuthorizationValidationResponseCode,
-    CtlCommand, CtlEntry, DcEntry, Decision, EaEntry, EnrolmentAuthority, EnrolmentResponseCode, ListKind, PkiError,
-    Role, RootCaEntry, StationStore, Step, TlmEntry, TrustedAuthority, delta, issue_authority, own_trust_list,
-    sign_revocation_list, sign_trust_list,
+    CtlCommand, CtlEntry, DcEntry, Decision, EaEntry, EnrolmentAuthority, EnrolmentResponseCode, ListKind, NoAnswer,
+    PkiError, Role, RootCaEntry, StationStore, Step, TlmEntry, TrustedAuthority, delta, issue_authority,
+    own_trust_list, sign_revocation_list, sign_trust_list,
 };
 use chronoseal_v2x::pki::{Credential, Station};
 use chronoseal_v2x::types::{CertificateBuf, HashedId8, ValidityPeriod};
@@ -278,7 +278,7 @@ impl State {
         } else {
             self.http.post(question.url(), question.message())
         };
-        let answer = answer.as_deref().map_err(ToString::to_string);
+        let answer = answer.as_deref().map_err(|error| NoAnswer::Unreached { reason: error.to_string() });
         Ok(lock(&self.aa).resume(&question, answer, now(), &mut rng()?)?)
     }
 

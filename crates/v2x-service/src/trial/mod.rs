@@ -15,7 +15,7 @@ mod vendor;
 
 use std::path::{Path, PathBuf};
 
-pub use devices::{measure_devices, other_build};
+pub use devices::{OtherBuildError, measure_devices, other_build};
 pub use vendor::SecondVendor;
 
 use crate::hsm::HsmError;

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use chronoseal_v2x::pki::PermissionsError;
+
 use super::VssError;
 use super::config::Authority;
 use super::server::{PseudonymSource, now};
@@ -19,19 +21,17 @@ pub fn pseudonym_source(folder: &Path, authority: &Authority, hsm: SharedHsm) ->
     let mut options = TicketOptions { with_encryption_key: true, ..TicketOptions::default() };
     if !authority.permissions.is_empty() {
         let text = authority.permissions.join(" ");
-        options.permissions = text.parse().map_err(|error| VssError::Config {
-            file: folder.to_owned(),
-            reason: format!("authority.permissions: {error}; write PSID:HEX, for example 36:01ffff"),
-        })?;
+        let refused = |error: PermissionsError| VssError::Config { file: folder.to_owned(), reason: error.into() };
+        options.permissions = text.parse().map_err(refused)?;
     }
     let client = Client::new(folder, KeyDevice::new(hsm));
     let url = authority.url.clone();
     Ok(Box::new(move |vss: &Mutex<Vss>, count: usize| {
         for _ in 0..count {
             let endpoint = Endpoint { certificate: &aa, url: &url };
-            let id = client.authorize(endpoint, &ea, &options).map_err(|error| error.to_string())?;
+            let id = client.authorize(endpoint, &ea, &options)?;
             let mut vss = vss.lock().unwrap_or_else(PoisonError::into_inner);
-            vss.adopt_ticket(id, now()).map_err(|error| error.to_string())?;
+            vss.adopt_ticket(id, now())?;
         }
         Ok(())
     }))

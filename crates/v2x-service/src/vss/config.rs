@@ -6,7 +6,7 @@ use chronoseal_v2x::pipeline::{Engine, PipelineConfig, QUEUE_LEN};
 use chronoseal_v2x::vss::{ChangePolicy, DemandPolicy, PoolConfig, Preset};
 use serde::Deserialize;
 
-use super::VssError;
+use super::{ConfigError, VssError};
 use crate::hsm::BackEnd;
 
 /// The configuration of a station. `docs/reference/vss-configuration.md` names for each entry the attribute of the
@@ -132,12 +132,14 @@ impl Default for Verification {
     }
 }
 
+/// Fewest messages that may be remembered.
+const REPLAYS_MIN: usize = 1024;
 /// Most messages that may be remembered: 16 to 32 octets each.
 const REPLAYS_MAX: usize = 1 << 22;
 /// Longest queue that may be asked for [messages]: each may be 64 KB long.
 const QUEUE_LEN_MAX: usize = 4096;
 /// Longest wait that may be asked for [us].
-const WAIT_MAX_US: u32 = 100_000;
+const WAIT_MAX_US: usize = 100_000;
 
 /// Logging.
 #[derive(Clone, Debug, Deserialize)]
@@ -165,10 +167,7 @@ impl VssConfig {
     /// # Errors
     /// [`VssError::Config`] with file, line and what was expected.
     pub fn read(path: &Path) -> Result<Self, VssError> {
-        let refused = |reason: String| VssError::Config { file: path.to_owned(), reason };
-        let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
-        let mut config: Self = toml::from_str(&text).map_err(|error| refused(error.to_string()))?;
-        config.check().map_err(refused)?;
+        let mut config = Self::parse(path).map_err(|reason| VssError::Config { file: path.to_owned(), reason })?;
         let base = path.parent().unwrap_or(Path::new("."));
         let place = |path: &mut PathBuf| *path = base.join(&*path);
         place(&mut config.folder);
@@ -182,27 +181,32 @@ impl VssConfig {
         Ok(config)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn parse(path: &Path) -> Result<Self, ConfigError> {
+        let config: Self = toml::from_str(&std::fs::read_to_string(path)?)?;
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
         self.change_policy()?;
         self.demand_policy()?;
         if self.pseudonyms.preload < self.pseudonyms.low_water {
             let Pseudonyms { preload, low_water, .. } = self.pseudonyms;
-            return Err(format!(
-                "pseudonyms.preload = {preload} is below low_water = {low_water}; write at least {low_water}"
-            ));
+            return Err(ConfigError::Preload { preload, low_water });
         }
         let Verification { wait_max_us, queue, replays, .. } = self.verification;
-        if !(1..=QUEUE_LEN_MAX).contains(&queue) {
-            return Err(format!("verification.queue = {queue} is none of 1 to {QUEUE_LEN_MAX} messages"));
-        }
-        if !(1024..=REPLAYS_MAX).contains(&replays) {
-            return Err(format!("verification.replays = {replays} is none of 1024 to {REPLAYS_MAX} messages"));
-        }
-        if wait_max_us > WAIT_MAX_US {
-            return Err(format!("verification.wait_max_us = {wait_max_us} is longer than {WAIT_MAX_US}"));
+        let ranges = [
+            ("verification.queue", queue, 1..=QUEUE_LEN_MAX),
+            ("verification.replays", replays, REPLAYS_MIN..=REPLAYS_MAX),
+            ("verification.wait_max_us", wait_max_us as usize, 0..=WAIT_MAX_US),
+        ];
+        for (entry, found, range) in ranges {
+            if !range.contains(&found) {
+                return Err(ConfigError::OutOfRange { entry, found, min: *range.start(), max: *range.end() });
+            }
         }
         if self.logging.circular == Some(0) {
-            return Err("logging.circular = 0 names no file; write 1 or more, or leave it out".into());
+            return Err(ConfigError::NoLogFile);
         }
         Ok(())
     }
@@ -216,19 +220,18 @@ impl VssConfig {
     /// The policy of changes as configured.
     ///
     /// # Errors
-    /// The name that is none, with those that are.
-    pub fn change_policy(&self) -> Result<ChangePolicy, String> {
+    /// [`ConfigError::PseudonymPolicy`] for a name that is none.
+    pub fn change_policy(&self) -> Result<ChangePolicy, ConfigError> {
         let name = &self.pseudonyms.policy;
-        let names = || Preset::ALL.map(Preset::name).join(", ");
         let preset = Preset::from_name(name);
-        preset.map(Preset::policy).ok_or_else(|| format!("pseudonyms.policy = {name:?} is none of {}", names()))
+        preset.map(Preset::policy).ok_or_else(|| ConfigError::PseudonymPolicy { found: name.clone() })
     }
 
     /// How received messages wait and are verified.
     ///
     /// # Errors
     /// As [`VssConfig::demand_policy`].
-    pub fn pipeline(&self) -> Result<PipelineConfig, String> {
+    pub fn pipeline(&self) -> Result<PipelineConfig, ConfigError> {
         let Verification { audit, wait_max_us, queue, lanes, .. } = self.verification;
         Ok(PipelineConfig {
             engine: if lanes { Engine::fastest() } else { Engine::Scalar },
@@ -242,23 +245,19 @@ impl VssConfig {
     /// The policy of verification as configured.
     ///
     /// # Errors
-    /// The name that is none, with those that are.
-    pub fn demand_policy(&self) -> Result<DemandPolicy, String> {
+    /// [`ConfigError::VerificationPolicy`] for a name that is none, [`ConfigError::SamplesNothing`] for one of none.
+    pub fn demand_policy(&self) -> Result<DemandPolicy, ConfigError> {
         let Verification { policy, value, distance_m, time_to_collision_ms, .. } = &self.verification;
         Ok(match policy.as_str() {
             "always" => DemandPolicy::Always,
-            "sampling" if *value == 0 => return Err("verification.value = 0 samples nothing; write 1 or more".into()),
+            "sampling" if *value == 0 => return Err(ConfigError::SamplesNothing),
             "sampling" => DemandPolicy::Sampling { one_of: *value },
             "threshold" => DemandPolicy::Threshold { per_second: *value },
             "relevance" => {
                 DemandPolicy::Relevance { distance_m: *distance_m, time_to_collision_ms: *time_to_collision_ms }
             }
             "on-demand" => DemandPolicy::OnDemand,
-            other => {
-                return Err(format!(
-                    "verification.policy = {other:?} is none of always, sampling, threshold, relevance, on-demand"
-                ));
-            }
+            other => return Err(ConfigError::VerificationPolicy { found: other.to_owned() }),
         })
     }
 }

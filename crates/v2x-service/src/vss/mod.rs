@@ -16,6 +16,7 @@
 
 mod authority;
 mod config;
+mod config_error;
 mod connection;
 mod protocol;
 mod receiving;
@@ -26,6 +27,7 @@ mod store;
 
 pub use authority::pseudonym_source;
 pub use config::{Authority, Logging, Pseudonyms, Trust, Verification, VssConfig};
+pub use config_error::ConfigError;
 pub use protocol::PROTOCOL_VERSION;
 pub use receiving::{Asker, Verified, summary};
 pub use server::{PseudonymSource, Server, now};
@@ -53,7 +55,7 @@ pub enum VssError {
         /// The file.
         file: PathBuf,
         /// What is wrong, and what to write.
-        reason: String,
+        reason: ConfigError,
     },
     /// A file that cannot be read or written; a full disk is one.
     #[error("{file}: {error}")]
@@ -126,6 +128,6 @@ pub fn read_pin(file: &Path) -> Result<Zeroizing<String>, VssError> {
     let text = Zeroizing::new(std::fs::read_to_string(file).map_err(|error| VssError::io(file, error))?);
     match text.lines().next() {
         Some(pin) if !pin.is_empty() => Ok(Zeroizing::new(pin.to_owned())),
-        _ => Err(VssError::Config { file: file.to_owned(), reason: "the first line should be the PIN".into() }),
+        _ => Err(VssError::Config { file: file.to_owned(), reason: ConfigError::NoPin }),
     }
 }

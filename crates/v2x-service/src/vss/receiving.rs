@@ -9,6 +9,7 @@ use chronoseal_v2x::types::{Ieee1609Dot2Data, InnerData, Time64};
 use chronoseal_v2x::verify::{CheckKind, Context, Outcome, ReplayCache, Verdict};
 use chronoseal_v2x::vss::{Audit, Relevance, SkipReason};
 
+use super::ConfigError;
 use super::config::VssConfig;
 use super::service::{Vss, nanoseconds};
 use super::statistics::Record;
@@ -82,7 +83,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn new(config: &VssConfig) -> Result<Self, String> {
+    pub(super) fn new(config: &VssConfig) -> Result<Self, ConfigError> {
         Ok(Self {
             pipeline: Pipeline::new(config.pipeline()?),
             distance_m: config.verification.distance_m,

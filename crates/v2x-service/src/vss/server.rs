@@ -36,7 +36,7 @@ pub fn now() -> Time64 {
 }
 
 /// Requests pseudonyms from an authority and adds them; called in a thread of its own.
-pub type PseudonymSource = Box<dyn FnMut(&Mutex<Vss>, usize) -> Result<(), String> + Send>;
+pub type PseudonymSource = Box<dyn FnMut(&Mutex<Vss>, usize) -> Result<(), VssError> + Send>;
 
 /// A station that listens.
 pub struct Server {
@@ -101,11 +101,9 @@ impl Server {
 /// Gets what the pool asks for, one request after the other.
 fn fetch(vss: &Mutex<Vss>, requests: &Receiver<usize>, mut source: Option<PseudonymSource>) {
     while let Ok(count) = requests.recv() {
-        let fetched = match &mut source {
-            Some(source) => source(vss, count),
-            None => Err("no authority is configured".into()),
-        };
-        if fetched.is_err() {
+        // Without an authority there are none to be had.
+        let is_fetched = source.as_mut().is_some_and(|source| source(vss, count).is_ok());
+        if !is_fetched {
             // The pool asks again when the next message is signed; not at once, for that would be a storm.
             thread::sleep(Duration::from_secs(5));
             lock(vss).asked_in_vain(count);

@@ -6,8 +6,9 @@ use super::authority::check_region_below;
 use super::enrolment_authority::{check_encryption_key, check_format, requested};
 use super::{
     Authority, AuthorizationResponseCode, AuthorizationValidationRequest, AuthorizationValidationResponseCode,
-    CertificateSubjectAttributes, Decision, EtsiTs102941DataContent, InnerAtRequest, InnerAtResponse, Permissions,
-    PkiError, PublicKeys, RequestHash, SealedRequest, SignedMessage, TrustSource, TrustedAuthority, key_tag,
+    CertificateSubjectAttributes, Decision, EtsiTs102941DataContent, InnerAtRequest, InnerAtResponse, NoAnswer,
+    Permissions, PkiError, PublicKeys, RequestHash, SealedRequest, SignedMessage, TrustSource, TrustedAuthority,
+    key_tag,
 };
 use crate::certificate::{Issuer, issue};
 use crate::coer::ExtensionAdditions;
@@ -100,7 +101,7 @@ impl AuthorizationAuthority {
     pub fn resume(
         &mut self,
         question: &Question,
-        answer: Result<&[u8], String>,
+        answer: Result<&[u8], NoAnswer>,
         now: Time64,
         rng: &mut impl CryptoRng,
     ) -> Result<Decision, PkiError> {
@@ -144,7 +145,7 @@ impl AuthorizationAuthority {
 
     /// Issues what the enrolment authority confirms.
     fn issue(&mut self, question: &Question, answer: &[u8], now: Time64) -> Result<CertificateBuf, PkiError> {
-        let useless = |error: PkiError| PkiError::UnreachableEa(error.to_string());
+        let useless = |error: PkiError| PkiError::UnreachableEa(NoAnswer::Useless(Box::new(error)));
         let plaintext = question.sealed.open_answer(answer).map_err(useless)?;
         let message = SignedMessage::decode(&plaintext).map_err(useless)?;
         message.check_signer(&question.ea.certificate, Psid::CERTIFICATE_REQUEST, now).map_err(useless)?;

@@ -7,6 +7,21 @@ use crate::crypto::KeyError;
 use crate::message::{DecryptError, EncryptError, SignError};
 use crate::types::{HashedId8, Psid};
 
+/// Why an authorization authority has no answer of an enrolment authority that it can use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoAnswer {
+    /// There is none: whoever carries messages between authorities could not get it.
+    #[error("it was not reached: {reason}")]
+    Unreached {
+        /// What the transport says.
+        reason: String,
+    },
+    /// There is one, and it is not accepted.
+    #[error("what it answered is of no use: {0}")]
+    Useless(Box<PkiError>),
+}
+
 /// Why a request, an answer or a list is not accepted, or could not be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -110,7 +125,7 @@ pub enum PkiError {
     WrongEa(HashedId8),
     /// The enrolment authority cannot be asked, or its answer is of no use.
     #[error("no answer of the enrolment authority: {0}")]
-    UnreachableEa(String),
+    UnreachableEa(NoAnswer),
     /// More tickets valid at once than a station may have.
     #[error("the station has all the tickets it may have at once")]
     TooManyTickets,

@@ -30,7 +30,7 @@ pub use envelope::{
     CLOCK_DIFFERENCE_MAX_S, SealedRequest, SignedMessage, can_encrypt, check_issued_by, check_valid_now, open_request,
     request_hash, seal_answer, sign_content,
 };
-pub use error::PkiError;
+pub use error::{NoAnswer, PkiError};
 pub use lists::{
     ListKind, delta, own_trust_list, read_revocation_list, read_trust_list, sign_revocation_list, sign_trust_list,
 };

@@ -161,10 +161,34 @@ impl fmt::Display for Permissions {
     }
 }
 
+/// Most octets of a bitmap in a request or a certificate.
+const SSP_LEN_MAX: usize = 31;
+
 /// Text that is no list of permissions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a PSID, or a PSID, a colon and a bitmap in hexadecimal")]
-pub struct PermissionsError(String);
+#[non_exhaustive]
+pub enum PermissionsError {
+    /// What stands before the colon, or alone, is no number.
+    #[error("`{word}` does not begin with a PSID, a decimal number; write PSID or PSID:HEX, for example 36:01ffff")]
+    Psid {
+        /// The whole entry.
+        word: String,
+    },
+    /// What stands behind the colon is no whole number of octets.
+    #[error("the bitmap of `{word}` is not hexadecimal with two digits for each octet, for example 36:01ffff")]
+    Bitmap {
+        /// The whole entry.
+        word: String,
+    },
+    /// The bitmap is longer than a certificate holds.
+    #[error("the bitmap of `{word}` has {len} octets; a certificate holds at most {SSP_LEN_MAX}")]
+    TooLong {
+        /// The whole entry.
+        word: String,
+        /// Length of the bitmap [octet].
+        len: usize,
+    },
+}
 
 impl FromStr for Permissions {
     type Err = PermissionsError;
@@ -173,8 +197,12 @@ impl FromStr for Permissions {
         let mut permissions = Self::default();
         for word in text.split_whitespace() {
             let (psid, ssp) = word.split_once(':').unwrap_or((word, ""));
-            let entry = psid.parse().ok().zip(octets(ssp)).filter(|(_, ssp)| ssp.len() <= 31);
-            let (psid, ssp) = entry.ok_or_else(|| PermissionsError(word.to_owned()))?;
+            let named = || word.to_owned();
+            let psid = psid.parse().map_err(|_| PermissionsError::Psid { word: named() })?;
+            let ssp = octets(ssp).ok_or_else(|| PermissionsError::Bitmap { word: named() })?;
+            if ssp.len() > SSP_LEN_MAX {
+                return Err(PermissionsError::TooLong { word: named(), len: ssp.len() });
+            }
             permissions.entries.push(Entry::new(Psid(psid), &ssp));
         }
         permissions.entries.sort_by_key(|entry| entry.psid.0);
@@ -187,4 +215,22 @@ fn octets(text: &str) -> Option<Vec<u8>> {
         return None;
     }
     text.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_no_list_names_the_entry_and_what_is_wrong_with_it() {
+        let refused = |text: &str| text.parse::<Permissions>().expect_err("it is no list");
+        let word = |text: &str| text.to_owned();
+        assert_eq!(refused("36:01 cam:01"), PermissionsError::Psid { word: word("cam:01") });
+        assert_eq!(refused("36:01f"), PermissionsError::Bitmap { word: word("36:01f") });
+        assert_eq!(refused("36:0x"), PermissionsError::Bitmap { word: word("36:0x") });
+        let longest = format!("36:{}", "00".repeat(SSP_LEN_MAX));
+        assert!(longest.parse::<Permissions>().is_ok());
+        let longer = format!("{longest}00");
+        assert_eq!(refused(&longer), PermissionsError::TooLong { len: SSP_LEN_MAX + 1, word: longer });
+    }
 }

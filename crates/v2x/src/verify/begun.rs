@@ -69,7 +69,7 @@ impl<'a> Begun<'a> {
         self.message.as_ref()
     }
 
-    /// The signatures to be verified, in the order in which [`Verifier::finish`] wants the answers: none if a check
+    /// The signatures to be verified, in the order in which [`Verifier::finish`](super::Verifier::finish) wants the answers: none if a check
     /// failed.
     pub fn jobs(&self) -> impl Iterator<Item = &SignatureJob> {
         self.jobs.iter().flatten()

@@ -8,7 +8,7 @@ use chronoseal_v2x::message::{SignerCertificate, SignerForm};
 use chronoseal_v2x::pki::{
     Applicant, Authority, AuthorizationAuthority, AuthorizationResponseCode as AtCode, Credential, EnrolmentAuthority,
     EnrolmentResponseCode as EcCode, EtsiTs102941Data, EtsiTs102941DataContent, InnerAtRequest, InnerEcRequest,
-    Pending, Permissions, PkiError, PublicKeys, Role, SealedRequest, Station, StationStore, Step, TicketWish,
+    NoAnswer, Pending, Permissions, PkiError, PublicKeys, Role, SealedRequest, Station, StationStore, Step, TicketWish,
     TrustNobody, TrustedAuthority, issue_authority, key_tag, open_request, request_credential, request_ticket,
     sign_content,
 };
@@ -132,7 +132,7 @@ impl World {
             Step::Done(decision) => Ok(decision.answer),
             Step::Ask(question) => {
                 let answer = self.ask_ea(question.message());
-                let answer = answer.as_deref().map_err(ToString::to_string);
+                let answer = answer.as_deref().map_err(|error| NoAnswer::Unreached { reason: error.to_string() });
                 Ok(self.aa.resume(&question, answer, NOW, &mut self.rng)?.answer)
             }
         }
@@ -451,7 +451,8 @@ fn an_authorization_authority_without_an_answer_says_so() {
         panic!()
     };
     assert_eq!(question.url(), "http://ea");
-    for answer in [Err("silence".to_owned()), Ok(&b""[..]), Ok(&[0x5a; 200][..])] {
+    let silence = NoAnswer::Unreached { reason: "silence".into() };
+    for answer in [Err(silence), Ok(&b""[..]), Ok(&[0x5a; 200][..])] {
         let decision = world.aa.resume(&question, answer, NOW, &mut world.rng).unwrap();
         assert_eq!(pending.ticket(&decision.answer, NOW), Err(PkiError::AuthorizationRefused(AtCode::AaEaCantReachEa)));
     }

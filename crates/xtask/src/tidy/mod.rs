@@ -3,6 +3,7 @@
 //! | module | rule |
 //! |---|---|
 //! | [`architecture`] | which crate may use which, and which may touch files, sockets, clocks, threads, programs |
+//! | [`errors`] | no public `Result<_, String>` in a library |
 //! | [`manifests`] | every crate inherits the workspace's fields and lints and says what it is |
 //! | [`text`] | length of files, blanks at line ends, tabs, words that do not belong here |
 //! | [`links`] | relative links in Markdown lead somewhere |
@@ -10,6 +11,7 @@
 //! Each takes the files and gives back findings; none writes anything.
 
 mod architecture;
+mod errors;
 mod links;
 mod manifests;
 mod text;
@@ -61,6 +63,7 @@ pub(crate) fn run(root: &Path) -> TaskResult {
 
 fn check(files: &[File], root: &Path) -> Vec<Finding> {
     let mut findings = architecture::check(files);
+    findings.extend(errors::check(files));
     findings.extend(manifests::check(files));
     findings.extend(text::check(files));
     findings.extend(links::check(files, &|path| root.join(path).exists()));
