@@ -35,7 +35,7 @@ pub(crate) fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, FactoryErro
         SENSOR => Role::Sensor { sent: 0, runs: false },
         GATEWAY => Role::Gateway { held: Vec::new() },
         STATION => Role::Station,
-        _ => return Err(format!("there is no node {}", node.0)),
+        _ => return Err(format!("there is no node {}", node.0).into()),
     };
     Ok(Box::new(Member { role, inputs: 0, pending: VecDeque::new(), origins: Vec::new() }))
 }
