@@ -43,7 +43,7 @@ fn further_scenarios_give_what_they_gave() {
 #[test]
 fn the_group_key_study_gives_what_it_gave() {
     let stage = Stage::new("shipped");
-    let document = stage.out(&["study", "run", "can-group-key", "--no-live", "--out", "study"]);
+    let document = stage.out(&["study", "run", "can-group-key", "--out", "study"]);
     let mut report = String::new();
     compare_or_update("study/can-group-key", &study::tables(&document), &mut report);
     assert_unchanged(&report);
