@@ -34,7 +34,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{name}: {:?}\n  {:?}", fleet.reception, fleet.processing);
         for (kind, count) in [("with certificate", fleet.with_certificate), ("with digest", fleet.with_digest)] {
             let mean = count.psdu_bytes.checked_div(count.messages).unwrap_or(0);
-            println!("  {kind:16} {:6} messages, {mean} bytes on the air, {}", count.messages, config.rate.airtime(mean));
+            println!(
+                "  {kind:16} {:6} messages, {mean} bytes on the air, {}",
+                count.messages,
+                config.rate.airtime(mean)
+            );
         }
     }
     Ok(())

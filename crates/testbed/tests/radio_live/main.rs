@@ -24,7 +24,8 @@ use chronoseal_v2x::lint::{SecuredPacket, lint_packet, secured_packet};
 use chronoseal_v2x_fleet::office::Office;
 use chronoseal_v2x_fleet::road::{Origin, State};
 use chronoseal_v2x_fleet::station::{
-    CAM_STREAM, Credentials, DENM_STREAM, FrameTable, Hazard, ItsStation, ItsStationConfig, Mobility, STATIONARY_VEHICLE,
+    CAM_STREAM, Credentials, DENM_STREAM, FrameTable, Hazard, ItsStation, ItsStationConfig, Mobility,
+    STATIONARY_VEHICLE,
 };
 use pcap_file::pcap::{PcapPacket, PcapWriter};
 
