@@ -227,6 +227,7 @@ fn slow_processors_drop_and_fast_ones_do_not() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "it prints how much time sharing saves")]
 fn sharing_verification_changes_nothing_but_the_time_it_takes() {
     let road = Highway { length_m: 900.0, duration: Duration::from_s(4), ..highway(2) };
     for (policy, each) in [(Policy::swap(), Duration::from_us(300)), (every(1, 0), Duration::ZERO)] {

@@ -18,7 +18,7 @@ use crate::security::SecurityError;
 /// What a station shows of itself and trusts in others.
 pub enum Credentials {
     /// Packets are not secured: an identity is a number, and every message is believed.
-    Unsigned(Unsigned),
+    Unsigned(Box<Unsigned>),
     /// Packets are signed under tickets and verified.
     Signed(Box<Signed>),
 }
@@ -93,7 +93,7 @@ pub const fn verify_operation(curve: Curve) -> Operation {
 impl Credentials {
     /// Numbers drawn from `numbers`, the first one now.
     pub fn unsigned(mut numbers: ChaCha8Rng) -> Self {
-        Self::Unsigned(Unsigned { number: numbers.next_u32(), numbers })
+        Self::Unsigned(Box::new(Unsigned { number: numbers.next_u32(), numbers }))
     }
 
     /// Tickets of `office`, whose numbers are drawn from `numbers`, the first one now; `now_us` is TAI since 2004-01-01

@@ -12,11 +12,11 @@ use chronoseal_wire::its::geonetworking::{BasicHeader, NextHeader, Packet};
 use chronoseal_wire::its::{BTP_PORT_CAM, BTP_PORT_DENM, Cam, Denm, ETHERTYPE_GEONETWORKING};
 
 /// A message of the facilities layer.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Content {
     /// Who is where.
-    Cam(Cam),
+    Cam(Box<Cam>),
     /// Something happened.
     Denm(Denm),
 }
@@ -188,7 +188,7 @@ fn inner(packet: &[u8]) -> (Box<[u8]>, Result<Content, DiscardReason>) {
         Err(error) => return (Box::default(), Err(error.into())),
     };
     let content = match packet.destination_port {
-        BTP_PORT_CAM => Cam::parse(packet.message).map(Content::Cam).map_err(DiscardReason::from),
+        BTP_PORT_CAM => Cam::parse(packet.message).map(|cam| Content::Cam(Box::new(cam))).map_err(DiscardReason::from),
         BTP_PORT_DENM => Denm::parse(packet.message).map(Content::Denm).map_err(DiscardReason::from),
         _ => Err(DiscardReason::UnknownStream),
     };
