@@ -17,6 +17,8 @@ pub struct CanSegment {
     pub bits: BitTimingConfig,
     /// What controllers make of them.
     pub timing: BitTiming,
+    /// True if frames may switch to a bit rate of their own for the data phase.
+    pub has_data_phase: bool,
     /// True if a controller sends its oldest frame first, false if the one with the lowest identifier.
     pub fifo_mailboxes: bool,
     /// How many buses alike there are; a gateway joins more than one.

@@ -190,7 +190,7 @@ impl<'p> Ethernet<'p> {
     pub fn attackers(self) -> impl Iterator<Item = (NodeId, AttackPlace)> + 'p {
         let attackers = self.plan.attackers.iter().enumerate();
         attackers
-            .filter(move |(_, attacker)| attacker.place.segment() == self.id)
+            .filter(move |(_, attacker)| attacker.place.segment() == Some(self.id))
             .map(move |(index, attacker)| (self.plan.attacker_id(index as u16), attacker.place))
     }
 

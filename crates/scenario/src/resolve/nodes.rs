@@ -43,6 +43,7 @@ impl Resolver<'_> {
                 tasks: self.tasks(i, spec, network),
                 address: 0,
                 interfaces: vec![ONLY],
+                gateway: None,
             });
         }
         (nodes, longest_driver)

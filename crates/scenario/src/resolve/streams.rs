@@ -9,7 +9,7 @@ use chronoseal_frameauth::Freshness;
 use super::{ONLY, Resolver};
 use crate::limits::*;
 use crate::plan::{
-    EthernetSegment, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionKind, ProtectionPlan, Recording,
+    DeadlineKind, EthernetSegment, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionKind, ProtectionPlan, Recording,
     StreamClass, StreamPlan,
 };
 use crate::problem::Code;
@@ -164,6 +164,7 @@ impl Resolver<'_> {
             frame_len,
             class: class.name(),
             facet: Facet::new(class),
+            previous: None,
         };
         let stream = StreamPlan {
             name: String::new(),
@@ -171,7 +172,10 @@ impl Resolver<'_> {
             receivers,
             period,
             offset,
+            min_distance: None,
             deadline: None,
+            deadlines: Vec::new(),
+            deadline_kind: DeadlineKind::default(),
             payload: self.payload(i, spec, frame_len, recordings),
             protection: ProtectionId(protection as u16),
             hops: Vec::new(),

@@ -53,7 +53,7 @@ impl Resolver<'_> {
             // Attackers at one place are one node.
             let attacker = attackers.iter().position(|known| known.place == place).unwrap_or_else(|| {
                 let name = match place {
-                    AttackPlace::OnSegment(_) => "attacker".to_owned(),
+                    AttackPlace::OnSegment(_) | AttackPlace::AtNode(_) => "attacker".to_owned(),
                     AttackPlace::OnLink(_, victim) => format!("attacker-on-{}", nodes[victim.index()].name),
                 };
                 attackers.push(AttackerPlan { name, place });

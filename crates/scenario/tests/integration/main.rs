@@ -9,6 +9,7 @@ mod overrides;
 mod properties;
 mod resolving;
 mod shipped;
+mod version_1;
 
 /// A scenario with one of everything; tests change it.
 pub(crate) const WHOLE: &str = include_str!("whole.toml");

@@ -8,7 +8,7 @@ use super::Resolver;
 use crate::limits::RECORDING_LEN_MAX;
 use crate::load::Files;
 use crate::near::suggest;
-use crate::plan::{CanHop, CanRecording, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, StreamPlan};
+use crate::plan::{CanHop, DeadlineKind, CanRecording, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, StreamPlan};
 use crate::problem::Code;
 use crate::recording::CAN_BUILTIN;
 use crate::source::at;
@@ -39,7 +39,10 @@ impl Resolver<'_> {
                 receivers: receivers.clone(),
                 period: length,
                 offset: Some(start),
+                min_distance: None,
                 deadline: None,
+                deadlines: Vec::new(),
+                deadline_kind: DeadlineKind::default(),
                 payload: PayloadPlan::Synthetic,
                 protection: ProtectionId(0),
                 hops: vec![HopPlan {
@@ -49,6 +52,7 @@ impl Resolver<'_> {
                     frame_len: len_max.unwrap_or(0),
                     class: "recording",
                     facet: Facet::new(CanHop::Recording(recording)),
+                    previous: None,
                 }],
             });
         }

@@ -10,7 +10,7 @@ use chronoseal_wire::can::{CanId, FrameKind, StandardId};
 use super::super::ONLY;
 use super::Resolver;
 use crate::limits::*;
-use crate::plan::{CanHop, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, StreamPlan};
+use crate::plan::{CanHop, DeadlineKind, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, StreamPlan};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::{Step, at};
@@ -86,6 +86,7 @@ impl Resolver<'_> {
             frame_len: u32::from(self.data_len(i, spec.length.0, kind, &protections[protection])),
             class: "message",
             facet: Facet::new(CanHop::Message { id, kind }),
+            previous: None,
         };
         let stream = StreamPlan {
             name: spec.name.clone(),
@@ -93,7 +94,10 @@ impl Resolver<'_> {
             receivers,
             period,
             offset: Some(offset),
+            min_distance: None,
             deadline: Some(deadline),
+            deadlines: Vec::new(),
+            deadline_kind: DeadlineKind::default(),
             payload: PayloadPlan::Synthetic,
             protection: ProtectionId(protection as u16),
             hops: vec![hop],

@@ -15,7 +15,7 @@ use super::{ONLY, Resolver};
 use crate::limits::*;
 use crate::load::Files;
 use crate::plan::{
-    CAN, CanHop, CanSegment, Facet, Fidelity, FreshnessPlan, HopPlan, NodePlan, PayloadPlan, Plan, PlatformId,
+    CAN, CanHop, CanSegment, DeadlineKind, Facet, Fidelity, FreshnessPlan, HopPlan, NodePlan, PayloadPlan, Plan, PlatformId,
     PlatformPlan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentPlan, StreamPlan,
 };
 use crate::problem::Code;
@@ -134,6 +134,7 @@ impl Resolver<'_> {
             Ok(timing) => Some(CanSegment {
                 bits,
                 timing,
+                has_data_phase: spec.data_bit_rate.is_some(),
                 fifo_mailboxes: spec.mailboxes == MailboxesSpec::Fifo,
                 count: spec.buses.len().max(1),
                 bus_of: self.buses_of_nodes(spec),
@@ -190,6 +191,7 @@ impl Resolver<'_> {
                 tasks: Vec::new(),
                 address: addresses[i],
                 interfaces: vec![ONLY],
+                gateway: None,
             });
         }
         nodes
@@ -217,7 +219,10 @@ impl Resolver<'_> {
             receivers: freshness.slaves.clone(),
             period: freshness.period,
             offset: None,
+            min_distance: None,
             deadline: Some(freshness.period),
+            deadlines: Vec::new(),
+            deadline_kind: DeadlineKind::default(),
             payload: PayloadPlan::Synthetic,
             protection: ProtectionId(0),
             hops: vec![HopPlan {
@@ -227,6 +232,7 @@ impl Resolver<'_> {
                 frame_len: SYNC_LEN,
                 class: "synchronisation",
                 facet: Facet::new(CanHop::Synchronisation { id: freshness.id }),
+                previous: None,
             }],
         }
     }
