@@ -1,12 +1,10 @@
 //! What will be run: every name resolved, every default filled, every check passed.
 
-mod can;
-mod ethernet;
 mod facet;
 mod group_key;
 
-pub use can::*;
-pub use ethernet::*;
+pub use crate::kinds::can::plan::*;
+pub use crate::kinds::ethernet::plan::*;
 pub use facet::Facet;
 pub use group_key::*;
 

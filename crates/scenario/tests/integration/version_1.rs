@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use chronoseal_scenario::{Files, Plan, load};
+use chronoseal_scenario::{Files, Plan, load, upgrade};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Whatever the scenarios refer to.
@@ -48,6 +48,10 @@ fn shown(mut plan: Plan) -> String {
 fn a_scenario_of_version_1_means_the_same_after_its_upgrade() {
     let mut digests = String::new();
     for (name, text) in scenarios() {
+        let text = upgrade(&name, &text).unwrap_or_else(|problems| panic!("{}", problems.render())).text;
+        if let Ok(folder) = std::env::var("SHOW_PLANS") {
+            std::fs::write(Path::new(&folder).join(format!("{name}.toml")), &text).expect("it can be written");
+        }
         let plan = load(&name, text.as_bytes(), &[], &Beside).unwrap_or_else(|problems| panic!("{}", problems.render()));
         let shown = shown(plan);
         if let Ok(folder) = std::env::var("SHOW_PLANS") {

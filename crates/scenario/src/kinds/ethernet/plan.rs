@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, Rate, StreamId};
 
-use super::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatPlan};
+use crate::plan::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatPlan};
 
 /// The kind's name.
 pub const ETHERNET: &str = "ethernet";

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId, FrameKind};
 
-use super::{HopPlan, Plan, ProtectionPlan, SegmentId, StreamPlan};
+use crate::plan::{HopPlan, Plan, ProtectionPlan, SegmentId, StreamPlan};
 
 /// The kind's name.
 pub const CAN: &str = "can";
