@@ -81,7 +81,8 @@ pub fn does_not_fit(spec: &Spec, name: &str, message: &str, help: &str) -> Probl
         (None, Some((i, k))) => spec.source.span(at!["nodes", i, "tasks", k, "name"]),
         (None, None) => 0..0,
     };
-    let mut problem = Problem::new(Code::DoesNotFit, message).label(span, format!("`{name}` finds no place")).help(help);
+    let mut problem =
+        Problem::new(Code::DoesNotFit, message).label(span, format!("`{name}` finds no place")).help(help);
     let kind = ethernet::plan::ETHERNET;
     let mut scheduled = spec.segments_in_order().into_iter().filter(|(_, segment)| segment.kind() == kind);
     if let (Some((segment, _)), None) = (scheduled.next(), scheduled.next()) {

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use serde_json::{Map, Value as Json};
 
+use crate::kinds::SegmentKind;
 use crate::problem::{Code, Problem};
 use crate::quantity;
-use crate::kinds::SegmentKind;
 use crate::schema::{Schema, Shape};
 use crate::source::{Entry, Node, Source, Value};
 use crate::spec::Spec;

@@ -22,7 +22,11 @@ pub fn schema_with(kinds: &[&dyn SegmentKind]) -> Json {
 /// What one schema allows.
 pub(crate) enum Shape<'s> {
     /// Keys that are known, those that have to be there, and by kind of segment what a table of a segment's name holds.
-    Table { properties: &'s Map<String, Json>, required: Vec<&'s str>, of_segments: Option<&'s Map<String, Json>> },
+    Table {
+        properties: &'s Map<String, Json>,
+        required: Vec<&'s str>,
+        of_segments: Option<&'s Map<String, Json>>,
+    },
     /// A table of names that the scenario chooses.
     Names(&'s Json),
     /// One value for all, or a table of them.
@@ -147,9 +151,9 @@ impl Schema<'_> {
     /// What has the key `name` where tables of segments stand, as a phrase, if anything has.
     pub(crate) fn has_key_beside_segments(&self, name: &str) -> Option<&'static str> {
         let places = [("StreamSpec", "streams"), ("ThreatSpec", "threats")];
-        places.into_iter().find_map(|(definition, what)| {
-            self.root["$defs"][definition]["properties"].get(name).map(|_| what)
-        })
+        places
+            .into_iter()
+            .find_map(|(definition, what)| self.root["$defs"][definition]["properties"].get(name).map(|_| what))
     }
 
     /// What a stream's table for a segment of a kind looks like.

@@ -3,7 +3,6 @@
 //! Deserialising stops at its first error, so this goes first; after it, deserialising only fails on what a schema
 //! cannot say.
 
-
 use chronoseal_core::QuantityError;
 use serde_json::{Map, Value as Json};
 
@@ -11,9 +10,9 @@ use crate::kinds::SegmentKind;
 use crate::limits::NAME_LEN_MAX;
 use crate::near::{nearest, suggest};
 use crate::problem::{Code, Problem, Problems};
-use crate::source::{Entry, Node, Source, Value};
 use crate::quantity;
 use crate::schema::{Schema, Shape, Variant};
+use crate::source::{Entry, Node, Source, Value};
 
 /// Reports everything in `source` that is not shaped as a scenario.
 pub(crate) fn check(source: &Source, kinds: &[&dyn SegmentKind], problems: &mut Problems) {
@@ -49,7 +48,9 @@ impl Checker<'_> {
             (Shape::Either(one, _), Value::Text(_)) => self.node(node, one, what),
             (Shape::Either(_, many), Value::Table(_)) => self.node(node, many, what),
             (Shape::Either(one, _), _) => self.node(node, one, what),
-            (Shape::Table { .. } | Shape::Names(_), _) => self.problems.push(wrong("a table", "`{ key = value }` or a `[table]`")),
+            (Shape::Table { .. } | Shape::Names(_), _) => {
+                self.problems.push(wrong("a table", "`{ key = value }` or a `[table]`"))
+            }
             (Shape::List(item_schema), Value::List(items)) => self.list(node, items, schema, item_schema, what),
             (Shape::List(_), Value::Text(text)) if text.len() <= NAME_LEN_MAX => {
                 self.problems.push(wrong("a list", &format!("`[\"{text}\"]`")));
@@ -98,6 +99,8 @@ impl Checker<'_> {
                 && let Some((name, kind)) = self.segments.iter().copied().find(|(name, _)| *name == entry.key)
             {
                 self.of_segment(entry, by_kind, name, kind);
+            } else if of_segments.is_some() && self.segments.is_empty() && matches!(entry.node.value, Value::Table(_)) {
+                // It may be that of a segment: where there are none, that is the problem.
             } else {
                 self.unknown_key(entry, properties, of_segments.is_some(), what);
             }
@@ -170,9 +173,12 @@ impl Checker<'_> {
         let limit = |key: &str| schema.get(key).and_then(Json::as_u64).map(|limit| limit as usize);
         if let Some(max) = limit("maxProperties").filter(|max| entries.len() > *max) {
             self.problems.push(
-                Problem::new(Code::TooMany, format!("{what} has {} entries; at most {max} are possible", entries.len()))
-                    .label(entries[max].key_span.clone(), "one of them")
-                    .help("split the scenario"),
+                Problem::new(
+                    Code::TooMany,
+                    format!("{what} has {} entries; at most {max} are possible", entries.len()),
+                )
+                .label(entries[max].key_span.clone(), "one of them")
+                .help("split the scenario"),
             );
             return;
         }

@@ -63,7 +63,11 @@ pub trait SegmentKind: Sync {
         context.report(
             Code::NotYet,
             &[Step::Key("threats"), Step::Index(request.entry)],
-            format!("`{}` is a segment of kind `{}`, on which nobody can attack yet", request.segment.name, self.name()),
+            format!(
+                "`{}` is a segment of kind `{}`, on which nobody can attack yet",
+                request.segment.name,
+                self.name()
+            ),
             "not there yet",
             "attack another segment, or leave the attack out",
         );
@@ -75,19 +79,9 @@ pub trait SegmentKind: Sync {
         &[]
     }
 
-    /// Recorded traffic that is replayed on a segment. The default refuses it.
+    /// Recorded traffic that is replayed on a segment, if [`Rules::replays_traffic`].
     fn resolve_traffic(&self, request: &TrafficRequest<'_>, context: &mut Context<'_>) -> Option<TrafficParts> {
-        context.report(
-            Code::NotYet,
-            &[Step::Key("recordings"), Step::Index(request.entry)],
-            format!(
-                "`{}` is a segment of kind `{}`, on which no traffic is replayed yet",
-                request.segment.name,
-                self.name()
-            ),
-            "not there yet",
-            "leave the recording out",
-        );
+        let _ = (request, context);
         None
     }
 
@@ -125,6 +119,8 @@ pub struct Rules {
     pub has_addresses: bool,
     /// True if it can consist of several buses, of which a node names its own.
     pub has_buses: bool,
+    /// True if recorded traffic can be replayed on it.
+    pub replays_traffic: bool,
     /// True if it can be simulated without the bytes of its frames.
     pub has_timing_fidelity: bool,
     /// True if `check` can compare protections on it.
@@ -143,6 +139,7 @@ impl Default for Rules {
             attempts_lie_within_run: true,
             has_addresses: false,
             has_buses: false,
+            replays_traffic: false,
             has_timing_fidelity: true,
             compares_candidates: true,
             reserved_names: &[],

@@ -76,4 +76,3 @@ pub enum ExchangeAttack {
     /// Says in the orchestrator's name that all hold the key.
     ForgedCommit,
 }
-

@@ -115,7 +115,10 @@ impl Context<'_> {
             self.report(
                 Code::NotYet,
                 at!["streams", *entry, "protection"],
-                format!("stream `{}` leaves `{}`, and counters are announced on one segment so far", stream.name, segment.name),
+                format!(
+                    "stream `{}` leaves `{}`, and counters are announced on one segment so far",
+                    stream.name, segment.name
+                ),
                 "not there yet",
                 "write `profile = 1` for this stream",
             );

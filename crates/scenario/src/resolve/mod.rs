@@ -101,9 +101,13 @@ impl<'s> Context<'s> {
     fn abilities(&mut self, segments: &[Segment<'_>]) {
         let spec = self.spec;
         let without = |has: fn(&crate::kinds::Rules) -> bool| {
-            segments.iter().find(|segment| !has(&segment.kind.rules())).map(|segment| (segment.name, segment.kind.name()))
+            segments
+                .iter()
+                .find(|segment| !has(&segment.kind.rules()))
+                .map(|segment| (segment.name, segment.kind.name()))
         };
-        if let (FidelitySpec::Timing, Some((name, kind))) = (spec.fidelity, without(|rules| rules.has_timing_fidelity)) {
+        if let (FidelitySpec::Timing, Some((name, kind))) = (spec.fidelity, without(|rules| rules.has_timing_fidelity))
+        {
             self.report_both(
                 Code::WrongNetwork,
                 (at!["fidelity"], "no bytes are made"),

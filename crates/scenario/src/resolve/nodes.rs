@@ -47,7 +47,11 @@ impl Context<'_> {
                 self.report(
                     Code::MissingKey,
                     at!["nodes", node],
-                    format!("node `{}` does not say on which of the {} segments it is", shortened(&spec.name), segments.len()),
+                    format!(
+                        "node `{}` does not say on which of the {} segments it is",
+                        shortened(&spec.name),
+                        segments.len()
+                    ),
                     "`on` is missing",
                     format!("add `on = [\"{}\"]`", segments[0]),
                 );
@@ -102,10 +106,8 @@ impl Context<'_> {
             let on: Vec<&Segment<'_>> =
                 segments.iter().filter(|segment| node.interfaces.contains(&segment.id)).collect();
             let has = |rule: fn(&crate::kinds::Rules) -> bool| on.iter().any(|segment| rule(&segment.kind.rules()));
-            let cycles: Vec<(&Segment<'_>, Cycle)> = on
-                .iter()
-                .filter_map(|segment| Some((*segment, segment.parts.as_ref()?.cycle?)))
-                .collect();
+            let cycles: Vec<(&Segment<'_>, Cycle)> =
+                on.iter().filter_map(|segment| Some((*segment, segment.parts.as_ref()?.cycle?))).collect();
             let misplaced = [
                 ("address", spec.address.is_some() && !has(|rules| rules.has_addresses), "carry key exchanges"),
                 ("bus", spec.bus.is_some() && !has(|rules| rules.has_buses), "consist of several buses"),

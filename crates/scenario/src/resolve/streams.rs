@@ -11,13 +11,12 @@ use chronoseal_core::random::{self, Purpose, uniform_i64};
 
 use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Place, Rules, Segment, StreamRequest, Table};
 use crate::limits::*;
-use crate::plan::{
-    DeadlineKind, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, Recording, StreamPlan,
-};
+use crate::plan::{DeadlineKind, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, Recording, StreamPlan};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;
 use crate::spec::{DeadlineKindSpec, PayloadSpec, StreamSpec};
+use ends::Route;
 
 /// The streams, and of which entry of the scenario each is.
 #[derive(Default)]
@@ -110,8 +109,8 @@ impl<'s> Context<'s> {
     fn stream(&mut self, i: usize, spec: &'s StreamSpec, world: &World<'_>) -> (StreamPlan, Vec<Hop>) {
         self.title(&spec.name, at!["streams", i, "name"], "the stream's name");
         let ends = self.ends(i, spec, world);
-        let way = self.way(i, spec, &ends, world);
-        let on_way = way.iter().filter_map(|step| world.segments.get(step.segment.index()));
+        let route = self.way(i, spec, &ends, world);
+        let on_way = route.steps.iter().filter_map(|step| world.segments.get(step.segment.index()));
         let rules: Vec<Rules> = on_way.map(|on| on.kind.rules()).collect();
         let period_max = rules.iter().map(|rules| rules.period_max).min().unwrap_or(DURATION_MAX);
         let (period, min_distance) = self.period(i, spec, period_max);
@@ -131,7 +130,7 @@ impl<'s> Context<'s> {
             payload_len: u32::try_from(spec.length.0.0).unwrap_or(u32::MAX / 2).min(u32::MAX / 2),
             protection: &world.protections[protection],
         };
-        let hops = self.hops(&request, way, world);
+        let hops = self.hops(&request, route, world);
         let room = self.room(&request, &hops, world.segments);
         let deadlines = self.deadlines(&request, &ends.receivers, &hops, period_max, world);
         let deadline_is_period = rules.first().is_some_and(|rules| rules.deadline_is_period);
@@ -194,10 +193,10 @@ impl<'s> Context<'s> {
     }
 
     /// What the kinds make of each step of the way, and what of the stream's tables belongs to none.
-    fn hops(&mut self, stream: &StreamRequest<'_>, way: Vec<super::ways::Step>, world: &World<'_>) -> Vec<Hop> {
+    fn hops(&mut self, stream: &StreamRequest<'_>, route: Route, world: &World<'_>) -> Vec<Hop> {
         let mut hops = Vec::new();
-        let crossed: Vec<usize> = way.iter().map(|step| step.segment.index()).collect();
-        for (index, step) in way.into_iter().enumerate() {
+        let crossed: Vec<usize> = route.steps.iter().map(|step| step.segment.index()).collect();
+        for (index, step) in route.steps.into_iter().enumerate() {
             let Some(segment) = world.segments.get(step.segment.index()) else { continue };
             let written = stream.spec.segments.get(segment.name);
             if written.is_none() && segment.needs_table {
@@ -210,7 +209,7 @@ impl<'s> Context<'s> {
         }
         // Without a way nothing can be said of what does not lie on it.
         for (k, segment) in world.segments.iter().enumerate() {
-            if stream.spec.segments.contains_key(segment.name) && !crossed.is_empty() && !crossed.contains(&k) {
+            if stream.spec.segments.contains_key(segment.name) && route.is_known && !crossed.contains(&k) {
                 self.report(
                     Code::SegmentTable,
                     &stream.at(segment.name),

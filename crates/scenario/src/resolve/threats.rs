@@ -172,7 +172,10 @@ impl Context<'_> {
                 let names: Vec<&str> = segments.iter().map(|segment| segment.name).collect();
                 let path = at!["threats", i, "at", "segment"];
                 let segment = &segments[self.find(name, &names, path, "segment", "segments")?];
-                if let Some(stream) = stream.filter(|stream| stream.hops.iter().all(|hop| hop.segment != segment.id)) {
+                let elsewhere = |stream: &&StreamPlan| {
+                    !stream.hops.is_empty() && stream.hops.iter().all(|hop| hop.segment != segment.id)
+                };
+                if let Some(stream) = stream.filter(elsewhere) {
                     self.report_both(
                         Code::ThreatPlace,
                         (path, "not on its way"),
@@ -193,7 +196,8 @@ impl Context<'_> {
                     let hops = stream.into_iter().flat_map(|stream| &stream.hops);
                     hops.map(|hop| hop.segment).find(|segment| nodes[node].interfaces.contains(segment))
                 };
-                let segment = sent.map(|hop| hop.segment).or_else(shared).or(nodes[node].interfaces.first().copied())?;
+                let segment =
+                    sent.map(|hop| hop.segment).or_else(shared).or(nodes[node].interfaces.first().copied())?;
                 by_id(segment).map(|segment| (AttackPlace::OnLink(segment.id, id), segment))
             }
             Some(PlaceSpec::Node(name)) => {
@@ -207,7 +211,14 @@ impl Context<'_> {
     }
 
     /// Whether an attacker in a node has the stream.
-    fn in_gateway(&mut self, i: usize, spec: &ThreatSpec, node: NodeId, stream: Option<&StreamPlan>, nodes: &[NodePlan]) {
+    fn in_gateway(
+        &mut self,
+        i: usize,
+        spec: &ThreatSpec,
+        node: NodeId,
+        stream: Option<&StreamPlan>,
+        nodes: &[NodePlan],
+    ) {
         let path = at!["threats", i, "at", "node"];
         let name = &nodes[node.index()].name;
         if nodes[node.index()].gateway.is_none() {
@@ -228,13 +239,16 @@ impl Context<'_> {
                 "not there yet",
                 "write `at = { segment = \"…\" }`",
             ),
-            Some(stream) if !stream.hops.iter().any(|hop| hop.from == node && hop.previous.is_some()) => self.report_both(
-                Code::ThreatPlace,
-                (path, "not on its way"),
-                (at!["threats", i, "stream"], "attacked"),
-                format!("stream `{}` does not pass `{name}`", shortened(&stream.name)),
-                "name a gateway that it passes",
-            ),
+            // A stream without a way is a problem of its own.
+            Some(stream) if stream.hops.is_empty() => {}
+            Some(stream) if !stream.hops.iter().any(|hop| hop.from == node && hop.previous.is_some()) => self
+                .report_both(
+                    Code::ThreatPlace,
+                    (path, "not on its way"),
+                    (at!["threats", i, "stream"], "attacked"),
+                    format!("stream `{}` does not pass `{name}`", shortened(&stream.name)),
+                    "name a gateway that it passes",
+                ),
             Some(_) => {}
         }
     }

@@ -50,6 +50,20 @@ impl Context<'_> {
         };
         let node = self.node(from, nodes, at!["recordings", i, "from"]);
         let segment = self.segment_of_traffic(i, spec, node, nodes, segments)?;
+        if !segment.kind.rules().replays_traffic {
+            self.report(
+                Code::NotYet,
+                at!["recordings", i, "traffic"],
+                format!(
+                    "no traffic is replayed on segments of kind `{}`, such as `{}`, yet",
+                    segment.kind.name(),
+                    segment.name
+                ),
+                "not there yet",
+                "leave the recording out",
+            );
+            return None;
+        }
         let known = segment.kind.builtin_traffic();
         let example = match known.first() {
             Some((name, _)) => format!("`builtin = \"{name}\"` or `file = \"recording.log\"`"),

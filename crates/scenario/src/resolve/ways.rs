@@ -166,12 +166,7 @@ fn way_to(
 }
 
 /// Up to two shortest ways to a state; `behind` is what follows it.
-fn collect(
-    reached: &BTreeMap<State, Reached>,
-    state: State,
-    behind: Vec<(NodeId, SegmentId)>,
-    ways: &mut Vec<Way>,
-) {
+fn collect(reached: &BTreeMap<State, Reached>, state: State, behind: Vec<(NodeId, SegmentId)>, ways: &mut Vec<Way>) {
     let from = &reached[&state].from;
     if from.is_empty() {
         ways.push((state.0, behind));

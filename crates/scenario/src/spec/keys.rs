@@ -167,4 +167,3 @@ pub struct FreshnessMasterSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
 }
-

@@ -8,9 +8,8 @@ pub(super) struct Entries(Vec<(Key, Item)>);
 impl Entries {
     /// What is in a table; nothing if it is none.
     pub(super) fn take(table: &mut Item) -> Self {
-        let keys = |table: &dyn toml_edit::TableLike| -> Vec<String> {
-            table.iter().map(|(key, _)| key.to_owned()).collect()
-        };
+        let keys =
+            |table: &dyn toml_edit::TableLike| -> Vec<String> { table.iter().map(|(key, _)| key.to_owned()).collect() };
         Self(match table {
             Item::Table(table) => keys(table).iter().filter_map(|key| table.remove_entry(key)).collect(),
             Item::Value(Value::InlineTable(table)) => {

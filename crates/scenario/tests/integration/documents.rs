@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chronoseal_scenario::{Code, NoFiles, load, load_can, schema};
+use chronoseal_scenario::{Code, NoFiles, load, schema};
 
 const ERRORS: &str = include_str!("../../../../docs/reference/errors.md");
 const GUIDE: &str = include_str!("../../../../docs/guide/scenario-file.md");
@@ -35,7 +35,13 @@ fn the_schema_in_the_documentation_is_current() {
 #[test]
 fn the_schema_accepts_what_the_parser_accepts() {
     let validator = jsonschema::validator_for(&schema()).expect("a JSON Schema");
-    for text in [crate::WHOLE, include_str!("../../../../scenarios/brake-by-wire.toml")] {
+    for text in [
+        crate::WHOLE,
+        include_str!("bus.toml"),
+        include_str!("vehicle.toml"),
+        include_str!("../../../../scenarios/brake-by-wire.toml"),
+        include_str!("../../../../scenarios/group-key.toml"),
+    ] {
         let table: toml::Table = text.parse().expect("TOML");
         let value = serde_json::to_value(table).expect("tables are objects");
         let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
@@ -65,7 +71,7 @@ fn every_example_of_the_guide_is_right() {
 #[test]
 fn the_example_of_the_bus_guide_is_right() {
     let block = CAN_GUIDE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
-    if let Err(problems) = load_can("can-bus.md", block.as_bytes(), &[], &NoFiles) {
+    if let Err(problems) = load("can-bus.md", block.as_bytes(), &[], &NoFiles) {
         panic!("{}", problems.render());
     }
 }

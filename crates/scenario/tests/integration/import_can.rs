@@ -2,15 +2,15 @@
 
 use chronoseal_core::Duration;
 use chronoseal_scenario::import::{from_any, from_database, from_recording};
-use chronoseal_scenario::{CanPlan, Code, NoFiles, load_can};
+use chronoseal_scenario::{Can, Code, NoFiles, Plan, load};
 use chronoseal_wire::can::{CanId, FrameKind};
 use proptest::prelude::*;
 
 const CAR: &[u8] = include_bytes!("../../../../data/can/car_busmaster.log");
 const VESSEL: &[u8] = include_bytes!("../../../../data/can/vessel_bus.log");
 
-fn plan(text: &str) -> CanPlan {
-    load_can("imported", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+fn plan(text: &str) -> Plan {
+    load("imported", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
 }
 
 fn imported(name: &str, bytes: &[u8]) -> String {
@@ -35,7 +35,8 @@ fn a_log_becomes_messages_with_lengths_and_median_periods() {
     let text = imported("my car.log", small().as_bytes());
     let plan = plan(&text);
     assert_eq!(plan.name, "my-car");
-    let messages: Vec<_> = plan.messages.iter().map(|one| (one.id, one.kind, one.len, one.period)).collect();
+    let bus = Can::first(&plan).expect("it is one");
+    let messages: Vec<_> = bus.messages().map(|one| (one.id, one.kind, one.hop.frame_len, one.stream.period)).collect();
     let standard = |raw| CanId::standard(raw).unwrap();
     assert_eq!(
         messages,
@@ -45,7 +46,7 @@ fn a_log_becomes_messages_with_lengths_and_median_periods() {
             (CanId::extended(0x18FE_F100).unwrap(), FrameKind::Classical, 4, Duration::from_ms(20)),
         ]
     );
-    assert!(plan.messages.iter().all(|one| one.deadline == one.period && one.receivers.len() == 1));
+    assert!(plan.streams.iter().all(|one| one.deadline == Some(one.period) && one.receivers.len() == 1));
     insta::assert_snapshot!("scenario_from_can_log", text);
 }
 
@@ -53,11 +54,12 @@ fn a_log_becomes_messages_with_lengths_and_median_periods() {
 fn whole_recordings_become_scenarios() {
     let car = plan(&imported("car_busmaster.log", CAR));
     // Two identifiers were seen once.
-    assert_eq!(car.messages.len(), 178);
-    assert_eq!(car.bus.timing.nominal_bit(), Duration::from_us(2));
+    assert_eq!(car.streams.len(), 178);
+    assert_eq!(Can::first(&car).expect("it is one").segment.timing.nominal_bit(), Duration::from_us(2));
     let vessel = plan(&imported("vessel_bus.log", VESSEL));
-    assert!(vessel.messages.iter().all(|message| message.id.is_extended()));
-    assert_eq!(vessel.bus.timing.nominal_bit(), Duration::from_us(4));
+    let bus = Can::first(&vessel).expect("it is one");
+    assert!(bus.messages().all(|message| message.id.is_extended()));
+    assert_eq!(bus.segment.timing.nominal_bit(), Duration::from_us(4));
 }
 
 #[test]
@@ -107,7 +109,7 @@ fn a_database_becomes_messages_with_senders_and_cycle_times() {
     let plan = plan(&text);
     let name = |node: chronoseal_core::NodeId| &plan.nodes[usize::from(node.0)].name[..];
     let messages: Vec<_> =
-        plan.messages.iter().map(|one| (&one.name[..], name(one.sender), one.len, one.period)).collect();
+        plan.streams.iter().map(|one| (&one.name[..], name(one.sender), one.hops[0].frame_len, one.period)).collect();
     let ms = Duration::from_ms;
     assert_eq!(
         messages,
@@ -129,10 +131,10 @@ fn a_database_with_errors_is_refused_with_its_line() {
 #[test]
 fn other_bytes_go_where_they_belong() {
     let table = "name,from,to,period,frame\nspeed,wheel,brake,10ms,60B\n";
-    assert!(imported("t.csv", table.as_bytes()).contains("time_triggered_ethernet"));
+    assert!(imported("t.csv", table.as_bytes()).contains("[segments.network.ethernet]"));
     let recording = chronoseal_recordings::read(small().as_bytes()).expect("a log");
     let capture = chronoseal_recordings::write_pcap(&recording);
-    assert!(imported("t.pcap", &capture).contains("can_bus"));
+    assert!(imported("t.pcap", &capture).contains("[segments.bus.can]"));
 }
 
 proptest! {

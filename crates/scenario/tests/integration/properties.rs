@@ -1,7 +1,7 @@
 //! Whatever comes in: problems or a plan within the limits, never a panic.
 
 use chronoseal_core::Duration;
-use chronoseal_scenario::{NoFiles, Plan, limits, load};
+use chronoseal_scenario::{Ethernet, NoFiles, Plan, limits, load};
 use proptest::prelude::*;
 
 use crate::WHOLE;
@@ -19,19 +19,20 @@ fn holds(text: &[u8]) {
 }
 
 fn check(plan: &Plan) {
-    let network = &plan.network;
+    let ethernet = Ethernet::first(plan).expect("it has such a segment");
+    let network = ethernet.segment;
     assert!(network.rate.0 > 0 && network.cluster_cycle > Duration::ZERO);
     assert_eq!(network.cluster_cycle.rem_floor(network.integration_cycle), Duration::ZERO);
     assert!(plan.streams.len() <= limits::STREAMS_MAX as usize && !plan.streams.is_empty());
     for stream in &plan.streams {
         assert!(stream.sender.index() < plan.nodes.len() && !stream.receivers.is_empty());
         assert!(!stream.receivers.contains(&stream.sender));
-        assert!((60..=1514).contains(&plan.secured_len(stream)));
+        assert!((60..=1514).contains(&plan.secured_len(stream, &stream.hops[0])));
         assert!(stream.offset.is_none_or(|offset| offset >= Duration::ZERO && offset < stream.period));
     }
     for threat in &plan.threats {
         let last = threat.start + threat.every * i64::from(threat.count - 1);
-        assert!(last < plan.duration && threat.target.index() < plan.streams.len());
+        assert!(last < plan.duration && threat.kind.target().is_some_and(|target| target.index() < plan.streams.len()));
     }
 }
 
@@ -134,7 +135,7 @@ proptest! {
     #[test]
     fn any_override_of_a_real_key(
         path in proptest::sample::select(vec![
-            "duration", "seed", "candidates", "network.time_triggered_ethernet.cluster_cycle", "streams.speed.count",
+            "duration", "seed", "candidates", "segments.network.ethernet.cluster_cycle", "streams.speed.count",
             "streams.log.period", "streams", "threats.0.count", "nodes.a.clock", "protections.tagged.hmac.tag",
         ]),
         word in 0..WORDS.len(),

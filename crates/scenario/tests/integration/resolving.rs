@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_scenario::{Fidelity, Files, NoFiles, Plan, ProtectionKind, StreamClass, load};
+use chronoseal_scenario::{Ethernet, Fidelity, Files, NoFiles, Plan, ProtectionKind, StreamClass, load};
 
 use crate::WHOLE;
 
@@ -11,19 +11,23 @@ fn plan(text: &str) -> Plan {
     load("t.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
 }
 
+fn ethernet(plan: &Plan) -> Ethernet<'_> {
+    Ethernet::first(plan).expect("it has such a segment")
+}
+
 fn ct_ids(plan: &Plan) -> Vec<u16> {
     let id = |class: &StreamClass| match class {
         StreamClass::TimeTriggered { ct_id } => Some(*ct_id),
         StreamClass::BestEffort { .. } => None,
     };
-    plan.streams.iter().filter_map(|stream| id(&stream.class)).collect()
+    ethernet(plan).streams().filter_map(|stream| id(&stream.class)).collect()
 }
 
 #[test]
 fn identifiers_are_the_next_free_ones_and_never_the_beacons() {
     let text = WHOLE.replace("guard_period", "sync_id = 2\nguard_period");
     assert_eq!(ct_ids(&plan(&text)), [1, 3, 4]);
-    let fixed = WHOLE.replace("count = 3\n", "count = 3\nct_id = 17\n");
+    let fixed = WHOLE.replace("count = 3\n", "count = 3\nnetwork = { ct_id = 17 }\n");
     assert_eq!(ct_ids(&plan(&fixed)), [17, 18, 19]);
 }
 
@@ -71,11 +75,12 @@ fn defaults_are_filled() {
     let without_guard: String =
         text.lines().filter(|line| !line.starts_with("guard_period")).flat_map(|l| [l, "\n"]).collect();
     let plan = plan(&without_guard);
-    assert_eq!(plan.network.integration_cycle, plan.network.cluster_cycle);
-    assert_eq!(plan.network.sync_id, 4043);
-    assert_eq!(plan.network.guard_period, Duration::ZERO);
+    let network = ethernet(&plan).segment;
+    assert_eq!(network.integration_cycle, network.cluster_cycle);
+    assert_eq!(network.sync_id, 4043);
+    assert_eq!(network.guard_period, Duration::ZERO);
     // Two longest frames and two shortest at 100 Mbit/s, on the wire: 2 * (1538 + 84) * 80 ns.
-    assert_eq!(plan.network.max_transmission_delay, Duration::from_ns(259_520));
+    assert_eq!(network.max_transmission_delay, Duration::from_ns(259_520));
     assert_eq!(plan.protections.len(), 1);
     assert_eq!(plan.candidates.len(), 1);
     assert_eq!(plan.streams[0].sender, NodeId(0));

@@ -1,12 +1,13 @@
 //! The scenarios of the project resolve, and mean what their comments say.
 
 use chronoseal_core::{AttackKind, Bytes, Duration};
-use chronoseal_scenario::{AttackPlace, Fidelity, NoFiles, PayloadPlan, Plan, StreamClass, load};
+use chronoseal_scenario::{AttackPlace, Ethernet, Fidelity, NoFiles, PayloadPlan, Plan, StreamClass, load};
 
-const SHIPPED: [(&str, &str); 5] = [
+const SHIPPED: [(&str, &str); 6] = [
     ("first.toml", include_str!("../../../../scenarios/first.toml")),
     ("brake-by-wire.toml", include_str!("../../../../scenarios/brake-by-wire.toml")),
     ("forger.toml", include_str!("../../../../scenarios/forger.toml")),
+    ("group-key.toml", include_str!("../../../../scenarios/group-key.toml")),
     ("star.toml", include_str!("../../../../scenarios/star.toml")),
     ("star-hmac.toml", include_str!("../../../../scenarios/star-hmac.toml")),
 ];
@@ -48,10 +49,10 @@ fn brake_by_wire_replays_recordings_and_compares_protections() {
 fn the_forger_tries_all_three_attacks_from_both_places() {
     let plan = plan("forger.toml");
     for kind in [AttackKind::Spoof, AttackKind::Tamper, AttackKind::Replay] {
-        assert!(plan.threats.iter().any(|threat| threat.kind == kind));
+        assert!(plan.threats.iter().any(|threat| threat.kind.attack() == kind));
     }
-    assert!(plan.threats.iter().any(|threat| threat.place == AttackPlace::OwnPort));
-    assert!(plan.threats.iter().any(|threat| matches!(threat.place, AttackPlace::OnLink(_))));
+    assert!(plan.attackers.iter().any(|attacker| matches!(attacker.place, AttackPlace::OnSegment(_))));
+    assert!(plan.attackers.iter().any(|attacker| matches!(attacker.place, AttackPlace::OnLink(..))));
 }
 
 #[test]
@@ -59,15 +60,17 @@ fn the_star_carries_178_000_frames_a_second_and_fills_two_links_to_80_percent() 
     for (file, fidelity) in [("star.toml", Fidelity::Timing), ("star-hmac.toml", Fidelity::Bytes)] {
         let plan = plan(file);
         assert_eq!(plan.fidelity, fidelity);
-        assert!(plan.streams.iter().all(|stream| matches!(stream.class, StreamClass::BestEffort { .. })));
+        let network = Ethernet::first(&plan).expect("it is one");
+        let streams: Vec<_> = network.streams().collect();
+        assert!(streams.iter().all(|stream| matches!(stream.class, StreamClass::BestEffort { .. })));
         let second = Duration::from_s(1);
         let frames: i64 = plan.streams.iter().map(|stream| second.div_floor(stream.period)).sum();
         assert_eq!(frames, 12 * 4_000 + 2 * 65_019);
-        for flood in &plan.streams[12..] {
-            let load = plan.frame_time(plan.secured_len(flood)).as_secs_f64() / flood.period.as_secs_f64();
+        for flood in &streams[12..] {
+            let load = network.frame_time_of(flood).as_secs_f64() / flood.stream.period.as_secs_f64();
             assert!((load - 0.8).abs() < 1e-4, "{load}");
         }
-        assert_eq!(plan.secured_len(&plan.streams[0]), 106);
-        assert!(plan.network.queue_len_max >= Bytes(1_000_000).0);
+        assert_eq!(network.secured_len(&streams[0]), 106);
+        assert!(network.segment.queue_len_max >= Bytes(1_000_000).0);
     }
 }

@@ -25,9 +25,13 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/version_1")
 }
 
-/// The scenarios with their names, in the order of these.
-fn scenarios() -> Vec<(String, String)> {
-    let entries = std::fs::read_dir(folder()).expect("the folder is part of the checkout");
+/// The scenarios of version 1 with their names, in the order of these.
+pub(crate) fn scenarios() -> Vec<(String, String)> {
+    in_folder(&folder())
+}
+
+fn in_folder(folder: &Path) -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(folder).expect("the folder is part of the checkout");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be read").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     paths.sort();
@@ -44,24 +48,40 @@ fn shown(mut plan: Plan) -> String {
     format!("{plan:?}")
 }
 
+fn digest(name: &str, text: &str) -> String {
+    let plan = load(name, text.as_bytes(), &[], &Beside).unwrap_or_else(|problems| panic!("{}", problems.render()));
+    format!("{:032x}", xxh3_128(shown(plan).as_bytes()))
+}
+
 #[test]
 fn a_scenario_of_version_1_means_the_same_after_its_upgrade() {
     let mut digests = String::new();
     for (name, text) in scenarios() {
         let text = upgrade(&name, &text).unwrap_or_else(|problems| panic!("{}", problems.render())).text;
-        if let Ok(folder) = std::env::var("SHOW_PLANS") {
-            std::fs::write(Path::new(&folder).join(format!("{name}.toml")), &text).expect("it can be written");
-        }
-        let plan = load(&name, text.as_bytes(), &[], &Beside).unwrap_or_else(|problems| panic!("{}", problems.render()));
-        let shown = shown(plan);
-        if let Ok(folder) = std::env::var("SHOW_PLANS") {
-            std::fs::write(Path::new(&folder).join(&name), shown.replace(", ", ",\n")).expect("it can be written");
-        }
-        digests += &format!("{name} {:032x}\n", xxh3_128(shown.as_bytes()));
+        digests += &format!("{name} {}\n", digest(&name, &text));
     }
-    if std::env::var_os("WRITE_DIGESTS").is_some() {
-        std::fs::write(folder().join("digests.txt"), &digests).expect("it can be written");
+    // When the plan itself changes, the digests are written anew with `UPDATE_DIGESTS=1`, once that is all that changed.
+    if std::env::var_os("UPDATE_DIGESTS").is_some() {
+        std::fs::write(folder().join("digests.txt"), &digests).expect("the checkout can be written");
     }
-    let stored = std::fs::read_to_string(folder().join("digests.txt")).unwrap_or_default();
-    assert_eq!(digests, stored);
+    assert_eq!(digests, stored());
+}
+
+fn stored() -> String {
+    std::fs::read_to_string(folder().join("digests.txt")).expect("it is part of the checkout")
+}
+
+/// What was polished by hand means the same, too.
+#[test]
+fn the_shipped_scenarios_mean_what_those_of_version_1_meant() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut count = 0;
+    for (place, before) in [("scenarios", ""), ("studies/tte-hmac/scenarios", "study-")] {
+        for (name, text) in in_folder(&root.join(place)) {
+            let line = format!("{before}{name} {}\n", digest(&name, &text));
+            assert!(stored().contains(&line), "{name}");
+            count += 1;
+        }
+    }
+    assert_eq!(count, 14);
 }

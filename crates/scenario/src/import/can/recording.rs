@@ -87,9 +87,7 @@ pub fn from_recording(source_name: &str, bytes: &[u8]) -> Result<String, Problem
     let bit_rate = bit_rate(&recording, channel, &messages, brs);
     about.push("Assumed: bit rates, duration, and one node that sends everything. Change them to yours.".into());
     about.push("To replay the recording itself, write instead of the streams a `[[recordings]]` with".into());
-    about.push(format!(
-        "  name = \"recorded\", traffic = {{ file = {source_name:?} }}, from = \"{REST_OF_BUS}\"",
-    ));
+    about.push(format!("  name = \"recorded\", traffic = {{ file = {source_name:?} }}, from = \"{REST_OF_BUS}\"",));
     let data_bit_rate = brs.then_some(DATA_BIT_RATE.max(bit_rate));
     write(source_name, FoundBus { about, bit_rate, data_bit_rate, nodes: vec![REST_OF_BUS.into()], messages })
 }

@@ -111,12 +111,7 @@ fn id_of(raw: u32, extended: bool) -> Option<CanId> {
 }
 
 /// The kind of a frame format; switching the bit rate needs a second one.
-fn frame_kind(
-    at: &[Step<'_>],
-    format: CanFormatSpec,
-    segment: &CanSegment,
-    context: &mut Context<'_>,
-) -> FrameKind {
+fn frame_kind(at: &[Step<'_>], format: CanFormatSpec, segment: &CanSegment, context: &mut Context<'_>) -> FrameKind {
     match format {
         CanFormatSpec::Classical => FrameKind::Classical,
         CanFormatSpec::Fd => FrameKind::Fd { brs: false, esi: false },

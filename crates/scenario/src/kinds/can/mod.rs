@@ -50,6 +50,7 @@ impl SegmentKind for CanKind {
             attempts_lie_within_run: false,
             has_addresses: true,
             has_buses: true,
+            replays_traffic: true,
             has_timing_fidelity: false,
             compares_candidates: false,
             reserved_names: &[],

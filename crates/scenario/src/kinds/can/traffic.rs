@@ -26,14 +26,22 @@ pub(super) fn resolve(request: &TrafficRequest<'_>, context: &mut Context<'_>) -
                 context.report(
                     Code::BadBitTiming,
                     &request.at,
-                    format!("{source} has frames with bit-rate switch, and `{}` has one bit rate", request.segment.name),
+                    format!(
+                        "{source} has frames with bit-rate switch, and `{}` has one bit rate",
+                        request.segment.name
+                    ),
                     "nothing to switch to",
                     "add `data_bit_rate` to the segment",
                 );
             }
             let frames = recording.frames.iter();
             let frames = frames.map(|frame| (Duration::from_ns(frame.at_ns as i64), frame.frame)).collect();
-            return Some(parts(CanRecording { source: source.to_owned(), frames, length: Duration::ZERO, start: request.start }));
+            return Some(parts(CanRecording {
+                source: source.to_owned(),
+                frames,
+                length: Duration::ZERO,
+                start: request.start,
+            }));
         }
         Ok(_) => (format!("{source} has no frame in it"), "empty", "name a recording with at least one frame"),
         Err(error) => (format!("{source}: {error}"), "cannot be used", "mend the file or cut it before that place"),

@@ -168,9 +168,9 @@ impl<'p> Ethernet<'p> {
 
     /// Streams that travel on it, in the order of their numbers.
     pub fn streams(self) -> impl Iterator<Item = EthernetStream<'p>> {
-        self.plan.on_segment(self.id).filter_map(|(id, stream, hop)| {
-            Some(EthernetStream { id, stream, hop, class: *hop.facet.get()? })
-        })
+        self.plan
+            .on_segment(self.id)
+            .filter_map(|(id, stream, hop)| Some(EthernetStream { id, stream, hop, class: *hop.facet.get()? }))
     }
 
     /// A stream by its number, if it travels on this segment.

@@ -95,8 +95,7 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
     let mut up_to = |key, what, value, max| context.within(&path(key), what, value, Duration::ZERO, max);
     let guard_period = up_to("guard_period", "the guard period", spec.guard_period.0, cluster_cycle);
     let precision = up_to("precision", "the precision", spec.precision.0, DELAY_MAX);
-    let propagation_delay =
-        up_to("propagation_delay", "the propagation delay", spec.propagation_delay.0, DELAY_MAX);
+    let propagation_delay = up_to("propagation_delay", "the propagation delay", spec.propagation_delay.0, DELAY_MAX);
     let forwarding_delay = up_to("forwarding_delay", "the forwarding delay", spec.forwarding_delay.0, DELAY_MAX);
     let max_transmission_delay = match spec.max_transmission_delay {
         None => Duration::ZERO,

@@ -94,16 +94,17 @@ fn in_slots(request: &HopRequest<'_>, context: &mut Context<'_>) {
 fn protection(request: &HopRequest<'_>, class: StreamClass, context: &mut Context<'_>) {
     let protection = request.stream.protection;
     match &protection.kind {
-        ProtectionKind::Hmac { freshness: Freshness::CycleCounter, .. } if !class.is_time_triggered() => context.report(
-            Code::FreshnessWithoutSlot,
-            &request.stream.at("protection"),
-            format!(
-                "`{}` takes freshness from the cycle counter, but best-effort frames come in no certain cycle",
-                protection.name
+        ProtectionKind::Hmac { freshness: Freshness::CycleCounter, .. } if !class.is_time_triggered() => context
+            .report(
+                Code::FreshnessWithoutSlot,
+                &request.stream.at("protection"),
+                format!(
+                    "`{}` takes freshness from the cycle counter, but best-effort frames come in no certain cycle",
+                    protection.name
+                ),
+                "needs a slot",
+                "name a protection with `freshness = \"full\"` or `{ truncated = \"2B\" }`",
             ),
-            "needs a slot",
-            "name a protection with `freshness = \"full\"` or `{ truncated = \"2B\" }`",
-        ),
         ProtectionKind::SecOc { .. } => context.report(
             Code::NotYet,
             &request.stream.at("protection"),
@@ -160,7 +161,8 @@ fn ct_ids(segment: &Segment<'_>, sync_id: u16, streams: &mut [OnSegment<'_>], co
             if !wrong.insert(stream.entry) {
                 return;
             }
-            let other = other.map(|entry| super::super::Place::new("streams").entry(entry).key(segment.name).key("ct_id"));
+            let other =
+                other.map(|entry| super::super::Place::new("streams").entry(entry).key(segment.name).key("ct_id"));
             match other {
                 Some(other) => context.report_both(Code::BadCtId, (&at, label), (&other, "by this"), message, help),
                 None => context.report(Code::BadCtId, &at, message, label, help),

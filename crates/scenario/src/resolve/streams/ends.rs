@@ -11,6 +11,13 @@ use crate::shape::shortened;
 use crate::source::at;
 use crate::spec::StreamSpec;
 
+/// The way of a stream.
+pub(super) struct Route {
+    pub(super) steps: Vec<Step>,
+    /// False if it only stands in for one that cannot be known.
+    pub(super) is_known: bool,
+}
+
 /// Sender and receivers.
 pub(super) struct Ends {
     pub(super) sender: NodeId,
@@ -104,7 +111,7 @@ impl Context<'_> {
     }
 
     /// The stream's way. Where its ends are wrong it is that over the sender's first segment, so that the rest can be checked.
-    pub(super) fn way(&mut self, i: usize, spec: &StreamSpec, ends: &Ends, world: &World<'_>) -> Vec<Step> {
+    pub(super) fn way(&mut self, i: usize, spec: &StreamSpec, ends: &Ends, world: &World<'_>) -> Route {
         let via = spec.via.as_ref().map(|names| self.via(i, names, world));
         let stand_in = || {
             let first = world.nodes.get(ends.sender.index()).and_then(|node| node.interfaces.first());
@@ -114,20 +121,24 @@ impl Context<'_> {
                 to: ends.receivers.clone(),
                 previous: None,
             };
-            first.map(step).into_iter().collect()
+            Route { steps: first.map(step).into_iter().collect(), is_known: false }
         };
-        let has_segments = |node: NodeId| !world.nodes[node.index()].interfaces.is_empty();
-        if !ends.are_known || !has_segments(ends.sender) || !ends.receivers.iter().all(|node| has_segments(*node)) {
+        // A segment that does not exist has been reported with the node.
+        let is_placed = |node: NodeId| {
+            let written = self.spec.nodes[node.index()].on.as_ref().map_or(1, Vec::len);
+            world.nodes[node.index()].interfaces.len() >= written
+        };
+        if !ends.are_known || !is_placed(ends.sender) || !ends.receivers.iter().all(|node| is_placed(*node)) {
             return stand_in();
         }
         match ways::tree(world.nodes, ends.sender, &ends.receivers, via.as_deref()) {
             Ok(steps) => {
                 self.all_passed(i, via.as_deref().unwrap_or_default(), &steps, world);
-                steps
+                Route { steps, is_known: true }
             }
             Err(error) => {
                 self.no_way(i, spec, ends, &error, world);
-                Vec::new()
+                Route { steps: Vec::new(), is_known: false }
             }
         }
     }

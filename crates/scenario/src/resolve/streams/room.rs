@@ -12,7 +12,12 @@ impl Context<'_> {
     /// The payload, cut to what the tightest frame on the way has room for [byte].
     pub(super) fn room(&mut self, stream: &StreamRequest<'_>, hops: &[Hop], segments: &[Segment<'_>]) -> u32 {
         let Some(tightest) = hops.iter().min_by_key(|hop| hop.parts.room.bytes) else { return stream.payload_len };
-        let room = &tightest.parts.room;
+        let is_tight = |hop: &&Hop| hop.parts.room.bytes == tightest.parts.room.bytes;
+        let mut room = tightest.parts.room.clone();
+        if hops.iter().filter(is_tight).count() > 1 {
+            // More room on one of them would not help.
+            room.other_way.clear();
+        }
         let segment = segments.get(tightest.step.segment.index()).map_or("", |segment| segment.name);
         let written = stream.spec.length.0;
         let protection = stream.protection;
@@ -48,7 +53,11 @@ impl Context<'_> {
             self.report(
                 Code::FrameTooLong,
                 &stream.at("length"),
-                format!("{written}{with} do not fit the {} of {} on `{segment}`", Bytes(u64::from(room.bytes)), room.frame),
+                format!(
+                    "{written}{with} do not fit the {} of {} on `{segment}`",
+                    Bytes(u64::from(room.bytes)),
+                    room.frame
+                ),
                 "too long",
                 format!("write at most {left}B{shorter_tag}{}", room.other_way),
             );
