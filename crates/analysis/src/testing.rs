@@ -28,6 +28,7 @@ pub fn cluster(nodes: u16) -> Plan {
                 tasks: Vec::new(),
                 address: 0,
                 interfaces: vec![SegmentId(0)],
+                gateway: None,
             })
             .collect(),
         attackers: Vec::new(),
@@ -88,10 +89,14 @@ pub fn add_stream<'a>(plan: &'a mut Plan, sender: u16, receivers: &[u16], frame_
         receivers: receivers.clone(),
         period: view(plan).segment.cluster_cycle,
         offset: None,
+        min_distance: None,
         deadline: None,
+        deadlines: Vec::new(),
+        deadline_kind: DeadlineKind::Reaction,
         payload: PayloadPlan::Synthetic,
         protection: ProtectionId(0),
         hops: vec![HopPlan {
+            previous: None,
             segment: SegmentId(0),
             from: NodeId(sender),
             to: receivers,

@@ -142,7 +142,7 @@ impl<'p> Prepared<'p> {
             (None, Some(AttackPlace::OnSegment(segment))) => vec![port((0, segment))],
             // What the victim sends comes in at port 0 and goes on at port 1.
             (None, Some(AttackPlace::OnLink(segment, _))) => vec![port((0, segment)), port((1, segment))],
-            (None, None) => Vec::new(),
+            (None, Some(AttackPlace::AtNode(_)) | None) => Vec::new(),
         }
     }
 
@@ -191,7 +191,7 @@ impl<'p> Prepared<'p> {
     /// [`BuildError`] if it cannot be made as the plan has it.
     pub fn node(&self, id: NodeId, options: BuildOptions) -> Result<Box<dyn Node + Send>, BuildError> {
         if let Some(attacker) = self.plan.attacker(id) {
-            let segment = attacker.place.segment();
+            let segment = attacker.place.segment().ok_or(BuildError::Attack(id))?;
             return self.kind(segment).attacker(self, segment, id);
         }
         let node = self.plan.nodes.get(id.index()).ok_or(BuildError::UnknownNode(id))?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chronoseal_analysis::Infeasible;
 use chronoseal_catalog::Prepared;
 use chronoseal_scenario::plan::Plan;
-use chronoseal_scenario::{Files, Problems, load};
+use chronoseal_scenario::{Files, Problems, load, parse_with_overrides, refuse_unfinished};
 use serde::{Deserialize, Serialize};
 
 /// A checked scenario, and the texts it was made from.
@@ -33,7 +33,7 @@ impl Scenario {
     /// Everything that is wrong with it.
     pub fn load(name: &str, text: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Self, Problems> {
         let remember = Remember { files, seen: RefCell::default() };
-        let plan = load(name, text, sets, &remember)?;
+        let plan = checked(name, text, sets, &remember)?;
         let sources =
             Sources { name: name.into(), text: text.into(), sets: sets.into(), attached: remember.seen.into_inner() };
         Ok(Self { plan, sources })
@@ -62,7 +62,7 @@ impl Scenario {
         let Sources { name, text, sets, .. } = &self.sources;
         let message = infeasible.to_string();
         let message = message.strip_suffix(&infeasible.advice).unwrap_or(&message).trim_end_matches(['.', ' ']);
-        match chronoseal_scenario::parse_with_overrides(name, text, sets) {
+        match parse_with_overrides(name, text, sets) {
             Ok(spec) => chronoseal_scenario::does_not_fit(&spec, &infeasible.name, message, &infeasible.advice),
             Err(problems) => problems,
         }
@@ -71,9 +71,16 @@ impl Scenario {
 
 impl Sources {
     pub(crate) fn scenario(self) -> Result<Scenario, Problems> {
-        let plan = load(&self.name, &self.text, &self.sets, &Attached(&self.attached))?;
+        let plan = checked(&self.name, &self.text, &self.sets, &Attached(&self.attached))?;
         Ok(Scenario { plan, sources: self })
     }
+}
+
+/// A plan of which nothing is left out when it is run.
+fn checked(name: &str, text: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Plan, Problems> {
+    let plan = load(name, text, sets, files)?;
+    refuse_unfinished(&parse_with_overrides(name, text, sets)?)?;
+    Ok(plan)
 }
 
 /// Hands files through and keeps what was read.

@@ -3,16 +3,18 @@
 //! This crate runs nothing, opens no file and reads no clock: it takes bytes, and what a scenario refers to comes
 //! through [`Files`]. Three steps: [`parse`] gives a [`Spec`], what was written; [`resolve`] gives a [`Plan`], every
 //! name resolved and every default filled; [`load`] does both, with overrides in between. Whatever is wrong comes back
-//! as [`Problems`]: all of them at once, each pointing at the text and saying what to write.
+//! as [`Problems`]: all of them at once, each pointing at the text and saying what to write. What only one kind of segment
+//! has is in [`kinds`]; each of these functions has a form `…_with` that takes other kinds. [`upgrade`] rewrites a scenario of
+//! version 1 of the format.
 //!
 //! ```
 //! use chronoseal_scenario::{NoFiles, load};
 //!
 //! let text = r#"
-//! schema_version = 1
+//! schema_version = 2
 //! name = "two-stations"
 //! duration = "100ms"
-//! [network.time_triggered_ethernet]
+//! [segments.network.ethernet]
 //! rate = "100Mbit/s"
 //! cluster_cycle = "10ms"
 //! [[nodes]]
@@ -24,7 +26,7 @@
 //! from = "a"
 //! to = ["b"]
 //! period = "10ms"
-//! frame = "60B"
+//! length = "46B"
 //! "#;
 //! let plan = load("two-stations.toml", text.as_bytes(), &[], &NoFiles)?;
 //! assert_eq!(plan.streams[0].hops[0].frame_len, 60);
@@ -35,6 +37,7 @@
 //! ```
 
 pub mod import;
+pub mod kinds;
 pub mod limits;
 pub mod plan;
 pub mod spec;
@@ -47,13 +50,19 @@ mod problem;
 mod quantity;
 mod recording;
 mod resolve;
+mod schema;
 mod shape;
 mod source;
+mod unfinished;
+mod upgrade;
 
-pub use load::{Files, NoFiles, does_not_fit, load, parse, parse_with_overrides};
+pub use kinds::{KINDS, SegmentKind};
+pub use load::{Files, NoFiles, does_not_fit, load, load_with, parse, parse_with, parse_with_overrides};
 pub use plan::*;
 pub use problem::{Code, Problem, Problems};
-pub use quantity::{Measured, Quantity};
-pub use resolve::resolve;
-pub use shape::schema;
+pub use quantity::{Frames, Measured, Quantity};
+pub use resolve::{resolve, resolve_with};
+pub use schema::{schema, schema_with};
 pub use spec::Spec;
+pub use unfinished::refuse_unfinished;
+pub use upgrade::{Upgraded, upgrade};

@@ -16,6 +16,12 @@ pub const NAME_LEN_MAX: usize = 64;
 pub const NODES_MAX: u32 = 256;
 /// Streams, those of `count` counted one by one.
 pub const STREAMS_MAX: u32 = 10_000;
+/// Segments.
+pub const SEGMENTS_MAX: u32 = 64;
+/// Switches of an Ethernet segment.
+pub const SWITCHES_MAX: u32 = 64;
+/// Links of an Ethernet segment.
+pub const LINKS_MAX: u32 = 1_000;
 /// Protections.
 pub const PROTECTIONS_MAX: u32 = 256;
 /// Platforms.
@@ -26,14 +32,10 @@ pub const COSTS_MAX: u32 = 64;
 pub const RECORDINGS_MAX: u32 = 64;
 /// Tasks of one node.
 pub const TASKS_MAX: u32 = 64;
-/// Messages of a CAN bus.
+/// Streams on a CAN segment.
 pub const MESSAGES_MAX: u32 = 2_000;
-/// Replayed recordings on a CAN bus.
-pub const BACKGROUND_MAX: u32 = 16;
 /// Buses joined by a gateway.
 pub const BUSES_MAX: u32 = 16;
-/// Attackers on a CAN bus.
-pub const ATTACKS_MAX: u32 = 32;
 /// Removals and returns of members.
 pub const CHANGES_MAX: u32 = 64;
 /// Threats.
@@ -71,6 +73,8 @@ pub const FRAME_LEN_MAX: u32 = chronoseal_wire::ethernet::FRAME_LEN_MAX as u32;
 pub const HEADER_LEN: u32 = chronoseal_wire::ethernet::HEADER_LEN as u32;
 /// What every payload of the bench begins with: stream and sequence number [byte].
 pub const BENCH_HEADER_LEN: u32 = chronoseal_wire::test_bed_header::TestBedHeader::LEN as u32;
+/// Largest queue of a gateway [frame].
+pub const GATEWAY_QUEUE_MAX: u32 = 1_000_000;
 /// Largest egress queue [byte].
 pub const QUEUE_LEN_MAX: u64 = 1_000_000_000;
 /// Shortest tag [byte].

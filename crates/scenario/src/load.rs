@@ -3,12 +3,13 @@
 use toml_edit::DocumentMut;
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::kinds::{KINDS, SegmentKind, ethernet};
 use crate::mend::mend;
 use crate::plan::Plan;
 use crate::problem::{Code, Problem, Problems};
-use crate::resolve::resolve;
-use crate::source::{Source, at, utf8};
-use crate::spec::Spec;
+use crate::resolve::resolve_with;
+use crate::source::{Node, Source, Step, Value, at, utf8};
+use crate::spec::{Spec, VERSION};
 use crate::{overrides, shape};
 
 /// What a scenario refers to by path.
@@ -35,19 +36,33 @@ impl Files for NoFiles {
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load(source_name: &str, bytes: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Plan, Problems> {
-    let (source, mut problems) = shaped(source_name, bytes, sets)?;
+    load_with(KINDS, source_name, bytes, sets, files)
+}
+
+/// [`load`] with other kinds of segments than [`KINDS`].
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load_with(
+    kinds: &[&dyn SegmentKind],
+    source_name: &str,
+    bytes: &[u8],
+    sets: &[(String, String)],
+    files: &dyn Files,
+) -> Result<Plan, Problems> {
+    let (source, mut problems) = shaped(kinds, source_name, bytes, sets)?;
     if problems.is_empty() {
-        return resolve(&spec(source)?, files);
+        return resolve_with(kinds, &spec(source)?, files);
     }
     // What is sure about its meaning in spite of its shape is told along with it.
-    if let Some(mended) = mend(&source).filter(|_| !problems.is_full())
-        && let Err(others) = resolve(&mended.spec, files)
+    if let Some(mended) = mend(&source, kinds).filter(|_| !problems.is_full())
+        && let Err(others) = resolve_with(kinds, &mended.spec, files)
     {
         others.list().iter().filter(|problem| mended.is_of_the_text(problem)).for_each(|problem| {
             problems.push(problem.clone());
         });
     }
-    problems.or(()).and_then(|()| resolve(&spec(source)?, files))
+    problems.or(()).and_then(|()| resolve_with(kinds, &spec(source)?, files))
 }
 
 /// A schedule that does not fit, found after the scenario was read: points at the stream, or the task `node/task`, that
@@ -66,11 +81,14 @@ pub fn does_not_fit(spec: &Spec, name: &str, message: &str, help: &str) -> Probl
         (None, Some((i, k))) => spec.source.span(at!["nodes", i, "tasks", k, "name"]),
         (None, None) => 0..0,
     };
-    let cycle = spec.source.span(at!["network", "time_triggered_ethernet", "cluster_cycle"]);
-    let problem = Problem::new(Code::DoesNotFit, message)
-        .label(span, format!("`{name}` finds no place"))
-        .label(cycle, "in this cycle")
-        .help(help);
+    let mut problem =
+        Problem::new(Code::DoesNotFit, message).label(span, format!("`{name}` finds no place")).help(help);
+    let kind = ethernet::plan::ETHERNET;
+    let mut scheduled = spec.segments_in_order().into_iter().filter(|(_, segment)| segment.kind() == kind);
+    if let (Some((segment, _)), None) = (scheduled.next(), scheduled.next()) {
+        let cycle = spec.source.span(at!["segments", segment, kind, "cluster_cycle"]);
+        problem = problem.label(cycle, "in this cycle");
+    }
     Problems::one(&spec.source.name, &spec.source.text, problem)
 }
 
@@ -90,13 +108,31 @@ pub fn parse(source_name: &str, bytes: &[u8]) -> Result<Spec, Problems> {
 /// # Errors
 /// As [`parse`]; they point at the text after the changes.
 pub fn parse_with_overrides(source_name: &str, bytes: &[u8], sets: &[(String, String)]) -> Result<Spec, Problems> {
-    let (source, problems) = shaped(source_name, bytes, sets)?;
+    parse_with(KINDS, source_name, bytes, sets)
+}
+
+/// [`parse_with_overrides`] with other kinds of segments than [`KINDS`].
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with(
+    kinds: &[&dyn SegmentKind],
+    source_name: &str,
+    bytes: &[u8],
+    sets: &[(String, String)],
+) -> Result<Spec, Problems> {
+    let (source, problems) = shaped(kinds, source_name, bytes, sets)?;
     problems.or(())?;
     spec(source)
 }
 
 /// The text with the places of everything in it, and what about it is not shaped as a scenario.
-fn shaped(source_name: &str, bytes: &[u8], sets: &[(String, String)]) -> Result<(Source, Problems), Problems> {
+fn shaped(
+    kinds: &[&dyn SegmentKind],
+    source_name: &str,
+    bytes: &[u8],
+    sets: &[(String, String)],
+) -> Result<(Source, Problems), Problems> {
     let hash = hash(bytes, sets);
     let mut text = utf8(source_name, bytes)?;
     let mut name = source_name.to_owned();
@@ -104,6 +140,7 @@ fn shaped(source_name: &str, bytes: &[u8], sets: &[(String, String)]) -> Result<
         text = toml_from_json(source_name, &text)?;
         name.push_str(" (as TOML)");
     }
+    of_this_version(source_name, &name, &text)?;
     if !sets.is_empty() {
         text = overrides::apply(source_name, text, sets)?;
         let list: Vec<String> = sets.iter().map(|(path, value)| format!("{path}={value}")).collect();
@@ -111,8 +148,24 @@ fn shaped(source_name: &str, bytes: &[u8], sets: &[(String, String)]) -> Result<
     }
     let source = Source::parse(&name, text, hash)?;
     let mut problems = Problems::new(&source.name, &source.text);
-    shape::check(&source, &mut problems);
+    shape::check(&source, kinds, &mut problems);
     Ok((source, problems))
+}
+
+/// Refuses a scenario of an earlier version, whose keys would all be problems.
+fn of_this_version(file: &str, name: &str, text: &str) -> Result<(), Problems> {
+    // What is no TOML is reported by whoever reads it next.
+    let Ok(source) = Source::parse(name, text.to_owned(), String::new()) else { return Ok(()) };
+    let written = source.root.child(Step::Key("schema_version")).map(|entry| &entry.node);
+    let Some(Node { value: Value::Integer(Some(version)), span }) = written else { return Ok(()) };
+    if !(1..i64::from(VERSION)).contains(version) {
+        return Ok(());
+    }
+    let message = format!("this scenario is of version {version} of the format, which is at version {VERSION}");
+    let problem = Problem::new(Code::OldVersion, message)
+        .label(span.clone(), "an earlier version")
+        .help(format!("run `chronoseal scenario upgrade {file}`: it writes the scenario in version {VERSION}"));
+    Err(Problems::one(name, text, problem))
 }
 
 /// A text that is shaped as a scenario.
@@ -143,7 +196,7 @@ fn hash(bytes: &[u8], sets: &[(String, String)]) -> String {
 }
 
 /// The same document in TOML, whose places can be pointed at.
-fn toml_from_json(name: &str, text: &str) -> Result<String, Problems> {
+pub(crate) fn toml_from_json(name: &str, text: &str) -> Result<String, Problems> {
     let fail = |error: &dyn std::fmt::Display, line: usize, column: usize, eof: bool| {
         let line_start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
         let at = (line_start + column.saturating_sub(1)).min(text.len());

@@ -8,7 +8,7 @@ use crate::shape::shortened;
 
 /// Applies `sets` to `text` and gives back the changed text; comments and layout stay.
 ///
-/// A path is keys and positions with dots between: `network.time_triggered_ethernet.rate`, `streams.0.count`; an
+/// A path is keys and positions with dots between: `segments.backbone.ethernet.rate`, `streams.0.count`; an
 /// entry of a list may also be named: `streams.wheel.count`. A value is read as TOML, and as a text if it is none.
 pub(crate) fn apply(name: &str, text: String, sets: &[(String, String)]) -> Result<String, Problems> {
     if sets.is_empty() {

@@ -1,12 +1,10 @@
 //! What will be run: every name resolved, every default filled, every check passed.
 
-mod can;
-mod ethernet;
 mod facet;
 mod group_key;
 
-pub use can::*;
-pub use ethernet::*;
+pub use crate::kinds::can::plan::*;
+pub use crate::kinds::ethernet::plan::*;
 pub use facet::Facet;
 pub use group_key::*;
 
@@ -96,6 +94,9 @@ pub struct HopPlan {
     pub class: &'static str,
     /// How the segment's kind addresses and treats it.
     pub facet: Facet,
+    /// The hop that brings it to `from`, as an index into the stream's hops, always a smaller one. `None`: `from` is the
+    /// stream's sender.
+    pub previous: Option<u16>,
 }
 
 /// Index into [`Plan::protections`].
@@ -132,6 +133,17 @@ pub struct NodePlan {
     pub address: u8,
     /// The segments it is on: its port `k` is its interface to `interfaces[k]`.
     pub interfaces: Vec<SegmentId>,
+    /// How it forwards between its segments, if it does.
+    pub gateway: Option<GatewayPlan>,
+}
+
+/// A node that takes frames from one of its segments and sends them on another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GatewayPlan {
+    /// From the end of a frame on one segment to its place in the queue for another.
+    pub delay: Duration,
+    /// Each queue for a segment holds at most this much [frame].
+    pub queue_len_max: usize,
 }
 
 /// An oscillator.
@@ -168,14 +180,30 @@ pub struct StreamPlan {
     /// When its first frame is due. Of a stream with slots: where in the cluster cycle its first slot starts, if the
     /// scenario fixes it.
     pub offset: Option<Duration>,
+    /// The least distance of two frames, if it is sent when its value changes; `period` is the same then.
+    pub min_distance: Option<Duration>,
     /// It has to be received so long after it became due. `None`: its slot says when, or nothing does.
     pub deadline: Option<Duration>,
+    /// Deadlines of single receivers, which stand before `deadline`.
+    pub deadlines: Vec<(NodeId, Duration)>,
+    /// What a deadline limits.
+    pub deadline_kind: DeadlineKind,
     /// What it carries.
     pub payload: PayloadPlan,
     /// How it is protected.
     pub protection: ProtectionId,
     /// Its way, segment by segment.
     pub hops: Vec<HopPlan>,
+}
+
+/// What a deadline limits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DeadlineKind {
+    /// From the moment a frame is due to its reception.
+    #[default]
+    Reaction,
+    /// From the moment a frame is due to the reception of the next one: how old the receiver's value becomes.
+    Age,
 }
 
 /// What a stream carries.
@@ -343,13 +371,16 @@ pub enum AttackPlace {
     OnSegment(SegmentId),
     /// On the wire between a node and a segment.
     OnLink(SegmentId, NodeId),
+    /// In a gateway: it has what passes there on all its segments.
+    AtNode(NodeId),
 }
 
 impl AttackPlace {
-    /// The segment it can reach.
-    pub const fn segment(self) -> SegmentId {
+    /// The one segment it can reach; `None` for an attacker in a gateway, which reaches all of the gateway's.
+    pub const fn segment(self) -> Option<SegmentId> {
         match self {
-            Self::OnSegment(segment) | Self::OnLink(segment, _) => segment,
+            Self::OnSegment(segment) | Self::OnLink(segment, _) => Some(segment),
+            Self::AtNode(_) => None,
         }
     }
 }
@@ -448,6 +479,14 @@ impl Plan {
     /// What a node's processor takes for each operation.
     pub fn platform_of(&self, node: NodeId) -> Option<&PlatformPlan> {
         self.nodes.get(node.index()).map(|node| &self.platforms[usize::from(node.platform.0)])
+    }
+}
+
+impl StreamPlan {
+    /// The deadline of one of its receivers, if it has any.
+    pub fn deadline_of(&self, receiver: NodeId) -> Option<Duration> {
+        let own = self.deadlines.iter().find(|(node, _)| *node == receiver);
+        own.map(|(_, deadline)| *deadline).or(self.deadline)
     }
 }
 

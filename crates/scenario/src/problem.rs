@@ -39,6 +39,8 @@ codes! {
     Syntax = "scenario::syntax",
     /// A `--set` cannot be applied.
     Override = "scenario::override",
+    /// A scenario of an earlier version of the format.
+    OldVersion = "scenario::old-version",
     /// A key that does not exist.
     UnknownKey = "scenario::unknown-key",
     /// A key that has to be there is not.
@@ -79,10 +81,12 @@ codes! {
     FreshnessWithoutSlot = "scenario::freshness-without-slot",
     /// A key that is not 64 bytes in hexadecimal digits.
     BadKey = "scenario::bad-key",
-    /// A frame below the smallest of Ethernet.
-    FrameTooShort = "scenario::frame-too-short",
-    /// A frame above the largest of Ethernet, its protection counted.
+    /// A payload that a frame on its way does not hold, its protection counted.
     FrameTooLong = "scenario::frame-too-long",
+    /// A protection that a frame on its way does not hold, even without a payload.
+    ProtectionTooLong = "scenario::protection-too-long",
+    /// A deadline that is over before the frame can be received.
+    DeadlineTooShort = "scenario::deadline-too-short",
     /// A recording whose samples do not fit the frame.
     RecordingTooLong = "scenario::recording-too-long",
     /// A recording that cannot be read.
@@ -109,14 +113,24 @@ codes! {
     ThreatAtTiming = "scenario::threat-at-timing",
     /// An attack after the end of the run.
     ThreatTooLate = "scenario::threat-too-late",
-    /// Something that this kind of network does not have.
+    /// Something that this kind of segment does not have.
     WrongNetwork = "scenario::wrong-network",
+    /// Something that can be written and is not there yet.
+    NotYet = "scenario::not-yet",
+    /// A table of a segment that is not crossed, or of a segment of another kind.
+    SegmentTable = "scenario::segment-table",
+    /// Two nodes that no gateway joins.
+    NoWay = "scenario::no-way",
+    /// Two nodes that several ways of one length join.
+    SeveralWays = "scenario::several-ways",
+    /// Gateways that a stream cannot pass so.
+    BadVia = "scenario::bad-via",
+    /// A gateway with nothing to forward to.
+    BadGateway = "scenario::bad-gateway",
     /// No CAN identifier, or one that is taken.
     BadCanId = "scenario::bad-can-id",
     /// Bits that cannot be timed so.
     BadBitTiming = "scenario::bad-bit-timing",
-    /// Data that no frame of its format holds, its protection counted.
-    BadFrameLength = "scenario::bad-frame-length",
     /// An address of a key exchange that is reserved or taken.
     BadAddress = "scenario::bad-address",
     /// A group that cannot exchange a key so.

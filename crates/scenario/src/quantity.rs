@@ -21,6 +21,39 @@ pub trait Measured: FromStr<Err = QuantityError> + fmt::Display {
     const UNITS: &'static str;
 }
 
+/// A number of frames.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Frames(pub u32);
+
+impl fmt::Display for Frames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} frames", self.0)
+    }
+}
+
+impl FromStr for Frames {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        const UNITS: &[&str] = &[" frames"];
+        let text = text.trim();
+        let end = text.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '_')).unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let digits = number.strip_prefix('+').unwrap_or(number).replace('_', "");
+        match unit.trim() {
+            _ if !number.contains(|c: char| c.is_ascii_digit()) => Err(QuantityError::NotANumber),
+            "" => Err(QuantityError::MissingUnit(UNITS)),
+            "frames" | "frame" if number.starts_with('-') => Err(QuantityError::Negative),
+            "frames" | "frame" => digits.parse().map(Self).map_err(|_| QuantityError::TooLarge),
+            _ => Err(QuantityError::UnknownUnit(UNITS)),
+        }
+    }
+}
+
+impl Measured for Frames {
+    const NAME: &'static str = "number of frames";
+    const EXAMPLE: &'static str = "64 frames";
+    const UNITS: &'static str = "frames?";
+}
 impl Measured for Duration {
     const NAME: &'static str = "duration";
     const EXAMPLE: &'static str = "125us";
@@ -57,6 +90,7 @@ pub(crate) fn check(name: &str, text: &str) -> (Result<(), QuantityError>, &'sta
         Bytes::NAME => one::<Bytes>(text),
         Ppm::NAME => one::<Ppm>(text),
         Percent::NAME => one::<Percent>(text),
+        Frames::NAME => one::<Frames>(text),
         _ => one::<Duration>(text),
     }
 }

@@ -26,13 +26,6 @@ impl Builtin {
     ];
 }
 
-/// Recordings of whole buses, for `background`; `car-synthetic` is none and stands for one that cannot be kept.
-pub(crate) const CAN_BUILTIN: &[Builtin] = &[
-    Builtin { name: "car-busmaster", bytes: include_bytes!("../../../data/can/car_busmaster.log") },
-    Builtin { name: "vessel-bus", bytes: include_bytes!("../../../data/can/vessel_bus.log") },
-    Builtin { name: "car-synthetic", bytes: include_bytes!("../../../data/can/car_synthetic.log") },
-];
-
 /// Why a recording cannot be used.
 #[derive(Debug)]
 pub(crate) struct RecordingError {

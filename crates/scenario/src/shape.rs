@@ -3,66 +3,54 @@
 //! Deserialising stops at its first error, so this goes first; after it, deserialising only fails on what a schema
 //! cannot say.
 
-use std::sync::OnceLock;
-
 use chronoseal_core::QuantityError;
 use serde_json::{Map, Value as Json};
 
+use crate::kinds::SegmentKind;
 use crate::limits::NAME_LEN_MAX;
 use crate::near::{nearest, suggest};
 use crate::problem::{Code, Problem, Problems};
-use crate::source::{Node, Source, Value};
-use crate::{quantity, spec::Spec};
-
-/// The JSON Schema of a scenario.
-pub fn schema() -> Json {
-    root().clone()
-}
-
-pub(crate) fn root() -> &'static Json {
-    static SCHEMA: OnceLock<Json> = OnceLock::new();
-    SCHEMA.get_or_init(|| schemars::schema_for!(Spec).to_value())
-}
+use crate::quantity;
+use crate::schema::{Schema, Shape, Variant};
+use crate::source::{Entry, Node, Source, Value};
 
 /// Reports everything in `source` that is not shaped as a scenario.
-pub(crate) fn check(source: &Source, problems: &mut Problems) {
-    Checker { text: &source.text, problems }.node(&source.root, root(), "the scenario");
+pub(crate) fn check(source: &Source, kinds: &[&dyn SegmentKind], problems: &mut Problems) {
+    let schema = Schema::of(kinds);
+    Checker { text: &source.text, schema: &schema, segments: source.kinds_of_segments(), problems }.node(
+        &source.root,
+        schema.root(),
+        "the scenario",
+    );
 }
 
 struct Checker<'a> {
     text: &'a str,
+    schema: &'a Schema<'a>,
+    /// The segments of the text with the names of their kinds.
+    segments: Vec<(&'a str, &'a str)>,
     problems: &'a mut Problems,
-}
-
-/// What one schema allows.
-pub(crate) enum Shape<'s> {
-    Table(&'s Map<String, Json>, Vec<&'s str>),
-    List(&'s Json),
-    Choice(Vec<Variant<'s>>),
-    Quantity(&'s str),
-    Text,
-    Integer,
-    Number,
-    Boolean,
-}
-
-/// One variant of an enum: a word, or a table of one key.
-pub(crate) struct Variant<'s> {
-    pub(crate) name: &'s str,
-    pub(crate) content: Option<&'s Json>,
 }
 
 impl Checker<'_> {
     fn node(&mut self, node: &Node, schema: &Json, what: &str) {
-        let schema = resolved(schema);
+        let schema = self.schema.resolved(schema);
         let wrong = |expected: &str, example: &str| {
             Problem::new(Code::WrongType, format!("{what} is {}; {expected} belongs here", node.value.kind()))
                 .label(node.span.clone(), format!("{expected} belongs here"))
                 .help(format!("write {example}"))
         };
-        match (shape(schema), &node.value) {
-            (Shape::Table(properties, required), Value::Table(_)) => self.table(node, properties, &required, what),
-            (Shape::Table(..), _) => self.problems.push(wrong("a table", "`{ key = value }` or a `[table]`")),
+        match (self.schema.shape(schema), &node.value) {
+            (Shape::Table { properties, required, of_segments }, Value::Table(_)) => {
+                self.table(node, (properties, of_segments), &required, what);
+            }
+            (Shape::Names(content), Value::Table(entries)) => self.names(node, entries, schema, content, what),
+            (Shape::Either(one, _), Value::Text(_)) => self.node(node, one, what),
+            (Shape::Either(_, many), Value::Table(_)) => self.node(node, many, what),
+            (Shape::Either(one, _), _) => self.node(node, one, what),
+            (Shape::Table { .. } | Shape::Names(_), _) => {
+                self.problems.push(wrong("a table", "`{ key = value }` or a `[table]`"))
+            }
             (Shape::List(item_schema), Value::List(items)) => self.list(node, items, schema, item_schema, what),
             (Shape::List(_), Value::Text(text)) if text.len() <= NAME_LEN_MAX => {
                 self.problems.push(wrong("a list", &format!("`[\"{text}\"]`")));
@@ -86,7 +74,7 @@ impl Checker<'_> {
                 let example = quantity::check(name, "").1;
                 self.problems.push(wrong(&format!("a {name}"), &format!("it with its unit, such as `\"{example}\"`")));
             }
-            (Shape::Text, Value::Text(_)) | (Shape::Boolean, Value::Boolean) => {}
+            (Shape::Text, Value::Text(_)) | (Shape::Boolean, Value::Boolean(_)) => {}
             (Shape::Number, Value::Integer(Some(_)) | Value::Float) => {}
             (Shape::Text, _) => self.problems.push(wrong("a text", "it in quotes, such as `\"ecu1\"`")),
             (Shape::Boolean, _) => self.problems.push(wrong("true or false", "`true` or `false`, without quotes")),
@@ -96,37 +84,113 @@ impl Checker<'_> {
         }
     }
 
-    fn table(&mut self, node: &Node, properties: &Map<String, Json>, required: &[&str], what: &str) {
+    fn table(
+        &mut self,
+        node: &Node,
+        (properties, of_segments): (&Map<String, Json>, Option<&Map<String, Json>>),
+        required: &[&str],
+        what: &str,
+    ) {
         let Value::Table(entries) = &node.value else { return };
         for entry in entries {
             if let Some(schema) = properties.get(&entry.key) {
                 self.node(&entry.node, schema, &format!("`{}`", entry.key));
-                continue;
-            }
-            if self.problems.is_full() {
-                self.problems.push(Problem::new(Code::UnknownKey, ""));
-                continue;
-            }
-            let names: Vec<&str> = properties.keys().map(String::as_str).collect();
-            let top_level = root()["properties"].get(&entry.key).is_some();
-            let help = if nearest(&entry.key, names.iter().copied()).is_none() && top_level {
-                format!("`{}` belongs to the scenario as a whole: move it above the first `[table]`", entry.key)
+            } else if let Some(by_kind) = of_segments
+                && let Some((name, kind)) = self.segments.iter().copied().find(|(name, _)| *name == entry.key)
+            {
+                self.of_segment(entry, by_kind, name, kind);
+            } else if of_segments.is_some() && self.segments.is_empty() && matches!(entry.node.value, Value::Table(_)) {
+                // It may be that of a segment: where there are none, that is the problem.
             } else {
-                suggest(&entry.key, &names, "keys here")
-            };
-            self.problems.push(
-                Problem::new(Code::UnknownKey, format!("{what} has no key `{}`", shortened(&entry.key)))
-                    .label(entry.key_span.clone(), "unknown key")
-                    .help(help),
-            );
+                self.unknown_key(entry, properties, of_segments.is_some(), what);
+            }
         }
         for key in required.iter().filter(|key| !entries.iter().any(|entry| entry.key == **key)) {
-            let hint = properties.get(*key).map(example).unwrap_or_default();
+            let hint = properties.get(*key).map(|schema| self.schema.example(schema)).unwrap_or_default();
             self.problems.push(
                 Problem::new(Code::MissingKey, format!("{what} has no `{key}`"))
                     .label(node.span.clone(), format!("`{key}` is missing"))
                     .help(format!("add `{key} = {hint}`")),
             );
+        }
+    }
+
+    /// A table of the name of a segment; nothing is known of it if the segment is of no known kind.
+    fn of_segment(&mut self, entry: &Entry, by_kind: &Map<String, Json>, name: &str, kind: &str) {
+        let Some(schema) = by_kind.get(kind) else { return };
+        // A key that another kind has is no typing error.
+        let mut others = Vec::new();
+        if let (Value::Table(entries), Shape::Table { properties, .. }) =
+            (&entry.node.value, self.schema.shape(self.schema.resolved(schema)))
+        {
+            for inner in entries.iter().filter(|inner| !properties.contains_key(&inner.key)) {
+                let has_it = |(other, schema): &(&String, &Json)| {
+                    other.as_str() != kind && self.schema.resolved(schema)["properties"].get(&inner.key).is_some()
+                };
+                if let Some((other, _)) = by_kind.iter().find(has_it) {
+                    others.push((inner.key_span.clone(), inner.key.clone(), other.clone()));
+                }
+            }
+        }
+        if others.is_empty() {
+            self.node(&entry.node, schema, &format!("`{}`", entry.key));
+        }
+        for (span, key, other) in others {
+            self.problems.push(
+                Problem::new(
+                    Code::SegmentTable,
+                    format!("`{key}` is for segments of kind `{other}`, and `{name}` is of kind `{kind}`"),
+                )
+                .label(span, "of another kind")
+                .help("leave it out"),
+            );
+        }
+    }
+
+    fn unknown_key(&mut self, entry: &Entry, properties: &Map<String, Json>, has_segments: bool, what: &str) {
+        if self.problems.is_full() {
+            self.problems.push(Problem::new(Code::UnknownKey, ""));
+            return;
+        }
+        let mut names: Vec<&str> = properties.keys().map(String::as_str).collect();
+        if has_segments {
+            names.extend(self.segments.iter().map(|(name, _)| *name));
+        }
+        let top_level = self.schema.root()["properties"].get(&entry.key).is_some();
+        let help = if nearest(&entry.key, names.iter().copied()).is_none() && top_level {
+            format!("`{}` belongs to the scenario as a whole: move it above the first `[table]`", entry.key)
+        } else {
+            suggest(&entry.key, &names, "keys here")
+        };
+        self.problems.push(
+            Problem::new(Code::UnknownKey, format!("{what} has no key `{}`", shortened(&entry.key)))
+                .label(entry.key_span.clone(), "unknown key")
+                .help(help),
+        );
+    }
+
+    fn names(&mut self, node: &Node, entries: &[Entry], schema: &Json, content: &Json, what: &str) {
+        let limit = |key: &str| schema.get(key).and_then(Json::as_u64).map(|limit| limit as usize);
+        if let Some(max) = limit("maxProperties").filter(|max| entries.len() > *max) {
+            self.problems.push(
+                Problem::new(
+                    Code::TooMany,
+                    format!("{what} has {} entries; at most {max} are possible", entries.len()),
+                )
+                .label(entries[max].key_span.clone(), "one of them")
+                .help("split the scenario"),
+            );
+            return;
+        }
+        if let Some(min) = limit("minProperties").filter(|min| entries.len() < *min) {
+            self.problems.push(
+                Problem::new(Code::MissingKey, format!("{what} is empty; at least {min} is needed"))
+                    .label(node.span.clone(), "empty")
+                    .help("add an entry"),
+            );
+        }
+        for entry in entries {
+            self.node(&entry.node, content, &format!("`{}`", shortened(&entry.key)));
         }
     }
 
@@ -153,9 +217,10 @@ impl Checker<'_> {
     }
 
     fn choice(&mut self, node: &Node, value: &Value, variants: &[Variant<'_>], what: &str) {
+        let schema = self.schema;
         let written = |variant: &Variant<'_>| match variant.content {
             None => format!("\"{}\"", variant.name),
-            Some(content) => format!("{{ {} = {} }}", variant.name, example(content)),
+            Some(content) => format!("{{ {} = {} }}", variant.name, schema.example(content)),
         };
         let all = variants.iter().map(|variant| format!("`{}`", written(variant))).collect::<Vec<_>>().join(", ");
         let find = |name: &str| variants.iter().find(|variant| variant.name == name);
@@ -241,87 +306,6 @@ impl Checker<'_> {
 fn with_units(number: &str, units: &[&str]) -> String {
     let choices: Vec<String> = units.iter().map(|unit| format!("`\"{number}{unit}\"`")).collect();
     format!("write one of {}", choices.join(", "))
-}
-
-/// Follows references, and leaves out the `null` of an optional key.
-pub(crate) fn resolved(mut schema: &Json) -> &Json {
-    loop {
-        if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
-            let name = reference.trim_start_matches("#/$defs/");
-            schema = &root()["$defs"][name];
-        } else if let Some(options) = schema.get("anyOf").and_then(Json::as_array) {
-            schema = options
-                .iter()
-                .find(|option| option.get("type").and_then(Json::as_str) != Some("null"))
-                .expect("an option is something besides null");
-        } else {
-            return schema;
-        }
-    }
-}
-
-pub(crate) fn shape(schema: &Json) -> Shape<'_> {
-    if let Some(options) = schema.get("oneOf").and_then(Json::as_array) {
-        return Shape::Choice(options.iter().flat_map(variants).collect());
-    }
-    if schema.get("enum").is_some() {
-        return Shape::Choice(variants(schema));
-    }
-    if let Some(name) = schema.get("x-quantity").and_then(Json::as_str) {
-        return Shape::Quantity(name);
-    }
-    let type_name = match &schema["type"] {
-        Json::Array(names) => names.iter().filter_map(Json::as_str).find(|name| *name != "null").unwrap_or("string"),
-        name => name.as_str().unwrap_or("string"),
-    };
-    match type_name {
-        "object" => {
-            static NONE: OnceLock<Map<String, Json>> = OnceLock::new();
-            let properties = schema.get("properties").and_then(Json::as_object);
-            let required = schema.get("required").and_then(Json::as_array);
-            Shape::Table(
-                properties.unwrap_or_else(|| NONE.get_or_init(Map::new)),
-                required.into_iter().flatten().filter_map(Json::as_str).collect(),
-            )
-        }
-        "array" => Shape::List(&schema["items"]),
-        "integer" => Shape::Integer,
-        "number" => Shape::Number,
-        "boolean" => Shape::Boolean,
-        _ => Shape::Text,
-    }
-}
-
-fn variants(option: &Json) -> Vec<Variant<'_>> {
-    if let Some(name) = option.get("const").and_then(Json::as_str) {
-        return vec![Variant { name, content: None }];
-    }
-    if let Some(names) = option.get("enum").and_then(Json::as_array) {
-        return names.iter().filter_map(Json::as_str).map(|name| Variant { name, content: None }).collect();
-    }
-    let properties = option.get("properties").and_then(Json::as_object);
-    properties.into_iter().flatten().map(|(name, content)| Variant { name, content: Some(content) }).collect()
-}
-
-/// What a value of this schema looks like.
-fn example(schema: &Json) -> String {
-    let schema = resolved(schema);
-    match shape(schema) {
-        Shape::Quantity(name) => format!("\"{}\"", quantity::check(name, "").1),
-        Shape::Choice(variants) => match variants.first() {
-            Some(Variant { name, content: None }) => format!("\"{name}\""),
-            Some(Variant { name, .. }) => format!("{{ {name} = … }}"),
-            None => "…".into(),
-        },
-        Shape::Text => "\"…\"".into(),
-        Shape::Integer | Shape::Number => schema.get("minimum").map_or("1".into(), Json::to_string),
-        Shape::Boolean => "true".into(),
-        Shape::List(_) => "[…]".into(),
-        Shape::Table(_, required) => {
-            let keys: Vec<String> = required.iter().map(|key| format!("{key} = …")).collect();
-            if keys.is_empty() { "{}".into() } else { format!("{{ {} }}", keys.join(", ")) }
-        }
-    }
 }
 
 /// A key or value short enough to stand in a sentence.

@@ -9,8 +9,10 @@ use crate::problem::{Code, Problem, Problems};
 
 /// One step from a table or list to something in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step<'a> {
+pub enum Step<'a> {
+    /// To the value of a key.
     Key(&'a str),
+    /// To an entry of a list, from 0.
     Index(usize),
 }
 
@@ -46,7 +48,7 @@ pub(crate) enum Value {
     /// As written; its value if it fits.
     Integer(Option<i64>),
     Float,
-    Boolean,
+    Boolean(bool),
     Datetime,
 }
 
@@ -71,7 +73,7 @@ impl Value {
             Self::Text(_) => "a text",
             Self::Integer(_) => "a whole number",
             Self::Float => "a number with decimals",
-            Self::Boolean => "true or false",
+            Self::Boolean(_) => "true or false",
             Self::Datetime => "a date or time",
         }
     }
@@ -107,6 +109,33 @@ impl Source {
         let root = Node { span: 0..0, value: Value::Table(entries(table.into_inner(), 0, &mut problems)) };
         problems.or(())?;
         Ok(Self { name: name.into(), text, root, hash })
+    }
+
+    /// The segments with the names of their kinds, as far as they are written so.
+    pub(crate) fn kinds_of_segments(&self) -> Vec<(&str, &str)> {
+        let Some(Entry { node: Node { value: Value::Table(segments), .. }, .. }) =
+            self.root.child(Step::Key("segments"))
+        else {
+            return Vec::new();
+        };
+        segments
+            .iter()
+            .map(|segment| match &segment.node.value {
+                Value::Table(kinds) => (segment.key.as_str(), kinds.first().map_or("", |kind| kind.key.as_str())),
+                _ => (segment.key.as_str(), ""),
+            })
+            .collect()
+    }
+
+    /// Where the key at the end of `keys` begins in the text; behind everything if it is not written.
+    pub(crate) fn key_start(&self, keys: &[&str]) -> usize {
+        let mut node = &self.root;
+        let mut start = usize::MAX;
+        for key in keys {
+            let Some(entry) = node.child(Step::Key(key)) else { return usize::MAX };
+            (node, start) = (&entry.node, entry.key_span.start);
+        }
+        start
     }
 
     /// Where the value at `path` stands; the nearest thing around it if it is not written.
@@ -210,7 +239,7 @@ fn node(value: toml::Spanned<DeValue<'_>>, depth: usize, problems: &mut Problems
                 .label(span.clone(), "")
                 .help("no scenario needs that"),
         );
-        return Node { span, value: Value::Boolean };
+        return Node { span, value: Value::Boolean(false) };
     }
     let value = match value.into_inner() {
         DeValue::String(text) => Value::Text(text.into_owned()),
@@ -219,7 +248,7 @@ fn node(value: toml::Spanned<DeValue<'_>>, depth: usize, problems: &mut Problems
             Value::Integer(i64::from_str_radix(&digits, number.radix()).ok())
         }
         DeValue::Float(_) => Value::Float,
-        DeValue::Boolean(_) => Value::Boolean,
+        DeValue::Boolean(value) => Value::Boolean(value),
         DeValue::Datetime(_) => Value::Datetime,
         DeValue::Array(items) => Value::List(items.into_iter().map(|item| node(item, depth + 1, problems)).collect()),
         DeValue::Table(table) => Value::Table(entries(table, depth, problems)),

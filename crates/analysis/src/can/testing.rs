@@ -25,6 +25,7 @@ pub(crate) fn segments(nodes: u16, segments: u16) -> Plan {
 fn segment() -> CanSegment {
     let bits = BitTimingConfig::new(Rate(500_000), Rate(500_000));
     CanSegment {
+        has_data_phase: true,
         bits,
         timing: BitTiming::new(&bits).unwrap(),
         fifo_mailboxes: false,
@@ -43,7 +44,8 @@ pub(crate) fn add_message<'a>(
     hops: &[(u16, u16, u16)],
 ) -> &'a mut StreamPlan {
     let facet = || Facet::new(CanHop::Message { id: CanId::standard(id).unwrap(), kind: FrameKind::Classical });
-    let hop = |&(segment, from, to): &(u16, u16, u16)| HopPlan {
+    let hop = |(index, &(segment, from, to)): (usize, &(u16, u16, u16))| HopPlan {
+        previous: (index as u16).checked_sub(1),
         segment: SegmentId(segment),
         from: NodeId(from),
         to: vec![NodeId(to)],
@@ -57,10 +59,13 @@ pub(crate) fn add_message<'a>(
         receivers: vec![NodeId(hops[hops.len() - 1].2)],
         period,
         offset: None,
+        min_distance: None,
         deadline: Some(period),
+        deadlines: Vec::new(),
+        deadline_kind: DeadlineKind::Reaction,
         payload: PayloadPlan::Synthetic,
         protection: ProtectionId(0),
-        hops: hops.iter().map(hop).collect(),
+        hops: hops.iter().enumerate().map(hop).collect(),
     });
     plan.streams.last_mut().unwrap()
 }

@@ -40,6 +40,8 @@ pub(super) fn star(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sched
                 stations.push(port(attacker));
             }
             AttackPlace::OnLink(_, victim) => splices.push(Splice { victim: place_of(&stations, victim), attacker }),
+            // It has no port of its own.
+            AttackPlace::AtNode(_) => {}
         }
     }
     // By stream of the plan; those that do not come by here have no address on this segment.

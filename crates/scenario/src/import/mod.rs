@@ -9,7 +9,7 @@ mod table;
 
 use chronoseal_core::Duration;
 
-use crate::limits::{CLUSTER_CYCLE_MAX, SLOTS_MAX};
+use crate::limits::{CLUSTER_CYCLE_MAX, HEADER_LEN, SLOTS_MAX};
 use crate::load::{NoFiles, load};
 use crate::problem::Problems;
 
@@ -89,10 +89,10 @@ fn write(
     }
     text += &format!(
         "# Assumed: rate, guard period and duration. Change them to yours.\n\n\
-         schema_version = 1\n\
+         schema_version = 2\n\
          name = {}\n\
          duration = \"2s\"\n\n\
-         [network.time_triggered_ethernet]\n\
+         [segments.network.ethernet]\n\
          rate = \"100Mbit/s\"\n\
          cluster_cycle = \"{cycle}\"\n\
          guard_period = \"0s\"\n\n\
@@ -108,17 +108,17 @@ fn write(
         let comment = stream.comment.iter().map(|comment| format!("# {comment}\n")).collect::<String>();
         let to: Vec<String> = stream.to.iter().map(|name| quoted(name)).collect();
         let class = match stream.priority {
-            None => "\"time-triggered\"".to_owned(),
-            Some(priority) => format!("{{ best_effort = {{ priority = {priority} }} }}"),
+            None => String::new(),
+            Some(priority) => format!("network = {{ class = {{ best_effort = {{ priority = {priority} }} }} }}\n"),
         };
         text += &format!(
-            "\n{comment}[[streams]]\nname = {}\nfrom = {}\nto = [{}]\nclass = {class}\nperiod = \"{}\"\nframe = \"{}B\"\n\
-             protection = {}\n",
+            "\n{comment}[[streams]]\nname = {}\nfrom = {}\nto = [{}]\nperiod = \"{}\"\nlength = \"{}B\"\n\
+             protection = {}\n{class}",
             quoted(&stream.name),
             quoted(&stream.from),
             to.join(", "),
             stream.period,
-            stream.frame_len,
+            stream.frame_len.saturating_sub(u64::from(HEADER_LEN)),
             quoted(&stream.protection),
         );
     }

@@ -1,200 +1,145 @@
 //! From what was written to what will be run.
 
-mod can;
-mod names;
-mod network;
+mod freshness;
+mod group_key;
 mod nodes;
 mod platforms;
 mod protections;
 mod recordings;
+mod segments;
 mod streams;
 mod threats;
+mod traffic;
+mod ways;
 
-use std::fmt::Display;
-
+use crate::kinds::{Context, KINDS, Segment, SegmentKind};
 use crate::limits::*;
 use crate::load::Files;
-use crate::plan::{ETHERNET, Facet, Fidelity, Plan, ProtectionKind, SegmentId, SegmentPlan};
-use crate::problem::{Code, Problem, Problems};
-use crate::source::{Step, at};
-use crate::spec::{FidelitySpec, NetworkSpec, Spec, TimeTriggeredEthernetSpec};
+use crate::plan::{Fidelity, Plan, ProtectionKind, ProtectionPlan, SegmentPlan, StreamPlan};
+use crate::problem::{Code, Problems};
+use crate::source::at;
+use crate::spec::{FidelitySpec, Spec};
 
 /// Resolves every name, fills every default and checks what a scenario means.
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn resolve(spec: &Spec, files: &dyn Files) -> Result<Plan, Problems> {
-    let mut resolver = Resolver::new(spec);
-    let plan = match &spec.network {
-        NetworkSpec::TimeTriggeredEthernet(network) => Some(resolver.plan(network, files)),
-        NetworkSpec::CanBus(bus) => resolver.can_plan(bus, files),
-    };
-    match plan {
-        Some(plan) => resolver.problems.or(plan),
-        None => Err(resolver.problems),
-    }
+    resolve_with(KINDS, spec, files)
 }
 
-/// The only segment that a file of this format has.
-const ONLY: SegmentId = SegmentId(0);
-
-/// The problems so far. A part that is wrong is replaced by one that is possible, so that the rest can be checked.
-struct Resolver<'a> {
-    spec: &'a Spec,
-    problems: Problems,
-    /// False if the cluster cycle is wrong itself, so that nothing can be said about what has to divide it.
-    cycle_is_known: bool,
+/// [`resolve`] with other kinds of segments than [`KINDS`].
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn resolve_with(kinds: &[&dyn SegmentKind], spec: &Spec, files: &dyn Files) -> Result<Plan, Problems> {
+    let mut context = Context::new(spec, kinds);
+    let plan = context.plan(files);
+    context.problems.or(plan)
 }
 
-impl<'a> Resolver<'a> {
-    fn new(spec: &'a Spec) -> Self {
-        Self { spec, problems: Problems::new(&spec.source.name, &spec.source.text), cycle_is_known: true }
-    }
-
-    fn plan(&mut self, network: &TimeTriggeredEthernetSpec, files: &dyn Files) -> Plan {
+impl<'s> Context<'s> {
+    fn plan(&mut self, files: &dyn Files) -> Plan {
         let spec = self.spec;
-        self.not_on_ethernet();
         self.identifier(&spec.name, at!["name"], "the scenario's name");
         let duration = self.within(at!["duration"], "the duration", spec.duration.0, PERIOD_MIN, DURATION_MAX);
-        let network_spec = network;
-        let network = self.network(network_spec);
         let platforms = self.platforms(files);
-        let (nodes, longest_driver) = self.nodes(&network, &platforms);
-        let network = Self::with_transmission_delay(network_spec, network, longest_driver);
-        let protections = self.protections();
+        let segment_names = self.segment_names();
+        let mut nodes = self.nodes(&segment_names, &platforms);
+        let segments = self.segments(&nodes);
+        self.judge_nodes(&mut nodes, &segments);
+        self.abilities(&segments);
+        let key_name = self.key_name();
+        let protections = self.protections(key_name);
         let candidates = self.candidates(&protections);
-        let recordings = self.recordings(files);
-        let streams = self.streams(&network, &nodes, &protections, &recordings, duration);
-        let (attackers, threats) = self.threats(&network, &nodes, &streams, duration);
+        let (recordings, recording_of) = self.recordings(files);
+        let mut streams = self.streams(&nodes, &segments, &protections, &recordings, &recording_of, duration);
+        let traffic = self.traffic(&nodes, &segments, files);
+        let group_key = key_name.and_then(|name| self.group_key(name, &nodes, &segments, &traffic, duration));
+        let counted = self.freshness(&nodes, &segments, &streams, &protections, key_name, group_key.as_ref(), duration);
+        let (attackers, threats) = self.threats(&nodes, &segments, &streams, duration);
         let fidelity = match spec.fidelity {
             FidelitySpec::Bytes => Fidelity::Bytes,
             FidelitySpec::Timing => Fidelity::Timing,
         };
-
-        let mut notes = Vec::new();
-        let any_hmac = streams
-            .iter()
-            .any(|stream| matches!(protections[stream.protection.0 as usize].kind, ProtectionKind::Hmac { .. }));
-        if fidelity == Fidelity::Timing && any_hmac {
-            notes.push(
+        if fidelity == Fidelity::Timing && any_hmac(&streams.plans, &protections) {
+            self.note(
                 "Fidelity is timing: tags take their time and length, but none is made or checked, \
-                 so nothing is said about attacks."
-                    .to_owned(),
+                 so nothing is said about attacks.",
             );
         }
+        if spec.freshness.is_some() && counted.is_none() {
+            self.note("No message takes its freshness from a master: there is none.");
+        }
+        let mut plans = std::mem::take(&mut streams.plans);
+        plans.extend(traffic);
+        let (freshness, synchronisation) = counted.unzip();
+        plans.extend(synchronisation);
         Plan {
             name: spec.name.clone(),
             description: spec.description.clone(),
             seed: spec.seed,
             duration,
             fidelity,
-            segments: vec![SegmentPlan {
-                name: "network".into(),
-                kind: ETHERNET,
-                facet: Facet::new(network),
-                own_nodes: vec!["switch".into()],
-            }],
+            segments: segments.into_iter().filter_map(segment_plan).collect(),
             nodes,
             attackers,
-            streams,
+            streams: plans,
             protections,
             candidates,
             threats,
             platforms,
             recordings,
-            group_key: None,
-            freshness: None,
+            group_key,
+            freshness,
             scenario_hash: spec.source.hash.clone(),
-            notes,
+            notes: std::mem::take(&mut self.notes),
         }
     }
 
-    /// What only a CAN bus has, and what only it can do without.
-    fn not_on_ethernet(&mut self) {
+    /// What a scenario asks for as a whole and not every kind of segment can do.
+    fn abilities(&mut self, segments: &[Segment<'_>]) {
         let spec = self.spec;
-        let misplaced = [
-            ("messages", spec.messages.is_empty()),
-            ("background", spec.background.is_empty()),
-            ("attacks", spec.attacks.is_empty()),
-            ("group_key", spec.group_key.is_none()),
-            ("freshness", spec.freshness.is_none()),
-        ];
-        for (key, _) in misplaced.into_iter().filter(|(_, is_absent)| !is_absent) {
-            self.report(
+        let without = |has: fn(&crate::kinds::Rules) -> bool| {
+            segments
+                .iter()
+                .find(|segment| !has(&segment.kind.rules()))
+                .map(|segment| (segment.name, segment.kind.name()))
+        };
+        if let (FidelitySpec::Timing, Some((name, kind))) = (spec.fidelity, without(|rules| rules.has_timing_fidelity))
+        {
+            self.report_both(
                 Code::WrongNetwork,
-                at![key],
-                format!("`{key}` belongs to a CAN bus; this network is time-triggered Ethernet"),
-                "not on this network",
-                "leave it out, or write `[network.can_bus]`",
+                (at!["fidelity"], "no bytes are made"),
+                (at!["segments", name, kind], "needs them"),
+                format!("`{name}` is a segment of kind `{kind}`, on which every bit depends on the bytes"),
+                "leave `fidelity` out",
             );
         }
-        for (i, node) in spec.nodes.iter().enumerate() {
-            for (key, is_written) in [("address", node.address.is_some()), ("bus", node.bus.is_some())] {
-                if is_written {
-                    self.report(
-                        Code::WrongNetwork,
-                        at!["nodes", i, key],
-                        format!("`{key}` belongs to a CAN bus; this network is time-triggered Ethernet"),
-                        "not on this network",
-                        "leave it out",
-                    );
-                }
-            }
-        }
-        if spec.streams.is_empty() {
+        if let (Some(_), Some((name, kind))) = (&spec.candidates, without(|rules| rules.compares_candidates)) {
             self.report(
-                Code::MissingKey,
-                at!["streams"],
-                "the scenario has no `streams`",
-                "`streams` is missing",
-                "add a `[[streams]]`",
+                Code::NotYet,
+                at!["candidates"],
+                format!("`{name}` is a segment of kind `{kind}`, on which `check` compares no candidates yet"),
+                "not there yet",
+                "leave `candidates` out",
             );
         }
     }
+}
 
-    /// A problem at `path`.
-    fn report(
-        &mut self,
-        code: Code,
-        path: &[Step<'_>],
-        message: impl Into<String>,
-        label: &str,
-        help: impl Into<String>,
-    ) {
-        let span = self.spec.source.span(path);
-        self.problems.push(Problem::new(code, message).label(span, label).help(help));
-    }
+fn any_hmac(streams: &[StreamPlan], protections: &[ProtectionPlan]) -> bool {
+    let kind = |stream: &StreamPlan| &protections[usize::from(stream.protection.0)].kind;
+    streams.iter().any(|stream| matches!(kind(stream), ProtectionKind::Hmac { .. }))
+}
 
-    /// A problem at `path` that has to do with another place too.
-    fn report_both(
-        &mut self,
-        code: Code,
-        (path, label): (&[Step<'_>], &str),
-        (other, other_label): (&[Step<'_>], &str),
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        let (span, other_span) = (self.spec.source.span(path), self.spec.source.span(other));
-        let mut problem = Problem::new(code, message).label(span.clone(), label);
-        if span != other_span {
-            problem = problem.label(other_span, other_label);
-        }
-        self.problems.push(problem.help(help));
-    }
-
-    /// `value`, held between `min` and `max`; outside it is a problem.
-    fn within<T: Ord + Copy + Display>(&mut self, path: &[Step<'_>], what: &str, value: T, min: T, max: T) -> T {
-        if value >= min && value <= max {
-            return value;
-        }
-        let label = if value < min { "too small" } else { "too large" };
-        self.report(
-            Code::OutOfRange,
-            path,
-            format!("{what} is {value}"),
-            label,
-            format!("write a value from {min} to {max}"),
-        );
-        value.clamp(min, max)
-    }
+/// `None` if its kind could not resolve it, which is a problem of its own.
+fn segment_plan(segment: Segment<'_>) -> Option<SegmentPlan> {
+    let parts = segment.parts?;
+    Some(SegmentPlan {
+        name: segment.name.to_owned(),
+        kind: segment.kind.name(),
+        facet: parts.facet,
+        own_nodes: parts.own_nodes,
+    })
 }

@@ -3,25 +3,142 @@
 use chronoseal_core::random::{self, Purpose, uniform_i64};
 use chronoseal_core::{Duration, Ppm};
 
-use super::network::divisors_help;
-use super::{ONLY, Resolver};
+use crate::kinds::ethernet::divisors_help;
+use crate::kinds::{Context, Cycle, Segment};
 use crate::limits::*;
-use crate::plan::{ClockPlan, EthernetSegment, NodePlan, PlatformId, PlatformPlan, TaskPlan};
+use crate::plan::{ClockPlan, GatewayPlan, NodePlan, PlatformId, PlatformPlan, SegmentId, TaskPlan};
 use crate::problem::Code;
+use crate::quantity::Frames;
+use crate::shape::shortened;
 use crate::source::at;
 use crate::spec::{ClockSpec, NodeSpec};
 
-impl Resolver<'_> {
-    /// The stations, and the longest time any of their drivers takes.
-    pub(super) fn nodes(&mut self, network: &EthernetSegment, platforms: &[PlatformPlan]) -> (Vec<NodePlan>, Duration) {
+impl Context<'_> {
+    /// The stations, without what depends on the kinds of their segments.
+    pub(super) fn nodes(&mut self, segments: &[&str], platforms: &[PlatformPlan]) -> Vec<NodePlan> {
         let specs = &self.spec.nodes;
         self.unique("nodes", specs.iter().map(|spec| spec.name.as_str()));
         let platform_names: Vec<&str> = platforms.iter().map(|platform| platform.name.as_str()).collect();
-        let mut longest_driver = Duration::ZERO;
         let mut nodes = Vec::new();
         for (i, spec) in specs.iter().enumerate() {
             self.identifier(&spec.name, at!["nodes", i, "name"], "the node's name");
-            if spec.name == "switch" || spec.name.starts_with("attacker") {
+            let platform = spec.platform.as_ref().and_then(|name| {
+                self.find(name, &platform_names, at!["nodes", i, "platform"], "platform", "platforms")
+            });
+            let interfaces = self.interfaces(i, spec, segments);
+            nodes.push(NodePlan {
+                name: spec.name.clone(),
+                clock: self.clock(i, spec.clock),
+                platform: PlatformId(platform.unwrap_or(0) as u16),
+                driver: self.jitter(at!["nodes", i, "driver"], "the driver's time", spec.driver),
+                tasks: Vec::new(),
+                address: 0,
+                gateway: self.gateway(i, spec, &interfaces),
+                interfaces,
+            });
+        }
+        nodes
+    }
+
+    /// The segments a node is on.
+    fn interfaces(&mut self, node: usize, spec: &NodeSpec, segments: &[&str]) -> Vec<SegmentId> {
+        let Some(names) = &spec.on else {
+            if segments.len() > 1 {
+                self.report(
+                    Code::MissingKey,
+                    at!["nodes", node],
+                    format!(
+                        "node `{}` does not say on which of the {} segments it is",
+                        shortened(&spec.name),
+                        segments.len()
+                    ),
+                    "`on` is missing",
+                    format!("add `on = [\"{}\"]`", segments[0]),
+                );
+            }
+            return segments.first().map(|_| SegmentId(0)).into_iter().collect();
+        };
+        let mut interfaces = Vec::new();
+        for (k, name) in names.iter().enumerate() {
+            let path = at!["nodes", node, "on", k];
+            let Some(found) = self.find(name, segments, path, "segment", "segments") else { continue };
+            let id = SegmentId(found as u16);
+            if interfaces.contains(&id) {
+                self.report(
+                    Code::DuplicateName,
+                    path,
+                    format!("node `{}` is twice on `{name}`", shortened(&spec.name)),
+                    "again here",
+                    "name each segment once",
+                );
+                continue;
+            }
+            interfaces.push(id);
+        }
+        interfaces
+    }
+
+    fn gateway(&mut self, node: usize, spec: &NodeSpec, interfaces: &[SegmentId]) -> Option<GatewayPlan> {
+        let gateway = spec.gateway?;
+        let path = at!["nodes", node, "gateway", "delay"];
+        let delay = self.within(path, "the gateway's delay", gateway.delay.0, Duration::ZERO, DELAY_MAX);
+        let path = at!["nodes", node, "gateway", "queue"];
+        let queue = self.within(path, "the gateway's queue", gateway.queue.0, Frames(1), Frames(GATEWAY_QUEUE_MAX));
+        // A segment that does not exist is a problem of its own.
+        if interfaces.len() < 2 && spec.on.as_ref().is_none_or(|names| names.len() < 2) {
+            self.report(
+                Code::BadGateway,
+                at!["nodes", node, "gateway"],
+                format!("node `{}` is on one segment, and a gateway forwards between several", shortened(&spec.name)),
+                "nowhere to forward to",
+                "name another segment in `on`, or leave `gateway` out",
+            );
+        }
+        Some(GatewayPlan { delay, queue_len_max: queue.0 as usize })
+    }
+
+    /// What of the stations depends on the kinds of their segments: names, addresses, buses, tasks.
+    pub(super) fn judge_nodes(&mut self, nodes: &mut [NodePlan], segments: &[Segment<'_>]) {
+        self.free_names(segments);
+        let addresses = self.addresses(nodes, segments);
+        for (i, node) in nodes.iter_mut().enumerate() {
+            let spec = &self.spec.nodes[i];
+            let on: Vec<&Segment<'_>> =
+                segments.iter().filter(|segment| node.interfaces.contains(&segment.id)).collect();
+            let has = |rule: fn(&crate::kinds::Rules) -> bool| on.iter().any(|segment| rule(&segment.kind.rules()));
+            let cycles: Vec<(&Segment<'_>, Cycle)> =
+                on.iter().filter_map(|segment| Some((*segment, segment.parts.as_ref()?.cycle?))).collect();
+            let misplaced = [
+                ("address", spec.address.is_some() && !has(|rules| rules.has_addresses), "carry key exchanges"),
+                ("bus", spec.bus.is_some() && !has(|rules| rules.has_buses), "consist of several buses"),
+                ("tasks", !spec.tasks.is_empty() && cycles.is_empty(), "have a cycle that tasks are scheduled in"),
+            ];
+            // What a segment has is not known if its kind could not say.
+            let are_known = !on.is_empty() && on.iter().all(|segment| segment.parts.is_some());
+            for (key, _, what) in misplaced.into_iter().filter(|(_, is_misplaced, _)| *is_misplaced && are_known) {
+                self.report(
+                    Code::WrongNetwork,
+                    at!["nodes", i, key],
+                    format!("`{key}` is for nodes on segments that {what}, and `{}` is on none", shortened(&spec.name)),
+                    "not on this segment",
+                    "leave it out",
+                );
+            }
+            node.address = addresses[i];
+            if !cycles.is_empty() {
+                node.tasks = self.tasks(i, spec, &cycles);
+            }
+        }
+    }
+
+    /// Refuses names that the bench itself gives.
+    fn free_names(&mut self, segments: &[Segment<'_>]) {
+        for (i, spec) in self.spec.nodes.iter().enumerate() {
+            let is_taken = segments.iter().any(|segment| {
+                let own = segment.parts.iter().any(|parts| parts.own_nodes.contains(&spec.name));
+                own || segment.kind.rules().reserved_names.iter().any(|start| spec.name.starts_with(start))
+            });
+            if is_taken {
                 self.report(
                     Code::BadName,
                     at!["nodes", i, "name"],
@@ -30,25 +147,39 @@ impl Resolver<'_> {
                     "give the node another name",
                 );
             }
-            let platform = spec.platform.as_ref().and_then(|name| {
-                self.find(name, &platform_names, at!["nodes", i, "platform"], "platform", "platforms")
-            });
-            let driver = self.jitter(at!["nodes", i, "driver"], "the driver's time", spec.driver);
-            longest_driver = longest_driver.max(driver.max);
-            nodes.push(NodePlan {
-                name: spec.name.clone(),
-                clock: self.clock(i, spec.clock),
-                platform: PlatformId(platform.unwrap_or(0) as u16),
-                driver,
-                tasks: self.tasks(i, spec, network),
-                address: 0,
-                interfaces: vec![ONLY],
-            });
         }
-        (nodes, longest_driver)
     }
 
-    pub(super) fn clock(&mut self, node: usize, spec: ClockSpec) -> ClockPlan {
+    /// The addresses written, and the free ones in order for the other nodes that have one; 0 for those that have none.
+    fn addresses(&mut self, nodes: &[NodePlan], segments: &[Segment<'_>]) -> Vec<u8> {
+        let specs = &self.spec.nodes;
+        let has_address = |node: &NodePlan| {
+            segments.iter().any(|segment| segment.kind.rules().has_addresses && node.interfaces.contains(&segment.id))
+        };
+        let mut taken: Vec<(u8, usize)> = Vec::new();
+        for (i, spec) in specs.iter().enumerate() {
+            let Some(address) = spec.address.map(|address| address.clamp(1, 255) as u8) else { continue };
+            if let Some((_, earlier)) = taken.iter().find(|(other, _)| *other == address) {
+                self.report_both(
+                    Code::BadAddress,
+                    (at!["nodes", i, "address"], "again here"),
+                    (at!["nodes", *earlier, "address"], "first here"),
+                    format!("two nodes have address {address}"),
+                    "give each its own, 1 to 255; 0 is reserved",
+                );
+            }
+            taken.push((address, i));
+        }
+        let mut free = (1..=255u8).filter(|address| !taken.iter().any(|(other, _)| other == address));
+        let address = |(i, node): (usize, &NodePlan)| match taken.iter().find(|(_, of)| *of == i) {
+            _ if !has_address(node) => 0,
+            Some((address, _)) => *address,
+            None => free.next().unwrap_or(0),
+        };
+        nodes.iter().enumerate().map(address).collect()
+    }
+
+    fn clock(&mut self, node: usize, spec: ClockSpec) -> ClockPlan {
         let no_drift = Ppm(0);
         match spec {
             ClockSpec::Ideal => ClockPlan { offset: Duration::ZERO, drift: no_drift },
@@ -72,8 +203,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn tasks(&mut self, node: usize, spec: &NodeSpec, network: &EthernetSegment) -> Vec<TaskPlan> {
-        let cycle = network.cluster_cycle;
+    fn tasks(&mut self, node: usize, spec: &NodeSpec, cycles: &[(&Segment<'_>, Cycle)]) -> Vec<TaskPlan> {
         let mut tasks: Vec<TaskPlan> = Vec::new();
         for (k, task) in spec.tasks.iter().enumerate() {
             let name_path = at!["nodes", node, "tasks", k, "name"];
@@ -89,12 +219,15 @@ impl Resolver<'_> {
             }
             let path = at!["nodes", node, "tasks", k, "period"];
             let period = self.within(path, "the task's period", task.period.0, PERIOD_MIN, CLUSTER_CYCLE_MAX);
-            let period = self.dividing(path, &format!("task `{}`", task.name), period, cycle);
+            for (segment, cycle) in cycles {
+                self.dividing(path, &task.name, period, segment, *cycle);
+            }
             let path = at!["nodes", node, "tasks", k, "wcet"];
             let wcet = self.within(path, "the task's execution time", task.wcet.0, Duration::ZERO, period);
             tasks.push(TaskPlan { name: task.name.clone(), period, wcet });
         }
-        let runs: u64 = tasks.iter().map(|task| cycle.div_floor(task.period) as u64).sum();
+        let longest = cycles.iter().map(|(_, cycle)| cycle.length).max().unwrap_or(Duration::ZERO);
+        let runs: u64 = tasks.iter().map(|task| longest.div_floor(task.period) as u64).sum();
         if runs > SLOTS_MAX {
             self.report(
                 Code::TooManySlots,
@@ -107,24 +240,24 @@ impl Resolver<'_> {
         tasks
     }
 
-    /// `period`, or the whole cluster cycle if it does not divide that.
-    pub(super) fn dividing(
+    /// Reports a task whose period does not divide the cycle of a segment of its node.
+    fn dividing(
         &mut self,
         path: &[crate::source::Step<'_>],
-        what: &str,
+        task: &str,
         period: Duration,
-        cycle: Duration,
-    ) -> Duration {
-        if !self.cycle_is_known || cycle.rem_floor(period) == Duration::ZERO {
-            return period;
+        segment: &Segment<'_>,
+        cycle: Cycle,
+    ) {
+        if !cycle.is_certain || cycle.length.rem_floor(period) == Duration::ZERO {
+            return;
         }
         self.report_both(
             Code::PeriodNotDividing,
             (path, "does not divide it"),
-            (at!["network", "time_triggered_ethernet", "cluster_cycle"], "the cluster cycle"),
-            format!("the period {period} of {what} does not divide the cluster cycle {cycle}"),
-            divisors_help(period, cycle),
+            (&segment.table.at(cycle.key), "the cluster cycle"),
+            format!("the period {period} of task `{task}` does not divide the cluster cycle {}", cycle.length),
+            divisors_help(period, cycle.length),
         );
-        cycle
     }
 }

@@ -3,7 +3,7 @@
 use chronoseal_core::Duration;
 use serde::Deserialize;
 
-use super::Resolver;
+use crate::kinds::Context;
 use crate::limits::*;
 use crate::load::Files;
 use crate::near::suggest;
@@ -33,7 +33,7 @@ struct PlatformFile {
     costs: Vec<CostSpec>,
 }
 
-impl Resolver<'_> {
+impl Context<'_> {
     /// The platforms, the one on which everything is free first.
     pub(super) fn platforms(&mut self, files: &dyn Files) -> Vec<PlatformPlan> {
         let specs = &self.spec.platforms;

@@ -2,57 +2,56 @@
 
 use chronoseal_core::Bytes;
 use chronoseal_core::random::{self, Purpose, Rng};
+use chronoseal_frameauth::Profile;
+use chronoseal_frameauth::secoc::{self, FreshnessFormat};
 use chronoseal_frameauth::{Freshness, HashAlgorithm, KeyBytes};
 
-use super::Resolver;
+use crate::kinds::Context;
 use crate::limits::*;
 use crate::plan::{Key, ProtectionId, ProtectionKind, ProtectionPlan};
 use crate::problem::Code;
-use crate::source::at;
-use crate::spec::{FreshnessSpec, HashSpec, HmacSpec};
+use crate::source::{Step, at};
+use crate::spec::{FreshnessSpec, HashSpec, HmacSpec, SecOcSpec};
 
 /// The protection that always exists.
-pub(super) const NONE: &str = "none";
+const NONE: &str = "none";
+/// The key that all have from the start.
+const PRE_SHARED: &str = "pre-shared";
+/// Freshness values of profile 1, which leaves their format open: one counter for each stream.
+const SECOC_FRESHNESS: FreshnessFormat = FreshnessFormat::Counter { len: 8 };
 
-impl Resolver<'_> {
-    /// The protections, `none` first.
-    pub(super) fn protections(&mut self) -> Vec<ProtectionPlan> {
+impl Context<'_> {
+    /// The protections, `none` first. `key` is the name of the key that nodes have in common.
+    pub(super) fn protections(&mut self, key: Option<&str>) -> Vec<ProtectionPlan> {
         let specs = &self.spec.protections;
         self.unique("protections", specs.iter().map(|spec| spec.name.as_str()));
         let mut protections = vec![ProtectionPlan { name: NONE.into(), kind: ProtectionKind::None }];
         for (i, spec) in specs.iter().enumerate() {
             self.title(&spec.name, at!["protections", i, "name"], "the protection's name");
-            if spec.secoc.is_some() {
-                self.report(
-                    Code::WrongNetwork,
-                    at!["protections", i, "secoc"],
-                    "SecOC profiles protect messages of a CAN bus",
-                    "not on this network",
-                    "write `hmac = { hash = \"sha-256\", tag = \"16B\" }`",
-                );
-                protections.push(ProtectionPlan { name: spec.name.clone(), kind: ProtectionKind::None });
-                continue;
-            }
-            let written = [spec.none.is_some(), spec.size_only.is_some(), spec.hmac.is_some()];
+            let written = [spec.none.is_some(), spec.size_only.is_some(), spec.hmac.is_some(), spec.secoc.is_some()];
             if written.iter().filter(|written| **written).count() != 1 {
                 self.report(
                     Code::ChooseOne,
                     at!["protections", i],
-                    format!("protection `{}` has to be exactly one of `none`, `size_only`, `hmac`", spec.name),
+                    format!("protection `{}` has to be exactly one of `none`, `size_only`, `hmac`, `secoc`", spec.name),
                     "not exactly one",
-                    "write `hmac = { hash = \"sha-256\", tag = \"16B\" }`, `size_only = { overhead = \"24B\" }` or \
-                     `none = {}`",
+                    "write `hmac = { hash = \"sha-256\", tag = \"16B\" }`, `secoc = { profile = 1 }`, \
+                     `size_only = { overhead = \"24B\" }` or `none = {}`",
                 );
             }
-            let kind = match (&spec.size_only, &spec.hmac) {
-                (Some(size_only), _) => {
+            let kind = match (&spec.size_only, &spec.hmac, &spec.secoc) {
+                (Some(size_only), ..) => {
                     let path = at!["protections", i, "size_only", "overhead"];
                     let max = Bytes(u64::from(FRAME_LEN_MAX - FRAME_LEN_MIN));
                     let overhead = self.within(path, "the overhead", size_only.overhead.0, Bytes(0), max);
                     ProtectionKind::SizeOnly { overhead: overhead.0 as u32 }
                 }
-                (None, Some(hmac)) => self.hmac(i, hmac),
-                (None, None) => ProtectionKind::None,
+                (None, Some(hmac), _) => self.hmac(i, hmac),
+                (None, None, Some(secoc)) => ProtectionKind::SecOc {
+                    profile: self.secoc_profile(i, secoc),
+                    under_group_key: self.is_under(at!["protections", i, "secoc", "key"], secoc.key.as_deref(), key),
+                },
+                (None, None, None) => ProtectionKind::None,
             };
             if spec.name == NONE {
                 if !matches!(kind, ProtectionKind::None) {
@@ -69,6 +68,43 @@ impl Resolver<'_> {
             protections.push(ProtectionPlan { name: spec.name.clone(), kind });
         }
         protections
+    }
+
+    /// Whether a key named `written`, or not named, is that called `key`; otherwise it is drawn from the seed.
+    pub(super) fn is_under(&mut self, path: &[Step<'_>], written: Option<&str>, key: Option<&str>) -> bool {
+        match (written, key) {
+            (Some(PRE_SHARED), _) | (None, None) => false,
+            (None, Some(_)) => true,
+            (Some(name), Some(key)) if name == key => true,
+            (Some(name), _) => {
+                let mut names: Vec<&str> = self.spec.keys.keys().map(String::as_str).collect();
+                names.push(PRE_SHARED);
+                // A second key has been refused already.
+                if !self.spec.keys.contains_key(name) {
+                    self.find(name, &names, path, "key", "keys");
+                }
+                key.is_some()
+            }
+        }
+    }
+
+    fn secoc_profile(&mut self, i: usize, spec: &SecOcSpec) -> Profile {
+        let counted = secoc::profile_1(SECOC_FRESHNESS).expect("8 bits of a counter of 8 bytes can be sent");
+        match spec.profile {
+            1 => counted,
+            2 => secoc::profile_2(),
+            3 => secoc::profile_3(),
+            other => {
+                self.report(
+                    Code::OutOfRange,
+                    at!["protections", i, "secoc", "profile"],
+                    format!("SecOC has no profile {other}"),
+                    "no such profile",
+                    "write `profile = 1`, 2 or 3",
+                );
+                counted
+            }
+        }
     }
 
     fn hmac(&mut self, i: usize, spec: &HmacSpec) -> ProtectionKind {

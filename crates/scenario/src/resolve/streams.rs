@@ -1,37 +1,63 @@
-//! Streams: who sends what to whom, how often, how long, how protected.
+//! Streams: who sends what to whom, over which segments, how often, how long, how protected.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod deadlines;
+mod ends;
+mod room;
 
+use std::collections::BTreeMap;
+
+use chronoseal_core::Duration;
 use chronoseal_core::random::{self, Purpose, uniform_i64};
-use chronoseal_core::{Bytes, Duration, NodeId};
-use chronoseal_frameauth::Freshness;
 
-use super::{ONLY, Resolver};
+use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Place, Rules, Segment, StreamRequest, Table};
 use crate::limits::*;
-use crate::plan::{
-    EthernetSegment, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionKind, ProtectionPlan, Recording,
-    StreamClass, StreamPlan,
-};
+use crate::plan::{DeadlineKind, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, Recording, StreamPlan};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;
-use crate::spec::{ClassSpec, PayloadSpec, StreamSpec};
+use crate::spec::{DeadlineKindSpec, PayloadSpec, StreamSpec};
+use ends::Route;
 
-impl Resolver<'_> {
+/// The streams, and of which entry of the scenario each is.
+#[derive(Default)]
+pub(super) struct Streams {
+    pub(super) plans: Vec<StreamPlan>,
+    pub(super) entries: Vec<usize>,
+}
+
+/// What streams refer to.
+struct World<'a> {
+    nodes: &'a [NodePlan],
+    segments: &'a [Segment<'a>],
+    protections: &'a [ProtectionPlan],
+    recordings: &'a [Recording],
+    /// Which recording each entry of the scenario is.
+    recording_of: &'a [Option<usize>],
+}
+
+/// One step of a stream's way with what its kind made of it.
+struct Hop {
+    step: super::ways::Step,
+    parts: HopParts,
+}
+
+impl<'s> Context<'s> {
+    /// The streams of the scenario, those of `count` one by one.
     pub(super) fn streams(
         &mut self,
-        network: &EthernetSegment,
         nodes: &[NodePlan],
+        segments: &[Segment<'s>],
         protections: &[ProtectionPlan],
         recordings: &[Recording],
+        recording_of: &[Option<usize>],
         duration: Duration,
-    ) -> Vec<StreamPlan> {
-        let mut counts = self.counts();
-        let ct_ids = self.ct_ids(network, &counts);
-        let mut streams: Vec<StreamPlan> = Vec::new();
+    ) -> Streams {
+        let world = World { nodes, segments, protections, recordings, recording_of };
+        let counts = self.counts();
+        let mut streams = Streams::default();
         let mut first: BTreeMap<String, usize> = BTreeMap::new();
         for (i, spec) in self.spec.streams.iter().enumerate() {
-            let (template, hop) = self.stream(i, spec, network, nodes, protections, recordings);
+            let (template, hops) = self.stream(i, spec, &world);
             for k in 0..counts[i] {
                 let name = if spec.count.is_some() { format!("{}.{k}", spec.name) } else { spec.name.clone() };
                 if let Some(&earlier) = first.get(&name) {
@@ -43,28 +69,21 @@ impl Resolver<'_> {
                         "give each its own name; streams alike are written once, with `count`",
                     );
                     // One such problem for each entry is enough.
-                    counts[i] = 0;
                     break;
                 }
                 first.insert(name.clone(), i);
-                let (mut hop, class) = hop.clone();
                 let mut stream = StreamPlan { name, ..template.clone() };
-                let class = match class {
-                    StreamClass::TimeTriggered { .. } => StreamClass::TimeTriggered { ct_id: ct_ids[i][k as usize] },
-                    StreamClass::BestEffort { .. } if stream.offset.is_none() => {
-                        let mut rng = random::stream(self.spec.seed, Purpose::Phase, streams.len() as u64);
-                        let phase = uniform_i64(&mut rng, 0, stream.period.as_ps() - 1);
-                        stream.offset = Some(Duration::from_ps(phase));
-                        class
-                    }
-                    StreamClass::BestEffort { .. } => class,
-                };
-                (hop.class, hop.facet) = (class.name(), Facet::new(class));
-                stream.hops.push(hop);
-                streams.push(stream);
+                if stream.offset.is_none() && hops.first().is_some_and(|hop| !hop.parts.has_slots) {
+                    let mut rng = random::stream(self.spec.seed, Purpose::Phase, streams.plans.len() as u64);
+                    stream.offset = Some(Duration::from_ps(uniform_i64(&mut rng, 0, stream.period.as_ps() - 1)));
+                }
+                stream.hops = hops.iter().map(hop_plan).collect();
+                streams.plans.push(stream);
+                streams.entries.push(i);
             }
         }
-        self.load_limits(network, &streams, duration);
+        self.check_together(&world, &counts, &mut streams);
+        self.load_limit(&streams.plans, duration);
         streams
     }
 
@@ -86,256 +105,192 @@ impl Resolver<'_> {
         vec![1; counts.len()]
     }
 
-    /// One stream of an entry, its name and identifier still to be filled in, and its way and class.
-    #[allow(clippy::too_many_arguments, reason = "everything a stream refers to")]
-    fn stream(
-        &mut self,
-        i: usize,
-        spec: &StreamSpec,
-        network: &EthernetSegment,
-        nodes: &[NodePlan],
-        protections: &[ProtectionPlan],
-        recordings: &[Recording],
-    ) -> (StreamPlan, (HopPlan, StreamClass)) {
+    /// One stream of an entry, its name still to be filled in, and its way.
+    fn stream(&mut self, i: usize, spec: &'s StreamSpec, world: &World<'_>) -> (StreamPlan, Vec<Hop>) {
         self.title(&spec.name, at!["streams", i, "name"], "the stream's name");
-        let (sender, receivers) = self.ends(i, spec, nodes);
-        let time_triggered = spec.class == ClassSpec::TimeTriggered;
-
-        let path = at!["streams", i, "period"];
-        let mut period = self.within(path, "the period", spec.period.0, PERIOD_MIN, DURATION_MAX);
-        if time_triggered {
-            period = self.dividing(path, &format!("stream `{}`", shortened(&spec.name)), period, network.cluster_cycle);
-        }
+        let ends = self.ends(i, spec, world);
+        let route = self.way(i, spec, &ends, world);
+        let on_way = route.steps.iter().filter_map(|step| world.segments.get(step.segment.index()));
+        let rules: Vec<Rules> = on_way.map(|on| on.kind.rules()).collect();
+        let period_max = rules.iter().map(|rules| rules.period_max).min().unwrap_or(DURATION_MAX);
+        let (period, min_distance) = self.period(i, spec, period_max);
         let offset = spec.offset.map(|offset| {
-            let path = at!["streams", i, "offset"];
-            if time_triggered && spec.count.is_some_and(|count| count > 1) {
-                self.report(
-                    Code::OffsetOfMany,
-                    path,
-                    format!("all {} streams would have their slot at {}", spec.count.unwrap_or(1), offset.0),
-                    "one slot for many",
-                    "leave `offset` out and let the scheduler find the slots, or write the streams one by one",
-                );
-            }
-            self.within(path, "the offset", offset.0, Duration::ZERO, period - Duration::from_ps(1))
+            let latest = period - Duration::from_ps(1);
+            self.within(at!["streams", i, "offset"], "the offset", offset.0, Duration::ZERO, latest)
         });
-
-        let protection = match &spec.protection {
-            None => 0,
-            Some(name) => {
-                let names: Vec<&str> = protections.iter().map(|protection| protection.name.as_str()).collect();
-                self.find(name, &names, at!["streams", i, "protection"], "protection", "protections").unwrap_or(0)
-            }
+        let protection = spec.protection.as_ref().and_then(|name| {
+            let names: Vec<&str> = world.protections.iter().map(|protection| protection.name.as_str()).collect();
+            self.find(name, &names, at!["streams", i, "protection"], "protection", "protections")
+        });
+        let protection = protection.unwrap_or(0);
+        let request = StreamRequest {
+            entry: i,
+            spec,
+            period,
+            payload_len: u32::try_from(spec.length.0.0).unwrap_or(u32::MAX / 2).min(u32::MAX / 2),
+            protection: &world.protections[protection],
         };
-        if let (false, ProtectionKind::Hmac { freshness: Freshness::CycleCounter, .. }) =
-            (time_triggered, &protections[protection].kind)
-        {
-            self.report(
-                Code::FreshnessWithoutSlot,
-                at!["streams", i, "protection"],
-                format!(
-                    "`{}` takes freshness from the cycle counter, but best-effort frames come in no certain cycle",
-                    protections[protection].name
-                ),
-                "needs a slot",
-                "name a protection with `freshness = \"full\"` or `{ truncated = \"2B\" }`",
-            );
-        }
-        let frame_len = self.frame_len(i, spec, &protections[protection]);
-        let class = match spec.class {
-            ClassSpec::TimeTriggered => StreamClass::TimeTriggered { ct_id: 0 },
-            ClassSpec::BestEffort(best_effort) => {
-                if spec.ct_id.is_some() {
-                    self.report(
-                        Code::BadCtId,
-                        at!["streams", i, "ct_id"],
-                        "best-effort traffic has no critical-traffic identifier",
-                        "not used",
-                        "leave `ct_id` out, or write `class = \"time-triggered\"`",
-                    );
-                }
-                StreamClass::BestEffort { priority: best_effort.priority }
-            }
-        };
-        let hop = HopPlan {
-            segment: ONLY,
-            from: sender,
-            to: receivers.clone(),
-            frame_len,
-            class: class.name(),
-            facet: Facet::new(class),
+        let hops = self.hops(&request, route, world);
+        let room = self.room(&request, &hops, world.segments);
+        let deadlines = self.deadlines(&request, &ends.receivers, &hops, period_max, world);
+        let deadline_is_period = rules.first().is_some_and(|rules| rules.deadline_is_period);
+        let deadline = match &deadlines.all {
+            None if deadline_is_period => Some(period),
+            written => *written,
         };
         let stream = StreamPlan {
             name: String::new(),
-            sender,
-            receivers,
+            sender: ends.sender,
+            receivers: ends.receivers,
             period,
             offset,
-            deadline: None,
-            payload: self.payload(i, spec, frame_len, recordings),
+            min_distance,
+            deadline,
+            deadlines: deadlines.each,
+            deadline_kind: match spec.deadline_kind {
+                DeadlineKindSpec::Reaction => DeadlineKind::Reaction,
+                DeadlineKindSpec::Age => DeadlineKind::Age,
+            },
+            payload: self.payload(i, spec, room, world),
             protection: ProtectionId(protection as u16),
             hops: Vec::new(),
         };
-        (stream, (hop, class))
+        (stream, hops)
     }
 
-    fn ends(&mut self, i: usize, spec: &StreamSpec, nodes: &[NodePlan]) -> (NodeId, Vec<NodeId>) {
-        let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
-        let sender = self.find(&spec.from, &names, at!["streams", i, "from"], "node", "nodes");
-        let mut receivers: Vec<NodeId> = Vec::new();
-        for (k, name) in spec.to.iter().enumerate() {
-            let path = at!["streams", i, "to", k];
-            let Some(receiver) = self.find(name, &names, path, "node", "nodes") else { continue };
-            if Some(receiver) == sender {
+    /// Distance of two frames, and whether it is only the least there can be.
+    fn period(&mut self, i: usize, spec: &StreamSpec, max: Duration) -> (Duration, Option<Duration>) {
+        match (&spec.period, &spec.on_change) {
+            (Some(period), None) => {
+                (self.within(at!["streams", i, "period"], "the period", period.0, PERIOD_MIN, max), None)
+            }
+            (None, Some(on_change)) => {
+                let path = at!["streams", i, "on_change", "min_distance"];
+                let distance = self.within(path, "the least distance", on_change.min_distance.0, PERIOD_MIN, max);
+                (distance, Some(distance))
+            }
+            (Some(_), Some(_)) => {
                 self.report_both(
-                    Code::SenderReceives,
-                    (path, "receiver"),
-                    (at!["streams", i, "from"], "and sender"),
-                    format!("`{name}` sends stream `{}` to itself", shortened(&spec.name)),
-                    "name another node",
-                );
-            } else if receivers.contains(&NodeId(receiver as u16)) {
-                self.report(
-                    Code::DuplicateName,
-                    path,
-                    format!("`{name}` is twice among the receivers"),
-                    "again here",
+                    Code::ChooseOne,
+                    (at!["streams", i, "on_change"], "when it changes"),
+                    (at!["streams", i, "period"], "with a period"),
+                    format!("stream `{}` is sent in two ways", shortened(&spec.name)),
                     "keep one of them",
                 );
-            } else {
-                receivers.push(NodeId(receiver as u16));
+                (max, None)
+            }
+            (None, None) => {
+                self.report(
+                    Code::MissingKey,
+                    at!["streams", i],
+                    format!("stream `{}` has no `period`", shortened(&spec.name)),
+                    "`period` is missing",
+                    "add `period = \"10ms\"`, or `on_change = { min_distance = \"10ms\" }`",
+                );
+                (max, None)
             }
         }
-        if spec.to.is_empty() {
-            self.report(
-                Code::NoReceivers,
-                at!["streams", i, "to"],
-                format!("nobody receives stream `{}`", shortened(&spec.name)),
-                "empty",
-                "name at least one node",
-            );
-        }
-        (NodeId(sender.unwrap_or(0) as u16), receivers)
     }
 
-    /// The unprotected frame, checked with its protection.
-    fn frame_len(&mut self, i: usize, spec: &StreamSpec, protection: &ProtectionPlan) -> u32 {
-        let path = at!["streams", i, "frame"];
-        let len = spec.frame.0;
-        let overhead = u64::from(protection.overhead_bytes());
-        let (min, max) = (u64::from(FRAME_LEN_MIN), u64::from(FRAME_LEN_MAX));
-        if len.0 < min {
-            self.report(
-                Code::FrameTooShort,
-                path,
-                format!("a frame of {len} is below the smallest of Ethernet"),
-                "too short",
-                format!("write at least {FRAME_LEN_MIN}B; shorter data is padded to that"),
-            );
-        } else if len.0.saturating_add(overhead) > max {
-            let room = max.saturating_sub(overhead);
-            let message = if overhead == 0 {
-                format!("a frame of {len} is {} over the largest of Ethernet", Bytes(len.0 - max))
-            } else {
-                format!(
-                    "a frame of {len} and {} of `{}` are {} over the largest of Ethernet",
-                    Bytes(overhead),
-                    protection.name,
-                    Bytes((len.0.saturating_add(overhead)).saturating_sub(max))
-                )
-            };
-            self.report(Code::FrameTooLong, path, message, "too long", format!("write at most {room}B"));
+    /// What the kinds make of each step of the way, and what of the stream's tables belongs to none.
+    fn hops(&mut self, stream: &StreamRequest<'_>, route: Route, world: &World<'_>) -> Vec<Hop> {
+        let mut hops = Vec::new();
+        let crossed: Vec<usize> = route.steps.iter().map(|step| step.segment.index()).collect();
+        for (index, step) in route.steps.into_iter().enumerate() {
+            let Some(segment) = world.segments.get(step.segment.index()) else { continue };
+            let written = stream.spec.segments.get(segment.name);
+            if written.is_none() && segment.needs_table {
+                self.missing_table(stream, segment);
+                continue;
+            }
+            let place = Place::new("streams").entry(stream.entry).key(segment.name);
+            let request = HopRequest { segment, table: Table::new(written, place), stream, is_first: index == 0 };
+            hops.extend(segment.kind.resolve_hop(&request, self).map(|parts| Hop { step, parts }));
         }
-        len.0.clamp(min, max - overhead.min(max - min)) as u32
+        // Without a way nothing can be said of what does not lie on it.
+        for (k, segment) in world.segments.iter().enumerate() {
+            if stream.spec.segments.contains_key(segment.name) && route.is_known && !crossed.contains(&k) {
+                self.report(
+                    Code::SegmentTable,
+                    &stream.at(segment.name),
+                    format!("stream `{}` does not cross `{}`", shortened(&stream.spec.name), segment.name),
+                    "not on its way",
+                    "leave the table out",
+                );
+            }
+        }
+        hops
     }
 
-    fn payload(&mut self, i: usize, spec: &StreamSpec, frame_len: u32, recordings: &[Recording]) -> PayloadPlan {
+    fn missing_table(&mut self, stream: &StreamRequest<'_>, segment: &Segment<'_>) {
+        let example = crate::schema::Schema::of(self.kinds).stream_table_example(segment.kind.name());
+        self.report(
+            Code::MissingKey,
+            at!["streams", stream.entry],
+            format!(
+                "stream `{}` crosses `{}`, a segment of kind `{}`, and says nothing of it",
+                shortened(&stream.spec.name),
+                segment.name,
+                segment.kind.name()
+            ),
+            &format!("`{}` is missing", segment.name),
+            format!("add `{} = {example}`", segment.name),
+        );
+    }
+
+    fn payload(&mut self, i: usize, spec: &StreamSpec, room: u32, world: &World<'_>) -> PayloadPlan {
         let PayloadSpec::Recording(name) = &spec.payload else { return PayloadPlan::Synthetic };
-        let names: Vec<&str> = recordings.iter().map(|recording| recording.name.as_str()).collect();
+        let names: Vec<&str> = self.spec.recordings.iter().map(|recording| recording.name.as_str()).collect();
         let path = at!["streams", i, "payload", "recording"];
-        let Some(found) = self.find(name, &names, path, "recording", "recordings") else {
+        let Some(entry) = self.find(name, &names, path, "recording", "recordings") else {
             return PayloadPlan::Synthetic;
         };
-        let longest = recordings[found].samples.iter().map(|sample| sample.bytes.len()).max().unwrap_or(0);
-        let room = (frame_len - HEADER_LEN - BENCH_HEADER_LEN) as usize;
+        let Some(found) = world.recording_of.get(entry).copied().flatten() else {
+            self.report(
+                Code::ChooseOne,
+                path,
+                format!("`{name}` is traffic of a segment, which is replayed by a node"),
+                "no payload",
+                "name a recording of `signal` or `frames`",
+            );
+            return PayloadPlan::Synthetic;
+        };
+        let longest = world.recordings[found].samples.iter().map(|sample| sample.bytes.len()).max().unwrap_or(0);
+        let room = room.saturating_sub(BENCH_HEADER_LEN) as usize;
         if longest > room {
             self.report_both(
                 Code::RecordingTooLong,
                 (path, "does not fit"),
-                (at!["streams", i, "frame"], "this frame"),
-                format!("a sample of `{name}` has {longest} bytes; a frame of {frame_len}B has room for {room}"),
-                format!("write a frame of {}B", longest as u32 + HEADER_LEN + BENCH_HEADER_LEN),
+                (at!["streams", i, "length"], "this payload"),
+                format!("a sample of `{name}` has {longest} bytes; a payload of {} has room for {room}", spec.length.0),
+                format!("write `length = \"{}B\"`", longest as u32 + BENCH_HEADER_LEN),
             );
         }
         PayloadPlan::Recorded { recording: found as u16 }
     }
 
-    /// The critical-traffic identifiers of each entry's streams: those written, then 1, 2, 3 and so on as they are free.
-    fn ct_ids(&mut self, network: &EthernetSegment, counts: &[u32]) -> Vec<Vec<u16>> {
-        let specs = &self.spec.streams;
-        let is_critical = |i: usize| specs[i].class == ClassSpec::TimeTriggered;
-        let mut taken: BTreeMap<u32, Option<usize>> = BTreeMap::from([(u32::from(network.sync_id), None)]);
-        for (i, spec) in specs.iter().enumerate() {
-            let Some(ct_id) = spec.ct_id.filter(|_| is_critical(i)) else { continue };
-            for id in u32::from(ct_id)..u32::from(ct_id) + counts[i] {
-                let path = at!["streams", i, "ct_id"];
-                if id > u32::from(u16::MAX) {
-                    self.report(
-                        Code::BadCtId,
-                        path,
-                        format!("{} identifiers from {ct_id} on end above {}", counts[i], u16::MAX),
-                        "too large",
-                        format!("write at most {}", u32::from(u16::MAX) + 1 - counts[i]),
-                    );
-                    break;
+    /// Lets each kind look at all streams of a segment together.
+    fn check_together(&mut self, world: &World<'_>, counts: &[u32], streams: &mut Streams) {
+        for segment in world.segments {
+            let mut number = 0;
+            let mut last = None;
+            let mut on_it = Vec::new();
+            for (plan, &entry) in streams.plans.iter_mut().zip(&streams.entries) {
+                number = if last == Some(entry) { number + 1 } else { 0 };
+                last = Some(entry);
+                let StreamPlan { name, period, protection, hops, .. } = plan;
+                if let Some(hop) = hops.iter_mut().find(|hop| hop.segment == segment.id) {
+                    let protection = &world.protections[usize::from(protection.0)];
+                    let count = counts[entry];
+                    on_it.push(OnSegment { entry, number, count, name, period: *period, protection, hop });
                 }
-                match taken.insert(id, Some(i)) {
-                    None => continue,
-                    Some(None) => self.report(
-                        Code::BadCtId,
-                        path,
-                        format!("identifier {id} belongs to the sync beacon"),
-                        "taken",
-                        "write another, or another `sync_id`",
-                    ),
-                    Some(Some(earlier)) => self.report_both(
-                        Code::BadCtId,
-                        (path, "taken"),
-                        (at!["streams", earlier, "ct_id"], "by this"),
-                        format!("identifier {id} is used twice"),
-                        "write another, or leave `ct_id` out",
-                    ),
-                }
-                break;
             }
+            segment.kind.check_streams(segment, &mut on_it, self);
         }
-        let used: BTreeSet<u32> = taken.into_keys().collect();
-        let mut free = (1..=u16::MAX).filter(|id| !used.contains(&u32::from(*id)));
-        (0..specs.len())
-            .map(|i| match specs[i].ct_id {
-                _ if !is_critical(i) => Vec::new(),
-                Some(ct_id) => (0..counts[i]).map(|k| ct_id.saturating_add(k as u16)).collect(),
-                None => free.by_ref().take(counts[i] as usize).collect(),
-            })
-            .collect()
     }
 
-    /// Refuses a schedule or a run too large to be meant. Nothing here can overflow: every factor has its limit.
-    fn load_limits(&mut self, network: &EthernetSegment, streams: &[StreamPlan], duration: Duration) {
-        let slots: u64 = streams
-            .iter()
-            .filter(|stream| is_time_triggered(stream))
-            .map(|stream| network.cluster_cycle.div_floor(stream.period) as u64)
-            .sum();
-        if slots > SLOTS_MAX {
-            self.report(
-                Code::TooManySlots,
-                at!["network", "time_triggered_ethernet", "cluster_cycle"],
-                format!("the streams need {slots} slots in one cluster cycle"),
-                "too many slots",
-                format!("a schedule holds at most {SLOTS_MAX}: write longer periods or a shorter cluster cycle"),
-            );
-        }
+    /// Refuses a run too large to be meant. Nothing here can overflow: every factor has its limit.
+    fn load_limit(&mut self, streams: &[StreamPlan], duration: Duration) {
         let frames: u64 = streams.iter().map(|stream| duration.div_floor(stream.period) as u64 + 1).sum();
         if frames > FRAMES_MAX {
             self.report(
@@ -349,7 +304,14 @@ impl Resolver<'_> {
     }
 }
 
-/// True if a stream has slots on the only segment.
-pub(super) fn is_time_triggered(stream: &StreamPlan) -> bool {
-    stream.hops.iter().filter_map(|hop| hop.facet.get()).any(|class: &StreamClass| class.is_time_triggered())
+fn hop_plan(hop: &Hop) -> HopPlan {
+    HopPlan {
+        segment: hop.step.segment,
+        from: hop.step.from,
+        to: hop.step.to.clone(),
+        frame_len: hop.parts.frame_len,
+        class: hop.parts.class,
+        facet: hop.parts.facet.clone(),
+        previous: hop.step.previous,
+    }
 }

@@ -2,21 +2,25 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 
-use super::streams::is_time_triggered;
-use super::{ONLY, Resolver};
+use super::streams::Streams;
+use crate::kinds::{Context, Place, Segment, Table, ThreatParts, ThreatRequest};
 use crate::limits::*;
-use crate::plan::{AttackPlace, AttackerPlan, EthernetSegment, NodePlan, StreamPlan, ThreatKind, ThreatPlan};
+use crate::plan::{AttackPlace, AttackerPlan, ExchangeAttack, NodePlan, StreamPlan, ThreatKind, ThreatPlan};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;
 use crate::spec::{FidelitySpec, PlaceSpec, ThreatKindSpec, ThreatSpec};
 
-impl Resolver<'_> {
+/// Distance of attempts where neither the kind of the segment nor a stream gives one.
+const EVERY_DEFAULT: Duration = Duration::from_ms(10);
+
+impl Context<'_> {
+    /// Who attacks, and how.
     pub(super) fn threats(
         &mut self,
-        network: &EthernetSegment,
         nodes: &[NodePlan],
-        streams: &[StreamPlan],
+        segments: &[Segment<'_>],
+        streams: &Streams,
         duration: Duration,
     ) -> (Vec<AttackerPlan>, Vec<ThreatPlan>) {
         let specs = &self.spec.threats;
@@ -30,97 +34,281 @@ impl Resolver<'_> {
                 "write `fidelity = \"bytes\"`, or take the threats out",
             );
         }
-        let stream_names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
-        let node_names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
         let mut attackers: Vec<AttackerPlan> = Vec::new();
         let mut threats = Vec::new();
         for (i, spec) in specs.iter().enumerate() {
             self.title(&spec.name, at!["threats", i, "name"], "the threat's name");
-            let target = self.find(&spec.stream, &stream_names, at!["threats", i, "stream"], "stream", "streams");
-            let place = match &spec.place {
-                PlaceSpec::OwnPort => Some(AttackPlace::OnSegment(ONLY)),
-                PlaceSpec::OnLink(node) => self
-                    .find(node, &node_names, at!["threats", i, "place", "on_link"], "node", "nodes")
-                    .map(|node| AttackPlace::OnLink(ONLY, NodeId(node as u16))),
-            };
-            let (Some(target), Some(place)) = (target, place) else { continue };
-            let stream = &streams[target];
-            self.place(i, spec, place, stream, nodes);
-            let (start, every) = self.attempts(i, spec, stream, duration);
-            let cycle = network.cluster_cycle;
-            let path = at!["threats", i, "at_slot_offset"];
-            let at_slot_offset = self.within(path, "the offset in the slot", spec.at_slot_offset.0, -cycle, cycle);
-            // Attackers at one place are one node.
-            let attacker = attackers.iter().position(|known| known.place == place).unwrap_or_else(|| {
-                let name = match place {
-                    AttackPlace::OnSegment(_) => "attacker".to_owned(),
-                    AttackPlace::OnLink(_, victim) => format!("attacker-on-{}", nodes[victim.index()].name),
-                };
-                attackers.push(AttackerPlan { name, place });
+            let Some(kind) = self.threat_kind(i, spec, &streams.plans) else { continue };
+            let stream = kind.target().map(|target| &streams.plans[target.index()]);
+            let Some((place, segment)) = self.place(i, spec, kind, stream, nodes, segments) else { continue };
+            let rules = segment.kind.rules();
+            let in_gateway = matches!(place, AttackPlace::AtNode(_));
+            let usual = rules.attempt_distance.filter(|_| !in_gateway);
+            let (start, every) = self.attempts(i, spec, stream, usual, duration);
+            if rules.attempts_lie_within_run || in_gateway {
+                self.all_within(i, spec, start, every, duration);
+            }
+            let Some(parts) = self.threat(i, spec, kind, place, segment, stream, nodes) else { continue };
+            self.unneeded_tables(i, spec, place, segment, segments);
+            let attacker = AttackerPlan { name: parts.attacker, place };
+            let known = attackers.iter().position(|known| *known == attacker).unwrap_or_else(|| {
+                attackers.push(attacker);
                 attackers.len() - 1
             });
-            let target = StreamId(target as u16);
             threats.push(ThreatPlan {
                 name: spec.name.clone(),
-                kind: match spec.kind {
-                    ThreatKindSpec::Spoof => ThreatKind::Spoof(target),
-                    ThreatKindSpec::Tamper => ThreatKind::Tamper(target),
-                    ThreatKindSpec::Replay => ThreatKind::Replay(target),
-                },
-                attacker: attacker as u16,
+                kind,
+                attacker: known as u16,
                 start,
                 every,
                 count: spec.count,
-                at_slot_offset,
+                at_slot_offset: parts.at_slot_offset,
             });
         }
         (attackers, threats)
     }
 
-    fn place(&mut self, i: usize, spec: &ThreatSpec, place: AttackPlace, stream: &StreamPlan, nodes: &[NodePlan]) {
-        let sender = &nodes[stream.sender.index()].name;
-        let target = shortened(&stream.name);
-        let there = format!("write `place = {{ on_link = \"{sender}\" }}`");
-        if !is_time_triggered(stream) {
+    /// What the attacker does, and to which stream. `None` if the stream is not to be found.
+    fn threat_kind(&mut self, i: usize, spec: &ThreatSpec, streams: &[StreamPlan]) -> Option<ThreatKind> {
+        let aimed: fn(StreamId) -> ThreatKind = match &spec.kind {
+            ThreatKindSpec::Spoof => ThreatKind::Spoof,
+            ThreatKindSpec::Tamper => ThreatKind::Tamper,
+            ThreatKindSpec::Replay => ThreatKind::Replay,
+            _ => return self.threat_without_stream(i, spec),
+        };
+        let Some(name) = &spec.stream else {
             self.report(
-                Code::ThreatWithoutSlot,
+                Code::MissingKey,
+                at!["threats", i],
+                format!("threat `{}` has no `stream`", shortened(&spec.name)),
+                "`stream` is missing",
+                "add `stream = \"…\"` with the stream that is attacked",
+            );
+            return None;
+        };
+        let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
+        let found = self.find(name, &names, at!["threats", i, "stream"], "stream", "streams")?;
+        Some(aimed(StreamId(found as u16)))
+    }
+
+    /// What an attacker does that aims at no stream.
+    fn threat_without_stream(&mut self, i: usize, spec: &ThreatSpec) -> Option<ThreatKind> {
+        if spec.stream.is_some() {
+            self.report(
+                Code::ThreatPlace,
                 at!["threats", i, "stream"],
-                format!("stream `{target}` is best effort; an attack is placed in the slot of its stream"),
-                "has no slot",
-                "name a time-triggered stream",
+                format!("threat `{}` is one that aims at no stream", shortened(&spec.name)),
+                "not used",
+                "leave `stream` out, or write `kind = \"spoof\"`, `\"tamper\"` or `\"replay\"`",
             );
         }
-        match place {
-            AttackPlace::OnSegment(_) if spec.kind == ThreatKindSpec::Tamper => self.report_both(
-                Code::ThreatPlace,
-                (at!["threats", i, "place"], "frames do not pass here"),
-                (at!["threats", i, "kind"], "changes frames on their way"),
-                "a port of its own lets an attacker send, not change what others send",
-                there,
-            ),
-            AttackPlace::OnLink(_, node) if node != stream.sender => self.report_both(
-                Code::ThreatPlace,
-                (at!["threats", i, "place"], "not the sender's link"),
-                (at!["threats", i, "stream"], &format!("is sent by `{sender}`")),
-                format!("stream `{target}` does not enter the network by the link of `{}`", nodes[node.index()].name),
-                format!("{there}, or `place = \"own-port\"`"),
-            ),
-            _ => {}
+        let on_exchange = match &spec.kind {
+            // These have been told apart by the caller.
+            ThreatKindSpec::Spoof | ThreatKindSpec::Tamper | ThreatKindSpec::Replay => return None,
+            ThreatKindSpec::Babble => return Some(ThreatKind::Babble),
+            ThreatKindSpec::ReplayedOrchestration(replayed) => {
+                let path = at!["threats", i, "kind", "replayed_orchestration", "after"];
+                let after = self.within(path, "the delay", replayed.after.0, PERIOD_MIN, DURATION_MAX);
+                ExchangeAttack::ReplayedOrchestration(after)
+            }
+            ThreatKindSpec::SwappedAddresses => ExchangeAttack::SwappedAddresses,
+            ThreatKindSpec::ReflectedShare => ExchangeAttack::ReflectedShare,
+            ThreatKindSpec::SmallOrderShare => ExchangeAttack::SmallOrderShare,
+            ThreatKindSpec::TruncatedConfirmation => ExchangeAttack::TruncatedConfirmation,
+            ThreatKindSpec::ForgedConfirmation => ExchangeAttack::ForgedConfirmation,
+            ThreatKindSpec::ImpersonatedOrchestrator => ExchangeAttack::ImpersonatedOrchestrator,
+            ThreatKindSpec::ForgedCommit => ExchangeAttack::ForgedCommit,
+        };
+        if self.spec.keys.is_empty() {
+            self.report(
+                Code::BadGroup,
+                at!["threats", i, "kind"],
+                format!("`{}` attacks a key exchange, and this scenario has none", spec.name),
+                "nothing to attack",
+                "add `[keys.NAME.group]`, or attack a stream",
+            );
+        }
+        Some(ThreatKind::OnExchange(on_exchange))
+    }
+
+    /// Where the attacker sits, and a segment of this place.
+    fn place<'a>(
+        &mut self,
+        i: usize,
+        spec: &ThreatSpec,
+        kind: ThreatKind,
+        stream: Option<&StreamPlan>,
+        nodes: &[NodePlan],
+        segments: &'a [Segment<'a>],
+    ) -> Option<(AttackPlace, &'a Segment<'a>)> {
+        let node_names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        let by_id = |id| segments.iter().find(|segment| segment.id == id);
+        match &spec.at {
+            None => {
+                let first = stream.and_then(|stream| stream.hops.first()).and_then(|hop| by_id(hop.segment));
+                let carries = |segment: &&Segment<'_>| {
+                    let facet = segment.parts.as_ref().map(|parts| &parts.facet);
+                    !matches!(kind, ThreatKind::OnExchange(_))
+                        || facet.is_some_and(|facet| segment.kind.key_exchange(facet).is_some())
+                };
+                let mut possible = segments.iter().filter(carries);
+                let only = possible.next().filter(|_| possible.next().is_none());
+                // A stream without a way is a problem of its own.
+                let Some(segment) = first.or(only.filter(|_| stream.is_none())) else {
+                    if stream.is_none() {
+                        self.report(
+                            Code::MissingKey,
+                            at!["threats", i],
+                            format!("threat `{}` does not say on which segment it is", shortened(&spec.name)),
+                            "`at` is missing",
+                            "add `at = { segment = \"…\" }`",
+                        );
+                    }
+                    return None;
+                };
+                Some((AttackPlace::OnSegment(segment.id), segment))
+            }
+            Some(PlaceSpec::Segment(name)) => {
+                let names: Vec<&str> = segments.iter().map(|segment| segment.name).collect();
+                let path = at!["threats", i, "at", "segment"];
+                let segment = &segments[self.find(name, &names, path, "segment", "segments")?];
+                let elsewhere = |stream: &&StreamPlan| {
+                    !stream.hops.is_empty() && stream.hops.iter().all(|hop| hop.segment != segment.id)
+                };
+                if let Some(stream) = stream.filter(elsewhere) {
+                    self.report_both(
+                        Code::ThreatPlace,
+                        (path, "not on its way"),
+                        (at!["threats", i, "stream"], "attacked"),
+                        format!("stream `{}` does not cross `{name}`", shortened(&stream.name)),
+                        "name a segment that it crosses",
+                    );
+                    return None;
+                }
+                Some((AttackPlace::OnSegment(segment.id), segment))
+            }
+            Some(PlaceSpec::Link(name)) => {
+                let node = self.find(name, &node_names, at!["threats", i, "at", "link"], "node", "nodes")?;
+                let id = NodeId(node as u16);
+                // Where the node sends the stream, or else one of its segments, which the segment's kind then refuses.
+                let sent = stream.and_then(|stream| stream.hops.iter().find(|hop| hop.from == id));
+                let shared = || {
+                    let hops = stream.into_iter().flat_map(|stream| &stream.hops);
+                    hops.map(|hop| hop.segment).find(|segment| nodes[node].interfaces.contains(segment))
+                };
+                let segment =
+                    sent.map(|hop| hop.segment).or_else(shared).or(nodes[node].interfaces.first().copied())?;
+                by_id(segment).map(|segment| (AttackPlace::OnLink(segment.id, id), segment))
+            }
+            Some(PlaceSpec::Node(name)) => {
+                let path = at!["threats", i, "at", "node"];
+                let node = self.find(name, &node_names, path, "node", "nodes")?;
+                self.in_gateway(i, spec, NodeId(node as u16), stream, nodes);
+                let segment = by_id(nodes[node].interfaces.first().copied()?)?;
+                Some((AttackPlace::AtNode(NodeId(node as u16)), segment))
+            }
         }
     }
 
-    /// Start and distance of the attempts; all of them lie within the run.
+    /// Whether an attacker in a node has the stream.
+    fn in_gateway(
+        &mut self,
+        i: usize,
+        spec: &ThreatSpec,
+        node: NodeId,
+        stream: Option<&StreamPlan>,
+        nodes: &[NodePlan],
+    ) {
+        let path = at!["threats", i, "at", "node"];
+        let name = &nodes[node.index()].name;
+        if nodes[node.index()].gateway.is_none() {
+            self.report(
+                Code::ThreatPlace,
+                path,
+                format!("`{name}` is no gateway, and only what a gateway forwards is attacked in a node"),
+                "is no gateway",
+                format!("name a gateway, or write `at = {{ link = \"{name}\" }}`"),
+            );
+            return;
+        }
+        match stream {
+            None => self.report(
+                Code::NotYet,
+                at!["threats", i, "kind"],
+                format!("threat `{}` aims at no stream, and attackers in gateways only work on streams yet", spec.name),
+                "not there yet",
+                "write `at = { segment = \"…\" }`",
+            ),
+            // A stream without a way is a problem of its own.
+            Some(stream) if stream.hops.is_empty() => {}
+            Some(stream) if !stream.hops.iter().any(|hop| hop.from == node && hop.previous.is_some()) => self
+                .report_both(
+                    Code::ThreatPlace,
+                    (path, "not on its way"),
+                    (at!["threats", i, "stream"], "attacked"),
+                    format!("stream `{}` does not pass `{name}`", shortened(&stream.name)),
+                    "name a gateway that it passes",
+                ),
+            Some(_) => {}
+        }
+    }
+
+    /// What the kind of the segment makes of the attack; an attacker in a gateway is alike on all kinds.
+    #[allow(clippy::too_many_arguments, reason = "everything an attack refers to")]
+    fn threat(
+        &mut self,
+        i: usize,
+        spec: &ThreatSpec,
+        kind: ThreatKind,
+        place: AttackPlace,
+        segment: &Segment<'_>,
+        stream: Option<&StreamPlan>,
+        nodes: &[NodePlan],
+    ) -> Option<ThreatParts> {
+        if let AttackPlace::AtNode(node) = place {
+            let attacker = format!("attacker-in-{}", nodes[node.index()].name);
+            return Some(ThreatParts { attacker, at_slot_offset: Duration::ZERO });
+        }
+        let table = Table::new(spec.segments.get(segment.name), Place::new("threats").entry(i).key(segment.name));
+        let request = ThreatRequest { entry: i, name: &spec.name, kind, place, segment, table, stream, nodes };
+        segment.kind.resolve_threat(&request, self)
+    }
+
+    /// Refuses tables of segments that the attacker is not on.
+    fn unneeded_tables(
+        &mut self,
+        i: usize,
+        spec: &ThreatSpec,
+        place: AttackPlace,
+        on: &Segment<'_>,
+        segments: &[Segment<'_>],
+    ) {
+        for segment in segments.iter().filter(|segment| spec.segments.contains_key(segment.name)) {
+            if segment.id != on.id || matches!(place, AttackPlace::AtNode(_)) {
+                self.report(
+                    Code::SegmentTable,
+                    at!["threats", i, segment.name],
+                    format!("the attacker of threat `{}` is not on `{}`", shortened(&spec.name), segment.name),
+                    "not its segment",
+                    "leave the table out",
+                );
+            }
+        }
+    }
+
+    /// Start and distance of the attempts.
     fn attempts(
         &mut self,
         i: usize,
         spec: &ThreatSpec,
-        stream: &StreamPlan,
+        stream: Option<&StreamPlan>,
+        usual: Option<Duration>,
         duration: Duration,
     ) -> (Duration, Duration) {
         let path = at!["threats", i, "start"];
         let start = self.within(path, "the start", spec.start.0, Duration::ZERO, DURATION_MAX);
         let every = match spec.every {
-            None => stream.period,
+            None => usual.or(stream.map(|stream| stream.period)).unwrap_or(EVERY_DEFAULT),
             Some(every) => {
                 let path = at!["threats", i, "every"];
                 self.within(path, "the distance of attempts", every.0, PERIOD_MIN, DURATION_MAX)
@@ -134,7 +322,14 @@ impl Resolver<'_> {
                 format!("threat `{}` starts at {start}, the run ends at {duration}", shortened(&spec.name)),
                 "start earlier, or write a longer duration",
             );
-            return (Duration::ZERO, every);
+        }
+        (start, every)
+    }
+
+    /// Refuses more attempts than lie within the run.
+    fn all_within(&mut self, i: usize, spec: &ThreatSpec, start: Duration, every: Duration, duration: Duration) {
+        if start >= duration {
+            return;
         }
         let fits = (duration - start - Duration::from_ps(1)).div_floor(every) + 1;
         if i64::from(spec.count) > fits {
@@ -146,6 +341,5 @@ impl Resolver<'_> {
                 format!("{fits} fit: write `count = {fits}`, or a longer duration"),
             );
         }
-        (start, every)
     }
 }

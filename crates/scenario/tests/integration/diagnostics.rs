@@ -6,7 +6,7 @@ use chronoseal_scenario::{Code, Files, Problems, load};
 
 use crate::WHOLE;
 
-/// One recording that is too long for a frame of 60 bytes, and one that is broken.
+/// One recording that is too long for a payload of 46 bytes, and one that is broken.
 struct Recordings;
 
 impl Files for Recordings {
@@ -27,12 +27,12 @@ fn problems(text: &[u8]) -> Problems {
 const CASES: &[(&str, Code, &str, &str)] = &[
     ("syntax", Code::Syntax, "duration = \"1s\"", "duration = 1s"),
     ("syntax_duplicate_key", Code::Syntax, "duration = \"1s\"", "duration = \"1s\"\nduration = \"2s\""),
-    ("schema_version", Code::OutOfRange, "schema_version = 1", "schema_version = 2"),
+    ("schema_version", Code::OutOfRange, "schema_version = 2", "schema_version = 3"),
     ("unknown_key", Code::UnknownKey, "guard_period", "gaurd_period"),
     ("unknown_key_far_off", Code::UnknownKey, "integration_cycle", "frobnicate"),
     ("unknown_key_of_the_top", Code::UnknownKey, "guard_period = \"200us\"", "seed = 4"),
     ("missing_key", Code::MissingKey, "period = \"7ms\"\n", ""),
-    ("missing_network", Code::MissingKey, "[network.time_triggered_ethernet]", "[netwrk.time_triggered_ethernet]"),
+    ("missing_network", Code::MissingKey, "[segments.network.ethernet]", "[segmnts.network.ethernet]"),
     ("wrong_type", Code::WrongType, "to = [\"b\"]", "to = \"b\""),
     ("wrong_type_details", Code::WrongType, "class = { best_effort = { priority = 3 } }", "class = \"best_effort\""),
     ("wrong_type_no_details", Code::WrongType, "kind = \"tamper\"", "kind = { tamper = 1 }"),
@@ -44,7 +44,7 @@ const CASES: &[(&str, Code, &str, &str)] = &[
     ("zero_cycle", Code::OutOfRange, "cluster_cycle = \"10ms\"", "cluster_cycle = \"0s\""),
     ("absurd_duration", Code::OutOfRange, "duration = \"1s\"", "duration = \"1000000s\""),
     ("absurd_count", Code::OutOfRange, "count = 3", "count = 1000000000"),
-    ("too_many_streams", Code::TooMany, "class = {", "count = 9999\nclass = {"),
+    ("too_many_streams", Code::TooMany, "network = { class", "count = 9999\nnetwork = { class"),
     ("bad_name", Code::BadName, "name = \"whole\"", "name = \"../whole\""),
     ("duplicate_name", Code::DuplicateName, "name = \"b\"", "name = \"a\""),
     ("duplicate_stream_by_count", Code::DuplicateName, "name = \"log\"", "name = \"speed.1\""),
@@ -75,9 +75,8 @@ const CASES: &[(&str, Code, &str, &str)] = &[
         "freshness = \"cycle-counter\"",
     ),
     ("bad_key", Code::BadKey, "replay_window = 8", "key = \"00ff\""),
-    ("frame_too_short", Code::FrameTooShort, "frame = \"60B\"", "frame = \"46B\""),
-    ("frame_too_long", Code::FrameTooLong, "frame = \"60B\"", "frame = \"1500B\""),
-    ("frame_too_long_alone", Code::FrameTooLong, "frame = \"500B\"", "frame = \"9kB\""),
+    ("frame_too_long", Code::FrameTooLong, "length = \"46B\"", "length = \"1490B\""),
+    ("frame_too_long_alone", Code::FrameTooLong, "length = \"486B\"", "length = \"9kB\""),
     (
         "recording_too_long",
         Code::RecordingTooLong,
@@ -100,11 +99,11 @@ const CASES: &[(&str, Code, &str, &str)] = &[
     ("no_receivers", Code::NoReceivers, "to = [\"b\"]", "to = []"),
     ("sender_receives", Code::SenderReceives, "to = [\"b\"]", "to = [\"b\", \"a\"]"),
     ("offset_of_many", Code::OffsetOfMany, "count = 3\nperiod", "count = 3\noffset = \"1ms\"\nperiod"),
-    ("ct_id_of_the_beacon", Code::BadCtId, "count = 3\nperiod", "count = 3\nct_id = 4042\nperiod"),
+    ("ct_id_of_the_beacon", Code::BadCtId, "count = 3\nperiod", "count = 3\nnetwork = { ct_id = 4042 }\nperiod"),
     ("too_many_slots", Code::TooManySlots, "count = 3\nperiod = \"10ms\"", "count = 1000\nperiod = \"1us\""),
     ("too_many_frames", Code::TooManyFrames, "duration = \"1s\"", "duration = \"86400s\"\n#"),
-    ("threat_place", Code::ThreatPlace, "place = { on_link = \"a\" }", "place = { on_link = \"b\" }"),
-    ("tamper_from_own_port", Code::ThreatPlace, "place = { on_link = \"a\" }", "place = \"own-port\""),
+    ("threat_place", Code::ThreatPlace, "at = { link = \"a\" }", "at = { link = \"b\" }"),
+    ("tamper_from_own_port", Code::ThreatPlace, "at = { link = \"a\" }", "at = { segment = \"network\" }"),
     ("threat_without_slot", Code::ThreatWithoutSlot, "stream = \"speed.0\"", "stream = \"log\""),
     ("threat_at_timing", Code::ThreatAtTiming, "duration = \"1s\"", "duration = \"1s\"\nfidelity = \"timing\""),
     ("threat_too_late", Code::ThreatTooLate, "start = \"100ms\"", "start = \"1500ms\""),
@@ -124,7 +123,7 @@ fn each_problem_is_found_and_shown() {
         assert!(WHOLE.contains(old), "{name}: `{old}` is not in the scenario");
         let mut text = WHOLE.replacen(old, new, 1);
         if *name == "freshness_without_slot" {
-            text = text.replace("frame = \"500B\"", "frame = \"500B\"\nprotection = \"tagged\"");
+            text = text.replace("length = \"486B\"", "length = \"486B\"\nprotection = \"tagged\"");
         }
         if *name == "too_many_frames" {
             text = text.replace("period = \"7ms\"", "period = \"1us\"");
@@ -140,12 +139,14 @@ fn each_problem_is_found_and_shown() {
 #[test]
 fn every_code_but_those_of_whole_files_is_shown() {
     let of_the_bus = crate::bus::CASES.iter().chain(crate::bus::COUNTED_CASES).map(|(_, code, ..)| *code);
-    let shown: BTreeSet<Code> = CASES.iter().map(|(_, code, ..)| *code).chain(of_the_bus).collect();
+    let of_segments = crate::segments::CASES.iter().map(|(_, code, ..)| *code);
+    let shown: BTreeSet<Code> = CASES.iter().map(|(_, code, ..)| *code).chain(of_the_bus).chain(of_segments).collect();
     let elsewhere = [
         Code::FileTooLong,
         Code::NotUtf8,
         Code::Truncated,
         Code::Override,
+        Code::OldVersion,
         Code::DoesNotFit,
         Code::ImportCsv,
         Code::ImportCapture,
@@ -164,7 +165,7 @@ fn all_problems_come_at_once_in_the_order_of_the_text() {
         ("to = [\"b\"]", "to = [\"c\"]"),
         ("tag = \"16B\"", "tag = \"64B\""),
         ("integration_cycle = \"5ms\"", "integration_cycle = \"4ms\""),
-        ("on_link = \"a\"", "on_link = \"nobody\""),
+        ("link = \"a\"", "link = \"nobody\""),
         ("count = 3\nperiod = \"10ms\"", "count = 3\nperiod = \"6ms\""),
     ] {
         text = text.replacen(old, new, 1);
@@ -221,7 +222,7 @@ fn a_file_that_was_cut_off_says_so() {
     for (name, end) in [
         ("in_a_text", "name = \"wh"),
         ("in_a_list", "clock = { fixed = { offset = \"5ms\","),
-        ("after_equals", "frame ="),
+        ("after_equals", "length ="),
     ] {
         let at = WHOLE.find(end.trim_end_matches('"')).expect("in the scenario") + end.len();
         let problems = problems(&WHOLE.as_bytes()[..at]);

@@ -35,7 +35,13 @@ fn the_schema_in_the_documentation_is_current() {
 #[test]
 fn the_schema_accepts_what_the_parser_accepts() {
     let validator = jsonschema::validator_for(&schema()).expect("a JSON Schema");
-    for text in [crate::WHOLE, include_str!("../../../../scenarios/brake-by-wire.toml")] {
+    for text in [
+        crate::WHOLE,
+        include_str!("bus.toml"),
+        include_str!("vehicle.toml"),
+        include_str!("../../../../scenarios/brake-by-wire.toml"),
+        include_str!("../../../../scenarios/group-key.toml"),
+    ] {
         let table: toml::Table = text.parse().expect("TOML");
         let value = serde_json::to_value(table).expect("tables are objects");
         let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();

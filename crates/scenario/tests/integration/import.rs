@@ -26,12 +26,12 @@ fn the_table_of_the_guide_becomes_a_scenario() {
     let plan = plan(&text);
     assert_eq!(plan.name, "my-streams");
     assert_eq!(plan.nodes.len(), 3);
-    let ethernet = Ethernet::first(&plan).expect("an Ethernet segment");
-    let streams: Vec<_> = ethernet.streams().collect();
-    assert_eq!(ethernet.segment.cluster_cycle, Duration::from_ms(10));
+    let network = Ethernet::first(&plan).expect("it is one");
+    let streams: Vec<_> = network.streams().collect();
+    assert_eq!(network.segment.cluster_cycle, Duration::from_ms(10));
     assert_eq!(plan.streams[0].receivers.len(), 2);
     assert!(matches!(streams[0].class, StreamClass::TimeTriggered { .. }));
-    assert_eq!(ethernet.secured_len(&streams[0]), 60 + 24);
+    assert_eq!(network.secured_len(&streams[0]), 60 + 24);
     assert!(matches!(streams[1].class, StreamClass::BestEffort { priority: 0 }));
     assert!(matches!(plan.protection_of(&plan.streams[1]).kind, ProtectionKind::None));
     insta::assert_snapshot!("scenario_from_table", text);
@@ -41,7 +41,7 @@ fn the_table_of_the_guide_becomes_a_scenario() {
 fn the_cycle_is_the_least_common_multiple_of_the_periods() {
     let table = "to,from,name,frame,period\nb,a,x,60B,4ms\nb,a,y,60B,6ms\n";
     let plan = plan(&from_csv("t.csv", table.as_bytes()).expect("columns in any order"));
-    assert_eq!(Ethernet::first(&plan).expect("an Ethernet segment").segment.cluster_cycle, Duration::from_ms(12));
+    assert_eq!(Ethernet::first(&plan).expect("it is one").segment.cluster_cycle, Duration::from_ms(12));
     let uneven = "to,from,name,frame,period\nb,a,x,60B,9999991us\nb,a,y,60B,7ms\n";
     let problems = from_csv("t.csv", uneven.as_bytes()).expect_err("no common cycle");
     assert_eq!(problems.list()[0].code, Code::ImportCsv);
@@ -135,7 +135,7 @@ fn check(text: &str) {
     // Whoever sends only beacons is no station.
     assert_eq!(plan.nodes.len(), 3, "{text}");
     assert_eq!(plan.streams.len(), 2);
-    let streams: Vec<_> = Ethernet::first(&plan).expect("an Ethernet segment").streams().collect();
+    let streams: Vec<_> = Ethernet::first(&plan).expect("it is one").streams().collect();
     let even = &streams[0];
     assert!(matches!(even.class, StreamClass::TimeTriggered { .. }));
     assert_eq!((even.stream.period, even.hop.frame_len, even.stream.receivers.len()), (Duration::from_ms(10), 61, 2));

@@ -2,8 +2,7 @@
 
 use chronoseal_core::Duration;
 use chronoseal_scenario::import::{from_any, from_database, from_recording};
-use chronoseal_scenario::plan::Can;
-use chronoseal_scenario::{Code, NoFiles, Plan, load};
+use chronoseal_scenario::{Can, Code, NoFiles, Plan, load};
 use chronoseal_wire::can::{CanId, FrameKind};
 use proptest::prelude::*;
 
@@ -36,7 +35,7 @@ fn a_log_becomes_messages_with_lengths_and_median_periods() {
     let text = imported("my car.log", small().as_bytes());
     let plan = plan(&text);
     assert_eq!(plan.name, "my-car");
-    let bus = Can::first(&plan).expect("a bus");
+    let bus = Can::first(&plan).expect("it is one");
     let messages: Vec<_> = bus.messages().map(|one| (one.id, one.kind, one.hop.frame_len, one.stream.period)).collect();
     let standard = |raw| CanId::standard(raw).unwrap();
     assert_eq!(
@@ -56,11 +55,11 @@ fn whole_recordings_become_scenarios() {
     let car = plan(&imported("car_busmaster.log", CAR));
     // Two identifiers were seen once.
     assert_eq!(car.streams.len(), 178);
-    let nominal_bit = |plan: &Plan| Can::first(plan).expect("a bus").segment.timing.nominal_bit();
-    assert_eq!(nominal_bit(&car), Duration::from_us(2));
+    assert_eq!(Can::first(&car).expect("it is one").segment.timing.nominal_bit(), Duration::from_us(2));
     let vessel = plan(&imported("vessel_bus.log", VESSEL));
-    assert!(Can::first(&vessel).expect("a bus").messages().all(|message| message.id.is_extended()));
-    assert_eq!(nominal_bit(&vessel), Duration::from_us(4));
+    let bus = Can::first(&vessel).expect("it is one");
+    assert!(bus.messages().all(|message| message.id.is_extended()));
+    assert_eq!(bus.segment.timing.nominal_bit(), Duration::from_us(4));
 }
 
 #[test]
@@ -132,10 +131,10 @@ fn a_database_with_errors_is_refused_with_its_line() {
 #[test]
 fn other_bytes_go_where_they_belong() {
     let table = "name,from,to,period,frame\nspeed,wheel,brake,10ms,60B\n";
-    assert!(imported("t.csv", table.as_bytes()).contains("time_triggered_ethernet"));
+    assert!(imported("t.csv", table.as_bytes()).contains("[segments.network.ethernet]"));
     let recording = chronoseal_recordings::read(small().as_bytes()).expect("a log");
     let capture = chronoseal_recordings::write_pcap(&recording);
-    assert!(imported("t.pcap", &capture).contains("can_bus"));
+    assert!(imported("t.pcap", &capture).contains("[segments.bus.can]"));
 }
 
 proptest! {

@@ -8,7 +8,11 @@ mod import_can;
 mod overrides;
 mod properties;
 mod resolving;
+mod segments;
 mod shipped;
+mod toy;
+mod upgrade;
+mod version_1;
 
 /// A scenario with one of everything; tests change it.
 pub(crate) const WHOLE: &str = include_str!("whole.toml");

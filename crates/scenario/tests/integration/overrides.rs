@@ -16,10 +16,10 @@ fn sets_quantities_numbers_lists_and_keys_not_written() {
         ("duration", "3s"),
         ("seed", "7"),
         ("streams.speed.count", "5"),
-        ("streams.1.frame", "64B"),
+        ("streams.1.length", "50B"),
         ("nodes.a.tasks.control.wcet", "2ms"),
         ("nodes.0.clock.fixed.drift", "\"1ppm\""),
-        ("network.time_triggered_ethernet.sniffing_switch", "true"),
+        ("segments.network.ethernet.sniffing_switch", "true"),
         ("candidates", "[\"none\"]"),
         ("streams.speed.to.0", "b"),
     ])
@@ -30,7 +30,7 @@ fn sets_quantities_numbers_lists_and_keys_not_written() {
     assert_eq!(plan.streams[5].hops[0].frame_len, 64);
     assert_eq!(plan.nodes[0].tasks[0].wcet, Duration::from_ms(2));
     assert_eq!(plan.nodes[0].clock.drift.0, 1_000);
-    assert!(Ethernet::first(&plan).expect("an Ethernet segment").segment.sniffing_switch);
+    assert!(Ethernet::first(&plan).expect("it has one").segment.sniffing_switch);
     assert_eq!(plan.candidates.len(), 1);
 }
 
@@ -72,7 +72,7 @@ fn as_json(toml: &str) -> String {
 
 #[test]
 fn json_means_the_same() {
-    let sets = [("seed".to_owned(), "9".to_owned()), ("streams.log.frame".to_owned(), "61B".to_owned())];
+    let sets = [("seed".to_owned(), "9".to_owned()), ("streams.log.length".to_owned(), "47B".to_owned())];
     let from_json = load("whole.json", as_json(WHOLE).as_bytes(), &sets, &NoFiles)
         .unwrap_or_else(|problems| panic!("{}", problems.render()));
     let from_toml = load("whole.toml", WHOLE.as_bytes(), &sets, &NoFiles).expect("right");

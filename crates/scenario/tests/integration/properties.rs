@@ -19,7 +19,7 @@ fn holds(text: &[u8]) {
 }
 
 fn check(plan: &Plan) {
-    let ethernet = Ethernet::first(plan).expect("an Ethernet segment");
+    let ethernet = Ethernet::first(plan).expect("it has such a segment");
     let network = ethernet.segment;
     assert!(network.rate.0 > 0 && network.cluster_cycle > Duration::ZERO);
     assert_eq!(network.cluster_cycle.rem_floor(network.integration_cycle), Duration::ZERO);
@@ -27,14 +27,12 @@ fn check(plan: &Plan) {
     for stream in &plan.streams {
         assert!(stream.sender.index() < plan.nodes.len() && !stream.receivers.is_empty());
         assert!(!stream.receivers.contains(&stream.sender));
+        assert!((60..=1514).contains(&plan.secured_len(stream, &stream.hops[0])));
         assert!(stream.offset.is_none_or(|offset| offset >= Duration::ZERO && offset < stream.period));
-    }
-    for stream in ethernet.streams() {
-        assert!((60..=1514).contains(&ethernet.secured_len(&stream)));
     }
     for threat in &plan.threats {
         let last = threat.start + threat.every * i64::from(threat.count - 1);
-        assert!(last < plan.duration && threat.kind.target().is_none_or(|target| target.index() < plan.streams.len()));
+        assert!(last < plan.duration && threat.kind.target().is_some_and(|target| target.index() < plan.streams.len()));
     }
 }
 
@@ -137,7 +135,7 @@ proptest! {
     #[test]
     fn any_override_of_a_real_key(
         path in proptest::sample::select(vec![
-            "duration", "seed", "candidates", "network.time_triggered_ethernet.cluster_cycle", "streams.speed.count",
+            "duration", "seed", "candidates", "segments.network.ethernet.cluster_cycle", "streams.speed.count",
             "streams.log.period", "streams", "threats.0.count", "nodes.a.clock", "protections.tagged.hmac.tag",
         ]),
         word in 0..WORDS.len(),

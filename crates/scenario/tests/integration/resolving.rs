@@ -11,19 +11,23 @@ fn plan(text: &str) -> Plan {
     load("t.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
 }
 
+fn ethernet(plan: &Plan) -> Ethernet<'_> {
+    Ethernet::first(plan).expect("it has such a segment")
+}
+
 fn ct_ids(plan: &Plan) -> Vec<u16> {
     let id = |class: &StreamClass| match class {
         StreamClass::TimeTriggered { ct_id } => Some(*ct_id),
         StreamClass::BestEffort { .. } => None,
     };
-    Ethernet::first(plan).expect("an Ethernet segment").streams().filter_map(|stream| id(&stream.class)).collect()
+    ethernet(plan).streams().filter_map(|stream| id(&stream.class)).collect()
 }
 
 #[test]
 fn identifiers_are_the_next_free_ones_and_never_the_beacons() {
     let text = WHOLE.replace("guard_period", "sync_id = 2\nguard_period");
     assert_eq!(ct_ids(&plan(&text)), [1, 3, 4]);
-    let fixed = WHOLE.replace("count = 3\n", "count = 3\nct_id = 17\n");
+    let fixed = WHOLE.replace("count = 3\n", "count = 3\nnetwork = { ct_id = 17 }\n");
     assert_eq!(ct_ids(&plan(&fixed)), [17, 18, 19]);
 }
 
@@ -71,7 +75,7 @@ fn defaults_are_filled() {
     let without_guard: String =
         text.lines().filter(|line| !line.starts_with("guard_period")).flat_map(|l| [l, "\n"]).collect();
     let plan = plan(&without_guard);
-    let network = Ethernet::first(&plan).expect("an Ethernet segment").segment;
+    let network = ethernet(&plan).segment;
     assert_eq!(network.integration_cycle, network.cluster_cycle);
     assert_eq!(network.sync_id, 4043);
     assert_eq!(network.guard_period, Duration::ZERO);

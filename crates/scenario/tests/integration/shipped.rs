@@ -3,10 +3,11 @@
 use chronoseal_core::{AttackKind, Bytes, Duration};
 use chronoseal_scenario::{AttackPlace, Ethernet, Fidelity, NoFiles, PayloadPlan, Plan, StreamClass, load};
 
-const SHIPPED: [(&str, &str); 5] = [
+const SHIPPED: [(&str, &str); 6] = [
     ("first.toml", include_str!("../../../../scenarios/first.toml")),
     ("brake-by-wire.toml", include_str!("../../../../scenarios/brake-by-wire.toml")),
     ("forger.toml", include_str!("../../../../scenarios/forger.toml")),
+    ("group-key.toml", include_str!("../../../../scenarios/group-key.toml")),
     ("star.toml", include_str!("../../../../scenarios/star.toml")),
     ("star-hmac.toml", include_str!("../../../../scenarios/star-hmac.toml")),
 ];
@@ -50,9 +51,8 @@ fn the_forger_tries_all_three_attacks_from_both_places() {
     for kind in [AttackKind::Spoof, AttackKind::Tamper, AttackKind::Replay] {
         assert!(plan.threats.iter().any(|threat| threat.kind.attack() == kind));
     }
-    let places: Vec<_> = plan.threats.iter().map(|threat| plan.attackers[usize::from(threat.attacker)].place).collect();
-    assert!(places.iter().any(|place| matches!(place, AttackPlace::OnSegment(_))));
-    assert!(places.iter().any(|place| matches!(place, AttackPlace::OnLink(..))));
+    assert!(plan.attackers.iter().any(|attacker| matches!(attacker.place, AttackPlace::OnSegment(_))));
+    assert!(plan.attackers.iter().any(|attacker| matches!(attacker.place, AttackPlace::OnLink(..))));
 }
 
 #[test]
@@ -60,17 +60,17 @@ fn the_star_carries_178_000_frames_a_second_and_fills_two_links_to_80_percent() 
     for (file, fidelity) in [("star.toml", Fidelity::Timing), ("star-hmac.toml", Fidelity::Bytes)] {
         let plan = plan(file);
         assert_eq!(plan.fidelity, fidelity);
-        let ethernet = Ethernet::first(&plan).expect("an Ethernet segment");
-        let streams: Vec<_> = ethernet.streams().collect();
+        let network = Ethernet::first(&plan).expect("it is one");
+        let streams: Vec<_> = network.streams().collect();
         assert!(streams.iter().all(|stream| matches!(stream.class, StreamClass::BestEffort { .. })));
         let second = Duration::from_s(1);
         let frames: i64 = plan.streams.iter().map(|stream| second.div_floor(stream.period)).sum();
         assert_eq!(frames, 12 * 4_000 + 2 * 65_019);
         for flood in &streams[12..] {
-            let load = ethernet.frame_time_of(flood).as_secs_f64() / flood.stream.period.as_secs_f64();
+            let load = network.frame_time_of(flood).as_secs_f64() / flood.stream.period.as_secs_f64();
             assert!((load - 0.8).abs() < 1e-4, "{load}");
         }
-        assert_eq!(ethernet.secured_len(&streams[0]), 106);
-        assert!(ethernet.segment.queue_len_max >= Bytes(1_000_000).0);
+        assert_eq!(network.secured_len(&streams[0]), 106);
+        assert!(network.segment.queue_len_max >= Bytes(1_000_000).0);
     }
 }

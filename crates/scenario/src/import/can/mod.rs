@@ -61,7 +61,7 @@ fn write(source_name: &str, mut bus: FoundBus) -> Result<String, Problems> {
         text += &format!("# {}\n", line.replace(char::is_control, " "));
     }
     text += &format!(
-        "\nschema_version = 1\nname = {}\nduration = \"10s\"\n\n[network.can_bus]\nbit_rate = \"{}\"\n",
+        "\nschema_version = 2\nname = {}\nduration = \"10s\"\n\n[segments.bus.can]\nbit_rate = \"{}\"\n",
         quoted(&plain_name(source_name)),
         chronoseal_core::Rate(bus.bit_rate),
     );
@@ -73,21 +73,20 @@ fn write(source_name: &str, mut bus: FoundBus) -> Result<String, Problems> {
     }
     for message in &bus.messages {
         text += &format!(
-            "\n# {}\n[[messages]]\nname = {}\nfrom = {}\nid = \"{:#x}\"\n",
+            "\n# {}\n[[streams]]\nname = {}\nfrom = {}\nlength = \"{}B\"\nperiod = \"{}\"\nbus = {{ id = \"{:#x}\"{}{} }}\n",
             message.comment,
             quoted(&message.name),
             quoted(&message.from),
+            message.len,
+            message.period,
             message.id.raw(),
+            if message.id.is_extended() { ", extended = true" } else { "" },
+            match message.kind {
+                FrameKind::Classical | FrameKind::Remote => "",
+                FrameKind::Fd { brs: false, .. } => ", format = \"fd\"",
+                FrameKind::Fd { brs: true, .. } => ", format = \"fd-brs\"",
+            },
         );
-        if message.id.is_extended() {
-            text += "extended = true\n";
-        }
-        text += match message.kind {
-            FrameKind::Classical | FrameKind::Remote => "",
-            FrameKind::Fd { brs: false, .. } => "format = \"fd\"\n",
-            FrameKind::Fd { brs: true, .. } => "format = \"fd-brs\"\n",
-        };
-        text += &format!("length = \"{}B\"\nperiod = \"{}\"\n", message.len, message.period);
     }
     load(&format!("{source_name} (as a scenario)"), text.as_bytes(), &[], &NoFiles)?;
     Ok(text)

@@ -86,8 +86,8 @@ pub fn from_recording(source_name: &str, bytes: &[u8]) -> Result<String, Problem
     let brs = messages.iter().any(|message| matches!(message.kind, FrameKind::Fd { brs: true, .. }));
     let bit_rate = bit_rate(&recording, channel, &messages, brs);
     about.push("Assumed: bit rates, duration, and one node that sends everything. Change them to yours.".into());
-    about.push("To replay the recording itself, write instead of the messages:".into());
-    about.push(format!("  [[background]] name = \"recorded\" file = {source_name:?} from = \"{REST_OF_BUS}\""));
+    about.push("To replay the recording itself, write instead of the streams a `[[recordings]]` with".into());
+    about.push(format!("  name = \"recorded\", traffic = {{ file = {source_name:?} }}, from = \"{REST_OF_BUS}\"",));
     let data_bit_rate = brs.then_some(DATA_BIT_RATE.max(bit_rate));
     write(source_name, FoundBus { about, bit_rate, data_bit_rate, nodes: vec![REST_OF_BUS.into()], messages })
 }

@@ -1,0 +1,207 @@
+//! Streams on a CAN segment: periodic messages, and the one that announces counters.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chronoseal_core::Duration;
+use chronoseal_wire::can::bits::FrameBits;
+use chronoseal_wire::can::frame::{CLASSICAL_DATA_LEN_MAX, Dlc, FD_DATA_LEN_MAX};
+use chronoseal_wire::can::{CanFrame, CanId, FrameKind, StandardId};
+
+use super::plan::{CanHop, CanSegment};
+use super::spec::{CanFormatSpec, CanStreamSpec};
+use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step, SynchronisationRequest};
+use crate::limits::MESSAGES_MAX;
+use crate::plan::{Facet, ProtectionKind};
+use crate::problem::Code;
+use crate::shape::shortened;
+use crate::spec::PayloadSpec;
+
+/// Data of the synchronisation message: one classical frame [byte].
+const SYNC_LEN: usize = 8;
+/// Urgent, and out of the way of identifiers that a bus has for its most urgent messages.
+const SYNC_ID_DEFAULT: &str = "0x010";
+
+/// A stream's way over the segment; of several alike, all with the identifier of the first.
+pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option<HopParts> {
+    let spec: CanStreamSpec = request.table.read(context)?;
+    let segment: &CanSegment = request.segment.facet()?;
+    let kind = frame_kind(&request.table.at("format"), spec.format, segment, context);
+    let id = can_id(&request.table.at("id"), &spec.id, spec.extended, context);
+    not_yet(request, context);
+    let len_max = if kind.is_fd() { FD_DATA_LEN_MAX } else { CLASSICAL_DATA_LEN_MAX };
+    let overhead = request.stream.protection.overhead_bytes() as usize;
+    let data_len = (request.stream.payload_len as usize).min(len_max.saturating_sub(overhead));
+    Some(HopParts {
+        frame_len: data_len as u32,
+        class: "message",
+        facet: Facet::new(CanHop::Message { id, kind }),
+        has_slots: false,
+        room: Room {
+            bytes: len_max as u32,
+            frame: if kind.is_fd() { "a CAN-FD frame" } else { "a classical CAN frame" },
+            other_way: if kind.is_fd() {
+                String::new()
+            } else {
+                format!(", or `format = \"fd\"` for up to {}B", FD_DATA_LEN_MAX.saturating_sub(overhead))
+            },
+        },
+        wire_time: wire_time(segment, id, kind, data_len + overhead),
+    })
+}
+
+/// What a frame without stuff bits takes.
+fn wire_time(segment: &CanSegment, id: CanId, kind: FrameKind, data_len: usize) -> Duration {
+    let data = [0x55; FD_DATA_LEN_MAX];
+    Dlc::holding(data_len).map_or(Duration::ZERO, |dlc| {
+        let len = if kind.is_fd() { dlc.fd_len() } else { dlc.classical_len() };
+        segment.timing.time_of(FrameBits::of(&CanFrame::new(id, kind, dlc, &data[..len])))
+    })
+}
+
+/// What messages cannot do so far.
+fn not_yet(request: &HopRequest<'_>, context: &mut Context<'_>) {
+    let stream = request.stream;
+    if let ProtectionKind::Hmac { .. } | ProtectionKind::SizeOnly { .. } = stream.protection.kind {
+        context.report(
+            Code::NotYet,
+            &stream.at("protection"),
+            format!("`{}` is no SecOC profile, and CAN segments carry no other protection yet", stream.protection.name),
+            "not there yet",
+            "name a protection such as `secoc = { profile = 1 }`",
+        );
+    }
+    if matches!(stream.spec.payload, PayloadSpec::Recording(_)) {
+        context.report(
+            Code::NotYet,
+            &stream.at("payload"),
+            "messages on CAN segments replay no recordings yet",
+            "not there yet",
+            "leave `payload` out, or replay whole traffic with a recording of `traffic`",
+        );
+    }
+}
+
+/// An identifier as written, with `0x` in front.
+fn can_id(at: &[Step<'_>], text: &str, extended: bool, context: &mut Context<'_>) -> CanId {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let raw = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+')));
+    let (bits, largest) = if extended { (29, "0x1FFFFFFF") } else { (11, "0x7FF") };
+    raw.and_then(|raw| id_of(raw, extended)).unwrap_or_else(|| {
+        let help = if raw.is_some() && !extended {
+            "write at most 0x7FF, or `extended = true` for an identifier of 29 bits".to_owned()
+        } else {
+            format!("write it in hexadecimal, at most {largest}, such as `\"0x123\"`")
+        };
+        context.report(
+            Code::BadCanId,
+            at,
+            format!("`{}` is no identifier of {bits} bits", shortened(text)),
+            "no identifier",
+            help,
+        );
+        CanId::Standard(StandardId::ZERO)
+    })
+}
+
+fn id_of(raw: u32, extended: bool) -> Option<CanId> {
+    match extended {
+        true => CanId::extended(raw).ok(),
+        false => u16::try_from(raw).ok().and_then(|raw| CanId::standard(raw).ok()),
+    }
+}
+
+/// The kind of a frame format; switching the bit rate needs a second one.
+fn frame_kind(at: &[Step<'_>], format: CanFormatSpec, segment: &CanSegment, context: &mut Context<'_>) -> FrameKind {
+    match format {
+        CanFormatSpec::Classical => FrameKind::Classical,
+        CanFormatSpec::Fd => FrameKind::Fd { brs: false, esi: false },
+        CanFormatSpec::FdBrs => {
+            if !segment.has_data_phase {
+                context.report(
+                    Code::BadBitTiming,
+                    at,
+                    "a frame with bit-rate switch needs a second bit rate",
+                    "nothing to switch to",
+                    "add `data_bit_rate = \"2Mbit/s\"` to the segment, or write `format = \"fd\"`",
+                );
+            }
+            FrameKind::Fd { brs: true, esi: false }
+        }
+    }
+}
+
+/// Counts the identifiers of streams alike on, and refuses those that two have.
+pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
+    if streams.len() > MESSAGES_MAX as usize {
+        context.report(
+            Code::TooMany,
+            &streams[MESSAGES_MAX as usize].at(segment, "id"),
+            format!("`{}` has {} streams", segment.name, streams.len()),
+            "too many",
+            format!("a CAN segment has at most {MESSAGES_MAX}"),
+        );
+    }
+    let mut first: BTreeMap<CanId, usize> = BTreeMap::new();
+    let mut wrong: BTreeSet<usize> = BTreeSet::new();
+    for stream in streams {
+        let Some(CanHop::Message { id, kind }) = stream.hop.facet.get() else { continue };
+        let (kind, at) = (*kind, stream.at(segment, "id"));
+        let Some(id) = id_of(id.raw() + stream.number, id.is_extended()) else {
+            if wrong.insert(stream.entry) {
+                context.report(
+                    Code::BadCanId,
+                    &at,
+                    format!("{} identifiers from here on end above the largest there is", stream.count),
+                    "too large",
+                    "begin with a smaller one",
+                );
+            }
+            continue;
+        };
+        stream.hop.facet = Facet::new(CanHop::Message { id, kind });
+        if stream.protection.is_authenticated() && stream.protection.is_replayable() {
+            context.note(format!("Message {} is protected without freshness: it can be replayed.", stream.name));
+        }
+        match first.get(&id) {
+            Some(&earlier) if wrong.insert(stream.entry) => context.report_both(
+                Code::BadCanId,
+                (&at, "again here"),
+                (&Place::new("streams").entry(earlier).key(segment.name).key("id"), "first here"),
+                format!("two streams have the identifier {:#x}", id.raw()),
+                "two senders of one identifier destroy each other's frames: give each stream its own",
+            ),
+            Some(_) => {}
+            None => drop(first.insert(id, stream.entry)),
+        }
+    }
+}
+
+/// The message that announces trip and reset counters: a classical frame.
+pub(super) fn synchronisation(
+    request: &SynchronisationRequest<'_>,
+    context: &mut Context<'_>,
+) -> Option<(CanId, HopParts)> {
+    let segment: &CanSegment = request.segment.facet()?;
+    let id = can_id(&Place::new("freshness").key("id"), request.id.unwrap_or(SYNC_ID_DEFAULT), false, context);
+    let has_id = |hop: &&(usize, &crate::plan::HopPlan)| {
+        hop.1.facet.get().is_some_and(|hop| matches!(hop, CanHop::Message { id: known, .. } if *known == id))
+    };
+    if let Some((entry, _)) = request.hops.iter().find(has_id) {
+        context.report(
+            Code::BadCanId,
+            &Place::new("streams").entry(*entry).key(request.segment.name).key("id"),
+            "the synchronisation message of `[freshness]` has this identifier",
+            "taken",
+            "give one of them another: `id` of `[freshness]`, or of the stream",
+        );
+    }
+    let parts = HopParts {
+        frame_len: SYNC_LEN as u32,
+        class: "synchronisation",
+        facet: Facet::new(CanHop::Synchronisation { id }),
+        has_slots: false,
+        room: Room { bytes: SYNC_LEN as u32, frame: "a classical CAN frame", other_way: String::new() },
+        wire_time: wire_time(segment, id, FrameKind::Classical, SYNC_LEN),
+    };
+    Some((id, parts))
+}

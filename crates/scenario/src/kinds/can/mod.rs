@@ -1,0 +1,96 @@
+//! CAN and CAN-FD: buses with arbitration by identifier.
+
+mod messages;
+pub(crate) mod plan;
+mod segment;
+pub mod spec;
+mod threats;
+mod traffic;
+
+use chronoseal_core::Duration;
+use chronoseal_groupkey::Transport;
+use chronoseal_wire::can::CanId;
+use serde_json::Value as Json;
+
+use super::{
+    Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts, SegmentRequest,
+    SynchronisationRequest, ThreatParts, ThreatRequest, TrafficParts, TrafficRequest, schema_of,
+};
+use crate::limits::CLUSTER_CYCLE_MAX;
+use crate::plan::Facet;
+use plan::{CAN, CanSegment};
+
+/// The kind of CAN segments.
+#[derive(Clone, Copy, Debug)]
+pub struct CanKind;
+
+impl SegmentKind for CanKind {
+    fn name(&self) -> &'static str {
+        CAN
+    }
+
+    fn segment_schema(&self) -> Json {
+        schema_of::<spec::CanSegmentSpec>()
+    }
+
+    fn stream_schema(&self) -> Json {
+        schema_of::<spec::CanStreamSpec>()
+    }
+
+    fn threat_schema(&self) -> Json {
+        schema_of::<spec::CanThreatSpec>()
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            period_max: CLUSTER_CYCLE_MAX,
+            has_broadcast: true,
+            deadline_is_period: true,
+            attempt_distance: Some(Duration::from_ms(10)),
+            attempts_lie_within_run: false,
+            has_addresses: true,
+            has_buses: true,
+            replays_traffic: true,
+            has_timing_fidelity: false,
+            compares_candidates: false,
+            reserved_names: &[],
+        }
+    }
+
+    fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
+        segment::resolve(request, context)
+    }
+
+    fn resolve_hop(&self, request: &HopRequest<'_>, context: &mut Context<'_>) -> Option<HopParts> {
+        messages::hop(request, context)
+    }
+
+    fn check_streams(&self, segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
+        messages::check(segment, streams, context);
+    }
+
+    fn resolve_threat(&self, request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {
+        threats::resolve(request, context)
+    }
+
+    fn builtin_traffic(&self) -> &'static [(&'static str, &'static [u8])] {
+        traffic::BUILTIN
+    }
+
+    fn resolve_traffic(&self, request: &TrafficRequest<'_>, context: &mut Context<'_>) -> Option<TrafficParts> {
+        traffic::resolve(request, context)
+    }
+
+    fn key_exchange(&self, segment: &Facet) -> Option<Transport> {
+        let segment: &CanSegment = segment.get()?;
+        Some(if segment.has_data_phase { Transport::Fd } else { Transport::Classical })
+    }
+
+    fn synchronisation(
+        &self,
+        request: &SynchronisationRequest<'_>,
+        context: &mut Context<'_>,
+    ) -> Option<(CanId, HopParts)> {
+        messages::synchronisation(request, context)
+    }
+}

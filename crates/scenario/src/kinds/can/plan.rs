@@ -1,0 +1,169 @@
+//! What will be run on a CAN segment.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Duration, NodeId, StreamId, statistics};
+use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId, FrameKind};
+
+use crate::plan::{HopPlan, Plan, ProtectionPlan, SegmentId, StreamPlan};
+
+/// The kind's name.
+pub const CAN: &str = "can";
+
+/// One CAN or CAN-FD bus, or several alike that a gateway joins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CanSegment {
+    /// Rates and sample points as asked for.
+    pub bits: BitTimingConfig,
+    /// What controllers make of them.
+    pub timing: BitTiming,
+    /// True if frames may switch to a bit rate of their own for the data phase.
+    pub has_data_phase: bool,
+    /// True if a controller sends its oldest frame first, false if the one with the lowest identifier.
+    pub fifo_mailboxes: bool,
+    /// How many buses alike there are; a gateway joins more than one.
+    pub count: usize,
+    /// Which of the buses each node is on, from 0, by its number. Nodes that are not listed are on the first.
+    pub bus_of: Vec<usize>,
+    /// From the end of a frame on one bus to its place in the gateway's queue for another.
+    pub gateway_delay: Duration,
+}
+
+/// What a stream is on a CAN segment.
+#[derive(Clone, Debug)]
+pub enum CanHop {
+    /// A periodic message.
+    Message {
+        /// Its identifier.
+        id: CanId,
+        /// Its format.
+        kind: FrameKind,
+    },
+    /// A recording that is replayed over and over.
+    Recording(CanRecording),
+    /// The message that tells trip and reset counters.
+    Synchronisation {
+        /// Its identifier.
+        id: CanId,
+    },
+}
+
+/// A recording that is replayed over and over.
+#[derive(Clone, Debug)]
+pub struct CanRecording {
+    /// Where it comes from.
+    pub source: String,
+    /// Frames by time from its start.
+    pub frames: Vec<(Duration, CanFrame)>,
+    /// It starts again after this.
+    pub length: Duration,
+    /// When it begins.
+    pub start: Duration,
+}
+
+impl CanRecording {
+    /// The median distance of each identifier's frames; `None` for one that occurs once.
+    pub fn median_distances(&self) -> BTreeMap<CanId, Option<Duration>> {
+        let mut times: BTreeMap<CanId, Vec<Duration>> = BTreeMap::new();
+        for (at, frame) in &self.frames {
+            times.entry(frame.id()).or_default().push(*at);
+        }
+        times
+            .into_iter()
+            .map(|(id, times)| {
+                let mut distances: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+                distances.sort();
+                let median = statistics::median(&distances);
+                (id, median.filter(|distance| *distance > Duration::ZERO))
+            })
+            .collect()
+    }
+}
+
+/// A CAN segment of a plan with what travels on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Can<'p> {
+    /// The whole plan.
+    pub plan: &'p Plan,
+    /// Which of its segments.
+    pub id: SegmentId,
+    /// The segment itself.
+    pub segment: &'p CanSegment,
+}
+
+/// A periodic message on a CAN segment.
+#[derive(Clone, Copy, Debug)]
+pub struct CanMessage<'p> {
+    /// Its number as a stream.
+    pub stream_id: StreamId,
+    /// The stream.
+    pub stream: &'p StreamPlan,
+    /// Its way over this segment.
+    pub hop: &'p HopPlan,
+    /// Its identifier.
+    pub id: CanId,
+    /// Its format.
+    pub kind: FrameKind,
+}
+
+impl<'p> Can<'p> {
+    /// A segment of a plan, if it is of this kind.
+    pub fn of(plan: &'p Plan, id: SegmentId) -> Option<Self> {
+        let segment = plan.segments.get(id.index())?.facet.get()?;
+        Some(Self { plan, id, segment })
+    }
+
+    /// The first segment of this kind.
+    pub fn first(plan: &'p Plan) -> Option<Self> {
+        plan.segment_ids().find_map(|id| Self::of(plan, id))
+    }
+
+    /// Everything that travels on it, in the order of stream numbers.
+    pub fn streams(self) -> impl Iterator<Item = (StreamId, &'p StreamPlan, &'p HopPlan, &'p CanHop)> {
+        self.plan.on_segment(self.id).filter_map(|(id, stream, hop)| Some((id, stream, hop, hop.facet.get()?)))
+    }
+
+    /// Periodic messages.
+    pub fn messages(self) -> impl Iterator<Item = CanMessage<'p>> {
+        self.streams().filter_map(|(stream_id, stream, hop, facet)| match facet {
+            CanHop::Message { id, kind } => Some(CanMessage { stream_id, stream, hop, id: *id, kind: *kind }),
+            _ => None,
+        })
+    }
+
+    /// A periodic message by its number as a stream.
+    pub fn message(self, id: StreamId) -> Option<CanMessage<'p>> {
+        self.messages().find(|message| message.stream_id == id)
+    }
+
+    /// Replayed recordings.
+    pub fn recordings(self) -> impl Iterator<Item = (StreamId, &'p StreamPlan, &'p CanRecording)> {
+        self.streams().filter_map(|(id, stream, _, facet)| match facet {
+            CanHop::Recording(recording) => Some((id, stream, recording)),
+            _ => None,
+        })
+    }
+
+    /// The message that tells trip and reset counters.
+    pub fn synchronisation(self) -> Option<(StreamId, &'p StreamPlan, CanId)> {
+        self.streams().find_map(|(id, stream, _, facet)| match facet {
+            CanHop::Synchronisation { id: can_id } => Some((id, stream, *can_id)),
+            _ => None,
+        })
+    }
+
+    /// How a message is protected here.
+    pub fn protection_of(self, message: &CanMessage<'_>) -> &'p ProtectionPlan {
+        self.plan.protection_of(message.stream)
+    }
+
+    /// Data of a message with its protection [byte].
+    pub fn secured_len(self, message: &CanMessage<'_>) -> usize {
+        self.plan.secured_len(message.stream, message.hop) as usize
+    }
+
+    /// The gateway between its buses, if there are several.
+    pub fn gateway(self) -> Option<NodeId> {
+        (self.segment.count > 1).then(|| self.plan.own_node(self.id, 0))
+    }
+}

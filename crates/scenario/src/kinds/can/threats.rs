@@ -1,0 +1,34 @@
+//! Attacks on a CAN segment.
+
+use chronoseal_core::Duration;
+
+use super::spec::CanThreatSpec;
+use crate::kinds::{Context, ThreatParts, ThreatRequest};
+use crate::plan::{AttackPlace, ThreatKind};
+use crate::problem::Code;
+use crate::shape::shortened;
+
+/// An attack, checked: each by a node of its own, which hears everything and can send anything.
+pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {
+    let CanThreatSpec {} = request.table.read(context)?;
+    let name = shortened(request.name);
+    if matches!(request.kind, ThreatKind::Tamper(_)) {
+        context.report(
+            Code::ThreatPlace,
+            &request.at("kind"),
+            format!("`{name}` would change frames that all nodes of a bus receive at the same time"),
+            "not possible on CAN",
+            "write `kind = \"spoof\"` or `\"replay\"`, or attack in a gateway: `at = { node = \"…\" }`",
+        );
+    }
+    if matches!(request.place, AttackPlace::OnLink(..)) {
+        context.report(
+            Code::ThreatPlace,
+            &request.at("at"),
+            format!("`{name}` sits on a link, and a bus has none"),
+            "not possible on CAN",
+            format!("write `at = {{ segment = \"{}\" }}`", request.segment.name),
+        );
+    }
+    Some(ThreatParts { attacker: request.name.to_owned(), at_slot_offset: Duration::ZERO })
+}

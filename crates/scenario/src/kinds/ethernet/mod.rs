@@ -1,0 +1,66 @@
+//! Ethernet: a switch with a schedule table, streams in slots and streams whenever the wire is free.
+
+pub(crate) mod plan;
+mod segment;
+pub mod spec;
+mod streams;
+mod threats;
+
+use serde_json::Value as Json;
+
+use super::{
+    Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts, SegmentRequest, ThreatParts,
+    ThreatRequest, schema_of,
+};
+use plan::{ETHERNET, StreamClass};
+
+pub use segment::divisors_help;
+
+/// The kind of Ethernet segments.
+#[derive(Clone, Copy, Debug)]
+pub struct EthernetKind;
+
+/// What the resolver of streams needs to know of a segment.
+#[derive(Clone, Copy, Debug)]
+struct Memo {
+    /// The class of streams that say nothing else; a time-triggered one without its identifier.
+    class: StreamClass,
+}
+
+impl SegmentKind for EthernetKind {
+    fn name(&self) -> &'static str {
+        ETHERNET
+    }
+
+    fn segment_schema(&self) -> Json {
+        schema_of::<spec::EthernetSegmentSpec>()
+    }
+
+    fn stream_schema(&self) -> Json {
+        schema_of::<spec::EthernetStreamSpec>()
+    }
+
+    fn threat_schema(&self) -> Json {
+        schema_of::<spec::EthernetThreatSpec>()
+    }
+
+    fn rules(&self) -> Rules {
+        Rules { reserved_names: &["attacker"], ..Rules::default() }
+    }
+
+    fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
+        segment::resolve(request, context)
+    }
+
+    fn resolve_hop(&self, request: &HopRequest<'_>, context: &mut Context<'_>) -> Option<HopParts> {
+        streams::hop(request, context)
+    }
+
+    fn check_streams(&self, segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
+        streams::check(segment, streams, context);
+    }
+
+    fn resolve_threat(&self, request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {
+        threats::resolve(request, context)
+    }
+}

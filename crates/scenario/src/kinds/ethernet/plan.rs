@@ -1,0 +1,240 @@
+//! What will be run on an Ethernet segment.
+
+use chronoseal_core::{Duration, NodeId, Rate, StreamId};
+
+use crate::plan::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatPlan};
+
+/// The kind's name.
+pub const ETHERNET: &str = "ethernet";
+
+/// A star of end systems around one switch with a schedule table, or a plain switched one if no stream has slots.
+#[derive(Clone, Debug)]
+pub struct EthernetSegment {
+    /// Of every link.
+    pub rate: Rate,
+    /// The schedule repeats after this (the source's base period BP if all streams share one period).
+    pub cluster_cycle: Duration,
+    /// How the clocks are kept together.
+    pub sync: Sync,
+    /// Distance of two sync beacons.
+    pub integration_cycle: Duration,
+    /// Minimum time between the end of one frame and the next action (the source's GP).
+    pub guard_period: Duration,
+    /// What counts as time on the wire.
+    pub accounting: Accounting,
+    /// Who may use the wires at once.
+    pub access: Access,
+    /// Largest difference of two correct clocks (AS6802 precision).
+    pub precision: Duration,
+    /// Cluster-wide upper bound of a control frame's way (AS6802 max_transmission_delay).
+    pub max_transmission_delay: Duration,
+    /// Identifier of the sync beacon's virtual link.
+    pub sync_id: u16,
+    /// First four bytes of a critical-traffic destination address.
+    pub ct_marker: [u8; 4],
+    /// Of every link.
+    pub propagation_delay: Duration,
+    /// When the switch passes on a scheduled frame.
+    pub dispatch: Dispatch,
+    /// Time from the last bit in to the first bit out, at the earliest.
+    pub forwarding_delay: Duration,
+    /// Additional random part of the forwarding delay.
+    pub forwarding_jitter: Jitter,
+    /// Each egress queue holds at most this much [byte].
+    pub queue_len_max: u64,
+    /// A second switch that copies every frame to the capture adds one more store-and-forward to its stamps.
+    pub sniffing_switch: bool,
+}
+
+/// How the clocks are kept together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sync {
+    /// The switch sends a protocol control frame to every station at the start of each integration cycle.
+    Beacon,
+    /// Every station has the switch's time and no beacon is sent; for bounds such as the source's, which leave the
+    /// beacon to a channel of its own. Simulator only.
+    Ideal,
+}
+
+/// What counts as time on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Accounting {
+    /// Frame without checksum, preamble and gap: ISRCS 2014 (000), section IV-A.
+    AsPublished,
+    /// Plus checksum 4, preamble and delimiter 8, gap 12 bytes: IEEE 802.3.
+    OnWire,
+}
+
+impl Accounting {
+    /// Bytes each frame costs beyond its own.
+    pub const fn overhead_bytes(self) -> u64 {
+        match self {
+            Self::AsPublished => 0,
+            Self::OnWire => 24,
+        }
+    }
+    /// As written in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AsPublished => "as-published",
+            Self::OnWire => "on-wire",
+        }
+    }
+}
+
+/// Who may use the wires at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// One slot at a time in the whole cluster, as in the source.
+    SharedSlots,
+    /// Each link has slots of its own.
+    PerLink,
+}
+
+/// When the switch passes on a scheduled frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dispatch {
+    /// At the dispatch time of its slot.
+    Scheduled,
+    /// After the forwarding delay.
+    Immediate,
+}
+
+/// A traffic class of AS6802.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StreamClass {
+    /// In slots; addressed by its critical-traffic identifier.
+    TimeTriggered {
+        /// Last two bytes of its destination address.
+        ct_id: u16,
+    },
+    /// Whenever the wire is free.
+    BestEffort {
+        /// Egress queue 0..=7, the higher first.
+        priority: u8,
+    },
+}
+
+impl StreamClass {
+    /// As reports call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TimeTriggered { .. } => "time-triggered",
+            Self::BestEffort { .. } => "best-effort",
+        }
+    }
+
+    /// True if its frames have slots.
+    pub const fn is_time_triggered(self) -> bool {
+        matches!(self, Self::TimeTriggered { .. })
+    }
+}
+
+/// An Ethernet segment of a plan with what travels on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ethernet<'p> {
+    /// The whole plan.
+    pub plan: &'p Plan,
+    /// Which of its segments.
+    pub id: SegmentId,
+    /// The segment itself.
+    pub segment: &'p EthernetSegment,
+}
+
+/// A stream's hop on an Ethernet segment.
+#[derive(Clone, Copy, Debug)]
+pub struct EthernetStream<'p> {
+    /// Its number.
+    pub id: StreamId,
+    /// The stream.
+    pub stream: &'p StreamPlan,
+    /// Its way over this segment.
+    pub hop: &'p HopPlan,
+    /// Its traffic class.
+    pub class: StreamClass,
+}
+
+impl<'p> Ethernet<'p> {
+    /// A segment of a plan, if it is of this kind.
+    pub fn of(plan: &'p Plan, id: SegmentId) -> Option<Self> {
+        let segment = plan.segments.get(id.index())?.facet.get()?;
+        Some(Self { plan, id, segment })
+    }
+
+    /// The first segment of this kind.
+    pub fn first(plan: &'p Plan) -> Option<Self> {
+        plan.segment_ids().find_map(|id| Self::of(plan, id))
+    }
+
+    /// Streams that travel on it, in the order of their numbers.
+    pub fn streams(self) -> impl Iterator<Item = EthernetStream<'p>> {
+        self.plan
+            .on_segment(self.id)
+            .filter_map(|(id, stream, hop)| Some(EthernetStream { id, stream, hop, class: *hop.facet.get()? }))
+    }
+
+    /// A stream by its number, if it travels on this segment.
+    pub fn stream(self, id: StreamId) -> Option<EthernetStream<'p>> {
+        let stream = self.plan.streams.get(id.index())?;
+        let hop = stream.hops.iter().find(|hop| hop.segment == self.id)?;
+        Some(EthernetStream { id, stream, hop, class: *hop.facet.get()? })
+    }
+
+    /// Stations with an interface to it.
+    pub fn stations(self) -> impl Iterator<Item = NodeId> + 'p {
+        let on_it = move |node: &NodeId| self.plan.nodes[node.index()].interfaces.contains(&self.id);
+        (0..self.plan.nodes.len() as u16).map(NodeId).filter(on_it)
+    }
+
+    /// Stations whose tasks are scheduled with this segment: it is the first of this kind among their interfaces.
+    pub fn task_stations(self) -> impl Iterator<Item = NodeId> + 'p {
+        let is_ethernet = move |id: &&SegmentId| Self::of(self.plan, **id).is_some();
+        let first = move |node: NodeId| self.plan.nodes[node.index()].interfaces.iter().find(is_ethernet);
+        self.stations().filter(move |node| first(*node) == Some(&self.id))
+    }
+
+    /// Its attackers: number among all, and place.
+    pub fn attackers(self) -> impl Iterator<Item = (NodeId, AttackPlace)> + 'p {
+        let attackers = self.plan.attackers.iter().enumerate();
+        attackers
+            .filter(move |(_, attacker)| attacker.place.segment() == Some(self.id))
+            .map(move |(index, attacker)| (self.plan.attacker_id(index as u16), attacker.place))
+    }
+
+    /// What an attacker does.
+    pub fn threats_of(self, attacker: NodeId) -> impl Iterator<Item = &'p ThreatPlan> {
+        self.plan.threats.iter().filter(move |threat| self.plan.attacker_id(threat.attacker) == attacker)
+    }
+
+    /// The switch's own number in events and rows.
+    pub fn switch(self) -> NodeId {
+        self.plan.own_node(self.id, 0)
+    }
+
+    /// How a stream is protected here.
+    pub fn protection_of(self, stream: &EthernetStream<'_>) -> &'p ProtectionPlan {
+        self.plan.protection_of(stream.stream)
+    }
+
+    /// A frame of a stream with its protection, without checksum [byte].
+    pub fn secured_len(self, stream: &EthernetStream<'_>) -> u32 {
+        self.plan.secured_len(stream.stream, stream.hop)
+    }
+
+    /// Time a frame of `len` bytes takes on one wire (the source's *Frametime*).
+    pub fn frame_time(self, len: u32) -> Duration {
+        self.segment.frame_time(len)
+    }
+
+    /// Time a frame of a stream takes on one wire.
+    pub fn frame_time_of(self, stream: &EthernetStream<'_>) -> Duration {
+        self.frame_time(self.secured_len(stream))
+    }
+}
+
+impl EthernetSegment {
+    /// Time a frame of `len` bytes takes on one wire (the source's *Frametime*).
+    pub fn frame_time(&self, len: u32) -> Duration {
+        self.rate.time_of(u64::from(len) + self.accounting.overhead_bytes())
+    }
+}

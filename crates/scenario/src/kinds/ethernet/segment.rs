@@ -1,0 +1,217 @@
+//! What is written of an Ethernet segment, to what will be run.
+
+use chronoseal_core::{Bytes, Duration};
+
+use super::Memo;
+use super::plan::{Access, Accounting, Dispatch, EthernetSegment, StreamClass, Sync};
+use super::spec::{AccessSpec, AccountingSpec, ClassSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec};
+use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
+use crate::limits::*;
+use crate::plan::Facet;
+use crate::problem::Code;
+
+/// Checksum 4, preamble and delimiter 8, gap 12 (IEEE 802.3) [byte].
+const WIRE_OVERHEAD: u64 = 24;
+/// The key that says after what the schedule repeats.
+const CYCLE: &str = "cluster_cycle";
+
+impl StreamClass {
+    /// As written, without the identifier of a time-triggered stream.
+    pub(super) fn from_spec(spec: ClassSpec) -> Self {
+        match spec {
+            ClassSpec::TimeTriggered => Self::TimeTriggered { ct_id: 0 },
+            ClassSpec::BestEffort(best_effort) => Self::BestEffort { priority: best_effort.priority },
+        }
+    }
+}
+
+/// A segment with its defaults filled in.
+pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
+    let spec: EthernetSegmentSpec = request.table.read(context)?;
+    let (mut segment, is_certain) = segment(&request.table, &spec, context);
+    if spec.max_transmission_delay.is_none() {
+        let longest_driver = request.nodes_on_it().map(|(_, node)| node.driver.max).max().unwrap_or(Duration::ZERO);
+        segment.max_transmission_delay = transmission_delay(&segment, longest_driver);
+    }
+    let cycle = Cycle { length: segment.cluster_cycle, key: CYCLE, is_certain };
+    Some(SegmentParts {
+        facet: Facet::new(segment),
+        own_nodes: vec![switch(request, &spec, context)],
+        cycle: Some(cycle),
+        memo: Some(Facet::new(Memo { class: StreamClass::from_spec(spec.class) })),
+    })
+}
+
+/// The name of the only switch.
+fn switch(request: &SegmentRequest<'_>, spec: &EthernetSegmentSpec, context: &mut Context<'_>) -> String {
+    let switches = spec.switches.as_deref().unwrap_or_default();
+    for (i, name) in switches.iter().enumerate() {
+        let at = request.table.at("switches").entry(i);
+        context.identifier(name, &at, "the switch's name");
+        if request.nodes.iter().any(|node| node.name == *name) || switches[..i].contains(name) {
+            context.report(
+                Code::DuplicateName,
+                &at,
+                format!("`{name}` is also the name of a node or of another switch"),
+                "taken",
+                "give the switch another name",
+            );
+        }
+    }
+    let several = [("switches", switches.len() > 1), ("links", !spec.links.is_empty())];
+    for (key, _) in several.into_iter().filter(|(_, is_written)| *is_written) {
+        context.report(
+            Code::NotYet,
+            &request.table.at(key),
+            "a segment has one switch so far, and one link from it to each node",
+            "not there yet",
+            format!("leave `{key}` out: one switch"),
+        );
+    }
+    match switches.first() {
+        Some(name) => name.clone(),
+        None if request.is_only_one => "switch".into(),
+        None => format!("switch-{}", request.name),
+    }
+}
+
+/// The segment but for its largest transmission delay, and whether its cycle is the one that was meant.
+fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<'_>) -> (EthernetSegment, bool) {
+    let path = |key: &'static str| table.at(key);
+    let rate = context.within(&path("rate"), "the rate", spec.rate.0, RATE_MIN, RATE_MAX);
+    let cycle_path = path(CYCLE);
+    let cluster_cycle =
+        context.within(&cycle_path, "the cluster cycle", spec.cluster_cycle.0, PERIOD_MIN, CLUSTER_CYCLE_MAX);
+    let is_certain = cluster_cycle == spec.cluster_cycle.0;
+    // Whatever is written elsewhere is not to be judged by a cycle that was not meant.
+    let cluster_cycle = if is_certain { cluster_cycle } else { CLUSTER_CYCLE_MAX };
+    let integration_cycle = match spec.integration_cycle {
+        None => cluster_cycle,
+        Some(cycle) => {
+            let written = Cycle { length: cluster_cycle, key: CYCLE, is_certain };
+            integration_cycle(table, cycle.0, written, context)
+        }
+    };
+    let mut up_to = |key, what, value, max| context.within(&path(key), what, value, Duration::ZERO, max);
+    let guard_period = up_to("guard_period", "the guard period", spec.guard_period.0, cluster_cycle);
+    let precision = up_to("precision", "the precision", spec.precision.0, DELAY_MAX);
+    let propagation_delay = up_to("propagation_delay", "the propagation delay", spec.propagation_delay.0, DELAY_MAX);
+    let forwarding_delay = up_to("forwarding_delay", "the forwarding delay", spec.forwarding_delay.0, DELAY_MAX);
+    let max_transmission_delay = match spec.max_transmission_delay {
+        None => Duration::ZERO,
+        Some(delay) => up_to("max_transmission_delay", "the largest transmission delay", delay.0, DELAY_MAX),
+    };
+    let queue_len_max = context.within(
+        &path("queue_len_max"),
+        "the length of a queue",
+        spec.queue_len_max.0,
+        Bytes(u64::from(FRAME_LEN_MAX)),
+        Bytes(QUEUE_LEN_MAX),
+    );
+    let segment = EthernetSegment {
+        rate,
+        cluster_cycle,
+        sync: match spec.sync {
+            SyncSpec::Beacon => Sync::Beacon,
+            SyncSpec::Ideal => Sync::Ideal,
+        },
+        integration_cycle,
+        guard_period,
+        accounting: match spec.accounting {
+            AccountingSpec::OnWire => Accounting::OnWire,
+            AccountingSpec::AsPublished => Accounting::AsPublished,
+        },
+        access: match spec.access {
+            AccessSpec::SharedSlots => Access::SharedSlots,
+            AccessSpec::PerLink => Access::PerLink,
+        },
+        precision,
+        max_transmission_delay,
+        sync_id: spec.sync_id,
+        ct_marker: marker(&spec.ct_marker, &path("ct_marker"), context),
+        propagation_delay,
+        dispatch: match spec.dispatch {
+            DispatchSpec::Scheduled => Dispatch::Scheduled,
+            DispatchSpec::Immediate => Dispatch::Immediate,
+        },
+        forwarding_delay,
+        forwarding_jitter: context.jitter(&path("forwarding_jitter"), "the forwarding jitter", spec.forwarding_jitter),
+        queue_len_max: queue_len_max.0,
+        sniffing_switch: spec.sniffing_switch,
+    };
+    (segment, is_certain)
+}
+
+/// The largest transmission delay of a beacon: it waits for one longest frame at its sender and at the switch, and takes its
+/// own time on two links.
+fn transmission_delay(segment: &EthernetSegment, longest_driver: Duration) -> Duration {
+    let wire_time = |len: u32| segment.rate.time_of(u64::from(len) + WIRE_OVERHEAD);
+    let hop = wire_time(FRAME_LEN_MAX) + wire_time(FRAME_LEN_MIN) + segment.propagation_delay;
+    hop * 2 + segment.forwarding_delay + segment.forwarding_jitter.max + longest_driver
+}
+
+fn integration_cycle(table: &Table<'_>, cycle: Duration, cluster: Cycle, context: &mut Context<'_>) -> Duration {
+    let path = table.at("integration_cycle");
+    let cluster_cycle = cluster.length;
+    let cycle = context.within(&path, "the integration cycle", cycle, PERIOD_MIN, CLUSTER_CYCLE_MAX);
+    if !cluster.is_certain || cluster_cycle.rem_floor(cycle) == Duration::ZERO {
+        return cycle;
+    }
+    context.report_both(
+        Code::IntegrationCycleNotDividing,
+        (&path, "does not divide it"),
+        (&table.at(CYCLE), "the cluster cycle"),
+        format!("the integration cycle {cycle} does not divide the cluster cycle {cluster_cycle}"),
+        divisors_help(cycle, cluster_cycle),
+    );
+    cluster_cycle
+}
+
+fn marker(text: &str, path: &[Step<'_>], context: &mut Context<'_>) -> [u8; 4] {
+    let fallback = [3, 4, 5, 6];
+    let parts: Vec<&str> = text.split(':').collect();
+    let bytes: Option<Vec<u8>> = parts
+        .iter()
+        .map(|part| u8::from_str_radix(part, 16).ok().filter(|_| part.len() == 2 && !part.starts_with('+')))
+        .collect();
+    let Some(Ok(marker)) = bytes.map(<[u8; 4]>::try_from) else {
+        context.report(
+            Code::BadMarker,
+            path,
+            "the critical-traffic marker is not four bytes",
+            "not four bytes",
+            "write four bytes in hexadecimal, such as `\"03:04:05:06\"`",
+        );
+        return fallback;
+    };
+    if marker[0] & 1 == 0 {
+        let group = format!("{:02x}", marker[0] | 1);
+        context.report(
+            Code::BadMarker,
+            path,
+            "the critical-traffic marker is no group address, so a switch could not send it to several",
+            "the first byte is even",
+            format!("make the first byte odd, such as `{group}`"),
+        );
+        return fallback;
+    }
+    marker
+}
+
+/// Which periods nearest to `period` divide `cycle`, as a sentence; both have to be positive.
+pub fn divisors_help(period: Duration, cycle: Duration) -> String {
+    /// Further away than this nobody would look.
+    const TRIES: i64 = 10_000;
+    if period >= cycle {
+        return format!("the largest that does is {cycle}");
+    }
+    let divides = |count: &i64| *count > 0 && cycle.as_ps() % count == 0;
+    let count = cycle.div_floor(period);
+    let longer = (1..=count).rev().take(TRIES as usize).find(divides).map(|count| cycle / count);
+    let shorter = (count + 1..).take(TRIES as usize).find(divides).map(|count| cycle / count);
+    match (shorter, longer) {
+        (Some(shorter), Some(longer)) => format!("the nearest that do are {shorter} and {longer}"),
+        (Some(one), None) | (None, Some(one)) => format!("the nearest that does is {one}"),
+        (None, None) => format!("write a whole fraction of {cycle}"),
+    }
+}

@@ -1,0 +1,197 @@
+//! What a scenario says of an Ethernet segment.
+
+use chronoseal_core::{Bytes, Duration, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::*;
+use crate::quantity::Quantity;
+use crate::spec::JitterSpec;
+
+/// An Ethernet: a star of end systems around one switch, with a schedule table where streams are time-triggered.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EthernetSegmentSpec {
+    /// Of every link, 1kbit/s to 100Gbit/s.
+    pub rate: Quantity<Rate>,
+    /// The schedule repeats after this, 1us to 10s.
+    pub cluster_cycle: Quantity<Duration>,
+    /// How the clocks are kept together.
+    #[serde(default)]
+    pub sync: SyncSpec,
+    /// Distance of two sync beacons; divides the cluster cycle. Default: the cluster cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integration_cycle: Option<Quantity<Duration>>,
+    /// Time kept free after each frame. Default: 0s.
+    #[serde(default = "crate::spec::zero")]
+    pub guard_period: Quantity<Duration>,
+    /// What counts as time on the wire.
+    #[serde(default)]
+    pub accounting: AccountingSpec,
+    /// Who may use the wires at once.
+    #[serde(default)]
+    pub access: AccessSpec,
+    /// Largest difference of two correct clocks. Default: 10us.
+    #[serde(default = "default_precision")]
+    pub precision: Quantity<Duration>,
+    /// Upper bound of a sync beacon's way through the network. Default: worked out from the network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_transmission_delay: Option<Quantity<Duration>>,
+    /// Identifier of the sync beacon. Default: 4043.
+    #[serde(default = "default_sync_id")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub sync_id: u16,
+    /// First four bytes of a critical-traffic destination address. Default: 03:04:05:06.
+    #[serde(default = "default_ct_marker")]
+    pub ct_marker: String,
+    /// Of every link. Default: 0s.
+    #[serde(default = "crate::spec::zero")]
+    pub propagation_delay: Quantity<Duration>,
+    /// When the switch passes on a scheduled frame.
+    #[serde(default)]
+    pub dispatch: DispatchSpec,
+    /// Time in the switch from the last bit in to the first bit out, at the earliest. Default: 0s.
+    #[serde(default = "crate::spec::zero")]
+    pub forwarding_delay: Quantity<Duration>,
+    /// Random part of the forwarding delay. Default: none.
+    #[serde(default)]
+    pub forwarding_jitter: JitterSpec,
+    /// Each egress queue holds at most this much, 1514B to 1000MB. Default: 64kB.
+    #[serde(default = "default_queue_len_max")]
+    pub queue_len_max: Quantity<Bytes>,
+    /// A second switch copies every frame to the capture and adds one store-and-forward to its stamps. Default: false.
+    #[serde(default)]
+    pub sniffing_switch: bool,
+    /// The class of streams that say nothing else. Default: time-triggered.
+    #[serde(default)]
+    pub class: ClassSpec,
+    /// Names of its switches. Default: one, named `switch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = SWITCHES_MAX))]
+    pub switches: Option<Vec<String>>,
+    /// Its links. Default: one from each node to the switch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = LINKS_MAX))]
+    pub links: Vec<LinkSpec>,
+}
+
+/// A link between two switches, or a switch and a node.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// Its two ends.
+    #[schemars(length(min = 2, max = 2))]
+    pub between: Vec<String>,
+    /// Default: that of the segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Quantity<Rate>>,
+    /// Default: that of the segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub propagation_delay: Option<Quantity<Duration>>,
+}
+
+/// What a stream has on an Ethernet segment.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EthernetStreamSpec {
+    /// Its traffic class. Default: that of the segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<ClassSpec>,
+    /// Critical-traffic identifier; of several streams alike that of the first, the others follow it. Default: the next free
+    /// one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub ct_id: Option<u16>,
+}
+
+/// What an attack has on an Ethernet segment.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EthernetThreatSpec {
+    /// Where in the slot the attacker's frame begins, from one cluster cycle before to one after. Default: 0s.
+    #[serde(default = "crate::spec::zero")]
+    pub at_slot_offset: Quantity<Duration>,
+}
+
+fn default_precision() -> Quantity<Duration> {
+    Quantity(Duration::from_us(10))
+}
+fn default_sync_id() -> u16 {
+    4043
+}
+fn default_ct_marker() -> String {
+    "03:04:05:06".into()
+}
+fn default_queue_len_max() -> Quantity<Bytes> {
+    Quantity(Bytes(64_000))
+}
+
+/// How the clocks are kept together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum SyncSpec {
+    /// The switch sends a protocol control frame at the start of each integration cycle.
+    #[default]
+    #[serde(rename = "beacon")]
+    Beacon,
+    /// Every station has the switch's time and no beacon is sent; for the simulator alone.
+    #[serde(rename = "ideal")]
+    Ideal,
+}
+
+/// What counts as time on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum AccountingSpec {
+    /// With checksum, preamble and gap: 24 bytes a frame (IEEE 802.3).
+    #[default]
+    #[serde(rename = "on-wire")]
+    OnWire,
+    /// The frame alone, as in the ISRCS 2014 paper.
+    #[serde(rename = "as-published")]
+    AsPublished,
+}
+
+/// Who may use the wires at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum AccessSpec {
+    /// One slot at a time in the whole cluster.
+    #[default]
+    #[serde(rename = "shared-slots")]
+    SharedSlots,
+    /// Each link has slots of its own.
+    #[serde(rename = "per-link")]
+    PerLink,
+}
+
+/// When the switch passes on a scheduled frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum DispatchSpec {
+    /// At the dispatch time of its slot.
+    #[default]
+    #[serde(rename = "scheduled")]
+    Scheduled,
+    /// After the forwarding delay.
+    #[serde(rename = "immediate")]
+    Immediate,
+}
+
+/// A traffic class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum ClassSpec {
+    /// In slots.
+    #[default]
+    #[serde(rename = "time-triggered")]
+    TimeTriggered,
+    /// Whenever the wire is free.
+    #[serde(rename = "best_effort")]
+    BestEffort(BestEffortSpec),
+}
+
+/// Best-effort traffic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BestEffortSpec {
+    /// Egress queue, the higher first. Default: 0.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 7))]
+    pub priority: u8,
+}

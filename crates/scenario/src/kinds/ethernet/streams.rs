@@ -1,0 +1,204 @@
+//! Streams on an Ethernet segment.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chronoseal_core::Duration;
+use chronoseal_frameauth::Freshness;
+
+use super::plan::{EthernetSegment, StreamClass};
+use super::spec::{ClassSpec, EthernetStreamSpec};
+use super::{Memo, divisors_help};
+use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Room, Segment, Step};
+use crate::limits::*;
+use crate::plan::{Facet, ProtectionKind};
+use crate::problem::Code;
+use crate::shape::shortened;
+
+/// A stream's way over the segment; the identifier of a time-triggered one is still to be found if it is 0.
+pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option<HopParts> {
+    let spec: EthernetStreamSpec = request.table.read(context)?;
+    let segment: &EthernetSegment = request.segment.facet()?;
+    let memo: &Memo = request.segment.memo()?;
+    let class = match (spec.class.map_or(memo.class, StreamClass::from_spec), spec.ct_id) {
+        (StreamClass::TimeTriggered { .. }, ct_id) => StreamClass::TimeTriggered { ct_id: ct_id.unwrap_or(0) },
+        (class, None) => class,
+        (class, Some(_)) => {
+            context.report(
+                Code::BadCtId,
+                &request.table.at("ct_id"),
+                "best-effort traffic has no critical-traffic identifier",
+                "not used",
+                "leave `ct_id` out, or write `class = \"time-triggered\"`",
+            );
+            class
+        }
+    };
+    if class.is_time_triggered() {
+        in_slots(request, context);
+    }
+    protection(request, class, context);
+    let frame_len = (HEADER_LEN + request.stream.payload_len).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX);
+    let wire_len = frame_len + request.stream.protection.overhead_bytes();
+    let link = segment.frame_time(wire_len) + segment.propagation_delay;
+    Some(HopParts {
+        frame_len,
+        class: class.name(),
+        facet: Facet::new(class),
+        has_slots: class.is_time_triggered(),
+        room: Room { bytes: FRAME_LEN_MAX - HEADER_LEN, frame: "an Ethernet frame", other_way: String::new() },
+        wire_time: link * 2 + segment.forwarding_delay + segment.forwarding_jitter.min,
+    })
+}
+
+/// What a stream with slots has to keep to.
+fn in_slots(request: &HopRequest<'_>, context: &mut Context<'_>) {
+    let stream = request.stream;
+    let other_class = format!("{} = {{ class = {{ best_effort = {{}} }} }}", request.segment.name);
+    if stream.spec.on_change.is_some() {
+        context.report(
+            Code::NotYet,
+            &stream.at("on_change"),
+            format!("stream `{}` has slots, which come with a period", shortened(&stream.spec.name)),
+            "without a period",
+            format!("write `period = \"…\"`, or `{other_class}`"),
+        );
+        return;
+    }
+    if let (Some(offset), Some(count @ 2..), true) = (stream.spec.offset, stream.spec.count, request.is_first) {
+        context.report(
+            Code::OffsetOfMany,
+            &stream.at("offset"),
+            format!("all {count} streams would have their slot at {}", offset.0),
+            "one slot for many",
+            "leave `offset` out and let the scheduler find the slots, or write the streams one by one",
+        );
+    }
+    let cycle = request.segment.parts.as_ref().and_then(|parts| parts.cycle).filter(|cycle| cycle.is_certain);
+    if let Some(cycle) = cycle.filter(|cycle| cycle.length.rem_floor(stream.period) != Duration::ZERO) {
+        context.report_both(
+            Code::PeriodNotDividing,
+            (&stream.at("period"), "does not divide it"),
+            (&request.segment.table.at(cycle.key), "the cluster cycle"),
+            format!(
+                "the period {} of stream `{}` does not divide the cluster cycle {}",
+                stream.period,
+                shortened(&stream.spec.name),
+                cycle.length
+            ),
+            divisors_help(stream.period, cycle.length),
+        );
+    }
+}
+
+/// Whether the protection can do without what this way does not have.
+fn protection(request: &HopRequest<'_>, class: StreamClass, context: &mut Context<'_>) {
+    let protection = request.stream.protection;
+    match &protection.kind {
+        ProtectionKind::Hmac { freshness: Freshness::CycleCounter, .. } if !class.is_time_triggered() => context
+            .report(
+                Code::FreshnessWithoutSlot,
+                &request.stream.at("protection"),
+                format!(
+                    "`{}` takes freshness from the cycle counter, but best-effort frames come in no certain cycle",
+                    protection.name
+                ),
+                "needs a slot",
+                "name a protection with `freshness = \"full\"` or `{ truncated = \"2B\" }`",
+            ),
+        ProtectionKind::SecOc { .. } => context.report(
+            Code::NotYet,
+            &request.stream.at("protection"),
+            format!("`{}` is a SecOC profile, and Ethernet segments carry none yet", protection.name),
+            "not there yet",
+            "name a protection such as `hmac = { hash = \"sha-256\", tag = \"16B\" }`",
+        ),
+        _ => {}
+    }
+}
+
+/// Finds the identifiers, and refuses more than a schedule holds.
+pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
+    let Some(network) = segment.facet::<EthernetSegment>() else { return };
+    if streams.is_empty() && context.spec().streams.is_empty() {
+        context.report(
+            Code::MissingKey,
+            &[Step::Key("streams")],
+            "the scenario has no `streams`",
+            "`streams` is missing",
+            "add a `[[streams]]`",
+        );
+    }
+    ct_ids(segment, network.sync_id, streams, context);
+    let in_slots = |stream: &&OnSegment<'_>| class(stream).is_time_triggered();
+    let slots: u64 =
+        streams.iter().filter(in_slots).map(|stream| network.cluster_cycle.div_floor(stream.period) as u64).sum();
+    if slots > SLOTS_MAX {
+        context.report(
+            Code::TooManySlots,
+            &segment.table.at("cluster_cycle"),
+            format!("the streams need {slots} slots in one cluster cycle"),
+            "too many slots",
+            format!("a schedule holds at most {SLOTS_MAX}: write longer periods or a shorter cluster cycle"),
+        );
+    }
+}
+
+fn class(stream: &OnSegment<'_>) -> StreamClass {
+    stream.hop.facet.get().copied().unwrap_or(StreamClass::from_spec(ClassSpec::default()))
+}
+
+/// Gives each time-triggered stream its identifier: that written, then 1, 2, 3 and so on as they are free.
+fn ct_ids(segment: &Segment<'_>, sync_id: u16, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
+    // Whose each identifier is: the beacon's, or that of an entry.
+    let mut taken: BTreeMap<u32, Option<usize>> = BTreeMap::from([(u32::from(sync_id), None)]);
+    let mut wrong: BTreeSet<usize> = BTreeSet::new();
+    for stream in streams.iter_mut() {
+        let StreamClass::TimeTriggered { ct_id: written @ 1.. } = class(stream) else { continue };
+        let at = stream.at(segment, "ct_id");
+        let id = u32::from(written) + stream.number;
+        let mut refuse = |message: String, label: &str, help: String, other: Option<usize>| {
+            // One such problem for each entry is enough.
+            if !wrong.insert(stream.entry) {
+                return;
+            }
+            let other =
+                other.map(|entry| super::super::Place::new("streams").entry(entry).key(segment.name).key("ct_id"));
+            match other {
+                Some(other) => context.report_both(Code::BadCtId, (&at, label), (&other, "by this"), message, help),
+                None => context.report(Code::BadCtId, &at, message, label, help),
+            }
+        };
+        if id > u32::from(u16::MAX) {
+            refuse(
+                format!("{} identifiers from {written} on end above {}", stream.count, u16::MAX),
+                "too large",
+                format!("write at most {}", u32::from(u16::MAX) + 1 - stream.count),
+                None,
+            );
+            continue;
+        }
+        match taken.insert(id, Some(stream.entry)) {
+            None => {}
+            Some(None) => refuse(
+                format!("identifier {id} belongs to the sync beacon"),
+                "taken",
+                "write another, or another `sync_id`".into(),
+                None,
+            ),
+            Some(earlier) => refuse(
+                format!("identifier {id} is used twice"),
+                "taken",
+                "write another, or leave `ct_id` out".into(),
+                earlier,
+            ),
+        }
+        stream.hop.facet = Facet::new(StreamClass::TimeTriggered { ct_id: id as u16 });
+    }
+    let mut free = (1..=u16::MAX).filter(|id| !taken.contains_key(&u32::from(*id)));
+    for stream in streams {
+        if let StreamClass::TimeTriggered { ct_id: 0 } = class(stream) {
+            let ct_id = free.next().unwrap_or(0);
+            stream.hop.facet = Facet::new(StreamClass::TimeTriggered { ct_id });
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The kinds of segments: what a scenario may say of each, and what becomes of it.
+//!
+//! A kind is one module that implements [`SegmentKind`] and one row in [`KINDS`]. Everything else in this crate treats
+//! all kinds alike: it reads their tables through the schemas they give, and asks them where only they have the answer.
+
+pub mod can;
+mod context;
+pub mod ethernet;
+mod request;
+
+use chronoseal_core::Duration;
+use chronoseal_groupkey::Transport;
+use chronoseal_wire::can::CanId;
+use schemars::JsonSchema;
+use serde_json::Value as Json;
+
+pub use crate::source::Step;
+pub use context::{Context, Place, Table};
+pub use request::{
+    HopRequest, OnSegment, Segment, SegmentRequest, StreamRequest, SynchronisationRequest, ThreatRequest,
+    TrafficRequest,
+};
+
+use crate::plan::Facet;
+use crate::problem::Code;
+
+/// The kinds that a scenario can have.
+pub static KINDS: &[&dyn SegmentKind] = &[&can::CanKind, &ethernet::EthernetKind];
+
+/// A kind of segment.
+pub trait SegmentKind: Sync {
+    /// The key of its table, as in `[segments.NAME.can]`, and its name in plans and reports.
+    fn name(&self) -> &'static str;
+
+    /// The JSON Schema of a segment's table, as [`schema_of`] gives it.
+    fn segment_schema(&self) -> Json;
+
+    /// The JSON Schema of the table that a stream has for such a segment.
+    fn stream_schema(&self) -> Json;
+
+    /// The JSON Schema of the table that an attack has for such a segment.
+    fn threat_schema(&self) -> Json;
+
+    /// What holds for everything on such a segment.
+    fn rules(&self) -> Rules {
+        Rules::default()
+    }
+
+    /// A segment, checked. `None` if nothing can be said of what travels on it; why has been reported then.
+    fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts>;
+
+    /// A stream's way over a segment, checked as far as it can be alone. `None` if a problem was reported and no possible
+    /// value can stand in.
+    fn resolve_hop(&self, request: &HopRequest<'_>, context: &mut Context<'_>) -> Option<HopParts>;
+
+    /// Checks all streams of a segment together and completes their facets: identifiers that differ, limits of the load.
+    fn check_streams(&self, segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
+        let _ = (segment, streams, context);
+    }
+
+    /// An attack on a segment, checked. The default refuses it.
+    fn resolve_threat(&self, request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {
+        context.report(
+            Code::NotYet,
+            &[Step::Key("threats"), Step::Index(request.entry)],
+            format!(
+                "`{}` is a segment of kind `{}`, on which nobody can attack yet",
+                request.segment.name,
+                self.name()
+            ),
+            "not there yet",
+            "attack another segment, or leave the attack out",
+        );
+        None
+    }
+
+    /// Recorded traffic of the project for such segments: name and bytes.
+    fn builtin_traffic(&self) -> &'static [(&'static str, &'static [u8])] {
+        &[]
+    }
+
+    /// Recorded traffic that is replayed on a segment, if [`Rules::replays_traffic`].
+    fn resolve_traffic(&self, request: &TrafficRequest<'_>, context: &mut Context<'_>) -> Option<TrafficParts> {
+        let _ = (request, context);
+        None
+    }
+
+    /// What carries the messages of a key exchange on a segment; `None` if nothing does.
+    fn key_exchange(&self, segment: &Facet) -> Option<Transport> {
+        let _ = segment;
+        None
+    }
+
+    /// The message that announces trip and reset counters on a segment; `None` if there is none on this kind.
+    fn synchronisation(
+        &self,
+        request: &SynchronisationRequest<'_>,
+        context: &mut Context<'_>,
+    ) -> Option<(CanId, HopParts)> {
+        let _ = (request, context);
+        None
+    }
+}
+
+/// What holds for everything on a kind of segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    /// The longest period of a stream.
+    pub period_max: Duration,
+    /// True if a stream that begins there and names no receivers goes to all others on the segment.
+    pub has_broadcast: bool,
+    /// True if a stream that begins there has its period as deadline unless it gives another.
+    pub deadline_is_period: bool,
+    /// Distance of an attack's attempts if it gives none; `None`: the period of its stream.
+    pub attempt_distance: Option<Duration>,
+    /// True if every attempt of an attack has to lie within the run; false if `count` is only the most there can be.
+    pub attempts_lie_within_run: bool,
+    /// True if nodes on it have an address in key exchanges.
+    pub has_addresses: bool,
+    /// True if it can consist of several buses, of which a node names its own.
+    pub has_buses: bool,
+    /// True if recorded traffic can be replayed on it.
+    pub replays_traffic: bool,
+    /// True if it can be simulated without the bytes of its frames.
+    pub has_timing_fidelity: bool,
+    /// True if `check` can compare protections on it.
+    pub compares_candidates: bool,
+    /// How the names of nodes begin that it keeps for itself.
+    pub reserved_names: &'static [&'static str],
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            period_max: crate::limits::DURATION_MAX,
+            has_broadcast: false,
+            deadline_is_period: false,
+            attempt_distance: None,
+            attempts_lie_within_run: true,
+            has_addresses: false,
+            has_buses: false,
+            replays_traffic: false,
+            has_timing_fidelity: true,
+            compares_candidates: true,
+            reserved_names: &[],
+        }
+    }
+}
+
+/// A segment as its kind resolved it.
+#[derive(Clone, Debug)]
+pub struct SegmentParts {
+    /// What only the kind knows, for the plan.
+    pub facet: Facet,
+    /// Nodes that are part of the segment itself, by name.
+    pub own_nodes: Vec<String>,
+    /// The cycle that tasks and slots repeat in, if there is one.
+    pub cycle: Option<Cycle>,
+    /// What the kind wants to remember while the scenario is resolved.
+    pub memo: Option<Facet>,
+}
+
+impl SegmentParts {
+    /// A segment with nothing but its facet.
+    pub fn new(facet: Facet) -> Self {
+        Self { facet, own_nodes: Vec::new(), cycle: None, memo: None }
+    }
+}
+
+/// A cycle that tasks and slots on a segment repeat in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cycle {
+    /// Its length.
+    pub length: Duration,
+    /// The key of the segment's table that says so.
+    pub key: &'static str,
+    /// False if the scenario's own value could not be used, so that nothing can be judged by it.
+    pub is_certain: bool,
+}
+
+/// A stream's way over a segment as its kind resolved it.
+#[derive(Clone, Debug)]
+pub struct HopParts {
+    /// A frame before protection, as segments of this kind count it [byte].
+    pub frame_len: u32,
+    /// The traffic class, as reports call it.
+    pub class: &'static str,
+    /// What only the kind knows, for the plan.
+    pub facet: Facet,
+    /// True if a scheduler finds its time, so that none is drawn.
+    pub has_slots: bool,
+    /// What a frame has room for.
+    pub room: Room,
+    /// What the protected frame takes at least from sender to receiver.
+    pub wire_time: Duration,
+}
+
+/// What a frame has room for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Room {
+    /// A stream's payload and its protection together [byte].
+    pub bytes: u32,
+    /// What the frame is called: `a classical CAN frame`.
+    pub frame: &'static str,
+    /// Another way to make room, as the end of a sentence: `, or \`format = "fd"\` for up to 64B`.
+    pub other_way: String,
+}
+
+/// An attack as the segment's kind resolved it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ThreatParts {
+    /// The name of the attacker's node. Attacks with one name at one place come from one node.
+    pub attacker: String,
+    /// Where in the target's slot its frame is put, for streams with slots.
+    pub at_slot_offset: Duration,
+}
+
+/// Recorded traffic as the segment's kind resolved it.
+#[derive(Clone, Debug)]
+pub struct TrafficParts {
+    /// The longest frame, as segments of this kind count it [byte].
+    pub frame_len: u32,
+    /// The traffic class, as reports call it.
+    pub class: &'static str,
+    /// What only the kind knows, for the plan.
+    pub facet: Facet,
+    /// It starts again after this.
+    pub length: Duration,
+}
+
+/// The JSON Schema of a table, as the kinds give it.
+pub fn schema_of<T: JsonSchema>() -> Json {
+    schemars::schema_for!(T).to_value()
+}
+
+/// The kind of a name.
+pub(crate) fn named<'k>(kinds: &[&'k dyn SegmentKind], name: &str) -> Option<&'k dyn SegmentKind> {
+    kinds.iter().copied().find(|kind| kind.name() == name)
+}

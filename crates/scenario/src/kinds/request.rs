@@ -1,0 +1,178 @@
+//! What a kind of segment is asked.
+
+use chronoseal_core::Duration;
+
+use super::{Place, SegmentKind, SegmentParts, Table};
+use crate::plan::{AttackPlace, HopPlan, NodePlan, ProtectionPlan, SegmentId, StreamPlan, ThreatKind};
+use crate::spec::StreamSpec;
+
+/// A segment to be resolved.
+#[derive(Clone, Debug)]
+pub struct SegmentRequest<'a> {
+    /// Its number.
+    pub id: SegmentId,
+    /// Its name.
+    pub name: &'a str,
+    /// What the scenario says of it.
+    pub table: Table<'a>,
+    /// Every node of the scenario, tasks still left out; those on the segment have it among their interfaces.
+    pub nodes: &'a [NodePlan],
+    /// True if there is no other segment of this kind.
+    pub is_only_one: bool,
+}
+
+impl<'a> SegmentRequest<'a> {
+    /// The nodes on the segment with their numbers.
+    pub fn nodes_on_it(&self) -> impl Iterator<Item = (usize, &'a NodePlan)> {
+        let id = self.id;
+        self.nodes.iter().enumerate().filter(move |(_, node)| node.interfaces.contains(&id))
+    }
+}
+
+/// A segment that is resolved.
+pub struct Segment<'a> {
+    /// Its number.
+    pub id: SegmentId,
+    /// Its name.
+    pub name: &'a str,
+    /// Its kind.
+    pub kind: &'a dyn SegmentKind,
+    /// What the scenario says of it.
+    pub table: Table<'a>,
+    /// What its kind made of it; `None` if that was not possible.
+    pub parts: Option<SegmentParts>,
+    /// True if there is no other segment of this kind.
+    pub is_only_one: bool,
+    /// True if a stream needs a table for it.
+    pub(crate) needs_table: bool,
+}
+
+impl Segment<'_> {
+    /// What its kind knows, if it is of this type.
+    pub fn facet<T: 'static>(&self) -> Option<&T> {
+        self.parts.as_ref()?.facet.get()
+    }
+
+    /// What its kind remembers, if it is of this type.
+    pub fn memo<T: 'static>(&self) -> Option<&T> {
+        self.parts.as_ref()?.memo.as_ref()?.get()
+    }
+}
+
+/// A stream's way over a segment, to be resolved.
+pub struct HopRequest<'a> {
+    /// The segment.
+    pub segment: &'a Segment<'a>,
+    /// The stream's table for it.
+    pub table: Table<'a>,
+    /// The stream.
+    pub stream: &'a StreamRequest<'a>,
+    /// True if the stream begins there.
+    pub is_first: bool,
+}
+
+/// A stream, or several alike, while it is resolved.
+#[derive(Clone, Debug)]
+pub struct StreamRequest<'a> {
+    /// Which of the scenario's entries.
+    pub entry: usize,
+    /// What was written.
+    pub spec: &'a StreamSpec,
+    /// Distance of two frames.
+    pub period: Duration,
+    /// Payload before protection [byte].
+    pub payload_len: u32,
+    /// How it is protected.
+    pub protection: &'a ProtectionPlan,
+}
+
+impl StreamRequest<'_> {
+    /// Where one of its keys stands.
+    pub fn at<'k>(&self, key: &'k str) -> Place<'k> {
+        Place::new("streams").entry(self.entry).key(key)
+    }
+}
+
+/// A stream on a segment, when all streams are known.
+#[derive(Debug)]
+pub struct OnSegment<'a> {
+    /// Which of the scenario's entries it comes from.
+    pub entry: usize,
+    /// Which of those alike it is, from 0.
+    pub number: u32,
+    /// How many are alike.
+    pub count: u32,
+    /// Its name.
+    pub name: &'a str,
+    /// Distance of two frames.
+    pub period: Duration,
+    /// How it is protected.
+    pub protection: &'a ProtectionPlan,
+    /// Its way over the segment.
+    pub hop: &'a mut HopPlan,
+}
+
+impl OnSegment<'_> {
+    /// Where a key of its table for the segment stands.
+    pub fn at<'k>(&self, segment: &Segment<'k>, key: &'k str) -> Place<'k> {
+        Place::new("streams").entry(self.entry).key(segment.name).key(key)
+    }
+}
+
+/// An attack, to be resolved.
+pub struct ThreatRequest<'a> {
+    /// Which of the scenario's entries.
+    pub entry: usize,
+    /// Its name.
+    pub name: &'a str,
+    /// What it does.
+    pub kind: ThreatKind,
+    /// Where the attacker sits.
+    pub place: AttackPlace,
+    /// The segment of this place.
+    pub segment: &'a Segment<'a>,
+    /// The attack's table for it.
+    pub table: Table<'a>,
+    /// The stream it aims at.
+    pub stream: Option<&'a StreamPlan>,
+    /// The nodes.
+    pub nodes: &'a [NodePlan],
+}
+
+impl ThreatRequest<'_> {
+    /// Where one of its keys stands.
+    pub fn at<'k>(&self, key: &'k str) -> Place<'k> {
+        Place::new("threats").entry(self.entry).key(key)
+    }
+
+    /// The way of its stream over the segment.
+    pub fn hop(&self) -> Option<&HopPlan> {
+        self.stream?.hops.iter().find(|hop| hop.segment == self.segment.id)
+    }
+}
+
+/// Recorded traffic, to be replayed.
+pub struct TrafficRequest<'a> {
+    /// Which of the scenario's recordings.
+    pub entry: usize,
+    /// The segment it is replayed on.
+    pub segment: &'a Segment<'a>,
+    /// Where its bytes come from, for people.
+    pub source: &'a str,
+    /// The key that names them.
+    pub at: Place<'a>,
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// When it begins.
+    pub start: Duration,
+}
+
+/// The message that announces trip and reset counters.
+pub struct SynchronisationRequest<'a> {
+    /// The segment.
+    pub segment: &'a Segment<'a>,
+    /// The identifier that was written.
+    pub id: Option<&'a str>,
+    /// The entries of all streams on the segment, with their way over it.
+    pub hops: Vec<(usize, &'a HopPlan)>,
+}

@@ -1,0 +1,269 @@
+//! The group that comes to a key.
+
+use chronoseal_core::{Duration, NodeId};
+use chronoseal_crypto::suite::SuiteName;
+use chronoseal_groupkey::{Installation, OrchestrationSigning, Profile, Scheme, Transport};
+
+use crate::kinds::can::spec::CanFormatSpec;
+use crate::kinds::{Context, Place, Segment};
+use crate::limits::DURATION_MAX;
+use crate::plan::{GroupChange, GroupKeyPlan, NodePlan, StreamPlan};
+use crate::problem::Code;
+use crate::source::{Step, at};
+use crate::spec::{
+    GroupKeyProfileSpec, GroupKeySpec, InstallationSpec, KeySpec, OrchestrationSpec, SchemeSpec, SuiteSpec,
+};
+
+/// Where a key of a group's table stands.
+fn group<'a>(name: &'a str, key: &'a str) -> Place<'a> {
+    Place::new("keys").key(name).key("group").key(key)
+}
+
+impl<'s> Context<'s> {
+    /// The name of the key that nodes have in common: there is one at most so far.
+    pub(super) fn key_name(&mut self) -> Option<&'s str> {
+        let spec = self.spec;
+        let mut names: Vec<&str> = spec.keys.keys().map(String::as_str).collect();
+        names.sort_by_key(|name| spec.source.key_start(&["keys", name]));
+        for &name in &names {
+            self.identifier(name, at!["keys", name], "the key's name");
+        }
+        for &name in names.iter().skip(1) {
+            self.report_both(
+                Code::NotYet,
+                (at!["keys", name], "one too many"),
+                (at!["keys", names[0]], "the first"),
+                "a scenario has one common key so far",
+                "leave the others out, or make one group of all members",
+            );
+        }
+        names.first().copied()
+    }
+
+    /// How the nodes of a group come to the key called `name`.
+    pub(super) fn group_key(
+        &mut self,
+        name: &str,
+        nodes: &[NodePlan],
+        segments: &[Segment<'_>],
+        traffic: &[StreamPlan],
+        duration: Duration,
+    ) -> Option<GroupKeyPlan> {
+        let KeySpec::Group(spec) = self.spec.keys.get(name)?;
+        let orchestrator = self.node(&spec.orchestrator, nodes, &group(name, "orchestrator"));
+        let segment = self.exchange_segment(name, spec, orchestrator, nodes, segments);
+        let scheme = match spec.scheme {
+            SchemeSpec::FullTree => Scheme::FullTree,
+            SchemeSpec::WithoutOrchestrator => Scheme::WithoutOrchestrator,
+            SchemeSpec::Symmetric => Scheme::Symmetric,
+        };
+        let profile = match spec.profile {
+            GroupKeyProfileSpec::Hardened => Profile::Hardened,
+            GroupKeyProfileSpec::AsPublished => Profile::AsPublished,
+        };
+        let members = self.members(name, spec, nodes, segment, traffic, orchestrator);
+        if members.len() < 2 || members.len() > scheme.members_max() {
+            self.report(
+                Code::BadGroup,
+                &group(name, "scheme"),
+                format!(
+                    "the group has {} members; scheme `{}` takes 2 to {}",
+                    members.len(),
+                    scheme.name(),
+                    scheme.members_max()
+                ),
+                "not this many",
+                "one-byte addresses hold every unit, every logical unit and the orchestrator: split the group, or choose \
+                 another scheme",
+            );
+        }
+        let changes = self.changes(name, spec, nodes, &members, duration);
+        Some(GroupKeyPlan {
+            orchestrator,
+            members,
+            suite: match spec.suite {
+                SuiteSpec::FourQ => SuiteName::FourQ,
+                SuiteSpec::P256 => SuiteName::P256,
+                SuiteSpec::X25519Ed25519 => SuiteName::X25519Ed25519,
+            },
+            scheme,
+            profile,
+            transport: self.transport(name, spec, segment),
+            signing: match spec.orchestration {
+                OrchestrationSpec::PerStep => OrchestrationSigning::PerStep,
+                OrchestrationSpec::Ahead => OrchestrationSigning::Ahead,
+                OrchestrationSpec::Once => OrchestrationSigning::Once,
+            },
+            installation: match (spec.installation, profile) {
+                (Some(InstallationSpec::Confirmed), _) | (None, Profile::Hardened) => Installation::Confirmed,
+                (Some(InstallationSpec::Unconfirmed), _) | (None, Profile::AsPublished) => Installation::Unconfirmed,
+            },
+            start: self.instant(&group(name, "start"), "the start", spec.start.0),
+            changes,
+        })
+    }
+
+    /// The segment that carries the exchange: one that the orchestrator and all members are on.
+    fn exchange_segment<'a>(
+        &mut self,
+        name: &str,
+        spec: &GroupKeySpec,
+        orchestrator: NodeId,
+        nodes: &[NodePlan],
+        segments: &'a [Segment<'_>],
+    ) -> Option<&'a Segment<'a>> {
+        let carries = |segment: &&Segment<'_>| {
+            let facet = segment.parts.as_ref().map(|parts| &parts.facet);
+            facet.is_some_and(|facet| segment.kind.key_exchange(facet).is_some())
+        };
+        let own = &nodes.get(orchestrator.index())?.interfaces;
+        let possible: Vec<&Segment<'_>> =
+            segments.iter().filter(|segment| own.contains(&segment.id)).filter(carries).collect();
+        let is_on = |member: &str, segment: &Segment<'_>| {
+            nodes.iter().find(|node| node.name == *member).is_none_or(|node| node.interfaces.contains(&segment.id))
+        };
+        let members = spec.members.as_deref().unwrap_or_default();
+        let best = possible.iter().max_by_key(|segment| members.iter().filter(|name| is_on(name, segment)).count());
+        let Some(segment) = best else {
+            self.report(
+                Code::BadGroup,
+                &group(name, "orchestrator"),
+                format!("`{}` is on no segment that carries a key exchange", spec.orchestrator),
+                "cannot orchestrate",
+                "name a node on a CAN segment",
+            );
+            return None;
+        };
+        if let Some(k) = members.iter().position(|name| !is_on(name, segment)) {
+            self.report(
+                Code::NotYet,
+                &group(name, "members").entry(k),
+                format!("`{}` is not on `{}`, and a group spans no gateways yet", members[k], segment.name),
+                "on another segment",
+                format!("name nodes on `{}` only", segment.name),
+            );
+        }
+        Some(segment)
+    }
+
+    fn transport(&mut self, name: &str, spec: &GroupKeySpec, segment: Option<&Segment<'_>>) -> Transport {
+        let parts = segment.and_then(|segment| Some((segment, segment.parts.as_ref()?)));
+        let best = parts.and_then(|(segment, parts)| segment.kind.key_exchange(&parts.facet));
+        let best = best.unwrap_or(Transport::Fd);
+        match spec.format {
+            Some(CanFormatSpec::Classical) => Transport::Classical,
+            None => best,
+            Some(_) => {
+                if best == Transport::Classical {
+                    self.report(
+                        Code::BadBitTiming,
+                        &group(name, "format"),
+                        "a frame with bit-rate switch needs a second bit rate",
+                        "nothing to switch to",
+                        "add `data_bit_rate = \"2Mbit/s\"` to the segment, or write `format = \"classical\"`",
+                    );
+                }
+                Transport::Fd
+            }
+        }
+    }
+
+    fn members(
+        &mut self,
+        name: &str,
+        spec: &GroupKeySpec,
+        nodes: &[NodePlan],
+        segment: Option<&Segment<'_>>,
+        traffic: &[StreamPlan],
+        orchestrator: NodeId,
+    ) -> Vec<NodeId> {
+        let Some(names) = &spec.members else {
+            let plays = |node: NodeId| traffic.iter().any(|recording| recording.sender == node);
+            let is_on =
+                |node: NodeId| segment.is_some_and(|segment| nodes[node.index()].interfaces.contains(&segment.id));
+            let all = (0..nodes.len() as u16).map(NodeId);
+            return all.filter(|node| *node != orchestrator && !plays(*node) && is_on(*node)).collect();
+        };
+        let mut members = Vec::new();
+        for (k, member_name) in names.iter().enumerate() {
+            let path = group(name, "members").entry(k);
+            let member = self.node(member_name, nodes, &path);
+            if member == orchestrator || members.contains(&member) {
+                self.report(
+                    Code::BadGroup,
+                    &path,
+                    format!("`{member_name}` is the orchestrator, or stands here twice"),
+                    "not another member",
+                    "name each other node once",
+                );
+                continue;
+            }
+            members.push(member);
+        }
+        members
+    }
+
+    fn changes(
+        &mut self,
+        key: &str,
+        spec: &GroupKeySpec,
+        nodes: &[NodePlan],
+        members: &[NodeId],
+        duration: Duration,
+    ) -> Vec<GroupChange> {
+        let mut changes: Vec<GroupChange> = Vec::new();
+        for (k, change) in spec.changes.iter().enumerate() {
+            let path = group(key, "changes").entry(k);
+            let (name, what, returns) = match (&change.remove, &change.add) {
+                (Some(name), None) => (name, "remove", false),
+                (None, Some(name)) => (name, "add", true),
+                _ => {
+                    self.report(
+                        Code::ChooseOne,
+                        &path,
+                        "a change of the group is exactly one of `remove`, `add`",
+                        "not exactly one",
+                        "write `{ at = \"1s\", remove = \"ecu2\" }`",
+                    );
+                    continue;
+                }
+            };
+            let member = self.node(name, nodes, &path.clone().key(what));
+            let at = self.instant(&path.clone().key("at"), "the time of the change", change.at.0);
+            let latest = changes.last().map_or(spec.start.0, |earlier| earlier.at);
+            if at <= latest || at >= duration {
+                self.report(
+                    Code::BadGroup,
+                    &path.clone().key("at"),
+                    format!("the change at {at} does not lie between {latest} and the end of the run"),
+                    "out of order",
+                    "write changes in time, after the start and before the end",
+                );
+            }
+            let was_thrown_out =
+                changes.iter().rev().find(|earlier| earlier.member == member).is_some_and(|earlier| !earlier.returns);
+            if !members.contains(&member) || was_thrown_out != returns {
+                self.report(
+                    Code::BadGroup,
+                    &path.key(what),
+                    format!("`{name}` is {} the group then", if returns { "already in" } else { "not in" }),
+                    "not possible",
+                    "remove a member that is in the group; add one that was removed before",
+                );
+            }
+            changes.push(GroupChange { at, member, returns });
+        }
+        changes
+    }
+
+    /// A node by its name; the first one if there is none of that name, which is then a problem.
+    pub(super) fn node(&mut self, name: &str, nodes: &[NodePlan], path: &[Step<'_>]) -> NodeId {
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        NodeId(self.find(name, &names, path, "node", "nodes").unwrap_or(0) as u16)
+    }
+
+    /// A time at which something happens in a run.
+    pub(super) fn instant(&mut self, path: &[Step<'_>], what: &str, at: Duration) -> Duration {
+        self.within(path, what, at, Duration::ZERO, DURATION_MAX)
+    }
+}

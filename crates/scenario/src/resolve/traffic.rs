@@ -1,0 +1,146 @@
+//! Recorded traffic that is replayed with its own timing.
+
+use chronoseal_core::{Duration, NodeId};
+
+use crate::kinds::{Context, Place, Segment, TrafficRequest};
+use crate::load::Files;
+use crate::plan::{DeadlineKind, HopPlan, NodePlan, PayloadPlan, ProtectionId, StreamPlan};
+use crate::problem::Code;
+use crate::shape::shortened;
+use crate::source::at;
+use crate::spec::{RecordingSpec, TrafficSpec};
+
+impl Context<'_> {
+    /// Each recording of traffic as a stream.
+    pub(super) fn traffic(
+        &mut self,
+        nodes: &[NodePlan],
+        segments: &[Segment<'_>],
+        files: &dyn Files,
+    ) -> Vec<StreamPlan> {
+        let mut streams = Vec::new();
+        for (i, spec) in self.spec.recordings.iter().enumerate() {
+            if let (Some(traffic), None, None) = (&spec.traffic, &spec.signal, &spec.frames) {
+                streams.extend(self.replayed(i, spec, traffic, nodes, segments, files));
+            }
+        }
+        streams
+    }
+
+    fn replayed(
+        &mut self,
+        i: usize,
+        spec: &RecordingSpec,
+        traffic: &TrafficSpec,
+        nodes: &[NodePlan],
+        segments: &[Segment<'_>],
+        files: &dyn Files,
+    ) -> Option<StreamPlan> {
+        let start = spec.start.map_or(Duration::ZERO, |start| start.0);
+        let start = self.instant(at!["recordings", i, "start"], "the start", start);
+        let Some(from) = &spec.from else {
+            self.report(
+                Code::MissingKey,
+                at!["recordings", i],
+                format!("no node plays the traffic `{}`", shortened(&spec.name)),
+                "`from` is missing",
+                "add `from = \"…\"` with a node on its segment",
+            );
+            return None;
+        };
+        let node = self.node(from, nodes, at!["recordings", i, "from"]);
+        let segment = self.segment_of_traffic(i, spec, node, nodes, segments)?;
+        if !segment.kind.rules().replays_traffic {
+            self.report(
+                Code::NotYet,
+                at!["recordings", i, "traffic"],
+                format!(
+                    "no traffic is replayed on segments of kind `{}`, such as `{}`, yet",
+                    segment.kind.name(),
+                    segment.name
+                ),
+                "not there yet",
+                "leave the recording out",
+            );
+            return None;
+        }
+        let known = segment.kind.builtin_traffic();
+        let example = match known.first() {
+            Some((name, _)) => format!("`builtin = \"{name}\"` or `file = \"recording.log\"`"),
+            None => "`file = \"recording.log\"`".to_owned(),
+        };
+        let chosen = (traffic.builtin.as_deref(), traffic.file.as_deref());
+        let (bytes, source, key) = self.bytes_of((i, "traffic"), chosen, known, &example, files)?;
+        let at = Place::new("recordings").entry(i).key("traffic").key(key);
+        let request = TrafficRequest { entry: i, segment, source: &source, at, bytes: &bytes, start };
+        let parts = segment.kind.resolve_traffic(&request, self)?;
+        // One node takes note of its frames: all others receive them at the same time.
+        let is_on = |id: &NodeId| nodes[id.index()].interfaces.contains(&segment.id);
+        let monitor = (0..nodes.len() as u16).map(NodeId).filter(is_on).find(|id| *id != node);
+        let receivers: Vec<NodeId> = monitor.into_iter().collect();
+        Some(StreamPlan {
+            name: spec.name.clone(),
+            sender: node,
+            receivers: receivers.clone(),
+            period: parts.length,
+            offset: Some(start),
+            min_distance: None,
+            deadline: None,
+            deadlines: Vec::new(),
+            deadline_kind: DeadlineKind::default(),
+            payload: PayloadPlan::Synthetic,
+            protection: ProtectionId(0),
+            hops: vec![HopPlan {
+                segment: segment.id,
+                from: node,
+                to: receivers,
+                frame_len: parts.frame_len,
+                class: parts.class,
+                facet: parts.facet,
+                previous: None,
+            }],
+        })
+    }
+
+    /// The segment that traffic is replayed on: that named, or the only one of the node that plays it.
+    fn segment_of_traffic<'a>(
+        &mut self,
+        i: usize,
+        spec: &RecordingSpec,
+        node: NodeId,
+        nodes: &[NodePlan],
+        segments: &'a [Segment<'a>],
+    ) -> Option<&'a Segment<'a>> {
+        let interfaces = &nodes.get(node.index())?.interfaces;
+        let name = &nodes[node.index()].name;
+        let Some(written) = &spec.segment else {
+            if let [only] = interfaces[..] {
+                return segments.iter().find(|segment| segment.id == only);
+            }
+            if !interfaces.is_empty() {
+                self.report(
+                    Code::MissingKey,
+                    at!["recordings", i],
+                    format!("`{name}`, which plays the traffic, is on {} segments", interfaces.len()),
+                    "`segment` is missing",
+                    "add `segment = \"…\"`",
+                );
+            }
+            return None;
+        };
+        let names: Vec<&str> = segments.iter().map(|segment| segment.name).collect();
+        let path = at!["recordings", i, "segment"];
+        let segment = &segments[self.find(written, &names, path, "segment", "segments")?];
+        if !interfaces.contains(&segment.id) {
+            self.report_both(
+                Code::NoWay,
+                (path, "not its segment"),
+                (at!["recordings", i, "from"], "plays it"),
+                format!("`{name}` is not on `{written}`"),
+                format!("name a node on `{written}`"),
+            );
+            return None;
+        }
+        Some(segment)
+    }
+}

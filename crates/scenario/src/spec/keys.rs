@@ -1,0 +1,169 @@
+//! Common keys, SecOC under them, and who counts freshness.
+
+use chronoseal_core::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::*;
+use crate::quantity::Quantity;
+
+use super::zero;
+use crate::kinds::can::spec::CanFormatSpec;
+
+/// A key that several nodes have in common.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum KeySpec {
+    /// The nodes agree on it in a run.
+    #[serde(rename = "group")]
+    Group(GroupKeySpec),
+}
+
+/// How the nodes of a group come to a common key.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupKeySpec {
+    /// The node that orchestrates (the SoECU).
+    pub orchestrator: String,
+    /// The members. Default: all others on the orchestrator's segment, those that play recordings left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = NODES_MAX))]
+    pub members: Option<Vec<String>>,
+    /// Curve and signature. Default: FourQ.
+    #[serde(default)]
+    pub suite: SuiteSpec,
+    /// The way to the key.
+    pub scheme: SchemeSpec,
+    /// The protocol as published, or hardened. Default: hardened.
+    #[serde(default)]
+    pub profile: GroupKeyProfileSpec,
+    /// Frames of the exchange. Default: FD with bit-rate switch if the segment has a data bit rate, else
+    /// classical.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<CanFormatSpec>,
+    /// How the orchestration is signed.
+    #[serde(default)]
+    pub orchestration: OrchestrationSpec,
+    /// When a node takes a new key into use. Default: when all members have confirmed it; as published, at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub installation: Option<InstallationSpec>,
+    /// When it begins. Default: 0s.
+    #[serde(default = "zero")]
+    pub start: Quantity<Duration>,
+    /// Members thrown out and taken back, in time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = CHANGES_MAX))]
+    pub changes: Vec<GroupChangeSpec>,
+}
+
+/// A change of the group: exactly one of `remove`, `add`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupChangeSpec {
+    /// When.
+    pub at: Quantity<Duration>,
+    /// A member to throw out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remove: Option<String>,
+    /// A member, thrown out before, to take back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub add: Option<String>,
+}
+
+/// A key agreement and a signature.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum SuiteSpec {
+    /// FourQ and SchnorrQ.
+    #[default]
+    #[serde(rename = "fourq")]
+    FourQ,
+    /// ECDH and ECDSA on NIST P-256.
+    #[serde(rename = "p-256")]
+    P256,
+    /// X25519 and Ed25519.
+    #[serde(rename = "x25519-ed25519")]
+    X25519Ed25519,
+}
+
+/// A way to a group key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum SchemeSpec {
+    /// A tree with the orchestrator in every logical unit: the source's main scheme.
+    #[serde(rename = "full-tree")]
+    FullTree,
+    /// A tree with the orchestrator as one more leaf.
+    #[serde(rename = "without-orchestrator")]
+    WithoutOrchestrator,
+    /// The orchestrator exchanges keys with each member and distributes a master secret.
+    #[serde(rename = "symmetric")]
+    Symmetric,
+}
+
+/// The protocol as published, or hardened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum GroupKeyProfileSpec {
+    /// With everything it depends on in the transcript, an explicit epoch, and key confirmation.
+    #[default]
+    #[serde(rename = "hardened")]
+    Hardened,
+    /// As in the source.
+    #[serde(rename = "as-published")]
+    AsPublished,
+}
+
+/// How the orchestration is signed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum OrchestrationSpec {
+    /// One signature for each exchange, when it is due.
+    #[default]
+    #[serde(rename = "per-step")]
+    PerStep,
+    /// One signature for each exchange, made before the start.
+    #[serde(rename = "ahead")]
+    Ahead,
+    /// One signature for the whole of a fixed tree.
+    #[serde(rename = "once")]
+    Once,
+}
+
+/// When a node takes a new key into use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum InstallationSpec {
+    /// When every member has shown that it holds the key.
+    #[serde(rename = "confirmed")]
+    Confirmed,
+    /// As soon as it holds it itself.
+    #[serde(rename = "unconfirmed")]
+    Unconfirmed,
+}
+
+/// A SecOC profile (AUTOSAR specification of secure onboard communication): CMAC-AES-128.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SecOcSpec {
+    /// 1: 24-bit MAC, 8-bit freshness. 2: 24-bit MAC, no freshness. 3: 28-bit MAC, 4-bit freshness from the trips and
+    /// resets of a master.
+    #[schemars(range(min = 1, max = 3))]
+    pub profile: u8,
+    /// The name of a key, or `"pre-shared"`: drawn from the seed, and known to all from the start. Default: the key of the
+    /// scenario if it has one, else pre-shared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+/// Who counts trips and resets for SecOC profile 3, and the message that announces them to the others.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FreshnessMasterSpec {
+    /// The node that counts. Default: the orchestrator of the group key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub master: Option<String>,
+    /// Identifier of its synchronisation message in hexadecimal, 11 bits. Default: `"0x010"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Distance of two synchronisation messages, each of which begins a reset cycle; 1ms to 10s. Default: 100ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Quantity<Duration>>,
+    /// The key of the message: the name of a key, or `"pre-shared"`. Default: as for SecOC profiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}

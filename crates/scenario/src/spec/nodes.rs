@@ -1,0 +1,180 @@
+//! Stations and processors.
+
+use chronoseal_core::{Duration, Ppm};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::*;
+use crate::quantity::{Frames, Quantity};
+
+use super::zero;
+
+/// A station.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeSpec {
+    /// Its name: letters, digits, `-`, `_`.
+    pub name: String,
+    /// The segments it is on. Default: the only segment there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = SEGMENTS_MAX))]
+    pub on: Option<Vec<String>>,
+    /// How it forwards between its segments. Default: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<GatewaySpec>,
+    /// Its processor. Default: one on which everything is free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform: Option<String>,
+    /// Its oscillator.
+    #[serde(default)]
+    pub clock: ClockSpec,
+    /// Its address in key exchanges. Default: the next free one, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 255))]
+    pub address: Option<u16>,
+    /// The bus it is on, if its CAN segment has several. Default: the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<String>,
+    /// Time its network driver takes. Default: none.
+    #[serde(default)]
+    pub driver: JitterSpec,
+    /// What it does beside its frames.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = TASKS_MAX))]
+    pub tasks: Vec<TaskSpec>,
+}
+
+/// How a node forwards frames between its segments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GatewaySpec {
+    /// From the end of a frame on one segment to its place in the queue for another, up to 1s. Default: 50us.
+    #[serde(default = "default_gateway_delay")]
+    pub delay: Quantity<Duration>,
+    /// Each queue for a segment holds at most this much, 1 to 1000000 frames. Default: 64 frames.
+    #[serde(default = "default_gateway_queue")]
+    pub queue: Quantity<Frames>,
+}
+
+fn default_gateway_delay() -> Quantity<Duration> {
+    Quantity(Duration::from_us(50))
+}
+fn default_gateway_queue() -> Quantity<Frames> {
+    Quantity(Frames(64))
+}
+
+/// An oscillator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum ClockSpec {
+    /// Exactly right.
+    #[serde(rename = "ideal")]
+    Ideal,
+    /// As given.
+    #[serde(rename = "fixed")]
+    Fixed(FixedClockSpec),
+    /// Drawn from the seed. Default, with 1ms and 100ppm.
+    #[serde(rename = "seeded")]
+    Seeded(SeededClockSpec),
+}
+
+impl Default for ClockSpec {
+    fn default() -> Self {
+        Self::Seeded(SeededClockSpec { offset_max: default_offset_max(), drift_max: default_drift_max() })
+    }
+}
+
+/// A clock as given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FixedClockSpec {
+    /// What it shows when the run starts, within 1s of zero. Default: 0s.
+    #[serde(default = "zero")]
+    pub offset: Quantity<Duration>,
+    /// How much too fast it runs, within 1000ppm. Default: 0ppm.
+    #[serde(default = "no_drift")]
+    pub drift: Quantity<Ppm>,
+}
+
+/// A clock drawn from the seed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SeededClockSpec {
+    /// The offset lies within this of zero; up to 1s. Default: 1ms.
+    #[serde(default = "default_offset_max")]
+    pub offset_max: Quantity<Duration>,
+    /// The drift lies within this of zero; up to 1000ppm. Default: 100ppm.
+    #[serde(default = "default_drift_max")]
+    pub drift_max: Quantity<Ppm>,
+}
+
+fn no_drift() -> Quantity<Ppm> {
+    Quantity(Ppm(0))
+}
+fn default_offset_max() -> Quantity<Duration> {
+    Quantity(Duration::from_ms(1))
+}
+fn default_drift_max() -> Quantity<Ppm> {
+    Quantity(Ppm(100_000))
+}
+
+/// A periodic task on a node's processor.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskSpec {
+    /// Its name.
+    pub name: String,
+    /// Distance of two runs; divides the cluster cycle of its segment.
+    pub period: Quantity<Duration>,
+    /// Processor time of one run at most.
+    pub wcet: Quantity<Duration>,
+}
+
+/// A random time: never below `min`, exponential above it with this `mean`, cut at `max`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JitterSpec {
+    /// At least.
+    pub min: Quantity<Duration>,
+    /// On average, before the cut.
+    pub mean: Quantity<Duration>,
+    /// At most, up to 1s.
+    pub max: Quantity<Duration>,
+}
+
+impl Default for JitterSpec {
+    fn default() -> Self {
+        Self { min: zero(), mean: zero(), max: zero() }
+    }
+}
+
+/// A processor.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlatformSpec {
+    /// Its name.
+    pub name: String,
+    /// A platform of the project whose costs it has: `"tc224"`, `"tc277"`, `"tc297"`, `"sam-v71"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub builtin: Option<String>,
+    /// A file with a list `costs`, beside the scenario, as `chronoseal bench` writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// What operations cost; one not listed costs nothing.
+    #[serde(default)]
+    #[schemars(length(max = COSTS_MAX))]
+    pub costs: Vec<CostSpec>,
+}
+
+/// What one operation costs: `base + per_byte * length`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CostSpec {
+    /// The operation, such as `hmac-sha-256`.
+    pub operation: String,
+    /// For any length, up to 1s.
+    #[serde(default = "zero")]
+    pub base: Quantity<Duration>,
+    /// For each byte, up to 1ms.
+    #[serde(default = "zero")]
+    pub per_byte: Quantity<Duration>,
+}

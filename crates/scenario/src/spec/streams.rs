@@ -1,0 +1,102 @@
+//! Streams.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::limits::*;
+use crate::quantity::Quantity;
+
+/// A stream of frames, or several alike. What only one kind of segment has stands in a table of the segment's name.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct StreamSpec {
+    /// Its name.
+    pub name: String,
+    /// The node that sends it.
+    pub from: String,
+    /// The nodes that receive it. Default on CAN: all others on the sender's segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = NODES_MAX))]
+    pub to: Option<Vec<String>>,
+    /// So many streams alike, named `name.0`, `name.1`, and so on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = STREAMS_MAX))]
+    pub count: Option<u32>,
+    /// Distance of two frames; divides the cluster cycle where the stream is time-triggered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Quantity<Duration>>,
+    /// Sent when its value changes, instead of with a period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_change: Option<OnChangeSpec>,
+    /// When its first frame is due, below the period; of a time-triggered stream, where its first slot starts. Default:
+    /// drawn from the seed; of a time-triggered stream, found by the scheduler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<Quantity<Duration>>,
+    /// It has to be received so long after it became due: one value, or one for each receiver. Default on CAN: the period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<DeadlineSpec>,
+    /// What the deadline limits.
+    #[serde(default)]
+    pub deadline_kind: DeadlineKindSpec,
+    /// What it carries before protection: data of a CAN frame, or of an Ethernet frame all behind its 14 bytes of header.
+    pub length: Quantity<Bytes>,
+    /// What is in it.
+    #[serde(default)]
+    pub payload: PayloadSpec,
+    /// How it is protected. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<String>,
+    /// The gateways that it may pass, in this order. Default: the shortest way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = SEGMENTS_MAX))]
+    pub via: Option<Vec<String>>,
+    /// Tables of the names of segments.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub segments: BTreeMap<String, Json>,
+}
+
+/// A stream that is sent when its value changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnChangeSpec {
+    /// The least distance of two frames.
+    pub min_distance: Quantity<Duration>,
+}
+
+/// A deadline: one for all receivers, or a table of receivers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum DeadlineSpec {
+    /// For all.
+    All(Quantity<Duration>),
+    /// By the name of the receiver.
+    Each(BTreeMap<String, Quantity<Duration>>),
+}
+
+/// What a deadline limits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum DeadlineKindSpec {
+    /// From the moment a frame is due to its reception.
+    #[default]
+    #[serde(rename = "reaction")]
+    Reaction,
+    /// From the moment a frame is due to the reception of the next one.
+    #[serde(rename = "age")]
+    Age,
+}
+
+/// What is in a stream's frames.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum PayloadSpec {
+    /// Bytes from the seed.
+    #[default]
+    #[serde(rename = "synthetic")]
+    Synthetic,
+    /// The latest sample of a recording.
+    #[serde(rename = "recording")]
+    Recording(String),
+}

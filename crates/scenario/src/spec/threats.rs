@@ -1,0 +1,108 @@
+//! Attacks.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::zero;
+use crate::limits::*;
+use crate::quantity::Quantity;
+
+/// An attack. What only one kind of segment has stands in a table of the segment's name.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ThreatSpec {
+    /// Its name.
+    pub name: String,
+    /// What the attacker does.
+    pub kind: ThreatKindSpec,
+    /// On which stream, for `spoof`, `tamper` and `replay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+    /// Where the attacker sits. Default: on the segment where the stream begins, or on the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<PlaceSpec>,
+    /// First attempt. Default: 0s.
+    #[serde(default = "zero")]
+    pub start: Quantity<Duration>,
+    /// Distance of two attempts. Default: 10ms on CAN, else the stream's period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Quantity<Duration>>,
+    /// How many attempts. Default: 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = ATTEMPTS_MAX))]
+    pub count: u32,
+    /// Tables of the names of segments.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub segments: BTreeMap<String, Json>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// What an attacker does.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum ThreatKindSpec {
+    /// Makes up frames of a stream.
+    #[serde(rename = "spoof")]
+    Spoof,
+    /// Changes frames of a stream on their way.
+    #[serde(rename = "tamper")]
+    Tamper,
+    /// Repeats a frame of a stream heard before.
+    #[serde(rename = "replay")]
+    Replay,
+    /// Sends a frame that wins every arbitration, again and again.
+    #[serde(rename = "babble")]
+    Babble,
+    /// Repeats the orchestrator's first request, so much later.
+    #[serde(rename = "replayed_orchestration")]
+    ReplayedOrchestration(ReplayedSpec),
+    /// Repeats the orchestrator's requests with the two parties exchanged.
+    #[serde(rename = "swapped-addresses")]
+    SwappedAddresses,
+    /// Answers a party with its own share.
+    #[serde(rename = "reflected-share")]
+    ReflectedShare,
+    /// Answers a request with a share of small order, or on a curve without one, no point.
+    #[serde(rename = "small-order-share")]
+    SmallOrderShare,
+    /// Answers a share with half a confirmation.
+    #[serde(rename = "truncated-confirmation")]
+    TruncatedConfirmation,
+    /// Answers a share with an invented confirmation.
+    #[serde(rename = "forged-confirmation")]
+    ForgedConfirmation,
+    /// Requests an exchange in the orchestrator's name.
+    #[serde(rename = "impersonated-orchestrator")]
+    ImpersonatedOrchestrator,
+    /// Announces in the orchestrator's name that all hold the key.
+    #[serde(rename = "forged-commit")]
+    ForgedCommit,
+}
+
+/// When something is repeated.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayedSpec {
+    /// So much later, 1us to 86400s.
+    pub after: Quantity<Duration>,
+}
+
+/// Where an attacker sits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum PlaceSpec {
+    /// On this segment, as one more node.
+    #[serde(rename = "segment")]
+    Segment(String),
+    /// On the wire between this node and its segment; the node sends the stream there.
+    #[serde(rename = "link")]
+    Link(String),
+    /// In this gateway.
+    #[serde(rename = "node")]
+    Node(String),
+}
