@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Report(Report),
     /// Compare two sets of runs, run by run
     Compare(Compare),
-    /// Make a scenario from a table of streams or a capture
+    /// Make a scenario from a table of streams or a capture, or bring an old one up to date
     Scenario(Scenario),
     /// Measure what authentication costs on this processor
     Bench(Bench),
@@ -91,7 +91,7 @@ fn path_and_value(text: &str) -> Result<(String, String), String> {
 #[command(after_help = "\
 Examples:
   chronoseal check scenarios/brake-by-wire.toml
-  chronoseal check scenarios/brake-by-wire.toml --set network.time_triggered_ethernet.rate=10Mbit/s
+  chronoseal check scenarios/brake-by-wire.toml --set segments.network.ethernet.rate=10Mbit/s
 
 Next: `chronoseal run FILE`. The file format is in docs/guide/scenario-file.md.")]
 pub(crate) struct Check {
@@ -263,7 +263,8 @@ pub(crate) struct Compare {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  chronoseal scenario from streams.csv --out mine.toml")]
+  chronoseal scenario from streams.csv --out mine.toml
+  chronoseal scenario upgrade old.toml")]
 pub(crate) struct Scenario {
     #[command(subcommand)]
     pub(crate) action: ScenarioAction,
@@ -273,6 +274,24 @@ pub(crate) struct Scenario {
 pub(crate) enum ScenarioAction {
     /// From a CSV table of streams, a pcap/pcapng capture, a CAN log or a DBC database
     From(ScenarioFrom),
+    /// Rewrite a scenario of an earlier version of the format in the current one, with its comments
+    Upgrade(ScenarioUpgrade),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal scenario upgrade mine.toml
+  chronoseal scenario upgrade mine.toml --out new.toml
+
+Comments and the order of everything stay. A scenario of the current version is left as it is.
+Next: `chronoseal check mine.toml`.")]
+pub(crate) struct ScenarioUpgrade {
+    /// The scenario, TOML or JSON
+    pub(crate) file: PathBuf,
+    /// Where to write the new one, `-` for standard output [default: in place of the old one]
+    #[arg(long)]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -27,7 +27,11 @@ pub fn refuse_unfinished(spec: &Spec) -> Result<(), Problems> {
         let name = &stream.name;
         if stream.on_change.is_some() {
             let message = format!("stream `{name}` is sent on change, and streams are only sent with a period yet");
-            refuse(at!["streams", i, "on_change"], message, "write the least distance as `period`, the most that can come");
+            refuse(
+                at!["streams", i, "on_change"],
+                message,
+                "write the least distance as `period`, the most that can come",
+            );
         }
         if let (Some(_), Some(kind)) = (&stream.deadline, undated) {
             let message = format!(
@@ -36,7 +40,8 @@ pub fn refuse_unfinished(spec: &Spec) -> Result<(), Problems> {
             );
             refuse(at!["streams", i, "deadline"], message, "leave it out and compare it with the bound of `check`");
         } else if matches!(stream.deadline, Some(DeadlineSpec::Each(_))) {
-            let message = format!("stream `{name}` has a deadline for each receiver, and only one for all is judged yet");
+            let message =
+                format!("stream `{name}` has a deadline for each receiver, and only one for all is judged yet");
             refuse(at!["streams", i, "deadline"], message, "write the shortest of them for all");
         }
         if stream.deadline_kind == DeadlineKindSpec::Age {

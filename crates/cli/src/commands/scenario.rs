@@ -1,17 +1,24 @@
-//! `chronoseal scenario from`
+//! `chronoseal scenario`
 
-use chronoseal_scenario::import;
+use std::path::Path;
 
-use crate::arguments::{Scenario, ScenarioAction};
+use chronoseal_scenario::{Problems, import, upgrade};
+
+use crate::arguments::{Scenario, ScenarioAction, ScenarioFrom, ScenarioUpgrade};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
 
 pub(crate) fn run(options: &Scenario, printer: &Printer) -> Result<Status, Trouble> {
-    let ScenarioAction::From(options) = &options.action;
+    match &options.action {
+        ScenarioAction::From(options) => from(options, printer),
+        ScenarioAction::Upgrade(options) => upgrade_file(options, printer),
+    }
+}
+
+fn from(options: &ScenarioFrom, printer: &Printer) -> Result<Status, Trouble> {
     let bytes = input::read(&options.file)?;
     let name = options.file.display().to_string();
-    let imported = import::from_any(&name, &bytes);
-    let text = imported.map_err(|problems| Trouble(format!("{}\nerror: no scenario was made", problems.render())))?;
+    let text = import::from_any(&name, &bytes).map_err(|problems| nothing_made(&problems, "no scenario was made"))?;
     match &options.out {
         None => printer.data(&text),
         Some(path) => {
@@ -20,4 +27,33 @@ pub(crate) fn run(options: &Scenario, printer: &Printer) -> Result<Status, Troub
         }
     }
     Ok(Status::Held)
+}
+
+fn upgrade_file(options: &ScenarioUpgrade, printer: &Printer) -> Result<Status, Trouble> {
+    let name = options.file.display().to_string();
+    let text = String::from_utf8(input::read(&options.file)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Trouble(format!("error: {name} is no text: byte {at} is not UTF-8\nhelp: save the scenario as UTF-8"))
+    })?;
+    let upgraded = upgrade(&name, &text).map_err(|problems| nothing_made(&problems, "nothing was written"))?;
+    match options.out.as_deref() {
+        Some(path) if path == Path::new("-") => printer.data(&upgraded.text),
+        Some(path) => {
+            input::write(path, &upgraded.text)?;
+            printer.hint(&format!("scenario: {0}\nnext: chronoseal check {0}", path.display()));
+        }
+        None if upgraded.is_changed() => {
+            input::write(&options.file, &upgraded.text)?;
+            printer.hint(&format!(
+                "{name}: version {} is now the current one\nnext: chronoseal check {name}",
+                upgraded.from
+            ));
+        }
+        None => printer.hint(&format!("{name} is of the current version already; nothing was written")),
+    }
+    Ok(Status::Held)
+}
+
+fn nothing_made(problems: &Problems, outcome: &str) -> Trouble {
+    Trouble(format!("{}\nerror: {outcome}", problems.render()))
 }

@@ -49,11 +49,28 @@ fn the_group_key_study_gives_what_it_gave() {
     assert_unchanged(&report);
 }
 
-/// The file that is run in place of `file`, whose format is the one these goldens were made with. A later format
-/// passes it through `chronoseal scenario upgrade FILE --out OTHER` here; the new file has to stay in the folder of the
-/// old one, because scenarios refer to files beside them.
-fn prepared(_stage: &Stage, file: &Path) -> PathBuf {
+/// The file that is run in place of `file`, which is of version 1 of the format: the same one, upgraded. One that cannot
+/// be upgraded is run as it is.
+fn prepared(stage: &Stage, file: &Path) -> PathBuf {
+    let old = fs::read_to_string(stage.path(file)).unwrap();
+    let name = file.display().to_string();
+    let upgraded = stage.upgrade(&[&name]);
+    let new = fs::read_to_string(stage.path(file)).unwrap();
+    if upgraded.is_none() {
+        assert_eq!(new, old, "{name} cannot be upgraded, and was written to");
+        return file.to_owned();
+    }
+    assert!(new.contains("schema_version = 2"), "{new}");
+    assert_eq!(comments(&new), comments(&old), "{name} lost a comment");
+    assert_eq!(stage.upgrade(&[&name, "--out", "-"]).unwrap(), new, "a second upgrade changes nothing");
     file.to_owned()
+}
+
+/// What stands behind each `#`, sorted.
+fn comments(text: &str) -> Vec<&str> {
+    let mut comments: Vec<&str> = text.lines().filter_map(|line| line.split_once("# ")).map(|(_, said)| said).collect();
+    comments.sort_unstable();
+    comments
 }
 
 /// Runs every scenario of a folder and compares what comes out with what is expected.

@@ -49,7 +49,15 @@ impl Stage {
         serde_json::from_str(&said.out).unwrap()
     }
 
-    fn path(&self, path: &Path) -> PathBuf {
+    /// What `scenario upgrade` prints; `None` if it refuses.
+    pub(crate) fn upgrade(&self, arguments: &[&str]) -> Option<String> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_chronoseal"));
+        command.args(["scenario", "upgrade"]).args(arguments);
+        let output = command.current_dir(self.temporary.path()).stdin(Stdio::null()).output().unwrap();
+        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+    }
+
+    pub(crate) fn path(&self, path: &Path) -> PathBuf {
         self.temporary.path().join(path)
     }
 
