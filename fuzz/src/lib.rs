@@ -211,10 +211,10 @@ pub fn load_with_recording(recording: &[u8]) -> [Result<Plan, Problems>; 2] {
 
 /// A scenario that plays the recording `r`, which is still to be added.
 const TWO_STATIONS: &str = r#"
-schema_version = 1
+schema_version = 2
 name = "two-stations"
 duration = "1s"
-[network.time_triggered_ethernet]
+[segments.network.ethernet]
 rate = "100Mbit/s"
 cluster_cycle = "10ms"
 [[nodes]]
@@ -226,7 +226,7 @@ name = "s"
 from = "a"
 to = ["b"]
 period = "10ms"
-frame = "100B"
+length = "86B"
 payload = { recording = "r" }
 "#;
 

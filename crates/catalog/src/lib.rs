@@ -11,10 +11,10 @@
 //! use chronoseal_scenario::{NoFiles, load};
 //!
 //! let text = r#"
-//! schema_version = 1
+//! schema_version = 2
 //! name = "pair"
 //! duration = "100ms"
-//! [network.time_triggered_ethernet]
+//! [segments.network.ethernet]
 //! rate = "100Mbit/s"
 //! cluster_cycle = "10ms"
 //! guard_period = "200us"
@@ -27,12 +27,12 @@
 //! from = "a"
 //! to = ["b"]
 //! period = "10ms"
-//! frame = "60B"
+//! length = "46B"
 //! [[threats]]
 //! name = "forged"
 //! kind = "spoof"
 //! stream = "speed"
-//! place = "own-port"
+//! at = { segment = "network" }
 //! "#;
 //! let plan = load("pair.toml", text.as_bytes(), &[], &NoFiles)?;
 //! // Two stations and the attacker; the switch is part of the medium.

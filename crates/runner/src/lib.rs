@@ -11,10 +11,10 @@
 //! use chronoseal_scenario::NoFiles;
 //!
 //! let text = r#"
-//! schema_version = 1
+//! schema_version = 2
 //! name = "pair"
 //! duration = "100ms"
-//! [network.time_triggered_ethernet]
+//! [segments.network.ethernet]
 //! rate = "100Mbit/s"
 //! cluster_cycle = "10ms"
 //! guard_period = "200us"
@@ -27,7 +27,7 @@
 //! from = "a"
 //! to = ["b"]
 //! period = "10ms"
-//! frame = "60B"
+//! length = "46B"
 //! "#;
 //! let scenario = Scenario::load("pair.toml", text.as_bytes(), &[], &NoFiles)?;
 //! let prepared = scenario.prepare().expect("one frame fits");

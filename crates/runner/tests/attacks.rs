@@ -20,15 +20,15 @@ use chronoseal_testbed::{LiveError, Placement};
 
 /// The pairs of an exchange are on different buses and the attacker on the first: it is the first to answer, on any host.
 const SCENARIO: &str = r#"
-schema_version = 1
+schema_version = 2
 name = "under-attack"
 duration = "4s"
-[network.can_bus]
+[segments.bus.can]
 bit_rate = "1Mbit/s"
 data_bit_rate = "2Mbit/s"
 buses = ["front", "rear"]
 gateway_delay = "20ms"
-[group_key]
+[keys.bus.group]
 orchestrator = "gateway"
 scheme = "without-orchestrator"
 start = "200ms"
@@ -54,11 +54,11 @@ bus = "rear"
 platform = "tc297"
 name = "ecu3"
 bus = "rear"
-[[messages]]
+[[streams]]
 name = "speed"
 from = "ecu1"
 to = ["ecu2"]
-id = "0x100"
+bus = { id = "0x100" }
 length = "4B"
 period = "20ms"
 offset = "5ms"
@@ -82,8 +82,8 @@ const fn attack(kind: &'static str, more: &'static str, key_installed: bool, rea
 
 #[rustfmt::skip]
 const ATTACKS: [Attack; 11] = [
-    attack("{ spoof = { message = \"speed\" } }", "start = \"1s\"\ncount = 20", true, "tag-mismatch"),
-    attack("{ replay = { message = \"speed\" } }", "start = \"1s\"\ncount = 20", true, "replayed"),
+    attack("\"spoof\"\nstream = \"speed\"", "start = \"1s\"\ncount = 20", true, "tag-mismatch"),
+    attack("\"replay\"\nstream = \"speed\"", "start = \"1s\"\ncount = 20", true, "replayed"),
     attack("\"babble\"", "every = \"50us\"\ncount = 1000000", false, "share-missing"),
     attack("{ replayed_orchestration = { after = \"50ms\" } }", "count = 3", true, "orchestration-replayed"),
     attack("\"swapped-addresses\"", "count = 1000", true, "wrong-addresses"),
@@ -142,7 +142,7 @@ impl Consequence {
 
 fn scenario(attack: &Attack) -> Scenario {
     let Attack { kind, more, .. } = attack;
-    let text = format!("{SCENARIO}[[attacks]]\nname = \"mallory\"\nkind = {kind}\n{more}\n");
+    let text = format!("{SCENARIO}[[threats]]\nname = \"mallory\"\nkind = {kind}\n{more}\n");
     Scenario::load("attack.toml", text.as_bytes(), &[], &NoFiles)
         .unwrap_or_else(|problems| panic!("{}", problems.render()))
 }

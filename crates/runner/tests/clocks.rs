@@ -4,10 +4,10 @@ use chronoseal_runner::{Scenario, simulate};
 use chronoseal_scenario::NoFiles;
 
 const SCENARIO: &str = r#"
-schema_version = 1
+schema_version = 2
 name = "far-off"
 duration = "2s"
-[network.time_triggered_ethernet]
+[segments.network.ethernet]
 rate = "100Mbit/s"
 cluster_cycle = "10ms"
 guard_period = "200us"
@@ -23,13 +23,13 @@ name = "there"
 from = "off"
 to = ["other"]
 period = "10ms"
-frame = "60B"
+length = "46B"
 [[streams]]
 name = "back"
 from = "other"
 to = ["off"]
 period = "10ms"
-frame = "60B"
+length = "46B"
 "#;
 
 /// From the second integration cycle on every frame keeps its slot.

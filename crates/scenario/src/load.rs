@@ -1,5 +1,7 @@
 //! From bytes to a plan.
 
+use std::cmp::Ordering;
+
 use toml_edit::DocumentMut;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -152,19 +154,28 @@ fn shaped(
     Ok((source, problems))
 }
 
-/// Refuses a scenario of an earlier version, whose keys would all be problems.
+/// Refuses a scenario of another version, whose keys would all be problems.
 fn of_this_version(file: &str, name: &str, text: &str) -> Result<(), Problems> {
     // What is no TOML is reported by whoever reads it next.
     let Ok(source) = Source::parse(name, text.to_owned(), String::new()) else { return Ok(()) };
     let written = source.root.child(Step::Key("schema_version")).map(|entry| &entry.node);
     let Some(Node { value: Value::Integer(Some(version)), span }) = written else { return Ok(()) };
-    if !(1..i64::from(VERSION)).contains(version) {
-        return Ok(());
-    }
-    let message = format!("this scenario is of version {version} of the format, which is at version {VERSION}");
-    let problem = Problem::new(Code::OldVersion, message)
-        .label(span.clone(), "an earlier version")
-        .help(format!("run `chronoseal scenario upgrade {file}`: it writes the scenario in version {VERSION}"));
+    let problem = match version.cmp(&i64::from(VERSION)) {
+        _ if *version < 1 => return Ok(()),
+        Ordering::Equal => return Ok(()),
+        Ordering::Less => {
+            let message = format!("this scenario is of version {version} of the format, which is at version {VERSION}");
+            Problem::new(Code::OldVersion, message)
+                .label(span.clone(), "an earlier version")
+                .help(format!("run `chronoseal scenario upgrade {file}`: it writes the scenario in version {VERSION}"))
+        }
+        Ordering::Greater => {
+            let message = format!("this scenario is of version {version} of the format; the latest known here is {VERSION}");
+            Problem::new(Code::OutOfRange, message)
+                .label(span.clone(), "a later version")
+                .help("use a later chronoseal, or write the scenario in this version")
+        }
+    };
     Err(Problems::one(name, text, problem))
 }
 

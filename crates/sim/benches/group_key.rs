@@ -42,9 +42,9 @@ impl Observer for Outcome {
 
 fn plan(scheme: &str, suite: &str, profile: &str) -> Plan {
     let mut text = format!(
-        "schema_version = 1\nname = \"group\"\nduration = \"20s\"\n\n\
-         [network.can_bus]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\n\
-         [group_key]\norchestrator = \"soecu\"\nsuite = \"{suite}\"\nscheme = \"{scheme}\"\nprofile = \"{profile}\"\n\
+        "schema_version = 2\nname = \"group\"\nduration = \"20s\"\n\n\
+         [segments.bus.can]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\n\
+         [keys.bus.group]\norchestrator = \"soecu\"\nsuite = \"{suite}\"\nscheme = \"{scheme}\"\nprofile = \"{profile}\"\n\
          start = \"0s\"\n\n[[platforms]]\nname = \"tc297\"\nbuiltin = \"tc297\"\n"
     );
     let members = (1..=MEMBERS).map(|number| format!("ecu{number}"));

@@ -10,10 +10,10 @@
 //! use chronoseal_sim::{Fingerprint, Tally};
 //!
 //! let text = r#"
-//! schema_version = 1
+//! schema_version = 2
 //! name = "pair"
 //! duration = "100ms"
-//! [network.time_triggered_ethernet]
+//! [segments.network.ethernet]
 //! rate = "100Mbit/s"
 //! cluster_cycle = "10ms"
 //! guard_period = "200us"
@@ -26,7 +26,7 @@
 //! from = "a"
 //! to = ["b"]
 //! period = "10ms"
-//! frame = "60B"
+//! length = "46B"
 //! "#;
 //! let plan = load("pair.toml", text.as_bytes(), &[], &NoFiles)?;
 //! let prepared = Prepared::new(&plan).expect("one frame fits");

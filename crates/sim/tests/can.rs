@@ -25,9 +25,9 @@ impl Counted {
 
 fn plan(members: usize, scheme: &str, profile: &str, suite: &str, more: &str) -> Plan {
     let mut text = format!(
-        "schema_version = 1\nname = \"group\"\nduration = \"3s\"\n\
-         [network.can_bus]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\
-         [group_key]\norchestrator = \"gateway\"\nscheme = \"{scheme}\"\nprofile = \"{profile}\"\nsuite = \"{suite}\"\n\
+        "schema_version = 2\nname = \"group\"\nduration = \"3s\"\n\
+         [segments.bus.can]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\
+         [keys.bus.group]\norchestrator = \"gateway\"\nscheme = \"{scheme}\"\nprofile = \"{profile}\"\nsuite = \"{suite}\"\n\
          [[nodes]]\nname = \"gateway\"\n"
     );
     for member in 1..=members {
@@ -67,7 +67,7 @@ fn the_same_seed_gives_the_same_events() {
 #[test]
 fn messages_wait_for_the_key_and_are_believed_from_then_on() {
     let more = "[[protections]]\nname = \"sealed\"\nsecoc = { profile = 1 }\n\
-                [[messages]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\", \"ecu3\"]\nid = \"0x100\"\n\
+                [[streams]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\", \"ecu3\"]\nbus = { id = \"0x100\" }\n\
                 length = \"4B\"\nperiod = \"1ms\"\nprotection = \"sealed\"\n\
                 [[platforms]]\nname = \"slow\"\nbuiltin = \"tc297\"\n";
     let mut plan = plan(3, "without-orchestrator", "hardened", "fourq", more);
@@ -97,7 +97,7 @@ fn no_attack_on_an_exchange_gives_anybody_a_key_of_the_attackers_making() {
     let clean = run(&plan(3, "without-orchestrator", "hardened", "fourq", "")).0;
     assert_eq!(clean.of(1, "exchange-aborted"), 0);
     for kind in kinds {
-        let more = format!("[[attacks]]\nname = \"mallory\"\nkind = {kind}\ncount = 3\n");
+        let more = format!("[[threats]]\nname = \"mallory\"\nkind = {kind}\ncount = 3\n");
         let (counted, _) = run(&plan(3, "without-orchestrator", "hardened", "fourq", &more));
         assert!(counted.of(4, "attacked") > 0, "{kind}: nothing was tried");
         let installed: usize = (0..4).map(|node| counted.of(node, "key-installed")).sum();
@@ -116,10 +116,10 @@ fn spoofed_and_replayed_messages_are_stopped_where_they_are_protected() {
     for (protection, expected) in [("sealed", false), ("none", true)] {
         let more = format!(
             "[[protections]]\nname = \"sealed\"\nsecoc = {{ profile = 1 }}\n\
-             [[messages]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\"]\nid = \"0x100\"\nlength = \"4B\"\n\
+             [[streams]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\"]\nbus = { id = \"0x100\" }\nlength = \"4B\"\n\
              period = \"10ms\"\nprotection = \"{protection}\"\n\
-             [[attacks]]\nname = \"spoofer\"\nkind = {{ spoof = {{ message = \"speed\" }} }}\nstart = \"1s\"\ncount = 20\n\
-             [[attacks]]\nname = \"replayer\"\nkind = {{ replay = {{ message = \"speed\" }} }}\nstart = \"1s\"\ncount = 20\n"
+             [[threats]]\nname = \"spoofer\"\nkind = \"spoof\"\nstream = \"speed\"\nstart = \"1s\"\ncount = 20\n\
+             [[threats]]\nname = \"replayer\"\nkind = \"replay\"\nstream = \"speed\"\nstart = \"1s\"\ncount = 20\n"
         );
         let (counted, _) = run(&plan(2, "without-orchestrator", "hardened", "fourq", &more));
         assert_eq!((counted.of(3, "attacked"), counted.of(4, "attacked") >= 19), (20, true));
@@ -131,7 +131,7 @@ fn spoofed_and_replayed_messages_are_stopped_where_they_are_protected() {
 
 #[test]
 fn a_babbling_node_keeps_everybody_off_the_bus() {
-    let more = "[[attacks]]\nname = \"babbler\"\nkind = \"babble\"\nevery = \"50us\"\ncount = 1000000\n";
+    let more = "[[threats]]\nname = \"babbler\"\nkind = \"babble\"\nevery = \"50us\"\ncount = 1000000\n";
     let mut plan = plan(2, "without-orchestrator", "hardened", "fourq", more);
     // Long enough for the orchestrator to give up.
     plan.duration = Duration::from_s(6);
@@ -143,15 +143,15 @@ fn a_babbling_node_keeps_everybody_off_the_bus() {
 #[test]
 fn a_group_spans_buses_across_a_gateway() {
     let mut text = String::from(
-        "schema_version = 1\nname = \"zones\"\nduration = \"3s\"\n\
-         [network.can_bus]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\nbuses = [\"front\", \"rear\"]\n\
-         [group_key]\norchestrator = \"gate\"\nscheme = \"without-orchestrator\"\n\
+        "schema_version = 2\nname = \"zones\"\nduration = \"3s\"\n\
+         [segments.bus.can]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\nbuses = [\"front\", \"rear\"]\n\
+         [keys.bus.group]\norchestrator = \"gate\"\nscheme = \"without-orchestrator\"\n\
          [[nodes]]\nname = \"gate\"\nbus = \"front\"\n",
     );
     for (member, bus) in [("a", "front"), ("b", "rear"), ("c", "rear"), ("d", "front")] {
         text += &format!("[[nodes]]\nname = \"{member}\"\nbus = \"{bus}\"\n");
     }
-    text += "[[messages]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"d\", \"b\"]\nid = \"0x100\"\nlength = \"8B\"\nperiod = \"10ms\"\n";
+    text += "[[streams]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"d\", \"b\"]\nbus = { id = \"0x100\" }\nlength = \"8B\"\nperiod = \"10ms\"\n";
     let plan =
         load("zones.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()));
     let prepared = Prepared::new(&plan).expect("a bus needs no schedule");
@@ -170,7 +170,7 @@ fn a_group_spans_buses_across_a_gateway() {
 }
 
 const JASPAR: &str = "[[protections]]\nname = \"jaspar\"\nsecoc = { profile = 3 }\n\
-    [[messages]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\"]\nid = \"0x100\"\nlength = \"4B\"\n\
+    [[streams]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\"]\nbus = { id = \"0x100\" }\nlength = \"4B\"\n\
     period = \"10ms\"\noffset = \"1ms\"\nprotection = \"jaspar\"\n";
 
 #[test]
@@ -206,8 +206,8 @@ fn profile_3_goes_on_under_a_new_key() {
 fn replayed_and_spoofed_messages_of_profile_3_are_stopped() {
     let more = format!(
         "{JASPAR}\
-         [[attacks]]\nname = \"spoofer\"\nkind = {{ spoof = {{ message = \"speed\" }} }}\nstart = \"1s\"\ncount = 20\n\
-         [[attacks]]\nname = \"replayer\"\nkind = {{ replay = {{ message = \"speed\" }} }}\nstart = \"1s\"\ncount = 20\n"
+         [[threats]]\nname = \"spoofer\"\nkind = \"spoof\"\nstream = \"speed\"\nstart = \"1s\"\ncount = 20\n\
+         [[threats]]\nname = \"replayer\"\nkind = \"replay\"\nstream = \"speed\"\nstart = \"1s\"\ncount = 20\n"
     );
     let (counted, _) = run(&plan(2, "without-orchestrator", "hardened", "fourq", &more));
     assert_eq!((counted.of(3, "attacked"), counted.of(4, "attacked") >= 19), (20, true));

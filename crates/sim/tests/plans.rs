@@ -71,11 +71,11 @@ impl Network {
         let pick = |condition: bool, yes: &'static str, no: &'static str| if condition { yes } else { no };
         let mut text = format!(
             r#"
-schema_version = 1
+schema_version = 2
 name = "any"
 duration = "200ms"
 fidelity = "{}"
-[network.time_triggered_ethernet]
+[segments.network.ethernet]
 rate = "{}"
 cluster_cycle = "10ms"
 accounting = "{}"
@@ -103,7 +103,7 @@ hmac = {{ hash = "sha-256", tag = "16B", freshness = "full" }}
             let from = stream.from % nodes;
             let to = (from + 1 + stream.distance % (nodes - 1)) % nodes;
             text += &format!("[[streams]]\nname = \"s{index}\"\nfrom = \"n{from}\"\nto = [\"n{to}\"]\n");
-            text += &format!("period = \"{}ms\"\nframe = \"{}B\"\n", if stream.twice { 5 } else { 10 }, stream.len);
+            text += &format!("period = \"{}ms\"\nlength = \"{}B\"\n", if stream.twice { 5 } else { 10 }, stream.len - 14);
             if stream.sealed {
                 text += "protection = \"tag\"\n";
             }

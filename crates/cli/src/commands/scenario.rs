@@ -45,7 +45,7 @@ fn upgrade_file(options: &ScenarioUpgrade, printer: &Printer) -> Result<Status, 
         None if upgraded.is_changed() => {
             input::write(&options.file, &upgraded.text)?;
             printer.hint(&format!(
-                "{name}: version {} is now the current one\nnext: chronoseal check {name}",
+                "{name}: rewritten from version {} of the format\nnext: chronoseal check {name}",
                 upgraded.from
             ));
         }

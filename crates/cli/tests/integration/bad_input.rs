@@ -163,7 +163,7 @@ fn a_schedule_that_does_not_fit_is_refused_and_says_how_many_do() {
 
     // The same by the command line alone, as the guide shows.
     bench.write("forty.toml", forty_frames());
-    let sets: Vec<String> = ["network.time_triggered_ethernet.cluster_cycle".to_owned()]
+    let sets: Vec<String> = ["segments.network.ethernet.cluster_cycle".to_owned()]
         .into_iter()
         .chain((0..4).map(|stream| format!("streams.{stream}.period")))
         .map(|path| format!("--set={path}=5ms"))

@@ -49,14 +49,14 @@ fn json_and_toml_are_one_format() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let value: serde_json::Value = serde_json::json!({
-        "schema_version": 1, "name": "small", "duration": "100ms",
-        "network": { "time_triggered_ethernet": {
+        "schema_version": 2, "name": "small", "duration": "100ms",
+        "segments": { "network": { "ethernet": {
             "rate": "100Mbit/s", "cluster_cycle": "10ms", "guard_period": "200us",
-        } },
+        } } },
         "protections": [{ "name": "sha1-20", "hmac": { "hash": "sha-1", "tag": "20B" } }],
         "nodes": [{ "name": "sensor" }, { "name": "display" }],
         "streams": [{
-            "name": "speed", "from": "sensor", "to": ["display"], "period": "10ms", "frame": "60B",
+            "name": "speed", "from": "sensor", "to": ["display"], "period": "10ms", "length": "46B",
             "protection": "sha1-20",
         }],
     });

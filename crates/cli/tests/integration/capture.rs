@@ -19,29 +19,27 @@ fn tshark(bench: &Bench, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
 }
 
 /// A bus of two, small enough for a moment.
-const BUS: &str = r#"schema_version = 1
+const BUS: &str = r#"schema_version = 2
 name = "bus"
 duration = "500ms"
-[network.can_bus]
+[segments.bus.can]
 bit_rate = "500kbit/s"
 data_bit_rate = "2Mbit/s"
 [[nodes]]
 name = "sensor"
 [[nodes]]
 name = "display"
-[[messages]]
+[[streams]]
 name = "speed"
 from = "sensor"
-id = "0x123"
+bus = { id = "0x123" }
 length = "8B"
 period = "10ms"
 offset = "1ms"
-[[messages]]
+[[streams]]
 name = "picture"
 from = "display"
-id = "0x18DAF110"
-extended = true
-format = "fd-brs"
+bus = { id = "0x18DAF110", extended = true, format = "fd-brs" }
 length = "48B"
 period = "20ms"
 offset = "2ms"

@@ -36,7 +36,7 @@ fn ten_runs_against_themselves_repeated_are_the_same() {
 fn a_slower_side_is_worse_and_fails() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
-    let slow = "network.time_triggered_ethernet.guard_period=400us";
+    let slow = "segments.network.ethernet.guard_period=400us";
     bench.say(&["run", "small.toml", "--repeat", "10", "--out", "a", "--quiet"]).assert_code(0);
     bench.say(&["run", "small.toml", "--repeat", "10", "--out", "b", "--quiet", "--set", slow]).assert_code(0);
     bench.say(&["compare", "a", "b"]).assert_code(1);

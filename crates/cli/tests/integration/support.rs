@@ -104,11 +104,11 @@ pub(crate) fn forty_frames() -> String {
 }
 
 /// Two stations and one protected stream; small, so that it can be broken in one place at a time.
-pub(crate) const SMALL: &str = r#"schema_version = 1
+pub(crate) const SMALL: &str = r#"schema_version = 2
 name = "small"
 duration = "100ms"
 
-[network.time_triggered_ethernet]
+[segments.network.ethernet]
 rate = "100Mbit/s"
 cluster_cycle = "10ms"
 guard_period = "200us"
@@ -128,7 +128,7 @@ name = "speed"
 from = "sensor"
 to = ["display"]
 period = "10ms"
-frame = "60B"
+length = "46B"
 protection = "sha1-20"
 "#;
 

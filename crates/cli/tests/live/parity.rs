@@ -10,11 +10,11 @@ use crate::{TRIES, live_host};
 
 /// Three stations and slots far apart, so that no order hangs on a jitter: what a node hears within one slot comes
 /// milliseconds before what it hears in the next.
-const SCENARIO: &str = r#"schema_version = 1
+const SCENARIO: &str = r#"schema_version = 2
 name = "parity"
 duration = "600ms"
 
-[network.time_triggered_ethernet]
+[segments.network.ethernet]
 rate = "100Mbit/s"
 cluster_cycle = "20ms"
 guard_period = "2ms"
@@ -39,7 +39,7 @@ from = "one"
 to = ["two", "three"]
 period = "20ms"
 offset = "4ms"
-frame = "60B"
+length = "46B"
 protection = "sha256-16"
 
 [[streams]]
@@ -48,7 +48,7 @@ from = "two"
 to = ["one"]
 period = "20ms"
 offset = "9ms"
-frame = "200B"
+length = "186B"
 
 [[streams]]
 name = "from-three"
@@ -56,7 +56,7 @@ from = "three"
 to = ["one", "two"]
 period = "20ms"
 offset = "14ms"
-frame = "1000B"
+length = "986B"
 protection = "sha256-16"
 "#;
 

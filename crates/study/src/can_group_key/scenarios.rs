@@ -56,7 +56,7 @@ impl Group<'_> {
     /// Its scenario, as a user would write it.
     pub(super) fn text(&self) -> String {
         let mut text = format!(
-            "schema_version = 1\nname = \"group\"\nseed = {}\nduration = \"{}\"\n\n[network.can_bus]\nbit_rate = \"{}\"\n",
+            "schema_version = 2\nname = \"group\"\nseed = {}\nduration = \"{}\"\n\n[segments.bus.can]\nbit_rate = \"{}\"\n",
             self.seed, self.duration, self.bit_rate
         );
         if self.transport == Transport::Fd {
@@ -68,7 +68,7 @@ impl Group<'_> {
             text += &format!("buses = [{}]\n", names.join(", "));
         }
         text += &format!(
-            "\n[group_key]\norchestrator = \"soecu\"\nsuite = \"{}\"\nscheme = \"{}\"\nprofile = \"{}\"\nstart = \"{}\"\n",
+            "\n[keys.bus.group]\norchestrator = \"soecu\"\nsuite = \"{}\"\nscheme = \"{}\"\nprofile = \"{}\"\nstart = \"{}\"\n",
             self.suite,
             self.scheme.name(),
             self.profile.name(),
@@ -96,7 +96,7 @@ impl Group<'_> {
         if let Some(background) = self.background {
             text += "\n[[nodes]]\nname = \"rest-of-the-bus\"\nclock = \"ideal\"\n";
             text += &format!(
-                "\n[[background]]\nname = \"{background}\"\nfrom = \"rest-of-the-bus\"\nbuiltin = \"{background}\"\n"
+                "\n[[recordings]]\nname = \"{background}\"\nfrom = \"rest-of-the-bus\"\ntraffic = {{ builtin = \"{background}\" }}\n"
             );
         }
         text

@@ -85,8 +85,8 @@ fn plan(question: &Question) -> Result<Plan, StudyError> {
         &[
             ("streams.frame.frame", &frame),
             ("streams.frame.protection", question.protection),
-            ("network.time_triggered_ethernet.guard_period", &guard),
-            ("network.time_triggered_ethernet.accounting", question.accounting.name()),
+            ("segments.network.ethernet.guard_period", &guard),
+            ("segments.network.ethernet.accounting", question.accounting.name()),
         ],
     )?
     .plan;

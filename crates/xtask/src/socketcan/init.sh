@@ -57,7 +57,7 @@ kill $listener
 # The command itself: stations of a scenario on the interface. The car's recording stays away: this system of one processor
 # computes slowly, and who plays thousands of frames would keep it from all else.
 listen "$FOLDER/command.candump"
-"$COMMAND" run "$SCENARIO" --set background.0.start=60s --set duration=8s --engine live --can-interface vcan0 --capture --out "$FOLDER/run" --format json \
+"$COMMAND" run "$SCENARIO" --set recordings.0.start=60s --set duration=8s --engine live --can-interface vcan0 --capture --out "$FOLDER/run" --format json \
     >"$FOLDER/command.json" 2>"$FOLDER/command.err"
 echo "command ended with $?"
 $BUSYBOX usleep 200000
