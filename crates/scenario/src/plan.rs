@@ -177,8 +177,8 @@ pub struct StreamPlan {
     pub receivers: Vec<NodeId>,
     /// Distance of two frames; of a replayed recording, its length.
     pub period: Duration,
-    /// When its first frame is due. Of a stream with slots: where in the cluster cycle its first slot starts, if the
-    /// scenario fixes it.
+    /// When its first frame is due. Of a stream whose first hop has slots: where in the cluster cycle its first slot
+    /// starts, if the scenario fixes it.
     pub offset: Option<Duration>,
     /// The least distance of two frames, if it is sent when its value changes; `period` is the same then.
     pub min_distance: Option<Duration>,

@@ -62,7 +62,8 @@ impl<'s> Context<'s> {
             GroupKeyProfileSpec::AsPublished => Profile::AsPublished,
         };
         let members = self.members(name, spec, nodes, segment, traffic, orchestrator);
-        if members.len() < 2 || members.len() > scheme.members_max() {
+        // Without a segment for the exchange nothing can be said of who is on it.
+        if segment.is_some() && (members.len() < 2 || members.len() > scheme.members_max()) {
             self.report(
                 Code::BadGroup,
                 &group(name, "scheme"),

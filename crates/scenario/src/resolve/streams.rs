@@ -37,6 +37,8 @@ struct World<'a> {
 
 /// One step of a stream's way with what its kind made of it.
 struct Hop {
+    /// Which step of the way it is: steps that could not be resolved are left out.
+    index: usize,
     step: super::ways::Step,
     parts: HopParts,
 }
@@ -205,7 +207,7 @@ impl<'s> Context<'s> {
             }
             let place = Place::new("streams").entry(stream.entry).key(segment.name);
             let request = HopRequest { segment, table: Table::new(written, place), stream, is_first: index == 0 };
-            hops.extend(segment.kind.resolve_hop(&request, self).map(|parts| Hop { step, parts }));
+            hops.extend(segment.kind.resolve_hop(&request, self).map(|parts| Hop { index, step, parts }));
         }
         // Without a way nothing can be said of what does not lie on it.
         for (k, segment) in world.segments.iter().enumerate() {

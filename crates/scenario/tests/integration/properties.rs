@@ -1,10 +1,12 @@
 //! Whatever comes in: problems or a plan within the limits, never a panic.
 
 use chronoseal_core::Duration;
-use chronoseal_scenario::{Ethernet, NoFiles, Plan, limits, load};
+use chronoseal_scenario::{Ethernet, NoFiles, Plan, limits, load, upgrade};
 use proptest::prelude::*;
 
 use crate::WHOLE;
+
+const VEHICLE: &str = include_str!("vehicle.toml");
 
 /// Loads and renders; a plan that comes out keeps what the rest of the bench relies on.
 fn holds(text: &[u8]) {
@@ -114,6 +116,64 @@ proptest! {
             }
         }
         holds(lines.join("\n").as_bytes());
+    }
+
+    #[test]
+    fn several_segments_with_lines_dropped_doubled_and_moved(
+        changes in proptest::collection::vec((0..110usize, 0..110usize, 0..3u8), 1..6),
+        words in proptest::collection::vec((0..110usize, 0..WORDS.len()), 0..3),
+    ) {
+        let mut lines: Vec<String> = VEHICLE.lines().map(str::to_owned).collect();
+        for (from, to, how) in changes {
+            let (from, to) = (from % lines.len(), to % lines.len());
+            match how {
+                0 => drop(lines.remove(from)),
+                1 => lines.insert(to, lines[from].clone()),
+                _ => lines.swap(from, to),
+            }
+        }
+        for (line, word) in words {
+            let line = line % lines.len();
+            let key = lines[line].split('=').next().unwrap_or("").to_owned();
+            lines[line] = format!("{key}= {}", WORDS[word]);
+        }
+        match load("any", lines.join("\n").as_bytes(), &[], &NoFiles) {
+            Ok(plan) => for stream in &plan.streams {
+                for (index, hop) in stream.hops.iter().enumerate() {
+                    prop_assert!(hop.previous.is_none_or(|previous| usize::from(previous) < index));
+                    prop_assert!(plan.nodes[hop.from.index()].interfaces.contains(&hop.segment));
+                }
+            },
+            Err(problems) => drop(problems.render()),
+        }
+    }
+
+    #[test]
+    fn any_old_scenario_with_changes_is_upgraded_or_refused(
+        which in 0..41usize,
+        changes in proptest::collection::vec((0..200usize, 0..200usize, 0..3u8), 0..5),
+        words in proptest::collection::vec((0..200usize, 0..WORDS.len()), 0..3),
+    ) {
+        let scenarios = crate::version_1::scenarios();
+        let (_, text) = &scenarios[which % scenarios.len()];
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for (from, to, how) in changes {
+            let (from, to) = (from % lines.len(), to % lines.len());
+            match how {
+                0 if lines.len() > 1 => drop(lines.remove(from)),
+                1 => lines.insert(to, lines[from].clone()),
+                _ => lines.swap(from, to),
+            }
+        }
+        for (line, word) in words {
+            let line = line % lines.len();
+            let key = lines[line].split('=').next().unwrap_or("").to_owned();
+            lines[line] = format!("{key}= {}", WORDS[word]);
+        }
+        if let Ok(new) = upgrade("any", &lines.join("\n")) {
+            let again = upgrade("any", &new.text).expect("what it writes is TOML of a version");
+            prop_assert_eq!(again.text, new.text);
+        }
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("segment_named_like_a_key", Code::BadName, "[segments.body.can]", "[segments.length.can]"),
     ("table_misspelt", Code::UnknownKey, "body = { id = \"0x0B0\" }", "bdoy = { id = \"0x0B0\" }"),
     ("table_missing", Code::MissingKey, "body = { id = \"0x0B0\" }\n", ""),
+    ("table_of_the_first_missing", Code::MissingKey, "powertrain = { id = \"0x0A0\" }\n", ""),
     ("table_not_crossed", Code::SegmentTable, "length = \"1000B\"", "length = \"1000B\"\nbody = { id = \"0x1\" }"),
     (
         "table_of_another_kind",

@@ -88,7 +88,7 @@ fn wire_time(hops: &[Hop], receiver: NodeId, world: &World<'_>) -> Duration {
     let mut time = Duration::ZERO;
     while let Some(on) = hop {
         time += on.parts.wire_time;
-        hop = on.step.previous.and_then(|previous| hops.get(usize::from(previous)));
+        hop = on.step.previous.and_then(|previous| hops.iter().find(|hop| hop.index == usize::from(previous)));
         if hop.is_some() {
             time += world.nodes[on.step.from.index()].gateway.map_or(Duration::ZERO, |gateway| gateway.delay);
         }
