@@ -170,7 +170,8 @@ fn of_this_version(file: &str, name: &str, text: &str) -> Result<(), Problems> {
                 .help(format!("run `chronoseal scenario upgrade {file}`: it writes the scenario in version {VERSION}"))
         }
         Ordering::Greater => {
-            let message = format!("this scenario is of version {version} of the format; the latest known here is {VERSION}");
+            let message =
+                format!("this scenario is of version {version} of the format; the latest known here is {VERSION}");
             Problem::new(Code::OutOfRange, message)
                 .label(span.clone(), "a later version")
                 .help("use a later chronoseal, or write the scenario in this version")

@@ -116,7 +116,7 @@ fn spoofed_and_replayed_messages_are_stopped_where_they_are_protected() {
     for (protection, expected) in [("sealed", false), ("none", true)] {
         let more = format!(
             "[[protections]]\nname = \"sealed\"\nsecoc = {{ profile = 1 }}\n\
-             [[streams]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\"]\nbus = { id = \"0x100\" }\nlength = \"4B\"\n\
+             [[streams]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\"]\nbus = {{ id = \"0x100\" }}\nlength = \"4B\"\n\
              period = \"10ms\"\nprotection = \"{protection}\"\n\
              [[threats]]\nname = \"spoofer\"\nkind = \"spoof\"\nstream = \"speed\"\nstart = \"1s\"\ncount = 20\n\
              [[threats]]\nname = \"replayer\"\nkind = \"replay\"\nstream = \"speed\"\nstart = \"1s\"\ncount = 20\n"

@@ -103,12 +103,13 @@ hmac = {{ hash = "sha-256", tag = "16B", freshness = "full" }}
             let from = stream.from % nodes;
             let to = (from + 1 + stream.distance % (nodes - 1)) % nodes;
             text += &format!("[[streams]]\nname = \"s{index}\"\nfrom = \"n{from}\"\nto = [\"n{to}\"]\n");
-            text += &format!("period = \"{}ms\"\nlength = \"{}B\"\n", if stream.twice { 5 } else { 10 }, stream.len - 14);
+            text +=
+                &format!("period = \"{}ms\"\nlength = \"{}B\"\n", if stream.twice { 5 } else { 10 }, stream.len - 14);
             if stream.sealed {
                 text += "protection = \"tag\"\n";
             }
             if stream.best_effort {
-                text += &format!("class = {{ best_effort = {{ priority = {} }} }}\n", index % 8);
+                text += &format!("network = {{ class = {{ best_effort = {{ priority = {} }} }} }}\n", index % 8);
             }
         }
         text

@@ -31,7 +31,7 @@ fn a_capture_of_a_run_becomes_a_scenario_that_is_accepted() {
     let said = bench.say(&["scenario", "from", "run/capture.pcapng", "--out", "seen.toml"]);
     said.assert_code(0);
     let text = std::fs::read_to_string(bench.path("seen.toml")).unwrap();
-    assert!(text.contains("period = \"10ms\"") && text.contains("frame = \"80B\""), "{text}");
+    assert!(text.contains("period = \"10ms\"") && text.contains("length = \"66B\""), "{text}");
     // The switch is no station, and each frame counts once although it was seen on its way in and out.
     assert!(text.contains("seen at another interface") && !text.contains("best_effort"), "{text}");
     bench.say(&["check", "seen.toml"]).assert_code(0);

@@ -78,12 +78,12 @@ fn search(mut holds: impl FnMut(u64) -> Option<bool>) -> Option<u64> {
 }
 
 fn plan(question: &Question) -> Result<Plan, StudyError> {
-    let frame = format!("{}B", question.frame_len);
+    let length = scenarios::length(question.frame_len);
     let guard = question.guard.to_string();
     let mut plan = scenarios::load(
         scenarios::SLOTS,
         &[
-            ("streams.frame.frame", &frame),
+            ("streams.frame.length", &length),
             ("streams.frame.protection", question.protection),
             ("segments.network.ethernet.guard_period", &guard),
             ("segments.network.ethernet.accounting", question.accounting.name()),

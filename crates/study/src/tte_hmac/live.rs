@@ -116,10 +116,10 @@ fn everything(
     let long = if options.full { "300s" } else { "20s" };
     for (index, len) in SWITCH_LENGTHS.into_iter().enumerate() {
         progress(0.25 + 0.15 * index as f64, &format!("live: Table II, {len} bytes, {long}"));
-        let frame = format!("{}B", if len == 80 { 60 } else { len });
+        let length = scenarios::length(if len == 80 { 60 } else { len });
         let protection = if len == 80 { "sha1-20" } else { "none" };
         let sets =
-            [("duration", long), ("streams.frame.frame", frame.as_str()), ("streams.frame.protection", protection)];
+            [("duration", long), ("streams.frame.length", length.as_str()), ("streams.frame.protection", protection)];
         let name = format!("switch-{len}B");
         if let Some(run) = one(live, options, stop, scenarios::SWITCH, &sets, &name)? {
             live.switch.push((len, run));

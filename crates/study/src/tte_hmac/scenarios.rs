@@ -2,6 +2,7 @@
 
 use chronoseal_runner::Scenario;
 use chronoseal_scenario::NoFiles;
+use chronoseal_wire::ethernet::HEADER_LEN;
 
 use crate::StudyError;
 
@@ -19,6 +20,11 @@ pub(super) const RATE: (&str, &str) = scenario!("rate.toml");
 pub(super) const SLOTS: (&str, &str) = scenario!("slots.toml");
 pub(super) const SWITCH: (&str, &str) = scenario!("switch.toml");
 pub(super) const SWITCH_MODEL: (&str, &str) = scenario!("switch-model.toml");
+
+/// The `length` of a stream whose frames are so long with their header [byte].
+pub(super) fn length(frame_len: u32) -> String {
+    format!("{}B", frame_len - HEADER_LEN as u32)
+}
 
 /// Loads one of them with overrides.
 pub(super) fn load((name, text): (&str, &str), sets: &[(&str, &str)]) -> Result<Scenario, StudyError> {

@@ -258,8 +258,8 @@ fn distribution_row(
 /// The source's measurement with its disturbances as elements of the model.
 fn switch_model(frame_len: u32, seed: u64) -> Result<StreamSummary, StudyError> {
     let (frame_len, protection) = protection(frame_len);
-    let (frame, seed) = (format!("{frame_len}B"), seed.to_string());
-    let sets = [("streams.frame.frame", frame.as_str()), ("streams.frame.protection", protection), ("seed", &seed)];
+    let (length, seed) = (scenarios::length(frame_len), seed.to_string());
+    let sets = [("streams.frame.length", length.as_str()), ("streams.frame.protection", protection), ("seed", &seed)];
     let scenario = scenarios::load(scenarios::SWITCH_MODEL, &sets)?;
     Ok(simulate(&scenario.prepare()?, false, &mut |_| true)?.summary.streams.remove(0))
 }
