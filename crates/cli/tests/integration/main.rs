@@ -15,3 +15,4 @@ mod lint;
 mod simulated;
 mod stored;
 mod support;
+mod upgrade;
