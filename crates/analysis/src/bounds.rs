@@ -23,7 +23,7 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Sync};
 
-/// Length of a protocol control frame without checksum [byte].
+/// Length of a protocol control frame without checksum `[byte]`.
 const CONTROL_FRAME_LEN: u32 = 60;
 
 /// The worst case of one stream.

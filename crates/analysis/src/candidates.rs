@@ -78,9 +78,9 @@ pub struct StreamReport {
     pub protection: String,
     /// `time-triggered` or `best-effort`.
     pub class: &'static str,
-    /// Before protection, without checksum [byte].
+    /// Before protection, without checksum `[byte]`.
     pub frame_len_bytes: u32,
-    /// With protection, without checksum [byte].
+    /// With protection, without checksum `[byte]`.
     pub secured_len_bytes: u32,
     /// On one wire, in the plan's accounting.
     pub frame_time_ns: f64,
@@ -107,9 +107,9 @@ pub struct CandidateReport {
     pub replayable: bool,
     /// The hash is here for comparison with published figures, not for new designs.
     pub kept_for_comparison: bool,
-    /// Added to every frame [byte].
+    /// Added to every frame `[byte]`.
     pub overhead_bytes: u32,
-    /// The longest frame with this protection, without checksum [byte].
+    /// The longest frame with this protection, without checksum `[byte]`.
     pub secured_len_max_bytes: u32,
     /// Added to every frame on one wire.
     pub overhead_time_ns: f64,
@@ -120,9 +120,9 @@ pub struct CandidateReport {
     /// Time of the cluster cycle that no slot takes: of the cluster, or of the busiest link if links have slots of their
     /// own. Below zero by what is lacking.
     pub slack_ns: f64,
-    /// [`Self::slack_ns`] of the cluster cycle [%].
+    /// [`Self::slack_ns`] of the cluster cycle `[%]`.
     pub slack_percent: f64,
-    /// Share of the busiest processor that tasks, sealing and verification take [%].
+    /// Share of the busiest processor that tasks, sealing and verification take `[%]`.
     pub processor_share_max_percent: f64,
     /// Whose processor that is.
     pub busiest_node: String,
@@ -308,7 +308,7 @@ fn slack(view: Ethernet<'_>) -> Duration {
     view.segment.cluster_cycle - busiest
 }
 
-/// The node with the busiest processor, and its share [%]; best effort included.
+/// The node with the busiest processor, and its share `[%]`; best effort included.
 fn busiest_processor(view: Ethernet<'_>) -> (String, f64) {
     let share = |node: NodeId| {
         let station = &view.plan.nodes[node.index()];

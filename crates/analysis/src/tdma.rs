@@ -8,9 +8,9 @@
 use chronoseal_core::{Duration, Rate};
 use chronoseal_scenario::plan::Accounting;
 
-/// Shortest frame without checksum [byte].
+/// Shortest frame without checksum `[byte]`.
 pub const FRAME_LEN_MIN: u32 = 60;
-/// Longest frame without checksum [byte].
+/// Longest frame without checksum `[byte]`.
 pub const FRAME_LEN_MAX: u32 = 1514;
 
 /// Time a frame of `len` bytes takes on one wire: the source's *Frametime*.
@@ -106,9 +106,9 @@ impl Cluster {
 /// One point of the curves of figures 6 and 7.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CurvePoint {
-    /// Frame before protection [byte].
+    /// Frame before protection `[byte]`.
     pub unsecured_len: u32,
-    /// Frame with its protection [byte].
+    /// Frame with its protection `[byte]`.
     pub secured_len: u32,
     /// Time of the secured frame on one wire.
     pub frame_time: Duration,

@@ -84,7 +84,7 @@ fn latest(frames: &[CanFrame], mut releases: Vec<Release>, until: Duration) -> V
     }
 }
 
-/// Messages in the order of their identifiers: bytes, period [us], jitter [us].
+/// Messages in the order of their identifiers: bytes, period `[us]`, jitter `[us]`.
 fn any_set() -> impl Strategy<Value = Vec<(usize, i64, i64)>> {
     proptest::collection::vec((0usize..=8, 700i64..10_000, 0i64..500), 1..7).prop_filter(
         "more than the bus has",

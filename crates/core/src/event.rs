@@ -11,7 +11,7 @@ pub struct Event {
     pub stream: StreamId,
     /// Which frame of the stream, counted by its sender from 0; or the kind's own number.
     pub sequence: u64,
-    /// The kind's own figure: a span [ps] where the kind says so, else 0.
+    /// The kind's own figure: a span `[ps]` where the kind says so, else 0.
     pub value: i64,
 }
 
@@ -26,27 +26,27 @@ impl Event {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The node's clock joined the cluster; `value` is the first correction [ps].
+    /// The node's clock joined the cluster; `value` is the first correction `[ps]`.
     SyncAcquired,
     /// The node's clock left its acceptance window for too long.
     SyncLost,
-    /// A beacon corrected the clock; `value` is the correction [ps], `sequence` the integration cycle.
+    /// A beacon corrected the clock; `value` is the correction `[ps]`, `sequence` the integration cycle.
     ClockCorrected,
-    /// A beacon came outside the acceptance window and was not used; `value` is its distance [ps].
+    /// A beacon came outside the acceptance window and was not used; `value` is its distance `[ps]`.
     BeaconRejected,
     /// A frame was handed to the port.
     Sent,
-    /// A frame was accepted by its receiver; `value` is the time since its slot began [ps], 0 without a schedule.
+    /// A frame was accepted by its receiver; `value` is the time since its slot began `[ps]`, 0 without a schedule.
     Delivered,
     /// A frame was thrown away, with the reason.
     Discarded(DiscardReason),
     /// A scheduled frame was absent from its slot, or a synchronisation message did not come in time.
     Missing,
-    /// A frame left its sender after the slot had begun; `value` is by how much [ps].
+    /// A frame left its sender after the slot had begun; `value` is by how much `[ps]`.
     SentLate,
-    /// A switch passed a scheduled frame on; `value` is the distance to its dispatch time [ps].
+    /// A switch passed a scheduled frame on; `value` is the distance to its dispatch time `[ps]`.
     Forwarded,
-    /// A node's task ended; `value` is its response time [ps].
+    /// A node's task ended; `value` is its response time `[ps]`.
     TaskDone,
     /// A node's task had not ended when it was due again.
     TaskOverrun,
@@ -64,7 +64,7 @@ pub enum EventKind {
     KeyInstalled,
     /// No new group key came of a run, the old one stays; `sequence` and `value` as for an aborted exchange.
     KeyRefused(AbortReason),
-    /// A CAN node saw another level than it sent; `value` is how long the error kept the bus [ps], as for the next four.
+    /// A CAN node saw another level than it sent; `value` is how long the error kept the bus `[ps]`, as for the next four.
     BitError,
     /// A CAN node saw six equal bits in a frame.
     StuffError,
@@ -84,11 +84,11 @@ pub enum EventKind {
     /// A message was due and not sent, because there is no key or freshness value yet to protect it with.
     Withheld,
     /// A station took up another pseudonym; `sequence` is its new station identifier, `value` how long it says nothing
-    /// then [ps].
+    /// then `[ps]`.
     PseudonymChanged,
     /// A message was due and not sent, because its sender keeps silent about where it is.
     KeptSilent,
-    /// A station says nothing because of the place it is at; `value` is for how long, until it looks again [ps].
+    /// A station says nothing because of the place it is at; `value` is for how long, until it looks again `[ps]`.
     Hushed,
 }
 

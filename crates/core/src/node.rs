@@ -30,7 +30,7 @@ pub trait Node {
     }
 }
 
-/// Room a driver offers for one outgoing frame [byte].
+/// Room a driver offers for one outgoing frame `[byte]`.
 pub const FRAME_LEN_MAX: usize = 1536;
 
 /// What happens to a node.
@@ -93,7 +93,7 @@ pub struct Transmit {
     pub priority: Priority,
     /// Not before this time (a time-triggered slot); at once if it has passed.
     pub launch_at: LocalTime,
-    /// How much of the buffer it fills [byte].
+    /// How much of the buffer it fills `[byte]`.
     pub len: usize,
     /// Given back in [`Input::Transmitted`]; `None` if the node does not want to know.
     pub token: Option<TxToken>,

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 
-/// A signed span of time [ps].
+/// A signed span of time `[ps]`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(i64);
 
@@ -33,23 +33,23 @@ impl Duration {
     pub const fn from_s(s: i64) -> Self {
         Self(s * 1_000_000_000_000)
     }
-    /// The span [ps].
+    /// The span `[ps]`.
     pub const fn as_ps(self) -> i64 {
         self.0
     }
-    /// The span, rounded towards zero [ns].
+    /// The span, rounded towards zero `[ns]`.
     pub const fn as_ns(self) -> i64 {
         self.0 / 1_000
     }
-    /// The span [s]; for people, never for arithmetic on time.
+    /// The span `[s]`; for people, never for arithmetic on time.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-12
     }
-    /// The span [us]; for people, never for arithmetic on time.
+    /// The span `[us]`; for people, never for arithmetic on time.
     pub fn as_us_f64(self) -> f64 {
         self.0 as f64 * 1e-6
     }
-    /// The span [ms]; for people, never for arithmetic on time.
+    /// The span `[ms]`; for people, never for arithmetic on time.
     pub fn as_ms_f64(self) -> f64 {
         self.0 as f64 * 1e-9
     }
@@ -97,7 +97,7 @@ macro_rules! instant {
             pub const fn from_ps(ps: i64) -> Self {
                 Self(ps)
             }
-            /// Time since zero [ps].
+            /// Time since zero `[ps]`.
             pub const fn as_ps(self) -> i64 {
                 self.0
             }

@@ -4,19 +4,19 @@ use core::fmt;
 
 use crate::Duration;
 
-/// A length of data [byte].
+/// A length of data `[byte]`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bytes(pub u64);
 
-/// A data rate [bit/s].
+/// A data rate `[bit/s]`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Rate(pub u64);
 
-/// A relative deviation [10^-9], written in parts per million.
+/// A relative deviation `[10^-9]`, written in parts per million.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Ppm(pub i64);
 
-/// A part of a whole [10^-4], written in percent.
+/// A part of a whole `[10^-4]`, written in percent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Percent(pub u64);
 
@@ -160,7 +160,7 @@ impl core::str::FromStr for Percent {
     }
 }
 
-/// What one byte takes at 1 bit/s [ps].
+/// What one byte takes at 1 bit/s `[ps]`.
 const BYTE_PS: u64 = 8_000_000_000_000;
 
 impl Rate {

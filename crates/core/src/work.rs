@@ -11,7 +11,7 @@ pub struct Operation(pub &'static str);
 pub struct Work {
     /// What is computed.
     pub operation: Operation,
-    /// Over how much [byte].
+    /// Over how much `[byte]`.
     pub len: u32,
     /// What the scenario says it takes, for work that has no code of its own (a node's task). `None`: ask the profile.
     pub declared: Option<Duration>,

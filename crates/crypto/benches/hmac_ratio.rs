@@ -117,7 +117,7 @@ fn calls_in<T>(length: Duration, mut call: impl FnMut() -> T) -> u32 {
     }
 }
 
-/// Time of one call, averaged over `calls` [ns].
+/// Time of one call, averaged over `calls` `[ns]`.
 fn time_ns<T>(calls: u32, mut call: impl FnMut() -> T) -> f64 {
     let start = Instant::now();
     for _ in 0..calls {

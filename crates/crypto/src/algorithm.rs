@@ -19,7 +19,7 @@ struct Row {
 pub enum KeyLen {
     /// Keys of any length.
     Any,
-    /// Keys of exactly this length [byte].
+    /// Keys of exactly this length `[byte]`.
     Exactly(usize),
 }
 
@@ -58,7 +58,7 @@ macro_rules! mac_algorithms {
     };
 }
 
-/// The longest tag of any algorithm here [byte].
+/// The longest tag of any algorithm here `[byte]`.
 pub const OUTPUT_LEN_MAX: usize = {
     let (mut longest, mut index) = (0, 0);
     while index < TABLE.len() {
@@ -70,13 +70,13 @@ pub const OUTPUT_LEN_MAX: usize = {
     longest
 };
 
-/// The shortest tag of an HMAC [bit].
+/// The shortest tag of an HMAC `[bit]`.
 ///
 /// It leaves a forger one chance in 2^32 a try. NIST SP 800-107 revision 1, 5.3.3 lets HMAC tags be this short where the
 /// number of failed tries is limited; a schedule that gives each frame one slot a period is such a limit.
 const HMAC_BITS_MIN: u16 = 32;
 
-/// The shortest tag of a CMAC [bit]: that of AUTOSAR's SecOC profiles 1 and 2.
+/// The shortest tag of a CMAC `[bit]`: that of AUTOSAR's SecOC profiles 1 and 2.
 ///
 /// An attacker who may try as often as a classical bus at 500 kbit/s carries frames finds a tag of 24 bits in 78 min
 /// and one of 28 bits in 21 h, on average.
@@ -121,7 +121,7 @@ impl MacAlgorithm {
         self.row().name
     }
 
-    /// Length of the untruncated tag [byte].
+    /// Length of the untruncated tag `[byte]`.
     pub const fn output_len(self) -> usize {
         self.row().output_len
     }
@@ -139,12 +139,12 @@ impl MacAlgorithm {
         }
     }
 
-    /// The shortest tag computed or accepted [bit].
+    /// The shortest tag computed or accepted `[bit]`.
     pub const fn tag_bits_min(self) -> u16 {
         self.row().tag_bits_min
     }
 
-    /// The longest tag, which is the untruncated one [bit].
+    /// The longest tag, which is the untruncated one `[bit]`.
     pub const fn tag_bits_max(self) -> u16 {
         8 * self.output_len() as u16
     }

@@ -39,7 +39,7 @@ impl HashAlgorithm {
         }
     }
 
-    /// Length of the untruncated tag [byte].
+    /// Length of the untruncated tag `[byte]`.
     pub const fn output_len(self) -> usize {
         self.mac().output_len()
     }

@@ -43,7 +43,7 @@ pub(crate) struct Sha3Hmac {
 }
 
 impl Sha3Hmac {
-    /// The rate of SHA3-256, to which HMAC pads the key [byte].
+    /// The rate of SHA3-256, to which HMAC pads the key `[byte]`.
     const BLOCK_LEN: usize = 136;
 
     pub(crate) fn new(key: &[u8]) -> Self {

@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 /// What one derivation is charged as.
 pub const OPERATION: Operation = Operation("hkdf-sha-256");
 
-/// The longest output of one derivation: 255 blocks of SHA-256 [byte].
+/// The longest output of one derivation: 255 blocks of SHA-256 `[byte]`.
 pub const OUTPUT_LEN_MAX: usize = 255 * 32;
 
 /// What a derived key is for. Keys of one secret with different labels say nothing about each other.
@@ -48,8 +48,8 @@ impl Label {
 /// and the next begins, gives unrelated ones. `salt` may be empty and need not be secret. Two outputs of different
 /// lengths share their beginning.
 ///
-/// HKDF's `info` is, without separators: the length of the label [1 byte], the label, and the SHA-256 of the context,
-/// in which the length of each part [4 bytes, big-endian] goes before it. The hash lets a context have any number of
+/// HKDF's `info` is, without separators: the length of the label `[1 byte]`, the label, and the SHA-256 of the context,
+/// in which the length of each part `[4 bytes, big-endian]` goes before it. The hash lets a context have any number of
 /// parts without an allocator.
 ///
 /// # Panics
@@ -86,6 +86,6 @@ pub fn hkdf_sha256(secret: &[u8], salt: &[u8], info: &[&[u8]], out: &mut [u8]) -
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{found} bytes are asked of one derivation; HKDF-SHA-256 gives up to {OUTPUT_LEN_MAX}")]
 pub struct OutputTooLong {
-    /// What was asked for [byte].
+    /// What was asked for `[byte]`.
     pub found: usize,
 }

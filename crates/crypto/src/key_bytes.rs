@@ -13,7 +13,7 @@ use zeroize::Zeroize;
 pub struct KeyBytes([u8; KeyBytes::LEN]);
 
 impl KeyBytes {
-    /// Length of every key [byte].
+    /// Length of every key `[byte]`.
     pub const LEN: usize = 64;
 
     /// The key made of these bytes. The caller's own copy stays the caller's to wipe.
@@ -100,13 +100,13 @@ pub enum KeyError {
     /// Not [`KeyBytes::LEN`] bytes.
     #[error("a key has 64 bytes (128 hexadecimal digits), not {found}")]
     WrongLength {
-        /// How many there are [byte].
+        /// How many there are `[byte]`.
         found: usize,
     },
     /// A character that is no hexadecimal digit.
     #[error("the character at byte {position} of the key is no hexadecimal digit")]
     NotHexadecimal {
-        /// Where in the text, from 0 [byte].
+        /// Where in the text, from 0 `[byte]`.
         position: usize,
     },
 }

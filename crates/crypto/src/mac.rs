@@ -9,7 +9,7 @@ use crate::{KeyLen, MacAlgorithm};
     algorithm.tag_bits_min().div_ceil(8), algorithm.output_len()
 )]
 pub struct TagLenError {
-    /// What was asked for [byte].
+    /// What was asked for `[byte]`.
     pub found: usize,
     /// Of which algorithm.
     pub algorithm: MacAlgorithm,
@@ -33,7 +33,7 @@ impl TagLenError {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a key of {found} bytes does not go with {algorithm}, which takes {}", expected(*algorithm))]
 pub struct KeyLenError {
-    /// Its length [byte].
+    /// Its length `[byte]`.
     pub found: usize,
     /// By which algorithm.
     pub algorithm: MacAlgorithm,
@@ -49,7 +49,7 @@ impl KeyLenError {
     }
 }
 
-/// A length for an error's text [byte].
+/// A length for an error's text `[byte]`.
 fn expected(algorithm: MacAlgorithm) -> &'static str {
     match algorithm.key_len() {
         KeyLen::Any => "any",

@@ -41,7 +41,7 @@ pub struct SymmetricKey {
 }
 
 impl SymmetricKey {
-    /// The longest key [byte]: that of [`KeyBytes`].
+    /// The longest key `[byte]`: that of [`KeyBytes`].
     pub const LEN_MAX: usize = KeyBytes::LEN;
 
     /// The key made of these bytes, or `None` if there are none or more than [`Self::LEN_MAX`].

@@ -25,7 +25,7 @@ const CHUNK_LEN: usize = 16;
 const COMMITMENT_COLUMNS: usize = 129;
 /// Odd multiples of a commitment.
 const COMMITMENT_ENTRIES: usize = 8;
-/// Width of the commitments' windows [bit].
+/// Width of the commitments' windows `[bit]`.
 const COMMITMENT_WIDTH: u32 = 5;
 
 /// What is to be verified: who is said to have signed what, and the signature.

@@ -13,7 +13,7 @@ use crate::scalar::Scalar;
 use crate::table::AffineWords;
 use crate::variable_base::table;
 
-/// Width of the base point's windows [bit].
+/// Width of the base point's windows `[bit]`.
 const BASE_WIDTH: u32 = 8;
 /// Odd multiples of the base point.
 pub(crate) const BASE_ENTRIES: usize = 1 << (BASE_WIDTH - 2);

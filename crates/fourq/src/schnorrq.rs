@@ -15,7 +15,7 @@ use crate::fixed_base::multiply_generator;
 use crate::point::{Affine, Extended};
 use crate::scalar::Scalar;
 
-/// Signature length [byte].
+/// Signature length `[byte]`.
 pub const SIGNATURE_LEN: usize = 64;
 
 /// A key to sign with. Wiped when dropped.

@@ -9,9 +9,9 @@ use crate::{
     bits::{cut, head, pack, pack_short, padding_bits},
 };
 
-/// The longest trailer: 64 bits of freshness value and a whole tag [byte].
+/// The longest trailer: 64 bits of freshness value and a whole tag `[byte]`.
 const TRAILER_LEN_MAX: usize = 8 + OUTPUT_LEN_MAX;
-/// Tags up to here are put in place as one number [bit].
+/// Tags up to here are put in place as one number `[bit]`.
 const SHORT_TAG_BITS: u16 = 64;
 
 /// Profile, key and identity of one stream: the same at its sender and its receivers.

@@ -1,6 +1,6 @@
 //! A trailer of bits: some of a number, some of a tag, zeros up to a whole byte.
 
-/// Zeros behind `head_bits` and `tag_bits`, up to a whole byte [bit].
+/// Zeros behind `head_bits` and `tag_bits`, up to a whole byte `[bit]`.
 pub(crate) const fn padding_bits(head_bits: u32, tag_bits: u32) -> u32 {
     (head_bits + tag_bits).next_multiple_of(8) - head_bits - tag_bits
 }

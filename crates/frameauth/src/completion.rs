@@ -1,6 +1,6 @@
 //! From the bits of a count that were sent to the whole of it.
 
-/// Half the span of a value truncated to `bits` bits: how far from the next expected value a PDU may be [values].
+/// Half the span of a value truncated to `bits` bits: how far from the next expected value a PDU may be `[values]`.
 ///
 /// `bits` is 1..=63.
 pub(crate) const fn half_span(bits: u8) -> u64 {

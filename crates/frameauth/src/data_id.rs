@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The longest name of a stream [byte].
+/// The longest name of a stream `[byte]`.
 pub const NAME_LEN_MAX: usize = 64;
 
 /// Two bytes that no number but 65535 begins with, and two for the length of the name.
@@ -13,7 +13,7 @@ const NAME_HEADER_LEN: usize = 4;
 /// It has nothing to do with the wire a PDU is on. Two wires with a gateway between them carry one stream with one
 /// identity, and what was sealed on the first is opened behind the last.
 ///
-/// | identity | what the tag covers | length [byte] |
+/// | identity | what the tag covers | length `[byte]` |
 /// |---|---|---|
 /// | number | the number, big-endian | 2 |
 /// | name | `ff ff`, the length of the name in two bytes, big-endian, the name | 4 and the name |
@@ -55,7 +55,7 @@ impl DataId {
         &self.covered[..usize::from(self.len)]
     }
 
-    /// How many bytes of it a tag covers [byte].
+    /// How many bytes of it a tag covers `[byte]`.
     pub const fn covered_len(&self) -> usize {
         self.len as usize
     }
@@ -80,7 +80,7 @@ impl fmt::Debug for DataId {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a stream's name has 1 to {NAME_LEN_MAX} bytes, not {found}")]
 pub struct NameLenError {
-    /// Its length [byte].
+    /// Its length `[byte]`.
     pub found: usize,
 }
 

@@ -7,7 +7,7 @@ use crate::{
     trip_reset::{RESET_FLAG_BITS, mask},
 };
 
-/// The most of a [`Freshness::Rising`] or [`Freshness::TripReset`] value that may be sent [bit].
+/// The most of a [`Freshness::Rising`] or [`Freshness::TripReset`] value that may be sent `[bit]`.
 pub const SENT_BITS_MAX: u8 = 32;
 
 /// How the receiver learns the freshness value a PDU was sealed with.
@@ -24,7 +24,7 @@ pub enum Freshness {
     /// A count of 64 bits, of which the low bits are sent. The receiver completes them to the value nearest to the one
     /// after the highest it has accepted, so that PDUs may overtake each other within the replay window.
     Truncated {
-        /// How many are sent, 1..=63 [bit]. With 1 a receiver follows no loss at all.
+        /// How many are sent, 1..=63 `[bit]`. With 1 a receiver follows no loss at all.
         bits: u8,
     },
     /// Nothing is sent: sender and receiver both take the number of the cycle from their synchronised clocks.
@@ -32,9 +32,9 @@ pub enum Freshness {
     /// A count of PDUs of `len` bytes, of which the low bits are sent. The receiver completes them to a value above the
     /// last one accepted and takes nothing else. AUTOSAR's single freshness counter.
     Rising {
-        /// Length of the count in the input of the tag, 1..=8 [byte].
+        /// Length of the count in the input of the tag, 1..=8 `[byte]`.
         len: u8,
-        /// How much of it is sent, 0..=[`SENT_BITS_MAX`] and no more than there is [bit].
+        /// How much of it is sent, 0..=[`SENT_BITS_MAX`] and no more than there is `[bit]`.
         sent_bits: u8,
     },
     /// Counters of trips, resets and messages, the first two kept alike in the whole network by a master. The receiver
@@ -42,13 +42,13 @@ pub enum Freshness {
     TripReset {
         /// Widths of the counters.
         layout: TripResetLayout,
-        /// How much of the value is sent, 2 (the reset flag) ..=[`SENT_BITS_MAX`] [bit].
+        /// How much of the value is sent, 2 (the reset flag) ..=[`SENT_BITS_MAX`] `[bit]`.
         sent_bits: u8,
     },
 }
 
 impl Freshness {
-    /// How much of the value is on the wire: its lowest bits [bit].
+    /// How much of the value is on the wire: its lowest bits `[bit]`.
     pub const fn sent_bits(self) -> u8 {
         match self {
             Self::None | Self::CycleCounter => 0,
@@ -58,7 +58,7 @@ impl Freshness {
         }
     }
 
-    /// Length of the whole value in the input of the tag [byte].
+    /// Length of the whole value in the input of the tag `[byte]`.
     pub const fn complete_len(self) -> usize {
         match self {
             Self::None => 0,

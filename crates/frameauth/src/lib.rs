@@ -15,14 +15,14 @@
 //!
 //! | part | length | content |
 //! |---|---|---|
-//! | payload | any, 0 included [byte] | as given |
-//! | freshness value | [`Freshness::sent_bits`] [bit] | its low bits |
-//! | tag | [`Profile::tag_bits`] [bit] | its high bits |
+//! | payload | any, 0 included `[byte]` | as given |
+//! | freshness value | [`Freshness::sent_bits`] `[bit]` | its low bits |
+//! | tag | [`Profile::tag_bits`] `[bit]` | its high bits |
 //! | zeros | up to a whole byte | |
 //!
 //! What the tag covers, in this order and without separators:
 //!
-//! | part | length [byte] | content |
+//! | part | length `[byte]` | content |
 //! |---|---|---|
 //! | identity of the stream | 2 for a number, else see [`DataId`] | not sent, both sides know it |
 //! | payload | as above | as above |

@@ -7,7 +7,7 @@ use chronoseal_crypto::MacAlgorithm;
 
 use crate::{DataId, Freshness};
 
-/// The largest replay window [freshness values].
+/// The largest replay window `[freshness values]`.
 pub const REPLAY_WINDOW_MAX: u8 = 64;
 
 /// Algorithm, tag length, freshness and replay window of a stream; every combination it can hold is a legal one.
@@ -24,8 +24,8 @@ pub struct Profile {
 impl Profile {
     /// Checks the parts against each other.
     ///
-    /// `tag_bits` is [`MacAlgorithm::tag_bits_min`]`..=`[`MacAlgorithm::tag_bits_max`] [bit]. `replay_window` is
-    /// 1..=[`REPLAY_WINDOW_MAX`] [freshness values]: 1 accepts only values above all before. It has no effect without
+    /// `tag_bits` is [`MacAlgorithm::tag_bits_min`]`..=`[`MacAlgorithm::tag_bits_max`] `[bit]`. `replay_window` is
+    /// 1..=[`REPLAY_WINDOW_MAX`] `[freshness values]`: 1 accepts only values above all before. It has no effect without
     /// freshness, nor where only rising values are taken anyway ([`Freshness::Rising`], [`Freshness::TripReset`]), but
     /// must be legal all the same.
     ///
@@ -57,7 +57,7 @@ impl Profile {
         self.mac
     }
 
-    /// How much of the tag is on the wire: its highest bits [bit].
+    /// How much of the tag is on the wire: its highest bits `[bit]`.
     pub const fn tag_bits(&self) -> u16 {
         self.tag_bits
     }
@@ -83,7 +83,7 @@ impl Profile {
         (self.freshness.sent_bits() as usize + self.tag_bits as usize).div_ceil(8)
     }
 
-    /// Length of a sealed PDU with a payload of `payload_len` bytes [byte].
+    /// Length of a sealed PDU with a payload of `payload_len` bytes `[byte]`.
     pub const fn secured_len(&self, payload_len: usize) -> usize {
         payload_len.saturating_add(self.overhead())
     }
@@ -94,7 +94,7 @@ impl Profile {
     }
 
     /// The longest tag with which a payload of `payload_len` bytes still fits in `room` bytes, all else being equal
-    /// [bit]; `None` if not even the shortest tag of the algorithm fits. For a message that says what to write instead.
+    /// `[bit]`; `None` if not even the shortest tag of the algorithm fits. For a message that says what to write instead.
     pub const fn tag_bits_that_fit(&self, room: usize, payload_len: usize) -> Option<u16> {
         let trailer_bits = room.saturating_sub(payload_len).saturating_mul(8);
         let tag_bits = trailer_bits.saturating_sub(self.freshness.sent_bits() as usize);
@@ -138,7 +138,7 @@ pub enum ProfileError {
     /// The tag is shorter than any is accepted, or longer than the algorithm gives.
     #[error("a tag of {found} bits does not go with {mac}; write {} to {}", mac.tag_bits_min(), mac.tag_bits_max())]
     TagBits {
-        /// What was asked for [bit].
+        /// What was asked for `[bit]`.
         found: u16,
         /// With which algorithm.
         mac: MacAlgorithm,
@@ -146,13 +146,13 @@ pub enum ProfileError {
     /// A truncated freshness value has nothing, or everything, left.
     #[error("a freshness value cannot be truncated to {found} bits; write 1 to 63")]
     TruncatedBits {
-        /// What was asked for [bit].
+        /// What was asked for `[bit]`.
         found: u8,
     },
     /// A counter of 0 or more than 8 bytes.
     #[error("a freshness counter has 1 to 8 bytes, not {found}")]
     CounterLen {
-        /// What was asked for [byte].
+        /// What was asked for `[byte]`.
         found: u8,
     },
     /// A counter of trips, resets or messages that is too narrow or too wide, or all together more than 64 bits.
@@ -161,21 +161,21 @@ pub enum ProfileError {
          possible, together with the 2 bits of the reset flag 64 at most"
     )]
     CounterBits {
-        /// Width of the trip counter [bit].
+        /// Width of the trip counter `[bit]`.
         trip_bits: u8,
-        /// Width of the reset counter [bit].
+        /// Width of the reset counter `[bit]`.
         reset_bits: u8,
-        /// Width of the message counter [bit].
+        /// Width of the message counter `[bit]`.
         message_bits: u8,
     },
     /// More of the freshness value is sent than there is, or less than the receiver needs.
     #[error("{found} bits of the freshness value are to be sent; {least} to {most} are possible")]
     SentBits {
-        /// What was asked for [bit].
+        /// What was asked for `[bit]`.
         found: u8,
-        /// The fewest possible [bit].
+        /// The fewest possible `[bit]`.
         least: u8,
-        /// The most possible [bit].
+        /// The most possible `[bit]`.
         most: u8,
     },
     /// The algorithm needs a nonce, and there is no freshness value to take for one.
@@ -187,7 +187,7 @@ pub enum ProfileError {
     /// The replay window cannot be kept.
     #[error("a replay window of {found} freshness values cannot be kept; write 1 to {REPLAY_WINDOW_MAX}")]
     ReplayWindow {
-        /// What was asked for [freshness values].
+        /// What was asked for `[freshness values]`.
         found: u8,
     },
 }

@@ -23,7 +23,7 @@ impl ReplayWindow {
         self.highest
     }
 
-    /// Takes `value` if it is new, and remembers it. `size` is 1..=64 [freshness values].
+    /// Takes `value` if it is new, and remembers it. `size` is 1..=64 `[freshness values]`.
     pub(crate) fn accept(&mut self, value: u64, size: u8) -> Result<(), DiscardReason> {
         let Some(highest) = self.highest else {
             *self = Self { highest: Some(value), accepted: 1 };

@@ -55,7 +55,7 @@ impl Sealer {
     }
 
     /// Seals the payload in the first `payload_len` bytes of `pdu`: freshness value and tag go right behind it.
-    /// Returns the length of the sealed PDU [byte]; what lies behind that is left as it was.
+    /// Returns the length of the sealed PDU `[byte]`; what lies behind that is left as it was.
     ///
     /// `freshness` must be above that of every PDU sealed before with this key and identity: the sender's count of PDUs,
     /// for [`Freshness::CycleCounter`] the cycle the PDU is sent in, for [`Freshness::TripReset`] a
@@ -148,9 +148,9 @@ pub enum SealError {
     /// Payload, freshness value and tag are longer than the buffer.
     #[error("the sealed PDU needs {needed} bytes, the buffer has {found}")]
     BufferTooSmall {
-        /// Payload, freshness value and tag [byte].
+        /// Payload, freshness value and tag `[byte]`.
         needed: usize,
-        /// The buffer [byte].
+        /// The buffer `[byte]`.
         found: usize,
     },
     /// The cycle, or trip and reset counters, are needed and not known, or not later than those used before.

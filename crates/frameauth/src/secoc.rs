@@ -1,7 +1,7 @@
 //! AUTOSAR SecOC: its profiles 1, 2 and 3 as presets of [`Profile`], and what becomes of losses and restarts.
 //!
 //! # Profiles
-//! | profile | tag sent [bit] | freshness value sent [bit] | complete value | bytes more | a replayed PDU |
+//! | profile | tag sent `[bit]` | freshness value sent `[bit]` | complete value | bytes more | a replayed PDU |
 //! |---|---:|---:|---|---:|---|
 //! | 1, "24Bit-CMAC-8Bit-FV" | 24 | 8 | open: [`FreshnessFormat::Counter`] or [`FreshnessFormat::TripReset`] | 4 | is refused |
 //! | 2, "24Bit-CMAC-No-FV" | 24 | 0 | none | 3 | **passes** |
@@ -52,7 +52,7 @@ use chronoseal_crypto::MacAlgorithm;
 
 use crate::{Freshness, Profile, ProfileError, TripResetLayout};
 
-/// The longest tag of a SecOC profile [bit]. The shortest is that of its MAC.
+/// The longest tag of a SecOC profile `[bit]`. The shortest is that of its MAC.
 pub const TAG_BITS_MAX: u16 = 64;
 
 /// The 64 bits of profile 3: trip 16, reset 20, message 26, reset flag 2.
@@ -68,7 +68,7 @@ pub enum FreshnessFormat {
     None,
     /// One counter of 1..=8 bytes, counted up by the sender for every PDU.
     Counter {
-        /// Its length [byte].
+        /// Its length `[byte]`.
         len: u8,
     },
     /// Counters of trips, resets and messages, the first two kept alike in the whole network by a master.
@@ -159,7 +159,7 @@ pub enum SecOcProfileError {
     /// A tag outside 24..=[`TAG_BITS_MAX`].
     #[error("a tag of {found} bits; 24 to {TAG_BITS_MAX} are possible")]
     TagBits {
-        /// What was asked for [bit].
+        /// What was asked for `[bit]`.
         found: u16,
     },
 }

@@ -12,12 +12,12 @@ use crate::{
     trip_reset::mask,
 };
 
-/// The longest message: counters of 24 bits each and a whole tag [byte].
+/// The longest message: counters of 24 bits each and a whole tag `[byte]`.
 const MESSAGE_LEN_MAX: usize = 6 + OUTPUT_LEN_MAX;
 
 /// Layout, tag, key and identity of the synchronisation message: the same at the master and its slaves.
 ///
-/// | part | length [bit] | content |
+/// | part | length `[bit]` | content |
 /// |---|---|---|
 /// | trip counter | [`TripResetLayout::trip_bits`] | |
 /// | reset counter | [`TripResetLayout::reset_bits`] | |
@@ -43,7 +43,7 @@ pub enum SyncProtectionError {
     /// The tag is shorter or longer than that of a synchronisation message may be.
     #[error("a tag of {found} bits of {mac}; {} to {} are possible", mac.tag_bits_min(), tag_bits_max(*mac))]
     TagBits {
-        /// What was asked for [bit].
+        /// What was asked for `[bit]`.
         found: u16,
         /// Of which algorithm.
         mac: MacAlgorithm,
@@ -53,7 +53,7 @@ pub enum SyncProtectionError {
     Key(#[from] KeyLenError),
 }
 
-/// The longest tag of a synchronisation message [bit]: as of a SecOC PDU, unless the algorithm has no tag so short.
+/// The longest tag of a synchronisation message `[bit]`: as of a SecOC PDU, unless the algorithm has no tag so short.
 const fn tag_bits_max(mac: MacAlgorithm) -> u16 {
     if mac.tag_bits_min() > TAG_BITS_MAX { mac.tag_bits_min() } else { TAG_BITS_MAX }
 }
@@ -78,7 +78,7 @@ impl SyncProtection {
         Ok(Self { layout, tag_bits, mac: absorb(mac, key, &data_id)?, data_id })
     }
 
-    /// Length of the message [byte].
+    /// Length of the message `[byte]`.
     pub const fn message_len(&self) -> usize {
         (self.layout.epoch_bits() + self.tag_bits as u32).div_ceil(8) as usize
     }
@@ -171,7 +171,7 @@ impl SyncMaster {
         Ok(next)
     }
 
-    /// Writes the synchronisation message; returns its length [byte]. It may be sent again within its reset cycle, for
+    /// Writes the synchronisation message; returns its length `[byte]`. It may be sent again within its reset cycle, for
     /// nodes that came late or missed it.
     ///
     /// # Errors

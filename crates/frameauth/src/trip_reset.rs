@@ -8,15 +8,15 @@ use crate::ProfileError;
 /// byte. AUTOSAR allows 24, 24 and 48 bits and leaves the choice to the vehicle (document 654, UC_SecOC_00202).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TripResetLayout {
-    /// Width of the trip counter, 1..=24 [bit].
+    /// Width of the trip counter, 1..=24 `[bit]`.
     pub trip_bits: u8,
-    /// Width of the reset counter, 2..=24 [bit].
+    /// Width of the reset counter, 2..=24 `[bit]`.
     pub reset_bits: u8,
-    /// Width of the message counter, 1..=48 [bit].
+    /// Width of the message counter, 1..=48 `[bit]`.
     pub message_bits: u8,
 }
 
-/// Width of the reset flag [bit].
+/// Width of the reset flag `[bit]`.
 pub(crate) const RESET_FLAG_BITS: u8 = 2;
 
 /// How often the network started, and how often the master has since told everybody to count messages anew.
@@ -31,7 +31,7 @@ pub struct TripReset {
 }
 
 impl TripResetLayout {
-    /// Length of the complete value, zeros at its end included [byte].
+    /// Length of the complete value, zeros at its end included `[byte]`.
     pub const fn complete_len(self) -> usize {
         self.total_bits().div_ceil(8) as usize
     }
@@ -50,12 +50,12 @@ impl TripResetLayout {
         epoch.trip as u64 <= mask(self.trip_bits) && epoch.reset as u64 <= mask(self.reset_bits)
     }
 
-    /// Width of trip and reset counter together [bit].
+    /// Width of trip and reset counter together `[bit]`.
     pub(crate) const fn epoch_bits(self) -> u32 {
         self.trip_bits as u32 + self.reset_bits as u32
     }
 
-    /// Zeros at the end of the complete value [bit].
+    /// Zeros at the end of the complete value `[bit]`.
     pub(crate) const fn padding_bits(self) -> u32 {
         8 * self.complete_len() as u32 - self.total_bits()
     }

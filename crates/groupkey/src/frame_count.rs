@@ -6,16 +6,16 @@ use crate::identifier::Step;
 use crate::profile::{Profile, Scheme, Transport};
 use chronoseal_crypto::suite::SIGNATURE_LEN;
 
-/// Length of the explicit freshness value of the hardened profile: epoch and time, 4 bytes each [byte].
+/// Length of the explicit freshness value of the hardened profile: epoch and time, 4 bytes each `[byte]`.
 pub const FRESHNESS_LEN: usize = 8;
-/// Length of every tag [byte].
+/// Length of every tag `[byte]`.
 pub const TAG_LEN: usize = 16;
-/// Length of the master secret key as sent [byte].
+/// Length of the master secret key as sent `[byte]`.
 pub const MASTER_SECRET_LEN: usize = 32;
-/// Length of a report that an exchange was aborted: reason, stage, reporter [byte].
+/// Length of a report that an exchange was aborted: reason, stage, reporter `[byte]`.
 pub const ABORT_LEN: usize = 3;
 
-/// Length of an orchestration message, of a commit, and of a direct assignment [byte].
+/// Length of an orchestration message, of a commit, and of a direct assignment `[byte]`.
 pub const fn orchestration_len(profile: Profile) -> usize {
     match profile {
         Profile::AsPublished => SIGNATURE_LEN,
@@ -23,7 +23,7 @@ pub const fn orchestration_len(profile: Profile) -> usize {
     }
 }
 
-/// Length of a confirmation: an encrypted signature, and in the hardened profile its tag [byte].
+/// Length of a confirmation: an encrypted signature, and in the hardened profile its tag `[byte]`.
 pub const fn confirmation_len(profile: Profile) -> usize {
     match profile {
         Profile::AsPublished => SIGNATURE_LEN,
@@ -31,7 +31,7 @@ pub const fn confirmation_len(profile: Profile) -> usize {
     }
 }
 
-/// Length of what the symmetric scheme sends each node, in parts that are sent one after the other [byte]: the
+/// Length of what the symmetric scheme sends each node, in parts that are sent one after the other `[byte]`: the
 /// encrypted master secret, and the encrypted signature. The hardened profile puts a freshness value before and a tag
 /// behind them and sends one message.
 pub const fn distribution_len(profile: Profile) -> usize {
@@ -41,7 +41,7 @@ pub const fn distribution_len(profile: Profile) -> usize {
     }
 }
 
-/// Length of a message by its step [byte], where a share has `share_len`.
+/// Length of a message by its step `[byte]`, where a share has `share_len`.
 pub const fn message_len(step: Step, profile: Profile, share_len: usize) -> usize {
     match step {
         Step::Orchestration | Step::Start | Step::Commit | Step::DirectAssignment => orchestration_len(profile),

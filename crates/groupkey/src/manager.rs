@@ -552,7 +552,7 @@ impl<S: Suite> Manager<S> {
         Identifier { step: Step::Start, ..self.commit_identifier() }
     }
 
-    /// Length of a message by its step [byte].
+    /// Length of a message by its step `[byte]`.
     pub(crate) fn message_len(&self, step: Step) -> usize {
         message_len(step, self.settings.profile, S::SHARE_LEN)
     }

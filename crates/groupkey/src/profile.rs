@@ -82,7 +82,7 @@ impl Transport {
         }
     }
 
-    /// Most data in a frame [byte].
+    /// Most data in a frame `[byte]`.
     pub const fn data_len_max(self) -> usize {
         match self {
             Self::Classical => 8,

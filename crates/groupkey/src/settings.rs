@@ -86,7 +86,7 @@ impl Settings {
     }
 }
 
-/// Common time [ms], modulo 2^32.
+/// Common time `[ms]`, modulo 2^32.
 pub(crate) const fn time_ms(now: LocalTime) -> u32 {
     (now.since_zero().as_ps() / 1_000_000_000) as u32
 }

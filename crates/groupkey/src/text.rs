@@ -8,7 +8,7 @@ use crate::frame_count::FRESHNESS_LEN;
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
 use crate::profile::Profile;
 
-/// Longest message and longest signed text [byte].
+/// Longest message and longest signed text `[byte]`.
 pub(crate) const TEXT_LEN_MAX: usize = 128;
 
 /// A short byte string, wiped when dropped: some hold what is going to be encrypted.
@@ -72,7 +72,7 @@ pub struct Stamp {
     /// Increases with every run and every repetition. As published it is the timestamp itself: the number of the
     /// granule of common time; it is signed but not sent. The hardened profile sends it.
     pub epoch: u32,
-    /// Common time of signing, of the hardened profile [ms], modulo 2^32.
+    /// Common time of signing, of the hardened profile `[ms]`, modulo 2^32.
     pub time_ms: u32,
 }
 

@@ -89,7 +89,7 @@ impl ReservedStarts {
 pub struct Offer {
     /// Which.
     pub frame: FrameId,
-    /// From its header to the last byte before the checksum [byte].
+    /// From its header to the last byte before the checksum `[byte]`.
     pub len: u64,
     /// Its class.
     pub priority: Priority,

@@ -160,7 +160,7 @@ pub struct FrameLabel {
     pub segment: u16,
 }
 
-/// Room for one frame [byte].
+/// Room for one frame `[byte]`.
 pub const FRAME_CAPACITY: usize = chronoseal_core::node::FRAME_LEN_MAX;
 
 /// What is known of a frame stands before its bytes, next to the headers, which is all that most steps look at.
@@ -208,7 +208,7 @@ impl FrameStore {
         &mut self.entries[frame.0 as usize].bytes
     }
 
-    /// Says how much of the slot the frame fills [byte].
+    /// Says how much of the slot the frame fills `[byte]`.
     ///
     /// # Panics
     /// If `len` exceeds [`FRAME_CAPACITY`].
@@ -225,7 +225,7 @@ impl FrameStore {
         &entry.bytes[..entry.len as usize]
     }
 
-    /// Its length [byte].
+    /// Its length `[byte]`.
     #[inline]
     pub fn len_of(&self, frame: FrameId) -> u64 {
         u64::from(self.entries[frame.0 as usize].len)

@@ -35,7 +35,7 @@ pub struct Attack {
     pub destination: MacAddress,
     /// Who it pretends to be.
     pub source: MacAddress,
-    /// Frames as the stream's own, protection included [byte].
+    /// Frames as the stream's own, protection included `[byte]`.
     pub frame_len: usize,
     /// Start of the stream's first slot in the cluster cycle.
     pub slot_start: Duration,

@@ -8,7 +8,7 @@ use chronoseal_frameauth::{DataId, Freshness, MacAlgorithm, Profile, SymmetricKe
 pub enum Protection {
     /// Not at all; `padding` bytes may be added to stand for a mechanism of that size.
     None {
-        /// Bytes added [byte].
+        /// Bytes added `[byte]`.
         padding: usize,
     },
     /// By a tag.
@@ -53,7 +53,7 @@ impl Protection {
     /// No protection and no padding.
     pub const NONE: Self = Self::None { padding: 0 };
 
-    /// Bytes a PDU is longer than what it carries [byte].
+    /// Bytes a PDU is longer than what it carries `[byte]`.
     pub const fn overhead(&self) -> usize {
         match self {
             Self::None { padding } => *padding,

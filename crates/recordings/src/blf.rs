@@ -11,9 +11,9 @@ use crate::error::{Place, Problem};
 use crate::recording::RecordedError;
 use crate::text::can_id;
 
-/// Signature, sizes and type of an object [byte].
+/// Signature, sizes and type of an object `[byte]`.
 const BASE_LEN: usize = 16;
-/// Those, and what a container says of itself [byte].
+/// Those, and what a container says of itself `[byte]`.
 const CONTAINER_HEADER_LEN: usize = 32;
 /// A container's length that is inflated; writers make them of 128 KiB.
 const CONTAINER_LEN_MAX: usize = 64 << 20;
@@ -33,9 +33,9 @@ const HELP: &str = "the file is damaged; export the recording again";
 
 /// The head of an object.
 struct Head {
-    /// Of the head [byte].
+    /// Of the head `[byte]`.
     head_len: usize,
-    /// Of all of it [byte].
+    /// Of all of it `[byte]`.
     len: usize,
     kind: u32,
 }
@@ -177,7 +177,7 @@ fn take(head: &Head, object: &[u8], place: Place, to: &mut Collector) -> Result<
     to.push(place, at_ns, channel, frame)
 }
 
-/// An object's time since the start of the measurement [ns].
+/// An object's time since the start of the measurement `[ns]`.
 fn time_ns(object: &[u8]) -> Option<u64> {
     let flags = u32_at(object, BASE_LEN)?;
     let time = u64_at(object, BASE_LEN + 8)?;

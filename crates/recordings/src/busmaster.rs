@@ -36,7 +36,7 @@ struct Reader {
     base: u32,
     /// Midnights passed so far.
     days: u64,
-    /// The latest time of day [ns].
+    /// The latest time of day `[ns]`.
     latest: u64,
 }
 

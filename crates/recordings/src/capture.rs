@@ -52,9 +52,9 @@ pub struct CapturedPacket<'a> {
     pub interface: usize,
     /// Of its interface.
     pub link_type: u32,
-    /// Since 1970 [ns]. Simple packets have no time, and that of the obsolete packet block is not read.
+    /// Since 1970 `[ns]`. Simple packets have no time, and that of the obsolete packet block is not read.
     pub at_ns: Option<u64>,
-    /// On the wire [byte]; `data` is shorter if the packet was cut.
+    /// On the wire `[byte]`; `data` is shorter if the packet was cut.
     pub original_len: u32,
     /// What was captured.
     pub data: Cow<'a, [u8]>,
@@ -256,7 +256,7 @@ fn problem(format: Format, at: usize, error: &PcapError) -> Problem {
     }
 }
 
-/// A pcap's time [ns]: seconds, and a fraction in micro- or nanoseconds.
+/// A pcap's time `[ns]`: seconds, and a fraction in micro- or nanoseconds.
 fn pcap_time_ns(packet: &RawPcapPacket<'_>, resolution: TsResolution) -> u64 {
     let unit_ns = match resolution {
         TsResolution::MicroSecond => 1_000,
@@ -265,7 +265,7 @@ fn pcap_time_ns(packet: &RawPcapPacket<'_>, resolution: TsResolution) -> u64 {
     u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_frac) * unit_ns
 }
 
-/// `units` of a pcapng time stamp [ns] (pcapng, section 4.2, `if_tsresol`): the resolution is a negative power of ten, or
+/// `units` of a pcapng time stamp `[ns]` (pcapng, section 4.2, `if_tsresol`): the resolution is a negative power of ten, or
 /// of two if its top bit is set. Times that do not fit are the latest that does.
 fn time_ns(units: u128, resolution: u8) -> u64 {
     let exponent = u32::from(resolution & 0x7f);

@@ -10,12 +10,12 @@ use crate::recording::{RecordedError, RecordedFrame, Recording, Warning};
 
 /// Frames that are read of one recording.
 pub const FRAMES_MAX: usize = 20_000_000;
-/// Longest recording [ns]: 50 days. What comes later is left out, for then the recorder's clock was set in between.
+/// Longest recording `[ns]`: 50 days. What comes later is left out, for then the recorder's clock was set in between.
 pub const LENGTH_NS_MAX: u64 = 50 * 86_400 * 1_000_000_000;
 /// Channels that are told apart.
 const CHANNELS_MAX: usize = 256;
 
-/// Longest piece of a file that an error shows [char].
+/// Longest piece of a file that an error shows `[char]`.
 const SHOWN_MAX: usize = 60;
 
 /// What has been read so far.

@@ -39,7 +39,7 @@ pub struct DatabaseMessage {
     pub id: CanId,
     /// Its name.
     pub name: String,
-    /// Its data [byte].
+    /// Its data `[byte]`.
     pub len: usize,
     /// True if it is sent in FD frames: by its length, or by the attribute `VFrameFormat`.
     pub fd: bool,
@@ -58,7 +58,7 @@ pub struct DatabaseSignal {
     pub name: String,
     /// Its unit as written; may be empty.
     pub unit: String,
-    /// Its length [bit].
+    /// Its length `[bit]`.
     pub len_bits: u64,
 }
 

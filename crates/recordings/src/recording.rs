@@ -10,7 +10,7 @@ use crate::format::Format;
 pub struct Recording {
     /// What it was read from.
     pub format: Format,
-    /// When the recording begins as the recorder stamped it [ns]. It counts from 1970 where the format says so (candump,
+    /// When the recording begins as the recorder stamped it `[ns]`. It counts from 1970 where the format says so (candump,
     /// pcap, MF4), else from what the format counts from: midnight (BUSMASTER), the start of the measurement (ASC, TRC,
     /// BLF).
     pub start_ns: u64,
@@ -25,7 +25,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// From the first frame to the last [ns]; 0 if there are fewer than two.
+    /// From the first frame to the last `[ns]`; 0 if there are fewer than two.
     pub fn length_ns(&self) -> u64 {
         match (self.frames.first(), self.frames.last()) {
             (Some(first), Some(last)) => last.at_ns - first.at_ns,
@@ -37,7 +37,7 @@ impl Recording {
 /// One frame of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordedFrame {
-    /// Since the recording begins [ns], at most [`LENGTH_NS_MAX`](crate::LENGTH_NS_MAX).
+    /// Since the recording begins `[ns]`, at most [`LENGTH_NS_MAX`](crate::LENGTH_NS_MAX).
     pub at_ns: u64,
     /// Index into [`Recording::channels`].
     pub channel: u16,
@@ -48,7 +48,7 @@ pub struct RecordedFrame {
 /// An error the recorder saw on the bus, or in itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordedError {
-    /// Since the recording begins [ns].
+    /// Since the recording begins `[ns]`.
     pub at_ns: u64,
     /// Index into [`Recording::channels`].
     pub channel: u16,
@@ -77,7 +77,7 @@ pub enum Warning {
     OutOfOrder {
         /// How many frames stood behind a later one.
         count: u64,
-        /// The largest step back [ns].
+        /// The largest step back `[ns]`.
         back_ns: u64,
     },
     /// Frames so late that the recorder's clock must have been set before them.

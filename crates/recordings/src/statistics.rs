@@ -22,12 +22,12 @@ pub struct IdentifierStatistics {
     pub count: u64,
     /// Remote frames among them.
     pub remote_count: u64,
-    /// Median distance of neighbours in time [ns]; the mean where most share a time, because the recorder's clock is
+    /// Median distance of neighbours in time `[ns]`; the mean where most share a time, because the recorder's clock is
     /// coarse. `None` with fewer than two frames, or if all share one time.
     pub period_ns: Option<u64>,
-    /// Shortest data field [byte]; of remote frames the length they ask for.
+    /// Shortest data field `[byte]`; of remote frames the length they ask for.
     pub len_min: usize,
-    /// Longest data field [byte].
+    /// Longest data field `[byte]`.
     pub len_max: usize,
     /// Kind of the first data frame; `None` if there are only remote frames.
     pub kind: Option<FrameKind>,
@@ -73,9 +73,9 @@ fn period_ns(frames: &[&RecordedFrame]) -> Option<u64> {
 /// How busy a bus was in one window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LoadSample {
-    /// Start of the window since the recording begins [ns].
+    /// Start of the window since the recording begins `[ns]`.
     pub start_ns: u64,
-    /// Length of the window [ns]; the last one ends with the recording.
+    /// Length of the window `[ns]`; the last one ends with the recording.
     pub length_ns: u64,
     /// Time that the frames stamped in the window take on the wire, by their exact bits, stuffing and interframe space
     /// included. It can exceed the window where the recorder stamped late.
@@ -83,7 +83,7 @@ pub struct LoadSample {
 }
 
 impl LoadSample {
-    /// Share of the window [1]; for people.
+    /// Share of the window `[1]`; for people.
     pub fn load(&self) -> f64 {
         if self.length_ns == 0 { 0.0 } else { self.busy.as_ps() as f64 / (self.length_ns as f64 * 1000.0) }
     }

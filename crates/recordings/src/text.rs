@@ -27,12 +27,12 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// Decimal seconds with at most nine digits behind the point that count [ns].
+/// Decimal seconds with at most nine digits behind the point that count `[ns]`.
 pub(crate) fn seconds_ns(text: &str) -> Option<u64> {
     decimal(text, 9)
 }
 
-/// Decimal milliseconds [ns].
+/// Decimal milliseconds `[ns]`.
 pub(crate) fn milliseconds_ns(text: &str) -> Option<u64> {
     decimal(text, 6)
 }

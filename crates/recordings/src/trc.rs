@@ -16,7 +16,7 @@ const HELP: &str = "the columns are those of the file's version; export the trac
 enum Column {
     /// Not looked at: number, direction, reserved.
     Other,
-    /// Offset from the start [ms].
+    /// Offset from the start `[ms]`.
     Time,
     /// Kind, of versions 2; kind and direction in one, of versions 1.
     Kind,
@@ -24,7 +24,7 @@ enum Column {
     Id,
     /// As on the wire.
     Dlc,
-    /// [byte]
+    /// `[byte]`
     Len,
     Data,
 }
@@ -146,7 +146,7 @@ fn identifier(word: &str) -> Option<CanId> {
     can_id(hex_number(word)?, word.len() > 4)
 }
 
-/// The length of the data [byte] and its code.
+/// The length of the data `[byte]` and its code.
 fn length(words: &[&str], columns: &[Column], kind: FrameKind) -> Option<(usize, Dlc)> {
     let at = columns.iter().position(|column| matches!(column, Len | DlcColumn))?;
     let value = number(words.get(at)?, 10)? as usize;

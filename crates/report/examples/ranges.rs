@@ -44,7 +44,7 @@ fn main() {
     );
 }
 
-/// Name, way, deadline, bound by hop, simulated and measured median [us].
+/// Name, way, deadline, bound by hop, simulated and measured median `[us]`.
 type Made = (&'static str, &'static str, Option<f64>, &'static [(usize, f64)], Option<f64>, Option<f64>);
 
 const STREAMS: [Made; 12] = [

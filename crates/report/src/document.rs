@@ -215,7 +215,7 @@ pub enum SeriesKind {
 pub struct Timeline {
     /// What it shows.
     pub caption: String,
-    /// From the left end to the right end [ns].
+    /// From the left end to the right end `[ns]`.
     pub cycle_ns: i64,
     /// From top to bottom.
     pub lanes: Vec<Lane>,
@@ -233,9 +233,9 @@ pub struct Lane {
 /// One bar of a timeline; times count from its left end.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Bar {
-    /// Left [ns].
+    /// Left `[ns]`.
     pub start_ns: i64,
-    /// Right [ns].
+    /// Right `[ns]`.
     pub end_ns: i64,
     /// What it is.
     pub label: String,

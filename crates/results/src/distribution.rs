@@ -3,31 +3,31 @@
 use chronoseal_core::statistics::percentile;
 use serde::{Deserialize, Serialize};
 
-/// A quantity's spread over a run [ns]. Never a mean alone.
+/// A quantity's spread over a run `[ns]`. Never a mean alone.
 ///
 /// A percentile is `None` where the sample is too small for it: see [`samples_for`](chronoseal_core::statistics::samples_for).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Distribution {
     /// Samples.
     pub n: u64,
-    /// Smallest [ns].
+    /// Smallest `[ns]`.
     pub min_ns: i64,
-    /// Arithmetic mean [ns].
+    /// Arithmetic mean `[ns]`.
     pub mean_ns: f64,
-    /// Median [ns].
+    /// Median `[ns]`.
     pub p50_ns: Option<i64>,
-    /// 90th percentile [ns].
+    /// 90th percentile `[ns]`.
     pub p90_ns: Option<i64>,
-    /// 99th percentile [ns].
+    /// 99th percentile `[ns]`.
     pub p99_ns: Option<i64>,
-    /// 99.9th percentile [ns].
+    /// 99.9th percentile `[ns]`.
     pub p999_ns: Option<i64>,
-    /// Largest [ns].
+    /// Largest `[ns]`.
     pub max_ns: i64,
 }
 
 impl Distribution {
-    /// The spread of `samples` [ns] in any order, which are sorted on the way; `None` of nothing.
+    /// The spread of `samples` `[ns]` in any order, which are sorted on the way; `None` of nothing.
     pub fn of(samples: &mut [i64]) -> Option<Self> {
         samples.sort_unstable();
         let (min_ns, max_ns) = (*samples.first()?, *samples.last()?);

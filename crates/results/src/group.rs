@@ -10,9 +10,9 @@ use crate::{RunMeta, RunRows};
 /// A CAN bus of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BusMeta {
-    /// Nominal [bit/s].
+    /// Nominal `[bit/s]`.
     pub bit_rate: u64,
-    /// In the data phase, if that is another [bit/s].
+    /// In the data phase, if that is another `[bit/s]`.
     pub data_bit_rate: Option<u64>,
 }
 
@@ -29,7 +29,7 @@ pub struct GroupMeta {
     pub scheme: String,
     /// `as-published` or `hardened`.
     pub profile: String,
-    /// When it begins [ns].
+    /// When it begins `[ns]`.
     pub start_ns: i64,
 }
 
@@ -44,15 +44,15 @@ pub struct BusSummary {
     pub lost_arbitrations: u64,
     /// Frames of key exchanges handed to the bus.
     pub key_frames: u64,
-    /// Their data [byte].
+    /// Their data `[byte]`.
     pub key_bytes: u64,
     /// Share of the run in which the bus was used.
     pub load: f64,
     /// The same in the busiest window.
     pub load_max: f64,
-    /// Length of a window [ns].
+    /// Length of a window `[ns]`.
     pub window_ns: i64,
-    /// Time used in each window, from the start of the run [ns].
+    /// Time used in each window, from the start of the run `[ns]`.
     pub busy_by_window_ns: Vec<i64>,
 }
 
@@ -76,12 +76,12 @@ pub struct GroupSummary {
 pub struct KeySummary {
     /// Its epoch.
     pub epoch: u64,
-    /// When each node took it into use [ns], by index into [`RunMeta::nodes`].
+    /// When each node took it into use `[ns]`, by index into [`RunMeta::nodes`].
     pub installed_ns: BTreeMap<u16, i64>,
 }
 
 impl KeySummary {
-    /// When the last node had it [ns].
+    /// When the last node had it `[ns]`.
     pub fn complete_ns(&self) -> i64 {
         self.installed_ns.values().copied().max().unwrap_or(0)
     }
@@ -95,7 +95,7 @@ impl GroupSummary {
         })
     }
 
-    /// From the start of the exchange to the last installation of the first key [ns].
+    /// From the start of the exchange to the last installation of the first key `[ns]`.
     pub fn established_after_ns(&self, group: &GroupMeta) -> Option<i64> {
         self.is_established(group).then(|| self.keys[0].complete_ns() - group.start_ns)
     }

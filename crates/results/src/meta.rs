@@ -20,7 +20,7 @@ pub struct RunMeta {
     pub engine: Engine,
     /// Seeds all chance of the run.
     pub seed: u64,
-    /// How long the run was meant to last [ns].
+    /// How long the run was meant to last `[ns]`.
     pub duration_ns: i64,
     /// Of the host: processor, kernel, governor, load, privileges.
     pub host: Vec<Fact>,
@@ -42,11 +42,11 @@ pub struct RunMeta {
     pub nodes: Vec<NodeMeta>,
     /// Streams by identifier.
     pub streams: Vec<StreamMeta>,
-    /// The schedule repeats after this [ns].
+    /// The schedule repeats after this `[ns]`.
     pub cluster_cycle_ns: i64,
-    /// Distance of two sync beacons [ns].
+    /// Distance of two sync beacons `[ns]`.
     pub integration_cycle_ns: i64,
-    /// Guard period between two slots [ns].
+    /// Guard period between two slots `[ns]`.
     pub guard_ns: i64,
     /// What counts as time on the wire: `as-published` or `on-wire`.
     pub accounting: String,
@@ -104,11 +104,11 @@ pub struct StreamMeta {
     pub receivers: Vec<u16>,
     /// Traffic class: `time-triggered` or `best-effort`; on a CAN bus `message` or `recording`.
     pub class: String,
-    /// Distance of two frames [ns].
+    /// Distance of two frames `[ns]`.
     pub period_ns: i64,
-    /// Frame before protection, without checksum [byte].
+    /// Frame before protection, without checksum `[byte]`.
     pub frame_len: u32,
-    /// Frame with protection, without checksum [byte].
+    /// Frame with protection, without checksum `[byte]`.
     pub secured_len: u32,
     /// Name of its protection.
     pub protection: String,
@@ -116,7 +116,7 @@ pub struct StreamMeta {
     pub replayable: bool,
     /// Its frames carry a tag that is checked.
     pub authenticated: bool,
-    /// A frame that takes longer from its sender to its receiver is late, if the stream has such a limit [ns].
+    /// A frame that takes longer from its sender to its receiver is late, if the stream has such a limit `[ns]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ns: Option<i64>,
     /// What analysis found to be the longest a frame can take, if it bounds the stream.
@@ -130,9 +130,9 @@ pub struct StreamMeta {
 /// The longest a frame of a stream can take from its sender to its receiver, by analysis.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BoundMeta {
-    /// All of it [ns].
+    /// All of it `[ns]`.
     pub total_ns: i64,
-    /// What of it each segment or gateway on the way takes, by name and in the order of the way [ns]. Empty if the bound
+    /// What of it each segment or gateway on the way takes, by name and in the order of the way `[ns]`. Empty if the bound
     /// is not divided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<(String, i64)>,
@@ -143,13 +143,13 @@ pub struct BoundMeta {
 pub struct SlotMeta {
     /// Index into [`RunMeta::streams`].
     pub stream: u16,
-    /// The first bit leaves the sender [ns].
+    /// The first bit leaves the sender `[ns]`.
     pub start_ns: i64,
-    /// Time on one wire [ns].
+    /// Time on one wire `[ns]`.
     pub frame_time_ns: i64,
-    /// The switch passes the frame on [ns].
+    /// The switch passes the frame on `[ns]`.
     pub dispatch_ns: i64,
-    /// Frame time and guard period have passed [ns].
+    /// Frame time and guard period have passed `[ns]`.
     pub end_ns: i64,
 }
 
@@ -160,9 +160,9 @@ pub struct TaskMeta {
     pub node: u16,
     /// As in the scenario.
     pub name: String,
-    /// When it may begin [ns].
+    /// When it may begin `[ns]`.
     pub start_ns: i64,
-    /// Processor time reserved [ns].
+    /// Processor time reserved `[ns]`.
     pub length_ns: i64,
 }
 

@@ -15,7 +15,7 @@ pub struct FrameRow {
     pub at: NodeId,
     /// The attack it is part of.
     pub attack: Option<AttackKind>,
-    /// From header to the last byte before the checksum [byte].
+    /// From header to the last byte before the checksum `[byte]`.
     pub len: u32,
     /// Start of the integration cycle it belongs to (the beacon).
     pub cycle_start: SimTime,
@@ -99,7 +99,7 @@ pub struct WorkRow {
     pub node: NodeId,
     /// What, as [`chronoseal_core::Operation`] names it.
     pub operation: &'static str,
-    /// Over how much [byte].
+    /// Over how much `[byte]`.
     pub len: u32,
     /// How long: charged from the platform's profile (simulated) or taken from the clock (measured).
     pub duration: chronoseal_core::Duration,
@@ -160,7 +160,7 @@ pub struct BusRow {
     pub lost_arbitrations: u64,
     /// Frames of key exchanges handed to the bus.
     pub key_frames: u64,
-    /// Their data [byte].
+    /// Their data `[byte]`.
     pub key_bytes: u64,
     /// Time used, error frames and intermissions included.
     pub busy: chronoseal_core::Duration,

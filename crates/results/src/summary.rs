@@ -25,7 +25,7 @@ pub struct RunSummary {
     pub release_error: Option<Distribution>,
     /// Stays off the processor; live only.
     pub stalls: StallSummary,
-    /// Every station's clock had joined the cluster by then [ns]; rows of earlier cycles are start-up.
+    /// Every station's clock had joined the cluster by then `[ns]`; rows of earlier cycles are start-up.
     pub ready_ns: i64,
     /// Frames of no stream, thrown away without being part of an attack.
     pub strangers: u64,
@@ -119,13 +119,13 @@ pub struct AttackSummary {
 pub struct ClockSummary {
     /// As in the scenario.
     pub node: String,
-    /// When it first joined the cluster [ns].
+    /// When it first joined the cluster `[ns]`.
     pub acquired_ns: Option<i64>,
     /// The same, in integration cycles begun.
     pub acquired_cycles: Option<i64>,
-    /// Size of the first correction [ns].
+    /// Size of the first correction `[ns]`.
     pub first_correction_ns: Option<i64>,
-    /// Largest correction after it had joined, without its sign [ns].
+    /// Largest correction after it had joined, without its sign `[ns]`.
     pub correction_max_ns: Option<i64>,
     /// Corrections after it had joined.
     pub corrections: u64,
@@ -142,9 +142,9 @@ pub struct WorkSummary {
     pub node: String,
     /// What was computed.
     pub operation: String,
-    /// Over at least this much [byte].
+    /// Over at least this much `[byte]`.
     pub len_min: u32,
-    /// Over at most this much [byte].
+    /// Over at most this much `[byte]`.
     pub len_max: u32,
     /// How long it took.
     pub duration: Distribution,
@@ -168,9 +168,9 @@ pub struct TaskSummary {
 pub struct StallSummary {
     /// How many.
     pub count: u64,
-    /// How long together [ns].
+    /// How long together `[ns]`.
     pub total_ns: i64,
-    /// The longest [ns].
+    /// The longest `[ns]`.
     pub max_ns: i64,
     /// Rows of frames that one of them overlapped.
     pub frames: u64,
@@ -274,7 +274,7 @@ fn strangers(rows: &RunRows) -> u64 {
     rows.frames.iter().filter(is_stranger).count() as u64
 }
 
-/// Samples of one quantity [ns], and those of them no stall overlapped.
+/// Samples of one quantity `[ns]`, and those of them no stall overlapped.
 #[derive(Default)]
 struct Samples {
     all: Vec<i64>,

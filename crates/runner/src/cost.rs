@@ -6,7 +6,7 @@ use chronoseal_testbed::cost::{self, PinnedCore};
 use chronoseal_wire::ethernet::HEADER_LEN;
 use serde::Serialize;
 
-/// Frame lengths over the source's range, before protection and without checksum [byte].
+/// Frame lengths over the source's range, before protection and without checksum `[byte]`.
 pub const FRAME_LENGTHS: [usize; 8] = [60, 80, 128, 256, 512, 1024, 1280, 1514];
 
 /// Calls before the first counted one.
@@ -19,7 +19,7 @@ pub struct CostTable {
     pub rows: Vec<CostRow>,
     /// The processor the calls were kept on, if the host allowed it.
     pub cpu: Option<usize>,
-    /// What one empty measurement takes; already subtracted [ns].
+    /// What one empty measurement takes; already subtracted `[ns]`.
     pub overhead_ns: i64,
 }
 
@@ -30,9 +30,9 @@ pub struct CostRow {
     pub hash: &'static str,
     /// `sender` or `receiver`.
     pub side: &'static str,
-    /// Frame before protection, without checksum [byte].
+    /// Frame before protection, without checksum `[byte]`.
     pub frame_len: usize,
-    /// Time of one call [ns].
+    /// Time of one call `[ns]`.
     pub duration: Distribution,
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// Calls before the first counted one.
 const WARM_UP: usize = 20;
-/// What is signed and encrypted: two shares, one signature [byte].
+/// What is signed and encrypted: two shares, one signature `[byte]`.
 const MESSAGE_LEN: usize = 64;
 
 /// What each operation of each suite costs.
@@ -20,7 +20,7 @@ pub struct SuiteCostTable {
     pub rows: Vec<SuiteCostRow>,
     /// The processor the calls were kept on, if the host allowed it.
     pub cpu: Option<usize>,
-    /// What one empty measurement takes; already subtracted [ns].
+    /// What one empty measurement takes; already subtracted `[ns]`.
     pub overhead_ns: i64,
 }
 
@@ -31,12 +31,12 @@ pub struct SuiteCostRow {
     pub suite: &'static str,
     /// As a platform prices it.
     pub operation: &'static str,
-    /// Time of one call [ns].
+    /// Time of one call `[ns]`.
     pub duration: Distribution,
 }
 
 impl SuiteCostTable {
-    /// The median time of an operation [ns], if it was measured often enough to have one.
+    /// The median time of an operation `[ns]`, if it was measured often enough to have one.
     pub fn median_ns(&self, operation: &str) -> Option<i64> {
         self.rows.iter().find(|row| row.operation == operation)?.duration.p50_ns
     }

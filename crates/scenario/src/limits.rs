@@ -2,15 +2,15 @@
 
 use chronoseal_core::{Duration, Ppm, Rate};
 
-/// Length of a scenario file [byte].
+/// Length of a scenario file `[byte]`.
 pub const FILE_LEN_MAX: usize = 4_000_000;
-/// Length of a recording [byte].
+/// Length of a recording `[byte]`.
 pub const RECORDING_LEN_MAX: usize = 64_000_000;
 /// Nesting of tables and lists in a file.
 pub const DEPTH_MAX: usize = 32;
 /// Largest seed: what a TOML integer holds.
 pub const SEED_MAX: u64 = i64::MAX as u64;
-/// Length of a name [byte].
+/// Length of a name `[byte]`.
 pub const NAME_LEN_MAX: usize = 64;
 /// Stations.
 pub const NODES_MAX: u32 = 256;
@@ -65,17 +65,17 @@ pub const DRIFT_MAX: Ppm = Ppm(1_000_000);
 pub const RATE_MIN: Rate = Rate(1_000);
 /// Fastest link.
 pub const RATE_MAX: Rate = Rate(100_000_000_000);
-/// Shortest frame, without checksum (IEEE 802.3) [byte].
+/// Shortest frame, without checksum (IEEE 802.3) `[byte]`.
 pub const FRAME_LEN_MIN: u32 = chronoseal_wire::ethernet::FRAME_LEN_MIN as u32;
-/// Longest frame, without checksum (IEEE 802.3) [byte].
+/// Longest frame, without checksum (IEEE 802.3) `[byte]`.
 pub const FRAME_LEN_MAX: u32 = chronoseal_wire::ethernet::FRAME_LEN_MAX as u32;
-/// Ethernet header: addresses and length or type [byte].
+/// Ethernet header: addresses and length or type `[byte]`.
 pub const HEADER_LEN: u32 = chronoseal_wire::ethernet::HEADER_LEN as u32;
-/// What every payload of the bench begins with: stream and sequence number [byte].
+/// What every payload of the bench begins with: stream and sequence number `[byte]`.
 pub const BENCH_HEADER_LEN: u32 = chronoseal_wire::test_bed_header::TestBedHeader::LEN as u32;
 /// Largest queue of a gateway [frame].
 pub const GATEWAY_QUEUE_MAX: u32 = 1_000_000;
-/// Largest egress queue [byte].
+/// Largest egress queue `[byte]`.
 pub const QUEUE_LEN_MAX: u64 = 1_000_000_000;
-/// Shortest tag [byte].
+/// Shortest tag `[byte]`.
 pub const TAG_LEN_MIN: u64 = 4;

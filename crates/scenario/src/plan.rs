@@ -88,7 +88,7 @@ pub struct HopPlan {
     pub from: NodeId,
     /// Who takes it there.
     pub to: Vec<NodeId>,
-    /// A frame before protection, as segments of this kind count it [byte].
+    /// A frame before protection, as segments of this kind count it `[byte]`.
     pub frame_len: u32,
     /// The traffic class, as reports call it.
     pub class: &'static str,
@@ -260,18 +260,18 @@ pub enum ProtectionKind {
     None,
     /// Adds bytes as another mechanism would, and nothing else. It stops no attack.
     SizeOnly {
-        /// Added to every frame [byte].
+        /// Added to every frame `[byte]`.
         overhead: u32,
     },
     /// A keyed hash over stream identifier, payload and freshness value.
     Hmac {
         /// The hash.
         hash: HashAlgorithm,
-        /// How much of it is sent [byte], 4..=hash length.
+        /// How much of it is sent `[byte]`, 4..=hash length.
         tag_len: u8,
         /// How freshness travels.
         freshness: Freshness,
-        /// The replay window [freshness values], 1..=64.
+        /// The replay window `[freshness values]`, 1..=64.
         replay_window: u8,
         /// Test key; the same at every node, as in the source.
         key: Key,
@@ -471,7 +471,7 @@ impl Plan {
         &self.protections[usize::from(stream.protection.0)]
     }
 
-    /// A frame of `stream` on one of its hops with its protection, as segments of that kind count it [byte].
+    /// A frame of `stream` on one of its hops with its protection, as segments of that kind count it `[byte]`.
     pub fn secured_len(&self, stream: &StreamPlan, hop: &HopPlan) -> u32 {
         hop.frame_len + self.protection_of(stream).overhead_bytes()
     }

@@ -33,7 +33,7 @@ macro_rules! at {
 }
 pub(crate) use at;
 
-/// A value and where it stands [byte].
+/// A value and where it stands `[byte]`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,

@@ -54,13 +54,13 @@ fn plan(scheme: &str, suite: &str, profile: &str) -> Plan {
     load("group", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
 }
 
-/// Processor time of this thread [ms].
+/// Processor time of this thread `[ms]`.
 fn processor_time_ms() -> f64 {
     let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("the clock can be read");
     time.tv_sec() as f64 * 1e3 + time.tv_nsec() as f64 / 1e6
 }
 
-/// One run, and its processor time [ms].
+/// One run, and its processor time `[ms]`.
 fn run(plan: &Plan) -> (Outcome, f64) {
     let start = processor_time_ms();
     let prepared = Prepared::new(plan).expect("a bus needs no schedule");

@@ -12,7 +12,7 @@ use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medi
 use crate::observe::{FrameContext, Observer};
 use crate::queue::{Class, Happening, Queue};
 
-/// How often a run asks whether to go on [events].
+/// How often a run asks whether to go on `[events]`.
 const ASK_EVERY: u32 = 4096;
 
 /// A node and what surrounds it.

@@ -73,7 +73,7 @@ pub struct Fingerprint {
     hash: Xxh3,
     /// What is not hashed yet: the hash takes a few large pieces faster than many small ones.
     pending: Vec<u8>,
-    /// Of each frame at most this much is hashed [byte].
+    /// Of each frame at most this much is hashed `[byte]`.
     frame_len_max: usize,
 }
 
@@ -139,14 +139,14 @@ pub struct TallyRow {
     pub missing: u64,
     /// Scheduled frames the switch passed on after their dispatch time.
     pub late: u64,
-    /// Sum of all latencies [ps].
+    /// Sum of all latencies `[ps]`.
     pub latency_sum_ps: i128,
     /// The longest.
     pub latency_max: Duration,
 }
 
 impl TallyRow {
-    /// Mean latency [ns]; 0 if nothing was delivered.
+    /// Mean latency `[ns]`; 0 if nothing was delivered.
     pub fn latency_mean_ns(&self) -> f64 {
         if self.delivered == 0 { 0.0 } else { self.latency_sum_ps as f64 / self.delivered as f64 / 1000.0 }
     }

@@ -21,7 +21,7 @@ struct Network {
     streams: Vec<Stream>,
 }
 
-/// Offset [us] and drift [ppm] of a node's oscillator.
+/// Offset `[us]` and drift `[ppm]` of a node's oscillator.
 type Clock = (i32, i32);
 
 #[derive(Clone, Debug)]

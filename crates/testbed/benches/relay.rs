@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints a row and returns its median and 99th percentile [us].
+/// Prints a row and returns its median and 99th percentile `[us]`.
 fn line(name: &str, trips: &mut [Duration]) -> (f64, f64) {
     trips.sort_unstable();
     let at = |quantile: f64| nearest_rank(trips, quantile).unwrap_or_default().as_us_f64();

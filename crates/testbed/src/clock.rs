@@ -11,7 +11,7 @@ use nix::time::{ClockId, clock_gettime};
 /// later on an idle virtual processor. Never longer: the kernel punishes real-time threads that do not sleep.
 pub(crate) const SPIN: Duration = Duration::from_us(120);
 
-/// Two clocks read within this time count as read at once [ns].
+/// Two clocks read within this time count as read at once `[ns]`.
 const PAIRING_NS: i64 = 500;
 const PAIRING_TRIES: u32 = 4;
 
@@ -20,7 +20,7 @@ fn read_ns(clock: ClockId) -> i64 {
     now.tv_sec() * 1_000_000_000 + now.tv_nsec()
 }
 
-/// `CLOCK_MONOTONIC` [ns].
+/// `CLOCK_MONOTONIC` `[ns]`.
 pub(crate) fn monotonic_ns() -> i64 {
     read_ns(ClockId::CLOCK_MONOTONIC)
 }
@@ -28,7 +28,7 @@ pub(crate) fn monotonic_ns() -> i64 {
 /// Time of a run: `CLOCK_MONOTONIC` since the run's start. All processes of a host agree on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunClock {
-    /// The start of the run by `CLOCK_MONOTONIC` [ns].
+    /// The start of the run by `CLOCK_MONOTONIC` `[ns]`.
     pub(crate) epoch_ns: i64,
     /// The thread that holds this shares its processor and priority with others that wait as precisely as it does.
     pub(crate) shares_processor: bool,

@@ -42,21 +42,21 @@ impl Drop for PinnedCore {
     }
 }
 
-/// How long one call takes [ns], the reading of the clock included, and what it returns.
+/// How long one call takes `[ns]`, the reading of the clock included, and what it returns.
 pub fn time<T>(call: impl FnOnce() -> T) -> (i64, T) {
     let before = monotonic_ns();
     let result = std::hint::black_box(call());
     (monotonic_ns() - before, result)
 }
 
-/// What [`time`] shows for a call that does nothing: the median of 1001 [ns].
+/// What [`time`] shows for a call that does nothing: the median of 1001 `[ns]`.
 pub fn overhead_ns() -> i64 {
     let mut samples: Vec<i64> = (0..1001).map(|_| time(|| ()).0).collect();
     samples.sort_unstable();
     chronoseal_core::statistics::median(&samples).unwrap_or(0)
 }
 
-/// Processor time this process has used so far [ns]; 0 if the kernel does not tell.
+/// Processor time this process has used so far `[ns]`; 0 if the kernel does not tell.
 pub fn process_cpu_ns() -> i64 {
     clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(0, |time| time.num_nanoseconds())
 }

@@ -14,7 +14,7 @@ pub(crate) fn confirmation_of(frame: &[u8]) -> &[u8] {
     frame.get(..CONFIRMATION_LEN).unwrap_or(frame)
 }
 
-/// Identifier, length and flags of a CAN frame [byte].
+/// Identifier, length and flags of a CAN frame `[byte]`.
 pub(crate) const CONFIRMATION_LEN: usize = layout::HEADER_LEN;
 
 /// The emulator's end of one wire.
@@ -36,7 +36,7 @@ pub(crate) enum End {
 /// What there was to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Read {
-    /// A frame of this length [byte].
+    /// A frame of this length `[byte]`.
     Frame(usize),
     /// Something that is no frame.
     Bad(DiscardReason),

@@ -29,13 +29,13 @@ pub struct HostReport {
     pub user_namespace: Option<bool>,
     /// `SCHED_FIFO` is granted.
     pub fifo: bool,
-    /// Smallest step of the monotonic clock seen [ns].
+    /// Smallest step of the monotonic clock seen `[ns]`.
     pub clock_resolution_ns: i64,
-    /// Lateness of sleeping until a time, half of all wake-ups [ns].
+    /// Lateness of sleeping until a time, half of all wake-ups `[ns]`.
     pub wake_up_error_p50_ns: i64,
-    /// Lateness of sleeping until a time, 99 of 100 wake-ups [ns].
+    /// Lateness of sleeping until a time, 99 of 100 wake-ups `[ns]`.
     pub wake_up_error_p99_ns: i64,
-    /// Lateness of sleeping and then looking at the clock, 99 of 100 wake-ups [ns].
+    /// Lateness of sleeping and then looking at the clock, 99 of 100 wake-ups `[ns]`.
     pub precise_wake_up_error_p99_ns: i64,
     /// Wake-ups more than 1 ms late among those measured.
     pub stalls: usize,

@@ -4,11 +4,11 @@ use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Wor
 use chronoseal_results::{EventRow, WorkRow};
 use serde::{Deserialize, Serialize};
 
-/// An event: time [ps], code, stream, sequence, value.
+/// An event: time `[ps]`, code, stream, sequence, value.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct EventRecord(i64, u16, u16, u64, i64);
 
-/// A computation: begin [ps], index of its operation, length [byte], duration [ps].
+/// A computation: begin `[ps]`, index of its operation, length `[byte]`, duration `[ps]`.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct WorkRecord(i64, u16, u32, i64);
 

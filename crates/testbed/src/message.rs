@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::PortLink;
 use crate::log::AgentLog;
 
-/// Longest message [byte]; a log of an hour fits.
+/// Longest message `[byte]`; a log of an hour fits.
 const LEN_MAX: u64 = 4 << 30;
 
 /// To an agent.

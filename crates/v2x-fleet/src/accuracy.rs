@@ -3,11 +3,11 @@
 /// Standard deviations of what vehicles tell of themselves, each drawn anew for each message.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Accuracy {
-    /// Of the place, each axis [m].
+    /// Of the place, each axis `[m]`.
     pub position_m: f64,
-    /// Of the speed [m/s].
+    /// Of the speed `[m/s]`.
     pub speed_m_s: f64,
-    /// Of the direction [degree].
+    /// Of the direction `[degree]`.
     pub heading_deg: f64,
 }
 
@@ -20,19 +20,19 @@ impl Default for Accuracy {
 }
 
 impl Accuracy {
-    /// Half axis of the circle that holds the true place in 95 % of cases, as a message tells it [cm].
+    /// Half axis of the circle that holds the true place in 95 % of cases, as a message tells it `[cm]`.
     ///
     /// sqrt(-2 ln 0.05) standard deviations of an axis; 4094 is the most a message can tell.
     pub fn position_confidence_cm(&self) -> u16 {
         libm::round(self.position_m * 244.77).clamp(1.0, 4_094.0) as u16
     }
 
-    /// What holds the true speed in 95 % of cases [cm/s]; 126 is out of range.
+    /// What holds the true speed in 95 % of cases `[cm/s]`; 126 is out of range.
     pub fn speed_confidence_cm_s(&self) -> u8 {
         libm::round(self.speed_m_s * 196.0).clamp(1.0, 126.0) as u8
     }
 
-    /// What holds the true direction in 95 % of cases [0.1 degree]; 126 is out of range.
+    /// What holds the true direction in 95 % of cases `[0.1 degree]`; 126 is out of range.
     pub fn heading_confidence(&self) -> u8 {
         libm::round(self.heading_deg * 19.6).clamp(1.0, 126.0) as u8
     }

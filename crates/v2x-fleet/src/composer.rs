@@ -7,7 +7,7 @@ use chronoseal_wire::its::{Cam, LowFrequency, PathHistory, PathPoint, ReferenceP
 use crate::accuracy::Accuracy;
 use crate::road::{Dimensions, Origin, State};
 
-/// Points of the path lie this far apart, and so many are told [m].
+/// Points of the path lie this far apart, and so many are told `[m]`.
 const PATH_STEP_M: f64 = 25.0;
 const PATH_POINTS: usize = 8;
 
@@ -42,7 +42,7 @@ impl Composer {
         self.path.clear();
     }
 
-    /// The CAM for a place; `now_us` is TAI since 2004-01-01 [us].
+    /// The CAM for a place; `now_us` is TAI since 2004-01-01 `[us]`.
     pub(crate) fn cam(
         &mut self,
         now: LocalTime,

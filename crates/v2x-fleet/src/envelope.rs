@@ -29,13 +29,13 @@ impl Identity {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope<'a> {
     pub(crate) identity: Identity,
-    /// TAI since 2004-01-01 [us].
+    /// TAI since 2004-01-01 `[us]`.
     pub(crate) now_us: u64,
-    /// Where the sender is [0.1 microdegree].
+    /// Where the sender is `[0.1 microdegree]`.
     pub(crate) latitude: i32,
     pub(crate) longitude: i32,
     pub(crate) speed_cm_s: u16,
-    /// [0.1 degree]
+    /// `[0.1 degree]`
     pub(crate) heading: u16,
     /// Number of a GeoBroadcast and whom it is for.
     pub(crate) broadcast: Option<(u16, Area)>,
@@ -96,7 +96,7 @@ impl Envelope<'_> {
         Ok(bytes)
     }
 
-    /// Where what a DENM tells of happened, north and east [0.1 microdegree].
+    /// Where what a DENM tells of happened, north and east `[0.1 microdegree]`.
     pub(crate) fn event(&self) -> Option<(i32, i32)> {
         self.broadcast.map(|(_, area)| (area.latitude, area.longitude))
     }

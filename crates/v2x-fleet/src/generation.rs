@@ -95,7 +95,7 @@ fn has_moved(last: &State, state: &State) -> bool {
 mod tests {
     use super::*;
 
-    /// Times [ms] of the CAMs of a vehicle that asks every 100 ms.
+    /// Times `[ms]` of the CAMs of a vehicle that asks every 100 ms.
     fn sent(duration_ms: i64, state: impl Fn(f64) -> State) -> Vec<i64> {
         let mut generation = Generation::default();
         let ticks = (0..=duration_ms / 100).map(|tick| tick * 100);

@@ -38,7 +38,7 @@ const HOUR_US: u64 = 3_600_000_000;
 const REPLAYS_MAX: usize = 8_192;
 
 impl Office {
-    /// A root and an authority below it, valid from shortly before `starts_at_us` on [us of TAI since 2004-01-01].
+    /// A root and an authority below it, valid from shortly before `starts_at_us` on `[us of TAI since 2004-01-01]`.
     ///
     /// # Errors
     /// [`SecurityError`] if a certificate cannot be issued.

@@ -14,7 +14,7 @@ use crate::road::State;
 pub enum Cooperation {
     /// Nothing.
     Alone,
-    /// They say nothing within these zones: centre, east and north, and radius of each [m].
+    /// They say nothing within these zones: centre, east and north, and radius of each `[m]`.
     MixZones(Vec<[f64; 3]>),
     /// Instead of a new pseudonym a vehicle takes the nearest neighbour's, which takes its own, if a coin says so; both
     /// are silent.
@@ -244,7 +244,7 @@ impl Changer {
 /// Streams of the phase purpose below belong to the roads.
 const CHANGER_STREAMS: u64 = 1 << 32;
 
-/// A policy's clock starts so long before the record, so that a pseudonym may be older than it [s].
+/// A policy's clock starts so long before the record, so that a pseudonym may be older than it `[s]`.
 const EPOCH_S: u64 = 1 << 20;
 
 fn microseconds(now: LocalTime) -> u64 {
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// Decisions other than to go on, with their times [s], of a vehicle at 20 m/s that asks every 100 ms.
+    /// Decisions other than to go on, with their times `[s]`, of a vehicle at 20 m/s that asks every 100 ms.
     fn decisions(policy: &Policy, seconds: i64, neighbours: u32) -> Vec<(f64, Decision)> {
         let mut changer = Changer::new(policy, 1, 0, LocalTime::ZERO, false);
         let mut decisions = Vec::new();

@@ -15,7 +15,7 @@ use chronoseal_core::statistics::{median, nearest_rank};
 use chronoseal_v2x::pipeline::{Class, Engine};
 use chronoseal_v2x_load::{Load, LoadError, Outcome, STALL_NS, Town, capacity_per_s, offer};
 
-/// Offered where the goals are [messages/s].
+/// Offered where the goals are `[messages/s]`.
 const RATE_PER_S: f64 = 5_000.0;
 const STATIONS: usize = 200;
 

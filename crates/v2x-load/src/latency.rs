@@ -15,7 +15,7 @@ use crate::traffic::{Arrival, Load, at};
 pub struct Sample {
     /// Its class.
     pub class: Class,
-    /// From the instant it was due to its verdict [ns].
+    /// From the instant it was due to its verdict `[ns]`.
     pub latency_ns: u64,
     /// Whether the host took the processor away in the meantime, for more than [`STALL_NS`](crate::STALL_NS).
     pub is_stalled: bool,
@@ -38,14 +38,14 @@ pub struct Outcome {
     pub dropped_by_class: [u64; 3],
     /// Each verified message, in the order of verdicts.
     pub samples: Vec<Sample>,
-    /// Stalls of the host, and how long they took together [ns].
+    /// Stalls of the host, and how long they took together `[ns]`.
     pub stalls: (usize, u64),
-    /// From the first instant to the last verdict [ns].
+    /// From the first instant to the last verdict `[ns]`.
     pub took_ns: u64,
 }
 
 impl Outcome {
-    /// Latencies of a class, or of all, sorted [ns]; without those a stall of the host was part of, if asked.
+    /// Latencies of a class, or of all, sorted `[ns]`; without those a stall of the host was part of, if asked.
     #[must_use]
     pub fn latencies_ns(&self, class: Option<Class>, stall_free: bool) -> Vec<u64> {
         let mut all: Vec<u64> = self
@@ -122,7 +122,7 @@ struct Receiver<'t> {
     clock: Clock,
     /// What the loop did, one after the other.
     steps: Vec<Step>,
-    /// When each sample was due and done [ns].
+    /// When each sample was due and done `[ns]`.
     spans: Vec<(u64, u64)>,
     /// What came during a batch and did not interrupt it.
     others: Vec<(&'t Arrival, Moment)>,

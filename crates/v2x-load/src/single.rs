@@ -14,15 +14,15 @@ pub const RUNS: usize = 10;
 /// Times of one message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SingleMessage {
-    /// Hashing, signing, encoding [ns].
+    /// Hashing, signing, encoding `[ns]`.
     pub sign_ns: u64,
-    /// Decoding, every check, verifying [ns].
+    /// Decoding, every check, verifying `[ns]`.
     pub verify_ns: u64,
     /// Whether it was accepted.
     pub success: bool,
 }
 
-/// Payload of each message [byte].
+/// Payload of each message `[byte]`.
 const PAYLOAD_LEN: usize = 200;
 
 /// Messages signed under a digest and verified by a receiver that knows the signer, one by one; the first is not counted.

@@ -6,7 +6,7 @@
 
 use chronoseal_core::statistics::median;
 
-/// What is more than a step usually takes, and called a stall from there on [ns].
+/// What is more than a step usually takes, and called a stall from there on `[ns]`.
 pub const STALL_NS: u64 = 200_000;
 
 /// One round of a loop.

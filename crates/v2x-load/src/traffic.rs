@@ -11,9 +11,9 @@ use crate::town::{Draft, NOW, Town};
 /// A stream of messages: instants of a Poisson process, stations, classes and certificates by the seed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Load {
-    /// Mean rate [messages/s].
+    /// Mean rate `[messages/s]`.
     pub offered_per_s: f64,
-    /// How long [ms].
+    /// How long `[ms]`.
     pub duration_ms: u64,
     /// Of a hundred messages, so many are emergencies.
     pub emergency_percent: u64,
@@ -21,7 +21,7 @@ pub struct Load {
     pub near_percent: u64,
     /// Of a hundred messages, so many carry their certificate, which the receiver knows.
     pub certificate_percent: u64,
-    /// How long the receiver lets a message wait for others, [`PipelineConfig::wait_max_ns`](chronoseal_v2x::pipeline::PipelineConfig::wait_max_ns) [ns].
+    /// How long the receiver lets a message wait for others, [`PipelineConfig::wait_max_ns`](chronoseal_v2x::pipeline::PipelineConfig::wait_max_ns) `[ns]`.
     pub wait_max_ns: u64,
     /// Draws all of it.
     pub seed: u64,

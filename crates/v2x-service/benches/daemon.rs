@@ -133,7 +133,7 @@ impl Daemon {
         Err("it does not listen; does it know this configuration?".into())
     }
 
-    /// Processor time so far, of all its threads [10 ms].
+    /// Processor time so far, of all its threads `[10 ms]`.
     fn ticks(&self) -> Outcome<u64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let times = stat.rsplit(')').next().ok_or("stat")?.split_whitespace().skip(11).take(2);
@@ -197,7 +197,7 @@ impl Client {
         (0..owed).try_for_each(|_| Self::answer(&mut self.answers))
     }
 
-    /// Sends these messages over a second, whether or not answers come; from the instant each was due to its answer [ns].
+    /// Sends these messages over a second, whether or not answers come; from the instant each was due to its answer `[ns]`.
     fn stream(&mut self, messages: &[Vec<u8>]) -> Outcome<Vec<u64>> {
         let start = Instant::now();
         let due = |number: usize| Duration::from_secs_f64(number as f64 / messages.len() as f64);

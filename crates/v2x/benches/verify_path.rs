@@ -31,7 +31,7 @@ use stations::{NOW, World, rng};
 /// Messages of one round.
 const COUNT: usize = 1_000;
 
-/// Length of a CAM's payload with its GeoNetworking headers [byte].
+/// Length of a CAM's payload with its GeoNetworking headers `[byte]`.
 const PAYLOAD_LEN: usize = 200;
 
 /// Time of the processor this program took.

@@ -14,21 +14,21 @@ use core::fmt;
 
 use chronoseal_core::DiscardReason;
 
-/// Destination, source, type or length [byte].
+/// Destination, source, type or length `[byte]`.
 pub const HEADER_LEN: usize = 14;
-/// Shortest frame, without checksum [byte].
+/// Shortest frame, without checksum `[byte]`.
 pub const FRAME_LEN_MIN: usize = 60;
-/// Longest frame, without checksum and without tags [byte].
+/// Longest frame, without checksum and without tags `[byte]`.
 pub const FRAME_LEN_MAX: usize = 1514;
-/// Longest payload, and the largest value of a length field [byte].
+/// Longest payload, and the largest value of a length field `[byte]`.
 pub const PAYLOAD_LEN_MAX: usize = FRAME_LEN_MAX - HEADER_LEN;
-/// Frame check sequence [byte].
+/// Frame check sequence `[byte]`.
 pub const FCS_LEN: usize = 4;
-/// Preamble and start frame delimiter [byte].
+/// Preamble and start frame delimiter `[byte]`.
 pub const PREAMBLE_AND_SFD_LEN: usize = 8;
-/// Least gap between two frames [byte].
+/// Least gap between two frames `[byte]`.
 pub const INTER_FRAME_GAP_LEN: usize = 12;
-/// What every frame costs on the wire beyond its own bytes [byte].
+/// What every frame costs on the wire beyond its own bytes `[byte]`.
 pub const ON_WIRE_OVERHEAD_LEN: usize = FCS_LEN + PREAMBLE_AND_SFD_LEN + INTER_FRAME_GAP_LEN;
 
 /// Smallest EtherType: IEEE 802.3-2022 §3.2.6.
@@ -58,7 +58,7 @@ impl fmt::Display for MacAddress {
 /// The two bytes after the addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TypeOrLength {
-    /// Length of the payload [byte], at most 1500. Critical traffic of AS6802 uses this.
+    /// Length of the payload `[byte]`, at most 1500. Critical traffic of AS6802 uses this.
     Length(u16),
     /// What the payload is, 0x0600 or above.
     EtherType(u16),
@@ -95,9 +95,9 @@ pub enum FrameError {
     /// The length field claims more payload than there is.
     #[error("the length field says {claimed} bytes of payload, the frame holds {held}")]
     LengthBeyondFrame {
-        /// By the length field [byte].
+        /// By the length field `[byte]`.
         claimed: u16,
-        /// After the header [byte].
+        /// After the header `[byte]`.
         held: usize,
     },
     /// Neither a length nor an EtherType.

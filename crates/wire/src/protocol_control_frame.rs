@@ -27,9 +27,9 @@ use crate::field;
 
 /// EtherType of protocol control frames.
 pub const ETHERTYPE_PROTOCOL_CONTROL: u16 = 0x891d;
-/// Length of the body [byte].
+/// Length of the body `[byte]`.
 pub const BODY_LEN: usize = 28;
-/// Length of every protocol control frame, without checksum [byte].
+/// Length of every protocol control frame, without checksum `[byte]`.
 pub const FRAME_LEN: usize = ethernet::FRAME_LEN_MIN;
 
 const TYPE_OFFSET: usize = 14;

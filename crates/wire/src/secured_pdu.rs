@@ -8,9 +8,9 @@ use chronoseal_core::DiscardReason;
 /// Lengths both ends have agreed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SecuredPduLayout {
-    /// Of the freshness value as sent, 0 if it is not sent [byte].
+    /// Of the freshness value as sent, 0 if it is not sent `[byte]`.
     pub freshness_len: usize,
-    /// Of the tag as sent, 0 without authentication [byte].
+    /// Of the tag as sent, 0 without authentication `[byte]`.
     pub tag_len: usize,
 }
 
@@ -29,9 +29,9 @@ pub struct SecuredPdu<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a secured PDU of {len} bytes cannot hold {overhead_len} bytes of freshness value and tag")]
 pub struct TooShort {
-    /// Of what came [byte].
+    /// Of what came `[byte]`.
     pub len: usize,
-    /// Freshness value and tag [byte].
+    /// Freshness value and tag `[byte]`.
     pub overhead_len: usize,
 }
 
@@ -42,7 +42,7 @@ impl From<TooShort> for DiscardReason {
 }
 
 impl SecuredPduLayout {
-    /// What security adds to the payload [byte].
+    /// What security adds to the payload `[byte]`.
     pub const fn overhead_len(&self) -> usize {
         self.freshness_len.saturating_add(self.tag_len)
     }

@@ -45,7 +45,7 @@ impl From<HeaderError> for DiscardReason {
 }
 
 impl TestBedHeader {
-    /// Length on the wire [byte].
+    /// Length on the wire `[byte]`.
     pub const LEN: usize = 8;
 
     /// Reads the header at the front of `payload`.

@@ -147,7 +147,7 @@ fn occupancy(timing: &BitTiming, id: CanId, kind: FrameKind, len: usize) -> Dura
     timing.worst_case_occupancy(id.is_extended(), kind, data_len(kind, len))
 }
 
-/// Filled up to a length there is [byte].
+/// Filled up to a length there is `[byte]`.
 fn data_len(kind: FrameKind, len: usize) -> usize {
     Dlc::holding(len).map_or(len, |dlc| if kind.is_fd() { dlc.fd_len() } else { dlc.classical_len() })
 }

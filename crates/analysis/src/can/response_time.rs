@@ -81,7 +81,7 @@ pub enum Unbounded {
     /// It and the more urgent ones need more than the bus has.
     #[error("it and what goes before it need {load_ppm} ppm of the bus")]
     Overload {
-        /// Sum of C / T [10^-6], rounded up.
+        /// Sum of C / T `[10^-6]`, rounded up.
         load_ppm: u64,
     },
     /// No fixed point within reach: the load is so near to all there is that a busy period takes millions of frames.

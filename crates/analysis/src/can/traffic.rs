@@ -18,7 +18,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The most data a frame carries [byte].
+    /// The most data a frame carries `[byte]`.
     pub const fn len_max(self) -> usize {
         match self {
             Self::Classical => 8,
@@ -41,7 +41,7 @@ pub struct Traffic {
     pub id: CanId,
     /// What carries it.
     pub format: Format,
-    /// Its data [byte].
+    /// Its data `[byte]`.
     pub len: usize,
     /// Least distance of two instances.
     pub period: Duration,
@@ -57,9 +57,9 @@ pub struct Traffic {
 pub struct TrafficError {
     /// Of which message.
     pub id: CanId,
-    /// Its data, protection included [byte].
+    /// Its data, protection included `[byte]`.
     pub len: usize,
-    /// The most its format holds [byte].
+    /// The most its format holds `[byte]`.
     pub len_max: usize,
 }
 
@@ -83,7 +83,7 @@ impl Traffic {
         Ok(Message { id, wire_time, period, jitter, deadline })
     }
 
-    /// The frame's data, filled up to a length there is [byte].
+    /// The frame's data, filled up to a length there is `[byte]`.
     fn frame_len(&self) -> Result<usize, TrafficError> {
         let len_max = self.format.len_max();
         let dlc = Dlc::holding(self.len).filter(|_| self.len <= len_max);

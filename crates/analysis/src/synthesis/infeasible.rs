@@ -32,7 +32,7 @@ pub enum Reason {
     },
     /// The frame with its protection is longer than Ethernet allows.
     FrameTooLong {
-        /// Its length without checksum [byte].
+        /// Its length without checksum `[byte]`.
         len: u32,
     },
     /// Its period is not a whole part of the cluster cycle.

@@ -1,6 +1,6 @@
 //! What of one resource is taken: sorted disjoint spans on a circle as long as the cluster cycle.
 
-/// Reserved spans [ps] of one cluster cycle, which repeats. Spans that touch are one span.
+/// Reserved spans `[ps]` of one cluster cycle, which repeats. Spans that touch are one span.
 #[derive(Clone, Debug)]
 pub(super) struct Timeline {
     cycle: i64,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-/// Longest value shown [character].
+/// Longest value shown `[character]`.
 const VALUE_MAX: usize = 100;
 
 /// One place where two values differ, as text.

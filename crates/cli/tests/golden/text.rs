@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// A value that is no longer than this stands on one line [character].
+/// A value that is no longer than this stands on one line `[character]`.
 const LINE_MAX: usize = 160;
 
 /// With sorted keys; what fits on a line stands on one.

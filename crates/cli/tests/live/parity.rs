@@ -110,7 +110,7 @@ fn a_live_run_says_what_a_simulated_one_says_in_the_same_order() {
     panic!("in {TRIES} tries no live run agreed with the simulation");
 }
 
-/// By then every clock has joined, in either engine [cycle].
+/// By then every clock has joined, in either engine `[cycle]`.
 const SETTLED: i64 = 5;
 /// The cycle in which the scenario ends; a live run's beacons go on a little longer.
 const END: i64 = 29;

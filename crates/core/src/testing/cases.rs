@@ -33,7 +33,7 @@ fn events(list: impl IntoIterator<Item = (EventKind, u64)>) -> Vec<Event> {
     list.into_iter().map(|(kind, sequence)| Event::of(kind, StreamId(0), sequence)).collect()
 }
 
-/// Header of 14 bytes with the EtherType for local experiments (IEEE 802.3 88-B5), sequence number, launch time [ps]
+/// Header of 14 bytes with the EtherType for local experiments (IEEE 802.3 88-B5), sequence number, launch time `[ps]`
 /// and a pattern that depends on the sequence number.
 fn test_frame(sequence: u32, launch_at: LocalTime, len: usize) -> Vec<u8> {
     let mut bytes = vec![0x02, 0, 0, 0, 0, 2, 0x02, 0, 0, 0, 0, 1, 0x88, 0xb5];

@@ -11,7 +11,7 @@ use sha1::Sha1;
 use sha2::Sha256;
 use sha3::Sha3_256;
 
-/// The smallest and largest frames of the source's figure 3, and one between [byte].
+/// The smallest and largest frames of the source's figure 3, and one between `[byte]`.
 pub(crate) const MESSAGE_LENS: [usize; 3] = [60, 256, 1514];
 
 pub(crate) type Tag = [u8; OUTPUT_LEN_MAX];

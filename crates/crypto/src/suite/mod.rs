@@ -4,7 +4,7 @@
 //! dropped and shown by no formatter; what goes on the wire is bytes. Not wiped is what arithmetic and moves leave on the
 //! stack: a program that must clear that too runs the operation on a stack that it wipes afterwards.
 //!
-//! | suite | share, key [byte] | agreement | signature | strict about |
+//! | suite | share, key `[byte]` | agreement | signature | strict about |
 //! |---|---|---|---|---|
 //! | [`FourQ`] | 32, 32 | cofactor 392 cleared, y coordinate | SchnorrQ, SHA-512 | encodings, order, reduced S |
 //! | [`P256`] | 33, 33 | ECDH, x coordinate | ECDSA, SHA-256, RFC 6979 | compressed points, low s |
@@ -27,13 +27,13 @@ pub use name::{SuiteName, SuiteVisitor, UnknownSuite};
 pub use p256::P256;
 pub use x25519::X25519Ed25519;
 
-/// Length of every signature of every suite [byte].
+/// Length of every signature of every suite `[byte]`.
 pub const SIGNATURE_LEN: usize = 64;
-/// Length of the longest share of any suite: a compressed point of P-256 [byte].
+/// Length of the longest share of any suite: a compressed point of P-256 `[byte]`.
 pub const SHARE_LEN_MAX: usize = 33;
-/// Length of the longest public signature key of any suite [byte].
+/// Length of the longest public signature key of any suite `[byte]`.
 pub const PUBLIC_KEY_LEN_MAX: usize = 33;
-/// Length of the seeds secrets are made from, and of an agreed secret [byte].
+/// Length of the seeds secrets are made from, and of an agreed secret `[byte]`.
 pub const SECRET_LEN: usize = 32;
 
 /// A signature as sent.
@@ -48,9 +48,9 @@ pub type Signature = [u8; SIGNATURE_LEN];
 pub trait Suite: 'static {
     /// As written in a scenario and shown to people.
     const NAME: &'static str;
-    /// Length of a share on the wire [byte].
+    /// Length of a share on the wire `[byte]`.
     const SHARE_LEN: usize;
-    /// Length of a public signature key [byte].
+    /// Length of a public signature key `[byte]`.
     const PUBLIC_KEY_LEN: usize;
     /// What each operation is charged as.
     const OPERATIONS: SuiteOperations;
@@ -197,9 +197,9 @@ pub enum AgreementError {
     /// Not the suite's length.
     #[error("a share of {found} bytes; {expected} are due")]
     WrongLength {
-        /// What came [byte].
+        /// What came `[byte]`.
         found: usize,
-        /// What the suite has [byte].
+        /// What the suite has `[byte]`.
         expected: usize,
     },
     /// No canonical encoding of a point of the curve.
@@ -217,9 +217,9 @@ pub enum PublicKeyError {
     /// Not the suite's length.
     #[error("a public key of {found} bytes; {expected} are due")]
     WrongLength {
-        /// What came [byte].
+        /// What came `[byte]`.
         found: usize,
-        /// What the suite has [byte].
+        /// What the suite has `[byte]`.
         expected: usize,
     },
     /// No canonical encoding of a point of the curve.

@@ -29,7 +29,7 @@ pub const OPERATIONS: SuiteOperations = SuiteOperations {
     verify: Operation("p256-verify"),
 };
 
-/// Length of a compressed point (SEC 1, 2.3.3): one byte for the sign of y, then x [byte].
+/// Length of a compressed point (SEC 1, 2.3.3): one byte for the sign of y, then x `[byte]`.
 pub const POINT_LEN: usize = 33;
 
 /// P-256 without the standard library.

@@ -12,7 +12,7 @@ use crate::{Label, kdf};
 pub struct Key128([u8; Key128::LEN]);
 
 impl Key128 {
-    /// Length of every key [byte].
+    /// Length of every key `[byte]`.
     pub const LEN: usize = 16;
 
     /// The key made of these bytes. The caller's own copy stays the caller's to wipe.

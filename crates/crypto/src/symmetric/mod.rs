@@ -11,5 +11,5 @@ pub use cmac::{BlockMac, CmacAes128};
 pub use ctr::Aes128Ctr;
 pub use key::Key128;
 
-/// Length of the block of AES, of an initial counter block and of a full CMAC [byte].
+/// Length of the block of AES, of an initial counter block and of a full CMAC `[byte]`.
 pub const BLOCK_LEN: usize = 16;

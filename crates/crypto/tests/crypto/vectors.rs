@@ -25,7 +25,7 @@ pub(crate) fn bytes(hexadecimal: &str) -> Vec<u8> {
     (0..hexadecimal.len()).step_by(2).map(|i| u8::from_str_radix(&hexadecimal[i..i + 2], 16).unwrap()).collect()
 }
 
-/// A length of keys that an algorithm takes [byte].
+/// A length of keys that an algorithm takes `[byte]`.
 pub(crate) fn key_len(algorithm: MacAlgorithm) -> usize {
     match algorithm.key_len() {
         KeyLen::Any => 64,
@@ -38,12 +38,12 @@ pub(crate) fn key_of(algorithm: MacAlgorithm, byte: u8) -> MacKey {
     MacKey::new(algorithm, &vec![byte; key_len(algorithm)]).unwrap()
 }
 
-/// The shortest tag of an algorithm [byte].
+/// The shortest tag of an algorithm `[byte]`.
 pub(crate) fn tag_len_min(algorithm: MacAlgorithm) -> usize {
     usize::from(algorithm.tag_bits_min().div_ceil(8))
 }
 
-/// Runs every case of a file; returns how many there were and the longest and shortest tag among them [byte].
+/// Runs every case of a file; returns how many there were and the longest and shortest tag among them `[byte]`.
 fn run(text: &str) -> (usize, usize, usize) {
     let file: VectorFile = serde_json::from_str(text).unwrap();
     assert!(!file.source.is_empty());

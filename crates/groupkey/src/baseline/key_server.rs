@@ -3,7 +3,7 @@
 //! Four messages for each node `i`, each in one frame of CAN-FD. `K` is the key of `i`, from which one for tags and one
 //! for encryption are drawn; a tag is CMAC over the step, `i` and what is written behind it:
 //!
-//! | step | from, to | content | length [byte] |
+//! | step | from, to | content | length `[byte]` |
 //! |---|---|---|---:|
 //! | 1 hello | server, i | nonce `s` | 16 |
 //! | 2 answer | i, server | nonce `n`, tag over `s`, `n` | 32 |

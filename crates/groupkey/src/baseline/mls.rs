@@ -11,7 +11,7 @@ use chronoseal_wire::can::CanFrameView;
 use super::Removal;
 use super::agenda::{Action, Agenda, address, frame};
 
-/// Data of an FD frame of a segmented message; one byte more numbers the segment [byte].
+/// Data of an FD frame of a segmented message; one byte more numbers the segment `[byte]`.
 pub const SEGMENT_LEN: usize = 63;
 
 /// Number of the member that creates the group.
@@ -27,19 +27,19 @@ const COMMIT: u8 = 3;
 pub struct Figures {
     /// Members.
     pub size: u32,
-    /// A key package [byte].
+    /// A key package `[byte]`.
     pub key_package_len: usize,
     /// Making one.
     pub key_package: Duration,
     /// Creating the group from every key package.
     pub create: Duration,
-    /// The Welcome for all [byte].
+    /// The Welcome for all `[byte]`.
     pub welcome_len: usize,
     /// Joining by it.
     pub join: Duration,
     /// Processing a commit.
     pub process: Duration,
-    /// Time and length of the commit that removes a member [byte]; none in a group of two.
+    /// Time and length of the commit that removes a member `[byte]`; none in a group of two.
     pub removal: Option<(Duration, usize)>,
 }
 

@@ -21,7 +21,7 @@ pub struct BusStatistics {
 }
 
 impl BusStatistics {
-    /// Share of the time until `now` in which the bus was used [10^-6].
+    /// Share of the time until `now` in which the bus was used `[10^-6]`.
     pub fn load_ppm(&self, now: SimTime) -> u64 {
         let elapsed = i128::from(now.as_ps()).max(1);
         (i128::from(self.busy.as_ps()) * 1_000_000 / elapsed) as u64

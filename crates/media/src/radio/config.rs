@@ -21,7 +21,7 @@ pub struct RadioConfig {
     pub rate: OfdmRate,
     /// Who hears whom.
     pub propagation: Propagation,
-    /// A frame survives others that overlap it if it is stronger than all of them together by as much [dB]. `None`: none
+    /// A frame survives others that overlap it if it is stronger than all of them together by as much `[dB]`. `None`: none
     /// survives.
     pub capture_db: Option<f64>,
     /// How each access category, lowest first, gets its turn.

@@ -4,17 +4,17 @@ use chronoseal_core::{Duration, Rate};
 
 use super::timing::{PREAMBLE, SIGNAL, SYMBOL};
 
-/// What a data frame on the air has beyond the payload of an Ethernet frame [byte]: MAC header of a QoS frame 26, LLC and
+/// What a data frame on the air has beyond the payload of an Ethernet frame `[byte]`: MAC header of a QoS frame 26, LLC and
 /// SNAP 8, frame check sequence 4.
 pub const PSDU_OVERHEAD_LEN: u64 = 26 + 8 + 4;
 
-/// The longest PSDU: the LENGTH field of SIGNAL has 12 bits [byte].
+/// The longest PSDU: the LENGTH field of SIGNAL has 12 bits `[byte]`.
 pub const PSDU_LEN_MAX: u64 = 4095;
 
-/// Header of the Ethernet frame that a node hands over, which does not go on the air [byte].
+/// Header of the Ethernet frame that a node hands over, which does not go on the air `[byte]`.
 const ETHERNET_HEADER_LEN: u64 = 14;
 
-/// Length on the air of an Ethernet frame of `ethernet_len` without its checksum [byte]: the 802.11 headers take the
+/// Length on the air of an Ethernet frame of `ethernet_len` without its checksum `[byte]`: the 802.11 headers take the
 /// place of the Ethernet header.
 pub const fn psdu_len(ethernet_len: u64) -> u64 {
     ethernet_len.saturating_sub(ETHERNET_HEADER_LEN) + PSDU_OVERHEAD_LEN
@@ -67,7 +67,7 @@ impl OfdmRate {
         Rate(self.data_bits_per_symbol() * 125_000)
     }
 
-    /// The least power at which a receiver must decode nine of ten frames of 1000 bytes [dBm]
+    /// The least power at which a receiver must decode nine of ten frames of 1000 bytes `[dBm]`
     /// (IEEE 802.11-2020, table 17-18, 10 MHz).
     pub const fn sensitivity_dbm(self) -> f64 {
         match self {

@@ -4,7 +4,7 @@ use chronoseal_core::random::{ChaCha8Rng, Rng};
 
 use super::ofdm::OfdmRate;
 
-/// A place on a plane [mm].
+/// A place on a plane `[mm]`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Position {
     /// East.
@@ -19,7 +19,7 @@ impl Position {
         Self { x_mm: x_m * 1000, y_mm: y_m * 1000 }
     }
 
-    /// Square of the distance to `other` [mm^2]; held at the largest number for places too far apart for it.
+    /// Square of the distance to `other` `[mm^2]`; held at the largest number for places too far apart for it.
     pub const fn distance_squared_mm2(self, other: Self) -> u64 {
         let (dx, dy) = (self.x_mm.abs_diff(other.x_mm), self.y_mm.abs_diff(other.y_mm));
         dx.saturating_mul(dx).saturating_add(dy.saturating_mul(dy))
@@ -29,9 +29,9 @@ impl Position {
 /// What becomes of a signal on its way.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Propagation {
-    /// Whoever is within `range_mm` hears and decodes everything, nobody else hears anything [mm].
+    /// Whoever is within `range_mm` hears and decodes everything, nobody else hears anything `[mm]`.
     Disc {
-        /// Up to and including this distance [mm].
+        /// Up to and including this distance `[mm]`.
         range_mm: u64,
     },
     /// Mean path loss by distance, with or without fading.
@@ -45,21 +45,21 @@ pub enum Propagation {
 /// power is then gamma distributed with shape m around the mean of the path loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LogDistance {
-    /// Radiated power [dBm].
+    /// Radiated power `[dBm]`.
     pub tx_power_dbm: f64,
-    /// L(1 m) [dB]; 47.86 is free space at 5.9 GHz.
+    /// L(1 m) `[dB]`; 47.86 is free space at 5.9 GHz.
     pub reference_loss_db: f64,
     /// n; 2 is free space.
     pub exponent: f64,
-    /// A weaker signal is not heard at all [dBm].
+    /// A weaker signal is not heard at all `[dBm]`.
     pub carrier_sense_dbm: f64,
-    /// A weaker frame is heard but not decoded [dBm]; see [`OfdmRate::sensitivity_dbm`].
+    /// A weaker frame is heard but not decoded `[dBm]`; see [`OfdmRate::sensitivity_dbm`].
     pub sensitivity_dbm: f64,
     /// m of Nakagami fading, drawn for each frame and receiver; 1 is Rayleigh. `None`: the mean, always.
     pub nakagami_m: Option<u8>,
 }
 
-/// Free space at 5.9 GHz: 20 log10(4 pi f / c) [dB].
+/// Free space at 5.9 GHz: 20 log10(4 pi f / c) `[dB]`.
 const FREE_SPACE_5_9_GHZ_DB: f64 = 47.86;
 
 impl LogDistance {
@@ -75,7 +75,7 @@ impl LogDistance {
         }
     }
 
-    /// Where the mean power falls to `power_dbm` [m].
+    /// Where the mean power falls to `power_dbm` `[m]`.
     pub fn range_m(&self, power_dbm: f64) -> f64 {
         let budget_db = self.tx_power_dbm - self.reference_loss_db - power_dbm;
         libm::pow(10.0, budget_db / (10.0 * self.exponent))
@@ -97,7 +97,7 @@ const NAKAGAMI_M_MAX: u8 = 16;
 /// How a signal comes out at one receiver.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Heard {
-    /// Its power; 1 where the model knows none [mW].
+    /// Its power; 1 where the model knows none `[mW]`.
     pub(super) power_mw: f64,
     /// True if it can be decoded, undisturbed.
     pub(super) is_decodable: bool,

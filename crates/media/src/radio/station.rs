@@ -64,7 +64,7 @@ impl AccessFunction {
 struct Signal {
     transmission: u32,
     heard: Heard,
-    /// Most power of all others together at any time so far [mW].
+    /// Most power of all others together at any time so far `[mW]`.
     interference_mw: f64,
     /// True if the station sent while it came in.
     is_deaf: bool,

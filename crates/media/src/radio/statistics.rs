@@ -32,7 +32,7 @@ pub struct StationStatistics {
 }
 
 impl StationStatistics {
-    /// Channel busy ratio since the start of the run [10^-6].
+    /// Channel busy ratio since the start of the run `[10^-6]`.
     pub fn busy_ppm(&self, now: SimTime) -> u64 {
         let elapsed = i128::from(now.as_ps()).max(1);
         (i128::from(self.busy.as_ps()) * 1_000_000 / elapsed) as u64

@@ -14,7 +14,7 @@ pub struct StarConfig {
     pub switch: NodeId,
     /// Of every link.
     pub speed: LineSpeed,
-    /// Each line's queues hold at most this much [byte].
+    /// Each line's queues hold at most this much `[byte]`.
     pub queue_len_max: u64,
     /// Port `i` of the switch leads to station `stations[i]`.
     pub stations: Vec<Attachment>,
@@ -63,7 +63,7 @@ pub struct Route {
     pub ingress: usize,
     /// The ports it leaves at.
     pub egress: Vec<usize>,
-    /// Longest frame, protection included, without checksum [byte].
+    /// Longest frame, protection included, without checksum `[byte]`.
     pub len_max: u32,
 }
 

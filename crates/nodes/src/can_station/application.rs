@@ -42,7 +42,7 @@ pub struct TalkerConfig {
     pub id: CanId,
     /// Its format.
     pub kind: FrameKind,
-    /// Data before protection [byte].
+    /// Data before protection `[byte]`.
     pub len: usize,
     /// Distance of two frames.
     pub period: Duration,
@@ -62,7 +62,7 @@ pub struct ListenerConfig {
     pub stream: StreamId,
     /// Its identifier.
     pub id: CanId,
-    /// Data before protection [byte]; 0 for any.
+    /// Data before protection `[byte]`; 0 for any.
     pub len: usize,
     /// True for frames of a recording, which carry no sequence number: the station counts them.
     pub counts_itself: bool,

@@ -29,7 +29,7 @@ pub struct SyncConfig {
     pub layout: TripResetLayout,
     /// The algorithm of the tag.
     pub mac: MacAlgorithm,
-    /// How much of the tag is sent [bit].
+    /// How much of the tag is sent `[bit]`.
     pub tag_bits: u16,
     /// The key, or `None` if it is the group key.
     pub key: Option<SymmetricKey>,

@@ -313,7 +313,7 @@ fn hmac(freshness: Freshness) -> Protection {
     Protection::Secured { profile, key: Some((&key).into()), data_id: 7.into() }
 }
 
-/// The same with messages of another length [byte].
+/// The same with messages of another length `[byte]`.
 fn with_len(mut config: StationConfig, len: usize) -> StationConfig {
     config.talkers.iter_mut().for_each(|talker| talker.len = len);
     config.listeners.iter_mut().for_each(|listener| listener.len = len);

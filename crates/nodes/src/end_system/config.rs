@@ -36,7 +36,7 @@ pub struct TalkerConfig {
     pub stream: StreamId,
     /// When.
     pub timing: TalkerTiming,
-    /// Header and payload before protection, without checksum [byte].
+    /// Header and payload before protection, without checksum `[byte]`.
     pub frame_len: usize,
     /// What every frame carries unless [`TalkerConfig::replay`] has something newer.
     pub fill: Vec<u8>,

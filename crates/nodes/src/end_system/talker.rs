@@ -17,7 +17,7 @@ pub(super) struct Talker {
     pub(super) config: TalkerConfig,
     /// A whole frame but for sequence, replayed signal and protection.
     template: Vec<u8>,
-    /// The frame on the wire [byte].
+    /// The frame on the wire `[byte]`.
     secured_len: usize,
     sealer: Option<Sealer>,
     /// True if the sealer counts freshness values by itself.

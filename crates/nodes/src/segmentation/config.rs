@@ -116,7 +116,7 @@ pub struct ReceiverConfig {
     /// N_Cr: the longest wait for a consecutive frame, from handing over a flow control frame or receiving the frame
     /// before. It also covers a flow control frame that never leaves, so there is no N_Ar.
     pub n_cr: Duration,
-    /// The longest message it takes [byte]. A longer one is refused; with flow control the sender is told so.
+    /// The longest message it takes `[byte]`. A longer one is refused; with flow control the sender is told so.
     pub message_len_max: u32,
 }
 

@@ -29,9 +29,9 @@ pub enum SendError {
     /// Above what a first frame can announce, or a single frame hold where only that may be sent.
     #[error("a message of {len} bytes cannot be sent, at most {len_max} can")]
     TooLong {
-        /// Of the message [byte].
+        /// Of the message `[byte]`.
         len: usize,
-        /// At most [byte].
+        /// At most `[byte]`.
         len_max: usize,
     },
 }
@@ -43,7 +43,7 @@ pub enum SendEvent {
     /// Every frame of the message left. With flow control the receiver has asked for all of them; that it has them is
     /// not known.
     Sent {
-        /// Of the message [byte].
+        /// Of the message `[byte]`.
         message_len: usize,
         /// Single, first and consecutive frames.
         frames: u64,
@@ -86,16 +86,16 @@ pub enum ReceiveEvent {
     Received(Vec<u8>),
     /// A message was announced, or came in a single frame, that is longer than this receiver takes.
     Refused {
-        /// Of the message [byte].
+        /// Of the message `[byte]`.
         message_len: u32,
-        /// What this receiver takes [byte].
+        /// What this receiver takes `[byte]`.
         message_len_max: u32,
     },
     /// A message that had begun was given up.
     Aborted {
         /// Why.
         reason: ReceiveAbort,
-        /// What had come of it [byte].
+        /// What had come of it `[byte]`.
         received: usize,
     },
     /// A frame changes nothing.
@@ -117,9 +117,9 @@ pub enum ReceiveAbort {
     },
     /// A consecutive frame is longer than the first frame, or too short for what is left of the message.
     WrongFrameLength {
-        /// The least it has to have [byte].
+        /// The least it has to have `[byte]`.
         expected: usize,
-        /// What it has [byte].
+        /// What it has `[byte]`.
         found: usize,
     },
     /// N_TIMEOUT_Cr: no consecutive frame came within N_Cr.

@@ -68,5 +68,5 @@ pub use event::{Output, ReceiveAbort, ReceiveEvent, ReceiveIgnored, SendAbort, S
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// Room for the data of one frame [byte].
+/// Room for the data of one frame `[byte]`.
 pub const FRAME_DATA_LEN_MAX: usize = chronoseal_wire::can::frame::FD_DATA_LEN_MAX;

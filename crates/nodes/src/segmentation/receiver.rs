@@ -25,9 +25,9 @@ pub struct Receiver {
 #[derive(Clone, Debug)]
 struct Receiving {
     message: Vec<u8>,
-    /// Of the whole message [byte].
+    /// Of the whole message `[byte]`.
     message_len: usize,
-    /// RX_DL: data of the first frame and so of every frame but the last [byte].
+    /// RX_DL: data of the first frame and so of every frame but the last `[byte]`.
     frame_len: usize,
     /// Of the next consecutive frame.
     sequence_number: u8,

@@ -19,7 +19,7 @@ pub struct Sender {
 #[derive(Clone, Debug)]
 struct Sending {
     message: Vec<u8>,
-    /// How much of it has been handed over [byte].
+    /// How much of it has been handed over `[byte]`.
     sent: usize,
     /// Frames that have been handed over.
     frames: u64,
@@ -60,7 +60,7 @@ impl Sender {
         self.active.is_none()
     }
 
-    /// The longest message [`Self::send`] takes [byte].
+    /// The longest message [`Self::send`] takes `[byte]`.
     pub const fn message_len_max(&self) -> usize {
         match self.config.transfer {
             Transfer::SingleFrame => self.config.format.single_len_max(),

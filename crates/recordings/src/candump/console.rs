@@ -122,7 +122,7 @@ fn data(words: &Words<'_>, len: usize, place: Place, to: &Collector) -> Result<V
     bytes.ok_or_else(|| to.malformed(place, "as many bytes as the brackets say", text(), HELP))
 }
 
-/// `2014-04-22 00:57:03.803317`, as `-t A` shows it [ns since 1970, whatever the time zone].
+/// `2014-04-22 00:57:03.803317`, as `-t A` shows it `[ns since 1970, whatever the time zone]`.
 fn date_ns(text: &str) -> Option<u64> {
     let (date, time) = text.split_once(' ')?;
     let mut date = date.splitn(3, '-').map(|part| number(part, 10));

@@ -6,7 +6,7 @@ use crate::bytes::{u8_at, u32_at, u64_at};
 use crate::collector::Collector;
 use crate::error::{Place, Problem};
 
-/// Identification, reserved, length, number of links [byte].
+/// Identification, reserved, length, number of links `[byte]`.
 const HEAD_LEN: usize = 24;
 /// Links of a block; lists of data have one for each part.
 const LINKS_MAX: u64 = 1_000_000;

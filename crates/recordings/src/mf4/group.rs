@@ -31,7 +31,7 @@ pub(super) struct Group {
     pub(super) record_id: u64,
     /// Records that were written, if it was kept up to date.
     pub(super) cycle_count: u64,
-    /// Without the record's identifier [byte].
+    /// Without the record's identifier `[byte]`.
     pub(super) record_len: usize,
     pub(super) time: Option<Field>,
     pub(super) fields: Fields,
@@ -93,7 +93,7 @@ impl Field {
         Some(self.linear.0 + self.linear.1 * raw)
     }
 
-    /// As a time [ns], which can be before the start of the measurement; `None` if it is none.
+    /// As a time `[ns]`, which can be before the start of the measurement; `None` if it is none.
     pub(super) fn time_ns(&self, record: &[u8]) -> Option<i64> {
         let ns = (self.physical(record)? * 1e9).round();
         (-4e18..4e18).contains(&ns).then_some(ns as i64)

@@ -70,7 +70,7 @@ pub(crate) fn read(file: &[u8], to: &mut Collector) -> Result<(), Problem> {
 
 /// Reads the records of one data group.
 struct Reader<'a, 'c> {
-    /// Of the measurement, since 1970 [ns].
+    /// Of the measurement, since 1970 `[ns]`.
     start_ns: u64,
     place: Place,
     pieces: Pieces<'a>,

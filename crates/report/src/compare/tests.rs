@@ -3,7 +3,7 @@ use chronoseal_results::{Distribution, Engine, RunMeta, RunRows, Spread, summari
 
 use super::*;
 
-/// A run whose stream has this median and 99th percentile [ns], and this many lost frames of 1 000.
+/// A run whose stream has this median and 99th percentile `[ns]`, and this many lost frames of 1 000.
 fn run(p50_ns: i64, p99_ns: i64, lost: u64) -> RunSummary {
     let mut summary = summarise(&RunMeta::new("x", Engine::Live, 1), &RunRows::default());
     let latency = Distribution {

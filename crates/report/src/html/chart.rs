@@ -9,11 +9,11 @@ use crate::statistics::downsample;
 
 /// Points of one series that are embedded at most, on a desktop and on a phone.
 const POINTS_MAX: [usize; 2] = [512, 160];
-/// Width and height of the drawing [pixel], on a desktop and on a phone.
+/// Width and height of the drawing `[pixel]`, on a desktop and on a phone.
 const SIZES: [(f64, f64); 2] = [(760.0, 340.0), (340.0, 280.0)];
 /// Colours before they repeat; the style has one class for each.
 const COLOURS: usize = 8;
-/// Average width of a digit of the axis font [pixel].
+/// Average width of a digit of the axis font `[pixel]`.
 const DIGIT_PX: f64 = 7.0;
 
 pub(super) fn chart(out: &mut String, chart: &Chart) {

@@ -183,7 +183,7 @@ fn one_table(out: &mut String, table: &Table) {
     out.push_str("</figure>");
 }
 
-/// Words up to this long stay on one line [character].
+/// Words up to this long stay on one line `[character]`.
 const SHORT_MAX: usize = 26;
 
 fn one_cell(out: &mut String, cell: &Cell, align: Align, with_letter: bool) {

@@ -7,12 +7,12 @@ use super::scale::{Scale, Tick};
 use super::{escape, one_table};
 use crate::document::{Evidence, Mark, RangePart, RangeRow, RangeSpread, Ranges, short_number};
 
-/// Height of a lane of a row and of the room above the first [pixel].
+/// Height of a lane of a row and of the room above the first `[pixel]`.
 const LANE_PX: f64 = 17.0;
 const TOP_PX: f64 = 8.0;
-/// Width the ticks of the axis are chosen for, and the one some of their labels have to give way at [pixel].
+/// Width the ticks of the axis are chosen for, and the one some of their labels have to give way at `[pixel]`.
 const WIDTHS_PX: [f64; 2] = [640.0, 290.0];
-/// Average width of a digit of the axis font [pixel].
+/// Average width of a digit of the axis font `[pixel]`.
 const DIGIT_PX: f64 = 7.0;
 /// Colours before they repeat; the style has one class for each. The number of the hop tells apart what has one colour.
 const COLOURS: usize = 8;

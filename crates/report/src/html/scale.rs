@@ -14,7 +14,7 @@ pub(crate) struct Scale {
 
 /// A mark on an axis.
 pub(crate) struct Tick {
-    /// Where [pixel].
+    /// Where `[pixel]`.
     pub(crate) px: f64,
     /// What it says.
     pub(crate) label: String,

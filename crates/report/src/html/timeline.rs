@@ -8,7 +8,7 @@ use crate::document::{BarKind, Timeline, number_text};
 
 /// Bars drawn at most, guard periods not counted.
 const BARS_MAX: usize = 1_500;
-/// Height of a lane and of a bar in it [pixel].
+/// Height of a lane and of a bar in it `[pixel]`.
 const LANE_PX: usize = 30;
 const BAR_PX: usize = 18;
 

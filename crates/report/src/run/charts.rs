@@ -15,7 +15,7 @@ const STREAMS_MAX: usize = 8;
 /// Bars of a histogram.
 const BINS: usize = 60;
 
-/// Latency of accepted frames by stream (or by protection, if there are many streams) [us]: cumulative, and counted.
+/// Latency of accepted frames by stream (or by protection, if there are many streams) `[us]`: cumulative, and counted.
 pub(super) fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<Chart> {
     let one_by_one = meta.streams.len() <= STREAMS_MAX;
     let mut groups: BTreeMap<(usize, String), Vec<f64>> = BTreeMap::new();
@@ -62,7 +62,7 @@ fn is_sample(row: &FrameRow, ready_ns: i64) -> bool {
         && row.cycle_start.since_zero().as_ns() >= ready_ns
 }
 
-/// A cumulative chart and a histogram of named samples [us]; nothing without samples. `label` and `counted` name what is
+/// A cumulative chart and a histogram of named samples `[us]`; nothing without samples. `label` and `counted` name what is
 /// measured and what is counted.
 fn distributions(what: &str, (label, counted): (&str, &str), groups: Vec<(String, Vec<f64>)>) -> Vec<Chart> {
     let groups: Vec<_> = groups.into_iter().filter(|(_, samples)| !samples.is_empty()).collect();

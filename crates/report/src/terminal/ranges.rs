@@ -13,7 +13,7 @@ const NAME: usize = 22;
 const NUMBER: usize = 9;
 /// Columns of the drawing.
 const BAR: usize = 44;
-/// Width of a column as the scale counts it, which decides how many ticks there are [pixel].
+/// Width of a column as the scale counts it, which decides how many ticks there are `[pixel]`.
 const COLUMN_PX: usize = 14;
 
 pub(super) fn ranges(out: &mut String, ranges: &Ranges, style: TerminalStyle) {

@@ -193,7 +193,7 @@ fn flow(
     }
 }
 
-/// 1, 2, 2.5, 4, 5 or 8 times a power of ten [us], if `ns` is within 3 % of it.
+/// 1, 2, 2.5, 4, 5 or 8 times a power of ten `[us]`, if `ns` is within 3 % of it.
 pub(super) fn round_period_us(ns: u64) -> Option<i64> {
     let mut power_ns = 1_000u64;
     while power_ns <= 1_000_000_000 {

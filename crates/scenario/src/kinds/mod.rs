@@ -181,7 +181,7 @@ pub struct Cycle {
 /// A stream's way over a segment as its kind resolved it.
 #[derive(Clone, Debug)]
 pub struct HopParts {
-    /// A frame before protection, as segments of this kind count it [byte].
+    /// A frame before protection, as segments of this kind count it `[byte]`.
     pub frame_len: u32,
     /// The traffic class, as reports call it.
     pub class: &'static str,
@@ -198,7 +198,7 @@ pub struct HopParts {
 /// What a frame has room for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Room {
-    /// A stream's payload and its protection together [byte].
+    /// A stream's payload and its protection together `[byte]`.
     pub bytes: u32,
     /// What the frame is called: `a classical CAN frame`.
     pub frame: &'static str,
@@ -218,7 +218,7 @@ pub struct ThreatParts {
 /// Recorded traffic as the segment's kind resolved it.
 #[derive(Clone, Debug)]
 pub struct TrafficParts {
-    /// The longest frame, as segments of this kind count it [byte].
+    /// The longest frame, as segments of this kind count it `[byte]`.
     pub frame_len: u32,
     /// The traffic class, as reports call it.
     pub class: &'static str,

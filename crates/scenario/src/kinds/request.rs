@@ -80,7 +80,7 @@ pub struct StreamRequest<'a> {
     pub spec: &'a StreamSpec,
     /// Distance of two frames.
     pub period: Duration,
-    /// Payload before protection [byte].
+    /// Payload before protection `[byte]`.
     pub payload_len: u32,
     /// How it is protected.
     pub protection: &'a ProtectionPlan,

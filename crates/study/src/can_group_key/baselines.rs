@@ -31,13 +31,13 @@ struct Row {
     bytes: u64,
     /// Whether frames and bytes were counted on the bus.
     counted: Evidence,
-    /// Computing of all nodes together until there is a key [us].
+    /// Computing of all nodes together until there is a key `[us]`.
     total_us: Option<(f64, Evidence)>,
-    /// Until the last node has the key, executed [ms].
+    /// Until the last node has the key, executed `[ms]`.
     established_ms: Option<f64>,
     /// Frames until one member is out and the others have a new key, counted on the bus.
     removal_frames: Option<u64>,
-    /// How long that takes, executed [ms].
+    /// How long that takes, executed `[ms]`.
     removal_ms: Option<f64>,
 }
 

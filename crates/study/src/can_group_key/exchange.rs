@@ -115,7 +115,7 @@ impl Pair {
         [exchange_overlapping(a, b, bus), exchange_overlapping(b, a, bus)]
     }
 
-    /// How far executed totals are from printed ones; the farthest of both parties [%].
+    /// How far executed totals are from printed ones; the farthest of both parties `[%]`.
     pub(super) fn off_printed(&self, simulated: [Duration; 2]) -> f64 {
         deviations(simulated, self.printed.totals).into_iter().max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0)
     }
@@ -126,7 +126,7 @@ impl Pair {
     }
 }
 
-/// How far each executed total is from an expected one [%].
+/// How far each executed total is from an expected one `[%]`.
 fn deviations(simulated: [Duration; 2], expected: [Duration; 2]) -> [f64; 2] {
     [0, 1].map(|index| 100.0 * (simulated[index].as_ms_f64() / expected[index].as_ms_f64() - 1.0))
 }

@@ -124,7 +124,7 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
 /// What the verdict rests on.
 struct Findings {
     pairs_agree: bool,
-    /// How far the executed exchanges are from the printed totals [%].
+    /// How far the executed exchanges are from the printed totals `[%]`.
     from_printed: Vec<f64>,
     /// Executed groups within the source's bound, and all of them.
     within: (usize, usize),

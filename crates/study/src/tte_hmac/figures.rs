@@ -24,7 +24,7 @@ const PROTECTIONS: [(&str, &str, u32); 9] = [
     ("32 B + 8 B freshness", "sha256-32-fresh", 40),
 ];
 
-/// Unsecured frame lengths the sweep simulates [byte]; longer ones are left out where the tag makes them too long.
+/// Unsecured frame lengths the sweep simulates `[byte]`; longer ones are left out where the tag makes them too long.
 const LENGTHS: [u32; 12] = [60, 64, 80, 81, 105, 128, 256, 512, 577, 1024, 1280, 1474];
 
 /// Figure 4: maximum delay at the critical instant over the number of nodes.

@@ -22,7 +22,7 @@ const PERIODS: i64 = 3;
 pub struct Question {
     /// End nodes, 2 or 4; frame k is sent by node k modulo this number to all others.
     pub nodes: usize,
-    /// Frame before protection [byte].
+    /// Frame before protection `[byte]`.
     pub frame_len: u32,
     /// Name of a protection in `slots.toml`.
     pub protection: &'static str,

@@ -13,7 +13,7 @@ use crate::{Progress, StudyError, StudyOptions};
 /// Frame sizes of the switch measurement: the source's smallest, the same with a SHA-1 tag, the source's largest.
 pub(super) const SWITCH_LENGTHS: [u32; 3] = [60, 80, 1514];
 
-/// Rates tried for the highest the emulator carries, with the period of one frame [frames/s].
+/// Rates tried for the highest the emulator carries, with the period of one frame `[frames/s]`.
 const RATES: [(u32, &str); 9] = [
     (5_000, "200us"),
     (10_000, "100us"),
@@ -36,7 +36,7 @@ pub(super) struct Live {
     pub(super) switch: Vec<(u32, Measured)>,
     /// Table I and III: (nodes, frame length on the wire).
     pub(super) full: Vec<(usize, u32, Measured)>,
-    /// Every rate tried: offered, sent and delivered [frames/s].
+    /// Every rate tried: offered, sent and delivered `[frames/s]`.
     pub(super) rates: Vec<Rate>,
     /// By protection.
     pub(super) forger: Vec<(&'static str, Measured)>,

@@ -38,7 +38,7 @@ pub struct Table1Cell {
 pub struct Table1Row {
     /// GP.
     pub guard: Duration,
-    /// Without checksum [byte].
+    /// Without checksum `[byte]`.
     pub frame_len: u32,
     /// NFmax as printed.
     pub frames_max_printed: u64,
@@ -92,7 +92,7 @@ impl Table2Quantity {
 pub struct Table2Row {
     /// Which row.
     pub quantity: Table2Quantity,
-    /// Without checksum [byte].
+    /// Without checksum `[byte]`.
     pub frame_len: u32,
     /// As printed.
     pub printed: Table2Cells,
@@ -128,7 +128,7 @@ impl Table3Column {
 pub struct Table3Row {
     /// Which half.
     pub column: Table3Column,
-    /// Without checksum [byte].
+    /// Without checksum `[byte]`.
     pub frame_len: u32,
     /// NFmax as printed.
     pub frames_max_printed: u64,

@@ -21,7 +21,7 @@ pub(super) const SLOTS: (&str, &str) = scenario!("slots.toml");
 pub(super) const SWITCH: (&str, &str) = scenario!("switch.toml");
 pub(super) const SWITCH_MODEL: (&str, &str) = scenario!("switch-model.toml");
 
-/// The `length` of a stream whose frames are so long with their header [byte].
+/// The `length` of a stream whose frames are so long with their header `[byte]`.
 pub(super) fn length(frame_len: u32) -> String {
     format!("{}B", frame_len - HEADER_LEN as u32)
 }

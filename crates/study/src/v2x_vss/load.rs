@@ -10,10 +10,10 @@ use chronoseal_v2x_load::{Load, LoadError, Outcome, Town, capacity_per_s, offer}
 const STATIONS: usize = 200;
 /// Messages that a capacity is measured with.
 const CAPACITY_MESSAGES: usize = 8_192;
-/// Messages a second, and for how long: enough of them for the highest percentile where that is possible [1/s, ms].
+/// Messages a second, and for how long: enough of them for the highest percentile where that is possible `[1/s, ms]`.
 const OFFERED: [(f64, u64); 6] =
     [(100.0, 5_000), (500.0, 4_000), (1_000.0, 3_000), (2_000.0, 2_000), (5_000.0, 2_000), (10_000.0, 2_000)];
-/// Overload lasts so long [ms].
+/// Overload lasts so long `[ms]`.
 const OVERLOAD_MS: u64 = 1_000;
 
 /// A stream and what became of it.

@@ -21,20 +21,20 @@ use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetOutcome};
 use crate::StudyError;
 use crate::fleet::{FleetRow, fleet_chart, fleet_footnotes, fleet_table};
 
-/// The stretch of road [m], and how long it is watched.
+/// The stretch of road `[m]`, and how long it is watched.
 const LENGTH_M: f64 = 2_500.0;
 const DURATION: Duration = Duration::from_s(120);
 /// Runs of each, with other traffic and other chances.
 const SEEDS: u64 = 5;
-/// A mix zone: place and radius [m].
+/// A mix zone: place and radius `[m]`.
 const ZONE: [f64; 3] = [1_250.0, 0.0, 200.0];
 /// Vehicles an hour and lane; the middle one is used where nothing else is said.
 const FLOWS: [f64; 3] = [500.0, 1_000.0, 1_500.0];
-/// Lengths of silence [s].
+/// Lengths of silence `[s]`.
 const SILENCES_S: [u64; 7] = [0, 1, 3, 5, 10, 13, 30];
-/// The silence at which everything else is varied [s]: the longest of TR 103 415.
+/// The silence at which everything else is varied `[s]`: the longest of TR 103 415.
 const LONG_S: u64 = 13;
-/// The silence at which coverage and the control are looked at [s]: the shortest of TR 103 415.
+/// The silence at which coverage and the control are looked at `[s]`: the shortest of TR 103 415.
 const SHORT_S: u64 = 3;
 /// Shares of the road with an ear.
 const SHARES: [f64; 5] = [1.0, 0.8, 0.6, 0.4, 0.2];

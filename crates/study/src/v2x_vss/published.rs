@@ -13,16 +13,16 @@ pub(super) struct Printed {
     pub(super) processor: &'static str,
     /// `Os`, `O3` or the firmware.
     pub(super) build: &'static str,
-    /// Sign and verify of each run [ms].
+    /// Sign and verify of each run `[ms]`.
     pub(super) runs: Vec<[f64; 2]>,
-    /// Averages as printed [ms].
+    /// Averages as printed `[ms]`.
     pub(super) averages_ms: [f64; 2],
-    /// Rates as printed [1/s].
+    /// Rates as printed `[1/s]`.
     pub(super) rates_per_s: [f64; 2],
 }
 
 impl Printed {
-    /// Mean of the printed runs [ms].
+    /// Mean of the printed runs `[ms]`.
     pub(super) fn mean_ms(&self, column: usize) -> f64 {
         self.runs.iter().map(|run| run[column]).sum::<f64>() / self.runs.len().max(1) as f64
     }

@@ -23,14 +23,14 @@ const LONGITUDE: i32 = 115_819_806;
 /// A kind of message.
 pub(super) struct Kind {
     name: &'static str,
-    /// GeoNetworking, BTP and what is told [byte].
+    /// GeoNetworking, BTP and what is told `[byte]`.
     packet_len: usize,
-    /// The same, secured [byte].
+    /// The same, secured `[byte]`.
     secured_len: usize,
 }
 
 impl Kind {
-    /// From the first octet of the MAC header to the checksum [byte].
+    /// From the first octet of the MAC header to the checksum `[byte]`.
     fn psdu_len(&self, len: usize) -> u64 {
         psdu_len((HEADER_LEN + BasicHeader::LEN + len) as u64)
     }

@@ -13,7 +13,7 @@ pub(super) struct Measured {
     /// What a run is.
     what: &'static str,
     evidence: Evidence,
-    /// Sign and verify of each run [ns], or why there is none.
+    /// Sign and verify of each run `[ns]`, or why there is none.
     runs: Result<Vec<[u64; 2]>, String>,
 }
 
@@ -22,7 +22,7 @@ impl Measured {
         Self { name: name.into(), what, evidence: Evidence::Measured, runs }
     }
 
-    /// Mean and median [ms].
+    /// Mean and median `[ms]`.
     fn middle_ms(&self, column: usize) -> Option<[f64; 2]> {
         let mut values: Vec<u64> = self.runs.as_ref().ok()?.iter().map(|run| run[column]).collect();
         values.sort_unstable();

@@ -12,7 +12,7 @@ use crate::config::{ExistingInterface, PortLink};
 use crate::message::{AgentFacts, Setup, Step};
 use crate::sys::{self, PacketSocket};
 
-/// What a socket pair holds of frames nobody has read yet [byte]: hundreds, the kernel's own records included.
+/// What a socket pair holds of frames nobody has read yet `[byte]`: hundreds, the kernel's own records included.
 const PAIR_BUFFER_LEN: usize = 1 << 20;
 
 /// The node's ports, the emulator's ends of those that are wires, and what the host granted.

@@ -9,7 +9,7 @@ use chronoseal_wire::can::frame::FD_DATA_LEN_MAX;
 use chronoseal_wire::can::{CanFrame, CanId, Dlc, FrameKind, IdError, LengthError};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Longest datagram looked at [byte]; one of an FD frame with 64 bytes has about 220.
+/// Longest datagram looked at `[byte]`; one of an FD frame with 64 bytes has about 220.
 pub(crate) const DATAGRAM_LEN_MAX: usize = 512;
 
 /// Value of `channel` in every datagram of the bus. What a client sent itself comes back to it without the bus too

@@ -9,7 +9,7 @@ use socketcan::{CanFdSocket, Socket, SocketOptions};
 
 use crate::sys;
 
-/// Frames the kernel keeps while nobody reads, its own records included [byte].
+/// Frames the kernel keeps while nobody reads, its own records included `[byte]`.
 const BUFFER_LEN: usize = 8 << 20;
 
 /// A non-blocking raw CAN socket that takes classical and FD frames. It hears what others put on the interface, on
@@ -19,13 +19,13 @@ pub(crate) struct CanInterface(CanFdSocket);
 /// A frame of an interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Heard {
-    /// Its length [byte].
+    /// Its length `[byte]`.
     pub(crate) len: usize,
     /// This socket had sent it: it has left.
     pub(crate) is_own: bool,
 }
 
-/// The identifier word [byte]. The layout of [`chronoseal_wire::can::layout`] is the kernel's but for its byte order.
+/// The identifier word `[byte]`. The layout of [`chronoseal_wire::can::layout`] is the kernel's but for its byte order.
 const ID_LEN: usize = 4;
 
 impl CanInterface {

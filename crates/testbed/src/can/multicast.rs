@@ -13,7 +13,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::datagram::{self, DATAGRAM_LEN_MAX};
 
-/// Datagrams the kernel keeps while the bus is busy [byte].
+/// Datagrams the kernel keeps while the bus is busy `[byte]`.
 const BUFFER_LEN: usize = 1 << 20;
 
 /// A multicast group and a port: where one client of python-can is.
@@ -123,7 +123,7 @@ fn socket() -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// The wall clock, as python-can's own datagrams have it [s].
+/// The wall clock, as python-can's own datagrams have it `[s]`.
 fn realtime_s() -> f64 {
     let now = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
     now.num_nanoseconds() as f64 / 1e9

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use super::checked;
 
-/// Longest packet behind the 14-byte header [byte]: what the frame buffers of nodes and media hold.
+/// Longest packet behind the 14-byte header `[byte]`: what the frame buffers of nodes and media hold.
 const MTU: i32 = chronoseal_core::node::FRAME_LEN_MAX as i32 - 14;
 
 /// Frames the interface queues towards the emulator; the default of 500 would drop a burst without a word.

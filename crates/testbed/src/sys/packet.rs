@@ -20,7 +20,7 @@ struct ControlSpace([u8; 64]);
 pub(crate) struct Received {
     /// Its length; more than the buffer held if it was cut.
     pub(crate) len: usize,
-    /// When the kernel took it from the interface, by `CLOCK_REALTIME` [ns].
+    /// When the kernel took it from the interface, by `CLOCK_REALTIME` `[ns]`.
     pub(crate) realtime_ns: Option<i64>,
 }
 

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Where the stations are [m]; the first two hear each other, the second and the third, and nobody else.
+/// Where the stations are `[m]`; the first two hear each other, the second and the third, and nobody else.
 const PLACES_M: [i64; 3] = [0, 250, 500];
 const STARTS_AT_US: u64 = 722_000_000_000_000;
 

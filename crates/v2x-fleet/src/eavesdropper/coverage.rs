@@ -9,7 +9,7 @@ use crate::road::State;
 /// has a plane along either axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Coverage {
-    /// Side of a square [m].
+    /// Side of a square `[m]`.
     pub square_m: f64,
     /// Share of the squares with an ear, 0 to 1.
     pub share: f64,

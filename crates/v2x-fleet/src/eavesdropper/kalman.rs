@@ -9,16 +9,16 @@
 
 use crate::accuracy::Accuracy;
 
-/// A vector of the state: x, y [m], vx, vy [m/s].
+/// A vector of the state: x, y `[m]`, vx, vy `[m/s]`.
 pub(super) type Vector = [f64; 4];
 type Matrix = [[f64; 4]; 4];
 
 /// How vehicles move and how well messages tell it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Motion {
-    /// Spectral density of the acceleration along the direction of travel [m^2/s^3].
+    /// Spectral density of the acceleration along the direction of travel `[m^2/s^3]`.
     pub along_m2_s3: f64,
-    /// Across it [m^2/s^3].
+    /// Across it `[m^2/s^3]`.
     pub across_m2_s3: f64,
     /// How well a message tells place, speed and direction.
     pub accuracy: Accuracy,
@@ -109,7 +109,7 @@ impl Estimate {
     }
 
     /// How much further apart two estimates of one moment are than their errors explain, squared, along and across the
-    /// direction of this one's velocity; zero on average if nothing but errors parts them [m^2].
+    /// direction of this one's velocity; zero on average if nothing but errors parts them `[m^2]`.
     pub(super) fn excess(&self, other: &Self) -> [f64; 2] {
         let [dx, dy, ..] = difference(other.mean, self.mean);
         let [_, _, vx, vy] = self.mean;
@@ -173,7 +173,7 @@ fn noise([_, _, vx, vy]: Vector, motion: &Motion) -> Matrix {
     noise
 }
 
-/// Messages count tenths of a microdegree and centimetres a second; keeps matrices regular where nothing else errs [m^2].
+/// Messages count tenths of a microdegree and centimetres a second; keeps matrices regular where nothing else errs `[m^2]`.
 const ROUNDING_M2: f64 = 1e-4;
 
 fn sum(one: &Matrix, other: &Matrix) -> Matrix {

@@ -29,7 +29,7 @@ pub struct Score {
     pub linked_by_chance: f64,
     /// Sum over the changes of how many begin where and when the vehicle could go on, itself included if so.
     pub candidates: u64,
-    /// Of the time a vehicle was heard, the longest part that was followed without a break, mean over the vehicles [10^-6].
+    /// Of the time a vehicle was heard, the longest part that was followed without a break, mean over the vehicles `[10^-6]`.
     pub followed_ppm: u64,
 }
 
@@ -123,12 +123,12 @@ impl Score {
         }
     }
 
-    /// Share of vehicles followed from first to last [10^-6]; 0 if none was heard.
+    /// Share of vehicles followed from first to last `[10^-6]`; 0 if none was heard.
     pub fn trips_linked_ppm(&self) -> u64 {
         (self.trips_linked * 1_000_000).checked_div(self.trips).unwrap_or(0)
     }
 
-    /// Share of changes linked [10^-6]; `None` if there was none.
+    /// Share of changes linked `[10^-6]`; `None` if there was none.
     pub fn changes_linked_ppm(&self) -> Option<u64> {
         (self.changes_linked * 1_000_000).checked_div(self.changes)
     }

@@ -234,7 +234,7 @@ impl Tracker {
 const JUMP: f64 = 23.5;
 /// More than any pair costs: as many pairs as possible, of these the best.
 const ALONE: f64 = 1e12;
-/// What is further from an end of a tracklet says nothing of it [s]: drivers have long accelerated since.
+/// What is further from an end of a tracklet says nothing of it `[s]`: drivers have long accelerated since.
 const MEMORY: Duration = Duration::from_s(3);
 
 impl Ends {
@@ -266,7 +266,7 @@ const HORIZON_MIN: Duration = Duration::from_s(3);
 const HORIZON_MAX: Duration = Duration::from_s(20);
 const SAMPLES_MIN: usize = 30;
 const SAMPLES_MAX: usize = 500;
-/// Nobody drives more evenly than this [m^2/s^3].
+/// Nobody drives more evenly than this `[m^2/s^3]`.
 const DENSITY_MIN: f64 = 0.01;
 
 impl Motion {

@@ -3,13 +3,13 @@
 /// Where the plane touches: x = y = 0.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Origin {
-    /// North [degree].
+    /// North `[degree]`.
     pub latitude_deg: f64,
-    /// East [degree].
+    /// East `[degree]`.
     pub longitude_deg: f64,
 }
 
-/// WGS 84: half axis at the equator [m], flattening.
+/// WGS 84: half axis at the equator `[m]`, flattening.
 const SEMI_MAJOR_M: f64 = 6_378_137.0;
 const FLATTENING: f64 = 1.0 / 298.257_223_563;
 /// Messages count tenths of a microdegree.
@@ -27,7 +27,7 @@ impl Origin {
         (meridian_m, parallel_m)
     }
 
-    /// Latitude and longitude of a place of the plane [0.1 microdegree].
+    /// Latitude and longitude of a place of the plane `[0.1 microdegree]`.
     pub fn to_wgs84(&self, x_m: f64, y_m: f64) -> (i32, i32) {
         let (north_m, east_m) = self.radii_m();
         let latitude_deg = self.latitude_deg + (y_m / north_m).to_degrees();
@@ -36,12 +36,12 @@ impl Origin {
         (libm::round(latitude_deg * UNITS_PER_DEGREE) as i32, libm::round(longitude_deg * UNITS_PER_DEGREE) as i32)
     }
 
-    /// The place of the plane with this latitude and longitude [0.1 microdegree].
+    /// The place of the plane with this latitude and longitude `[0.1 microdegree]`.
     pub fn to_plane(&self, latitude: i32, longitude: i32) -> (f64, f64) {
         self.to_plane_deg(f64::from(latitude) / UNITS_PER_DEGREE, f64::from(longitude) / UNITS_PER_DEGREE)
     }
 
-    /// The place of the plane with this latitude and longitude [degree].
+    /// The place of the plane with this latitude and longitude `[degree]`.
     pub fn to_plane_deg(&self, latitude_deg: f64, longitude_deg: f64) -> (f64, f64) {
         let (north_m, east_m) = self.radii_m();
         let x_m = (longitude_deg - self.longitude_deg).to_radians() * east_m;

@@ -16,7 +16,7 @@ use super::{Dimensions, State, Trip, Trips};
 /// A highway and its traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Highway {
-    /// From entry to end [m].
+    /// From entry to end `[m]`.
     pub length_m: f64,
     /// Lanes of each direction, at least 1.
     pub lanes: usize,
@@ -26,9 +26,9 @@ pub struct Highway {
     pub flow_per_lane_per_h: f64,
     /// Share of trucks among them, 0 to 1.
     pub truck_share: f64,
-    /// Mean of what drivers of cars wish to drive [m/s]; each wishes up to 20 % more or less. Trucks wish 22 m/s and 5 %.
+    /// Mean of what drivers of cars wish to drive `[m/s]`; each wishes up to 20 % more or less. Trucks wish 22 m/s and 5 %.
     pub desired_speed_m_s: f64,
-    /// Standard deviation of what drivers add to the model's acceleration; it decays within [`NOISE_TIME`] [m/s^2].
+    /// Standard deviation of what drivers add to the model's acceleration; it decays within [`NOISE_TIME`] `[m/s^2]`.
     pub acceleration_noise_m_s2: f64,
     /// How long traffic is recorded.
     pub duration: Duration,
@@ -73,11 +73,11 @@ pub const NOISE_TIME: Duration = Duration::from_s(5);
 const LANE_WIDTH_M: f64 = 3.5;
 /// Between the two directions.
 const MEDIAN_M: f64 = 4.0;
-/// How long a change of lane takes [s].
+/// How long a change of lane takes `[s]`.
 const LANE_CHANGE_S: f64 = 4.0;
-/// Between two thoughts about changing lane [s].
+/// Between two thoughts about changing lane `[s]`.
 const LANE_CHANGE_PAUSE_S: f64 = 8.0;
-/// What a change has to gain, and what it may cost the vehicle behind [m/s^2].
+/// What a change has to gain, and what it may cost the vehicle behind `[m/s^2]`.
 const GAIN_M_S2: f64 = 0.3;
 const SAFE_BRAKING_M_S2: f64 = 3.0;
 
@@ -109,7 +109,7 @@ struct Vehicle {
     index: usize,
     driver: Driver,
     length_m: f64,
-    /// Place of the front along the road [m].
+    /// Place of the front along the road `[m]`.
     s_m: f64,
     speed_m_s: f64,
     acceleration_m_s2: f64,
@@ -118,7 +118,7 @@ struct Vehicle {
     from_lane: usize,
     change: f64,
     pause_s: f64,
-    /// What the driver adds to the model [m/s^2], and its own chances.
+    /// What the driver adds to the model `[m/s^2]`, and its own chances.
     noise_m_s2: f64,
     rng: ChaCha8Rng,
 }

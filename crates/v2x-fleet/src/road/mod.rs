@@ -11,20 +11,20 @@ use chronoseal_core::{Duration, SimTime};
 /// A vehicle at one moment, on a plane with x to the east and y to the north.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct State {
-    /// Middle of the front, east [m].
+    /// Middle of the front, east `[m]`.
     pub x_m: f64,
-    /// Middle of the front, north [m].
+    /// Middle of the front, north `[m]`.
     pub y_m: f64,
-    /// [m/s]
+    /// `[m/s]`
     pub speed_m_s: f64,
-    /// Direction from north, clockwise, 0 to 360 [degree].
+    /// Direction from north, clockwise, 0 to 360 `[degree]`.
     pub heading_deg: f64,
-    /// Along the direction [m/s^2].
+    /// Along the direction `[m/s^2]`.
     pub acceleration_m_s2: f64,
 }
 
 impl State {
-    /// Distance to another place [m].
+    /// Distance to another place `[m]`.
     pub fn distance_m(&self, other: &Self) -> f64 {
         libm::hypot(self.x_m - other.x_m, self.y_m - other.y_m)
     }
@@ -33,9 +33,9 @@ impl State {
 /// How long and wide a vehicle is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Dimensions {
-    /// [dm]
+    /// `[dm]`
     pub length_dm: u16,
-    /// [dm]
+    /// `[dm]`
     pub width_dm: u8,
 }
 
@@ -102,7 +102,7 @@ impl Trip {
     }
 }
 
-/// Direction of a movement, from north, clockwise [degree].
+/// Direction of a movement, from north, clockwise `[degree]`.
 fn heading_deg(east: f64, north: f64) -> f64 {
     libm::fmod(libm::atan2(east, north).to_degrees() + 360.0, 360.0)
 }

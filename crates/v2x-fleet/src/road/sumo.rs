@@ -1,6 +1,6 @@
 //! Reads traces of the traffic simulator SUMO: its floating car data output (`--fcd-output`), as text.
 //!
-//! Each `timestep` holds a `vehicle` with `id`, `x`, `y`, `angle` (from north, clockwise [degree]) and `speed` [m/s]; `x` and
+//! Each `timestep` holds a `vehicle` with `id`, `x`, `y`, `angle` (from north, clockwise `[degree]`) and `speed` `[m/s]`; `x` and
 //! `y` are metres, or longitude and latitude with `--fcd-output.geo`. Other elements and attributes are read over.
 //! <https://sumo.dlr.de/docs/Simulation/Output/FCDOutput.html>
 
@@ -17,7 +17,7 @@ use super::{Dimensions, Origin, State, Trip, Trips};
 pub enum Coordinates {
     /// Metres on a plane.
     Plane,
-    /// Longitude and latitude [degree], put on the plane at this place.
+    /// Longitude and latitude `[degree]`, put on the plane at this place.
     Geographic(Origin),
 }
 

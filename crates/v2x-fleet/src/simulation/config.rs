@@ -20,7 +20,7 @@ pub struct FleetConfig {
     pub trips: Arc<Trips>,
     /// Where on the ellipsoid the road's plane touches.
     pub origin: Origin,
-    /// TAI since 2004-01-01 at the start of the run [us].
+    /// TAI since 2004-01-01 at the start of the run `[us]`.
     pub starts_at_us: u64,
     /// Rate of every frame.
     pub rate: OfdmRate,
@@ -48,7 +48,7 @@ pub struct FleetConfig {
     pub costs: Vec<(String, Duration, Duration)>,
     /// A message that has waited longer for the processor is dropped unread.
     pub wait_max: Duration,
-    /// Within this distance two vehicles should know of each other [m].
+    /// Within this distance two vehicles should know of each other `[m]`.
     pub awareness_m: f64,
     /// Older news of a vehicle is none.
     pub news_age_max: Duration,
@@ -92,7 +92,7 @@ impl FleetConfig {
         }
     }
 
-    /// TAI since 2004-01-01 [us].
+    /// TAI since 2004-01-01 `[us]`.
     pub(super) fn tai_us(&self, now: SimTime) -> u64 {
         self.starts_at_us + (now.as_ps() / 1_000_000).unsigned_abs()
     }

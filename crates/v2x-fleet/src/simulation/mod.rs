@@ -47,9 +47,9 @@ pub struct FleetOutcome {
 pub struct MessageCount {
     /// How many.
     pub messages: u64,
-    /// PSDUs of them [byte].
+    /// PSDUs of them `[byte]`.
     pub psdu_bytes: u64,
-    /// The longest of them [byte].
+    /// The longest of them `[byte]`.
     pub psdu_len_max: u64,
 }
 

@@ -54,18 +54,18 @@ pub struct Safety {
     pub gap_max: Duration,
 }
 
-/// The time to the vehicle ahead that drivers are taught to keep [s].
+/// The time to the vehicle ahead that drivers are taught to keep `[s]`.
 pub const HEADWAY_S: f64 = 2.0;
-/// Half a lane's width [m].
+/// Half a lane's width `[m]`.
 const LANE_HALF_M: f64 = 1.75;
 
 impl Safety {
-    /// Share of looks without fresh news [10^-6].
+    /// Share of looks without fresh news `[10^-6]`.
     pub fn unaware_ppm(&self) -> u64 {
         (self.looks_unaware * 1_000_000).checked_div(self.looks).unwrap_or(0)
     }
 
-    /// Share of vehicles ahead, close and in the same lane, that were unknown to who drove behind [10^-6]; `None` if there
+    /// Share of vehicles ahead, close and in the same lane, that were unknown to who drove behind `[10^-6]`; `None` if there
     /// was none.
     pub fn behind_unaware_ppm(&self) -> Option<u64> {
         (self.looks_behind_unaware * 1_000_000).checked_div(self.looks_behind)
@@ -82,13 +82,13 @@ impl Safety {
         self.gap_max = self.gap_max.max(gap);
     }
 
-    /// The same as [`Self::unaware_ppm`] around changes [10^-6]; `None` if there was none.
+    /// The same as [`Self::unaware_ppm`] around changes `[10^-6]`; `None` if there was none.
     pub fn unaware_around_change_ppm(&self) -> Option<u64> {
         (self.looks_unaware_around_change * 1_000_000).checked_div(self.looks_around_change)
     }
 }
 
-/// Whose direction differs by no more drives the same way [degree].
+/// Whose direction differs by no more drives the same way `[degree]`.
 const SAME_WAY_DEG: f64 = 10.0;
 
 /// All receiving sides. A vehicle has a place in the tables only while it is there, so that they grow with the traffic and

@@ -97,7 +97,7 @@ impl Credentials {
     }
 
     /// Tickets of `office`, whose numbers are drawn from `numbers`, the first one now; `now_us` is TAI since 2004-01-01
-    /// [us]. A station that `asks` requests certificates it does not know and sends its own when it is asked for.
+    /// `[us]`. A station that `asks` requests certificates it does not know and sends its own when it is asked for.
     ///
     /// # Errors
     /// [`SecurityError`] if there is no ticket.

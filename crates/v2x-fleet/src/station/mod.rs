@@ -56,7 +56,7 @@ pub const DENM_STREAM: StreamId = StreamId(1);
 pub struct ItsStationConfig {
     /// Where on the ellipsoid the plane touches.
     pub origin: Origin,
-    /// TAI since 2004-01-01 when its clock shows zero [us].
+    /// TAI since 2004-01-01 when its clock shows zero `[us]`.
     pub starts_at_us: u64,
     /// When it looks for the first time whether a CAM is due, and then every [`INTERVAL_MIN`]. Stations that begin together
     /// and do not hear each other collide wherever both are heard.
@@ -216,7 +216,7 @@ impl ItsStation {
         self.received.pop_front()
     }
 
-    /// TAI since 2004-01-01 [us].
+    /// TAI since 2004-01-01 `[us]`.
     fn tai_us(&self, now: LocalTime) -> u64 {
         self.config.starts_at_us.saturating_add_signed(now.as_ps().div_euclid(1_000_000))
     }

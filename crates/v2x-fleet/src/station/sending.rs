@@ -10,7 +10,7 @@ use crate::envelope::{Envelope, Identity};
 use crate::generation::Due;
 use crate::road::State;
 
-/// A DENM is for whoever is within so much [m].
+/// A DENM is for whoever is within so much `[m]`.
 const RELEVANCE_M: u16 = 500;
 
 /// Messages of this station so far, by stream: CAMs, DENMs.

@@ -8,9 +8,9 @@ use chronoseal_wire::its::Cam;
 use crate::policy::Neighbourhood;
 use crate::road::{Origin, State};
 
-/// Who counts as near, for policies [m].
+/// Who counts as near, for policies `[m]`.
 const NEAR_M: f64 = 100.0;
-/// Who counts as driving alike: as far to the side [m], as much faster or slower [m/s], turned as much [degree].
+/// Who counts as driving alike: as far to the side `[m]`, as much faster or slower `[m/s]`, turned as much `[degree]`.
 const ALIKE_SIDE_M: f64 = 3.75;
 const ALIKE_SPEED_M_S: f64 = 2.0;
 const ALIKE_HEADING_DEG: f64 = 10.0;

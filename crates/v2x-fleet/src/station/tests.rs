@@ -35,7 +35,7 @@ fn at(ms: i64) -> LocalTime {
     LocalTime::ZERO + Duration::from_ms(ms)
 }
 
-/// Frames of a station alone, with the times they were sent [ms]; work it says that it does.
+/// Frames of a station alone, with the times they were sent `[ms]`; work it says that it does.
 fn sent(station: &mut ItsStation, until_ms: i64) -> (Vec<(i64, Vec<u8>)>, Vec<Operation>) {
     let (mut frames, mut works) = (Vec::new(), Vec::new());
     let mut now = at(0);

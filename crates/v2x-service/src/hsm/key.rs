@@ -113,5 +113,5 @@ impl fmt::Debug for ImportedKey {
     }
 }
 
-/// Longest label a caller may write on a key [byte].
+/// Longest label a caller may write on a key `[byte]`.
 pub const LABEL_LEN_MAX: usize = 64;

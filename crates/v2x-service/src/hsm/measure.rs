@@ -7,7 +7,7 @@ use super::{
     curve,
 };
 
-/// Length of the plaintext that is encrypted: a message of usual size [byte].
+/// Length of the plaintext that is encrypted: a message of usual size `[byte]`.
 const PLAINTEXT_LEN: usize = 300;
 /// Most persistent keys made: a token's memory wears, and its `fsync` is the same each time.
 const PERSISTENT_CALLS_MAX: usize = 20;
@@ -30,12 +30,12 @@ pub struct Samples {
 pub struct Timing {
     /// What was done.
     pub operation: Operation,
-    /// Every call [ns], in order; or [`HsmError::Unsupported`] with what the device lacks.
+    /// Every call `[ns]`, in order; or [`HsmError::Unsupported`] with what the device lacks.
     pub calls_ns: Result<Vec<u64>, HsmError>,
 }
 
 impl Timing {
-    /// Middle of the sorted calls [ns]; the lower of two.
+    /// Middle of the sorted calls `[ns]`; the lower of two.
     #[must_use]
     pub fn median_ns(&self) -> Option<u64> {
         let mut sorted = self.calls_ns.clone().ok()?;

@@ -44,11 +44,11 @@ pub use tpm::{TpmEndpoint, TpmHsm};
 
 use std::ops::RangeInclusive;
 
-/// Length of an AES-CCM nonce [byte]. [IEEE 1609.2-2022 §5.3.8]
+/// Length of an AES-CCM nonce `[byte]`. [IEEE 1609.2-2022 §5.3.8]
 pub const NONCE_LEN: usize = 12;
-/// Length of an AES-CCM tag, which follows the ciphertext [byte]. [IEEE 1609.2-2022 §5.3.8]
+/// Length of an AES-CCM tag, which follows the ciphertext `[byte]`. [IEEE 1609.2-2022 §5.3.8]
 pub const TAG_LEN: usize = 16;
-/// Longest plaintext one call encrypts [byte].
+/// Longest plaintext one call encrypts `[byte]`.
 pub const PLAINTEXT_LEN_MAX: usize = 0xFFFF;
 
 /// A place that keeps keys and works with them.
@@ -171,14 +171,14 @@ pub struct Recovery {
 pub struct SimulatedCost {
     /// Cycles the simulated device counted.
     pub cycles: u64,
-    /// Clock the device is declared to run at [Hz].
+    /// Clock the device is declared to run at `[Hz]`.
     pub clock_hz: u64,
-    /// Time the frames take on the modelled link [ns].
+    /// Time the frames take on the modelled link `[ns]`.
     pub link_ns: u64,
 }
 
 impl SimulatedCost {
-    /// Cycles at the declared clock and the link together [ns].
+    /// Cycles at the declared clock and the link together `[ns]`.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
         let clock_hz = u128::from(self.clock_hz.max(1));

@@ -14,7 +14,7 @@ pub const CTL_TYPE: &str = "application/x-its-ctl";
 /// Content type of revocation lists.
 pub const CRL_TYPE: &str = "application/x-its-crl";
 
-/// Longest answer taken [byte].
+/// Longest answer taken `[byte]`.
 pub const ANSWER_LEN_MAX: u64 = 1 << 20;
 
 /// Asks authorities and distribution centres.

@@ -21,9 +21,9 @@ use super::{HttpClient, KeyDevice, Meta, ServiceError, TrustStore, files, now, s
 use crate::hsm::HsmKey;
 use crate::store::Store;
 
-/// How long a trust list is good for [s]: a week.
+/// How long a trust list is good for `[s]`: a week.
 const CTL_VALIDITY_S: u64 = 7 * 86_400;
-/// How long a revocation list is good for [s]: a day. It is signed when it is asked for.
+/// How long a revocation list is good for `[s]`: a day. It is signed when it is asked for.
 const CRL_VALIDITY_S: u64 = 86_400;
 
 /// Answers to give instead of the right ones, to see what stations and other authorities do.

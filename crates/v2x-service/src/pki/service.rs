@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use super::server::State;
 use super::{CRL_TYPE, CTL_TYPE, REQUEST_TYPE, RESPONSE_TYPE, ServiceError};
 
-/// Longest request taken [byte].
+/// Longest request taken `[byte]`.
 const REQUEST_LEN_MAX: usize = 64 * 1024;
 /// How long a request may take to arrive.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);

@@ -71,7 +71,7 @@ pub enum OtherBuildError {
     },
 }
 
-/// What `chronoseal-v2x-timing`, built under this profile, prints: ten times of a signature and a verification [ns].
+/// What `chronoseal-v2x-timing`, built under this profile, prints: ten times of a signature and a verification `[ns]`.
 ///
 /// # Errors
 /// [`OtherBuildError`]: it is not built, does not start, or prints something else.

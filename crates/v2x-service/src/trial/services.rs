@@ -15,7 +15,7 @@ use crate::vss::{Logging, Notice, Pseudonyms, Trust, Verification, Vss, VssConfi
 
 /// Messages of each case.
 const MESSAGES: usize = 200;
-/// Time from one to the next: 10 a second [us].
+/// Time from one to the next: 10 a second `[us]`.
 const INTERVAL_US: u64 = 100_000;
 /// Signatures after which the preset `source` wants a change.
 const CHANGE_AFTER: usize = 80;

@@ -100,13 +100,13 @@ pub struct Verification {
     pub policy: String,
     /// One of so many (sampling), so many a second (threshold).
     pub value: u32,
-    /// With `relevance`: nearer than this [m].
+    /// With `relevance`: nearer than this `[m]`.
     pub distance_m: u32,
-    /// With `relevance`: met sooner than this [ms].
+    /// With `relevance`: met sooner than this `[ms]`.
     pub time_to_collision_ms: u32,
     /// Skipped messages that are kept for the audit.
     pub audit: usize,
-    /// How long a message waits for others that are verified with it, at most [us].
+    /// How long a message waits for others that are verified with it, at most `[us]`.
     pub wait_max_us: u32,
     /// Messages that wait at most; one more, and the least relevant is dropped.
     pub queue: usize,
@@ -136,9 +136,9 @@ impl Default for Verification {
 const REPLAYS_MIN: usize = 1024;
 /// Most messages that may be remembered: 16 to 32 octets each.
 const REPLAYS_MAX: usize = 1 << 22;
-/// Longest queue that may be asked for [messages]: each may be 64 KB long.
+/// Longest queue that may be asked for `[messages]`: each may be 64 KB long.
 const QUEUE_LEN_MAX: usize = 4096;
-/// Longest wait that may be asked for [us].
+/// Longest wait that may be asked for `[us]`.
 const WAIT_MAX_US: usize = 100_000;
 
 /// Logging.
@@ -151,7 +151,7 @@ pub struct Logging {
     pub file: Option<PathBuf>,
     /// Number of files that take turns; none: one file that grows.
     pub circular: Option<u32>,
-    /// When the next file's turn comes [byte].
+    /// When the next file's turn comes `[byte]`.
     pub file_len_max: u64,
 }
 

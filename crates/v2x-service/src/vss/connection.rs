@@ -13,9 +13,9 @@ use super::protocol::{self, Answer, FRAME_LEN_MAX, Request, Status};
 const READ_LEN: usize = 1 << 16;
 /// Requests without an answer, from one client, until nothing more is read from it.
 const OWED_MAX: usize = 4096;
-/// Answers a client has not taken, until nothing more is read from it [byte].
+/// Answers a client has not taken, until nothing more is read from it `[byte]`.
 const OUTGOING_LEN_MAX: usize = 1 << 20;
-/// Events nobody takes, until the client is given up [byte].
+/// Events nobody takes, until the client is given up `[byte]`.
 const ABANDONED_LEN: usize = 4 * OUTGOING_LEN_MAX;
 
 /// A client's connection. Nothing here waits.

@@ -10,7 +10,7 @@ use super::service::Vss;
 
 /// Version of the protocol, the first byte of every request.
 pub const PROTOCOL_VERSION: u8 = 1;
-/// Longest request or answer [byte].
+/// Longest request or answer `[byte]`.
 pub(super) const FRAME_LEN_MAX: usize = 1 << 18;
 
 /// The operation that others may overtake.

@@ -10,7 +10,7 @@ use chronoseal_v2x::types::Time64;
 
 use super::VssError;
 
-/// Upper ends of the classes of a histogram: powers of two from 1 us to 2 s [ns].
+/// Upper ends of the classes of a histogram: powers of two from 1 us to 2 s `[ns]`.
 const CLASSES: [u64; 22] = {
     let mut classes = [0; 22];
     let mut index = 0;
@@ -42,12 +42,12 @@ impl Histogram {
         self.counts.iter().sum()
     }
 
-    /// All times together [ns].
+    /// All times together `[ns]`.
     pub fn sum_ns(&self) -> u64 {
         self.sum_ns
     }
 
-    /// The longest [ns].
+    /// The longest `[ns]`.
     pub fn max_ns(&self) -> u64 {
         self.max_ns
     }
@@ -156,7 +156,7 @@ impl Record {
     }
 }
 
-/// Memory this process holds in the machine [byte], where the kernel says.
+/// Memory this process holds in the machine `[byte]`, where the kernel says.
 pub fn memory_len() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;

@@ -95,7 +95,7 @@ fn radiotap_flags(header: &[u8]) -> Option<u8> {
     if present & FLAGS != 0 { header.get(at).copied() } else { None }
 }
 
-/// Length of the MAC header of a data frame [byte], IEEE 802.11-2016 clauses 9.2.4 and 9.3.2.1.
+/// Length of the MAC header of a data frame `[byte]`, IEEE 802.11-2016 clauses 9.2.4 and 9.3.2.1.
 fn mac_header_len(frame: &[u8]) -> Option<usize> {
     let [first, flags] = *frame.first_chunk()?;
     let is_data = first & 0x0f == 0x08;

@@ -27,7 +27,7 @@ impl Class {
         }
     }
 
-    /// An emergency if its verification is demanded, near if [`Relevance::is_near`] says so within these bounds [m], [ms].
+    /// An emergency if its verification is demanded, near if [`Relevance::is_near`] says so within these bounds `[m]`, `[ms]`.
     #[must_use]
     pub fn of(relevance: &Relevance, distance_m: u32, time_to_collision_ms: u32) -> Self {
         match relevance {

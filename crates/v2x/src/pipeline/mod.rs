@@ -61,7 +61,7 @@ impl Message for &[u8] {
 /// The time by two clocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Moment {
-    /// Of a clock that is never set [ns].
+    /// Of a clock that is never set `[ns]`.
     pub ns: u64,
     /// What messages are judged by.
     pub time: Time64,
@@ -74,7 +74,7 @@ pub struct PipelineConfig {
     pub engine: Engine,
     /// Messages that wait at most; one more, and the oldest of the least relevant is dropped.
     pub queue_len_max: usize,
-    /// How long a message waits for others at most, emergencies not at all [ns].
+    /// How long a message waits for others at most, emergencies not at all `[ns]`.
     pub wait_max_ns: u64,
     /// Which signatures are verified, of messages that pass every other check.
     pub demand: DemandPolicy,
@@ -102,7 +102,7 @@ pub struct Judged<'a, M> {
     pub message: &'a M,
     /// Its class.
     pub class: Class,
-    /// When it was received, by the caller's clock [ns].
+    /// When it was received, by the caller's clock `[ns]`.
     pub received_ns: u64,
     /// Each check.
     pub verdict: Verdict,
@@ -208,7 +208,7 @@ impl<M: Message> Pipeline<M> {
         &self.gate.audit
     }
 
-    /// When [`run`](Self::run) should be called; none if nothing waits [ns].
+    /// When [`run`](Self::run) should be called; none if nothing waits `[ns]`.
     #[must_use]
     pub fn due_at_ns(&self) -> Option<u64> {
         let oldest_ns = self.waiting.iter().filter_map(|class| Some(class.front()?.received_ns)).min()?;

@@ -17,9 +17,9 @@ use crate::types::{
     PsidGroupPermissions, Time32, Time64, ToBeSignedCertificate, ValidityPeriod, VerificationKeyIndicator,
 };
 
-/// Validity of a root's and a trust list manager's certificate [year].
+/// Validity of a root's and a trust list manager's certificate `[year]`.
 const ROOT_YEARS: u16 = 8;
-/// Validity of an authority's certificate [year].
+/// Validity of an authority's certificate `[year]`.
 const AUTHORITY_YEARS: u16 = 4;
 
 /// An authority: its certificate and keys.

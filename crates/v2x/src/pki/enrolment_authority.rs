@@ -22,11 +22,11 @@ use crate::types::{
 /// What an enrolment authority grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnrolmentPolicy {
-    /// Validity of a credential [year].
+    /// Validity of a credential `[year]`.
     pub credential_years: u16,
-    /// Longest validity of a ticket, and that of one whose station did not ask for any [h].
+    /// Longest validity of a ticket, and that of one whose station did not ask for any `[h]`.
     pub ticket_hours_max: u16,
-    /// How far ahead a ticket may begin to be valid [s].
+    /// How far ahead a ticket may begin to be valid `[s]`.
     pub preload_s_max: u64,
     /// How many tickets of a station may be valid at once.
     pub tickets_at_once_max: u32,

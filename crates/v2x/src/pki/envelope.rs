@@ -14,7 +14,7 @@ use crate::types::{
     SignerIdentifier, Time64, ToBeSignedData,
 };
 
-/// How far the time in a request or an answer may be from the receiver's [s].
+/// How far the time in a request or an answer may be from the receiver's `[s]`.
 pub const CLOCK_DIFFERENCE_MAX_S: u64 = 300;
 
 /// A request on its way, and what its answer is recognised by.

@@ -75,7 +75,7 @@ pub enum PkiError {
     /// The clocks differ, or the message was kept.
     #[error("generated {difference_s} s from now, at most {} s are allowed", super::CLOCK_DIFFERENCE_MAX_S)]
     OutOfSync {
-        /// By how much [s].
+        /// By how much `[s]`.
         difference_s: u64,
     },
     /// A signer's certificate has expired, or is not valid yet.

@@ -185,7 +185,7 @@ pub enum PermissionsError {
     TooLong {
         /// The whole entry.
         word: String,
-        /// Length of the bitmap [octet].
+        /// Length of the bitmap `[octet]`.
         len: usize,
     },
 }

@@ -4,7 +4,7 @@ use super::subject::{later, write_later};
 use crate::coer::{Decode, DecodeError, DecodeErrorKind, Encode, ExtensionAdditions, Reader, Writer};
 use crate::types::{Certificate, HashedId8, Time32, UnknownAlternative};
 
-/// Longest address read [octet].
+/// Longest address read `[octet]`.
 const URL_LEN_MAX: usize = 2048;
 
 /// The only version of both lists.

@@ -3,7 +3,7 @@
 use super::plane::longitude_difference;
 use crate::types::TwoDLocation;
 
-/// Mean length of a degree of latitude, and of one of longitude on the equator (WGS 84) [m].
+/// Mean length of a degree of latitude, and of one of longitude on the equator (WGS 84) `[m]`.
 pub(super) const LATITUDE_DEGREE_M: f64 = 111_132.95;
 pub(super) const LONGITUDE_DEGREE_M: f64 = 111_319.49;
 /// Units of a coordinate in a degree.
@@ -22,7 +22,7 @@ pub(super) fn cosine(degrees: f64) -> f64 {
     sum
 }
 
-/// Distance of two places, on a cylinder that touches the earth along the parallel between them [m].
+/// Distance of two places, on a cylinder that touches the earth along the parallel between them `[m]`.
 ///
 /// Off by less than 1 % up to 100 km and latitude 70 degrees: regions of certificates are at most 65,535 m in radius.
 pub fn distance_m(a: TwoDLocation, b: TwoDLocation) -> f64 {

@@ -7,13 +7,13 @@ use crate::types::{RectangularRegion, TwoDLocation};
 /// Units of a coordinate in a full turn.
 pub(super) const TURN: i64 = 3_600_000_000;
 
-/// Difference of longitudes, the short way round [0.1 microdegree].
+/// Difference of longitudes, the short way round `[0.1 microdegree]`.
 pub(super) fn longitude_difference(from: i32, to: i32) -> i64 {
     let difference = i64::from(to) - i64::from(from);
     (difference + TURN / 2).rem_euclid(TURN) - TURN / 2
 }
 
-/// A place in the plane [0.1 microdegree]; `east` counts on where the longitude jumps.
+/// A place in the plane `[0.1 microdegree]`; `east` counts on where the longitude jumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Point {
     pub(super) east: i64,

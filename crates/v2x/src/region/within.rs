@@ -168,7 +168,7 @@ const AROUND: [(f64, f64); 2] = [(1.0, 0.198_912_4), (0.847_759_1, 0.566_454_5)]
 const ON: [(f64, f64); 3] = [(1.0, 0.0), (0.923_879_5, 0.382_683_4), (FRAC_1_SQRT_2, FRAC_1_SQRT_2)];
 
 /// Half axes of the ellipse of places at a circle's radius, were the meridians everywhere as far apart as where their
-/// `cosine` is this [0.1 microdegree].
+/// `cosine` is this `[0.1 microdegree]`.
 fn half_axes(circle: &CircularRegion, cosine: f64) -> (f64, f64) {
     let radius = f64::from(circle.radius);
     (radius / (LONGITUDE_DEGREE_M * cosine) * DEGREE, radius / LATITUDE_DEGREE_M * DEGREE)
@@ -238,14 +238,14 @@ fn outward(units: f64) -> i64 {
     if units < 0.0 { -size } else { size }
 }
 
-/// The greatest cosine of the latitudes from the least to the greatest of these [0.1 microdegree].
+/// The greatest cosine of the latitudes from the least to the greatest of these `[0.1 microdegree]`.
 fn widest_cosine(latitudes: impl Iterator<Item = i64> + Clone) -> f64 {
     let (south, north) = (latitudes.clone().min().unwrap_or(0), latitudes.max().unwrap_or(0));
     let nearest_equator = if south <= 0 && north >= 0 { 0 } else { south.abs().min(north.abs()) };
     cosine(nearest_equator as f64 / DEGREE)
 }
 
-/// Length between two points if meridians are everywhere as far apart as where their `cosine` is this [m].
+/// Length between two points if meridians are everywhere as far apart as where their `cosine` is this `[m]`.
 fn length_m(from: Point, to: Point, cosine: f64) -> f64 {
     let north_m = (to.north - from.north) as f64 / DEGREE * LATITUDE_DEGREE_M;
     let east_m = (to.east - from.east) as f64 / DEGREE * LONGITUDE_DEGREE_M * cosine;

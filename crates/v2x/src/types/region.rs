@@ -3,9 +3,9 @@
 use super::UnknownAlternative;
 use crate::coer::{Decode, DecodeError, Encode, Reader, Writer};
 
-/// Latitude that stands for "unknown" [0.1 microdegree].
+/// Latitude that stands for "unknown" `[0.1 microdegree]`.
 pub const LATITUDE_UNKNOWN: i32 = 900_000_001;
-/// Longitude that stands for "unknown" [0.1 microdegree].
+/// Longitude that stands for "unknown" `[0.1 microdegree]`.
 pub const LONGITUDE_UNKNOWN: i32 = 1_800_000_001;
 const LATITUDE_MIN: i32 = -900_000_000;
 const LONGITUDE_MIN: i32 = -1_799_999_999;
@@ -13,9 +13,9 @@ const LONGITUDE_MIN: i32 = -1_799_999_999;
 /// A place on the ground (WGS 84).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TwoDLocation {
-    /// North of the equator [0.1 microdegree].
+    /// North of the equator `[0.1 microdegree]`.
     pub latitude: i32,
-    /// East of Greenwich [0.1 microdegree].
+    /// East of Greenwich `[0.1 microdegree]`.
     pub longitude: i32,
 }
 
@@ -45,11 +45,11 @@ impl Encode for TwoDLocation {
 /// A place with its height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreeDLocation {
-    /// North of the equator [0.1 microdegree].
+    /// North of the equator `[0.1 microdegree]`.
     pub latitude: i32,
-    /// East of Greenwich [0.1 microdegree].
+    /// East of Greenwich `[0.1 microdegree]`.
     pub longitude: i32,
-    /// Height above the ellipsoid, 0 for -409.5 m [0.1 m].
+    /// Height above the ellipsoid, 0 for -409.5 m `[0.1 m]`.
     pub elevation: u16,
 }
 
@@ -129,7 +129,7 @@ impl Encode for GeographicRegion {
 pub struct CircularRegion {
     /// Its centre.
     pub center: TwoDLocation,
-    /// Its radius [m].
+    /// Its radius `[m]`.
     pub radius: u16,
 }
 

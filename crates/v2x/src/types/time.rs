@@ -2,11 +2,11 @@
 
 use crate::coer::{Decode, DecodeError, Encode, Reader, Writer};
 
-/// Seconds since 2004-01-01T00:00:00 UTC, leap seconds counted [s].
+/// Seconds since 2004-01-01T00:00:00 UTC, leap seconds counted `[s]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time32(pub u32);
 
-/// Microseconds since 2004-01-01T00:00:00 UTC, leap seconds counted [us].
+/// Microseconds since 2004-01-01T00:00:00 UTC, leap seconds counted `[us]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time64(pub u64);
 
@@ -18,13 +18,13 @@ const EPOCH_UNIX_S: u64 = 1_072_915_200;
 const LEAP_SECONDS_UNIX_S: [u64; 5] = [1_136_073_600, 1_230_768_000, 1_341_100_800, 1_435_708_800, 1_483_228_800];
 
 impl Time64 {
-    /// The time of a Unix clock, which does not count leap seconds [us]. Before 2004: the beginning of 2004.
+    /// The time of a Unix clock, which does not count leap seconds `[us]`. Before 2004: the beginning of 2004.
     pub fn from_unix_us(unix_us: u64) -> Self {
         let leap_s = LEAP_SECONDS_UNIX_S.iter().filter(|after| unix_us >= **after * 1_000_000).count() as u64;
         Self((unix_us + leap_s * 1_000_000).saturating_sub(EPOCH_UNIX_S * 1_000_000))
     }
 
-    /// The time as a Unix clock shows it [us].
+    /// The time as a Unix clock shows it `[us]`.
     pub fn to_unix_us(self) -> u64 {
         let with_leaps = self.0.saturating_add(EPOCH_UNIX_S * 1_000_000);
         let leap_s = (0_u64..)
@@ -92,7 +92,7 @@ pub enum Duration {
 }
 
 impl Duration {
-    /// Length [us].
+    /// Length `[us]`.
     pub fn us(self) -> u64 {
         let (count, unit_us) = match self {
             Self::Microseconds(count) => (count, 1),

@@ -126,7 +126,7 @@ pub struct Check {
     pub kind: CheckKind,
     /// How it ended.
     pub outcome: Outcome,
-    /// How long it took, by the stopwatch handed in; at most some 4 s [ns].
+    /// How long it took, by the stopwatch handed in; at most some 4 s `[ns]`.
     pub took_ns: u32,
 }
 
@@ -187,7 +187,7 @@ impl Verdict {
         self.failure().is_none() && self.check(CheckKind::Signature).outcome == Outcome::Passed
     }
 
-    /// Sum of the times of all checks [ns].
+    /// Sum of the times of all checks `[ns]`.
     pub fn took_ns(&self) -> u64 {
         self.checks.iter().map(|check| u64::from(check.took_ns)).sum()
     }
@@ -206,7 +206,7 @@ impl fmt::Display for Verdict {
 
 /// What tells how long a check took. This crate reads no clock itself.
 pub trait Stopwatch {
-    /// Time since some moment, never running backwards [ns].
+    /// Time since some moment, never running backwards `[ns]`.
     fn now_ns(&mut self) -> u64;
 }
 

@@ -26,11 +26,11 @@ pub enum Profile {
 pub struct PsidPolicy {
     /// The profile.
     pub profile: Profile,
-    /// How old a message may be; 0: any age [us].
+    /// How old a message may be; 0: any age `[us]`.
     pub past_max_us: u64,
-    /// How far ahead the sender's clock may be; only with `past_max_us` [us].
+    /// How far ahead the sender's clock may be; only with `past_max_us` `[us]`.
     pub future_max_us: u64,
-    /// How far away a message may have been made; 0: anywhere [m].
+    /// How far away a message may have been made; 0: anywhere `[m]`.
     pub distance_max_m: u32,
     /// Whether a message seen before is refused.
     pub is_replay_refused: bool,
@@ -74,7 +74,7 @@ pub struct VerifierConfig {
     pub policies: BTreeMap<Psid, PsidPolicy>,
     /// That of all others; none: they are refused.
     pub other: Option<PsidPolicy>,
-    /// Longest message that is looked at [byte].
+    /// Longest message that is looked at `[byte]`.
     pub message_len_max: usize,
     /// Most neighbours kept.
     pub neighbours_max: usize,

@@ -4,7 +4,7 @@ use crate::types::{HashedId3, HashedId3List, HashedId8, Time64};
 
 /// Most certificates asked for at once.
 const WANTED_MAX: usize = 8;
-/// For how long a certificate is asked for without it being mentioned again [us].
+/// For how long a certificate is asked for without it being mentioned again `[us]`.
 const WANTED_FOR_US: u64 = 10_000_000;
 
 /// What this station asks others for, and they ask of it.

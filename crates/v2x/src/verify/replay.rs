@@ -53,7 +53,7 @@ impl Table {
 }
 
 impl ReplayCache {
-    /// For about `messages_max` messages, each remembered for `window_us` at least [us].
+    /// For about `messages_max` messages, each remembered for `window_us` at least `[us]`.
     pub fn new(messages_max: usize, window_us: u64) -> Self {
         // Half of each table stays empty, and two windows' worth lies in two tables.
         let len = messages_max.clamp(8, 1 << 24).next_power_of_two();
@@ -71,7 +71,7 @@ impl ReplayCache {
         self.cut_short_count
     }
 
-    /// How long messages are remembered at least [us].
+    /// How long messages are remembered at least `[us]`.
     pub fn window_us(&self) -> u64 {
         self.window_us
     }

@@ -491,7 +491,7 @@ impl Verifier {
     }
 
     /// Ends a verification: `results` are the answers to [`Begun::jobs`], in their order; a missing one counts as wrong.
-    /// `took_ns` is how long they took, for the verdict [ns].
+    /// `took_ns` is how long they took, for the verdict `[ns]`.
     ///
     /// What came along is kept only if the message is accepted: its certificates, its certificate for others, its
     /// requests.

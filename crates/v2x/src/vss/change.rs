@@ -37,9 +37,9 @@ impl Spread {
 pub struct Condition {
     /// Signatures made.
     pub signatures: Option<Spread>,
-    /// Time passed [s].
+    /// Time passed `[s]`.
     pub time_s: Option<Spread>,
-    /// Way driven [m].
+    /// Way driven `[m]`.
     pub distance_m: Option<Spread>,
 }
 
@@ -74,11 +74,11 @@ pub struct ChangePolicy {
     pub on_start: bool,
     /// Where.
     pub place: Place,
-    /// How long nothing is sent after a change [ms]; none: no silence.
+    /// How long nothing is sent after a change `[ms]`; none: no silence.
     pub silence_ms: Option<Spread>,
 }
 
-/// A stop shorter than this is the same trip (TR 103 415 V2.1.1 clause 5) [s].
+/// A stop shorter than this is the same trip (TR 103 415 V2.1.1 clause 5) `[s]`.
 pub const STOP_MIN_S: u64 = 600;
 
 /// The policies that have a name.
@@ -211,7 +211,7 @@ pub struct ChangeClock {
     since_us: u64,
     signatures: u64,
     distance_mm: u64,
-    /// Until when nothing may be sent [us].
+    /// Until when nothing may be sent `[us]`.
     silent_until_us: u64,
 }
 
@@ -248,7 +248,7 @@ impl ChangeClock {
         self.signatures += 1;
     }
 
-    /// The station has moved on [mm].
+    /// The station has moved on `[mm]`.
     pub fn count_distance(&mut self, distance_mm: u64) {
         self.distance_mm = self.distance_mm.saturating_add(distance_mm);
     }
@@ -280,7 +280,7 @@ impl ChangeClock {
         self.draw(false, rng);
     }
 
-    /// Until when nothing may be sent [us]; in the past if there is no silence.
+    /// Until when nothing may be sent `[us]`; in the past if there is no silence.
     pub fn silent_until_us(&self) -> u64 {
         self.silent_until_us
     }

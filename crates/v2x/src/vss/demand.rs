@@ -12,7 +12,7 @@ pub enum DemandPolicy {
     Always,
     /// The first of each so many (`pm.policy.verificationpolicy = sampling` of the source).
     Sampling {
-        /// One of these [messages].
+        /// One of these `[messages]`.
         one_of: u32,
     },
     /// The first so many of each second.
@@ -22,9 +22,9 @@ pub enum DemandPolicy {
     },
     /// Those of whoever is near or about to be.
     Relevance {
-        /// Nearer than this [m].
+        /// Nearer than this `[m]`.
         distance_m: u32,
-        /// Or met sooner than this [ms].
+        /// Or met sooner than this `[ms]`.
         time_to_collision_ms: u32,
     },
     /// Those an application asks for.
@@ -34,16 +34,16 @@ pub enum DemandPolicy {
 /// What the caller knows of a message before its signature is verified: nothing of it is trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Relevance {
-    /// Of the sender, by what the message says [m].
+    /// Of the sender, by what the message says `[m]`.
     pub distance_m: Option<u32>,
-    /// By what the message says [ms].
+    /// By what the message says `[ms]`.
     pub time_to_collision_ms: Option<u32>,
     /// An emergency, or an application asks: always verified.
     pub is_demanded: bool,
 }
 
 impl Relevance {
-    /// Whether the sender is nearer than this [m], or met sooner than that [ms]. Whoever does not say where it is might be
+    /// Whether the sender is nearer than this `[m]`, or met sooner than that `[ms]`. Whoever does not say where it is might be
     /// anywhere.
     pub fn is_near(&self, distance_m: u32, time_to_collision_ms: u32) -> bool {
         self.distance_m.is_none_or(|distance| distance <= distance_m)

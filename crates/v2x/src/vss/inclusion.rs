@@ -3,7 +3,7 @@
 
 use crate::types::HashedId8;
 
-/// How often a certificate is included in messages of the cooperative awareness service [us].
+/// How often a certificate is included in messages of the cooperative awareness service `[us]`.
 pub const INCLUSION_PERIOD_US: u64 = 1_000_000;
 
 /// Decides for each message who its signer says it is.

@@ -32,10 +32,10 @@ pub enum Answered {
     Unexpected,
 }
 
-/// How long layers may take to prepare [us].
+/// How long layers may take to prepare `[us]`.
 pub const PREPARE_MAX_US: u64 = 100_000;
 
-/// The longest block of changes, clause 5.2.4 of TS 102 723-8 [s].
+/// The longest block of changes, clause 5.2.4 of TS 102 723-8 `[s]`.
 pub const BLOCK_MAX_S: u8 = 255;
 
 /// The layers of a station.
@@ -113,7 +113,7 @@ impl Layers {
         Answered::AllReady
     }
 
-    /// When the layers' time is over [us]; none if no change is under way.
+    /// When the layers' time is over `[us]`; none if no change is under way.
     pub fn deadline_us(&self) -> Option<u64> {
         self.open.as_ref().map(|(_, deadline)| *deadline)
     }

@@ -273,7 +273,7 @@ impl<K: super::KeyName> Station<K> {
         Ok(message)
     }
 
-    /// The station has moved on [mm].
+    /// The station has moved on `[mm]`.
     pub fn moved(&mut self, distance_mm: u64) {
         self.clock.count_distance(distance_mm);
     }

@@ -147,7 +147,7 @@ const STATE_BEHIND_BYTE: [u8; 256] = {
 
 /// Parts of long data that are counted side by side.
 const LANES: usize = 4;
-/// Data shorter than this is counted in one go [byte].
+/// Data shorter than this is counted in one go `[byte]`.
 const LANES_LEN_MIN: usize = 32;
 
 /// Counts stuff bits.

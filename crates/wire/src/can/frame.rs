@@ -2,12 +2,12 @@
 
 use super::id::CanId;
 
-/// Most data in a classical frame [byte].
+/// Most data in a classical frame `[byte]`.
 pub const CLASSICAL_DATA_LEN_MAX: usize = 8;
-/// Most data in an FD frame [byte].
+/// Most data in an FD frame `[byte]`.
 pub const FD_DATA_LEN_MAX: usize = 64;
 
-/// Data lengths of FD frames, by data length code [byte]: ISO 11898-1:2015 table 5.
+/// Data lengths of FD frames, by data length code `[byte]`: ISO 11898-1:2015 table 5.
 const FD_LENGTHS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
 
 /// The four bits that tell the length.
@@ -39,12 +39,12 @@ impl Dlc {
         self.0
     }
 
-    /// Data of a classical frame with this code [byte]: 9 to 15 mean 8.
+    /// Data of a classical frame with this code `[byte]`: 9 to 15 mean 8.
     pub const fn classical_len(self) -> usize {
         if self.0 < 8 { self.0 as usize } else { 8 }
     }
 
-    /// Data of an FD frame with this code [byte].
+    /// Data of an FD frame with this code `[byte]`.
     pub const fn fd_len(self) -> usize {
         FD_LENGTHS[self.0 as usize] as usize
     }
@@ -188,7 +188,7 @@ impl CanFrame {
     }
 }
 
-/// Data of a frame of `kind` with the code `dlc` [byte].
+/// Data of a frame of `kind` with the code `dlc` `[byte]`.
 pub(super) const fn data_len(kind: FrameKind, dlc: Dlc) -> usize {
     match kind {
         FrameKind::Classical => dlc.classical_len(),

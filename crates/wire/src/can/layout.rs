@@ -16,14 +16,14 @@ use super::frame::{CanFrame, Dlc, FD_DATA_LEN_MAX, FrameKind, data_len, header_a
 use super::id::{CanId, EXTENDED_ID_MAX, ExtendedId, StandardId};
 use crate::field;
 
-/// A classical frame (`CAN_MTU`) [byte].
+/// A classical frame (`CAN_MTU`) `[byte]`.
 pub const CLASSICAL_LEN: usize = 16;
-/// An FD frame (`CANFD_MTU`) [byte].
+/// An FD frame (`CANFD_MTU`) `[byte]`.
 pub const FD_LEN: usize = 72;
-/// The longer of both [byte].
+/// The longer of both `[byte]`.
 pub const FRAME_LEN_MAX: usize = FD_LEN;
 
-/// What comes before the data of either [byte].
+/// What comes before the data of either `[byte]`.
 pub const HEADER_LEN: usize = 8;
 
 const EXTENDED_FLAG: u32 = 0x8000_0000;
@@ -52,9 +52,9 @@ pub enum FrameError {
     /// No frame of this kind has so much data.
     #[error("the length field says {len} bytes, which a frame of {frame_len} bytes cannot mean")]
     WrongDataLength {
-        /// By the length field [byte].
+        /// By the length field `[byte]`.
         len: u8,
-        /// Classical or FD [byte].
+        /// Classical or FD `[byte]`.
         frame_len: usize,
     },
 }

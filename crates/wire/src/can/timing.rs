@@ -5,9 +5,9 @@ use chronoseal_core::{Duration, Rate};
 use super::bits::{FrameBits, INTERMISSION_BITS};
 use super::frame::{CanFrame, FrameKind};
 
-/// Highest nominal bit rate [bit/s]: ISO 11898-1:2015, high-speed arbitration.
+/// Highest nominal bit rate `[bit/s]`: ISO 11898-1:2015, high-speed arbitration.
 pub const NOMINAL_RATE_MAX: Rate = Rate(1_000_000);
-/// Highest data bit rate [bit/s]: what transceivers with signal improvement are specified for (CiA 601-4).
+/// Highest data bit rate `[bit/s]`: what transceivers with signal improvement are specified for (CiA 601-4).
 pub const DATA_RATE_MAX: Rate = Rate(8_000_000);
 
 /// Quanta of a bit: Bosch M_CAN, registers NBTP and DBTP. The part before the sample point includes the
@@ -20,9 +20,9 @@ struct Quanta {
 const NOMINAL_QUANTA: Quanta = Quanta { before_sample: 3..=257, after_sample: 2..=128, prescaler_max: 512 };
 const DATA_QUANTA: Quanta = Quanta { before_sample: 2..=33, after_sample: 1..=16, prescaler_max: 32 };
 
-/// A rate may be off by this much, because the clock's periods do not divide its bit [10^-6].
+/// A rate may be off by this much, because the clock's periods do not divide its bit `[10^-6]`.
 const RATE_TOLERANCE_PPM: i64 = 100;
-/// A sample point may be off by this much, because quanta do not divide the bit there [10^-3 of a bit].
+/// A sample point may be off by this much, because quanta do not divide the bit there `[10^-3 of a bit]`.
 const SAMPLE_POINT_TOLERANCE_PERMILLE: i64 = 20;
 
 /// What a user says of the bits.
@@ -30,13 +30,13 @@ const SAMPLE_POINT_TOLERANCE_PERMILLE: i64 = 20;
 pub struct BitTimingConfig {
     /// Bit rate outside the data phase.
     pub nominal_rate: Rate,
-    /// Where a nominal bit is sampled, from its start [10^-3 of a bit]; the nearest point within 20 that quanta can make.
+    /// Where a nominal bit is sampled, from its start `[10^-3 of a bit]`; the nearest point within 20 that quanta can make.
     pub nominal_sample_point_permille: u16,
     /// Bit rate of the data phase of frames with bit-rate switching; equal to the nominal one where nothing is switched.
     pub data_rate: Rate,
-    /// Where a data bit is sampled, from its start [10^-3 of a bit]; the nearest point within 20 that quanta can make.
+    /// Where a data bit is sampled, from its start `[10^-3 of a bit]`; the nearest point within 20 that quanta can make.
     pub data_sample_point_permille: u16,
-    /// Clock of the controllers [Hz, as events per second].
+    /// Clock of the controllers `[Hz, as events per second]`.
     pub clock: Rate,
     /// From a sender's logic to the logic of the node furthest away and back, transceivers included.
     pub round_trip_delay: Duration,

@@ -11,31 +11,31 @@ use super::uper::{self, Coder, Message, UperError, integer};
 pub struct Cam {
     /// StationID: changes with the pseudonym.
     pub station_id: u32,
-    /// TimestampIts modulo 65536 [ms].
+    /// TimestampIts modulo 65536 `[ms]`.
     pub generation_delta_time_ms: u16,
     /// StationType; 5 is a passenger car.
     pub station_type: u8,
     /// The middle of the vehicle's front.
     pub position: ReferencePosition,
-    /// From north, clockwise [0.1 degree]; 3601 is unavailable.
+    /// From north, clockwise `[0.1 degree]`; 3601 is unavailable.
     pub heading: u16,
-    /// [0.1 degree]; 127 is unavailable.
+    /// `[0.1 degree]`; 127 is unavailable.
     pub heading_confidence: u8,
-    /// [cm/s]; 16383 is unavailable.
+    /// `[cm/s]`; 16383 is unavailable.
     pub speed_cm_s: u16,
-    /// [cm/s]; 127 is unavailable.
+    /// `[cm/s]`; 127 is unavailable.
     pub speed_confidence: u8,
     /// DriveDirection: 0 forward, 1 backward, 2 unavailable.
     pub drive_direction: u8,
-    /// [dm]; 1023 is unavailable.
+    /// `[dm]`; 1023 is unavailable.
     pub length_dm: u16,
-    /// [dm]; 62 is unavailable.
+    /// `[dm]`; 62 is unavailable.
     pub width_dm: u8,
-    /// Longitudinal acceleration [0.1 m/s^2]; 161 is unavailable.
+    /// Longitudinal acceleration `[0.1 m/s^2]`; 161 is unavailable.
     pub acceleration: i16,
-    /// [1/10000 m^-1]; 1023 is unavailable.
+    /// `[1/10000 m^-1]`; 1023 is unavailable.
     pub curvature: i16,
-    /// [0.01 degree/s], left positive; 32767 is unavailable.
+    /// `[0.01 degree/s]`, left positive; 32767 is unavailable.
     pub yaw_rate: i16,
     /// What is sent every 500 ms.
     pub low_frequency: Option<LowFrequency>,
@@ -78,10 +78,10 @@ impl Default for Cam {
 const MESSAGE_ID: i64 = 2;
 
 impl Cam {
-    /// Longest message that [`Self::emit`] writes, 40 points of the path included [byte].
+    /// Longest message that [`Self::emit`] writes, 40 points of the path included `[byte]`.
     pub const LEN_MAX: usize = 388;
 
-    /// Writes the message to the front of `buf`; returns its length [byte].
+    /// Writes the message to the front of `buf`; returns its length `[byte]`.
     ///
     /// # Errors
     /// [`UperError`] for a value out of range or a buffer too short.

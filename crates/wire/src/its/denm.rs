@@ -14,9 +14,9 @@ pub struct Denm {
     pub originating_station_id: u32,
     /// and its number there.
     pub sequence_number: u16,
-    /// TimestampIts of the event [ms since 2004-01-01, TAI].
+    /// TimestampIts of the event `[ms since 2004-01-01, TAI]`.
     pub detection_time_ms: u64,
-    /// TimestampIts of this version [ms since 2004-01-01, TAI].
+    /// TimestampIts of this version `[ms since 2004-01-01, TAI]`.
     pub reference_time_ms: u64,
     /// Termination: `Some(false)` cancels an own action, `Some(true)` negates another station's.
     pub termination: Option<bool>,
@@ -26,9 +26,9 @@ pub struct Denm {
     pub relevance_distance: Option<u8>,
     /// RelevanceTrafficDirection, as its number of 0..=3.
     pub relevance_traffic_direction: Option<u8>,
-    /// From the detection on [s]; 600 is the default and takes no bits.
+    /// From the detection on `[s]`; 600 is the default and takes no bits.
     pub validity_duration_s: u32,
-    /// Time between repetitions [ms].
+    /// Time between repetitions `[ms]`.
     pub transmission_interval_ms: Option<u16>,
     /// StationType; 5 is a passenger car.
     pub station_type: u8,
@@ -47,7 +47,7 @@ pub struct Situation {
     pub sub_cause_code: u8,
 }
 
-/// `defaultValidity` [s].
+/// `defaultValidity` `[s]`.
 const DEFAULT_VALIDITY_S: u32 = 600;
 const MESSAGE_ID: i64 = 1;
 /// TimestampIts has 42 bits.
@@ -75,10 +75,10 @@ impl Default for Denm {
 }
 
 impl Denm {
-    /// Longest message that [`Self::emit`] writes [byte].
+    /// Longest message that [`Self::emit`] writes `[byte]`.
     pub const LEN_MAX: usize = 64;
 
-    /// Writes the message to the front of `buf`; returns its length [byte].
+    /// Writes the message to the front of `buf`; returns its length `[byte]`.
     ///
     /// # Errors
     /// [`UperError`] for a value out of range or a buffer too short.

@@ -36,7 +36,7 @@ pub enum PacketError {
     TooShort {
         /// Which header.
         field: &'static str,
-        /// What there is [byte].
+        /// What there is `[byte]`.
         len: usize,
     },
     /// Another version.
@@ -53,9 +53,9 @@ pub enum PacketError {
     /// The payload length of the common header does not fit.
     #[error("a payload of {said} bytes is announced, {found} are there")]
     PayloadLen {
-        /// By the common header [byte].
+        /// By the common header `[byte]`.
         said: usize,
-        /// Behind the headers [byte].
+        /// Behind the headers `[byte]`.
         found: usize,
     },
 }
@@ -74,7 +74,7 @@ impl From<PacketError> for DiscardReason {
 const LIFETIME_1_S: u8 = 1 << 2 | 1;
 
 impl BasicHeader {
-    /// Length on the air [byte].
+    /// Length on the air `[byte]`.
     pub const LEN: usize = 4;
 
     /// A lifetime of 1 s.
@@ -130,17 +130,17 @@ impl GnAddress {
 pub struct LongPosition {
     /// Whose.
     pub address: GnAddress,
-    /// When it was there: TAI since 2004-01-01, modulo 2^32 [ms].
+    /// When it was there: TAI since 2004-01-01, modulo 2^32 `[ms]`.
     pub timestamp_ms: u32,
-    /// North [0.1 microdegree].
+    /// North `[0.1 microdegree]`.
     pub latitude: i32,
-    /// East [0.1 microdegree].
+    /// East `[0.1 microdegree]`.
     pub longitude: i32,
     /// PAI: true if the place is accurate.
     pub is_accurate: bool,
-    /// Speed [cm/s]; 15 bits with their sign.
+    /// Speed `[cm/s]`; 15 bits with their sign.
     pub speed_cm_s: i16,
-    /// From north, clockwise [0.1 degree].
+    /// From north, clockwise `[0.1 degree]`.
     pub heading: u16,
 }
 
@@ -178,15 +178,15 @@ impl LongPosition {
 pub struct Area {
     /// Shape: 0 circle, 1 rectangle, 2 ellipse; the header's subtype.
     pub shape: u8,
-    /// North, of the centre [0.1 microdegree].
+    /// North, of the centre `[0.1 microdegree]`.
     pub latitude: i32,
-    /// East, of the centre [0.1 microdegree].
+    /// East, of the centre `[0.1 microdegree]`.
     pub longitude: i32,
-    /// Radius, or half of the longer side or axis [m].
+    /// Radius, or half of the longer side or axis `[m]`.
     pub distance_a_m: u16,
-    /// 0 for a circle, or half of the shorter side or axis [m].
+    /// 0 for a circle, or half of the shorter side or axis `[m]`.
     pub distance_b_m: u16,
-    /// Of the longer side or axis, from north [degree].
+    /// Of the longer side or axis, from north `[degree]`.
     pub angle_deg: u16,
 }
 
@@ -253,7 +253,7 @@ impl<'a> Packet<'a> {
         }
     }
 
-    /// Length on the air, without the basic header [byte].
+    /// Length on the air, without the basic header `[byte]`.
     pub const fn len(&self) -> usize {
         let extended = match self.extended {
             ExtendedHeader::SingleHop { .. } => SINGLE_HOP_LEN,
@@ -267,7 +267,7 @@ impl<'a> Packet<'a> {
         false
     }
 
-    /// Writes the packet to the front of `buf`; returns its length [byte].
+    /// Writes the packet to the front of `buf`; returns its length `[byte]`.
     ///
     /// # Errors
     /// [`PacketError`] if `buf` or the field of the payload's length is too short.

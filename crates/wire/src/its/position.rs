@@ -5,15 +5,15 @@ use super::uper::{Coder, UperError, integer};
 /// ReferencePosition: WGS 84, with what is not known marked so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReferencePosition {
-    /// Latitude, north positive [0.1 microdegree].
+    /// Latitude, north positive `[0.1 microdegree]`.
     pub latitude: i32,
-    /// Longitude, east positive [0.1 microdegree].
+    /// Longitude, east positive `[0.1 microdegree]`.
     pub longitude: i32,
-    /// Half axes of the ellipse that holds the true place with 95 % [cm]; 4095 is unavailable.
+    /// Half axes of the ellipse that holds the true place with 95 % `[cm]`; 4095 is unavailable.
     pub semi_axes_cm: [u16; 2],
-    /// Direction of the longer half axis from north [0.1 degree]; 3601 is unavailable.
+    /// Direction of the longer half axis from north `[0.1 degree]`; 3601 is unavailable.
     pub orientation: u16,
-    /// Height over the ellipsoid [cm]; 800001 is unavailable.
+    /// Height over the ellipsoid `[cm]`; 800001 is unavailable.
     pub altitude_cm: i32,
     /// AltitudeConfidence, as its number; 15 is unavailable.
     pub altitude_confidence: u8,
@@ -54,13 +54,13 @@ impl Default for ReferencePosition {
 /// PathPoint: where a station was before, from the point behind it in the list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PathPoint {
-    /// North [0.1 microdegree]; 131072 is unavailable.
+    /// North `[0.1 microdegree]`; 131072 is unavailable.
     pub delta_latitude: i32,
-    /// East [0.1 microdegree]; 131072 is unavailable.
+    /// East `[0.1 microdegree]`; 131072 is unavailable.
     pub delta_longitude: i32,
-    /// Up [cm]; 12800 is unavailable.
+    /// Up `[cm]`; 12800 is unavailable.
     pub delta_altitude_cm: i16,
-    /// How long before [10 ms], from 1 on.
+    /// How long before `[10 ms]`, from 1 on.
     pub delta_time: Option<u16>,
 }
 

@@ -13,7 +13,7 @@ pub enum UperError {
     TooShort {
         /// Which field.
         field: &'static str,
-        /// What there is [byte].
+        /// What there is `[byte]`.
         len: usize,
     },
     /// A value outside its range.
@@ -107,7 +107,7 @@ pub(super) trait Message: Default {
     fn code(&mut self, coder: &mut impl Coder) -> Result<bool, UperError>;
 }
 
-/// Writes `message` to the front of `buf`; returns its length [byte].
+/// Writes `message` to the front of `buf`; returns its length `[byte]`.
 pub(super) fn emit(mut message: impl Message, buf: &mut [u8]) -> Result<usize, UperError> {
     let mut writer = Writer::new(buf);
     message.code(&mut writer)?;

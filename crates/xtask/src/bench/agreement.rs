@@ -4,7 +4,7 @@ use super::Contestant;
 use super::engine::Model;
 use super::measurement::Flow;
 
-/// All engines count integer nanoseconds or finer; a mean may round [ns].
+/// All engines count integer nanoseconds or finer; a mean may round `[ns]`.
 const MEAN_TOLERANCE_NS: f64 = 1.0;
 
 /// What does not agree, one sentence each.

@@ -19,7 +19,7 @@ pub(super) struct Engine {
 pub(super) enum Model {
     /// `peers/star.md` whole.
     StrictPriority,
-    /// The same with one queue a port; latencies are too short by a known span [ns].
+    /// The same with one queue a port; latencies are too short by a known span `[ns]`.
     FirstInFirstOut {
         /// What its framing leaves out.
         shorter_ns: i64,

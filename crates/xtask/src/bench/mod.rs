@@ -15,7 +15,7 @@ use measurement::Measurement;
 
 pub(crate) const RUNS_DEFAULT: usize = 5;
 
-/// How much time every engine simulates [ms]: a second of processor time for the slowest, tens of milliseconds for ours.
+/// How much time every engine simulates `[ms]`: a second of processor time for the slowest, tens of milliseconds for ours.
 const SIMULATED_MS: u64 = 2000;
 
 /// The traffic, from the root.

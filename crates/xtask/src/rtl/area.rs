@@ -27,7 +27,7 @@ const RESOURCES: &[Resource] = &[
     Resource { name: "carry_chain_4_bits", cells: &[("CARRY4", 1)], budget: 300 },
 ];
 
-/// Longest path without wires [ps]: what leaves a third of 10 ns for them.
+/// Longest path without wires `[ps]`: what leaves a third of 10 ns for them.
 const PATH_BUDGET_PS: u64 = 7000;
 
 /// Where what was found is kept, for whoever wants to state it.

@@ -29,7 +29,7 @@ const COMMAND: &str = "chronoseal";
 /// What the command runs in there: a group key, two messages under it, a removal and a return.
 const SCENARIO: &str = "scenarios/group-key.toml";
 
-/// Longest run of all that happens in there [s]; it takes about 20, and more on a busy host.
+/// Longest run of all that happens in there `[s]`; it takes about 20, and more on a busy host.
 const TIMEOUT_S: &str = "90";
 
 const PACKAGES: &str = "user-mode-linux busybox-static can-utils";

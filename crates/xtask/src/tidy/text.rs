@@ -3,7 +3,7 @@
 use super::File;
 use crate::finding::Finding;
 
-/// Longest file that people write [line]. There are no exceptions.
+/// Longest file that people write `[line]`. There are no exceptions.
 const LINES_MAX: usize = 1000;
 
 /// What people write. Data, vectors, captures and generated schemas are left as they are.

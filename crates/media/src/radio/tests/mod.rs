@@ -21,7 +21,7 @@ fn us(us: i64) -> SimTime {
     SimTime::ZERO + Duration::from_us(us)
 }
 
-/// Stations 0, 1, … at the given places of a straight road [m], who hear each other up to 300 m.
+/// Stations 0, 1, … at the given places of a straight road `[m]`, who hear each other up to 300 m.
 fn road(places_m: &[i64]) -> RadioConfig {
     let station = |(node, x_m): (usize, &i64)| StationConfig {
         attachment: port(node as u16),

@@ -23,9 +23,9 @@ const LISTENER: &str = "listener";
 struct FoundBus {
     /// What was found and assumed, a comment a line.
     about: Vec<String>,
-    /// [bit/s]
+    /// `[bit/s]`
     bit_rate: u64,
-    /// [bit/s]
+    /// `[bit/s]`
     data_bit_rate: Option<u64>,
     nodes: Vec<String>,
     messages: Vec<FoundMessage>,

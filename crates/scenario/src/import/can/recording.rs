@@ -11,13 +11,13 @@ use super::{FoundBus, FoundMessage, REST_OF_BUS, write};
 use crate::limits::MESSAGES_MAX;
 use crate::problem::{Code, Problem, Problems};
 
-/// Bit rates that are tried, usual first [bit/s].
+/// Bit rates that are tried, usual first `[bit/s]`.
 const BIT_RATES: [u64; 2] = [500_000, 1_000_000];
-/// J1939 and NMEA 2000, which use 29 bits alone [bit/s].
+/// J1939 and NMEA 2000, which use 29 bits alone `[bit/s]`.
 const BIT_RATES_EXTENDED: [u64; 3] = [250_000, 500_000, 1_000_000];
-/// A bus that would be busier than this was a faster one [%].
+/// A bus that would be busier than this was a faster one `[%]`.
 const LOAD_MAX_PERCENT: i64 = 80;
-/// Bit rate of the data phase that is assumed [bit/s].
+/// Bit rate of the data phase that is assumed `[bit/s]`.
 const DATA_BIT_RATE: u64 = 2_000_000;
 
 /// A scenario from a recording of a CAN bus: each identifier that was seen twice or more becomes a message.

@@ -16,7 +16,7 @@ use crate::problem::Code;
 use crate::shape::shortened;
 use crate::spec::PayloadSpec;
 
-/// Data of the synchronisation message: one classical frame [byte].
+/// Data of the synchronisation message: one classical frame `[byte]`.
 const SYNC_LEN: usize = 8;
 /// Urgent, and out of the way of identifiers that a bus has for its most urgent messages.
 const SYNC_ID_DEFAULT: &str = "0x010";

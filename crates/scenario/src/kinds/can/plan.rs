@@ -157,7 +157,7 @@ impl<'p> Can<'p> {
         self.plan.protection_of(message.stream)
     }
 
-    /// Data of a message with its protection [byte].
+    /// Data of a message with its protection `[byte]`.
     pub fn secured_len(self, message: &CanMessage<'_>) -> usize {
         self.plan.secured_len(message.stream, message.hop) as usize
     }

@@ -40,7 +40,7 @@ pub struct EthernetSegment {
     pub forwarding_delay: Duration,
     /// Additional random part of the forwarding delay.
     pub forwarding_jitter: Jitter,
-    /// Each egress queue holds at most this much [byte].
+    /// Each egress queue holds at most this much `[byte]`.
     pub queue_len_max: u64,
     /// A second switch that copies every frame to the capture adds one more store-and-forward to its stamps.
     pub sniffing_switch: bool,
@@ -216,7 +216,7 @@ impl<'p> Ethernet<'p> {
         self.plan.protection_of(stream.stream)
     }
 
-    /// A frame of a stream with its protection, without checksum [byte].
+    /// A frame of a stream with its protection, without checksum `[byte]`.
     pub fn secured_len(self, stream: &EthernetStream<'_>) -> u32 {
         self.plan.secured_len(stream.stream, stream.hop)
     }

@@ -10,7 +10,7 @@ use crate::limits::*;
 use crate::plan::Facet;
 use crate::problem::Code;
 
-/// Checksum 4, preamble and delimiter 8, gap 12 (IEEE 802.3) [byte].
+/// Checksum 4, preamble and delimiter 8, gap 12 (IEEE 802.3) `[byte]`.
 const WIRE_OVERHEAD: u64 = 24;
 /// The key that says after what the schedule repeats.
 const CYCLE: &str = "cluster_cycle";

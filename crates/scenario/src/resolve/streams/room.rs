@@ -9,7 +9,7 @@ use crate::plan::ProtectionKind;
 use crate::problem::Code;
 
 impl Context<'_> {
-    /// The payload, cut to what the tightest frame on the way has room for [byte].
+    /// The payload, cut to what the tightest frame on the way has room for `[byte]`.
     pub(super) fn room(&mut self, stream: &StreamRequest<'_>, hops: &[Hop], segments: &[Segment<'_>]) -> u32 {
         let Some(tightest) = hops.iter().min_by_key(|hop| hop.parts.room.bytes) else { return stream.payload_len };
         let is_tight = |hop: &&Hop| hop.parts.room.bytes == tightest.parts.room.bytes;

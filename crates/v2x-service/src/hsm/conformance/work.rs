@@ -8,7 +8,7 @@ use crate::hsm::{
     Curve, HsmError, ImportedKey, KeyHandle, KeyKind, NONCE_LEN, Operation, Persistence, TAG_LEN, curve, random,
 };
 
-/// Lengths around the cipher's block of 16 bytes, and one of a real message [byte].
+/// Lengths around the cipher's block of 16 bytes, and one of a real message `[byte]`.
 const LENGTHS: [usize; 7] = [0, 1, 15, 16, 17, 32, 301];
 
 impl Bench<'_> {

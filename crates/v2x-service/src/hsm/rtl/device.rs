@@ -50,7 +50,7 @@ pub struct RtlConfig {
     /// Link.
     #[serde(default)]
     pub link: RtlLink,
-    /// Declared clock [Hz].
+    /// Declared clock `[Hz]`.
     #[serde(default = "default_clock_hz")]
     pub clock_hz: u32,
     /// File that plays the flash memory; without one there are no persistent keys.

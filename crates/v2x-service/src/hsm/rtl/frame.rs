@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 const START: u8 = 0xA5;
-/// Longest payload, either way [byte].
+/// Longest payload, either way `[byte]`.
 const PAYLOAD_LEN_MAX: usize = 512;
 /// Bit that an answer's type has beyond its request's.
 const ANSWER: u8 = 0x80;
@@ -32,7 +32,7 @@ pub(super) struct Answer {
     pub(super) status: u8,
     /// Cycles of the engine.
     pub(super) cycles: u64,
-    /// Modelled time of both frames on the link [ns].
+    /// Modelled time of both frames on the link `[ns]`.
     pub(super) link_ns: u64,
     pub(super) result: Vec<u8>,
 }

@@ -27,14 +27,14 @@ const STORE_HEAD_LEN: usize = 5 + 12 + SALT_LEN;
 const STORE_LEN: usize = STORE_HEAD_LEN + SEAL_NONCE_LEN + 32 + 16 + CHECKSUM_LEN;
 const KEY_HEAD_LEN: usize = 5 + 4 + 1;
 
-/// Most memory a store file may ask for [KiB]. A forged one cannot take the machine down with it.
+/// Most memory a store file may ask for `[KiB]`. A forged one cannot take the machine down with it.
 const ARGON2_MEMORY_MAX_KIB: u32 = 1 << 20;
 const ARGON2_PASSES_MAX: u32 = 64;
 
 /// What turning the PIN into a key costs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PinCost {
-    /// Memory [KiB].
+    /// Memory `[KiB]`.
     pub memory_kib: u32,
     /// Passes over it.
     pub passes: u32,

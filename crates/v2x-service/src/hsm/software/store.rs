@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::hsm::{HsmError, KeyHandle};
 
-/// Longest file that is read [byte]; ours are below 300.
+/// Longest file that is read `[byte]`; ours are below 300.
 const FILE_LEN_MAX: u64 = 4096;
 const STORE_FILE: &str = "store.hsm";
 const LOCK_FILE: &str = "lock";

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::hsm::HsmError;
 
-/// Longest response this crate reads [byte]; the specification's own limit for commands and responses is 4096.
+/// Longest response this crate reads `[byte]`; the specification's own limit for commands and responses is 4096.
 const RESPONSE_LEN_MAX: usize = 4096;
 /// Tag, length, code.
 const HEADER_LEN: usize = 10;

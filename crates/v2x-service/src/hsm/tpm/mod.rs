@@ -37,7 +37,7 @@ use command::{Blob, NULL, OWNER, PERSISTENT, TRANSIENT, TpmHandle, Trouble};
 use link::Link;
 use public::Public;
 
-/// Longest PIN [byte]: an authorization is no longer than the key's name hash.
+/// Longest PIN `[byte]`: an authorization is no longer than the key's name hash.
 const PIN_LEN_MAX: usize = 32;
 /// The owner's persistent handles. [TCG Registry of Reserved TPM 2.0 Handles §2.3.1]
 const HANDLE_MAX: u32 = 0x007F_FFFF;

@@ -12,7 +12,7 @@ use crate::hsm::{
     Persistence, PublicPoint, Recovery, Support, curve,
 };
 
-/// Longest message [byte]: the longest plaintext has 64 KiB, the longest list is of some thousand keys.
+/// Longest message `[byte]`: the longest plaintext has 64 KiB, the longest list is of some thousand keys.
 const MESSAGE_LEN_MAX: usize = 1 << 20;
 
 #[derive(Serialize, Deserialize)]

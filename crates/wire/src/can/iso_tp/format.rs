@@ -3,7 +3,7 @@
 use super::super::frame::{CLASSICAL_DATA_LEN_MAX, Dlc};
 use super::SHORT_LENGTH_MAX;
 
-/// TX_DL: the length of every frame of a segmented message but the last [byte].
+/// TX_DL: the length of every frame of a segmented message but the last `[byte]`.
 ///
 /// It is 8, 12, 16, 20, 24, 32, 48 or 64; above 8 the frames are FD frames.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -22,7 +22,7 @@ impl TxDataLength {
     /// Every length there is, in ascending order.
     pub const ALL: [Self; 8] = [Self(8), Self(12), Self(16), Self(20), Self(24), Self(32), Self(48), Self(64)];
 
-    /// The length `len` [byte].
+    /// The length `len` `[byte]`.
     ///
     /// # Errors
     /// [`TxDataLengthError`] if `len` is none of the eight lengths.
@@ -30,7 +30,7 @@ impl TxDataLength {
         Self::ALL.into_iter().find(|known| known.get() == len).ok_or(TxDataLengthError(len))
     }
 
-    /// The length [byte].
+    /// The length `[byte]`.
     pub const fn get(self) -> usize {
         self.0 as usize
     }
@@ -79,25 +79,25 @@ impl FrameFormat {
         Self::new(TxDataLength::FD_MAX)
     }
 
-    /// The longest message that a single frame holds [byte]: 7 in classical frames, 62 in FD frames of 64 bytes, one
+    /// The longest message that a single frame holds `[byte]`: 7 in classical frames, 62 in FD frames of 64 bytes, one
     /// less with an address byte.
     pub const fn single_len_max(&self) -> usize {
         let control_len = if self.tx_data_len.is_fd() { 2 } else { 1 };
         self.tx_data_len.get() - self.address_len() - control_len
     }
 
-    /// How much of a message of `message_len` bytes its first frame holds [byte].
+    /// How much of a message of `message_len` bytes its first frame holds `[byte]`.
     pub const fn first_len(&self, message_len: u32) -> usize {
         let control_len = if message_len <= SHORT_LENGTH_MAX { 2 } else { 6 };
         self.tx_data_len.get() - self.address_len() - control_len
     }
 
-    /// How much of a message a consecutive frame holds [byte].
+    /// How much of a message a consecutive frame holds `[byte]`.
     pub const fn consecutive_len(&self) -> usize {
         self.tx_data_len.get() - self.address_len() - 1
     }
 
-    /// Length of a flow control frame's data [byte].
+    /// Length of a flow control frame's data `[byte]`.
     pub fn flow_control_len(&self) -> usize {
         self.padded_len(self.address_len() + 3)
     }
@@ -107,7 +107,7 @@ impl FrameFormat {
         if self.address.is_some() { 1 } else { 0 }
     }
 
-    /// Length of a single frame's data for a message of `message_len` bytes, which fit [byte].
+    /// Length of a single frame's data for a message of `message_len` bytes, which fit `[byte]`.
     pub(super) fn single_frame_len(&self, message_len: usize) -> usize {
         let is_short = self.address_len() + 1 + message_len <= CLASSICAL_DATA_LEN_MAX;
         self.padded_len(self.address_len() + if is_short { 1 } else { 2 } + message_len)

@@ -40,5 +40,5 @@ pub use pdu::{FlowControl, FlowStatus, Pdu, PduError};
 pub use segments::{Segments, WireTimes};
 pub use separation_time::SeparationTime;
 
-/// The longest message whose length fits the 12 bits of a first frame; a longer one takes the escape form [byte].
+/// The longest message whose length fits the 12 bits of a first frame; a longer one takes the escape form `[byte]`.
 pub const SHORT_LENGTH_MAX: u32 = 4095;

@@ -38,7 +38,7 @@ pub enum Pdu<'a> {
     },
     /// FF: the first part of a message.
     First {
-        /// FF_DL: length of the whole message [byte], more than a single frame of the same length holds.
+        /// FF_DL: length of the whole message `[byte]`, more than a single frame of the same length holds.
         message_len: u32,
         /// Its first bytes. The frame has the length of all frames of this message but the last.
         data: &'a [u8],
@@ -64,9 +64,9 @@ pub enum PduError {
     /// It ends within its protocol control information, or holds no data.
     #[error("{len} bytes of data are too few, {needed} are needed")]
     Truncated {
-        /// Data there is [byte].
+        /// Data there is `[byte]`.
         len: usize,
-        /// Data there has to be at least [byte].
+        /// Data there has to be at least `[byte]`.
         needed: usize,
     },
     /// It is for another station.
@@ -83,9 +83,9 @@ pub enum PduError {
     /// A single frame says it holds nothing, or more than it can.
     #[error("a single frame says it holds {len} bytes, but 1 to {capacity} are possible")]
     SingleLength {
-        /// SF_DL [byte].
+        /// SF_DL `[byte]`.
         len: u8,
-        /// What comes after its length [byte].
+        /// What comes after its length `[byte]`.
         capacity: usize,
     },
     /// A single frame of more than 8 bytes without the escape form.
@@ -97,9 +97,9 @@ pub enum PduError {
     /// The message would have fitted a single frame.
     #[error("a first frame announces {message_len} bytes, fewer than the least of {least}")]
     FirstLengthTooSmall {
-        /// FF_DL [byte].
+        /// FF_DL `[byte]`.
         message_len: u32,
-        /// The least that a first frame of this length and form may announce [byte].
+        /// The least that a first frame of this length and form may announce `[byte]`.
         least: u32,
     },
     /// A flow status above 2. A sender that waits for one gives its message up.

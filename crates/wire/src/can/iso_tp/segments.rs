@@ -10,9 +10,9 @@ use super::separation_time::SeparationTime;
 pub struct Segments {
     /// Consecutive frames; none if a single frame holds the message.
     consecutive: u32,
-    /// Data of every frame but the last [byte].
+    /// Data of every frame but the last `[byte]`.
     full_len: usize,
-    /// Data of the last frame [byte].
+    /// Data of the last frame `[byte]`.
     last_len: usize,
 }
 
@@ -57,17 +57,17 @@ impl Segments {
         self.consecutive
     }
 
-    /// Data of every frame but the last [byte].
+    /// Data of every frame but the last `[byte]`.
     pub const fn full_len(&self) -> usize {
         self.full_len
     }
 
-    /// Data of the last frame [byte].
+    /// Data of the last frame `[byte]`.
     pub const fn last_len(&self) -> usize {
         self.last_len
     }
 
-    /// Data of all frames of the sender, with control information, address bytes and padding [byte].
+    /// Data of all frames of the sender, with control information, address bytes and padding `[byte]`.
     pub const fn data_len(&self) -> u64 {
         self.consecutive as u64 * self.full_len as u64 + self.last_len as u64
     }
