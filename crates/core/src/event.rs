@@ -539,6 +539,16 @@ impl EventKind {
         }
     }
 
+    /// The detail of those that have one: a reason, or what an attacker did.
+    pub const fn detail(self) -> Option<&'static str> {
+        match self {
+            Self::Discarded(reason) => Some(reason.name()),
+            Self::Attacked(attack) => Some(attack.name()),
+            Self::ExchangeAborted(reason) | Self::KeyRefused(reason) => Some(reason.name()),
+            _ => None,
+        }
+    }
+
     /// As shown to people and written to results, without the detail.
     pub const fn name(self) -> &'static str {
         match self {

@@ -159,7 +159,7 @@ pub(crate) fn read_hops(path: &Path) -> Result<Vec<HopRow>, StoreError> {
     Ok(rows)
 }
 
-/// The table of events; `detail` is the reason of a discard or the kind of an attack.
+/// The table of events; `detail` is [`EventKind::detail`].
 pub(crate) fn write_events(path: &Path, meta: &RunMeta, rows: &[EventRow]) -> Result<(), StoreError> {
     write(path, meta, rows, |rows| {
         vec![
@@ -167,18 +167,7 @@ pub(crate) fn write_events(path: &Path, meta: &RunMeta, rows: &[EventRow]) -> Re
             ("node", text(rows.iter().map(|row| meta.node_name(row.node.0)))),
             ("node_id", uint16(rows.iter().map(|row| row.node.0))),
             ("kind", text(rows.iter().map(|row| row.event.kind.name().into()))),
-            (
-                "detail",
-                Arc::new(
-                    rows.iter()
-                        .map(|row| match row.event.kind {
-                            EventKind::Discarded(reason) => Some(reason.name()),
-                            EventKind::Attacked(attack) => Some(attack.name()),
-                            _ => None,
-                        })
-                        .collect::<StringArray>(),
-                ),
-            ),
+            ("detail", Arc::new(rows.iter().map(|row| row.event.kind.detail()).collect::<StringArray>())),
             ("stream", text(rows.iter().map(|row| meta.stream_name(row.event.stream.0)))),
             ("stream_id", uint16(rows.iter().map(|row| row.event.stream.0))),
             ("sequence", uint64(rows.iter().map(|row| row.event.sequence))),
@@ -388,17 +377,18 @@ fn outcome(name: Option<&str>, reason: Option<&str>) -> Result<Outcome, Damage> 
     named(&plain, |outcome| outcome.name(), name, "outcome")
 }
 
+/// The kind of a name and its detail.
 fn event_kind(name: Option<&str>, detail: Option<&str>) -> Result<EventKind, Damage> {
     let name = name.ok_or(Damage::Empty("kind"))?;
-    match name {
-        "discarded" => {
-            let detail = detail.ok_or(Damage::Empty("detail"))?;
-            named(&DiscardReason::ALL, DiscardReason::name, detail, "discard reason").map(EventKind::Discarded)
+    let known = |kind: &EventKind| kind.name() == name;
+    match EventKind::all().find(|kind| known(kind) && kind.detail() == detail) {
+        Some(kind) => Ok(kind),
+        None if !EventKind::all().any(|kind| known(&kind)) => {
+            Err(Damage::Name { what: "kind of event", name: name.into() })
         }
-        "attacked" => {
-            let detail = detail.ok_or(Damage::Empty("detail"))?;
-            named(&AttackKind::ALL, AttackKind::name, detail, "attack").map(EventKind::Attacked)
-        }
-        _ => named(&EventKind::PLAIN, |kind| kind.name(), name, "kind of event"),
+        None => match detail {
+            Some(detail) => Err(Damage::Name { what: "detail of such an event", name: detail.into() }),
+            None => Err(Damage::Empty("detail")),
+        },
     }
 }

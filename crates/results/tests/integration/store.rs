@@ -1,9 +1,10 @@
 use std::fs;
 
+use chronoseal_core::{Event, EventKind, StreamId};
 use chronoseal_results::store::{read, read_frames, read_rows, write};
-use chronoseal_results::{BoundMeta, RunMeta, RunRows, StoreError, summarise};
+use chronoseal_results::{BoundMeta, EventRow, RunMeta, RunRows, StoreError, summarise};
 
-use crate::sample::{meta, rows, spoofed};
+use crate::sample::{acquired, meta, rows, spoofed};
 
 fn stored(meta: &RunMeta, rows: &RunRows) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("the machine has room for a folder");
@@ -16,6 +17,9 @@ fn a_stored_run_reads_back_whole() {
     let (meta, mut rows) = (meta(), rows(400));
     for reason in chronoseal_core::DiscardReason::ALL {
         rows.frames.push(spoofed(3, chronoseal_results::Outcome::Discarded(reason)));
+    }
+    for kind in EventKind::all() {
+        rows.events.push(EventRow { event: Event::of(kind, StreamId(0), 0), ..acquired(0, 12_000) });
     }
     let dir = stored(&meta, &rows);
     let run = dir.path().join("run");
