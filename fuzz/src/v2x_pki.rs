@@ -10,9 +10,9 @@ use chronoseal_v2x::crypto::{Curve, SigningKey, SoftwareKey};
 use chronoseal_v2x::message::{SessionKey, SignerCertificate, SignerForm, encrypt_with_session_key, sign};
 use chronoseal_v2x::pki::{
     Applicant, Authority, AuthorizationAuthority, Credential, Decision, EnrolmentAuthority, EtsiTs102941Data, ListKind,
-    Pending, PkiError, Role, SealedRequest, Station, StationStore, Step, TicketWish, TrustNobody, TrustedAuthority,
-    delta, issue_authority, open_request, own_trust_list, read_revocation_list, read_trust_list, request_credential,
-    request_ticket, seal_answer, sign_revocation_list, sign_trust_list,
+    NoAnswer, Pending, PkiError, Role, SealedRequest, Station, StationStore, Step, TicketWish, TrustNobody,
+    TrustedAuthority, delta, issue_authority, open_request, own_trust_list, read_revocation_list, read_trust_list,
+    request_credential, request_ticket, seal_answer, sign_revocation_list, sign_trust_list,
 };
 use chronoseal_v2x::types::{
     CertificateBuf, HashedId8, HeaderInfo, Ieee1609Dot2Data, InnerData, Psid, Received, SignedDataPayload, Time64,
@@ -139,7 +139,7 @@ impl Parties {
             Ok(Step::Done(decision)) => check(&decision),
             Ok(Step::Ask(question)) => {
                 let answer = self.ea.handle(question.message(), &mut self.store, &mut TrustNobody, NOW, &mut self.rng);
-                let answer = answer.map(|decision| decision.answer).map_err(|error| error.to_string());
+                let answer = answer.map(|decision| decision.answer).map_err(|error| NoAnswer::Useless(Box::new(error)));
                 if let Ok(decision) =
                     self.aa.resume(&question, answer.as_deref().map_err(Clone::clone), NOW, &mut self.rng)
                 {

@@ -3,7 +3,7 @@
 //!
 //! It is built of [`Credentials`] (pseudonyms, signatures, verification: the station of `chronoseal_v2x`), [`Mobility`]
 //! (where it is), a [`FrameTable`] (what is in a frame, worked out once a process) and, for policies by which vehicles agree,
-//! a [`ChangeAccord`]. Each signature made or verified is [`Work`] before its effect. A message is judged as of the time
+//! a [`ChangeAccord`]. Each signature made or verified is [`Work`](chronoseal_core::Work) before its effect. A message is judged as of the time
 //! its last bit came in, however long it waits for the processor.
 //!
 //! Its events: `Sent`, `Delivered` and `Discarded` with the stream and how many of that stream this station has sent,
