@@ -142,7 +142,7 @@ pub struct NodePlan {
 pub struct GatewayPlan {
     /// From the end of a frame on one segment to its place in the queue for another.
     pub delay: Duration,
-    /// Each queue for a segment holds at most this much [frame].
+    /// Each queue for a segment holds at most this much `[frame]`.
     pub queue_len_max: usize,
 }
 

@@ -61,11 +61,12 @@ pub(crate) fn run(root: &Path) -> TaskResult {
     } else {
         eprintln!("== skipped: what tshark makes of our frames; tshark is not installed");
     }
-    if socketcan::is_possible() {
-        step("the live CAN bus where the kernel has CAN");
-        part("socketcan", socketcan::run(root, Path::new("/")));
-    } else {
-        eprintln!("== skipped: the live CAN bus where the kernel has CAN; user-mode-linux is not installed");
+    match socketcan::is_possible(root) {
+        Ok(()) => {
+            step("the live CAN bus where the kernel has CAN");
+            part("socketcan", socketcan::run(root, Path::new("/")));
+        }
+        Err(reason) => eprintln!("== skipped: the live CAN bus where the kernel has CAN; {reason}"),
     }
     if rtl::is_possible(root) {
         step("the simulated P-256 engine");

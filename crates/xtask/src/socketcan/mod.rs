@@ -62,9 +62,20 @@ impl Tools {
     }
 }
 
-/// True if everything needed is installed.
-pub(crate) fn is_possible() -> bool {
-    Tools::find(Path::new("/")).is_ok()
+/// Whether it can be run here, or why not.
+pub(crate) fn is_possible(root: &Path) -> Result<(), &'static str> {
+    let Ok(tools) = Tools::find(Path::new("/")) else { return Err("user-mode-linux is not installed") };
+    // A kernel whose first program ends says with what; one that cannot run any program, with a segmentation fault. On
+    // processors with AMX it cannot: their registers do not fit the room it has for them.
+    let boot = format!(
+        "timeout 20 {} mem=64M rootfstype=hostfs rootflags=/ con=null con0=null,fd:1 init=/bin/true 2>&1 || true",
+        tools.linux.display()
+    );
+    let said = process::output(root, &["sh", "-c", &boot]).unwrap_or_default();
+    if said.contains("exitcode=0x0000000b") {
+        return Err("user-mode Linux can run no program on this processor");
+    }
+    Ok(())
 }
 
 /// Runs the test in user-mode Linux, with the packages installed at `packages`.
