@@ -61,6 +61,29 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Trouble> {
     })
 }
 
+/// Puts a text in the place of a file; if that fails, the file is as it was.
+pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Trouble> {
+    let failed = |error: std::io::Error| {
+        Trouble(format!(
+            "error: cannot write {}: {error}; it is as it was\nhelp: choose another place with --out",
+            path.display()
+        ))
+    };
+    // Behind a link, the file it leads to.
+    let path = path.canonicalize().map_err(failed)?;
+    let mut part = path.clone().into_os_string();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let written = std::fs::write(&part, text)
+        .and_then(|()| std::fs::set_permissions(&part, std::fs::metadata(&path)?.permissions()))
+        .and_then(|()| std::fs::rename(&part, &path));
+    written.map_err(|error| {
+        // What went wrong is worth telling, not that a part could not be removed as well.
+        let _ = std::fs::remove_file(&part);
+        failed(error)
+    })
+}
+
 /// Makes sure that results can be written to `folder`, which is new or empty.
 pub(crate) fn claim(folder: &Path) -> Result<(), Trouble> {
     const HELP: &str = "help: name another folder with --out";

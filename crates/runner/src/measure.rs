@@ -52,6 +52,9 @@ pub enum MeasureError {
     /// Live clocks have to be told the time.
     #[error("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\", or use --engine sim")]
     NoBeacon,
+    /// Something to carry the frames of CAN, and no CAN.
+    #[error("the scenario has no CAN segment; leave --can-interface and --can-guest away")]
+    NoCan,
     /// One interface of the kernel for several buses.
     #[error("interface {interface} is one bus, and the scenario has {buses}; leave --can-interface away")]
     OneInterface {
@@ -169,6 +172,9 @@ impl<'p> Carriers<'p> {
             CanPlaceName::Bus { .. } => None,
         };
         let Some(first) = buses.first().copied() else {
+            if options.can != CanPlaceName::default() {
+                return Err(MeasureError::NoCan);
+            }
             return Ok(Self { prepared, interface: None, guests: Vec::new() });
         };
         // Behind stations, attackers and what the segments are made of.

@@ -22,6 +22,7 @@ fn an_old_scenario_is_refused_with_the_command_that_mends_it() {
         assert!(new.contains(comment), "{comment} is gone:\n{new}");
     }
 
+    assert!(!bench.path("old.toml.part").exists(), "nothing is left beside it");
     bench.say(&["scenario", "upgrade", "old.toml"]).assert_code(0).assert_says(&["nothing was written"]);
     let printed = bench.say(&["scenario", "upgrade", "old.toml", "--out", "-"]);
     assert_eq!(printed.assert_code(0).out, new, "a second upgrade changes nothing");
