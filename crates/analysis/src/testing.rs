@@ -97,6 +97,7 @@ pub fn add_stream<'a>(plan: &'a mut Plan, sender: u16, receivers: &[u16], frame_
         protection: ProtectionId(0),
         hops: vec![HopPlan {
             previous: None,
+            protection: None,
             segment: SegmentId(0),
             from: NodeId(sender),
             to: receivers,

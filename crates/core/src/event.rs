@@ -90,6 +90,10 @@ pub enum EventKind {
     KeptSilent,
     /// A station says nothing because of the place it is at; `value` is for how long, until it looks again `[ps]`.
     Hushed,
+    /// A gateway took a frame that it is to pass on to another segment.
+    Relayed,
+    /// A gateway starts anew: what it held is lost; `value` is for how long it was away `[ps]`.
+    Rebooted,
 }
 
 /// Why a key exchange, or the run it belongs to, was given up.
@@ -268,6 +272,8 @@ pub enum DiscardReason {
     SignatureMismatch,
     /// It waited for the receiver's processor longer than it is of use.
     WaitedTooLong,
+    /// A newer one of its stream came before it could go on.
+    Superseded,
 }
 
 /// Which mechanism stopped a frame.
@@ -295,11 +301,13 @@ pub enum AttackKind {
     Tamper,
     /// Repeats a frame heard before.
     Replay,
+    /// Keeps a frame back that it should pass on.
+    Withhold,
 }
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 40] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -339,6 +347,7 @@ impl DiscardReason {
         Self::NotPermitted,
         Self::SignatureMismatch,
         Self::WaitedTooLong,
+        Self::Superseded,
     ];
 
     /// The mechanism this reason belongs to.
@@ -379,7 +388,11 @@ impl DiscardReason {
             | Self::GeneratedTooLongAgo
             | Self::GeneratedInFuture
             | Self::MessageExpired => StoppedBy::Freshness,
-            Self::QueueFull | Self::BusOff | Self::AttemptsExhausted | Self::WaitedTooLong => StoppedBy::Capacity,
+            Self::QueueFull
+            | Self::BusOff
+            | Self::AttemptsExhausted
+            | Self::WaitedTooLong
+            | Self::Superseded => StoppedBy::Capacity,
         }
     }
 
@@ -425,6 +438,7 @@ impl DiscardReason {
             Self::NotPermitted => "not-permitted",
             Self::SignatureMismatch => "signature-mismatch",
             Self::WaitedTooLong => "waited-too-long",
+            Self::Superseded => "superseded",
         }
     }
 }
@@ -444,7 +458,7 @@ impl StoppedBy {
 
 impl AttackKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Spoof, Self::Tamper, Self::Replay];
+    pub const ALL: [Self; 4] = [Self::Spoof, Self::Tamper, Self::Replay, Self::Withhold];
 
     /// As shown to people and written to results.
     pub const fn name(self) -> &'static str {
@@ -452,13 +466,14 @@ impl AttackKind {
             Self::Spoof => "spoof",
             Self::Tamper => "tamper",
             Self::Replay => "replay",
+            Self::Withhold => "withhold",
         }
     }
 }
 
 impl EventKind {
     /// Every kind without a detail.
-    pub const PLAIN: [Self; 27] = [
+    pub const PLAIN: [Self; 29] = [
         Self::SyncAcquired,
         Self::SyncLost,
         Self::ClockCorrected,
@@ -486,6 +501,8 @@ impl EventKind {
         Self::PseudonymChanged,
         Self::KeptSilent,
         Self::Hushed,
+        Self::Relayed,
+        Self::Rebooted,
     ];
 
     /// Every kind with every detail.
@@ -536,6 +553,8 @@ impl EventKind {
             Self::PseudonymChanged => 0x1d00,
             Self::KeptSilent => 0x1e00,
             Self::Hushed => 0x1f00,
+            Self::Relayed => 0x2000,
+            Self::Rebooted => 0x2100,
         }
     }
 
@@ -583,6 +602,8 @@ impl EventKind {
             Self::PseudonymChanged => "pseudonym-changed",
             Self::KeptSilent => "kept-silent",
             Self::Hushed => "hushed",
+            Self::Relayed => "relayed",
+            Self::Rebooted => "rebooted",
         }
     }
 }

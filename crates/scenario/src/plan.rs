@@ -97,6 +97,9 @@ pub struct HopPlan {
     /// The hop that brings it to `from`, as an index into the stream's hops, always a smaller one. `None`: `from` is the
     /// stream's sender.
     pub previous: Option<u16>,
+    /// How it is protected on this hop alone, opened and sealed again at its ends. `None`: as the stream is, from its sender to
+    /// its receivers.
+    pub protection: Option<ProtectionId>,
 }
 
 /// Index into [`Plan::protections`].
@@ -144,6 +147,17 @@ pub struct GatewayPlan {
     pub delay: Duration,
     /// Each queue for a segment holds at most this much `[frame]`.
     pub queue_len_max: usize,
+    /// When it starts anew, if it does.
+    pub reboot: Option<RebootPlan>,
+}
+
+/// A gateway that starts anew in the middle of a run: what it held is lost, and its counters begin again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RebootPlan {
+    /// When it stops, from the start of the run.
+    pub at: Duration,
+    /// It takes and sends nothing for so long.
+    pub takes: Duration,
 }
 
 /// An oscillator.
@@ -330,6 +344,8 @@ pub enum ThreatKind {
     Tamper(StreamId),
     /// Repeats the first frame of a stream it hears.
     Replay(StreamId),
+    /// Keeps frames of a stream back that it should forward.
+    Withhold(StreamId),
     /// Sends a frame that wins every arbitration.
     Babble,
     /// Works on the exchange of keys.
@@ -340,7 +356,7 @@ impl ThreatKind {
     /// The stream it aims at.
     pub const fn target(self) -> Option<StreamId> {
         match self {
-            Self::Spoof(stream) | Self::Tamper(stream) | Self::Replay(stream) => Some(stream),
+            Self::Spoof(stream) | Self::Tamper(stream) | Self::Replay(stream) | Self::Withhold(stream) => Some(stream),
             Self::Babble | Self::OnExchange(_) => None,
         }
     }
@@ -350,6 +366,7 @@ impl ThreatKind {
         match self {
             Self::Spoof(_) | Self::Babble => AttackKind::Spoof,
             Self::Tamper(_) => AttackKind::Tamper,
+            Self::Withhold(_) => AttackKind::Withhold,
             Self::Replay(_) | Self::OnExchange(_) => AttackKind::Replay,
         }
     }
@@ -466,14 +483,19 @@ impl Plan {
         })
     }
 
-    /// How `stream` is protected.
+    /// How `stream` is protected from its sender to its receivers.
     pub fn protection_of(&self, stream: &StreamPlan) -> &ProtectionPlan {
         &self.protections[usize::from(stream.protection.0)]
     }
 
+    /// How `stream` is protected on one of its hops: as the hop itself is, or else from end to end.
+    pub fn protection_on(&self, stream: &StreamPlan, hop: &HopPlan) -> &ProtectionPlan {
+        &self.protections[usize::from(hop.protection.unwrap_or(stream.protection).0)]
+    }
+
     /// A frame of `stream` on one of its hops with its protection, as segments of that kind count it `[byte]`.
     pub fn secured_len(&self, stream: &StreamPlan, hop: &HopPlan) -> u32 {
-        hop.frame_len + self.protection_of(stream).overhead_bytes()
+        hop.frame_len + self.protection_on(stream, hop).overhead_bytes()
     }
 
     /// What a node's processor takes for each operation.
@@ -483,6 +505,11 @@ impl Plan {
 }
 
 impl StreamPlan {
+    /// True if gateways carry it over several segments. It is a PDU of its own then, whole in each segment's frames.
+    pub fn is_relayed(&self) -> bool {
+        self.hops.len() > 1
+    }
+
     /// The deadline of one of its receivers, if it has any.
     pub fn deadline_of(&self, receiver: NodeId) -> Option<Duration> {
         let own = self.deadlines.iter().find(|(node, _)| *node == receiver);

@@ -52,6 +52,7 @@ pub(crate) fn add_message<'a>(
         frame_len: len,
         class: "message",
         facet: facet(),
+        protection: None,
     };
     plan.streams.push(StreamPlan {
         name: format!("m.{id}"),

@@ -29,7 +29,7 @@ pub(super) fn attacker(view: Can<'_>, id: NodeId) -> Result<Box<dyn Node + Send>
             on_bus(CanAttackerKind::Spoof(CanFrame::new(message.id, message.kind, dlc, &[0x5a; 64])), stream)
         }
         ThreatKind::Replay(stream) => on_bus(CanAttackerKind::Replay(message(stream)?.id), stream),
-        ThreatKind::Tamper(_) => Err(BuildError::Attack(id)),
+        ThreatKind::Tamper(_) | ThreatKind::Withhold(_) => Err(BuildError::Attack(id)),
         ThreatKind::Babble => {
             let first = CanId::Standard(StandardId::ZERO);
             let frame = CanFrame::classical(first, &[0; 8]).expect("8 bytes fit a classical frame");

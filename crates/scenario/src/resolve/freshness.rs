@@ -94,6 +94,7 @@ impl Context<'_> {
                 class: parts.class,
                 facet: parts.facet,
                 previous: None,
+                protection: None,
             }],
         };
         Some((FreshnessPlan { master, slaves, id, period, under_group_key }, stream))

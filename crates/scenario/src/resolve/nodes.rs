@@ -94,7 +94,7 @@ impl Context<'_> {
                 "name another segment in `on`, or leave `gateway` out",
             );
         }
-        Some(GatewayPlan { delay, queue_len_max: queue.0 as usize })
+        Some(GatewayPlan { delay, queue_len_max: queue.0 as usize, reboot: None })
     }
 
     /// What of the stations depends on the kinds of their segments: names, addresses, buses, tasks.

@@ -315,5 +315,6 @@ fn hop_plan(hop: &Hop) -> HopPlan {
         class: hop.parts.class,
         facet: hop.parts.facet.clone(),
         previous: hop.step.previous,
+        protection: None,
     }
 }

@@ -98,6 +98,7 @@ impl Context<'_> {
                 class: parts.class,
                 facet: parts.facet,
                 previous: None,
+                protection: None,
             }],
         })
     }

@@ -154,7 +154,7 @@ impl<'p> Can<'p> {
 
     /// How a message is protected here.
     pub fn protection_of(self, message: &CanMessage<'_>) -> &'p ProtectionPlan {
-        self.plan.protection_of(message.stream)
+        self.plan.protection_on(message.stream, message.hop)
     }
 
     /// Data of a message with its protection `[byte]`.

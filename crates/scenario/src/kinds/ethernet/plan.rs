@@ -213,7 +213,7 @@ impl<'p> Ethernet<'p> {
 
     /// How a stream is protected here.
     pub fn protection_of(self, stream: &EthernetStream<'_>) -> &'p ProtectionPlan {
-        self.plan.protection_of(stream.stream)
+        self.plan.protection_on(stream.stream, stream.hop)
     }
 
     /// A frame of a stream with its protection, without checksum `[byte]`.
