@@ -13,14 +13,6 @@ pub enum BuildError {
     /// A number that no node has.
     #[error("there is no node {}", .0.0)]
     UnknownNode(NodeId),
-    /// A node with none or several interfaces.
-    #[error("node {} has {count} interfaces; nodes with more than one cannot be run yet", node.0)]
-    Interfaces {
-        /// Which.
-        node: NodeId,
-        /// How many it has.
-        count: usize,
-    },
     /// An attack that this kind of segment does not know.
     #[error("node {} cannot attack so on this kind of segment", .0.0)]
     Attack(NodeId),

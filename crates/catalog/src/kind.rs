@@ -3,6 +3,7 @@
 use chronoseal_analysis::Infeasible;
 use chronoseal_core::{Duration, Node, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
+use chronoseal_nodes::gateway::Stack;
 use chronoseal_scenario::plan::{Facet, Plan, SegmentId};
 
 use crate::{BuildError, BuildOptions, Prepared};
@@ -40,6 +41,18 @@ pub trait Kind: Sync {
         node: NodeId,
         options: BuildOptions,
     ) -> Result<Box<dyn Node + Send>, BuildError>;
+
+    /// The interface to this segment of a node that has several.
+    ///
+    /// # Errors
+    /// [`BuildError`] if it cannot be made as the plan has it.
+    fn stack(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Stack + Send>, BuildError>;
 
     /// An attacker on the segment or on one of its links.
     ///

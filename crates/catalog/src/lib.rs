@@ -46,6 +46,7 @@
 pub mod can;
 mod error;
 pub mod ethernet;
+mod gateway;
 mod kind;
 
 use chronoseal_analysis::Infeasible;
@@ -54,6 +55,7 @@ use chronoseal_core::{Node, NodeId, Oscillator, PortId, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_media::topology::{Absent, Topology};
+use chronoseal_nodes::{Gateway, GatewayConfig};
 use chronoseal_scenario::plan::{AttackPlace, Facet, Plan, SegmentId};
 
 pub use self::error::BuildError;
@@ -191,13 +193,16 @@ impl<'p> Prepared<'p> {
     /// [`BuildError`] if it cannot be made as the plan has it.
     pub fn node(&self, id: NodeId, options: BuildOptions) -> Result<Box<dyn Node + Send>, BuildError> {
         if let Some(attacker) = self.plan.attacker(id) {
-            let segment = attacker.place.segment().ok_or(BuildError::Attack(id))?;
-            return self.kind(segment).attacker(self, segment, id);
+            return match attacker.place.segment() {
+                Some(segment) => self.kind(segment).attacker(self, segment, id),
+                // What it does is done by the gateway it is in.
+                None => Ok(Box::new(Gateway::new(GatewayConfig::default(), Vec::new()))),
+            };
         }
         let node = self.plan.nodes.get(id.index()).ok_or(BuildError::UnknownNode(id))?;
         match node.interfaces[..] {
             [segment] => self.kind(segment).station(self, segment, id, options),
-            _ => Err(BuildError::Interfaces { node: id, count: node.interfaces.len() }),
+            _ => Ok(Box::new(gateway::build(self, id, options)?)),
         }
     }
 

@@ -388,11 +388,9 @@ impl DiscardReason {
             | Self::GeneratedTooLongAgo
             | Self::GeneratedInFuture
             | Self::MessageExpired => StoppedBy::Freshness,
-            Self::QueueFull
-            | Self::BusOff
-            | Self::AttemptsExhausted
-            | Self::WaitedTooLong
-            | Self::Superseded => StoppedBy::Capacity,
+            Self::QueueFull | Self::BusOff | Self::AttemptsExhausted | Self::WaitedTooLong | Self::Superseded => {
+                StoppedBy::Capacity
+            }
         }
     }
 

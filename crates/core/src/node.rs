@@ -54,6 +54,11 @@ pub enum Input<'a> {
         /// When its first bit left; where only its end is known, when this was told.
         tx_at: LocalTime,
     },
+    /// A frame this node sent with a token will never leave: what should have carried it threw it away.
+    Dropped {
+        /// The token of [`Transmit::token`].
+        token: TxToken,
+    },
     /// The run's owner wants something.
     Command(Command),
     /// Time passed, perhaps less than asked for.
@@ -95,7 +100,7 @@ pub struct Transmit {
     pub launch_at: LocalTime,
     /// How much of the buffer it fills `[byte]`.
     pub len: usize,
-    /// Given back in [`Input::Transmitted`]; `None` if the node does not want to know.
+    /// Given back in [`Input::Transmitted`] or [`Input::Dropped`]; `None` if the node does not want to know.
     pub token: Option<TxToken>,
 }
 

@@ -7,6 +7,8 @@
 //!   receives in slots, seals and opens frames, runs its tasks, notices what is absent.
 //! - [`can_station::CanStation`]: a station of a CAN bus. Sends periodic messages and recordings, checks what it
 //!   receives, and keeps a group key through an agent of its own.
+//! - [`gateway::Gateway`]: a node with several interfaces, each one of the stations above, which passes streams on between
+//!   its segments, can start anew, and can be taken over by an attacker.
 //! - [`segmentation::Sender`] and [`segmentation::Receiver`]: messages longer than a CAN frame, as ISO-TP has them.
 //! - [`attacker::Attacker`]: forges, changes and repeats frames, on a port of its own or on a station's link.
 //!
@@ -36,13 +38,17 @@ pub mod attacker;
 pub mod can_attacker;
 pub mod can_station;
 pub mod end_system;
+pub mod gateway;
 pub mod protection;
 pub mod segmentation;
+pub mod supervision;
 pub mod sync_client;
 
 pub use attacker::{Attack, Attacker, AttackerConfig};
 pub use can_attacker::{CanAttacker, CanAttackerConfig, CanAttackerKind};
 pub use can_station::{CanStation, KeyAgent, StationConfig};
 pub use end_system::{EndSystem, EndSystemConfig};
+pub use gateway::{Gateway, GatewayConfig};
 pub use protection::{Protection, ProtectionError};
+pub use supervision::SupervisionConfig;
 pub use sync_client::{SyncClient, SyncConfig};

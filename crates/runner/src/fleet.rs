@@ -24,7 +24,7 @@ pub fn drive_fleet_watched<O: Observer>(config: &FleetConfig, observer: O) -> Re
         let id = NodeId(index as u16);
         // Satellites keep the clocks of vehicles.
         let oscillator = Oscillator::default();
-        simulation.add(NodeSetup { id, node, oscillator, driver: Default::default(), costs });
+        simulation.add(NodeSetup { id, node, oscillator, driver: Default::default(), costs, is_gateway: false });
     };
     let vehicles = fleet.stations.len();
     for (index, station) in fleet.stations.into_iter().enumerate() {

@@ -48,6 +48,7 @@ mod scenario;
 mod simulate;
 mod suite_cost;
 mod traffic;
+mod ways;
 
 use chronoseal_results::rows::RunRows;
 use chronoseal_results::{RunMeta, RunSummary, summarise};

@@ -19,6 +19,7 @@ use crate::facts::bus_row;
 use crate::group::leave_out_removed;
 use crate::scenario::Sources;
 use crate::traffic::PlanTraffic;
+use crate::ways::Ways;
 use crate::{Run, Scenario, describe};
 
 /// Frames of a live run are made ready this much before their slot, so that waking up is no part of their lateness.
@@ -140,6 +141,7 @@ pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) ->
     meta.host = host_facts(&outcome);
     meta.warnings.extend(outcome.warnings.iter().cloned());
     let mut rows = outcome.rows;
+    Ways::of(plan).settle(plan, &mut rows);
     leave_out_removed(plan, &mut rows);
     let shared = plan.segment_ids().find(|segment| prepared.kind(*segment).live_link() == LiveLink::Pair);
     if let Some(segment) = shared {

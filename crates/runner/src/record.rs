@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
 use chronoseal_media::topology::Topology;
-use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, Outcome, RunRows, WorkRow};
+use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, RunRows, WorkRow};
 use chronoseal_scenario::plan::Plan;
 use chronoseal_sim::{FrameContext, Observer};
 
 use crate::facts::{Strangers, bus_row};
 use crate::group::leave_out_removed;
+use crate::ways::Ways;
 
 /// Keeps every row.
 pub(crate) struct Recorder {
@@ -30,6 +31,9 @@ pub(crate) struct Recorder {
     ended: BTreeMap<(StreamId, NodeId), usize>,
     /// By segment.
     strangers: Vec<Strangers>,
+    ways: Ways,
+    /// Inputs of gateways that a frame came from, by serial number, until somebody has it.
+    origins: BTreeMap<u64, Vec<u64>>,
 }
 
 /// On which segment each receiver waits for a stream.
@@ -63,12 +67,15 @@ impl Recorder {
             sent: BTreeMap::new(),
             ended: BTreeMap::new(),
             strangers: vec![Strangers::default(); plan.segments.len()],
+            ways: Ways::of(plan),
+            origins: BTreeMap::new(),
         }
     }
 
     /// The rows, when the run is over.
     pub(crate) fn into_rows(mut self, plan: &Plan, topology: &Topology) -> RunRows {
         self.unaccounted(plan);
+        self.ways.settle(plan, &mut self.rows);
         leave_out_removed(plan, &mut self.rows);
         let shared = self.describers.iter().position(|describer| describer.is_shared());
         self.rows.bus = shared.map(|segment| bus_row(&topology.series_of(segment as u16), self.strangers[segment]));
@@ -116,6 +123,9 @@ impl Recorder {
         }
         let is_after =
             |at: Option<SimTime>, limit: Option<SimTime>| at.zip(limit).is_some_and(|(at, limit)| at > limit);
+        if self.ways.is_relayed(described.stream) {
+            self.hop_row(at, node, described.stream, described.sequence.unwrap_or(event.sequence), frame);
+        }
         let outcome = match event.kind {
             EventKind::Discarded(reason) => Outcome::Discarded(reason),
             _ if is_after(frame.departed_at, described.leaves_by) => Outcome::Late,
@@ -141,6 +151,24 @@ impl Recorder {
             received_at,
             outcome,
             stalled: false,
+        });
+    }
+
+    /// One hop of a stream that gateways carry on.
+    fn hop_row(&mut self, at: SimTime, node: NodeId, stream: StreamId, sequence: u64, frame: FrameContext<'_>) {
+        let Some(serial) = frame.label.serial else { return };
+        self.rows.hops.push(HopRow {
+            stream,
+            sequence,
+            segment: frame.label.segment,
+            from: frame.label.sender,
+            to: node,
+            sent_at: Some(frame.label.sent_at),
+            arrived_at: frame.label.arrived_at,
+            departed_at: frame.departed_at,
+            received_at: frame.received_at.or(Some(at)),
+            frame: serial,
+            origins: self.origins.get(&serial).cloned().unwrap_or_default(),
         });
     }
 
@@ -188,7 +216,10 @@ impl Observer for Recorder {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         self.rows.events.push(EventRow { time: at, node, event: *event });
         match (event.kind, frame) {
-            (EventKind::Delivered | EventKind::Discarded(_), Some(frame)) => {
+            // These are told of frames of streams that gateways carry on when all is known of them.
+            (EventKind::Discarded(_), _) if self.ways.is_loss_at_gateway(node, event) => {}
+            (EventKind::Missing, _) if self.ways.is_relayed(event.stream) => {}
+            (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame)) => {
                 self.frame_row(at, node, event, frame);
             }
             // The receivers' rows tell; the switch's own event is in the trace.
@@ -202,6 +233,7 @@ impl Observer for Recorder {
             event.kind,
             EventKind::Delivered
                 | EventKind::Discarded(_)
+                | EventKind::Relayed
                 | EventKind::SyncAcquired
                 | EventKind::SyncLost
                 | EventKind::ClockCorrected
@@ -216,9 +248,21 @@ impl Observer for Recorder {
         }
     }
 
-    fn transmit(&mut self, at: SimTime, _: NodeId, frame: FrameContext<'_>) {
+    fn came_from(&mut self, serial: u64, origins: &[u64]) {
+        self.origins.insert(serial, origins.to_vec());
+    }
+
+    fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
         let segment = frame.label.segment;
         let describer = self.describer(segment);
+        let carried_on = if self.ways.are_none() { StreamId::NONE } else { describer.stream_of(frame.bytes) };
+        if self.ways.is_relayed(carried_on) {
+            if frame.label.attack.is_none() && self.ways.begins_at(carried_on, node) {
+                let described = describer.describe(frame.bytes, at);
+                self.ways.begin(carried_on, described.sequence, at);
+            }
+            return;
+        }
         if frame.label.attack.is_some() || !describer.is_shared() {
             return;
         }

@@ -12,6 +12,7 @@ use chronoseal_testbed::{FrameDescription, Traffic};
 
 use crate::facts::Strangers;
 use crate::record::{Waits, missing_row};
+use crate::ways::Ways;
 
 /// The frames of a plan, told apart as in the simulator.
 pub(crate) struct PlanTraffic {
@@ -20,6 +21,7 @@ pub(crate) struct PlanTraffic {
     /// Which segment each port leads to, guests' included.
     ports: BTreeMap<Attachment, SegmentId>,
     waits: Waits,
+    ways: Ways,
     first_own: NodeId,
     /// By segment.
     strangers: Mutex<Vec<Strangers>>,
@@ -34,6 +36,7 @@ impl PlanTraffic {
             describers: prepared.describers(),
             ports: own.chain(guests.iter().copied()).collect(),
             waits: Waits::of(plan),
+            ways: Ways::of(plan),
             first_own: NodeId(plan.node_ids().count() as u16),
             strangers: Mutex::new(vec![Strangers::default(); plan.segments.len()]),
         }
@@ -83,6 +86,8 @@ impl Traffic for PlanTraffic {
     }
 
     fn missing(&self, event: &EventRow) -> Option<FrameRow> {
-        (event.node < self.first_own).then(|| missing_row(&self.describers, &self.waits, event)).flatten()
+        // Of streams that gateways carry on it is told when all is known of them.
+        let is_told = event.node < self.first_own && !self.ways.is_relayed(event.event.stream);
+        is_told.then(|| missing_row(&self.describers, &self.waits, event)).flatten()
     }
 }

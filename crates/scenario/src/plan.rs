@@ -202,6 +202,8 @@ pub struct StreamPlan {
     pub deadlines: Vec<(NodeId, Duration)>,
     /// What a deadline limits.
     pub deadline_kind: DeadlineKind,
+    /// What it carries before protection `[byte]`; of one that gateways carry on, its PDU.
+    pub payload_len: u32,
     /// What it carries.
     pub payload: PayloadPlan,
     /// How it is protected.
@@ -470,6 +472,11 @@ impl Plan {
         NodeId((self.nodes.len() + self.attackers.len() + before + index) as u16)
     }
 
+    /// Every number of a stream.
+    pub fn stream_ids(&self) -> impl Iterator<Item = StreamId> + use<> {
+        (0..self.streams.len() as u16).map(StreamId)
+    }
+
     /// Every number of a segment.
     pub fn segment_ids(&self) -> impl Iterator<Item = SegmentId> + use<> {
         (0..self.segments.len() as u16).map(SegmentId)
@@ -508,6 +515,13 @@ impl StreamPlan {
     /// True if gateways carry it over several segments. It is a PDU of its own then, whole in each segment's frames.
     pub fn is_relayed(&self) -> bool {
         self.hops.len() > 1
+    }
+
+    /// True if one of its hops is brought to its sender by another: by this one, which ends at `node`.
+    pub fn goes_on(&self, hop: &HopPlan, node: NodeId) -> bool {
+        let number = self.hops.iter().position(|other| std::ptr::eq(other, hop));
+        let follows = |other: &HopPlan| other.from == node && other.previous.map(usize::from) == number;
+        number.is_some() && self.hops.iter().any(follows)
     }
 
     /// The deadline of one of its receivers, if it has any.

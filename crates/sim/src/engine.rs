@@ -27,6 +27,34 @@ pub struct NodeSetup {
     pub driver: Jitter,
     /// What its processor takes: operation, for any length, for each byte.
     pub costs: Vec<(String, Duration, Duration)>,
+    /// True if it passes on what it gets, and says what its frames came from.
+    pub is_gateway: bool,
+}
+
+/// How many of the latest inputs of a gateway are remembered; a frame that comes from an older one has no origin in records.
+const INPUTS_MAX: usize = 1 << 14;
+
+/// The serial numbers of a gateway's latest inputs.
+#[derive(Default)]
+struct Inputs {
+    serials: VecDeque<Option<u64>>,
+    /// The number of the first of them.
+    first: u64,
+}
+
+impl Inputs {
+    fn add(&mut self, serial: Option<u64>) {
+        if self.serials.len() == INPUTS_MAX {
+            self.serials.pop_front();
+            self.first += 1;
+        }
+        self.serials.push_back(serial);
+    }
+
+    fn serial(&self, number: u64) -> Option<u64> {
+        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        *self.serials.get(place)?
+    }
 }
 
 /// A running node.
@@ -43,6 +71,8 @@ struct Station {
     attack: Option<AttackKind>,
     /// Tokens of frames that have not left yet, by the number of the frame.
     tokens: Vec<(u64, TxToken)>,
+    /// Of a gateway.
+    inputs: Option<Box<Inputs>>,
     rng: ChaCha8Rng,
 }
 
@@ -50,6 +80,7 @@ struct Station {
 enum Pending {
     Frame(PortId, Arrived),
     Transmitted(TxToken, SimTime),
+    Dropped(TxToken),
     Command(Command),
     Timeout,
 }
@@ -116,6 +147,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         assert_eq!(setup.id.index(), self.stations.len(), "nodes are added in the order of their numbers");
         let rng = random::stream(self.seed, Purpose::Medium, 1 << 32 | u64::from(setup.id.0));
         self.stations.push(Station {
+            inputs: setup.is_gateway.then(Box::default),
             setup,
             wake_at: None,
             busy: false,
@@ -221,11 +253,14 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
                     self.frames.release(frame);
                 }
                 MediumOutput::Discard { node, event, frame } => {
-                    // It will never leave.
-                    self.take_token(frame);
+                    let from = self.frames.label(frame).sender;
+                    let token = self.take_token(frame);
                     let context = context(&self.frames, frame, None, None);
                     self.observer.event(self.now, node, &event, Some(context));
                     self.frames.release(frame);
+                    if let Some(token) = token {
+                        self.input(from.index(), Pending::Dropped(token));
+                    }
                 }
                 MediumOutput::Event { node, event, frame } => {
                     let context = frame.map(|frame| context(&self.frames, frame, None, None));
@@ -264,11 +299,15 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         let handled = match input {
             Pending::Command(command) => node.handle_input(now, Input::Command(command)),
             Pending::Timeout => node.handle_input(now, Input::Timeout),
+            Pending::Dropped(token) => node.handle_input(now, Input::Dropped { token }),
             Pending::Transmitted(token, at) => {
                 node.handle_input(now, Input::Transmitted { token, tx_at: oscillator.local(at) })
             }
             Pending::Frame(port, arrived) => {
                 station.current = Some(arrived);
+                if let Some(inputs) = &mut station.inputs {
+                    inputs.add(self.frames.label(arrived.frame).serial);
+                }
                 let rx_at = oscillator.local(arrived.received_at);
                 node.handle_input(now, Input::Frame { port, rx_at, bytes: self.frames.bytes(arrived.frame) })
             }
@@ -293,6 +332,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
                     let priority = transmit.priority;
                     let at = self.launch_time(index, transmit.launch_at);
                     let frame = self.take_scratch(index, transmit.len);
+                    self.tell_origins(index);
                     let launch = Launch { from, priority, frame, token: transmit.token };
                     if at == self.now {
                         self.launch(launch);
@@ -301,7 +341,9 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
                     }
                 }
                 Output::Event(event) => {
-                    if let EventKind::Attacked(kind) = event.kind {
+                    if let EventKind::Attacked(kind) = event.kind
+                        && kind != AttackKind::Withhold
+                    {
                         station.attack = Some(kind);
                     }
                     let context = station.current.map(|arrived| {
@@ -380,6 +422,19 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         };
         self.frames.set_len(self.scratch, len);
         std::mem::replace(&mut self.scratch, self.frames.allocate(FrameLabel::default()))
+    }
+
+    /// Tells what the frame just written came from, if it came from any.
+    #[inline]
+    fn tell_origins(&mut self, index: usize) {
+        let station = &self.stations[index];
+        if let Some(inputs) = &station.inputs {
+            let origins: Vec<u64> =
+                station.setup.node.origins().iter().filter_map(|number| inputs.serial(*number)).collect();
+            if !origins.is_empty() {
+                self.observer.came_from(self.serial, &origins);
+            }
+        }
     }
 
     fn hold(&mut self, at: SimTime, launch: Launch) {

@@ -32,6 +32,11 @@ pub trait Observer {
         let _ = (at, node, frame);
     }
 
+    /// The frame with this serial number, which is handed over next, came from frames with these.
+    fn came_from(&mut self, serial: u64, origins: &[u64]) {
+        let _ = (serial, origins);
+    }
+
     /// A node's processor is busy with `work` from `at` on, for `cost`.
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         let _ = (at, node, work, cost);
@@ -53,6 +58,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn carried(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
         self.0.carried(at, node, frame);
         self.1.carried(at, node, frame);
+    }
+    fn came_from(&mut self, serial: u64, origins: &[u64]) {
+        self.0.came_from(serial, origins);
+        self.1.came_from(serial, origins);
     }
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         self.0.work(at, node, work, cost);

@@ -1,6 +1,6 @@
 //! What an agent writes down during a run, in memory set aside before it.
 
-use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
 use chronoseal_results::{EventRow, WorkRow};
 use serde::{Deserialize, Serialize};
 
@@ -96,8 +96,11 @@ impl EventRecord {
     /// second.
     pub(crate) fn outranks(&self, other: Option<&Self>) -> bool {
         let rank = |record: &Self| match EventKind::from_code(record.1) {
-            Some(EventKind::Discarded(_)) => 3,
-            Some(EventKind::Delivered) => 2,
+            // What a gateway throws away of what it holds is another frame than the one it just got.
+            Some(EventKind::Discarded(DiscardReason::Superseded)) => 0,
+            Some(EventKind::Discarded(DiscardReason::QueueFull)) => 2,
+            Some(EventKind::Discarded(_)) => 4,
+            Some(EventKind::Delivered | EventKind::Relayed) => 3,
             Some(
                 EventKind::ClockCorrected | EventKind::SyncAcquired | EventKind::BeaconRejected | EventKind::SyncLost,
             ) => 1,

@@ -7,13 +7,23 @@ use chronoseal_groupkey::{
     Address, Member, NodeConfig, Operation, Orchestrator, Roster, RosterError, Settings, SpareNode, Tree,
 };
 use chronoseal_nodes::KeyAgent;
-use chronoseal_scenario::plan::{GroupKeyPlan, Plan};
+use chronoseal_scenario::plan::{Can, GroupKeyPlan, Plan, SegmentId};
 
 use crate::BuildError;
 
 /// How many random streams of [`Purpose::Key`] come before those of nodes; the messages' keys use the first ones.
 const SIGNING_KEYS: u64 = 1 << 32;
 const PRIVATE_KEYS: u64 = 2 << 32;
+
+/// The agent of one interface of a node with several: its first one on CAN has it.
+pub(super) fn agent_on(
+    plan: &Plan,
+    id: NodeId,
+    segment: SegmentId,
+) -> Result<Option<Box<dyn KeyAgent + Send>>, BuildError> {
+    let first = plan.nodes[id.index()].interfaces.iter().find(|on| Can::of(plan, **on).is_some());
+    if first == Some(&segment) { agent(plan, id) } else { Ok(None) }
+}
 
 /// The agent of a node: the orchestrator, a member, or none.
 pub(super) fn agent(plan: &Plan, id: NodeId) -> Result<Option<Box<dyn KeyAgent + Send>>, BuildError> {

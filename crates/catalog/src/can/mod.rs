@@ -15,12 +15,15 @@ use chronoseal_media::can::{
     CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, GatewayConfig, GatewayRoute, IdFilter, QueueOrder,
 };
 use chronoseal_media::medium::{Attachment, Medium};
-use chronoseal_nodes::can_station::{ListenerConfig, ReplayConfig, StationConfig, SyncConfig, TalkerConfig};
+use chronoseal_nodes::can_station::{
+    ListenerConfig, RelayConfig, ReplayConfig, StationConfig, SyncConfig, TalkerConfig,
+};
+use chronoseal_nodes::gateway::Stack;
 use chronoseal_nodes::{CanStation, Protection};
 use chronoseal_scenario::plan::{CAN, Can, CanMessage, CanRecording, Facet, Plan, ProtectionKind, SegmentId};
 use chronoseal_wire::can::{CanId, ExtendedId, StandardId};
 
-use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill};
+use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, gateway};
 
 /// Frames a controller and its driver hold. The orchestrator of the symmetric scheme queues a message of twelve classical
 /// frames for each member at once.
@@ -74,6 +77,17 @@ impl Kind for CanKind {
         Ok(Box::new(CanStation::new(station(view, node), agent::agent(view.plan, node)?)?))
     }
 
+    fn stack(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+        _: BuildOptions,
+    ) -> Result<Box<dyn Stack + Send>, BuildError> {
+        let view = view_of(prepared, segment);
+        Ok(Box::new(CanStation::of_gateway(station(view, node), agent::agent_on(view.plan, node, segment)?)?))
+    }
+
     fn attacker(
         &self,
         prepared: &Prepared<'_>,
@@ -121,14 +135,14 @@ pub fn network(prepared: &Prepared<'_>, segment: SegmentId, guests: &[Attachment
         .collect();
     let of_guest = |at: &Attachment| ControllerConfig { queue_len_max: GUEST_QUEUE_LEN, ..ControllerConfig::new(*at) };
     buses[0].controllers.extend(guests.iter().map(of_guest));
-    let gateways = gateway(view).into_iter().collect();
+    let gateways = joined(view).into_iter().collect();
     // Each segment draws its own errors; the first one's are those of a plan with one segment.
     let seed = view.plan.seed.wrapping_add(u64::from(segment.0) << 48);
     Ok(CanNetwork::new(CanNetworkConfig { buses, gateways, seed })?)
 }
 
 /// The gateway between the buses of a plan, if it has several: it passes every frame on to all others.
-fn gateway(view: Can<'_>) -> Option<GatewayConfig> {
+fn joined(view: Can<'_>) -> Option<GatewayConfig> {
     let buses = || 0..view.segment.count;
     let every = [CanId::Standard(StandardId::ZERO), CanId::Extended(ExtendedId::default())];
     let routes = buses().flat_map(|from| {
@@ -151,28 +165,19 @@ fn station(view: Can<'_>, id: NodeId) -> StationConfig {
     let mut listeners: Vec<ListenerConfig> = view
         .messages()
         .filter(|message| message.hop.to.contains(&id))
-        .map(|message| ListenerConfig {
-            stream: message.stream_id,
-            id: message.id,
-            len: message.hop.frame_len as usize,
-            counts_itself: false,
-            protection: protection(view, &message),
-        })
+        .map(|message| listener(view, &message, id))
         .collect();
     for (stream_id, _, recording) in view.recordings().filter(|(_, stream, _)| stream.receivers.contains(&id)) {
         listeners.extend(recorded_ids(recording).into_iter().map(|id| ListenerConfig {
-            stream: stream_id,
-            id,
-            len: 0,
             counts_itself: true,
-            protection: Protection::NONE,
+            ..ListenerConfig::new(stream_id, id, 0, Protection::NONE)
         }));
     }
     StationConfig {
         node: id,
         talkers: view
             .messages()
-            .filter(|message| message.hop.from == id)
+            .filter(|message| message.hop.from == id && message.hop.previous.is_none())
             .map(|message| TalkerConfig {
                 stream: message.stream_id,
                 id: message.id,
@@ -196,7 +201,41 @@ fn station(view: Can<'_>, id: NodeId) -> StationConfig {
             })
             .collect(),
         synchronisation: synchronisation(view, id),
+        relays: view
+            .messages()
+            .filter(|message| message.hop.from == id && message.hop.previous.is_some())
+            .map(|message| relay(view, &message))
+            .collect(),
+        relay_queue_len_max: plan.nodes[id.index()].gateway.as_ref().map_or(0, |gateway| gateway.queue_len_max),
     }
+}
+
+/// A message at a node that uses it, or passes it on.
+fn listener(view: Can<'_>, message: &CanMessage<'_>, id: NodeId) -> ListenerConfig {
+    let CanMessage { stream, hop, .. } = message;
+    let delivers = stream.receivers.contains(&id);
+    // What only passes by is opened at the end of its way.
+    let passes = hop.protection.is_none() && !delivers;
+    ListenerConfig {
+        delivers,
+        hands_over: gateway::hand_over(view.plan, stream, hop, id),
+        supervision: gateway::supervision(stream, id),
+        ..ListenerConfig::new(
+            message.stream_id,
+            message.id,
+            hop.frame_len as usize,
+            if passes { Protection::NONE } else { protection(view, message) },
+        )
+    }
+}
+
+/// A message that comes to its sender on another segment.
+fn relay(view: Can<'_>, message: &CanMessage<'_>) -> RelayConfig {
+    let (len, protection) = match message.hop.protection {
+        Some(_) => (message.hop.frame_len as usize, protection(view, message)),
+        None => (gateway::sealed_len(view.plan, message.stream), Protection::NONE),
+    };
+    RelayConfig { stream: message.stream_id, id: message.id, kind: message.kind, len, protection }
 }
 
 /// How a node comes to trip and reset counters. Every run is the first trip: nothing is stored from one to the next.

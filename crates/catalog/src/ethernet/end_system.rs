@@ -4,21 +4,21 @@ use chronoseal_core::NodeId;
 use chronoseal_frameauth::{DataId, Profile};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
-    EndSystemConfig, ListenerConfig, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
+    CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
-use chronoseal_nodes::{EndSystem, Protection, ProtectionError, SyncConfig};
+use chronoseal_nodes::{Protection, SyncConfig};
 use chronoseal_scenario::plan::{
     Dispatch, Ethernet, EthernetStream, Fidelity, PayloadPlan, ProtectionKind, StreamClass, Sync,
 };
 
-use crate::{BuildOptions, fill};
+use crate::{BuildOptions, fill, gateway};
 
-pub(super) fn build(
+pub(super) fn config(
     view: Ethernet<'_>,
     schedule: &ScheduleTable,
     id: NodeId,
     options: BuildOptions,
-) -> Result<EndSystem, ProtectionError> {
+) -> EndSystemConfig {
     let network = view.segment;
     let tasks = schedule
         .tasks
@@ -26,7 +26,7 @@ pub(super) fn build(
         .filter(|task| task.node == id)
         .map(|task| TaskRun { task: task.task, start: task.start, length: task.length })
         .collect();
-    EndSystem::new(EndSystemConfig {
+    EndSystemConfig {
         node: id,
         sync: SyncConfig {
             integration_cycle: network.integration_cycle,
@@ -47,10 +47,10 @@ pub(super) fn build(
         listeners: view
             .streams()
             .filter(|stream| stream.hop.to.contains(&id))
-            .map(|stream| listener(view, schedule, &stream))
+            .map(|stream| listener(view, schedule, &stream, id))
             .collect(),
         tasks,
-    })
+    }
 }
 
 fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<'_>) -> TalkerConfig {
@@ -59,7 +59,9 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         StreamClass::TimeTriggered { ct_id } => TalkerTiming::Slots {
             ct_id,
             slots: schedule.of(id).map(|slot| SendSlot { release: slot.release, start: slot.start }).collect(),
+            samples: target.hop.previous.is_some(),
         },
+        StreamClass::BestEffort { priority } if target.hop.previous.is_some() => TalkerTiming::Relayed { priority },
         StreamClass::BestEffort { priority } => {
             TalkerTiming::Periodic { priority, phase: stream.offset.unwrap_or_default(), period: stream.period }
         }
@@ -72,20 +74,34 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
             Some(Replay { samples, length: recording.length })
         }
     };
+    // What comes from another segment is sealed already, unless this hop has a protection of its own.
+    let passes = target.hop.previous.is_some() && target.hop.protection.is_none();
     TalkerConfig {
         stream: id,
         timing,
         frame_len: target.hop.frame_len as usize,
-        fill: fill(plan, id, target.hop.frame_len as usize),
+        fill: fill(plan, id, stream.payload_len.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
         replay,
-        protection: protection(view, target),
+        carried: carried(target),
+        protection: if passes { unsealed(view, target) } else { protection(view, target) },
     }
+}
+
+/// The PDU in the frames of a stream that gateways carry on.
+fn carried(target: &EthernetStream<'_>) -> Option<CarriedPdu> {
+    let pdu = CarriedPdu { len: target.stream.payload_len as usize, is_sealed: target.hop.protection.is_none() };
+    target.stream.is_relayed().then_some(pdu)
+}
+
+/// Room for the protection of a PDU that passes as it is.
+fn unsealed(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Protection {
+    Protection::None { padding: view.protection_of(target).overhead_bytes() as usize }
 }
 
 /// The receive windows follow from the schedule: the frame leaves the switch between its dispatch (or, if the switch
 /// does not wait, its earliest arrival) and the end of its slot, and takes one more reception time to the receiver.
 /// The clocks of both ends may each be off by the precision.
-fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<'_>) -> ListenerConfig {
+fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<'_>, node: NodeId) -> ListenerConfig {
     let network = view.segment;
     let id = target.id;
     let reception = super::medium::speed(network).reception(u64::from(view.secured_len(target)));
@@ -108,7 +124,17 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
         StreamClass::TimeTriggered { ct_id } => Some(ct_id),
         StreamClass::BestEffort { .. } => None,
     };
-    ListenerConfig { stream: id, ct_id, windows, protection: protection(view, target) }
+    let delivers = target.stream.receivers.contains(&node);
+    // What only passes by is opened at the end of its way.
+    let passes = target.hop.protection.is_none() && !delivers;
+    ListenerConfig {
+        fills_slots: target.hop.previous.is_none(),
+        carried: carried(target),
+        delivers,
+        hands_over: gateway::hand_over(view.plan, target.stream, target.hop, node),
+        supervision: gateway::supervision(target.stream, node),
+        ..ListenerConfig::new(id, ct_id, windows, if passes { Protection::NONE } else { protection(view, target) })
+    }
 }
 
 fn protection(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Protection {

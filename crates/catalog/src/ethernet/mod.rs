@@ -8,7 +8,8 @@ use chronoseal_analysis::{Infeasible, synthesize};
 use chronoseal_core::{Node, NodeId, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_nodes::{Attack, Attacker, AttackerConfig};
+use chronoseal_nodes::gateway::Stack;
+use chronoseal_nodes::{Attack, Attacker, AttackerConfig, EndSystem};
 use chronoseal_scenario::plan::{AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, Plan, SegmentId, StreamClass};
 use chronoseal_wire::ethernet::MacAddress;
 use chronoseal_wire::virtual_link;
@@ -60,7 +61,18 @@ impl Kind for EthernetKind {
         options: BuildOptions,
     ) -> Result<Box<dyn Node + Send>, BuildError> {
         let (view, schedule) = parts(prepared, segment);
-        Ok(Box::new(end_system::build(view, schedule, node, options)?))
+        Ok(Box::new(EndSystem::new(end_system::config(view, schedule, node, options))?))
+    }
+
+    fn stack(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Stack + Send>, BuildError> {
+        let (view, schedule) = parts(prepared, segment);
+        Ok(Box::new(EndSystem::of_gateway(end_system::config(view, schedule, node, options))?))
     }
 
     fn attacker(

@@ -167,6 +167,11 @@ impl<B: Behaviour> Node for Station<B> {
                     self.behaviour.transmitted(token.id(), &mut self.out);
                 }
             }
+            Input::Dropped { token } => {
+                let open = self.open_tokens.iter().position(|(id, _)| *id == token.id());
+                self.check(open.is_some(), Rule::TokenOnce);
+                open.map(|index| self.open_tokens.swap_remove(index));
+            }
             Input::Timeout => self.behaviour.timeout(now, &mut self.out),
         }
         Ok(())

@@ -2,87 +2,21 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use chronoseal_core::{
-    Command, DiscardReason, Duration, Event, EventKind, LocalTime, NodeId, Output, Priority, StreamId, Transmit,
-};
+use chronoseal_core::{Command, DiscardReason, Event, EventKind, LocalTime, Output, Priority, StreamId, Transmit};
 use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::{Moment, Opener, Sealer};
-use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, Dlc, FrameKind};
+use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, Dlc};
 
 use super::PORT;
-use super::synchronisation::{Due, SyncConfig, Synchronisation};
+use super::config::{ListenerConfig, ReplayConfig, StationConfig, TalkerConfig};
+use super::relay::Relays;
+use super::synchronisation::{Due, Synchronisation};
+use crate::gateway::{HandOver, Mark, Pdu, SEQUENCE_LEN};
 use crate::protection::{Protection, ProtectionError};
+use crate::supervision::Supervision;
 
-/// Bytes of the sequence number at the front of a message.
-const SEQUENCE_LEN: usize = 4;
 /// Received frames a station holds until its processor gets to them.
 const RECEIVED_MAX: usize = 256;
-
-/// What a station is made from.
-#[derive(Clone, Debug)]
-pub struct StationConfig {
-    /// Its number.
-    pub node: NodeId,
-    /// What it sends.
-    pub talkers: Vec<TalkerConfig>,
-    /// What it receives.
-    pub listeners: Vec<ListenerConfig>,
-    /// What it replays.
-    pub replays: Vec<ReplayConfig>,
-    /// How it comes to trip and reset counters, if it needs them.
-    pub synchronisation: Option<SyncConfig>,
-}
-
-/// A periodic message of this station.
-#[derive(Clone, Debug)]
-pub struct TalkerConfig {
-    /// Which.
-    pub stream: StreamId,
-    /// Its identifier.
-    pub id: CanId,
-    /// Its format.
-    pub kind: FrameKind,
-    /// Data before protection `[byte]`.
-    pub len: usize,
-    /// Distance of two frames.
-    pub period: Duration,
-    /// Its first frame, from the start of the run.
-    pub offset: Duration,
-    /// Bytes behind the sequence number, as many as `len`.
-    pub fill: Vec<u8>,
-    /// How it is protected. Trip and reset counters come from [`StationConfig::synchronisation`]; there is no cycle
-    /// counter on a bus.
-    pub protection: Protection,
-}
-
-/// A message this station uses.
-#[derive(Clone, Debug)]
-pub struct ListenerConfig {
-    /// Which.
-    pub stream: StreamId,
-    /// Its identifier.
-    pub id: CanId,
-    /// Data before protection `[byte]`; 0 for any.
-    pub len: usize,
-    /// True for frames of a recording, which carry no sequence number: the station counts them.
-    pub counts_itself: bool,
-    /// How it is protected. Trip and reset counters come from [`StationConfig::synchronisation`]; there is no cycle
-    /// counter on a bus.
-    pub protection: Protection,
-}
-
-/// A recording this station plays over and over.
-#[derive(Clone, Debug)]
-pub struct ReplayConfig {
-    /// Of all its frames.
-    pub stream: StreamId,
-    /// Frames by time from its start.
-    pub frames: Vec<(Duration, CanFrame)>,
-    /// It starts again after this.
-    pub length: Duration,
-    /// When it begins.
-    pub start: Duration,
-}
 
 struct Talker {
     config: TalkerConfig,
@@ -95,6 +29,7 @@ struct Listener {
     config: ListenerConfig,
     received: u64,
     opener: Option<Opener>,
+    supervision: Option<Supervision>,
 }
 
 struct Replay {
@@ -108,6 +43,7 @@ struct Replay {
 enum Working {
     Seal { talker: usize, due: LocalTime },
     Open { listener: usize, frame: CanFrame },
+    Relay { relay: usize, pdu: Pdu },
     Announce,
     Follow(CanFrame),
 }
@@ -129,6 +65,9 @@ pub(super) struct Application {
     received: VecDeque<(Addressee, CanFrame)>,
     events: VecDeque<Event>,
     working: Option<Working>,
+    /// What goes on from here, for the owner of this station.
+    pub(super) handed: VecDeque<Pdu>,
+    pub(super) relays: Relays,
 }
 
 impl Application {
@@ -158,7 +97,8 @@ impl Application {
                     }
                     Protection::Secured { key: None, .. } | Protection::None { .. } => None,
                 };
-                Ok(Listener { config, opener, received: 0 })
+                let supervision = config.supervision.map(Supervision::new);
+                Ok(Listener { config, opener, received: 0, supervision })
             })
             .collect::<Result<Vec<_>, ProtectionError>>()?;
         let synchronisation = config.synchronisation.map(Synchronisation::new).transpose()?;
@@ -180,6 +120,8 @@ impl Application {
             received: VecDeque::new(),
             events: VecDeque::new(),
             working: None,
+            handed: VecDeque::new(),
+            relays: Relays::new(config.relays, config.relay_queue_len_max)?,
         })
     }
 
@@ -203,6 +145,7 @@ impl Application {
                 listener.opener = Opener::new(profile, key, data_id).ok();
             }
         }
+        self.relays.use_group_key(key);
     }
 
     pub(super) fn command(&mut self, now: LocalTime, command: Command) {
@@ -214,6 +157,9 @@ impl Application {
                 }
                 if let Some(synchronisation) = &mut self.synchronisation {
                     synchronisation.start(now);
+                }
+                for supervision in self.listeners.iter_mut().filter_map(|listener| listener.supervision.as_mut()) {
+                    supervision.start(now);
                 }
             }
             _ => self.started_at = None,
@@ -245,7 +191,8 @@ impl Application {
         }
         match self.working.take() {
             Some(Working::Seal { talker, due }) => return self.send(talker, due, now, buffer),
-            Some(Working::Open { listener, frame }) => return Output::Event(self.open(listener, &frame)),
+            Some(Working::Open { listener, frame }) => return Output::Event(self.open(listener, &frame, now)),
+            Some(Working::Relay { relay, pdu }) => return self.relay(relay, &pdu, now, buffer),
             Some(Working::Announce) => return self.announce(now, buffer),
             Some(Working::Follow(frame)) => return self.follow(now, &frame),
             None => {}
@@ -264,10 +211,59 @@ impl Application {
             Some(Due::Tell(event)) => return Output::Event(event),
             None => {}
         }
+        if let Some((relay, pdu)) = self.relays.next() {
+            return self.begin_relay(relay, pdu, now, buffer);
+        }
+        if let Some(event) = self.absent(now) {
+            return Output::Event(event);
+        }
         if let Some(output) = self.talk(now, buffer).or_else(|| self.replay(now, buffer)) {
             return output;
         }
         self.idle()
+    }
+
+    /// The first listener that has waited too long.
+    fn absent(&mut self, now: LocalTime) -> Option<Event> {
+        self.listeners.iter_mut().find_map(|listener| {
+            let absent = listener.supervision.as_mut()?.absent(now)?;
+            Some(Event::of(EventKind::Missing, listener.config.stream, absent))
+        })
+    }
+
+    /// A PDU that goes on: what it costs to seal it, or what comes of it.
+    fn begin_relay(&mut self, relay: usize, pdu: Pdu, now: LocalTime, buffer: &mut [u8]) -> Output {
+        match self.relays.work(relay, self.moment()) {
+            Ok(Some(work)) => {
+                self.working = Some(Working::Relay { relay, pdu });
+                Output::Work(work)
+            }
+            Ok(None) => self.relay(relay, &pdu, now, buffer),
+            Err(kind) => {
+                self.relays.forget();
+                Output::Event(Event::of(kind, pdu.stream, pdu.sequence))
+            }
+        }
+    }
+
+    fn relay(&mut self, relay: usize, pdu: &Pdu, now: LocalTime, buffer: &mut [u8]) -> Output {
+        let moment = self.moment();
+        match self.relays.seal(relay, pdu, moment) {
+            Ok((frame, token)) => {
+                let len = frame.emit(buffer);
+                let token = Some(token);
+                Output::Transmit(Transmit { port: PORT, priority: Priority(0), launch_at: now, len, token })
+            }
+            Err(kind) => {
+                self.relays.forget();
+                Output::Event(Event::of(kind, pdu.stream, pdu.sequence))
+            }
+        }
+    }
+
+    /// Takes a PDU that goes on from here.
+    pub(super) fn take_on(&mut self, pdu: Pdu) {
+        self.events.extend(self.relays.push(pdu));
     }
 
     /// A received frame: what it costs to check it, or what comes of it.
@@ -288,7 +284,7 @@ impl Application {
                 Output::Work(work)
             }
             (None, Addressee::Synchronisation) => self.follow(now, &frame),
-            (None, Addressee::Listener(index)) => Output::Event(self.open(index, &frame)),
+            (None, Addressee::Listener(index)) => Output::Event(self.open(index, &frame, now)),
         }
     }
 
@@ -323,6 +319,8 @@ impl Application {
         let started_at = self.started_at?;
         let talkers = self.talkers.iter().map(|talker| talker.due);
         let talkers = talkers.chain(self.synchronisation.as_ref().map(Synchronisation::due));
+        let supervised = self.listeners.iter().filter_map(|listener| listener.supervision.as_ref()?.due());
+        let talkers = talkers.chain(supervised);
         talkers.chain(self.replays.iter().filter_map(|replay| replay.due(started_at))).min()
     }
 
@@ -390,26 +388,44 @@ impl Application {
         Some(transmit(&frame, now, buffer))
     }
 
-    fn open(&mut self, index: usize, frame: &CanFrame) -> Event {
+    fn open(&mut self, index: usize, frame: &CanFrame, now: LocalTime) -> Event {
         let moment = self.moment();
-        let Listener { config, opener, received } = &mut self.listeners[index];
+        let Listener { config, opener, received, supervision } = &mut self.listeners[index];
         let data = frame.data();
         let Some(payload) = data.get(..config.len) else { return discard(DiscardReason::TooShort, config.stream, 0) };
         let sequence = if config.counts_itself { *received } else { sequence_of(payload) };
         *received += 1;
+        let mut hand_over = |bytes: &[u8]| {
+            let pdu = Pdu { stream: config.stream, sequence, bytes: bytes.to_vec(), mark: Mark::default() };
+            self.handed.push_back(pdu);
+        };
+        if let HandOver::Sealed { len } = config.hands_over {
+            let Some(pdu) = data.get(..len) else { return discard(DiscardReason::TooShort, config.stream, sequence) };
+            hand_over(pdu);
+            if !config.delivers {
+                return Event::of(EventKind::Relayed, config.stream, sequence);
+            }
+        }
         match (&config.protection, opener) {
-            (Protection::None { .. }, _) => Event::of(EventKind::Delivered, config.stream, sequence),
-            (_, None) => discard(DiscardReason::NoKey, config.stream, sequence),
+            (Protection::None { .. }, _) => {}
+            (_, None) => return discard(DiscardReason::NoKey, config.stream, sequence),
             (_, Some(opener)) => {
                 // What the bus added to fill up the frame comes off first.
                 let len = opener.profile().secured_len(config.len);
                 let opened = data.get(..len).ok_or(DiscardReason::TooShort).and_then(|pdu| opener.open(pdu, moment));
-                match opened {
-                    Ok(_) => Event::of(EventKind::Delivered, config.stream, sequence),
-                    Err(reason) => discard(reason, config.stream, sequence),
+                if let Err(reason) = opened {
+                    return discard(reason, config.stream, sequence);
                 }
             }
         }
+        if let Some(supervision) = supervision {
+            supervision.met(now, sequence);
+        }
+        if config.hands_over == HandOver::Opened {
+            hand_over(payload);
+        }
+        let kind = if config.delivers { EventKind::Delivered } else { EventKind::Relayed };
+        Event::of(kind, config.stream, sequence)
     }
 }
 
@@ -434,7 +450,7 @@ fn transmit(frame: &CanFrame, now: LocalTime, buffer: &mut [u8]) -> Output {
     Output::Transmit(Transmit { port: PORT, priority: Priority(0), launch_at: now, len, token: None })
 }
 
-fn discard(reason: DiscardReason, stream: StreamId, sequence: u64) -> Event {
+pub(super) fn discard(reason: DiscardReason, stream: StreamId, sequence: u64) -> Event {
     Event::of(EventKind::Discarded(reason), stream, sequence)
 }
 

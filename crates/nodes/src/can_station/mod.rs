@@ -12,6 +12,8 @@
 //! withheld by its sender and discarded by its receiver; a synchronisation message that does not come is an event.
 
 mod application;
+mod config;
+mod relay;
 mod synchronisation;
 
 #[cfg(test)]
@@ -22,8 +24,9 @@ use chronoseal_crypto::suite::Suite;
 use chronoseal_groupkey::{GroupKey, Member, Orchestrator};
 
 use self::application::Application;
-pub use self::application::{ListenerConfig, ReplayConfig, StationConfig, TalkerConfig};
+pub use self::config::{ListenerConfig, RelayConfig, ReplayConfig, StationConfig, TalkerConfig};
 pub use self::synchronisation::SyncConfig;
+use crate::gateway::{Mark, Pdu, Stack};
 use crate::protection::ProtectionError;
 
 /// The only port of a station.
@@ -54,6 +57,8 @@ pub struct CanStation {
     /// The epoch of the key the application has.
     epoch: Option<u32>,
     last: LocalTime,
+    /// What it is made from again after a restart; kept where it is part of a gateway.
+    blueprint: Option<StationConfig>,
 }
 
 impl CanStation {
@@ -63,7 +68,16 @@ impl CanStation {
     /// [`ProtectionError`] if a message is protected in a way that this kind of station is not able to.
     pub fn new(config: StationConfig, agent: Option<Box<dyn KeyAgent + Send>>) -> Result<Self, ProtectionError> {
         let application = Application::new(config)?;
-        Ok(Self { agent, application, epoch: None, last: LocalTime::from_ps(i64::MIN) })
+        Ok(Self { agent, application, epoch: None, last: LocalTime::from_ps(i64::MIN), blueprint: None })
+    }
+
+    /// A station that is an interface of a gateway. The agent, and the group key it has, live through a restart, as what is
+    /// kept in memory that needs no power.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_gateway(config: StationConfig, agent: Option<Box<dyn KeyAgent + Send>>) -> Result<Self, ProtectionError> {
+        Ok(Self { blueprint: Some(config.clone()), ..Self::new(config, agent)? })
     }
 
     /// Hands the application a key that the agent has taken into use since.
@@ -93,7 +107,10 @@ impl Node for CanStation {
                 self.application.receive(bytes);
                 Ok(())
             }
-            // Only the agent asks for transmit times.
+            Input::Transmitted { token, .. } | Input::Dropped { token } if self.application.relays.left(token.id()) => {
+                Ok(())
+            }
+            // Beside relays only the agent asks for transmit times.
             Input::Transmitted { token, tx_at } => match &mut self.agent {
                 Some(agent) => agent.handle_input(now, Input::Transmitted { token, tx_at }),
                 None => Err(HandleError::UnknownToken(token.id())),
@@ -124,6 +141,31 @@ impl Node for CanStation {
                 (a, b) => a.or(b),
             }),
             output => output,
+        }
+    }
+}
+
+impl Stack for CanStation {
+    fn take(&mut self) -> Option<Pdu> {
+        self.application.handed.pop_front()
+    }
+
+    fn send(&mut self, _: LocalTime, pdu: Pdu) {
+        self.application.take_on(pdu);
+    }
+
+    fn take_sent(&mut self) -> Option<Mark> {
+        self.application.relays.sent.take()
+    }
+
+    fn restart(&mut self, _: LocalTime) {
+        let Some(config) = self.blueprint.clone() else { return };
+        let lives = self.application.relays.life() + 1;
+        // What could be made once can be made again.
+        if let Ok(mut application) = Application::new(config) {
+            application.relays = application.relays.after(lives);
+            self.application = application;
+            self.epoch = None;
         }
     }
 }

@@ -31,18 +31,12 @@ fn talker(protection: Protection) -> StationConfig {
         fill: vec![0xaa; 4],
         protection,
     };
-    StationConfig { node: NodeId(0), talkers: vec![talker], listeners: vec![], replays: vec![], synchronisation: None }
+    StationConfig { node: NodeId(0), talkers: vec![talker], ..StationConfig::default() }
 }
 
 fn listener(protection: Protection) -> StationConfig {
-    let listener = ListenerConfig { stream: STREAM, id: id(), len: 4, counts_itself: false, protection };
-    StationConfig {
-        node: NodeId(1),
-        talkers: vec![],
-        listeners: vec![listener],
-        replays: vec![],
-        synchronisation: None,
-    }
+    let listener = ListenerConfig::new(STREAM, id(), 4, protection);
+    StationConfig { node: NodeId(1), listeners: vec![listener], ..StationConfig::default() }
 }
 
 /// What a station does at one time.
@@ -154,10 +148,9 @@ fn replays_a_recording_over_and_over_with_its_own_timing() {
     };
     let config = StationConfig {
         node: NodeId(0),
-        talkers: vec![],
-        listeners: vec![],
         replays: vec![replay],
         synchronisation: None,
+        ..StationConfig::default()
     };
     let mut station = started(config);
     for ms in [1, 3, 6, 8, 11] {
@@ -197,10 +190,8 @@ fn key() -> Key128 {
 fn trio() -> [CanStation; 3] {
     let master = StationConfig {
         node: NodeId(2),
-        talkers: vec![],
-        listeners: vec![],
-        replays: vec![],
         synchronisation: synchronisation(true, Some(key())),
+        ..StationConfig::default()
     };
     let follow = |config| StationConfig { synchronisation: synchronisation(false, Some(key())), ..config };
     [master, follow(talker(jaspar(Some(key())))), follow(listener(jaspar(Some(key()))))].map(started)

@@ -2,9 +2,13 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 
-use crate::{protection::Protection, sync_client::SyncConfig};
+use crate::gateway::HandOver;
+use crate::protection::Protection;
+use crate::supervision::SupervisionConfig;
+use crate::sync_client::SyncConfig;
 
 /// A station of a time-triggered Ethernet.
+#[derive(Clone)]
 pub struct EndSystemConfig {
     /// Itself.
     pub node: NodeId,
@@ -31,6 +35,7 @@ pub struct EndSystemConfig {
 }
 
 /// A stream this station sends.
+#[derive(Clone)]
 pub struct TalkerConfig {
     /// Which.
     pub stream: StreamId,
@@ -42,11 +47,14 @@ pub struct TalkerConfig {
     pub fill: Vec<u8>,
     /// A recorded signal to replay.
     pub replay: Option<Replay>,
+    /// The PDU in its frames, if gateways carry it on.
+    pub carried: Option<CarriedPdu>,
     /// How it is protected. Trip and reset counters and the group key are not to be had here.
     pub protection: Protection,
 }
 
 /// When a stream is sent.
+#[derive(Clone)]
 pub enum TalkerTiming {
     /// In slots, addressed by a critical-traffic identifier.
     Slots {
@@ -54,6 +62,8 @@ pub enum TalkerTiming {
         ct_id: u16,
         /// By instance, from the start of the cluster cycle.
         slots: Vec<SendSlot>,
+        /// True if each carries the newest PDU that has come from another segment of this station's node, if there is one.
+        samples: bool,
     },
     /// By the station's own oscillator.
     Periodic {
@@ -64,6 +74,20 @@ pub enum TalkerTiming {
         /// Distance of two frames.
         period: Duration,
     },
+    /// When they come from another segment of this station's node.
+    Relayed {
+        /// Egress queue 0..=7.
+        priority: u8,
+    },
+}
+
+/// A PDU of a stream that gateways carry on, as it lies in this segment's frames: behind the test-bed header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CarriedPdu {
+    /// Without any protection `[byte]`.
+    pub len: usize,
+    /// True if it is itself protected, from its sender to its receivers; false if the frame is, on this hop.
+    pub is_sealed: bool,
 }
 
 /// One turn of a sender.
@@ -76,6 +100,7 @@ pub struct SendSlot {
 }
 
 /// A stream this station receives.
+#[derive(Clone)]
 pub struct ListenerConfig {
     /// Which.
     pub stream: StreamId,
@@ -83,8 +108,40 @@ pub struct ListenerConfig {
     pub ct_id: Option<u16>,
     /// By instance: when the last bit may come in, from the start of the cluster cycle. Empty for best effort.
     pub windows: Vec<ReceiveWindow>,
+    /// True if a slot without a frame of it is an event: its sender has one for each.
+    pub fills_slots: bool,
+    /// The PDU in its frames, if gateways carry it on.
+    pub carried: Option<CarriedPdu>,
+    /// True if this station uses the stream; false if it only hands it over.
+    pub delivers: bool,
+    /// What goes on from here.
+    pub hands_over: HandOver,
+    /// Within which time a frame has to follow another, if the station looks after that.
+    pub supervision: Option<SupervisionConfig>,
     /// How it is protected. Trip and reset counters and the group key are not to be had here.
     pub protection: Protection,
+}
+
+impl ListenerConfig {
+    /// A stream that ends here and has stayed on this segment.
+    pub const fn new(
+        stream: StreamId,
+        ct_id: Option<u16>,
+        windows: Vec<ReceiveWindow>,
+        protection: Protection,
+    ) -> Self {
+        Self {
+            stream,
+            ct_id,
+            windows,
+            fills_slots: true,
+            carried: None,
+            delivers: true,
+            hands_over: HandOver::Nothing,
+            supervision: None,
+            protection,
+        }
+    }
 }
 
 /// One turn of a receiver.

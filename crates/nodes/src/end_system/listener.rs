@@ -4,8 +4,10 @@ use chronoseal_core::{DiscardReason, Duration, Work};
 use chronoseal_frameauth::Opener;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 
-use super::config::ListenerConfig;
+use super::config::{CarriedPdu, ListenerConfig};
+use crate::gateway::{HandOver, Mark, Pdu};
 use crate::protection::{Protection, ProtectionError};
+use crate::supervision::Supervision;
 
 /// The receiver's end of one stream.
 pub(super) struct Listener {
@@ -15,6 +17,17 @@ pub(super) struct Listener {
     seen: Vec<Option<i64>>,
     /// Frames accepted.
     pub(super) accepted: u64,
+    pub(super) supervision: Option<Supervision>,
+}
+
+/// What became of a frame.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) sequence: u64,
+    /// What goes on from here.
+    pub(super) pdu: Option<Pdu>,
+    /// Why it is not used here, if it is only passed on as it came.
+    pub(super) refused: Option<DiscardReason>,
 }
 
 /// The window a frame came in.
@@ -34,12 +47,17 @@ impl Listener {
             Protection::Secured { key: None, .. } | Protection::None { .. } => None,
         };
         let seen = vec![None; config.windows.len()];
-        Ok(Self { config, opener, seen, accepted: 0 })
+        let supervision = config.supervision.map(Supervision::new);
+        Ok(Self { config, opener, seen, accepted: 0, supervision })
     }
 
     /// What checking a sealed payload of `len` bytes takes; `None` if there is nothing to compute.
     pub(super) fn work(&self, len: usize) -> Option<Work> {
-        self.opener.as_ref().map(|opener| opener.work(opener.profile().payload_len(len).unwrap_or(0)))
+        let covered = |opener: &Opener| match self.config.carried {
+            Some(CarriedPdu { len, is_sealed: true }) => len,
+            _ => opener.profile().payload_len(len).unwrap_or(0),
+        };
+        self.opener.as_ref().map(|opener| opener.work(covered(opener)))
     }
 
     /// The window that holds a cluster time.
@@ -79,23 +97,88 @@ impl Listener {
         cycle >= 0 && self.seen[instance].is_none_or(|seen| seen < cycle)
     }
 
-    /// Checks the payload of a frame and returns its sequence number. Without real bytes there is no tag to check.
+    /// Checks the payload of a frame. Without real bytes there is no tag to check.
     #[inline]
     pub(super) fn open(
         &mut self,
         payload: &[u8],
         slot_count: Option<u64>,
         real_bytes: bool,
-    ) -> Result<u64, DiscardReason> {
+    ) -> Result<Opened, DiscardReason> {
+        if let Some(carried) = self.config.carried {
+            return self.open_carried(carried, payload, slot_count, real_bytes);
+        }
         let payload = match &mut self.opener {
             Some(opener) if real_bytes => opener.open(payload, slot_count)?.payload,
             _ => payload,
         };
+        let sequence = self.sequence(payload)?;
+        self.accepted += 1;
+        Ok(Opened { sequence, pdu: None, refused: None })
+    }
+
+    /// The number in the test-bed header.
+    #[inline]
+    fn sequence(&self, payload: &[u8]) -> Result<u64, DiscardReason> {
         let header = TestBedHeader::parse(payload).map_err(DiscardReason::from)?;
         if header.stream != self.config.stream {
             return Err(DiscardReason::Malformed);
         }
-        self.accepted += 1;
         Ok(u64::from(header.sequence))
+    }
+
+    /// [`Self::open`] for a frame with a PDU that gateways carry on.
+    fn open_carried(
+        &mut self,
+        carried: CarriedPdu,
+        payload: &[u8],
+        slot_count: Option<u64>,
+        real_bytes: bool,
+    ) -> Result<Opened, DiscardReason> {
+        let pdu_of = |payload: &[u8], len: usize| {
+            let pdu = payload.get(TestBedHeader::LEN..).and_then(|rest| rest.get(..len)).map(<[u8]>::to_vec);
+            pdu.ok_or(DiscardReason::TooShort)
+        };
+        if !real_bytes {
+            let sequence = self.sequence(payload)?;
+            let goes_on = self.config.hands_over != HandOver::Nothing;
+            self.accepted += 1;
+            return Ok(Opened { sequence, pdu: goes_on.then(|| self.pdu(sequence, Vec::new())), refused: None });
+        }
+        if !carried.is_sealed {
+            let payload = match &mut self.opener {
+                Some(opener) => opener.open(payload, slot_count)?.payload,
+                None => payload,
+            };
+            let sequence = self.sequence(payload)?;
+            let bytes = pdu_of(payload, carried.len)?;
+            self.accepted += 1;
+            let goes_on = self.config.hands_over != HandOver::Nothing;
+            return Ok(Opened { sequence, pdu: goes_on.then(|| self.pdu(sequence, bytes)), refused: None });
+        }
+        let sequence = self.sequence(payload)?;
+        let passed = match self.config.hands_over {
+            HandOver::Sealed { len } => Some(pdu_of(payload, len)?),
+            HandOver::Opened => Some(pdu_of(payload, carried.len)?),
+            HandOver::Nothing => None,
+        };
+        let refused = match &mut self.opener {
+            Some(opener) if self.config.delivers => {
+                let sealed = pdu_of(payload, opener.profile().secured_len(carried.len))?;
+                opener.open(&sealed, slot_count).err()
+            }
+            _ => None,
+        };
+        match (refused, passed) {
+            (Some(reason), None) => Err(reason),
+            (refused, passed) => {
+                self.accepted += u64::from(refused.is_none());
+                Ok(Opened { sequence, pdu: passed.map(|bytes| self.pdu(sequence, bytes)), refused })
+            }
+        }
+    }
+
+    fn pdu(&self, sequence: u64, bytes: Vec<u8>) -> Pdu {
+        Pdu { stream: self.config.stream, sequence, bytes, mark: Mark::default() }
     }
 }

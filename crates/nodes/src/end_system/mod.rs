@@ -4,6 +4,7 @@ mod agenda;
 mod config;
 mod listener;
 mod receive;
+mod relay;
 mod talker;
 #[cfg(test)]
 mod tests;
@@ -16,13 +17,14 @@ use chronoseal_core::{
 };
 
 pub use self::config::{
-    EndSystemConfig, ListenerConfig, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
+    CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
 
 use self::agenda::{Action, Agenda};
 use self::listener::Listener;
 use self::receive::Received;
 use self::talker::Talker;
+use crate::gateway::{Mark, Pdu};
 use crate::protection::ProtectionError;
 use crate::sync_client::SyncClient;
 
@@ -42,6 +44,8 @@ pub struct EndSystem {
     /// `listener_of_stream[stream]`, for best effort.
     listener_of_stream: Vec<Option<u16>>,
     agenda: Agenda,
+    /// True if a listener looks after its frames coming in time.
+    is_supervising: bool,
     /// Next frame of each periodic talker, by the oscillator: (time, talker).
     periodic: Vec<(LocalTime, usize)>,
     running: bool,
@@ -54,6 +58,14 @@ pub struct EndSystem {
     /// The payload that [`Stage::Open`] is about.
     held: Vec<u8>,
     events: VecDeque<Event>,
+    /// What goes on from here, for the owner of this station.
+    handed: VecDeque<Pdu>,
+    /// What has come from another segment and waits for its frame: which talker, what.
+    outgoing: VecDeque<(usize, Pdu)>,
+    /// Of the frame given last, if it carries what came from another segment.
+    sent: Option<Mark>,
+    /// What it is made from again after a restart; kept where it is part of a gateway.
+    blueprint: Option<Box<EndSystemConfig>>,
 }
 
 /// What the next poll computes.
@@ -97,6 +109,7 @@ impl EndSystem {
             table[number] = Some(index as u16);
         }
         let clock = if config.ideal_clock { SyncClient::ideal(config.sync) } else { SyncClient::new(config.sync) };
+        let is_supervising = listeners.iter().any(|listener| listener.supervision.is_some());
         let agenda = Agenda::new(config.cluster_cycle, actions(&config, &talkers, &listeners));
         Ok(Self {
             clock,
@@ -105,6 +118,7 @@ impl EndSystem {
             listener_of,
             listener_of_stream,
             agenda,
+            is_supervising,
             periodic: Vec::new(),
             running: false,
             due_at: None,
@@ -112,8 +126,20 @@ impl EndSystem {
             stage: Stage::Idle,
             held: Vec::new(),
             events: VecDeque::with_capacity(4),
+            handed: VecDeque::new(),
+            outgoing: VecDeque::new(),
+            sent: None,
+            blueprint: None,
             config,
         })
+    }
+
+    /// A station that is an interface of a gateway.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_gateway(config: EndSystemConfig) -> Result<Self, ProtectionError> {
+        Ok(Self { blueprint: Some(Box::new(config.clone())), ..Self::new(config)? })
     }
 
     /// Its clock.
@@ -129,9 +155,12 @@ impl EndSystem {
             .enumerate()
             .filter_map(|(index, talker)| match talker.config.timing {
                 TalkerTiming::Periodic { phase, .. } => Some((now + phase, index)),
-                TalkerTiming::Slots { .. } => None,
+                TalkerTiming::Slots { .. } | TalkerTiming::Relayed { .. } => None,
             })
             .collect();
+        for supervision in self.listeners.iter_mut().filter_map(|listener| listener.supervision.as_mut()) {
+            supervision.start(now);
+        }
     }
 
     /// Begins the next thing that is due: what it tells is in `events`, `work` and `stage`. False if nothing is due.
@@ -159,6 +188,15 @@ impl EndSystem {
                 }
             }
         }
+        if let Some((talker, pdu)) = self.outgoing.pop_front() {
+            self.talkers[talker].next = Some(pdu);
+            let freshness = self.talkers[talker].made;
+            self.begin_send(Sealing { talker, launch_at: now, signal_time: now.since_zero(), freshness });
+            return true;
+        }
+        if self.is_supervising && self.begin_absent(now) {
+            return true;
+        }
         let Some(due) = self.periodic.iter_mut().find(|(at, _)| *at <= now) else { return false };
         let (launch_at, talker) = *due;
         if let TalkerTiming::Periodic { period, .. } = self.talkers[talker].config.timing {
@@ -174,7 +212,11 @@ impl EndSystem {
         let cycle_start = self.config.cluster_cycle * cycle;
         match action {
             Action::Send { talker, instance } => {
-                let TalkerTiming::Slots { slots, .. } = &self.talkers[talker].config.timing else { return false };
+                let entry = &self.talkers[talker];
+                let TalkerTiming::Slots { slots, samples, .. } = &entry.config.timing else { return false };
+                if *samples && entry.next.is_none() {
+                    return false;
+                }
                 let start = cycle_start + slots[instance].start;
                 let freshness = (cycle * slots.len() as i64 + instance as i64) as u64;
                 let launch_at = self.clock.local_time(start);
@@ -183,7 +225,7 @@ impl EndSystem {
             }
             Action::Check { listener, instance } => {
                 let listener = &self.listeners[listener];
-                let missing = listener.is_missing(instance, cycle);
+                let missing = listener.config.fills_slots && listener.is_missing(instance, cycle);
                 if missing {
                     let count = cycle * listener.config.windows.len() as i64 + instance as i64;
                     self.events.push_back(Event::of(EventKind::Missing, listener.config.stream, count as u64));
@@ -207,11 +249,21 @@ impl EndSystem {
     }
 
     #[inline]
-    fn finish_send(&mut self, sealing: Sealing, frame: &mut [u8]) -> Output {
+    fn finish_send(&mut self, now: LocalTime, sealing: Sealing, frame: &mut [u8]) -> Output {
         let talker = &mut self.talkers[sealing.talker];
         let sequence = talker.made;
         let len = talker.make(frame, sealing.signal_time, sealing.freshness, self.config.real_bytes);
-        self.events.push_back(Event::of(EventKind::Sent, talker.config.stream, sequence));
+        match talker.next.take() {
+            Some(pdu) => self.sent = Some(pdu.mark),
+            None => {
+                let mut event = Event::of(EventKind::Sent, talker.config.stream, sequence);
+                // Its way goes on, and is counted from when it was due.
+                if talker.config.carried.is_some() {
+                    event.value = (now - sealing.launch_at).as_ps().max(0);
+                }
+                self.events.push_back(event);
+            }
+        }
         Output::Transmit(Transmit {
             port: PortId(0),
             priority: talker.priority(),
@@ -237,8 +289,8 @@ impl EndSystem {
                         return Output::Timeout(self.due_at);
                     }
                 }
-                Stage::Seal(sealing) => return self.finish_send(sealing, frame),
-                Stage::Open(received) => self.finish_receive(received),
+                Stage::Seal(sealing) => return self.finish_send(now, sealing, frame),
+                Stage::Open(received) => self.finish_receive(now, received),
                 Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),
             }
         }
@@ -267,6 +319,9 @@ impl EndSystem {
         for (at, _) in &self.periodic {
             ask_for(*at);
         }
+        if self.is_supervising {
+            self.listeners.iter().filter_map(|listener| listener.supervision.as_ref()?.due()).for_each(&mut ask_for);
+        }
         wake
     }
 }
@@ -280,7 +335,7 @@ fn actions<'a>(
     let sends = talkers.iter().enumerate().flat_map(move |(talker, entry)| {
         let slots: &[SendSlot] = match &entry.config.timing {
             TalkerTiming::Slots { slots, .. } => slots,
-            TalkerTiming::Periodic { .. } => &[],
+            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } => &[],
         };
         slots
             .iter()

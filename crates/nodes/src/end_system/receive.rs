@@ -5,6 +5,7 @@ use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{ETHERTYPE_PROTOCOL_CONTROL, ProtocolControlFrame};
 use chronoseal_wire::virtual_link;
 
+use super::listener::Opened;
 use super::{EndSystem, Stage};
 use crate::sync_client::BeaconEffect;
 
@@ -30,7 +31,7 @@ impl EndSystem {
             return self.discard(DiscardReason::UnknownStream, StreamId::NONE);
         };
         match self.admit(rx_at, index) {
-            Ok((slot_count, since_slot)) => self.begin_open(index, frame.payload(), slot_count, since_slot),
+            Ok((slot_count, since_slot)) => self.begin_open(rx_at, index, frame.payload(), slot_count, since_slot),
             Err(reason) => self.discard(reason, self.listeners[index].config.stream),
         }
     }
@@ -51,7 +52,14 @@ impl EndSystem {
         Ok((Some(listener.slot_count(window)), window.since_slot))
     }
 
-    fn begin_open(&mut self, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
+    fn begin_open(
+        &mut self,
+        now: LocalTime,
+        index: usize,
+        payload: &[u8],
+        slot_count: Option<u64>,
+        since_slot: Duration,
+    ) {
         if self.config.real_bytes {
             self.work = self.listeners[index].work(payload.len());
         }
@@ -60,26 +68,35 @@ impl EndSystem {
             self.held.extend_from_slice(payload);
             self.stage = Stage::Open(Received { listener: index, slot_count, since_slot });
         } else {
-            self.open(index, payload, slot_count, since_slot);
+            self.open(now, index, payload, slot_count, since_slot);
         }
     }
 
-    pub(super) fn finish_receive(&mut self, received: Received) {
+    pub(super) fn finish_receive(&mut self, now: LocalTime, received: Received) {
         let Received { listener, slot_count, since_slot } = received;
         let payload = std::mem::take(&mut self.held);
-        self.open(listener, &payload, slot_count, since_slot);
+        self.open(now, listener, &payload, slot_count, since_slot);
         // The buffer is kept for the next frame.
         self.held = payload;
     }
 
     #[inline]
-    fn open(&mut self, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
+    fn open(&mut self, now: LocalTime, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
         let listener = &mut self.listeners[index];
         match listener.open(payload, slot_count, self.config.real_bytes) {
-            Ok(sequence) => {
-                let mut event = Event::of(EventKind::Delivered, listener.config.stream, sequence);
+            Ok(Opened { sequence, pdu, refused }) => {
+                if let (Some(supervision), None) = (&mut listener.supervision, refused) {
+                    supervision.met(now, sequence);
+                }
+                let kind = match refused {
+                    Some(reason) => EventKind::Discarded(reason),
+                    None if listener.config.delivers => EventKind::Delivered,
+                    None => EventKind::Relayed,
+                };
+                let mut event = Event::of(kind, listener.config.stream, sequence);
                 event.value = since_slot.as_ps();
                 self.events.push_back(event);
+                self.handed.extend(pdu);
             }
             Err(reason) => {
                 let stream = listener.config.stream;

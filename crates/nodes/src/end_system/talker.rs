@@ -6,7 +6,8 @@ use chronoseal_wire::ethernet::{HEADER_LEN, Header, TypeOrLength};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::virtual_link;
 
-use super::config::{Replay, TalkerConfig, TalkerTiming};
+use super::config::{CarriedPdu, Replay, TalkerConfig, TalkerTiming};
+use crate::gateway::{Pdu, SEQUENCE_LEN};
 use crate::protection::{Protection, ProtectionError};
 
 /// Bytes written even if only headers are asked for: Ethernet header and test-bed header.
@@ -24,6 +25,8 @@ pub(super) struct Talker {
     seals_by_own_count: bool,
     /// Frames made so far; the sequence number of the next one, and its freshness value but for cycle counters.
     pub(super) made: u64,
+    /// What has come from another segment and goes into the next frame.
+    pub(super) next: Option<Pdu>,
 }
 
 impl Talker {
@@ -31,7 +34,7 @@ impl Talker {
         config.protection.check_on_ethernet()?;
         let destination = match config.timing {
             TalkerTiming::Slots { ct_id, .. } => virtual_link::critical_traffic_address(ct_marker, ct_id),
-            TalkerTiming::Periodic { .. } => virtual_link::stream_address(config.stream),
+            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } => virtual_link::stream_address(config.stream),
         };
         let sealer = match &config.protection {
             Protection::Secured { profile, key: Some(key), data_id } => Some(Sealer::new(*profile, key, *data_id)?),
@@ -43,31 +46,43 @@ impl Talker {
         let type_or_length = match config.timing {
             // Critical traffic carries its length, as the data frames of time-triggered Ethernet do.
             TalkerTiming::Slots { .. } => TypeOrLength::Length((secured_len - HEADER_LEN) as u16),
-            TalkerTiming::Periodic { .. } => TypeOrLength::EtherType(ETHERTYPE_BEST_EFFORT),
+            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } => {
+                TypeOrLength::EtherType(ETHERTYPE_BEST_EFFORT)
+            }
         };
         let mut template = vec![0; secured_len];
         Header { destination, source: virtual_link::station_address(node), type_or_length }.emit(&mut template);
         let fill_len = config.fill.len().min(config.frame_len.saturating_sub(HEADERS_LEN));
         template[HEADERS_LEN..HEADERS_LEN + fill_len].copy_from_slice(&config.fill[..fill_len]);
-        Ok(Self { config, template, secured_len, sealer, seals_by_own_count, made: 0 })
+        Ok(Self { config, template, secured_len, sealer, seals_by_own_count, made: 0, next: None })
     }
 
     pub(super) fn priority(&self) -> Priority {
         match self.config.timing {
             TalkerTiming::Slots { .. } => Priority::TIME_TRIGGERED,
-            TalkerTiming::Periodic { priority, .. } => Priority(priority.min(7)),
+            TalkerTiming::Periodic { priority, .. } | TalkerTiming::Relayed { priority } => Priority(priority.min(7)),
         }
     }
 
     /// What computing one frame takes; `None` if there is nothing to compute.
     pub(super) fn work(&self) -> Option<Work> {
-        self.sealer.as_ref().map(|sealer| sealer.work(self.config.frame_len - HEADER_LEN))
+        let covered = match self.config.carried {
+            Some(CarriedPdu { len, is_sealed: true }) => len,
+            _ => self.config.frame_len - HEADER_LEN,
+        };
+        self.sealer.as_ref().map(|sealer| sealer.work(covered))
+    }
+
+    /// True if its frames carry what comes from another segment.
+    pub(super) const fn is_relay(&self) -> bool {
+        matches!(self.config.timing, TalkerTiming::Relayed { .. } | TalkerTiming::Slots { samples: true, .. })
     }
 
     /// Writes the next frame and returns its length. `freshness` is the slot's count, or the frame's own.
     #[inline]
     pub(super) fn make(&mut self, frame: &mut [u8], signal_time: Duration, freshness: u64, real_bytes: bool) -> usize {
-        let header = TestBedHeader { stream: self.config.stream, sequence: self.made as u32 };
+        let sequence = self.next.as_ref().map_or(self.made, |pdu| pdu.sequence);
+        let header = TestBedHeader { stream: self.config.stream, sequence: sequence as u32 };
         self.made += 1;
         if !real_bytes {
             frame[..HEADERS_LEN].copy_from_slice(&self.template[..HEADERS_LEN]);
@@ -80,16 +95,35 @@ impl Talker {
             let len = signal.len().min(self.config.frame_len - HEADERS_LEN);
             frame[HEADERS_LEN..HEADERS_LEN + len].copy_from_slice(&signal[..len]);
         }
+        let (covered_from, covered_len) = match self.config.carried {
+            None => (HEADER_LEN, self.config.frame_len - HEADER_LEN),
+            Some(carried) => self.place_pdu(frame, carried, sequence),
+        };
         if let Some(sealer) = &mut self.sealer {
-            let payload_len = self.config.frame_len - HEADER_LEN;
-            let pdu = &mut frame[HEADER_LEN..];
+            let pdu = &mut frame[covered_from..];
             let sealed = if self.seals_by_own_count {
-                sealer.seal_next(pdu, payload_len, Moment::Unknown)
+                sealer.seal_next(pdu, covered_len, Moment::Unknown)
             } else {
-                sealer.seal(pdu, payload_len, freshness)
+                sealer.seal(pdu, covered_len, freshness)
             };
-            debug_assert_eq!(sealed.ok(), Some(self.secured_len - HEADER_LEN), "the driver's buffer holds any frame");
+            debug_assert!(sealed.is_ok_and(|len| covered_from + len <= self.secured_len), "the frame holds its seal");
         }
         self.secured_len
+    }
+
+    /// Puts the PDU behind the headers, and tells what a seal covers: from where, how much.
+    fn place_pdu(&self, frame: &mut [u8], carried: CarriedPdu, sequence: u64) -> (usize, usize) {
+        let room = &mut frame[HEADERS_LEN..self.secured_len];
+        match &self.next {
+            Some(pdu) => {
+                let len = pdu.bytes.len().min(room.len());
+                room[..len].copy_from_slice(&pdu.bytes[..len]);
+            }
+            None => {
+                let len = SEQUENCE_LEN.min(carried.len);
+                room[..len].copy_from_slice(&sequence.to_be_bytes()[8 - len..]);
+            }
+        }
+        if carried.is_sealed { (HEADERS_LEN, carried.len) } else { (HEADER_LEN, self.config.frame_len - HEADER_LEN) }
     }
 }

@@ -53,17 +53,22 @@ fn hmac(freshness: Freshness, key: u8) -> Protection {
 fn talker(protection: Protection) -> TalkerConfig {
     TalkerConfig {
         stream: STREAM,
-        timing: TalkerTiming::Slots { ct_id: CT_ID, slots: vec![SendSlot { release: RELEASE, start: START }] },
+        timing: TalkerTiming::Slots {
+            ct_id: CT_ID,
+            slots: vec![SendSlot { release: RELEASE, start: START }],
+            samples: false,
+        },
         frame_len: FRAME_LEN,
         fill: vec![0x5a; FRAME_LEN],
         replay: None,
+        carried: None,
         protection,
     }
 }
 
 fn listener(protection: Protection) -> ListenerConfig {
     let window = ReceiveWindow { slot_start: START, opens: OPENS, closes: CLOSES };
-    ListenerConfig { stream: STREAM, ct_id: Some(CT_ID), windows: vec![window], protection }
+    ListenerConfig::new(STREAM, Some(CT_ID), vec![window], protection)
 }
 
 fn sender(protection: Protection) -> Bench {

@@ -84,6 +84,7 @@ impl Context<'_> {
             deadline: Some(period),
             deadlines: Vec::new(),
             deadline_kind: DeadlineKind::default(),
+            payload_len: parts.frame_len,
             payload: PayloadPlan::Synthetic,
             protection: ProtectionId(0),
             hops: vec![HopPlan {

@@ -153,6 +153,7 @@ impl<'s> Context<'s> {
                 DeadlineKindSpec::Reaction => DeadlineKind::Reaction,
                 DeadlineKindSpec::Age => DeadlineKind::Age,
             },
+            payload_len: room,
             payload: self.payload(i, spec, room, world),
             protection: ProtectionId(protection as u16),
             hops: Vec::new(),

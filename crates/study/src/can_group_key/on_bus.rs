@@ -92,6 +92,7 @@ pub(super) fn run(nodes: Vec<Box<dyn Node + Send>>, seed: u64) -> Result<Watched
             oscillator: Oscillator::default(),
             driver: Default::default(),
             costs: costs.clone(),
+            is_gateway: false,
         });
     }
     simulation.run_until(SimTime::ZERO + END, &mut |_| true);

@@ -6,8 +6,8 @@ use std::os::unix::net::UnixStream;
 
 use chronoseal_core::node::FRAME_LEN_MAX;
 use chronoseal_core::{
-    Command, Duration, EventKind, Input, LocalTime, Node, Oscillator, Output, PortId, Ppm, SimTime, Transmit, TxToken,
-    Work,
+    AttackKind, Command, Duration, EventKind, Input, LocalTime, Node, Oscillator, Output, PortId, Ppm, SimTime,
+    Transmit, TxToken, Work,
 };
 
 use super::Failure;
@@ -220,7 +220,12 @@ impl Driver {
             match output {
                 Output::Work(work) => computing = Some((work, self.clock.now())),
                 Output::Event(event) => {
-                    attack = matches!(event.kind, EventKind::Attacked(_)).then(|| event.kind.code());
+                    attack = match event.kind {
+                        // What is withheld is no frame.
+                        EventKind::Attacked(AttackKind::Withhold) => None,
+                        EventKind::Attacked(_) => Some(event.kind.code()),
+                        _ => None,
+                    };
                     self.log.events.push(EventRecord::new(polled, &event));
                 }
                 Output::Transmit(transmit) => {

@@ -62,7 +62,7 @@ impl<'a> Table<'a> {
     fn row_of(&self, serial: usize, at: NodeId) -> FrameRow {
         let arrival = &self.emulated.arrivals[serial];
         let from = self.ways.from_of[serial];
-        let attack = self.attack_of(serial).filter(|_| self.is_attacker(from));
+        let attack = self.attack_of(serial);
         let description = &arrival.description;
         FrameRow {
             stream: description.stream,

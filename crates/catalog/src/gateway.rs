@@ -1,0 +1,76 @@
+//! Nodes with several interfaces.
+
+use chronoseal_core::NodeId;
+use chronoseal_nodes::gateway::{HandOver, RelayAttack, Route};
+use chronoseal_nodes::{Gateway, GatewayConfig, SupervisionConfig};
+use chronoseal_scenario::plan::{AttackPlace, HopPlan, Plan, SegmentId, StreamPlan};
+
+use crate::{BuildError, BuildOptions, Prepared};
+
+/// A node with one interface to each of its segments.
+pub(super) fn build(prepared: &Prepared<'_>, id: NodeId, options: BuildOptions) -> Result<Gateway, BuildError> {
+    let plan = prepared.plan();
+    let node = &plan.nodes[id.index()];
+    let stacks = node.interfaces.iter().map(|segment| prepared.kind(*segment).stack(prepared, *segment, id, options));
+    let gateway = node.gateway.as_ref();
+    let config = GatewayConfig {
+        routes: routes(prepared, id),
+        delay: gateway.map_or_else(Default::default, |gateway| gateway.delay),
+        reboot: gateway.and_then(|gateway| gateway.reboot).map(|reboot| (reboot.at, reboot.takes)),
+        attacks: attacks(plan, id),
+    };
+    Ok(Gateway::new(config, stacks.collect::<Result<_, _>>()?))
+}
+
+/// Where streams go on from a node.
+fn routes(prepared: &Prepared<'_>, id: NodeId) -> Vec<Route> {
+    let plan = prepared.plan();
+    let port = |segment: SegmentId| prepared.attachment(id, segment).map(|attachment| attachment.port);
+    let of_stream = |(stream, plan): (_, &StreamPlan)| {
+        let route = |hop: &HopPlan| {
+            let before = plan.hops.get(usize::from(hop.previous?))?;
+            Some(Route { stream, from: port(before.segment)?, to: port(hop.segment)? })
+        };
+        plan.hops.iter().filter(|hop| hop.from == id).filter_map(route).collect::<Vec<_>>()
+    };
+    plan.stream_ids().zip(&plan.streams).flat_map(of_stream).collect()
+}
+
+/// What attackers in a node do.
+fn attacks(plan: &Plan, id: NodeId) -> Vec<RelayAttack> {
+    let here = |attacker: u16| plan.attackers[usize::from(attacker)].place == AttackPlace::AtNode(id);
+    let threats = plan.threats.iter().filter(|threat| here(threat.attacker));
+    threats
+        .filter_map(|threat| {
+            Some(RelayAttack {
+                kind: threat.kind.attack(),
+                stream: threat.kind.target()?,
+                start: threat.start,
+                every: threat.every,
+                count: threat.count,
+            })
+        })
+        .collect()
+}
+
+/// What an interface hands over of a stream that comes in on a hop.
+pub(super) fn hand_over(plan: &Plan, stream: &StreamPlan, hop: &HopPlan, id: NodeId) -> HandOver {
+    match (stream.goes_on(hop, id), hop.protection) {
+        (false, _) => HandOver::Nothing,
+        (true, Some(_)) => HandOver::Opened,
+        (true, None) => HandOver::Sealed { len: sealed_len(plan, stream) },
+    }
+}
+
+/// A stream's PDU with what protects it from end to end `[byte]`.
+pub(super) fn sealed_len(plan: &Plan, stream: &StreamPlan) -> usize {
+    (stream.payload_len + plan.protection_of(stream).overhead_bytes()) as usize
+}
+
+/// Within which time a receiver behind gateways has to get the next frame: after two periods and the deadline it has been kept
+/// back somewhere.
+pub(super) fn supervision(stream: &StreamPlan, id: NodeId) -> Option<SupervisionConfig> {
+    let is_looked_after = stream.is_relayed() && stream.receivers.contains(&id) && stream.min_distance.is_none();
+    let latest = stream.deadline_of(id).unwrap_or(stream.period);
+    is_looked_after.then(|| SupervisionConfig { within: stream.period * 2 + latest, period: stream.period })
+}

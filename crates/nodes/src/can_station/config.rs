@@ -1,0 +1,116 @@
+//! What a station is made from.
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_wire::can::{CanFrame, CanId, FrameKind};
+
+use super::synchronisation::SyncConfig;
+use crate::gateway::HandOver;
+use crate::protection::Protection;
+use crate::supervision::SupervisionConfig;
+
+/// What a station is made from.
+#[derive(Clone, Debug, Default)]
+pub struct StationConfig {
+    /// Its number.
+    pub node: NodeId,
+    /// What it sends.
+    pub talkers: Vec<TalkerConfig>,
+    /// What it receives.
+    pub listeners: Vec<ListenerConfig>,
+    /// What it replays.
+    pub replays: Vec<ReplayConfig>,
+    /// How it comes to trip and reset counters, if it needs them.
+    pub synchronisation: Option<SyncConfig>,
+    /// What goes on from here.
+    pub relays: Vec<RelayConfig>,
+    /// So many frames of relays may wait in the station and its controller together.
+    pub relay_queue_len_max: usize,
+}
+
+/// A periodic message of this station.
+#[derive(Clone, Debug)]
+pub struct TalkerConfig {
+    /// Which.
+    pub stream: StreamId,
+    /// Its identifier.
+    pub id: CanId,
+    /// Its format.
+    pub kind: FrameKind,
+    /// Data before protection `[byte]`.
+    pub len: usize,
+    /// Distance of two frames.
+    pub period: Duration,
+    /// Its first frame, from the start of the run.
+    pub offset: Duration,
+    /// Bytes behind the sequence number, as many as `len`.
+    pub fill: Vec<u8>,
+    /// How it is protected. Trip and reset counters come from [`StationConfig::synchronisation`]; there is no cycle
+    /// counter on a bus.
+    pub protection: Protection,
+}
+
+/// A message this station uses.
+#[derive(Clone, Debug)]
+pub struct ListenerConfig {
+    /// Which.
+    pub stream: StreamId,
+    /// Its identifier.
+    pub id: CanId,
+    /// Data before protection `[byte]`; 0 for any.
+    pub len: usize,
+    /// True for frames of a recording, which carry no sequence number: the station counts them.
+    pub counts_itself: bool,
+    /// True if this station uses the message; false if it only hands it over.
+    pub delivers: bool,
+    /// What goes on from here.
+    pub hands_over: HandOver,
+    /// Within which time a message has to follow another, if the station looks after that.
+    pub supervision: Option<SupervisionConfig>,
+    /// How it is protected. Trip and reset counters come from [`StationConfig::synchronisation`]; there is no cycle
+    /// counter on a bus.
+    pub protection: Protection,
+}
+
+impl ListenerConfig {
+    /// A message that ends here and has stayed on this segment.
+    pub const fn new(stream: StreamId, id: CanId, len: usize, protection: Protection) -> Self {
+        Self {
+            stream,
+            id,
+            len,
+            counts_itself: false,
+            delivers: true,
+            hands_over: HandOver::Nothing,
+            supervision: None,
+            protection,
+        }
+    }
+}
+
+/// A recording this station plays over and over.
+#[derive(Clone, Debug)]
+pub struct ReplayConfig {
+    /// Of all its frames.
+    pub stream: StreamId,
+    /// Frames by time from its start.
+    pub frames: Vec<(Duration, CanFrame)>,
+    /// It starts again after this.
+    pub length: Duration,
+    /// When it begins.
+    pub start: Duration,
+}
+
+/// A stream that comes to this station's node on another segment and goes on from here.
+#[derive(Clone, Debug)]
+pub struct RelayConfig {
+    /// Which.
+    pub stream: StreamId,
+    /// Its identifier.
+    pub id: CanId,
+    /// Its format.
+    pub kind: FrameKind,
+    /// Its PDU before the protection of this hop `[byte]`.
+    pub len: usize,
+    /// How it is protected on this hop.
+    pub protection: Protection,
+}

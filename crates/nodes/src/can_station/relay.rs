@@ -1,0 +1,140 @@
+//! What comes to a station's node on another segment and goes on from here.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use chronoseal_core::{DiscardReason, Event, EventKind, StreamId, TxToken, Work};
+use chronoseal_crypto::symmetric::Key128;
+use chronoseal_frameauth::{Moment, Sealer};
+use chronoseal_wire::can::{CanFrame, Dlc};
+
+use super::application::discard;
+use super::config::RelayConfig;
+use crate::gateway::{Mark, Pdu};
+use crate::protection::{Protection, ProtectionError};
+
+/// In tokens of relays, and in no others.
+const TOKEN_BIT: u64 = 1 << 63;
+
+struct Relay {
+    config: RelayConfig,
+    sealer: Option<Sealer>,
+}
+
+/// The relays of a station, and the one queue they have.
+pub(super) struct Relays {
+    relays: Vec<Relay>,
+    by_stream: BTreeMap<StreamId, usize>,
+    /// Waiting in the station.
+    waiting: VecDeque<(usize, Pdu)>,
+    /// Waiting in the station or its controller.
+    queued: usize,
+    queue_len_max: usize,
+    /// Tokens of earlier lives are nobody's any more.
+    life: u64,
+    /// Of the frame transmitted last, if it was a relay's.
+    pub(super) sent: Option<Mark>,
+}
+
+impl Relays {
+    pub(super) fn new(configs: Vec<RelayConfig>, queue_len_max: usize) -> Result<Self, ProtectionError> {
+        let by_stream = configs.iter().enumerate().map(|(index, config)| (config.stream, index)).collect();
+        let relay = |config: RelayConfig| {
+            config.protection.check_on_can()?;
+            let sealer = match &config.protection {
+                Protection::Secured { profile, key: Some(key), data_id } => Some(Sealer::new(*profile, key, *data_id)?),
+                Protection::Secured { key: None, .. } | Protection::None { .. } => None,
+            };
+            Ok(Relay { config, sealer })
+        };
+        let relays = configs.into_iter().map(relay).collect::<Result<_, ProtectionError>>()?;
+        Ok(Self { relays, by_stream, waiting: VecDeque::new(), queued: 0, queue_len_max, life: 0, sent: None })
+    }
+
+    /// Begins another life after `lives` earlier ones.
+    pub(super) fn after(mut self, lives: u64) -> Self {
+        self.life = lives;
+        self
+    }
+
+    /// How many lives it had before this one.
+    pub(super) const fn life(&self) -> u64 {
+        self.life
+    }
+
+    pub(super) fn use_group_key(&mut self, key: &Key128) {
+        for relay in &mut self.relays {
+            if let Protection::Secured { profile, key: None, data_id } = relay.config.protection {
+                relay.sealer = Sealer::new(profile, key, data_id).ok();
+            }
+        }
+    }
+
+    /// Queues a PDU; what is told of one that finds no room, or no way.
+    pub(super) fn push(&mut self, pdu: Pdu) -> Option<Event> {
+        let Some(&relay) = self.by_stream.get(&pdu.stream) else {
+            return Some(discard(DiscardReason::UnknownStream, pdu.stream, pdu.sequence));
+        };
+        if self.queued >= self.queue_len_max {
+            return Some(discard(DiscardReason::QueueFull, pdu.stream, pdu.sequence));
+        }
+        self.queued += 1;
+        self.waiting.push_back((relay, pdu));
+        None
+    }
+
+    /// The PDU that is next.
+    pub(super) fn next(&mut self) -> Option<(usize, Pdu)> {
+        self.waiting.pop_front()
+    }
+
+    /// The one taken last does not become a frame.
+    pub(super) fn forget(&mut self) {
+        self.queued = self.queued.saturating_sub(1);
+    }
+
+    /// A frame has left, or never will. False if it is none of a relay's.
+    pub(super) fn left(&mut self, token: u64) -> bool {
+        if token & TOKEN_BIT != 0 && token & !TOKEN_BIT == self.life {
+            self.forget();
+        }
+        token & TOKEN_BIT != 0
+    }
+
+    /// What sealing a PDU costs, if there is anything to seal.
+    ///
+    /// # Errors
+    /// What happens to it if there is no key or freshness value to seal it with.
+    pub(super) fn work(&self, relay: usize, moment: Moment) -> Result<Option<Work>, EventKind> {
+        let Relay { config, sealer } = &self.relays[relay];
+        match (&config.protection, sealer) {
+            (Protection::None { .. }, _) => Ok(None),
+            (Protection::Secured { profile, .. }, Some(sealer))
+                if moment != Moment::Unknown || !profile.freshness().needs_master() =>
+            {
+                Ok(Some(sealer.work(config.len)))
+            }
+            (Protection::Secured { .. }, _) => Err(EventKind::Withheld),
+        }
+    }
+
+    /// The frame of a PDU, and what tells when it has left.
+    ///
+    /// # Errors
+    /// What happens to a PDU of another length than its stream has, or when freshness values are used up.
+    pub(super) fn seal(&mut self, relay: usize, pdu: &Pdu, moment: Moment) -> Result<(CanFrame, TxToken), EventKind> {
+        let Relay { config, sealer } = &mut self.relays[relay];
+        let mut data = [0; 64];
+        let Some(room) = data.get_mut(..config.len).filter(|room| room.len() == pdu.bytes.len()) else {
+            return Err(EventKind::Discarded(DiscardReason::Malformed));
+        };
+        room.copy_from_slice(&pdu.bytes);
+        let len = match sealer {
+            None => config.len + config.protection.overhead(),
+            Some(sealer) => sealer.seal_next(&mut data, config.len, moment).map_err(|_| EventKind::Withheld)?,
+        };
+        // A length between two that FD has is filled up to the next one.
+        let dlc = Dlc::holding(len).ok_or(EventKind::Discarded(DiscardReason::TooLong))?;
+        self.sent = Some(pdu.mark);
+        Ok((CanFrame::new(config.id, config.kind, dlc, &data), TxToken::new(TOKEN_BIT | self.life)))
+    }
+}

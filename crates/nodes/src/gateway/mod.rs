@@ -1,0 +1,334 @@
+//! A node with several interfaces, which passes streams on from one segment to another.
+//!
+//! Each interface is a [`Stack`]: a station of its segment's kind that hands over what goes on from here and sends what it
+//! is given. The gateway routes between them. All share one processor, so work of one delays the others; passing a PDU on is
+//! work of its own, of a length that the gateway is given.
+//!
+//! What protects a stream end to end passes as it is. What protects it on one hop is taken off by the stack it comes in at, and
+//! put on by the stack it leaves at. A gateway can start anew in the middle of a run, and an attacker can sit in it.
+
+mod attack;
+mod stack;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use chronoseal_core::{
+    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, Operation, Output, PortId, StreamId,
+    Transmit, TxToken, Work,
+};
+
+pub use self::attack::RelayAttack;
+use self::attack::{Campaign, Passing};
+pub use self::stack::{Attempt, HandOver, Mark, Pdu, Stack};
+
+/// What a platform's profile calls passing a PDU on. Its length is the gateway's own.
+pub const RELAY: Operation = Operation("relay");
+
+/// Bytes of the sequence number at the front of a PDU.
+pub const SEQUENCE_LEN: usize = 4;
+
+/// What a gateway is made from, beside its stacks.
+#[derive(Clone, Debug, Default)]
+pub struct GatewayConfig {
+    /// Where streams go on.
+    pub routes: Vec<Route>,
+    /// Processor time for passing a PDU on to one segment.
+    pub delay: Duration,
+    /// When it starts anew, from the start of the run, and how long that takes.
+    pub reboot: Option<(Duration, Duration)>,
+    /// What an attacker in it does.
+    pub attacks: Vec<RelayAttack>,
+}
+
+/// Where a stream goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Route {
+    /// Which stream.
+    pub stream: StreamId,
+    /// The port it comes in at.
+    pub from: PortId,
+    /// A port it leaves at; one route for each.
+    pub to: PortId,
+}
+
+/// A node with several interfaces: port `k` is that of `stacks[k]`.
+pub struct Gateway {
+    config: GatewayConfig,
+    stacks: Vec<Box<dyn Stack + Send>>,
+    /// PDUs and the ports they leave at, in order.
+    passing: VecDeque<(Pdu, usize)>,
+    /// The one whose work has been charged.
+    at_work: Option<(Pdu, usize)>,
+    /// The stack whose work has been charged: the next poll is its own.
+    working: Option<usize>,
+    events: VecDeque<Event>,
+    campaigns: Vec<Campaign>,
+    /// A frame that waits until the attack in it has been told.
+    held: Option<(Transmit, Vec<u8>)>,
+    /// Of the frame given last.
+    origins: Vec<u64>,
+    /// What it was asked to tell a stack of: its own number, the stack, the stack's token.
+    tokens: Vec<(u64, usize, TxToken)>,
+    tokens_given: u64,
+    /// Frames handed to this node so far.
+    inputs: u64,
+    life: Life,
+    last: LocalTime,
+}
+
+/// Whether it is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Life {
+    /// Not started, or stopped.
+    Off,
+    /// It works, and starts anew at a time if it does.
+    On { reboots_at: Option<LocalTime> },
+    /// It starts anew, and is there again at a time.
+    Away { until: LocalTime },
+}
+
+impl Gateway {
+    /// A node made of `stacks`.
+    pub fn new(config: GatewayConfig, stacks: Vec<Box<dyn Stack + Send>>) -> Self {
+        let campaigns = config.attacks.iter().copied().map(Campaign::new).collect();
+        Self {
+            config,
+            stacks,
+            passing: VecDeque::new(),
+            at_work: None,
+            working: None,
+            events: VecDeque::new(),
+            campaigns,
+            held: None,
+            origins: Vec::new(),
+            tokens: Vec::new(),
+            tokens_given: 0,
+            inputs: 0,
+            life: Life::Off,
+            last: LocalTime::from_ps(i64::MIN),
+        }
+    }
+
+    fn command(&mut self, now: LocalTime, command: Command) -> Result<(), HandleError> {
+        if command == Command::Start {
+            self.life = Life::On { reboots_at: self.config.reboot.map(|(at, _)| now + at) };
+            for campaign in &mut self.campaigns {
+                campaign.start(now);
+            }
+        } else {
+            self.life = Life::Off;
+        }
+        self.all_stacks(now, || Input::Command(command))
+    }
+
+    /// An input for every stack.
+    fn all_stacks(&mut self, now: LocalTime, input: impl Fn() -> Input<'static>) -> Result<(), HandleError> {
+        self.stacks.iter_mut().try_for_each(|stack| stack.handle_input(now, input()))
+    }
+
+    /// Goes away, or comes back, if it is time.
+    fn live(&mut self, now: LocalTime) {
+        match self.life {
+            Life::On { reboots_at: Some(at) } if at <= now => {
+                let takes = self.config.reboot.map_or(Duration::ZERO, |(_, takes)| takes);
+                self.life = Life::Away { until: at + takes };
+                self.passing.clear();
+                (self.at_work, self.working, self.held) = (None, None, None);
+                self.events.clear();
+                for stack in &mut self.stacks {
+                    stack.restart(now);
+                }
+                self.live(now);
+            }
+            Life::Away { until } if until <= now => {
+                self.life = Life::On { reboots_at: None };
+                let takes = self.config.reboot.map_or(Duration::ZERO, |(_, takes)| takes);
+                let event = Event { value: takes.as_ps(), ..Event::of(EventKind::Rebooted, StreamId::NONE, 0) };
+                self.events.push_back(event);
+                // Stacks that wait for their start take it at any time.
+                let started = self.all_stacks(now, || Input::Command(Command::Start));
+                debug_assert_eq!(started, Ok(()), "time has not run backwards");
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes what the stack of a port hands over, and what is made up of it.
+    fn collect(&mut self, port: usize) {
+        while let Some(mut pdu) = self.stacks[port].take() {
+            pdu.mark.origin = self.inputs.checked_sub(1);
+            self.route(pdu, Some(port));
+        }
+    }
+
+    /// Queues a PDU for every port it leaves at. One that was made up here comes in nowhere, and goes wherever its stream goes.
+    fn route(&mut self, pdu: Pdu, from: Option<usize>) {
+        for route in &self.config.routes {
+            if route.stream == pdu.stream && from.is_none_or(|from| from == usize::from(route.from.0)) {
+                self.passing.push_back((pdu.clone(), usize::from(route.to.0)));
+            }
+        }
+    }
+
+    fn make_up(&mut self, now: LocalTime) {
+        let made_up: Vec<Pdu> = self.campaigns.iter_mut().filter_map(|campaign| campaign.make_up(now)).collect();
+        for pdu in made_up {
+            self.route(pdu, None);
+        }
+    }
+
+    /// Gives a PDU to the stack it leaves at, or to the attacker first.
+    fn pass_on(&mut self, now: LocalTime, pdu: Pdu, port: usize) {
+        let stream = pdu.stream;
+        let mut pdu = pdu;
+        for campaign in self.campaigns.iter_mut().filter(|campaign| campaign.attack.stream == stream) {
+            if pdu.mark.attack.is_some() {
+                break;
+            }
+            match campaign.meet(now, pdu) {
+                Passing::On(passed) => pdu = passed,
+                Passing::Kept(attempt) => return self.events.push_back(attempt.event()),
+            }
+        }
+        if let Some(stack) = self.stacks.get_mut(port) {
+            stack.send(now, pdu);
+        }
+    }
+
+    /// A stack's frame leaves; one with an attack in it when that has been told.
+    fn transmit(&mut self, port: usize, mut transmit: Transmit, frame: &[u8]) -> Output {
+        transmit.port = PortId(port as u16);
+        transmit.token = transmit.token.map(|token| {
+            self.tokens_given += 1;
+            self.tokens.push((self.tokens_given, port, token));
+            TxToken::new(self.tokens_given)
+        });
+        let mark = self.stacks[port].take_sent().unwrap_or_default();
+        self.origins.clear();
+        self.origins.extend(mark.origin);
+        let Some(attempt) = mark.attack else { return Output::Transmit(transmit) };
+        self.held = Some((transmit, frame.to_vec()));
+        Output::Event(attempt.event())
+    }
+
+    /// What a stack wants, or else when it wants to be woken.
+    fn poll_stack(&mut self, port: usize, now: LocalTime, frame: &mut [u8]) -> Result<Output, Option<LocalTime>> {
+        match self.stacks[port].poll_output(now, frame) {
+            Output::Work(work) => {
+                self.working = Some(port);
+                Ok(Output::Work(work))
+            }
+            Output::Transmit(transmit) => {
+                let len = transmit.len;
+                Ok(self.transmit(port, transmit, &frame[..len]))
+            }
+            Output::Timeout(at) => {
+                self.collect(port);
+                Err(at)
+            }
+            output => Ok(output),
+        }
+    }
+
+    /// The next effect of any part, or when the first of them wants to be woken.
+    fn poll_parts(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
+        loop {
+            let mut wake = self.wakes_at();
+            for port in 0..self.stacks.len() {
+                match self.poll_stack(port, now, frame) {
+                    Ok(output) => return output,
+                    Err(at) => wake = earlier(wake, at),
+                }
+            }
+            if let Some(event) = self.events.pop_front() {
+                return Output::Event(event);
+            }
+            self.make_up(now);
+            let Some((pdu, port)) = self.passing.pop_front() else { return Output::Timeout(wake) };
+            if self.config.delay > Duration::ZERO {
+                self.at_work = Some((pdu, port));
+                return Output::Work(Work::declared(RELAY, self.config.delay));
+            }
+            self.pass_on(now, pdu, port);
+        }
+    }
+
+    /// When it wants to be woken beside its stacks.
+    fn wakes_at(&self) -> Option<LocalTime> {
+        let reboots_at = match self.life {
+            Life::On { reboots_at } => reboots_at,
+            Life::Off | Life::Away { .. } => None,
+        };
+        self.campaigns.iter().filter_map(Campaign::wakes_at).fold(reboots_at, |wake, at| earlier(wake, Some(at)))
+    }
+}
+
+fn earlier(a: Option<LocalTime>, b: Option<LocalTime>) -> Option<LocalTime> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+impl Node for Gateway {
+    fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        if now < self.last {
+            return Err(HandleError::TimeRanBackwards { last: self.last, now });
+        }
+        self.last = now;
+        self.live(now);
+        let is_away = matches!(self.life, Life::Away { .. });
+        match input {
+            Input::Frame { port, rx_at, bytes } => {
+                let stack = self.stacks.get_mut(usize::from(port.0)).ok_or(HandleError::UnknownPort(port))?;
+                self.inputs += 1;
+                match is_away {
+                    true => Ok(()),
+                    false => stack.handle_input(now, Input::Frame { port: PortId(0), rx_at, bytes }),
+                }
+            }
+            Input::Transmitted { token, tx_at } => {
+                let place = self.tokens.iter().position(|(known, ..)| *known == token.id());
+                let (_, port, token) = self.tokens.swap_remove(place.ok_or(HandleError::UnknownToken(token.id()))?);
+                self.stacks[port].handle_input(now, Input::Transmitted { token, tx_at })
+            }
+            Input::Dropped { token } => {
+                let place = self.tokens.iter().position(|(known, ..)| *known == token.id());
+                let (_, port, token) = self.tokens.swap_remove(place.ok_or(HandleError::UnknownToken(token.id()))?);
+                self.stacks[port].handle_input(now, Input::Dropped { token })
+            }
+            Input::Command(command) => self.command(now, command),
+            _ if is_away => Ok(()),
+            _ => self.all_stacks(now, || Input::Timeout),
+        }
+    }
+
+    fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
+        self.live(now);
+        if let Life::Away { until } = self.life {
+            return Output::Timeout(Some(until));
+        }
+        if let Some((transmit, bytes)) = self.held.take() {
+            frame[..bytes.len()].copy_from_slice(&bytes);
+            return Output::Transmit(transmit);
+        }
+        if let Some(event) = self.events.pop_front() {
+            return Output::Event(event);
+        }
+        if let Some((pdu, port)) = self.at_work.take() {
+            self.pass_on(now, pdu, port);
+        }
+        if let Some(port) = self.working.take()
+            && let Ok(output) = self.poll_stack(port, now, frame)
+        {
+            return output;
+        }
+        self.poll_parts(now, frame)
+    }
+
+    fn origins(&self) -> &[u64] {
+        &self.origins
+    }
+}

@@ -1,0 +1,284 @@
+//! The ways of streams that gateways carry on, from their sender to their receivers, and deadlines over whole ways.
+//!
+//! Both engines tell of each hop by itself. Here the hops of a frame become one row at each receiver: sent when its sender
+//! sent it, late when its deadline was over.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_results::rows::{FrameRow, HopRow, Outcome, RunRows};
+use chronoseal_scenario::plan::{DeadlineKind, Plan, StreamPlan};
+
+/// Which streams gateways carry on, and what of them has begun.
+pub(crate) struct Ways {
+    /// By stream.
+    relayed: Vec<bool>,
+    senders: Vec<NodeId>,
+    gateways: BTreeSet<NodeId>,
+    any: bool,
+    /// Frames that their sender put on its segment: stream, sequence number or place among those of the stream, when.
+    begun: Vec<(StreamId, u64, SimTime)>,
+    counts: BTreeMap<StreamId, u64>,
+}
+
+/// How a frame came to one of its receivers.
+struct Way {
+    /// When its sender sent it.
+    sent_at: Option<SimTime>,
+    /// An attack that one of its hops was part of.
+    attack: Option<(AttackKind, NodeId)>,
+}
+
+impl Ways {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let several = |(index, _): &(usize, _)| plan.nodes[*index].interfaces.len() > 1;
+        let gateways = plan.nodes.iter().enumerate().filter(several).map(|(index, _)| NodeId(index as u16));
+        let relayed: Vec<bool> = plan.streams.iter().map(StreamPlan::is_relayed).collect();
+        Self {
+            any: relayed.contains(&true),
+            relayed,
+            senders: plan.streams.iter().map(|stream| stream.sender).collect(),
+            gateways: gateways.collect(),
+            begun: Vec::new(),
+            counts: BTreeMap::new(),
+        }
+    }
+
+    /// True if no gateway carries anything on.
+    pub(crate) const fn are_none(&self) -> bool {
+        !self.any
+    }
+
+    pub(crate) fn is_relayed(&self, stream: StreamId) -> bool {
+        self.any && self.relayed.get(stream.index()).copied().unwrap_or(false)
+    }
+
+    pub(crate) fn begins_at(&self, stream: StreamId, node: NodeId) -> bool {
+        self.senders.get(stream.index()) == Some(&node)
+    }
+
+    /// True if an event is the end of a frame that a gateway held, and not of the one it looks at.
+    pub(crate) fn is_loss_at_gateway(&self, node: NodeId, event: &Event) -> bool {
+        let is_loss = matches!(
+            event.kind,
+            EventKind::Discarded(DiscardReason::Superseded | DiscardReason::QueueFull | DiscardReason::UnknownStream)
+        );
+        is_loss && self.gateways.contains(&node) && self.is_relayed(event.stream)
+    }
+
+    /// A sender has put a frame on its segment.
+    pub(crate) fn begin(&mut self, stream: StreamId, sequence: Option<u64>, at: SimTime) {
+        let count = self.counts.entry(stream).or_default();
+        self.begun.push((stream, sequence.unwrap_or(*count), at));
+        *count += 1;
+    }
+
+    /// Makes rows of whole ways out of rows of hops, and judges deadlines that no segment can judge by itself.
+    pub(crate) fn settle(&self, plan: &Plan, rows: &mut RunRows) {
+        if self.any {
+            self.join(plan, rows);
+        }
+        judge(plan, &mut rows.frames);
+    }
+
+    fn join(&self, plan: &Plan, rows: &mut RunRows) {
+        let (mut told, others): (Vec<FrameRow>, Vec<FrameRow>) =
+            std::mem::take(&mut rows.frames).into_iter().partition(|row| self.is_relayed(row.stream));
+        rows.frames = others;
+        told.extend(rows.events.iter().filter_map(|row| self.lost_row(row.time, row.node, &row.event)));
+        let dues: BTreeMap<(StreamId, u64), SimTime> = rows
+            .events
+            .iter()
+            .filter(|row| row.event.kind == EventKind::Sent && self.is_relayed(row.event.stream))
+            .map(|row| ((row.event.stream, row.event.sequence), row.time - Duration::from_ps(row.event.value.max(0))))
+            .collect();
+        let hops = Hops::new(&rows.hops, &told);
+
+        let mut ended: BTreeSet<(StreamId, u64, NodeId)> = BTreeSet::new();
+        let mut begun: BTreeMap<(StreamId, u64), SimTime> =
+            self.begun.iter().map(|(stream, sequence, at)| ((*stream, *sequence), *at)).collect();
+        let mut missing = Vec::new();
+        for mut row in told {
+            let stream = &plan.streams[row.stream.index()];
+            let is_end = stream.receivers.contains(&row.at);
+            if row.sender == stream.sender && row.at == stream.sender {
+                // Seen on its first segment and nowhere else.
+                begun.extend(row.sent_at.map(|at| ((row.stream, row.sequence), at)));
+                continue;
+            }
+            if row.outcome == Outcome::Missing {
+                missing.push(row);
+                continue;
+            }
+            if let Some(way) = hops.way(&row) {
+                row.sent_at = way.sent_at;
+                if let (None, Some((attack, attacker))) = (row.attack, way.attack) {
+                    (row.attack, row.sender) = (Some(attack), attacker);
+                }
+            }
+            if row.attack.is_none() {
+                row.sender = stream.sender;
+                if let Some(sent_at) = row.sent_at {
+                    begun.entry((row.stream, row.sequence)).or_insert(sent_at);
+                }
+            }
+            let due = dues.get(&(row.stream, row.sequence)).copied().or(row.sent_at);
+            row.cycle_start = due.unwrap_or(row.cycle_start);
+            (row.slot_start, row.arrived_at, row.departed_at) = (None, None, None);
+            let is_lost = matches!(row.outcome, Outcome::Discarded(_));
+            if row.attack.is_none() {
+                let receivers = if is_end { vec![row.at] } else { stream.receivers.clone() };
+                if is_end || is_lost {
+                    ended.extend(receivers.into_iter().map(|receiver| (row.stream, row.sequence, receiver)));
+                }
+            }
+            if is_end || is_lost {
+                rows.frames.push(row);
+            }
+        }
+        for row in missing {
+            if ended.insert((row.stream, row.sequence, row.at)) {
+                rows.frames.push(row);
+            }
+        }
+        for ((id, sequence), sent_at) in begun {
+            let stream = &plan.streams[id.index()];
+            for receiver in &stream.receivers {
+                if !ended.contains(&(id, sequence, *receiver)) {
+                    let due = dues.get(&(id, sequence)).copied().unwrap_or(sent_at);
+                    let row = open_row(id, sequence, stream.sender, *receiver, due, Outcome::Unaccounted);
+                    rows.frames.push(FrameRow { sent_at: Some(sent_at), ..row });
+                }
+            }
+        }
+        rows.frames.sort_by_key(|row| (row.sent_at.or(row.arrived_at).unwrap_or(row.cycle_start), row.stream));
+    }
+
+    /// The row of a frame that a gateway threw away after it had it, or that a receiver has waited for too long.
+    fn lost_row(&self, time: SimTime, node: NodeId, event: &Event) -> Option<FrameRow> {
+        let sender = *self.senders.get(event.stream.index())?;
+        let row = |outcome| open_row(event.stream, event.sequence, sender, node, time, outcome);
+        match event.kind {
+            EventKind::Discarded(reason) if self.is_loss_at_gateway(node, event) => {
+                Some(row(Outcome::Discarded(reason)))
+            }
+            EventKind::Missing if self.is_relayed(event.stream) => Some(row(Outcome::Missing)),
+            _ => None,
+        }
+    }
+}
+
+/// A row of which nothing is known but its frame and its end.
+fn open_row(
+    stream: StreamId,
+    sequence: u64,
+    sender: NodeId,
+    at: NodeId,
+    cycle_start: SimTime,
+    outcome: Outcome,
+) -> FrameRow {
+    FrameRow {
+        stream,
+        sequence,
+        sender,
+        at,
+        attack: None,
+        len: 0,
+        cycle_start,
+        slot_start: None,
+        sent_at: None,
+        arrived_at: None,
+        departed_at: None,
+        received_at: None,
+        outcome,
+        stalled: false,
+    }
+}
+
+/// The hops of a run, to be followed back.
+struct Hops<'a> {
+    rows: &'a [HopRow],
+    /// By stream, receiver and time of sending.
+    by_end: BTreeMap<(StreamId, NodeId, Option<SimTime>), Vec<usize>>,
+    /// A hop of each transmission.
+    by_frame: BTreeMap<u64, usize>,
+    /// Transmissions that an attack was part of, and whose.
+    attacks: BTreeMap<u64, (AttackKind, NodeId)>,
+}
+
+impl<'a> Hops<'a> {
+    fn new(rows: &'a [HopRow], told: &[FrameRow]) -> Self {
+        let mut by_end: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        let mut by_frame = BTreeMap::new();
+        for (index, row) in rows.iter().enumerate() {
+            by_end.entry((row.stream, row.to, row.sent_at)).or_default().push(index);
+            by_frame.entry(row.frame).or_insert(index);
+        }
+        let mut hops = Self { rows, by_end, by_frame, attacks: BTreeMap::new() };
+        for row in told {
+            if let (Some(attack), Some(hop)) = (row.attack, hops.last(row)) {
+                hops.attacks.insert(rows[hop].frame, (attack, row.sender));
+            }
+        }
+        hops
+    }
+
+    /// The last hop of a frame, as its receiver's row tells of it.
+    fn last(&self, row: &FrameRow) -> Option<usize> {
+        let candidates = self.by_end.get(&(row.stream, row.at, row.sent_at))?;
+        let same = |index: &&usize| self.rows[**index].sequence == row.sequence;
+        candidates.iter().find(same).or(candidates.first()).copied()
+    }
+
+    /// The way of a frame back to where it began.
+    fn way(&self, row: &FrameRow) -> Option<Way> {
+        let mut at = self.last(row)?;
+        let mut attack = None;
+        // Each step leads to an earlier transmission.
+        for _ in 0..self.rows.len() {
+            let hop = &self.rows[at];
+            attack = attack.or_else(|| self.attacks.get(&hop.frame).copied());
+            let of_stream = |frame: &u64| {
+                let before = *self.by_frame.get(frame)?;
+                (self.rows[before].stream == hop.stream).then_some(before)
+            };
+            match hop.origins.iter().find_map(of_stream) {
+                Some(before) => at = before,
+                None => break,
+            }
+        }
+        Some(Way { sent_at: self.rows[at].sent_at, attack })
+    }
+}
+
+/// Judges the deadlines of streams from when a frame was due: at its slot's start, or when its sender had to have it ready.
+fn judge(plan: &Plan, rows: &mut [FrameRow]) {
+    let mut accepted: BTreeMap<(StreamId, NodeId), Vec<&mut FrameRow>> = BTreeMap::new();
+    for row in rows {
+        let stream = plan.streams.get(row.stream.index());
+        let is_accepted = row.attack.is_none() && matches!(row.outcome, Outcome::Delivered | Outcome::Late);
+        if is_accepted && stream.is_some_and(|stream| stream.deadline_of(row.at).is_some()) {
+            accepted.entry((row.stream, row.at)).or_default().push(row);
+        }
+    }
+    for ((id, receiver), mut rows) in accepted {
+        let stream = &plan.streams[id.index()];
+        let Some(deadline) = stream.deadline_of(receiver) else { continue };
+        rows.sort_by_key(|row| row.received_at);
+        let received: Vec<Option<SimTime>> = rows.iter().map(|row| row.received_at).collect();
+        for (place, row) in rows.into_iter().enumerate() {
+            let due = match stream.is_relayed() {
+                true => Some(row.cycle_start),
+                false => row.slot_start.or(row.sent_at),
+            };
+            let until = match stream.deadline_kind {
+                DeadlineKind::Reaction => received[place],
+                // The last one of a run is followed by none.
+                DeadlineKind::Age => received.get(place + 1).copied().flatten(),
+            };
+            if due.zip(until).is_some_and(|(due, until)| until > due + deadline) {
+                row.outcome = Outcome::Late;
+            }
+        }
+    }
+}
