@@ -47,6 +47,7 @@ pub mod can;
 mod error;
 pub mod ethernet;
 mod kind;
+pub mod protection;
 
 use chronoseal_analysis::Infeasible;
 use chronoseal_core::random::{self, Purpose, Rng};

@@ -1,17 +1,14 @@
 //! A station of a plan.
 
 use chronoseal_core::NodeId;
-use chronoseal_frameauth::{DataId, Profile};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
     EndSystemConfig, ListenerConfig, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
 use chronoseal_nodes::{EndSystem, Protection, ProtectionError, SyncConfig};
-use chronoseal_scenario::plan::{
-    Dispatch, Ethernet, EthernetStream, Fidelity, PayloadPlan, ProtectionKind, StreamClass, Sync,
-};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, PayloadPlan, StreamClass, Sync};
 
-use crate::{BuildOptions, fill};
+use crate::{BuildOptions, fill, protection};
 
 pub(super) fn build(
     view: Ethernet<'_>,
@@ -112,18 +109,9 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
 }
 
 fn protection(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Protection {
-    match &view.protection_of(target).kind {
-        ProtectionKind::None => Protection::None { padding: 0 },
-        ProtectionKind::SizeOnly { overhead } => Protection::None { padding: *overhead as usize },
-        ProtectionKind::Hmac { hash, tag_len, freshness, replay_window, key } => Protection::Secured {
-            profile: Profile::new(hash.mac(), 8 * u16::from(*tag_len), *freshness, *replay_window)
-                .expect("a plan's protections were checked when it was resolved"),
-            key: Some((&key.0).into()),
-            data_id: DataId::number(match target.class {
-                StreamClass::TimeTriggered { ct_id } => ct_id,
-                StreamClass::BestEffort { .. } => target.id.0,
-            }),
-        },
-        ProtectionKind::SecOc { .. } => unreachable!("resolving refuses SecOC profiles on this kind of segment"),
-    }
+    let number = match target.class {
+        StreamClass::TimeTriggered { ct_id } => ct_id,
+        StreamClass::BestEffort { .. } => target.id.0,
+    };
+    protection::on_hop(view.plan, target.id, target.hop, number)
 }
