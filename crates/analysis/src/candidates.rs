@@ -13,9 +13,9 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Access, Dispatch, Ethernet, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId,
-    StreamPlan, Sync,
+    Access, Dispatch, Ethernet, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId, Sync,
 };
 use serde::Serialize;
 
@@ -243,8 +243,17 @@ fn candidate_ids(view: Ethernet<'_>) -> Vec<ProtectionId> {
 
 /// Puts one protection on every stream of a segment of `trial`.
 fn on_every_stream(trial: &mut Plan, segment: SegmentId, id: ProtectionId) -> Ethernet<'_> {
-    let travels = |stream: &&mut StreamPlan| stream.hops.iter().any(|hop| hop.segment == segment);
-    trial.streams.iter_mut().filter(travels).for_each(|stream| stream.protection = id);
+    let overhead = trial.protections[usize::from(id.0)].overhead_bytes();
+    for stream in &mut trial.streams {
+        let (is_relayed, length) = (stream.is_relayed(), stream.length);
+        for hop in stream.hops.iter_mut().filter(|hop| hop.segment == segment) {
+            stream.protection = id;
+            hop.protection = None;
+            if is_relayed {
+                hop.frame_len = relayed_frame_len(length, overhead);
+            }
+        }
+    }
     Ethernet::of(trial, segment).expect("a trial has the segments of its plan")
 }
 
@@ -268,7 +277,7 @@ fn candidate(view: Ethernet<'_>, id: ProtectionId) -> CandidateReport {
         protection: protection.name.clone(),
         authenticates: protection.is_authenticated(),
         replayable: protection.is_replayable(),
-        kept_for_comparison: matches!(&protection.kind, ProtectionKind::Hmac { hash, .. } if hash.kept_for_comparison()),
+        kept_for_comparison: protection.profile().is_some_and(|profile| profile.mac().kept_for_comparison()),
         overhead_bytes: protection.overhead_bytes(),
         secured_len_max_bytes: secured_len,
         overhead_time_ns: ns(view.frame_time(secured_len) - view.frame_time(frame_len)),
@@ -329,8 +338,7 @@ fn forgery(view: Ethernet<'_>, protection: &ProtectionPlan) -> (ForgeryTime, For
     let tag_bits = match &protection.kind {
         ProtectionKind::None => return (fixed("immediately"), fixed("immediately")),
         ProtectionKind::SizeOnly { .. } => return (fixed("n/a"), fixed("n/a")),
-        ProtectionKind::Hmac { tag_len, .. } => 8 * i32::from(*tag_len),
-        ProtectionKind::SecOc { profile, .. } => i32::from(profile.tag_bits()),
+        ProtectionKind::Secured { profile, .. } => i32::from(profile.tag_bits()),
     };
     let rates: Vec<_> = view
         .streams()

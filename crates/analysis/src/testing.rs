@@ -93,7 +93,7 @@ pub fn add_stream<'a>(plan: &'a mut Plan, sender: u16, receivers: &[u16], frame_
         deadline: None,
         deadlines: Vec::new(),
         deadline_kind: DeadlineKind::Reaction,
-        payload_len: frame_len - 14,
+        length: frame_len - 14,
         payload: PayloadPlan::Synthetic,
         protection: ProtectionId(0),
         hops: vec![HopPlan {

@@ -64,7 +64,7 @@ pub(super) fn hand_over(plan: &Plan, stream: &StreamPlan, hop: &HopPlan, id: Nod
 
 /// A stream's PDU with what protects it from end to end `[byte]`.
 pub(super) fn sealed_len(plan: &Plan, stream: &StreamPlan) -> usize {
-    (stream.payload_len + plan.protection_of(stream).overhead_bytes()) as usize
+    (stream.length + plan.protection_of(stream).overhead_bytes()) as usize
 }
 
 /// Within which time a receiver behind gateways has to get the next frame: after two periods and the deadline it has been kept

@@ -48,6 +48,7 @@ mod error;
 pub mod ethernet;
 mod gateway;
 mod kind;
+pub mod protection;
 
 use chronoseal_analysis::Infeasible;
 use chronoseal_core::random::{self, Purpose, Rng};

@@ -60,7 +60,7 @@ pub use kinds::{KINDS, SegmentKind};
 pub use load::{Files, NoFiles, does_not_fit, load, load_with, parse, parse_with, parse_with_overrides};
 pub use plan::*;
 pub use problem::{Code, Problem, Problems};
-pub use quantity::{Frames, Measured, Quantity};
+pub use quantity::{Bits, Frames, Measured, Quantity};
 pub use resolve::{resolve, resolve_with};
 pub use schema::{schema, schema_with};
 pub use spec::Spec;

@@ -1,16 +1,21 @@
 //! What will be run: every name resolved, every default filled, every check passed.
 
 mod facet;
+mod gateway;
 mod group_key;
+mod protection;
+mod threat;
 
 pub use crate::kinds::can::plan::*;
 pub use crate::kinds::ethernet::plan::*;
 pub use facet::Facet;
+pub use gateway::*;
 pub use group_key::*;
+pub use protection::*;
+pub use threat::*;
 
 pub use chronoseal_core::random::Jitter;
-use chronoseal_core::{AttackKind, Duration, NodeId, Ppm, StreamId};
-use chronoseal_frameauth::{Freshness, HashAlgorithm, Profile};
+use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 
 /// A checked scenario: one network of segments, whatever their kinds. Indices are identifiers: `segments[i]` is
 /// `SegmentId(i)`, `nodes[i]` is `NodeId(i)`, `streams[i]` is `StreamId(i)`. Attackers are numbered after the nodes, and
@@ -102,8 +107,8 @@ pub struct HopPlan {
     pub protection: Option<ProtectionId>,
 }
 
-/// Index into [`Plan::protections`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+/// Index into [`Plan::protections`]. The first, which is the default, does nothing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ProtectionId(pub u16);
 
 /// Index into [`Plan::platforms`].
@@ -138,26 +143,6 @@ pub struct NodePlan {
     pub interfaces: Vec<SegmentId>,
     /// How it forwards between its segments, if it does.
     pub gateway: Option<GatewayPlan>,
-}
-
-/// A node that takes frames from one of its segments and sends them on another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GatewayPlan {
-    /// From the end of a frame on one segment to its place in the queue for another.
-    pub delay: Duration,
-    /// Each queue for a segment holds at most this much `[frame]`.
-    pub queue_len_max: usize,
-    /// When it starts anew, if it does.
-    pub reboot: Option<RebootPlan>,
-}
-
-/// A gateway that starts anew in the middle of a run: what it held is lost, and its counters begin again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RebootPlan {
-    /// When it stops, from the start of the run.
-    pub at: Duration,
-    /// It takes and sends nothing for so long.
-    pub takes: Duration,
 }
 
 /// An oscillator.
@@ -202,8 +187,8 @@ pub struct StreamPlan {
     pub deadlines: Vec<(NodeId, Duration)>,
     /// What a deadline limits.
     pub deadline_kind: DeadlineKind,
-    /// What it carries before protection `[byte]`; of one that gateways carry on, its PDU.
-    pub payload_len: u32,
+    /// Bytes it carries before protection, headers of a frame left out `[byte]`: on gateways' ways the PDU.
+    pub length: u32,
     /// What it carries.
     pub payload: PayloadPlan,
     /// How it is protected.
@@ -258,150 +243,6 @@ pub struct Sample {
     pub value: Option<f64>,
     /// What goes into the payload: the value as a big-endian f64, or identifier and data of a raw frame.
     pub bytes: Vec<u8>,
-}
-
-/// A way to protect a stream.
-#[derive(Clone, Debug)]
-pub struct ProtectionPlan {
-    /// As in the scenario.
-    pub name: String,
-    /// What it does.
-    pub kind: ProtectionKind,
-}
-
-/// What a protection does.
-#[derive(Clone)]
-pub enum ProtectionKind {
-    /// Nothing.
-    None,
-    /// Adds bytes as another mechanism would, and nothing else. It stops no attack.
-    SizeOnly {
-        /// Added to every frame `[byte]`.
-        overhead: u32,
-    },
-    /// A keyed hash over stream identifier, payload and freshness value.
-    Hmac {
-        /// The hash.
-        hash: HashAlgorithm,
-        /// How much of it is sent `[byte]`, 4..=hash length.
-        tag_len: u8,
-        /// How freshness travels.
-        freshness: Freshness,
-        /// The replay window `[freshness values]`, 1..=64.
-        replay_window: u8,
-        /// Test key; the same at every node, as in the source.
-        key: Key,
-    },
-    /// A SecOC profile.
-    SecOc {
-        /// Which.
-        profile: Profile,
-        /// True if the key is the group key, false if it is drawn from the seed and everybody has it from the start.
-        under_group_key: bool,
-    },
-}
-
-/// A 64-byte key. Shown by no formatter, wiped when dropped.
-#[derive(Clone)]
-pub struct Key(pub chronoseal_frameauth::KeyBytes);
-
-impl std::fmt::Debug for ProtectionKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::None => f.write_str("None"),
-            Self::SizeOnly { overhead } => write!(f, "SizeOnly({overhead}B)"),
-            Self::Hmac { hash, tag_len, freshness, replay_window, key: _ } => {
-                write!(f, "Hmac({hash:?}, tag {tag_len}B, {freshness:?}, window {replay_window}, key hidden)")
-            }
-            Self::SecOc { profile, under_group_key } => write!(f, "SecOc({profile:?}, group key: {under_group_key})"),
-        }
-    }
-}
-
-/// An attack of the scenario.
-#[derive(Clone, Debug)]
-pub struct ThreatPlan {
-    /// As in the scenario.
-    pub name: String,
-    /// What it does.
-    pub kind: ThreatKind,
-    /// Who does it: index into [`Plan::attackers`].
-    pub attacker: u16,
-    /// Its first attempt.
-    pub start: Duration,
-    /// Distance of two attempts.
-    pub every: Duration,
-    /// How many attempts.
-    pub count: u32,
-    /// Where in the target's slot its frame is put, for streams with slots: 0 is the slot's start.
-    pub at_slot_offset: Duration,
-}
-
-/// What an attack does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ThreatKind {
-    /// Makes up frames of a stream.
-    Spoof(StreamId),
-    /// Changes frames of a stream on their way.
-    Tamper(StreamId),
-    /// Repeats the first frame of a stream it hears.
-    Replay(StreamId),
-    /// Keeps frames of a stream back that it should forward.
-    Withhold(StreamId),
-    /// Sends a frame that wins every arbitration.
-    Babble,
-    /// Works on the exchange of keys.
-    OnExchange(ExchangeAttack),
-}
-
-impl ThreatKind {
-    /// The stream it aims at.
-    pub const fn target(self) -> Option<StreamId> {
-        match self {
-            Self::Spoof(stream) | Self::Tamper(stream) | Self::Replay(stream) | Self::Withhold(stream) => Some(stream),
-            Self::Babble | Self::OnExchange(_) => None,
-        }
-    }
-
-    /// What its frames are called in events and rows.
-    pub const fn attack(self) -> AttackKind {
-        match self {
-            Self::Spoof(_) | Self::Babble => AttackKind::Spoof,
-            Self::Tamper(_) => AttackKind::Tamper,
-            Self::Withhold(_) => AttackKind::Withhold,
-            Self::Replay(_) | Self::OnExchange(_) => AttackKind::Replay,
-        }
-    }
-}
-
-/// Who attacks: a node of its own.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct AttackerPlan {
-    /// As shown.
-    pub name: String,
-    /// Where it sits.
-    pub place: AttackPlace,
-}
-
-/// Where an attacker sits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AttackPlace {
-    /// On a segment, as one more node.
-    OnSegment(SegmentId),
-    /// On the wire between a node and a segment.
-    OnLink(SegmentId, NodeId),
-    /// In a gateway: it has what passes there on all its segments.
-    AtNode(NodeId),
-}
-
-impl AttackPlace {
-    /// The one segment it can reach; `None` for an attacker in a gateway, which reaches all of the gateway's.
-    pub const fn segment(self) -> Option<SegmentId> {
-        match self {
-            Self::OnSegment(segment) | Self::OnLink(segment, _) => Some(segment),
-            Self::AtNode(_) => None,
-        }
-    }
 }
 
 /// What operations cost on a processor.
@@ -490,21 +331,6 @@ impl Plan {
         })
     }
 
-    /// How `stream` is protected from its sender to its receivers.
-    pub fn protection_of(&self, stream: &StreamPlan) -> &ProtectionPlan {
-        &self.protections[usize::from(stream.protection.0)]
-    }
-
-    /// How `stream` is protected on one of its hops: as the hop itself is, or else from end to end.
-    pub fn protection_on(&self, stream: &StreamPlan, hop: &HopPlan) -> &ProtectionPlan {
-        &self.protections[usize::from(hop.protection.unwrap_or(stream.protection).0)]
-    }
-
-    /// A frame of `stream` on one of its hops with its protection, as segments of that kind count it `[byte]`.
-    pub fn secured_len(&self, stream: &StreamPlan, hop: &HopPlan) -> u32 {
-        hop.frame_len + self.protection_on(stream, hop).overhead_bytes()
-    }
-
     /// What a node's processor takes for each operation.
     pub fn platform_of(&self, node: NodeId) -> Option<&PlatformPlan> {
         self.nodes.get(node.index()).map(|node| &self.platforms[usize::from(node.platform.0)])
@@ -528,39 +354,6 @@ impl StreamPlan {
     pub fn deadline_of(&self, receiver: NodeId) -> Option<Duration> {
         let own = self.deadlines.iter().find(|(node, _)| *node == receiver);
         own.map(|(_, deadline)| *deadline).or(self.deadline)
-    }
-}
-
-impl ProtectionPlan {
-    /// Bytes it adds to a frame.
-    pub fn overhead_bytes(&self) -> u32 {
-        match &self.kind {
-            ProtectionKind::None => 0,
-            ProtectionKind::SizeOnly { overhead } => *overhead,
-            ProtectionKind::Hmac { tag_len, freshness, .. } => {
-                u32::from(*tag_len) + u32::from(freshness.sent_bits().div_ceil(8))
-            }
-            ProtectionKind::SecOc { profile, .. } => profile.overhead() as u32,
-        }
-    }
-
-    /// True if a frame recorded earlier passes again.
-    pub fn is_replayable(&self) -> bool {
-        match &self.kind {
-            ProtectionKind::None | ProtectionKind::SizeOnly { .. } => true,
-            ProtectionKind::Hmac { freshness, .. } => *freshness == Freshness::None,
-            ProtectionKind::SecOc { profile, .. } => profile.is_replayable(),
-        }
-    }
-
-    /// True if frames carry a tag that is checked.
-    pub fn is_authenticated(&self) -> bool {
-        matches!(&self.kind, ProtectionKind::Hmac { .. } | ProtectionKind::SecOc { .. })
-    }
-
-    /// True if its freshness value has trip and reset counters, which a master tells.
-    pub fn needs_master(&self) -> bool {
-        matches!(&self.kind, ProtectionKind::SecOc { profile, .. } if profile.freshness().needs_master())
     }
 }
 

@@ -73,13 +73,13 @@ codes! {
     JitterOrder = "scenario::jitter-order",
     /// No four bytes, or no group address.
     BadMarker = "scenario::bad-marker",
-    /// A tag shorter than 4 bytes or longer than its hash.
+    /// A tag shorter or longer than its algorithm allows.
     TagLength = "scenario::tag-length",
-    /// A truncated freshness value that is none.
+    /// A freshness value of which not as much can be sent.
     FreshnessLength = "scenario::freshness-length",
     /// Freshness from the cycle counter on a stream that has no slot.
     FreshnessWithoutSlot = "scenario::freshness-without-slot",
-    /// A key that is not 64 bytes in hexadecimal digits.
+    /// A key that is not as many hexadecimal digits as its algorithm takes.
     BadKey = "scenario::bad-key",
     /// A payload that a frame on its way does not hold, its protection counted.
     FrameTooLong = "scenario::frame-too-long",

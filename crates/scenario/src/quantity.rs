@@ -35,24 +35,67 @@ impl FromStr for Frames {
     type Err = QuantityError;
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         const UNITS: &[&str] = &[" frames"];
-        let text = text.trim();
-        let end = text.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '_')).unwrap_or(text.len());
-        let (number, unit) = text.split_at(end);
-        let digits = number.strip_prefix('+').unwrap_or(number).replace('_', "");
-        match unit.trim() {
-            _ if !number.contains(|c: char| c.is_ascii_digit()) => Err(QuantityError::NotANumber),
+        let (number, unit) = whole_number(text)?;
+        match unit {
             "" => Err(QuantityError::MissingUnit(UNITS)),
-            "frames" | "frame" if number.starts_with('-') => Err(QuantityError::Negative),
-            "frames" | "frame" => digits.parse().map(Self).map_err(|_| QuantityError::TooLarge),
+            "frames" | "frame" => number.map(Self),
             _ => Err(QuantityError::UnknownUnit(UNITS)),
         }
     }
+}
+
+/// A length in bits, as tags and freshness values have: whole bytes, or bits `[bit]`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Bits(pub u32);
+
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            bits if bits.is_multiple_of(8) => write!(f, "{}B", bits / 8),
+            bits => write!(f, "{bits}bit"),
+        }
+    }
+}
+
+impl FromStr for Bits {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        const UNITS: &[&str] = &["B", "bit"];
+        let (number, unit) = whole_number(text)?;
+        match unit {
+            "" => Err(QuantityError::MissingUnit(UNITS)),
+            "B" => number.and_then(|bytes| bytes.checked_mul(8).map(Self).ok_or(QuantityError::TooLarge)),
+            "bit" => number.map(Self),
+            _ => Err(QuantityError::UnknownUnit(UNITS)),
+        }
+    }
+}
+
+/// A whole number, and the unit behind it.
+fn whole_number(text: &str) -> Result<(Result<u32, QuantityError>, &str), QuantityError> {
+    let text = text.trim();
+    let end = text.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '_')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    if !number.contains(|c: char| c.is_ascii_digit()) {
+        return Err(QuantityError::NotANumber);
+    }
+    let digits = number.strip_prefix('+').unwrap_or(number).replace('_', "");
+    let value = match number.starts_with('-') {
+        true => Err(QuantityError::Negative),
+        false => digits.parse().map_err(|_| QuantityError::TooLarge),
+    };
+    Ok((value, unit.trim()))
 }
 
 impl Measured for Frames {
     const NAME: &'static str = "number of frames";
     const EXAMPLE: &'static str = "64 frames";
     const UNITS: &'static str = "frames?";
+}
+impl Measured for Bits {
+    const NAME: &'static str = "length in bits";
+    const EXAMPLE: &'static str = "8B";
+    const UNITS: &'static str = "(B|bit)";
 }
 impl Measured for Duration {
     const NAME: &'static str = "duration";
@@ -91,6 +134,7 @@ pub(crate) fn check(name: &str, text: &str) -> (Result<(), QuantityError>, &'sta
         Ppm::NAME => one::<Ppm>(text),
         Percent::NAME => one::<Percent>(text),
         Frames::NAME => one::<Frames>(text),
+        Bits::NAME => one::<Bits>(text),
         _ => one::<Duration>(text),
     }
 }

@@ -454,7 +454,9 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     #[inline(always)]
     fn launch(&mut self, launch: Launch) {
         let Launch { from, priority, frame, token } = launch;
-        self.frames.label_mut(frame).sent_at = self.now;
+        let label = self.frames.label_mut(frame);
+        label.sent_at = self.now;
+        label.segment = self.medium.segment_of(from).unwrap_or_default();
         self.observer.transmit(self.now, from.node, context(&self.frames, frame, None, None));
         let serial = self.frames.label(frame).serial;
         let station = &mut self.stations[from.node.index()];

@@ -64,7 +64,7 @@ pub(crate) fn add_message<'a>(
         deadline: Some(period),
         deadlines: Vec::new(),
         deadline_kind: DeadlineKind::Reaction,
-        payload_len: len,
+        length: len,
         payload: PayloadPlan::Synthetic,
         protection: ProtectionId(0),
         hops: hops.iter().enumerate().map(hop).collect(),

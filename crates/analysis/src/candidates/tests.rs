@@ -1,5 +1,5 @@
-use chronoseal_frameauth::{Freshness, HashAlgorithm, KeyBytes};
-use chronoseal_scenario::plan::{Accounting, Key, OperationCost, TaskPlan};
+use chronoseal_frameauth::{Freshness, HashAlgorithm, Profile};
+use chronoseal_scenario::plan::{Accounting, Identity, KeySource, OperationCost, TaskPlan};
 
 use super::*;
 use crate::testing::{equal_frames, network, send};
@@ -10,8 +10,8 @@ fn check(plan: &Plan) -> CheckReport {
 }
 
 fn hmac(plan: &mut Plan, name: &str, hash: HashAlgorithm, tag_len: u8, freshness: Freshness) -> ProtectionId {
-    let key = Key(KeyBytes::from_array([7; 64]));
-    let kind = ProtectionKind::Hmac { hash, tag_len, freshness, replay_window: 1, key };
+    let profile = Profile::new(hash.mac(), 8 * u16::from(tag_len), freshness, 1).unwrap();
+    let kind = ProtectionKind::Secured { profile, key: KeySource::OfStream, identity: Identity::Number };
     plan.protections.push(ProtectionPlan { name: name.into(), kind });
     ProtectionId(plan.protections.len() as u16 - 1)
 }

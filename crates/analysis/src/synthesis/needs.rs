@@ -1,28 +1,35 @@
 //! What one frame needs of links and processors, relative to the start of its slot.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_crypto::symmetric::{BlockMac, CmacAes128};
 use chronoseal_media::schedule::Slot;
-use chronoseal_scenario::plan::{Access, Dispatch, Ethernet, EthernetStream, PlatformPlan, ProtectionKind};
+use chronoseal_scenario::plan::{Access, DataName, Dispatch, Ethernet, EthernetStream, PlatformPlan};
 
 /// Bytes of an Ethernet header, which no tag covers: two addresses and a type.
 const HEADER_LEN: u32 = 14;
 
 /// Processor time that sealing or verifying one frame of `stream` takes on `node`, from its platform's profile.
 ///
-/// The tag is made over the payload; the profile's base covers the few bytes of stream identifier and freshness value.
-/// A node that only passes the stream on neither seals nor verifies it, so it takes no time there.
+/// The tag is made over the payload, and of a stream that gateways carry over its PDU; the profile's base covers the few
+/// bytes of a stream's number and freshness value, and a name under the tag is counted.
+///
+/// A stream that is protected from end to end is sealed by its sender and verified by its receivers, and one that is
+/// protected on this hop alone by those of the hop, gateways too. A node that only passes it on takes no time here.
 pub fn authentication_time(view: Ethernet<'_>, stream: &EthernetStream<'_>, node: NodeId) -> Duration {
     let EthernetStream { stream: plan, hop, .. } = stream;
-    if node != plan.sender && !plan.receivers.contains(&node) {
-        return Duration::ZERO;
-    }
-    let operation = match &view.protection_of(stream).kind {
-        ProtectionKind::Hmac { hash, .. } => hash.operation().0,
-        ProtectionKind::SecOc { .. } => CmacAes128::OPERATION.0,
-        ProtectionKind::None | ProtectionKind::SizeOnly { .. } => return Duration::ZERO,
+    let computes = match hop.protection {
+        Some(_) => node == hop.from || hop.to.contains(&node),
+        None => node == plan.sender || plan.receivers.contains(&node),
     };
-    let cost = |platform: &PlatformPlan| platform.cost(operation, hop.frame_len.saturating_sub(HEADER_LEN));
+    let Some(profile) = view.protection_of(stream).profile().filter(|_| computes) else { return Duration::ZERO };
+    let payload_len = match plan.is_relayed() {
+        true => plan.length,
+        false => hop.frame_len.saturating_sub(HEADER_LEN),
+    };
+    let name_len = match view.plan.data_name(plan, hop) {
+        DataName::Number => 0,
+        DataName::Name(name) => name.len() as u32,
+    };
+    let cost = |platform: &PlatformPlan| platform.cost(profile.mac().operation().0, payload_len + name_len);
     view.plan.platform_of(node).map(cost).unwrap_or_default()
 }
 

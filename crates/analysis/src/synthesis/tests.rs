@@ -1,4 +1,4 @@
-use chronoseal_frameauth::{Freshness, HashAlgorithm};
+use chronoseal_frameauth::{Freshness, HashAlgorithm, Profile};
 use chronoseal_scenario::plan::*;
 use proptest::prelude::*;
 
@@ -9,14 +9,8 @@ const US: fn(i64) -> Duration = Duration::from_us;
 
 /// Adds a protection with this price for every frame on every node.
 fn charge(plan: &mut Plan, cost: Duration) {
-    let key = chronoseal_frameauth::KeyBytes::from_array([7; 64]);
-    let kind = ProtectionKind::Hmac {
-        hash: HashAlgorithm::Sha256,
-        tag_len: 16,
-        freshness: Freshness::CycleCounter,
-        replay_window: 1,
-        key: Key(key),
-    };
+    let profile = Profile::new(HashAlgorithm::Sha256.mac(), 128, Freshness::CycleCounter, 1).unwrap();
+    let kind = ProtectionKind::Secured { profile, key: KeySource::OfStream, identity: Identity::Number };
     plan.protections.push(ProtectionPlan { name: "hmac".into(), kind });
     let operation = HashAlgorithm::Sha256.operation().0.to_owned();
     plan.platforms[0].costs.push(OperationCost { operation, base: cost, per_byte: Duration::ZERO });

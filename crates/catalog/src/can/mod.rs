@@ -7,10 +7,8 @@ mod describe;
 use std::collections::BTreeSet;
 
 use chronoseal_analysis::Infeasible;
-use chronoseal_core::random::{self, Purpose, Rng};
-use chronoseal_core::{Duration, Node, NodeId, StreamId};
-use chronoseal_crypto::symmetric::Key128;
-use chronoseal_frameauth::{DataId, SymmetricKey, secoc};
+use chronoseal_core::{Duration, Node, NodeId};
+use chronoseal_frameauth::{DataId, secoc};
 use chronoseal_media::can::{
     CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, GatewayConfig, GatewayRoute, IdFilter, QueueOrder,
 };
@@ -20,10 +18,10 @@ use chronoseal_nodes::can_station::{
 };
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_nodes::{CanStation, Protection};
-use chronoseal_scenario::plan::{CAN, Can, CanMessage, CanRecording, Facet, Plan, ProtectionKind, SegmentId};
+use chronoseal_scenario::plan::{CAN, Can, CanMessage, CanRecording, Facet, Plan, SegmentId, stream_key};
 use chronoseal_wire::can::{CanId, ExtendedId, StandardId};
 
-use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, gateway};
+use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, gateway, protection};
 
 /// Frames a controller and its driver hold. The orchestrator of the symmetric scheme queues a message of twelve classical
 /// frames for each member at once.
@@ -252,7 +250,7 @@ fn synchronisation(view: Can<'_>, id: NodeId) -> Option<SyncConfig> {
         layout: secoc::JASPAR,
         mac: profile.mac(),
         tag_bits: profile.tag_bits(),
-        key: (!freshness.under_group_key).then(|| pre_shared(view.plan, stream)),
+        key: (!freshness.under_group_key).then(|| stream_key(view.plan.seed, stream)),
         data_id: DataId::number(stream.0),
         last_trip: 0,
     })
@@ -263,19 +261,5 @@ fn recorded_ids(recording: &CanRecording) -> BTreeSet<CanId> {
 }
 
 fn protection(view: Can<'_>, message: &CanMessage<'_>) -> Protection {
-    match &view.protection_of(message).kind {
-        ProtectionKind::SecOc { profile, under_group_key } => Protection::Secured {
-            profile: *profile,
-            key: (!under_group_key).then(|| pre_shared(view.plan, message.stream_id)),
-            data_id: DataId::number(message.stream_id.0),
-        },
-        _ => Protection::NONE,
-    }
-}
-
-/// The key of a stream that its stations have from the start.
-fn pre_shared(plan: &Plan, stream: StreamId) -> SymmetricKey {
-    let mut bytes = [0; 16];
-    random::stream(plan.seed, Purpose::Key, u64::from(stream.0)).fill_bytes(&mut bytes);
-    (&Key128::from_array(bytes)).into()
+    protection::on_hop(view.plan, message.stream_id, message.hop, message.stream_id.0)
 }

@@ -1,17 +1,14 @@
 //! A station of a plan.
 
 use chronoseal_core::NodeId;
-use chronoseal_frameauth::{DataId, Profile};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
     CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
 use chronoseal_nodes::{Protection, SyncConfig};
-use chronoseal_scenario::plan::{
-    Dispatch, Ethernet, EthernetStream, Fidelity, PayloadPlan, ProtectionKind, StreamClass, Sync,
-};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, PayloadPlan, StreamClass, Sync};
 
-use crate::{BuildOptions, fill, gateway};
+use crate::{BuildOptions, fill, gateway, protection};
 
 pub(super) fn config(
     view: Ethernet<'_>,
@@ -80,7 +77,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         stream: id,
         timing,
         frame_len: target.hop.frame_len as usize,
-        fill: fill(plan, id, stream.payload_len.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
+        fill: fill(plan, id, stream.length.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
         replay,
         carried: carried(target),
         protection: if passes { unsealed(view, target) } else { protection(view, target) },
@@ -89,7 +86,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
 
 /// The PDU in the frames of a stream that gateways carry on.
 fn carried(target: &EthernetStream<'_>) -> Option<CarriedPdu> {
-    let pdu = CarriedPdu { len: target.stream.payload_len as usize, is_sealed: target.hop.protection.is_none() };
+    let pdu = CarriedPdu { len: target.stream.length as usize, is_sealed: target.hop.protection.is_none() };
     target.stream.is_relayed().then_some(pdu)
 }
 
@@ -138,18 +135,9 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
 }
 
 fn protection(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Protection {
-    match &view.protection_of(target).kind {
-        ProtectionKind::None => Protection::None { padding: 0 },
-        ProtectionKind::SizeOnly { overhead } => Protection::None { padding: *overhead as usize },
-        ProtectionKind::Hmac { hash, tag_len, freshness, replay_window, key } => Protection::Secured {
-            profile: Profile::new(hash.mac(), 8 * u16::from(*tag_len), *freshness, *replay_window)
-                .expect("a plan's protections were checked when it was resolved"),
-            key: Some((&key.0).into()),
-            data_id: DataId::number(match target.class {
-                StreamClass::TimeTriggered { ct_id } => ct_id,
-                StreamClass::BestEffort { .. } => target.id.0,
-            }),
-        },
-        ProtectionKind::SecOc { .. } => unreachable!("resolving refuses SecOC profiles on this kind of segment"),
-    }
+    let number = match target.class {
+        StreamClass::TimeTriggered { ct_id } => ct_id,
+        StreamClass::BestEffort { .. } => target.id.0,
+    };
+    protection::on_hop(view.plan, target.id, target.hop, number)
 }

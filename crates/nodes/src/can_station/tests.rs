@@ -146,12 +146,8 @@ fn replays_a_recording_over_and_over_with_its_own_timing() {
         length: Duration::from_ms(5),
         start: Duration::from_ms(1),
     };
-    let config = StationConfig {
-        node: NodeId(0),
-        replays: vec![replay],
-        synchronisation: None,
-        ..StationConfig::default()
-    };
+    let config =
+        StationConfig { node: NodeId(0), replays: vec![replay], synchronisation: None, ..StationConfig::default() };
     let mut station = started(config);
     for ms in [1, 3, 6, 8, 11] {
         assert_eq!(drain(&mut station, at_ms(ms - 1)).wakes_at, Some(at_ms(ms)));

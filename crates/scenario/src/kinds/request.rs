@@ -1,9 +1,12 @@
 //! What a kind of segment is asked.
 
-use chronoseal_core::Duration;
+use chronoseal_core::{Duration, StreamId};
+use chronoseal_frameauth::DataId;
+use chronoseal_nodes::{Protection, ProtectionError};
 
-use super::{Place, SegmentKind, SegmentParts, Table};
-use crate::plan::{AttackPlace, HopPlan, NodePlan, ProtectionPlan, SegmentId, StreamPlan, ThreatKind};
+use super::{Context, Place, SegmentKind, SegmentParts, Table};
+use crate::plan::{AttackPlace, HopPlan, NodePlan, ProtectionKind, ProtectionPlan, SegmentId, StreamPlan, ThreatKind};
+use crate::problem::Code;
 use crate::spec::StreamSpec;
 
 /// A segment to be resolved.
@@ -69,6 +72,47 @@ pub struct HopRequest<'a> {
     pub stream: &'a StreamRequest<'a>,
     /// True if the stream begins there.
     pub is_first: bool,
+    /// True if gateways carry the stream over several segments: its payload is a PDU, whole in a frame of this one.
+    pub is_relayed: bool,
+    /// The protection whose bytes the stream's frames have there.
+    pub protection: &'a ProtectionPlan,
+    /// Where the scenario names it.
+    pub protection_at: Place<'a>,
+    /// True if who sends and receives it there seals and opens it; false if frames only pass with what was sealed before.
+    pub is_sealed_here: bool,
+}
+
+impl HopRequest<'_> {
+    /// Refuses a protection that the stations of such a segment cannot have, by their own `check`.
+    pub fn judge_protection(
+        &self,
+        check: impl FnOnce(&Protection) -> Result<(), ProtectionError>,
+        context: &mut Context<'_>,
+    ) {
+        let ProtectionKind::Secured { profile, key, .. } = &self.protection.kind else { return };
+        let key = key.of_stream(context.seed(), StreamId::NONE);
+        let protection = Protection::Secured { profile: *profile, key, data_id: DataId::number(0) };
+        let Some(error) = check(&protection).err().filter(|_| self.is_sealed_here) else { return };
+        let (code, label, help) = match error {
+            ProtectionError::CycleCounterOnCan => (
+                Code::FreshnessWithoutSlot,
+                "needs slots",
+                "name a protection with `freshness = { rising = { sent = \"1B\" } }`, `\"full\"` or `{ truncated = \"2B\" }`",
+            ),
+            ProtectionError::TripResetOnEthernet => (
+                Code::BadFreshness,
+                "no master is heard",
+                "name a protection with `freshness = { rising = { sent = \"1B\" } }`, `\"full\"` or `{ truncated = \"2B\" }`",
+            ),
+            ProtectionError::GroupKeyOnEthernet => {
+                (Code::WrongNetwork, "under the group key", "write `key = \"pre-shared\"` for the protection")
+            }
+            _ => (Code::BadKey, "cannot be keyed", "name a protection with another algorithm or key"),
+        };
+        let on = self.segment.name;
+        let message = format!("`{}` cannot be used on `{on}`: {error}", self.protection.name);
+        context.report(code, &self.protection_at, message, label, help);
+    }
 }
 
 /// A stream, or several alike, while it is resolved.
@@ -82,7 +126,7 @@ pub struct StreamRequest<'a> {
     pub period: Duration,
     /// Payload before protection `[byte]`.
     pub payload_len: u32,
-    /// How it is protected.
+    /// How it is protected from its sender to its receivers; how on one of its hops is in [`HopRequest`].
     pub protection: &'a ProtectionPlan,
 }
 
@@ -106,7 +150,7 @@ pub struct OnSegment<'a> {
     pub name: &'a str,
     /// Distance of two frames.
     pub period: Duration,
-    /// How it is protected.
+    /// How it is protected there.
     pub protection: &'a ProtectionPlan,
     /// Its way over the segment.
     pub hop: &'a mut HopPlan,

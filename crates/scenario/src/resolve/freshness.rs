@@ -16,6 +16,19 @@ const PERIOD_DEFAULT: Duration = Duration::from_ms(100);
 const PERIOD_MIN: Duration = Duration::from_ms(1);
 const PERIOD_MAX: Duration = Duration::from_s(10);
 
+/// A hop of a stream whose protection there may need counters.
+struct Counted<'a> {
+    entry: usize,
+    stream: &'a StreamPlan,
+    hop: &'a HopPlan,
+}
+
+impl Counted<'_> {
+    fn protection<'p>(&self, protections: &'p [ProtectionPlan]) -> &'p ProtectionPlan {
+        &protections[usize::from(self.hop.protection.unwrap_or(self.stream.protection).0)]
+    }
+}
+
 impl Context<'_> {
     /// The master and its slaves, and the message that goes between them; `None` if no stream needs one, or there is no node
     /// for it.
@@ -33,10 +46,11 @@ impl Context<'_> {
         let absent = FreshnessMasterSpec::default();
         let written = self.spec.freshness.as_ref();
         let spec = written.unwrap_or(&absent);
-        let needing: Vec<(usize, &StreamPlan)> = (streams.entries.iter().copied().zip(&streams.plans))
-            .filter(|(_, stream)| protections[usize::from(stream.protection.0)].needs_master())
+        let needing: Vec<Counted<'_>> = (streams.entries.iter().copied().zip(&streams.plans))
+            .flat_map(|(entry, stream)| stream.hops.iter().map(move |hop| Counted { entry, stream, hop }))
+            .filter(|counted| counted.protection(protections).needs_master())
             .collect();
-        let (first, _) = *needing.first()?;
+        let first = needing.first()?.entry;
         let master = match (&spec.master, group) {
             (Some(name), _) => self.node(name, nodes, at!["freshness", "master"]),
             (None, Some(group)) => group.orchestrator,
@@ -53,7 +67,7 @@ impl Context<'_> {
         };
         let mut slaves: Vec<NodeId> = needing
             .iter()
-            .flat_map(|(_, stream)| stream.receivers.iter().chain([&stream.sender]).copied())
+            .flat_map(|counted| counted.hop.to.iter().chain([&counted.hop.from]).copied())
             .filter(|node| *node != master)
             .collect();
         slaves.sort();
@@ -84,7 +98,7 @@ impl Context<'_> {
             deadline: Some(period),
             deadlines: Vec::new(),
             deadline_kind: DeadlineKind::default(),
-            payload_len: parts.frame_len,
+            length: parts.frame_len,
             payload: PayloadPlan::Synthetic,
             protection: ProtectionId(0),
             hops: vec![HopPlan {
@@ -104,22 +118,24 @@ impl Context<'_> {
     /// The segment that all streams with counters travel on, and the master is on.
     fn counted_segment<'a>(
         &mut self,
-        needing: &[(usize, &StreamPlan)],
+        needing: &[Counted<'_>],
         segments: &'a [Segment<'_>],
         master: NodeId,
         nodes: &[NodePlan],
     ) -> Option<&'a Segment<'a>> {
-        // A stream without a way is a problem of its own.
-        let on = needing.iter().find_map(|(_, stream)| stream.hops.first())?.segment;
+        let on = needing.first()?.hop.segment;
         let segment = segments.iter().find(|segment| segment.id == on)?;
-        let elsewhere = needing.iter().find(|(_, stream)| stream.hops.iter().any(|hop| hop.segment != on));
-        if let Some((entry, stream)) = elsewhere {
+        // From end to end over several segments is a problem of its own.
+        let elsewhere = |counted: &&Counted<'_>| {
+            counted.hop.segment != on && (counted.hop.protection.is_some() || !counted.stream.is_relayed())
+        };
+        if let Some(counted) = needing.iter().find(elsewhere) {
             self.report(
                 Code::NotYet,
-                at!["streams", *entry, "protection"],
+                at!["streams", counted.entry, "protection"],
                 format!(
-                    "stream `{}` leaves `{}`, and counters are announced on one segment so far",
-                    stream.name, segment.name
+                    "stream `{}` needs counters on another segment than `{}`, and they are announced on one so far",
+                    counted.stream.name, segment.name
                 ),
                 "not there yet",
                 "write `profile = 1` for this stream",

@@ -15,7 +15,7 @@ mod ways;
 use crate::kinds::{Context, KINDS, Segment, SegmentKind};
 use crate::limits::*;
 use crate::load::Files;
-use crate::plan::{Fidelity, Plan, ProtectionKind, ProtectionPlan, SegmentPlan, StreamPlan};
+use crate::plan::{Fidelity, Plan, ProtectionId, ProtectionPlan, SegmentPlan, StreamPlan};
 use crate::problem::{Code, Problems};
 use crate::source::at;
 use crate::spec::{FidelitySpec, Spec};
@@ -62,7 +62,7 @@ impl<'s> Context<'s> {
             FidelitySpec::Bytes => Fidelity::Bytes,
             FidelitySpec::Timing => Fidelity::Timing,
         };
-        if fidelity == Fidelity::Timing && any_hmac(&streams.plans, &protections) {
+        if fidelity == Fidelity::Timing && any_tag(&streams.plans, &protections) {
             self.note(
                 "Fidelity is timing: tags take their time and length, but none is made or checked, \
                  so nothing is said about attacks.",
@@ -128,9 +128,15 @@ impl<'s> Context<'s> {
     }
 }
 
-fn any_hmac(streams: &[StreamPlan], protections: &[ProtectionPlan]) -> bool {
-    let kind = |stream: &StreamPlan| &protections[usize::from(stream.protection.0)].kind;
-    streams.iter().any(|stream| matches!(kind(stream), ProtectionKind::Hmac { .. }))
+/// Whether any frame carries a tag.
+fn any_tag(streams: &[StreamPlan], protections: &[ProtectionPlan]) -> bool {
+    let on_hops = |stream: &StreamPlan| stream.hops.iter().any(|hop| has_tag(protections, hop.protection));
+    let has_tag_itself = |stream: &StreamPlan| has_tag(protections, Some(stream.protection));
+    streams.iter().any(|stream| has_tag_itself(stream) || on_hops(stream))
+}
+
+fn has_tag(protections: &[ProtectionPlan], id: Option<ProtectionId>) -> bool {
+    id.is_some_and(|id| protections[usize::from(id.0)].is_authenticated())
 }
 
 /// `None` if its kind could not resolve it, which is a problem of its own.

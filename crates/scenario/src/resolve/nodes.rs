@@ -79,7 +79,7 @@ impl Context<'_> {
     }
 
     fn gateway(&mut self, node: usize, spec: &NodeSpec, interfaces: &[SegmentId]) -> Option<GatewayPlan> {
-        let gateway = spec.gateway?;
+        let gateway = spec.gateway.as_ref()?;
         let path = at!["nodes", node, "gateway", "delay"];
         let delay = self.within(path, "the gateway's delay", gateway.delay.0, Duration::ZERO, DELAY_MAX);
         let path = at!["nodes", node, "gateway", "queue"];
@@ -94,7 +94,7 @@ impl Context<'_> {
                 "name another segment in `on`, or leave `gateway` out",
             );
         }
-        Some(GatewayPlan { delay, queue_len_max: queue.0 as usize, reboot: None })
+        Some(GatewayPlan { delay, queue_len_max: queue.0 as usize, reboot: None, collects: Vec::new() })
     }
 
     /// What of the stations depends on the kinds of their segments: names, addresses, buses, tasks.

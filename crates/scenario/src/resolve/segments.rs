@@ -5,6 +5,7 @@ use crate::plan::{NodePlan, SegmentId};
 use crate::problem::Code;
 use crate::schema::Schema;
 use crate::source::at;
+use crate::spec::StreamProtectionSpec;
 
 impl<'s> Context<'s> {
     /// The names of the segments, in the order of the text.
@@ -13,11 +14,12 @@ impl<'s> Context<'s> {
         let schema = Schema::of(self.kinds);
         for &name in &names {
             self.identifier(name, at!["segments", name], "the segment's name");
-            if let Some(what) = schema.has_key_beside_segments(name) {
+            let of_protection = (name == StreamProtectionSpec::END_TO_END).then_some("protections of streams");
+            if let Some(what) = schema.has_key_beside_segments(name).or(of_protection) {
                 self.report(
                     Code::BadName,
                     at!["segments", name],
-                    format!("`{name}` is a key of {what}, where the tables of segments stand"),
+                    format!("`{name}` is a key of {what}, where the names of segments stand"),
                     "taken",
                     "give the segment another name",
                 );

@@ -2,6 +2,7 @@
 
 mod deadlines;
 mod ends;
+mod protection;
 mod room;
 
 use std::collections::BTreeMap;
@@ -16,7 +17,8 @@ use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;
 use crate::spec::{DeadlineKindSpec, PayloadSpec, StreamSpec};
-use ends::Route;
+use ends::{Ends, Route};
+use protection::Shield;
 
 /// The streams, and of which entry of the scenario each is.
 #[derive(Default)]
@@ -41,6 +43,10 @@ struct Hop {
     index: usize,
     step: super::ways::Step,
     parts: HopParts,
+    /// How it is protected there.
+    protection: ProtectionId,
+    /// True if it is protected there alone.
+    is_alone: bool,
 }
 
 impl<'s> Context<'s> {
@@ -120,20 +126,17 @@ impl<'s> Context<'s> {
             let latest = period - Duration::from_ps(1);
             self.within(at!["streams", i, "offset"], "the offset", offset.0, Duration::ZERO, latest)
         });
-        let protection = spec.protection.as_ref().and_then(|name| {
-            let names: Vec<&str> = world.protections.iter().map(|protection| protection.name.as_str()).collect();
-            self.find(name, &names, at!["streams", i, "protection"], "protection", "protections")
-        });
-        let protection = protection.unwrap_or(0);
+        let shield = self.shield(i, spec, &route, world);
         let request = StreamRequest {
             entry: i,
             spec,
             period,
             payload_len: u32::try_from(spec.length.0.0).unwrap_or(u32::MAX / 2).min(u32::MAX / 2),
-            protection: &world.protections[protection],
+            protection: &world.protections[usize::from(shield.end_to_end.0)],
         };
-        let hops = self.hops(&request, route, world);
-        let room = self.room(&request, &hops, world.segments);
+        let hops = self.hops(&request, route, &ends, &shield, world);
+        self.names_under_tags(&request, &hops, world);
+        let room = self.room(&request, &hops, world);
         let deadlines = self.deadlines(&request, &ends.receivers, &hops, period_max, world);
         let deadline_is_period = rules.first().is_some_and(|rules| rules.deadline_is_period);
         let deadline = match &deadlines.all {
@@ -153,9 +156,9 @@ impl<'s> Context<'s> {
                 DeadlineKindSpec::Reaction => DeadlineKind::Reaction,
                 DeadlineKindSpec::Age => DeadlineKind::Age,
             },
-            payload_len: room,
+            length: room,
             payload: self.payload(i, spec, room, world),
-            protection: ProtectionId(protection as u16),
+            protection: shield.end_to_end,
             hops: Vec::new(),
         };
         (stream, hops)
@@ -196,9 +199,18 @@ impl<'s> Context<'s> {
     }
 
     /// What the kinds make of each step of the way, and what of the stream's tables belongs to none.
-    fn hops(&mut self, stream: &StreamRequest<'_>, route: Route, world: &World<'_>) -> Vec<Hop> {
+    fn hops(
+        &mut self,
+        stream: &StreamRequest<'_>,
+        route: Route,
+        ends: &Ends,
+        shield: &Shield,
+        world: &World<'_>,
+    ) -> Vec<Hop> {
         let mut hops = Vec::new();
         let crossed: Vec<usize> = route.steps.iter().map(|step| step.segment.index()).collect();
+        let is_relayed = crossed.len() > 1;
+        let passes = !is_relayed || self.passes_gateways(stream, &route, world);
         for (index, step) in route.steps.into_iter().enumerate() {
             let Some(segment) = world.segments.get(step.segment.index()) else { continue };
             let written = stream.spec.segments.get(segment.name);
@@ -207,8 +219,21 @@ impl<'s> Context<'s> {
                 continue;
             }
             let place = Place::new("streams").entry(stream.entry).key(segment.name);
-            let request = HopRequest { segment, table: Table::new(written, place), stream, is_first: index == 0 };
-            hops.extend(segment.kind.resolve_hop(&request, self).map(|parts| Hop { index, step, parts }));
+            let alone = shield.on(step.segment);
+            let protection = alone.unwrap_or(shield.end_to_end);
+            let is_end = step.from == ends.sender || step.to.iter().any(|node| ends.receivers.contains(node));
+            let request = HopRequest {
+                segment,
+                table: Table::new(written, place),
+                stream,
+                is_first: index == 0,
+                is_relayed,
+                protection: &world.protections[usize::from(protection.0)],
+                protection_at: protection::place(stream, segment.name),
+                is_sealed_here: alone.is_some() || is_end && passes,
+            };
+            let parts = segment.kind.resolve_hop(&request, self);
+            hops.extend(parts.map(|parts| Hop { index, step, parts, protection, is_alone: alone.is_some() }));
         }
         // Without a way nothing can be said of what does not lie on it.
         for (k, segment) in world.segments.iter().enumerate() {
@@ -283,7 +308,7 @@ impl<'s> Context<'s> {
                 last = Some(entry);
                 let StreamPlan { name, period, protection, hops, .. } = plan;
                 if let Some(hop) = hops.iter_mut().find(|hop| hop.segment == segment.id) {
-                    let protection = &world.protections[usize::from(protection.0)];
+                    let protection = &world.protections[usize::from(hop.protection.unwrap_or(*protection).0)];
                     let count = counts[entry];
                     on_it.push(OnSegment { entry, number, count, name, period: *period, protection, hop });
                 }
@@ -316,6 +341,6 @@ fn hop_plan(hop: &Hop) -> HopPlan {
         class: hop.parts.class,
         facet: hop.parts.facet.clone(),
         previous: hop.step.previous,
-        protection: None,
+        protection: hop.is_alone.then_some(hop.protection),
     }
 }

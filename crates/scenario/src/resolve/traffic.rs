@@ -88,7 +88,7 @@ impl Context<'_> {
             deadline: None,
             deadlines: Vec::new(),
             deadline_kind: DeadlineKind::default(),
-            payload_len: parts.frame_len,
+            length: parts.frame_len,
             payload: PayloadPlan::Synthetic,
             protection: ProtectionId(0),
             hops: vec![HopPlan {

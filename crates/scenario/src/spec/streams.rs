@@ -41,14 +41,16 @@ pub struct StreamSpec {
     /// What the deadline limits.
     #[serde(default)]
     pub deadline_kind: DeadlineKindSpec,
-    /// What it carries before protection: data of a CAN frame, or of an Ethernet frame all behind its 14 bytes of header.
+    /// What it carries before protection: data of a CAN frame, or of an Ethernet frame all behind its 14 bytes of header; of
+    /// a stream that gateways carry its PDU, whole in each segment's frames.
     pub length: Quantity<Bytes>,
     /// What is in it.
     #[serde(default)]
     pub payload: PayloadSpec,
-    /// How it is protected. Default: none.
+    /// How it is protected: the name of a protection, from its sender to its receivers; `{ end_to_end = "…" }`, which means
+    /// the same; or a table of segments, on each of which gateways open and seal it again. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub protection: Option<String>,
+    pub protection: Option<StreamProtectionSpec>,
     /// The gateways that it may pass, in this order. Default: the shortest way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SEGMENTS_MAX))]
@@ -75,6 +77,22 @@ pub enum DeadlineSpec {
     All(Quantity<Duration>),
     /// By the name of the receiver.
     Each(BTreeMap<String, Quantity<Duration>>),
+}
+
+/// How a stream is protected: from end to end, or segment by segment.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum StreamProtectionSpec {
+    /// From its sender to its receivers.
+    EndToEnd(String),
+    /// By the name of a segment; segments left out: not protected. `end_to_end` instead of a segment: from its sender to its
+    /// receivers.
+    Each(BTreeMap<String, String>),
+}
+
+impl StreamProtectionSpec {
+    /// The key that stands for the whole way.
+    pub const END_TO_END: &str = "end_to_end";
 }
 
 /// What a deadline limits.

@@ -1,7 +1,7 @@
 //! Scenarios on a CAN bus: what is accepted, and what a person sees for each thing that is wrong.
 
 use chronoseal_core::NodeId;
-use chronoseal_scenario::{Can, Code, Files, ProtectionKind, load};
+use chronoseal_scenario::{Can, Code, Files, load};
 
 const BUS: &str = include_str!("bus.toml");
 
@@ -35,7 +35,7 @@ changes = [{ at = \"500ms\", remove = \"c\" }]
 /// The changes that bring about one kind of problem each: name, code, old text, new text.
 pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("bus_timing", Code::WrongNetwork, "duration = \"1s\"", "duration = \"1s\"\nfidelity = \"timing\""),
-    ("bus_hmac", Code::NotYet, "secoc = { profile = 1 }", "hmac = { hash = \"sha-256\", tag = \"16B\" }"),
+    ("bus_hmac", Code::FreshnessWithoutSlot, "secoc = { profile = 1 }", "hmac = { hash = \"sha-256\", tag = \"4B\" }"),
     ("bus_profile_4", Code::OutOfRange, "secoc = { profile = 1 }", "secoc = { profile = 4 }"),
     ("bus_id_too_large", Code::BadCanId, "id = \"0x100\"", "id = \"0x800\""),
     ("bus_id_decimal", Code::BadCanId, "id = \"0x100\"", "id = \"256\""),
@@ -131,7 +131,7 @@ fn the_whole_scenario_is_a_plan() {
     let bus = Can::first(&plan).expect("it is one");
     let messages: Vec<_> = bus.messages().collect();
     assert_eq!(bus.secured_len(&messages[0]), 8);
-    assert!(matches!(bus.protection_of(&messages[0]).kind, ProtectionKind::SecOc { under_group_key: true, .. }));
+    assert!(bus.protection_of(&messages[0]).needs_group_key());
     assert_eq!(bus.recordings().next().map(|(_, _, recording)| recording.frames.len()), Some(2));
     assert_eq!(plan.platforms[2].cost("fourq-sign", 0).as_us_f64(), 1000.0);
 }

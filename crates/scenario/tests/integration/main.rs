@@ -7,6 +7,7 @@ mod import;
 mod import_can;
 mod overrides;
 mod properties;
+mod protections;
 mod resolving;
 mod segments;
 mod shipped;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_scenario::{Ethernet, Fidelity, Files, NoFiles, Plan, ProtectionKind, StreamClass, load};
+use chronoseal_frameauth::SymmetricKey;
+use chronoseal_scenario::{Ethernet, Fidelity, Files, KeySource, NoFiles, Plan, ProtectionKind, StreamClass, load};
 
 use crate::WHOLE;
 
@@ -42,14 +43,19 @@ fn ten_thousand_streams_have_ten_thousand_identifiers() {
     assert_eq!(names.len(), 10_000);
 }
 
+/// The key of the first protection that was written.
+fn key_of(plan: &Plan) -> &SymmetricKey {
+    match &plan.protections[1].kind {
+        ProtectionKind::Secured { key: KeySource::Shared(key), .. } => key,
+        other => panic!("a key for all streams, not {other:?}"),
+    }
+}
+
 #[test]
 fn chance_comes_from_the_seed_and_nothing_else() {
     let with_seed = |seed: u64| plan(&WHOLE.replace("duration", &format!("seed = {seed}\nduration")));
     let (first, again, other) = (with_seed(7), with_seed(7), with_seed(8));
-    let drawn = |plan: &Plan| {
-        let ProtectionKind::Hmac { key, .. } = &plan.protections[1].kind else { panic!("an HMAC") };
-        (plan.nodes[1].clock, plan.streams[3].offset, key.0.expose().to_vec())
-    };
+    let drawn = |plan: &Plan| (plan.nodes[1].clock, plan.streams[3].offset, key_of(plan).expose().to_vec());
     assert_eq!(drawn(&first), drawn(&again));
     let (clock, offset, key) = drawn(&other);
     assert_ne!(clock, first.nodes[1].clock);
@@ -64,8 +70,7 @@ fn keys_are_shown_by_no_formatter() {
     let key = "5a".repeat(64);
     let text = WHOLE.replace("replay_window = 8", &format!("key = \"{key}\""));
     let plan = plan(&text);
-    let ProtectionKind::Hmac { key, .. } = &plan.protections[1].kind else { panic!("an HMAC") };
-    assert_eq!(key.0.expose(), &[0x5a; 64]);
+    assert_eq!(key_of(&plan).expose(), &[0x5a; 64]);
     assert!(!format!("{plan:?}").contains("5a5a") && !format!("{plan:?}").contains("90, 90"));
 }
 

@@ -92,7 +92,6 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         "rate = \"1Gbit/s\"\nlinks = [{ between = [\"cluster\", \"switch\"], rate = \"100Mbit/s\" }]",
     ),
     ("candidates_on_can", Code::NotYet, "duration = \"1s\"", "duration = \"1s\"\ncandidates = [\"none\"]"),
-    ("secoc_on_ethernet", Code::NotYet, "protection = \"tagged\"", "protection = \"sealed\""),
     ("on_change_in_slots", Code::NotYet, "count = 2\nperiod = \"5ms\"", "on_change = { min_distance = \"5ms\" }"),
     (
         "keys_two",
@@ -161,9 +160,9 @@ fn a_stream_finds_its_way_over_gateways_as_a_tree() {
     assert_eq!(way, [(0, 0, vec![1], None), (1, 1, vec![2, 4], Some(0)), (2, 2, vec![3], Some(1))]);
     let lengths: Vec<u32> = plan.streams[0].hops.iter().map(|hop| hop.frame_len).collect();
     assert_eq!(lengths, [8, 60, 8], "Ethernet pads what is shorter than its smallest frame");
-    let gateway = plan.nodes[1].gateway.expect("it forwards");
+    let gateway = plan.nodes[1].gateway.as_ref().expect("it forwards");
     assert_eq!((gateway.delay, gateway.queue_len_max), (Duration::from_us(40), 32));
-    assert_eq!(plan.nodes[2].gateway.map(|gateway| gateway.queue_len_max), Some(64));
+    assert_eq!(plan.nodes[2].gateway.as_ref().map(|gateway| gateway.queue_len_max), Some(64));
     assert_eq!(plan.nodes[1].interfaces, [SegmentId(0), SegmentId(1)]);
 }
 

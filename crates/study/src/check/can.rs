@@ -11,7 +11,7 @@ use chronoseal_groupkey::frame_count::{confirmation_len, exchanges, frames_of, f
 use chronoseal_groupkey::{Profile, Transport};
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Mark, Section, Table, Verdict};
 use chronoseal_runner::versions;
-use chronoseal_scenario::plan::{Can, CanMessage, GroupKeyPlan, PlatformPlan, ProtectionKind};
+use chronoseal_scenario::plan::{Can, CanMessage, GroupKeyPlan, PlatformPlan};
 use chronoseal_wire::can::{Dlc, FrameKind};
 
 /// What a CAN segment does to the messages of a plan, and what the plan's group key takes, by analysis alone.
@@ -157,12 +157,7 @@ fn key_section(view: Can<'_>, keys: &GroupKeyPlan) -> Section {
                 .into(),
         ));
     }
-    let under_key = view
-        .messages()
-        .filter(|message| {
-            matches!(view.protection_of(message).kind, ProtectionKind::SecOc { under_group_key: true, .. })
-        })
-        .count();
+    let under_key = view.messages().filter(|message| view.protection_of(message).needs_group_key()).count();
     if under_key > 0 {
         section = section.with(Block::Text(format!("{under_key} messages wait for the key before they are sent.")));
     }

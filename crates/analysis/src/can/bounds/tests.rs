@@ -39,7 +39,7 @@ fn the_shortest_response_has_no_stuff_bit_and_the_fastest_driver() {
 #[test]
 fn protection_counts_only_when_asked_for() {
     let mut plan = segments(2, 1);
-    let kind = ProtectionKind::SecOc { profile: profile_2(), under_group_key: false };
+    let kind = ProtectionKind::Secured { profile: profile_2(), key: KeySource::OfStream, identity: Identity::Number };
     plan.protections.push(ProtectionPlan { name: "secoc".into(), kind });
     add_message(&mut plan, 1, 5, MS(10), &[(0, 0, 1)]).protection = ProtectionId(1);
     // Three bytes of tag: as long as eight bytes of data.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
+use chronoseal_nodes::Protection;
 use chronoseal_wire::can::bits::FrameBits;
 use chronoseal_wire::can::frame::{CLASSICAL_DATA_LEN_MAX, Dlc, FD_DATA_LEN_MAX};
 use chronoseal_wire::can::{CanFrame, CanId, FrameKind, StandardId};
@@ -11,7 +12,7 @@ use super::plan::{CanHop, CanSegment};
 use super::spec::{CanFormatSpec, CanStreamSpec};
 use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step, SynchronisationRequest};
 use crate::limits::MESSAGES_MAX;
-use crate::plan::{Facet, ProtectionKind};
+use crate::plan::Facet;
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::spec::PayloadSpec;
@@ -28,8 +29,9 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     let kind = frame_kind(&request.table.at("format"), spec.format, segment, context);
     let id = can_id(&request.table.at("id"), &spec.id, spec.extended, context);
     not_yet(request, context);
+    request.judge_protection(Protection::check_on_can, context);
     let len_max = if kind.is_fd() { FD_DATA_LEN_MAX } else { CLASSICAL_DATA_LEN_MAX };
-    let overhead = request.stream.protection.overhead_bytes() as usize;
+    let overhead = request.protection.overhead_bytes() as usize;
     let data_len = (request.stream.payload_len as usize).min(len_max.saturating_sub(overhead));
     Some(HopParts {
         frame_len: data_len as u32,
@@ -61,15 +63,6 @@ fn wire_time(segment: &CanSegment, id: CanId, kind: FrameKind, data_len: usize) 
 /// What messages cannot do so far.
 fn not_yet(request: &HopRequest<'_>, context: &mut Context<'_>) {
     let stream = request.stream;
-    if let ProtectionKind::Hmac { .. } | ProtectionKind::SizeOnly { .. } = stream.protection.kind {
-        context.report(
-            Code::NotYet,
-            &stream.at("protection"),
-            format!("`{}` is no SecOC profile, and CAN segments carry no other protection yet", stream.protection.name),
-            "not there yet",
-            "name a protection such as `secoc = { profile = 1 }`",
-        );
-    }
     if matches!(stream.spec.payload, PayloadSpec::Recording(_)) {
         context.report(
             Code::NotYet,

@@ -15,6 +15,7 @@ use super::{
 use plan::{ETHERNET, StreamClass};
 
 pub use segment::divisors_help;
+pub use streams::relayed_frame_len;
 
 /// The kind of Ethernet segments.
 #[derive(Clone, Copy, Debug)]

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
-use chronoseal_frameauth::Freshness;
+use chronoseal_nodes::Protection;
 
 use super::plan::{EthernetSegment, StreamClass};
 use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::{Memo, divisors_help};
 use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Room, Segment, Step};
 use crate::limits::*;
-use crate::plan::{Facet, ProtectionKind};
+use crate::plan::Facet;
 use crate::problem::Code;
 use crate::shape::shortened;
 
@@ -37,17 +37,27 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         in_slots(request, context);
     }
     protection(request, class, context);
-    let frame_len = (HEADER_LEN + request.stream.payload_len).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX);
-    let wire_len = frame_len + request.stream.protection.overhead_bytes();
-    let link = segment.frame_time(wire_len) + segment.propagation_delay;
+    let (payload, overhead) = (request.stream.payload_len, request.protection.overhead_bytes());
+    let (frame_len, header) = match request.is_relayed {
+        false => ((HEADER_LEN + payload).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX), HEADER_LEN),
+        true => (relayed_frame_len(payload, overhead), HEADER_LEN + RELAYED_HEADER_LEN),
+    };
+    let link = segment.frame_time(frame_len + overhead) + segment.propagation_delay;
     Some(HopParts {
         frame_len,
         class: class.name(),
         facet: Facet::new(class),
         has_slots: class.is_time_triggered(),
-        room: Room { bytes: FRAME_LEN_MAX - HEADER_LEN, frame: "an Ethernet frame", other_way: String::new() },
+        room: Room { bytes: FRAME_LEN_MAX - header, frame: "an Ethernet frame", other_way: String::new() },
         wire_time: link * 2 + segment.forwarding_delay + segment.forwarding_jitter.min,
     })
+}
+
+/// A frame of a stream that gateways carry, without what its protection adds `[byte]`. With it the frame is as long as its
+/// headers, its PDU and the protection, and not below the shortest there is.
+pub fn relayed_frame_len(pdu_len: u32, overhead: u32) -> u32 {
+    let len = HEADER_LEN + RELAYED_HEADER_LEN + pdu_len;
+    (len.saturating_add(overhead)).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX).saturating_sub(overhead)
 }
 
 /// What a stream with slots has to keep to.
@@ -92,27 +102,19 @@ fn in_slots(request: &HopRequest<'_>, context: &mut Context<'_>) {
 
 /// Whether the protection can do without what this way does not have.
 fn protection(request: &HopRequest<'_>, class: StreamClass, context: &mut Context<'_>) {
-    let protection = request.stream.protection;
-    match &protection.kind {
-        ProtectionKind::Hmac { freshness: Freshness::CycleCounter, .. } if !class.is_time_triggered() => context
-            .report(
-                Code::FreshnessWithoutSlot,
-                &request.stream.at("protection"),
-                format!(
-                    "`{}` takes freshness from the cycle counter, but best-effort frames come in no certain cycle",
-                    protection.name
-                ),
-                "needs a slot",
-                "name a protection with `freshness = \"full\"` or `{ truncated = \"2B\" }`",
+    request.judge_protection(Protection::check_on_ethernet, context);
+    let needs_clock = request.protection.profile().is_some_and(|profile| profile.freshness().needs_clock());
+    if needs_clock && request.is_sealed_here && !class.is_time_triggered() {
+        context.report(
+            Code::FreshnessWithoutSlot,
+            &request.protection_at,
+            format!(
+                "`{}` takes freshness from the cycle counter, but best-effort frames come in no certain cycle",
+                request.protection.name
             ),
-        ProtectionKind::SecOc { .. } => context.report(
-            Code::NotYet,
-            &request.stream.at("protection"),
-            format!("`{}` is a SecOC profile, and Ethernet segments carry none yet", protection.name),
-            "not there yet",
-            "name a protection such as `hmac = { hash = \"sha-256\", tag = \"16B\" }`",
-        ),
-        _ => {}
+            "needs a slot",
+            "name a protection with `freshness = \"full\"` or `{ truncated = \"2B\" }`",
+        );
     }
 }
 

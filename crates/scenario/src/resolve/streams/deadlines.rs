@@ -90,7 +90,7 @@ fn wire_time(hops: &[Hop], receiver: NodeId, world: &World<'_>) -> Duration {
         time += on.parts.wire_time;
         hop = on.step.previous.and_then(|previous| hops.iter().find(|hop| hop.index == usize::from(previous)));
         if hop.is_some() {
-            time += world.nodes[on.step.from.index()].gateway.map_or(Duration::ZERO, |gateway| gateway.delay);
+            time += world.nodes[on.step.from.index()].gateway.as_ref().map_or(Duration::ZERO, |it| it.delay);
         }
     }
     time

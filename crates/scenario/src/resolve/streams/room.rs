@@ -2,74 +2,107 @@
 
 use chronoseal_core::Bytes;
 
-use super::Hop;
-use crate::kinds::{Context, Segment, StreamRequest};
-use crate::limits::TAG_LEN_MIN;
-use crate::plan::ProtectionKind;
+use super::{Hop, World, protection};
+use crate::kinds::{Context, Room, StreamRequest};
+use crate::plan::ProtectionPlan;
 use crate::problem::Code;
+use crate::quantity::Bits;
+
+/// A hop with what of its frame the protection there leaves.
+struct Tight<'a> {
+    segment: &'a str,
+    room: Room,
+    protection: &'a ProtectionPlan,
+    /// True if that is the protection of this hop alone.
+    is_alone: bool,
+    /// What is left for the payload `[byte]`.
+    left: u32,
+}
 
 impl Context<'_> {
     /// The payload, cut to what the tightest frame on the way has room for `[byte]`.
-    pub(super) fn room(&mut self, stream: &StreamRequest<'_>, hops: &[Hop], segments: &[Segment<'_>]) -> u32 {
-        let Some(tightest) = hops.iter().min_by_key(|hop| hop.parts.room.bytes) else { return stream.payload_len };
-        let is_tight = |hop: &&Hop| hop.parts.room.bytes == tightest.parts.room.bytes;
-        let mut room = tightest.parts.room.clone();
-        if hops.iter().filter(is_tight).count() > 1 {
-            // More room on one of them would not help.
-            room.other_way.clear();
+    pub(super) fn room(&mut self, stream: &StreamRequest<'_>, hops: &[Hop], world: &World<'_>) -> u32 {
+        let tight = |hop: &Hop| {
+            let protection = &world.protections[usize::from(hop.protection.0)];
+            Tight {
+                segment: world.segments.get(hop.step.segment.index()).map_or("", |segment| segment.name),
+                room: hop.parts.room.clone(),
+                protection,
+                is_alone: hop.is_alone,
+                left: hop.parts.room.bytes.saturating_sub(protection.overhead_bytes()),
+            }
+        };
+        let mut ways: Vec<Tight<'_>> = hops.iter().map(tight).collect();
+        let Some(left) = ways.iter().map(|hop| hop.left).min() else { return stream.payload_len };
+        // More room on one of several that are too small would not help.
+        let fits =
+            |hop: &&Tight<'_>| stream.payload_len <= hop.left && hop.protection.overhead_bytes() <= hop.room.bytes;
+        if ways.iter().filter(|hop| !fits(hop)).count() > 1 {
+            ways.iter_mut().for_each(|hop| hop.room.other_way.clear());
         }
-        let segment = segments.get(tightest.step.segment.index()).map_or("", |segment| segment.name);
-        let written = stream.spec.length.0;
-        let protection = stream.protection;
-        let overhead = protection.overhead_bytes();
-        let left = room.bytes.saturating_sub(overhead);
-        if overhead > room.bytes {
-            let help = match largest_tag(stream, room.bytes) {
-                Some(tag) => format!("write `tag = \"{tag}B\"` at most{}", room.other_way),
-                None => format!("name a shorter protection{}", room.other_way),
-            };
-            self.report_both(
-                Code::ProtectionTooLong,
-                (&stream.at("protection"), "too long"),
-                (&stream.at("length"), "without the payload"),
-                format!(
-                    "`{}` adds {}, and {} on `{segment}` holds {}",
-                    protection.name,
-                    Bytes(u64::from(overhead)),
-                    room.frame,
-                    Bytes(u64::from(room.bytes))
-                ),
-                help,
-            );
-        } else if written.0 > u64::from(left) {
-            let with = match overhead {
-                0 => String::new(),
-                _ => format!(" and {} of `{}`", Bytes(u64::from(overhead)), protection.name),
-            };
-            let shorter_tag = match largest_tag(stream, room.bytes) {
-                Some(tag) => format!(", or a `tag` of {tag}B at most"),
-                None => String::new(),
-            };
-            self.report(
-                Code::FrameTooLong,
-                &stream.at("length"),
-                format!(
-                    "{written}{with} do not fit the {} of {} on `{segment}`",
-                    Bytes(u64::from(room.bytes)),
-                    room.frame
-                ),
-                "too long",
-                format!("write at most {left}B{shorter_tag}{}", room.other_way),
-            );
+        let too_long = |hop: &&Tight<'_>| hop.protection.overhead_bytes() > hop.room.bytes;
+        for hop in ways.iter().filter(too_long).filter(|hop| hop.is_alone) {
+            self.protection_too_long(stream, hop);
+        }
+        // One protection for the whole way is one problem, pointed out where there is the least room.
+        let end_to_end = ways.iter().filter(too_long).filter(|hop| !hop.is_alone);
+        if let Some(hop) = end_to_end.min_by_key(|hop| hop.room.bytes) {
+            self.protection_too_long(stream, hop);
+        }
+        let tightest = ways.iter().min_by_key(|hop| hop.left);
+        let is_too_long = |hop: &&Tight<'_>| stream.spec.length.0.0 > u64::from(hop.left);
+        if let Some(hop) = tightest.filter(|_| !ways.iter().any(|hop| too_long(&hop))).filter(is_too_long) {
+            self.payload_too_long(stream, hop);
         }
         stream.payload_len.min(left)
     }
+
+    fn protection_too_long(&mut self, stream: &StreamRequest<'_>, hop: &Tight<'_>) {
+        let Tight { segment, room, protection, .. } = hop;
+        let help = match largest_tag(stream, hop) {
+            Some(tag) => format!("write `tag = \"{tag}\"` at most{}", room.other_way),
+            None => format!("name a shorter protection{}", room.other_way),
+        };
+        self.report_both(
+            Code::ProtectionTooLong,
+            (&protection::place(stream, segment), "too long"),
+            (&stream.at("length"), "without the payload"),
+            format!(
+                "`{}` adds {}, and {} on `{segment}` holds {}",
+                protection.name,
+                Bytes(u64::from(protection.overhead_bytes())),
+                room.frame,
+                Bytes(u64::from(room.bytes))
+            ),
+            help,
+        );
+    }
+
+    fn payload_too_long(&mut self, stream: &StreamRequest<'_>, hop: &Tight<'_>) {
+        let Tight { segment, room, protection, left, .. } = hop;
+        let written = stream.spec.length.0;
+        let with = match protection.overhead_bytes() {
+            0 => String::new(),
+            overhead => format!(" and {} of `{}`", Bytes(u64::from(overhead)), protection.name),
+        };
+        let shorter_tag = match largest_tag(stream, hop) {
+            Some(tag) => format!(", or a `tag` of {tag} at most"),
+            None => String::new(),
+        };
+        self.report(
+            Code::FrameTooLong,
+            &stream.at("length"),
+            format!("{written}{with} do not fit the {} of {} on `{segment}`", Bytes(u64::from(room.bytes)), room.frame),
+            "too long",
+            format!("write at most {left}B{shorter_tag}{}", room.other_way),
+        );
+    }
 }
 
-/// The longest tag of the stream's protection that leaves room for its payload, if the protection has one to choose.
-fn largest_tag(stream: &StreamRequest<'_>, room: u32) -> Option<u64> {
-    let ProtectionKind::Hmac { freshness, .. } = &stream.protection.kind else { return None };
-    let taken = stream.spec.length.0.0.saturating_add(u64::from(freshness.sent_bits().div_ceil(8)));
-    let left = u64::from(room).checked_sub(taken)?;
-    (left >= TAG_LEN_MIN).then_some(left)
+/// The longest tag of the hop's protection that leaves room for the payload, if it has one.
+fn largest_tag(stream: &StreamRequest<'_>, hop: &Tight<'_>) -> Option<Bits> {
+    let profile = hop.protection.profile()?;
+    let payload_len = usize::try_from(stream.spec.length.0.0).ok()?;
+    let tag = profile.tag_bits_that_fit(hop.room.bytes as usize, payload_len)?;
+    (tag < profile.tag_bits()).then_some(Bits(u32::from(tag)))
 }

@@ -1,0 +1,91 @@
+//! Who attacks, from where, and how.
+
+use chronoseal_core::{AttackKind, Duration, NodeId, StreamId};
+
+use super::{ExchangeAttack, SegmentId};
+
+/// An attack of the scenario.
+#[derive(Clone, Debug)]
+pub struct ThreatPlan {
+    /// As in the scenario.
+    pub name: String,
+    /// What it does.
+    pub kind: ThreatKind,
+    /// Who does it: index into [`Plan::attackers`].
+    pub attacker: u16,
+    /// Its first attempt.
+    pub start: Duration,
+    /// Distance of two attempts.
+    pub every: Duration,
+    /// How many attempts.
+    pub count: u32,
+    /// Where in the target's slot its frame is put, for streams with slots: 0 is the slot's start.
+    pub at_slot_offset: Duration,
+}
+
+/// What an attack does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ThreatKind {
+    /// Makes up frames of a stream.
+    Spoof(StreamId),
+    /// Changes frames of a stream on their way.
+    Tamper(StreamId),
+    /// Repeats the first frame of a stream it hears.
+    Replay(StreamId),
+    /// Keeps frames of a stream back that it should forward.
+    Withhold(StreamId),
+    /// Sends a frame that wins every arbitration.
+    Babble,
+    /// Works on the exchange of keys.
+    OnExchange(ExchangeAttack),
+}
+
+impl ThreatKind {
+    /// The stream it aims at.
+    pub const fn target(self) -> Option<StreamId> {
+        match self {
+            Self::Spoof(stream) | Self::Tamper(stream) | Self::Replay(stream) | Self::Withhold(stream) => Some(stream),
+            Self::Babble | Self::OnExchange(_) => None,
+        }
+    }
+
+    /// What its frames are called in events and rows.
+    pub const fn attack(self) -> AttackKind {
+        match self {
+            Self::Spoof(_) | Self::Babble => AttackKind::Spoof,
+            Self::Tamper(_) => AttackKind::Tamper,
+            Self::Withhold(_) => AttackKind::Withhold,
+            Self::Replay(_) | Self::OnExchange(_) => AttackKind::Replay,
+        }
+    }
+}
+
+/// Who attacks: a node of its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AttackerPlan {
+    /// As shown.
+    pub name: String,
+    /// Where it sits.
+    pub place: AttackPlace,
+}
+
+/// Where an attacker sits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AttackPlace {
+    /// On a segment, as one more node.
+    OnSegment(SegmentId),
+    /// On the wire between a node and a segment.
+    OnLink(SegmentId, NodeId),
+    /// In a gateway: it has what passes there on all its segments.
+    AtNode(NodeId),
+}
+
+impl AttackPlace {
+    /// The one segment it can reach; `None` for an attacker in a gateway, which reaches all of the gateway's.
+    pub const fn segment(self) -> Option<SegmentId> {
+        match self {
+            Self::OnSegment(segment) | Self::OnLink(segment, _) => Some(segment),
+            Self::AtNode(_) => None,
+        }
+    }
+}
