@@ -223,7 +223,10 @@ fn build(config: &[u8], id: NodeId) -> Result<Box<dyn Node>, FactoryError> {
 
 fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>) -> Vec<AgentConfig> {
     let plan = prepared.plan();
+    // Who sits in a gateway is no process of its own.
+    let has_ports = |id: &NodeId| !prepared.attachments(*id).is_empty();
     plan.node_ids()
+        .filter(has_ports)
         .map(|id| {
             let clock = plan.nodes.get(id.index()).map(|node| node.clock);
             let ClockPlan { offset, drift } = clock.unwrap_or(ClockPlan { offset: Duration::ZERO, drift: Ppm(0) });

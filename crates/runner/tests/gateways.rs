@@ -1,0 +1,198 @@
+//! A request over two CAN buses and an Ethernet between them, simulated and live: what arrives, when, and what a gateway that was
+//! taken over gets through.
+//!
+//! A main of its own, since its executable is also the stations' program. Where the host refuses to start them it says
+//! so and passes; `CHRONOSEAL_REQUIRE_LIVE=1` makes that a failure.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test with a main of its own")]
+
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+use chronoseal_core::{DiscardReason, EventKind, StoppedBy};
+use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
+use chronoseal_runner::{LiveOptions, MeasureError, Scenario, agent_main, measure, simulate};
+use chronoseal_scenario::NoFiles;
+use chronoseal_testbed::{LiveError, Placement};
+
+const SCENARIO: &str = r#"
+schema_version = 2
+name = "zones"
+duration = "1500ms"
+[segments.front.can]
+bit_rate = "500kbit/s"
+data_bit_rate = "2Mbit/s"
+[segments.backbone.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+guard_period = "100us"
+class = { best_effort = { priority = 5 } }
+[segments.rear.can]
+bit_rate = "500kbit/s"
+data_bit_rate = "2Mbit/s"
+[[protections]]
+name = "sealed"
+mac = { algorithm = "cmac-aes-128", tag = "8B", freshness = { truncated = "2B" } }
+[[nodes]]
+name = "pedal"
+on = ["front"]
+[[nodes]]
+name = "zone-front"
+on = ["front", "backbone"]
+[nodes.gateway]
+delay = "40us"
+REBOOT
+[[nodes]]
+name = "zone-rear"
+on = ["backbone", "rear"]
+gateway = { delay = "40us" }
+[[nodes]]
+name = "brake"
+on = ["rear"]
+[[nodes]]
+name = "cluster"
+on = ["backbone"]
+[[streams]]
+name = "request"
+from = "pedal"
+to = ["brake", "cluster"]
+period = "10ms"
+length = "8B"
+deadline = "9ms"
+protection = PROTECTION
+front = { id = "0x0A0", format = "fd-brs" }
+backbone = { class = CLASS }
+rear = { id = "0x0A0", format = "fd-brs" }
+"#;
+
+const END_TO_END: &str = "{ end_to_end = \"sealed\" }";
+const HOP_BY_HOP: &str = "{ front = \"sealed\", backbone = \"sealed\", rear = \"sealed\" }";
+const BEST_EFFORT: &str = "{ best_effort = { priority = 5 } }";
+const IN_SLOTS: &str = "\"time-triggered\"";
+/// Tries a shared machine gets where it may not be late.
+const TRIES: usize = 3;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Engine {
+    Sim,
+    Live,
+}
+
+/// Runs a scenario; `None` where the host refuses.
+fn run(engine: Engine, protection: &str, class: &str, reboot: &str, more: &str) -> Option<RunRows> {
+    let text = SCENARIO.replace("PROTECTION", protection).replace("REBOOT", reboot).replace("CLASS", class) + more;
+    let scenario = Scenario::load("zones.toml", text.as_bytes(), &[], &NoFiles)
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    if engine == Engine::Sim {
+        return Some(simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap().rows);
+    }
+    let options = LiveOptions { no_fifo: true, placement: Some(Placement::Free), ..LiveOptions::default() };
+    match measure(&scenario, &options, &AtomicBool::new(false)) {
+        Ok(run) => Some(run.rows),
+        Err(MeasureError::Live(LiveError::Start(error))) => {
+            assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "no station starts: {error}");
+            println!("skipped, this host starts no station: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn count(rows: &RunRows, which: impl Fn(&FrameRow) -> bool) -> usize {
+    rows.frames.iter().filter(|row| row.stream.0 == 0 && which(row)).count()
+}
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("agent") {
+        return agent_main();
+    }
+    for engine in [Engine::Sim, Engine::Live] {
+        everything_arrives_in_time(engine);
+        a_liar_is_believed_hop_by_hop_only(engine);
+        //REBOOT a_reboot_is_seen(engine);
+        slots_sample(engine);
+    }
+    ExitCode::SUCCESS
+}
+
+/// Live, a machine that others use too may be late; it may not lose anything.
+fn everything_arrives_in_time(engine: Engine) {
+    for protection in [END_TO_END, HOP_BY_HOP] {
+        let mut late = 0;
+        for _ in 0..TRIES {
+            let Some(rows) = run(engine, protection, BEST_EFFORT, "", "") else { return };
+            let accepted = count(&rows, |row| matches!(row.outcome, Outcome::Delivered | Outcome::Late));
+            late = count(&rows, |row| row.outcome == Outcome::Late);
+            let open = count(&rows, |row| row.outcome == Outcome::Unaccounted);
+            assert_eq!(count(&rows, |_| true), accepted + open, "{engine:?} {protection}: nothing is thrown away");
+            assert!(accepted >= 298 && open <= 4, "{engine:?} {protection}: {accepted} of 300, {open} under way");
+            if engine == Engine::Sim {
+                let hops = rows.hops.iter().filter(|row| row.origins.is_empty()).count();
+                assert_eq!(
+                    (rows.hops.len(), hops),
+                    (accepted / 2 * 4, accepted / 2),
+                    "the first of each way has no origin"
+                );
+            }
+            if late == 0 {
+                let received = |row: &FrameRow| Some(row.received_at? - row.sent_at?);
+                let worst = rows.frames.iter().filter_map(received).max();
+                println!("{engine:?} {protection}: {accepted} accepted, at most {:?}", worst.map(|at| at.as_ns()));
+                break;
+            }
+        }
+        assert_eq!(late, 0, "{engine:?} {protection}");
+    }
+}
+
+fn a_liar_is_believed_hop_by_hop_only(engine: Engine) {
+    for kind in ["tamper", "spoof", "replay"] {
+        for (protection, is_believed) in [(END_TO_END, false), (HOP_BY_HOP, true)] {
+            let threat = format!(
+                "[[threats]]\nname = \"liar\"\nkind = \"{kind}\"\nstream = \"request\"\nat = {{ node = \"zone-front\" \
+                 }}\nstart = \"500ms\"\ncount = 20\n"
+            );
+            let Some(rows) = run(engine, protection, BEST_EFFORT, "", &threat) else { return };
+            let told = rows.events.iter().filter(|row| matches!(row.event.kind, EventKind::Attacked(_))).count();
+            let accepted =
+                count(&rows, |row| row.attack.is_some() && matches!(row.outcome, Outcome::Delivered | Outcome::Late));
+            let refused = count(&rows, |row| row.attack.is_some() && matches!(row.outcome, Outcome::Discarded(_)));
+            println!("{engine:?} {kind} {protection}: {told} attempts, {accepted} accepted, {refused} refused");
+            assert_eq!(told, 20, "{engine:?} {kind}");
+            assert_eq!((accepted > 0, refused > 0), (is_believed, !is_believed), "{engine:?} {kind} {protection}");
+        }
+    }
+}
+
+/// Hop by hop the gateway's freshness begins again, and what it sends is taken for a replay; from end to end it has none.
+fn a_reboot_is_seen(engine: Engine) {
+    for (protection, is_refused) in [(END_TO_END, false), (HOP_BY_HOP, true)] {
+        let reboot = "reboot = { at = \"500ms\", takes = \"200ms\" }";
+        let Some(rows) = run(engine, protection, BEST_EFFORT, reboot, "") else { return };
+        let told = rows.events.iter().filter(|row| row.event.kind == EventKind::Rebooted).count();
+        let missing = count(&rows, |row| matches!(row.outcome, Outcome::Missing | Outcome::Unaccounted));
+        let refused = |row: &FrameRow| {
+            let reasons = [DiscardReason::Replayed, DiscardReason::FreshnessTooOld, DiscardReason::TagMismatch];
+            matches!(row.outcome, Outcome::Discarded(reason) if reasons.contains(&reason))
+        };
+        let refused = count(&rows, refused);
+        println!("{engine:?} reboot {protection}: {missing} absent, {refused} refused");
+        assert_eq!(told, 1, "{engine:?}");
+        // 200 ms without 20 frames to two receivers.
+        assert!(missing >= 34, "{engine:?} {protection}: {missing} absent");
+        assert_eq!(refused > 0, is_refused, "{engine:?} {protection}: {refused} refused");
+    }
+}
+
+/// In slots, each carries the newest there is. A host that others use too misses slots.
+fn slots_sample(engine: Engine) {
+    let Some(rows) = run(engine, END_TO_END, IN_SLOTS, "", "") else { return };
+    let accepted = count(&rows, |row| matches!(row.outcome, Outcome::Delivered | Outcome::Late));
+    let other = count(&rows, |row| {
+        let Outcome::Discarded(reason) = row.outcome else { return false };
+        reason != DiscardReason::Superseded && (engine == Engine::Sim || reason.stopped_by() != StoppedBy::Schedule)
+    });
+    println!("{engine:?} in slots: {accepted} accepted, {other} thrown away for another reason than its slot");
+    assert!(accepted >= if engine == Engine::Sim { 280 } else { 50 }, "{engine:?}: {accepted} of 300");
+    assert_eq!(other, 0, "{engine:?}");
+}
