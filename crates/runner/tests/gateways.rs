@@ -109,7 +109,7 @@ fn main() -> ExitCode {
     for engine in [Engine::Sim, Engine::Live] {
         everything_arrives_in_time(engine);
         a_liar_is_believed_hop_by_hop_only(engine);
-        //REBOOT a_reboot_is_seen(engine);
+        a_reboot_is_seen(engine);
         slots_sample(engine);
     }
     ExitCode::SUCCESS
