@@ -1,4 +1,4 @@
-//! An attacker: forges, changes and repeats frames of one or more streams.
+//! An attacker: forges, changes, repeats and withholds frames of one or more streams.
 //!
 //! It knows the schedule and true time, but no key. On a port of its own it hears what a mirror port of the switch
 //! would show it; on a station's link it holds every frame in its hands before the switch does.
@@ -107,9 +107,9 @@ impl Attacker {
         Self { config, campaigns, effects: std::collections::VecDeque::new(), rng, running: false }
     }
 
-    /// A frame came along the wire: lets it pass, changes it, or puts another before it.
+    /// A frame came along the wire: lets it pass, changes it, drops it, or puts another before it.
     fn intercept(&mut self, now: LocalTime, bytes: &[u8]) {
-        let mut passing = bytes.to_vec();
+        let mut passing = Some(bytes.to_vec());
         for index in 0..self.campaigns.len() {
             let campaign = &mut self.campaigns[index];
             if bytes.get(..6) != Some(&campaign.attack.destination.0[..]) {
@@ -128,19 +128,23 @@ impl Attacker {
                     self.effects.push_back(Effect::Send(forged));
                 }
                 AttackKind::Tamper => {
-                    tamper(&mut passing);
+                    tamper(passing.as_deref_mut().unwrap_or_default());
                     self.effects.push_back(Effect::Attacked(kind, stream, attempt));
                 }
                 AttackKind::Replay if is_first_heard => continue,
                 AttackKind::Replay => {
-                    passing = campaign.recorded.clone().unwrap_or_default();
+                    passing = campaign.recorded.clone();
+                    self.effects.push_back(Effect::Attacked(kind, stream, attempt));
+                }
+                AttackKind::Withhold => {
+                    passing = None;
                     self.effects.push_back(Effect::Attacked(kind, stream, attempt));
                 }
                 _ => continue,
             }
             campaign.attempts += 1;
         }
-        self.effects.push_back(Effect::Send(passing));
+        self.effects.extend(passing.map(Effect::Send));
     }
 
     /// A copy came from the mirror port: remembered, nothing more.
@@ -164,7 +168,7 @@ impl Attacker {
             let attack = &campaign.attack;
             let frame = match attack.kind {
                 AttackKind::Replay => campaign.recorded.clone(),
-                // Nothing passes an own port, so there is nothing to tamper with; it can only forge.
+                // Nothing passes an own port, so there is nothing to tamper with or to withhold; it can only forge.
                 _ => Some(forge(attack, &mut self.rng)),
             };
             if let Some(frame) = frame {
@@ -305,6 +309,31 @@ mod tests {
         pass(&mut node, at(5), &genuine(1));
         let (events, sent) = pass(&mut node, at(15), &genuine(2));
         assert_eq!((events, sent), (vec![EventKind::Attacked(AttackKind::Replay)], vec![genuine(1)]));
+    }
+
+    #[test]
+    fn withholds_what_comes_by_when_an_attempt_is_due_and_nothing_else() {
+        let mut node = attacker(AttackKind::Withhold, true);
+        let at = |ms| LocalTime::ZERO + Duration::from_ms(ms);
+        assert_eq!(pass(&mut node, at(5), &genuine(1)), (vec![], vec![genuine(1)]), "no attempt is due");
+        let mut other = genuine(1);
+        other[5] ^= 1;
+        assert_eq!(pass(&mut node, at(15), &other), (vec![], vec![other.clone()]), "another stream's frame");
+        for ms in [15, 25] {
+            let withheld = pass(&mut node, at(ms), &genuine(2));
+            assert_eq!(withheld, (vec![EventKind::Attacked(AttackKind::Withhold)], vec![]));
+        }
+        assert_eq!(pass(&mut node, at(35), &genuine(3)), (vec![], vec![genuine(3)]), "its attempts are used up");
+    }
+
+    #[test]
+    fn two_attacks_on_one_frame_come_in_their_order() {
+        let attacks = vec![attack(AttackKind::Spoof), attack(AttackKind::Withhold)];
+        let mut node = Attacker::new(AttackerConfig { node: NodeId(9), on_link: true, attacks, seed: 1 });
+        node.handle_input(LocalTime::ZERO, Input::Command(Command::Start)).unwrap();
+        let (events, sent) = pass(&mut node, LocalTime::ZERO + Duration::from_ms(15), &genuine(2));
+        assert_eq!(events, [AttackKind::Spoof, AttackKind::Withhold].map(EventKind::Attacked));
+        assert!(sent.len() == 1 && sent[0] != genuine(2), "the forged frame stands in for the genuine one");
     }
 
     #[test]

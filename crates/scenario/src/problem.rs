@@ -125,7 +125,7 @@ codes! {
     SeveralWays = "scenario::several-ways",
     /// Gateways that a stream cannot pass so.
     BadVia = "scenario::bad-via",
-    /// A gateway with nothing to forward to.
+    /// A gateway that cannot forward so.
     BadGateway = "scenario::bad-gateway",
     /// No CAN identifier, or one that is taken.
     BadCanId = "scenario::bad-can-id",

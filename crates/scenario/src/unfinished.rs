@@ -14,6 +14,19 @@ pub fn refuse_unfinished(spec: &Spec) -> Result<(), Problems> {
         let problem = Problem::new(Code::NotYet, message).label(spec.source.span(path), "not there yet").help(help);
         problems.push(problem);
     };
+    for (i, node) in spec.nodes.iter().enumerate() {
+        if node.gateway.as_ref().is_some_and(|gateway| !gateway.collect.is_empty()) {
+            let message = format!(
+                "`{}` collects PDUs of several streams in one frame, and gateways only pass each on yet",
+                node.name
+            );
+            refuse(
+                at!["nodes", i, "gateway", "collect"],
+                message,
+                "leave `collect` out: each PDU has a frame of its own",
+            );
+        }
+    }
     for (i, stream) in spec.streams.iter().enumerate() {
         let name = &stream.name;
         if stream.on_change.is_some() {

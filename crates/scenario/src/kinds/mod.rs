@@ -17,8 +17,8 @@ use serde_json::Value as Json;
 pub use crate::source::Step;
 pub use context::{Context, Place, Table};
 pub use request::{
-    HopRequest, OnSegment, Segment, SegmentRequest, StreamRequest, SynchronisationRequest, ThreatRequest,
-    TrafficRequest,
+    CollectRequest, Collected, HopRequest, OnSegment, Segment, SegmentRequest, StreamRequest, SynchronisationRequest,
+    ThreatRequest, TrafficRequest,
 };
 
 use crate::plan::Facet;
@@ -56,6 +56,21 @@ pub trait SegmentKind: Sync {
     /// Checks all streams of a segment together and completes their facets: identifiers that differ, limits of the load.
     fn check_streams(&self, segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
         let _ = (segment, streams, context);
+    }
+
+    /// Whether a gateway can put PDUs of several streams into one frame on such a segment. The default refuses it.
+    fn check_collect(&self, request: &CollectRequest<'_>, context: &mut Context<'_>) {
+        context.report(
+            Code::BadGateway,
+            &request.at.clone().key("on"),
+            format!(
+                "`{}` is a segment of kind `{}`, on which a frame carries one PDU",
+                request.segment.name,
+                self.name()
+            ),
+            "one PDU a frame",
+            "leave the entry out, or name an Ethernet segment",
+        );
     }
 
     /// An attack on a segment, checked. The default refuses it.

@@ -163,6 +163,28 @@ impl OnSegment<'_> {
     }
 }
 
+/// Streams whose PDUs a gateway wants to put into one frame.
+pub struct CollectRequest<'a> {
+    /// The segment they leave on.
+    pub segment: &'a Segment<'a>,
+    /// The entry of the gateway's list.
+    pub at: Place<'a>,
+    /// The streams.
+    pub streams: Vec<Collected<'a>>,
+}
+
+/// One stream of several that leave in one frame.
+pub struct Collected<'a> {
+    /// Where it is named.
+    pub at: Place<'a>,
+    /// Its name.
+    pub name: &'a str,
+    /// Its way over the segment.
+    pub hop: &'a HopPlan,
+    /// Its PDU with the protection that is on it there `[byte]`.
+    pub pdu_len: u32,
+}
+
 /// An attack, to be resolved.
 pub struct ThreatRequest<'a> {
     /// Which of the scenario's entries.

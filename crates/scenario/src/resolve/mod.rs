@@ -1,6 +1,7 @@
 //! From what was written to what will be run.
 
 mod freshness;
+mod gateways;
 mod group_key;
 mod nodes;
 mod platforms;
@@ -54,6 +55,7 @@ impl<'s> Context<'s> {
         let candidates = self.candidates(&protections);
         let (recordings, recording_of) = self.recordings(files);
         let mut streams = self.streams(&nodes, &segments, &protections, &recordings, &recording_of, duration);
+        self.collects(&mut nodes, &segments, &streams, &protections);
         let traffic = self.traffic(&nodes, &segments, files);
         let group_key = key_name.and_then(|name| self.group_key(name, &nodes, &segments, &traffic, duration));
         let counted = self.freshness(&nodes, &segments, &streams, &protections, key_name, group_key.as_ref(), duration);

@@ -84,6 +84,7 @@ impl Context<'_> {
         let delay = self.within(path, "the gateway's delay", gateway.delay.0, Duration::ZERO, DELAY_MAX);
         let path = at!["nodes", node, "gateway", "queue"];
         let queue = self.within(path, "the gateway's queue", gateway.queue.0, Frames(1), Frames(GATEWAY_QUEUE_MAX));
+        let reboot = gateway.reboot.as_ref().map(|spec| self.reboot(node, spec));
         // A segment that does not exist is a problem of its own.
         if interfaces.len() < 2 && spec.on.as_ref().is_none_or(|names| names.len() < 2) {
             self.report(
@@ -94,7 +95,7 @@ impl Context<'_> {
                 "name another segment in `on`, or leave `gateway` out",
             );
         }
-        Some(GatewayPlan { delay, queue_len_max: queue.0 as usize, reboot: None, collects: Vec::new() })
+        Some(GatewayPlan { delay, queue_len_max: queue.0 as usize, reboot, collects: Vec::new() })
     }
 
     /// What of the stations depends on the kinds of their segments: names, addresses, buses, tasks.

@@ -25,6 +25,8 @@ use protection::Shield;
 pub(super) struct Streams {
     pub(super) plans: Vec<StreamPlan>,
     pub(super) entries: Vec<usize>,
+    /// Whether the way of each is the one that was meant, and not one that stands in.
+    pub(super) are_on_their_way: Vec<bool>,
 }
 
 /// What streams refer to.
@@ -65,7 +67,7 @@ impl<'s> Context<'s> {
         let mut streams = Streams::default();
         let mut first: BTreeMap<String, usize> = BTreeMap::new();
         for (i, spec) in self.spec.streams.iter().enumerate() {
-            let (template, hops) = self.stream(i, spec, &world);
+            let (template, hops, is_on_its_way) = self.stream(i, spec, &world);
             for k in 0..counts[i] {
                 let name = if spec.count.is_some() { format!("{}.{k}", spec.name) } else { spec.name.clone() };
                 if let Some(&earlier) = first.get(&name) {
@@ -88,6 +90,7 @@ impl<'s> Context<'s> {
                 stream.hops = hops.iter().map(hop_plan).collect();
                 streams.plans.push(stream);
                 streams.entries.push(i);
+                streams.are_on_their_way.push(is_on_its_way);
             }
         }
         self.check_together(&world, &counts, &mut streams);
@@ -113,8 +116,8 @@ impl<'s> Context<'s> {
         vec![1; counts.len()]
     }
 
-    /// One stream of an entry, its name still to be filled in, and its way.
-    fn stream(&mut self, i: usize, spec: &'s StreamSpec, world: &World<'_>) -> (StreamPlan, Vec<Hop>) {
+    /// One stream of an entry, its name still to be filled in, its way, and whether that is the one that was meant.
+    fn stream(&mut self, i: usize, spec: &'s StreamSpec, world: &World<'_>) -> (StreamPlan, Vec<Hop>, bool) {
         self.title(&spec.name, at!["streams", i, "name"], "the stream's name");
         let ends = self.ends(i, spec, world);
         let route = self.way(i, spec, &ends, world);
@@ -126,6 +129,7 @@ impl<'s> Context<'s> {
             let latest = period - Duration::from_ps(1);
             self.within(at!["streams", i, "offset"], "the offset", offset.0, Duration::ZERO, latest)
         });
+        let is_on_its_way = route.is_known;
         let shield = self.shield(i, spec, &route, world);
         let request = StreamRequest {
             entry: i,
@@ -161,7 +165,7 @@ impl<'s> Context<'s> {
             protection: shield.end_to_end,
             hops: Vec::new(),
         };
-        (stream, hops)
+        (stream, hops, is_on_its_way)
     }
 
     /// Distance of two frames, and whether it is only the least there can be.

@@ -40,7 +40,12 @@ impl Context<'_> {
             self.title(&spec.name, at!["threats", i, "name"], "the threat's name");
             let Some(kind) = self.threat_kind(i, spec, &streams.plans) else { continue };
             let stream = kind.target().map(|target| &streams.plans[target.index()]);
+            // Where a stream can be attacked is not known before its way is.
+            let on_its_way = stream.filter(|_| kind.target().is_some_and(|id| streams.are_on_their_way[id.index()]));
             let Some((place, segment)) = self.place(i, spec, kind, stream, nodes, segments) else { continue };
+            if !self.is_on_way(i, place, on_its_way, nodes, segments) {
+                continue;
+            }
             let rules = segment.kind.rules();
             let in_gateway = matches!(place, AttackPlace::AtNode(_));
             let usual = rules.attempt_distance.filter(|_| !in_gateway);
@@ -48,7 +53,7 @@ impl Context<'_> {
             if rules.attempts_lie_within_run || in_gateway {
                 self.all_within(i, spec, start, every, duration);
             }
-            let Some(parts) = self.threat(i, spec, kind, place, segment, stream, nodes) else { continue };
+            let Some(parts) = self.threat(i, spec, kind, place, segment, on_its_way, nodes) else { continue };
             self.unneeded_tables(i, spec, place, segment, segments);
             let attacker = AttackerPlan { name: parts.attacker, place };
             let known = attackers.iter().position(|known| *known == attacker).unwrap_or_else(|| {
@@ -74,6 +79,7 @@ impl Context<'_> {
             ThreatKindSpec::Spoof => ThreatKind::Spoof,
             ThreatKindSpec::Tamper => ThreatKind::Tamper,
             ThreatKindSpec::Replay => ThreatKind::Replay,
+            ThreatKindSpec::Withhold => ThreatKind::Withhold,
             _ => return self.threat_without_stream(i, spec),
         };
         let Some(name) = &spec.stream else {
@@ -99,12 +105,14 @@ impl Context<'_> {
                 at!["threats", i, "stream"],
                 format!("threat `{}` is one that aims at no stream", shortened(&spec.name)),
                 "not used",
-                "leave `stream` out, or write `kind = \"spoof\"`, `\"tamper\"` or `\"replay\"`",
+                "leave `stream` out, or write `kind = \"spoof\"`, `\"tamper\"`, `\"replay\"` or `\"withhold\"`",
             );
         }
         let on_exchange = match &spec.kind {
             // These have been told apart by the caller.
-            ThreatKindSpec::Spoof | ThreatKindSpec::Tamper | ThreatKindSpec::Replay => return None,
+            ThreatKindSpec::Spoof | ThreatKindSpec::Tamper | ThreatKindSpec::Replay | ThreatKindSpec::Withhold => {
+                return None;
+            }
             ThreatKindSpec::Babble => return Some(ThreatKind::Babble),
             ThreatKindSpec::ReplayedOrchestration(replayed) => {
                 let path = at!["threats", i, "kind", "replayed_orchestration", "after"];
@@ -153,7 +161,6 @@ impl Context<'_> {
                 };
                 let mut possible = segments.iter().filter(carries);
                 let only = possible.next().filter(|_| possible.next().is_none());
-                // A stream without a way is a problem of its own.
                 let Some(segment) = first.or(only.filter(|_| stream.is_none())) else {
                     if stream.is_none() {
                         self.report(
@@ -172,19 +179,6 @@ impl Context<'_> {
                 let names: Vec<&str> = segments.iter().map(|segment| segment.name).collect();
                 let path = at!["threats", i, "at", "segment"];
                 let segment = &segments[self.find(name, &names, path, "segment", "segments")?];
-                let elsewhere = |stream: &&StreamPlan| {
-                    !stream.hops.is_empty() && stream.hops.iter().all(|hop| hop.segment != segment.id)
-                };
-                if let Some(stream) = stream.filter(elsewhere) {
-                    self.report_both(
-                        Code::ThreatPlace,
-                        (path, "not on its way"),
-                        (at!["threats", i, "stream"], "attacked"),
-                        format!("stream `{}` does not cross `{name}`", shortened(&stream.name)),
-                        "name a segment that it crosses",
-                    );
-                    return None;
-                }
                 Some((AttackPlace::OnSegment(segment.id), segment))
             }
             Some(PlaceSpec::Link(name)) => {
@@ -231,26 +225,50 @@ impl Context<'_> {
             );
             return;
         }
-        match stream {
-            None => self.report(
+        if stream.is_none() {
+            self.report(
                 Code::NotYet,
                 at!["threats", i, "kind"],
                 format!("threat `{}` aims at no stream, and attackers in gateways only work on streams yet", spec.name),
                 "not there yet",
                 "write `at = { segment = \"…\" }`",
-            ),
-            // A stream without a way is a problem of its own.
-            Some(stream) if stream.hops.is_empty() => {}
-            Some(stream) if !stream.hops.iter().any(|hop| hop.from == node && hop.previous.is_some()) => self
-                .report_both(
-                    Code::ThreatPlace,
-                    (path, "not on its way"),
-                    (at!["threats", i, "stream"], "attacked"),
-                    format!("stream `{}` does not pass `{name}`", shortened(&stream.name)),
-                    "name a gateway that it passes",
-                ),
-            Some(_) => {}
+            );
         }
+    }
+
+    /// Whether the stream comes by where the attacker sits.
+    fn is_on_way(
+        &mut self,
+        i: usize,
+        place: AttackPlace,
+        stream: Option<&StreamPlan>,
+        nodes: &[NodePlan],
+        segments: &[Segment<'_>],
+    ) -> bool {
+        let Some(stream) = stream else { return true };
+        let target = shortened(&stream.name);
+        let (key, message, help) = match place {
+            AttackPlace::OnSegment(on) if stream.hops.iter().all(|hop| hop.segment != on) => {
+                let name = segments.iter().find(|segment| segment.id == on).map_or("", |segment| segment.name);
+                ("segment", format!("stream `{target}` does not cross `{name}`"), "name a segment that it crosses")
+            }
+            AttackPlace::AtNode(node)
+                if nodes[node.index()].gateway.is_some()
+                    && !stream.hops.iter().any(|hop| hop.from == node && hop.previous.is_some()) =>
+            {
+                let name = &nodes[node.index()].name;
+                ("node", format!("stream `{target}` does not pass `{name}`"), "name a gateway that it passes")
+            }
+            _ => return true,
+        };
+        self.report_both(
+            Code::ThreatPlace,
+            (at!["threats", i, "at", key], "not on its way"),
+            (at!["threats", i, "stream"], "attacked"),
+            message,
+            help,
+        );
+        false
     }
 
     /// What the kind of the segment makes of the attack; an attacker in a gateway is alike on all kinds.

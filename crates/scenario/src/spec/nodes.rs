@@ -45,7 +45,7 @@ pub struct NodeSpec {
 }
 
 /// How a node forwards frames between its segments.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GatewaySpec {
     /// From the end of a frame on one segment to its place in the queue for another, up to 1s. Default: 50us.
@@ -54,6 +54,36 @@ pub struct GatewaySpec {
     /// Each queue for a segment holds at most this much, 1 to 1000000 frames. Default: 64 frames.
     #[serde(default = "default_gateway_queue")]
     pub queue: Quantity<Frames>,
+    /// It starts anew in the middle of the run. Default: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reboot: Option<RebootSpec>,
+    /// Streams of which it puts several PDUs into one frame.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = STREAMS_MAX))]
+    pub collect: Vec<CollectSpec>,
+}
+
+/// A gateway that starts anew: what it holds is lost, and its counters begin again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RebootSpec {
+    /// When it stops.
+    pub at: Quantity<Duration>,
+    /// How long it takes and sends nothing, from 1us.
+    pub takes: Quantity<Duration>,
+}
+
+/// Streams whose PDUs leave in one frame.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CollectSpec {
+    /// The streams, at least two; one with a `count` stands for all of it.
+    #[schemars(length(min = 1, max = STREAMS_MAX))]
+    pub streams: Vec<String>,
+    /// The segment they leave on.
+    pub on: String,
+    /// A frame waits so long for more after the first PDU in it, up to 10s.
+    pub within: Quantity<Duration>,
 }
 
 fn default_gateway_delay() -> Quantity<Duration> {

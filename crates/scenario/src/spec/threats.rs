@@ -18,7 +18,7 @@ pub struct ThreatSpec {
     pub name: String,
     /// What the attacker does.
     pub kind: ThreatKindSpec,
-    /// On which stream, for `spoof`, `tamper` and `replay`.
+    /// On which stream, for `spoof`, `tamper`, `replay` and `withhold`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
     /// Where the attacker sits. Default: on the segment where the stream begins, or on the only one.
@@ -56,6 +56,9 @@ pub enum ThreatKindSpec {
     /// Repeats a frame of a stream heard before.
     #[serde(rename = "replay")]
     Replay,
+    /// Keeps frames of a stream back that come by: in a gateway, or on a link.
+    #[serde(rename = "withhold")]
+    Withhold,
     /// Sends a frame that wins every arbitration, again and again.
     #[serde(rename = "babble")]
     Babble,

@@ -1,12 +1,15 @@
 //! Behaviour of the scenario format, one module each.
 
+mod bad_input;
 mod bus;
 mod diagnostics;
 mod documents;
+mod gateways;
 mod import;
 mod import_can;
 mod overrides;
 mod properties;
+mod protected_ways;
 mod protections;
 mod resolving;
 mod segments;

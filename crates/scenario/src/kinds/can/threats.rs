@@ -12,11 +12,16 @@ use crate::shape::shortened;
 pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {
     let CanThreatSpec {} = request.table.read(context)?;
     let name = shortened(request.name);
-    if matches!(request.kind, ThreatKind::Tamper(_)) {
+    let verb = match request.kind {
+        ThreatKind::Tamper(_) => Some("change"),
+        ThreatKind::Withhold(_) => Some("keep back"),
+        _ => None,
+    };
+    if let Some(verb) = verb {
         context.report(
             Code::ThreatPlace,
             &request.at("kind"),
-            format!("`{name}` would change frames that all nodes of a bus receive at the same time"),
+            format!("`{name}` would {verb} frames that all nodes of a bus receive at the same time"),
             "not possible on CAN",
             "write `kind = \"spoof\"` or `\"replay\"`, or attack in a gateway: `at = { node = \"…\" }`",
         );

@@ -9,8 +9,8 @@ mod threats;
 use serde_json::Value as Json;
 
 use super::{
-    Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts, SegmentRequest, ThreatParts,
-    ThreatRequest, schema_of,
+    CollectRequest, Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts,
+    SegmentRequest, ThreatParts, ThreatRequest, schema_of,
 };
 use plan::{ETHERNET, StreamClass};
 
@@ -59,6 +59,10 @@ impl SegmentKind for EthernetKind {
 
     fn check_streams(&self, segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
         streams::check(segment, streams, context);
+    }
+
+    fn check_collect(&self, request: &CollectRequest<'_>, context: &mut Context<'_>) {
+        streams::collect(request, context);
     }
 
     fn resolve_threat(&self, request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {

@@ -17,7 +17,7 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
             &request.at("kind"),
             format!("`{}` is no attack on an Ethernet segment", shortened(request.name)),
             "not possible there",
-            "write `kind = \"spoof\"`, `\"tamper\"` or `\"replay\"`, or attack a segment of another kind",
+            "write `kind = \"spoof\"`, `\"tamper\"`, `\"replay\"` or `\"withhold\"`, or attack a segment of another kind",
         );
         return None;
     }
@@ -43,15 +43,25 @@ fn place(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
             "name a time-triggered stream",
         );
     }
-    match request.place {
-        AttackPlace::OnSegment(_) if matches!(request.kind, ThreatKind::Tamper(_)) => context.report_both(
+    let on_the_way = match request.kind {
+        ThreatKind::Tamper(_) => Some((
+            "changes frames on their way",
+            "a port of its own lets an attacker send, not change what others send",
+        )),
+        ThreatKind::Withhold(_) => {
+            Some(("keeps frames back", "a port of its own lets an attacker send, not keep back what others send"))
+        }
+        _ => None,
+    };
+    match (request.place, on_the_way) {
+        (AttackPlace::OnSegment(_), Some((label, message))) => context.report_both(
             Code::ThreatPlace,
             (&request.at("at"), "frames do not pass here"),
-            (&request.at("kind"), "changes frames on their way"),
-            "a port of its own lets an attacker send, not change what others send",
-            there,
+            (&request.at("kind"), label),
+            message,
+            format!("{there}, or a gateway that the stream passes"),
         ),
-        AttackPlace::OnLink(_, node) if node != hop.from => context.report_both(
+        (AttackPlace::OnLink(_, node), _) if node != hop.from => context.report_both(
             Code::ThreatPlace,
             (&request.at("at"), "not the sender's link"),
             (&request.at("stream"), &format!("is sent by `{sender}`")),

@@ -175,7 +175,7 @@ impl Context<'_> {
                 shortened(&spec.name)
             ),
             "too long",
-            format!("write a name that is {} bytes shorter", len - NAME_LEN_MAX),
+            format!("write a name of {} bytes at most", spec.name.len().saturating_sub(len - NAME_LEN_MAX)),
         );
     }
 }
