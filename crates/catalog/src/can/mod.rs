@@ -21,15 +21,13 @@ use chronoseal_nodes::{CanStation, Protection};
 use chronoseal_scenario::plan::{CAN, Can, CanMessage, CanRecording, Facet, Plan, SegmentId, stream_key};
 use chronoseal_wire::can::{CanId, ExtendedId, StandardId};
 
-use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, gateway, protection};
+use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, gateway, load_window, protection};
 
 /// Frames a controller and its driver hold. The orchestrator of the symmetric scheme queues a message of twelve classical
 /// frames for each member at once.
 const QUEUE_LEN: usize = 2048;
 /// Frames that the controller of a guest holds: a script may send bursts that no ECU would.
 const GUEST_QUEUE_LEN: usize = 1024;
-/// Windows of the bus load that is kept.
-pub const LOAD_WINDOW: Duration = Duration::from_ms(10);
 /// LINKTYPE_CAN_SOCKETCAN.
 const LINK_TYPE: u16 = 227;
 
@@ -128,7 +126,7 @@ pub fn network(prepared: &Prepared<'_>, segment: SegmentId, guests: &[Attachment
             bits_between_errors: None,
             faults: Vec::new(),
             babblers: Vec::new(),
-            load_window: Some(LOAD_WINDOW),
+            load_window: Some(load_window(view.plan)),
         })
         .collect();
     let of_guest = |at: &Attachment| ControllerConfig { queue_len_max: GUEST_QUEUE_LEN, ..ControllerConfig::new(*at) };
