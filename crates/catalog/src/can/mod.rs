@@ -7,7 +7,7 @@ mod describe;
 use std::collections::BTreeSet;
 
 use chronoseal_analysis::Infeasible;
-use chronoseal_core::{Duration, Node, NodeId};
+use chronoseal_core::{Node, NodeId, Rate};
 use chronoseal_frameauth::{DataId, secoc};
 use chronoseal_media::can::{
     CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, GatewayConfig, GatewayRoute, IdFilter, QueueOrder,
@@ -103,6 +103,16 @@ impl Kind for CanKind {
 
     fn link_type(&self) -> u16 {
         LINK_TYPE
+    }
+
+    fn properties(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, String)> {
+        let bits = &view_of(prepared, segment).segment.bits;
+        let in_kbit = |rate: Rate| format!("{} kbit/s", rate.0 / 1000);
+        let mut properties = vec![("bit rate", in_kbit(bits.nominal_rate))];
+        if bits.data_rate != bits.nominal_rate {
+            properties.push(("data bit rate", in_kbit(bits.data_rate)));
+        }
+        properties
     }
 }
 
