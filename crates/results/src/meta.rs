@@ -107,7 +107,8 @@ pub struct StreamMeta {
     pub replayable: bool,
     /// Its frames carry a tag that is checked.
     pub authenticated: bool,
-    /// A frame that takes longer from its sender to its receiver is late, if the stream has such a limit `[ns]`.
+    /// A frame that takes longer from its sender to its receiver is late, if the stream has such a limit; the shortest of its
+    /// receivers' `[ns]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ns: Option<i64>,
     /// What analysis found to be the longest a frame can take, if it bounds the stream.

@@ -82,6 +82,7 @@ fn longest(ends: &[EndBound]) -> Result<Duration, Why> {
 fn stream_meta(plan: &Plan, stream: &StreamPlan, is_judged: bool) -> StreamMeta {
     let protection = plan.protection_of(stream);
     let first = stream.hops.first();
+    let deadlines = stream.receivers.iter().filter_map(|receiver| stream.deadline_of(*receiver));
     // The message that tells freshness is sealed in a way of its own.
     let is_synchronisation = first.is_some_and(|hop| hop.class == "synchronisation");
     StreamMeta {
@@ -97,7 +98,7 @@ fn stream_meta(plan: &Plan, stream: &StreamPlan, is_judged: bool) -> StreamMeta 
         protection: if is_synchronisation { "secoc-sync".into() } else { protection.name.clone() },
         replayable: !is_synchronisation && protection.is_replayable(),
         authenticated: is_synchronisation || protection.is_authenticated(),
-        deadline_ns: stream.deadline.map(|deadline| deadline.as_ns()),
+        deadline_ns: deadlines.min().map(|deadline| deadline.as_ns()),
         bound: None,
         unbounded: None,
     }

@@ -78,7 +78,7 @@ impl Describe for Describer {
     }
 
     fn is_judged(&self, stream: StreamId) -> bool {
-        self.messages.contains(&stream) || self.recordings.contains(&stream)
+        self.recordings.contains(&stream)
     }
 
     fn is_shared(&self) -> bool {
