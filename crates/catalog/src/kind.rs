@@ -73,6 +73,18 @@ pub trait Kind: Sync {
 
     /// The link type of its frames in captures (the registry of tcpdump.org).
     fn link_type(&self) -> u16;
+
+    /// What a reader of results has to know of a segment: names, and values with their units, in the order to show them.
+    fn properties(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, String)> {
+        let _ = (prepared, segment);
+        Vec::new()
+    }
+
+    /// Distance of two sync beacons, if the segment keeps the clocks of its nodes together.
+    fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
+        let _ = (prepared, segment);
+        None
+    }
 }
 
 /// What carries frames between the processes of a live run.
@@ -112,6 +124,10 @@ pub trait Describe: Send + Sync {
 
     /// What a frame carries, without headers \[byte\].
     fn payload_len(&self, bytes: &[u8]) -> u64;
+
+    /// True if a frame of this stream can be late here whatever deadline the stream has: it has a slot, or its segment
+    /// knows a deadline of it.
+    fn is_judged(&self, stream: StreamId) -> bool;
 
     /// True if everybody on the segment hears every frame, so that it is seen once, when it has been carried.
     fn is_shared(&self) -> bool;

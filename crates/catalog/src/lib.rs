@@ -52,7 +52,7 @@ pub mod protection;
 
 use chronoseal_analysis::Infeasible;
 use chronoseal_core::random::{self, Purpose, Rng};
-use chronoseal_core::{Node, NodeId, Oscillator, PortId, StreamId};
+use chronoseal_core::{Duration, Node, NodeId, Oscillator, PortId, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_media::topology::{Absent, Topology};
@@ -69,7 +69,7 @@ pub const KINDS: &[&dyn Kind] = &[&can::CanKind, &ethernet::EthernetKind];
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuildOptions {
     /// Frames are made ready this much before their release, to hide the wake-up of a real host.
-    pub lead: chronoseal_core::Duration,
+    pub lead: Duration,
 }
 
 /// A plan with what its segments work out before a run.
@@ -222,6 +222,14 @@ impl<'p> Prepared<'p> {
 fn kind_in<'k>(kinds: &'k [&'k dyn Kind], plan: &Plan, segment: SegmentId) -> &'k dyn Kind {
     let name = plan.segments[segment.index()].kind;
     *kinds.iter().find(|kind| kind.name() == name).unwrap_or_else(|| panic!("no row of the table is `{name}`"))
+}
+
+/// Length of the windows by which segments count what they were used for: 10 ms, and as many times longer as keeps their
+/// number in bounds.
+fn load_window(plan: &Plan) -> Duration {
+    const SHORTEST: Duration = Duration::from_ms(10);
+    const WINDOWS_MAX: i64 = 1 << 16;
+    SHORTEST * (plan.duration.div_floor(SHORTEST * WINDOWS_MAX) + 1)
 }
 
 /// Seeded bytes for the part of a stream's payload that nothing else fills.

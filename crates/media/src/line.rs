@@ -136,6 +136,8 @@ pub struct Line {
     waiting: u16,
     queued_bytes: u64,
     free_at: SimTime,
+    /// Time it is used by the frames that have started, until [`Self::free_at`]; some of it may lie ahead.
+    busy: Duration,
     look_again_at: Option<SimTime>,
     /// Frames on the wire with the start of each, in order.
     on_wire: VecDeque<(FrameId, SimTime)>,
@@ -212,9 +214,27 @@ impl Line {
     #[inline(always)]
     fn start(&mut self, now: SimTime, offer: Offer, speed: &LineSpeed) -> Started {
         let Offer { frame, len, priority, due } = offer;
-        self.free_at = now + speed.occupancy(len);
+        let occupancy = speed.occupancy(len);
+        self.free_at = now + occupancy;
+        self.busy += occupancy;
         let look_again_at = if self.waiting == 0 { None } else { self.look_again(now, self.free_at) };
         Started { frame, priority, arrives_at: now + speed.reception(len), due, look_again_at }
+    }
+
+    /// Time it was used before `until`, since the moment given to [`Self::forget_busy_before`] last. No frame has started
+    /// after `until`.
+    pub fn busy_before(&self, until: SimTime) -> Duration {
+        self.busy - self.busy_after(until)
+    }
+
+    /// Begins to count the time it is used anew from `until` on. No frame has started after `until`.
+    pub fn forget_busy_before(&mut self, until: SimTime) {
+        self.busy = self.busy_after(until);
+    }
+
+    /// What the frame on the wire still needs after `until`.
+    fn busy_after(&self, until: SimTime) -> Duration {
+        if self.free_at > until { self.free_at - until } else { Duration::ZERO }
     }
 
     /// Keeps a frame that has started until somebody takes it at its arrival.

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use pcap_file::pcap::{PcapParser, RawPcapPacket};
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::{Block, PcapNgParser};
 use pcap_file::{PcapError, TsResolution};
@@ -54,6 +55,8 @@ pub struct CapturedPacket<'a> {
     pub link_type: u32,
     /// Since 1970 `[ns]`. Simple packets have no time, and that of the obsolete packet block is not read.
     pub at_ns: Option<u64>,
+    /// True if the file says that it left by its interface. Most captures do not say where a packet went.
+    pub is_outbound: bool,
     /// On the wire `[byte]`; `data` is shorter if the packet was cut.
     pub original_len: u32,
     /// What was captured.
@@ -156,7 +159,13 @@ impl<'a> CaptureReader<'a> {
             // The library hands out the bare count of units as if they were nanoseconds.
             Block::EnhancedPacket(packet) => {
                 let units = packet.timestamp.as_nanos();
-                self.packet(at, packet.interface_id as usize, Some(units), packet.original_len, packet.data)?
+                let is_outbound = packet.options.iter().any(says_outbound);
+                let mut item =
+                    self.packet(at, packet.interface_id as usize, Some(units), packet.original_len, packet.data)?;
+                if let CaptureItem::Packet(packet) = &mut item {
+                    packet.is_outbound = is_outbound;
+                }
+                item
             }
             Block::SimplePacket(packet) => {
                 let data = without_padding(packet.data, packet.original_len as usize);
@@ -193,6 +202,7 @@ impl<'a> CaptureReader<'a> {
             interface: self.interfaces_before + interface,
             link_type: seen_at.link_type,
             at_ns: time_units.map(|units| time_ns(units, seen_at.time_resolution)),
+            is_outbound: false,
             original_len,
             data,
         }))
@@ -215,6 +225,11 @@ impl<'a> Iterator for CaptureReader<'a> {
             }
         }
     }
+}
+
+/// pcapng section 4.3.1: of the flags, the two lowest bits are the direction, and 2 is outbound.
+fn says_outbound(option: &EnhancedPacketOption<'_>) -> bool {
+    matches!(option, EnhancedPacketOption::Flags(flags) if flags & 3 == 2)
 }
 
 fn described(at: usize, block: &InterfaceDescriptionBlock<'_>) -> CaptureInterface {

@@ -8,8 +8,8 @@ use chronoseal_report::{
     Verdict, csv, html, json, run_report, terminal,
 };
 use chronoseal_results::{
-    Engine, EventRow, FrameRow, NodeMeta, NodeRole, Outcome, ReleaseRow, RunMeta, RunRows, SlotMeta, StallRow,
-    StreamMeta, TaskMeta, WorkRow, summarise,
+    ClockDomainMeta, Engine, EventRow, FrameRow, NodeMeta, NodeRole, Outcome, ReleaseRow, RunMeta, RunRows,
+    ScheduleMeta, SegmentMeta, SlotMeta, StallRow, StreamMeta, TaskMeta, WorkRow, summarise,
 };
 
 const CYCLE_NS: i64 = 10_000_000;
@@ -48,7 +48,9 @@ fn meta() -> RunMeta {
                 .into(),
             sender: (i % 3) as u16,
             receivers: vec![((i + 1) % 3) as u16],
+            segments: vec![0],
             class: "time-triggered".into(),
+            is_judged: true,
             period_ns: CYCLE_NS,
             frame_len: 60 + 200 * i as u32,
             secured_len: 88 + 200 * i as u32,
@@ -88,12 +90,18 @@ fn meta() -> RunMeta {
             node("switch", NodeRole::Switch),
         ],
         streams,
-        cluster_cycle_ns: CYCLE_NS,
-        integration_cycle_ns: CYCLE_NS,
-        guard_ns: 200_000,
-        accounting: "on-wire".into(),
-        slots,
-        tasks: vec![TaskMeta { node: 2, name: "control".into(), start_ns: 6_500_000, length_ns: 1_200_000 }],
+        segments: vec![SegmentMeta {
+            name: "backbone".into(),
+            kind: "ethernet".into(),
+            link_type: 1,
+            properties: vec![("rate".into(), "100 Mbit/s".into()), ("guard period".into(), "0.200 ms".into())],
+            clocks: Some(ClockDomainMeta { cycle_ns: CYCLE_NS, nodes: vec![0, 1, 2] }),
+            schedule: Some(ScheduleMeta {
+                cycle_ns: CYCLE_NS,
+                slots,
+                tasks: vec![TaskMeta { node: 2, name: "control".into(), start_ns: 6_500_000, length_ns: 1_200_000 }],
+            }),
+        }],
         ..RunMeta::new("sample", Engine::Live, 42)
     }
 }

@@ -1,15 +1,17 @@
 //! The report of one run, simulated or live.
 
-mod bus;
 mod charts;
+mod group;
 mod ranges;
 mod schedule;
+mod segments;
 mod tables;
+mod verdict;
 
 use chronoseal_core::statistics::samples_for;
 use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary};
 
-use crate::document::{Block, Document, Evidence, Held, Section, Verdict};
+use crate::document::{Block, Document, Evidence, Section};
 
 /// The document of one run. Rows that were not kept (a summary read back without them) leave their charts out.
 pub fn run_report(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Document {
@@ -24,48 +26,30 @@ pub fn run_report_with(
     rows: &RunRows,
     other: Option<(&RunMeta, &RunSummary)>,
 ) -> Document {
-    let picture = ranges::section((meta, summary), other);
-    if meta.bus.is_some() {
-        return bus::document(meta, summary, rows, picture);
-    }
-    let mut sections = vec![picture, streams(meta, summary), latency(meta, summary, rows), schedule(meta, rows)];
+    let mut sections = vec![ranges::section((meta, summary), other)];
+    sections.extend(group::section(meta, summary));
+    sections.extend([streams(meta, summary), latency(meta, summary, rows)]);
+    sections.extend(segments::sections(meta, summary, rows));
+    sections.push(schedules(meta, rows));
     if !summary.attacks.is_empty() {
         sections.push(attacks(meta, summary));
     }
-    sections.push(discards(meta, summary));
-    sections.push(
-        Section::new("Clocks")
-            .with(Block::Text(
-                "Each station runs on a clock of its own, disciplined by the sync beacon. Corrections after joining \
-                 bound how far the clock strays between two beacons."
-                    .into(),
-            ))
-            .with(Block::Table(tables::clocks(meta, summary))),
-    );
-    if !summary.work.is_empty() || !summary.tasks.is_empty() {
-        let mut section = Section::new("Processor time");
-        if !summary.work.is_empty() {
-            section = section.with(Block::Table(tables::work(meta, summary)));
-        }
-        if !summary.tasks.is_empty() {
-            section = section.with(Block::Table(tables::node_tasks(meta, summary)));
-        }
-        sections.push(section);
+    if !meta.streams.is_empty() {
+        sections.push(discards(meta, summary));
     }
+    sections.push(clocks(meta, summary));
+    sections.push(processor_time(meta, summary));
     if meta.engine == Engine::Live {
-        sections.push(emulator("The switch", summary, rows));
+        sections.push(emulator(summary, rows));
     }
     Document {
         title: format!("{}: {} run", meta.name, meta.engine.evidence()),
         subtitle: meta.description.clone(),
-        verdict: verdict(meta, summary),
+        verdict: verdict::verdict(meta, summary),
         sections: sections.into_iter().filter(|section| !section.blocks.is_empty()).collect(),
         environment: environment(meta),
     }
 }
-
-/// Attacks the verdict names one by one.
-const ATTACKS_MAX: usize = 8;
 
 /// How the numbers of this run were obtained.
 fn evidence(meta: &RunMeta) -> Evidence {
@@ -75,77 +59,10 @@ fn evidence(meta: &RunMeta) -> Evidence {
     }
 }
 
-/// The answer in plain words: did every deadline hold, and did any attack get through?
-fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
-    let (deadlines, forged) = (summary.deadlines_held(), summary.forged_accepted());
-    let scheduled = summary.streams.iter().filter(|stream| stream.is_time_triggered());
-    let (mut delivered, mut failed) = (0, 0);
-    for stream in scheduled {
-        delivered += stream.delivered;
-        failed += stream.late + stream.missing + stream.unaccounted + stream.discarded_total();
-    }
-    let (attempts, denied) = (summary.attack_attempts(), summary.denied());
-    let first = if !summary.has_deadlines() {
-        "No stream of this run has a slot, so there was no deadline to hold".to_owned()
-    } else if deadlines {
-        "Every deadline held".to_owned()
-    } else if failed > 0 {
-        format!("Deadlines did not hold: {failed} of {} scheduled frames were late or lost", delivered + failed)
-    } else {
-        "It cannot be said that deadlines held: not every clock joined, or a stream delivered nothing".to_owned()
-    };
-    let second = match (attempts, forged) {
-        (0, _) => "; nothing attacked this run.".to_owned(),
-        (_, 0) => format!(", and none of {attempts} attacks was accepted."),
-        _ => {
-            let but = if deadlines { "but" } else { "and" };
-            format!(", {but} {forged} forged, changed or repeated frames were accepted.")
-        }
-    };
-    let held = match (deadlines && !summary.interrupted, forged == 0 && denied == 0) {
-        (true, true) => Held::Yes,
-        _ if deadlines => Held::Mixed,
-        _ => Held::No,
-    };
-    let mut points = Vec::new();
-    if summary.interrupted {
-        points.push("The run was interrupted; what is here is what there was until then.".into());
-    }
-    points.push(format!(
-        "{delivered} scheduled frames were delivered in time; {failed} were late, missing, lost or thrown away after start-up."
-    ));
-    if denied > 0 {
-        points.push(format!(
-            "Attacks kept {denied} genuine frames from their receivers, by taking their slot or changing them: \
-             authentication detects that, it cannot prevent it."
-        ));
-    }
-    for attack in summary.attacks.iter().filter(|attack| attack.accepted > 0).take(ATTACKS_MAX) {
-        let why = match (attack.authenticated, attack.replayable) {
-            (false, _) => "its stream carries no tag that is checked",
-            (true, true) if attack.attack == "replay" => {
-                "its stream carries no freshness value, so a repeated frame has a valid tag"
-            }
-            _ => "its stream is authenticated, so this should not happen",
-        };
-        points.push(format!(
-            "{} on {} by {}: {} copies accepted, because {why}.",
-            attack.attack, attack.stream, attack.attacker, attack.accepted
-        ));
-    }
-    if summary.stalls.count > 0 {
-        points.push(format!(
-            "The host took the processor away {} times, {:.1} ms together; {} frames were on their way meanwhile and are told apart below.",
-            summary.stalls.count,
-            summary.stalls.total_ns as f64 / 1e6,
-            summary.stalls.frames
-        ));
-    }
-    points.extend(meta.warnings.iter().map(|warning| format!("Check before trusting: {warning}")));
-    Verdict { held, text: format!("{first}{second}"), points }
-}
-
 fn streams(meta: &RunMeta, summary: &RunSummary) -> Section {
+    if meta.streams.is_empty() {
+        return Section::new("Streams");
+    }
     let mut section = Section::new("Streams").with(Block::Table(tables::streams(meta, summary)));
     if summary.strangers > 0 {
         section = section
@@ -155,10 +72,13 @@ fn streams(meta: &RunMeta, summary: &RunSummary) -> Section {
 }
 
 fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
-    let mut section = Section::new("Latency")
+    let mut section = Section::new("Latency");
+    if meta.streams.is_empty() {
+        return section;
+    }
+    section = section
         .with(Block::Text(format!(
-            "Counted from the first bit out of the sender to the last bit in at the receiver, frames accepted after \
-             start-up. A percentile is printed only where there are enough samples to bound it: {}, {} and {} for the \
+            "Of frames accepted after start-up; what a latency counts is said of each segment below. A percentile is printed only where there are enough samples to bound it: {}, {} and {} for the \
              median, the 90th and the 99th.",
             samples_for(0.5),
             samples_for(0.9),
@@ -168,17 +88,43 @@ fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
     for chart in charts::latency(meta, summary, rows) {
         section = section.with(Block::Chart(chart));
     }
-    section.with(Block::Table(tables::switch(meta, summary)))
+    let switch = tables::switch(meta, summary);
+    if switch.rows.is_empty() { section } else { section.with(Block::Table(switch)) }
 }
 
-fn schedule(meta: &RunMeta, rows: &RunRows) -> Section {
+fn schedules(meta: &RunMeta, rows: &RunRows) -> Section {
     let mut section = Section::new("Schedule");
-    if meta.slots.is_empty() {
+    for (segment, number) in meta.segments.iter().zip(0u16..) {
+        let Some(schedule) = segment.schedule.as_ref().filter(|schedule| !schedule.slots.is_empty()) else { continue };
+        section = section.with(Block::Timeline(schedule::planned(meta, segment, schedule)));
+        if let Some(seen) = schedule::seen(meta, (number, segment), schedule, rows) {
+            section = section.with(Block::Timeline(seen));
+        }
+    }
+    section
+}
+
+fn clocks(meta: &RunMeta, summary: &RunSummary) -> Section {
+    let section = Section::new("Clocks");
+    if summary.clocks.is_empty() {
         return section;
     }
-    section = section.with(Block::Timeline(schedule::planned(meta)));
-    if let Some(seen) = schedule::seen(meta, rows) {
-        section = section.with(Block::Timeline(seen));
+    section
+        .with(Block::Text(
+            "Each station runs on a clock of its own, disciplined by the sync beacon of its segment. Corrections after \
+             joining bound how far the clock strays between two beacons."
+                .into(),
+        ))
+        .with(Block::Table(tables::clocks(meta, summary)))
+}
+
+fn processor_time(meta: &RunMeta, summary: &RunSummary) -> Section {
+    let mut section = Section::new("Processor time");
+    if !summary.work.is_empty() {
+        section = section.with(Block::Table(tables::work(meta, summary)));
+    }
+    if !summary.tasks.is_empty() {
+        section = section.with(Block::Table(tables::node_tasks(meta, summary)));
     }
     section
 }
@@ -186,9 +132,10 @@ fn schedule(meta: &RunMeta, rows: &RunRows) -> Section {
 fn attacks(meta: &RunMeta, summary: &RunSummary) -> Section {
     Section::new("Attacks")
         .with(Block::Text(
-            "Each frame of an attacker is followed to where it was stopped: by its shape, by the schedule table \
-             (address, port, window), by the tag or by the freshness value. Copies are counted, one for each receiver a \
-             frame reached; a frame stopped at the switch counts once."
+            "Each frame that an attacker made of a stream is followed to where it was stopped: by its shape, by the schedule \
+             table (address, port, window), by the tag or by the freshness value. Copies are counted, one for each receiver \
+             a frame reached; a frame stopped at a switch counts once. What was said in a key exchange shows in what was \
+             given up, and in whether the key came."
                 .into(),
         ))
         .with(Block::Table(tables::attacks(meta, summary)))
@@ -203,13 +150,13 @@ fn discards(meta: &RunMeta, summary: &RunSummary) -> Section {
     section.with(Block::Table(table))
 }
 
-/// `what` is emulated: the switch, the bus.
-fn emulator(what: &str, summary: &RunSummary, rows: &RunRows) -> Section {
+fn emulator(summary: &RunSummary, rows: &RunRows) -> Section {
     let mut section = Section::new("Emulator")
-        .with(Block::Text(format!(
-            "{what} is a program on this host. This is its own error: how much later than planned it wrote a frame, \
-             and how long the host kept it off the processor. Differences below this error mean nothing."
-        )))
+        .with(Block::Text(
+            "What carried the frames is a program on this host. This is its own error: how much later than planned it wrote a \
+             frame, and how long the host kept it off the processor. Differences below this error mean nothing."
+                .into(),
+        ))
         .with(Block::Table(tables::emulator(summary)));
     for chart in charts::emulator(rows) {
         section = section.with(Block::Chart(chart));
@@ -228,18 +175,9 @@ fn environment(meta: &RunMeta) -> Vec<(String, String)> {
     fact("engine", format!("{} ({})", meta.engine.name(), meta.engine.evidence()));
     fact("seed", meta.seed.to_string());
     fact("duration", format!("{:.3} s", meta.duration_ns as f64 / 1e9));
-    match &meta.bus {
-        Some(bus) => {
-            fact("bit rate", format!("{} kbit/s", bus.bit_rate / 1000));
-            fact("data bit rate", bus.data_bit_rate.map(|rate| format!("{} kbit/s", rate / 1000)).unwrap_or_default());
-        }
-        None => {
-            fact("cluster cycle", format!("{:.3} ms", meta.cluster_cycle_ns as f64 / 1e6));
-            fact("integration cycle", format!("{:.3} ms", meta.integration_cycle_ns as f64 / 1e6));
-            fact("guard period", format!("{:.3} ms", meta.guard_ns as f64 / 1e6));
-        }
+    for segment in &meta.segments {
+        fact(&format!("segment {}", segment.name), segments::words(segment));
     }
-    fact("accounting", meta.accounting.clone());
     fact("clock source", meta.clock_source.clone());
     fact("fingerprint", meta.fingerprint.clone().unwrap_or_default());
     fact("started", meta.started.clone().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What a run on a CAN bus amounts to beside its messages: the load of the bus, and the group key.
+//! What a run amounts to beside its frames: the key that a group comes to.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,6 @@ use chronoseal_core::EventKind;
 use serde::{Deserialize, Serialize};
 
 use crate::{RunMeta, RunRows};
-
-/// A CAN bus of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct BusMeta {
-    /// Nominal `[bit/s]`.
-    pub bit_rate: u64,
-    /// In the data phase, if that is another `[bit/s]`.
-    pub data_bit_rate: Option<u64>,
-}
 
 /// A group that comes to a key in a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -31,29 +22,6 @@ pub struct GroupMeta {
     pub profile: String,
     /// When it begins `[ns]`.
     pub start_ns: i64,
-}
-
-/// The use of a bus.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct BusSummary {
-    /// Frames that reached all receivers.
-    pub frames: u64,
-    /// Attempts that an error ended.
-    pub failed_attempts: u64,
-    /// Times a frame lost against another and waited.
-    pub lost_arbitrations: u64,
-    /// Frames of key exchanges handed to the bus.
-    pub key_frames: u64,
-    /// Their data `[byte]`.
-    pub key_bytes: u64,
-    /// Share of the run in which the bus was used.
-    pub load: f64,
-    /// The same in the busiest window.
-    pub load_max: f64,
-    /// Length of a window `[ns]`.
-    pub window_ns: i64,
-    /// Time used in each window, from the start of the run `[ns]`.
-    pub busy_by_window_ns: Vec<i64>,
 }
 
 /// The group key of a run.
@@ -99,24 +67,6 @@ impl GroupSummary {
     pub fn established_after_ns(&self, group: &GroupMeta) -> Option<i64> {
         self.is_established(group).then(|| self.keys[0].complete_ns() - group.start_ns)
     }
-}
-
-pub(crate) fn bus(meta: &RunMeta, rows: &RunRows) -> Option<BusSummary> {
-    let bus = rows.bus.as_ref()?;
-    let share = |busy_ns: i64, of_ns: i64| busy_ns as f64 / of_ns.max(1) as f64;
-    let window_ns = bus.window.as_ns();
-    let busy_by_window_ns: Vec<i64> = bus.busy_by_window.iter().map(|busy| busy.as_ns()).collect();
-    Some(BusSummary {
-        frames: bus.frames,
-        failed_attempts: bus.failed_attempts,
-        lost_arbitrations: bus.lost_arbitrations,
-        key_frames: bus.key_frames,
-        key_bytes: bus.key_bytes,
-        load: share(bus.busy.as_ns(), meta.duration_ns),
-        load_max: busy_by_window_ns.iter().map(|busy_ns| share(*busy_ns, window_ns)).fold(0.0, f64::max),
-        window_ns,
-        busy_by_window_ns,
-    })
 }
 
 pub(crate) fn group(meta: &RunMeta, rows: &RunRows) -> Option<GroupSummary> {

@@ -21,13 +21,17 @@ pub mod summary;
 mod tables;
 
 pub use distribution::Distribution;
-pub use group::{BusMeta, BusSummary, GroupMeta, GroupSummary, KeySummary};
-pub use meta::{BoundMeta, Engine, Fact, NodeMeta, NodeRole, RunMeta, SlotMeta, StreamMeta, TaskMeta};
+pub use group::{GroupMeta, GroupSummary, KeySummary};
+pub use meta::{
+    BoundMeta, ClockDomainMeta, Engine, Fact, NodeMeta, NodeRole, RunMeta, ScheduleMeta, SegmentMeta, SlotMeta,
+    StreamMeta, TaskMeta,
+};
 pub use rows::{
-    BusRow, CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunRows, StallRow, WorkRow,
+    CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunRows, SegmentSeries, StallRow, WorkRow,
 };
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{
-    AttackSummary, ClockSummary, RunSummary, Spread, StallSummary, StreamSummary, TaskSummary, WorkSummary, summarise,
+    AttackSummary, ClockSummary, PartSummary, RunSummary, SegmentSummary, SeriesSummary, Spread, StallSummary,
+    StreamSummary, TaskSummary, WorkSummary, summarise,
 };
 pub use tables::Damage;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::group::{BusMeta, GroupMeta};
+use crate::group::GroupMeta;
 
 /// A name and its value, in the order a report shows them.
 pub type Fact = (String, String);
@@ -42,21 +42,8 @@ pub struct RunMeta {
     pub nodes: Vec<NodeMeta>,
     /// Streams by identifier.
     pub streams: Vec<StreamMeta>,
-    /// The schedule repeats after this `[ns]`.
-    pub cluster_cycle_ns: i64,
-    /// Distance of two sync beacons `[ns]`.
-    pub integration_cycle_ns: i64,
-    /// Guard period between two slots `[ns]`.
-    pub guard_ns: i64,
-    /// What counts as time on the wire: `as-published` or `on-wire`.
-    pub accounting: String,
-    /// Slots of one cluster cycle, by start.
-    pub slots: Vec<SlotMeta>,
-    /// Task slots of one cluster cycle, by start.
-    pub tasks: Vec<TaskMeta>,
-    /// The CAN bus, on one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bus: Option<BusMeta>,
+    /// Segments by number: what frames travel on.
+    pub segments: Vec<SegmentMeta>,
     /// The group that comes to a key, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupMeta>,
@@ -102,8 +89,12 @@ pub struct StreamMeta {
     pub sender: u16,
     /// Indices into [`RunMeta::nodes`].
     pub receivers: Vec<u16>,
-    /// Traffic class: `time-triggered` or `best-effort`; on a CAN bus `message` or `recording`.
+    /// The segments on its way, by number.
+    pub segments: Vec<u16>,
+    /// Its traffic class, as the kind of its first segment calls it.
     pub class: String,
+    /// A frame of it can be late: it has a deadline, or a slot that says when it has to leave.
+    pub is_judged: bool,
     /// Distance of two frames `[ns]`.
     pub period_ns: i64,
     /// Frame before protection, without checksum `[byte]`.
@@ -116,7 +107,8 @@ pub struct StreamMeta {
     pub replayable: bool,
     /// Its frames carry a tag that is checked.
     pub authenticated: bool,
-    /// A frame that takes longer from its sender to its receiver is late, if the stream has such a limit `[ns]`.
+    /// A frame that takes longer from its sender to its receiver is late, if the stream has such a limit; the shortest of its
+    /// receivers' `[ns]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ns: Option<i64>,
     /// What analysis found to be the longest a frame can take, if it bounds the stream.
@@ -136,6 +128,45 @@ pub struct BoundMeta {
     /// is not divided.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<(String, i64)>,
+}
+
+/// A segment: what frames travel on between nodes that have an interface to it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SegmentMeta {
+    /// As in the scenario.
+    pub name: String,
+    /// The name of its kind.
+    pub kind: String,
+    /// Link type of its frames in captures (the registry of tcpdump.org).
+    pub link_type: u16,
+    /// What a reader has to know of it, values with their units.
+    pub properties: Vec<Fact>,
+    /// The clocks it keeps together, if it keeps any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clocks: Option<ClockDomainMeta>,
+    /// Who sends when on it, if that is fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<ScheduleMeta>,
+}
+
+/// The clocks that one segment keeps together.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ClockDomainMeta {
+    /// Distance of two sync beacons `[ns]`.
+    pub cycle_ns: i64,
+    /// Whose clocks, as indices into [`RunMeta::nodes`].
+    pub nodes: Vec<u16>,
+}
+
+/// Who sends when on one segment.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ScheduleMeta {
+    /// It repeats after this `[ns]`.
+    pub cycle_ns: i64,
+    /// Slots of one cycle, by start.
+    pub slots: Vec<SlotMeta>,
+    /// Task slots of one cycle, by start.
+    pub tasks: Vec<TaskMeta>,
 }
 
 /// One frame's turn in the cluster cycle; times count from the start of the cycle.
@@ -204,13 +235,7 @@ impl RunMeta {
             fingerprint: None,
             nodes: Vec::new(),
             streams: Vec::new(),
-            cluster_cycle_ns: 0,
-            integration_cycle_ns: 0,
-            guard_ns: 0,
-            accounting: String::new(),
-            slots: Vec::new(),
-            tasks: Vec::new(),
-            bus: None,
+            segments: Vec::new(),
             group: None,
         }
     }
@@ -218,6 +243,12 @@ impl RunMeta {
     /// The name of a node, or its number if the run does not know it.
     pub fn node_name(&self, node: u16) -> String {
         self.nodes.get(usize::from(node)).map_or_else(|| format!("node-{node}"), |node| node.name.clone())
+    }
+
+    /// The name of a segment, or its number if the run does not know it.
+    pub fn segment_name(&self, segment: u16) -> String {
+        let known = self.segments.get(usize::from(segment));
+        known.map_or_else(|| format!("segment-{segment}"), |segment| segment.name.clone())
     }
 
     /// The name of a stream, or its number if the run does not know it; `none` for bytes that belong to no stream.

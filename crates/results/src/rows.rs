@@ -128,13 +128,15 @@ pub struct ReleaseRow {
 pub struct CaptureRow {
     /// When its last bit passed.
     pub time: SimTime,
+    /// Number of the segment it was seen on.
+    pub segment: u16,
     /// The station at the other end of the wire; on a bus the sender.
     pub node: NodeId,
     /// Towards the switch, or away from it, or over a bus.
     pub direction: Direction,
     /// Remark for the packet's comment, empty for none.
     pub comment: String,
-    /// From header to the last byte before the checksum; a CAN frame in the layout of captures with link type 227.
+    /// From header to the last byte before the checksum, in the layout of the segment's link type.
     pub bytes: Vec<u8>,
 }
 
@@ -149,25 +151,19 @@ pub enum Direction {
     Carried,
 }
 
-/// The use of a CAN bus over a run.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct BusRow {
-    /// Frames that reached all receivers.
-    pub frames: u64,
-    /// Attempts that an error ended.
-    pub failed_attempts: u64,
-    /// Times a frame lost against another and waited.
-    pub lost_arbitrations: u64,
-    /// Frames of key exchanges handed to the bus.
-    pub key_frames: u64,
-    /// Their data `[byte]`.
-    pub key_bytes: u64,
-    /// Time used, error frames and intermissions included.
-    pub busy: chronoseal_core::Duration,
-    /// Length of a window.
-    pub window: chronoseal_core::Duration,
-    /// Time used in each window, from the start of the run.
-    pub busy_by_window: Vec<chronoseal_core::Duration>,
+/// A figure of a segment over a run: one value for all of the run, or one for each window of time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SegmentSeries {
+    /// Number of the segment.
+    pub segment: u16,
+    /// What was counted. A segment may have one total and one series by window of the same name.
+    pub name: String,
+    /// In what, such as `frames`; `ns` is time that was used.
+    pub unit: String,
+    /// Length of a window; `None` if there is one value for the whole run.
+    pub window: Option<chronoseal_core::Duration>,
+    /// The values in time, from the start of the run; never none.
+    pub values: Vec<i64>,
 }
 
 /// Everything one run left behind.
@@ -187,8 +183,21 @@ pub struct RunRows {
     pub releases: Vec<ReleaseRow>,
     /// Captured frames.
     pub captures: Vec<CaptureRow>,
-    /// The bus, if there was one.
-    pub bus: Option<BusRow>,
+    /// What segments counted.
+    pub segments: Vec<SegmentSeries>,
     /// Stopped before its time; what is here is what there was.
     pub interrupted: bool,
+}
+
+/// Name of the series of frames that belong to no stream, such as those of a key exchange `[frames]`.
+pub const STRANGER_FRAMES: &str = "frames of no stream";
+/// Name of the series of what they carry, headers left out `[bytes]`.
+pub const STRANGER_BYTES: &str = "data of no stream";
+
+impl RunRows {
+    /// A series of a segment by windows of time.
+    pub fn by_window(&self, segment: u16, name: &str) -> Option<&SegmentSeries> {
+        let mut series = self.segments.iter();
+        series.find(|series| series.segment == segment && series.name == name && series.window.is_some())
+    }
 }

@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::capture::write_capture;
 use crate::tables::{self, Damage};
-use crate::{FrameRow, HopRow, RunMeta, RunRows, RunSummary};
+use crate::{FrameRow, RunMeta, RunRows, RunSummary};
 
 /// Version of the manifest and of every table; readers accept this one.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 const MANIFEST: &str = "manifest.json";
 const FRAMES: &str = "frames.parquet";
 const HOPS: &str = "hops.parquet";
 const EVENTS: &str = "events.parquet";
+const SEGMENTS: &str = "segments.parquet";
 const WORK: &str = "work.parquet";
 const STALLS: &str = "stalls.parquet";
 const RELEASES: &str = "releases.parquet";
@@ -165,6 +166,7 @@ fn write_all(dir: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -
     tables::write_frames(&dir.join(FRAMES), &meta, &rows.frames)?;
     tables::write_hops(&dir.join(HOPS), &meta, &rows.hops)?;
     tables::write_events(&dir.join(EVENTS), &meta, &rows.events)?;
+    tables::write_segments(&dir.join(SEGMENTS), &meta, &rows.segments)?;
     tables::write_work(&dir.join(WORK), &meta, &rows.work)?;
     tables::write_stalls(&dir.join(STALLS), &meta, &rows.stalls)?;
     tables::write_releases(&dir.join(RELEASES), &meta, &rows.releases)?;
@@ -176,10 +178,12 @@ fn write_all(dir: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -
             .map_err(|source| StoreError::Capture { path: path.clone(), source })?;
     }
     let file = |name: &str, rows: usize| StoredFile { name: name.into(), rows: rows as u64 };
+    let values = rows.segments.iter().map(|series| series.values.len()).sum();
     let mut files = vec![
         file(FRAMES, rows.frames.len()),
         file(HOPS, rows.hops.len()),
         file(EVENTS, rows.events.len()),
+        file(SEGMENTS, values),
         file(WORK, rows.work.len()),
         file(STALLS, rows.stalls.len()),
         file(RELEASES, rows.releases.len()),
@@ -234,19 +238,8 @@ pub fn read_frames(path: &Path) -> Result<Vec<FrameRow>, StoreError> {
     tables::read_frames(&path.join(FRAMES))
 }
 
-/// The transmissions of a stored run; times as whole nanoseconds. None for a run that was stored without them.
-///
-/// # Errors
-/// As [`read_frames`].
-pub fn read_hops(path: &Path) -> Result<Vec<HopRow>, StoreError> {
-    match tables::read_hops(&path.join(HOPS)) {
-        Err(StoreError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        result => result,
-    }
-}
-
-/// The frames, transmissions, events, stalls and releases of a stored run; times as whole nanoseconds. Computations and the capture
-/// stay in their files: reports use their summary.
+/// The frames, transmissions, events, series of segments, stalls and releases of a stored run; times as whole nanoseconds.
+/// Computations and the capture stay in their files: reports use their summary.
 ///
 /// # Errors
 /// As [`read`] and [`read_frames`].
@@ -254,7 +247,8 @@ pub fn read_rows(path: &Path) -> Result<RunRows, StoreError> {
     let (meta, _) = read(path)?;
     Ok(RunRows {
         frames: read_frames(path)?,
-        hops: read_hops(path)?,
+        hops: tables::read_hops(&path.join(HOPS))?,
+        segments: tables::read_segments(&path.join(SEGMENTS))?,
         events: tables::read_events(&path.join(EVENTS))?,
         stalls: tables::read_stalls(&path.join(STALLS))?,
         releases: tables::read_releases(&path.join(RELEASES))?,

@@ -1,52 +1,18 @@
 //! Rows as Parquet tables and back: columns with units in their names, raw samples, names beside numbers.
 
-use std::fs::File;
+mod columns;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, UInt64Builder};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt16Array, UInt32Array, UInt64Array,
-};
+use arrow_array::{BooleanArray, Int64Array, StringArray, UInt32Array};
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 
-use crate::store::{SCHEMA_VERSION, StoreError};
-use crate::{EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunMeta, StallRow, WorkRow};
-
-/// Rows turned into columns at a time; bounds the memory of a long run.
-const BATCH_ROWS: usize = 65_536;
-
-fn ns(time: SimTime) -> i64 {
-    time.since_zero().as_ns()
-}
-fn time(ns: i64) -> SimTime {
-    SimTime::from_ps(ns.saturating_mul(1_000))
-}
-
-type Columns = Vec<(&'static str, ArrayRef)>;
-
-fn int64(values: impl Iterator<Item = i64>) -> ArrayRef {
-    Arc::new(Int64Array::from_iter_values(values))
-}
-fn optional_ns(values: impl Iterator<Item = Option<SimTime>>) -> ArrayRef {
-    Arc::new(values.map(|time| time.map(ns)).collect::<Int64Array>())
-}
-fn uint16(values: impl Iterator<Item = u16>) -> ArrayRef {
-    Arc::new(UInt16Array::from_iter_values(values))
-}
-fn uint64(values: impl Iterator<Item = u64>) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter_values(values))
-}
-fn text(values: impl Iterator<Item = String>) -> ArrayRef {
-    Arc::new(StringArray::from_iter_values(values))
-}
+pub use self::columns::Damage;
+use self::columns::{int64, named, ns, optional_ns, read, text, time, uint16, uint64, write};
+use crate::store::StoreError;
+use crate::{EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunMeta, SegmentSeries, StallRow, WorkRow};
 
 /// The table of frames; one row for each [`FrameRow`].
 pub(crate) fn write_frames(path: &Path, meta: &RunMeta, rows: &[FrameRow]) -> Result<(), StoreError> {
@@ -108,7 +74,7 @@ pub(crate) fn read_frames(path: &Path) -> Result<Vec<FrameRow>, StoreError> {
     Ok(rows)
 }
 
-/// The table of transmissions. Written as every other table; runs stored before there was one have none.
+/// The table of transmissions; one row for each [`HopRow`].
 pub(crate) fn write_hops(path: &Path, meta: &RunMeta, rows: &[HopRow]) -> Result<(), StoreError> {
     write(path, meta, rows, |rows| {
         let mut origins = ListBuilder::new(UInt64Builder::new());
@@ -197,6 +163,50 @@ pub(crate) fn read_events(path: &Path) -> Result<Vec<EventRow>, StoreError> {
     Ok(rows)
 }
 
+/// The table of what segments counted: one row for each value, `window_ns` empty in totals.
+pub(crate) fn write_segments(path: &Path, meta: &RunMeta, rows: &[SegmentSeries]) -> Result<(), StoreError> {
+    let values: Vec<(&SegmentSeries, usize)> =
+        rows.iter().flat_map(|series| (0..series.values.len()).map(move |index| (series, index))).collect();
+    write(path, meta, &values, |values| {
+        vec![
+            ("segment", text(values.iter().map(|(series, _)| meta.segment_name(series.segment)))),
+            ("segment_id", uint16(values.iter().map(|(series, _)| series.segment))),
+            ("name", text(values.iter().map(|(series, _)| series.name.clone()))),
+            ("unit", text(values.iter().map(|(series, _)| series.unit.clone()))),
+            (
+                "window_ns",
+                Arc::new(values.iter().map(|(series, _)| series.window.map(Duration::as_ns)).collect::<Int64Array>()),
+            ),
+            ("index", uint64(values.iter().map(|(_, index)| *index as u64))),
+            ("value", int64(values.iter().map(|(series, index)| series.values[*index]))),
+        ]
+    })
+}
+
+/// The series of a table written by [`write_segments`].
+pub(crate) fn read_segments(path: &Path) -> Result<Vec<SegmentSeries>, StoreError> {
+    let mut rows: Vec<SegmentSeries> = Vec::new();
+    read(path, |columns| {
+        for row in 0..columns.len() {
+            let value = columns.int64("value", row)?.ok_or(Damage::Empty("value"))?;
+            // The values of a series stand together and in order, so the first one begins it.
+            match (columns.uint64("index", row)?, rows.last_mut()) {
+                (index, Some(series)) if index > 0 && index == series.values.len() as u64 => series.values.push(value),
+                (0, _) => rows.push(SegmentSeries {
+                    segment: columns.uint16("segment_id", row)?,
+                    name: columns.text("name", row)?.ok_or(Damage::Empty("name"))?.into(),
+                    unit: columns.text("unit", row)?.ok_or(Damage::Empty("unit"))?.into(),
+                    window: columns.int64("window_ns", row)?.map(|ns| Duration::from_ps(ns.saturating_mul(1_000))),
+                    values: vec![value],
+                }),
+                (index, _) => return Err(Damage::Order { column: "index", found: index }),
+            }
+        }
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
 /// The table of computations.
 pub(crate) fn write_work(path: &Path, meta: &RunMeta, rows: &[WorkRow]) -> Result<(), StoreError> {
     write(path, meta, rows, |rows| {
@@ -258,115 +268,6 @@ fn read_pairs<T>(
     Ok(rows)
 }
 
-fn write<T>(path: &Path, meta: &RunMeta, rows: &[T], columns: impl Fn(&[T]) -> Columns) -> Result<(), StoreError> {
-    let table_error = |source| StoreError::Table { path: path.into(), source };
-    let file = File::create(path).map_err(|source| StoreError::write(path, source))?;
-    let remark = |key: &str, value: String| KeyValue::new(format!("chronoseal.{key}"), value);
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(vec![
-            remark("schema_version", SCHEMA_VERSION.to_string()),
-            remark("scenario", meta.name.clone()),
-            remark("engine", meta.engine.name().into()),
-            remark("evidence", meta.engine.evidence().into()),
-            remark("seed", meta.seed.to_string()),
-        ]))
-        .build();
-    let batch = |rows: &[T]| {
-        // Nullable by type, not by content, so that every file of a table has the same schema.
-        RecordBatch::try_from_iter_with_nullable(columns(rows).into_iter().map(|(name, array)| (name, array, true)))
-            .map_err(|source| table_error(source.into()))
-    };
-    let schema = batch(&[])?.schema();
-    let mut writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(table_error)?;
-    for rows in rows.chunks(BATCH_ROWS) {
-        writer.write(&batch(rows)?).map_err(table_error)?;
-    }
-    writer.close().map_err(table_error)?;
-    Ok(())
-}
-
-/// What is wrong inside a table.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Damage {
-    /// A column this version needs is absent or of another type.
-    #[error("its column `{0}` is absent or of another type")]
-    Column(&'static str),
-    /// A value that must be there is not.
-    #[error("its column `{0}` has an empty field")]
-    Empty(&'static str),
-    /// A name nobody knows.
-    #[error("`{name}` is no {what}")]
-    Name {
-        /// What it should name.
-        what: &'static str,
-        /// The text found.
-        name: String,
-    },
-}
-
-/// A batch whose columns are looked up by name, so that files with additional columns stay readable.
-struct Batch<'a>(&'a RecordBatch);
-
-impl Batch<'_> {
-    fn len(&self) -> usize {
-        self.0.num_rows()
-    }
-    fn column(&self, name: &'static str) -> Result<&ArrayRef, Damage> {
-        self.0.column_by_name(name).ok_or(Damage::Column(name))
-    }
-    fn int64(&self, name: &'static str, row: usize) -> Result<Option<i64>, Damage> {
-        let column = self.column(name)?.as_primitive_opt::<Int64Type>().ok_or(Damage::Column(name))?;
-        Ok(column.is_valid(row).then(|| column.value(row)))
-    }
-    fn uint16(&self, name: &'static str, row: usize) -> Result<u16, Damage> {
-        let column = self.column(name)?.as_primitive_opt::<UInt16Type>().ok_or(Damage::Column(name))?;
-        column.is_valid(row).then(|| column.value(row)).ok_or(Damage::Empty(name))
-    }
-    fn uint32(&self, name: &'static str, row: usize) -> Result<u32, Damage> {
-        let column = self.column(name)?.as_primitive_opt::<UInt32Type>().ok_or(Damage::Column(name))?;
-        column.is_valid(row).then(|| column.value(row)).ok_or(Damage::Empty(name))
-    }
-    fn uint64(&self, name: &'static str, row: usize) -> Result<u64, Damage> {
-        let column = self.column(name)?.as_primitive_opt::<UInt64Type>().ok_or(Damage::Column(name))?;
-        column.is_valid(row).then(|| column.value(row)).ok_or(Damage::Empty(name))
-    }
-    fn uint64_list(&self, name: &'static str, row: usize) -> Result<Vec<u64>, Damage> {
-        let column = self.column(name)?.as_list_opt::<i32>().ok_or(Damage::Column(name))?;
-        if column.is_null(row) {
-            return Err(Damage::Empty(name));
-        }
-        let values = column.value(row);
-        let values = values.as_primitive_opt::<UInt64Type>().ok_or(Damage::Column(name))?;
-        values.iter().collect::<Option<_>>().ok_or(Damage::Empty(name))
-    }
-    fn boolean(&self, name: &'static str, row: usize) -> Result<bool, Damage> {
-        let column = self.column(name)?.as_boolean_opt().ok_or(Damage::Column(name))?;
-        column.is_valid(row).then(|| column.value(row)).ok_or(Damage::Empty(name))
-    }
-    fn text(&self, name: &'static str, row: usize) -> Result<Option<&str>, Damage> {
-        let column = self.column(name)?.as_string_opt::<i32>().ok_or(Damage::Column(name))?;
-        Ok(column.is_valid(row).then(|| column.value(row)))
-    }
-}
-
-fn read(path: &Path, mut take: impl FnMut(&Batch<'_>) -> Result<(), Damage>) -> Result<(), StoreError> {
-    let table_error = |source| StoreError::Table { path: path.into(), source };
-    let file = File::open(path).map_err(|source| StoreError::read(path, source))?;
-    let reader =
-        ParquetRecordBatchReaderBuilder::try_new(file).and_then(|builder| builder.with_batch_size(BATCH_ROWS).build());
-    for batch in reader.map_err(table_error)? {
-        let batch = batch.map_err(|source| table_error(source.into()))?;
-        take(&Batch(&batch)).map_err(|damage| StoreError::Damaged { path: path.into(), damage })?;
-    }
-    Ok(())
-}
-
-fn named<T: Copy>(all: &[T], name_of: impl Fn(T) -> &'static str, name: &str, what: &'static str) -> Result<T, Damage> {
-    all.iter().copied().find(|&item| name_of(item) == name).ok_or_else(|| Damage::Name { what, name: name.into() })
-}
-
 fn outcome(name: Option<&str>, reason: Option<&str>) -> Result<Outcome, Damage> {
     let name = name.ok_or(Damage::Empty("outcome"))?;
     if name == "discarded" {
@@ -390,5 +291,38 @@ fn event_kind(name: Option<&str>, detail: Option<&str>) -> Result<EventKind, Dam
             Some(detail) => Err(Damage::Name { what: "detail of such an event", name: detail.into() }),
             None => Err(Damage::Empty("detail")),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Engine;
+
+    /// A table of one series whose values have these numbers.
+    fn read_back(numbers: &[u64]) -> Result<Vec<SegmentSeries>, StoreError> {
+        let folder = tempfile::tempdir().expect("the machine has room for a folder");
+        let (path, meta) = (folder.path().join("segments.parquet"), RunMeta::new("gap", Engine::Sim, 1));
+        write(&path, &meta, numbers, |numbers| {
+            vec![
+                ("segment_id", uint16(numbers.iter().map(|_| 0))),
+                ("name", text(numbers.iter().map(|_| "busy".into()))),
+                ("unit", text(numbers.iter().map(|_| "ns".into()))),
+                ("window_ns", int64(numbers.iter().map(|_| 10))),
+                ("index", uint64(numbers.iter().copied())),
+                ("value", int64(numbers.iter().map(|number| *number as i64))),
+            ]
+        })?;
+        read_segments(&path)
+    }
+
+    #[test]
+    fn a_series_with_a_gap_is_refused() {
+        assert_eq!(read_back(&[0, 1, 2]).expect("it is whole")[0].values, [0, 1, 2]);
+        assert_eq!(read_back(&[0, 1, 0]).expect("these are two").len(), 2);
+        for numbers in [&[1][..], &[0, 2], &[0, 1, 1]] {
+            let error = read_back(numbers).expect_err("a number is missing or there twice").to_string();
+            assert!(error.contains("`index`") && error.contains("repeat the run"), "{error}");
+        }
     }
 }

@@ -1,58 +1,46 @@
-//! What a run's description says of each kind of segment, and what its rows keep: one row a kind.
+//! What a run's description says of its segments, and what its rows keep of them, whatever their kinds.
 
-use chronoseal_catalog::{Prepared, can};
-use chronoseal_core::Duration;
+use chronoseal_catalog::Prepared;
 use chronoseal_media::medium::Series;
-use chronoseal_results::meta::{SlotMeta, TaskMeta};
-use chronoseal_results::{BusMeta, BusRow, RunMeta};
-use chronoseal_scenario::plan::{CAN, Can, ETHERNET, Ethernet, SegmentId};
+use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_results::meta::{ClockDomainMeta, ScheduleMeta, SegmentMeta, SlotMeta, TaskMeta};
+use chronoseal_results::rows::{STRANGER_BYTES, STRANGER_FRAMES, SegmentSeries};
+use chronoseal_scenario::plan::{Plan, SegmentId};
 
-/// Adds to a description what is known of a segment.
-type Facts = fn(&Prepared<'_>, SegmentId, &mut RunMeta);
-
-/// By name of the kind.
-const FACTS: &[(&str, Facts)] = &[(ETHERNET, of_ethernet), (CAN, of_can)];
-
-/// Adds to a description what its segments' kinds have to say.
-pub(crate) fn add(prepared: &Prepared<'_>, meta: &mut RunMeta) {
-    for segment in prepared.plan().segment_ids() {
-        let kind = prepared.plan().segments[segment.index()].kind;
-        if let Some((_, facts)) = FACTS.iter().find(|(known, _)| *known == kind) {
-            facts(prepared, segment, meta);
-        }
+/// The description of one segment.
+pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
+    let plan = prepared.plan();
+    let kind = prepared.kind(id);
+    let on_it = plan.nodes.iter().enumerate().filter(|(_, node)| node.interfaces.contains(&id));
+    let properties = kind.properties(prepared, id);
+    SegmentMeta {
+        name: plan.segments[id.index()].name.clone(),
+        kind: kind.name().into(),
+        link_type: kind.link_type(),
+        properties: properties.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+        clocks: kind.sync_interval(prepared, id).map(|interval| ClockDomainMeta {
+            cycle_ns: interval.as_ns(),
+            nodes: on_it.map(|(node, _)| node as u16).collect(),
+        }),
+        schedule: prepared.schedule(id).map(|table| schedule(plan, table)),
     }
 }
 
-fn of_ethernet(prepared: &Prepared<'_>, segment: SegmentId, meta: &mut RunMeta) {
-    let (Some(view), Some(schedule)) = (Ethernet::of(prepared.plan(), segment), prepared.schedule(segment)) else {
-        return;
-    };
-    meta.cluster_cycle_ns = view.segment.cluster_cycle.as_ns();
-    meta.integration_cycle_ns = view.segment.integration_cycle.as_ns();
-    meta.guard_ns = view.segment.guard_period.as_ns();
-    meta.accounting = view.segment.accounting.name().into();
-    meta.slots.extend(schedule.slots.iter().map(|slot| SlotMeta {
+fn schedule(plan: &Plan, table: &ScheduleTable) -> ScheduleMeta {
+    let slots = table.slots.iter().map(|slot| SlotMeta {
         stream: slot.stream.0,
         start_ns: slot.start.as_ns(),
         frame_time_ns: slot.frame_time.as_ns(),
         dispatch_ns: slot.dispatch.as_ns(),
         end_ns: slot.end.as_ns(),
-    }));
-    meta.tasks.extend(schedule.tasks.iter().map(|task| TaskMeta {
+    });
+    let tasks = table.tasks.iter().map(|task| TaskMeta {
         node: task.node.0,
-        name: prepared.plan().nodes[task.node.index()].tasks[usize::from(task.task)].name.clone(),
+        name: plan.nodes[task.node.index()].tasks[usize::from(task.task)].name.clone(),
         start_ns: task.start.as_ns(),
         length_ns: task.length.as_ns(),
-    }));
-}
-
-fn of_can(prepared: &Prepared<'_>, segment: SegmentId, meta: &mut RunMeta) {
-    let Some(view) = Can::of(prepared.plan(), segment) else { return };
-    let bits = &view.segment.bits;
-    meta.bus = Some(BusMeta {
-        bit_rate: bits.nominal_rate.0,
-        data_bit_rate: (bits.data_rate != bits.nominal_rate).then_some(bits.data_rate.0),
     });
+    ScheduleMeta { cycle_ns: table.cluster_cycle.as_ns(), slots: slots.collect(), tasks: tasks.collect() }
 }
 
 /// Frames of no stream that were handed to a segment.
@@ -63,22 +51,19 @@ pub(crate) struct Strangers {
     pub(crate) bytes: u64,
 }
 
-/// The use of a bus, from what its segment counted.
-pub(crate) fn bus_row(series: &[Series], strangers: Strangers) -> BusRow {
-    let total = |name: &str| {
-        let found = series.iter().find(|series| series.name == name && series.window.is_none());
-        found.and_then(|series| series.values.first().copied()).unwrap_or(0)
+/// What a segment was used for: what its medium counted, and frames of no stream.
+pub(crate) fn series(segment: SegmentId, counted: Vec<Series>, strangers: Strangers) -> Vec<SegmentSeries> {
+    let own = [
+        Series::total(STRANGER_FRAMES, "frames", strangers.frames as i64),
+        Series::total(STRANGER_BYTES, "bytes", strangers.bytes as i64),
+    ];
+    let of_segment = |series: Series| SegmentSeries {
+        segment: segment.0,
+        name: series.name.into(),
+        unit: series.unit.into(),
+        window: series.window,
+        values: series.values,
     };
-    let by_window = series.iter().find(|series| series.name == "busy" && series.window.is_some());
-    BusRow {
-        frames: total("frames") as u64,
-        failed_attempts: total("failed attempts") as u64,
-        lost_arbitrations: total("lost arbitrations") as u64,
-        key_frames: strangers.frames,
-        key_bytes: strangers.bytes,
-        busy: Duration::from_ns(total("busy")),
-        window: can::LOAD_WINDOW,
-        busy_by_window: by_window
-            .map_or_else(Vec::new, |series| series.values.iter().map(|ns| Duration::from_ns(*ns)).collect()),
-    }
+    // A window is there from the first one that was used on; before, there is nothing to show.
+    counted.into_iter().chain(own).filter(|series| !series.values.is_empty()).map(of_segment).collect()
 }

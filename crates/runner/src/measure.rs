@@ -15,7 +15,7 @@ use chronoseal_testbed::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::facts::bus_row;
+use crate::facts;
 use crate::group::leave_out_removed;
 use crate::scenario::Sources;
 use crate::traffic::PlanTraffic;
@@ -143,12 +143,16 @@ pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) ->
     let mut rows = outcome.rows;
     Ways::of(plan).settle(plan, &mut rows);
     leave_out_removed(plan, &mut rows);
-    let shared = plan.segment_ids().find(|segment| prepared.kind(*segment).live_link() == LiveLink::Pair);
-    if let Some(segment) = shared {
-        // Each frame once: when our bus had carried it, or when the listener on an interface saw it.
+    let describers = prepared.describers();
+    rows.captures.retain(|row| {
+        let segment = SegmentId(row.segment);
+        // Where everybody hears a frame, it is kept once: when our medium had carried it, or when the listener on an
+        // interface of the kernel saw it.
         let once = if carriers.is_foreign(segment) { Direction::Arrival } else { Direction::Carried };
-        rows.captures.retain(|row| row.direction == once || plan.segments.len() > 1);
-        rows.bus = Some(bus_row(&topology.series_of(segment.0), traffic.strangers(segment)));
+        !describers[segment.index()].is_shared() || row.direction == once
+    });
+    for id in plan.segment_ids() {
+        rows.segments.extend(facts::series(id, topology.series_of(id.0), traffic.strangers(id)));
     }
     Ok(Run::new(meta, rows))
 }

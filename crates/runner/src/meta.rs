@@ -1,7 +1,9 @@
 //! The description of a run, from its plan.
 
+use chronoseal_analysis::segment::{BOUNDS, EndBound, Why, end_to_end};
 use chronoseal_catalog::Prepared;
-use chronoseal_results::meta::{Fact, NodeMeta, NodeRole, StreamMeta};
+use chronoseal_core::{Duration, StreamId};
+use chronoseal_results::meta::{BoundMeta, Fact, NodeMeta, NodeRole, StreamMeta};
 use chronoseal_results::{Engine, GroupMeta, RunMeta};
 use chronoseal_scenario::plan::{NodeKind, Plan, StreamPlan};
 
@@ -10,7 +12,7 @@ use crate::facts;
 /// Describes a run before it begins.
 pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
     let plan = prepared.plan();
-    let mut meta = RunMeta {
+    RunMeta {
         description: plan.description.clone(),
         warnings: plan.notes.clone(),
         scenario_hash: plan.scenario_hash.clone(),
@@ -18,7 +20,8 @@ pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
         versions: versions(),
         commit: env!("CHRONOSEAL_COMMIT").into(),
         nodes: nodes(plan),
-        streams: plan.streams.iter().map(|stream| stream_meta(plan, stream)).collect(),
+        streams: streams(prepared),
+        segments: plan.segment_ids().map(|segment| facts::segment(prepared, segment)).collect(),
         group: plan.group_key.as_ref().map(|group| GroupMeta {
             orchestrator: group.orchestrator.0,
             members: group.members.iter().map(|node| node.0).collect(),
@@ -28,9 +31,7 @@ pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
             start_ns: group.start.as_ns(),
         }),
         ..RunMeta::new(plan.name.clone(), engine, plan.seed)
-    };
-    facts::add(prepared, &mut meta);
-    meta
+    }
 }
 
 /// Of this program and its compiler.
@@ -51,15 +52,45 @@ fn nodes(plan: &Plan) -> Vec<NodeMeta> {
     plan.all_nodes().map(|(kind, name)| NodeMeta { name: name.into(), role: role(kind) }).collect()
 }
 
-fn stream_meta(plan: &Plan, stream: &StreamPlan) -> StreamMeta {
+fn streams(prepared: &Prepared<'_>) -> Vec<StreamMeta> {
+    let plan = prepared.plan();
+    let describers = prepared.describers();
+    let is_judged = |index: usize, stream: &StreamPlan| {
+        let mut hops = stream.hops.iter();
+        stream.receivers.iter().any(|receiver| stream.deadline_of(*receiver).is_some())
+            || hops.any(|hop| describers[hop.segment.index()].is_judged(StreamId(index as u16)))
+    };
+    let mut streams: Vec<StreamMeta> = (plan.streams.iter().enumerate())
+        .map(|(index, stream)| stream_meta(plan, stream, is_judged(index, stream)))
+        .collect();
+    let tables: Vec<_> = plan.segment_ids().map(|segment| prepared.schedule(segment).cloned()).collect();
+    for bounds in end_to_end(plan, &tables, BOUNDS) {
+        let stream = &mut streams[bounds.stream.index()];
+        match longest(&bounds.ends) {
+            Ok(total) => stream.bound = Some(BoundMeta { total_ns: total.as_ns(), parts: Vec::new() }),
+            Err(why) => stream.unbounded = Some(why.to_string()),
+        }
+    }
+    streams
+}
+
+/// What a stream takes to whichever receiver it takes the longest to; if one has no bound, why.
+fn longest(ends: &[EndBound]) -> Result<Duration, Why> {
+    ends.iter().try_fold(Duration::ZERO, |longest, end| end.latency.map(|latency| longest.max(latency)))
+}
+
+fn stream_meta(plan: &Plan, stream: &StreamPlan, is_judged: bool) -> StreamMeta {
     let protection = plan.protection_of(stream);
     let first = stream.hops.first();
+    let deadlines = stream.receivers.iter().filter_map(|receiver| stream.deadline_of(*receiver));
     // The message that tells freshness is sealed in a way of its own.
     let is_synchronisation = first.is_some_and(|hop| hop.class == "synchronisation");
     StreamMeta {
         name: stream.name.clone(),
         sender: stream.sender.0,
         receivers: stream.receivers.iter().map(|node| node.0).collect(),
+        segments: stream.hops.iter().map(|hop| hop.segment.0).collect(),
+        is_judged,
         class: first.map(|hop| hop.class).unwrap_or_default().into(),
         period_ns: stream.period.as_ns(),
         frame_len: first.map_or(0, |hop| hop.frame_len),
@@ -67,7 +98,7 @@ fn stream_meta(plan: &Plan, stream: &StreamPlan) -> StreamMeta {
         protection: if is_synchronisation { "secoc-sync".into() } else { protection.name.clone() },
         replayable: !is_synchronisation && protection.is_replayable(),
         authenticated: is_synchronisation || protection.is_authenticated(),
-        deadline_ns: stream.deadline.map(|deadline| deadline.as_ns()),
+        deadline_ns: deadlines.min().map(|deadline| deadline.as_ns()),
         bound: None,
         unbounded: None,
     }

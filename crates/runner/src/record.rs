@@ -9,7 +9,7 @@ use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, HopRow
 use chronoseal_scenario::plan::Plan;
 use chronoseal_sim::{FrameContext, Observer};
 
-use crate::facts::{Strangers, bus_row};
+use crate::facts::{self, Strangers};
 use crate::group::leave_out_removed;
 use crate::ways::Ways;
 
@@ -77,8 +77,9 @@ impl Recorder {
         self.unaccounted(plan);
         self.ways.settle(plan, &mut self.rows);
         leave_out_removed(plan, &mut self.rows);
-        let shared = self.describers.iter().position(|describer| describer.is_shared());
-        self.rows.bus = shared.map(|segment| bus_row(&topology.series_of(segment as u16), self.strangers[segment]));
+        for (id, strangers) in plan.segment_ids().zip(self.strangers) {
+            self.rows.segments.extend(facts::series(id, topology.series_of(id.0), strangers));
+        }
         self.rows
     }
 
@@ -186,6 +187,7 @@ impl Recorder {
             self.captured = frame.label.serial;
             self.rows.captures.push(CaptureRow {
                 time: arrived,
+                segment: frame.label.segment,
                 node: sender(&frame, described.sender),
                 direction: Direction::Arrival,
                 comment: comment.clone(),
@@ -195,6 +197,7 @@ impl Recorder {
         if let Some(departed) = frame.departed_at {
             self.rows.captures.push(CaptureRow {
                 time: departed,
+                segment: frame.label.segment,
                 node,
                 direction: Direction::Departure,
                 comment,
@@ -255,18 +258,17 @@ impl Observer for Recorder {
     fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
         let segment = frame.label.segment;
         let describer = self.describer(segment);
-        let carried_on = if self.ways.are_none() { StreamId::NONE } else { describer.stream_of(frame.bytes) };
-        if self.ways.is_relayed(carried_on) {
-            if frame.label.attack.is_none() && self.ways.begins_at(carried_on, node) {
+        let stream = describer.stream_of(frame.bytes);
+        if self.ways.is_relayed(stream) {
+            if frame.label.attack.is_none() && self.ways.begins_at(stream, node) {
                 let described = describer.describe(frame.bytes, at);
-                self.ways.begin(carried_on, described.sequence, at);
+                self.ways.begin(stream, described.sequence, at);
             }
             return;
         }
-        if frame.label.attack.is_some() || !describer.is_shared() {
+        if frame.label.attack.is_some() {
             return;
         }
-        let stream = describer.stream_of(frame.bytes);
         if stream == StreamId::NONE {
             let bytes = describer.payload_len(frame.bytes);
             let strangers = &mut self.strangers[usize::from(segment)];
@@ -289,8 +291,9 @@ impl Observer for Recorder {
         if let Some(attack) = frame.label.attack {
             comment = format!("{}: {comment}", attack.name());
         }
-        let bytes = frame.bytes.to_vec();
-        self.rows.captures.push(CaptureRow { time: at, node, direction: Direction::Carried, comment, bytes });
+        let segment = frame.label.segment;
+        let (direction, bytes) = (Direction::Carried, frame.bytes.to_vec());
+        self.rows.captures.push(CaptureRow { time: at, segment, node, direction, comment, bytes });
     }
 
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {

@@ -42,7 +42,7 @@ impl PlanTraffic {
         }
     }
 
-    /// Frames of no stream that were on a segment everybody shares.
+    /// Frames of no stream that were on a segment.
     pub(crate) fn strangers(&self, segment: SegmentId) -> Strangers {
         let counts = self.strangers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         counts.get(segment.index()).copied().unwrap_or_default()
@@ -68,7 +68,7 @@ impl Traffic for PlanTraffic {
     fn describe(&self, from: Attachment, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
         let Some((segment, describer)) = self.describer(from) else { return FrameDescription::UNKNOWN };
         let described = describer.describe(bytes, arrived_at - describer.reception(bytes));
-        if described.stream == StreamId::NONE && describer.is_shared() {
+        if described.stream == StreamId::NONE {
             let mut counts = self.strangers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             counts[segment.index()].frames += 1;
             counts[segment.index()].bytes += describer.payload_len(bytes);

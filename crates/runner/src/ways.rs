@@ -44,11 +44,6 @@ impl Ways {
         }
     }
 
-    /// True if no gateway carries anything on.
-    pub(crate) const fn are_none(&self) -> bool {
-        !self.any
-    }
-
     pub(crate) fn is_relayed(&self, stream: StreamId) -> bool {
         self.any && self.relayed.get(stream.index()).copied().unwrap_or(false)
     }

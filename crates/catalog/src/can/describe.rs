@@ -14,6 +14,8 @@ pub(super) struct Describer {
     by_id: BTreeMap<CanId, Known>,
     /// Numbers of periodic messages.
     messages: Vec<StreamId>,
+    /// Numbers of replayed recordings.
+    recordings: Vec<StreamId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +41,11 @@ impl Describer {
                 by_id.insert(*can_id, Known { stream: id, sender: stream.sender, deadline: stream.deadline });
             }
         }
-        Self { by_id, messages: view.messages().map(|message| message.stream_id).collect() }
+        Self {
+            by_id,
+            messages: view.messages().map(|message| message.stream_id).collect(),
+            recordings: view.recordings().map(|(id, ..)| id).collect(),
+        }
     }
 
     fn known(&self, bytes: &[u8]) -> Option<Known> {
@@ -69,6 +75,10 @@ impl Describe for Describer {
 
     fn payload_len(&self, bytes: &[u8]) -> u64 {
         CanFrameView::new_checked(bytes).map_or(0, |view| view.data().len() as u64)
+    }
+
+    fn is_judged(&self, stream: StreamId) -> bool {
+        self.recordings.contains(&stream)
     }
 
     fn is_shared(&self) -> bool {

@@ -7,7 +7,7 @@ mod describe;
 use std::collections::BTreeSet;
 
 use chronoseal_analysis::Infeasible;
-use chronoseal_core::{Duration, Node, NodeId};
+use chronoseal_core::{Node, NodeId, Rate};
 use chronoseal_frameauth::{DataId, secoc};
 use chronoseal_media::can::{
     CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, GatewayConfig, GatewayRoute, IdFilter, QueueOrder,
@@ -21,15 +21,13 @@ use chronoseal_nodes::{CanStation, Protection};
 use chronoseal_scenario::plan::{CAN, Can, CanMessage, CanRecording, Facet, Plan, SegmentId, stream_key};
 use chronoseal_wire::can::{CanId, ExtendedId, StandardId};
 
-use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, gateway, protection};
+use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, gateway, load_window, protection};
 
 /// Frames a controller and its driver hold. The orchestrator of the symmetric scheme queues a message of twelve classical
 /// frames for each member at once.
 const QUEUE_LEN: usize = 2048;
 /// Frames that the controller of a guest holds: a script may send bursts that no ECU would.
 const GUEST_QUEUE_LEN: usize = 1024;
-/// Windows of the bus load that is kept.
-pub const LOAD_WINDOW: Duration = Duration::from_ms(10);
 /// LINKTYPE_CAN_SOCKETCAN.
 const LINK_TYPE: u16 = 227;
 
@@ -106,6 +104,16 @@ impl Kind for CanKind {
     fn link_type(&self) -> u16 {
         LINK_TYPE
     }
+
+    fn properties(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, String)> {
+        let bits = &view_of(prepared, segment).segment.bits;
+        let in_kbit = |rate: Rate| format!("{} kbit/s", rate.0 / 1000);
+        let mut properties = vec![("bit rate", in_kbit(bits.nominal_rate))];
+        if bits.data_rate != bits.nominal_rate {
+            properties.push(("data bit rate", in_kbit(bits.data_rate)));
+        }
+        properties
+    }
 }
 
 /// The buses of a segment, with further controllers on the first.
@@ -128,7 +136,7 @@ pub fn network(prepared: &Prepared<'_>, segment: SegmentId, guests: &[Attachment
             bits_between_errors: None,
             faults: Vec::new(),
             babblers: Vec::new(),
-            load_window: Some(LOAD_WINDOW),
+            load_window: Some(load_window(view.plan)),
         })
         .collect();
     let of_guest = |at: &Attachment| ControllerConfig { queue_len_max: GUEST_QUEUE_LEN, ..ControllerConfig::new(*at) };

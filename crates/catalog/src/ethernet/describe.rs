@@ -142,6 +142,10 @@ impl Describe for Describer {
         Frame::new_checked(bytes).map_or(0, |frame| frame.payload().len() as u64)
     }
 
+    fn is_judged(&self, stream: StreamId) -> bool {
+        self.known(stream).is_some_and(|known| !known.slots.is_empty())
+    }
+
     fn is_shared(&self) -> bool {
         false
     }

@@ -78,6 +78,7 @@ pub(super) fn star(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sched
         forwarding_jitter: network.forwarding_jitter,
         early_tolerance: network.precision,
         sniffing_switch: network.sniffing_switch,
+        load_window: Some(crate::load_window(plan)),
         seed: plan.seed,
     })
 }

@@ -5,12 +5,14 @@ mod end_system;
 mod medium;
 
 use chronoseal_analysis::{Infeasible, synthesize};
-use chronoseal_core::{Node, NodeId, StreamId};
+use chronoseal_core::{Duration, Node, NodeId, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_nodes::{Attack, Attacker, AttackerConfig, EndSystem};
-use chronoseal_scenario::plan::{AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, Plan, SegmentId, StreamClass};
+use chronoseal_scenario::plan::{
+    AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, Plan, SegmentId, StreamClass, Sync,
+};
 use chronoseal_wire::ethernet::MacAddress;
 use chronoseal_wire::virtual_link;
 
@@ -96,6 +98,23 @@ impl Kind for EthernetKind {
 
     fn link_type(&self) -> u16 {
         LINK_TYPE
+    }
+
+    fn properties(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, String)> {
+        let network = parts(prepared, segment).0.segment;
+        let in_ms = |duration: Duration| format!("{:.3} ms", duration.as_ms_f64());
+        vec![
+            ("rate", format!("{} Mbit/s", network.rate.0 as f64 / 1e6)),
+            ("cluster cycle", in_ms(network.cluster_cycle)),
+            ("integration cycle", in_ms(network.integration_cycle)),
+            ("guard period", in_ms(network.guard_period)),
+            ("accounting", network.accounting.name().into()),
+        ]
+    }
+
+    fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
+        let network = parts(prepared, segment).0.segment;
+        (network.sync == Sync::Beacon).then_some(network.integration_cycle)
     }
 }
 

@@ -123,7 +123,7 @@ pub(crate) fn record(stage: &Stage, file: &Path) -> Value {
     golden.into()
 }
 
-/// How the manifest of a run describes what was run: nodes, streams, slots, tasks, bus, group.
+/// How the manifest of a run describes what was run: nodes, streams, segments, group.
 fn network(folder: &Path) -> Value {
     let (meta, _) = store::read(folder).unwrap();
     let mut meta = serde_json::to_value(meta).unwrap();

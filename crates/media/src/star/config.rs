@@ -38,6 +38,8 @@ pub struct StarConfig {
     pub early_tolerance: Duration,
     /// Stamps are taken behind a second store-and-forward switch, as is the beacon's.
     pub sniffing_switch: bool,
+    /// Length of the windows by which frames and busy time are counted; `None`: over the whole run only.
+    pub load_window: Option<Duration>,
     /// Seeds the forwarding jitter.
     pub seed: u64,
 }

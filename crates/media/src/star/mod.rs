@@ -8,6 +8,7 @@
 mod config;
 mod executor;
 mod filter;
+mod statistics;
 #[cfg(test)]
 mod tests;
 
@@ -19,8 +20,9 @@ use chronoseal_wire::virtual_link;
 pub use self::config::{Beacon, Route, RouteClass, Splice, StarConfig};
 use self::executor::Executor;
 use self::filter::{Admission, Filter};
+use self::statistics::StarStatistics;
 use crate::line::{self, Line, Offer, ReservedStarts, Started, Step};
-use crate::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
+use crate::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer, Series};
 
 /// The medium of [`StarConfig`].
 pub struct Star {
@@ -34,6 +36,7 @@ pub struct Star {
     forwarding: Forwarding,
     integration_cycle: u32,
     rng: ChaCha8Rng,
+    statistics: StarStatistics,
 }
 
 /// Frames between their last bit in and their egress queue.
@@ -101,7 +104,7 @@ impl Star {
                 ReservedStarts::new(cycle, phases.into_iter(), tolerance)
             }
         };
-        let lines = (0..config.stations.len())
+        let lines: Vec<Line> = (0..config.stations.len())
             .flat_map(|port| {
                 let route = |stream: StreamId| &config.routes[stream.index()];
                 let up = slots.iter().filter(|slot| route(slot.stream).ingress == port);
@@ -121,6 +124,7 @@ impl Star {
         Self {
             filter: Filter::new(&config),
             port_of_node,
+            statistics: StarStatistics::new(config.load_window, lines.len()),
             executor: Executor::new(&config.schedule, config.waits_for_dispatch),
             lines,
             forwarding: Forwarding::default(),
@@ -148,13 +152,14 @@ impl Star {
     }
 
     fn discard(
-        &self,
+        &mut self,
         frame: FrameId,
         stream: StreamId,
         reason: DiscardReason,
         frames: &FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
+        self.statistics.counts.dropped += 1;
         let event = Event::of(EventKind::Discarded(reason), stream, frames.label(frame).serial.unwrap_or(0));
         out.push(MediumOutput::Discard { node: self.config.switch, event, frame });
     }
@@ -188,6 +193,8 @@ impl Star {
             Step::LookAgain(at) => Some(*at),
             Step::Started(started) => {
                 let leads_to_switch = line.is_multiple_of(2);
+                self.statistics.counts.in_to_switch += i64::from(leads_to_switch);
+                self.statistics.counts.out_to_stations += i64::from(!leads_to_switch);
                 if !(leads_to_switch && self.plan_forwarding(line / 2, started, frames, out)) {
                     self.lines[line].put_on_wire(started.frame, now);
                     out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
@@ -405,6 +412,7 @@ impl Medium for Star {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
+        self.statistics.advance(now, &mut self.lines);
         let splices = &self.config.splices;
         let port = match self.port_of(from) {
             Some(port) => {
@@ -425,6 +433,7 @@ impl Medium for Star {
 
     #[inline]
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        self.statistics.advance(now, &mut self.lines);
         match Timer::unpack(timer) {
             Timer::LineFree(line) => {
                 let step = self.lines[line].step(now, &self.config.speed);
@@ -447,5 +456,9 @@ impl Medium for Star {
             Timer::ScheduleEntry => self.act(now, frames, out),
             Timer::Beacon => self.send_beacon(now, frames, out),
         }
+    }
+
+    fn series(&self) -> Vec<Series> {
+        self.statistics.series(&self.lines)
     }
 }

@@ -51,6 +51,7 @@ fn config() -> StarConfig {
         forwarding_jitter: Jitter::default(),
         early_tolerance: PRECISION,
         sniffing_switch: false,
+        load_window: None,
         seed: 1,
     }
 }
@@ -411,4 +412,37 @@ fn a_stations_own_best_effort_never_delays_its_scheduled_frame() {
             assert_eq!(bench.deliveries.len(), 3, "clock {error} off, {before} before its slot");
         }
     }
+}
+
+#[test]
+fn frames_and_the_busiest_link_are_counted_by_window() {
+    // 1514 bytes and 24 more at 100 Mbit/s.
+    const LONG: Duration = Duration::from_ns(123_040);
+    let window = Duration::from_ms(1);
+    let mut bench = Bench::new(StarConfig { load_window: Some(window), queue_len_max: 1600, ..config() });
+    // Begins 23.04 us before the first window ends; two copies leave in the second.
+    bench.send(window - Duration::from_us(100), 2, plain_frame(PLAIN, 1514));
+    // In the fourth: the second waits for the first, and a third finds no room.
+    (0..3).for_each(|_| bench.send(Duration::from_us(3_200), 2, plain_frame(PLAIN, 1514)));
+    let bench = bench.run(Duration::from_ms(6));
+    let series = bench.star.series();
+    let values = |name: &str, window: Option<Duration>| -> Vec<i64> {
+        let found = series.iter().find(|series| series.name == name && series.window == window);
+        found.unwrap_or_else(|| panic!("{name} in {series:?}")).values.clone()
+    };
+    let by_window = |name: &str| values(name, Some(window));
+    let mut from_stations = by_window("frames from stations");
+    // The window that has begun is there as far as it goes.
+    assert_eq!(from_stations.len(), by_window("busiest link").len());
+    from_stations.truncate(4);
+    assert_eq!(from_stations, [1, 0, 0, 2]);
+    assert_eq!(by_window("frames to stations")[..4], [0, 2, 0, 4]);
+    assert_eq!(by_window("frames dropped")[..4], [0, 0, 0, 1]);
+    let used = [Duration::from_us(100), LONG, Duration::ZERO, LONG * 2].map(Duration::as_ns);
+    assert_eq!(by_window("busiest link")[..4], used);
+    assert_eq!(values("frames to stations", None), [6]);
+    assert_eq!(values("busiest link", None), [3 * LONG.as_ns()], "its use across all windows");
+
+    let totals = Bench::new(config()).run(Duration::from_ms(6)).star.series();
+    assert!(totals.iter().all(|series| series.window.is_none() && series.values == [0]), "{totals:?}");
 }

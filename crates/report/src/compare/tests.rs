@@ -19,6 +19,9 @@ fn run(p50_ns: i64, p99_ns: i64, lost: u64) -> RunSummary {
     summary.streams.push(StreamSummary {
         name: "s".into(),
         class: "time-triggered".into(),
+        is_judged: true,
+        ready_ns: 0,
+        way: Vec::new(),
         sent: 1000,
         delivered: 1000 - lost,
         late: 0,

@@ -19,8 +19,12 @@ const BINS: usize = 60;
 pub(super) fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<Chart> {
     let one_by_one = meta.streams.len() <= STREAMS_MAX;
     let mut groups: BTreeMap<(usize, String), Vec<f64>> = BTreeMap::new();
-    for row in rows.frames.iter().filter(|row| is_sample(row, summary.ready_ns)) {
-        let Some(stream) = meta.streams.get(row.stream.index()) else { continue };
+    for row in &rows.frames {
+        let index = row.stream.index();
+        let Some((stream, counts)) = meta.streams.get(index).zip(summary.streams.get(index)) else { continue };
+        if !is_sample(row, counts.ready_ns) {
+            continue;
+        }
         let (Some(sent), Some(received)) = (row.sent_at, row.received_at) else { continue };
         let key = if one_by_one {
             (row.stream.index(), stream.name.clone())

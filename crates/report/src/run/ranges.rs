@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_results::{Distribution, RunMeta, RunSummary, StreamMeta, StreamSummary};
+use chronoseal_results::{Distribution, PartSummary, RunMeta, RunSummary, StreamMeta, StreamSummary};
 
 use super::evidence;
 use crate::document::{Block, Evidence, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section};
@@ -54,9 +54,6 @@ fn ranges(run: Run<'_>, other: Option<Run<'_>>) -> Ranges {
         }
     }
     for row in &mut rows {
-        if row.deadline.is_none() {
-            row.no_deadline = "the run names none for this stream".into();
-        }
         if row.bound.is_none() && row.unbounded.is_empty() {
             row.unbounded = "the run was stored without one".into();
         }
@@ -97,6 +94,12 @@ fn fill(
     hops: &mut Hops,
 ) {
     row.deadline = row.deadline.or(stream.deadline_ns.map(us));
+    if row.no_deadline.is_empty() && row.deadline.is_none() {
+        row.no_deadline = match stream.is_judged {
+            true => "its slot says when it has to leave".into(),
+            false => "the run names none for this stream".into(),
+        };
+    }
     if let (None, Some(bound)) = (&row.bound, &stream.bound) {
         let parts = bound.parts.iter().map(|(name, ns)| RangePart { hop: hops.number(name), value: us(*ns) });
         row.bound = Some(RangeBound { total: us(bound.total_ns), parts: parts.collect() });
@@ -105,7 +108,13 @@ fn fill(
         row.unbounded.clone_from(why);
     }
     match &counts.end_to_end.all {
-        Some(latency) => row.spreads.push(spread(latency, evidence(meta), note)),
+        Some(latency) => {
+            let part = |part: &PartSummary| {
+                part.time.p50_ns.map(|median| RangePart { hop: hops.number(&part.name), value: us(median) })
+            };
+            let parts = counts.way.iter().filter_map(part).collect();
+            row.spreads.push(spread(latency, parts, evidence(meta), note));
+        }
         None => row.absent.push((evidence(meta), "no frame was accepted after start-up".into())),
     }
     let losses: Vec<String> = [
@@ -115,7 +124,7 @@ fn fill(
         (counts.discarded_total(), "thrown away"),
     ]
     .into_iter()
-    .filter(|(count, _)| counts.has_deadline() && *count > 0)
+    .filter(|(count, _)| counts.is_judged && *count > 0)
     .map(|(count, what)| format!("{count} {what}"))
     .collect();
     if !losses.is_empty() {
@@ -125,7 +134,7 @@ fn fill(
     }
 }
 
-fn spread(latency: &Distribution, evidence: Evidence, note: &str) -> RangeSpread {
+fn spread(latency: &Distribution, parts: Vec<RangePart>, evidence: Evidence, note: &str) -> RangeSpread {
     RangeSpread {
         evidence,
         note: note.into(),
@@ -134,7 +143,7 @@ fn spread(latency: &Distribution, evidence: Evidence, note: &str) -> RangeSpread
         median: latency.p50_ns.map(us),
         p99: latency.p99_ns.map(us),
         max: us(latency.max_ns),
-        parts: Vec::new(),
+        parts,
     }
 }
 

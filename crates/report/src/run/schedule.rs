@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use chronoseal_core::SimTime;
-use chronoseal_results::{FrameRow, NodeRole, Outcome, RunMeta, RunRows, SlotMeta};
+use chronoseal_results::{FrameRow, NodeRole, Outcome, RunMeta, RunRows, ScheduleMeta, SegmentMeta, SlotMeta};
 
 use crate::document::{Bar, BarKind, Lane, Timeline};
 
 /// One cluster cycle as planned: for each station its wire to the switch, its wire from the switch, its tasks.
-pub(super) fn planned(meta: &RunMeta) -> Timeline {
+pub(super) fn planned(meta: &RunMeta, segment: &SegmentMeta, schedule: &ScheduleMeta) -> Timeline {
     let mut lanes = Vec::new();
     for node in stations(meta) {
         let (mut out, mut into) = (Vec::new(), Vec::new());
-        for slot in &meta.slots {
+        for slot in &schedule.slots {
             let Some(stream) = meta.streams.get(usize::from(slot.stream)) else { continue };
             if stream.sender == node {
                 out.extend(slot_bars(slot, &stream.name));
@@ -21,7 +21,7 @@ pub(super) fn planned(meta: &RunMeta) -> Timeline {
                 out_of_switch(&mut into, slot, &stream.name);
             }
         }
-        let tasks: Vec<Bar> = meta
+        let tasks: Vec<Bar> = schedule
             .tasks
             .iter()
             .filter(|task| task.node == node)
@@ -32,7 +32,8 @@ pub(super) fn planned(meta: &RunMeta) -> Timeline {
         push(&mut lanes, format!("to {name}"), into);
         push(&mut lanes, format!("on {name}"), tasks);
     }
-    Timeline { caption: "One cluster cycle as planned".into(), cycle_ns: meta.cluster_cycle_ns, lanes }
+    let caption = format!("One cluster cycle of {} as planned", segment.name);
+    Timeline { caption, cycle_ns: schedule.cycle_ns, lanes }
 }
 
 fn slot_bars(slot: &SlotMeta, name: &str) -> Vec<Bar> {
@@ -50,12 +51,23 @@ fn out_of_switch(bars: &mut Vec<Bar>, slot: &SlotMeta, name: &str) {
 
 /// One cluster cycle with what arrived and departed at the switch: the first with an attack, else one from the middle of
 /// the run; `None` if nothing was stamped.
-pub(super) fn seen(meta: &RunMeta, rows: &RunRows) -> Option<Timeline> {
-    let cycle_ns = meta.cluster_cycle_ns;
+pub(super) fn seen(
+    meta: &RunMeta,
+    (number, segment): (u16, &SegmentMeta),
+    schedule: &ScheduleMeta,
+    rows: &RunRows,
+) -> Option<Timeline> {
+    let cycle_ns = schedule.cycle_ns;
     if cycle_ns <= 0 {
         return None;
     }
-    let stamped = || rows.frames.iter().filter(|row| row.arrived_at.is_some() || row.departed_at.is_some());
+    // A frame of no stream can have been on any segment.
+    let comes_by = |row: &FrameRow| match meta.streams.get(row.stream.index()) {
+        Some(stream) => stream.segments.contains(&number),
+        None => meta.segments.len() == 1,
+    };
+    let is_stamped = |row: &&FrameRow| (row.arrived_at.is_some() || row.departed_at.is_some()) && comes_by(row);
+    let stamped = || rows.frames.iter().filter(is_stamped);
     let cycles: Vec<i64> = stamped().map(|row| cycle_of(row, cycle_ns)).collect::<BTreeSet<_>>().into_iter().collect();
     let with_attack = stamped().filter(|row| row.attack.is_some()).map(|row| cycle_of(row, cycle_ns)).min();
     let cycle = with_attack.or_else(|| cycles.get(cycles.len() / 2).copied())?;
@@ -67,7 +79,7 @@ pub(super) fn seen(meta: &RunMeta, rows: &RunRows) -> Option<Timeline> {
         let mut arrivals: Vec<Bar> = Vec::new();
         let mut departures: Vec<Bar> = Vec::new();
         for row in &rows {
-            let frame_ns = frame_time_ns(meta, row);
+            let frame_ns = frame_time_ns(schedule, row);
             let at = |time: SimTime| time.since_zero().as_ns() - origin_ns;
             let kind = kind_of(row);
             if from_node(meta, row) == node
@@ -91,7 +103,11 @@ pub(super) fn seen(meta: &RunMeta, rows: &RunRows) -> Option<Timeline> {
         push(&mut lanes, format!("to {name}"), departures);
     }
     (!lanes.is_empty()).then(|| Timeline {
-        caption: format!("Cluster cycle {cycle} as seen at the switch ({})", meta.engine.evidence()),
+        caption: format!(
+            "Cluster cycle {cycle} of {} as seen at the switch ({})",
+            segment.name,
+            meta.engine.evidence()
+        ),
         cycle_ns,
         lanes,
     })
@@ -125,8 +141,8 @@ fn label(meta: &RunMeta, row: &FrameRow) -> String {
 }
 
 /// Time on the wire as its stream's slot has it; a hair's breadth for frames without one.
-fn frame_time_ns(meta: &RunMeta, row: &FrameRow) -> i64 {
-    meta.slots.iter().find(|slot| slot.stream == row.stream.0).map_or(1_000, |slot| slot.frame_time_ns)
+fn frame_time_ns(schedule: &ScheduleMeta, row: &FrameRow) -> i64 {
+    schedule.slots.iter().find(|slot| slot.stream == row.stream.0).map_or(1_000, |slot| slot.frame_time_ns)
 }
 
 fn stations(meta: &RunMeta) -> impl Iterator<Item = u16> {

@@ -225,6 +225,7 @@ pub(super) fn discards(meta: &RunMeta, summary: &RunSummary) -> Table {
 pub(super) fn clocks(meta: &RunMeta, summary: &RunSummary) -> Table {
     let kind = evidence(meta);
     let mut table = Table::new("When each clock joined, and how far it was corrected afterwards")
+        .words("segment")
         .words("station")
         .numbers("joined after", "ms")
         .numbers("cycles", "")
@@ -242,6 +243,7 @@ pub(super) fn clocks(meta: &RunMeta, summary: &RunSummary) -> Table {
             some => number(some, 1e6, 3),
         };
         table.push(vec![
+            Cell::text(&clock.segment),
             Cell::text(&clock.node),
             joined,
             number(clock.acquired_cycles, 1.0, 0),

@@ -1,8 +1,8 @@
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_report::{Block, Document, Evidence, Held, Mark, RangePart, Ranges, html, run_report, run_report_with};
 use chronoseal_results::{
-    BoundMeta, BusMeta, Engine, EventRow, FrameRow, NodeMeta, NodeRole, Outcome, RunMeta, RunRows, SlotMeta,
-    StreamMeta, summarise,
+    BoundMeta, ClockDomainMeta, Engine, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome, RunMeta, RunRows,
+    ScheduleMeta, SegmentMeta, SegmentSeries, SlotMeta, StreamMeta, summarise,
 };
 
 fn us(us: i64) -> SimTime {
@@ -17,7 +17,9 @@ fn meta(engine: Engine) -> RunMeta {
             name: "speed".into(),
             sender: 0,
             receivers: vec![1],
+            segments: vec![0],
             class: "time-triggered".into(),
+            is_judged: true,
             period_ns: 10_000_000,
             frame_len: 60,
             secured_len: 80,
@@ -28,16 +30,29 @@ fn meta(engine: Engine) -> RunMeta {
             bound: None,
             unbounded: None,
         }],
-        cluster_cycle_ns: 10_000_000,
-        integration_cycle_ns: 10_000_000,
-        slots: vec![SlotMeta {
-            stream: 0,
-            start_ns: 1_000_000,
-            frame_time_ns: 6_400,
-            dispatch_ns: 1_010_000,
-            end_ns: 1_206_400,
-        }],
+        segments: vec![backbone()],
         ..RunMeta::new("made-up", engine, 1)
+    }
+}
+
+fn backbone() -> SegmentMeta {
+    SegmentMeta {
+        name: "backbone".into(),
+        kind: "ethernet".into(),
+        link_type: 1,
+        properties: vec![("rate".into(), "100 Mbit/s".into())],
+        clocks: Some(ClockDomainMeta { cycle_ns: 10_000_000, nodes: vec![0, 1] }),
+        schedule: Some(ScheduleMeta {
+            cycle_ns: 10_000_000,
+            slots: vec![SlotMeta {
+                stream: 0,
+                start_ns: 1_000_000,
+                frame_time_ns: 6_400,
+                dispatch_ns: 1_010_000,
+                end_ns: 1_206_400,
+            }],
+            tasks: Vec::new(),
+        }),
     }
 }
 
@@ -134,7 +149,7 @@ fn the_schedule_is_drawn_as_planned_and_as_seen() {
 fn an_empty_run_still_has_a_report() {
     let document = report(Engine::Live, &RunRows::default());
     assert_eq!(document.verdict.held, Held::No);
-    assert!(html(&document).contains("not every clock joined"));
+    assert!(html(&document).contains("the clock of a never joined on segment backbone, and 1 more clocks failed"));
     let nothing = RunMeta::new("nothing", Engine::Sim, 0);
     html(&run_report(&nothing, &summarise(&nothing, &RunRows::default()), &RunRows::default()));
 }
@@ -143,9 +158,10 @@ fn an_empty_run_still_has_a_report() {
 fn two_thousand_streams_make_a_page_people_can_open() {
     let mut meta = meta(Engine::Sim);
     let mut rows = rows();
-    let (stream, slot) = (meta.streams[0].clone(), meta.slots[0]);
+    let schedule = meta.segments[0].schedule.as_mut().unwrap();
+    let (stream, slot) = (meta.streams[0].clone(), schedule.slots[0]);
     meta.streams = (0..2_000).map(|i| StreamMeta { name: format!("speed.{i}"), ..stream.clone() }).collect();
-    meta.slots = (0..2_000).map(|i| SlotMeta { stream: i, start_ns: i64::from(i) * 5_000, ..slot }).collect();
+    schedule.slots = (0..2_000).map(|i| SlotMeta { stream: i, start_ns: i64::from(i) * 5_000, ..slot }).collect();
     let frame = rows.frames[7];
     rows.frames = (0..2_000).map(|i| FrameRow { stream: StreamId(i), ..frame }).collect();
     rows.frames[1_999].outcome = Outcome::Late;
@@ -171,11 +187,11 @@ fn a_denied_frame_is_told_and_leaves_the_verdict_mixed() {
 }
 
 #[test]
-fn a_run_without_slots_has_no_deadline_to_break() {
+fn a_run_of_streams_that_are_not_judged_has_no_deadline_to_break() {
     let mut meta = meta(Engine::Sim);
-    meta.streams[0].class = "best-effort".into();
+    meta.streams[0].is_judged = false;
     let document = run_report(&meta, &summarise(&meta, &rows()), &rows());
-    assert!(document.verdict.text.starts_with("No stream of this run has a slot"), "{}", document.verdict.text);
+    assert!(document.verdict.text.starts_with("No stream of this run has a deadline"), "{}", document.verdict.text);
 }
 
 /// The picture that opens a report.
@@ -194,12 +210,101 @@ fn every_report_opens_with_one_picture_of_all_streams() {
     assert_eq!((row.name.as_str(), row.note.as_str(), ranges.unit.as_str()), ("speed", "a \u{2192} b", "\u{b5}s"));
     assert_eq!((row.spreads[0].evidence, row.spreads[0].min, row.spreads[0].max), (Evidence::Simulated, 20.0, 26.0));
     assert!(row.deadline.is_none() && !row.no_deadline.is_empty() && !row.unbounded.is_empty());
+    let measured = report(Engine::Live, &rows());
+    assert_eq!(picture(&measured).rows[0].spreads[0].evidence, Evidence::Measured);
+}
 
-    let mut meta = meta(Engine::Live);
-    meta.bus = Some(BusMeta { bit_rate: 500_000, data_bit_rate: None });
-    meta.streams[0].class = "message".into();
-    let document = run_report(&meta, &summarise(&meta, &rows()), &rows());
-    assert_eq!(picture(&document).rows[0].spreads[0].evidence, Evidence::Measured, "on a bus as well");
+/// The titles of a report.
+fn titles(document: &Document) -> Vec<&str> {
+    document.sections.iter().map(|section| section.title.as_str()).collect()
+}
+
+#[test]
+fn each_segment_has_a_section_whatever_its_kind() {
+    let mut meta = meta(Engine::Sim);
+    meta.duration_ns = 4_000_000_000;
+    let bus = SegmentMeta { name: "body".into(), kind: "toy".into(), clocks: None, schedule: None, ..backbone() };
+    meta.segments.push(bus);
+    let series = |segment, name: &str, unit: &str, values: Vec<i64>| SegmentSeries {
+        segment,
+        name: name.into(),
+        unit: unit.into(),
+        window: Some(Duration::from_ms(10)),
+        values,
+    };
+    // More windows than a page draws: the highest of some stands for them.
+    let mut busy = vec![1_000_000; 1_024];
+    busy[701] = 6_000_000;
+    let segments = vec![
+        series(1, "busy", "ns", busy),
+        series(1, "dropped", "frames", vec![0, 3]),
+        series(1, "carried", "frames", vec![7, 8]),
+    ];
+    let rows = RunRows { segments, ..rows() };
+    let document = run_report(&meta, &summarise(&meta, &rows), &rows);
+    assert!(titles(&document).contains(&"Segment backbone") && titles(&document).contains(&"Segment body"));
+    let section = document.sections.iter().find(|section| section.title == "Segment body").unwrap();
+    let charts: Vec<_> = section
+        .blocks
+        .iter()
+        .filter_map(|block| if let Block::Chart(chart) = block { Some(chart) } else { None })
+        .collect();
+    let [load, counts] = charts[..] else { panic!("a chart for each unit: {charts:?}") };
+    assert_eq!((load.series.len(), load.series[0].points.len(), load.y.unit.as_str()), (1, 513, "%"));
+    assert_eq!(load.series[0].points[350], (7.0, 60.0));
+    assert!(load.caption.contains("the highest of 2 windows"), "{}", load.caption);
+    assert_eq!(counts.series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>(), ["dropped", "carried"]);
+    assert_eq!(counts.series[0].points, [(0.0, 0.0), (0.01, 3.0), (0.02, 3.0)]);
+    let Block::Table(totals) = &section.blocks[1] else { panic!("{section:?}") };
+    assert_eq!((totals.rows.len(), totals.rows[0][5].text.as_str()), (3, "60.00"));
+    assert!(
+        document
+            .verdict
+            .points
+            .iter()
+            .any(|point| point.contains("Segment body (busy) was used 25.7 % of the time, 60.0 %"))
+    );
+    // The picture and its rows are the first segment's; the second has no schedule and no clocks.
+    assert_eq!(titles(&document).iter().filter(|title| **title == "Schedule").count(), 1);
+}
+
+#[test]
+fn the_verdict_names_the_segment_whose_clock_was_lost() {
+    let mut meta = meta(Engine::Sim);
+    meta.segments.push(SegmentMeta { name: "body".into(), clocks: None, schedule: None, ..backbone() });
+    meta.streams[0].segments = vec![1];
+    let mut rows = rows();
+    let lost = Event::of(EventKind::SyncLost, StreamId::NONE, 0);
+    rows.events.push(EventRow { time: us(3_000_000), node: NodeId(1), event: lost });
+    let document = run_report(&meta, &summarise(&meta, &rows), &rows);
+    assert_eq!(document.verdict.held, Held::No, "every frame on the healthy segment was in time");
+    assert!(document.verdict.text.contains("the clock of b was lost on segment backbone"), "{}", document.verdict.text);
+}
+
+#[test]
+fn what_a_way_over_several_segments_takes_is_drawn_by_hop() {
+    let mut meta = meta(Engine::Sim);
+    meta.segments.push(SegmentMeta { name: "body".into(), clocks: None, schedule: None, ..backbone() });
+    let hop = |k: i64, segment, from, to, sent_us: i64, received_us: i64| HopRow {
+        stream: StreamId(0),
+        sequence: k as u64,
+        segment,
+        from: NodeId(from),
+        to: NodeId(to),
+        sent_at: Some(us(k * 10_000 + sent_us)),
+        arrived_at: None,
+        departed_at: None,
+        received_at: Some(us(k * 10_000 + received_us)),
+        frame: k as u64 * 2 + u64::from(segment == 0),
+        origins: if segment == 0 { vec![k as u64 * 2] } else { Vec::new() },
+    };
+    let mut rows = rows();
+    rows.hops = (0..400).flat_map(|k| [hop(k, 1, 0, 2, 1_000, 1_005), hop(k, 0, 2, 1, 1_007, 1_020)]).collect();
+    let document = run_report(&meta, &summarise(&meta, &rows), &rows);
+    let ranges = picture(&document);
+    assert_eq!(ranges.hops, ["body", "attacker", "backbone"]);
+    let values: Vec<f64> = ranges.rows[0].spreads[0].parts.iter().map(|part| part.value).collect();
+    assert_eq!(values, [5.0, 2.0, 13.0]);
 }
 
 #[test]

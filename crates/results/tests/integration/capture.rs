@@ -2,13 +2,14 @@ use std::process::Command;
 
 use chronoseal_core::NodeId;
 use chronoseal_results::capture::write_capture;
-use chronoseal_results::{CaptureRow, Direction};
+use chronoseal_results::{CaptureRow, Direction, SegmentMeta};
 
-use crate::sample::{control_frame, critical_frame, meta, us};
+use crate::sample::{backbone, control_frame, critical_frame, meta, us};
 
 fn captures() -> Vec<CaptureRow> {
     let row = |at_us, node, direction, comment: &str, bytes| CaptureRow {
         time: us(at_us),
+        segment: 0,
         node: NodeId(node),
         direction,
         comment: comment.into(),
@@ -22,22 +23,42 @@ fn captures() -> Vec<CaptureRow> {
 }
 
 #[test]
-fn interfaces_are_named_and_packets_in_order() {
+fn each_segment_is_an_interface_with_its_link_type_and_packets_are_in_order() {
     use pcap_file::pcapng::{Block, PcapNgReader};
+    let mut meta = meta();
+    meta.segments.push(SegmentMeta { name: "body".into(), link_type: 227, ..backbone() });
+    let mut rows = captures();
+    rows.push(CaptureRow { segment: 1, direction: Direction::Carried, ..rows[1].clone() });
     let mut bytes = Vec::new();
-    write_capture(&mut bytes, &meta(), &captures()).unwrap();
+    write_capture(&mut bytes, &meta, &rows).unwrap();
     let mut reader = PcapNgReader::new(bytes.as_slice()).unwrap();
-    let (mut names, mut packets) = (Vec::new(), Vec::new());
+    let (mut interfaces, mut packets) = (Vec::new(), Vec::new());
     while let Some(block) = reader.next_block() {
         match block.unwrap() {
-            Block::InterfaceDescription(interface) => names.push(format!("{:?}", interface.options[0])),
-            Block::EnhancedPacket(packet) => packets.push((packet.timestamp.as_nanos(), packet.options.len())),
+            Block::InterfaceDescription(interface) => {
+                interfaces.push((u32::from(interface.linktype), format!("{:?}", interface.options[0])));
+            }
+            Block::EnhancedPacket(packet) => {
+                packets.push((packet.timestamp.as_nanos(), packet.interface_id, format!("{:?}", packet.options)));
+            }
             _ => {}
         }
     }
-    assert_eq!(names.len(), 3);
-    assert!(names[0].contains("ecu1 arrival") && names[2].contains("ecu2 departure"), "{names:?}");
-    assert_eq!(packets, [(3_000, 1), (1_007_000, 0), (1_010_000, 1)]);
+    let is = |number: usize, link_type: u32, name: &str| {
+        interfaces[number].0 == link_type && interfaces[number].1.contains(name)
+    };
+    assert!(interfaces.len() == 2 && is(0, 1, "backbone") && is(1, 227, "body"), "{interfaces:?}");
+    let places: Vec<_> = packets.iter().map(|(at, interface, _)| (*at, *interface)).collect();
+    assert_eq!(places, [(3_000, 0), (1_007_000, 0), (1_007_000, 1), (1_010_000, 0)]);
+    for ((_, _, said), expected) in
+        packets.iter().zip(["ecu1 departure; beacon", "ecu1 arrival", "ecu1 carried", "ecu2 departure; sequence 5"])
+    {
+        assert!(said.contains(expected), "{said}");
+    }
+
+    rows[0].segment = 2;
+    let error = write_capture(std::io::sink(), &meta, &rows).unwrap_err().to_string();
+    assert!(error.contains("does not describe"), "{error}");
 }
 
 /// The command of `docs/guide/captures.md`, run on a capture of hand-made frames. Needs tshark; says so if absent.
@@ -64,9 +85,9 @@ fn tshark_dissects_control_and_critical_frames() {
     assert_eq!(lines.len(), 3, "{text}");
     assert_eq!(
         lines[0],
-        "ecu1 departure;0.000003000;beacon;eth:tte:ethertype:tte_pcf;0x03040506;0x0fcb;0x00000009;0x00000001;0x02"
+        "backbone;0.000003000;ecu1 departure; beacon;eth:tte:ethertype:tte_pcf;0x03040506;0x0fcb;0x00000009;0x00000001;0x02"
     );
-    assert!(lines[1].starts_with("ecu1 arrival;0.001007000;;eth:tte:ethertype:"), "{text}");
+    assert!(lines[1].starts_with("backbone;0.001007000;ecu1 arrival;eth:tte:ethertype:"), "{text}");
     assert!(lines[1].contains(";0x03040506;0x0064;"), "{text}");
-    assert!(lines[2].starts_with("ecu2 departure;0.001010000;sequence 5;eth:tte:ethertype:"), "{text}");
+    assert!(lines[2].starts_with("backbone;0.001010000;ecu2 departure; sequence 5;eth:tte:ethertype:"), "{text}");
 }

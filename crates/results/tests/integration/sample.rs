@@ -2,8 +2,8 @@
 
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_results::{
-    CaptureRow, Direction, Engine, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome, ReleaseRow, RunMeta,
-    RunRows, SlotMeta, StallRow, StreamMeta, WorkRow,
+    CaptureRow, ClockDomainMeta, Direction, Engine, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome,
+    ReleaseRow, RunMeta, RunRows, ScheduleMeta, SegmentMeta, SegmentSeries, SlotMeta, StallRow, StreamMeta, WorkRow,
 };
 
 pub(crate) const CYCLE_US: i64 = 10_000;
@@ -26,7 +26,9 @@ pub(crate) fn meta() -> RunMeta {
             name: "speed".into(),
             sender: 0,
             receivers: vec![1],
+            segments: vec![0],
             class: "time-triggered".into(),
+            is_judged: true,
             period_ns: CYCLE_US * 1_000,
             frame_len: 60,
             secured_len: 80,
@@ -37,17 +39,35 @@ pub(crate) fn meta() -> RunMeta {
             bound: None,
             unbounded: None,
         }],
-        cluster_cycle_ns: CYCLE_US * 1_000,
-        integration_cycle_ns: CYCLE_US * 1_000,
-        slots: vec![SlotMeta {
-            stream: 0,
-            start_ns: SLOT_US * 1_000,
-            frame_time_ns: 6_400,
-            dispatch_ns: 1_010_000,
-            end_ns: 1_206_400,
-        }],
+        segments: vec![backbone()],
         ..RunMeta::new("sample", Engine::Sim, 7)
     }
+}
+
+/// The only segment: `ecu1` and `ecu2` around a switch that keeps their clocks together.
+pub(crate) fn backbone() -> SegmentMeta {
+    SegmentMeta {
+        name: "backbone".into(),
+        kind: "ethernet".into(),
+        link_type: 1,
+        properties: vec![("rate".into(), "100 Mbit/s".into())],
+        clocks: Some(ClockDomainMeta { cycle_ns: CYCLE_US * 1_000, nodes: vec![0, 1] }),
+        schedule: Some(ScheduleMeta {
+            cycle_ns: CYCLE_US * 1_000,
+            slots: vec![SlotMeta {
+                stream: 0,
+                start_ns: SLOT_US * 1_000,
+                frame_time_ns: 6_400,
+                dispatch_ns: 1_010_000,
+                end_ns: 1_206_400,
+            }],
+            tasks: Vec::new(),
+        }),
+    }
+}
+
+pub(crate) fn series(segment: u16, name: &str, unit: &str, window: Option<Duration>, values: &[i64]) -> SegmentSeries {
+    SegmentSeries { segment, name: name.into(), unit: unit.into(), window, values: values.into() }
 }
 
 /// A frame of cycle `k`, delivered 20 us after its slot began.
@@ -115,13 +135,18 @@ pub(crate) fn rows(cycles: i64) -> RunRows {
         stalls: vec![StallRow { time: us(500), duration: Duration::from_us(700) }],
         releases: vec![ReleaseRow { planned: us(1_010), error: Duration::from_ns(300) }],
         captures: vec![capture(1_017, 1, Direction::Departure, "seq 0"), capture(1_007, 0, Direction::Arrival, "")],
-        bus: None,
+        segments: vec![
+            series(0, "frames", "frames", None, &[400]),
+            series(0, "busy", "ns", Some(Duration::from_ms(10)), &[7, 0, 9]),
+            series(0, "busy", "ns", None, &[16]),
+        ],
         interrupted: false,
     }
 }
 
 fn capture(at_us: i64, node: u16, direction: Direction, comment: &str) -> CaptureRow {
-    CaptureRow { time: us(at_us), node: NodeId(node), direction, comment: comment.into(), bytes: critical_frame() }
+    let (node, comment) = (NodeId(node), comment.into());
+    CaptureRow { time: us(at_us), segment: 0, node, direction, comment, bytes: critical_frame() }
 }
 
 /// Critical traffic 03:04:05:06, identifier 100; length field, no EtherType.

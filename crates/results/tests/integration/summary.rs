@@ -1,7 +1,10 @@
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, StreamId};
-use chronoseal_results::{EventRow, FrameRow, Outcome, RunRows, summarise};
+use chronoseal_results::{
+    ClockDomainMeta, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome, RunRows, SegmentMeta, StreamMeta,
+    summarise,
+};
 
-use crate::sample::{acquired, delivered, meta, rows, spoofed, us};
+use crate::sample::{acquired, backbone, delivered, meta, rows, series, spoofed, us};
 
 #[test]
 fn counts_a_run_where_every_deadline_held() {
@@ -54,7 +57,7 @@ fn start_up_ends_when_every_clock_has_joined() {
         row.outcome = Outcome::Discarded(DiscardReason::NotSynchronised);
     }
     let summary = summarise(&meta(), &rows);
-    assert_eq!(summary.ready_ns, 25_000_000);
+    assert_eq!(summary.streams[0].ready_ns, 25_000_000);
     assert_eq!(summary.clocks[1].acquired_cycles, Some(3));
     assert_eq!(summary.streams[0].startup, 3);
     assert!(summary.deadlines_held());
@@ -155,4 +158,107 @@ fn a_sender_s_own_word_counts_even_if_its_frame_was_replaced_on_the_wire() {
         rows.events.push(EventRow { time: us(k as i64 * 10_000), node: NodeId(2), event });
     }
     assert_eq!(summarise(&meta(), &rows).streams[0].sent, 4);
+}
+
+#[test]
+fn a_lost_clock_breaks_the_verdict_of_a_run_in_which_every_frame_was_in_time() {
+    let mut rows = rows(400);
+    rows.events.push(EventRow { event: Event::of(EventKind::SyncLost, StreamId::NONE, 0), ..acquired(1, 3_990_000) });
+    let summary = summarise(&meta(), &rows);
+    assert!(summary.streams[0].held() && !summary.deadlines_held());
+    assert_eq!((summary.clocks[0].held(), summary.clocks[1].held()), (true, false));
+}
+
+#[test]
+fn each_segment_keeps_its_own_clocks() {
+    let mut meta = meta();
+    let body = SegmentMeta { name: "body".into(), clocks: None, schedule: None, ..backbone() };
+    let chassis = ClockDomainMeta { cycle_ns: 20_000_000, nodes: vec![1] };
+    let chassis = SegmentMeta { name: "chassis".into(), clocks: Some(chassis), schedule: None, ..backbone() };
+    meta.segments.extend([body, chassis]);
+    meta.streams.push(StreamMeta { name: "on-body".into(), segments: vec![1], ..meta.streams[0].clone() });
+    let mut rows = rows(400);
+    rows.events[1] = acquired(1, 25_000);
+    rows.frames[0].outcome = Outcome::Discarded(DiscardReason::NotSynchronised);
+    let on_body = |k| FrameRow { stream: StreamId(1), ..delivered(k) };
+    rows.frames.extend([FrameRow { outcome: Outcome::Late, ..on_body(0) }, on_body(1)]);
+    let summary = summarise(&meta, &rows);
+    let clocks: Vec<_> =
+        summary.clocks.iter().map(|c| (c.segment.as_str(), c.node.as_str(), c.acquired_cycles)).collect();
+    let expected = [("backbone", "ecu1", Some(0)), ("backbone", "ecu2", Some(3)), ("chassis", "ecu2", Some(2))];
+    assert_eq!(clocks, expected);
+    assert_eq!((summary.streams[0].startup, summary.streams[0].late), (1, 0));
+    // Nobody on the bus waits for the clocks of another segment.
+    assert_eq!((summary.streams[1].startup, summary.streams[1].late), (0, 1));
+}
+
+#[test]
+fn what_a_segment_counted_is_summed_up_by_name() {
+    let mut meta = meta();
+    meta.duration_ns = 40_000_000;
+    let window = Some(Duration::from_ms(10));
+    let mut rows = rows(3);
+    rows.segments = vec![
+        series(0, "busy", "ns", None, &[12_000_000]),
+        series(0, "busy", "ns", window, &[2_000_000, 9_000_000, 1_000_000]),
+        series(0, "dropped", "frames", window, &[0, 5, 1]),
+        series(7, "busy", "ns", None, &[1]),
+    ];
+    let summary = summarise(&meta, &rows);
+    let [ref backbone] = summary.segments[..] else { panic!("{:?}", summary.segments) };
+    let busy = backbone.series("busy").unwrap();
+    assert_eq!((busy.total, busy.window_max, busy.window_ns), (12_000_000, Some(9_000_000), Some(10_000_000)));
+    assert_eq!((busy.share, busy.share_max), (Some(0.3), Some(0.9)));
+    let dropped = backbone.series("dropped").unwrap();
+    assert_eq!((dropped.total, dropped.window_max, dropped.share), (6, Some(5), None));
+    assert_eq!(backbone.load(), Some(busy));
+}
+
+/// Frames 0 and 1 from `ecu1` to a gateway, and from there, with one more that the gateway had, to `ecu2`.
+fn way(sequence: i64) -> Vec<HopRow> {
+    let frame = sequence as u64 * 10;
+    let at = |offset_us: i64| Some(us(sequence * 1_000 + offset_us));
+    let hop = |segment, from, to, frame, origins, sent_at, received_at| HopRow {
+        stream: StreamId(0),
+        sequence: sequence as u64,
+        segment,
+        from: NodeId(from),
+        to: NodeId(to),
+        sent_at,
+        arrived_at: None,
+        departed_at: None,
+        received_at,
+        frame,
+        origins,
+    };
+    vec![
+        hop(1, 0, 4, frame, vec![], at(0), at(100)),
+        HopRow { stream: StreamId::NONE, ..hop(1, 1, 4, frame + 1, vec![], at(0), at(250)) },
+        hop(0, 4, 1, frame + 2, vec![frame, frame + 1], at(300), at(330)),
+        // Somebody else hears it there.
+        hop(0, 4, 3, frame + 2, vec![frame, frame + 1], at(300), at(999)),
+    ]
+}
+
+#[test]
+fn time_on_a_way_over_several_segments_is_divided_among_them_and_the_nodes_between() {
+    let mut meta = meta();
+    meta.segments.push(SegmentMeta { name: "body".into(), clocks: None, schedule: None, ..backbone() });
+    meta.nodes.push(NodeMeta { name: "gateway".into(), role: NodeRole::Station });
+    let rows = RunRows { hops: (0..20).flat_map(way).collect(), ..RunRows::default() };
+    let summary = summarise(&meta, &rows);
+    let parts: Vec<_> =
+        summary.streams[0].way.iter().map(|part| (part.name.as_str(), part.time.n, part.time.max_ns)).collect();
+    assert_eq!(parts, [("body", 20, 100_000), ("gateway", 20, 200_000), ("backbone", 20, 30_000)]);
+
+    let mut unknown = rows.clone();
+    unknown.hops.retain(|hop| hop.segment == 0);
+    assert!(summarise(&meta, &unknown).streams[0].way.is_empty(), "a way of which a part is not known has no parts");
+    let mut circle = rows;
+    circle.hops.iter_mut().for_each(|hop| {
+        if hop.segment == 1 {
+            (hop.from, hop.origins) = (NodeId(4), vec![hop.frame]);
+        }
+    });
+    assert!(summarise(&meta, &circle).streams[0].way.is_empty(), "origins that lead in a circle end");
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
 use chronoseal_core::statistics::nearest_rank;
-use chronoseal_recordings::{CaptureItem, CaptureReader, LINKTYPE_ETHERNET};
+use chronoseal_recordings::{CaptureItem, CaptureReader, CapturedPacket, LINKTYPE_ETHERNET};
 
 use super::{CYCLE_WITHOUT_SLOTS, Found, schedulable, write};
 use crate::limits::{FRAME_LEN_MAX, FRAME_LEN_MIN, PERIOD_MIN};
@@ -26,6 +26,8 @@ struct Captured {
     at_ns: u64,
     /// Where it was seen, counted over the whole file.
     interface: usize,
+    /// It left by that interface.
+    is_outbound: bool,
     len: u64,
     destination: Mac,
     source: Mac,
@@ -71,7 +73,7 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
         }
         flows.entry((frame.source, frame.destination, frame.ethertype)).or_default().push(frame);
     }
-    let elsewhere: u64 = flows.values_mut().map(keep_one_interface).sum();
+    let elsewhere: u64 = flows.values_mut().map(keep_one_place).sum();
     let single = flows.values().filter(|frames| frames.len() < 2).count();
     flows.retain(|(source, destination, _), frames| frames.len() >= 2 && source != destination);
     if flows.is_empty() {
@@ -105,7 +107,7 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
     });
     for (count, what) in [
         (single as u64, "of the flows were left out: a single frame has no period"),
-        (elsewhere, "frames were left out: they were seen at another interface, too"),
+        (elsewhere, "frames were left out: they were seen at another interface, too, or again on their way out"),
         (beacons, "frames of clock synchronisation were left out: the bench sends its own"),
         (capture.skipped, "packets were left out: they are no whole Ethernet frames"),
     ] {
@@ -120,17 +122,19 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
     write(source_name, &about, &names, &found, cycle)
 }
 
-/// A frame that passed a switch was seen twice: keeps the interface that saw most of a flow, the first of several. How
-/// many frames were dropped.
-fn keep_one_interface(frames: &mut Vec<&Captured>) -> u64 {
+/// A frame that passed a switch was seen twice: keeps what came in there if anything did, else what went out, and of several
+/// interfaces the one that saw most of a flow, the first if they are alike. How many frames were dropped.
+fn keep_one_place(frames: &mut Vec<&Captured>) -> u64 {
+    // Copies for several receivers went out by one interface.
+    let is_outbound = frames.iter().all(|frame| frame.is_outbound);
     let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
-    for frame in frames.iter() {
+    for frame in frames.iter().filter(|frame| frame.is_outbound == is_outbound) {
         *seen.entry(frame.interface).or_default() += 1;
     }
     let most = seen.values().copied().max().unwrap_or(0);
-    let kept = frames.iter().map(|frame| frame.interface).find(|interface| seen[interface] == most);
+    let kept = frames.iter().map(|frame| frame.interface).find(|interface| seen.get(interface) == Some(&most));
     let before = frames.len();
-    frames.retain(|frame| Some(frame.interface) == kept);
+    frames.retain(|frame| Some(frame.interface) == kept && frame.is_outbound == is_outbound);
     (before - frames.len()) as u64
 }
 
@@ -213,7 +217,8 @@ fn show(mac: &Mac) -> String {
 }
 
 impl Capture {
-    fn packet(&mut self, at_ns: u64, interface: usize, len: u64, data: &[u8]) {
+    fn packet(&mut self, at_ns: u64, packet: &CapturedPacket<'_>) {
+        let CapturedPacket { interface, is_outbound, ref data, .. } = *packet;
         let field = |at: usize| data.get(at..at + 2).map(|bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
         let ethertype = match field(12) {
             Some(ETHERTYPE_VLAN) => field(16),
@@ -226,7 +231,8 @@ impl Capture {
         // Below this it is a length; frames that differ in it belong together.
         let ethertype = if ethertype < 0x0600 { 0 } else { ethertype };
         let mac = |at: usize| Mac::try_from(&data[at..at + 6]).expect("a header was read behind it");
-        self.frames.push(Captured { at_ns, interface, len, destination: mac(0), source: mac(6), ethertype });
+        let (destination, source, len) = (mac(0), mac(6), u64::from(packet.original_len));
+        self.frames.push(Captured { at_ns, interface, is_outbound, len, destination, source, ethertype });
     }
 }
 
@@ -240,7 +246,7 @@ fn read(bytes: &[u8]) -> Result<Capture, String> {
             }
             Ok(CaptureItem::Packet(packet)) => match packet.at_ns {
                 Some(at_ns) if packet.link_type == LINKTYPE_ETHERNET => {
-                    capture.packet(at_ns, packet.interface, u64::from(packet.original_len), &packet.data);
+                    capture.packet(at_ns, &packet);
                 }
                 _ => capture.skipped += 1,
             },

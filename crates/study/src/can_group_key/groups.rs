@@ -7,6 +7,8 @@ use chronoseal_core::Duration;
 use chronoseal_groupkey::frame_count::frames_of_group;
 use chronoseal_groupkey::{Profile, Scheme, Transport};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
+use chronoseal_results::rows::STRANGER_FRAMES;
+use chronoseal_runner::Run;
 
 use super::published::{CLASSICAL_BUS, Platform, Tables};
 use super::scenarios::Group;
@@ -35,18 +37,20 @@ pub(super) struct Executed {
     pub(super) complete: bool,
 }
 
+/// Frames of key exchanges: those that belong to no stream.
+fn key_frames(run: &Run) -> Option<u64> {
+    let series = run.summary.segments.first()?.series(STRANGER_FRAMES)?;
+    u64::try_from(series.total).ok()
+}
+
 /// Executes one group.
 pub(super) fn execute(setting: &Group<'_>) -> Result<Executed, StudyError> {
     let run = setting.simulate()?;
-    let (Some(meta), Some(found), Some(bus)) = (&run.meta.group, &run.summary.group, &run.rows.bus) else {
+    let (Some(meta), Some(found), Some(frames)) = (&run.meta.group, &run.summary.group, key_frames(&run)) else {
         return Err(StudyError::Scenario("the simulated run had no group".into()));
     };
     let complete_ns = found.keys.first().map_or(0, |key| key.complete_ns());
-    Ok(Executed {
-        time: Duration::from_ns(complete_ns - meta.start_ns),
-        frames: bus.key_frames,
-        complete: found.is_established(meta),
-    })
+    Ok(Executed { time: Duration::from_ns(complete_ns - meta.start_ns), frames, complete: found.is_established(meta) })
 }
 
 /// An executed group and the removal of one member.
@@ -67,12 +71,12 @@ pub(super) fn execute_removal(setting: &Group<'_>) -> Result<Removed, StudyError
     let setting = Group { removal: Some(AT.0), ..setting.clone() };
     let run = setting.simulate()?;
     let renewed = run.summary.group.as_ref().and_then(|group| group.keys.get(1));
-    let (Some(renewed), Some(bus)) = (renewed, &run.rows.bus) else {
+    let (Some(renewed), Some(frames)) = (renewed, key_frames(&run)) else {
         return Err(StudyError::Scenario("a removal gave no new key".into()));
     };
     Ok(Removed {
         established: established.time,
-        frames: bus.key_frames - established.frames,
+        frames: frames - established.frames,
         time: Duration::from_ns(renewed.complete_ns()) - AT.1,
     })
 }

@@ -1,7 +1,9 @@
 //! The exchange under a real bus's traffic: what it loads the bus with, and what that traffic then misses.
 
+use chronoseal_core::Duration;
 use chronoseal_groupkey::{Profile, Scheme};
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
+use chronoseal_results::SeriesSummary;
 use chronoseal_runner::Run;
 
 use super::scenarios::Group;
@@ -98,22 +100,26 @@ fn row(what: &str, scheme: Scheme, alone: &Run, run: &Run) -> Vec<Cell> {
         Cell::text(what),
         Cell::text(scheme.name()),
         key.map_or_else(|| Cell::text("no key").marked(Mark::Bad), |ns| simulated(Cell::number(ns as f64 / 1e6, 3))),
-        share(alone.summary.bus.as_ref().map(|bus| bus.load)),
-        share(run.summary.bus.as_ref().map(|bus| bus.load_max)),
+        share(load_of(alone).and_then(|load| load.share)),
+        share(load_of(run).and_then(|load| load.share_max)),
         simulated(Cell::count(run.summary.streams.iter().map(|stream| stream.sent).sum())),
         simulated(Cell::count(late_alone)),
         simulated(Cell::count(late_with)).marked(if late_with > late_alone { Mark::Warn } else { Mark::None }),
     ]
 }
 
+/// How much of the time the bus was used.
+fn load_of(run: &Run) -> Option<&SeriesSummary> {
+    run.summary.segments.first()?.load()
+}
+
 fn load_series(name: &str, run: &Run) -> Series {
-    let points = run.summary.bus.as_ref().map_or_else(Vec::new, |bus| {
-        let window_ms = bus.window_ns as f64 / 1e6;
-        bus.busy_by_window_ns
-            .iter()
-            .enumerate()
-            .map(|(index, busy)| (index as f64 * window_ms, 100.0 * *busy as f64 / bus.window_ns as f64))
-            .collect()
+    let by_window = load_of(run).and_then(|load| run.rows.by_window(0, &load.name));
+    let points = by_window.map_or_else(Vec::new, |series| {
+        let window_ns = series.window.map_or(1, Duration::as_ns);
+        let window_ms = window_ns as f64 / 1e6;
+        let busy = series.values.iter().enumerate();
+        busy.map(|(index, busy)| (index as f64 * window_ms, 100.0 * *busy as f64 / window_ns as f64)).collect()
     });
     Series { name: name.into(), kind: SeriesKind::Step, points }
 }

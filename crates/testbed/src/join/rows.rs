@@ -178,6 +178,7 @@ impl<'a> Table<'a> {
             }
             CaptureRow {
                 time: capture.time,
+                segment: self.lines[capture.wire].segment,
                 node: self.lines[capture.wire].attachment.node,
                 direction: capture.direction,
                 comment,

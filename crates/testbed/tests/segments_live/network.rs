@@ -94,6 +94,7 @@ fn star() -> Star {
         forwarding_jitter: Jitter::default(),
         early_tolerance: Duration::from_us(10),
         sniffing_switch: false,
+        load_window: None,
         seed: 1,
     })
 }

@@ -1,0 +1,97 @@
+//! What a switch and its links were used for.
+//!
+//! A frame costs an addition here. What is kept grows once for each window, never for each frame.
+
+use chronoseal_core::{Duration, SimTime};
+
+use crate::line::Line;
+use crate::medium::Series;
+
+/// Frames counted on the links of one star.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Counts {
+    /// Started on a link to the switch.
+    pub(super) in_to_switch: i64,
+    /// Started on a link to a station, each copy for itself.
+    pub(super) out_to_stations: i64,
+    /// Thrown away by the switch.
+    pub(super) dropped: i64,
+}
+
+/// Counts of the window that has begun, and what the windows before it came to.
+#[derive(Clone, Debug)]
+pub(super) struct StarStatistics {
+    window: Option<Duration>,
+    window_end: SimTime,
+    pub(super) counts: Counts,
+    closed: Vec<Counts>,
+    /// Time the busiest link of each closed window was used.
+    busiest: Vec<Duration>,
+    /// Time each link was used in the closed windows.
+    busy_by_line: Vec<Duration>,
+}
+
+impl StarStatistics {
+    /// Windows of a length from the start of the run, or none: totals only.
+    pub(super) fn new(window: Option<Duration>, lines: usize) -> Self {
+        Self {
+            window,
+            window_end: window.map_or(SimTime::MAX, |window| SimTime::ZERO + window),
+            counts: Counts::default(),
+            closed: Vec::new(),
+            busiest: Vec::new(),
+            busy_by_line: vec![Duration::ZERO; lines],
+        }
+    }
+
+    /// Closes the windows that ended by `now`. To be called before anything is counted at `now`.
+    #[inline(always)]
+    pub(super) fn advance(&mut self, now: SimTime, lines: &mut [Line]) {
+        if now >= self.window_end {
+            self.close_until(now, lines);
+        }
+    }
+
+    #[cold]
+    fn close_until(&mut self, now: SimTime, lines: &mut [Line]) {
+        let Some(window) = self.window else { return };
+        while now >= self.window_end {
+            self.closed.push(std::mem::take(&mut self.counts));
+            let mut busiest = Duration::ZERO;
+            for (total, line) in self.busy_by_line.iter_mut().zip(&mut *lines) {
+                let busy = line.busy_before(self.window_end);
+                line.forget_busy_before(self.window_end);
+                *total += busy;
+                busiest = busiest.max(busy);
+            }
+            self.busiest.push(busiest);
+            self.window_end += window;
+        }
+    }
+
+    /// What was counted so far.
+    pub(super) fn series(&self, lines: &[Line]) -> Vec<Series> {
+        let busy_now = |line: &Line| line.busy_before(self.window_end);
+        let by_line = self.busy_by_line.iter().zip(lines).map(|(total, line)| *total + busy_now(line));
+        let mut series = vec![Series::total(BUSIEST, "ns", by_line.max().unwrap_or(Duration::ZERO).as_ns())];
+        let counted: [(&'static str, fn(&Counts) -> i64); 3] = [
+            ("frames from stations", |counts| counts.in_to_switch),
+            ("frames to stations", |counts| counts.out_to_stations),
+            ("frames dropped", |counts| counts.dropped),
+        ];
+        for (name, of) in counted {
+            let values: Vec<i64> = self.closed.iter().chain([&self.counts]).map(of).collect();
+            series.push(Series::total(name, "frames", values.iter().sum()));
+            series.extend(self.window.map(|window| Series { name, unit: "frames", window: Some(window), values }));
+        }
+        if let Some(window) = self.window {
+            let last = lines.iter().map(busy_now).max().unwrap_or(Duration::ZERO);
+            let values = self.busiest.iter().chain([&last]).map(|busy| busy.as_ns()).collect();
+            series.push(Series { name: BUSIEST, unit: "ns", window: Some(window), values });
+        }
+        series
+    }
+}
+
+/// The use of the link that was used most: in all of the run, or in one window.
+const BUSIEST: &str = "busiest link";

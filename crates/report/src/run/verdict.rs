@@ -1,0 +1,138 @@
+//! The answer of a run in plain words: did every deadline hold, on every segment, and did any attack get through?
+
+use chronoseal_results::{ClockSummary, RunMeta, RunSummary, SegmentSummary, StreamSummary};
+
+use super::group;
+use crate::document::{Held, Verdict};
+
+/// Attacks, and clocks that failed, the verdict names one by one.
+const NAMED_MAX: usize = 8;
+
+pub(super) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
+    let key = group::answer(meta, summary);
+    let (deadlines, forged) = (summary.deadlines_held(), summary.forged_accepted());
+    let mut text = key.as_ref().map_or_else(String::new, |(_, text)| format!("{text}; "));
+    text += &on_deadlines(summary);
+    text += &on_attacks(summary, deadlines);
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let is_keyed = key.is_none_or(|(is_keyed, _)| is_keyed);
+    let held = match deadlines && is_keyed {
+        false => Held::No,
+        true if summary.interrupted || forged > 0 || summary.denied() > 0 => Held::Mixed,
+        true => Held::Yes,
+    };
+    Verdict { held, text, points: points(meta, summary) }
+}
+
+fn failed(stream: &StreamSummary) -> u64 {
+    stream.late + stream.missing + stream.unaccounted + stream.discarded_total()
+}
+
+/// Frames that could be late: how many were delivered in time, how many not.
+fn judged(summary: &RunSummary) -> (u64, u64) {
+    let judged = summary.streams.iter().filter(|stream| stream.is_judged);
+    judged.fold((0, 0), |(delivered, lost), stream| (delivered + stream.delivered, lost + failed(stream)))
+}
+
+/// The clocks that did not join or did not stay.
+fn failed_clocks(summary: &RunSummary) -> impl Iterator<Item = &ClockSummary> {
+    summary.clocks.iter().filter(|clock| !clock.held())
+}
+
+fn what_failed(clock: &ClockSummary) -> String {
+    let ClockSummary { node, segment, lost, .. } = clock;
+    match (clock.acquired_ns, lost) {
+        (None, _) => format!("the clock of {node} never joined on segment {segment}"),
+        (_, 1) => format!("the clock of {node} was lost on segment {segment}"),
+        (_, times) => format!("the clock of {node} was lost {times} times on segment {segment}"),
+    }
+}
+
+fn on_deadlines(summary: &RunSummary) -> String {
+    let (delivered, failed) = judged(summary);
+    let mut clocks = failed_clocks(summary);
+    let clock = clocks.next().map(|first| match clocks.count() {
+        0 => what_failed(first),
+        others => format!("{}, and {others} more clocks failed", what_failed(first)),
+    });
+    match (clock, failed) {
+        (None, 0) if !summary.has_deadlines() => "no stream of this run has a deadline to hold".into(),
+        (None, 0) if summary.deadlines_held() => "every deadline held".into(),
+        (None, 0) => "it cannot be said that deadlines held: a stream delivered nothing".into(),
+        (Some(clock), 0) => format!("it cannot be said that deadlines held: {clock}"),
+        (clock, failed) => {
+            let because = clock.map_or_else(String::new, |clock| format!(", and {clock}"));
+            let all = delivered + failed;
+            format!("deadlines did not hold: {failed} of {all} frames that had one were late or lost{because}")
+        }
+    }
+}
+
+fn on_attacks(summary: &RunSummary, deadlines: bool) -> String {
+    match (summary.attack_attempts(), summary.forged_accepted()) {
+        (0, _) => "; nothing attacked this run.".to_owned(),
+        (attempts, 0) => format!(", and none of {attempts} attacks was accepted."),
+        (_, forged) => {
+            let but = if deadlines { "but" } else { "and" };
+            format!(", {but} {forged} forged, changed or repeated frames were accepted.")
+        }
+    }
+}
+
+fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
+    let mut points = Vec::new();
+    if summary.interrupted {
+        points.push("The run was interrupted; what is here is what there was until then.".into());
+    }
+    if summary.has_deadlines() {
+        let (delivered, failed) = judged(summary);
+        points.push(format!(
+            "{delivered} frames with a deadline were delivered in time; {failed} were late, missing, lost or thrown away after start-up."
+        ));
+    }
+    points.extend(failed_clocks(summary).skip(1).take(NAMED_MAX).map(|clock| format!("Also, {}.", what_failed(clock))));
+    points.extend(group::points(meta, summary));
+    points.extend(summary.segments.iter().filter_map(on_load));
+    if summary.denied() > 0 {
+        points.push(format!(
+            "Attacks kept {} genuine frames from their receivers, by taking their slot or changing them: authentication \
+             detects that, it cannot prevent it.",
+            summary.denied()
+        ));
+    }
+    for attack in summary.attacks.iter().filter(|attack| attack.accepted > 0).take(NAMED_MAX) {
+        let why = match (attack.authenticated, attack.replayable) {
+            (false, _) => "its stream carries no tag that is checked",
+            (true, true) if attack.attack == "replay" => {
+                "its stream carries no freshness value, so a repeated frame has a valid tag"
+            }
+            _ => "its stream is authenticated, so this should not happen",
+        };
+        points.push(format!(
+            "{} on {} by {}: {} copies accepted, because {why}.",
+            attack.attack, attack.stream, attack.attacker, attack.accepted
+        ));
+    }
+    if summary.stalls.count > 0 {
+        points.push(format!(
+            "The host took the processor away {} times, {:.1} ms together; {} frames were on their way meanwhile and are told apart below.",
+            summary.stalls.count,
+            summary.stalls.total_ns as f64 / 1e6,
+            summary.stalls.frames
+        ));
+    }
+    points.extend(meta.warnings.iter().map(|warning| format!("Check before trusting: {warning}")));
+    points
+}
+
+/// How much of the time a segment was used.
+fn on_load(segment: &SegmentSummary) -> Option<String> {
+    let load = segment.load()?;
+    let of_run = format!("Segment {} ({}) was used {:.1} % of the time", segment.name, load.name, 100.0 * load.share?);
+    let busiest = load.share_max.zip(load.window_ns).map_or_else(String::new, |(share, window_ns)| {
+        format!(", {:.1} % in its busiest {:.0} ms", 100.0 * share, window_ns as f64 / 1e6)
+    });
+    Some(format!("{of_run}{busiest}."))
+}

@@ -1,0 +1,57 @@
+//! What each segment was used for.
+
+use super::{SegmentSummary, SeriesSummary};
+use crate::{RunMeta, RunRows, SegmentSeries};
+
+/// A segment of the description each, with what the rows say of it.
+pub(super) fn segments(meta: &RunMeta, rows: &RunRows) -> Vec<SegmentSummary> {
+    let of_segment = |number: usize| {
+        let mut found: Vec<SeriesSummary> = Vec::new();
+        for series in rows.segments.iter().filter(|series| usize::from(series.segment) == number) {
+            let place = found.iter().position(|known| known.name == series.name).unwrap_or_else(|| {
+                found.push(SeriesSummary::new(series));
+                found.len() - 1
+            });
+            found[place].add(series);
+        }
+        found.iter_mut().for_each(|series| series.share_of(meta.duration_ns));
+        found
+    };
+    let known = meta.segments.iter().enumerate();
+    known.map(|(number, segment)| SegmentSummary { name: segment.name.clone(), series: of_segment(number) }).collect()
+}
+
+impl SeriesSummary {
+    fn new(series: &SegmentSeries) -> Self {
+        Self {
+            name: series.name.clone(),
+            unit: series.unit.clone(),
+            // What windows come to together, until there is a total.
+            total: series.values.iter().sum(),
+            window_ns: None,
+            window_max: None,
+            share: None,
+            share_max: None,
+        }
+    }
+
+    fn add(&mut self, series: &SegmentSeries) {
+        match series.window {
+            None => self.total = series.values.iter().sum(),
+            Some(window) => {
+                self.window_ns = Some(window.as_ns());
+                self.window_max = series.values.iter().copied().max();
+            }
+        }
+    }
+
+    /// Time that was used is a share of the time there was.
+    fn share_of(&mut self, duration_ns: i64) {
+        if self.unit != "ns" {
+            return;
+        }
+        let share = |used_ns: i64, of_ns: i64| used_ns as f64 / of_ns.max(1) as f64;
+        self.share = Some(share(self.total, duration_ns));
+        self.share_max = self.window_max.zip(self.window_ns).map(|(used_ns, of_ns)| share(used_ns, of_ns));
+    }
+}
