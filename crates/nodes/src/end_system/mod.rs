@@ -309,6 +309,10 @@ impl EndSystem {
         if !self.running {
             return None;
         }
+        if !self.outgoing.is_empty() {
+            // What was given to be sent on is due at once, whatever went before it.
+            return Some(LocalTime::from_ps(i64::MIN));
+        }
         let mut wake = self.clock.beacon_deadline();
         let mut ask_for = |at: LocalTime| wake = Some(wake.map_or(at, |earlier| earlier.min(at)));
         if self.clock.is_synchronised()

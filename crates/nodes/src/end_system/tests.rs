@@ -393,6 +393,29 @@ fn best_effort_streams_follow_the_oscillator_without_a_beacon() {
 }
 
 #[test]
+fn all_that_is_to_be_sent_on_leaves_at_once_whatever_goes_before_it() {
+    use crate::gateway::{Mark, Pdu, Stack};
+
+    let relay = TalkerConfig {
+        timing: TalkerTiming::Relayed { priority: 2 },
+        carried: Some(CarriedPdu { len: 8, is_sealed: true }),
+        ..talker(UNPROTECTED)
+    };
+    // A task is due at the same instant, and is over at once.
+    let tasks = vec![TaskRun { task: 0, start: Duration::ZERO, length: Duration::ZERO }];
+    let mut node = Bench::started(EndSystemConfig { talkers: vec![relay], tasks, ..config(0) });
+    let now = at(CYCLE);
+    for sequence in [5, 6] {
+        node.0.send(now, Pdu { stream: STREAM, sequence, bytes: vec![0; 8], mark: Mark::default() });
+    }
+    let told = node.wake(now);
+    let sequence =
+        |bytes: &Vec<u8>| TestBedHeader::parse(Frame::new_checked(bytes).unwrap().payload()).unwrap().sequence;
+    assert_eq!(told.sent.iter().map(|(.., bytes)| sequence(bytes)).collect::<Vec<_>>(), [5, 6]);
+    assert_eq!(told.events, [(EventKind::TaskDone, 0)]);
+}
+
+#[test]
 fn a_task_takes_its_time_and_tells_how_long_it_took() {
     let task = TaskRun { task: 5, start: START, length: Duration::from_us(200) };
     let mut node = Bench::started(EndSystemConfig { tasks: vec![task], ..config(0) }).0;
