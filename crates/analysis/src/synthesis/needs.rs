@@ -21,7 +21,7 @@ pub fn authentication_time(view: Ethernet<'_>, stream: &EthernetStream<'_>, node
         None => node == plan.sender || plan.receivers.contains(&node),
     };
     let Some(profile) = view.protection_of(stream).profile().filter(|_| computes) else { return Duration::ZERO };
-    let payload_len = match plan.is_relayed() {
+    let payload_len = match plan.is_relayed() && hop.protection.is_none() {
         true => plan.length,
         false => hop.frame_len.saturating_sub(HEADER_LEN),
     };

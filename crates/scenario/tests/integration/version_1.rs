@@ -78,6 +78,10 @@ fn the_shipped_scenarios_mean_what_those_of_version_1_meant() {
     let mut count = 0;
     for (place, before) in [("scenarios", ""), ("studies/tte-hmac/scenarios", "study-")] {
         for (name, text) in in_folder(&root.join(place)) {
+            // Those that came later have never been of version 1.
+            if !stored().contains(&format!("{before}{name} ")) {
+                continue;
+            }
             let line = format!("{before}{name} {}\n", digest(&name, &text));
             assert!(stored().contains(&line), "{name}");
             count += 1;
