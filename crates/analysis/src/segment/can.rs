@@ -33,10 +33,7 @@ impl SegmentBounds for CanBounds {
 
     fn authentication(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<Work> {
         match hop.facet.get()? {
-            CanHop::Message { .. } => {
-                let protection = plan.protection_on(&plan.streams[stream.index()], hop);
-                mac_work(&protection.kind, stream.0, hop.frame_len)
-            }
+            CanHop::Message { .. } => mac_work(plan, stream, hop, stream.0, hop.frame_len),
             // The tag is over trip and reset counters.
             CanHop::Synchronisation { .. } => {
                 let counter_bits = u32::from(secoc::JASPAR.trip_bits) + u32::from(secoc::JASPAR.reset_bits);

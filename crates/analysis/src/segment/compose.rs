@@ -130,7 +130,8 @@ impl Network<'_> {
     /// When a frame that is at the sender of a hop `before` is with its driver.
     fn sent(&self, id: StreamId, hop: &HopPlan, before: Span, arrivals: &Arrivals) -> Result<Span, Why> {
         if hop.previous.is_some() {
-            return Ok(before.later(self.jobs.forwarding(hop.from), arrivals.busy(hop.from)?));
+            let (forwarding, busy) = (self.jobs.forwarding(hop.from), arrivals.busy(hop.from)?);
+            return Ok(before.later(forwarding, busy + self.jobs.collecting(id, hop)));
         }
         if self.jobs.is_in_slots(hop) {
             // It is made before its slot, whose start is the instant that counts.

@@ -29,12 +29,11 @@ impl SegmentBounds for EthernetBounds {
     }
 
     fn authentication(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<Work> {
-        let protection = plan.protection_on(&plan.streams[stream.index()], hop);
-        let data_id = match hop.facet.get()? {
+        let number = match hop.facet.get()? {
             StreamClass::TimeTriggered { ct_id } => *ct_id,
             StreamClass::BestEffort { .. } => stream.0,
         };
-        mac_work(&protection.kind, data_id, hop.frame_len.saturating_sub(HEADER_LEN as u32))
+        mac_work(plan, stream, hop, number, hop.frame_len.saturating_sub(HEADER_LEN as u32))
     }
 
     fn is_in_slots(&self, hop: &HopPlan) -> bool {
@@ -124,10 +123,12 @@ fn in_slots(
     if arrival.begins {
         return Ok(start.later(from_start.min, from_start.max));
     }
-    // The newest frame is taken when the slot's begin to be made ready; what comes right after that waits for the next.
+    // The newest frame is taken when the slot's begin to be made ready; what comes right after that waits for the next. A
+    // sender that is late with it may even take one that comes when the slot has begun.
+    let min = links.speed.reception(u64::from(links.view.secured_len(stream))) * 2 + network.forwarding_delay;
     let ready = slots.iter().map(|slot| slot.start - slot.release).max().unwrap_or_default();
     let wait = distance_max(slots, links.table.cluster_cycle) + ready + network.precision * 2;
-    Ok(start.later(from_start.min.max(Duration::ZERO), from_start.max + wait))
+    Ok(start.later(min, from_start.max + wait))
 }
 
 /// When a frame is received, counted from the start of its slot, if its first bit can be so `late`.
@@ -135,11 +136,15 @@ fn in_slots(
 /// A frame that the switch holds until its dispatch leaves by the switch's clock; another one as its sender begins, whose
 /// clock differs by the precision one way or the other.
 fn received_in_slot(network: &EthernetSegment, latency: Latency, late: Duration) -> Span {
+    // The times of the table end with the gap behind a frame, a reception with its last bit. It counts on each link where a
+    // frame is early, and on the last one in any case.
+    let len = FRAME_LEN_MIN as u64;
+    let speed = speed(network);
+    let gap = speed.occupancy(len) + network.propagation_delay - speed.reception(len);
+    let (min, max) = (latency.min - gap * 2, latency.max - gap);
     match network.dispatch {
-        Dispatch::Scheduled => Span { min: latency.min, max: latency.max },
-        Dispatch::Immediate => {
-            Span { min: latency.min - network.precision, max: latency.max + network.precision + late }
-        }
+        Dispatch::Scheduled => Span { min, max },
+        Dispatch::Immediate => Span { min: min - network.precision, max: max + network.precision + late },
     }
 }
 

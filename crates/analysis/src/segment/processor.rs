@@ -12,12 +12,14 @@
 //! | opening and sealing again at a gateway | at the same time, or sealing before the slot | the MAC, twice |
 //! | tasks | as the schedule table has them | their worst case |
 //!
+//! A gateway that puts several PDUs into one frame keeps the first of them for a time that it is given, which is no work.
+//!
 //! [`GatewayPlan::delay`]: chronoseal_scenario::plan::GatewayPlan::delay
 
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
-use chronoseal_frameauth::{DataId, Profile};
+use chronoseal_frameauth::DataId;
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{Fidelity, HopPlan, Plan, ProtectionKind, SegmentId, StreamPlan};
+use chronoseal_scenario::plan::{DataName, Fidelity, HopPlan, Plan, SegmentId, StreamPlan};
 
 use super::compose::Reached;
 use super::demand::{Cyclic, Entry, Load, Periodic, true_period};
@@ -61,11 +63,7 @@ impl<'a> Jobs<'a> {
 
     /// What sealing costs the node that sends a stream on this hop; zero if it only passes the PDU on.
     pub fn sealing(&self, id: StreamId, hop: &HopPlan) -> Duration {
-        let stream = &self.plan.streams[id.index()];
-        let is_sealed = match before(stream, hop) {
-            None => hop.from == stream.sender,
-            Some(before) => is_opened_between(before, hop),
-        };
+        let is_sealed = hop.previous.is_none() || hop.protection.is_some();
         if is_sealed { self.authentication(id, hop, hop.from) } else { Duration::ZERO }
     }
 
@@ -73,74 +71,63 @@ impl<'a> Jobs<'a> {
     /// slots is sealed for them and costs that again.
     pub fn on_arrival(&self, id: StreamId, hop: &HopPlan, node: NodeId) -> Duration {
         let stream = &self.plan.streams[id.index()];
-        let (mut is_opened, mut forwarding) = (stream.receivers.contains(&node), Duration::ZERO);
-        for next in onward(stream, hop, node) {
-            is_opened |= is_opened_between(hop, next);
-            forwarding += self.forwarding(node);
-            if !self.is_in_slots(next) {
-                forwarding += self.sealing(id, next);
-            }
-        }
-        forwarding + if is_opened { self.authentication(id, hop, node) } else { Duration::ZERO }
+        let is_opened = stream.receivers.contains(&node) || hop.protection.is_some();
+        let opening = if is_opened { self.authentication(id, hop, node) } else { Duration::ZERO };
+        let sending_on = onward(stream, hop, node).map(|next| {
+            let sealing = if self.is_in_slots(next) { Duration::ZERO } else { self.sealing(id, next) };
+            self.forwarding(node) + sealing
+        });
+        opening + sending_on.sum()
     }
 
     /// What taking a frame on to one further hop costs.
     pub(super) fn forwarding(&self, node: NodeId) -> Duration {
-        self.plan.nodes[node.index()].gateway.map_or(Duration::ZERO, |gateway| gateway.delay)
+        self.plan.nodes[node.index()].gateway.as_ref().map_or(Duration::ZERO, |gateway| gateway.delay)
+    }
+
+    /// How long a frame waits for others that a gateway sends on with it, at most.
+    pub(super) fn collecting(&self, id: StreamId, hop: &HopPlan) -> Duration {
+        let collects = self.plan.nodes[hop.from.index()].gateway.iter().flat_map(|gateway| &gateway.collects);
+        let own = collects.filter(|collect| collect.segment == hop.segment && collect.streams.contains(&id));
+        own.map(|collect| collect.within).max().unwrap_or_default()
     }
 
     /// Of what the processor does with a frame that ends, or begins, on this hop: what it certainly takes.
     pub(super) fn certain(&self, id: StreamId, hop: &HopPlan, node: NodeId) -> Duration {
-        // Timing alone computes nothing, and of a PDU that crosses segments the hop does not say the length.
-        if self.plan.fidelity == Fidelity::Bytes && !self.plan.streams[id.index()].is_relayed() {
-            self.authentication(id, hop, node)
-        } else {
-            Duration::ZERO
-        }
+        // Timing alone computes nothing.
+        let computes = self.plan.fidelity == Fidelity::Bytes;
+        if computes { self.authentication(id, hop, node) } else { Duration::ZERO }
     }
 
-    /// The MAC over a PDU on a node's platform. A PDU that crosses several segments is counted as it is where it is longest.
+    /// The MAC over a PDU on a node's platform.
     fn authentication(&self, id: StreamId, hop: &HopPlan, node: NodeId) -> Duration {
-        let Some(platform) = self.plan.platform_of(node) else { return Duration::ZERO };
-        let cost = |hop: &HopPlan| {
+        let cost = || {
             let work = self.row(hop.segment)?.authentication(self.plan, id, hop)?;
-            Some(platform.cost(work.operation.0, work.len))
+            Some(self.plan.platform_of(node)?.cost(work.operation.0, work.len))
         };
-        let stream = &self.plan.streams[id.index()];
-        let alike = stream.hops.iter().filter(|other| other.protection == hop.protection);
-        alike.filter_map(cost).max().unwrap_or_default()
+        cost().unwrap_or_default()
     }
-}
-
-/// The hop that brings a stream to the node which sends `hop`.
-pub(super) fn before<'p>(stream: &'p StreamPlan, hop: &HopPlan) -> Option<&'p HopPlan> {
-    hop.previous.and_then(|index| stream.hops.get(usize::from(index)))
 }
 
 /// The hops on which `node` sends on what `hop` brings it.
 fn onward<'p>(stream: &'p StreamPlan, hop: &HopPlan, node: NodeId) -> impl Iterator<Item = &'p HopPlan> {
     let segment = hop.segment;
-    let follows = move |next: &&HopPlan| {
-        next.from == node && before(stream, next).is_some_and(|before| before.segment == segment)
-    };
-    stream.hops.iter().filter(follows)
+    let brings = move |index: u16| stream.hops.get(usize::from(index)).is_some_and(|hop| hop.segment == segment);
+    stream.hops.iter().filter(move |next| next.from == node && next.previous.is_some_and(brings))
 }
 
-/// True if what protects a PDU ends between two hops, so that it is opened and sealed again.
-fn is_opened_between(hop: &HopPlan, next: &HopPlan) -> bool {
-    hop.protection.is_some() || next.protection.is_some()
-}
-
-/// What a MAC over `payload_len` bytes of a PDU is charged as; `None` without one.
-pub(super) fn mac_work(kind: &ProtectionKind, data_id: u16, payload_len: u32) -> Option<Work> {
-    let profile = match kind {
-        ProtectionKind::None | ProtectionKind::SizeOnly { .. } => return None,
-        ProtectionKind::Hmac { hash, tag_len, freshness, replay_window, .. } => {
-            Profile::new(hash.mac(), 8 * u16::from(*tag_len), *freshness, *replay_window).ok()?
-        }
-        ProtectionKind::SecOc { profile, .. } => *profile,
+/// What a MAC over a PDU of a stream is charged as on one of its hops, where the segment calls the stream by `number` and
+/// a frame of it covers `payload_len` bytes; `None` without a MAC.
+pub(super) fn mac_work(plan: &Plan, id: StreamId, hop: &HopPlan, number: u16, payload_len: u32) -> Option<Work> {
+    let stream = &plan.streams[id.index()];
+    let profile = plan.protection_on(stream, hop).profile()?;
+    let data_id = match plan.data_name(stream, hop) {
+        DataName::Number => DataId::number(number),
+        DataName::Name(name) => DataId::name(name.as_bytes()).ok()?,
     };
-    Some(profile.work(&DataId::number(data_id), payload_len as usize))
+    // What gateways carry is the same PDU on every segment.
+    let len = if stream.is_relayed() { stream.length } else { payload_len };
+    Some(profile.work(&data_id, len as usize))
 }
 
 /// What every processor of a plan does.

@@ -1,7 +1,7 @@
 //! Hops put together, against hand-made sums and against two buses that are played out.
 
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
-use chronoseal_frameauth::{Freshness, HashAlgorithm};
+use chronoseal_frameauth::{Freshness, HashAlgorithm, Profile};
 use chronoseal_scenario::plan::*;
 use proptest::prelude::*;
 
@@ -55,7 +55,7 @@ fn hops_and_processors_add_up_and_hand_their_jitter_on() {
     // From node 0 through node 1 to node 2; on the first segment one frame can be in the way, on the second none.
     add_message(&mut plan, 2, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
     add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1)]);
-    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None });
+    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, collects: Vec::new() });
     let bounds = end_to_end(&plan, &[], BOUNDS);
     let end = &bounds[0].ends[0];
     let latency = end.latency.unwrap();
@@ -75,13 +75,8 @@ fn hops_and_processors_add_up_and_hand_their_jitter_on() {
 #[test]
 fn all_that_a_processor_does_can_be_in_the_way() {
     let mut plan = segments(3, 1);
-    let hmac = ProtectionKind::Hmac {
-        hash: HashAlgorithm::Sha256,
-        tag_len: 4,
-        freshness: Freshness::None,
-        replay_window: 1,
-        key: Key(chronoseal_frameauth::KeyBytes::from_array([0; 64])),
-    };
+    let profile = Profile::new(HashAlgorithm::Sha256.mac(), 32, Freshness::None, 1).unwrap();
+    let hmac = ProtectionKind::Secured { profile, key: KeySource::OfStream, identity: Identity::Number };
     plan.protections.push(ProtectionPlan { name: "tag".into(), kind: hmac });
     let cost = |us| vec![OperationCost { operation: "hmac-sha-256".into(), base: US(us), per_byte: Duration::ZERO }];
     plan.platforms.push(PlatformPlan { name: "slow".into(), costs: cost(100) });
@@ -108,12 +103,12 @@ fn all_that_a_processor_does_can_be_in_the_way() {
 fn what_protects_a_hop_is_paid_for_at_its_ends() {
     let mut plan = segments(3, 2);
     let cmac = chronoseal_frameauth::secoc::profile_2();
-    let kind = ProtectionKind::SecOc { profile: cmac, under_group_key: false };
+    let kind = ProtectionKind::Secured { profile: cmac, key: KeySource::OfStream, identity: Identity::Name };
     plan.protections.push(ProtectionPlan { name: "secoc".into(), kind });
     let costs = vec![OperationCost { operation: "cmac-aes-128".into(), base: US(10), per_byte: Duration::ZERO }];
     plan.platforms.push(PlatformPlan { name: "slow".into(), costs });
     plan.nodes.iter_mut().for_each(|node| node.platform = PlatformId(1));
-    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(1), queue_len_max: 64, reboot: None });
+    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(1), queue_len_max: 64, reboot: None, collects: Vec::new() });
     add_message(&mut plan, 2, 4, MS(10), &[(0, 0, 1), (1, 1, 2)]).protection = ProtectionId(1);
     let processors = |plan: &Plan| {
         let end = end_to_end(plan, &[], BOUNDS)[0].ends[0].clone();
@@ -124,6 +119,9 @@ fn what_protects_a_hop_is_paid_for_at_its_ends() {
         hop.protection = Some(ProtectionId(1));
     }
     assert_eq!(processors(&plan), [US(10), US(10 + 1 + 10), US(10)]);
+    let collect = CollectPlan { segment: SegmentId(1), streams: vec![StreamId(0)], within: MS(1) };
+    plan.nodes[1].gateway.as_mut().unwrap().collects.push(collect);
+    assert_eq!(processors(&plan)[1], US(10 + 1 + 10) + MS(1));
 }
 
 #[test]
