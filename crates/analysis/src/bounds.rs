@@ -21,7 +21,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Sync};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, NodePlan, Sync};
 
 /// Length of a protocol control frame without checksum `[byte]`.
 const CONTROL_FRAME_LEN: u32 = 60;
@@ -41,7 +41,8 @@ pub struct StreamBound {
 ///
 /// A frame that comes to the switch too late for its dispatch time is thrown away there, so it has no latency.
 pub fn bounds(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<StreamBound> {
-    let on_segment = ways(view, table);
+    let drivers = |_: usize, slot: &Slot| sender_of(view, slot).map_or(Duration::ZERO, |node| node.driver.max);
+    let on_segment = ways(view, table, &drivers);
     (view.streams().zip(on_segment))
         .map(|(stream, ways)| {
             let latency_max = ways.iter().filter_map(|way| way.latency.map(|latency| latency.max)).max();
@@ -75,24 +76,37 @@ pub(crate) struct Latency {
     pub(crate) max: Duration,
 }
 
+/// How much later than its sender's clock says the first bit in a slot can leave, by the slot and its place in the table.
+pub(crate) type Late<'a> = &'a dyn Fn(usize, &Slot) -> Duration;
+
+fn sender_of<'p>(view: Ethernet<'p>, slot: &Slot) -> Option<&'p NodePlan> {
+    view.stream(slot.stream).map(|stream| &view.plan.nodes[stream.hop.from.index()])
+}
+
 /// The ways of each stream of the segment, in the order of its streams and of their receivers.
-pub(crate) fn ways(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<Vec<Way>> {
-    let queues: Vec<_> = (0..view.plan.nodes.len()).map(|node| Queue::of(view, table, NodeId(node as u16))).collect();
-    let mut slots_of: Vec<Vec<&Slot>> = vec![Vec::new(); view.plan.streams.len()];
-    for slot in &table.slots {
-        slots_of[slot.stream.index()].push(slot);
+pub(crate) fn ways(view: Ethernet<'_>, table: &ScheduleTable, late: Late<'_>) -> Vec<Vec<Way>> {
+    let late: Vec<Duration> = table.slots.iter().enumerate().map(|(index, slot)| late(index, slot)).collect();
+    let mut queues: Vec<Option<Queue>> = (0..view.plan.nodes.len()).map(|_| None).collect();
+    for node in view.stations() {
+        queues[node.index()] = Some(Queue::of(view, table, node, &late));
+    }
+    let mut slots_of: Vec<Vec<usize>> = vec![Vec::new(); view.plan.streams.len()];
+    for (index, slot) in table.slots.iter().enumerate() {
+        slots_of[slot.stream.index()].push(index);
     }
     let way = |stream: &EthernetStream<'_>, receiver: NodeId| {
         let slots = slots_of[stream.id.index()].iter().filter(|_| stream.class.is_time_triggered());
-        let late = view.plan.nodes[stream.hop.from.index()].driver.max;
-        let latencies = slots.map(|slot| latency(view, slot, late, &queues[receiver.index()]));
+        let latencies = slots.filter_map(|index| {
+            let queue = queues[receiver.index()].as_ref()?;
+            Some(latency(view, &table.slots[*index], late[*index], queue))
+        });
         let latency = latencies.reduce(|a, b| Latency { min: a.min.min(b.min), max: a.max.max(b.max) });
         Way { receiver, latency }
     };
     view.streams().map(|stream| stream.hop.to.iter().map(|node| way(&stream, *node)).collect()).collect()
 }
 
-/// To one receiver, in one slot of a sender whose driver can be so `late`.
+/// To one receiver, in one slot whose sender can be so `late`.
 fn latency(view: Ethernet<'_>, slot: &Slot, late: Duration, queue: &Queue) -> Latency {
     let network = view.segment;
     let received = slot.frame_time + network.propagation_delay;
@@ -118,7 +132,7 @@ struct Queue {
 }
 
 impl Queue {
-    fn of(view: Ethernet<'_>, table: &ScheduleTable, node: NodeId) -> Self {
+    fn of(view: Ethernet<'_>, table: &ScheduleTable, node: NodeId, late: &[Duration]) -> Self {
         let mut lower: Duration = view
             .streams()
             .filter(|stream| !stream.class.is_time_triggered() && stream.hop.to.contains(&node))
@@ -130,12 +144,11 @@ impl Queue {
         }
         let mut frames = Vec::new();
         if view.segment.dispatch == Dispatch::Immediate {
-            for slot in &table.slots {
-                let Some(stream) = view.stream(slot.stream).filter(|stream| stream.hop.to.contains(&node)) else {
+            for (slot, late) in table.slots.iter().zip(late) {
+                if !view.stream(slot.stream).is_some_and(|stream| stream.hop.to.contains(&node)) {
                     continue;
-                };
-                let late = view.plan.nodes[stream.hop.from.index()].driver.max;
-                let Window { earliest, latest, frame_time } = window(view, slot, late);
+                }
+                let Window { earliest, latest, frame_time } = window(view, slot, *late);
                 frames.extend([-1, 0, 1].map(|cycle| {
                     let shift = table.cluster_cycle * cycle;
                     Window { earliest: earliest + shift, latest: latest + shift, frame_time }
@@ -146,7 +159,7 @@ impl Queue {
         // Without random delays and drivers the windows are points, and the timely block keeps lower classes away.
         let exact = view.segment.forwarding_jitter.max == Duration::ZERO
             && view.segment.precision == Duration::ZERO
-            && view.stations().all(|node| view.plan.nodes[node.index()].driver.max == Duration::ZERO);
+            && late.iter().all(|late| *late == Duration::ZERO);
         Self { frames, lower: if exact { Duration::ZERO } else { lower } }
     }
 

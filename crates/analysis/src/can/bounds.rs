@@ -7,8 +7,12 @@
 //! - Frames of a key exchange lose against every message, so the longest of them can be in the way once.
 //!
 //! # Assumptions
-//! There is one bus without errors, and each controller sends the most urgent frame it has. Buses that a segment's own
-//! gateway joins count as one, without the way through that gateway.
+//! There is one bus without errors, and each controller sends the most urgent frame it has. Controllers that send their
+//! oldest frame first let urgent ones wait behind others; a message is then done when all that waits anywhere is, at the
+//! end of the longest busy period of the bus.
+//!
+//! Frames of one message leave in the order in which they were queued. If they can be so late that this need not be the
+//! order in which they were due, the end of the busy period bounds each of them.
 //!
 //! # Source
 //! Davis, Burns, Bril, Lukkien, Real-Time Systems 35 (2007) 239-272, section 3. Release jitter that comes from an earlier
@@ -23,6 +27,8 @@ use chronoseal_scenario::plan::{Can, CanHop, HopPlan, StreamPlan};
 use chronoseal_wire::can::{BitTiming, CanId, Dlc, FrameBits, FrameKind};
 
 use super::response_time::{Bound, Bus, Message, MessageError, Unbounded, response_times};
+use crate::segment::Overload;
+use crate::segment::demand::{Load, Periodic, true_period};
 
 /// Why a message of a plan has no bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -37,37 +43,62 @@ pub enum NoBound {
     /// It, or a message that goes before it, comes from another segment at times that nothing bounds.
     #[error("it or what goes before it comes from another segment, and nothing bounds when")]
     ArrivalUnbounded,
+    /// The bus has too little time for all that waits in its controllers.
+    #[error(transparent)]
+    Overload(#[from] Overload),
+}
+
+/// When the frames of a message can be queued.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Release {
+    /// Between the earliest and the latest instant at which the controller can have a frame.
+    pub jitter: Duration,
+    /// The least distance of two frames at their sender, by true time.
+    pub distance: Duration,
+}
+
+impl Release {
+    /// Of a message whose sender has nothing to compute: its clock and its driver are all that counts.
+    pub fn at_sender(view: Can<'_>, stream: StreamId) -> Option<Self> {
+        let stream = view.plan.streams.get(stream.index())?;
+        let sender = view.plan.nodes.get(stream.sender.index())?;
+        Some(Self { jitter: sender.driver.max, distance: true_period(stream.period, sender.clock.drift) })
+    }
 }
 
 /// The response time of each message of a segment, the synchronisation message included, in the order of stream numbers.
 ///
-/// It counts from the earliest instant at which the node that sends the message here can have it, to the last bit.
-/// `secured` tells whether messages have their protection. `arrival_jitter` says how much later than that instant the node
-/// can have it: zero if the message begins there, `None` if nothing bounds it. The node's driver adds to it.
+/// It counts from the earliest instant at which the controller can have the frame, to the end of the interframe space
+/// behind it. `secured` tells whether messages have their protection. `release` says when a message is queued, `None` if
+/// nothing bounds that.
 pub fn message_bounds(
     view: Can<'_>,
     secured: bool,
-    arrival_jitter: impl Fn(StreamId) -> Option<Duration>,
+    release: impl Fn(StreamId) -> Option<Release>,
 ) -> Vec<(StreamId, Result<Bound, NoBound>)> {
     let timing = &view.segment.timing;
     let (mut streams, mut set) = (Vec::new(), Vec::new());
     for (stream_id, stream, hop, facet) in view.streams() {
         let Some((id, kind)) = format_of(facet) else { continue };
         let len = if secured { view.plan.secured_len(stream, hop) } else { hop.frame_len };
-        let inherited = arrival_jitter(stream_id);
-        streams.push((stream_id, inherited.is_some()));
+        let known = release(stream_id);
+        let Release { jitter, distance } = known.unwrap_or(Release { jitter: Duration::ZERO, distance: stream.period });
+        streams.push((stream_id, known.is_some()));
         set.push(Message {
             id,
             wire_time: occupancy(timing, id, kind, len as usize),
-            period: stream.period,
-            jitter: view.plan.nodes[hop.from.index()].driver.max + inherited.unwrap_or_default(),
+            period: distance,
+            jitter,
             deadline: stream.deadline.unwrap_or(stream.period),
         });
     }
     let rank = |message: &Message| message.id.arbitration_rank(false);
     // What arrives at unknown times spoils its own bound and those of all that wait for it. Others meet one frame of it.
     let spoiled = streams.iter().zip(&set).filter(|((_, is_bounded), _)| !is_bounded);
-    let spoiled_from = spoiled.map(|(_, message)| rank(message)).min();
+    let spoiled_from = match view.segment.fifo_mailboxes {
+        true => spoiled.map(|_| 0).min(),
+        false => spoiled.map(|(_, message)| rank(message)).min(),
+    };
     let mut recorded = recorded(view);
     recorded.retain(|id, _| set.iter().all(|message| message.id != *id));
     let ranks: Vec<u32> = set.iter().map(rank).collect();
@@ -78,15 +109,36 @@ pub fn message_bounds(
         Ok(responses) => responses,
         Err(error) => return streams.into_iter().map(|(stream, _)| (stream, Err(error.into()))).collect(),
     };
-    (streams.into_iter().zip(ranks).zip(responses))
-        .map(|(((stream, _), rank), response)| match response.outcome {
+    let busy = view.segment.fifo_mailboxes.then(|| busy_period(&bus, &set));
+    let outcome = |message: &Message, outcome: Result<Bound, Unbounded>| -> Result<Bound, NoBound> {
+        if let Some(busy) = busy {
+            let busy_period = busy?;
+            return Ok(Bound { busy_period, instances: vec![message.jitter + busy_period] });
+        }
+        let mut bound = outcome?;
+        if message.jitter >= message.period {
+            bound.instances.push(message.jitter + bound.busy_period + bus.bit_time);
+        }
+        Ok(bound)
+    };
+    (streams.into_iter().zip(&set).zip(ranks).zip(responses))
+        .map(|((((stream, _), message), rank), response)| match outcome(message, response.outcome) {
             Ok(_) if spoiled_from.is_some_and(|from| rank >= from) => (stream, Err(NoBound::ArrivalUnbounded)),
-            outcome => (stream, outcome.map_err(NoBound::from)),
+            outcome => (stream, outcome),
         })
         .collect()
 }
 
-/// From hand-over to the last bit at least: the driver at its fastest, a free bus and a frame without a stuff bit.
+/// The longest time during which some controller has a frame.
+fn busy_period(bus: &Bus, set: &[Message]) -> Result<Duration, Overload> {
+    let periodic = set
+        .iter()
+        .map(|message| Periodic { period: message.period, jitter: message.jitter, cost: message.wire_time })
+        .collect();
+    Load { once: bus.other_frame, periodic, cyclic: Vec::new() }.busy_period()
+}
+
+/// From the controller to the last bit at least: a free bus and a frame without a stuff bit.
 ///
 /// Zero for a recording.
 pub fn response_min(view: Can<'_>, stream: &StreamPlan, hop: &HopPlan) -> Duration {
@@ -95,8 +147,7 @@ pub fn response_min(view: Can<'_>, stream: &StreamPlan, hop: &HopPlan) -> Durati
     let timing = &view.segment.timing;
     let bits = FrameBits::worst_case(id.is_extended(), kind, len);
     // Every stuff bit counts as a slow one, so that this stays below every frame.
-    let frame = timing.time_of(bits) - timing.nominal_bit() * i64::from(bits.stuff);
-    view.plan.nodes[hop.from.index()].driver.min + frame
+    timing.time_of(bits) - timing.nominal_bit() * i64::from(bits.stuff)
 }
 
 /// Identifier and format of what has a period of its own.

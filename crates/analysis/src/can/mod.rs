@@ -33,6 +33,6 @@ pub(crate) mod testing;
 mod tests;
 mod traffic;
 
-pub use bounds::{NoBound, message_bounds};
+pub use bounds::{NoBound, Release, message_bounds};
 pub use response_time::{Bound, Bus, Message, MessageError, Response, Unbounded, response_times};
 pub use traffic::{Format, Traffic, TrafficError};

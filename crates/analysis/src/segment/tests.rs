@@ -1,24 +1,33 @@
 //! Hops put together, against hand-made sums and against two buses that are played out.
 
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
+use chronoseal_frameauth::{Freshness, HashAlgorithm, Profile};
 use chronoseal_scenario::plan::*;
 use proptest::prelude::*;
 
 use super::*;
-use crate::can::message_bounds;
 use crate::can::testing::{add_message, segments};
+use crate::can::{Release, message_bounds};
 use crate::synthesis::synthesize;
-use crate::testing::{add_stream, cluster, equal_frames, view};
+use crate::testing::{add_stream, best_effort, cluster, equal_frames, network, view};
 
 const MS: fn(i64) -> Duration = Duration::from_ms;
 const US: fn(i64) -> Duration = Duration::from_us;
 /// Of a classical frame of eight bytes at 500 kbit/s, at most with its interframe space.
 const FRAME_US: i64 = 270;
+/// Three bits of interframe space behind it.
+const GAP_US: i64 = 6;
 /// The same at least, to its last bit.
 const FRAME_MIN_US: i64 = 216;
 
 fn latencies(plan: &Plan) -> Vec<Result<Duration, Why>> {
-    end_to_end(plan, &[], BOUNDS).into_iter().map(|stream| stream.ends[0].latency).collect()
+    let ends = end_to_end(plan, &[], BOUNDS).into_iter().map(|stream| stream.ends[0].clone());
+    ends.map(|end| end.latency.map(|span| span.max).map_err(|missing| missing.why)).collect()
+}
+
+/// The places of a way with what each adds at most.
+fn parts(end: &EndBound) -> Vec<(Place, Duration)> {
+    end.parts.iter().map(|part| (part.place, part.max)).collect()
 }
 
 #[test]
@@ -28,27 +37,91 @@ fn one_hop_is_bounded_as_its_segment_alone() {
     let alone = crate::bounds(view(&plan), &table);
     let together = end_to_end(&plan, &[Some(table)], BOUNDS);
     for (one, other) in alone.iter().zip(&together) {
-        assert_eq!((one.stream, one.latency_max), (other.stream, other.ends[0].latency.ok()));
-        assert!(other.ends[0].latency_min <= one.latency_max.unwrap());
+        let latency = other.ends[0].latency.unwrap();
+        assert_eq!((one.stream, one.latency_max), (other.stream, Some(latency.max)));
+        assert!(latency.min <= latency.max);
     }
     assert_eq!(latencies(&plan)[0], Err(Why::NoSchedule));
 
     let mut plan = segments(2, 1);
     add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1)]);
     add_message(&mut plan, 2, 8, MS(10), &[(0, 0, 1)]);
-    assert_eq!(latencies(&plan), [Ok(US(FRAME_US * 2)), Ok(US(FRAME_US * 2))]);
+    assert_eq!(latencies(&plan), [Ok(US(FRAME_US * 2 - GAP_US)), Ok(US(FRAME_US * 2 - GAP_US))]);
 }
 
 #[test]
-fn hops_add_up_and_hand_their_jitter_on() {
+fn hops_and_processors_add_up_and_hand_their_jitter_on() {
     let mut plan = segments(3, 2);
     // From node 0 through node 1 to node 2; on the first segment one frame can be in the way, on the second none.
     add_message(&mut plan, 2, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
     add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1)]);
+    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, collects: Vec::new() });
     let bounds = end_to_end(&plan, &[], BOUNDS);
-    let end = bounds[0].ends[0];
-    assert_eq!((end.receiver, end.latency), (NodeId(2), Ok(US(FRAME_US * 3))));
-    assert_eq!(end.latency_min, US(FRAME_MIN_US * 2));
+    let end = &bounds[0].ends[0];
+    let latency = end.latency.unwrap();
+    assert_eq!((end.receiver, latency.max), (NodeId(2), US(FRAME_US * 3 - GAP_US * 2 + 50)));
+    assert_eq!(latency.min, US(FRAME_MIN_US * 2 + 50));
+    let expected = [
+        (Place::Sender(NodeId(0)), US(0)),
+        (Place::Segment(SegmentId(0)), US(FRAME_US * 2 - GAP_US)),
+        (Place::Gateway(NodeId(1)), US(50)),
+        (Place::Segment(SegmentId(1)), US(FRAME_US - GAP_US)),
+        (Place::Receiver(NodeId(2)), US(0)),
+    ];
+    assert_eq!(parts(end), expected);
+    assert_eq!(end.parts.iter().map(|part| part.min).sum::<Duration>(), latency.min);
+}
+
+#[test]
+fn all_that_a_processor_does_can_be_in_the_way() {
+    let mut plan = segments(3, 1);
+    let profile = Profile::new(HashAlgorithm::Sha256.mac(), 32, Freshness::None, 1).unwrap();
+    let hmac = ProtectionKind::Secured { profile, key: KeySource::OfStream, identity: Identity::Number };
+    plan.protections.push(ProtectionPlan { name: "tag".into(), kind: hmac });
+    let cost = |us| vec![OperationCost { operation: "hmac-sha-256".into(), base: US(us), per_byte: Duration::ZERO }];
+    plan.platforms.push(PlatformPlan { name: "slow".into(), costs: cost(100) });
+    plan.platforms.push(PlatformPlan { name: "slower".into(), costs: cost(700) });
+    (plan.nodes[0].platform, plan.nodes[1].platform) = (PlatformId(1), PlatformId(2));
+    for (id, hop) in [(1, (0, 0, 1)), (2, (0, 0, 1)), (3, (0, 2, 0))] {
+        add_message(&mut plan, id, 4, MS(10), &[hop]).protection = ProtectionId(1);
+    }
+    let bounds = end_to_end(&plan, &[], BOUNDS);
+    // Node 0 seals two and opens one; node 1 opens two; node 2 computes for nothing.
+    let processor = |stream: usize, part: usize| bounds[stream].ends[0].parts[part].max;
+    assert_eq!([processor(0, 0), processor(0, 2)], [US(300), US(1400)]);
+    assert_eq!([processor(2, 0), processor(2, 2)], [US(0), US(300)]);
+    // More than there is time for.
+    plan.platforms[2].costs[0].base = MS(6);
+    let end = &end_to_end(&plan, &[], BOUNDS)[0].ends[0];
+    let missing = end.latency.unwrap_err();
+    assert_eq!(missing.place, Place::Receiver(NodeId(1)));
+    assert_eq!(missing.why, Why::Overload(Overload::Load { load_ppm: 1_200_001 }));
+    assert_eq!(end.parts.len(), 2);
+}
+
+#[test]
+fn what_protects_a_hop_is_paid_for_at_its_ends() {
+    let mut plan = segments(3, 2);
+    let cmac = chronoseal_frameauth::secoc::profile_2();
+    let kind = ProtectionKind::Secured { profile: cmac, key: KeySource::OfStream, identity: Identity::Name };
+    plan.protections.push(ProtectionPlan { name: "secoc".into(), kind });
+    let costs = vec![OperationCost { operation: "cmac-aes-128".into(), base: US(10), per_byte: Duration::ZERO }];
+    plan.platforms.push(PlatformPlan { name: "slow".into(), costs });
+    plan.nodes.iter_mut().for_each(|node| node.platform = PlatformId(1));
+    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(1), queue_len_max: 64, reboot: None, collects: Vec::new() });
+    add_message(&mut plan, 2, 4, MS(10), &[(0, 0, 1), (1, 1, 2)]).protection = ProtectionId(1);
+    let processors = |plan: &Plan| {
+        let end = end_to_end(plan, &[], BOUNDS)[0].ends[0].clone();
+        [end.parts[0].max, end.parts[2].max, end.parts[4].max]
+    };
+    assert_eq!(processors(&plan), [US(10), US(1), US(10)]);
+    for hop in &mut plan.streams[0].hops {
+        hop.protection = Some(ProtectionId(1));
+    }
+    assert_eq!(processors(&plan), [US(10), US(10 + 1 + 10), US(10)]);
+    let collect = CollectPlan { segment: SegmentId(1), streams: vec![StreamId(0)], within: MS(1) };
+    plan.nodes[1].gateway.as_mut().unwrap().collects.push(collect);
+    assert_eq!(processors(&plan)[1], US(10 + 1 + 10) + MS(1));
 }
 
 #[test]
@@ -61,14 +134,26 @@ fn jitter_of_an_arrival_makes_others_wait_longer() {
         add_message(&mut plan, 3, 8, MS(10), &[(1, 1, 2)]);
         plan
     };
-    // The forwarded frame comes every 590 us but up to 324 us late, so two of them can be 266 us apart: the second comes
+    // The forwarded frame comes every 580 us but up to 318 us late, so two of them can be 262 us apart: the second comes
     // while the first is on its way, and the local one waits for both.
-    let late = plan(US(590));
-    assert_eq!(latencies(&late)[2], Ok(US(FRAME_US * 3)));
+    let late = plan(US(580));
+    assert_eq!(latencies(&late)[2], Ok(US(FRAME_US * 3 - GAP_US)));
     let view = Can::of(&late, SegmentId(1)).unwrap();
-    let alone = message_bounds(view, true, |_| Some(Duration::ZERO));
+    let alone = message_bounds(view, true, |stream| Release::at_sender(view, stream));
     assert_eq!(alone[1].1.as_ref().unwrap().worst(), US(FRAME_US * 2));
-    assert_eq!(latencies(&plan(MS(5)))[2], Ok(US(FRAME_US * 2)));
+    assert_eq!(latencies(&plan(MS(5)))[2], Ok(US(FRAME_US * 2 - GAP_US)));
+}
+
+#[test]
+fn a_fast_clock_brings_one_frame_more() {
+    let mut plan = segments(3, 1);
+    // The second frame of the first would come just when two frames are over and arbitration for the next one is, too.
+    add_message(&mut plan, 1, 8, US(FRAME_US * 2 + 2), &[(0, 0, 1)]);
+    add_message(&mut plan, 2, 8, MS(10), &[(0, 2, 1)]);
+    add_message(&mut plan, 3, 8, MS(10), &[(0, 2, 1)]);
+    assert_eq!(latencies(&plan)[2], Ok(US(FRAME_US * 3 - GAP_US)));
+    plan.nodes[0].clock.drift = Ppm(1_000_000);
+    assert_eq!(latencies(&plan)[2], Ok(US(FRAME_US * 4 - GAP_US)));
 }
 
 #[test]
@@ -82,7 +167,7 @@ fn a_hop_without_bound_leaves_the_way_without_one() {
     assert!(matches!(found[0], Err(Why::Arbitration(NoBound::Unbounded(_)))), "{:?}", found[0]);
     assert!(found[1].is_ok());
     assert_eq!(found[2], Err(Why::Arbitration(NoBound::ArrivalUnbounded)));
-    assert_eq!(found[3], Ok(US(FRAME_US * 2)));
+    assert_eq!(found[3], Ok(US(FRAME_US * 2 - GAP_US)));
 }
 
 #[test]
@@ -101,14 +186,21 @@ fn what_is_not_analysed_says_so() {
     lost.streams[0].receivers = vec![NodeId(0), NodeId(1)];
     lost.streams[0].sender = NodeId(1);
     assert_eq!(latencies(&lost)[0], Err(Why::NotReached));
-    assert_eq!(end_to_end(&plan, &[], &[])[0].ends[0].latency, Err(Why::UnknownKind(CAN)));
-    let change = |change: fn(&mut CanSegment)| {
-        let mut plan = plan.clone();
-        change(plan.segments[0].facet.get_mut().unwrap());
-        latencies(&plan)[0]
-    };
-    assert_eq!(change(|segment| segment.count = 2), Err(Why::SeveralBuses));
-    assert_eq!(change(|segment| segment.fifo_mailboxes = true), Err(Why::OldestFirst));
+    let unknown = end_to_end(&plan, &[], &[])[0].ends[0].latency.unwrap_err();
+    assert_eq!(unknown, Missing { place: Place::Segment(SegmentId(0)), why: Why::UnknownKind(CAN) });
+}
+
+#[test]
+fn frames_of_another_bus_come_through_the_gateway_of_their_segment() {
+    let mut plan = segments(3, 1);
+    add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1)]);
+    add_message(&mut plan, 2, 8, MS(10), &[(0, 2, 1)]);
+    let segment: &mut CanSegment = plan.segments[0].facet.get_mut().unwrap();
+    (segment.count, segment.bus_of, segment.gateway_delay) = (2, vec![0, 0, 1], US(50));
+    let found = latencies(&plan);
+    // On its own bus, and then on the other one: there and there the other can be in the way.
+    assert_eq!(found[0], Ok(US(FRAME_US * 2 - GAP_US)));
+    assert_eq!(found[1], Ok(US(FRAME_US * 4 - GAP_US * 2 + 50)));
 }
 
 #[test]
@@ -116,15 +208,42 @@ fn a_stream_from_a_bus_waits_a_period_for_its_slot_at_most() {
     let mut plan = cluster(3);
     let bus = segments(3, 1).segments.remove(0);
     plan.segments.push(bus);
-    let slot = add_stream(&mut plan, 1, &[2], 60).hops.remove(0);
+    let mut slot = add_stream(&mut plan, 1, &[2], 60).hops.remove(0);
+    slot.previous = Some(0);
     plan.streams.clear();
     add_message(&mut plan, 1, 8, MS(10), &[(1, 0, 1)]).hops.push(slot);
     plan.streams[0].receivers = vec![NodeId(2)];
     let table = synthesize(view(&plan)).unwrap();
     let in_slot = crate::bounds(view(&plan), &table)[0].latency_max.unwrap();
-    let end = end_to_end(&plan, &[Some(table)], BOUNDS)[0].ends[0];
+    let end = &end_to_end(&plan, &[Some(table)], BOUNDS)[0].ends[0];
     // Two clocks are a microsecond apart, either way.
-    assert_eq!(end.latency, Ok(US(FRAME_US) + MS(10) + US(2) + in_slot));
+    assert_eq!(end.latency.unwrap().max, US(FRAME_US - GAP_US) + MS(10) + US(2) + in_slot);
+}
+
+#[test]
+fn best_effort_waits_on_two_links() {
+    let mut plan = cluster(3);
+    // From two stations to one; frames of 60 bytes take 4.8 us in the source's accounting.
+    for (sender, priority) in [(0, 3), (0, 5), (1, 3)] {
+        best_effort(add_stream(&mut plan, sender, &[2], 60), priority);
+    }
+    let frame = Duration::from_ns(4_800);
+    let bound = |plan: &Plan| {
+        let table = synthesize(view(plan)).unwrap();
+        let bounds = end_to_end(plan, &[Some(table)], BOUNDS);
+        bounds.iter().map(|bound| bound.ends[0].latency.map(|span| span.max)).collect::<Vec<_>>()
+    };
+    // On its own link the other stream of its station, on the receiver's both others and the beacon.
+    assert_eq!(bound(&plan)[0], Ok(frame * (2 + 4)));
+    // One frame below, and on the receiver's link the beacon above.
+    assert_eq!(bound(&plan)[1], Ok(frame * (2 + 3)));
+    assert_eq!(bound(&plan)[2], Ok(frame * (1 + 4)));
+    network(&mut plan).sync = Sync::Ideal;
+    assert_eq!(bound(&plan)[0], Ok(frame * (2 + 3)));
+    // Slots of the station keep its link free: the longest frame before, the precision twice, the slot's own frame.
+    add_stream(&mut plan, 0, &[1], 60);
+    let closed = frame * 2 + US(2);
+    assert_eq!(bound(&plan)[0], Ok(frame * (2 + 3) + closed));
 }
 
 /// A frame that waits for a bus, or is on its way.
@@ -177,13 +296,14 @@ proptest! {
         second.extend(on);
         let bounds = end_to_end(&plan, &[], BOUNDS);
         for frame in last.into_iter().chain(play(second)) {
-            let end = bounds[frame.stream].ends[0];
-            let latency = US(frame.ready - frame.due);
+            let end = &bounds[frame.stream].ends[0];
+            // The frames here are over when the next may begin.
+            let latency = US(frame.ready - frame.due - GAP_US);
             prop_assert_eq!(bounds[frame.stream].stream, StreamId(frame.stream as u16));
             if let Ok(bound) = end.latency {
-                prop_assert!(latency <= bound, "stream {}: {latency}, bound {bound}", frame.stream);
+                prop_assert!(latency <= bound.max + US(GAP_US), "stream {}: {latency}, {bound:?}", frame.stream);
+                prop_assert!(latency >= bound.min);
             }
-            prop_assert!(latency >= end.latency_min);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_analysis::can::{NoBound, message_bounds};
+use chronoseal_analysis::can::{NoBound, Release, message_bounds};
 use chronoseal_analysis::group_key::{BusCosts, PartyCosts, exchange, group, orchestration};
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_crypto::suite::{Suite, SuiteVisitor};
@@ -102,7 +102,7 @@ impl Responses {
 
 /// Of messages that all begin on this segment.
 fn latencies(view: Can<'_>, is_secured: bool) -> Latencies {
-    let bounds = message_bounds(view, is_secured, |_| Some(Duration::ZERO));
+    let bounds = message_bounds(view, is_secured, |stream| Release::at_sender(view, stream));
     bounds.into_iter().map(|(stream, bound)| (stream, bound.map(|bound| bound.worst()))).collect()
 }
 

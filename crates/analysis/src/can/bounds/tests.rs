@@ -12,7 +12,7 @@ const US: fn(i64) -> Duration = Duration::from_us;
 /// Worst cases of the only segment, nothing arriving from elsewhere.
 fn worst(plan: &Plan, secured: bool) -> Vec<Result<Duration, NoBound>> {
     let view = Can::first(plan).unwrap();
-    let bounds = message_bounds(view, secured, |_| Some(Duration::ZERO));
+    let bounds = message_bounds(view, secured, |stream| Release::at_sender(view, stream));
     bounds.into_iter().map(|(_, bound)| bound.map(|bound| bound.worst())).collect()
 }
 
@@ -27,13 +27,12 @@ fn a_message_alone_takes_its_longest_frame_and_its_driver() {
 }
 
 #[test]
-fn the_shortest_response_has_no_stuff_bit_and_the_fastest_driver() {
+fn the_shortest_response_has_no_stuff_bit() {
     let mut plan = segments(2, 1);
     add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1)]);
-    plan.nodes[0].driver.min = US(3);
     let (view, stream) = (Can::first(&plan).unwrap(), &plan.streams[0]);
     // 108 bits without stuffing and interframe space.
-    assert_eq!(response_min(view, stream, &stream.hops[0]), US(216 + 3));
+    assert_eq!(response_min(view, stream, &stream.hops[0]), US(216));
 }
 
 #[test]
@@ -99,8 +98,36 @@ fn arrivals_without_bound_spoil_the_less_urgent_only() {
     for id in 1..=3 {
         add_message(&mut plan, id, 8, MS(10), &[(0, 0, 1)]);
     }
-    let second = |stream: StreamId| (stream.0 != 1).then_some(Duration::ZERO);
-    let bounds = message_bounds(Can::first(&plan).unwrap(), true, second);
+    let view = Can::first(&plan).unwrap();
+    let all_but_one = |stream: StreamId| Release::at_sender(view, stream).filter(|_| stream.0 != 1);
+    let bounds = message_bounds(view, true, all_but_one);
     assert_eq!(bounds[0].1.as_ref().unwrap().worst(), US(270 * 2));
     assert!(bounds[1..].iter().all(|(_, bound)| *bound == Err(NoBound::ArrivalUnbounded)));
+}
+
+#[test]
+fn where_the_oldest_frame_goes_first_all_wait_for_all() {
+    let mut plan = segments(2, 1);
+    for id in 1..=3 {
+        add_message(&mut plan, id, 8, MS(10), &[(0, 0, 1)]);
+    }
+    plan.segments[0].facet.get_mut::<CanSegment>().unwrap().fifo_mailboxes = true;
+    assert_eq!(worst(&plan, true), [Ok(US(270 * 3)); 3]);
+    // What comes at unknown times can be in any queue before any other.
+    let view = Can::first(&plan).unwrap();
+    let all_but_one = |stream: StreamId| Release::at_sender(view, stream).filter(|_| stream.0 != 1);
+    let bounds = message_bounds(view, true, all_but_one);
+    assert!(bounds.iter().all(|(_, bound)| *bound == Err(NoBound::ArrivalUnbounded)));
+}
+
+#[test]
+fn frames_that_need_not_keep_their_order_wait_for_the_whole_busy_period() {
+    let mut plan = segments(2, 1);
+    add_message(&mut plan, 1, 8, MS(1), &[(0, 0, 1)]);
+    plan.nodes[0].driver.max = US(990);
+    // Two can be there at once, and each is the second of them only if it is queued second.
+    assert_eq!(worst(&plan, true), [Ok(US(990 + 270))]);
+    plan.nodes[0].driver.max = MS(1);
+    // Two of them, whichever is first, and a bit.
+    assert_eq!(worst(&plan, true), [Ok(US(1000 + 270 * 2 + 2))]);
 }

@@ -1,0 +1,210 @@
+//! What nodes compute, and how long frames can be kept by it.
+//!
+//! A node's one processor seals and opens PDUs, forwards, and runs tasks. It is never idle while it has work, and never
+//! interrupts what it has begun. The order is left open, so that any order is bounded: a PDU that comes is dealt with,
+//! with all that follows from it on this node, when the longest busy period of the processor is over.
+//!
+//! | what | when | costs |
+//! |---|---|---|
+//! | sealing at the sender | when the frame is due, or before its slot | the MAC over the PDU |
+//! | opening at a receiver | when the last bit is in | the MAC over the PDU |
+//! | forwarding | when the last bit is in | [`GatewayPlan::delay`] for each further hop |
+//! | opening and sealing again at a gateway | at the same time, or sealing before the slot | the MAC, twice |
+//! | tasks | as the schedule table has them | their worst case |
+//!
+//! A gateway that puts several PDUs into one frame keeps the first of them for a time that it is given, which is no work.
+//!
+//! [`GatewayPlan::delay`]: chronoseal_scenario::plan::GatewayPlan::delay
+
+use chronoseal_core::{Duration, NodeId, StreamId, Work};
+use chronoseal_frameauth::DataId;
+use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_scenario::plan::{DataName, Fidelity, HopPlan, Plan, SegmentId, StreamPlan};
+
+use super::compose::Reached;
+use super::demand::{Cyclic, Entry, Load, Periodic, true_period};
+use super::{SegmentBounds, Why};
+
+/// What the streams of a plan ask of processors.
+#[derive(Clone, Copy)]
+pub struct Jobs<'a> {
+    /// Whose.
+    pub plan: &'a Plan,
+    /// The rows that know the plan's kinds of segments.
+    rows: &'a [&'a dyn SegmentBounds],
+}
+
+/// Something a processor does in every cycle of a schedule table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ScheduledJob {
+    /// On whose processor.
+    pub node: NodeId,
+    /// When it comes at the earliest, from the start of the cycle.
+    pub earliest: Duration,
+    /// When it comes at the latest.
+    pub latest: Duration,
+    /// Processor time at most.
+    pub cost: Duration,
+}
+
+impl<'a> Jobs<'a> {
+    pub(super) fn new(plan: &'a Plan, rows: &'a [&'a dyn SegmentBounds]) -> Self {
+        Self { plan, rows }
+    }
+
+    pub(super) fn row(&self, segment: SegmentId) -> Option<&'a dyn SegmentBounds> {
+        let kind = self.plan.segments.get(segment.index())?.kind;
+        self.rows.iter().find(|row| row.kind() == kind).copied()
+    }
+
+    pub(super) fn is_in_slots(&self, hop: &HopPlan) -> bool {
+        self.row(hop.segment).is_some_and(|row| row.is_in_slots(hop))
+    }
+
+    /// What sealing costs the node that sends a stream on this hop; zero if it only passes the PDU on.
+    pub fn sealing(&self, id: StreamId, hop: &HopPlan) -> Duration {
+        let is_sealed = hop.previous.is_none() || hop.protection.is_some();
+        if is_sealed { self.authentication(id, hop, hop.from) } else { Duration::ZERO }
+    }
+
+    /// What a frame that comes to a node costs there, up to its place in the queues of further hops. What is sent on in
+    /// slots is sealed for them and costs that again.
+    pub fn on_arrival(&self, id: StreamId, hop: &HopPlan, node: NodeId) -> Duration {
+        let stream = &self.plan.streams[id.index()];
+        let is_opened = stream.receivers.contains(&node) || hop.protection.is_some();
+        let opening = if is_opened { self.authentication(id, hop, node) } else { Duration::ZERO };
+        let sending_on = onward(stream, hop, node).map(|next| {
+            let sealing = if self.is_in_slots(next) { Duration::ZERO } else { self.sealing(id, next) };
+            self.forwarding(node) + sealing
+        });
+        opening + sending_on.sum()
+    }
+
+    /// What taking a frame on to one further hop costs.
+    pub(super) fn forwarding(&self, node: NodeId) -> Duration {
+        self.plan.nodes[node.index()].gateway.as_ref().map_or(Duration::ZERO, |gateway| gateway.delay)
+    }
+
+    /// How long a frame waits for others that a gateway sends on with it, at most.
+    pub(super) fn collecting(&self, id: StreamId, hop: &HopPlan) -> Duration {
+        let collects = self.plan.nodes[hop.from.index()].gateway.iter().flat_map(|gateway| &gateway.collects);
+        let own = collects.filter(|collect| collect.segment == hop.segment && collect.streams.contains(&id));
+        own.map(|collect| collect.within).max().unwrap_or_default()
+    }
+
+    /// Of what the processor does with a frame that ends, or begins, on this hop: what it certainly takes.
+    pub(super) fn certain(&self, id: StreamId, hop: &HopPlan, node: NodeId) -> Duration {
+        // Timing alone computes nothing.
+        let computes = self.plan.fidelity == Fidelity::Bytes;
+        if computes { self.authentication(id, hop, node) } else { Duration::ZERO }
+    }
+
+    /// The MAC over a PDU on a node's platform.
+    fn authentication(&self, id: StreamId, hop: &HopPlan, node: NodeId) -> Duration {
+        let cost = || {
+            let work = self.row(hop.segment)?.authentication(self.plan, id, hop)?;
+            Some(self.plan.platform_of(node)?.cost(work.operation.0, work.len))
+        };
+        cost().unwrap_or_default()
+    }
+}
+
+/// The hops on which `node` sends on what `hop` brings it.
+fn onward<'p>(stream: &'p StreamPlan, hop: &HopPlan, node: NodeId) -> impl Iterator<Item = &'p HopPlan> {
+    let segment = hop.segment;
+    let brings = move |index: u16| stream.hops.get(usize::from(index)).is_some_and(|hop| hop.segment == segment);
+    stream.hops.iter().filter(move |next| next.from == node && next.previous.is_some_and(brings))
+}
+
+/// What a MAC over a PDU of a stream is charged as on one of its hops, where the segment calls the stream by `number` and
+/// a frame of it covers `payload_len` bytes; `None` without a MAC.
+pub(super) fn mac_work(plan: &Plan, id: StreamId, hop: &HopPlan, number: u16, payload_len: u32) -> Option<Work> {
+    let stream = &plan.streams[id.index()];
+    let profile = plan.protection_on(stream, hop).profile()?;
+    let data_id = match plan.data_name(stream, hop) {
+        DataName::Number => DataId::number(number),
+        DataName::Name(name) => DataId::name(name.as_bytes()).ok()?,
+    };
+    // What gateways carry is the same PDU on every segment.
+    let len = if stream.is_relayed() { stream.length } else { payload_len };
+    Some(profile.work(&data_id, len as usize))
+}
+
+/// What every processor of a plan does.
+pub(super) struct Processors {
+    of: Vec<Processor>,
+}
+
+#[derive(Default)]
+struct Processor {
+    /// What does not depend on when frames come.
+    load: Load,
+    arrivals: Vec<Arriving>,
+}
+
+/// Frames that come to a processor.
+struct Arriving {
+    stream: StreamId,
+    segment: SegmentId,
+    period: Duration,
+    cost: Duration,
+}
+
+impl Processors {
+    pub(super) fn new(jobs: &Jobs<'_>, tables: &[Option<ScheduleTable>]) -> Self {
+        let mut of: Vec<Processor> = jobs.plan.nodes.iter().map(|_| Processor::default()).collect();
+        for (index, stream) in jobs.plan.streams.iter().enumerate() {
+            let id = StreamId(index as u16);
+            let period = distance(jobs, stream);
+            for hop in &stream.hops {
+                let is_in_slots = jobs.is_in_slots(hop);
+                let cost = jobs.sealing(id, hop);
+                if hop.previous.is_none() && !is_in_slots && cost > Duration::ZERO {
+                    let job = Periodic { period, jitter: Duration::ZERO, cost };
+                    of[hop.from.index()].load.periodic.push(job);
+                }
+                for node in hop.to.iter().filter(|_| !is_in_slots) {
+                    let cost = jobs.on_arrival(id, hop, *node);
+                    if cost > Duration::ZERO {
+                        of[node.index()].arrivals.push(Arriving { stream: id, segment: hop.segment, period, cost });
+                    }
+                }
+            }
+        }
+        for segment in jobs.plan.segment_ids() {
+            let Some(row) = jobs.row(segment) else { continue };
+            let Some(table) = tables.get(segment.index()).and_then(Option::as_ref) else { continue };
+            let scheduled = row.scheduled_jobs(jobs, segment, Some(table));
+            for (node, processor) in of.iter_mut().enumerate() {
+                let own = scheduled.iter().filter(|job| job.node.index() == node);
+                let entries: Vec<Entry> =
+                    own.map(|job| Entry { earliest: job.earliest, latest: job.latest, cost: job.cost }).collect();
+                if !entries.is_empty() {
+                    processor.load.cyclic.push(Cyclic::new(table.cluster_cycle, &entries));
+                }
+            }
+        }
+        Self { of }
+    }
+
+    /// The longest busy period of each node's processor, with frames coming as late and as early as `reached` has it.
+    pub(super) fn busy(&self, reached: &Reached) -> Vec<Result<Duration, Why>> {
+        let busy = |(index, processor): (usize, &Processor)| {
+            let mut load = processor.load.clone();
+            for one in &processor.arrivals {
+                let received = reached.at(one.stream, one.segment, NodeId(index as u16));
+                let jitter = received.map_err(|_| Why::ArrivalUnbounded)?.jitter();
+                load.periodic.push(Periodic { period: one.period, jitter, cost: one.cost });
+            }
+            Ok(load.busy_period()?)
+        };
+        self.of.iter().enumerate().map(busy).collect()
+    }
+}
+
+/// The least distance of two frames of a stream at its sender, by true time.
+pub(super) fn distance(jobs: &Jobs<'_>, stream: &StreamPlan) -> Duration {
+    let begins_in_slots = stream.hops.iter().any(|hop| hop.previous.is_none() && jobs.is_in_slots(hop));
+    let clock = jobs.plan.nodes.get(stream.sender.index()).map(|node| node.clock.drift).unwrap_or_default();
+    if begins_in_slots { stream.period } else { true_period(stream.period, clock) }
+}

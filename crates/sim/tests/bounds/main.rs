@@ -1,0 +1,153 @@
+//! No frame of any network is simulated later than its bound: two hundred networks of one to three segments, from seeds.
+//!
+//! `BOUNDS_SEED=17` tries that network alone, and takes streams away from it as long as it fails. `BOUNDS_NETWORKS=5000`
+//! tries more of them.
+
+mod network;
+mod watch;
+
+use chronoseal_analysis::segment::{BOUNDS, Place, Span, StreamBounds, end_to_end};
+use chronoseal_analysis::synthesize;
+use chronoseal_catalog::Prepared;
+use chronoseal_core::{Duration, statistics};
+use chronoseal_scenario::plan::{Ethernet, Plan};
+
+use network::Network;
+use watch::{Latest, Watch};
+
+/// So many networks are tried.
+const NETWORKS: u64 = 200;
+
+/// What came of one network.
+struct Outcome {
+    /// Bound over simulated maximum, for every stream and receiver of which frames came.
+    ratios: Vec<f64>,
+    /// Ends without a bound, with the reason.
+    unbounded: Vec<String>,
+    /// Ends at which a frame came later than its bound, or earlier than it can.
+    wrong: Vec<String>,
+}
+
+/// Bounds and simulates a plan; `None` if its frames do not fit its slots.
+fn outcome(plan: &Plan) -> Option<Outcome> {
+    let prepared = Prepared::new(plan).ok()?;
+    let tables: Vec<_> = plan
+        .segment_ids()
+        .map(|segment| Ethernet::of(plan, segment).map(|view| synthesize(view).expect("it was prepared")))
+        .collect();
+    let bounds = end_to_end(plan, &tables, BOUNDS);
+    let watch = Watch::new(&prepared);
+    let finished = chronoseal_sim::run(&prepared, watch, &mut |_| true).expect("every part can be built");
+    assert!(finished.is_whole);
+    Some(compare(plan, &bounds, &finished.observer))
+}
+
+fn compare(plan: &Plan, bounds: &[StreamBounds], watch: &Watch) -> Outcome {
+    let mut outcome = Outcome { ratios: Vec::new(), unbounded: Vec::new(), wrong: Vec::new() };
+    for stream in bounds {
+        let name = &plan.streams[stream.stream.index()].name;
+        for end in &stream.ends {
+            let who = format!("{name} to {}", plan.nodes[end.receiver.index()].name);
+            let seen = watch.seen(stream.stream, end.receiver);
+            match (end.latency, seen) {
+                (Err(missing), _) => {
+                    let seen = seen.map_or("never seen".into(), |seen| format!("seen after {} at most", seen.max));
+                    outcome.unbounded.push(format!("{who}: {}: {}; {seen}", missing.place.name(plan), missing.why));
+                }
+                (Ok(_), None) => {}
+                (Ok(bound), Some(Latest { min, max, sequence })) => {
+                    let parts: Vec<String> = end
+                        .parts
+                        .iter()
+                        .map(|part| {
+                            let seen = match part.place {
+                                Place::Gateway(node) => watch.seen(stream.stream, node),
+                                _ => None,
+                            };
+                            let seen = seen.map_or(String::new(), |seen| format!(" (seen until {})", seen.max));
+                            format!("{} {}..{}{seen}", part.place.name(plan), part.min, part.max)
+                        })
+                        .collect();
+                    let at_gateways = end.parts.iter().scan(Span::DUE, |at, part| {
+                        *at = at.later(part.min, part.max);
+                        Some((part.place, *at))
+                    });
+                    let is_wrong = |(place, at): (Place, Span)| match place {
+                        Place::Gateway(node) => watch.seen(stream.stream, node).is_some_and(|seen| seen.max > at.max),
+                        _ => false,
+                    };
+                    let is_wrong_on_its_way = at_gateways.into_iter().any(is_wrong);
+                    if max > bound.max || min < bound.min || is_wrong_on_its_way {
+                        outcome.wrong.push(format!(
+                            "{who}: {min}..{max} (frame {sequence}), bound {}..{} ({})",
+                            bound.min,
+                            bound.max,
+                            parts.join(", ")
+                        ));
+                    }
+                    if max > Duration::ZERO {
+                        let ratio = bound.max.as_us_f64() / max.as_us_f64();
+                        outcome.ratios.push(ratio);
+                    }
+                }
+            }
+        }
+    }
+    outcome
+}
+
+/// The smallest network that still fails, made by leaving out streams.
+fn smallest(mut network: Network) -> Network {
+    let fails = |network: &Network| outcome(&network.plan()).is_some_and(|outcome| !outcome.wrong.is_empty());
+    let mut place = 0;
+    while place < network.streams.len() {
+        let mut smaller = network.clone();
+        smaller.streams.remove(place);
+        if fails(&smaller) {
+            network = smaller;
+        } else {
+            place += 1;
+        }
+    }
+    network
+}
+
+fn from_environment(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|value| value.parse().expect("a whole number"))
+}
+
+#[test]
+fn no_frame_of_any_network_is_later_than_its_bound() {
+    let only = from_environment("BOUNDS_SEED");
+    let wanted = from_environment("BOUNDS_NETWORKS").unwrap_or(NETWORKS);
+    let mut seeds = only.map_or(0..u64::MAX, |seed| seed..seed + 1);
+    let (mut ratios, mut unbounded, mut tried, mut several) = (Vec::new(), Vec::new(), 0, 0);
+    while let Some(seed) = seeds.next().filter(|_| tried < wanted) {
+        let network = Network::of(seed);
+        let Some(outcome) = outcome(&network.plan()) else { continue };
+        tried += 1;
+        several += u64::from(network.segments.len() > 1);
+        if !outcome.wrong.is_empty() {
+            let network = if only.is_some() { smallest(network) } else { network };
+            panic!("seed {seed}:\n{}\n{}", outcome.wrong.join("\n"), network.text());
+        }
+        ratios.extend(outcome.ratios);
+        unbounded.extend(outcome.unbounded.into_iter().map(|end| format!("seed {seed}: {end}")));
+    }
+    ratios.sort_by(f64::total_cmp);
+    let median = statistics::median(&ratios).expect("frames came");
+    let worst = ratios.last().copied().unwrap_or_default();
+    println!(
+        "{tried} networks, {several} of several segments: {} ends, bound over simulated maximum: median {median:.2}, \
+         worst {worst:.2}; {} ends without a bound",
+        ratios.len(),
+        unbounded.len()
+    );
+    if only.is_none() {
+        assert!(several * 3 >= tried, "too few of several segments to tell");
+        // What is not bounded is overloaded, which few networks are.
+        assert!(unbounded.len() * 10 <= ratios.len(), "{}", unbounded.join("\n"));
+    } else {
+        unbounded.iter().for_each(|end| println!("{end}"));
+    }
+}

@@ -1,0 +1,268 @@
+//! Networks drawn from a seed, with all that makes frames late.
+
+use chronoseal_core::random::{ChaCha8Rng, Purpose, stream, uniform_i64};
+use chronoseal_scenario::plan::Plan;
+use chronoseal_scenario::{NoFiles, load};
+
+/// A network, before it is written down as a scenario.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    seed: u64,
+    pub(crate) segments: Vec<Segment>,
+    /// One platform a node: what a MAC takes on it, for any length and for each byte `[ns]`.
+    nodes: Vec<Node>,
+    pub(crate) streams: Vec<Stream>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    table: String,
+    kind: Kind,
+    /// Names of the buses, if there are several.
+    buses: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Can { fd: bool },
+    Ethernet,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    on: Vec<usize>,
+    is_gateway: bool,
+    table: String,
+    mac_ns: (i64, i64),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Stream {
+    table: String,
+}
+
+/// Numbers from a seed.
+struct Chance(ChaCha8Rng);
+
+impl Chance {
+    fn range(&mut self, low: i64, high: i64) -> i64 {
+        uniform_i64(&mut self.0, low, high)
+    }
+
+    /// True so often `[%]`.
+    fn percent(&mut self, percent: i64) -> bool {
+        self.range(1, 100) <= percent
+    }
+
+    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.range(0, of.len() as i64 - 1) as usize]
+    }
+}
+
+/// Periods `[us]`: what collides often, and what hardly ever keeps its phase.
+const PERIODS_US: [i64; 8] = [2_000, 2_500, 4_000, 5_000, 7_919, 10_000, 12_345, 20_000];
+const CYCLE_US: i64 = 10_000;
+
+impl Network {
+    /// The network of a seed.
+    pub(crate) fn of(seed: u64) -> Self {
+        let mut chance = Chance(stream(seed, Purpose::Phase, 0));
+        let segments: Vec<Segment> = (0..chance.range(1, 3)).map(|_| segment(&mut chance)).collect();
+        let mut nodes = Vec::new();
+        for (index, segment) in segments.iter().enumerate() {
+            for _ in 0..chance.range(2, 4) {
+                nodes.push(node(&mut chance, vec![index], &segments, segment));
+            }
+        }
+        for index in 1..segments.len() {
+            nodes.push(node(&mut chance, vec![index - 1, index], &segments, &segments[index]));
+        }
+        // How much there is to do, and whether all begin at once.
+        let (count, together) = (chance.range(1, 14), chance.percent(50));
+        let streams = (0..count).map(|index| any_stream(&mut chance, index, together, &segments, &nodes)).collect();
+        Self { seed, segments, nodes, streams }
+    }
+
+    /// The scenario.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!(
+            "schema_version = 2\nname = \"any\"\nduration = \"400ms\"\nfidelity = \"bytes\"\nseed = {}\n\
+             [[protections]]\nname = \"long\"\nhmac = {{ hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }}\n\
+             [[protections]]\nname = \"short\"\nsecoc = {{ profile = 1 }}\n",
+            self.seed
+        );
+        for (index, segment) in self.segments.iter().enumerate() {
+            let kind = if segment.kind == Kind::Ethernet { "ethernet" } else { "can" };
+            text += &format!("[segments.s{index}.{kind}]\n{}", segment.table);
+        }
+        for (index, Node { mac_ns: (base, byte), .. }) in self.nodes.iter().enumerate() {
+            text += &format!("[[platforms]]\nname = \"p{index}\"\ncosts = [\n");
+            for operation in ["hmac-sha-256", "cmac-aes-128"] {
+                text +=
+                    &format!("  {{ operation = \"{operation}\", base = \"{base}ns\", per_byte = \"{byte}ns\" }},\n");
+            }
+            text += "]\n";
+        }
+        for (index, node) in self.nodes.iter().enumerate() {
+            let on: Vec<String> = node.on.iter().map(|segment| format!("\"s{segment}\"")).collect();
+            text += &format!("[[nodes]]\nname = \"n{index}\"\non = [{}]\nplatform = \"p{index}\"\n", on.join(", "));
+            text += &node.table;
+        }
+        for stream in &self.streams {
+            text += &stream.table;
+        }
+        text
+    }
+
+    /// What it becomes.
+    pub(crate) fn plan(&self) -> Plan {
+        let text = self.text();
+        load("any.toml", text.as_bytes(), &[], &NoFiles)
+            .unwrap_or_else(|problems| panic!("{}\n{text}", problems.render()))
+    }
+}
+
+fn segment(chance: &mut Chance) -> Segment {
+    if chance.percent(50) {
+        let fd = chance.percent(40);
+        let mut table = format!("bit_rate = \"{}\"\n", chance.one(&["250kbit/s", "500kbit/s", "1Mbit/s"]));
+        if fd {
+            table += "data_bit_rate = \"2Mbit/s\"\n";
+        }
+        if chance.percent(25) {
+            table += "mailboxes = \"fifo\"\n";
+        }
+        let buses = if chance.percent(15) { 2 } else { 1 };
+        if buses == 2 {
+            table += "buses = [\"b0\", \"b1\"]\ngateway_delay = \"30us\"\n";
+        }
+        return Segment { table, kind: Kind::Can { fd }, buses };
+    }
+    let mut table = format!("cluster_cycle = \"{CYCLE_US}us\"\n");
+    let mut key = |name: &str, value: String| table += &format!("{name} = \"{value}\"\n");
+    key("rate", chance.one(&["100Mbit/s", "100Mbit/s", "100Mbit/s", "1Gbit/s", "1Gbit/s", "10Mbit/s"]).into());
+    key("sync", chance.one(&["beacon", "beacon", "ideal"]).into());
+    key("access", chance.one(&["shared-slots", "per-link"]).into());
+    key("dispatch", chance.one(&["scheduled", "immediate"]).into());
+    key("accounting", chance.one(&["on-wire", "as-published"]).into());
+    key("guard_period", format!("{}us", chance.range(20, 200)));
+    key("forwarding_delay", format!("{}us", chance.range(0, 20)));
+    key("propagation_delay", format!("{}ns", chance.range(0, 500)));
+    key("precision", format!("{}us", chance.range(2, 10)));
+    if chance.percent(30) {
+        table += &format!("forwarding_jitter = {}\n", jitter(chance, 30));
+    }
+    Segment { table, kind: Kind::Ethernet, buses: 1 }
+}
+
+/// A random time of up to so many microseconds.
+fn jitter(chance: &mut Chance, max_us: i64) -> String {
+    let max = chance.range(1, max_us);
+    let min = chance.range(0, max);
+    // Most draws beyond the cut: the greatest is common.
+    format!("{{ min = \"{min}us\", mean = \"{}us\", max = \"{max}us\" }}", (min + max + 1) / 2)
+}
+
+fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], own: &Segment) -> Node {
+    let is_gateway = on.len() > 1;
+    let drift = chance.one(&[0, 100, -100, 1000, -1000]);
+    // A clock that is corrected once a cycle keeps its precision only if it does not drift far in one.
+    let is_synchronised = on.iter().any(|segment| segments[*segment].kind == Kind::Ethernet);
+    let drift = if is_synchronised { drift.clamp(-100, 100) } else { drift };
+    let offset = chance.range(-2000, 2000);
+    let mut table = format!("clock = {{ fixed = {{ offset = \"{offset}us\", drift = \"{drift}ppm\" }} }}\n");
+    if is_gateway {
+        table += &format!("gateway = {{ delay = \"{}us\", queue = \"1000 frames\" }}\n", chance.range(0, 80));
+    }
+    if chance.percent(40) {
+        table += &format!("driver = {}\n", jitter(chance, if chance_is_small(own) { 15 } else { 400 }));
+    }
+    if own.kind == Kind::Ethernet && !is_gateway && chance.percent(30) {
+        let wcet = chance.range(10, 400);
+        table += &format!("tasks = [{{ name = \"t\", period = \"{}us\", wcet = \"{wcet}us\" }}]\n", CYCLE_US / 2);
+    }
+    if own.buses > 1 && !is_gateway {
+        table += &format!("bus = \"b{}\"\n", chance.range(0, 1));
+    }
+    let mac_ns = if chance.percent(70) { (chance.range(500, 60_000), chance.range(0, 300)) } else { (0, 0) };
+    Node { on, is_gateway, table, mac_ns }
+}
+
+/// A driver on Ethernet that is late by more than the guard period makes frames miss their slots.
+fn chance_is_small(own: &Segment) -> bool {
+    own.kind == Kind::Ethernet
+}
+
+fn any_stream(chance: &mut Chance, index: i64, together: bool, segments: &[Segment], nodes: &[Node]) -> Stream {
+    let station = |chance: &mut Chance| loop {
+        let node = chance.range(0, nodes.len() as i64 - 1) as usize;
+        if !nodes[node].is_gateway {
+            return node;
+        }
+    };
+    let from = station(chance);
+    let mut to = Vec::new();
+    for _ in 0..chance.one(&[1, 1, 2]) {
+        let node = station(chance);
+        if node != from && !to.contains(&node) {
+            to.push(node);
+        }
+    }
+    if to.is_empty() {
+        let other = |node: &usize| *node != from && !nodes[*node].is_gateway;
+        to.push((0..nodes.len()).find(other).expect("a segment has two stations"));
+    }
+    let ends = to.iter().chain([&from]).map(|node| nodes[*node].on[0]);
+    let (first, last) = ends.fold((usize::MAX, 0), |(first, last), on| (first.min(on), last.max(on)));
+    let crossed = &segments[first..=last];
+    let over_can = crossed.iter().any(|segment| segment.kind != Kind::Ethernet);
+    let only_fd = crossed.iter().all(|segment| segment.kind != Kind::Can { fd: false });
+    let begins_in_slots = segments[nodes[from].on[0]].kind == Kind::Ethernet;
+    let length = match (over_can, only_fd) {
+        (false, _) => chance.range(46, 1400),
+        (true, true) => chance.range(4, 32),
+        (true, false) => 4,
+    };
+    let period = chance.one(&PERIODS_US);
+    let names: Vec<String> = to.iter().map(|node| format!("\"n{node}\"")).collect();
+    let mut table = format!("[[streams]]\nname = \"m{index}\"\nfrom = \"n{from}\"\nto = [{}]\n", names.join(", "));
+    table += &format!("length = \"{length}B\"\n");
+    let protections: &[&str] = if only_fd { &["short", "long"] } else { &["short"] };
+    match chance.range(0, 3) {
+        0 => {}
+        1 | 2 => table += &format!("protection = \"{}\"\n", chance.one(protections)),
+        _ => {
+            let on: Vec<usize> = (first..=last).filter(|_| chance.percent(70)).collect();
+            let each: Vec<String> = on.iter().map(|on| format!("s{on} = \"{}\"", chance.one(protections))).collect();
+            if !each.is_empty() {
+                table += &format!("protection = {{ {} }}\n", each.join(", "));
+            }
+        }
+    }
+    let mut is_slotted = false;
+    for (offset, segment) in crossed.iter().enumerate() {
+        let on = first + offset;
+        match segment.kind {
+            Kind::Can { fd } => {
+                let format = if fd && only_fd { "fd-brs" } else { "classical" };
+                // Some are urgent, wherever they come from.
+                let id = 0x100 * chance.range(1, 6) + index;
+                table += &format!("s{on} = {{ id = \"0x{id:X}\", format = \"{format}\" }}\n");
+            }
+            Kind::Ethernet if CYCLE_US % period == 0 && chance.percent(40) => {
+                is_slotted |= on == nodes[from].on[0];
+                table += &format!("s{on} = {{ class = \"time-triggered\" }}\n");
+            }
+            Kind::Ethernet => {
+                table +=
+                    &format!("s{on} = {{ class = {{ best_effort = {{ priority = {} }} }} }}\n", chance.range(0, 7));
+            }
+        }
+    }
+    table += &format!("period = \"{period}us\"\n");
+    if !(begins_in_slots && is_slotted) {
+        let offset = if together { 0 } else { chance.range(0, period - 1) };
+        table += &format!("offset = \"{offset}us\"\n");
+    }
+    Stream { table }
+}

@@ -1,0 +1,100 @@
+//! How long frames really take.
+
+use std::collections::BTreeMap;
+
+use chronoseal_catalog::{Describe, Prepared};
+use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_scenario::plan::{Ethernet, Plan};
+use chronoseal_sim::{FrameContext, Observer};
+
+/// The quickest and the slowest frame at one receiver.
+#[derive(Clone, Copy)]
+pub(crate) struct Latest {
+    pub(crate) min: Duration,
+    pub(crate) max: Duration,
+    /// Of the slowest.
+    pub(crate) sequence: u64,
+}
+
+/// Measures from the instant at which a frame is due to the instant at which its receiver has it, checked.
+pub(crate) struct Watch {
+    describers: Vec<Box<dyn Describe>>,
+    senders: Vec<NodeId>,
+    clocks: Vec<Due>,
+    /// Of streams that begin in slots, by sequence number.
+    slots: BTreeMap<(StreamId, u64), SimTime>,
+    seen: BTreeMap<(StreamId, NodeId), Latest>,
+}
+
+/// How the frames of a stream become due.
+struct Due {
+    oscillator: chronoseal_core::Oscillator,
+    offset: Duration,
+    period: Duration,
+    is_in_slots: bool,
+}
+
+impl Watch {
+    pub(crate) fn new(prepared: &Prepared<'_>) -> Self {
+        let plan = prepared.plan();
+        let clock = |(index, stream): (usize, &chronoseal_scenario::plan::StreamPlan)| Due {
+            oscillator: prepared.oscillator(stream.sender),
+            offset: stream.offset.unwrap_or_default(),
+            period: stream.period,
+            is_in_slots: begins_in_slots(plan, StreamId(index as u16)),
+        };
+        Self {
+            describers: prepared.describers(),
+            senders: plan.streams.iter().map(|stream| stream.sender).collect(),
+            clocks: plan.streams.iter().enumerate().map(clock).collect(),
+            slots: BTreeMap::new(),
+            seen: BTreeMap::new(),
+        }
+    }
+
+    /// At a receiver, or at a gateway on the way.
+    pub(crate) fn seen(&self, stream: StreamId, receiver: NodeId) -> Option<Latest> {
+        self.seen.get(&(stream, receiver)).copied()
+    }
+
+    /// When a frame was due.
+    fn due(&self, stream: StreamId, sequence: u64) -> Option<SimTime> {
+        let clock = &self.clocks[stream.index()];
+        if clock.is_in_slots {
+            return self.slots.get(&(stream, sequence)).copied();
+        }
+        let start = clock.oscillator.local(SimTime::ZERO);
+        Some(clock.oscillator.sim(start + clock.offset + clock.period * sequence as i64))
+    }
+}
+
+fn begins_in_slots(plan: &Plan, stream: StreamId) -> bool {
+    let first = &plan.streams[stream.index()].hops[0];
+    let on = Ethernet::of(plan, first.segment).and_then(|view| view.stream(stream));
+    on.is_some_and(|stream| stream.class.is_time_triggered())
+}
+
+impl Observer for Watch {
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, _: Option<FrameContext<'_>>) {
+        if !matches!(event.kind, EventKind::Delivered | EventKind::Relayed) {
+            return;
+        }
+        let Some(due) = self.due(event.stream, event.sequence) else { return };
+        let (latency, sequence) = (at - due, event.sequence);
+        let new = Latest { min: latency, max: latency, sequence };
+        let seen = self.seen.entry((event.stream, node)).or_insert(new);
+        seen.min = seen.min.min(latency);
+        if latency > seen.max {
+            (seen.max, seen.sequence) = (latency, sequence);
+        }
+    }
+
+    fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        let described = self.describers[usize::from(frame.label.segment)].describe(frame.bytes, at);
+        let stream = described.stream;
+        let begins = self.senders.get(stream.index()) == Some(&node) && self.clocks[stream.index()].is_in_slots;
+        if let (true, Some(slot), Some(sequence)) = (begins, described.slot_start, described.sequence) {
+            self.slots.insert((stream, sequence), slot);
+        }
+    }
+}
