@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::{Code, DataName, NoFiles, ProtectionId, load};
+use chronoseal_scenario::{Code, DataName, NoFiles, PayloadPlan, ProtectionId, load};
 
 use crate::protections::{SEALED, VEHICLE, only_problem, plan, sealed};
 
@@ -203,6 +203,34 @@ fn a_name_under_a_tag_is_not_longer_than_a_tag_covers() {
     plan(&counted(SEALED));
     let mac = "mac = { algorithm = \"cmac-aes-128\", tag = \"4B\", freshness = \"full\" }";
     assert_eq!(only_problem(&counted(mac)).0, Code::BadName);
+}
+
+#[test]
+fn a_recorded_signal_has_the_room_behind_what_the_bench_needs() {
+    let text = |length: u32, stream: &str| {
+        format!(
+            "schema_version = 2\nname = \"signals\"\nduration = \"1s\"\n\
+             [segments.bus.can]\nbit_rate = \"500kbit/s\"\n\
+             [segments.net.ethernet]\nrate = \"1Gbit/s\"\ncluster_cycle = \"10ms\"\nclass = {{ best_effort = {{}} }}\n\
+             [[recordings]]\nname = \"heading\"\nsignal = {{ builtin = \"vessel-nmea2000\", name = \"heading\" }}\n\
+             [[nodes]]\nname = \"a\"\non = [\"bus\"]\n[[nodes]]\nname = \"b\"\non = [\"bus\"]\n\
+             [[nodes]]\nname = \"gate\"\non = [\"bus\", \"net\"]\ngateway = {{}}\n\
+             [[nodes]]\nname = \"c\"\non = [\"net\"]\n[[nodes]]\nname = \"d\"\non = [\"net\"]\n\
+             [[streams]]\nname = \"heading\"\nperiod = \"10ms\"\nlength = \"{length}B\"\n\
+             payload = {{ recording = \"heading\" }}\n{stream}\n"
+        )
+    };
+    let bus = "bus = { id = \"0x1\", format = \"fd\" }";
+    // A sample of 8 bytes behind 4 on a bus and over gateways, behind 8 on Ethernet alone.
+    for (stream, least) in [
+        (format!("from = \"a\"\nto = [\"b\"]\n{bus}"), 12),
+        (format!("from = \"c\"\nto = [\"b\"]\n{bus}"), 12),
+        ("from = \"c\"\nto = [\"d\"]".to_owned(), 16),
+    ] {
+        assert!(matches!(plan(&text(least, &stream)).streams[0].payload, PayloadPlan::Recorded { recording: 0 }));
+        let (code, _, _, help) = only_problem(&text(least - 1, &stream));
+        assert_eq!((code, help), (Code::RecordingTooLong, format!("write `length = \"{least}B\"`")));
+    }
 }
 
 #[test]
