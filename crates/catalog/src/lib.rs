@@ -56,8 +56,8 @@ use chronoseal_core::{Duration, Node, NodeId, Oscillator, PortId, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_media::topology::{Absent, Topology};
-use chronoseal_nodes::{Gateway, GatewayConfig};
-use chronoseal_scenario::plan::{AttackPlace, Facet, Plan, SegmentId};
+use chronoseal_nodes::{Gateway, GatewayConfig, RecordedSignal};
+use chronoseal_scenario::plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId, StreamPlan};
 
 pub use self::error::BuildError;
 pub use self::kind::{Describe, Description, Kind, LiveLink};
@@ -237,4 +237,12 @@ fn fill(plan: &Plan, id: StreamId, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
     random::stream(plan.seed, Purpose::Payload, u64::from(id.0)).fill_bytes(&mut bytes);
     bytes
+}
+
+/// The recorded signal that a stream replays, if it does.
+fn signal(plan: &Plan, stream: &StreamPlan) -> Option<RecordedSignal> {
+    let PayloadPlan::Recorded { recording } = stream.payload else { return None };
+    let recording = &plan.recordings[usize::from(recording)];
+    let samples = recording.samples.iter().map(|sample| (sample.at, sample.bytes.clone())).collect();
+    Some(RecordedSignal { samples, length: recording.length })
 }

@@ -41,6 +41,7 @@ pub mod end_system;
 pub mod gateway;
 pub mod protection;
 pub mod segmentation;
+pub mod signal;
 pub mod supervision;
 pub mod sync_client;
 
@@ -50,5 +51,6 @@ pub use can_station::{CanStation, KeyAgent, StationConfig};
 pub use end_system::{EndSystem, EndSystemConfig};
 pub use gateway::{Gateway, GatewayConfig};
 pub use protection::{Protection, ProtectionError};
+pub use signal::RecordedSignal;
 pub use supervision::SupervisionConfig;
 pub use sync_client::{SyncClient, SyncConfig};

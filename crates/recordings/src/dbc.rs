@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use can_dbc::{AttributeValue, Dbc, DbcError, MessageId};
+use can_dbc::{AttributeValue, Dbc, DbcError, Message, MessageId};
 use chronoseal_core::Duration;
 use chronoseal_wire::can::{CanId, Dlc};
 
@@ -45,6 +45,8 @@ pub struct DatabaseMessage {
     pub fd: bool,
     /// The node that sends it, if one is named.
     pub sender: Option<String>,
+    /// The nodes that take one of its signals, each once; none if none is named.
+    pub receivers: Vec<String>,
     /// Attribute `GenMsgCycleTime`; `None` if it is 0 or not there.
     pub cycle_time: Option<Duration>,
     /// Its signals.
@@ -168,6 +170,7 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
             len,
             fd: len > 8 || is_fd(&dbc, message.id),
             sender: message.transmitter.clone(),
+            receivers: receivers(message),
             cycle_time: cycle_time(&dbc, message.id),
             signals: signals.collect(),
         });
@@ -176,6 +179,16 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
         return Err(DatabaseError::Empty);
     }
     Ok(database)
+}
+
+fn receivers(message: &Message) -> Vec<String> {
+    let mut receivers: Vec<String> = Vec::new();
+    for name in message.signals.iter().flat_map(|signal| &signal.receivers) {
+        if !receivers.contains(name) {
+            receivers.push(name.clone());
+        }
+    }
+    receivers
 }
 
 /// The lines of all messages, in order; refuses numbers that are no identifier.

@@ -71,10 +71,11 @@ pub const FRAME_LEN_MIN: u32 = chronoseal_wire::ethernet::FRAME_LEN_MIN as u32;
 pub const FRAME_LEN_MAX: u32 = chronoseal_wire::ethernet::FRAME_LEN_MAX as u32;
 /// Ethernet header: addresses and length or type `[byte]`.
 pub const HEADER_LEN: u32 = chronoseal_wire::ethernet::HEADER_LEN as u32;
-/// What every payload of the bench begins with: stream and sequence number `[byte]`.
+/// What every payload of the bench on Ethernet begins with, and what stands before the PDU of a stream that gateways carry:
+/// stream and sequence number `[byte]`.
 pub const BENCH_HEADER_LEN: u32 = chronoseal_wire::test_bed_header::TestBedHeader::LEN as u32;
-/// What stands before each PDU of a stream that gateways carry, in a frame of Ethernet `[byte]`.
-pub const RELAYED_HEADER_LEN: u32 = BENCH_HEADER_LEN;
+/// What the data of every CAN message and every PDU that gateways carry begin with: a sequence number `[byte]`.
+pub const SEQUENCE_LEN: u32 = chronoseal_nodes::gateway::SEQUENCE_LEN as u32;
 /// Largest queue of a gateway `[frame]`.
 pub const GATEWAY_QUEUE_MAX: u32 = 1_000_000;
 /// Largest egress queue `[byte]`.

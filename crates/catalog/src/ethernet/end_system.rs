@@ -3,12 +3,12 @@
 use chronoseal_core::NodeId;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
-    CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
+    CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
 use chronoseal_nodes::{Protection, SyncConfig};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, PayloadPlan, StreamClass, Sync};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync};
 
-use crate::{BuildOptions, fill, gateway, protection};
+use crate::{BuildOptions, fill, gateway, protection, signal};
 
 pub(super) fn config(
     view: Ethernet<'_>,
@@ -63,14 +63,6 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
             TalkerTiming::Periodic { priority, phase: stream.offset.unwrap_or_default(), period: stream.period }
         }
     };
-    let replay = match stream.payload {
-        PayloadPlan::Synthetic => None,
-        PayloadPlan::Recorded { recording } => {
-            let recording = &plan.recordings[usize::from(recording)];
-            let samples = recording.samples.iter().map(|sample| (sample.at, sample.bytes.clone())).collect();
-            Some(Replay { samples, length: recording.length })
-        }
-    };
     // What comes from another segment is sealed already, unless this hop has a protection of its own.
     let passes = target.hop.previous.is_some() && target.hop.protection.is_none();
     TalkerConfig {
@@ -78,7 +70,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         timing,
         frame_len: target.hop.frame_len as usize,
         fill: fill(plan, id, stream.length.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
-        replay,
+        signal: signal(plan, stream),
         carried: carried(target),
         protection: if passes { unsealed(view, target) } else { protection(view, target) },
     }

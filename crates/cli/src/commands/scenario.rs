@@ -16,9 +16,26 @@ pub(crate) fn run(options: &Scenario, printer: &Printer) -> Result<Status, Troub
 }
 
 fn from(options: &ScenarioFrom, printer: &Printer) -> Result<Status, Trouble> {
-    let bytes = input::read(&options.file)?;
-    let name = options.file.display().to_string();
-    let text = import::from_any(&name, &bytes).map_err(|problems| nothing_made(&problems, "no scenario was made"))?;
+    let mut files = Vec::new();
+    for file in &options.files {
+        files.push((file.display().to_string(), input::read(file)?));
+    }
+    let text = match (&files[..], &options.routes) {
+        ([(name, bytes)], None) => import::from_any(name, bytes),
+        (_, None) => {
+            return Err(Trouble(format!(
+                "error: {} files, and nothing that says what goes from one to another\n\
+                 help: add `--routes routes.csv` with the columns `message,from,to,gateway`, or give one file",
+                files.len()
+            )));
+        }
+        (_, Some(routes)) => {
+            let databases: Vec<_> =
+                files.iter().map(|(source_name, bytes)| import::Database { source_name, bytes }).collect();
+            import::from_databases(&databases, &routes.display().to_string(), &input::read(routes)?)
+        }
+    };
+    let text = text.map_err(|problems| nothing_made(&problems, "no scenario was made"))?;
     match &options.out {
         None => printer.data(&text),
         Some(path) => {

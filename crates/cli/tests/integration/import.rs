@@ -38,6 +38,24 @@ fn a_capture_of_a_run_becomes_a_scenario_that_is_accepted() {
 }
 
 #[test]
+fn databases_and_routes_become_a_network_that_is_accepted_and_runs() {
+    let bench = Bench::new();
+    let front =
+        "VERSION \"\"\nBU_: Pedal Zone\nBO_ 160 BrakeRequest: 8 Pedal\n SG_ Force : 0|16@1+ (1,0) [0|0] \"N\" Zone\n";
+    bench.write("front.dbc", front);
+    bench.write("rear.dbc", "VERSION \"\"\nBU_: Zone Brake\nBO_ 5 Wear: 2 Brake\n");
+    bench.write("routes.csv", "message,from,to,gateway\nBrakeRequest,front,rear,Zone\n");
+    let from = ["scenario", "from", "front.dbc", "rear.dbc"];
+    let with_routes = [&from[..], &["--routes", "routes.csv", "--out", "mine.toml"]].concat();
+    bench.say(&with_routes).assert_code(0).assert_says(&["next: chronoseal check mine.toml"]);
+    bench.say(&["check", "mine.toml"]).assert_code(0);
+    bench.say(&["run", "mine.toml", "--no-store", "--set", "duration=1s"]).assert_code(0);
+    bench.say(&from).assert_refused(&["2 files", "--routes routes.csv"]);
+    bench.write("routes.csv", "message,from,to,gateway\nBrakeRequest,front,raer,Zone\n");
+    bench.say(&with_routes).assert_refused(&["import::csv", "routes.csv:2:", "did you mean `rear`?"]);
+}
+
+#[test]
 fn damaged_tables_and_captures_are_refused() {
     let bench = Bench::new();
     bench.write("streams.csv", TABLE.replace("10ms", "10"));

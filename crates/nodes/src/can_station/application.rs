@@ -357,6 +357,11 @@ impl Application {
         data[..config.len].copy_from_slice(&config.fill[..config.len]);
         let sequence_len = SEQUENCE_LEN.min(config.len);
         data[..sequence_len].copy_from_slice(&talker.sequence.to_be_bytes()[8 - sequence_len..]);
+        if let (Some(signal), Some(started_at)) = (&config.signal, self.started_at) {
+            let signal = signal.at(due - started_at);
+            let len = signal.len().min(config.len - sequence_len);
+            data[sequence_len..sequence_len + len].copy_from_slice(&signal[..len]);
+        }
         let len = match &mut talker.sealer {
             None => config.len + config.protection.overhead(),
             Some(sealer) => match sealer.seal_next(&mut data, config.len, moment) {

@@ -6,6 +6,7 @@ use chronoseal_wire::can::{CanFrame, CanId, FrameKind};
 use super::synchronisation::SyncConfig;
 use crate::gateway::HandOver;
 use crate::protection::Protection;
+use crate::signal::RecordedSignal;
 use crate::supervision::SupervisionConfig;
 
 /// What a station is made from.
@@ -44,6 +45,8 @@ pub struct TalkerConfig {
     pub offset: Duration,
     /// Bytes behind the sequence number, as many as `len`.
     pub fill: Vec<u8>,
+    /// A recorded signal to replay: behind the sequence number, before the rest of `fill`.
+    pub signal: Option<RecordedSignal>,
     /// How it is protected. Trip and reset counters come from [`StationConfig::synchronisation`]; there is no cycle
     /// counter on a bus.
     pub protection: Protection,

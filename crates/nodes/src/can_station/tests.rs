@@ -7,6 +7,7 @@ use chronoseal_frameauth::{Freshness, KeyBytes, MacAlgorithm, Profile};
 use chronoseal_wire::can::{CanFrame, CanId, FrameKind};
 
 use super::*;
+use crate::RecordedSignal;
 use crate::protection::{Protection, ProtectionError};
 
 const STREAM: StreamId = StreamId(7);
@@ -29,6 +30,7 @@ fn talker(protection: Protection) -> StationConfig {
         period: Duration::from_ms(10),
         offset: Duration::from_ms(3),
         fill: vec![0xaa; 4],
+        signal: None,
         protection,
     };
     StationConfig { node: NodeId(0), talkers: vec![talker], ..StationConfig::default() }
@@ -90,6 +92,23 @@ fn sends_each_message_when_it_is_due_and_counts_it() {
         let frame = CanFrame::parse(&done.frames[0]).expect("a frame");
         assert_eq!((frame.id(), frame.data()), (id(), &(sequence as u32).to_be_bytes()[..]));
         assert_eq!(done.wakes_at, Some(at_ms(ms + 10)));
+    }
+}
+
+#[test]
+fn a_recorded_signal_stands_behind_the_sequence_number() {
+    let mut config = talker(Protection::NONE);
+    let ms = Duration::from_ms;
+    let signal = RecordedSignal { samples: vec![(ms(0), vec![1, 2]), (ms(10), vec![3, 4])], length: ms(20) };
+    let talker = &mut config.talkers[0];
+    (talker.len, talker.fill, talker.signal) = (7, vec![0xaa; 7], Some(signal));
+    let mut station = started(config);
+    // The sample that holds when the message is due, and the fill behind it.
+    for (sequence, due, asked, sample) in [(0, 3, 3, [1, 2]), (1, 13, 13, [3, 4]), (2, 23, 29, [1, 2])] {
+        station.handle_input(at_ms(asked), Input::Timeout).expect("time runs forwards");
+        let frames = drain(&mut station, at_ms(asked)).frames;
+        let frame = CanFrame::parse(&frames[0]).expect("a frame");
+        assert_eq!(frame.data(), [0, 0, 0, sequence, sample[0], sample[1], 0xaa], "due at {due} ms");
     }
 }
 

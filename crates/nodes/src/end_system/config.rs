@@ -4,6 +4,7 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 
 use crate::gateway::HandOver;
 use crate::protection::Protection;
+use crate::signal::RecordedSignal;
 use crate::supervision::SupervisionConfig;
 use crate::sync_client::SyncConfig;
 
@@ -43,10 +44,10 @@ pub struct TalkerConfig {
     pub timing: TalkerTiming,
     /// Header and payload before protection, without checksum `[byte]`.
     pub frame_len: usize,
-    /// What every frame carries unless [`TalkerConfig::replay`] has something newer.
+    /// What every frame carries unless [`TalkerConfig::signal`] has something newer.
     pub fill: Vec<u8>,
-    /// A recorded signal to replay.
-    pub replay: Option<Replay>,
+    /// A recorded signal to replay: behind the sequence number.
+    pub signal: Option<RecordedSignal>,
     /// The PDU in its frames, if gateways carry it on.
     pub carried: Option<CarriedPdu>,
     /// How it is protected. Trip and reset counters and the group key are not to be had here.
@@ -164,23 +165,4 @@ pub struct TaskRun {
     pub start: Duration,
     /// Processor time.
     pub length: Duration,
-}
-
-/// A recorded signal, replayed over and over.
-#[derive(Clone, Debug)]
-pub struct Replay {
-    /// Times from the start of the recording, and the bytes that hold from then on. Not empty.
-    pub samples: Vec<(Duration, Vec<u8>)>,
-    /// It starts again after this.
-    pub length: Duration,
-}
-
-impl Replay {
-    /// What holds at a time: the latest sample not after it.
-    pub fn at(&self, time: Duration) -> &[u8] {
-        let within = if self.length > Duration::ZERO { time.rem_floor(self.length) } else { Duration::ZERO };
-        let next = self.samples.partition_point(|(at, _)| *at <= within);
-        let index = if next == 0 { self.samples.len() - 1 } else { next - 1 };
-        self.samples.get(index).map_or(&[], |(_, bytes)| bytes)
-    }
 }

@@ -17,7 +17,7 @@ use chronoseal_core::{
 };
 
 pub use self::config::{
-    CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, Replay, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
+    CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
 
 use self::agenda::{Action, Agenda};

@@ -6,7 +6,7 @@ use chronoseal_wire::ethernet::{HEADER_LEN, Header, TypeOrLength};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::virtual_link;
 
-use super::config::{CarriedPdu, Replay, TalkerConfig, TalkerTiming};
+use super::config::{CarriedPdu, TalkerConfig, TalkerTiming};
 use crate::gateway::{Pdu, SEQUENCE_LEN};
 use crate::protection::{Protection, ProtectionError};
 
@@ -91,9 +91,11 @@ impl Talker {
         }
         frame[..self.secured_len].copy_from_slice(&self.template);
         header.emit(&mut frame[HEADER_LEN..]);
-        if let Some(signal) = self.config.replay.as_ref().map(|replay: &Replay| replay.at(signal_time)) {
-            let len = signal.len().min(self.config.frame_len - HEADERS_LEN);
-            frame[HEADERS_LEN..HEADERS_LEN + len].copy_from_slice(&signal[..len]);
+        if let Some(signal) = self.config.signal.as_ref().map(|signal| signal.at(signal_time)) {
+            // A PDU begins with a sequence number of its own.
+            let from = HEADERS_LEN + if self.config.carried.is_some() { SEQUENCE_LEN } else { 0 };
+            let len = signal.len().min(self.config.frame_len.saturating_sub(from));
+            frame[from..from + len].copy_from_slice(&signal[..len]);
         }
         let (covered_from, covered_len) = match self.config.carried {
             None => (HEADER_LEN, self.config.frame_len - HEADER_LEN),

@@ -60,7 +60,7 @@ fn talker(protection: Protection) -> TalkerConfig {
         },
         frame_len: FRAME_LEN,
         fill: vec![0x5a; FRAME_LEN],
-        replay: None,
+        signal: None,
         carried: None,
         protection,
     }

@@ -37,6 +37,7 @@ fn sender() -> Bench<CanStation> {
         period: Duration::from_ms(10),
         offset: Duration::ZERO,
         fill: vec![0xaa; LEN],
+        signal: None,
         protection: protection(),
     };
     let config = StationConfig { talkers: vec![talker], ..StationConfig::default() };

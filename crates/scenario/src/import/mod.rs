@@ -5,6 +5,7 @@
 
 mod can;
 mod capture;
+mod rows;
 mod table;
 
 use chronoseal_core::Duration;
@@ -13,7 +14,7 @@ use crate::limits::{CLUSTER_CYCLE_MAX, HEADER_LEN, SLOTS_MAX};
 use crate::load::{NoFiles, load};
 use crate::problem::Problems;
 
-pub use can::{from_database, from_recording};
+pub use can::{Database, from_database, from_databases, from_recording};
 pub use capture::from_capture;
 pub use table::from_csv;
 

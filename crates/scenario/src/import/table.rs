@@ -1,20 +1,24 @@
 //! A table of streams.
 
-use std::ops::Range;
-
 use chronoseal_core::{Bytes, Duration};
 
+use super::rows::{Layout, Row, line};
 use super::{Found, PROTECTION, schedulable, write};
 use crate::limits::{PERIOD_MIN, STREAMS_MAX};
-use crate::near::nearest;
 use crate::problem::{Code, Problem, Problems};
 use crate::shape::shortened;
 use crate::source::utf8;
 
-const REQUIRED: [&str; 5] = ["name", "from", "to", "period", "frame"];
-const OPTIONAL: [&str; 2] = ["class", "protection"];
 const EXAMPLE: &str = "write `name,from,to,period,frame,class,protection` and, for each stream, \
                        `speed,wheel,brake;logger,10ms,60B,time-triggered,none`";
+
+const LAYOUT: Layout = Layout {
+    required: &["name", "from", "to", "period", "frame"],
+    optional: &["class", "protection"],
+    what: "streams",
+    rows_max: STREAMS_MAX as usize,
+    example: EXAMPLE,
+};
 
 /// A scenario from a CSV with the columns `name,from,to,period,frame` and, if wanted, `class,protection`, in any order.
 ///
@@ -26,37 +30,9 @@ const EXAMPLE: &str = "write `name,from,to,period,frame,class,protection` and, f
 pub fn from_csv(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
     let text = utf8(source_name, bytes)?;
     let mut problems = Problems::new(source_name, &text);
-    let mut reader = csv::ReaderBuilder::new()
-        .comment(Some(b'#'))
-        .trim(csv::Trim::All)
-        .flexible(true)
-        .has_headers(false)
-        .from_reader(text.as_bytes());
-
-    let mut columns: Option<Vec<usize>> = None;
     let mut found: Vec<Found> = Vec::new();
-    for record in reader.records() {
-        let record = match record {
-            Ok(record) => record,
-            Err(error) => {
-                problems
-                    .push(Problem::new(Code::ImportCsv, format!("the table cannot be read: {error}")).help(EXAMPLE));
-                break;
-            }
-        };
-        let span = line(&text, record.position().map_or(0, |position| position.byte() as usize));
-        match &columns {
-            None => columns = Some(header(&record, span, &mut problems)?),
-            Some(_) if found.len() >= STREAMS_MAX as usize => {
-                problems.push(
-                    Problem::new(Code::TooMany, format!("the table has more than {STREAMS_MAX} streams"))
-                        .label(span, "too many")
-                        .help("split the table"),
-                );
-                break;
-            }
-            Some(columns) => found.extend(stream(&record, columns, &span, &mut problems)),
-        }
+    for row in LAYOUT.rows(&text, &mut problems)? {
+        found.extend(stream(&row, &mut problems));
     }
     if found.is_empty() && problems.count() == 0 {
         problems.push(
@@ -89,41 +65,13 @@ pub fn from_csv(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
     )
 }
 
-/// Where each of [`REQUIRED`] and [`OPTIONAL`] stands; `usize::MAX` if it does not.
-fn header(record: &csv::StringRecord, span: Range<usize>, problems: &mut Problems) -> Result<Vec<usize>, Problems> {
-    let known: Vec<&str> = REQUIRED.iter().chain(&OPTIONAL).copied().collect();
-    for column in record.iter().filter(|column| !known.contains(column)) {
-        let near =
-            nearest(column, known.iter().copied()).map_or(EXAMPLE.into(), |name| format!("did you mean `{name}`?"));
-        problems.push(
-            Problem::new(Code::ImportCsv, format!("there is no column `{}`", shortened(column)))
-                .label(span.clone(), "header")
-                .help(near),
-        );
-    }
-    let position = |name: &&str| record.iter().position(|column| column == *name);
-    for name in REQUIRED.iter().filter(|name| position(name).is_none()) {
-        problems.push(
-            Problem::new(Code::ImportCsv, format!("the column `{name}` is missing"))
-                .label(span.clone(), "header")
-                .help(EXAMPLE),
-        );
-    }
-    problems.clone().or(known.iter().map(|name| position(name).unwrap_or(usize::MAX)).collect())
-}
-
-fn stream(
-    record: &csv::StringRecord,
-    columns: &[usize],
-    span: &Range<usize>,
-    problems: &mut Problems,
-) -> Option<Found> {
-    let field = |i: usize| record.get(columns[i]).unwrap_or("");
+fn stream(row: &Row, problems: &mut Problems) -> Option<Found> {
+    let field = |i: usize| row.fields[i].as_str();
     let before = problems.count();
     let mut wrong = |message: String, help: &str| {
-        problems.push(Problem::new(Code::ImportCsv, message).label(span.clone(), "").help(help));
+        problems.push(Problem::new(Code::ImportCsv, message).label(row.span.clone(), "").help(help));
     };
-    for (i, name) in REQUIRED.iter().enumerate() {
+    for (i, name) in LAYOUT.required.iter().enumerate() {
         if field(i).is_empty() {
             wrong(format!("`{name}` is empty"), EXAMPLE);
         }
@@ -171,16 +119,4 @@ fn stream(
         protection: protection.into(),
         comment: None,
     })
-}
-
-/// The line of the record that begins at the byte `at`, or after blank lines and remarks there.
-fn line(text: &str, at: usize) -> Range<usize> {
-    let mut start = at.min(text.len());
-    for line in text.get(start..).unwrap_or("").split_inclusive('\n') {
-        if !line.trim().is_empty() && !line.starts_with('#') {
-            return start..start + line.trim_end().len();
-        }
-        start += line.len();
-    }
-    0..0
 }

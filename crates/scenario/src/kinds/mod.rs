@@ -132,6 +132,8 @@ pub struct Rules {
     pub attempts_lie_within_run: bool,
     /// True if nodes on it have an address in key exchanges.
     pub has_addresses: bool,
+    /// Bytes at the front of every payload that are the bench's own: stream and sequence number `[byte]`.
+    pub payload_header_len: u32,
     /// True if it can consist of several buses, of which a node names its own.
     pub has_buses: bool,
     /// True if recorded traffic can be replayed on it.
@@ -153,6 +155,7 @@ impl Default for Rules {
             attempt_distance: None,
             attempts_lie_within_run: true,
             has_addresses: false,
+            payload_header_len: crate::limits::BENCH_HEADER_LEN,
             has_buses: false,
             replays_traffic: false,
             has_timing_fidelity: true,

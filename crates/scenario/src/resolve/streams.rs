@@ -142,6 +142,10 @@ impl<'s> Context<'s> {
         self.names_under_tags(&request, &hops, world);
         let room = self.room(&request, &hops, world);
         let deadlines = self.deadlines(&request, &ends.receivers, &hops, period_max, world);
+        let header_len = match hops.len() {
+            1 => rules.first().map_or(BENCH_HEADER_LEN, |rules| rules.payload_header_len),
+            _ => SEQUENCE_LEN,
+        };
         let deadline_is_period = rules.first().is_some_and(|rules| rules.deadline_is_period);
         let deadline = match &deadlines.all {
             None if deadline_is_period => Some(period),
@@ -161,7 +165,7 @@ impl<'s> Context<'s> {
                 DeadlineKindSpec::Age => DeadlineKind::Age,
             },
             length: room,
-            payload: self.payload(i, spec, room, world),
+            payload: self.payload(i, spec, room, header_len, world),
             protection: shield.end_to_end,
             hops: Vec::new(),
         };
@@ -270,7 +274,8 @@ impl<'s> Context<'s> {
         );
     }
 
-    fn payload(&mut self, i: usize, spec: &StreamSpec, room: u32, world: &World<'_>) -> PayloadPlan {
+    /// What is in a payload of `room` bytes, of which the first `header_len` are the bench's own.
+    fn payload(&mut self, i: usize, spec: &StreamSpec, room: u32, header_len: u32, world: &World<'_>) -> PayloadPlan {
         let PayloadSpec::Recording(name) = &spec.payload else { return PayloadPlan::Synthetic };
         let names: Vec<&str> = self.spec.recordings.iter().map(|recording| recording.name.as_str()).collect();
         let path = at!["streams", i, "payload", "recording"];
@@ -288,14 +293,14 @@ impl<'s> Context<'s> {
             return PayloadPlan::Synthetic;
         };
         let longest = world.recordings[found].samples.iter().map(|sample| sample.bytes.len()).max().unwrap_or(0);
-        let room = room.saturating_sub(BENCH_HEADER_LEN) as usize;
+        let room = room.saturating_sub(header_len) as usize;
         if longest > room {
             self.report_both(
                 Code::RecordingTooLong,
                 (path, "does not fit"),
                 (at!["streams", i, "length"], "this payload"),
                 format!("a sample of `{name}` has {longest} bytes; a payload of {} has room for {room}", spec.length.0),
-                format!("write `length = \"{}B\"`", longest as u32 + BENCH_HEADER_LEN),
+                format!("write `length = \"{}B\"`", longest as u32 + header_len),
             );
         }
         PayloadPlan::Recorded { recording: found as u16 }

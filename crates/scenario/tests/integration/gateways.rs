@@ -117,7 +117,7 @@ fn what_cannot_leave_in_one_frame_is_not_collected() {
 
 #[test]
 fn a_frame_holds_what_is_collected_in_it_to_the_byte() {
-    // From one Ethernet segment to another, PDUs of 740 bytes each with 6 bytes before them, and 14 of header.
+    // From one Ethernet segment to another, PDUs of 742 bytes each with 8 bytes before them, and 14 of header.
     let text = |length: u32| {
         format!(
             "schema_version = 2\nname = \"two\"\nduration = \"1s\"\n\
@@ -130,8 +130,8 @@ fn a_frame_holds_what_is_collected_in_it_to_the_byte() {
              length = \"{length}B\"\n"
         )
     };
-    assert_eq!(plan(&text(744)).nodes[2].gateway.as_ref().map(|gateway| gateway.collects.len()), Some(1));
-    let (code, _, message, _) = only_problem(&text(745));
+    assert_eq!(plan(&text(742)).nodes[2].gateway.as_ref().map(|gateway| gateway.collects.len()), Some(1));
+    let (code, _, message, _) = only_problem(&text(743));
     assert_eq!(code, Code::FrameTooLong);
     assert!(message.ends_with("has 1502B, and a frame has room for 1500B"), "{message}");
 }

@@ -7,6 +7,7 @@ mod documents;
 mod gateways;
 mod import;
 mod import_can;
+mod import_routes;
 mod overrides;
 mod properties;
 mod protected_ways;

@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::{Code, DataName, NoFiles, ProtectionId, load};
+use chronoseal_scenario::{Code, DataName, NoFiles, PayloadPlan, ProtectionId, load};
 
 use crate::protections::{SEALED, VEHICLE, only_problem, plan, sealed};
 
@@ -39,7 +39,7 @@ fn from_end_to_end_gateways_pass_on_what_the_sender_sealed() {
         let brake = &plan.streams[0];
         assert_eq!((brake.protection, brake.length), (ProtectionId(1), 8));
         assert!(brake.hops.iter().all(|hop| hop.protection.is_none()));
-        // 8 bytes, their freshness value and tag: 14 and 6 bytes of header before them on Ethernet, which pads to 60.
+        // 8 bytes, their freshness value and tag: 14 and 8 bytes of header before them on Ethernet, which pads to 60.
         let lengths: Vec<u32> = brake.hops.iter().map(|hop| plan.secured_len(brake, hop)).collect();
         assert_eq!(lengths, [32, 60, 32]);
         assert_eq!(brake.hops.iter().map(|hop| hop.frame_len).collect::<Vec<_>>(), [8, 36, 8]);
@@ -68,14 +68,14 @@ fn by_segment_gateways_open_and_seal_again() {
 fn a_relayed_frame_holds_headers_pdu_and_protection() {
     for (pdu, overhead, len, secured) in [
         (8, 0, 60, 60),
-        (40, 0, 60, 60),
-        (41, 0, 61, 61),
+        (38, 0, 60, 60),
+        (39, 0, 61, 61),
         (8, 24, 36, 60),
-        (16, 24, 36, 60),
-        (17, 24, 37, 61),
-        (0, 60, 20, 80),
-        (1494, 0, 1514, 1514),
-        (1470, 24, 1490, 1514),
+        (14, 24, 36, 60),
+        (15, 24, 37, 61),
+        (0, 60, 22, 82),
+        (1492, 0, 1514, 1514),
+        (1468, 24, 1490, 1514),
     ] {
         let found = relayed_frame_len(pdu, overhead);
         assert_eq!((found, found + overhead), (len, secured), "a PDU of {pdu} with {overhead} of protection");
@@ -105,7 +105,7 @@ fn each_hop_has_room_for_the_protection_it_has() {
     let long = "mac = { algorithm = \"cmac-aes-128\", tag = \"16B\", freshness = { truncated = \"1B\" } }";
     let (code, _, _, help) = only_problem(&classical("\"tagged\"", "3B").replace(tagged, long));
     assert_eq!((code, help.as_str()), (Code::ProtectionTooLong, "write `tag = \"4B\"` at most"));
-    // On Ethernet 6 bytes stand before a relayed PDU.
+    // On Ethernet 8 bytes stand before a relayed PDU.
     let to_the_cluster = |length: &str| {
         let text = VEHICLE.replace("from = \"cluster\"\nto = [\"logger\"]", "from = \"cluster\"\nto = [\"far\"]");
         let far = "[segments.far.ethernet]\nrate = \"1Gbit/s\"\ncluster_cycle = \"10ms\"\n\
@@ -118,11 +118,11 @@ fn each_hop_has_room_for_the_protection_it_has() {
             )
             .replace("length = \"1000B\"", &format!("length = \"{length}\""))
     };
-    let whole = plan(&to_the_cluster("1470B"));
+    let whole = plan(&to_the_cluster("1468B"));
     assert_eq!(whole.secured_len(&whole.streams[1], &whole.streams[1].hops[1]), 1514);
-    let (code, _, told, _) = only_problem(&to_the_cluster("1471B"));
+    let (code, _, told, _) = only_problem(&to_the_cluster("1469B"));
     assert_eq!(code, Code::FrameTooLong);
-    assert!(told.starts_with("1471B and 24B of `tagged` do not fit the 1494B of an Ethernet frame on "), "{told}");
+    assert!(told.starts_with("1469B and 24B of `tagged` do not fit the 1492B of an Ethernet frame on "), "{told}");
 }
 
 #[test]
@@ -203,6 +203,34 @@ fn a_name_under_a_tag_is_not_longer_than_a_tag_covers() {
     plan(&counted(SEALED));
     let mac = "mac = { algorithm = \"cmac-aes-128\", tag = \"4B\", freshness = \"full\" }";
     assert_eq!(only_problem(&counted(mac)).0, Code::BadName);
+}
+
+#[test]
+fn a_recorded_signal_has_the_room_behind_what_the_bench_needs() {
+    let text = |length: u32, stream: &str| {
+        format!(
+            "schema_version = 2\nname = \"signals\"\nduration = \"1s\"\n\
+             [segments.bus.can]\nbit_rate = \"500kbit/s\"\n\
+             [segments.net.ethernet]\nrate = \"1Gbit/s\"\ncluster_cycle = \"10ms\"\nclass = {{ best_effort = {{}} }}\n\
+             [[recordings]]\nname = \"heading\"\nsignal = {{ builtin = \"vessel-nmea2000\", name = \"heading\" }}\n\
+             [[nodes]]\nname = \"a\"\non = [\"bus\"]\n[[nodes]]\nname = \"b\"\non = [\"bus\"]\n\
+             [[nodes]]\nname = \"gate\"\non = [\"bus\", \"net\"]\ngateway = {{}}\n\
+             [[nodes]]\nname = \"c\"\non = [\"net\"]\n[[nodes]]\nname = \"d\"\non = [\"net\"]\n\
+             [[streams]]\nname = \"heading\"\nperiod = \"10ms\"\nlength = \"{length}B\"\n\
+             payload = {{ recording = \"heading\" }}\n{stream}\n"
+        )
+    };
+    let bus = "bus = { id = \"0x1\", format = \"fd\" }";
+    // A sample of 8 bytes behind 4 on a bus and over gateways, behind 8 on Ethernet alone.
+    for (stream, least) in [
+        (format!("from = \"a\"\nto = [\"b\"]\n{bus}"), 12),
+        (format!("from = \"c\"\nto = [\"b\"]\n{bus}"), 12),
+        ("from = \"c\"\nto = [\"d\"]".to_owned(), 16),
+    ] {
+        assert!(matches!(plan(&text(least, &stream)).streams[0].payload, PayloadPlan::Recorded { recording: 0 }));
+        let (code, _, _, help) = only_problem(&text(least - 1, &stream));
+        assert_eq!((code, help), (Code::RecordingTooLong, format!("write `length = \"{least}B\"`")));
+    }
 }
 
 #[test]

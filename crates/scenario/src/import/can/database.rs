@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use chronoseal_core::Duration;
-use chronoseal_recordings::{DatabaseMessage, read_dbc};
-use chronoseal_wire::can::FrameKind;
+use chronoseal_recordings::{Database, DatabaseMessage, read_dbc};
+use chronoseal_wire::can::{CanId, FrameKind};
 
 use super::{FoundBus, FoundMessage, REST_OF_BUS, node_name, write};
 use crate::limits::{MESSAGES_MAX, NAME_LEN_MAX, NODES_MAX};
 use crate::problem::{Code, Problem, Problems};
 
 /// Period of a message whose database tells none.
-const PERIOD_ASSUMED: Duration = Duration::from_ms(100);
+pub(super) const PERIOD_ASSUMED: Duration = Duration::from_ms(100);
 /// Usual bit rate of cars `[bit/s]`.
 const BIT_RATE: u64 = 500_000;
 /// J1939 and NMEA 2000, which use 29 bits alone `[bit/s]`.
@@ -26,15 +26,8 @@ const DATA_BIT_RATE: u64 = 2_000_000;
 /// # Errors
 /// If the bytes are no database, or a message in it can be none.
 pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
-    let fail = |message: String, help: &str| {
-        Problems::one(source_name, "", Problem::new(Code::ImportDatabase, message).help(help))
-    };
-    let database = read_dbc(bytes).map_err(|error| fail(error.to_string(), "give a DBC file of one CAN bus"))?;
-    if database.messages.len() > MESSAGES_MAX as usize {
-        let message =
-            format!("the database has {} messages; a bus has at most {MESSAGES_MAX}", database.messages.len());
-        return Err(fail(message, "take out those of other buses"));
-    }
+    let fail = |message: String, help: &str| fail(source_name, message, help);
+    let database = read(source_name, bytes)?;
     let mut nodes: Vec<String> = Vec::new();
     for sender in database.messages.iter().map(sender) {
         if !nodes.contains(&sender) {
@@ -69,14 +62,50 @@ pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems
         about.push(format!("Assumed: 100ms for {without} messages without a cycle time."));
     }
     about.push("Assumed: bit rates and duration. Change them to yours.".into());
-    let is_extended = messages.iter().all(|message| message.id.is_extended());
-    let bit_rate = if is_extended { BIT_RATE_EXTENDED } else { BIT_RATE };
-    let data_bit_rate = messages.iter().any(|message| message.kind.is_fd()).then_some(DATA_BIT_RATE);
+    let (bit_rate, data_bit_rate) = rates(messages.iter().map(|message| (message.id, message.kind)));
     write(source_name, FoundBus { about, bit_rate, data_bit_rate, nodes, messages })
+}
+
+pub(super) fn fail(source_name: &str, message: String, help: &str) -> Problems {
+    Problems::one(source_name, "", Problem::new(Code::ImportDatabase, message).help(help))
+}
+
+/// A database with no more messages than a bus has.
+pub(super) fn read(source_name: &str, bytes: &[u8]) -> Result<Database, Problems> {
+    let database =
+        read_dbc(bytes).map_err(|error| fail(source_name, error.to_string(), "give a DBC file of one CAN bus"))?;
+    if database.messages.len() > MESSAGES_MAX as usize {
+        let message =
+            format!("the database has {} messages; a bus has at most {MESSAGES_MAX}", database.messages.len());
+        return Err(fail(source_name, message, "take out those of other buses"));
+    }
+    Ok(database)
+}
+
+/// The bit rates that a bus with such frames is assumed to have `[bit/s]`.
+pub(super) fn rates(frames: impl Iterator<Item = (CanId, FrameKind)> + Clone) -> (u64, Option<u64>) {
+    let is_extended = frames.clone().all(|(id, _)| id.is_extended());
+    let has_fd = frames.clone().any(|(_, kind)| kind.is_fd());
+    (if is_extended { BIT_RATE_EXTENDED } else { BIT_RATE }, has_fd.then_some(DATA_BIT_RATE))
 }
 
 fn sender(message: &DatabaseMessage) -> String {
     message.sender.as_deref().and_then(node_name).unwrap_or_else(|| REST_OF_BUS.into())
+}
+
+pub(super) fn kind(message: &DatabaseMessage) -> FrameKind {
+    if message.fd { FrameKind::Fd { brs: true, esi: false } } else { FrameKind::Classical }
+}
+
+/// Its signals, for a comment.
+pub(super) fn comment(message: &DatabaseMessage) -> String {
+    let signals: Vec<&str> = message.signals.iter().map(|signal| signal.name.as_str()).collect();
+    let comment = match signals.as_slice() {
+        [] => "No signals.".to_owned(),
+        [some @ .., last] if some.len() < 4 => format!("{}.", [some, &[last]].concat().join(", ")),
+        many => format!("{} and {} more.", many[..4].join(", "), many.len() - 4),
+    };
+    comment.replace(char::is_control, " ")
 }
 
 fn found(message: &DatabaseMessage, names: &mut BTreeSet<String>) -> FoundMessage {
@@ -86,19 +115,13 @@ fn found(message: &DatabaseMessage, names: &mut BTreeSet<String>) -> FoundMessag
         name = format!("{}-{:#x}", name.chars().take(40).filter(char::is_ascii).collect::<String>(), message.id.raw());
         names.insert(name.clone());
     }
-    let signals: Vec<&str> = message.signals.iter().map(|signal| signal.name.as_str()).collect();
-    let comment = match signals.as_slice() {
-        [] => "No signals.".to_owned(),
-        [some @ .., last] if some.len() < 4 => format!("{}.", [some, &[last]].concat().join(", ")),
-        many => format!("{} and {} more.", many[..4].join(", "), many.len() - 4),
-    };
     FoundMessage {
         name,
         from: sender(message),
         id: message.id,
-        kind: if message.fd { FrameKind::Fd { brs: true, esi: false } } else { FrameKind::Classical },
+        kind: kind(message),
         len: message.len,
         period: message.cycle_time.unwrap_or(PERIOD_ASSUMED),
-        comment: comment.replace(char::is_control, " "),
+        comment: comment(message),
     }
 }

@@ -2,6 +2,8 @@
 
 mod database;
 mod recording;
+mod routes;
+mod vehicle;
 
 use chronoseal_core::Duration;
 use chronoseal_wire::can::{CanId, FrameKind};
@@ -13,6 +15,7 @@ use crate::problem::Problems;
 
 pub use database::from_database;
 pub use recording::from_recording;
+pub use vehicle::{Database, from_databases};
 
 /// The node that sends what nobody is known to send.
 const REST_OF_BUS: &str = "rest-bus";
@@ -73,23 +76,28 @@ fn write(source_name: &str, mut bus: FoundBus) -> Result<String, Problems> {
     }
     for message in &bus.messages {
         text += &format!(
-            "\n# {}\n[[streams]]\nname = {}\nfrom = {}\nlength = \"{}B\"\nperiod = \"{}\"\nbus = {{ id = \"{:#x}\"{}{} }}\n",
+            "\n# {}\n[[streams]]\nname = {}\nfrom = {}\nlength = \"{}B\"\nperiod = \"{}\"\nbus = {}\n",
             message.comment,
             quoted(&message.name),
             quoted(&message.from),
             message.len,
             message.period,
-            message.id.raw(),
-            if message.id.is_extended() { ", extended = true" } else { "" },
-            match message.kind {
-                FrameKind::Classical | FrameKind::Remote => "",
-                FrameKind::Fd { brs: false, .. } => ", format = \"fd\"",
-                FrameKind::Fd { brs: true, .. } => ", format = \"fd-brs\"",
-            },
+            table(message.id, message.kind),
         );
     }
     load(&format!("{source_name} (as a scenario)"), text.as_bytes(), &[], &NoFiles)?;
     Ok(text)
+}
+
+/// What a stream's table says of a segment.
+fn table(id: CanId, kind: FrameKind) -> String {
+    let extended = if id.is_extended() { ", extended = true" } else { "" };
+    let format = match kind {
+        FrameKind::Classical | FrameKind::Remote => "",
+        FrameKind::Fd { brs: false, .. } => ", format = \"fd\"",
+        FrameKind::Fd { brs: true, .. } => ", format = \"fd-brs\"",
+    };
+    format!("{{ id = \"{:#x}\"{extended}{format} }}", id.raw())
 }
 
 /// `name` in letters a node's name may have; `None` if nothing is left.

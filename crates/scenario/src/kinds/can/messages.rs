@@ -15,7 +15,6 @@ use crate::limits::MESSAGES_MAX;
 use crate::plan::Facet;
 use crate::problem::Code;
 use crate::shape::shortened;
-use crate::spec::PayloadSpec;
 
 /// Data of the synchronisation message: one classical frame `[byte]`.
 const SYNC_LEN: usize = 8;
@@ -28,7 +27,6 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     let segment: &CanSegment = request.segment.facet()?;
     let kind = frame_kind(&request.table.at("format"), spec.format, segment, context);
     let id = can_id(&request.table.at("id"), &spec.id, spec.extended, context);
-    not_yet(request, context);
     request.judge_protection(Protection::check_on_can, context);
     let len_max = if kind.is_fd() { FD_DATA_LEN_MAX } else { CLASSICAL_DATA_LEN_MAX };
     let overhead = request.protection.overhead_bytes() as usize;
@@ -58,20 +56,6 @@ fn wire_time(segment: &CanSegment, id: CanId, kind: FrameKind, data_len: usize) 
         let len = if kind.is_fd() { dlc.fd_len() } else { dlc.classical_len() };
         segment.timing.time_of(FrameBits::of(&CanFrame::new(id, kind, dlc, &data[..len])))
     })
-}
-
-/// What messages cannot do so far.
-fn not_yet(request: &HopRequest<'_>, context: &mut Context<'_>) {
-    let stream = request.stream;
-    if matches!(stream.spec.payload, PayloadSpec::Recording(_)) {
-        context.report(
-            Code::NotYet,
-            &stream.at("payload"),
-            "messages on CAN segments replay no recordings yet",
-            "not there yet",
-            "leave `payload` out, or replay whole traffic with a recording of `traffic`",
-        );
-    }
 }
 
 /// An identifier as written, with `0x` in front.

@@ -16,7 +16,7 @@ use super::{
     Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts, SegmentRequest,
     SynchronisationRequest, ThreatParts, ThreatRequest, TrafficParts, TrafficRequest, schema_of,
 };
-use crate::limits::CLUSTER_CYCLE_MAX;
+use crate::limits::{CLUSTER_CYCLE_MAX, SEQUENCE_LEN};
 use crate::plan::Facet;
 use plan::{CAN, CanSegment};
 
@@ -49,6 +49,7 @@ impl SegmentKind for CanKind {
             attempt_distance: Some(Duration::from_ms(10)),
             attempts_lie_within_run: false,
             has_addresses: true,
+            payload_header_len: SEQUENCE_LEN,
             has_buses: true,
             replays_traffic: true,
             has_timing_fidelity: false,

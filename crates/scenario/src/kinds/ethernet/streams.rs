@@ -40,7 +40,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     let (payload, overhead) = (request.stream.payload_len, request.protection.overhead_bytes());
     let (frame_len, header) = match request.is_relayed {
         false => ((HEADER_LEN + payload).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX), HEADER_LEN),
-        true => (relayed_frame_len(payload, overhead), HEADER_LEN + RELAYED_HEADER_LEN),
+        true => (relayed_frame_len(payload, overhead), HEADER_LEN + BENCH_HEADER_LEN),
     };
     let link = segment.frame_time(frame_len + overhead) + segment.propagation_delay;
     Some(HopParts {
@@ -56,7 +56,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
 /// A frame of a stream that gateways carry, without what its protection adds `[byte]`. With it the frame is as long as its
 /// headers, its PDU and the protection, and not below the shortest there is.
 pub fn relayed_frame_len(pdu_len: u32, overhead: u32) -> u32 {
-    let len = HEADER_LEN + RELAYED_HEADER_LEN + pdu_len;
+    let len = HEADER_LEN + BENCH_HEADER_LEN + pdu_len;
     (len.saturating_add(overhead)).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX).saturating_sub(overhead)
 }
 
@@ -134,7 +134,7 @@ pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
         );
         return;
     }
-    let len = |stream: &Collected<'_>| u64::from(RELAYED_HEADER_LEN + stream.pdu_len);
+    let len = |stream: &Collected<'_>| u64::from(BENCH_HEADER_LEN + stream.pdu_len);
     let whole: u64 = request.streams.iter().map(len).sum();
     let room = u64::from(FRAME_LEN_MAX - HEADER_LEN);
     if whole > room {
