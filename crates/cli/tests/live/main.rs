@@ -115,6 +115,36 @@ fn a_live_forger_gets_no_further_than_a_simulated_one() {
 }
 
 #[test]
+fn both_engines_run_in_one_command_and_share_a_report() {
+    let Some(_guard) = live_host() else { return };
+    let bench = Bench::new();
+    let file = scenario("first.toml");
+    let arguments = ["run", &file, "--engine", "both", "--set", "duration=500ms", "--out", "both"];
+    let run = bench.json(&arguments);
+    assert_eq!(run["engine"], "both");
+    let runs = run["runs"].as_array().unwrap();
+    let of = |name: &str| runs.iter().map(|run| run[name].as_str().unwrap_or("none").to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        (of("engine"), of("results")),
+        (vec!["sim".into(), "live".into()], vec!["both/sim".into(), "both/live".into()])
+    );
+    assert!(runs[0]["fingerprint"].is_string() && runs[1]["fingerprint"].is_null());
+    // The simulated run of the pair is the one that is made alone.
+    let alone = bench.json(&["run", &file, "--set", "duration=500ms", "--no-store"]);
+    assert_eq!(runs[0]["fingerprint"], alone["fingerprint"]);
+
+    let page = std::fs::read_to_string(bench.path("both/report.html")).unwrap();
+    assert!(page.contains("rg-simulated") && page.contains("rg-measured"), "one picture with both ranges");
+    for part in ["sim/manifest.json", "sim/report.html", "live/manifest.json", "live/report.html"] {
+        assert!(bench.path("both").join(part).is_file(), "{part}");
+    }
+    let report = bench.say(&["report", "both", "--format", "json"]).assert_code(0).json();
+    assert_eq!(report["verdict"]["text"], run["verdict"]);
+    let refused = bench.say(&["compare", "both", "both"]);
+    refused.assert_refused(&["measured and simulated", "both/live"]);
+}
+
+#[test]
 fn an_interrupted_live_run_keeps_what_there_is() {
     let Some(_guard) = live_host() else { return };
     let before = left_behind();

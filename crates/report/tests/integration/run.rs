@@ -151,7 +151,7 @@ fn the_schedule_is_drawn_as_planned_and_as_seen() {
 fn an_empty_run_still_has_a_report() {
     let document = report(Engine::Live, &RunRows::default());
     assert_eq!(document.verdict.held, Held::No);
-    assert!(html(&document).contains("the clock of a never joined on segment backbone, and 1 more clocks failed"));
+    assert!(html(&document).contains("the clock of a never joined on segment backbone, and another clock failed"));
     let nothing = RunMeta::new("nothing", Engine::Sim, 0);
     html(&run_report(&nothing, &summarise(&nothing, &RunRows::default()), &RunRows::default()));
 }
@@ -264,7 +264,7 @@ fn each_segment_has_a_section_whatever_its_kind() {
             .verdict
             .points
             .iter()
-            .any(|point| point.contains("Segment body (busy) was used 25.7 % of the time, 60.0 %"))
+            .any(|point| point.contains("body (busy) 25.7 % of the time, 60.0 % in its busiest 10 ms"))
     );
     // The picture and its rows are the first segment's; the second has no schedule and no clocks.
     assert_eq!(titles(&document).iter().filter(|title| **title == "Schedule").count(), 1);
