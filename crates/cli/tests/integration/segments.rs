@@ -1,46 +1,6 @@
 //! A run over segments of different kinds has one verdict, which looks at all of them.
 
-use crate::support::Bench;
-
-/// A bus beside a network that nothing connects it to. The camera's clock runs 100 ppm too fast.
-const SIDE_BY_SIDE: &str = r#"schema_version = 2
-name = "side-by-side"
-duration = "2s"
-[segments.backbone.ethernet]
-rate = "100Mbit/s"
-cluster_cycle = "10ms"
-guard_period = "200us"
-precision = "10us"
-[segments.body.can]
-bit_rate = "500kbit/s"
-[[nodes]]
-name = "camera"
-on = ["backbone"]
-clock = { fixed = { offset = "1ms", drift = "100ppm" } }
-[[nodes]]
-name = "computer"
-on = ["backbone"]
-[[nodes]]
-name = "panel"
-on = ["body"]
-[[nodes]]
-name = "lamp"
-on = ["body"]
-[[streams]]
-name = "picture"
-from = "camera"
-to = ["computer"]
-period = "20ms"
-length = "400B"
-backbone = { class = { best_effort = { priority = 0 } } }
-[[streams]]
-name = "light"
-from = "panel"
-to = ["lamp"]
-period = "10ms"
-length = "8B"
-body = { id = "0x123" }
-"#;
+use crate::support::{Bench, SIDE_BY_SIDE};
 
 #[test]
 fn a_lost_clock_on_one_segment_fails_a_run_whose_bus_is_healthy() {
@@ -72,5 +32,5 @@ fn each_segment_has_its_section_in_the_report() {
     assert!(titles.contains(&"Segment backbone") && titles.contains(&"Segment body"), "{titles:?}");
     let facts = report["environment"].as_array().unwrap();
     let body = facts.iter().find(|fact| fact[0] == "segment body").unwrap();
-    assert_eq!(body[1], "Kind: can; bit rate: 500 kbit/s.");
+    assert!(body[1].as_str().unwrap().starts_with("Kind: can; bit rate: 500 kbit/s; "), "{body}");
 }
