@@ -71,6 +71,12 @@ pub trait Kind: Sync {
     /// What carries its frames between processes in a live run.
     fn live_link(&self) -> LiveLink;
 
+    /// Why a segment cannot run live, and what to write instead; `None` if it can.
+    fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<&'static str> {
+        let _ = (prepared, segment);
+        None
+    }
+
     /// The link type of its frames in captures (the registry of tcpdump.org).
     fn link_type(&self) -> u16;
 

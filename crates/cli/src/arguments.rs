@@ -109,6 +109,8 @@ pub(crate) enum EngineName {
     Sim,
     /// The wall clock: a process and a network namespace for each node, real frames
     Live,
+    /// Simulated and then live, with one report of both; the results are in the folders `sim` and `live` of --out
+    Both,
 }
 
 #[derive(Args, Debug)]
@@ -116,6 +118,7 @@ pub(crate) enum EngineName {
 Examples:
   chronoseal run scenarios/first.toml
   chronoseal run scenarios/first.toml --engine live --set duration=5s
+  chronoseal run scenarios/first.toml --engine both --out both
   chronoseal run scenarios/forger.toml --engine sim --seed 7 --format json
   chronoseal run scenarios/first.toml --repeat 10 --out before
 
@@ -228,7 +231,9 @@ pub(crate) struct StudyRun {
 #[command(after_help = "\
 Examples:
   chronoseal report results/first-sim-s1
-  chronoseal report results/first-sim-s1 --format csv --quiet")]
+  chronoseal report results/first-sim-s1 --format csv --quiet
+
+A folder of `run --engine both` gives the report of both runs.")]
 pub(crate) struct Report {
     /// Folder of a stored run
     pub(crate) run: PathBuf,

@@ -32,5 +32,5 @@ pub use document::{
     RangeRow, RangeSpread, Ranges, Section, Series, SeriesKind, Table, Timeline, Verdict,
 };
 pub use html::html;
-pub use run::{run_report, run_report_with};
+pub use run::{RunView, pair_report, run_report};
 pub use terminal::{TerminalStyle, terminal};

@@ -2,6 +2,7 @@
 
 mod charts;
 mod group;
+mod pair;
 mod ranges;
 mod schedule;
 mod segments;
@@ -13,21 +14,24 @@ use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary};
 
 use crate::document::{Block, Document, Evidence, Section};
 
+pub use self::pair::{RunView, pair_report};
+
 /// The document of one run. Rows that were not kept (a summary read back without them) leave their charts out.
 pub fn run_report(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Document {
-    run_report_with(meta, summary, rows, None)
+    let mut sections = vec![ranges::section((meta, summary), None)];
+    sections.extend(sections_below(meta, summary, rows));
+    Document {
+        title: format!("{}: {} run", meta.name, meta.engine.evidence()),
+        subtitle: meta.description.clone(),
+        verdict: verdict::verdict(meta, summary),
+        sections: sections.into_iter().filter(|section| !section.blocks.is_empty()).collect(),
+        environment: environment(meta),
+    }
 }
 
-/// The document of one run whose opening picture also shows an `other` run of the same scenario, such as the live one beside
-/// the simulated one. Streams are matched by name. Everything below the picture is of the first run alone.
-pub fn run_report_with(
-    meta: &RunMeta,
-    summary: &RunSummary,
-    rows: &RunRows,
-    other: Option<(&RunMeta, &RunSummary)>,
-) -> Document {
-    let mut sections = vec![ranges::section((meta, summary), other)];
-    sections.extend(group::section(meta, summary));
+/// Everything of one run below its picture.
+fn sections_below(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<Section> {
+    let mut sections: Vec<Section> = group::section(meta, summary).into_iter().collect();
     sections.extend([streams(meta, summary), latency(meta, summary, rows)]);
     sections.extend(segments::sections(meta, summary, rows));
     sections.push(schedules(meta, rows));
@@ -42,13 +46,7 @@ pub fn run_report_with(
     if meta.engine == Engine::Live {
         sections.push(emulator(summary, rows));
     }
-    Document {
-        title: format!("{}: {} run", meta.name, meta.engine.evidence()),
-        subtitle: meta.description.clone(),
-        verdict: verdict::verdict(meta, summary),
-        sections: sections.into_iter().filter(|section| !section.blocks.is_empty()).collect(),
-        environment: environment(meta),
-    }
+    sections
 }
 
 /// How the numbers of this run were obtained.
@@ -78,7 +76,8 @@ fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
     }
     section = section
         .with(Block::Text(format!(
-            "Of frames accepted after start-up; what a latency counts is said of each segment below. A percentile is printed only where there are enough samples to bound it: {}, {} and {} for the \
+            "Of frames accepted after start-up. A latency counts from the beginning on the first segment of a stream's way to \
+             the end on its last; each segment's section says what these are. A percentile is printed only where there are enough samples to bound it: {}, {} and {} for the \
              median, the 90th and the 99th.",
             samples_for(0.5),
             samples_for(0.9),

@@ -8,7 +8,7 @@ use chronoseal_catalog::{BuildError, BuildOptions, LiveLink, Prepared};
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
 use chronoseal_media::medium::Attachment;
 use chronoseal_results::{Direction, Engine};
-use chronoseal_scenario::plan::{ClockPlan, Ethernet, Fidelity, SegmentId, Sync};
+use chronoseal_scenario::plan::{ClockPlan, Fidelity, SegmentId};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
     AgentCommand, AgentConfig, FactoryError, LiveConfig, LiveError, LiveOutcome, Placement, PortLink,
@@ -50,9 +50,14 @@ pub enum MeasureError {
     /// Live frames have bytes.
     #[error("fidelity \"timing\" has no bytes to send; write fidelity = \"bytes\", or use --engine sim")]
     NoBytes,
-    /// Live clocks have to be told the time.
-    #[error("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\", or use --engine sim")]
-    NoBeacon,
+    /// A segment exists in the simulator only.
+    #[error("segment {segment}: {reason}, or use --engine sim")]
+    NotLive {
+        /// Its name.
+        segment: String,
+        /// Why, and what to write instead.
+        reason: &'static str,
+    },
     /// Something to carry the frames of CAN, and no CAN.
     #[error("the scenario has no CAN segment; leave --can-interface and --can-guest away")]
     NoCan,
@@ -109,11 +114,12 @@ pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) ->
     if plan.fidelity == Fidelity::Timing {
         return Err(MeasureError::NoBytes);
     }
-    let has_beacon = |id| Ethernet::of(plan, id).is_none_or(|view| view.segment.sync != Sync::Ideal);
-    if !plan.segment_ids().all(has_beacon) {
-        return Err(MeasureError::NoBeacon);
-    }
     let prepared = scenario.prepare()?;
+    for id in plan.segment_ids() {
+        if let Some(reason) = prepared.kind(id).live_refusal(&prepared, id) {
+            return Err(MeasureError::NotLive { segment: plan.segments[id.index()].name.clone(), reason });
+        }
+    }
     // A node that computes for its slots gets a head start; a bus has no slots.
     let has_slots = plan.segment_ids().any(|segment| prepared.schedule(segment).is_some());
     let lead = if has_slots { LEAD } else { Duration::ZERO };

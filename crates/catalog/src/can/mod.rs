@@ -114,6 +114,8 @@ impl Kind for CanKind {
         if bits.data_rate != bits.nominal_rate {
             properties.push(("data bit rate", in_kbit(bits.data_rate)));
         }
+        properties.push(("a latency counts from", "the moment the sender's controller has the frame".into()));
+        properties.push(("and to", "the moment the receiver has checked it".into()));
         properties
     }
 }

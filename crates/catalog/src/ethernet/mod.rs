@@ -96,6 +96,12 @@ impl Kind for EthernetKind {
         LiveLink::Tap
     }
 
+    fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<&'static str> {
+        // Live clocks have to be told the time.
+        (parts(prepared, segment).0.segment.sync == Sync::Ideal)
+            .then_some("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"")
+    }
+
     fn link_type(&self) -> u16 {
         LINK_TYPE
     }
@@ -109,6 +115,8 @@ impl Kind for EthernetKind {
             ("integration cycle", in_ms(network.integration_cycle)),
             ("guard period", in_ms(network.guard_period)),
             ("accounting", network.accounting.name().into()),
+            ("a latency counts from", "the first bit out of the sender".into()),
+            ("and to", "the last bit in at the receiver".into()),
         ]
     }
 

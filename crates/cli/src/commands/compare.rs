@@ -35,5 +35,15 @@ fn runs(folder: &Path) -> Result<Vec<RunSummary>, Trouble> {
     if paths.is_empty() {
         return Err(Trouble(format!("error: {} holds no run\n{HELP}", folder.display())));
     }
-    paths.iter().map(|path| Ok(store::read(path)?.1)).collect()
+    let runs = paths.iter().map(|path| store::read(path)).collect::<Result<Vec<_>, _>>()?;
+    if let Some((other, _)) = runs.iter().find(|(meta, _)| meta.engine != runs[0].0.engine) {
+        let (first, other) = (runs[0].0.engine.evidence(), other.engine.evidence());
+        return Err(Trouble(format!(
+            "error: {} holds {first} and {other} runs, and only runs of one kind are a side of a comparison\n\
+             help: name the folder of one of them, such as {}",
+            folder.display(),
+            paths[0].display()
+        )));
+    }
+    Ok(runs.into_iter().map(|(_, summary)| summary).collect())
 }

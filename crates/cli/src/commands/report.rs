@@ -1,19 +1,42 @@
 //! `chronoseal report`
 
-use chronoseal_report::{html, run_report};
-use chronoseal_results::store;
+use std::path::Path;
 
+use chronoseal_report::{Document, RunView, html, pair_report, run_report};
+use chronoseal_results::{RunMeta, RunRows, RunSummary, store};
+
+use super::run::{LIVE, PAGE, SIM};
 use crate::arguments::Report;
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
 
 pub(crate) fn run(options: &Report, printer: &Printer) -> Result<Status, Trouble> {
-    let (meta, summary) = store::read(&options.run)?;
-    let rows = store::read_rows(&options.run)?;
-    let document = run_report(&meta, &summary, &rows);
-    let page = options.out.clone().unwrap_or_else(|| options.run.join("report.html"));
+    let document = document(&options.run)?;
+    let page = options.out.clone().unwrap_or_else(|| options.run.join(PAGE));
     input::write(&page, &html(&document))?;
     printer.document(&document, options.format);
     printer.hint(&format!("report: {}", page.display()));
     Ok(Status::Held)
+}
+
+/// Of the run in a folder, or of those of both engines below it.
+fn document(folder: &Path) -> Result<Document, Trouble> {
+    let (sim, live) = (folder.join(SIM), folder.join(LIVE));
+    if sim.is_dir() && live.is_dir() {
+        let (sim, live) = (stored(&sim)?, stored(&live)?);
+        return Ok(pair_report(view(&sim), view(&live)));
+    }
+    let (meta, summary, rows) = stored(folder)?;
+    Ok(run_report(&meta, &summary, &rows))
+}
+
+type Stored = (RunMeta, RunSummary, RunRows);
+
+fn stored(folder: &Path) -> Result<Stored, Trouble> {
+    let (meta, summary) = store::read(folder)?;
+    Ok((meta, summary, store::read_rows(folder)?))
+}
+
+fn view((meta, summary, rows): &Stored) -> RunView<'_> {
+    RunView { meta, summary, rows }
 }

@@ -1,20 +1,32 @@
 //! `chronoseal run`
 
-use std::path::PathBuf;
+mod counted;
+
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, SimTime};
-use chronoseal_report::{Held, html, run_report};
+use chronoseal_report::{Document, Held, RunView, html, pair_report, run_report};
 use chronoseal_results::store;
-use chronoseal_runner::{CanPlaceName, LiveOptions, Run as FinishedRun, Scenario, measure, simulate, tally};
+use chronoseal_runner::{CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Scenario, measure, simulate};
 use chronoseal_scenario::plan::Fidelity;
 use chronoseal_testbed::{Placement, cost, interrupt};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use self::counted::counted;
 use crate::arguments::{EngineName, Format, PlacementName, Run};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
+
+/// Folders of a run on both engines.
+pub(super) const SIM: &str = "sim";
+pub(super) const LIVE: &str = "live";
+/// The page in the folder of a run.
+pub(super) const PAGE: &str = "report.html";
+
+const REPEATED_BOTH: &str = "error: --engine both makes one pair of runs, and --repeat many of one kind to compare
+help: leave --repeat away, or repeat --engine sim and --engine live each into a folder of its own";
 
 const OUT_OF_TIMING: &str =
     "error: a run with fidelity = \"timing\" counts frames and keeps none, so --out has nothing to hold
@@ -23,6 +35,9 @@ help: leave --out away, or keep frames with --set fidelity=bytes";
 pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let stop = interrupt::flag();
     let mut status = Status::Held;
+    if options.engine == EngineName::Both && options.repeat > 1 {
+        return Err(Trouble(REPEATED_BOTH.into()));
+    }
     for round in 0..options.repeat {
         let scenario = scenario(options, round)?;
         let prepared = input::prepare(&scenario, &options.scenario.file, options.format)?;
@@ -39,18 +54,19 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
             }
             continue;
         }
+        if options.engine == EngineName::Both && counts_only {
+            return Err(MeasureError::NoBytes.into());
+        }
         // Before the run: nobody wants to hear after five minutes that there is no room for the results.
         let place = place(options, &scenario.plan.name, scenario.plan.seed, round);
         place.as_deref().map(input::claim).transpose()?;
-        let cpu_before = cost::process_cpu_ns();
-        let finished = one(&scenario, &prepared, options, printer, stop).inspect_err(|_| {
+        let ran = every_engine(&scenario, &prepared, options, place.as_deref(), printer, stop).inspect_err(|_| {
             if let Some(folder) = &place {
                 // Only if it is still empty; the error to tell is the other one.
                 let _ = std::fs::remove_dir(folder);
             }
         })?;
-        let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
-        if show(&finished, cpu_s, options, place, printer)? == Status::Failed {
+        if show(&ran, options, place.as_deref(), printer)? == Status::Failed {
             status = Status::Failed;
         }
         if stop.load(Ordering::Relaxed) {
@@ -64,7 +80,7 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
 
 fn scenario(options: &Run, round: u32) -> Result<Scenario, Trouble> {
     let first = input::scenario(&options.scenario, &seed_set(options.seed), options.format)?;
-    if round == 0 || options.engine == EngineName::Live {
+    if round == 0 || options.engine != EngineName::Sim {
         return Ok(first);
     }
     let seed = first.plan.seed + u64::from(round);
@@ -75,24 +91,70 @@ fn seed_set(seed: Option<u64>) -> Vec<(String, String)> {
     seed.map(|seed| ("seed".to_owned(), seed.to_string())).into_iter().collect()
 }
 
+/// A run with every row kept, and where it is stored.
+struct Ran {
+    run: FinishedRun,
+    /// Processor time of this process `[s]`.
+    cpu_s: f64,
+    folder: Option<PathBuf>,
+}
+
+impl Ran {
+    fn view(&self) -> RunView<'_> {
+        RunView { meta: &self.run.meta, summary: &self.run.summary, rows: &self.run.rows }
+    }
+}
+
+/// Runs on each engine asked for, one after the other, and stores each run as soon as there is one.
+fn every_engine(
+    scenario: &Scenario,
+    prepared: &Prepared<'_>,
+    options: &Run,
+    place: Option<&Path>,
+    printer: &Printer,
+    stop: &AtomicBool,
+) -> Result<Vec<Ran>, Trouble> {
+    let (engines, is_divided): (&[EngineName], bool) = match options.engine {
+        EngineName::Sim => (&[EngineName::Sim], false),
+        EngineName::Live => (&[EngineName::Live], false),
+        EngineName::Both => (&[EngineName::Sim, EngineName::Live], true),
+    };
+    let mut all = Vec::new();
+    for &engine in engines {
+        let cpu_before = cost::process_cpu_ns();
+        let run = one(scenario, prepared, engine, options, printer, stop)?;
+        let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
+        let part = if engine == EngineName::Live { LIVE } else { SIM };
+        let folder = place.map(|place| if is_divided { place.join(part) } else { place.to_owned() });
+        if let Some(folder) = &folder {
+            store::write(folder, &run.meta, &run.summary, &run.rows)?;
+            if is_divided {
+                input::write(&folder.join(PAGE), &html(&run_report(&run.meta, &run.summary, &run.rows)))?;
+            }
+        }
+        all.push(Ran { run, cpu_s, folder });
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(all)
+}
+
 /// One run with every row kept.
 fn one(
     scenario: &Scenario,
     prepared: &Prepared<'_>,
+    engine: EngineName,
     options: &Run,
     printer: &Printer,
     stop: &AtomicBool,
 ) -> Result<FinishedRun, Trouble> {
-    match options.engine {
-        EngineName::Sim => {
-            let mut go_on = progress(scenario.plan.duration, "simulating", printer, stop);
-            Ok(simulate(prepared, options.capture, &mut go_on)?)
-        }
-        EngineName::Live => {
-            printer.hint(&format!("running live for {}", scenario.plan.duration));
-            Ok(measure(scenario, &live_options(options), stop)?)
-        }
+    if engine == EngineName::Live {
+        printer.hint(&format!("running live for {}", scenario.plan.duration));
+        return Ok(measure(scenario, &live_options(options), stop)?);
     }
+    let mut go_on = progress(scenario.plan.duration, "simulating", printer, stop);
+    Ok(simulate(prepared, options.capture, &mut go_on)?)
 }
 
 fn live_options(options: &Run) -> LiveOptions {
@@ -122,76 +184,15 @@ fn progress<'a>(
     }
 }
 
-/// A run for counts and speed.
-fn counted(prepared: &Prepared<'_>, options: &Run, printer: &Printer, stop: &AtomicBool) -> Result<(), Trouble> {
-    let plan = prepared.plan();
-    let mut go_on = progress(plan.duration, "simulating", printer, stop);
-    let cpu_before = cost::process_cpu_ns();
-    let run = tally(prepared, &mut go_on)?;
-    let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
-    let rows = run.tally.rows();
-    let stream = |index: usize| &plan.streams[index];
-    match options.format {
-        Format::Json => {
-            let streams: Vec<_> = rows
-                .iter()
-                .enumerate()
-                .map(|(index, row)| {
-                    json!({
-                        "stream": stream(index).name,
-                        "count": row.delivered,
-                        "discarded": row.discarded,
-                        "latency_mean_ns": row.latency_mean_ns(),
-                        "latency_max_ns": row.latency_max.as_ps() as f64 / 1000.0,
-                    })
-                })
-                .collect();
-            printer.data(&serde_json::to_string_pretty(&json!({
-                "schema_version": 1,
-                "scenario": plan.name,
-                "engine": "sim",
-                "seed": plan.seed,
-                "fingerprint": run.fingerprint,
-                "interrupted": !run.finished,
-                "frames_delivered": run.tally.delivered(),
-                "cpu_s": cpu_s,
-                "frames_per_cpu_s": run.tally.delivered() as f64 / cpu_s,
-                "simulated_s": plan.duration.as_secs_f64(),
-                "flows": streams,
-            }))?);
-        }
-        Format::Human | Format::Csv => {
-            printer.data("stream,delivered,discarded,latency_mean_ns,latency_max_ns");
-            for (index, row) in rows.iter().enumerate() {
-                printer.data(&format!(
-                    "{},{},{},{:.3},{:.3}",
-                    stream(index).name,
-                    row.delivered,
-                    row.discarded,
-                    row.latency_mean_ns(),
-                    row.latency_max.as_ps() as f64 / 1000.0
-                ));
-            }
-            printer.hint(&format!(
-                "simulated {} frames in {cpu_s:.2} s of processor time ({:.2} million a second); nothing is stored; seed {}, fingerprint {}",
-                run.tally.delivered(),
-                run.tally.delivered() as f64 / cpu_s / 1e6,
-                plan.seed,
-                run.fingerprint
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// Where a run is stored; `None` if it is not.
 fn place(options: &Run, name: &str, seed: u64, round: u32) -> Option<PathBuf> {
     if options.no_store {
         return None;
     }
     let engine = match options.engine {
-        EngineName::Sim => "sim",
-        EngineName::Live => "live",
+        EngineName::Sim => SIM,
+        EngineName::Live => LIVE,
+        EngineName::Both => "both",
     };
     Some(match &options.out {
         Some(folder) if options.repeat > 1 => folder.join(format!("run-{round:03}")),
@@ -200,44 +201,66 @@ fn place(options: &Run, name: &str, seed: u64, round: u32) -> Option<PathBuf> {
     })
 }
 
-fn show(
-    run: &FinishedRun,
-    cpu_s: f64,
-    options: &Run,
-    place: Option<PathBuf>,
-    printer: &Printer,
-) -> Result<Status, Trouble> {
-    let document = run_report(&run.meta, &run.summary, &run.rows);
-    let mut page = None;
-    if let Some(folder) = &place {
-        store::write(folder, &run.meta, &run.summary, &run.rows)?;
-        let path = folder.join("report.html");
-        input::write(&path, &html(&document))?;
-        page = Some(path);
+/// The report of what was run: of one run, or of both together.
+fn document(ran: &[Ran]) -> Document {
+    match ran {
+        [first, second] => pair_report(first.view(), second.view()),
+        _ => {
+            let first = &ran[0].run;
+            run_report(&first.meta, &first.summary, &first.rows)
+        }
     }
-    if options.format == Format::Json {
-        let delivered: u64 = run.summary.streams.iter().map(|stream| stream.delivered + stream.late).sum();
-        printer.data(&serde_json::to_string_pretty(&json!({
-            "schema_version": 1,
-            "scenario": run.meta.name,
-            "engine": run.meta.engine.name(),
-            "seed": run.meta.seed,
-            "fingerprint": run.meta.fingerprint,
-            "interrupted": run.meta.interrupted,
+}
+
+fn show(ran: &[Ran], options: &Run, place: Option<&Path>, printer: &Printer) -> Result<Status, Trouble> {
+    let document = document(ran);
+    let page = place.map(|folder| folder.join(PAGE));
+    if let Some(page) = &page {
+        input::write(page, &html(&document))?;
+    }
+    match options.format {
+        Format::Json => printer.data(&serde_json::to_string_pretty(&as_json(ran, &document, place))?),
+        _ => printer.document(&document, options.format),
+    }
+    if let (Some(folder), Some(page)) = (place, &page) {
+        let seed = ran[0].run.meta.seed;
+        printer.hint(&format!("results: {}  report: {}  seed: {seed}", folder.display(), page.display()));
+    }
+    Ok(if document.verdict.held == Held::Yes { Status::Held } else { Status::Failed })
+}
+
+/// For programs: the run, or what both together came to with each of them in `runs`.
+fn as_json(ran: &[Ran], document: &Document, place: Option<&Path>) -> Value {
+    let one = |ran: &Ran, document: &Document| {
+        let FinishedRun { meta, summary, .. } = &ran.run;
+        let delivered: u64 = summary.streams.iter().map(|stream| stream.delivered + stream.late).sum();
+        json!({
+            "schema_version": 2,
+            "scenario": meta.name,
+            "engine": meta.engine.name(),
+            "seed": meta.seed,
+            "fingerprint": meta.fingerprint,
+            "interrupted": meta.interrupted,
             "held": document.verdict.held,
             "verdict": document.verdict.text,
             "frames_delivered": delivered,
-            "cpu_s": cpu_s,
-            "frames_per_cpu_s": delivered as f64 / cpu_s,
-            "summary": run.summary,
-            "warnings": run.meta.warnings,
-            "results": place,
-        }))?);
-    } else {
-        printer.document(&document, options.format);
-    }
-    if let (Some(folder), Some(page)) = (&place, &page) {
-        printer.hint(&format!("results: {}  report: {}  seed: {}", folder.display(), page.display(), run.meta.seed));
-    }
-    Ok(if document.verdict.held == Held::Yes { Status::Held } else { Status::Failed })
+            "cpu_s": ran.cpu_s,
+            "frames_per_cpu_s": delivered as f64 / ran.cpu_s,
+            "summary": summary,
+            "warnings": meta.warnings,
+            "results": ran.folder,
+        })
+    };
+    let [first, second] = ran else { return one(&ran[0], document) };
+    let alone = |ran: &Ran| one(ran, &run_report(&ran.run.meta, &ran.run.summary, &ran.run.rows));
+    json!({
+        "schema_version": 2,
+        "scenario": first.run.meta.name,
+        "engine": "both",
+        "seed": first.run.meta.seed,
+        "held": document.verdict.held,
+        "verdict": document.verdict.text,
+        "runs": [alone(first), alone(second)],
+        "results": place,
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{Bench, SMALL};
+use crate::support::{Bench, SIDE_BY_SIDE, SMALL};
 
 /// Rows of `fields` for the packets that `filter` takes.
 fn tshark(bench: &Bench, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
@@ -95,4 +95,25 @@ fn tshark_reads_the_capture_of_a_run() {
     // Ten integration cycles, each beacon away to two stations.
     let beacons = tshark(&bench, "tte_pcf", &["tte_pcf.type", "tte_pcf.ic"]);
     assert!(beacons.len() >= 20 && beacons.iter().all(|row| row[0] == "2" || row[0] == "0x02"), "{beacons:?}");
+}
+
+#[test]
+#[ignore = "needs tshark"]
+fn tshark_reads_the_capture_of_two_segments_simulated_and_live() {
+    for engine in ["sim", "live"] {
+        let bench = Bench::new();
+        bench.write("two.toml", SIDE_BY_SIDE);
+        bench.json(&["run", "two.toml", "--engine", engine, "--capture", "--out", "run"]);
+        let fields = ["frame.interface_name", "eth.src", "can.id", "frame.comment"];
+        let packets = tshark(&bench, "frame", &fields);
+        let on = |segment: &str| packets.iter().filter(|row| row[0] == segment).collect::<Vec<_>>();
+        let (backbone, body) = (on("backbone"), on("body"));
+        assert_eq!(backbone.len() + body.len(), packets.len(), "{engine}");
+        // 291 is 0x123.
+        let is_light = |row: &&Vec<String>| row[1].is_empty() && row[2] == "291" && row[3].starts_with("panel carried");
+        assert!(body.len() >= 190 && body.iter().all(is_light), "{engine}: {body:?}");
+        assert!(backbone.iter().all(|row| row[1].starts_with("02:") && row[2].is_empty()), "{engine}: {backbone:?}");
+        let count = |said: &str| backbone.iter().filter(|row| row[3].starts_with(said)).count();
+        assert!(count("camera arrival") >= 90 && count("computer departure") >= 180, "{engine}: {backbone:?}");
+    }
 }

@@ -12,6 +12,7 @@ mod help;
 mod import;
 mod interrupt;
 mod lint;
+mod segments;
 mod simulated;
 mod stored;
 mod support;

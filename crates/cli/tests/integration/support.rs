@@ -155,3 +155,43 @@ fn wait_for_handler(pid: u32) {
     }
     panic!("process {pid} does not catch SIGINT");
 }
+
+/// A bus beside a network that nothing connects it to. The camera's clock runs 100 ppm too fast.
+pub(crate) const SIDE_BY_SIDE: &str = r#"schema_version = 2
+name = "side-by-side"
+duration = "2s"
+[segments.backbone.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+guard_period = "200us"
+precision = "10us"
+[segments.body.can]
+bit_rate = "500kbit/s"
+[[nodes]]
+name = "camera"
+on = ["backbone"]
+clock = { fixed = { offset = "1ms", drift = "100ppm" } }
+[[nodes]]
+name = "computer"
+on = ["backbone"]
+[[nodes]]
+name = "panel"
+on = ["body"]
+[[nodes]]
+name = "lamp"
+on = ["body"]
+[[streams]]
+name = "picture"
+from = "camera"
+to = ["computer"]
+period = "20ms"
+length = "400B"
+backbone = { class = { best_effort = { priority = 0 } } }
+[[streams]]
+name = "light"
+from = "panel"
+to = ["lamp"]
+period = "10ms"
+length = "8B"
+body = { id = "0x123" }
+"#;

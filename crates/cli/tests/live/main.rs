@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use support::{Bench, forty_frames, interrupted, scenario};
+use chronoseal_recordings::CaptureItem;
+use support::{Bench, SIDE_BY_SIDE, forty_frames, interrupted, scenario};
 
 /// Tries a shared machine gets.
 const TRIES: usize = 3;
@@ -112,6 +113,65 @@ fn a_live_forger_gets_no_further_than_a_simulated_one() {
         println!("try {attempt}: {through} of 3 open attacks got through: {}", run["summary"]["stalls"]);
     }
     panic!("an attack that nothing stops never got through in {TRIES} tries");
+}
+
+#[test]
+fn both_engines_run_in_one_command_and_share_a_report() {
+    let Some(_guard) = live_host() else { return };
+    let bench = Bench::new();
+    let file = scenario("first.toml");
+    let arguments = ["run", &file, "--engine", "both", "--set", "duration=500ms", "--out", "both"];
+    let run = bench.json(&arguments);
+    assert_eq!(run["engine"], "both");
+    let runs = run["runs"].as_array().unwrap();
+    let of = |name: &str| runs.iter().map(|run| run[name].as_str().unwrap_or("none").to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        (of("engine"), of("results")),
+        (vec!["sim".into(), "live".into()], vec!["both/sim".into(), "both/live".into()])
+    );
+    assert!(runs[0]["fingerprint"].is_string() && runs[1]["fingerprint"].is_null());
+    // The simulated run of the pair is the one that is made alone.
+    let alone = bench.json(&["run", &file, "--set", "duration=500ms", "--no-store"]);
+    assert_eq!(runs[0]["fingerprint"], alone["fingerprint"]);
+
+    let page = std::fs::read_to_string(bench.path("both/report.html")).unwrap();
+    assert!(page.contains("rg-simulated") && page.contains("rg-measured"), "one picture with both ranges");
+    for part in ["sim/manifest.json", "sim/report.html", "live/manifest.json", "live/report.html"] {
+        assert!(bench.path("both").join(part).is_file(), "{part}");
+    }
+    let report = bench.say(&["report", "both", "--format", "json"]).assert_code(0).json();
+    assert_eq!(report["verdict"]["text"], run["verdict"]);
+    let refused = bench.say(&["compare", "both", "both"]);
+    refused.assert_refused(&["measured and simulated", "both/live"]);
+}
+
+/// Simulated and live: the project's own reader of CAN recordings takes the bus and leaves the packets of the network out.
+#[test]
+fn the_capture_of_a_bus_beside_a_network_has_an_interface_for_each() {
+    let Some(_guard) = live_host() else { return };
+    let bench = Bench::new();
+    bench.write("two.toml", SIDE_BY_SIDE);
+    let run = bench.json(&["run", "two.toml", "--engine", "both", "--capture", "--out", "both"]);
+    for (number, engine) in ["sim", "live"].into_iter().enumerate() {
+        let bytes = std::fs::read(bench.path("both").join(engine).join("capture.pcapng")).unwrap();
+        let recording = chronoseal_recordings::read(&bytes).unwrap();
+        assert_eq!(recording.channels, ["body"], "{engine}");
+        let segments = run["runs"][number]["summary"]["segments"].as_array().unwrap();
+        let body = segments[1]["series"].as_array().unwrap();
+        let frames = body.iter().find(|series| series["name"] == "frames").unwrap()["total"].as_u64().unwrap() as usize;
+        assert!(frames >= 190 && recording.frames.len() == frames, "{engine}: {} of {frames}", recording.frames.len());
+        assert!(recording.frames.iter().all(|frame| frame.frame.id().raw() == 0x123), "{engine}");
+        let (mut links, mut on_network) = (Vec::new(), 0);
+        for item in chronoseal_recordings::CaptureReader::new(&bytes).unwrap().map(Result::unwrap) {
+            match item {
+                CaptureItem::Interface(interface) => links.push((interface.name.unwrap(), interface.link_type)),
+                CaptureItem::Packet(packet) => on_network += usize::from(packet.interface == 0),
+            }
+        }
+        assert_eq!(links, [("backbone".to_owned(), 1), ("body".to_owned(), 227)], "{engine}");
+        // Each picture on its way in and out, and the beacons.
+        assert!(on_network >= 400, "{engine}: {on_network}");
+    }
 }
 
 #[test]

@@ -55,7 +55,8 @@ fn on_deadlines(summary: &RunSummary) -> String {
     let mut clocks = failed_clocks(summary);
     let clock = clocks.next().map(|first| match clocks.count() {
         0 => what_failed(first),
-        others => format!("{}, and {others} more clocks failed", what_failed(first)),
+        1 => format!("{}, and another clock failed", what_failed(first)),
+        others => format!("{}, and {others} other clocks failed", what_failed(first)),
     });
     match (clock, failed) {
         (None, 0) if !summary.has_deadlines() => "no stream of this run has a deadline to hold".into(),
@@ -94,7 +95,7 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     }
     points.extend(failed_clocks(summary).skip(1).take(NAMED_MAX).map(|clock| format!("Also, {}.", what_failed(clock))));
     points.extend(group::points(meta, summary));
-    points.extend(summary.segments.iter().filter_map(on_load));
+    points.extend(on_load(&summary.segments));
     if summary.denied() > 0 {
         points.push(format!(
             "Attacks kept {} genuine frames from their receivers, by taking their slot or changing them: authentication \
@@ -127,12 +128,15 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     points
 }
 
-/// How much of the time a segment was used.
-fn on_load(segment: &SegmentSummary) -> Option<String> {
-    let load = segment.load()?;
-    let of_run = format!("Segment {} ({}) was used {:.1} % of the time", segment.name, load.name, 100.0 * load.share?);
-    let busiest = load.share_max.zip(load.window_ns).map_or_else(String::new, |(share, window_ns)| {
-        format!(", {:.1} % in its busiest {:.0} ms", 100.0 * share, window_ns as f64 / 1e6)
-    });
-    Some(format!("{of_run}{busiest}."))
+/// How much of the time segments were used, in one sentence.
+fn on_load(segments: &[SegmentSummary]) -> Option<String> {
+    let used = |segment: &SegmentSummary| {
+        let load = segment.load()?;
+        let busiest = load.share_max.zip(load.window_ns).map_or_else(String::new, |(share, window_ns)| {
+            format!(", {:.1} % in its busiest {:.0} ms", 100.0 * share, window_ns as f64 / 1e6)
+        });
+        Some(format!("{} ({}) {:.1} % of the time{busiest}", segment.name, load.name, 100.0 * load.share?))
+    };
+    let used: Vec<String> = segments.iter().filter_map(used).collect();
+    (!used.is_empty()).then(|| format!("How much segments were used: {}.", used.join("; ")))
 }

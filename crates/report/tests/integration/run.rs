@@ -1,5 +1,7 @@
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
-use chronoseal_report::{Block, Document, Evidence, Held, Mark, RangePart, Ranges, html, run_report, run_report_with};
+use chronoseal_report::{
+    Block, Document, Evidence, Held, Mark, RangePart, Ranges, RunView, html, pair_report, run_report,
+};
 use chronoseal_results::{
     BoundMeta, ClockDomainMeta, Engine, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome, RunMeta, RunRows,
     ScheduleMeta, SegmentMeta, SegmentSeries, SlotMeta, StreamMeta, summarise,
@@ -149,7 +151,7 @@ fn the_schedule_is_drawn_as_planned_and_as_seen() {
 fn an_empty_run_still_has_a_report() {
     let document = report(Engine::Live, &RunRows::default());
     assert_eq!(document.verdict.held, Held::No);
-    assert!(html(&document).contains("the clock of a never joined on segment backbone, and 1 more clocks failed"));
+    assert!(html(&document).contains("the clock of a never joined on segment backbone, and another clock failed"));
     let nothing = RunMeta::new("nothing", Engine::Sim, 0);
     html(&run_report(&nothing, &summarise(&nothing, &RunRows::default()), &RunRows::default()));
 }
@@ -262,7 +264,7 @@ fn each_segment_has_a_section_whatever_its_kind() {
             .verdict
             .points
             .iter()
-            .any(|point| point.contains("Segment body (busy) was used 25.7 % of the time, 60.0 %"))
+            .any(|point| point.contains("body (busy) 25.7 % of the time, 60.0 % in its busiest 10 ms"))
     );
     // The picture and its rows are the first segment's; the second has no schedule and no clocks.
     assert_eq!(titles(&document).iter().filter(|title| **title == "Schedule").count(), 1);
@@ -343,7 +345,8 @@ fn a_simulated_and_a_live_run_share_a_picture_by_name() {
     live_rows.frames.iter_mut().for_each(|row| row.stream = StreamId(1));
     live.scenario_hash = "1".into();
     let (summary, live_summary) = (summarise(&simulated, &rows()), summarise(&live, &live_rows));
-    let document = run_report_with(&simulated, &summary, &rows(), Some((&live, &live_summary)));
+    let first = RunView { meta: &simulated, summary: &summary, rows: &rows() };
+    let document = pair_report(first, RunView { meta: &live, summary: &live_summary, rows: &live_rows });
     let ranges = picture(&document);
     let names: Vec<&str> = ranges.rows.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["speed", "only-live"]);
@@ -353,16 +356,46 @@ fn a_simulated_and_a_live_run_share_a_picture_by_name() {
     let absent: Vec<Evidence> = ranges.rows[1].absent.iter().map(|(source, _)| *source).collect();
     assert_eq!(absent, [Evidence::Simulated, Evidence::Measured], "no such stream, and nothing seen");
     assert!(ranges.footnotes[0].contains("the measured run of made-up with seed 1"));
-    assert!(document.title.contains("simulated run"));
+    assert_eq!(document.title, "made-up: simulated and measured");
+    let titles = titles(&document);
+    assert!(titles.contains(&"Streams, simulated") && titles.contains(&"Streams, measured"), "{titles:?}");
+    assert!(titles.contains(&"Emulator, measured") && !titles.contains(&"Emulator, simulated"), "{titles:?}");
+    let anchors: std::collections::BTreeSet<&str> =
+        document.sections.iter().map(|section| section.id.as_str()).collect();
+    assert_eq!(anchors.len(), document.sections.len());
+    let facts = |name: &str| document.environment.iter().filter(|(fact, _)| fact.starts_with(name)).count();
+    assert_eq!((facts("seed"), facts("engine, ")), (1, 2), "{:?}", document.environment);
     let page = html(&document);
     assert!(page.contains("rg-simulated") && page.contains("rg-measured"));
+}
+
+#[test]
+fn two_runs_hold_if_both_hold() {
+    let (simulated, live) = (meta(Engine::Sim), meta(Engine::Live));
+    let mut late = rows();
+    late.frames[200].outcome = Outcome::Late;
+    let of = |simulated_rows: &RunRows, live_rows: &RunRows| {
+        let (a, b) = (summarise(&simulated, simulated_rows), summarise(&live, live_rows));
+        let first = RunView { meta: &simulated, summary: &a, rows: simulated_rows };
+        pair_report(first, RunView { meta: &live, summary: &b, rows: live_rows }).verdict
+    };
+    assert_eq!(of(&rows(), &rows()).held, Held::Yes);
+    assert_eq!((of(&late, &rows()).held, of(&rows(), &late).held), (Held::No, Held::No));
+    let interrupted = RunRows { interrupted: true, ..rows() };
+    assert_eq!((of(&interrupted, &rows()).held, of(&interrupted, &late).held), (Held::Mixed, Held::No));
+    let verdict = of(&rows(), &late);
+    assert!(verdict.text.starts_with("Simulated: Every deadline held"), "{}", verdict.text);
+    assert!(verdict.text.contains("Measured: Deadlines did not hold: 1 of 400"), "{}", verdict.text);
+    assert!(verdict.points.iter().any(|point| point.starts_with("Measured: 399 frames")), "{:?}", verdict.points);
 }
 
 #[test]
 fn two_runs_of_one_engine_are_told_apart() {
     let (first, second) = (meta(Engine::Sim), meta(Engine::Sim));
     let summary = summarise(&first, &rows());
-    let document = run_report_with(&first, &summary, &rows(), Some((&second, &summary)));
+    let rows = rows();
+    let view = |meta| RunView { meta, summary: &summary, rows: &rows };
+    let document = pair_report(view(&first), view(&second));
     let notes: Vec<&str> = picture(&document).rows[0].spreads.iter().map(|spread| spread.note.as_str()).collect();
     assert_eq!(notes, ["this run", "the other run"]);
 }

@@ -182,7 +182,7 @@ fn workspace_dependencies(manifest: &Table) -> Vec<(String, bool)> {
 }
 
 /// Rust below `src/`, tests left out: they may write temporary files.
-fn is_source(path: &str) -> bool {
+pub(super) fn is_source(path: &str) -> bool {
     path.ends_with(".rs") && path.contains("/src/") && !path.ends_with("/tests.rs") && !path.contains("/tests/")
 }
 

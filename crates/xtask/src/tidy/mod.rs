@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`architecture`] | which crate may use which, and which may touch files, sockets, clocks, threads, programs |
 //! | [`errors`] | no public `Result<_, String>` in a library |
+//! | [`kinds`] | which files may name a kind of segment |
 //! | [`manifests`] | every crate inherits the workspace's fields and lints and says what it is |
 //! | [`text`] | length of files, blanks at line ends, tabs, words that do not belong here |
 //! | [`links`] | relative links in Markdown lead somewhere |
@@ -12,6 +13,7 @@
 
 mod architecture;
 mod errors;
+mod kinds;
 mod links;
 mod manifests;
 mod text;
@@ -64,6 +66,7 @@ pub(crate) fn run(root: &Path) -> TaskResult {
 fn check(files: &[File], root: &Path) -> Vec<Finding> {
     let mut findings = architecture::check(files);
     findings.extend(errors::check(files));
+    findings.extend(kinds::check(files));
     findings.extend(manifests::check(files));
     findings.extend(text::check(files));
     findings.extend(links::check(files, &|path| root.join(path).exists()));

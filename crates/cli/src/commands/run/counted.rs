@@ -1,0 +1,80 @@
+//! A run for counts and speed, of which nothing is kept.
+
+use std::sync::atomic::AtomicBool;
+
+use chronoseal_catalog::Prepared;
+use chronoseal_runner::tally;
+use chronoseal_testbed::cost;
+use serde_json::json;
+
+use super::progress;
+use crate::Trouble;
+use crate::arguments::{Format, Run};
+use crate::printer::Printer;
+
+/// Simulates and prints what was counted.
+pub(super) fn counted(
+    prepared: &Prepared<'_>,
+    options: &Run,
+    printer: &Printer,
+    stop: &AtomicBool,
+) -> Result<(), Trouble> {
+    let plan = prepared.plan();
+    let mut go_on = progress(plan.duration, "simulating", printer, stop);
+    let cpu_before = cost::process_cpu_ns();
+    let run = tally(prepared, &mut go_on)?;
+    let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
+    let rows = run.tally.rows();
+    let stream = |index: usize| &plan.streams[index];
+    match options.format {
+        Format::Json => {
+            let streams: Vec<_> = rows
+                .iter()
+                .enumerate()
+                .map(|(index, row)| {
+                    json!({
+                        "stream": stream(index).name,
+                        "count": row.delivered,
+                        "discarded": row.discarded,
+                        "latency_mean_ns": row.latency_mean_ns(),
+                        "latency_max_ns": row.latency_max.as_ps() as f64 / 1000.0,
+                    })
+                })
+                .collect();
+            printer.data(&serde_json::to_string_pretty(&json!({
+                "schema_version": 1,
+                "scenario": plan.name,
+                "engine": "sim",
+                "seed": plan.seed,
+                "fingerprint": run.fingerprint,
+                "interrupted": !run.finished,
+                "frames_delivered": run.tally.delivered(),
+                "cpu_s": cpu_s,
+                "frames_per_cpu_s": run.tally.delivered() as f64 / cpu_s,
+                "simulated_s": plan.duration.as_secs_f64(),
+                "flows": streams,
+            }))?);
+        }
+        Format::Human | Format::Csv => {
+            printer.data("stream,delivered,discarded,latency_mean_ns,latency_max_ns");
+            for (index, row) in rows.iter().enumerate() {
+                printer.data(&format!(
+                    "{},{},{},{:.3},{:.3}",
+                    stream(index).name,
+                    row.delivered,
+                    row.discarded,
+                    row.latency_mean_ns(),
+                    row.latency_max.as_ps() as f64 / 1000.0
+                ));
+            }
+            printer.hint(&format!(
+                "simulated {} frames in {cpu_s:.2} s of processor time ({:.2} million a second); nothing is stored; seed {}, fingerprint {}",
+                run.tally.delivered(),
+                run.tally.delivered() as f64 / cpu_s / 1e6,
+                plan.seed,
+                run.fingerprint
+            ));
+        }
+    }
+    Ok(())
+}
