@@ -102,6 +102,7 @@ pub struct Server {
     members: BTreeSet<u8>,
     epoch: u32,
     removal: Option<Removal>,
+    is_running: bool,
     base: Base,
 }
 
@@ -110,7 +111,7 @@ impl Server {
     /// clients.
     pub fn new(clients: u8, removal: Option<Removal>, seed: u64) -> Self {
         let sessions = (1..=clients).map(|number| Session::new(number, seed)).collect();
-        Self { seed, sessions, members: BTreeSet::new(), epoch: 0, removal, base: Base::new(0..1) }
+        Self { seed, sessions, members: BTreeSet::new(), epoch: 0, removal, is_running: false, base: Base::new(0..1) }
     }
 
     fn group_key(&self) -> [u8; 16] {
@@ -146,6 +147,7 @@ impl Node for Server {
         self.base.admit(now, &input)?;
         match input {
             Input::Command(Command::Start) => {
+                self.is_running = true;
                 self.epoch = 1;
                 self.base.push(installed(1));
                 for session in &mut self.sessions {
@@ -153,14 +155,15 @@ impl Node for Server {
                     self.base.push(send(frame(HELLO, SERVER, session.number, &session.nonces[0])));
                 }
             }
-            Input::Frame { bytes, .. } => {
+            Input::Command(Command::Stop) => self.is_running = false,
+            Input::Frame { bytes, .. } if self.is_running => {
                 if let Ok(view) = CanFrameView::new_checked(bytes)
                     && let [ANSWER, from, SERVER] = address(&view)
                 {
                     self.answered(from, view.data());
                 }
             }
-            Input::Timeout => {
+            Input::Timeout if self.is_running => {
                 if let Some(removal) = self.removal.take_if(|removal| removal.at <= now) {
                     self.members.remove(&removal.member);
                     self.epoch += 1;
@@ -174,7 +177,7 @@ impl Node for Server {
     }
 
     fn poll_output(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
-        let wakes_at = self.removal.map(|removal| removal.at);
+        let wakes_at = self.removal.filter(|_| self.is_running).map(|removal| removal.at);
         self.base.next(now, buffer).unwrap_or(Output::Timeout(wakes_at))
     }
 }
@@ -186,6 +189,7 @@ pub struct Client {
     is_proven: bool,
     epoch: u32,
     key: Option<[u8; 16]>,
+    is_running: bool,
     base: Base,
 }
 
@@ -193,7 +197,7 @@ impl Client {
     /// The node `number`, 1 or greater. `seed` is the server's.
     pub fn new(number: u8, seed: u64) -> Self {
         let session = Session::new(number, seed);
-        Self { seed, session, is_proven: false, epoch: 0, key: None, base: Base::new(0..1) }
+        Self { seed, session, is_proven: false, epoch: 0, key: None, is_running: false, base: Base::new(0..1) }
     }
 
     /// The group's key, once the server has sent it.
@@ -246,13 +250,17 @@ impl Client {
 impl Node for Client {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
         self.base.admit(now, &input)?;
-        if let Input::Frame { bytes, .. } = input
-            && let Ok(view) = CanFrameView::new_checked(bytes)
-        {
-            let [step, from, to] = address(&view);
-            if (from, to) == (SERVER, self.session.number) {
-                self.received(step, view.data());
+        match input {
+            Input::Command(command) => self.is_running = command == Command::Start,
+            Input::Frame { bytes, .. } if self.is_running => {
+                if let Ok(view) = CanFrameView::new_checked(bytes)
+                    && let [step, SERVER, to] = address(&view)
+                    && to == self.session.number
+                {
+                    self.received(step, view.data());
+                }
             }
+            _ => {}
         }
         Ok(())
     }
@@ -265,16 +273,29 @@ impl Node for Client {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::testing::run;
+    use crate::baseline::testing::{check, run};
     use chronoseal_core::EventKind;
+
+    const REMOVED_AT: LocalTime = LocalTime::from_ps(1_000_000_000_000);
+    const END: LocalTime = LocalTime::from_ps(2_000_000_000_000);
+
+    fn network(clients: u8) -> Vec<Box<dyn Node>> {
+        let removal = (clients > 1).then_some(Removal { member: 1, at: REMOVED_AT });
+        let mut nodes: Vec<Box<dyn Node>> = vec![Box::new(Server::new(clients, removal, 1))];
+        nodes.extend((1..=clients).map(|number| Box::new(Client::new(number, 1)) as Box<dyn Node>));
+        nodes
+    }
+
+    #[test]
+    fn server_and_clients_keep_the_contract_of_nodes() {
+        // A client that has checked the server's proof only knows more than before.
+        check(|| network(3), END, &[CmacAes128::OPERATION]);
+    }
 
     #[test]
     fn everybody_gets_the_key_and_all_but_the_removed_the_next() {
         for clients in [1, 2, 7, 63] {
-            let removal = (clients > 1).then_some(Removal { member: 1, at: LocalTime::from_ps(1_000_000) });
-            let mut nodes: Vec<Box<dyn Node>> = vec![Box::new(Server::new(clients, removal, 1))];
-            nodes.extend((1..=clients).map(|number| Box::new(Client::new(number, 1)) as Box<dyn Node>));
-            let (events, frames) = run(&mut nodes);
+            let (events, frames) = run(&mut network(clients), END);
             let holders = |epoch| {
                 let of_epoch = events.iter().filter(|(_, event)| event.sequence == epoch);
                 of_epoch.map(|(node, _)| *node).collect::<BTreeSet<_>>()
@@ -283,7 +304,7 @@ mod tests {
             let everybody: BTreeSet<_> = (0..=usize::from(clients)).collect();
             assert_eq!(holders(1), everybody);
             let (others, stay) = (u64::from(clients), u64::from(clients) - 1);
-            if removal.is_some() {
+            if clients > 1 {
                 assert_eq!(holders(2), everybody.into_iter().filter(|node| *node != 1).collect());
                 assert_eq!(frames, 4 * others + stay);
             } else {

@@ -58,6 +58,7 @@ pub struct Participant {
     /// Segments heard of the messages of each step.
     segments: [usize; 4],
     has_removed: bool,
+    is_running: bool,
     base: Base,
 }
 
@@ -65,7 +66,15 @@ impl Participant {
     /// The member `number`; [`CREATOR`] creates the group, and throws one out if there is a `removal` and its figures are
     /// known. All members have the same `figures` and the same `removal`.
     pub fn new(number: u8, figures: Figures, removal: Option<Removal>) -> Self {
-        Self { number, figures, removal, segments: [0; 4], has_removed: false, base: Base::new(0..1) }
+        Self {
+            number,
+            figures,
+            removal,
+            segments: [0; 4],
+            has_removed: false,
+            is_running: false,
+            base: Base::new(0..1),
+        }
     }
 
     fn compute(&mut self, time: Duration) {
@@ -113,7 +122,7 @@ impl Participant {
 
     /// When the creator throws one out.
     fn removes_at(&self) -> Option<LocalTime> {
-        let is_due = self.number == CREATOR && self.figures.removal.is_some() && !self.has_removed;
+        let is_due = self.is_running && self.number == CREATOR && self.figures.removal.is_some() && !self.has_removed;
         self.removal.filter(|_| is_due).map(|removal| removal.at)
     }
 }
@@ -122,11 +131,14 @@ impl Node for Participant {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
         self.base.admit(now, &input)?;
         match input {
-            Input::Command(Command::Start) if self.number != CREATOR => {
-                self.compute(self.figures.key_package);
-                self.say(KEY_PACKAGE, CREATOR, self.figures.key_package_len);
+            Input::Command(command) => {
+                self.is_running = command == Command::Start;
+                if self.is_running && self.number != CREATOR {
+                    self.compute(self.figures.key_package);
+                    self.say(KEY_PACKAGE, CREATOR, self.figures.key_package_len);
+                }
             }
-            Input::Frame { bytes, .. } => {
+            Input::Frame { bytes, .. } if self.is_running => {
                 if let Ok(view) = CanFrameView::new_checked(bytes) {
                     self.received(address(&view)[0]);
                 }
@@ -155,7 +167,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::baseline::testing::run;
+    use crate::baseline::testing::{check, run};
 
     const FIGURES: Figures = Figures {
         size: 4,
@@ -168,13 +180,21 @@ mod tests {
         removal: Some((Duration::from_us(4), 127)),
     };
 
+    const REMOVED_AT: LocalTime = LocalTime::from_ps(1_000_000_000_000);
+    const END: LocalTime = LocalTime::from_ps(2_000_000_000_000);
+
     fn group(removal: Option<Removal>) -> Vec<Box<dyn Node>> {
         (0..4).map(|number| Box::new(Participant::new(number, FIGURES, removal)) as Box<dyn Node>).collect()
     }
 
     #[test]
+    fn participants_keep_the_contract_of_nodes() {
+        check(|| group(Some(Removal { member: 2, at: REMOVED_AT })), END, &[]);
+    }
+
+    #[test]
     fn every_message_is_whole_before_anybody_acts_on_it() {
-        let (events, frames) = run(&mut group(None));
+        let (events, frames) = run(&mut group(None), END);
         assert_eq!(frames, 3 * 2 + 1, "64 bytes are two segments, 63 are one");
         let holders: BTreeSet<_> = events.iter().map(|(node, event)| (*node, event.sequence)).collect();
         assert_eq!(holders, (0..4).map(|node| (node, 1)).collect());
@@ -183,8 +203,8 @@ mod tests {
 
     #[test]
     fn who_is_removed_does_not_process_the_commit() {
-        let removal = Removal { member: 2, at: LocalTime::from_ps(1_000_000) };
-        let (events, frames) = run(&mut group(Some(removal)));
+        let removal = Removal { member: 2, at: REMOVED_AT };
+        let (events, frames) = run(&mut group(Some(removal)), END);
         assert_eq!(frames, 3 * 2 + 1 + 3, "127 bytes are three segments");
         let renewed: BTreeSet<_> =
             events.iter().filter(|(_, event)| event.sequence == 2).map(|(node, _)| *node).collect();

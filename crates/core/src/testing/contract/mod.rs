@@ -46,7 +46,7 @@ pub struct Contract<F> {
     passes_on: bool,
 }
 
-impl<N: Node, F: Fn() -> N> Contract<F> {
+impl<N: Node + ?Sized, F: Fn() -> Box<N>> Contract<F> {
     /// A contract for the nodes that `make` makes, each time the same one anew, with frames at `ports`.
     pub fn new(ports: Range<u16>, script: Script, make: F) -> Self {
         Self { make, ports, script, late_by: Duration::from_us(1), silent: &[], passes_on: false }
@@ -117,7 +117,7 @@ impl<N: Node, F: Fn() -> N> Contract<F> {
 
     fn play(&self, variation: Variation, habits: Habits) -> Result<Conduct, ContractFailure> {
         let mut node = (self.make)();
-        let mut player = self.player(&mut node, habits);
+        let mut player = self.player(&mut *node, habits);
         player.play(&self.script, self.script.end()).map_err(|breach| breach.of(variation))?;
         player.command(self.script.end(), Command::Stop).map_err(|breach| breach.of(variation))?;
         Ok(player.into_conduct())
@@ -126,7 +126,7 @@ impl<N: Node, F: Fn() -> N> Contract<F> {
     /// Stops the node after so many quarters of the script's time, and lets the rest of the script happen.
     fn stopped_after(&self, quarters: i64) -> Result<(), Breach> {
         let mut node = (self.make)();
-        let mut player = self.player(&mut node, Habits::default());
+        let mut player = self.player(&mut *node, Habits::default());
         let stop_at = self.script.part_end(quarters, 4);
         player.play(&self.script, stop_at)?;
         player.command(stop_at, Command::Stop)?;
@@ -136,7 +136,7 @@ impl<N: Node, F: Fn() -> N> Contract<F> {
 
     fn player<'a>(&self, node: &'a mut N, habits: Habits) -> Player<'a, N> {
         let mut player = Player::new(node, self.ports.clone(), habits);
-        (player.silent, player.passes_on) = (self.silent, self.passes_on);
+        (player.silent, player.passes_on) = (Some(self.silent), self.passes_on);
         player
     }
 }

@@ -53,7 +53,8 @@ pub(super) struct Player<'a, N: Node + ?Sized> {
     ports: Range<u16>,
     habits: Habits,
     rng: ChaCha8Rng,
-    pub(super) silent: &'static [Operation],
+    /// After these nothing has to follow; `None`: after no work.
+    pub(super) silent: Option<&'static [Operation]>,
     pub(super) passes_on: bool,
     /// It must not send by itself any more.
     pub(super) stopped: bool,
@@ -77,7 +78,7 @@ impl<'a, N: Node + ?Sized> Player<'a, N> {
             ports,
             habits,
             rng: random::stream(SEED, Purpose::Medium, 0),
-            silent: &[],
+            silent: None,
             passes_on: false,
             stopped: false,
             now: LocalTime::ZERO,
@@ -196,7 +197,7 @@ impl<'a, N: Node + ?Sized> Player<'a, N> {
                 }
                 Output::Timeout(wake) => {
                     self.wake = wake;
-                    let is_silent = |work: &Work| self.silent.contains(&work.operation);
+                    let is_silent = |work: &Work| self.silent.is_none_or(|silent| silent.contains(&work.operation));
                     return match owed.filter(|work| !is_silent(work)) {
                         Some(work) => Err(Breach::WorkWithoutEffect { at, operation: work.operation.0 }),
                         None => self.expect_no_change(),

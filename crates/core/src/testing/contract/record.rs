@@ -19,7 +19,7 @@ struct Flying {
 /// `wires` says who hears a frame of a node's port. Each frame takes 100 us, whatever its length, and none gets lost.
 ///
 /// # Panics
-/// If a node breaks its contract.
+/// If a node refuses an input or does not come to an end with its outputs.
 pub fn record(
     nodes: &mut [&mut dyn Node],
     wires: impl Fn(usize, PortId) -> Vec<(usize, PortId)>,

@@ -179,7 +179,7 @@ fn verify(flaw: Flaw) -> Result<Conduct, ContractFailure> {
         script.hear(ms(12 * number), PortId((number % 2) as u16), &[MARK, number as u8])
     });
     let chance = Cell::new(0);
-    Contract::new(0..2, script, || Echo::new(flaw, &chance)).verify()
+    Contract::new(0..2, script, || Box::new(Echo::new(flaw, &chance))).verify()
 }
 
 #[test]
