@@ -1,7 +1,8 @@
 //! Time, units, identifiers and the seam between protocols and their drivers.
 //!
 //! This crate does no I/O, reads no clock, allocates nothing (without `std`) and knows no protocol. The two types
-//! that matter are the [`Node`] trait, a protocol's side of the seam, and [`Event`], what a protocol says happened.
+//! that matter are the [`Node`] trait, a protocol's side of the seam, and [`Event`], what a protocol says happened. A node is
+//! built on a [`NodeBase`].
 //!
 //! A driver owns time. It hands a node its inputs with a [`LocalTime`] and then drains [`Node::poll_output`] until it
 //! gets [`Output::Timeout`]. The simulator and the test bed are two such drivers of the same nodes.
@@ -13,10 +14,12 @@
 //! ```
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 
+pub mod base;
 pub mod event;
 pub mod ids;
 pub mod node;
 pub mod oscillator;
+pub mod queue;
 pub mod random;
 #[cfg(any(test, feature = "std"))]
 pub mod statistics;
@@ -27,10 +30,12 @@ pub mod work;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use base::{Effect, NodeBase, Queued, WriteFrame};
 pub use event::{AbortReason, AttackKind, DiscardReason, Event, EventKind, StoppedBy};
 pub use ids::{NodeId, PortId, Priority, StreamId};
 pub use node::{Command, HandleError, Input, Node, Output, Transmit, TxToken};
 pub use oscillator::Oscillator;
+pub use queue::{Queue, Ring};
 pub use time::{Duration, LocalTime, SimTime};
 pub use units::{Bytes, Percent, Ppm, QuantityError, Rate};
 pub use work::{Operation, Work};

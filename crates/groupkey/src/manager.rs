@@ -1,6 +1,6 @@
 //! What members and orchestrator have in common: exchanges, secrets, jobs, messages and the group key.
 
-use chronoseal_core::{AbortReason, Event, EventKind, LocalTime, Output, StreamId};
+use chronoseal_core::{AbortReason, Event, EventKind, LocalTime, NodeBase, Output, Ring, StreamId};
 use chronoseal_crypto::suite::{SECRET_LEN, Share, Suite};
 use chronoseal_crypto::symmetric::Key128;
 
@@ -44,6 +44,7 @@ pub(crate) use state_accessors;
 
 /// Exchanges a node can have open: one for each level of the deepest tree, and requests being verified.
 pub(crate) const SLOTS: usize = 16;
+/// Events that can wait; if a driver has not listened for long, the oldest are lost.
 const EVENTS_LEN: usize = 64;
 
 /// A group key in use.
@@ -118,6 +119,7 @@ pub struct NodeConfig<S: Suite> {
 }
 
 pub(crate) struct Manager<S: Suite> {
+    pub(crate) base: NodeBase<Ring<Event, EVENTS_LEN>>,
     pub(crate) settings: Settings,
     pub(crate) own: Address,
     pub(crate) roster: Roster<S>,
@@ -131,9 +133,6 @@ pub(crate) struct Manager<S: Suite> {
     numbers: u32,
     pub(crate) inbox: Inbox,
     pub(crate) outbox: Outbox,
-    events: [Option<Event>; EVENTS_LEN],
-    events_head: usize,
-    events_len: usize,
     /// Shares of pairs: those the symmetric scheme's next key is derived from, and for the orchestrator those that came
     /// before their turn.
     pair_shares: [[Option<Share>; 2]; MEMBERS_MAX],
@@ -144,7 +143,6 @@ pub(crate) struct Manager<S: Suite> {
     pub(crate) candidate: Option<Candidate>,
     pub(crate) last_failure: Option<Failure>,
     pub(crate) is_running: bool,
-    last_now: LocalTime,
 }
 
 impl<S: Suite> Manager<S> {
@@ -152,6 +150,7 @@ impl<S: Suite> Manager<S> {
         let NodeConfig { settings, address, signing_key, roster, tree, seed } = config;
         roster.check_own_key(address, &signing_key)?;
         Ok(Self {
+            base: NodeBase::new(settings.port.0..settings.port.0.saturating_add(1)).giving_tokens(),
             settings,
             own: address,
             roster,
@@ -164,46 +163,20 @@ impl<S: Suite> Manager<S> {
             numbers: 0,
             inbox: Inbox::new(settings.transport),
             outbox: Outbox::new(settings.transport),
-            events: [None; EVENTS_LEN],
-            events_head: 0,
-            events_len: 0,
             pair_shares: [[None; 2]; MEMBERS_MAX],
             is_delivered: false,
             key: None,
             candidate: None,
             last_failure: None,
             is_running: false,
-            last_now: LocalTime::from_ps(i64::MIN),
         })
-    }
-
-    /// Notes the time and says whether the driver let it run backwards.
-    pub(crate) fn clock(&mut self, now: LocalTime) -> Result<(), chronoseal_core::HandleError> {
-        if now < self.last_now {
-            return Err(chronoseal_core::HandleError::TimeRanBackwards { last: self.last_now, now });
-        }
-        self.last_now = now;
-        Ok(())
     }
 
     // ---- events
 
-    /// Tells an event; if the driver has not listened for long, the oldest is lost.
+    /// Reports an event.
     pub(crate) fn tell(&mut self, kind: EventKind, sequence: u64, value: i64) {
-        let tail = (self.events_head + self.events_len) % EVENTS_LEN;
-        self.events[tail] = Some(Event { kind, stream: StreamId::NONE, sequence, value });
-        if self.events_len == EVENTS_LEN {
-            self.events_head = (self.events_head + 1) % EVENTS_LEN;
-        } else {
-            self.events_len += 1;
-        }
-    }
-
-    fn next_event(&mut self) -> Option<Event> {
-        let event = self.events[self.events_head].take()?;
-        self.events_head = (self.events_head + 1) % EVENTS_LEN;
-        self.events_len -= 1;
-        Some(event)
+        self.base.push(Event { kind, stream: StreamId::NONE, sequence, value });
     }
 
     pub(crate) fn tell_failure(&mut self, kind: fn(AbortReason) -> EventKind, failure: Failure) {
@@ -444,8 +417,8 @@ impl<S: Suite> Manager<S> {
             let response = self.crypto.process_job(&self.roster, job.request);
             return self.on_response(job.owner, response);
         }
-        if let Some(event) = self.next_event() {
-            return Progress::Output(Output::Event(event));
+        if let Some(output) = self.base.next(now, frame) {
+            return Progress::Output(output);
         }
         if let Some(transmit) = self.outbox.poll(now, self.settings.port, frame) {
             return Progress::Output(Output::Transmit(transmit));

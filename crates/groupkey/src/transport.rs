@@ -9,7 +9,7 @@
 //! a message unfinished: it is dropped when the next request for its exchange comes or after a pause of
 //! [`GAP_MAX`], and its exchange runs into its timeout.
 
-use chronoseal_core::{Duration, LocalTime, PortId, Priority, Transmit, TxToken};
+use chronoseal_core::{Duration, LocalTime, PortId, Priority, Queue, Ring, Transmit, TxToken};
 use chronoseal_wire::can::{CanFrame, CanId, Dlc, FrameKind};
 
 use crate::identifier::{Address, Identifier, Step};
@@ -33,19 +33,17 @@ struct Outgoing {
 
 /// Messages to send, cut into frames.
 pub(crate) struct Outbox {
-    queue: [Option<Outgoing>; OUTBOX_LEN],
-    head: usize,
-    len: usize,
+    queue: Ring<Outgoing, OUTBOX_LEN>,
     transport: Transport,
 }
 
 impl Outbox {
     pub(crate) const fn new(transport: Transport) -> Self {
-        Self { queue: [const { None }; OUTBOX_LEN], head: 0, len: 0, transport }
+        Self { queue: Ring::new(), transport }
     }
 
     pub(crate) const fn has_room(&self) -> bool {
-        self.len < OUTBOX_LEN
+        self.queue.has_room()
     }
 
     /// Queues a message; false if there is no room. With `wants_token` the driver says when its last frame left.
@@ -53,19 +51,17 @@ impl Outbox {
         if !self.has_room() {
             return false;
         }
-        let tail = (self.head + self.len) % OUTBOX_LEN;
-        self.queue[tail] = Some(Outgoing { identifier, message, sent: 0, wants_token });
-        self.len += 1;
+        self.queue.push(Outgoing { identifier, message, sent: 0, wants_token });
         true
     }
 
     pub(crate) fn clear(&mut self) {
-        *self = Self::new(self.transport);
+        self.queue.clear();
     }
 
     /// Writes the next frame.
     pub(crate) fn poll(&mut self, now: LocalTime, port: PortId, frame: &mut [u8]) -> Option<Transmit> {
-        let outgoing = self.queue[self.head].as_mut()?;
+        let outgoing = self.queue.front_mut()?;
         let message = outgoing.message.as_bytes();
         let end = message.len().min(outgoing.sent + self.transport.data_len_max());
         let piece = &message[outgoing.sent..end];
@@ -80,9 +76,7 @@ impl Outbox {
         let id = u64::from(outgoing.identifier.can_id().raw());
         let token = (is_last && outgoing.wants_token).then(|| TxToken::new(id));
         if is_last {
-            self.queue[self.head] = None;
-            self.head = (self.head + 1) % OUTBOX_LEN;
-            self.len -= 1;
+            self.queue.pop();
         }
         Some(Transmit { port, priority: PRIORITY, launch_at: now, len, token })
     }
@@ -198,7 +192,7 @@ mod tests {
         while let Some(transmit) = outbox.poll(at(0), PortId(0), &mut bytes) {
             frames.push(bytes[..transmit.len].to_vec());
             // Only the last frame bears the token.
-            assert_eq!(transmit.token.is_some(), outbox.len == 0);
+            assert_eq!(transmit.token.is_some(), outbox.queue.is_empty());
         }
         frames
     }

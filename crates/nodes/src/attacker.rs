@@ -3,10 +3,12 @@
 //! It knows the schedule and true time, but no key. On a port of its own it hears what a mirror port of the switch
 //! would show it; on a station's link it holds every frame in its hands before the switch does.
 
+use std::collections::VecDeque;
+
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::{
-    AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeId, Output, PortId,
-    Priority, StreamId, Transmit,
+    AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, NodeId, Output,
+    PortId, Priority, Queued, StreamId,
 };
 use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::test_bed_header::TestBedHeader;
@@ -80,17 +82,11 @@ impl Campaign {
     }
 }
 
-/// What waits to be told or sent.
-enum Effect {
-    Attacked(AttackKind, StreamId, u64),
-    Send(Vec<u8>),
-}
-
 /// The attacker of [`AttackerConfig`]. Its clock is true time: the strongest attacker needs no beacon.
 pub struct Attacker {
     config: AttackerConfig,
     campaigns: Vec<Campaign>,
-    effects: std::collections::VecDeque<Effect>,
+    base: NodeBase<VecDeque<Queued<Vec<u8>>>>,
     rng: ChaCha8Rng,
     running: bool,
 }
@@ -104,7 +100,17 @@ impl Attacker {
             .map(|attack| Campaign { attack: attack.clone(), attempts: 0, recorded: None })
             .collect();
         let rng = random::stream(config.seed, Purpose::Attack, u64::from(config.node.0));
-        Self { config, campaigns, effects: std::collections::VecDeque::new(), rng, running: false }
+        Self { base: NodeBase::new(0..1), config, campaigns, rng, running: false }
+    }
+
+    /// A frame goes on at the other end of a link, or leaves at the one port there is.
+    fn send(&mut self, frame: Vec<u8>) {
+        let port = PortId(u16::from(self.config.on_link));
+        self.base.push(Queued::Send { port, priority: Priority::TIME_TRIGGERED, frame });
+    }
+
+    fn report(&mut self, kind: AttackKind, stream: StreamId, attempt: u64) {
+        self.base.push(Queued::Event(Event::of(EventKind::Attacked(kind), stream, attempt)));
     }
 
     /// A frame came along the wire: lets it pass, changes it, drops it, or puts another before it.
@@ -121,30 +127,20 @@ impl Attacker {
                 continue;
             }
             let (kind, stream, attempt) = (campaign.attack.kind, campaign.attack.stream, u64::from(campaign.attempts));
+            let mut forged = None;
             match kind {
-                AttackKind::Spoof => {
-                    let forged = forge(&campaign.attack, &mut self.rng);
-                    self.effects.push_back(Effect::Attacked(kind, stream, attempt));
-                    self.effects.push_back(Effect::Send(forged));
-                }
-                AttackKind::Tamper => {
-                    tamper(passing.as_deref_mut().unwrap_or_default());
-                    self.effects.push_back(Effect::Attacked(kind, stream, attempt));
-                }
+                AttackKind::Spoof => forged = Some(forge(&campaign.attack, &mut self.rng)),
+                AttackKind::Tamper => tamper(passing.as_deref_mut().unwrap_or_default()),
                 AttackKind::Replay if is_first_heard => continue,
-                AttackKind::Replay => {
-                    passing = campaign.recorded.clone();
-                    self.effects.push_back(Effect::Attacked(kind, stream, attempt));
-                }
-                AttackKind::Withhold => {
-                    passing = None;
-                    self.effects.push_back(Effect::Attacked(kind, stream, attempt));
-                }
+                AttackKind::Replay => passing = campaign.recorded.clone(),
+                AttackKind::Withhold => passing = None,
                 _ => continue,
             }
             campaign.attempts += 1;
+            self.report(kind, stream, attempt);
+            forged.into_iter().for_each(|frame| self.send(frame));
         }
-        self.effects.extend(passing.map(Effect::Send));
+        passing.into_iter().for_each(|frame| self.send(frame));
     }
 
     /// A copy came from the mirror port: remembered, nothing more.
@@ -161,21 +157,24 @@ impl Attacker {
         if self.config.on_link || !self.running {
             return;
         }
-        for campaign in &mut self.campaigns {
+        for index in 0..self.campaigns.len() {
+            let campaign = &mut self.campaigns[index];
             if campaign.next_slot_at().is_none_or(|at| at > now) {
                 continue;
             }
+            let attempt = u64::from(campaign.attempts);
+            campaign.attempts += 1;
             let attack = &campaign.attack;
+            let (kind, stream) = (attack.kind, attack.stream);
             let frame = match attack.kind {
                 AttackKind::Replay => campaign.recorded.clone(),
                 // Nothing passes an own port, so there is nothing to tamper with or to withhold; it can only forge.
                 _ => Some(forge(attack, &mut self.rng)),
             };
             if let Some(frame) = frame {
-                self.effects.push_back(Effect::Attacked(attack.kind, attack.stream, u64::from(campaign.attempts)));
-                self.effects.push_back(Effect::Send(frame));
+                self.report(kind, stream, attempt);
+                self.send(frame);
             }
-            campaign.attempts += 1;
         }
     }
 
@@ -206,11 +205,10 @@ fn tamper(frame: &mut [u8]) {
 
 impl Node for Attacker {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        self.base.admit(now, &input)?;
         match input {
-            Input::Frame { port: PortId(0), bytes, .. } if self.config.on_link => self.intercept(now, bytes),
-            Input::Frame { port: PortId(0), bytes, .. } => self.overhear(bytes),
-            Input::Frame { port, .. } => return Err(HandleError::UnknownPort(port)),
-            Input::Transmitted { token, .. } => return Err(HandleError::UnknownToken(token.id())),
+            Input::Frame { bytes, .. } if self.config.on_link => self.intercept(now, bytes),
+            Input::Frame { bytes, .. } => self.overhear(bytes),
             Input::Command(command) => self.running = command == Command::Start,
             _ => {}
         }
@@ -219,24 +217,7 @@ impl Node for Attacker {
     }
 
     fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
-        match self.effects.pop_front() {
-            Some(Effect::Attacked(kind, stream, attempt)) => {
-                Output::Event(Event::of(EventKind::Attacked(kind), stream, attempt))
-            }
-            Some(Effect::Send(bytes)) => {
-                let len = bytes.len().min(frame.len());
-                frame[..len].copy_from_slice(&bytes[..len]);
-                let port = PortId(u16::from(self.config.on_link));
-                Output::Transmit(Transmit {
-                    port,
-                    priority: Priority::TIME_TRIGGERED,
-                    launch_at: now,
-                    len,
-                    token: None,
-                })
-            }
-            None => Output::Timeout(self.next_wake()),
-        }
+        self.base.next(now, frame).unwrap_or_else(|| Output::Timeout(self.next_wake()))
     }
 }
 

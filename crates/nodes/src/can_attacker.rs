@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use chronoseal_core::{
-    AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, Output, PortId, Priority,
-    StreamId, Transmit,
+    AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Output, PortId,
+    Priority, Queued, StreamId,
 };
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId};
 
@@ -41,14 +41,14 @@ pub struct CanAttacker {
     attempts: u32,
     due: Option<LocalTime>,
     starts_at: LocalTime,
-    /// The frame to send once its event is told.
-    ready: VecDeque<CanFrame>,
+    base: NodeBase<VecDeque<Queued<CanFrame>>>,
 }
 
 impl CanAttacker {
     /// An attacker that waits for [`Command::Start`].
-    pub const fn new(config: CanAttackerConfig) -> Self {
-        Self { config, recorded: None, attempts: 0, due: None, starts_at: LocalTime::ZERO, ready: VecDeque::new() }
+    pub fn new(config: CanAttackerConfig) -> Self {
+        let base = NodeBase::new(0..1);
+        Self { config, recorded: None, attempts: 0, due: None, starts_at: LocalTime::ZERO, base }
     }
 
     fn next_frame(&self) -> Option<(AttackKind, CanFrame)> {
@@ -70,6 +70,7 @@ impl CanAttacker {
 
 impl Node for CanAttacker {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        self.base.admit(now, &input)?;
         match input {
             Input::Command(Command::Start) => {
                 self.starts_at = now + self.config.start;
@@ -87,15 +88,8 @@ impl Node for CanAttacker {
     }
 
     fn poll_output(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
-        if let Some(frame) = self.ready.pop_front() {
-            let len = frame.emit(buffer);
-            return Output::Transmit(Transmit {
-                port: PortId(0),
-                priority: Priority(0),
-                launch_at: now,
-                len,
-                token: None,
-            });
+        if let Some(output) = self.base.next(now, buffer) {
+            return output;
         }
         let Some(due) = self.due.filter(|_| self.attempts < self.config.count) else { return Output::Timeout(None) };
         if due > now {
@@ -103,7 +97,7 @@ impl Node for CanAttacker {
         }
         self.due = Some(due + self.config.every);
         let Some((kind, frame)) = self.next_frame() else { return Output::Timeout(self.due) };
-        self.ready.push_back(frame);
+        self.base.push(Queued::Send { port: PortId(0), priority: Priority(0), frame });
         let attempt = u64::from(self.attempts);
         self.attempts += 1;
         Output::Event(Event::of(EventKind::Attacked(kind), self.config.stream, attempt))

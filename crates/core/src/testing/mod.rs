@@ -1,4 +1,6 @@
-//! Conformance suite for drivers: whoever drives a [`Node`] has to pass it, in virtual time or by the wall clock.
+//! Two suites: one for drivers, and [`Contract`] for nodes.
+//!
+//! The conformance suite is for drivers: whoever drives a [`Node`] has to pass it, in virtual time or by the wall clock.
 //!
 //! Each [`Case`] is a small network of test stations and the events each of them must tell, in order. Times and
 //! [`Event::value`] are excluded, so a simulator and a loaded host have to agree on everything that is left. The
@@ -14,12 +16,14 @@
 //! To add a case, write its stations in `cases.rs` and add one line to the table there.
 
 mod cases;
+mod contract;
 mod station;
 #[cfg(test)]
 mod tests;
 
 use core::fmt;
 
+pub use contract::{Breach, Conduct, Contract, ContractFailure, Deed, Deeds, Script, Variation, bus, record};
 pub use station::Rule;
 
 use crate::{Duration, Event, Node, NodeId, PortId, StreamId};

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::vec::Vec;
 
 use chronoseal_core::{
-    AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, Output, StreamId, Transmit,
+    AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Output, StreamId,
+    Transmit,
 };
 use chronoseal_crypto::suite::{SIGNATURE_LEN, Share, Suite};
 use chronoseal_wire::can::CanFrame;
@@ -46,13 +47,13 @@ pub enum Attack {
 
 /// A node that makes one [`Attack`], again and again up to a number of attempts.
 pub struct Adversary {
+    base: NodeBase<VecDeque<Event>>,
     settings: Settings,
     attack: Attack,
     share_len: usize,
     attempts_left: u32,
     attempts: u64,
     outbox: Outbox,
-    events: VecDeque<Event>,
     /// Frames recorded for a replay, when to send them, and how many have been told.
     recorded: Vec<CanFrame>,
     replay_at: Option<LocalTime>,
@@ -63,13 +64,13 @@ impl Adversary {
     /// An adversary on the bus of nodes with these settings.
     pub fn new<S: Suite>(settings: Settings, attack: Attack, attempts_max: u32) -> Self {
         Self {
+            base: NodeBase::new(settings.port.0..settings.port.0.saturating_add(1)),
             settings,
             attack,
             share_len: S::SHARE_LEN,
             attempts_left: attempts_max,
             attempts: 0,
             outbox: Outbox::new(settings.transport),
-            events: VecDeque::new(),
             recorded: Vec::new(),
             replay_at: None,
             is_running: false,
@@ -85,7 +86,7 @@ impl Adversary {
 
     fn tell(&mut self, kind: AttackKind) {
         self.attempts_left -= 1;
-        self.events.push_back(Event::of(EventKind::Attacked(kind), StreamId::NONE, self.attempts));
+        self.base.push(Event::of(EventKind::Attacked(kind), StreamId::NONE, self.attempts));
         self.attempts += 1;
     }
 
@@ -174,6 +175,7 @@ impl Adversary {
 
 impl Node for Adversary {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        self.base.admit(now, &input)?;
         match input {
             Input::Command(Command::Start) => {
                 self.is_running = true;
@@ -194,8 +196,8 @@ impl Node for Adversary {
     }
 
     fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
-        if let Some(event) = self.events.pop_front() {
-            return Output::Event(event);
+        if let Some(output) = self.base.next(now, frame) {
+            return output;
         }
         match self.outbox.poll(now, self.settings.port, frame) {
             Some(transmit) => Output::Transmit(Transmit { token: None, ..transmit }),

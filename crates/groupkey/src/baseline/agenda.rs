@@ -2,49 +2,25 @@
 
 use std::collections::VecDeque;
 
-use chronoseal_core::{AbortReason, Event, EventKind, LocalTime, Output, PortId, Priority, StreamId, Transmit, Work};
+use chronoseal_core::{AbortReason, Event, EventKind, NodeBase, PortId, Priority, Queued, StreamId};
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, Dlc, FrameKind};
 
-/// What a node does next, in this order: prices before what they buy.
-pub(super) enum Action {
-    /// Computes.
-    Work(Work),
-    /// Sends.
-    Send(CanFrame),
-    /// Has the key of this epoch.
-    Installed(u64),
-    /// Does not believe a message.
-    Refused(AbortReason),
+/// What a node of a baseline is built on.
+pub(super) type Base = NodeBase<VecDeque<Queued<CanFrame>>>;
+
+/// Sends a frame.
+pub(super) const fn send(frame: CanFrame) -> Queued<CanFrame> {
+    Queued::Send { port: PortId(0), priority: Priority::PROTOCOL_CONTROL, frame }
 }
 
-/// Actions of a node that wait to be polled.
-#[derive(Default)]
-pub(super) struct Agenda(VecDeque<Action>);
+/// It has the key of this epoch.
+pub(super) const fn installed(epoch: u64) -> Queued<CanFrame> {
+    Queued::Event(Event::of(EventKind::KeyInstalled, StreamId::NONE, epoch))
+}
 
-impl Agenda {
-    pub(super) fn push(&mut self, action: Action) {
-        self.0.push_back(action);
-    }
-
-    /// The next output, or `wakes_at`.
-    pub(super) fn poll(&mut self, now: LocalTime, buffer: &mut [u8], wakes_at: Option<LocalTime>) -> Output {
-        match self.0.pop_front() {
-            None => Output::Timeout(wakes_at),
-            Some(Action::Work(work)) => Output::Work(work),
-            Some(Action::Installed(epoch)) => Output::Event(Event::of(EventKind::KeyInstalled, StreamId::NONE, epoch)),
-            Some(Action::Refused(reason)) => Output::Event(Event::of(EventKind::KeyRefused(reason), StreamId::NONE, 0)),
-            Some(Action::Send(frame)) => {
-                let len = frame.emit(buffer);
-                Output::Transmit(Transmit {
-                    port: PortId(0),
-                    priority: Priority::PROTOCOL_CONTROL,
-                    launch_at: now,
-                    len,
-                    token: None,
-                })
-            }
-        }
-    }
+/// It does not believe a message.
+pub(super) const fn refused(reason: AbortReason) -> Queued<CanFrame> {
+    Queued::Event(Event::of(EventKind::KeyRefused(reason), StreamId::NONE, 0))
 }
 
 /// A frame of CAN FD with bit-rate switch: who sends it to whom (255: to all), and in which step of its protocol.

@@ -16,12 +16,12 @@
 use std::collections::BTreeSet;
 
 use chronoseal_core::random::{self, Purpose, Rng};
-use chronoseal_core::{AbortReason, Command, HandleError, Input, LocalTime, Node, Output, Work};
+use chronoseal_core::{AbortReason, Command, HandleError, Input, LocalTime, Node, Output, Queued, Work};
 use chronoseal_crypto::symmetric::{Aes128Ctr, BlockMac, CmacAes128, Key128};
 use chronoseal_wire::can::CanFrameView;
 
 use super::Removal;
-use super::agenda::{Action, Agenda, address, frame};
+use super::agenda::{Base, address, frame, installed, refused, send};
 
 /// Number of the server.
 pub const SERVER: u8 = 0;
@@ -102,7 +102,8 @@ pub struct Server {
     members: BTreeSet<u8>,
     epoch: u32,
     removal: Option<Removal>,
-    agenda: Agenda,
+    is_running: bool,
+    base: Base,
 }
 
 impl Server {
@@ -110,7 +111,7 @@ impl Server {
     /// clients.
     pub fn new(clients: u8, removal: Option<Removal>, seed: u64) -> Self {
         let sessions = (1..=clients).map(|number| Session::new(number, seed)).collect();
-        Self { seed, sessions, members: BTreeSet::new(), epoch: 0, removal, agenda: Agenda::default() }
+        Self { seed, sessions, members: BTreeSet::new(), epoch: 0, removal, is_running: false, base: Base::new(0..1) }
     }
 
     fn group_key(&self) -> [u8; 16] {
@@ -120,22 +121,22 @@ impl Server {
     fn give_key(&mut self, number: u8) {
         let Some(session) = self.sessions.iter().find(|session| session.number == number) else { return };
         let message = session.key_message(self.epoch, &self.group_key());
-        self.agenda.push(Action::Work(Work::of(Aes128Ctr::OPERATION, 16)));
-        self.agenda.push(Action::Work(Session::tag_work(20)));
-        self.agenda.push(Action::Send(frame(KEY, SERVER, number, &message)));
+        self.base.push(Queued::Work(Work::of(Aes128Ctr::OPERATION, 16)));
+        self.base.push(Queued::Work(Session::tag_work(20)));
+        self.base.push(send(frame(KEY, SERVER, number, &message)));
     }
 
     fn answered(&mut self, number: u8, data: &[u8]) {
         let Some(session) = self.sessions.iter_mut().find(|session| session.number == number) else { return };
         let Some((nonce, tag)) = data.split_first_chunk() else { return };
         session.nonces[1] = *nonce;
-        self.agenda.push(Action::Work(Session::tag_work(0)));
+        self.base.push(Queued::Work(Session::tag_work(0)));
         if !session.is_tag(ANSWER, &[], tag) {
-            self.agenda.push(Action::Refused(AbortReason::ConfirmationRefused));
+            self.base.push(refused(AbortReason::ConfirmationRefused));
             return;
         }
-        self.agenda.push(Action::Work(Session::tag_work(0)));
-        self.agenda.push(Action::Send(frame(PROOF, SERVER, number, &session.tag(PROOF, &[]))));
+        self.base.push(Queued::Work(Session::tag_work(0)));
+        self.base.push(send(frame(PROOF, SERVER, number, &session.tag(PROOF, &[]))));
         self.members.insert(number);
         self.give_key(number);
     }
@@ -143,27 +144,30 @@ impl Server {
 
 impl Node for Server {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        self.base.admit(now, &input)?;
         match input {
             Input::Command(Command::Start) => {
+                self.is_running = true;
                 self.epoch = 1;
-                self.agenda.push(Action::Installed(1));
+                self.base.push(installed(1));
                 for session in &mut self.sessions {
                     session.nonces[0] = drawn(self.seed, NONCES + u64::from(session.number));
-                    self.agenda.push(Action::Send(frame(HELLO, SERVER, session.number, &session.nonces[0])));
+                    self.base.push(send(frame(HELLO, SERVER, session.number, &session.nonces[0])));
                 }
             }
-            Input::Frame { bytes, .. } => {
+            Input::Command(Command::Stop) => self.is_running = false,
+            Input::Frame { bytes, .. } if self.is_running => {
                 if let Ok(view) = CanFrameView::new_checked(bytes)
                     && let [ANSWER, from, SERVER] = address(&view)
                 {
                     self.answered(from, view.data());
                 }
             }
-            Input::Timeout => {
+            Input::Timeout if self.is_running => {
                 if let Some(removal) = self.removal.take_if(|removal| removal.at <= now) {
                     self.members.remove(&removal.member);
                     self.epoch += 1;
-                    self.agenda.push(Action::Installed(u64::from(self.epoch)));
+                    self.base.push(installed(u64::from(self.epoch)));
                     self.members.clone().into_iter().for_each(|member| self.give_key(member));
                 }
             }
@@ -173,8 +177,8 @@ impl Node for Server {
     }
 
     fn poll_output(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
-        let wakes_at = self.removal.map(|removal| removal.at);
-        self.agenda.poll(now, buffer, wakes_at)
+        let wakes_at = self.removal.filter(|_| self.is_running).map(|removal| removal.at);
+        self.base.next(now, buffer).unwrap_or(Output::Timeout(wakes_at))
     }
 }
 
@@ -185,14 +189,15 @@ pub struct Client {
     is_proven: bool,
     epoch: u32,
     key: Option<[u8; 16]>,
-    agenda: Agenda,
+    is_running: bool,
+    base: Base,
 }
 
 impl Client {
     /// The node `number`, 1 or greater. `seed` is the server's.
     pub fn new(number: u8, seed: u64) -> Self {
         let session = Session::new(number, seed);
-        Self { seed, session, is_proven: false, epoch: 0, key: None, agenda: Agenda::default() }
+        Self { seed, session, is_proven: false, epoch: 0, key: None, is_running: false, base: Base::new(0..1) }
     }
 
     /// The group's key, once the server has sent it.
@@ -209,14 +214,14 @@ impl Client {
                 let mut answer = [0; NONCE_LEN + TAG_LEN];
                 answer[..NONCE_LEN].copy_from_slice(&self.session.nonces[1]);
                 answer[NONCE_LEN..].copy_from_slice(&self.session.tag(ANSWER, &[]));
-                self.agenda.push(Action::Work(Session::tag_work(0)));
-                self.agenda.push(Action::Send(frame(ANSWER, self.session.number, SERVER, &answer)));
+                self.base.push(Queued::Work(Session::tag_work(0)));
+                self.base.push(send(frame(ANSWER, self.session.number, SERVER, &answer)));
             }
             PROOF => {
-                self.agenda.push(Action::Work(Session::tag_work(0)));
+                self.base.push(Queued::Work(Session::tag_work(0)));
                 self.is_proven = self.session.is_tag(PROOF, &[], data);
                 if !self.is_proven {
-                    self.agenda.push(Action::Refused(AbortReason::ConfirmationRefused));
+                    self.base.push(refused(AbortReason::ConfirmationRefused));
                 }
             }
             KEY => self.take_key(data),
@@ -227,52 +232,70 @@ impl Client {
     fn take_key(&mut self, data: &[u8]) {
         // Behind it come the zeros that fill up the frame.
         let Some((signed, tag)) = data.get(..KEY_MESSAGE_LEN).map(|message| message.split_at(20)) else { return };
-        self.agenda.push(Action::Work(Session::tag_work(20)));
+        self.base.push(Queued::Work(Session::tag_work(20)));
         let epoch = signed.first_chunk().map_or(0, |epoch| u32::from_be_bytes(*epoch));
         if !self.is_proven || epoch <= self.epoch || !self.session.is_tag(KEY, signed, tag) {
-            self.agenda.push(Action::Refused(AbortReason::DistributionRefused));
+            self.base.push(refused(AbortReason::DistributionRefused));
             return;
         }
-        self.agenda.push(Action::Work(Work::of(Aes128Ctr::OPERATION, 16)));
+        self.base.push(Queued::Work(Work::of(Aes128Ctr::OPERATION, 16)));
         let mut key = [0; 16];
         key.copy_from_slice(&signed[4..]);
         self.session.apply(epoch, &mut key);
         (self.epoch, self.key) = (epoch, Some(key));
-        self.agenda.push(Action::Installed(u64::from(epoch)));
+        self.base.push(installed(u64::from(epoch)));
     }
 }
 
 impl Node for Client {
-    fn handle_input(&mut self, _: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
-        if let Input::Frame { bytes, .. } = input
-            && let Ok(view) = CanFrameView::new_checked(bytes)
-        {
-            let [step, from, to] = address(&view);
-            if (from, to) == (SERVER, self.session.number) {
-                self.received(step, view.data());
+    fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        self.base.admit(now, &input)?;
+        match input {
+            Input::Command(command) => self.is_running = command == Command::Start,
+            Input::Frame { bytes, .. } if self.is_running => {
+                if let Ok(view) = CanFrameView::new_checked(bytes)
+                    && let [step, SERVER, to] = address(&view)
+                    && to == self.session.number
+                {
+                    self.received(step, view.data());
+                }
             }
+            _ => {}
         }
         Ok(())
     }
 
     fn poll_output(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
-        self.agenda.poll(now, buffer, None)
+        self.base.next(now, buffer).unwrap_or(Output::Timeout(None))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::testing::run;
+    use crate::baseline::testing::{check, run};
     use chronoseal_core::EventKind;
+
+    const REMOVED_AT: LocalTime = LocalTime::from_ps(1_000_000_000_000);
+    const END: LocalTime = LocalTime::from_ps(2_000_000_000_000);
+
+    fn network(clients: u8) -> Vec<Box<dyn Node>> {
+        let removal = (clients > 1).then_some(Removal { member: 1, at: REMOVED_AT });
+        let mut nodes: Vec<Box<dyn Node>> = vec![Box::new(Server::new(clients, removal, 1))];
+        nodes.extend((1..=clients).map(|number| Box::new(Client::new(number, 1)) as Box<dyn Node>));
+        nodes
+    }
+
+    #[test]
+    fn server_and_clients_keep_the_contract_of_nodes() {
+        // A client that has checked the server's proof only knows more than before.
+        check(|| network(3), END, &[CmacAes128::OPERATION]);
+    }
 
     #[test]
     fn everybody_gets_the_key_and_all_but_the_removed_the_next() {
         for clients in [1, 2, 7, 63] {
-            let removal = (clients > 1).then_some(Removal { member: 1, at: LocalTime::from_ps(1_000_000) });
-            let mut nodes: Vec<Box<dyn Node>> = vec![Box::new(Server::new(clients, removal, 1))];
-            nodes.extend((1..=clients).map(|number| Box::new(Client::new(number, 1)) as Box<dyn Node>));
-            let (events, frames) = run(&mut nodes);
+            let (events, frames) = run(&mut network(clients), END);
             let holders = |epoch| {
                 let of_epoch = events.iter().filter(|(_, event)| event.sequence == epoch);
                 of_epoch.map(|(node, _)| *node).collect::<BTreeSet<_>>()
@@ -281,7 +304,7 @@ mod tests {
             let everybody: BTreeSet<_> = (0..=usize::from(clients)).collect();
             assert_eq!(holders(1), everybody);
             let (others, stay) = (u64::from(clients), u64::from(clients) - 1);
-            if removal.is_some() {
+            if clients > 1 {
                 assert_eq!(holders(2), everybody.into_iter().filter(|node| *node != 1).collect());
                 assert_eq!(frames, 4 * others + stay);
             } else {

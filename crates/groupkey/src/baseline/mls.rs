@@ -5,11 +5,11 @@
 //! to hear, and a Welcome, which all process. A removal is one commit that all who stay process. Messages go in frames
 //! of CAN FD, one byte of each numbering the segment.
 
-use chronoseal_core::{Command, Duration, HandleError, Input, LocalTime, Node, Operation, Output, Work};
+use chronoseal_core::{Command, Duration, HandleError, Input, LocalTime, Node, Operation, Output, Queued, Work};
 use chronoseal_wire::can::CanFrameView;
 
 use super::Removal;
-use super::agenda::{Action, Agenda, address, frame};
+use super::agenda::{Base, address, frame, installed, send};
 
 /// Data of an FD frame of a segmented message; one byte more numbers the segment `[byte]`.
 pub const SEGMENT_LEN: usize = 63;
@@ -58,18 +58,27 @@ pub struct Participant {
     /// Segments heard of the messages of each step.
     segments: [usize; 4],
     has_removed: bool,
-    agenda: Agenda,
+    is_running: bool,
+    base: Base,
 }
 
 impl Participant {
     /// The member `number`; [`CREATOR`] creates the group, and throws one out if there is a `removal` and its figures are
     /// known. All members have the same `figures` and the same `removal`.
     pub fn new(number: u8, figures: Figures, removal: Option<Removal>) -> Self {
-        Self { number, figures, removal, segments: [0; 4], has_removed: false, agenda: Agenda::default() }
+        Self {
+            number,
+            figures,
+            removal,
+            segments: [0; 4],
+            has_removed: false,
+            is_running: false,
+            base: Base::new(0..1),
+        }
     }
 
     fn compute(&mut self, time: Duration) {
-        self.agenda.push(Action::Work(Work::declared(Operation("mls"), time)));
+        self.base.push(Queued::Work(Work::declared(Operation("mls"), time)));
     }
 
     fn say(&mut self, step: u8, to: u8, len: usize) {
@@ -77,7 +86,7 @@ impl Participant {
             let mut data = [0x5a; 1 + SEGMENT_LEN];
             data[0] = number as u8;
             let end = 1 + (len - begin).min(SEGMENT_LEN);
-            self.agenda.push(Action::Send(frame(step, self.number, to, &data[..end])));
+            self.base.push(send(frame(step, self.number, to, &data[..end])));
         }
     }
 
@@ -93,19 +102,19 @@ impl Participant {
         match (step, self.number) {
             (KEY_PACKAGE, CREATOR) if self.is_whole(step, size as usize - 1, key_package_len) => {
                 self.compute(create);
-                self.agenda.push(Action::Installed(1));
+                self.base.push(installed(1));
                 self.say(WELCOME, TO_ALL, welcome_len);
             }
             (WELCOME, 1..) if self.is_whole(step, 1, welcome_len) => {
                 self.compute(join);
-                self.agenda.push(Action::Installed(1));
+                self.base.push(installed(1));
             }
             (COMMIT, number)
                 if self.removal.is_some_and(|removal| removal.member != number)
                     && removal.is_some_and(|(_, len)| self.is_whole(step, 1, len)) =>
             {
                 self.compute(process);
-                self.agenda.push(Action::Installed(2));
+                self.base.push(installed(2));
             }
             _ => {}
         }
@@ -113,19 +122,23 @@ impl Participant {
 
     /// When the creator throws one out.
     fn removes_at(&self) -> Option<LocalTime> {
-        let is_due = self.number == CREATOR && self.figures.removal.is_some() && !self.has_removed;
+        let is_due = self.is_running && self.number == CREATOR && self.figures.removal.is_some() && !self.has_removed;
         self.removal.filter(|_| is_due).map(|removal| removal.at)
     }
 }
 
 impl Node for Participant {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        self.base.admit(now, &input)?;
         match input {
-            Input::Command(Command::Start) if self.number != CREATOR => {
-                self.compute(self.figures.key_package);
-                self.say(KEY_PACKAGE, CREATOR, self.figures.key_package_len);
+            Input::Command(command) => {
+                self.is_running = command == Command::Start;
+                if self.is_running && self.number != CREATOR {
+                    self.compute(self.figures.key_package);
+                    self.say(KEY_PACKAGE, CREATOR, self.figures.key_package_len);
+                }
             }
-            Input::Frame { bytes, .. } => {
+            Input::Frame { bytes, .. } if self.is_running => {
                 if let Ok(view) = CanFrameView::new_checked(bytes) {
                     self.received(address(&view)[0]);
                 }
@@ -134,7 +147,7 @@ impl Node for Participant {
                 self.has_removed = true;
                 if let Some((time, len)) = self.figures.removal {
                     self.compute(time);
-                    self.agenda.push(Action::Installed(2));
+                    self.base.push(installed(2));
                     self.say(COMMIT, TO_ALL, len);
                 }
             }
@@ -145,7 +158,7 @@ impl Node for Participant {
 
     fn poll_output(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
         let wakes_at = self.removes_at();
-        self.agenda.poll(now, buffer, wakes_at)
+        self.base.next(now, buffer).unwrap_or(Output::Timeout(wakes_at))
     }
 }
 
@@ -154,7 +167,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::baseline::testing::run;
+    use crate::baseline::testing::{check, run};
 
     const FIGURES: Figures = Figures {
         size: 4,
@@ -167,13 +180,21 @@ mod tests {
         removal: Some((Duration::from_us(4), 127)),
     };
 
+    const REMOVED_AT: LocalTime = LocalTime::from_ps(1_000_000_000_000);
+    const END: LocalTime = LocalTime::from_ps(2_000_000_000_000);
+
     fn group(removal: Option<Removal>) -> Vec<Box<dyn Node>> {
         (0..4).map(|number| Box::new(Participant::new(number, FIGURES, removal)) as Box<dyn Node>).collect()
     }
 
     #[test]
+    fn participants_keep_the_contract_of_nodes() {
+        check(|| group(Some(Removal { member: 2, at: REMOVED_AT })), END, &[]);
+    }
+
+    #[test]
     fn every_message_is_whole_before_anybody_acts_on_it() {
-        let (events, frames) = run(&mut group(None));
+        let (events, frames) = run(&mut group(None), END);
         assert_eq!(frames, 3 * 2 + 1, "64 bytes are two segments, 63 are one");
         let holders: BTreeSet<_> = events.iter().map(|(node, event)| (*node, event.sequence)).collect();
         assert_eq!(holders, (0..4).map(|node| (node, 1)).collect());
@@ -182,8 +203,8 @@ mod tests {
 
     #[test]
     fn who_is_removed_does_not_process_the_commit() {
-        let removal = Removal { member: 2, at: LocalTime::from_ps(1_000_000) };
-        let (events, frames) = run(&mut group(Some(removal)));
+        let removal = Removal { member: 2, at: REMOVED_AT };
+        let (events, frames) = run(&mut group(Some(removal)), END);
         assert_eq!(frames, 3 * 2 + 1 + 3, "127 bytes are three segments");
         let renewed: BTreeSet<_> =
             events.iter().filter(|(_, event)| event.sequence == 2).map(|(node, _)| *node).collect();

@@ -1,45 +1,33 @@
-//! Nodes that hear each other at once, without a bus.
+//! Nodes of a baseline on a bus without loss, and the contract that each of them keeps.
 
-use chronoseal_core::{Command, Event, Input, LocalTime, Node, Output, PortId};
+use chronoseal_core::testing::{Conduct, Contract, Script, bus, record};
+use chronoseal_core::{Event, LocalTime, Node};
 
-/// Starts the nodes and runs them until none has anything to do. Their events in order, each with its node's index, and
-/// how many frames there were.
-pub(super) fn run(nodes: &mut [Box<dyn Node>]) -> (Vec<(usize, Event)>, u64) {
-    let (mut events, mut frames, mut now) = (Vec::new(), 0, LocalTime::ZERO);
-    nodes.iter_mut().for_each(|node| tell(node, now, Input::Command(Command::Start)));
-    loop {
-        let (mut is_quiet, mut wakes_at): (bool, Option<LocalTime>) = (true, None);
-        for index in 0..nodes.len() {
-            let mut bytes = [0; 128];
-            loop {
-                match nodes[index].poll_output(now, &mut bytes) {
-                    Output::Timeout(at) => {
-                        wakes_at = wakes_at.into_iter().chain(at).min();
-                        break;
-                    }
-                    Output::Transmit(transmit) => {
-                        (is_quiet, frames) = (false, frames + 1);
-                        for receiver in (0..nodes.len()).filter(|receiver| *receiver != index) {
-                            let bytes = &bytes[..transmit.len];
-                            tell(&mut nodes[receiver], now, Input::Frame { port: PortId(0), rx_at: now, bytes });
-                        }
-                    }
-                    Output::Event(event) => events.push((index, event)),
-                    _ => {}
-                }
-            }
-        }
-        match wakes_at {
-            Some(at) if is_quiet => {
-                now = at;
-                nodes.iter_mut().for_each(|node| tell(node, now, Input::Timeout));
-            }
-            None if is_quiet => return (events, frames),
-            _ => {}
-        }
+/// Starts the nodes and runs them until `until`. Their events, each with its node's index, and how many frames there
+/// were.
+pub(super) fn run(nodes: &mut [Box<dyn Node>], until: LocalTime) -> (Vec<(usize, Event)>, u64) {
+    let recorded = on_a_bus(nodes, until);
+    let frames = recorded.iter().map(|(_, conduct)| conduct.frames().count() as u64).sum();
+    let events =
+        recorded.iter().enumerate().flat_map(|(node, (_, conduct))| conduct.events().map(move |event| (node, *event)));
+    (events.collect(), frames)
+}
+
+/// Every node keeps its contract with the frames that it hears of the others until `until`.
+pub(super) fn check(
+    make: impl Fn() -> Vec<Box<dyn Node>>,
+    until: LocalTime,
+    silent: &'static [chronoseal_core::Operation],
+) {
+    for (number, (script, conduct)) in on_a_bus(&mut make(), until).into_iter().enumerate() {
+        let checked = Contract::new(0..1, script, || make().swap_remove(number)).silent(silent).check();
+        assert_eq!(checked, conduct, "node {number} alone does what it did on the bus");
+        assert!(checked.events().count() > 0, "node {number} has come to a key");
     }
 }
 
-fn tell(node: &mut Box<dyn Node>, now: LocalTime, input: Input<'_>) {
-    node.handle_input(now, input).expect("a baseline takes any input");
+fn on_a_bus(nodes: &mut [Box<dyn Node>], until: LocalTime) -> Vec<(Script, Conduct)> {
+    let count = nodes.len();
+    let mut nodes: Vec<&mut dyn Node> = nodes.iter_mut().map(|node| &mut **node as &mut dyn Node).collect();
+    record(&mut nodes, bus(count), until)
 }

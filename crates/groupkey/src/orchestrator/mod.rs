@@ -390,15 +390,12 @@ impl<S: Suite> Orchestrator<S> {
 
 impl<S: Suite> Node for Orchestrator<S> {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
-        self.manager.clock(now)?;
+        self.manager.base.admit(now, &input)?;
         match input {
             Input::Command(Command::Start) => self.manager.is_running = true,
             Input::Command(Command::Stop) => {
                 self.manager.stop();
                 self.phase = Phase::Idle;
-            }
-            Input::Frame { port, .. } if port != self.manager.settings.port => {
-                return Err(HandleError::UnknownPort(port));
             }
             Input::Frame { rx_at, bytes, .. } if self.manager.is_running => self.on_frame(now, rx_at, bytes),
             Input::Transmitted { token, .. } => self.manager.on_transmitted(token.id()),

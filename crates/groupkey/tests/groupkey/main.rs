@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, reason = "modules of one test binary")]
 
 mod bus;
+mod contract;
 mod losses;
 mod membership;
 mod schemes;

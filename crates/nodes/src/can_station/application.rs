@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use chronoseal_core::{Command, DiscardReason, Event, EventKind, LocalTime, Output, Priority, StreamId, Transmit};
+use chronoseal_core::{
+    Command, DiscardReason, Event, EventKind, LocalTime, NodeBase, Output, Priority, StreamId, Transmit,
+};
 use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::{Moment, Opener, Sealer};
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, Dlc};
@@ -56,6 +58,7 @@ enum Addressee {
 }
 
 pub(super) struct Application {
+    pub(super) base: NodeBase<VecDeque<Event>>,
     talkers: Vec<Talker>,
     listeners: Vec<Listener>,
     by_id: BTreeMap<CanId, Addressee>,
@@ -63,7 +66,6 @@ pub(super) struct Application {
     synchronisation: Option<Synchronisation>,
     started_at: Option<LocalTime>,
     received: VecDeque<(Addressee, CanFrame)>,
-    events: VecDeque<Event>,
     working: Option<Working>,
     /// What goes on from here, for the owner of this station.
     pub(super) handed: VecDeque<Pdu>,
@@ -111,6 +113,7 @@ impl Application {
             .collect();
         let replays = config.replays.into_iter().map(|config| Replay { config, next: 0, round: 0, sent: 0 }).collect();
         Ok(Self {
+            base: NodeBase::new(0..PORT.0 + 1).giving_tokens(),
             talkers,
             listeners,
             by_id,
@@ -118,7 +121,6 @@ impl Application {
             synchronisation,
             started_at: None,
             received: VecDeque::new(),
-            events: VecDeque::new(),
             working: None,
             handed: VecDeque::new(),
             relays: Relays::new(config.relays, config.relay_queue_len_max)?,
@@ -168,7 +170,7 @@ impl Application {
 
     pub(super) fn receive(&mut self, bytes: &[u8]) {
         let Ok(view) = CanFrameView::new_checked(bytes) else {
-            self.events.push_back(discard(DiscardReason::Malformed, StreamId::NONE, 0));
+            self.base.push(discard(DiscardReason::Malformed, StreamId::NONE, 0));
             return;
         };
         let Some(&addressee) = self.by_id.get(&view.id()) else { return };
@@ -179,15 +181,15 @@ impl Application {
                     self.synchronisation.as_ref().map_or(StreamId::NONE, Synchronisation::stream)
                 }
             };
-            self.events.push_back(discard(DiscardReason::QueueFull, stream, 0));
+            self.base.push(discard(DiscardReason::QueueFull, stream, 0));
             return;
         }
         self.received.push_back((addressee, view.to_frame()));
     }
 
     pub(super) fn poll(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
-        if let Some(event) = self.events.pop_front() {
-            return Output::Event(event);
+        if let Some(output) = self.base.next(now, buffer) {
+            return output;
         }
         match self.working.take() {
             Some(Working::Seal { talker, due }) => return self.send(talker, due, now, buffer),
@@ -263,7 +265,9 @@ impl Application {
 
     /// Takes a PDU that goes on from here.
     pub(super) fn take_on(&mut self, pdu: Pdu) {
-        self.events.extend(self.relays.push(pdu));
+        if let Some(event) = self.relays.push(pdu) {
+            self.base.push(event);
+        }
     }
 
     /// A received frame: what it costs to check it, or what comes of it.
@@ -292,7 +296,7 @@ impl Application {
     fn announce(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
         match self.synchronisation.as_ref().and_then(|synchronisation| synchronisation.announcement().ok()) {
             Some((frame, event)) => {
-                self.events.push_back(event);
+                self.base.push(event);
                 transmit(&frame, now, buffer)
             }
             None => self.idle(),
@@ -375,7 +379,7 @@ impl Application {
         let frame = CanFrame::new(config.id, config.kind, dlc, &data);
         let event = Event { value: (now - due).as_ps(), ..Event::of(EventKind::Sent, config.stream, talker.sequence) };
         talker.sequence += 1;
-        self.events.push_back(event);
+        self.base.push(event);
         transmit(&frame, now, buffer)
     }
 
@@ -383,7 +387,7 @@ impl Application {
         let started_at = self.started_at?;
         let replay = self.replays.iter_mut().find(|replay| replay.due(started_at).is_some_and(|due| due <= now))?;
         let frame = replay.config.frames[replay.next].1;
-        self.events.push_back(Event::of(EventKind::Sent, replay.config.stream, replay.sent));
+        self.base.push(Event::of(EventKind::Sent, replay.config.stream, replay.sent));
         replay.sent += 1;
         replay.next += 1;
         if replay.next == replay.config.frames.len() {

@@ -56,7 +56,6 @@ pub struct CanStation {
     application: Application,
     /// The epoch of the key the application has.
     epoch: Option<u32>,
-    last: LocalTime,
     /// What it is made from again after a restart; kept where it is part of a gateway.
     blueprint: Option<StationConfig>,
 }
@@ -68,7 +67,7 @@ impl CanStation {
     /// [`ProtectionError`] if a message is protected in a way that this kind of station is not able to.
     pub fn new(config: StationConfig, agent: Option<Box<dyn KeyAgent + Send>>) -> Result<Self, ProtectionError> {
         let application = Application::new(config)?;
-        Ok(Self { agent, application, epoch: None, last: LocalTime::from_ps(i64::MIN), blueprint: None })
+        Ok(Self { agent, application, epoch: None, blueprint: None })
     }
 
     /// A station that is an interface of a gateway. The agent, and the group key it has, live through a restart, as what is
@@ -92,15 +91,9 @@ impl CanStation {
 
 impl Node for CanStation {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
-        if now < self.last {
-            return Err(HandleError::TimeRanBackwards { last: self.last, now });
-        }
-        self.last = now;
+        self.application.base.admit(now, &input)?;
         match input {
             Input::Frame { port, rx_at, bytes } => {
-                if port != PORT {
-                    return Err(HandleError::UnknownPort(port));
-                }
                 if let Some(agent) = &mut self.agent {
                     agent.handle_input(now, Input::Frame { port, rx_at, bytes })?;
                 }
@@ -164,6 +157,9 @@ impl Stack for CanStation {
         // What could be made once can be made again.
         if let Ok(mut application) = Application::new(config) {
             application.relays = application.relays.after(lives);
+            // Time goes on; what was to be reported is lost.
+            self.application.base.clear();
+            std::mem::swap(&mut application.base, &mut self.application.base);
             self.application = application;
             self.epoch = None;
         }

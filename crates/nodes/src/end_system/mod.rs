@@ -12,8 +12,8 @@ mod tests;
 use std::collections::VecDeque;
 
 use chronoseal_core::{
-    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, Operation, Output, PortId, StreamId,
-    Transmit, Work,
+    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation, Output, PortId,
+    StreamId, Transmit, Work,
 };
 
 pub use self::config::{
@@ -35,6 +35,7 @@ pub const TASK: Operation = Operation("task");
 ///
 /// It has one port, 0. Until the clock has joined the cluster it sends no scheduled frame and judges no window.
 pub struct EndSystem {
+    base: NodeBase<VecDeque<Event>>,
     config: EndSystemConfig,
     clock: SyncClient,
     talkers: Vec<Talker>,
@@ -57,7 +58,6 @@ pub struct EndSystem {
     stage: Stage,
     /// The payload that [`Stage::Open`] is about.
     held: Vec<u8>,
-    events: VecDeque<Event>,
     /// What goes on from here, for the owner of this station.
     handed: VecDeque<Pdu>,
     /// What has come from another segment and waits for its frame: which talker, what.
@@ -112,6 +112,7 @@ impl EndSystem {
         let is_supervising = listeners.iter().any(|listener| listener.supervision.is_some());
         let agenda = Agenda::new(config.cluster_cycle, actions(&config, &talkers, &listeners));
         Ok(Self {
+            base: NodeBase::with_queue(0..1, VecDeque::with_capacity(4)),
             clock,
             talkers,
             listeners,
@@ -125,7 +126,6 @@ impl EndSystem {
             work: None,
             stage: Stage::Idle,
             held: Vec::new(),
-            events: VecDeque::with_capacity(4),
             handed: VecDeque::new(),
             outgoing: VecDeque::new(),
             sent: None,
@@ -163,7 +163,7 @@ impl EndSystem {
         }
     }
 
-    /// Begins the next thing that is due: what it tells is in `events`, `work` and `stage`. False if nothing is due.
+    /// Begins the next thing that is due: what it reports is in `base`, `work` and `stage`. False if nothing is due.
     #[inline]
     fn advance(&mut self, now: LocalTime) -> bool {
         let begun = self.running && self.begin_due(now);
@@ -177,7 +177,7 @@ impl EndSystem {
             && now >= deadline
         {
             self.clock.lose();
-            self.events.push_back(Event::of(EventKind::SyncLost, StreamId::NONE, 0));
+            self.base.push(Event::of(EventKind::SyncLost, StreamId::NONE, 0));
             return true;
         }
         if self.clock.is_synchronised() {
@@ -228,7 +228,7 @@ impl EndSystem {
                 let missing = listener.config.fills_slots && listener.is_missing(instance, cycle);
                 if missing {
                     let count = cycle * listener.config.windows.len() as i64 + instance as i64;
-                    self.events.push_back(Event::of(EventKind::Missing, listener.config.stream, count as u64));
+                    self.base.push(Event::of(EventKind::Missing, listener.config.stream, count as u64));
                 }
                 missing
             }
@@ -261,7 +261,7 @@ impl EndSystem {
                 if talker.config.carried.is_some() {
                     event.value = (now - sealing.launch_at).as_ps().max(0);
                 }
-                self.events.push_back(event);
+                self.base.push(event);
             }
         }
         Output::Transmit(Transmit {
@@ -277,8 +277,8 @@ impl EndSystem {
     #[inline(never)]
     fn go_on(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
         loop {
-            if let Some(event) = self.events.pop_front() {
-                return Output::Event(event);
+            if let Some(output) = self.base.next(now, frame) {
+                return output;
             }
             if let Some(work) = self.work.take() {
                 return Output::Work(work);
@@ -301,7 +301,7 @@ impl EndSystem {
         let due = self.clock.local_time(self.config.cluster_cycle * cycle + task.start);
         let mut event = Event::of(EventKind::TaskDone, StreamId::NONE, u64::from(task.task));
         event.value = (now - due.min(began)).as_ps();
-        self.events.push_back(event);
+        self.base.push(event);
     }
 
     #[inline]
@@ -358,13 +358,9 @@ fn actions<'a>(
 
 impl Node for EndSystem {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        self.base.admit(now, &input)?;
         match input {
-            Input::Frame { port, .. } if port != PortId(0) => Err(HandleError::UnknownPort(port)),
-            Input::Frame { rx_at, bytes, .. } => {
-                self.receive(rx_at, bytes);
-                Ok(())
-            }
-            Input::Transmitted { token, .. } => Err(HandleError::UnknownToken(token.id())),
+            Input::Frame { rx_at, bytes, .. } => self.receive(rx_at, bytes),
             Input::Command(command) => {
                 if command == Command::Start {
                     self.start(now);
@@ -372,15 +368,15 @@ impl Node for EndSystem {
                     self.running = false;
                 }
                 self.due_at = self.next_wake();
-                Ok(())
             }
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(())
     }
 
     fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
-        if let Some(event) = self.events.pop_front() {
-            return Output::Event(event);
+        if let Some(output) = self.base.next(now, frame) {
+            return output;
         }
         let is_idle = self.work.is_none() && matches!(self.stage, Stage::Idle);
         if is_idle && self.due_at.is_none_or(|due_at| due_at > now) {

@@ -95,7 +95,7 @@ impl EndSystem {
                 };
                 let mut event = Event::of(kind, listener.config.stream, sequence);
                 event.value = since_slot.as_ps();
-                self.events.push_back(event);
+                self.base.push(event);
                 self.handed.extend(pdu);
             }
             Err(reason) => {
@@ -136,10 +136,10 @@ impl EndSystem {
         self.due_at = self.next_wake();
         let mut event = Event::of(kind, StreamId::NONE, u64::from(beacon.integration_cycle));
         event.value = span.as_ps();
-        self.events.push_back(event);
+        self.base.push(event);
     }
 
     fn discard(&mut self, reason: DiscardReason, stream: StreamId) {
-        self.events.push_back(Event::of(EventKind::Discarded(reason), stream, 0));
+        self.base.push(Event::of(EventKind::Discarded(reason), stream, 0));
     }
 }

@@ -12,7 +12,7 @@ impl EndSystem {
             let absent = listener.supervision.as_mut()?.absent(now)?;
             Some(Event::of(EventKind::Missing, listener.config.stream, absent))
         });
-        self.events.extend(absent);
+        absent.into_iter().for_each(|event| self.base.push(event));
         absent.is_some()
     }
 }
@@ -27,12 +27,12 @@ impl Stack for EndSystem {
         let talker = self.talkers.iter().position(|talker| talker.config.stream == pdu.stream && talker.is_relay());
         let Some(index) = talker else {
             let reason = EventKind::Discarded(DiscardReason::UnknownStream);
-            return self.events.push_back(Event::of(reason, pdu.stream, pdu.sequence));
+            return self.base.push(Event::of(reason, pdu.stream, pdu.sequence));
         };
         if let TalkerTiming::Slots { .. } = self.talkers[index].config.timing {
             if let Some(older) = self.talkers[index].next.replace(pdu) {
                 let reason = EventKind::Discarded(DiscardReason::Superseded);
-                self.events.push_back(Event::of(reason, older.stream, older.sequence));
+                self.base.push(Event::of(reason, older.stream, older.sequence));
             }
             return;
         }
@@ -47,7 +47,10 @@ impl Stack for EndSystem {
     fn restart(&mut self, _: LocalTime) {
         let Some(config) = self.blueprint.take() else { return };
         // What could be made once can be made again.
-        if let Ok(station) = Self::of_gateway(*config) {
+        if let Ok(mut station) = Self::of_gateway(*config) {
+            // Time goes on; what was to be reported is lost.
+            self.base.clear();
+            std::mem::swap(&mut station.base, &mut self.base);
             *self = station;
         }
     }

@@ -15,8 +15,8 @@ mod tests;
 use std::collections::VecDeque;
 
 use chronoseal_core::{
-    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, Operation, Output, PortId, StreamId,
-    Transmit, TxToken, Work,
+    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation, Output, PortId,
+    StreamId, Transmit, TxToken, Work,
 };
 
 pub use self::attack::RelayAttack;
@@ -55,6 +55,7 @@ pub struct Route {
 
 /// A node with several interfaces: port `k` is that of `stacks[k]`.
 pub struct Gateway {
+    base: NodeBase<VecDeque<Event>>,
     config: GatewayConfig,
     stacks: Vec<Box<dyn Stack + Send>>,
     /// PDUs and the ports they leave at, in order.
@@ -63,7 +64,6 @@ pub struct Gateway {
     at_work: Option<(Pdu, usize)>,
     /// The stack whose work has been charged: the next poll is its own.
     working: Option<usize>,
-    events: VecDeque<Event>,
     campaigns: Vec<Campaign>,
     /// A frame that waits until the attack in it has been told.
     held: Option<(Transmit, Vec<u8>)>,
@@ -75,7 +75,6 @@ pub struct Gateway {
     /// Frames handed to this node so far.
     inputs: u64,
     life: Life,
-    last: LocalTime,
 }
 
 /// Whether it is there.
@@ -94,12 +93,12 @@ impl Gateway {
     pub fn new(config: GatewayConfig, stacks: Vec<Box<dyn Stack + Send>>) -> Self {
         let campaigns = config.attacks.iter().copied().map(Campaign::new).collect();
         Self {
+            base: NodeBase::new(0..stacks.len() as u16).giving_tokens(),
             config,
             stacks,
             passing: VecDeque::new(),
             at_work: None,
             working: None,
-            events: VecDeque::new(),
             campaigns,
             held: None,
             origins: Vec::new(),
@@ -107,7 +106,6 @@ impl Gateway {
             tokens_given: 0,
             inputs: 0,
             life: Life::Off,
-            last: LocalTime::from_ps(i64::MIN),
         }
     }
 
@@ -136,7 +134,7 @@ impl Gateway {
                 self.life = Life::Away { until: at + takes };
                 self.passing.clear();
                 (self.at_work, self.working, self.held) = (None, None, None);
-                self.events.clear();
+                self.base.clear();
                 for stack in &mut self.stacks {
                     stack.restart(now);
                 }
@@ -146,7 +144,7 @@ impl Gateway {
                 self.life = Life::On { reboots_at: None };
                 let takes = self.config.reboot.map_or(Duration::ZERO, |(_, takes)| takes);
                 let event = Event { value: takes.as_ps(), ..Event::of(EventKind::Rebooted, StreamId::NONE, 0) };
-                self.events.push_back(event);
+                self.base.push(event);
                 // Stacks that wait for their start take it at any time.
                 let started = self.all_stacks(now, || Input::Command(Command::Start));
                 debug_assert_eq!(started, Ok(()), "time has not run backwards");
@@ -189,7 +187,7 @@ impl Gateway {
             }
             match campaign.meet(now, pdu) {
                 Passing::On(passed) => pdu = passed,
-                Passing::Kept(attempt) => return self.events.push_back(attempt.event()),
+                Passing::Kept(attempt) => return self.base.push(attempt.event()),
             }
         }
         if let Some(stack) = self.stacks.get_mut(port) {
@@ -242,8 +240,8 @@ impl Gateway {
                     Err(at) => wake = earlier(wake, at),
                 }
             }
-            if let Some(event) = self.events.pop_front() {
-                return Output::Event(event);
+            if let Some(output) = self.base.next(now, frame) {
+                return output;
             }
             self.make_up(now);
             let Some((pdu, port)) = self.passing.pop_front() else { return Output::Timeout(wake) };
@@ -274,19 +272,17 @@ fn earlier(a: Option<LocalTime>, b: Option<LocalTime>) -> Option<LocalTime> {
 
 impl Node for Gateway {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
-        if now < self.last {
-            return Err(HandleError::TimeRanBackwards { last: self.last, now });
-        }
-        self.last = now;
+        self.base.admit(now, &input)?;
         self.live(now);
         let is_away = matches!(self.life, Life::Away { .. });
         match input {
             Input::Frame { port, rx_at, bytes } => {
-                let stack = self.stacks.get_mut(usize::from(port.0)).ok_or(HandleError::UnknownPort(port))?;
                 self.inputs += 1;
                 match is_away {
                     true => Ok(()),
-                    false => stack.handle_input(now, Input::Frame { port: PortId(0), rx_at, bytes }),
+                    false => {
+                        self.stacks[port.index()].handle_input(now, Input::Frame { port: PortId(0), rx_at, bytes })
+                    }
                 }
             }
             Input::Transmitted { token, tx_at } => {
@@ -314,8 +310,8 @@ impl Node for Gateway {
             frame[..bytes.len()].copy_from_slice(&bytes);
             return Output::Transmit(transmit);
         }
-        if let Some(event) = self.events.pop_front() {
-            return Output::Event(event);
+        if let Some(output) = self.base.next(now, frame) {
+            return output;
         }
         if let Some((pdu, port)) = self.at_work.take() {
             self.pass_on(now, pdu, port);

@@ -1,10 +1,12 @@
 //! A fleet as what an engine drives: a station for each vehicle, the radio channel they move on, and who watches.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use chronoseal_core::random::{self, Purpose};
 use chronoseal_core::{
-    Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeId, Output, PortId, SimTime, StreamId,
+    Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, NodeId, Output, PortId, SimTime,
+    StreamId,
 };
 use chronoseal_media::medium::Attachment;
 use chronoseal_media::radio::{Motion, Position, RadioChannel, RadioConfig, StationConfig, Step};
@@ -140,30 +142,29 @@ pub(super) fn port(index: usize) -> Attachment {
 }
 
 /// A receiver at the roadside that says what it hears and sends nothing.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Post {
-    heard: Option<u64>,
+    base: NodeBase<VecDeque<Event>>,
     count: u64,
 }
 
+impl Default for Post {
+    fn default() -> Self {
+        Self { base: NodeBase::new(0..1), count: 0 }
+    }
+}
+
 impl Node for Post {
-    fn handle_input(&mut self, _now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
-        match input {
-            Input::Frame { port: PortId(0), .. } => {
-                self.heard = Some(self.count);
-                self.count += 1;
-                Ok(())
-            }
-            Input::Frame { port, .. } => Err(HandleError::UnknownPort(port)),
-            Input::Transmitted { token, .. } => Err(HandleError::UnknownToken(token.id())),
-            _ => Ok(()),
+    fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
+        self.base.admit(now, &input)?;
+        if let Input::Frame { .. } = input {
+            self.base.push(Event::of(EventKind::Delivered, StreamId::NONE, self.count));
+            self.count += 1;
         }
+        Ok(())
     }
 
-    fn poll_output(&mut self, _now: LocalTime, _frame: &mut [u8]) -> Output {
-        match self.heard.take() {
-            Some(number) => Output::Event(Event::of(EventKind::Delivered, StreamId::NONE, number)),
-            None => Output::Timeout(None),
-        }
+    fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
+        self.base.next(now, frame).unwrap_or(Output::Timeout(None))
     }
 }

@@ -33,7 +33,7 @@ use std::collections::VecDeque;
 
 use chronoseal_core::random::{self, Purpose};
 use chronoseal_core::{
-    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, Output, PortId, StreamId,
+    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Output, StreamId,
 };
 
 use crate::accuracy::Accuracy;
@@ -124,6 +124,7 @@ impl ItsStationConfig {
 
 /// The station.
 pub struct ItsStation {
+    base: NodeBase<VecDeque<Event>>,
     config: ItsStationConfig,
     credentials: Credentials,
     mobility: Mobility,
@@ -143,9 +144,7 @@ pub struct ItsStation {
     reception: Reception,
     outgoing: Option<Outgoing>,
     counts: PacketCounts,
-    told: VecDeque<Event>,
     received: VecDeque<ReceivedMessage>,
-    last: LocalTime,
 }
 
 /// Streams of the random numbers of errors, beside those of the radio with the same purpose.
@@ -171,6 +170,7 @@ impl ItsStation {
             (accord, member)
         });
         Self {
+            base: NodeBase::new(0..1),
             composer: Composer::new(composer, errors),
             generation: Generation::with_interval_min(config.cam_interval_min),
             changer,
@@ -183,9 +183,7 @@ impl ItsStation {
             reception: Reception::default(),
             outgoing: None,
             counts: PacketCounts::default(),
-            told: VecDeque::new(),
             received: VecDeque::new(),
-            last: LocalTime::from_ps(i64::MIN),
             config,
             credentials,
             mobility,
@@ -242,7 +240,7 @@ impl ItsStation {
         let Some(due) = self.generation.check(now, &state) else { return };
         if is_hushed || now < self.silent_until {
             let withheld = self.counts.next_withheld();
-            self.told.push_back(Event::of(EventKind::KeptSilent, self.config.streams[0], withheld));
+            self.base.push(Event::of(EventKind::KeptSilent, self.config.streams[0], withheld));
             return;
         }
         self.outgoing = self.cam(now, &state, due);
@@ -294,7 +292,7 @@ impl ItsStation {
         }
         if decision.is_hushed {
             let value = INTERVAL_MIN.as_ps();
-            self.told.push_back(Event { kind: EventKind::Hushed, stream: self.config.streams[0], sequence: 0, value });
+            self.base.push(Event { kind: EventKind::Hushed, stream: self.config.streams[0], sequence: 0, value });
         }
         decision.is_hushed
     }
@@ -314,7 +312,7 @@ impl ItsStation {
         self.composer.forget();
         let sequence = u64::from(self.identity().station_id);
         let value = silence.as_ps();
-        self.told.push_back(Event { kind: EventKind::PseudonymChanged, stream: StreamId::NONE, sequence, value });
+        self.base.push(Event { kind: EventKind::PseudonymChanged, stream: StreamId::NONE, sequence, value });
     }
 
     fn tell_accord(&self) {
@@ -335,14 +333,9 @@ impl ItsStation {
 
 impl Node for ItsStation {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
-        if now < self.last {
-            return Err(HandleError::TimeRanBackwards { last: self.last, now });
-        }
-        self.last = now;
+        self.base.admit(now, &input)?;
         match input {
-            Input::Frame { port: PortId(0), rx_at, bytes } => self.reception.arrive(rx_at, bytes),
-            Input::Frame { port, .. } => return Err(HandleError::UnknownPort(port)),
-            Input::Transmitted { token, .. } => return Err(HandleError::UnknownToken(token.id())),
+            Input::Frame { rx_at, bytes, .. } => self.reception.arrive(rx_at, bytes),
             Input::Command(Command::Start) => {
                 self.is_running = true;
                 self.next_look_at = Some(now.max(self.config.first_look_at));
@@ -355,8 +348,8 @@ impl Node for ItsStation {
 
     fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
         loop {
-            if let Some(event) = self.told.pop_front() {
-                return Output::Event(event);
+            if let Some(output) = self.base.next(now, frame) {
+                return output;
             }
             if !self.reception.is_idle() {
                 match self.receive(now) {

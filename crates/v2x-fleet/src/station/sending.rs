@@ -148,7 +148,7 @@ impl ItsStation {
             self.changer.count_message();
         }
         let sequence = self.counts.next_sent(kind);
-        self.told.push_back(Event::of(EventKind::Sent, self.config.streams[kind], sequence));
+        self.base.push(Event::of(EventKind::Sent, self.config.streams[kind], sequence));
         let category = if kind == 1 { AccessCategory::Video } else { AccessCategory::BestEffort };
         let priority = category.priority();
         Some(Output::Transmit(Transmit { port: PortId(0), priority, launch_at: now, len: bytes.len(), token: None }))

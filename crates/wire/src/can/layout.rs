@@ -180,6 +180,12 @@ impl CanFrame {
     }
 }
 
+impl chronoseal_core::WriteFrame for CanFrame {
+    fn write(&self, buffer: &mut [u8]) -> usize {
+        self.emit(buffer)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
