@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         return agent_main_with(tables::kinds());
     }
     let wanted = argument.filter(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let tests: [(&str, fn()); 11] = [
+    let tests: &[(&str, fn())] = &[
         ("a_frame_is_read_as_it_was_written", refused::a_frame_is_read_as_it_was_written),
         ("what_is_wrong_with_a_scenario_is_reported_at_its_place", refused::what_is_wrong_with_a_scenario_is_reported),
         ("a_row_that_is_missing_is_reported_with_its_table", refused::a_row_that_is_missing_is_reported),
