@@ -54,7 +54,7 @@ fn attacks(plan: &Plan, id: NodeId) -> Vec<RelayAttack> {
 }
 
 /// What an interface hands over of a stream that comes in on a hop.
-pub(super) fn hand_over(plan: &Plan, stream: &StreamPlan, hop: &HopPlan, id: NodeId) -> HandOver {
+pub fn hand_over(plan: &Plan, stream: &StreamPlan, hop: &HopPlan, id: NodeId) -> HandOver {
     match (stream.goes_on(hop, id), hop.protection) {
         (false, _) => HandOver::Nothing,
         (true, Some(_)) => HandOver::Opened,
@@ -63,13 +63,13 @@ pub(super) fn hand_over(plan: &Plan, stream: &StreamPlan, hop: &HopPlan, id: Nod
 }
 
 /// A stream's PDU with what protects it from end to end `[byte]`.
-pub(super) fn sealed_len(plan: &Plan, stream: &StreamPlan) -> usize {
+pub fn sealed_len(plan: &Plan, stream: &StreamPlan) -> usize {
     (stream.length + plan.protection_of(stream).overhead_bytes()) as usize
 }
 
 /// Within which time a receiver behind gateways has to get the next frame: after two periods and the deadline it has been kept
 /// back somewhere.
-pub(super) fn supervision(stream: &StreamPlan, id: NodeId) -> Option<SupervisionConfig> {
+pub fn supervision(stream: &StreamPlan, id: NodeId) -> Option<SupervisionConfig> {
     let is_looked_after = stream.is_relayed() && stream.receivers.contains(&id) && stream.min_distance.is_none();
     let latest = stream.deadline_of(id).unwrap_or(stream.period);
     is_looked_after.then(|| SupervisionConfig { within: stream.period * 2 + latest, period: stream.period })

@@ -4,7 +4,8 @@
 //! machine behind any number of the plan, the medium between them, and a [`Describe`] for each segment, which tells what a
 //! frame seen there is.
 //!
-//! [`KINDS`] is the one table of kinds of segments; a new kind is a module here and a row in it.
+//! [`KINDS`] is the one table of kinds of segments; a new kind is a module here and a row in it. [`Kinds`] is this table
+//! with those of other crates that go with it.
 //!
 //! ```
 //! use chronoseal_catalog::Prepared;
@@ -46,11 +47,11 @@
 pub mod can;
 mod error;
 pub mod ethernet;
-mod gateway;
+pub mod gateway;
 mod kind;
+mod kinds;
 pub mod protection;
 
-use chronoseal_analysis::Infeasible;
 use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{Duration, Node, NodeId, Oscillator, PortId, StreamId};
 use chronoseal_media::medium::Attachment;
@@ -61,6 +62,7 @@ use chronoseal_scenario::plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId
 
 pub use self::error::BuildError;
 pub use self::kind::{Describe, Description, Kind, LiveLink};
+pub use self::kinds::{KindTable, Kinds, MissingRow, PrepareError};
 
 /// Every kind of segment there is.
 pub const KINDS: &[&dyn Kind] = &[&can::CanKind, &ethernet::EthernetKind];
@@ -76,7 +78,7 @@ pub struct BuildOptions {
 #[derive(Clone)]
 pub struct Prepared<'p> {
     plan: &'p Plan,
-    kinds: &'p [&'p dyn Kind],
+    kinds: Kinds,
     /// By segment.
     facets: Vec<Facet>,
 }
@@ -85,33 +87,31 @@ impl<'p> Prepared<'p> {
     /// Lets every segment work out what it needs, such as a schedule table.
     ///
     /// # Errors
-    /// What finds no place in a schedule, and why.
-    pub fn new(plan: &'p Plan) -> Result<Self, Box<Infeasible>> {
-        Self::with_kinds(plan, KINDS)
+    /// What finds no place in a schedule and why, or a segment of a kind that is not known.
+    pub fn new(plan: &'p Plan) -> Result<Self, PrepareError> {
+        Self::with_kinds(plan, Kinds::BUILT_IN)
     }
 
-    /// [`Self::new`] with a table of kinds of one's own.
+    /// [`Self::new`] with kinds of one's own: those that the plan was made with.
     ///
     /// # Errors
     /// As [`Self::new`].
-    ///
-    /// # Panics
-    /// If the plan has a segment whose kind is not in the table.
-    pub fn with_kinds(plan: &'p Plan, kinds: &'p [&'p dyn Kind]) -> Result<Self, Box<Infeasible>> {
-        let facets = plan.segment_ids().map(|segment| kind_in(kinds, plan, segment).prepare(plan, segment));
-        Ok(Self { plan, kinds, facets: facets.collect::<Result<_, _>>()? })
+    pub fn with_kinds(plan: &'p Plan, kinds: Kinds) -> Result<Self, PrepareError> {
+        let facet = |segment| Ok(kinds.row(plan, segment)?.prepare(plan, segment)?);
+        Ok(Self { plan, kinds, facets: plan.segment_ids().map(facet).collect::<Result<_, PrepareError>>()? })
     }
 
     /// [`Self::new`] with a schedule table of one's own for one of the segments.
     ///
     /// # Errors
     /// As [`Self::new`], of the other segments.
-    pub fn with_schedule(plan: &'p Plan, segment: SegmentId, schedule: ScheduleTable) -> Result<Self, Box<Infeasible>> {
-        let facet = |id| match id == segment {
-            true => Ok(Facet::new(schedule.clone())),
-            false => kind_in(KINDS, plan, id).prepare(plan, id),
+    pub fn with_schedule(plan: &'p Plan, segment: SegmentId, schedule: ScheduleTable) -> Result<Self, PrepareError> {
+        let kinds = Kinds::BUILT_IN;
+        let facet = |id| {
+            let row = kinds.row(plan, id)?;
+            Ok(if id == segment { Facet::new(schedule.clone()) } else { row.prepare(plan, id)? })
         };
-        Ok(Self { plan, kinds: KINDS, facets: plan.segment_ids().map(facet).collect::<Result<_, _>>()? })
+        Ok(Self { plan, kinds, facets: plan.segment_ids().map(facet).collect::<Result<_, PrepareError>>()? })
     }
 
     /// The plan.
@@ -119,12 +119,17 @@ impl<'p> Prepared<'p> {
         self.plan
     }
 
+    /// The kinds it was prepared with.
+    pub const fn kinds(&self) -> Kinds {
+        self.kinds
+    }
+
     /// The row of a segment's kind.
     ///
     /// # Panics
     /// If there is no such segment.
-    pub fn kind(&self, segment: SegmentId) -> &'p dyn Kind {
-        kind_in(self.kinds, self.plan, segment)
+    pub fn kind(&self, segment: SegmentId) -> &'static dyn Kind {
+        self.kinds.row(self.plan, segment).expect("every segment was prepared by the row of its kind")
     }
 
     /// What a segment has worked out.
@@ -217,11 +222,6 @@ impl<'p> Prepared<'p> {
     pub fn describers(&self) -> Vec<Box<dyn Describe>> {
         self.plan.segment_ids().map(|segment| self.kind(segment).describer(self, segment)).collect()
     }
-}
-
-fn kind_in<'k>(kinds: &'k [&'k dyn Kind], plan: &Plan, segment: SegmentId) -> &'k dyn Kind {
-    let name = plan.segments[segment.index()].kind;
-    *kinds.iter().find(|kind| kind.name() == name).unwrap_or_else(|| panic!("no row of the table is `{name}`"))
 }
 
 /// Length of the windows by which segments count what they were used for: 10 ms, and as many times longer as keeps their

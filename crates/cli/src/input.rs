@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use chronoseal_catalog::Prepared;
+use chronoseal_catalog::{PrepareError, Prepared};
 use chronoseal_runner::Scenario;
 use chronoseal_scenario::{Files, Problems};
 
@@ -32,7 +32,10 @@ pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)], format: F
 
 /// A scenario with what its segments work out before a run, or why something does not fit, at its place in the text.
 pub(crate) fn prepare<'s>(scenario: &'s Scenario, path: &Path, format: Format) -> Result<Prepared<'s>, Trouble> {
-    scenario.prepare().map_err(|infeasible| trouble(&scenario.does_not_fit(&infeasible), path, format))
+    scenario.prepare().map_err(|error| match error {
+        PrepareError::Infeasible(infeasible) => trouble(&scenario.does_not_fit(&infeasible), path, format),
+        error => Trouble(format!("error: {error}")),
+    })
 }
 
 fn trouble(problems: &Problems, path: &Path, format: Format) -> Trouble {

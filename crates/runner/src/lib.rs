@@ -55,7 +55,7 @@ use chronoseal_results::{RunMeta, RunSummary, summarise};
 
 pub use self::cost::{CostRow, CostTable, FRAME_LENGTHS, processor_cost};
 pub use self::fleet::{drive_fleet, drive_fleet_watched};
-pub use self::measure::{CanPlaceName, LiveOptions, MeasureError, agent_main, measure};
+pub use self::measure::{CanPlaceName, LiveOptions, MeasureError, agent_main, agent_main_with, measure};
 pub use self::meta::{describe, versions};
 pub use self::scenario::Scenario;
 pub use self::simulate::{Simulated, fingerprint, simulate, tally};

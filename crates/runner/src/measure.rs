@@ -3,8 +3,7 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_analysis::Infeasible;
-use chronoseal_catalog::{BuildError, BuildOptions, LiveLink, Prepared};
+use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveLink, PrepareError, Prepared};
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
 use chronoseal_media::medium::Attachment;
 use chronoseal_results::{Direction, Engine};
@@ -45,8 +44,8 @@ pub struct LiveOptions {
 #[non_exhaustive]
 pub enum MeasureError {
     /// There is no schedule.
-    #[error("{0}")]
-    Infeasible(#[from] Box<Infeasible>),
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
     /// Live frames have bytes.
     #[error("fidelity \"timing\" has no bytes to send; write fidelity = \"bytes\", or use --engine sim")]
     NoBytes,
@@ -219,12 +218,17 @@ impl<'p> Carriers<'p> {
 
 /// The life of an agent process, for binaries whose [`LiveOptions::agent_command`] ends up in them.
 pub fn agent_main() -> ExitCode {
-    chronoseal_testbed::agent_main(build)
+    agent_main_with(Kinds::BUILT_IN)
 }
 
-fn build(config: &[u8], id: NodeId) -> Result<Box<dyn Node>, FactoryError> {
+/// [`agent_main`] for scenarios with other kinds of segments: those of the controller ([`Scenario::load_with`]).
+pub fn agent_main_with(kinds: Kinds) -> ExitCode {
+    chronoseal_testbed::agent_main(|config, id| build(kinds, config, id))
+}
+
+fn build(kinds: Kinds, config: &[u8], id: NodeId) -> Result<Box<dyn Node>, FactoryError> {
     let config: NodeConfig = serde_json::from_slice(config).map_err(|error| error.to_string())?;
-    let scenario = config.sources.scenario().map_err(|problems| problems.render())?;
+    let scenario = config.sources.scenario(kinds).map_err(|problems| problems.render())?;
     let prepared = scenario.prepare().map_err(|infeasible| infeasible.to_string())?;
     let options = BuildOptions { lead: Duration::from_ps(config.lead_ps) };
     let node = prepared.node(id, options).map_err(|error| error.to_string())?;

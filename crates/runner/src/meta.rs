@@ -1,6 +1,6 @@
 //! The description of a run, from its plan.
 
-use chronoseal_analysis::segment::{BOUNDS, EndBound, Why, end_to_end};
+use chronoseal_analysis::segment::{EndBound, Why, end_to_end};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_results::meta::{BoundMeta, Fact, NodeMeta, NodeRole, StreamMeta};
@@ -64,7 +64,7 @@ fn streams(prepared: &Prepared<'_>) -> Vec<StreamMeta> {
         .map(|(index, stream)| stream_meta(plan, stream, is_judged(index, stream)))
         .collect();
     let tables: Vec<_> = plan.segment_ids().map(|segment| prepared.schedule(segment).cloned()).collect();
-    for bounds in end_to_end(plan, &tables, BOUNDS) {
+    for bounds in end_to_end(plan, &tables, prepared.kinds().bounds()) {
         let stream = &mut streams[bounds.stream.index()];
         match longest(&bounds.ends) {
             Ok(total) => stream.bound = Some(BoundMeta { total_ns: total.as_ns(), parts: Vec::new() }),

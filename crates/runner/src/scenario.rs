@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use chronoseal_analysis::Infeasible;
-use chronoseal_catalog::Prepared;
+use chronoseal_catalog::{Kinds, PrepareError, Prepared};
 use chronoseal_scenario::plan::Plan;
-use chronoseal_scenario::{Files, Problems, load, parse_with_overrides, refuse_unfinished};
+use chronoseal_scenario::{Files, Problems, load_with, parse_with, refuse_unfinished};
 use serde::{Deserialize, Serialize};
 
 /// A checked scenario, and the texts it was made from.
@@ -15,6 +15,7 @@ pub struct Scenario {
     /// What it says.
     pub plan: Plan,
     pub(crate) sources: Sources,
+    kinds: Kinds,
 }
 
 /// What a plan is made from. Two processes with the same sources have the same plan.
@@ -32,11 +33,26 @@ impl Scenario {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn load(name: &str, text: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Self, Problems> {
+        Self::load_with(Kinds::BUILT_IN, name, text, sets, files)
+    }
+
+    /// [`Self::load`] with other kinds of segments than [`Kinds::BUILT_IN`]. All that is made of the scenario has these
+    /// kinds; agents of live runs are processes of their own and need [`crate::agent_main_with`] the same.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn load_with(
+        kinds: Kinds,
+        name: &str,
+        text: &[u8],
+        sets: &[(String, String)],
+        files: &dyn Files,
+    ) -> Result<Self, Problems> {
         let remember = Remember { files, seen: RefCell::default() };
-        let plan = checked(name, text, sets, &remember)?;
+        let plan = checked(kinds, name, text, sets, &remember)?;
         let sources =
             Sources { name: name.into(), text: text.into(), sets: sets.into(), attached: remember.seen.into_inner() };
-        Ok(Self { plan, sources })
+        Ok(Self { plan, sources, kinds })
     }
 
     /// The same scenario with more overrides.
@@ -46,15 +62,20 @@ impl Scenario {
     pub fn with(&self, sets: &[(&str, &str)]) -> Result<Self, Problems> {
         let mut sources = self.sources.clone();
         sources.sets.extend(sets.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())));
-        sources.scenario()
+        sources.scenario(self.kinds)
     }
 
     /// The plan with what its segments work out before a run, such as schedule tables.
     ///
     /// # Errors
     /// What does not fit, and with what.
-    pub fn prepare(&self) -> Result<Prepared<'_>, Box<Infeasible>> {
-        Prepared::new(&self.plan)
+    pub fn prepare(&self) -> Result<Prepared<'_>, PrepareError> {
+        Prepared::with_kinds(&self.plan, self.kinds)
+    }
+
+    /// The kinds of segments that it can have.
+    pub const fn kinds(&self) -> Kinds {
+        self.kinds
     }
 
     /// Why something does not fit, at its place in the text.
@@ -62,7 +83,7 @@ impl Scenario {
         let Sources { name, text, sets, .. } = &self.sources;
         let message = infeasible.to_string();
         let message = message.strip_suffix(&infeasible.advice).unwrap_or(&message).trim_end_matches(['.', ' ']);
-        match parse_with_overrides(name, text, sets) {
+        match parse_with(self.kinds.scenario(), name, text, sets) {
             Ok(spec) => chronoseal_scenario::does_not_fit(&spec, &infeasible.name, message, &infeasible.advice),
             Err(problems) => problems,
         }
@@ -70,16 +91,22 @@ impl Scenario {
 }
 
 impl Sources {
-    pub(crate) fn scenario(self) -> Result<Scenario, Problems> {
-        let plan = checked(&self.name, &self.text, &self.sets, &Attached(&self.attached))?;
-        Ok(Scenario { plan, sources: self })
+    pub(crate) fn scenario(self, kinds: Kinds) -> Result<Scenario, Problems> {
+        let plan = checked(kinds, &self.name, &self.text, &self.sets, &Attached(&self.attached))?;
+        Ok(Scenario { plan, sources: self, kinds })
     }
 }
 
 /// A plan of which nothing is left out when it is run.
-fn checked(name: &str, text: &[u8], sets: &[(String, String)], files: &dyn Files) -> Result<Plan, Problems> {
-    let plan = load(name, text, sets, files)?;
-    refuse_unfinished(&parse_with_overrides(name, text, sets)?)?;
+fn checked(
+    kinds: Kinds,
+    name: &str,
+    text: &[u8],
+    sets: &[(String, String)],
+    files: &dyn Files,
+) -> Result<Plan, Problems> {
+    let plan = load_with(kinds.scenario(), name, text, sets, files)?;
+    refuse_unfinished(&parse_with(kinds.scenario(), name, text, sets)?)?;
     Ok(plan)
 }
 

@@ -23,13 +23,12 @@ pub mod v2x_vss;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_analysis::Infeasible;
-use chronoseal_catalog::BuildError;
+use chronoseal_catalog::{BuildError, PrepareError};
 use chronoseal_report::Document;
 use chronoseal_runner::MeasureError;
 use chronoseal_testbed::AgentCommand;
 
-pub use self::check::{Checked, check};
+pub use self::check::{Checked, NoPage, PAGES, Page, check, check_with};
 pub use self::cost::{cost_chart, cost_document, cost_table};
 pub use self::fleet::{FleetRow, fleet_document};
 
@@ -137,7 +136,7 @@ pub enum StudyError {
     Scenario(String),
     /// A schedule of the study does not fit.
     #[error(transparent)]
-    Infeasible(#[from] Box<Infeasible>),
+    Prepare(#[from] PrepareError),
     /// A part of a network cannot be made.
     #[error(transparent)]
     Build(#[from] BuildError),

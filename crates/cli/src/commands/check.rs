@@ -4,12 +4,9 @@ use crate::arguments::{Check, Format};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
 
-const NOTHING_KNOWN: &str = "error: no segment of this scenario is of a kind that can be checked on paper
-help: simulate it with `chronoseal run`";
-
 pub(crate) fn run(options: &Check, printer: &Printer) -> Result<Status, Trouble> {
     let scenario = input::scenario(&options.scenario, &[], options.format)?;
-    let checked = chronoseal_study::check(&scenario.plan).ok_or_else(|| Trouble(NOTHING_KNOWN.into()))?;
+    let checked = chronoseal_study::check(&scenario.plan).map_err(|error| Trouble(format!("error: {error}")))?;
     if options.format == Format::Json {
         printer.data(&checked.json);
     } else {

@@ -1,4 +1,6 @@
 //! What `check` finds: a plan held against its deadlines on paper.
+//!
+//! A kind of segment is one row of [`PAGES`]; [`check_with`] takes pages of one's own.
 
 mod can;
 mod ethernet;
@@ -21,17 +23,46 @@ pub struct Checked {
 }
 
 /// Checks a segment and what travels on it; `None` if the segment is of another kind.
-type CheckSegment = fn(&Plan, SegmentId) -> Option<Checked>;
+pub type Page = fn(&Plan, SegmentId) -> Option<Checked>;
 
-/// By name of the kind.
-const CHECKS: &[(&str, CheckSegment)] = &[(ETHERNET, of_ethernet), (CAN, of_can)];
+/// The kinds that can be checked, each by its name.
+pub const PAGES: &[(&str, Page)] = &[(ETHERNET, of_ethernet), (CAN, of_can)];
 
-/// Checks a plan; `None` if nothing is known of the kinds of its segments.
-pub fn check(plan: &Plan) -> Option<Checked> {
-    plan.segment_ids().find_map(|segment| {
-        let kind = plan.segments[segment.index()].kind;
-        CHECKS.iter().find(|(known, _)| *known == kind).and_then(|(_, check)| check(plan, segment))
-    })
+/// A plan without a segment that can be checked.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "no segment of this scenario can be checked on paper: the table of pages has none for {}; add a row for the kind, or \
+     simulate the scenario",
+    listed(kinds)
+)]
+pub struct NoPage {
+    /// The names of the kinds of its segments.
+    pub kinds: Vec<String>,
+}
+
+fn listed(kinds: &[String]) -> String {
+    kinds.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Checks a plan.
+///
+/// # Errors
+/// [`NoPage`] if nothing is known of the kinds of its segments.
+pub fn check(plan: &Plan) -> Result<Checked, NoPage> {
+    check_with(plan, PAGES)
+}
+
+/// [`check`] with other pages than [`PAGES`].
+///
+/// # Errors
+/// [`NoPage`] if none of them is for the kind of a segment.
+pub fn check_with(plan: &Plan, pages: &[(&str, Page)]) -> Result<Checked, NoPage> {
+    let kind = |segment: SegmentId| plan.segments[segment.index()].kind;
+    let checked = plan.segment_ids().find_map(|segment| {
+        let (_, page) = pages.iter().find(|(known, _)| *known == kind(segment))?;
+        page(plan, segment)
+    });
+    checked.ok_or_else(|| NoPage { kinds: plan.segment_ids().map(|segment| kind(segment).to_owned()).collect() })
 }
 
 fn of_ethernet(plan: &Plan, _: SegmentId) -> Option<Checked> {

@@ -15,7 +15,7 @@ use crate::clock::RunClock;
 use crate::message::{self, FromAgent, Step, ToAgent};
 
 /// Builds the node called for from the scenario's bytes, as [`crate::LiveConfig::node_config`] holds them.
-pub type NodeFactory = fn(&[u8], NodeId) -> Result<Box<dyn Node>, FactoryError>;
+pub type NodeFactory<'a> = dyn Fn(&[u8], NodeId) -> Result<Box<dyn Node>, FactoryError> + 'a;
 
 /// Why there is no node: an error of whoever knows scenarios, which this crate does not. It travels to the controller as
 /// text.
@@ -25,13 +25,13 @@ pub type FactoryError = Box<dyn std::error::Error + Send + Sync>;
 /// it ends when the controller does, however that ends.
 ///
 /// The binary that calls [`crate::run`] has to call this when it is started with [`crate::LiveConfig::agent_command`].
-pub fn agent_main(factory: NodeFactory) -> ExitCode {
+pub fn agent_main(factory: impl Fn(&[u8], NodeId) -> Result<Box<dyn Node>, FactoryError>) -> ExitCode {
     let Ok(socket) = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
         return ExitCode::from(2);
     };
     // Where the controller's thread dies without closing its sockets, the kernel ends us.
     let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
-    match live(&socket, factory) {
+    match live(&socket, &factory) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Told(step, reason)) => {
             // If nobody listens any more there is nobody to tell.
@@ -56,7 +56,7 @@ impl Failure {
     }
 }
 
-fn live(socket: &UnixStream, factory: NodeFactory) -> Result<(), Failure> {
+fn live(socket: &UnixStream, factory: &NodeFactory<'_>) -> Result<(), Failure> {
     let gone = |_| Failure::ControllerGone;
     let ToAgent::Setup(setup) = message::receive(socket).map_err(gone)? else {
         return Err(Failure::Told(Step::Run, "the first message is not the set-up".into()));
