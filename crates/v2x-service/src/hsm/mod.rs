@@ -42,6 +42,7 @@ pub use rtl::{RtlConfig, RtlHsm, RtlLink};
 pub use software::SoftwareHsm;
 pub use tpm::{TpmEndpoint, TpmHsm};
 
+use std::io::{self, Read};
 use std::ops::RangeInclusive;
 
 /// Length of an AES-CCM nonce `[byte]`. [IEEE 1609.2-2022 §5.3.8]
@@ -203,4 +204,17 @@ fn random(bytes: &mut [u8]) -> Result<(), HsmError> {
         operation: "draw random bytes".into(),
         reason: format!("the operating system has none: {error}"),
     })
+}
+
+/// One read, as [`Read::read`], which a signal does not end.
+///
+/// A signal that the process ignores, such as the one for a child that ends, still interrupts a read from a socket with
+/// a timeout (`signal(7)`). The device has not failed then; the read waits anew, with the whole timeout.
+fn read_once(mut from: impl Read, bytes: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match from.read(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
 }

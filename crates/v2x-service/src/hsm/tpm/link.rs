@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::hsm::HsmError;
+use crate::hsm::{HsmError, read_once};
 
 /// Longest response this crate reads `[byte]`; the specification's own limit for commands and responses is 4096.
 const RESPONSE_LEN_MAX: usize = 4096;
@@ -88,7 +88,7 @@ impl Link {
             Stream::Device(device) => {
                 device.write_all(command)?;
                 let mut response = vec![0; RESPONSE_LEN_MAX];
-                let len = device.read(&mut response)?;
+                let len = read_once(device, &mut response)?;
                 response.truncate(len);
                 Ok(response)
             }

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::hsm::config::BackEnd;
 use crate::hsm::{
     Capabilities, EcdsaSignature, HsmError, ImportedKey, KeyHandle, KeyInfo, KeyKind, NONCE_LEN, Operation,
-    Persistence, PublicPoint, Recovery, Support, curve,
+    Persistence, PublicPoint, Recovery, Support, curve, read_once,
 };
 
 /// Longest message `[byte]`: the longest plaintext has 64 KiB, the longest list is of some thousand keys.
@@ -190,7 +190,7 @@ pub(super) fn send(mut to: impl Write, message: &impl Serialize) -> io::Result<(
 /// Waits for one message. `Ok(None)` is the other side's end before a message began.
 pub(super) fn receive<M: DeserializeOwned>(mut from: impl Read) -> io::Result<Option<M>> {
     let mut len = [0; 4];
-    match from.read(&mut len)? {
+    match read_once(&mut from, &mut len)? {
         0 => return Ok(None),
         read => from.read_exact(&mut len[read..])?,
     }
@@ -233,6 +233,28 @@ mod tests {
         assert!(receive::<Answer>(&[][..]).unwrap().is_none());
         assert!(receive::<Answer>(&[0, 0, 0][..]).is_err());
         assert!(receive::<Answer>(&[0, 0, 0, 9, 1][..]).is_err());
+    }
+
+    /// Interrupted before every read of the bytes, as by a signal.
+    struct Interrupted<'a> {
+        bytes: &'a [u8],
+        is_next: bool,
+    }
+
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            self.is_next = !self.is_next;
+            if self.is_next { Err(io::ErrorKind::Interrupted.into()) } else { self.bytes.read(into) }
+        }
+    }
+
+    #[test]
+    fn a_signal_while_it_waits_is_no_end() {
+        let mut bytes = Vec::new();
+        send(&mut bytes, &Answer::Holds(true)).unwrap();
+        let interrupted = Interrupted { bytes: &bytes, is_next: false };
+        assert!(matches!(receive(interrupted), Ok(Some(Answer::Holds(true)))));
+        assert!(receive::<Answer>(Interrupted { bytes: &[], is_next: false }).unwrap().is_none());
     }
 
     #[test]
