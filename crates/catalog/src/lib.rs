@@ -52,12 +52,12 @@ mod kind;
 mod kinds;
 pub mod protection;
 
-use chronoseal_core::random::{self, Purpose, Rng};
+use chronoseal_core::random::{self, Jitter, Purpose, Rng};
 use chronoseal_core::{Duration, Node, NodeId, Oscillator, PortId, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_media::topology::{Absent, Topology};
-use chronoseal_nodes::{Gateway, GatewayConfig, RecordedSignal};
+use chronoseal_nodes::{Gateway, GatewayConfig, PaceConfig, RecordedSignal};
 use chronoseal_scenario::plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId, StreamPlan};
 
 pub use self::error::BuildError;
@@ -230,6 +230,16 @@ fn load_window(plan: &Plan) -> Duration {
     const SHORTEST: Duration = Duration::from_ms(10);
     const WINDOWS_MAX: i64 = 1 << 16;
     SHORTEST * (plan.duration.div_floor(SHORTEST * WINDOWS_MAX) + 1)
+}
+
+/// How often the value of a stream that is sent on change changes: on average after twice the least distance, and after ten times
+/// that at the latest.
+fn pace(plan: &Plan, stream: &StreamPlan) -> PaceConfig {
+    let on_change = |least: Duration| PaceConfig::OnChange {
+        distance: Jitter { min: least, mean: least * 2, max: least * 10 },
+        seed: plan.seed,
+    };
+    stream.min_distance.map_or(PaceConfig::Period(stream.period), on_change)
 }
 
 /// Seeded bytes for the part of a stream's payload that nothing else fills.

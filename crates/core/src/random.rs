@@ -21,6 +21,8 @@ pub enum Purpose {
     Medium = 5,
     /// A secret key of a scenario; test material by nature.
     Key = 6,
+    /// When the value of a stream changes.
+    Change = 7,
 }
 
 /// The stream for `purpose` of the thing numbered `index`, in a run seeded with `seed`.

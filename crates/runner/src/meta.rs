@@ -5,7 +5,7 @@ use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_results::meta::{BoundMeta, Fact, NodeMeta, NodeRole, StreamMeta};
 use chronoseal_results::{Engine, GroupMeta, RunMeta};
-use chronoseal_scenario::plan::{NodeKind, Plan, StreamPlan};
+use chronoseal_scenario::plan::{HopPlan, NodeKind, Plan, ProtectionPlan, StreamPlan};
 
 use crate::facts;
 
@@ -80,7 +80,7 @@ fn longest(ends: &[EndBound]) -> Result<Duration, Why> {
 }
 
 fn stream_meta(plan: &Plan, stream: &StreamPlan, is_judged: bool) -> StreamMeta {
-    let protection = plan.protection_of(stream);
+    let on_hops: Vec<&ProtectionPlan> = stream.hops.iter().map(|hop| plan.protection_on(stream, hop)).collect();
     let first = stream.hops.first();
     let deadlines = stream.receivers.iter().filter_map(|receiver| stream.deadline_of(*receiver));
     // The message that tells freshness is sealed in a way of its own.
@@ -95,11 +95,24 @@ fn stream_meta(plan: &Plan, stream: &StreamPlan, is_judged: bool) -> StreamMeta 
         period_ns: stream.period.as_ns(),
         frame_len: first.map_or(0, |hop| hop.frame_len),
         secured_len: first.map_or(0, |hop| plan.secured_len(stream, hop)),
-        protection: if is_synchronisation { "secoc-sync".into() } else { protection.name.clone() },
-        replayable: !is_synchronisation && protection.is_replayable(),
-        authenticated: is_synchronisation || protection.is_authenticated(),
+        protection: if is_synchronisation { "secoc-sync".into() } else { protection_name(plan, stream) },
+        // A way is as strong as its weakest hop.
+        replayable: !is_synchronisation && on_hops.iter().any(|protection| protection.is_replayable()),
+        authenticated: is_synchronisation || on_hops.iter().all(|protection| protection.is_authenticated()),
         deadline_ns: deadlines.min().map(|deadline| deadline.as_ns()),
         bound: None,
         unbounded: None,
     }
+}
+
+/// How a stream is protected: by name from end to end, or by the names on its segments.
+fn protection_name(plan: &Plan, stream: &StreamPlan) -> String {
+    if stream.hops.iter().all(|hop| hop.protection.is_none()) {
+        return plan.protection_of(stream).name.clone();
+    }
+    let on_segment = |hop: &HopPlan| {
+        let segment = &plan.segments[hop.segment.index()].name;
+        format!("{} on {segment}", plan.protection_on(stream, hop).name)
+    };
+    stream.hops.iter().map(on_segment).collect::<Vec<_>>().join(", ")
 }

@@ -27,16 +27,5 @@ pub fn refuse_unfinished(spec: &Spec) -> Result<(), Problems> {
             );
         }
     }
-    for (i, stream) in spec.streams.iter().enumerate() {
-        let name = &stream.name;
-        if stream.on_change.is_some() {
-            let message = format!("stream `{name}` is sent on change, and streams are only sent with a period yet");
-            refuse(
-                at!["streams", i, "on_change"],
-                message,
-                "write the least distance as `period`, the most that can come",
-            );
-        }
-    }
     problems.or(())
 }

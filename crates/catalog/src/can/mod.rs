@@ -22,7 +22,7 @@ use chronoseal_scenario::plan::{CAN, Can, CanMessage, CanRecording, Facet, Plan,
 use chronoseal_wire::can::{CanId, ExtendedId, StandardId};
 
 use crate::{
-    BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, gateway, load_window, protection, signal,
+    BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, gateway, load_window, pace, protection, signal,
 };
 
 /// Frames a controller and its driver hold. The orchestrator of the symmetric scheme queues a message of twelve classical
@@ -193,7 +193,7 @@ fn station(view: Can<'_>, id: NodeId) -> StationConfig {
                 id: message.id,
                 kind: message.kind,
                 len: message.hop.frame_len as usize,
-                period: message.stream.period,
+                pace: pace(plan, message.stream),
                 offset: message.stream.offset.unwrap_or_default(),
                 fill: fill(plan, message.stream_id, message.hop.frame_len as usize),
                 signal: signal(plan, message.stream),

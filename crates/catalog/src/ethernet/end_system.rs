@@ -8,7 +8,7 @@ use chronoseal_nodes::end_system::{
 use chronoseal_nodes::{Protection, SyncConfig};
 use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync};
 
-use crate::{BuildOptions, fill, gateway, protection, signal};
+use crate::{BuildOptions, fill, gateway, pace, protection, signal};
 
 pub(super) fn config(
     view: Ethernet<'_>,
@@ -60,7 +60,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         },
         StreamClass::BestEffort { priority } if target.hop.previous.is_some() => TalkerTiming::Relayed { priority },
         StreamClass::BestEffort { priority } => {
-            TalkerTiming::Periodic { priority, phase: stream.offset.unwrap_or_default(), period: stream.period }
+            TalkerTiming::Periodic { priority, phase: stream.offset.unwrap_or_default(), pace: pace(plan, stream) }
         }
     };
     // What comes from another segment is sealed already, unless this hop has a protection of its own.

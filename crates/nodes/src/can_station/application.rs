@@ -14,6 +14,7 @@ use super::config::{ListenerConfig, ReplayConfig, StationConfig, TalkerConfig};
 use super::relay::Relays;
 use super::synchronisation::{Due, Synchronisation};
 use crate::gateway::{HandOver, Mark, Pdu, SEQUENCE_LEN};
+use crate::pace::Pace;
 use crate::protection::{Protection, ProtectionError};
 use crate::supervision::Supervision;
 
@@ -23,6 +24,7 @@ const RECEIVED_MAX: usize = 256;
 struct Talker {
     config: TalkerConfig,
     sealer: Option<Sealer>,
+    pace: Pace,
     sequence: u64,
     due: LocalTime,
 }
@@ -85,7 +87,8 @@ impl Application {
                     }
                     Protection::Secured { key: None, .. } | Protection::None { .. } => None,
                 };
-                Ok(Talker { config, sealer, sequence: 0, due: LocalTime::ZERO })
+                let pace = Pace::new(config.pace, config.stream.0);
+                Ok(Talker { config, sealer, pace, sequence: 0, due: LocalTime::ZERO })
             })
             .collect::<Result<_, ProtectionError>>()?;
         let listeners = config
@@ -339,7 +342,7 @@ impl Application {
         let moment = self.moment();
         let talker = &mut self.talkers[index];
         let due = talker.due;
-        talker.due += talker.config.period;
+        talker.due += talker.pace.step();
         match (&talker.config.protection, &talker.sealer) {
             (Protection::Secured { profile, .. }, Some(sealer))
                 if moment != Moment::Unknown || !profile.freshness().needs_master() =>

@@ -5,6 +5,7 @@ use chronoseal_wire::can::{CanFrame, CanId, FrameKind};
 
 use super::synchronisation::SyncConfig;
 use crate::gateway::HandOver;
+use crate::pace::PaceConfig;
 use crate::protection::Protection;
 use crate::signal::RecordedSignal;
 use crate::supervision::SupervisionConfig;
@@ -40,7 +41,7 @@ pub struct TalkerConfig {
     /// Data before protection `[byte]`.
     pub len: usize,
     /// Distance of two frames.
-    pub period: Duration,
+    pub pace: PaceConfig,
     /// Its first frame, from the start of the run.
     pub offset: Duration,
     /// Bytes behind the sequence number, as many as `len`.

@@ -27,7 +27,7 @@ fn talker(protection: Protection) -> StationConfig {
         id: id(),
         kind: FrameKind::Classical,
         len: 4,
-        period: Duration::from_ms(10),
+        pace: Duration::from_ms(10).into(),
         offset: Duration::from_ms(3),
         fill: vec![0xaa; 4],
         signal: None,

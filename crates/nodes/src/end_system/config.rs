@@ -3,6 +3,7 @@
 use chronoseal_core::{Duration, NodeId, StreamId};
 
 use crate::gateway::HandOver;
+use crate::pace::PaceConfig;
 use crate::protection::Protection;
 use crate::signal::RecordedSignal;
 use crate::supervision::SupervisionConfig;
@@ -73,7 +74,7 @@ pub enum TalkerTiming {
         /// The first frame.
         phase: Duration,
         /// Distance of two frames.
-        period: Duration,
+        pace: PaceConfig,
     },
     /// When they come from another segment of this station's node.
     Relayed {

@@ -199,9 +199,7 @@ impl EndSystem {
         }
         let Some(due) = self.periodic.iter_mut().find(|(at, _)| *at <= now) else { return false };
         let (launch_at, talker) = *due;
-        if let TalkerTiming::Periodic { period, .. } = self.talkers[talker].config.timing {
-            due.0 += period;
-        }
+        due.0 += self.talkers[talker].pace.step();
         let signal_time = launch_at.since_zero();
         let freshness = self.talkers[talker].made;
         self.begin_send(Sealing { talker, launch_at, signal_time, freshness });

@@ -8,6 +8,7 @@ use chronoseal_wire::virtual_link;
 
 use super::config::{CarriedPdu, TalkerConfig, TalkerTiming};
 use crate::gateway::{Pdu, SEQUENCE_LEN};
+use crate::pace::{Pace, PaceConfig};
 use crate::protection::{Protection, ProtectionError};
 
 /// Bytes written even if only headers are asked for: Ethernet header and test-bed header.
@@ -21,6 +22,8 @@ pub(super) struct Talker {
     /// The frame on the wire `[byte]`.
     secured_len: usize,
     sealer: Option<Sealer>,
+    /// Of one that keeps to no slots.
+    pub(super) pace: Pace,
     /// True if the sealer counts freshness values by itself.
     seals_by_own_count: bool,
     /// Frames made so far; the sequence number of the next one, and its freshness value but for cycle counters.
@@ -54,7 +57,12 @@ impl Talker {
         Header { destination, source: virtual_link::station_address(node), type_or_length }.emit(&mut template);
         let fill_len = config.fill.len().min(config.frame_len.saturating_sub(HEADERS_LEN));
         template[HEADERS_LEN..HEADERS_LEN + fill_len].copy_from_slice(&config.fill[..fill_len]);
-        Ok(Self { config, template, secured_len, sealer, seals_by_own_count, made: 0, next: None })
+        let pace = match config.timing {
+            TalkerTiming::Periodic { pace, .. } => pace,
+            TalkerTiming::Slots { .. } | TalkerTiming::Relayed { .. } => PaceConfig::Period(Duration::ZERO),
+        };
+        let pace = Pace::new(pace, config.stream.0);
+        Ok(Self { config, pace, template, secured_len, sealer, seals_by_own_count, made: 0, next: None })
     }
 
     pub(super) fn priority(&self) -> Priority {

@@ -372,7 +372,7 @@ fn best_effort_streams_follow_the_oscillator_without_a_beacon() {
         timing: TalkerTiming::Periodic {
             priority: 2,
             phase: Duration::from_us(phase_us),
-            period: Duration::from_us(period_us),
+            pace: Duration::from_us(period_us).into(),
         },
         ..talker(UNPROTECTED)
     };

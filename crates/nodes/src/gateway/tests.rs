@@ -34,7 +34,7 @@ fn sender() -> Bench<CanStation> {
         id: id(),
         kind: KIND,
         len: LEN,
-        period: Duration::from_ms(10),
+        pace: Duration::from_ms(10).into(),
         offset: Duration::ZERO,
         fill: vec![0xaa; LEN],
         signal: None,
