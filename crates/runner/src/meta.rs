@@ -1,6 +1,6 @@
 //! The description of a run, from its plan.
 
-use chronoseal_analysis::segment::{EndBound, Why, end_to_end};
+use chronoseal_analysis::segment::{EndBound, Missing, end_to_end};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_results::meta::{BoundMeta, Fact, NodeMeta, NodeRole, StreamMeta};
@@ -67,16 +67,28 @@ fn streams(prepared: &Prepared<'_>) -> Vec<StreamMeta> {
     for bounds in end_to_end(plan, &tables, prepared.kinds().bounds()) {
         let stream = &mut streams[bounds.stream.index()];
         match longest(&bounds.ends) {
-            Ok(total) => stream.bound = Some(BoundMeta { total_ns: total.as_ns(), parts: Vec::new() }),
-            Err(why) => stream.unbounded = Some(why.to_string()),
+            Ok(end) => stream.bound = end.map(|end| bound(plan, &plan.streams[bounds.stream.index()], end)),
+            Err(missing) => stream.unbounded = Some(missing.why.to_string()),
         }
     }
     streams
 }
 
-/// What a stream takes to whichever receiver it takes the longest to; if one has no bound, why.
-fn longest(ends: &[EndBound]) -> Result<Duration, Why> {
-    ends.iter().try_fold(Duration::ZERO, |longest, end| end.latency.map(|latency| longest.max(latency)))
+/// The receiver that a stream takes the longest to; if one has no bound, why.
+fn longest(ends: &[EndBound]) -> Result<Option<&EndBound>, Missing> {
+    if let Some(missing) = ends.iter().find_map(|end| end.latency.err()) {
+        return Err(missing);
+    }
+    Ok(ends.iter().max_by_key(|end| end.latency.map_or(Duration::ZERO, |latency| latency.max)))
+}
+
+/// A bound, divided by place where gateways carry the stream on.
+fn bound(plan: &Plan, stream: &StreamPlan, end: &EndBound) -> BoundMeta {
+    let parts = end.parts.iter().filter(|part| stream.is_relayed() && part.max > Duration::ZERO);
+    BoundMeta {
+        total_ns: end.latency.map_or(0, |latency| latency.max.as_ns()),
+        parts: parts.map(|part| (part.place.name(plan).to_owned(), part.max.as_ns())).collect(),
+    }
 }
 
 fn stream_meta(plan: &Plan, stream: &StreamPlan, is_judged: bool) -> StreamMeta {

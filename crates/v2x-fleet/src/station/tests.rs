@@ -4,7 +4,7 @@ use super::*;
 use crate::office::Office;
 use crate::road::State;
 use chronoseal_core::node::FRAME_LEN_MAX;
-use chronoseal_core::{DiscardReason, Operation};
+use chronoseal_core::{DiscardReason, Operation, PortId};
 use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x::vss::{ChangePolicy, Condition, Preset, Spread};
 use std::sync::Arc;

@@ -1,0 +1,73 @@
+//! When the next frame of a stream is due.
+
+use chronoseal_core::Duration;
+use chronoseal_core::random::{self, ChaCha8Rng, Jitter, Purpose};
+
+/// How far apart the frames of a stream are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PaceConfig {
+    /// Always so far.
+    Period(Duration),
+    /// As its value changes: drawn anew for each frame.
+    OnChange {
+        /// How far.
+        distance: Jitter,
+        /// Seeds the draws, with the number of the stream.
+        seed: u64,
+    },
+}
+
+impl From<Duration> for PaceConfig {
+    fn from(period: Duration) -> Self {
+        Self::Period(period)
+    }
+}
+
+/// The distances of a stream's frames.
+#[derive(Clone, Debug)]
+pub(crate) enum Pace {
+    Period(Duration),
+    OnChange(Jitter, Box<ChaCha8Rng>),
+}
+
+impl Pace {
+    pub(crate) fn new(config: PaceConfig, stream: u16) -> Self {
+        match config {
+            PaceConfig::Period(period) => Self::Period(period),
+            PaceConfig::OnChange { distance, seed } => {
+                Self::OnChange(distance, Box::new(random::stream(seed, Purpose::Change, u64::from(stream))))
+            }
+        }
+    }
+
+    /// From one frame to the next.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Duration {
+        match self {
+            Self::Period(period) => *period,
+            Self::OnChange(distance, rng) => distance.sample(&mut **rng),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_keep_their_distance_and_are_the_same_again() {
+        let ms = Duration::from_ms;
+        let distance = Jitter { min: ms(10), mean: ms(20), max: ms(100) };
+        let draws = |stream| {
+            let mut pace = Pace::new(PaceConfig::OnChange { distance, seed: 3 }, stream);
+            (0..1000).map(|_| pace.step()).collect::<Vec<_>>()
+        };
+        let drawn = draws(1);
+        assert_eq!(drawn, draws(1));
+        assert_ne!(drawn, draws(2));
+        assert!(drawn.iter().all(|step| *step >= ms(10) && *step <= ms(100)));
+        let mean = drawn.iter().fold(Duration::ZERO, |sum, step| sum + *step) / 1000;
+        assert!(mean > ms(18) && mean < ms(22), "{mean}");
+        assert_eq!(Pace::new(PaceConfig::Period(ms(7)), 0).step(), ms(7));
+    }
+}
