@@ -1,5 +1,7 @@
 //! Segments of different kinds in one run: each has its own clocks, figures and interface of the capture.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 use chronoseal_catalog::Prepared;
 use chronoseal_results::store;
 use chronoseal_runner::{Run, simulate};
@@ -120,9 +122,9 @@ fn a_capture_has_an_interface_for_each_segment() {
 fn tshark_reads_each_segment_with_its_own_link_type() {
     let run = run("10ms");
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("capture.pcapng");
-    let file = std::fs::File::create(&path).unwrap();
-    chronoseal_results::capture::write_capture(file, &run.meta, &run.rows.captures).unwrap();
+    let folder = folder.path().join("run");
+    store::write(&folder, &run.meta, &run.summary, &run.rows).unwrap();
+    let path = folder.join("capture.pcapng");
     let mut command = std::process::Command::new("tshark");
     command.arg("-r").arg(&path).args(["-T", "fields", "-e", "frame.interface_name", "-e", "frame.encap_type"]);
     let Ok(output) = command.args(["-e", "eth.src", "-e", "can.id", "-e", "frame.comment"]).output() else {

@@ -74,12 +74,7 @@ impl StarStatistics {
         let busy_now = |line: &Line| line.busy_before(self.window_end);
         let by_line = self.busy_by_line.iter().zip(lines).map(|(total, line)| *total + busy_now(line));
         let mut series = vec![Series::total(BUSIEST, "ns", by_line.max().unwrap_or(Duration::ZERO).as_ns())];
-        let counted: [(&'static str, fn(&Counts) -> i64); 3] = [
-            ("frames from stations", |counts| counts.in_to_switch),
-            ("frames to stations", |counts| counts.out_to_stations),
-            ("frames dropped", |counts| counts.dropped),
-        ];
-        for (name, of) in counted {
+        for (name, of) in COUNTED {
             let values: Vec<i64> = self.closed.iter().chain([&self.counts]).map(of).collect();
             series.push(Series::total(name, "frames", values.iter().sum()));
             series.extend(self.window.map(|window| Series { name, unit: "frames", window: Some(window), values }));
@@ -95,3 +90,13 @@ impl StarStatistics {
 
 /// The use of the link that was used most: in all of the run, or in one window.
 const BUSIEST: &str = "busiest link";
+
+/// What a series counts.
+type Of = fn(&Counts) -> i64;
+
+/// Series of frames, by name.
+const COUNTED: [(&str, Of); 3] = [
+    ("frames from stations", |counts| counts.in_to_switch),
+    ("frames to stations", |counts| counts.out_to_stations),
+    ("frames dropped", |counts| counts.dropped),
+];
