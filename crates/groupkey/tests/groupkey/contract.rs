@@ -38,7 +38,7 @@ fn on_a_bus(nodes: &mut [Box<dyn Node>]) -> Vec<(Script, Conduct)> {
 }
 
 /// Work after which a node may only know more than before: a secret that both sides have, for the confirmations to come.
-const SILENT: &[Operation] = &[Swift::OPERATIONS.agree];
+const SILENT: &[Operation] = &[<Swift as chronoseal_crypto::suite::Suite>::OPERATIONS.agree];
 
 #[test]
 fn orchestrator_and_members_keep_it_in_every_scheme_and_profile() {

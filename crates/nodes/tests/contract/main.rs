@@ -1,1 +1,3 @@
+//! Every node there is keeps the contract of nodes.
+
 
