@@ -57,6 +57,7 @@ fn meta() -> RunMeta {
             protection: if i == 5 { "none" } else { "hmac-sha-256, 20 B" }.into(),
             replayable: i == 5,
             authenticated: i != 5,
+            is_opened_on_way: false,
             deadline_ns: None,
             bound: None,
             unbounded: None,

@@ -107,6 +107,9 @@ pub struct StreamMeta {
     pub replayable: bool,
     /// Its frames carry a tag that is checked.
     pub authenticated: bool,
+    /// Gateways on its way open it and seal it again, so they have its keys.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_opened_on_way: bool,
     /// A frame that takes longer from its sender to its receiver is late, if the stream has such a limit; the shortest of its
     /// receivers' `[ns]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

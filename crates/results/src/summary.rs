@@ -146,6 +146,9 @@ pub struct AttackSummary {
     pub stream: String,
     /// The stream carries a tag that is checked.
     pub authenticated: bool,
+    /// Gateways on the stream's way open it and seal it again, so they have its keys.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_opened_on_way: bool,
     /// The stream's protection lets a recorded frame pass again.
     pub replayable: bool,
     /// Frames put on the wire.

@@ -111,6 +111,7 @@ fn stream_meta(plan: &Plan, stream: &StreamPlan, is_judged: bool) -> StreamMeta 
         // A way is as strong as its weakest hop.
         replayable: !is_synchronisation && on_hops.iter().any(|protection| protection.is_replayable()),
         authenticated: is_synchronisation || on_hops.iter().all(|protection| protection.is_authenticated()),
+        is_opened_on_way: stream.is_relayed() && stream.hops.iter().any(|hop| hop.protection.is_some()),
         deadline_ns: deadlines.min().map(|deadline| deadline.as_ns()),
         bound: None,
         unbounded: None,

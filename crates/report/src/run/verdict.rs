@@ -109,6 +109,9 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
             (true, true) if attack.attack == "replay" => {
                 "its stream carries no freshness value, so a repeated frame has a valid tag"
             }
+            (true, _) if attack.is_opened_on_way => {
+                "gateways open its stream and seal it again, so one that was taken over has the keys"
+            }
             _ => "its stream is authenticated, so this should not happen",
         };
         points.push(format!(

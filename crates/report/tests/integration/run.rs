@@ -28,6 +28,7 @@ fn meta(engine: Engine) -> RunMeta {
             protection: "hmac".into(),
             replayable: true,
             authenticated: true,
+            is_opened_on_way: false,
             deadline_ns: None,
             bound: None,
             unbounded: None,

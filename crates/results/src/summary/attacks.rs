@@ -16,6 +16,7 @@ pub(super) fn attacks(meta: &RunMeta, rows: &RunRows) -> Vec<AttackSummary> {
             attacker: meta.node_name(attacker.0),
             stream: meta.stream_name(stream.0),
             authenticated: target.is_some_and(|target| target.authenticated),
+            is_opened_on_way: target.is_some_and(|target| target.is_opened_on_way),
             replayable: target.is_none_or(|target| target.replayable),
             attempts: 0,
             stopped_by_format: 0,

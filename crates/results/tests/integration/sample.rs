@@ -35,6 +35,7 @@ pub(crate) fn meta() -> RunMeta {
             protection: "hmac-sha-256".into(),
             replayable: false,
             authenticated: true,
+            is_opened_on_way: false,
             deadline_ns: None,
             bound: None,
             unbounded: None,

@@ -1,0 +1,92 @@
+//! The whole vehicle of `scenarios/`: what it takes, and what each thing that can go wrong does to its verdict.
+
+use serde_json::Value;
+
+use crate::support::{Bench, scenario};
+
+const END_TO_END: &str = "protection = { end_to_end = \"cmac-8\" }         # the gateways have no key";
+const HOP_BY_HOP: &str = "protection = { front = \"cmac-8\", backbone = \"cmac-8\", rear = \"cmac-8\" } #";
+const TAKEN_OVER: &str = "
+[[threats]]
+name = \"gateway taken over\"
+kind = \"tamper\"
+stream = \"brake request\"
+at = { node = \"zone-front\" }
+start = \"500ms\"
+count = 20
+";
+
+/// Runs two seconds of the vehicle, with a change of its text and more behind it.
+fn run(bench: &Bench, from: &str, to: &str, more: &str) -> Value {
+    let text = scenario("zonal-vehicle.toml");
+    assert!(text.contains(from), "the scenario says `{from}`");
+    bench.write("vehicle.toml", text.replacen(from, to, 1) + more);
+    bench.json(&["run", "vehicle.toml", "--no-store", "--set", "duration=2s"])
+}
+
+fn stream<'a>(run: &'a Value, name: &str) -> &'a Value {
+    let streams = run["summary"]["streams"].as_array().unwrap();
+    streams.iter().find(|stream| stream["name"] == name).unwrap_or_else(|| panic!("there is a {name}"))
+}
+
+fn verdict(run: &Value) -> &str {
+    run["verdict"].as_str().unwrap()
+}
+
+#[test]
+fn it_holds_on_paper_and_simulated() {
+    let bench = Bench::new();
+    bench.write("vehicle.toml", scenario("zonal-vehicle.toml"));
+    bench.say(&["check", "vehicle.toml"]).assert_code(0);
+    let run = run(&bench, "", "", "");
+    assert_eq!(run["held"], "yes", "{}", verdict(&run));
+    let request = stream(&run, "brake request");
+    assert_eq!((&request["late"], &request["missing"], &request["unaccounted"]), (&0.into(), &0.into(), &0.into()));
+}
+
+#[test]
+fn a_gateway_that_was_taken_over_is_believed_only_where_it_has_the_keys() {
+    let bench = Bench::new();
+    let accepted = |run: &Value| {
+        let attacks = run["summary"]["attacks"].as_array().unwrap();
+        attacks.iter().map(|attack| attack["accepted"].as_u64().unwrap()).sum::<u64>()
+    };
+    let end_to_end = run(&bench, "", "", TAKEN_OVER);
+    assert_eq!(accepted(&end_to_end), 0, "{}", verdict(&end_to_end));
+    assert_eq!(end_to_end["summary"]["attacks"][0]["stopped_by_tag"], 40, "two receivers refuse each");
+    let hop_by_hop = run(&bench, END_TO_END, HOP_BY_HOP, TAKEN_OVER);
+    assert_eq!(accepted(&hop_by_hop), 40, "{}", verdict(&hop_by_hop));
+    assert_eq!(hop_by_hop["held"], "no");
+    assert!(verdict(&hop_by_hop).contains("accepted"), "{}", verdict(&hop_by_hop));
+}
+
+#[test]
+fn a_gateway_that_dies_or_reboots_fails_the_run() {
+    let bench = Bench::new();
+    const GATEWAY: &str = "gateway = { delay = \"20us\", queue = \"64 frames\" }";
+    let rebooting = |takes: &str| {
+        format!("gateway = {{ delay = \"20us\", queue = \"64 frames\", reboot = {{ at = \"1s\", takes = \"{takes}\" }} }}")
+    };
+    let dead = run(&bench, GATEWAY, &rebooting("900ms"), "");
+    assert_eq!(dead["held"], "no", "{}", verdict(&dead));
+    let request = stream(&dead, "brake request");
+    let absent = request["missing"].as_u64().unwrap() + request["unaccounted"].as_u64().unwrap();
+    assert!(absent >= 170, "{request}");
+
+    let rebooted = run(&bench, GATEWAY, &rebooting("50ms"), "");
+    assert_eq!(rebooted["held"], "no", "{}", verdict(&rebooted));
+    // Its freshness on the backbone begins again: what it sends is refused until it has counted as far as before.
+    let discarded = stream(&rebooted, "wheel speed.0")["discarded"].as_object().unwrap();
+    assert!(!discarded.is_empty(), "{discarded:?}");
+    assert_eq!(stream(&rebooted, "brake request")["discarded"].as_object().unwrap().len(), 0);
+}
+
+#[test]
+fn a_lost_clock_fails_the_run() {
+    let bench = Bench::new();
+    // From one beacon to the next a clock gains more than its window allows.
+    let node = "name = \"radar\"\non = [\"backbone\"]\n";
+    let run = run(&bench, node, &format!("{node}clock = {{ fixed = {{ drift = \"900ppm\" }} }}\n"), "");
+    assert_eq!(run["held"], "no", "{}", verdict(&run));
+    assert!(verdict(&run).contains("clock of radar"), "{}", verdict(&run));
+}
