@@ -17,3 +17,4 @@ mod simulated;
 mod stored;
 mod support;
 mod upgrade;
+mod vehicle;
