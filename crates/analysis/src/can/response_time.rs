@@ -17,9 +17,9 @@ use chronoseal_core::Duration;
 use chronoseal_wire::can::CanId;
 
 /// Steps towards a fixed point before a set counts as too near to overload. A step is at least one frame.
-const STEPS_MAX: u32 = 1_000_000;
+const STEPS_MAX: u32 = 50_000;
 /// Instances of a message in one busy period before a set counts as too near to overload.
-const INSTANCES_MAX: i128 = 1_000_000;
+const INSTANCES_MAX: i128 = 50_000;
 
 /// What a message asks of the bus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,7 +84,7 @@ pub enum Unbounded {
         /// Sum of C / T `[10^-6]`, rounded up.
         load_ppm: u64,
     },
-    /// No fixed point within reach: the load is so near to all there is that a busy period takes millions of frames.
+    /// No fixed point within reach: the load is so near to all there is that a busy period takes tens of thousands of frames.
     #[error("it and what goes before it leave the bus so little that the busy period has no end in sight")]
     NoEndInSight,
 }

@@ -12,6 +12,8 @@ use super::{SegmentBounds, Span, Why, without_bound};
 
 /// Rounds over all segments before jitter counts as growing without end.
 const ROUNDS_MAX: u32 = 200;
+/// A frame that can be later counts as later without end: nobody waits so long, and jitter that grows has to stop somewhere.
+const LATEST_MAX: Duration = Duration::from_s(10);
 
 /// How a stream comes to the driver of the node that sends it on a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -152,7 +154,9 @@ impl Network<'_> {
                 }
             };
             for hop in found {
-                reached.0.entry((hop.stream, segment)).or_default().push((hop.receiver, hop.received));
+                let received =
+                    hop.received.and_then(|at| if at.max > LATEST_MAX { Err(Why::NoEndInSight) } else { Ok(at) });
+                reached.0.entry((hop.stream, segment)).or_default().push((hop.receiver, received));
             }
         }
         reached

@@ -14,9 +14,9 @@
 use chronoseal_core::{Duration, Ppm};
 
 /// Steps towards a fixed point before a server counts as too near to overload.
-const STEPS_MAX: u32 = 100_000;
+const STEPS_MAX: u32 = 50_000;
 /// A busy period that is longer has no end in sight.
-const BUSY_MAX: Duration = Duration::from_s(1_000);
+const BUSY_MAX: Duration = Duration::from_s(100);
 /// Parts of a load: `10^-18` each, so that rounding down loses nothing that matters.
 const WHOLE: i128 = 1_000_000_000_000_000_000;
 

@@ -32,6 +32,7 @@ pub(crate) mod demand;
 mod ethernet;
 mod line;
 pub mod processor;
+mod queues;
 #[cfg(test)]
 mod tests;
 mod way;
@@ -47,6 +48,7 @@ pub use compose::{Arrival, Arrivals, end_to_end};
 pub use demand::Overload;
 pub use ethernet::EthernetBounds;
 pub use processor::{Jobs, ScheduledJob};
+pub use queues::{QueueBound, gateway_queues};
 pub use way::{EndBound, Missing, Part, Place, StreamBounds};
 
 /// The bounds of one kind of segment.

@@ -125,8 +125,9 @@ pub(super) fn mac_work(plan: &Plan, id: StreamId, hop: &HopPlan, number: u16, pa
         DataName::Number => DataId::number(number),
         DataName::Name(name) => DataId::name(name.as_bytes()).ok()?,
     };
-    // What gateways carry is the same PDU on every segment.
-    let len = if stream.is_relayed() { stream.length } else { payload_len };
+    // What gateways carry from end to end is the same PDU on every segment.
+    let is_carried = stream.is_relayed() && hop.protection.is_none();
+    let len = if is_carried { stream.length } else { payload_len };
     Some(profile.work(&data_id, len as usize))
 }
 

@@ -125,6 +125,25 @@ fn what_protects_a_hop_is_paid_for_at_its_ends() {
 }
 
 #[test]
+fn a_queue_holds_what_its_streams_leave_in_it_at_once() {
+    let mut plan = segments(3, 2);
+    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 3, reboot: None, collects: Vec::new() });
+    add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
+    add_message(&mut plan, 2, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
+    let queue = |plan: &Plan| gateway_queues(plan, &end_to_end(plan, &[], BOUNDS))[0];
+    let expected = QueueBound { gateway: NodeId(1), segment: SegmentId(1), frames: Some(2), room: 3 };
+    assert_eq!(queue(&plan), expected);
+    assert!(queue(&plan).holds());
+    // A frame can be there for more than two of its periods.
+    plan.streams[0].period = MS(1);
+    plan.nodes[1].driver.max = MS(2);
+    assert_eq!(queue(&plan).frames, Some(3 + 1));
+    assert!(!queue(&plan).holds());
+    plan.streams[0].period = US(200);
+    assert_eq!((queue(&plan).frames, queue(&plan).holds()), (None, false));
+}
+
+#[test]
 fn jitter_of_an_arrival_makes_others_wait_longer() {
     let plan = |period| {
         let mut plan = segments(3, 2);

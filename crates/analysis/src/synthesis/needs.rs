@@ -9,8 +9,8 @@ const HEADER_LEN: u32 = 14;
 
 /// Processor time that sealing or verifying one frame of `stream` takes on `node`, from its platform's profile.
 ///
-/// The tag is made over the payload, and of a stream that gateways carry over its PDU; the profile's base covers the few
-/// bytes of a stream's number and freshness value, and a name under the tag is counted.
+/// The tag is made over the payload, and of a stream that gateways carry from end to end over its PDU; the profile's base
+/// covers the few bytes of a stream's number and freshness value, and a name under the tag is counted.
 ///
 /// A stream that is protected from end to end is sealed by its sender and verified by its receivers, and one that is
 /// protected on this hop alone by those of the hop, gateways too. A node that only passes it on takes no time here.

@@ -18,3 +18,4 @@ mod stored;
 mod support;
 mod upgrade;
 mod vehicle;
+mod ways;

@@ -1,13 +1,20 @@
 //! What `check` finds: a plan held against its deadlines on paper.
 //!
-//! A kind of segment is one row of [`PAGES`]; [`check_with`] takes pages of one's own.
+//! Every stream is bounded from end to end, over all segments. A network of one segment has the page of its kind before
+//! that: one row of [`PAGES`]; [`check_with`] takes pages of one's own.
 
 mod can;
+mod ends;
 mod ethernet;
 
 use chronoseal_analysis::candidates;
-use chronoseal_report::{Document, Held};
+use chronoseal_catalog::Kinds;
+use chronoseal_report::{Document, Held, Verdict};
+use chronoseal_runner::versions;
 use chronoseal_scenario::plan::{CAN, Can, ETHERNET, Plan, SegmentId};
+use serde_json::{Value, json};
+
+use self::ends::EndsReport;
 
 pub(crate) use self::ethernet::candidate_table;
 
@@ -49,20 +56,59 @@ fn listed(kinds: &[String]) -> String {
 /// # Errors
 /// [`NoPage`] if nothing is known of the kinds of its segments.
 pub fn check(plan: &Plan) -> Result<Checked, NoPage> {
-    check_with(plan, PAGES)
+    check_with(plan, PAGES, Kinds::BUILT_IN)
 }
 
-/// [`check`] with other pages than [`PAGES`].
+/// [`check`] with other pages than [`PAGES`], and the kinds that the plan was made with.
 ///
 /// # Errors
-/// [`NoPage`] if none of them is for the kind of a segment.
-pub fn check_with(plan: &Plan, pages: &[(&str, Page)]) -> Result<Checked, NoPage> {
+/// [`NoPage`] if none of the pages is for the kind of a segment.
+pub fn check_with(plan: &Plan, pages: &[(&str, Page)], kinds: Kinds) -> Result<Checked, NoPage> {
     let kind = |segment: SegmentId| plan.segments[segment.index()].kind;
-    let checked = plan.segment_ids().find_map(|segment| {
-        let (_, page) = pages.iter().find(|(known, _)| *known == kind(segment))?;
-        page(plan, segment)
+    let page = |segment| pages.iter().find(|(known, _)| *known == kind(segment)).map(|(_, page)| (segment, page));
+    let first = plan.segment_ids().find_map(page);
+    let checked = first.and_then(|(segment, page)| match plan.segments.len() {
+        1 => page(plan, segment),
+        _ => Some(of_network(plan)),
     });
-    checked.ok_or_else(|| NoPage { kinds: plan.segment_ids().map(|segment| kind(segment).to_owned()).collect() })
+    let no_page = || NoPage { kinds: plan.segment_ids().map(|segment| kind(segment).to_owned()).collect() };
+    Ok(join(checked.ok_or_else(no_page)?, &EndsReport::of(plan, kinds)))
+}
+
+/// Adds what holds from end to end to the page of a segment, or of a network.
+fn join(mut checked: Checked, ends: &EndsReport) -> Checked {
+    let verdict = &mut checked.document.verdict;
+    let late = ends.late();
+    if checked.holds && late > 0 {
+        checked.holds = false;
+        verdict.held = Held::No;
+        let all = ends.ends.len();
+        verdict.text =
+            format!("From end to end, {late} of {all} streams at their receivers can be late or have no bound.");
+    }
+    verdict.points.extend(ends.warnings());
+    checked.document.sections.extend(ends.sections());
+    if let Ok(Value::Object(mut page)) = serde_json::from_str(&checked.json) {
+        page.insert("end_to_end".into(), json!(ends));
+        checked.json = format!("{:#}", Value::Object(page));
+    }
+    checked
+}
+
+/// A network of several segments, before what holds from end to end.
+fn of_network(plan: &Plan) -> Checked {
+    let segments: Vec<Value> =
+        plan.segments.iter().map(|segment| json!({ "name": segment.name, "kind": segment.kind })).collect();
+    let text = "Every stream meets its deadlines in the worst case, from end to end.".to_owned();
+    let document = Document {
+        title: format!("Check of {}", plan.name),
+        subtitle: "Bounded by analysis; nothing was run.".into(),
+        verdict: Verdict { held: Held::Yes, text, points: plan.notes.clone() },
+        sections: Vec::new(),
+        environment: versions(),
+    };
+    let json = json!({ "scenario": plan.name, "segments": segments });
+    Checked { document, json: format!("{json:#}"), holds: true }
 }
 
 fn of_ethernet(plan: &Plan, _: SegmentId) -> Option<Checked> {

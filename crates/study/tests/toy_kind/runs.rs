@@ -49,13 +49,13 @@ fn live(text: &str) -> Option<Run> {
 }
 
 pub(crate) fn check_bounds_the_stream() {
-    let checked = check_with(&load(TWO).plan, &PAGES).unwrap();
+    let checked = check_with(&load(TWO).plan, &PAGES, kinds()).unwrap();
     let text = terminal(&checked.document, TerminalStyle::default());
     // 50 us in the sender's driver and 1 ms on the segment.
     assert!(checked.holds && text.contains("HELD") && text.contains("1050.0"), "{text}");
     assert!(checked.json.contains("1050"), "{}", checked.json);
     let late = TWO.replace("deadline = \"2ms\"", "deadline = \"1049us\"");
-    let checked = check_with(&load(&late).plan, &PAGES).unwrap();
+    let checked = check_with(&load(&late).plan, &PAGES, kinds()).unwrap();
     assert!(!checked.holds, "{}", terminal(&checked.document, TerminalStyle::default()));
 }
 
@@ -142,7 +142,10 @@ pub(crate) fn a_capture_has_the_link_type_of_the_kind() {
 pub(crate) fn a_gateway_joins_it_to_a_bus() {
     let pages = [&BUILT_IN_PAGES[..], &PAGES].concat();
     let scenario = load(BESIDE);
-    assert!(check_with(&scenario.plan, &PAGES).unwrap().holds && check_with(&scenario.plan, &pages).is_ok());
+    assert!(
+        check_with(&scenario.plan, &PAGES, kinds()).unwrap().holds
+            && check_with(&scenario.plan, &pages, kinds()).is_ok()
+    );
     let run = simulated(BESIDE);
     assert!(run.summary.deadlines_held(), "{:?}", run.summary);
     is_within_bounds(&run);

@@ -1,0 +1,236 @@
+//! Every stream from its sender to its receivers, over all segments: bound, parts, deadline.
+
+use chronoseal_analysis::segment::{EndBound, QueueBound, StreamBounds, Why, end_to_end, gateway_queues};
+use chronoseal_catalog::{Kinds, Prepared};
+use chronoseal_core::{Duration, NodeId};
+use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_report::{Block, Cell, Evidence, Mark, Section, Table};
+use chronoseal_scenario::plan::{DeadlineKind, Plan, StreamPlan};
+use serde::Serialize;
+
+/// What is bounded from end to end.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct EndsReport {
+    /// One for each stream and receiver.
+    pub(super) ends: Vec<EndReport>,
+    /// The queues of gateways.
+    pub(super) queues: Vec<QueueReport>,
+}
+
+/// One stream at one of its receivers.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct EndReport {
+    stream: String,
+    receiver: String,
+    /// From the instant at which a frame is due to its reception, checked.
+    bound_ns: Option<f64>,
+    /// What the deadline limits: `reaction`, which is the bound, or `age`, a period more.
+    deadline_kind: &'static str,
+    deadline_ns: f64,
+    /// The deadline is kept in the worst case; `None` if the stream is none that can be bounded on paper.
+    holds: Option<bool>,
+    /// Where there is no bound, and why.
+    no_bound: Option<String>,
+    /// In the order of the way.
+    parts: Vec<PartReport>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct PartReport {
+    /// `sender`, `segment`, `gateway` or `receiver`.
+    role: &'static str,
+    place: String,
+    max_ns: f64,
+}
+
+/// The queue of a gateway for a segment.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct QueueReport {
+    gateway: String,
+    segment: String,
+    /// So many frames wait in it at most.
+    frames_max: Option<u64>,
+    room_frames: u64,
+    holds: bool,
+}
+
+impl EndsReport {
+    /// Bounds a plan that was made with these kinds of segments.
+    pub(super) fn of(plan: &Plan, kinds: Kinds) -> Self {
+        let prepared = Prepared::with_kinds(plan, kinds).ok();
+        let table = |segment| prepared.as_ref().and_then(|prepared| prepared.schedule(segment)).cloned();
+        let tables: Vec<Option<ScheduleTable>> = plan.segment_ids().map(table).collect();
+        let bounds = end_to_end(plan, &tables, kinds.bounds());
+        let queues = gateway_queues(plan, &bounds).iter().map(|queue| QueueReport::of(plan, queue)).collect();
+        Self { ends: bounds.iter().flat_map(|bound| of_stream(plan, bound)).collect(), queues }
+    }
+
+    /// Ends that can miss their deadline, or that nothing bounds.
+    pub(super) fn late(&self) -> usize {
+        self.ends.iter().filter(|end| end.holds == Some(false)).count()
+    }
+
+    /// What may go wrong beside deadlines, with the smallest change that helps.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        self.queues.iter().filter(|queue| !queue.holds).map(QueueReport::warning)
+    }
+
+    /// The pages of a document.
+    pub(super) fn sections(&self) -> Vec<Section> {
+        let mut sections = vec![
+            Section::new("From end to end")
+                .with(Block::Text(
+                    "From the instant at which a frame is due, or its slot starts, to the instant at which the \
+                     receiver's application has it, checked. Processors are never idle while they have work, and serve in \
+                     any order; clocks drift as the scenario says. Key exchanges, attackers and errors of the wire are \
+                     left out: simulate for those."
+                        .into(),
+                ))
+                .with(Block::Table(self.table())),
+        ];
+        if !self.queues.is_empty() {
+            sections.push(Section::new("Queues of gateways").with(Block::Table(self.queue_table())));
+        }
+        sections
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new("Every stream at each of its receivers, in the worst case")
+            .words("stream")
+            .words("receiver")
+            .numbers("bound", "us")
+            .numbers("deadline", "us")
+            .words("holds")
+            .words("where the time goes, in us")
+            .footnote("A segment counts with the driver of the node that sends there, and with the wait for a slot.");
+        if self.ends.iter().any(|end| end.deadline_kind == "age") {
+            table = table.footnote(
+                "A deadline marked `age` limits how old the receiver's value becomes: the bound and a period more.",
+            );
+        }
+        for end in &self.ends {
+            table.push(end.row());
+        }
+        table
+    }
+
+    fn queue_table(&self) -> Table {
+        let mut table = Table::new("Frames that wait in a gateway for a segment, at most")
+            .words("gateway")
+            .words("segment")
+            .numbers("waiting", "")
+            .numbers("room", "")
+            .words("holds");
+        for queue in &self.queues {
+            let waiting = match queue.frames_max {
+                Some(frames) => Cell::count(frames).from(Evidence::Recomputed),
+                None => Cell::na("a stream that waits in it has no bound"),
+            };
+            table.push(vec![
+                Cell::text(&queue.gateway),
+                Cell::text(&queue.segment),
+                waiting,
+                Cell::count(queue.room_frames),
+                if queue.holds {
+                    Cell::text("yes").marked(Mark::Good)
+                } else {
+                    Cell::text("no").marked(Mark::Warn).titled(queue.warning())
+                },
+            ]);
+        }
+        table
+    }
+}
+
+fn of_stream<'a>(plan: &'a Plan, bound: &'a StreamBounds) -> impl Iterator<Item = EndReport> + 'a {
+    let stream = &plan.streams[bound.stream.index()];
+    bound.ends.iter().map(move |end| EndReport::of(plan, stream, end))
+}
+
+fn ns(span: Duration) -> f64 {
+    span.as_ps() as f64 / 1e3
+}
+
+impl EndReport {
+    fn of(plan: &Plan, stream: &StreamPlan, end: &EndBound) -> Self {
+        let node = |id: NodeId| plan.nodes.get(id.index()).map_or_else(String::new, |node| node.name.clone());
+        let deadline = stream.deadline_of(end.receiver).unwrap_or(stream.period);
+        let bound = end.latency.ok().map(|latency| latency.max);
+        let (deadline_kind, limited) = match stream.deadline_kind {
+            DeadlineKind::Reaction => ("reaction", bound),
+            // A slow clock makes its period longer by its drift, which is below a thousandth.
+            DeadlineKind::Age => ("age", bound.map(|bound| bound + stream.period + stream.period / 999)),
+        };
+        let no_bound = end.latency.err();
+        let is_periodic = no_bound.is_none_or(|missing| missing.why != Why::Recording);
+        Self {
+            stream: stream.name.clone(),
+            receiver: node(end.receiver),
+            bound_ns: bound.map(ns),
+            deadline_kind,
+            deadline_ns: ns(deadline),
+            holds: is_periodic.then_some(limited.is_some_and(|limited| limited <= deadline)),
+            no_bound: no_bound
+                .map(|missing| format!("{} `{}`: {}", missing.place.role(), missing.place.name(plan), missing.why)),
+            parts: end
+                .parts
+                .iter()
+                .map(|part| PartReport {
+                    role: part.place.role(),
+                    place: part.place.name(plan).to_owned(),
+                    max_ns: ns(part.max),
+                })
+                .collect(),
+        }
+    }
+
+    fn row(&self) -> Vec<Cell> {
+        let why = || self.no_bound.clone().unwrap_or_default();
+        let bound = match self.bound_ns {
+            Some(ns) => Cell::number(ns / 1e3, 1).from(Evidence::Recomputed),
+            None => Cell::na(why()),
+        };
+        let holds = match self.holds {
+            Some(true) => Cell::text("HELD").marked(Mark::Good),
+            Some(false) => Cell::text("NOT").marked(Mark::Bad).titled(why()),
+            None => Cell::na(why()),
+        };
+        let parts = self.parts.iter().filter(|part| part.max_ns > 0.0);
+        let parts: Vec<String> = parts.map(|part| format!("{} {:.1}", part.place, part.max_ns / 1e3)).collect();
+        let way = match &self.no_bound {
+            Some(why) => format!("no bound: {why}"),
+            None => parts.join(" + "),
+        };
+        let mut deadline = Cell::number(self.deadline_ns / 1e3, 1);
+        if self.deadline_kind == "age" {
+            deadline.text += " (age)";
+        }
+        vec![Cell::text(&self.stream), Cell::text(&self.receiver), bound, deadline, holds, Cell::text(way)]
+    }
+}
+
+impl QueueReport {
+    fn of(plan: &Plan, queue: &QueueBound) -> Self {
+        Self {
+            gateway: plan.node_name(queue.gateway),
+            segment: plan.segments[queue.segment.index()].name.clone(),
+            frames_max: queue.frames,
+            room_frames: queue.room,
+            holds: queue.holds(),
+        }
+    }
+
+    fn warning(&self) -> String {
+        let Self { gateway, segment, room_frames, .. } = self;
+        match self.frames_max {
+            Some(frames) => format!(
+                "up to {frames} frames can wait in `{gateway}` for `{segment}`, and its queue holds {room_frames}: write \
+                 `queue = \"{frames} frames\"`"
+            ),
+            None => format!(
+                "nothing bounds how many frames wait in `{gateway}` for `{segment}`: its queue will overflow unless what \
+                 has no bound sends less"
+            ),
+        }
+    }
+}
