@@ -39,6 +39,10 @@ pub struct Attack {
     pub source: MacAddress,
     /// Frames as the stream's own, protection included `[byte]`.
     pub frame_len: usize,
+    /// The type that the stream's frames carry; `None` if it is their length.
+    pub ether_type: Option<u16>,
+    /// Where in a frame the value begins that a controller acts on `[byte]`.
+    pub value_at: usize,
     /// Start of the stream's first slot in the cluster cycle.
     pub slot_start: Duration,
     /// Distance of two slots.
@@ -130,7 +134,7 @@ impl Attacker {
             let mut forged = None;
             match kind {
                 AttackKind::Spoof => forged = Some(forge(&campaign.attack, &mut self.rng)),
-                AttackKind::Tamper => tamper(passing.as_deref_mut().unwrap_or_default()),
+                AttackKind::Tamper => tamper(passing.as_deref_mut().unwrap_or_default(), campaign.attack.value_at),
                 AttackKind::Replay if is_first_heard => continue,
                 AttackKind::Replay => passing = campaign.recorded.clone(),
                 AttackKind::Withhold => passing = None,
@@ -190,15 +194,16 @@ impl Attacker {
 fn forge(attack: &Attack, rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut frame = vec![0; attack.frame_len];
     rng.fill_bytes(&mut frame[HEADER_LEN..]);
-    let type_or_length = TypeOrLength::Length((attack.frame_len - HEADER_LEN) as u16);
+    let length = TypeOrLength::Length((attack.frame_len - HEADER_LEN) as u16);
+    let type_or_length = attack.ether_type.map_or(length, TypeOrLength::EtherType);
     Header { destination: attack.destination, source: attack.source, type_or_length }.emit(&mut frame);
     TestBedHeader { stream: attack.stream, sequence: rng.next_u32() }.emit(&mut frame[HEADER_LEN..]);
     frame
 }
 
-/// Inverts the first byte after the headers: the value a controller would act on.
-fn tamper(frame: &mut [u8]) {
-    if let Some(byte) = frame.get_mut(HEADER_LEN + TestBedHeader::LEN) {
+/// Inverts the first byte of the value. Numbers before it stay, so that receivers take the frame for the one they wait for.
+fn tamper(frame: &mut [u8], value_at: usize) {
+    if let Some(byte) = frame.get_mut(value_at) {
         *byte = !*byte;
     }
 }
@@ -233,6 +238,8 @@ mod tests {
             destination: virtual_link::critical_traffic_address([3, 4, 5, 6], 1),
             source: virtual_link::station_address(NodeId(0)),
             frame_len: 76,
+            ether_type: None,
+            value_at: HEADER_LEN + TestBedHeader::LEN,
             slot_start: Duration::from_us(100),
             period: Duration::from_ms(10),
             first: Duration::from_ms(15),
@@ -281,6 +288,21 @@ mod tests {
         assert_eq!((sent.len(), changed), (1, 1));
         pass(&mut node, at(25), &genuine(7));
         assert_eq!(pass(&mut node, at(35), &genuine(7)).0, [], "its attempts are used up");
+    }
+
+    #[test]
+    fn what_it_changes_and_makes_up_looks_like_the_streams_own_frames() {
+        let relayed = HEADER_LEN + TestBedHeader::LEN + 4;
+        let kinds = [AttackKind::Tamper, AttackKind::Spoof];
+        let [changed, made_up] = kinds.map(|kind| {
+            let attacks = vec![Attack { value_at: relayed, ether_type: Some(0x88b5), ..attack(kind) }];
+            let mut node = Attacker::new(AttackerConfig { node: NodeId(9), on_link: true, attacks, seed: 1 });
+            node.handle_input(LocalTime::ZERO, Input::Command(Command::Start)).unwrap();
+            pass(&mut node, LocalTime::ZERO + Duration::from_ms(15), &genuine(7)).1.remove(0)
+        });
+        let differs: Vec<usize> = (0..changed.len()).filter(|at| changed[*at] != genuine(7)[*at]).collect();
+        assert_eq!(differs, [relayed], "the number of the PDU stays");
+        assert_eq!(made_up[12..14], [0x88, 0xb5]);
     }
 
     #[test]

@@ -107,7 +107,7 @@ codes! {
     TooManyFrames = "scenario::too-many-frames",
     /// An attacker where it cannot do this.
     ThreatPlace = "scenario::threat-place",
-    /// An attack on a stream that has no slot.
+    /// An attack from a port of its own on a stream that has no slot.
     ThreatWithoutSlot = "scenario::threat-without-slot",
     /// An attack where no bytes exist.
     ThreatAtTiming = "scenario::threat-at-timing",

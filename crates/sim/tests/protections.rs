@@ -65,7 +65,7 @@ fn over_gateways(segments: [&str; 3], length: u32, mac: &str, protection: &str, 
     );
     let mut tables = String::new();
     for (i, segment) in segments.into_iter().enumerate() {
-        text += &segment.replace("net", &format!("s{i}"));
+        text += &segment.replace("segments.net.", &format!("segments.s{i}."));
         let table = if segment == BUS { "id = \"0x100\", format = \"fd-brs\"" } else { "class = { best_effort = {} }" };
         tables += &format!("s{i} = {{ {table} }}\n");
     }
@@ -154,6 +154,20 @@ fn what_an_attacker_on_the_wire_withholds_is_missed() {
     // What is changed comes and is thrown away; what is withheld does not come.
     assert_eq!(withheld.genuine, none.genuine);
     assert_eq!(withheld.missing, none.missing + 10);
+}
+
+/// On the wire of its sender a stream needs no slot to be attacked.
+#[test]
+fn best_effort_is_attacked_on_the_wire_and_holds_with_a_tag() {
+    let best_effort = "net = { class = { best_effort = {} } }";
+    let mac = "mac = { algorithm = \"hmac-sha-256\", tag = \"16B\", freshness = \"full\" }";
+    for (protection, gets_through) in [("none = {}", true), (mac, false)] {
+        for (attack, sends) in [("spoof", true), ("tamper", true), ("replay", true), ("withhold", false)] {
+            let taken = taken(STAR, best_effort, protection, attack);
+            assert_eq!(taken.attempts, 10, "{protection}, {attack}");
+            assert_eq!(taken.attacks, if gets_through && sends { 10 } else { 0 }, "{protection}, {attack}");
+        }
+    }
 }
 
 /// A preset is the profile that it stands for, and nobody mixes up who is meant.

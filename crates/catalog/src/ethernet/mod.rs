@@ -8,12 +8,13 @@ use chronoseal_analysis::{Infeasible, synthesize};
 use chronoseal_core::{Duration, Node, NodeId, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_nodes::gateway::Stack;
+use chronoseal_nodes::gateway::{SEQUENCE_LEN, Stack};
 use chronoseal_nodes::{Attack, Attacker, AttackerConfig, EndSystem};
 use chronoseal_scenario::plan::{
     AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, Plan, SegmentId, StreamClass, Sync,
 };
-use chronoseal_wire::ethernet::MacAddress;
+use chronoseal_wire::ethernet::{HEADER_LEN, MacAddress};
+use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::virtual_link;
 
 use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared};
@@ -147,6 +148,9 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
                 destination: destination(view, target_id, class),
                 source: virtual_link::station_address(hop.from),
                 frame_len: view.secured_len(&target) as usize,
+                ether_type: (!class.is_time_triggered()).then_some(ETHERTYPE_BEST_EFFORT),
+                // A PDU begins with a sequence number of its own.
+                value_at: HEADER_LEN + TestBedHeader::LEN + if stream.is_relayed() { SEQUENCE_LEN } else { 0 },
                 slot_start: schedule.of(target_id).next().map_or_else(Default::default, |slot| slot.start),
                 period: stream.period,
                 first: threat.start,

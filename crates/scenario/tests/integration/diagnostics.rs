@@ -104,7 +104,12 @@ const CASES: &[(&str, Code, &str, &str)] = &[
     ("too_many_frames", Code::TooManyFrames, "duration = \"1s\"", "duration = \"86400s\"\n#"),
     ("threat_place", Code::ThreatPlace, "at = { link = \"a\" }", "at = { link = \"b\" }"),
     ("tamper_from_own_port", Code::ThreatPlace, "at = { link = \"a\" }", "at = { segment = \"network\" }"),
-    ("threat_without_slot", Code::ThreatWithoutSlot, "stream = \"speed.0\"", "stream = \"log\""),
+    (
+        "threat_without_slot",
+        Code::ThreatWithoutSlot,
+        "kind = \"tamper\"\nstream = \"speed.0\"\nat = { link = \"a\" }",
+        "kind = \"spoof\"\nstream = \"log\"\nat = { segment = \"network\" }",
+    ),
     ("threat_at_timing", Code::ThreatAtTiming, "duration = \"1s\"", "duration = \"1s\"\nfidelity = \"timing\""),
     ("threat_too_late", Code::ThreatTooLate, "start = \"100ms\"", "start = \"1500ms\""),
     ("threat_too_often", Code::ThreatTooLate, "count = 50", "count = 500"),

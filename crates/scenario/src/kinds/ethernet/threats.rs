@@ -34,13 +34,16 @@ fn place(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
     let target = shortened(&stream.name);
     let sender = &request.nodes[hop.from.index()].name;
     let there = format!("write `at = {{ link = \"{sender}\" }}`");
-    if !hop.facet.get().is_some_and(|class: &StreamClass| class.is_time_triggered()) {
+    let has_slots = hop.facet.get().is_some_and(|class: &StreamClass| class.is_time_triggered());
+    if matches!(request.place, AttackPlace::OnSegment(_)) && !has_slots {
         context.report(
             Code::ThreatWithoutSlot,
             &request.at("stream"),
-            format!("stream `{target}` is best effort; an attack is placed in the slot of its stream"),
+            format!(
+                "stream `{target}` is best effort; from a port of its own an attack is placed in the slot of its stream"
+            ),
             "has no slot",
-            "name a time-triggered stream",
+            format!("{there}, or name a time-triggered stream"),
         );
     }
     let on_the_way = match request.kind {
