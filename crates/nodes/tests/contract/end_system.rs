@@ -1,7 +1,7 @@
 //! Stations of a time-triggered Ethernet.
 
 use chronoseal_core::testing::{Contract, Script};
-use chronoseal_core::{Duration, EventKind, Node, NodeId, PortId};
+use chronoseal_core::{Duration, EventKind, Node, NodeId, PortId, StreamId};
 use chronoseal_frameauth::Freshness;
 use chronoseal_nodes::end_system::{
     EndSystem, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
@@ -16,10 +16,10 @@ const MARKER: [u8; 4] = [3, 4, 5, 6];
 const SYNC_ID: u16 = 4043;
 const CYCLE: Duration = Duration::from_ms(10);
 const CT_ID: u16 = 7;
-const BEST_EFFORT: chronoseal_core::StreamId = chronoseal_core::StreamId(4);
+const BEST_EFFORT: StreamId = StreamId(4);
 const LEN: usize = 100;
 
-fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
+pub fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
     let sync = SyncConfig {
         integration_cycle: CYCLE,
         precision: Duration::from_us(10),
@@ -40,15 +40,16 @@ fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
     }
 }
 
-fn talker(stream: chronoseal_core::StreamId, timing: TalkerTiming, protection: Protection) -> TalkerConfig {
-    TalkerConfig { stream, timing, frame_len: LEN, fill: vec![0x5a; LEN], replay: None, carried: None, protection }
+pub fn talker(stream: StreamId, timing: TalkerTiming, protection: Protection) -> TalkerConfig {
+    TalkerConfig { stream, timing, frame_len: LEN, fill: vec![0x5a; LEN], signal: None, carried: None, protection }
 }
 
 /// Sends in slots and beside them, and has a task.
 fn sender(ideal_clock: bool) -> Box<EndSystem> {
     let slots = vec![SendSlot { release: Duration::from_us(900), start: Duration::from_ms(1) }];
     let scheduled = TalkerTiming::Slots { ct_id: CT_ID, slots, samples: false };
-    let periodic = TalkerTiming::Periodic { priority: 3, phase: Duration::from_ms(2), period: Duration::from_ms(7) };
+    let periodic =
+        TalkerTiming::Periodic { priority: 3, phase: Duration::from_ms(2), pace: Duration::from_ms(7).into() };
     let talkers = vec![
         talker(STREAM, scheduled, hmac(Freshness::CycleCounter)),
         talker(BEST_EFFORT, periodic, hmac(Freshness::Full)),
@@ -127,7 +128,7 @@ fn stations_that_only_count_frames_keep_it() {
         config.real_bytes = false;
         config
     };
-    let timing = TalkerTiming::Periodic { priority: 0, phase: Duration::from_us(1), period: Duration::from_ms(1) };
+    let timing = TalkerTiming::Periodic { priority: 0, phase: Duration::from_us(1), pace: Duration::from_ms(1).into() };
     let talkers = vec![talker(BEST_EFFORT, timing, Protection::NONE)];
     let make = || {
         let config = EndSystemConfig { talkers: talkers.clone(), ..config(0, true) };
