@@ -185,7 +185,7 @@ impl Node for Adversary {
                 }
             }
             Input::Command(Command::Stop) => {
-                self.is_running = false;
+                (self.is_running, self.replay_at) = (false, None);
                 self.outbox.clear();
             }
             Input::Frame { bytes, .. } if self.is_running => self.on_frame(now, bytes),

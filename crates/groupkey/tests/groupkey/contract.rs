@@ -2,6 +2,8 @@
 
 use chronoseal_core::testing::{Conduct, Contract, Script, bus, record};
 use chronoseal_core::{AttackKind, Duration, EventKind, LocalTime, Node, Operation};
+use chronoseal_crypto::suite::Suite;
+use chronoseal_crypto::symmetric::{BlockMac, CmacAes128};
 use chronoseal_groupkey::adversary::{Adversary, Attack};
 use chronoseal_groupkey::{Address, Profile, Scheme, Settings, SpareNode, Step, Transport, Tree};
 
@@ -37,8 +39,9 @@ fn on_a_bus(nodes: &mut [Box<dyn Node>]) -> Vec<(Script, Conduct)> {
     record(&mut nodes, bus(count), END)
 }
 
-/// Work after which a node may only know more than before: a secret that both sides have, for the confirmations to come.
-const SILENT: &[Operation] = &[<Swift as chronoseal_crypto::suite::Suite>::OPERATIONS.agree];
+/// Work after which a node may only know more than before: a secret that both sides have, for the confirmations to come,
+/// that the orchestrator wants what others have to do, and that one more member holds the key.
+const SILENT: &[Operation] = &[Swift::OPERATIONS.agree, Swift::OPERATIONS.verify, CmacAes128::OPERATION];
 
 #[test]
 fn orchestrator_and_members_keep_it_in_every_scheme_and_profile() {

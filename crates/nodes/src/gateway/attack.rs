@@ -50,6 +50,10 @@ impl Campaign {
         self.next_at = Some(now + self.attack.start);
     }
 
+    pub(super) fn stop(&mut self) {
+        self.next_at = None;
+    }
+
     fn is_due(&self, now: LocalTime) -> bool {
         self.attempts < self.attack.count && self.next_at.is_some_and(|at| at <= now)
     }

@@ -117,6 +117,7 @@ impl Gateway {
             }
         } else {
             self.life = Life::Off;
+            self.campaigns.iter_mut().for_each(Campaign::stop);
         }
         self.all_stacks(now, || Input::Command(command))
     }
@@ -162,7 +163,11 @@ impl Gateway {
     }
 
     /// Queues a PDU for every port it leaves at. One that was made up here comes in nowhere, and goes wherever its stream goes.
+    /// Nothing goes on from a gateway that was stopped.
     fn route(&mut self, pdu: Pdu, from: Option<usize>) {
+        if self.life == Life::Off {
+            return;
+        }
         for route in &self.config.routes {
             if route.stream == pdu.stream && from.is_none_or(|from| from == usize::from(route.from.0)) {
                 self.passing.push_back((pdu.clone(), usize::from(route.to.0)));
@@ -233,7 +238,7 @@ impl Gateway {
     /// The next effect of any part, or when the first of them wants to be woken.
     fn poll_parts(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
         loop {
-            let mut wake = self.wakes_at();
+            let mut wake = None;
             for port in 0..self.stacks.len() {
                 match self.poll_stack(port, now, frame) {
                     Ok(output) => return output,
@@ -244,7 +249,9 @@ impl Gateway {
                 return output;
             }
             self.make_up(now);
-            let Some((pdu, port)) = self.passing.pop_front() else { return Output::Timeout(wake) };
+            let Some((pdu, port)) = self.passing.pop_front() else {
+                return Output::Timeout(earlier(wake, self.wakes_at()));
+            };
             if self.config.delay > Duration::ZERO {
                 self.at_work = Some((pdu, port));
                 return Output::Work(Work::declared(RELAY, self.config.delay));

@@ -10,6 +10,8 @@
 //! taken or refused before; `PseudonymChanged`, `KeptSilent` and `Hushed`.
 
 mod accord;
+#[cfg(test)]
+mod contract;
 mod credentials;
 mod mobility;
 mod reception;

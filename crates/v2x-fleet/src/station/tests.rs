@@ -11,15 +11,15 @@ use std::sync::Arc;
 
 const STARTS_AT_US: u64 = 722_000_000_000_000;
 
-fn office() -> Arc<Office> {
+pub(super) fn office() -> Arc<Office> {
     Arc::new(Office::new(Curve::NistP256, STARTS_AT_US, 1).expect("certificates"))
 }
 
-fn config() -> ItsStationConfig {
+pub(super) fn config() -> ItsStationConfig {
     ItsStationConfig::new(Origin { latitude_deg: 48.77, longitude_deg: 9.18 }, STARTS_AT_US)
 }
 
-fn station_of(office: &Arc<Office>, config: ItsStationConfig, index: u64) -> ItsStation {
+pub(super) fn station_of(office: &Arc<Office>, config: ItsStationConfig, index: u64) -> ItsStation {
     let numbers = random::stream(9, Purpose::Medium, index);
     let credentials = Credentials::signed(Arc::clone(office), numbers, STARTS_AT_US, true).expect("a ticket");
     let state = State { speed_m_s: 50.0, heading_deg: 90.0, ..State::default() };
@@ -31,7 +31,7 @@ fn station(index: u64, hazard: Option<Hazard>) -> ItsStation {
     station_of(&office(), ItsStationConfig { hazard, received_max: 4, ..config() }, index)
 }
 
-fn at(ms: i64) -> LocalTime {
+pub(super) fn at(ms: i64) -> LocalTime {
     LocalTime::ZERO + Duration::from_ms(ms)
 }
 
@@ -208,6 +208,7 @@ fn a_message_that_waited_too_long_is_dropped() {
 #[test]
 fn says_when_the_driver_is_wrong() {
     let mut station = station(7, None);
+    station.handle_input(at(5), Input::Command(Command::Start)).expect("it may start");
     let frame = Input::Frame { port: PortId(1), rx_at: at(5), bytes: &[] };
     assert_eq!(station.handle_input(at(5), frame), Err(HandleError::UnknownPort(PortId(1))));
     let backwards = Err(HandleError::TimeRanBackwards { last: at(5), now: at(4) });

@@ -1,0 +1,113 @@
+//! Nodes between segments.
+
+use chronoseal_core::testing::{Conduct, Contract, Script};
+use chronoseal_core::{AttackKind, Duration, EventKind, LocalTime, PortId};
+use chronoseal_frameauth::Freshness;
+use chronoseal_nodes::can_station::{self, CanStation, ListenerConfig, RelayConfig, StationConfig};
+use chronoseal_nodes::end_system::{CarriedPdu, EndSystem, EndSystemConfig, TalkerConfig, TalkerTiming};
+use chronoseal_nodes::gateway::{Gateway, GatewayConfig, HandOver, RelayAttack, Route, Stack};
+use chronoseal_wire::can::{CanId, FrameKind};
+
+use super::{STREAM, count, end_system, hmac, ms};
+
+const LEN: usize = 8;
+const KIND: FrameKind = FrameKind::Fd { brs: true, esi: false };
+const END: i64 = 200;
+
+fn id() -> CanId {
+    CanId::standard(0x123).expect("11 bits")
+}
+
+/// Frames of a sender on the first segment: one every 10 ms.
+fn frames() -> Script {
+    let talker = can_station::TalkerConfig {
+        stream: STREAM,
+        id: id(),
+        kind: KIND,
+        len: LEN,
+        pace: Duration::from_ms(10).into(),
+        offset: Duration::from_ms(2),
+        fill: vec![0xaa; LEN],
+        signal: None,
+        protection: hmac(Freshness::Full),
+    };
+    let config = StationConfig { talkers: vec![talker], ..StationConfig::default() };
+    let make = || Box::new(CanStation::new(config.clone(), None).expect("a station of a bus is able to"));
+    let sent = Contract::new(0..1, Script::until(ms(END)), make).check();
+    let nothing = Script::until(ms(END));
+    sent.frames().fold(nothing, |script, (launch_at, _, bytes)| {
+        script.hear(launch_at + Duration::from_us(100), PortId(0), bytes)
+    })
+}
+
+type AnyStack = Box<dyn Stack + Send>;
+
+/// A bus where the stream goes on.
+fn bus() -> AnyStack {
+    let relay = RelayConfig { stream: STREAM, id: id(), kind: KIND, len: LEN, protection: hmac(Freshness::Full) };
+    let config = StationConfig { relays: vec![relay], relay_queue_len_max: 4, ..StationConfig::default() };
+    Box::new(CanStation::of_gateway(config, None).expect("a station of a bus is able to"))
+}
+
+/// An Ethernet where it goes on, in no slot.
+fn ethernet() -> AnyStack {
+    let talker = TalkerConfig {
+        carried: Some(CarriedPdu { len: LEN, is_sealed: false }),
+        ..end_system::talker(STREAM, TalkerTiming::Relayed { priority: 5 }, hmac(Freshness::Full))
+    };
+    let config = EndSystemConfig { talkers: vec![talker], ..end_system::config(3, true) };
+    Box::new(EndSystem::of_gateway(config).expect("it is able to"))
+}
+
+/// Opens what comes in at port 0 and seals it again where it leaves, at port 1.
+fn gateway(config: GatewayConfig, to: AnyStack) -> Box<Gateway> {
+    let hands_over = HandOver::Opened;
+    let listener =
+        ListenerConfig { delivers: false, hands_over, ..ListenerConfig::new(STREAM, id(), LEN, hmac(Freshness::Full)) };
+    let from = StationConfig { listeners: vec![listener], ..StationConfig::default() };
+    let from = CanStation::of_gateway(from, None).expect("a station of a bus is able to");
+    let routes = vec![Route { stream: STREAM, from: PortId(0), to: PortId(1) }];
+    let config = GatewayConfig { routes, delay: Duration::from_us(40), ..config };
+    Box::new(Gateway::new(config, vec![Box::new(from), to]))
+}
+
+fn check(config: GatewayConfig) -> Conduct {
+    Contract::new(0..2, frames(), || gateway(config.clone(), bus())).check()
+}
+
+#[test]
+fn a_gateway_that_passes_frames_on_keeps_it() {
+    let conduct = check(GatewayConfig::default());
+    assert_eq!((conduct.frames().count(), count(&conduct, |kind| kind == EventKind::Relayed)), (20, 20));
+    assert_eq!(conduct.work().count(), 60, "it opens, relays and seals");
+    assert!(conduct.frames().all(|(_, port, _)| port == PortId(1)));
+}
+
+#[test]
+fn a_gateway_from_a_bus_to_an_ethernet_keeps_it() {
+    let reboot = Some((Duration::from_ms(55), Duration::from_ms(30)));
+    let config = GatewayConfig { reboot, ..GatewayConfig::default() };
+    let conduct = Contract::new(0..2, frames(), || gateway(config.clone(), ethernet())).check();
+    assert_eq!(count(&conduct, |kind| kind == EventKind::Rebooted), 1);
+    let relayed = count(&conduct, |kind| kind == EventKind::Relayed);
+    assert_eq!((conduct.frames().count(), relayed), (17, 17), "three came while it was away");
+}
+
+#[test]
+fn a_gateway_that_starts_anew_keeps_it() {
+    let reboot = Some((Duration::from_ms(55), Duration::from_ms(30)));
+    let conduct = check(GatewayConfig { reboot, ..GatewayConfig::default() });
+    assert_eq!(count(&conduct, |kind| kind == EventKind::Rebooted), 1);
+    let times: Vec<LocalTime> = conduct.frames().map(|(launch_at, ..)| launch_at).collect();
+    assert!(times.len() > 15 && !times.iter().any(|time| (ms(55)..ms(85)).contains(time)), "{times:?}");
+}
+
+#[test]
+fn a_gateway_with_an_attacker_in_it_keeps_it() {
+    for kind in [AttackKind::Tamper, AttackKind::Spoof, AttackKind::Replay, AttackKind::Withhold] {
+        let (start, every) = (Duration::from_ms(33), Duration::from_ms(40));
+        let attack = RelayAttack { kind, stream: STREAM, start, every, count: 3 };
+        let conduct = check(GatewayConfig { attacks: vec![attack], ..GatewayConfig::default() });
+        assert_eq!(count(&conduct, |other| other == EventKind::Attacked(kind)), 3, "{kind:?}");
+    }
+}
