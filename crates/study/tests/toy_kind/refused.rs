@@ -1,17 +1,19 @@
 //! What is bad: frames, scenarios, tables with a row too few, drivers.
 
 use chronoseal_catalog::{KindTable, Kinds, PrepareError, Prepared};
+use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{
-    Command, DiscardReason, EventKind, HandleError, Input, LocalTime, Node, NodeId, Output, PortId, StreamId,
+    Command, DiscardReason, Duration, EventKind, Input, LocalTime, Node, NodeId, Output, PortId, StreamId,
 };
 use chronoseal_nodes::gateway::{HandOver, Mark, Pdu, Stack};
 use chronoseal_runner::Scenario;
+use chronoseal_scenario::plan::SegmentId;
 use chronoseal_scenario::{Code, KINDS, NoFiles, Problems};
 use chronoseal_study::check;
 
 use crate::frame::{self, PDU_LEN_MAX};
 use crate::runs::{TWO, load};
-use crate::station::{Listener, Station, StationConfig};
+use crate::station::{Listener, Station, StationConfig, Talker};
 use crate::tables::{TOY, kinds};
 
 pub(crate) fn a_frame_is_read_as_it_was_written() {
@@ -107,6 +109,7 @@ pub(crate) fn a_station_reports_bad_frames() {
     assert_eq!(said(&mut station, &[]), discarded(DiscardReason::Malformed));
     assert_eq!(said(&mut station, &framed(8, &[1])), discarded(DiscardReason::UnknownStream));
     assert_eq!(said(&mut station, &framed(7, &[0, 0, 1, 2, 5])), (EventKind::Delivered, StreamId(3), 258));
+    station.handle_input(now, Input::Command(Command::Start)).unwrap();
     // What it is given to send on is a frame, or an event with a reason.
     for (stream, len) in [(StreamId(5), 8), (StreamId(4), PDU_LEN_MAX + 1)] {
         station.send(now, Pdu { stream, sequence: 0, bytes: vec![0; len], mark: Mark::default() });
@@ -117,16 +120,35 @@ pub(crate) fn a_station_reports_bad_frames() {
     let Output::Transmit(transmit) = station.poll_output(now, &mut buffer) else { panic!("it goes on") };
     assert_eq!(buffer[..transmit.len], framed(9, &[6; 8]));
     assert_eq!((station.take_sent(), station.take_sent()), (Some(mark), None), "asked for once");
-    // A driver that breaks the contract is told how.
-    let other = PortId(1);
-    let frame = Input::Frame { port: other, rx_at: now, bytes: &[] };
-    assert_eq!(station.handle_input(now, frame), Err(HandleError::UnknownPort(other)));
-    let later = now + chronoseal_core::Duration::from_ms(1);
-    station.handle_input(later, Input::Command(Command::Stop)).unwrap();
-    let backwards = HandleError::TimeRanBackwards { last: later, now };
-    assert_eq!(station.handle_input(now, Input::Timeout), Err(backwards));
-    let attacker = load(TWO);
-    let prepared = attacker.prepare().unwrap();
-    let segment = chronoseal_scenario::plan::SegmentId(0);
+}
+
+/// What a driver may do, what it must not do, and any bytes.
+pub(crate) fn a_station_keeps_the_contract_of_nodes() {
+    let ms = |ms| LocalTime::ZERO + Duration::from_ms(ms);
+    let talker = |number, period| Talker {
+        stream: StreamId(u16::from(number)),
+        number,
+        period: Duration::from_ms(period),
+        offset: Duration::from_ms(1),
+        len: 20,
+    };
+    let listener = Listener { stream: StreamId(3), number: 3, delivers: true, hands_over: HandOver::Nothing };
+    let config =
+        StationConfig { talkers: vec![talker(1, 10), talker(2, 7)], listeners: vec![listener], relays: Vec::new() };
+    let script = (0..10).fold(Script::until(ms(100)), |script, number| {
+        script.hear(ms(10 * i64::from(number)), PortId(0), &framed(3, &[0, 0, 0, number]))
+    });
+    let conduct = Contract::new(0..1, script, || Box::new(Station::new(config.clone()))).check();
+    assert_eq!(conduct.frames().count(), 10 + 15);
+}
+
+pub(crate) fn an_attack_on_it_is_refused() {
+    let threat = "\n[[threats]]\nname = \"t\"\nkind = \"spoof\"\nstream = \"speed\"\nat = { segment = \"wire\" }\n";
+    let problems = problems(&format!("{TWO}{threat}"));
+    assert!(problems.list().iter().any(|problem| problem.code == Code::NotYet), "{}", problems.render());
+    // Nor is there an attacker in the catalog.
+    let scenario = load(TWO);
+    let prepared = scenario.prepare().unwrap();
+    let segment = SegmentId(0);
     assert!(prepared.kind(segment).attacker(&prepared, segment, NodeId(0)).is_err(), "nobody attacks there");
 }

@@ -104,8 +104,11 @@ fn reported(run: &Run) {
     }
 }
 
-/// Frames in a capture, with the link types and names of its interfaces.
-fn captured(run: &Run) -> (Vec<(u32, String)>, Vec<(u32, Vec<u8>)>) {
+/// An interface of a capture: its link type and its name.
+type Interface = (u32, String);
+
+/// The interfaces of a run's capture, and its frames, each with the number of its interface.
+fn captured(run: &Run) -> (Vec<Interface>, Vec<(u32, Vec<u8>)>) {
     let mut bytes = Vec::new();
     write_capture(&mut bytes, &run.meta, &run.rows.captures).unwrap();
     let mut reader = PcapNgReader::new(bytes.as_slice()).unwrap();
@@ -140,7 +143,7 @@ pub(crate) fn a_capture_has_the_link_type_of_the_kind() {
 }
 
 pub(crate) fn a_gateway_joins_it_to_a_bus() {
-    let pages = [&BUILT_IN_PAGES[..], &PAGES].concat();
+    let pages = [BUILT_IN_PAGES, &PAGES].concat();
     let scenario = load(BESIDE);
     assert!(
         check_with(&scenario.plan, &PAGES, kinds()).unwrap().holds

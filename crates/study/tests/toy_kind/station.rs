@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use chronoseal_core::{
-    Command, DiscardReason, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, Output, PortId, Priority,
-    StreamId, Transmit,
+    Command, DiscardReason, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Output, PortId,
+    Priority, StreamId, Transmit,
 };
 use chronoseal_nodes::gateway::{HandOver, Mark, Pdu, SEQUENCE_LEN, Stack};
 
@@ -50,28 +50,27 @@ pub(crate) struct Listener {
 /// A station, and what it has to do yet.
 pub(crate) struct Station {
     config: StationConfig,
-    /// By talker: when its next frame is due, and its number. Empty before the start.
-    due: Vec<(LocalTime, u64)>,
-    events: VecDeque<Event>,
+    /// Checks what the driver does, and keeps events until they are asked for.
+    base: NodeBase<VecDeque<Event>>,
+    /// By talker: when its next frame is due, and its number. `None` before the start and after the stop.
+    due: Option<Vec<(LocalTime, u64)>>,
     /// What goes on from here and waits to be sent.
     waiting: VecDeque<(u8, Pdu)>,
     /// What came in and goes on elsewhere.
     handed: VecDeque<Pdu>,
     /// Where the frame sent last came from.
     sent: Option<Mark>,
-    last: LocalTime,
 }
 
 impl Station {
     pub(crate) fn new(config: StationConfig) -> Self {
         Self {
             config,
-            due: Vec::new(),
-            events: VecDeque::new(),
+            base: NodeBase::new(PORT.0..PORT.0 + 1),
+            due: None,
             waiting: VecDeque::new(),
             handed: VecDeque::new(),
             sent: None,
-            last: LocalTime::from_ps(i64::MIN),
         }
     }
 
@@ -96,40 +95,34 @@ impl Station {
 
     /// The next frame of the talker that is due first, if its time has come.
     fn talk(&mut self, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
-        let (index, (due, sequence)) = self.due.iter().copied().enumerate().min_by_key(|(_, (due, _))| *due)?;
+        let dues = self.due.as_mut()?;
+        let (index, (due, sequence)) = dues.iter().copied().enumerate().min_by_key(|(_, (due, _))| *due)?;
         if due > now {
             return None;
         }
         let talker = &self.config.talkers[index];
-        self.due[index] = (due + talker.period, sequence + 1);
+        dues[index] = (due + talker.period, sequence + 1);
         let mut pdu = vec![0; talker.len];
         let number_len = SEQUENCE_LEN.min(talker.len);
         pdu[..number_len].copy_from_slice(&sequence.to_be_bytes()[8 - number_len..]);
         let value = (now - due).as_ps();
-        self.events.push_back(Event { value, ..Event::of(EventKind::Sent, talker.stream, sequence) });
+        self.base.push(Event { value, ..Event::of(EventKind::Sent, talker.stream, sequence) });
         Some(transmit(talker.number, &pdu, now, buffer))
     }
 }
 
 impl Node for Station {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
-        if now < self.last {
-            return Err(HandleError::TimeRanBackwards { last: self.last, now });
-        }
-        self.last = now;
+        self.base.admit(now, &input)?;
         match input {
-            Input::Frame { port: PORT, bytes, .. } => {
+            Input::Frame { bytes, .. } => {
                 let event = self.receive(bytes);
-                self.events.push_back(event);
-            }
-            Input::Frame { port, .. } => return Err(HandleError::UnknownPort(port)),
-            Input::Transmitted { token, .. } | Input::Dropped { token } => {
-                return Err(HandleError::UnknownToken(token.id()));
+                self.base.push(event);
             }
             Input::Command(Command::Start) => {
-                self.due = self.config.talkers.iter().map(|talker| (now + talker.offset, 0)).collect();
+                self.due = Some(self.config.talkers.iter().map(|talker| (now + talker.offset, 0)).collect());
             }
-            Input::Command(_) => self.due.clear(),
+            Input::Command(_) => self.due = None,
             // A wake-up, perhaps early or twice: whether something is due is looked at when it is polled.
             _ => {}
         }
@@ -137,8 +130,11 @@ impl Node for Station {
     }
 
     fn poll_output(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
-        if let Some(event) = self.events.pop_front() {
-            return Output::Event(event);
+        if let Some(event) = self.base.next(now, buffer) {
+            return event;
+        }
+        if self.due.is_none() {
+            return Output::Timeout(None);
         }
         if let Some((number, pdu)) = self.waiting.pop_front() {
             self.sent = Some(pdu.mark);
@@ -146,7 +142,7 @@ impl Node for Station {
         }
         match self.talk(now, buffer) {
             Some(output) => output,
-            None => Output::Timeout(self.due.iter().map(|(due, _)| *due).min()),
+            None => Output::Timeout(self.due.iter().flatten().map(|(due, _)| *due).min()),
         }
     }
 }
@@ -160,8 +156,8 @@ impl Stack for Station {
     fn send(&mut self, _: LocalTime, pdu: Pdu) {
         let refused = |reason| Event::of(EventKind::Discarded(reason), pdu.stream, pdu.sequence);
         match self.config.relays.iter().find(|(stream, _)| *stream == pdu.stream) {
-            None => self.events.push_back(refused(DiscardReason::UnknownStream)),
-            Some(_) if pdu.bytes.len() > frame::PDU_LEN_MAX => self.events.push_back(refused(DiscardReason::TooLong)),
+            None => self.base.push(refused(DiscardReason::UnknownStream)),
+            Some(_) if pdu.bytes.len() > frame::PDU_LEN_MAX => self.base.push(refused(DiscardReason::TooLong)),
             Some((_, number)) => self.waiting.push_back((*number, pdu)),
         }
     }
@@ -171,7 +167,10 @@ impl Stack for Station {
     }
 
     fn restart(&mut self, _: LocalTime) {
-        *self = Self { last: self.last, ..Self::new(self.config.clone()) };
+        self.base.clear();
+        (self.due, self.sent) = (None, None);
+        self.waiting.clear();
+        self.handed.clear();
     }
 }
 
