@@ -18,6 +18,8 @@ pub struct Simulated {
     pub tally: Tally,
     /// False if it was stopped.
     pub finished: bool,
+    /// Events the simulator handled; another simulator may need more or fewer for the same result.
+    pub events: u64,
 }
 
 /// Simulates a plan and keeps every row; with `capture`, every frame too.
@@ -31,7 +33,7 @@ pub fn simulate(
 ) -> Result<Run, BuildError> {
     let plan = prepared.plan();
     let observer = (new_fingerprint(plan), Recorder::new(prepared, capture));
-    let Finished { medium, observer: (fingerprint, recorder), is_whole } =
+    let Finished { medium, observer: (fingerprint, recorder), is_whole, .. } =
         chronoseal_sim::run(prepared, observer, keep_going)?;
     let mut rows = recorder.into_rows(plan, &medium);
     rows.interrupted = !is_whole;
@@ -47,9 +49,9 @@ pub fn simulate(
 /// As [`simulate`].
 pub fn tally(prepared: &Prepared<'_>, keep_going: &mut dyn FnMut(SimTime) -> bool) -> Result<Simulated, BuildError> {
     let observer = (new_fingerprint(prepared.plan()), Tally::default());
-    let Finished { observer: (fingerprint, tally), is_whole, .. } =
+    let Finished { observer: (fingerprint, tally), is_whole, events, .. } =
         chronoseal_sim::run(prepared, observer, keep_going)?;
-    Ok(Simulated { fingerprint: fingerprint.finish(), tally, finished: is_whole })
+    Ok(Simulated { fingerprint: fingerprint.finish(), tally, finished: is_whole, events })
 }
 
 /// The fingerprint of a plan's simulation.

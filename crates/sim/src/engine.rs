@@ -192,9 +192,9 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         self.settle();
     }
 
-    /// Events handled and pending.
+    /// Events handled so far: timers of the medium, launches, wake-ups, and processors that became free.
     pub fn events(&self) -> u64 {
-        self.queue.pushed()
+        self.queue.popped()
     }
 
     /// The observer, when the run is over.

@@ -63,6 +63,8 @@ pub struct Finished<M, O> {
     pub observer: O,
     /// False if it was stopped before its time.
     pub is_whole: bool,
+    /// Events that were handled, as a measure of the engine's work.
+    pub events: u64,
 }
 
 /// Simulates a plan from its start to its end, or until `keep_going` says no (asked every few thousand events).
@@ -93,8 +95,9 @@ pub fn run_on<M: Medium, O: Observer>(
         simulation.add(node_setup(prepared, id)?);
     }
     let is_whole = simulation.run_until(SimTime::ZERO + plan.duration, keep_going);
+    let events = simulation.events();
     let (medium, observer) = simulation.into_parts();
-    Ok(Finished { medium, observer, is_whole })
+    Ok(Finished { medium, observer, is_whole, events })
 }
 
 fn node_setup(prepared: &Prepared<'_>, id: NodeId) -> Result<NodeSetup, BuildError> {

@@ -174,9 +174,9 @@ impl Queue {
         self.far_first = self.far.peek().map_or(u128::MAX, |Reverse(key)| *key);
     }
 
-    /// Events pushed so far.
-    pub(crate) fn pushed(&self) -> u64 {
-        self.pushed
+    /// Events popped so far.
+    pub(crate) fn popped(&self) -> u64 {
+        self.pushed - (self.near_len + self.far.len()) as u64
     }
 }
 
@@ -221,6 +221,7 @@ mod tests {
                 prop_assert_eq!(queue.pop_until(SimTime::MAX), Some((SimTime::from_ps(at), what)));
             }
             prop_assert_eq!(queue.pop_until(SimTime::MAX), None);
+            prop_assert_eq!(queue.popped(), pushes.len() as u64);
         }
 
         #[test]

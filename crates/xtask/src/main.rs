@@ -24,7 +24,13 @@ usage: cargo xtask <task>
   tidy                 check the rules of the house that the compiler does not check
   generate [--check]   write generated documents; with --check only compare them
   licences             check the licences of every dependency
-  bench star [RUNS]    the star on our simulator, ns-3 and nexosim, pinned and interleaved (default 5 runs)
+  bench star [ROUNDS]  the star on our simulator, ns-3 and nexosim, pinned and interleaved (default 5 rounds)
+  bench star|group-key|fleet --before BINARY [--pairs PAIRS]
+                       this tree's release build against an earlier one, in interleaved pairs of runs (default 31);
+                       fails if it has become slower than the limit of the workload allows
+  bench scenario FILE [--runs RUNS] [--goal FACTOR]
+                       how many times faster than real time FILE is simulated on one processor (default 11 runs), and
+                       how many events a second; fails below FACTOR
   socketcan [FOLDER]   the live CAN bus in user-mode Linux, whose kernel has CAN, against candump; FOLDER is where the
                        Debian packages user-mode-linux, busybox-static and can-utils are unpacked, if not installed
   rtl build            the simulator of the P-256 engine, by Verilator; prints where it is
@@ -67,11 +73,7 @@ fn main() -> ExitCode {
         ["generate"] => generate::run(&root, generate::Mode::Write),
         ["generate", "--check"] => generate::run(&root, generate::Mode::Check),
         ["licences"] => licences::run(&root),
-        ["bench", "star"] => bench::star(&root, bench::RUNS_DEFAULT),
-        ["bench", "star", runs] => match runs.parse() {
-            Ok(runs @ 1..=1000) => bench::star(&root, runs),
-            _ => Err(Failure::because(format!("'{runs}' is no number of runs between 1 and 1000"))),
-        },
+        ["bench", ref words @ ..] => bench::run(&root, words),
         ["socketcan"] => socketcan::run(&root, Path::new("/")),
         ["socketcan", packages] => socketcan::run(&root, Path::new(packages)),
         ["rtl", "build"] => rtl::build(&root).map(drop),

@@ -10,9 +10,20 @@ use serde_json::{Map, Value, json};
 
 use crate::{here, prepared, rows};
 
-/// What varies from run to run, from build to build or from host to host, at the top of what the program writes.
-const VARYING: [&str; 9] =
-    ["cpu_s", "frames_per_cpu_s", "results", "scenario_hash", "host", "versions", "commit", "started", "environment"];
+/// What varies from run to run, from build to build or from host to host, at the top of what the program writes. How many
+/// events the simulator needs is no part of what it gives.
+const VARYING: [&str; 10] = [
+    "cpu_s",
+    "events",
+    "frames_per_cpu_s",
+    "results",
+    "scenario_hash",
+    "host",
+    "versions",
+    "commit",
+    "started",
+    "environment",
+];
 
 /// A temporary copy of one folder of scenarios with the files they refer to; the program runs in it.
 pub(crate) struct Stage {

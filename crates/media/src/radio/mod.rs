@@ -37,6 +37,7 @@
 mod access;
 mod channel;
 mod config;
+mod fading;
 mod motion;
 mod ofdm;
 mod propagation;

@@ -1,7 +1,8 @@
 //! How strongly a station hears another one.
 
-use chronoseal_core::random::{ChaCha8Rng, Rng};
+use chronoseal_core::random::ChaCha8Rng;
 
+use super::fading::Fading;
 use super::ofdm::OfdmRate;
 
 /// A place on a plane `[mm]`.
@@ -104,7 +105,7 @@ pub(super) struct Heard {
 }
 
 /// [`Propagation`] with its logarithms taken.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Path {
     Disc {
         range_squared_mm2: u64,
@@ -114,7 +115,7 @@ pub(super) enum Path {
         exponent: f64,
         carrier_sense_mw: f64,
         sensitivity_mw: f64,
-        nakagami_m: Option<u8>,
+        fading: Option<Fading>,
         /// Beyond it nothing is heard; spares the logarithms.
         reach_squared_mm2: u64,
     },
@@ -124,40 +125,68 @@ impl Path {
     pub(super) fn new(propagation: &Propagation) -> Self {
         match *propagation {
             Propagation::Disc { range_mm } => Self::Disc { range_squared_mm2: range_mm.saturating_mul(range_mm) },
-            Propagation::LogDistance(model) => Self::LogDistance {
-                at_1_m_mw: milliwatt(model.tx_power_dbm - model.reference_loss_db),
-                exponent: model.exponent,
-                carrier_sense_mw: milliwatt(model.carrier_sense_dbm),
-                sensitivity_mw: milliwatt(model.sensitivity_dbm),
-                nakagami_m: model.nakagami_m,
-                reach_squared_mm2: {
-                    let gain_db = 10.0 * libm::log10(model.nakagami_m.map_or(1.0, rare_gain));
-                    let reach_mm = model.range_m(model.carrier_sense_dbm - gain_db) * 1000.0 + 1.0;
-                    let reach_mm = reach_mm.min(1e15) as u64;
-                    reach_mm.saturating_mul(reach_mm)
-                },
-            },
+            Propagation::LogDistance(model) => Self::log_distance(&model),
+        }
+    }
+
+    fn log_distance(model: &LogDistance) -> Self {
+        let at_1_m_mw = milliwatt(model.tx_power_dbm - model.reference_loss_db);
+        let carrier_sense_mw = milliwatt(model.carrier_sense_dbm);
+        let gain_db = 10.0 * libm::log10(model.nakagami_m.map_or(1.0, rare_gain));
+        let reach_mm = model.range_m(model.carrier_sense_dbm - gain_db) * 1000.0 + 1.0;
+        let reach_mm = reach_mm.min(1e15) as u64;
+        let reach_squared_mm2 = reach_mm.saturating_mul(reach_mm);
+        let fading = model.nakagami_m.map(|m| {
+            let mean_mw = |squared_m2| at_1_m_mw * relative_power(model.exponent, squared_m2);
+            Fading::new(m, mean_mw, carrier_sense_mw, squared_m2(reach_squared_mm2))
+        });
+        Self::LogDistance {
+            at_1_m_mw,
+            exponent: model.exponent,
+            carrier_sense_mw,
+            sensitivity_mw: milliwatt(model.sensitivity_dbm),
+            fading,
+            reach_squared_mm2,
         }
     }
 
     /// What a receiver at `to`, whose chances are `rng`, hears of a sender at `from`; `None` if nothing.
     pub(super) fn heard(&self, from: Position, to: Position, rng: &mut ChaCha8Rng) -> Option<Heard> {
         let squared_mm2 = from.distance_squared_mm2(to);
-        match *self {
+        match self {
             Self::Disc { range_squared_mm2 } => {
-                (squared_mm2 <= range_squared_mm2).then_some(Heard { power_mw: 1.0, is_decodable: true })
+                (squared_mm2 <= *range_squared_mm2).then_some(Heard { power_mw: 1.0, is_decodable: true })
             }
-            Self::LogDistance { reach_squared_mm2, .. } if squared_mm2 > reach_squared_mm2 => None,
-            Self::LogDistance { at_1_m_mw, exponent, carrier_sense_mw, sensitivity_mw, nakagami_m, .. } => {
-                let squared_m2 = (squared_mm2 as f64 * 1e-6).max(1.0);
-                // d^-n; a general power takes three times as long, and this is the innermost line of a channel.
-                let mean_mw = at_1_m_mw * libm::exp(-0.5 * exponent * libm::log(squared_m2));
-                let power_mw = mean_mw * nakagami_m.map_or(1.0, |m| unit_gamma(m, rng));
-                let heard = Heard { power_mw, is_decodable: power_mw >= sensitivity_mw };
-                (power_mw >= carrier_sense_mw).then_some(heard)
+            Self::LogDistance { reach_squared_mm2, .. } if squared_mm2 > *reach_squared_mm2 => None,
+            Self::LogDistance { at_1_m_mw, exponent, carrier_sense_mw, sensitivity_mw, fading, .. } => {
+                let squared_m2 = squared_m2(squared_mm2);
+                let gain = match fading {
+                    Some(fading) => {
+                        let draw = fading.draw(rng);
+                        if !fading.may_be_heard(draw, squared_m2) {
+                            return None;
+                        }
+                        fading.gain(draw)
+                    }
+                    None => 1.0,
+                };
+                let mean_mw = at_1_m_mw * relative_power(*exponent, squared_m2);
+                let power_mw = mean_mw * gain;
+                let heard = Heard { power_mw, is_decodable: power_mw >= *sensitivity_mw };
+                (power_mw >= *carrier_sense_mw).then_some(heard)
             }
         }
     }
+}
+
+/// Nearer than a metre is a metre.
+fn squared_m2(squared_mm2: u64) -> f64 {
+    (squared_mm2 as f64 * 1e-6).max(1.0)
+}
+
+/// d^-n of the squared distance; a general power takes three times as long.
+fn relative_power(exponent: f64, squared_m2: f64) -> f64 {
+    libm::exp(-0.5 * exponent * libm::log(squared_m2))
 }
 
 /// A gain of fading that is exceeded once in 10^9 draws. Who hears a frame only by a larger one does not hear it.
@@ -185,22 +214,6 @@ fn exceeds(m: u8, x: f64) -> f64 {
     libm::exp(-mx) * sum
 }
 
-/// A draw of the gamma distribution with shape `m` and mean 1: the mean of `m` exponential draws.
-fn unit_gamma(m: u8, rng: &mut ChaCha8Rng) -> f64 {
-    // 2^-53 of 53 random bits and a half more: never zero, so that the logarithm is finite.
-    let uniform = |bits: u64| ((bits >> 11) as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0);
-    let mut sum = 0.0;
-    let mut left = m;
-    while left > 0 {
-        // The sum of logarithms is that of the product; 16 factors of at least 2^-54 stay above the least number.
-        let factors = left.min(16);
-        let product: f64 = (0..factors).map(|_| uniform(rng.next_u64())).product();
-        sum -= libm::log(product);
-        left -= factors;
-    }
-    sum / f64::from(m)
-}
-
 pub(super) fn milliwatt(dbm: f64) -> f64 {
     libm::pow(10.0, dbm / 10.0)
 }
@@ -208,7 +221,7 @@ pub(super) fn milliwatt(dbm: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chronoseal_core::random::{Purpose, stream};
+    use chronoseal_core::random::{Purpose, Rng as _, stream};
 
     fn rng() -> ChaCha8Rng {
         stream(7, Purpose::Medium, 0)
@@ -252,6 +265,28 @@ mod tests {
         assert!(close(exceeds(3, 2.0), 25.0 * (-6f64).exp()));
         assert!((rare_gain(1) - 1e9_f64.ln()).abs() < 1e-6);
         assert!(rare_gain(16) < rare_gain(3) && rare_gain(3) < rare_gain(1));
+    }
+
+    #[test]
+    fn what_is_heard_is_what_the_formula_says() {
+        let model = LogDistance { nakagami_m: Some(3), ..LogDistance::new(2.3, OfdmRate::Mbps6) };
+        let path = Path::new(&Propagation::LogDistance(model));
+        let (mut rng, mut same) = (rng(), rng());
+        let mut heard_count = 0;
+        for x_m in (0..1_000).cycle().take(20_000) {
+            let to = Position::from_m(x_m, 0);
+            let found = path.heard(Position::default(), to, &mut rng);
+            // Mean power by distance times the mean of three exponential draws, with a logarithm for everybody.
+            let uniform = |bits: u64| ((bits >> 11) as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0);
+            let product: f64 = (0..3).map(|_| uniform(same.next_u64())).product();
+            let squared_m2 = ((x_m * x_m) as f64).max(1.0);
+            let mean_mw = milliwatt(23.0 - 47.86) * libm::exp(-0.5 * 2.3 * libm::log(squared_m2));
+            let power_mw = mean_mw * (-libm::log(product) / 3.0);
+            let is_decodable = power_mw >= milliwatt(-82.0);
+            assert_eq!(found, (power_mw >= milliwatt(-85.0)).then_some(Heard { power_mw, is_decodable }), "{x_m} m");
+            heard_count += usize::from(found.is_some());
+        }
+        assert!((5_000..15_000).contains(&heard_count), "{heard_count}");
     }
 
     #[test]

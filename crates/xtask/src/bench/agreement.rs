@@ -1,8 +1,8 @@
 //! Whether engines of the same model delivered the same frames at the same times.
 
-use super::Contestant;
 use super::engine::Model;
 use super::measurement::Flow;
+use super::star::Contestant;
 
 /// All engines count integer nanoseconds or finer; a mean may round `[ns]`.
 const MEAN_TOLERANCE_NS: f64 = 1.0;

@@ -6,9 +6,9 @@ pub(super) struct Engine {
     pub(super) name: &'static str,
     /// From the root.
     pub(super) build: &'static [&'static str],
-    /// From the root; `{release}` is where cargo puts release builds, `{simulated_ms}` the simulated time, and
-    /// `{phases}` the overrides that give our scenario the phases of `peers/star.csv`. It prints one object as
-    /// described in `bench/README.md`.
+    /// From the root; `{chronoseal}` is our release build, `{simulated_ms}` the simulated time, and `{phases}` the
+    /// overrides that give our scenario the phases of `peers/star.csv`. It prints one object as described in
+    /// `bench/README.md`.
     pub(super) command: &'static [&'static str],
     /// Whose latencies it must reproduce.
     pub(super) model: Model,
@@ -31,7 +31,8 @@ pub(super) enum Model {
 /// The engine that ratios refer to.
 pub(super) const RATIO_TO: &str = "ns-3 l2";
 
-const BUILD_OURS: &[&str] =
+/// Builds `{chronoseal}`.
+pub(super) const BUILD_OURS: &[&str] =
     &["cargo", "build", "--quiet", "--release", "--locked", "--package", "chronoseal-cli", "--bin", "chronoseal"];
 const BUILD_NS3: &[&str] = &["make", "-C", "peers/ns3"];
 const BUILD_NEXOSIM: &[&str] = &[
@@ -46,11 +47,16 @@ const BUILD_NEXOSIM: &[&str] = &[
     "peers/nexosim/target",
 ];
 
-/// Our command but for the scenario.
+/// Our star, times only.
+pub(super) const TIMING: &str = "scenarios/star.toml";
+/// Our star, with a tag made and checked for every frame.
+pub(super) const HMAC: &str = "scenarios/star-hmac.toml";
+
+/// Our command for a scenario.
 macro_rules! ours {
-    ($scenario:literal) => {
+    ($scenario:expr) => {
         &[
-            "{release}/chronoseal",
+            "{chronoseal}",
             "run",
             $scenario,
             "--engine",
@@ -66,18 +72,8 @@ macro_rules! ours {
 }
 
 pub(super) const ENGINES: &[Engine] = &[
-    Engine {
-        name: "chronoseal, timing",
-        build: BUILD_OURS,
-        command: ours!("scenarios/star.toml"),
-        model: Model::StrictPriority,
-    },
-    Engine {
-        name: "chronoseal, HMAC-SHA-256",
-        build: BUILD_OURS,
-        command: ours!("scenarios/star-hmac.toml"),
-        model: Model::CountsOnly,
-    },
+    Engine { name: "chronoseal, timing", build: BUILD_OURS, command: ours!(TIMING), model: Model::StrictPriority },
+    Engine { name: "chronoseal, HMAC-SHA-256", build: BUILD_OURS, command: ours!(HMAC), model: Model::CountsOnly },
     Engine {
         name: "ns-3 l2",
         build: BUILD_NS3,
@@ -104,3 +100,23 @@ pub(super) const ENGINES: &[Engine] = &[
         model: Model::FirstInFirstOut { shorter_ns: 0 },
     },
 ];
+
+impl Engine {
+    /// The engine that runs this scenario of ours.
+    pub(super) fn of_scenario(scenario: &str) -> Option<&'static Self> {
+        ENGINES.iter().find(|engine| engine.command.contains(&scenario))
+    }
+
+    /// The command with everything filled in.
+    pub(super) fn words(&self, chronoseal: &str, simulated_ms: u64, phases: &[String]) -> Vec<String> {
+        let mut words = Vec::new();
+        for word in self.command {
+            match *word {
+                "{phases}" => words.extend_from_slice(phases),
+                "{chronoseal}" => words.push(chronoseal.to_owned()),
+                word => words.push(word.replace("{simulated_ms}", &simulated_ms.to_string())),
+            }
+        }
+        words
+    }
+}

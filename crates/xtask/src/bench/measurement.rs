@@ -60,6 +60,26 @@ pub(super) fn median(values: &[f64]) -> f64 {
     sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// The 95 % interval of the median of the values, whatever their distribution; `None` of fewer than six.
+///
+/// # Source
+/// H. A. David, H. N. Nagaraja, Order Statistics, 3rd edition, 2003, section 7.1: from the k-th smallest to the k-th largest
+/// value, with the largest k for which a fair coin shows fewer than k heads in n throws with at most 2.5 %.
+pub(super) fn interval_of_median(values: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    // Of exactly `heads` heads, and of that or fewer.
+    let (mut of_heads, mut of_fewer, mut heads) = (0.5f64.powi(i32::try_from(n).ok()?), 0.0, 0);
+    while of_fewer + of_heads <= 0.025 && heads < n {
+        of_fewer += of_heads;
+        of_heads *= (n - heads) as f64 / (heads + 1) as f64;
+        heads += 1;
+    }
+    let least = heads.checked_sub(1)?;
+    Some((sorted[least], sorted[n - 1 - least]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +110,16 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.0);
         assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn interval_of_the_median_has_the_ranks_of_the_tables() {
+        let values = |n: i32| (1..=n).map(|value| f64::from(n + 1 - value)).collect::<Vec<_>>();
+        assert_eq!(interval_of_median(&values(5)), None);
+        for (n, low, high) in [(6, 1, 6), (8, 1, 8), (9, 2, 8), (11, 2, 10), (31, 10, 22), (100, 40, 61)] {
+            assert_eq!(interval_of_median(&values(n)), Some((f64::from(low), f64::from(high))), "n = {n}");
+        }
+        assert_eq!(interval_of_median(&values(1000)), Some((469.0, 532.0)));
+        assert_eq!(interval_of_median(&[]), None);
     }
 }

@@ -1,111 +1,71 @@
-//! `bench star`: the same traffic on our simulator and its peers, pinned to one processor and interleaved.
+//! `bench`: how fast the simulator is, beside other simulators, beside an earlier build of itself, and beside real time.
 //!
-//! A peer that cannot be built or run is skipped with the reason. Counts and latencies are compared as well as
-//! speeds: a fast engine that delivers something else has measured nothing.
+//! Every run is a process of its own, pinned to one processor, and reports its own processor time.
 
 mod agreement;
+mod before;
 mod engine;
 mod measurement;
+mod scenario;
+mod star;
+mod workload;
 
 use std::path::Path;
 
 use crate::{Failure, TaskResult, generate, process};
-use engine::{ENGINES, Engine, RATIO_TO};
-use measurement::Measurement;
+use workload::Workload;
 
-pub(crate) const RUNS_DEFAULT: usize = 5;
+/// Rounds over all engines of `bench star`.
+const ROUNDS_DEFAULT: usize = 5;
+/// Pairs of runs of `--before`.
+const PAIRS_DEFAULT: usize = 31;
+/// Runs of `bench scenario`.
+const RUNS_DEFAULT: usize = 11;
 
-/// How much time every engine simulates `[ms]`: a second of processor time for the slowest, tens of milliseconds for ours.
-const SIMULATED_MS: u64 = 2000;
+const USAGE: &str = "\
+usage: cargo xtask bench star [ROUNDS]
+       cargo xtask bench star|group-key|fleet --before BINARY [--pairs PAIRS]
+       cargo xtask bench scenario FILE [--runs RUNS] [--goal FACTOR]";
 
-/// The traffic, from the root.
-const FLOWS: &str = "peers/star.csv";
-
-/// One engine and what its runs gave.
-struct Contestant {
-    engine: &'static Engine,
-    runs: Vec<Measurement>,
-}
-
-/// Runs every engine `runs` times and prints one Markdown table.
-pub(crate) fn star(root: &Path, runs: usize) -> TaskResult {
-    let release = generate::target_folder(root)?.join("release");
-    let pin = pin(root);
-    let phases = phases(root)?;
-    let run_once = |engine: &Engine| {
-        let mut words = pin.clone();
-        for word in engine.command {
-            match *word {
-                "{phases}" => words.extend(phases.iter().cloned()),
-                word => words.push(
-                    word.replace("{release}", &release.to_string_lossy())
-                        .replace("{simulated_ms}", &SIMULATED_MS.to_string()),
-                ),
+/// Carries out the words behind `cargo xtask bench`.
+pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
+    match words {
+        ["star"] => star::run(root, ROUNDS_DEFAULT),
+        ["star", rounds] if !rounds.starts_with("--") => star::run(root, count("ROUNDS", rounds, 1)?),
+        [name, "--before", binary] => before(root, name, binary, PAIRS_DEFAULT),
+        [name, "--before", binary, "--pairs", pairs] => {
+            before(root, name, binary, count("--pairs", pairs, before::PAIRS_MIN)?)
+        }
+        ["scenario", file, options @ ..] => {
+            let (mut runs, mut goal) = (RUNS_DEFAULT, None);
+            for option in options.chunks(2) {
+                match option {
+                    ["--runs", value] => runs = count("--runs", value, 1)?,
+                    ["--goal", value] => goal = Some(factor(value)?),
+                    _ => return Err(Failure::because(USAGE)),
+                }
             }
+            scenario::run(root, Path::new(file), runs, goal)
         }
-        measure(root, &words)
-    };
-    let mut contestants: Vec<Contestant> = Vec::new();
-    for engine in ENGINES {
-        // The first run warms caches and is not counted.
-        match build(root, engine).and_then(|()| run_once(engine)) {
-            Ok(_) => contestants.push(Contestant { engine, runs: Vec::new() }),
-            Err(Failure::CouldNotRun(reason)) => eprintln!("skipped {}: {reason}", engine.name),
-            Err(failure) => return Err(failure),
-        }
+        _ => Err(Failure::because(USAGE)),
     }
-    for round in 1..=runs {
-        for contestant in &mut contestants {
-            eprintln!("round {round} of {runs}: {}", contestant.engine.name);
-            let run = run_once(contestant.engine)?;
-            contestant.runs.push(run);
-        }
-    }
-    if contestants.is_empty() {
-        return Err(Failure::because("no engine could be built"));
-    }
-    print_table(&contestants, pin.is_empty());
-    let differences = agreement::differences(&contestants);
-    for difference in &differences {
-        println!("- differs: {difference}");
-    }
-    if !differences.is_empty() {
-        return Err(Failure::CheckFailed);
-    }
-    println!("{}", agreement::statement(&contestants));
-    Ok(())
 }
 
-fn build(root: &Path, engine: &Engine) -> TaskResult {
-    process::output(root, engine.build).map(drop)
-}
-
-fn measure(root: &Path, command: &[String]) -> Result<Measurement, Failure> {
-    let words: Vec<&str> = command.iter().map(String::as_str).collect();
-    let text = process::output(root, &words)?;
-    Measurement::parse(&text).map_err(|reason| Failure::because(format!("`{}`: {reason}", words.join(" "))))
-}
-
-/// Overrides for our scenarios, whose phases are drawn from the seed otherwise: `--set streams.flow0.offset=1009ns` …
-fn phases(root: &Path) -> Result<Vec<String>, Failure> {
-    let text = std::fs::read_to_string(root.join(FLOWS))
-        .map_err(|error| Failure::because(format!("cannot read {FLOWS}: {error}")))?;
-    overrides(&text).ok_or_else(|| Failure::because(format!("{FLOWS} has a line that is no flow")))
-}
-
-/// Streams are called `flow0` … for priorities above 0, and `flood0` … for the two floods of priority 0.
-fn overrides(text: &str) -> Option<Vec<String>> {
-    let (mut flows, mut floods) = (0, 0);
-    let mut words = Vec::new();
-    for line in text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
-        let fields: Vec<&str> = line.split(',').collect();
-        let [_, _, _, _, _, phase_ns, priority] = fields[..] else { return None };
-        let (kind, number) = if priority == "0" { ("flood", &mut floods) } else { ("flow", &mut flows) };
-        words.push("--set".to_owned());
-        words.push(format!("streams.{kind}{number}.offset={phase_ns}ns"));
-        *number += 1;
+fn before(root: &Path, name: &str, binary: &str, pairs: usize) -> TaskResult {
+    match Workload::named(name)[..] {
+        [] => Err(Failure::because(format!("there is no workload '{name}'\n{USAGE}"))),
+        ref workloads => before::run(root, workloads, Path::new(binary), pairs),
     }
-    Some(words)
+}
+
+fn count(option: &str, text: &str, least: usize) -> Result<usize, Failure> {
+    let count = text.parse().ok().filter(|count| (least..=1000).contains(count));
+    count.ok_or_else(|| Failure::because(format!("{option} is a number between {least} and 1000, and not '{text}'")))
+}
+
+fn factor(text: &str) -> Result<f64, Failure> {
+    let factor = text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor > 0.0);
+    factor.ok_or_else(|| Failure::because(format!("--goal is a number above 0, such as 20, and not '{text}'")))
 }
 
 /// The words that pin a program to the last processor, none if the host has no `taskset`.
@@ -117,54 +77,44 @@ fn pin(root: &Path) -> Vec<String> {
     }
 }
 
-fn print_table(contestants: &[Contestant], is_unpinned: bool) {
-    let reference = contestants
-        .iter()
-        .find(|contestant| contestant.engine.name == RATIO_TO)
-        .map(|contestant| measurement::median(&speeds(contestant)));
-    println!("Star, {:.3} s simulated{}.\n", SIMULATED_MS as f64 / 1e3, if is_unpinned { ", NOT pinned" } else { "" });
-    println!("| engine | frames delivered | runs | frames/s of CPU, median | slowest .. fastest | x {RATIO_TO} |");
-    println!("|---|---:|---:|---:|---|---:|");
-    for contestant in contestants {
-        let speeds = speeds(contestant);
-        let median = measurement::median(&speeds);
-        let slowest = speeds.iter().copied().fold(f64::INFINITY, f64::min);
-        let fastest = speeds.iter().copied().fold(0.0, f64::max);
-        let ratio = reference.map_or("n/a".into(), |reference| format!("{:.1}", median / reference));
-        println!(
-            "| {} | {} | {} | {:.3} M | {:.3} .. {:.3} M | {ratio} |",
-            contestant.engine.name,
-            contestant.runs[0].frames_delivered,
-            speeds.len(),
-            median / 1e6,
-            slowest / 1e6,
-            fastest / 1e6,
-        );
-    }
-    println!();
+/// Where cargo puts our release build.
+fn ours(root: &Path) -> Result<String, Failure> {
+    Ok(generate::target_folder(root)?.join("release/chronoseal").to_string_lossy().into_owned())
 }
 
-fn speeds(contestant: &Contestant) -> Vec<f64> {
-    contestant.runs.iter().map(|run| run.frames_per_cpu_s).collect()
+/// How busy the host is: the load averages of the last 1, 5 and 15 minutes, as the kernel has them.
+fn load_average() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let three: Vec<&str> = text.split_whitespace().take(3).collect();
+    if three.is_empty() { "unknown".into() } else { three.join(" ") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn phases_become_overrides_of_the_streams() {
-        let text = "# text\nflow,…\n0,0,1,106,250000,1009,7\n1,2,3,1514,15380,7691,0\n";
-        let expected = ["--set", "streams.flow0.offset=1009ns", "--set", "streams.flood0.offset=7691ns"];
-        assert_eq!(overrides(text).unwrap(), expected);
-        assert_eq!(overrides("0,1,2\n"), None);
+    fn refusal(words: &[&str]) -> String {
+        match run(&crate::workspace_root(), words) {
+            Err(Failure::CouldNotRun(reason)) => reason,
+            other => panic!("{words:?}: {other:?}"),
+        }
     }
 
     #[test]
-    fn table_of_the_traffic_has_a_phase_for_every_stream() {
-        let words = phases(&crate::workspace_root()).unwrap();
-        assert_eq!(words.len(), 2 * 14);
-        assert!(words.contains(&"streams.flow11.offset=12108ns".to_owned()));
-        assert!(words.contains(&"streams.flood1.offset=7691ns".to_owned()));
+    fn words_that_are_no_command_are_refused_with_what_would_be_one() {
+        for words in [&[][..], &["moon"], &["star", "--before"], &["scenario", "a.toml", "--runs"]] {
+            assert_eq!(refusal(words), USAGE, "{words:?}");
+        }
+        assert!(refusal(&["moon", "--before", "b"]).contains("no workload 'moon'"));
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        assert!(refusal(&["star", "0"]).contains("between 1 and 1000"));
+        assert!(refusal(&["star", "--before", "b", "--pairs", "5"]).contains("between 6 and 1000"));
+        assert!(refusal(&["scenario", "a.toml", "--runs", "1001"]).contains("--runs"));
+        for goal in ["0", "-1", "fast", "inf"] {
+            assert!(refusal(&["scenario", "a.toml", "--goal", goal]).contains("--goal"), "{goal}");
+        }
     }
 }

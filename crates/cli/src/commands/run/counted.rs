@@ -49,6 +49,7 @@ pub(super) fn counted(
                 "fingerprint": run.fingerprint,
                 "interrupted": !run.finished,
                 "frames_delivered": run.tally.delivered(),
+                "events": run.events,
                 "cpu_s": cpu_s,
                 "frames_per_cpu_s": run.tally.delivered() as f64 / cpu_s,
                 "simulated_s": plan.duration.as_secs_f64(),
@@ -68,9 +69,11 @@ pub(super) fn counted(
                 ));
             }
             printer.hint(&format!(
-                "simulated {} frames in {cpu_s:.2} s of processor time ({:.2} million a second); nothing is stored; seed {}, fingerprint {}",
+                "simulated {} frames by {} events in {cpu_s:.2} s of processor time ({:.2} million frames a second, {:.1} times real time); nothing is stored; seed {}, fingerprint {}",
                 run.tally.delivered(),
+                run.events,
                 run.tally.delivered() as f64 / cpu_s / 1e6,
+                plan.duration.as_secs_f64() / cpu_s,
                 plan.seed,
                 run.fingerprint
             ));
