@@ -1,3 +1,1 @@
 //! Every node there is keeps the contract of nodes.
-
-

@@ -1,13 +1,13 @@
 //! From a message that is due to a frame.
 
-use chronoseal_core::{Event, EventKind, LocalTime, Output, PortId, Transmit, Work};
+use chronoseal_core::{Event, EventKind, LocalTime, Output, PortId, Priority, Transmit, Work};
 use chronoseal_media::radio::AccessCategory;
 use chronoseal_wire::its::geonetworking::Area;
 use chronoseal_wire::its::{Cam, Denm, ReferencePosition, Situation};
 
-use super::{Hazard, ItsStation};
+use super::{Hazard, ItsStation, MessageKind, STATIONARY_VEHICLE};
 use crate::envelope::{Envelope, Identity};
-use crate::generation::Due;
+use crate::generation::{Due, INTERVAL_MIN};
 use crate::road::State;
 
 /// A DENM is for whoever is within so much `[m]`.
@@ -125,6 +125,20 @@ impl ItsStation {
             return Some(Output::Work(Work::of(operation, outgoing.len as u32)));
         }
         let outgoing = self.outgoing.take()?;
+        let kind = outgoing.kind;
+        let bytes = self.seal(&outgoing)?;
+        frame.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+        if kind == 0 {
+            self.changer.count_message();
+        }
+        let sequence = self.counts.next_sent(kind);
+        self.base.push(Event::of(EventKind::Sent, self.config.streams[kind], sequence));
+        let priority = priority_of(if kind == 1 { MessageKind::Denm } else { MessageKind::Cam });
+        Some(Output::Transmit(Transmit { port: PortId(0), priority, launch_at: now, len: bytes.len(), token: None }))
+    }
+
+    /// The frame of a message. What cannot be signed is not sent; a ticket that has run out is the only way to that.
+    fn seal(&mut self, outgoing: &Outgoing) -> Option<Vec<u8>> {
         let envelope = Envelope {
             identity: outgoing.identity,
             now_us: outgoing.now_us,
@@ -140,17 +154,28 @@ impl ItsStation {
             .credentials
             .subsystem()
             .map(|signed| move |packet: &[u8], out: &mut Vec<u8>| signed.secure(now_us, event, packet, out));
-        // What cannot be signed is not sent; a ticket that has run out is the only way to that.
-        let bytes = envelope.seal(secure).ok()?;
-        frame.get_mut(..bytes.len())?.copy_from_slice(&bytes);
-        let kind = outgoing.kind;
-        if kind == 0 {
-            self.changer.count_message();
-        }
-        let sequence = self.counts.next_sent(kind);
-        self.base.push(Event::of(EventKind::Sent, self.config.streams[kind], sequence));
-        let category = if kind == 1 { AccessCategory::Video } else { AccessCategory::BestEffort };
-        let priority = category.priority();
-        Some(Output::Transmit(Transmit { port: PortId(0), priority, launch_at: now, len: bytes.len(), token: None }))
+        envelope.seal(secure).ok()
+    }
+
+    /// A frame with a message of this kind, made now whether one is due or not; `None` where the station is not.
+    pub(crate) fn make(&mut self, now: LocalTime, kind: MessageKind) -> Option<Vec<u8>> {
+        let state = self.mobility.state_at(now)?;
+        let outgoing = match kind {
+            MessageKind::Cam => self.cam(now, &state, Due { with_low_frequency: false })?,
+            MessageKind::Denm => {
+                let hazard = Hazard { at: now, every: INTERVAL_MIN, cause_code: STATIONARY_VEHICLE };
+                self.denm(now, &hazard)?
+            }
+        };
+        self.counts.next_sent(outgoing.kind);
+        self.seal(&outgoing)
+    }
+}
+
+/// The queue that a message waits in (TS 102 636-4-2: its traffic class as an access category).
+pub(crate) const fn priority_of(kind: MessageKind) -> Priority {
+    match kind {
+        MessageKind::Cam => AccessCategory::BestEffort.priority(),
+        MessageKind::Denm => AccessCategory::Video.priority(),
     }
 }

@@ -11,6 +11,25 @@ use chronoseal_wire::ethernet::{self, HEADER_LEN};
 use chronoseal_wire::its::geonetworking::{BasicHeader, NextHeader, Packet};
 use chronoseal_wire::its::{BTP_PORT_CAM, BTP_PORT_DENM, Cam, Denm, ETHERTYPE_GEONETWORKING};
 
+/// A kind of message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MessageKind {
+    /// Who is where (EN 302 637-2).
+    Cam,
+    /// Something happened (EN 302 637-3).
+    Denm,
+}
+
+impl MessageKind {
+    /// As scenarios and reports have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cam => "cam",
+            Self::Denm => "denm",
+        }
+    }
+}
+
 /// A message of the facilities layer.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
@@ -19,6 +38,16 @@ pub enum Content {
     Cam(Box<Cam>),
     /// Something happened.
     Denm(Denm),
+}
+
+impl Content {
+    /// What it is.
+    pub const fn kind(&self) -> MessageKind {
+        match self {
+            Self::Cam(_) => MessageKind::Cam,
+            Self::Denm(_) => MessageKind::Denm,
+        }
+    }
 }
 
 /// A frame, taken apart. What a secured one says is to be believed only when it was verified.

@@ -179,7 +179,7 @@ fn who_hears_a_digest_it_does_not_know_asks_and_is_answered() {
 fn a_pseudonym_changes_with_all_that_shows_and_is_followed_by_silence() {
     let later = vec![Condition { signatures: Some(Spread::exactly(3)), ..Condition::default() }];
     let change = ChangePolicy { later, silence_ms: Some(Spread::exactly(250)), ..Preset::None.policy() };
-    let policy = Policy { name: "often".into(), change, cooperation: Cooperation::Alone };
+    let policy = Policy { name: "often".into(), change, cooperation: crate::policy::Cooperation::Alone };
     let mut station = station_of(&office(), ItsStationConfig { policy, ..config() }, 7);
     let before = station.identity();
     let (frames, _) = sent(&mut station, 600);
