@@ -152,6 +152,8 @@ pub struct ItsStation {
     reception: Reception,
     outgoing: Option<Outgoing>,
     counts: PacketCounts,
+    /// Prints of the frames it has sent lately.
+    said: VecDeque<u64>,
     received: VecDeque<ReceivedMessage>,
 }
 
@@ -190,6 +192,7 @@ impl ItsStation {
             reception: Reception::default(),
             outgoing: None,
             counts: PacketCounts::default(),
+            said: VecDeque::new(),
             received: VecDeque::new(),
             config,
             credentials,

@@ -58,6 +58,9 @@ pub(super) struct Outgoing {
     len: usize,
 }
 
+/// A station knows so many of its latest frames again: more than it sends while one of its CAMs is fresh.
+const SAID_MAX: usize = 32;
+
 const MESSAGE_LEN_MAX: usize = if Cam::LEN_MAX > Denm::LEN_MAX { Cam::LEN_MAX } else { Denm::LEN_MAX };
 
 impl ItsStation {
@@ -131,6 +134,10 @@ impl ItsStation {
         if kind == 0 {
             self.changer.count_message();
         }
+        if self.said.len() == SAID_MAX {
+            self.said.pop_front();
+        }
+        self.said.push_back(super::table::hash(&bytes));
         let sequence = self.counts.next_sent(kind);
         self.base.push(Event::of(EventKind::Sent, self.config.streams[kind], sequence));
         let priority = priority_of(if kind == 1 { MessageKind::Denm } else { MessageKind::Cam });

@@ -94,7 +94,7 @@ impl Frame {
 /// A frame and what receivers found of its security.
 #[derive(Debug)]
 pub(super) struct Entry {
-    hash: u64,
+    pub(super) hash: u64,
     pub(super) frame: Arc<Frame>,
     pub(super) secured: Option<SharedMessage>,
 }
@@ -225,7 +225,7 @@ fn inner(packet: &[u8]) -> (Box<[u8]>, Result<Content, DiscardReason>) {
 }
 
 /// Spreads frames over the places; equal hashes are told apart by the bytes.
-fn hash(bytes: &[u8]) -> u64 {
+pub(super) fn hash(bytes: &[u8]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, word: u64| (hash.rotate_left(29) ^ word).wrapping_mul(ODD);
     let (words, rest) = bytes.as_chunks::<8>();

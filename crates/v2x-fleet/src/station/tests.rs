@@ -101,6 +101,15 @@ fn stations_of_one_authority_understand_each_other_and_say_what_it_costs() {
 }
 
 #[test]
+fn what_a_station_has_said_itself_is_a_replay_to_it() {
+    let office = office();
+    let mut sender = station_of(&office, config(), 7);
+    let (frames, _) = sent(&mut sender, 200);
+    let (event, works) = heard(&mut sender, 300, &frames[1].1);
+    assert_eq!((event.kind, works), (EventKind::Discarded(DiscardReason::Replayed), vec![]));
+}
+
+#[test]
 fn each_refusal_says_what_it_is() {
     let office = office();
     let (frames, _) = sent(&mut station_of(&office, config(), 7), 300);

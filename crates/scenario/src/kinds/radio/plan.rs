@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 use chronoseal_media::radio::Position;
+use chronoseal_v2x_fleet::policy::Policy;
 use chronoseal_v2x_fleet::simulation::{FleetConfig, Messages, Rider, StationConfig};
 use chronoseal_v2x_fleet::station::{Hazard, MessageKind, frame_len_max, message_len_max};
 
@@ -121,6 +122,18 @@ impl<'p> Radio<'p> {
 const LINGERING: Duration = Duration::from_s(2);
 
 impl Plan {
+    /// The same plan with another policy for the vehicles of every road, as if its scenario said so.
+    #[must_use]
+    pub fn with_policy(&self, policy: &Policy) -> Self {
+        let mut plan = self.clone();
+        for segment in &mut plan.segments {
+            if let Some(radio) = segment.facet.get_mut::<RadioSegment>() {
+                radio.fleet = Arc::new(FleetConfig { policy: policy.clone(), ..FleetConfig::clone(&radio.fleet) });
+            }
+        }
+        plan
+    }
+
     /// A plan of one radio segment, all of whose vehicles send CAMs and have processors of this platform, until the last of
     /// them has left.
     pub fn of_fleet(fleet: Arc<FleetConfig>, platform: PlatformPlan) -> Self {
