@@ -2,9 +2,9 @@
 
 use chronoseal_v2x::crypto::Curve;
 use chronoseal_wire::ethernet::HEADER_LEN;
-use chronoseal_wire::its::Denm;
 use chronoseal_wire::its::geonetworking::{Area, BasicHeader, ExtendedHeader, LongPosition, Packet};
 
+use super::sending::denm_len;
 use super::table::MessageKind;
 use crate::composer::Composer;
 
@@ -12,7 +12,7 @@ use crate::composer::Composer;
 pub fn message_len_max(kind: MessageKind) -> usize {
     match kind {
         MessageKind::Cam => Composer::cam_len_max(),
-        MessageKind::Denm => Denm::LEN_MAX,
+        MessageKind::Denm => denm_len(),
     }
 }
 
@@ -34,7 +34,7 @@ pub fn frame_len_max(kind: MessageKind, signed: Option<Curve>) -> usize {
 
 /// Signed data around a packet, without what depends on the curve: headers of message and certificate, validity, permissions
 /// and questions for certificates (IEEE 1609.2, clauses 6.3 and 6.4) `[byte]`.
-const SECURITY_LEN_MAX: usize = 120;
+const SECURITY_LEN_MAX: usize = 90;
 /// Coordinates in it: two of each signature, of message and certificate, and the public key's.
 const SECURITY_COORDINATES: usize = 5;
 

@@ -97,9 +97,7 @@ impl ItsStation {
             detection_time_ms: self.tai_us(hazard.at) / 1000,
             reference_time_ms: now_us / 1000,
             event_position: ReferencePosition::at(latitude, longitude),
-            transmission_interval_ms: Some((hazard.every.as_ns() / 1_000_000).clamp(1, 10_000) as u16),
-            situation: Some(Situation { information_quality: 3, cause_code: hazard.cause_code, sub_cause_code: 0 }),
-            ..Denm::default()
+            ..denm_of(hazard)
         };
         let mut message = [0; MESSAGE_LEN_MAX];
         let len = denm.emit(&mut message).ok()?;
@@ -177,6 +175,21 @@ impl ItsStation {
         self.counts.next_sent(outgoing.kind);
         self.seal(&outgoing)
     }
+}
+
+/// What a DENM says of a hazard wherever it was noticed.
+fn denm_of(hazard: &Hazard) -> Denm {
+    Denm {
+        transmission_interval_ms: Some((hazard.every.as_ns() / 1_000_000).clamp(1, 10_000) as u16),
+        situation: Some(Situation { information_quality: 3, cause_code: hazard.cause_code, sub_cause_code: 0 }),
+        ..Denm::default()
+    }
+}
+
+/// Length of every DENM that a station sends: all its fields have a fixed one `[byte]`.
+pub(super) fn denm_len() -> usize {
+    let hazard = Hazard { at: LocalTime::ZERO, every: INTERVAL_MIN, cause_code: STATIONARY_VEHICLE };
+    denm_of(&hazard).emit(&mut [0; Denm::LEN_MAX]).unwrap_or(Denm::LEN_MAX)
 }
 
 /// The queue that a message waits in (TS 102 636-4-2: its traffic class as an access category).

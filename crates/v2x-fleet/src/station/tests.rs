@@ -101,6 +101,26 @@ fn stations_of_one_authority_understand_each_other_and_say_what_it_costs() {
 }
 
 #[test]
+fn no_frame_is_longer_than_its_kind_allows_and_the_longest_come_near() {
+    for curve in [Curve::NistP256, Curve::BrainpoolP384r1] {
+        let office = Arc::new(Office::new(curve, STARTS_AT_US, 1).expect("certificates"));
+        let hazard = Hazard { at: at(50), every: Duration::from_ms(500), cause_code: STATIONARY_VEHICLE };
+        let config = ItsStationConfig { hazard: Some(hazard), ..config() };
+        let (frames, _) = sent(&mut station_of(&office, config, 7), 6_000);
+        let table = FrameTable::new(Some(office.verifier()));
+        for kind in [MessageKind::Cam, MessageKind::Denm] {
+            let is_it = |bytes: &[u8]| table.frame(bytes).content().expect("a message").kind() == kind;
+            let longest = frames.iter().filter(|(_, bytes)| is_it(bytes)).map(|(_, bytes)| bytes.len()).max();
+            let (longest, most) = (longest.expect("some were sent"), frame_len_max(kind, Some(curve)));
+            assert!(longest <= most && most - longest < 100, "{curve:?} {kind:?}: {longest} of {most}");
+            let texts =
+                frames.iter().filter(|(_, bytes)| is_it(bytes)).map(|(_, bytes)| table.frame(bytes).text().len());
+            assert_eq!(texts.max(), Some(message_len_max(kind)));
+        }
+    }
+}
+
+#[test]
 fn what_a_station_has_said_itself_is_a_replay_to_it() {
     let office = office();
     let mut sender = station_of(&office, config(), 7);
