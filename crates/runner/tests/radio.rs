@@ -164,9 +164,9 @@ fn one_prepared_plan_runs_the_same_again_and_other_seeds_do_not() {
 #[test]
 fn a_live_run_is_refused_and_says_what_to_use() {
     let refused = measure(&scenario(STREET), &LiveOptions::default(), &AtomicBool::new(false)).expect_err("not yet");
-    assert!(matches!(refused, MeasureError::OnlySimulated { .. }));
+    assert!(matches!(refused, MeasureError::NotLive { .. }));
     let said = refused.to_string();
-    assert!(said.contains("`street`") && said.contains("--engine sim"), "{said}");
+    assert!(said.contains("street") && said.contains("--engine sim"), "{said}");
 }
 
 /// The unit at the side of the street is on a backbone and on a bus as well, and passes warnings on.
