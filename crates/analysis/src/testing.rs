@@ -18,6 +18,7 @@ pub fn cluster(nodes: u16) -> Plan {
             kind: ETHERNET,
             facet: Facet::new(segment(base_period)),
             own_nodes: vec!["switch".into()],
+            brought: 0..0,
         }],
         nodes: (0..nodes)
             .map(|n| NodePlan {
@@ -84,6 +85,7 @@ pub fn add_stream<'a>(plan: &'a mut Plan, sender: u16, receivers: &[u16], frame_
     let class = StreamClass::TimeTriggered { ct_id: index as u16 };
     let receivers: Vec<_> = receivers.iter().map(|node| NodeId(*node)).collect();
     plan.streams.push(StreamPlan {
+        sent_by: None,
         name: format!("s.{index}"),
         sender: NodeId(sender),
         receivers: receivers.clone(),

@@ -5,9 +5,11 @@ use chronoseal_groupkey::{OperationError, RosterError};
 use chronoseal_media::can::CanNetworkError;
 use chronoseal_media::topology::TopologyError;
 use chronoseal_nodes::ProtectionError;
+use chronoseal_v2x_fleet::security::SecurityError;
+use chronoseal_v2x_fleet::simulation::FleetError;
 
 /// Why a node or a segment cannot be made.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A number that no node has.
@@ -31,6 +33,12 @@ pub enum BuildError {
     /// Buses that contradict each other.
     #[error(transparent)]
     Can(#[from] CanNetworkError),
+    /// A road, or a channel beside it, that contradicts itself.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
+    /// A station that cannot sign.
+    #[error("a station cannot sign: {0}")]
+    Security(#[from] SecurityError),
     /// Ports that contradict each other.
     #[error(transparent)]
     Topology(#[from] TopologyError),

@@ -68,6 +68,12 @@ pub trait Kind: Sync {
     /// What tells the frames of the segment apart.
     fn describer(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Box<dyn Describe>;
 
+    /// The protection that all frames of a segment have by themselves, whatever their streams say.
+    fn own_protection(&self, plan: &Plan, segment: SegmentId) -> Option<&'static str> {
+        let _ = (plan, segment);
+        None
+    }
+
     /// What carries its frames between processes in a live run.
     fn live_link(&self) -> LiveLink;
 
@@ -137,6 +143,12 @@ pub trait Describe: Send + Sync {
 
     /// True if everybody on the segment hears every frame, so that it is seen once, when it has been carried.
     fn is_shared(&self) -> bool;
+
+    /// True if a node is one of those that a stream is for; others that hear it say nothing of it in rows.
+    fn is_for(&self, stream: StreamId, node: NodeId) -> bool {
+        let _ = (stream, node);
+        true
+    }
 
     /// True if a frame of this stream that nobody tells anything of is to be accounted for by the record: its receivers
     /// do not notice that it is missing.

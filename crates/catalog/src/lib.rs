@@ -51,6 +51,7 @@ pub mod gateway;
 mod kind;
 mod kinds;
 pub mod protection;
+pub mod radio;
 
 use chronoseal_core::random::{self, Jitter, Purpose, Rng};
 use chronoseal_core::{Duration, Node, NodeId, Oscillator, PortId, StreamId};
@@ -65,7 +66,7 @@ pub use self::kind::{Describe, Description, Kind, LiveLink};
 pub use self::kinds::{KindTable, Kinds, MissingRow, PrepareError};
 
 /// Every kind of segment there is.
-pub const KINDS: &[&dyn Kind] = &[&can::CanKind, &ethernet::EthernetKind];
+pub const KINDS: &[&dyn Kind] = &[&can::CanKind, &ethernet::EthernetKind, &radio::RadioKind];
 
 /// How a driver wants its nodes.
 #[derive(Clone, Copy, Debug, Default)]

@@ -37,5 +37,5 @@ pub use node::{Command, HandleError, Input, Node, Output, Transmit, TxToken};
 pub use oscillator::Oscillator;
 pub use queue::{Queue, Ring};
 pub use time::{Duration, LocalTime, SimTime};
-pub use units::{Bytes, Percent, Ppm, QuantityError, Rate};
+pub use units::{Angle, Bytes, Flow, Gain, Length, Percent, Ppm, QuantityError, Rate, Speed};
 pub use work::{Operation, Work};

@@ -1,4 +1,4 @@
-//! Quantities with units: what a scenario writes as `"125us"`, `"1500B"`, `"100Mbit/s"`, `"100ppm"`.
+//! Quantities with units: what a scenario writes as `"125us"`, `"1500B"`, `"100Mbit/s"`, `"100ppm"`, `"2km"`.
 
 use core::fmt;
 
@@ -19,6 +19,26 @@ pub struct Ppm(pub i64);
 /// A part of a whole `[10^-4]`, written in percent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Percent(pub u64);
+
+/// A distance or a place along an axis `[mm]`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Length(pub i64);
+
+/// A speed `[mm/h]`: both metres a second and kilometres an hour are whole numbers of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Speed(pub i64);
+
+/// How many pass in an hour `[10^-3/h]`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Flow(pub i64);
+
+/// A direction or a place on a sphere `[10^-9 degree]`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Angle(pub i64);
+
+/// A ratio of two powers, or a power held against 1 mW `[10^-3 dB]`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Gain(pub i64);
 
 /// Why a text is no quantity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,6 +98,16 @@ const PPM_UNITS: &[Unit] = &[("ppb", 1), ("ppm", 1_000)];
 const PPM_NAMES: &[&str] = &["ppb", "ppm"];
 const PERCENT_UNITS: &[Unit] = &[("%", 100)];
 const PERCENT_NAMES: &[&str] = &["%"];
+const LENGTH_UNITS: &[Unit] = &[("mm", 1), ("m", 1_000), ("km", 1_000_000)];
+const LENGTH_NAMES: &[&str] = &["mm", "m", "km"];
+const SPEED_UNITS: &[Unit] = &[("m/s", 3_600_000), ("km/h", 1_000_000)];
+const SPEED_NAMES: &[&str] = &["m/s", "km/h"];
+const FLOW_UNITS: &[Unit] = &[("/h", 1_000), ("/min", 60_000)];
+const FLOW_NAMES: &[&str] = &["/h", "/min"];
+const ANGLE_UNITS: &[Unit] = &[("deg", 1_000_000_000)];
+const ANGLE_NAMES: &[&str] = &["deg"];
+const GAIN_UNITS: &[Unit] = &[("dB", 1_000), ("dBm", 1_000)];
+const GAIN_NAMES: &[&str] = &["dB", "dBm"];
 
 fn parse(text: &str, units: &'static [Unit], names: &'static [&'static str]) -> Result<i64, QuantityError> {
     let text = text.trim();
@@ -160,6 +190,68 @@ impl core::str::FromStr for Percent {
     }
 }
 
+impl core::str::FromStr for Length {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        parse(text, LENGTH_UNITS, LENGTH_NAMES).map(Self)
+    }
+}
+impl core::str::FromStr for Speed {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        parse(text, SPEED_UNITS, SPEED_NAMES).map(Self)
+    }
+}
+impl core::str::FromStr for Flow {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        parse(text, FLOW_UNITS, FLOW_NAMES).map(Self)
+    }
+}
+impl core::str::FromStr for Angle {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        parse(text, ANGLE_UNITS, ANGLE_NAMES).map(Self)
+    }
+}
+impl core::str::FromStr for Gain {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        parse(text, GAIN_UNITS, GAIN_NAMES).map(Self)
+    }
+}
+
+impl Length {
+    /// `[m]`
+    pub const fn as_m(self) -> f64 {
+        self.0 as f64 / 1_000.0
+    }
+}
+impl Speed {
+    /// `[m/s]`
+    pub const fn as_m_s(self) -> f64 {
+        self.0 as f64 / 3_600_000.0
+    }
+}
+impl Flow {
+    /// `[1/h]`
+    pub const fn per_h(self) -> f64 {
+        self.0 as f64 / 1_000.0
+    }
+}
+impl Angle {
+    /// `[degree]`
+    pub const fn as_deg(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+impl Gain {
+    /// `[dB]`
+    pub const fn as_db(self) -> f64 {
+        self.0 as f64 / 1_000.0
+    }
+}
+
 /// What one byte takes at 1 bit/s `[ps]`.
 const BYTE_PS: u64 = 8_000_000_000_000;
 
@@ -213,6 +305,55 @@ impl fmt::Display for Percent {
         f.write_str("%")
     }
 }
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show_signed(f, self.0, LENGTH_UNITS)
+    }
+}
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 % 3_600_000 {
+            0 => write!(f, "{}m/s", self.0 / 3_600_000),
+            _ => show_decimal(f, self.0, 6, "km/h"),
+        }
+    }
+}
+impl fmt::Display for Flow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show_decimal(f, self.0, 3, "/h")
+    }
+}
+impl fmt::Display for Angle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show_decimal(f, self.0, 9, "deg")
+    }
+}
+impl fmt::Display for Gain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show_decimal(f, self.0, 3, "dB")
+    }
+}
+
+fn show_signed(f: &mut fmt::Formatter<'_>, value: i64, units: &[Unit]) -> fmt::Result {
+    if value < 0 {
+        f.write_str("-")?;
+    }
+    show(f, value.unsigned_abs(), units)
+}
+
+/// A number of 10^-`decimals` of a unit, without zeros at its end.
+fn show_decimal(f: &mut fmt::Formatter<'_>, value: i64, decimals: u32, unit: &str) -> fmt::Result {
+    let (scale, mut decimals) = (10u64.pow(decimals), decimals as usize);
+    let mut rest = value.unsigned_abs() % scale;
+    write!(f, "{}{}", if value < 0 { "-" } else { "" }, value.unsigned_abs() / scale)?;
+    while rest != 0 && rest % 10 == 0 {
+        (rest, decimals) = (rest / 10, decimals - 1);
+    }
+    if rest != 0 {
+        write!(f, ".{rest:0decimals$}")?;
+    }
+    f.write_str(unit)
+}
 
 #[cfg(test)]
 mod tests {
@@ -231,6 +372,29 @@ mod tests {
         for text in ["80%", "87.5%", "0.05%"] {
             assert_eq!(text.parse::<Percent>().map(|percent| percent.to_string()).as_deref(), Ok(text));
         }
+    }
+
+    #[test]
+    fn what_describes_a_road_reads_back_as_it_is_shown() {
+        for (text, mm) in [("2km", 2_000_000), ("-2.5m", -2_500), ("0mm", 0)] {
+            assert_eq!(text.parse(), Ok(Length(mm)));
+        }
+        assert_eq!(("-2.5m".parse::<Length>().unwrap().to_string(), Length(2_000_000).as_m()), ("-2500mm".into(), 2e3));
+        for text in ["33m/s", "100km/h", "-0.5km/h"] {
+            assert_eq!(text.parse::<Speed>().map(|speed| speed.to_string()).as_deref(), Ok(text));
+        }
+        assert_eq!("33m/s".parse::<Speed>().map(Speed::as_m_s), Ok(33.0));
+        assert_eq!("1000/h".parse::<Flow>().map(|flow| (flow.per_h(), flow.to_string())), Ok((1e3, "1000/h".into())));
+        assert_eq!("2/min".parse(), Ok(Flow(120_000)));
+        assert_eq!(
+            "48.77deg".parse::<Angle>().map(|angle| (angle.as_deg(), angle.to_string())),
+            Ok((48.77, "48.77deg".into()))
+        );
+        assert_eq!(
+            "-8.05dB".parse::<Gain>().map(|gain| (gain.as_db(), gain.to_string())),
+            Ok((-8.05, "-8.05dB".into()))
+        );
+        assert_eq!("33".parse::<Speed>(), Err(QuantityError::MissingUnit(SPEED_NAMES)));
     }
 
     #[test]

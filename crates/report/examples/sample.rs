@@ -47,6 +47,7 @@ fn meta() -> RunMeta {
                 [i as usize]
                 .into(),
             sender: (i % 3) as u16,
+            senders: None,
             receivers: vec![((i + 1) % 3) as u16],
             segments: vec![0],
             class: "time-triggered".into(),

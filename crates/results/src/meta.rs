@@ -85,8 +85,11 @@ pub enum NodeRole {
 pub struct StreamMeta {
     /// As in the scenario.
     pub name: String,
-    /// Index into [`RunMeta::nodes`].
+    /// Index into [`RunMeta::nodes`]; of several senders, the first one.
     pub sender: u16,
+    /// The nodes that send it, if it is whoever of them has something to say: from the first to before the second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub senders: Option<(u16, u16)>,
     /// Indices into [`RunMeta::nodes`].
     pub receivers: Vec<u16>,
     /// The segments on its way, by number.
@@ -215,6 +218,13 @@ impl Engine {
             Self::Sim => "simulated",
             Self::Live => "measured",
         }
+    }
+}
+
+impl StreamMeta {
+    /// True if a node is one of those that send it.
+    pub fn is_sent_by(&self, node: u16) -> bool {
+        self.senders.map_or(node == self.sender, |(first, end)| (first..end).contains(&node))
     }
 }
 

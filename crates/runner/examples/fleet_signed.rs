@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use chronoseal_core::Duration;
-use chronoseal_runner::drive_fleet;
+use chronoseal_runner::drive_plan;
+use chronoseal_scenario::plan::{OperationCost, Plan, PlatformPlan};
 use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x::vss::Preset;
 use chronoseal_v2x_fleet::road::highway::Highway;
-use chronoseal_v2x_fleet::simulation::FleetConfig;
+use chronoseal_v2x_fleet::simulation::{FleetConfig, WatchConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let road = Highway { length_m: 1_500.0, duration: Duration::from_s(30), ..Highway::default() };
@@ -27,18 +28,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut config = FleetConfig::new(Arc::clone(&trips), Preset::Source.into());
         config.signs = Some(Curve::NistP256);
         let time = |per_s: f64| Duration::from_us((1e6 / per_s) as i64);
-        config.costs = [("p256-sign", signs_per_s), ("p256-verify", checks_per_s)]
-            .map(|(operation, per_s)| (operation.to_owned(), time(per_s), Duration::ZERO))
-            .to_vec();
-        let fleet = drive_fleet(&config)?;
+        let costs = [("p256-sign", signs_per_s), ("p256-verify", checks_per_s)].map(|(operation, per_s)| {
+            OperationCost { operation: operation.to_owned(), base: time(per_s), per_byte: Duration::ZERO }
+        });
+        let rate = config.rate;
+        let plan = Plan::of_fleet(Arc::new(config), PlatformPlan { name: name.to_owned(), costs: costs.to_vec() });
+        let (fleet, ()) = drive_plan(&plan, &WatchConfig::default(), ())?;
         println!("{name}: {:?}\n  {:?}", fleet.reception, fleet.processing);
         for (kind, count) in [("with certificate", fleet.with_certificate), ("with digest", fleet.with_digest)] {
             let mean = count.psdu_bytes.checked_div(count.messages).unwrap_or(0);
-            println!(
-                "  {kind:16} {:6} messages, {mean} bytes on the air, {}",
-                count.messages,
-                config.rate.airtime(mean)
-            );
+            println!("  {kind:16} {:6} messages, {mean} bytes on the air, {}", count.messages, rate.airtime(mean));
         }
     }
     Ok(())

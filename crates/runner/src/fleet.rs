@@ -1,41 +1,42 @@
-//! Fleets of vehicles on the engine.
+//! Radio segments of a plan, watched by whoever counts what changes of pseudonyms hide and cost.
 
-use chronoseal_core::{Duration, Event, NodeId, Oscillator, SimTime, Work};
-use chronoseal_sim::{FrameContext, NodeSetup, Observer, Simulation};
-use chronoseal_v2x_fleet::simulation::{Fleet, FleetConfig, FleetError, FleetOutcome, FrameSeen, Watch};
+use std::sync::Arc;
 
-/// Lets a fleet drive, in virtual time.
+use chronoseal_catalog::{BuildError, Prepared, radio};
+use chronoseal_core::{Duration, Event, NodeId, SimTime, Work};
+use chronoseal_scenario::plan::{Plan, PlatformPlan, Radio};
+use chronoseal_sim::{Finished, FrameContext, Observer};
+use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetOutcome, FrameSeen, Watch, WatchConfig};
+
+/// Simulates a plan of one radio segment and watches the vehicles of its road.
 ///
 /// # Errors
-/// [`FleetError`] for a contradiction in the configuration, or if there are no certificates.
-pub fn drive_fleet(config: &FleetConfig) -> Result<FleetOutcome, FleetError> {
-    drive_fleet_watched(config, ()).map(|(outcome, ())| outcome)
+/// [`BuildError`] for a contradiction in the plan, or if there are no certificates.
+///
+/// # Panics
+/// If the plan's first segment is no radio segment.
+pub fn drive_plan<O: Observer>(
+    plan: &Plan,
+    config: &WatchConfig,
+    observer: O,
+) -> Result<(FleetOutcome, O), BuildError> {
+    let view = Radio::first(plan).expect("whoever watches a road has one");
+    let prepared = Prepared::new(plan).expect("a radio segment needs no schedule");
+    let watch = radio::fleet(&prepared, view.id)?.watch(config, view.first_vehicle())?;
+    let channel = radio::channel(&prepared, view.id, &[])?;
+    let observer = (Shown(watch), observer);
+    let Finished { medium, observer: (Shown(watch), observer), .. } =
+        chronoseal_sim::run_on(&prepared, channel, observer, &mut |_| true)?;
+    Ok((watch.finish(&medium), observer))
 }
 
-/// As [`drive_fleet`], with somebody who looks on: for fingerprints and captures.
+/// [`drive_plan`] of a road of its own whose vehicles all send CAMs, on processors that take no time.
 ///
 /// # Errors
-/// As [`drive_fleet`].
-pub fn drive_fleet_watched<O: Observer>(config: &FleetConfig, observer: O) -> Result<(FleetOutcome, O), FleetError> {
-    let fleet = Fleet::new(config)?;
-    let mut simulation = Simulation::new(fleet.channel, config.seed, (Shown(fleet.watch), observer));
-    let mut add = |index: usize, node, costs| {
-        // The channel takes no more stations than a number of 16 bits names.
-        let id = NodeId(index as u16);
-        // Satellites keep the clocks of vehicles.
-        let oscillator = Oscillator::default();
-        simulation.add(NodeSetup { id, node, oscillator, driver: Default::default(), costs, is_gateway: false });
-    };
-    let vehicles = fleet.stations.len();
-    for (index, station) in fleet.stations.into_iter().enumerate() {
-        add(index, Box::new(station), config.costs.clone());
-    }
-    for (index, post) in fleet.posts.into_iter().enumerate() {
-        add(vehicles + index, Box::new(post), Vec::new());
-    }
-    simulation.run_until(fleet.ends_at, &mut |_| true);
-    let (channel, (Shown(watch), observer)) = simulation.into_parts();
-    Ok((watch.finish(&channel), observer))
+/// As [`drive_plan`].
+pub fn drive_fleet(config: &FleetConfig) -> Result<FleetOutcome, BuildError> {
+    let plan = Plan::of_fleet(Arc::new(config.clone()), PlatformPlan::free());
+    drive_plan(&plan, &WatchConfig::default(), ()).map(|(outcome, ())| outcome)
 }
 
 /// Shows the engine's events to the fleet's own observer.

@@ -41,6 +41,7 @@ mod cost;
 mod facts;
 mod fleet;
 mod group;
+mod latency;
 mod measure;
 mod meta;
 mod record;
@@ -54,7 +55,8 @@ use chronoseal_results::rows::RunRows;
 use chronoseal_results::{RunMeta, RunSummary, summarise};
 
 pub use self::cost::{CostRow, CostTable, FRAME_LENGTHS, processor_cost};
-pub use self::fleet::{drive_fleet, drive_fleet_watched};
+pub use self::fleet::{drive_fleet, drive_plan};
+pub use self::latency::simulated_latencies;
 pub use self::measure::{CanPlaceName, LiveOptions, MeasureError, agent_main, agent_main_with, measure};
 pub use self::meta::{describe, versions};
 pub use self::scenario::Scenario;

@@ -61,7 +61,7 @@ fn streams(prepared: &Prepared<'_>) -> Vec<StreamMeta> {
             || hops.any(|hop| describers[hop.segment.index()].is_judged(StreamId(index as u16)))
     };
     let mut streams: Vec<StreamMeta> = (plan.streams.iter().enumerate())
-        .map(|(index, stream)| stream_meta(plan, stream, is_judged(index, stream)))
+        .map(|(index, stream)| stream_meta(prepared, stream, is_judged(index, stream)))
         .collect();
     let tables: Vec<_> = plan.segment_ids().map(|segment| prepared.schedule(segment).cloned()).collect();
     for bounds in end_to_end(plan, &tables, prepared.kinds().bounds()) {
@@ -91,8 +91,12 @@ fn bound(plan: &Plan, stream: &StreamPlan, end: &EndBound) -> BoundMeta {
     }
 }
 
-fn stream_meta(plan: &Plan, stream: &StreamPlan, is_judged: bool) -> StreamMeta {
-    let on_hops: Vec<&ProtectionPlan> = stream.hops.iter().map(|hop| plan.protection_on(stream, hop)).collect();
+fn stream_meta(prepared: &Prepared<'_>, stream: &StreamPlan, is_judged: bool) -> StreamMeta {
+    let plan = prepared.plan();
+    // What a segment does for all its frames by itself goes before what its stream says.
+    let own = |hop: &HopPlan| prepared.kind(hop.segment).own_protection(plan, hop.segment);
+    let on_hops: Vec<(Option<&str>, &ProtectionPlan)> =
+        stream.hops.iter().map(|hop| (own(hop), plan.protection_on(stream, hop))).collect();
     let first = stream.hops.first();
     let deadlines = stream.receivers.iter().filter_map(|receiver| stream.deadline_of(*receiver));
     // The message that tells freshness is sealed in a way of its own.
@@ -100,6 +104,10 @@ fn stream_meta(plan: &Plan, stream: &StreamPlan, is_judged: bool) -> StreamMeta 
     StreamMeta {
         name: stream.name.clone(),
         sender: stream.sender.0,
+        senders: stream.sent_by.map(|segment| {
+            let brought = &plan.segments[segment.index()].brought;
+            (brought.start, brought.end)
+        }),
         receivers: stream.receivers.iter().map(|node| node.0).collect(),
         segments: stream.hops.iter().map(|hop| hop.segment.0).collect(),
         is_judged,
@@ -107,10 +115,15 @@ fn stream_meta(plan: &Plan, stream: &StreamPlan, is_judged: bool) -> StreamMeta 
         period_ns: stream.period.as_ns(),
         frame_len: first.map_or(0, |hop| hop.frame_len),
         secured_len: first.map_or(0, |hop| plan.secured_len(stream, hop)),
-        protection: if is_synchronisation { "secoc-sync".into() } else { protection_name(plan, stream) },
+        protection: match &on_hops[..] {
+            [(Some(own), _)] => (*own).into(),
+            _ if is_synchronisation => "secoc-sync".into(),
+            _ => protection_name(plan, stream),
+        },
         // A way is as strong as its weakest hop.
-        replayable: !is_synchronisation && on_hops.iter().any(|protection| protection.is_replayable()),
-        authenticated: is_synchronisation || on_hops.iter().all(|protection| protection.is_authenticated()),
+        replayable: !is_synchronisation && on_hops.iter().any(|(own, stream)| own.is_none() && stream.is_replayable()),
+        authenticated: is_synchronisation
+            || on_hops.iter().all(|(own, stream)| own.is_some() || stream.is_authenticated()),
         is_opened_on_way: stream.is_relayed() && stream.hops.iter().any(|hop| hop.protection.is_some()),
         deadline_ns: deadlines.min().map(|deadline| deadline.as_ns()),
         bound: None,

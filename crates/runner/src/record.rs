@@ -119,6 +119,9 @@ impl Recorder {
     fn frame_row(&mut self, at: SimTime, node: NodeId, event: &Event, frame: FrameContext<'_>) {
         let describer = self.describer(frame.label.segment);
         let (described, is_shared) = (describer.describe(frame.bytes, frame.label.sent_at), describer.is_shared());
+        if !describer.is_for(described.stream, node) {
+            return;
+        }
         if frame.label.attack.is_none() && self.sent.contains_key(&described.stream) {
             *self.ended.entry((described.stream, node)).or_default() += 1;
         }

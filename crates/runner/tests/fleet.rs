@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use chronoseal_catalog::BuildError;
 use chronoseal_core::Duration;
 use chronoseal_media::radio::{Position, Propagation};
-use chronoseal_runner::{drive_fleet, drive_fleet_watched};
+use chronoseal_runner::{drive_fleet, drive_plan};
+use chronoseal_scenario::plan::{OperationCost, Plan, PlatformPlan};
 use chronoseal_sim::Fingerprint;
 use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x::vss::{ChangePolicy, Condition, Preset, Spread};
@@ -13,7 +15,7 @@ use chronoseal_v2x_fleet::evaluation::{Control, Trial};
 use chronoseal_v2x_fleet::policy::{Cooperation, Policy};
 use chronoseal_v2x_fleet::road::Trips;
 use chronoseal_v2x_fleet::road::highway::Highway;
-use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetError, FleetOutcome};
+use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetError, FleetOutcome, WatchConfig};
 
 fn highway(lanes: usize) -> Highway {
     Highway {
@@ -172,9 +174,11 @@ fn same_seed_same_run() {
     assert_ne!(with_seed(1), with_seed(2));
 }
 
-/// What signing and verifying takes on the processors of a fleet.
-fn costs(each: Duration) -> Vec<(String, Duration, Duration)> {
-    ["p256-sign", "p256-verify"].map(|name| (name.to_owned(), each, Duration::ZERO)).to_vec()
+/// Vehicles whose processors take so long for each signature made or verified.
+fn on_processors(config: &FleetConfig, each: Duration) -> Plan {
+    let cost = |name: &str| OperationCost { operation: name.into(), base: each, per_byte: Duration::ZERO };
+    let costs = ["p256-sign", "p256-verify"].map(cost).to_vec();
+    Plan::of_fleet(Arc::new(config.clone()), PlatformPlan { name: "slow".into(), costs })
 }
 
 fn signed(config: &mut FleetConfig) {
@@ -212,10 +216,9 @@ fn signed_messages_are_taken_apart_once_and_accepted_by_whoever_has_the_certific
 fn slow_processors_drop_and_fast_ones_do_not() {
     let trips = Arc::new(road(2, Duration::from_s(4)));
     let go = |each| {
-        outcome_on(&trips, Preset::None.into(), |config| {
-            signed(config);
-            config.costs = costs(each);
-        })
+        let mut config = FleetConfig::new(Arc::clone(&trips), Preset::None.into());
+        signed(&mut config);
+        drive_plan(&on_processors(&config, each), &WatchConfig::default(), ()).expect("a fleet").0
     };
     let (slow, fast) = (go(Duration::from_ms(83)), go(Duration::from_us(36)));
     assert!(slow.processing.dropped > slow.reception.accepted, "12 checks a second are too few: {slow:?}");
@@ -234,11 +237,12 @@ fn sharing_verification_changes_nothing_but_the_time_it_takes() {
         let mut config = FleetConfig::new(road.drive().expect("a road"), policy);
         signed(&mut config);
         config.asks_for_certificates = true;
-        config.costs = costs(each);
         let mut go = |shares| {
             config.shares_verification = shares;
             let began = std::time::Instant::now();
-            let (outcome, fingerprint) = drive_fleet_watched(&config, Fingerprint::of_bytes()).expect("a fleet");
+            let plan = on_processors(&config, each);
+            let (outcome, fingerprint) =
+                drive_plan(&plan, &WatchConfig::default(), Fingerprint::of_bytes()).expect("a fleet");
             (fingerprint.finish(), outcome, began.elapsed().as_secs_f64())
         };
         let (shared, outcome, shared_s) = go(true);
@@ -257,12 +261,21 @@ fn refuses_figures_out_of_range() {
     let refused = |change: fn(&mut FleetConfig)| {
         let mut config = FleetConfig::new(road(1, Duration::from_s(2)), Preset::None.into());
         change(&mut config);
-        drive_fleet(&config).expect_err("it cannot drive")
+        match drive_fleet(&config).expect_err("it cannot drive") {
+            BuildError::Fleet(error) => error,
+            other => panic!("{other}"),
+        }
     };
     assert_eq!(refused(|config| config.accuracy.position_m = f64::NAN), FleetError::OutOfRange("accuracy.position_m"));
     let seldom = refused(|config| config.cam_interval_min = Duration::from_s(2));
     assert_eq!(seldom, FleetError::OutOfRange("cam_interval_min"));
-    assert_eq!(refused(|config| config.look_interval = Duration::ZERO), FleetError::OutOfRange("look_interval"));
+    let plan = Plan::of_fleet(
+        Arc::new(FleetConfig::new(road(1, Duration::from_s(2)), Preset::None.into())),
+        PlatformPlan::free(),
+    );
+    let watch = WatchConfig { look_interval: Duration::ZERO, ..WatchConfig::default() };
+    let blind = drive_plan(&plan, &watch, ()).map(|_| ()).expect_err("nobody can look without a pause");
+    assert_eq!(blind, BuildError::Fleet(FleetError::OutOfRange("look_interval")));
     let beyond = refused(|config| config.origin.latitude_deg = 95.0);
     assert_eq!(beyond, FleetError::OutOfRange("origin.latitude_deg"));
     let many = refused(|config| config.posts = vec![Position::default(); 70_000]);

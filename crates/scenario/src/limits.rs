@@ -12,8 +12,14 @@ pub const DEPTH_MAX: usize = 32;
 pub const SEED_MAX: u64 = i64::MAX as u64;
 /// Length of a name `[byte]`.
 pub const NAME_LEN_MAX: usize = 64;
-/// Stations.
-pub const NODES_MAX: u32 = 256;
+/// Nodes that a scenario writes.
+pub const NODES_MAX: u32 = 4_096;
+/// All nodes, those that come with segments counted.
+pub const STATIONS_MAX: u32 = 60_000;
+/// Mix zones of a radio segment.
+pub const ZONES_MAX: u32 = 1_000;
+/// Receivers at the roadside of a radio segment.
+pub const POSTS_MAX: u32 = 1_000;
 /// Streams, those of `count` counted one by one.
 pub const STREAMS_MAX: u32 = 10_000;
 /// Segments.

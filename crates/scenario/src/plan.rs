@@ -8,14 +8,19 @@ mod threat;
 
 pub use crate::kinds::can::plan::*;
 pub use crate::kinds::ethernet::plan::*;
+pub use crate::kinds::radio::plan::*;
 pub use facet::Facet;
 pub use gateway::*;
 pub use group_key::*;
 pub use protection::*;
 pub use threat::*;
 
+use std::ops::Range;
+
 pub use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
+
+use crate::resolve::FREE;
 
 /// A checked scenario: one network of segments, whatever their kinds. Indices are identifiers: `segments[i]` is
 /// `SegmentId(i)`, `nodes[i]` is `NodeId(i)`, `streams[i]` is `StreamId(i)`. Attackers are numbered after the nodes, and
@@ -82,6 +87,8 @@ pub struct SegmentPlan {
     pub facet: Facet,
     /// Nodes that are part of the segment itself, such as its switch, by name.
     pub own_nodes: Vec<String>,
+    /// Nodes that came with the segment, such as vehicles, by number: they are among the plan's nodes.
+    pub brought: Range<u16>,
 }
 
 /// A stream's way over one segment.
@@ -170,8 +177,10 @@ pub struct TaskPlan {
 pub struct StreamPlan {
     /// As in the scenario; `name.k` for the k-th of `count`.
     pub name: String,
-    /// Who sends it.
+    /// Who sends it; of several, the first one.
     pub sender: NodeId,
+    /// The segment whose vehicles send it, if it is whoever of them has something to say.
+    pub sent_by: Option<SegmentId>,
     /// Who receives it.
     pub receivers: Vec<NodeId>,
     /// Distance of two frames; of a replayed recording, its length.
@@ -358,6 +367,11 @@ impl StreamPlan {
 }
 
 impl PlatformPlan {
+    /// The one on which everything is free.
+    pub fn free() -> Self {
+        Self { name: FREE.into(), costs: Vec::new() }
+    }
+
     /// What `operation` over `len` bytes costs here.
     pub fn cost(&self, operation: &str, len: u32) -> Duration {
         self.costs

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chronoseal_core::{Bytes, Duration, Percent, Ppm, QuantityError, Rate};
+use chronoseal_core::{Angle, Bytes, Duration, Flow, Gain, Length, Percent, Ppm, QuantityError, Rate, Speed};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -122,6 +122,31 @@ impl Measured for Percent {
     const EXAMPLE: &'static str = "80%";
     const UNITS: &'static str = "%";
 }
+impl Measured for Length {
+    const NAME: &'static str = "length";
+    const EXAMPLE: &'static str = "2km";
+    const UNITS: &'static str = "(mm|m|km)";
+}
+impl Measured for Speed {
+    const NAME: &'static str = "speed";
+    const EXAMPLE: &'static str = "120km/h";
+    const UNITS: &'static str = "(m/s|km/h)";
+}
+impl Measured for Flow {
+    const NAME: &'static str = "flow";
+    const EXAMPLE: &'static str = "1000/h";
+    const UNITS: &'static str = "(/h|/min)";
+}
+impl Measured for Angle {
+    const NAME: &'static str = "angle";
+    const EXAMPLE: &'static str = "90deg";
+    const UNITS: &'static str = "deg";
+}
+impl Measured for Gain {
+    const NAME: &'static str = "ratio of powers";
+    const EXAMPLE: &'static str = "10dB";
+    const UNITS: &'static str = "(dB|dBm)";
+}
 
 /// Checks `text` as the quantity that a schema calls `name` and gives an example of it.
 pub(crate) fn check(name: &str, text: &str) -> (Result<(), QuantityError>, &'static str) {
@@ -135,6 +160,11 @@ pub(crate) fn check(name: &str, text: &str) -> (Result<(), QuantityError>, &'sta
         Percent::NAME => one::<Percent>(text),
         Frames::NAME => one::<Frames>(text),
         Bits::NAME => one::<Bits>(text),
+        Length::NAME => one::<Length>(text),
+        Speed::NAME => one::<Speed>(text),
+        Flow::NAME => one::<Flow>(text),
+        Angle::NAME => one::<Angle>(text),
+        Gain::NAME => one::<Gain>(text),
         _ => one::<Duration>(text),
     }
 }

@@ -72,8 +72,9 @@ pub struct Spec {
     /// The master of trip and reset counters, which SecOC profile 3 needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freshness: Option<FreshnessMasterSpec>,
-    /// Stations.
-    #[schemars(length(min = 1, max = NODES_MAX))]
+    /// Stations. At least one, unless vehicles come with a segment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = NODES_MAX))]
     pub nodes: Vec<NodeSpec>,
     /// Recorded signals, frames and traffic that are replayed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -37,6 +37,14 @@ impl Composer {
         Self { config, path: Vec::new(), errors }
     }
 
+    /// The longest CAM there is `[byte]`: with the low-frequency container and a whole path.
+    pub(crate) fn cam_len_max() -> usize {
+        let points = [PathPoint { delta_time: Some(1), ..PathPoint::default() }; PATH_POINTS];
+        let low_frequency = LowFrequency { path_history: PathHistory::new(&points), ..LowFrequency::default() };
+        let cam = Cam { low_frequency: Some(low_frequency), ..Cam::default() };
+        cam.emit(&mut [0; Cam::LEN_MAX]).unwrap_or(Cam::LEN_MAX)
+    }
+
     /// Forgets whatever would tell of an identity it had before.
     pub(crate) fn forget(&mut self) {
         self.path.clear();

@@ -4,25 +4,26 @@
 //! is a model of traffic good enough to hide in, not one to plan roads with.
 //!
 //! The types that matter: [`station::ItsStation`], a node that sends and checks signed CAMs and DENMs; [`road::Trips`],
-//! who drives where; [`simulation::Fleet`] with its [`simulation::FleetConfig`], what an engine drives;
+//! who drives where; [`simulation::Fleet`] with its [`simulation::FleetConfig`], which makes what an engine drives;
 //! [`policy::Policy`], when pseudonyms change; [`eavesdropper::Tracker`] with its [`eavesdropper::Score`].
 //!
 //! ```
 //! use chronoseal_core::Duration;
 //! use chronoseal_v2x::vss::Preset;
 //! use chronoseal_v2x_fleet::road::highway::Highway;
-//! use chronoseal_v2x_fleet::simulation::{Fleet, FleetConfig};
+//! use chronoseal_v2x_fleet::simulation::{Fleet, FleetConfig, Messages};
 //!
 //! let second = Duration::from_s(1);
 //! let road = Highway { length_m: 500.0, duration: second * 5, warm_up: second * 20, ..Highway::default() };
-//! let fleet = Fleet::new(&FleetConfig::new(road.drive()?, Preset::None.into()))?;
+//! let fleet = Fleet::new(FleetConfig::new(road.drive()?, Preset::None.into()))?;
 //!
-//! let [one, other] = [0, 1].map(|index| fleet.stations[index].identity().station_id);
-//! assert_ne!(one, other, "each has a pseudonym of its own");
+//! let (one, other) = (fleet.vehicle(0, &Messages::default())?, fleet.vehicle(1, &Messages::default())?);
+//! assert_ne!(one.identity(), other.identity(), "each has a pseudonym of its own");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod accuracy;
+pub mod attacker;
 mod composer;
 pub mod eavesdropper;
 mod envelope;

@@ -97,8 +97,12 @@ impl Policy {
 
     /// Whether it takes notice of neighbours.
     pub fn asks_for_neighbours(&self) -> bool {
-        matches!(self.change.place, Place::Crowd { .. } | Place::Alike { .. })
-            || matches!(self.cooperation, Cooperation::Swap | Cooperation::Together)
+        matches!(self.change.place, Place::Crowd { .. } | Place::Alike { .. }) || self.agrees()
+    }
+
+    /// Whether stations agree with others on a change, off the air.
+    pub const fn agrees(&self) -> bool {
+        matches!(self.cooperation, Cooperation::Swap | Cooperation::Together)
     }
 
     /// Every preset, with mix zones at the places given, and what is added here.

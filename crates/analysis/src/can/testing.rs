@@ -15,6 +15,7 @@ pub(crate) fn segments(nodes: u16, segments: u16) -> Plan {
             kind: CAN,
             facet: Facet::new(segment()),
             own_nodes: Vec::new(),
+            brought: 0..0,
         })
         .collect();
     let all: Vec<_> = plan.segment_ids().collect();
@@ -55,6 +56,7 @@ pub(crate) fn add_message<'a>(
         protection: None,
     };
     plan.streams.push(StreamPlan {
+        sent_by: None,
         name: format!("m.{id}"),
         sender: NodeId(hops[0].1),
         receivers: vec![NodeId(hops[hops.len() - 1].2)],

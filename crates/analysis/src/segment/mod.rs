@@ -33,6 +33,7 @@ mod ethernet;
 mod line;
 pub mod processor;
 mod queues;
+mod radio;
 #[cfg(test)]
 mod tests;
 mod way;
@@ -49,6 +50,7 @@ pub use demand::Overload;
 pub use ethernet::EthernetBounds;
 pub use processor::{Jobs, ScheduledJob};
 pub use queues::{QueueBound, gateway_queues};
+pub use radio::RadioBounds;
 pub use way::{EndBound, Missing, Part, Place, StreamBounds};
 
 /// The bounds of one kind of segment.
@@ -88,7 +90,7 @@ pub trait SegmentBounds: Sync {
 }
 
 /// Every kind whose hops can be bounded.
-pub const BOUNDS: &[&dyn SegmentBounds] = &[&EthernetBounds, &CanBounds];
+pub const BOUNDS: &[&dyn SegmentBounds] = &[&EthernetBounds, &CanBounds, &RadioBounds];
 
 /// When something can happen to a frame, counted from the instant at which the frame is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -151,6 +153,9 @@ pub enum Why {
     /// Nothing bounds when a frame of this stream or of one that goes before it comes.
     #[error("nothing bounds when it, or what goes before it, comes there")]
     ArrivalUnbounded,
+    /// On the air a frame may be lost, and may wait as long as others send.
+    #[error("not bounded: radio")]
+    Radio,
     /// No earlier hop brings the stream to the node.
     #[error("no hop brings it there")]
     NotReached,

@@ -62,6 +62,16 @@ fn each_policy_is_tried_with_each_silence_and_shown_in_a_chart() {
 }
 
 #[test]
+fn the_scenario_of_a_command_can_be_run() {
+    let bench = Bench::new();
+    let options = ["v2x", "fleet", "--duration", "2", "--length", "300", "--policy", "segments"];
+    let scenario = bench.say(&[&options[..], &["--scenario"]].concat()).assert_code(0).out.clone();
+    bench.write("mine.toml", &scenario);
+    let said = bench.say(&["run", "mine.toml", "--no-store"]);
+    assert!(said.assert_code(0).out.contains("pseudonyms of vehicles: segments"), "{}", said.out);
+}
+
+#[test]
 fn bad_input_is_named_with_its_place() {
     let bench = Bench::new();
     bench.write("town.xml", trace().replacen("speed=\"20\"", "speed=\"fast\"", 3));
@@ -73,6 +83,6 @@ fn bad_input_is_named_with_its_place() {
     bench.say(&["v2x", "fleet", "--policy", "mix-zone"]).assert_refused(&["--zone"]);
     bench.say(&["v2x", "fleet", "--silence", "13-3"]).assert_refused(&["3-13"]);
     bench.say(&["v2x", "fleet", "--heard", "0"]).assert_refused(&["1..=100"]);
-    bench.say(&["v2x", "fleet", "--length", "10", "--runs", "1"]).assert_refused(&["length_m"]);
+    bench.say(&["v2x", "fleet", "--length", "10", "--runs", "1"]).assert_refused(&["length", "from 100m to 100km"]);
     bench.say(&["v2x", "fleet", "--fcd", "town.xml", "--flow", "900"]).assert_refused(&["cannot be used with"]);
 }

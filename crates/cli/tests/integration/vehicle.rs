@@ -65,7 +65,9 @@ fn a_gateway_that_dies_or_reboots_fails_the_run() {
     let bench = Bench::new();
     const GATEWAY: &str = "gateway = { delay = \"20us\", queue = \"64 frames\" }";
     let rebooting = |takes: &str| {
-        format!("gateway = {{ delay = \"20us\", queue = \"64 frames\", reboot = {{ at = \"1s\", takes = \"{takes}\" }} }}")
+        format!(
+            "gateway = {{ delay = \"20us\", queue = \"64 frames\", reboot = {{ at = \"1s\", takes = \"{takes}\" }} }}"
+        )
     };
     let dead = run(&bench, GATEWAY, &rebooting("900ms"), "");
     assert_eq!(dead["held"], "no", "{}", verdict(&dead));

@@ -13,7 +13,7 @@ use super::ofdm::{OfdmRate, PSDU_LEN_MAX, psdu_len};
 use super::propagation::{Path, Position, milliwatt};
 use super::station::{Reception, Station, Waiting};
 use super::statistics::StationStatistics;
-use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
+use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
 
 /// A broadcast channel.
 pub struct RadioChannel {
@@ -251,6 +251,28 @@ impl Medium for RadioChannel {
             return discard(DiscardReason::QueueFull);
         }
         self.arm(index, out);
+    }
+
+    /// Sums over all stations; a frame counts as received once for each of them.
+    fn series(&self) -> Vec<Series> {
+        let all = || self.stations.iter().map(|station| &station.statistics);
+        let count =
+            |name, of: fn(&StationStatistics) -> u64| Series::total(name, "frames", all().map(of).sum::<u64>() as i64);
+        let time = |name, of: fn(&StationStatistics) -> Duration| {
+            Series::total(name, "ns", all().map(|one| of(one).as_ns()).sum())
+        };
+        let longest = all().map(|one| one.access_delay_max.as_ns()).max().unwrap_or(0);
+        vec![
+            count("frames", |one| one.sent),
+            count("received", |one| one.received),
+            count("lost to others at the same time", |one| one.lost_to_overlap),
+            count("lost while sending", |one| one.lost_to_own_transmission),
+            count("too weak to decode", |one| one.too_weak),
+            count("refused by full queues", |one| one.refused),
+            time("on the air", |one| one.sent_airtime),
+            time("waited for the channel", |one| one.access_delay),
+            Series::total("longest wait for the channel", "ns", longest),
+        ]
     }
 
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {

@@ -18,6 +18,8 @@ fn attack(kind: AttackKind) -> Attack {
         destination: virtual_link::critical_traffic_address([3, 4, 5, 6], 1),
         source: virtual_link::station_address(NodeId(0)),
         frame_len: LEN,
+        ether_type: None,
+        value_at: 22,
         slot_start: Duration::from_us(100),
         period: Duration::from_ms(10),
         first: Duration::from_ms(15),

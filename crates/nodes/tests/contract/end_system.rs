@@ -19,7 +19,7 @@ const CT_ID: u16 = 7;
 const BEST_EFFORT: StreamId = StreamId(4);
 const LEN: usize = 100;
 
-pub fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
+pub(crate) fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
     let sync = SyncConfig {
         integration_cycle: CYCLE,
         precision: Duration::from_us(10),
@@ -40,7 +40,7 @@ pub fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
     }
 }
 
-pub fn talker(stream: StreamId, timing: TalkerTiming, protection: Protection) -> TalkerConfig {
+pub(crate) fn talker(stream: StreamId, timing: TalkerTiming, protection: Protection) -> TalkerConfig {
     TalkerConfig { stream, timing, frame_len: LEN, fill: vec![0x5a; LEN], signal: None, carried: None, protection }
 }
 

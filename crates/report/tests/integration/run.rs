@@ -18,6 +18,7 @@ fn meta(engine: Engine) -> RunMeta {
         streams: vec![StreamMeta {
             name: "speed".into(),
             sender: 0,
+            senders: None,
             receivers: vec![1],
             segments: vec![0],
             class: "time-triggered".into(),

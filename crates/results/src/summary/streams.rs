@@ -138,7 +138,7 @@ pub(super) fn streams(meta: &RunMeta, rows: &RunRows, clocks: &[ClockSummary]) -
     let mut told = vec![0u64; meta.streams.len()];
     for row in rows.events.iter().filter(|row| row.event.kind == EventKind::Sent) {
         let index = row.event.stream.index();
-        if meta.streams.get(index).is_some_and(|stream| stream.sender == row.node.0) {
+        if meta.streams.get(index).is_some_and(|stream| stream.is_sent_by(row.node.0)) {
             told[index] += 1;
         }
     }

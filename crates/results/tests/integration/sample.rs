@@ -25,6 +25,7 @@ pub(crate) fn meta() -> RunMeta {
         streams: vec![StreamMeta {
             name: "speed".into(),
             sender: 0,
+            senders: None,
             receivers: vec![1],
             segments: vec![0],
             class: "time-triggered".into(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::iter::once;
 use std::ops::Deref;
 
 use chronoseal_core::Duration;
@@ -12,7 +13,9 @@ use serde_json::Value as Json;
 use super::SegmentKind;
 use crate::limits::{DELAY_MAX, NAME_LEN_MAX};
 use crate::near::suggest;
+use crate::plan::PlatformId;
 use crate::problem::{Code, Problem, Problems};
+use crate::resolve::FREE;
 use crate::shape::shortened;
 use crate::source::{Step, at};
 use crate::spec::{JitterSpec, Spec};
@@ -116,6 +119,12 @@ impl<'s> Context<'s> {
     /// What seeds all chance of the run.
     pub fn seed(&self) -> u64 {
         self.spec.seed
+    }
+
+    /// The platform of a name; that it is not there is a problem at `place`. Where it is not, everything is free.
+    pub fn platform(&mut self, name: &str, place: &[Step<'_>]) -> PlatformId {
+        let names: Vec<&str> = once(FREE).chain(self.spec.platforms.iter().map(|spec| spec.name.as_str())).collect();
+        PlatformId(self.find(name, &names, place, "platform", "platforms").unwrap_or(0) as u16)
     }
 
     /// A sentence that a reader of the results has to know.

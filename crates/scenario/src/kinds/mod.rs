@@ -6,6 +6,7 @@
 pub mod can;
 mod context;
 pub mod ethernet;
+pub mod radio;
 mod request;
 
 use chronoseal_core::Duration;
@@ -21,11 +22,11 @@ pub use request::{
     ThreatRequest, TrafficRequest,
 };
 
-use crate::plan::Facet;
+use crate::plan::{Facet, PlatformId};
 use crate::problem::Code;
 
 /// The kinds that a scenario can have.
-pub static KINDS: &[&dyn SegmentKind] = &[&can::CanKind, &ethernet::EthernetKind];
+pub static KINDS: &[&dyn SegmentKind] = &[&can::CanKind, &ethernet::EthernetKind, &radio::RadioKind];
 
 /// A kind of segment.
 pub trait SegmentKind: Sync {
@@ -48,6 +49,13 @@ pub trait SegmentKind: Sync {
 
     /// A segment, checked. `None` if nothing can be said of what travels on it; why has been reported then.
     fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts>;
+
+    /// What a stream that begins on a segment is by itself, where its kind knows: length and times then follow from what is
+    /// sent, and the scenario writes neither. `None` if the scenario says both.
+    fn own_message(&self, segment: &Segment<'_>, table: &Table<'_>, context: &mut Context<'_>) -> Option<OwnMessage> {
+        let _ = (segment, table, context);
+        None
+    }
 
     /// A stream's way over a segment, checked as far as it can be alone. `None` if a problem was reported and no possible
     /// value can stand in.
@@ -140,6 +148,8 @@ pub struct Rules {
     pub replays_traffic: bool,
     /// True if it can be simulated without the bytes of its frames.
     pub has_timing_fidelity: bool,
+    /// True if nodes on it are stations that a table of theirs describes.
+    pub has_stations: bool,
     /// True if `check` can compare protections on it.
     pub compares_candidates: bool,
     /// How the names of nodes begin that it keeps for itself.
@@ -159,6 +169,7 @@ impl Default for Rules {
             has_buses: false,
             replays_traffic: false,
             has_timing_fidelity: true,
+            has_stations: false,
             compares_candidates: true,
             reserved_names: &[],
         }
@@ -172,6 +183,11 @@ pub struct SegmentParts {
     pub facet: Facet,
     /// Nodes that are part of the segment itself, by name.
     pub own_nodes: Vec<String>,
+    /// Nodes that come with the segment and that no scenario writes one by one, such as vehicles, by name. They follow the
+    /// nodes of the scenario.
+    pub brought: Vec<String>,
+    /// Their processor.
+    pub brought_platform: PlatformId,
     /// The cycle that tasks and slots repeat in, if there is one.
     pub cycle: Option<Cycle>,
     /// What the kind wants to remember while the scenario is resolved.
@@ -181,7 +197,14 @@ pub struct SegmentParts {
 impl SegmentParts {
     /// A segment with nothing but its facet.
     pub fn new(facet: Facet) -> Self {
-        Self { facet, own_nodes: Vec::new(), cycle: None, memo: None }
+        Self {
+            facet,
+            own_nodes: Vec::new(),
+            brought: Vec::new(),
+            brought_platform: PlatformId(0),
+            cycle: None,
+            memo: None,
+        }
     }
 }
 
@@ -194,6 +217,15 @@ pub struct Cycle {
     pub key: &'static str,
     /// False if the scenario's own value could not be used, so that nothing can be judged by it.
     pub is_certain: bool,
+}
+
+/// What a stream is by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OwnMessage {
+    /// Its longest payload `[byte]`.
+    pub payload_len: u32,
+    /// The least distance of two, if it has no period.
+    pub distance: Option<Duration>,
 }
 
 /// A stream's way over a segment as its kind resolved it.
@@ -225,12 +257,14 @@ pub struct Room {
 }
 
 /// An attack as the segment's kind resolved it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct ThreatParts {
     /// The name of the attacker's node. Attacks with one name at one place come from one node.
     pub attacker: String,
     /// Where in the target's slot its frame is put, for streams with slots.
     pub at_slot_offset: Duration,
+    /// What only the kind knows, for the plan.
+    pub facet: Option<Facet>,
 }
 
 /// Recorded traffic as the segment's kind resolved it.

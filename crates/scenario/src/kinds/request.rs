@@ -1,16 +1,18 @@
 //! What a kind of segment is asked.
 
+use std::ops::Range;
+
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_frameauth::DataId;
 use chronoseal_nodes::{Protection, ProtectionError};
 
 use super::{Context, Place, SegmentKind, SegmentParts, Table};
+use crate::load::Files;
 use crate::plan::{AttackPlace, HopPlan, NodePlan, ProtectionKind, ProtectionPlan, SegmentId, StreamPlan, ThreatKind};
 use crate::problem::Code;
 use crate::spec::StreamSpec;
 
 /// A segment to be resolved.
-#[derive(Clone, Debug)]
 pub struct SegmentRequest<'a> {
     /// Its number.
     pub id: SegmentId,
@@ -22,6 +24,8 @@ pub struct SegmentRequest<'a> {
     pub nodes: &'a [NodePlan],
     /// True if there is no other segment of this kind.
     pub is_only_one: bool,
+    /// What the scenario refers to by path.
+    pub files: &'a dyn Files,
 }
 
 impl<'a> SegmentRequest<'a> {
@@ -46,6 +50,8 @@ pub struct Segment<'a> {
     pub parts: Option<SegmentParts>,
     /// True if there is no other segment of this kind.
     pub is_only_one: bool,
+    /// The numbers of the nodes that came with it.
+    pub(crate) brought: Range<u16>,
     /// True if a stream needs a table for it.
     pub(crate) needs_table: bool,
 }

@@ -2,7 +2,7 @@
 
 use chronoseal_core::{AttackKind, Duration, NodeId, StreamId};
 
-use super::{ExchangeAttack, SegmentId};
+use super::{ExchangeAttack, Facet, SegmentId};
 
 /// An attack of the scenario.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct ThreatPlan {
     pub count: u32,
     /// Where in the target's slot its frame is put, for streams with slots: 0 is the slot's start.
     pub at_slot_offset: Duration,
+    /// What only the kind of its segment knows.
+    pub facet: Option<Facet>,
 }
 
 /// What an attack does.

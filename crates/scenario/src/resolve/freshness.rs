@@ -89,6 +89,7 @@ impl Context<'_> {
         }
         // It is sealed in a way of its own, which no protection of the scenario describes.
         let stream = StreamPlan {
+            sent_by: None,
             name: "freshness".into(),
             sender: master,
             receivers: slaves.clone(),

@@ -13,6 +13,8 @@ mod threats;
 mod traffic;
 mod ways;
 
+pub(crate) use platforms::FREE;
+
 use crate::kinds::{Context, KINDS, Segment, SegmentKind};
 use crate::limits::*;
 use crate::load::Files;
@@ -47,8 +49,9 @@ impl<'s> Context<'s> {
         let platforms = self.platforms(files);
         let segment_names = self.segment_names();
         let mut nodes = self.nodes(&segment_names, &platforms);
-        let segments = self.segments(&nodes);
+        let mut segments = self.segments(&nodes, files);
         self.judge_nodes(&mut nodes, &segments);
+        self.bring_nodes(&mut nodes, &mut segments);
         self.abilities(&segments);
         let key_name = self.key_name();
         let protections = self.protections(key_name);
@@ -149,5 +152,6 @@ fn segment_plan(segment: Segment<'_>) -> Option<SegmentPlan> {
         kind: segment.kind.name(),
         facet: parts.facet,
         own_nodes: parts.own_nodes,
+        brought: segment.brought,
     })
 }

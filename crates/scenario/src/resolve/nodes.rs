@@ -111,6 +111,7 @@ impl Context<'_> {
                 on.iter().filter_map(|segment| Some((*segment, segment.parts.as_ref()?.cycle?))).collect();
             let misplaced = [
                 ("address", spec.address.is_some() && !has(|rules| rules.has_addresses), "carry key exchanges"),
+                ("station", spec.station.is_some() && !has(|rules| rules.has_stations), "have stations"),
                 ("bus", spec.bus.is_some() && !has(|rules| rules.has_buses), "consist of several buses"),
                 ("tasks", !spec.tasks.is_empty() && cycles.is_empty(), "have a cycle that tasks are scheduled in"),
             ];
@@ -132,11 +133,52 @@ impl Context<'_> {
         }
     }
 
+    /// Puts the nodes that come with segments behind those of the scenario. Satellites keep their clocks.
+    pub(super) fn bring_nodes(&mut self, nodes: &mut Vec<NodePlan>, segments: &mut [Segment<'_>]) {
+        for segment in segments {
+            let Some(parts) = &segment.parts else { continue };
+            let first = nodes.len();
+            if first + parts.brought.len() > STATIONS_MAX as usize {
+                self.report(
+                    Code::TooMany,
+                    at!["segments", segment.name],
+                    format!("{} nodes come with `{}`", parts.brought.len(), segment.name),
+                    "too many",
+                    format!("all nodes together are at most {STATIONS_MAX}"),
+                );
+                continue;
+            }
+            nodes.extend(parts.brought.iter().map(|name| NodePlan {
+                name: name.clone(),
+                clock: ClockPlan { offset: Duration::ZERO, drift: Ppm(0) },
+                platform: parts.brought_platform,
+                driver: Default::default(),
+                tasks: Vec::new(),
+                address: 0,
+                interfaces: vec![segment.id],
+                gateway: None,
+            }));
+            segment.brought = first as u16..nodes.len() as u16;
+        }
+        if nodes.is_empty() {
+            self.report(
+                Code::MissingKey,
+                at!["nodes"],
+                "the scenario has no node",
+                "`nodes` is missing",
+                "add `[[nodes]]` with a `name`",
+            );
+        }
+    }
+
     /// Refuses names that the bench itself gives.
     fn free_names(&mut self, segments: &[Segment<'_>]) {
         for (i, spec) in self.spec.nodes.iter().enumerate() {
             let is_taken = segments.iter().any(|segment| {
-                let own = segment.parts.iter().any(|parts| parts.own_nodes.contains(&spec.name));
+                let own = segment
+                    .parts
+                    .iter()
+                    .any(|parts| parts.own_nodes.contains(&spec.name) || parts.brought.contains(&spec.name));
                 own || segment.kind.rules().reserved_names.iter().any(|start| spec.name.starts_with(start))
             });
             if is_taken {

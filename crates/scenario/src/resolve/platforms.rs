@@ -13,7 +13,7 @@ use crate::source::at;
 use crate::spec::{CostSpec, PlatformSpec};
 
 /// The platform of nodes that name none.
-const FREE: &str = "free";
+pub(crate) const FREE: &str = "free";
 
 /// Platforms of the project: `data/platforms/` says where their figures come from.
 const BUILTIN: &[(&str, &str)] = &[
@@ -38,7 +38,7 @@ impl Context<'_> {
     pub(super) fn platforms(&mut self, files: &dyn Files) -> Vec<PlatformPlan> {
         let specs = &self.spec.platforms;
         self.unique("platforms", specs.iter().map(|spec| spec.name.as_str()));
-        let mut platforms = vec![PlatformPlan { name: FREE.into(), costs: Vec::new() }];
+        let mut platforms = vec![PlatformPlan::free()];
         for (i, spec) in specs.iter().enumerate() {
             self.title(&spec.name, at!["platforms", i, "name"], "the platform's name");
             if spec.name == FREE {

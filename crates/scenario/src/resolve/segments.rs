@@ -1,6 +1,7 @@
 //! Segments.
 
 use crate::kinds::{Context, Place, Segment, SegmentRequest, Table, named};
+use crate::load::Files;
 use crate::plan::{NodePlan, SegmentId};
 use crate::problem::Code;
 use crate::schema::Schema;
@@ -29,7 +30,7 @@ impl<'s> Context<'s> {
     }
 
     /// The segments, each resolved by its kind.
-    pub(super) fn segments(&mut self, nodes: &[NodePlan]) -> Vec<Segment<'s>> {
+    pub(super) fn segments(&mut self, nodes: &[NodePlan], files: &dyn Files) -> Vec<Segment<'s>> {
         let written = self.spec.segments_in_order();
         let mut segments = Vec::new();
         for (i, (name, spec)) in written.iter().enumerate() {
@@ -43,6 +44,7 @@ impl<'s> Context<'s> {
                 table: table.clone(),
                 nodes,
                 is_only_one: written.iter().filter(|(_, other)| other.kind() == spec.kind()).count() == 1,
+                files,
             };
             let parts = kind.resolve_segment(&request, self);
             let required = kind.stream_schema()["required"].as_array().cloned().unwrap_or_default();
@@ -53,6 +55,7 @@ impl<'s> Context<'s> {
                 table,
                 parts,
                 is_only_one: request.is_only_one,
+                brought: 0..0,
                 needs_table: !required.is_empty(),
             });
         }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use chronoseal_core::Duration;
 use chronoseal_core::random::{self, Purpose, uniform_i64};
 
-use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Place, Rules, Segment, StreamRequest, Table};
+use crate::kinds::{Context, HopParts, HopRequest, OnSegment, OwnMessage, Place, Rules, Segment, StreamRequest, Table};
 use crate::limits::*;
 use crate::plan::{DeadlineKind, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, Recording, StreamPlan};
 use crate::problem::Code;
@@ -124,18 +124,31 @@ impl<'s> Context<'s> {
         let on_way = route.steps.iter().filter_map(|step| world.segments.get(step.segment.index()));
         let rules: Vec<Rules> = on_way.map(|on| on.kind.rules()).collect();
         let period_max = rules.iter().map(|rules| rules.period_max).min().unwrap_or(DURATION_MAX);
-        let (period, min_distance) = self.period(i, spec, period_max);
+        let own = self.own_message(i, spec, &route, world);
+        let (period, min_distance) = match own.and_then(|own| own.distance) {
+            Some(distance) => {
+                self.written_in_vain(i, spec.period.is_some().then_some("period"));
+                self.written_in_vain(i, spec.on_change.is_some().then_some("on_change"));
+                (distance, Some(distance))
+            }
+            None => {
+                let (period, distance) = self.period(i, spec, period_max);
+                // A message of its own comes when there is something to say.
+                (period, distance.or(own.map(|_| period)))
+            }
+        };
         let offset = spec.offset.map(|offset| {
             let latest = period - Duration::from_ps(1);
             self.within(at!["streams", i, "offset"], "the offset", offset.0, Duration::ZERO, latest)
         });
         let is_on_its_way = route.is_known;
         let shield = self.shield(i, spec, &route, world);
+        let payload_len = self.payload_len(i, spec, own);
         let request = StreamRequest {
             entry: i,
             spec,
             period,
-            payload_len: u32::try_from(spec.length.0.0).unwrap_or(u32::MAX / 2).min(u32::MAX / 2),
+            payload_len,
             protection: &world.protections[usize::from(shield.end_to_end.0)],
         };
         let hops = self.hops(&request, route, &ends, &shield, world);
@@ -154,6 +167,7 @@ impl<'s> Context<'s> {
         let stream = StreamPlan {
             name: String::new(),
             sender: ends.sender,
+            sent_by: ends.sent_by,
             receivers: ends.receivers,
             period,
             offset,
@@ -165,11 +179,51 @@ impl<'s> Context<'s> {
                 DeadlineKindSpec::Age => DeadlineKind::Age,
             },
             length: room,
-            payload: self.payload(i, spec, room, header_len, world),
+            payload: self.payload(i, spec, [payload_len, room, header_len], world),
             protection: shield.end_to_end,
             hops: Vec::new(),
         };
         (stream, hops, is_on_its_way)
+    }
+
+    /// What the stream is by itself, if it begins on a segment whose kind knows.
+    fn own_message(&mut self, i: usize, spec: &StreamSpec, route: &Route, world: &World<'_>) -> Option<OwnMessage> {
+        let segment = world.segments.get(route.steps.first()?.segment.index())?;
+        let place = Place::new("streams").entry(i).key(segment.name);
+        segment.kind.own_message(segment, &Table::new(spec.segments.get(segment.name), place), self)
+    }
+
+    /// Refuses a key of a stream whose kind of message says what stands there.
+    fn written_in_vain(&mut self, i: usize, key: Option<&str>) {
+        let Some(key) = key else { return };
+        self.report(
+            Code::SegmentTable,
+            at!["streams", i, key],
+            format!("`{key}` of stream `{}` follows from the message it sends", shortened(&self.spec.streams[i].name)),
+            "not chosen here",
+            "leave it out",
+        );
+    }
+
+    /// What a stream carries before protection `[byte]`.
+    fn payload_len(&mut self, i: usize, spec: &StreamSpec, own: Option<OwnMessage>) -> u32 {
+        match (own, &spec.length) {
+            (Some(own), written) => {
+                self.written_in_vain(i, written.is_some().then_some("length"));
+                own.payload_len
+            }
+            (None, Some(length)) => u32::try_from(length.0.0).unwrap_or(u32::MAX / 2).min(u32::MAX / 2),
+            (None, None) => {
+                self.report(
+                    Code::MissingKey,
+                    at!["streams", i],
+                    format!("stream `{}` has no `length`", shortened(&spec.name)),
+                    "`length` is missing",
+                    "add `length = \"60B\"`",
+                );
+                BENCH_HEADER_LEN
+            }
+        }
     }
 
     /// Distance of two frames, and whether it is only the least there can be.
@@ -275,7 +329,13 @@ impl<'s> Context<'s> {
     }
 
     /// What is in a payload of `room` bytes, of which the first `header_len` are the bench's own.
-    fn payload(&mut self, i: usize, spec: &StreamSpec, room: u32, header_len: u32, world: &World<'_>) -> PayloadPlan {
+    fn payload(
+        &mut self,
+        i: usize,
+        spec: &StreamSpec,
+        [payload_len, room, header_len]: [u32; 3],
+        world: &World<'_>,
+    ) -> PayloadPlan {
         let PayloadSpec::Recording(name) = &spec.payload else { return PayloadPlan::Synthetic };
         let names: Vec<&str> = self.spec.recordings.iter().map(|recording| recording.name.as_str()).collect();
         let path = at!["streams", i, "payload", "recording"];
@@ -299,7 +359,7 @@ impl<'s> Context<'s> {
                 Code::RecordingTooLong,
                 (path, "does not fit"),
                 (at!["streams", i, "length"], "this payload"),
-                format!("a sample of `{name}` has {longest} bytes; a payload of {} has room for {room}", spec.length.0),
+                format!("a sample of `{name}` has {longest} bytes; a payload of {payload_len}B has room for {room}"),
                 format!("write `length = \"{}B\"`", longest as u32 + header_len),
             );
         }

@@ -68,6 +68,7 @@ impl Context<'_> {
                 every,
                 count: spec.count,
                 at_slot_offset: parts.at_slot_offset,
+                facet: parts.facet,
             });
         }
         (attackers, threats)
@@ -285,7 +286,7 @@ impl Context<'_> {
     ) -> Option<ThreatParts> {
         if let AttackPlace::AtNode(node) = place {
             let attacker = format!("attacker-in-{}", nodes[node.index()].name);
-            return Some(ThreatParts { attacker, at_slot_offset: Duration::ZERO });
+            return Some(ThreatParts { attacker, at_slot_offset: Duration::ZERO, facet: None });
         }
         let table = Table::new(spec.segments.get(segment.name), Place::new("threats").entry(i).key(segment.name));
         let request = ThreatRequest { entry: i, name: &spec.name, kind, place, segment, table, stream, nodes };

@@ -79,6 +79,7 @@ impl Context<'_> {
         let monitor = (0..nodes.len() as u16).map(NodeId).filter(is_on).find(|id| *id != node);
         let receivers: Vec<NodeId> = monitor.into_iter().collect();
         Some(StreamPlan {
+            sent_by: None,
             name: spec.name.clone(),
             sender: node,
             receivers: receivers.clone(),

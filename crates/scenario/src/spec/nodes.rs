@@ -4,6 +4,7 @@ use chronoseal_core::{Duration, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::kinds::radio::spec::StationSpec;
 use crate::limits::*;
 use crate::quantity::{Frames, Quantity};
 
@@ -22,6 +23,9 @@ pub struct NodeSpec {
     /// How it forwards between its segments. Default: it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway: Option<GatewaySpec>,
+    /// What it is on a radio segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub station: Option<StationSpec>,
     /// Its processor. Default: one on which everything is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,

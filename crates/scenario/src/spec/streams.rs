@@ -15,9 +15,9 @@ use crate::quantity::Quantity;
 pub struct StreamSpec {
     /// Its name.
     pub name: String,
-    /// The node that sends it.
+    /// The node that sends it, or the radio segment whose vehicles send it.
     pub from: String,
-    /// The nodes that receive it. Default on CAN: all others on the sender's segment.
+    /// The nodes that receive it. Default on CAN and radio: all others on the sender's segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NODES_MAX))]
     pub to: Option<Vec<String>>,
@@ -42,8 +42,9 @@ pub struct StreamSpec {
     #[serde(default)]
     pub deadline_kind: DeadlineKindSpec,
     /// What it carries before protection: data of a CAN frame, or of an Ethernet frame all behind its 14 bytes of header; of
-    /// a stream that gateways carry its PDU, whole in each segment's frames.
-    pub length: Quantity<Bytes>,
+    /// a stream that gateways carry its PDU, whole in each segment's frames. On radio it follows from the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<Quantity<Bytes>>,
     /// What is in it.
     #[serde(default)]
     pub payload: PayloadSpec,

@@ -12,6 +12,7 @@ mod overrides;
 mod properties;
 mod protected_ways;
 mod protections;
+mod radio;
 mod resolving;
 mod segments;
 mod shipped;

@@ -6,12 +6,13 @@
 mod can;
 mod ends;
 mod ethernet;
+mod radio;
 
 use chronoseal_analysis::candidates;
 use chronoseal_catalog::Kinds;
 use chronoseal_report::{Document, Held, Verdict};
 use chronoseal_runner::versions;
-use chronoseal_scenario::plan::{CAN, Can, ETHERNET, Plan, SegmentId};
+use chronoseal_scenario::plan::{CAN, Can, ETHERNET, Plan, RADIO, Radio, SegmentId};
 use serde_json::{Value, json};
 
 use self::ends::EndsReport;
@@ -33,7 +34,7 @@ pub struct Checked {
 pub type Page = fn(&Plan, SegmentId) -> Option<Checked>;
 
 /// The kinds that can be checked, each by its name.
-pub const PAGES: &[(&str, Page)] = &[(ETHERNET, of_ethernet), (CAN, of_can)];
+pub const PAGES: &[(&str, Page)] = &[(ETHERNET, of_ethernet), (CAN, of_can), (RADIO, of_radio)];
 
 /// A plan without a segment that can be checked.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -120,5 +121,12 @@ fn of_ethernet(plan: &Plan, _: SegmentId) -> Option<Checked> {
 fn of_can(plan: &Plan, segment: SegmentId) -> Option<Checked> {
     let document = can::can_check_document(Can::of(plan, segment)?);
     let holds = document.verdict.held == Held::Yes;
+    Some(Checked { json: serde_json::to_string_pretty(&document).ok()?, holds, document })
+}
+
+fn of_radio(plan: &Plan, segment: SegmentId) -> Option<Checked> {
+    let document = radio::check_document(Radio::of(plan, segment)?);
+    // Nothing on the air is held on paper.
+    let holds = document.verdict.held != Held::No;
     Some(Checked { json: serde_json::to_string_pretty(&document).ok()?, holds, document })
 }

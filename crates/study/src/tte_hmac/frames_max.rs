@@ -241,6 +241,7 @@ mod tests {
             every: Duration::from_ms(10),
             count: 1,
             at_slot_offset: Duration::ZERO,
+            facet: None,
         });
         assert!(!holds(&plan).unwrap(), "one tag that does not verify is one frame too few");
     }

@@ -13,7 +13,16 @@ use crate::policy::Policy;
 use crate::road::{Origin, Trips};
 use crate::security::SecurityError;
 
-/// Vehicles, radio, policy, and who looks on.
+/// Where the plane of a road touches the ellipsoid if nothing else is said: Stuttgart.
+pub const ORIGIN: Origin = Origin { latitude_deg: 48.77, longitude_deg: 9.18 };
+/// TAI since 2004-01-01 at the start of a run, a day in March 2026 `[us]`.
+pub const STARTS_AT_US: u64 = 700_000_000_000_000;
+/// How long a message may wait for the processor if nothing else is said.
+pub const WAIT_MAX: Duration = Duration::from_ms(100);
+/// Frames that may wait in an access category if nothing else is said.
+pub const QUEUE_LEN_MAX: usize = 16;
+
+/// Vehicles, radio, policy, and where an eavesdropper listens.
 #[derive(Clone, Debug)]
 pub struct FleetConfig {
     /// Who drives where.
@@ -44,33 +53,23 @@ pub struct FleetConfig {
     pub asks_for_certificates: bool,
     /// Whether a frame that many receive is decoded and verified once for all. It changes nothing but the time a run takes.
     pub shares_verification: bool,
-    /// What a vehicle's processor takes: operation, for any length, for each byte. What is not named takes no time.
-    pub costs: Vec<(String, Duration, Duration)>,
     /// A message that has waited longer for the processor is dropped unread.
     pub wait_max: Duration,
-    /// Within this distance two vehicles should know of each other `[m]`.
-    pub awareness_m: f64,
-    /// Older news of a vehicle is none.
-    pub news_age_max: Duration,
-    /// Time between two looks at who knows of whom.
-    pub look_interval: Duration,
-    /// How long behind the end of a change's silence the time around it lasts.
-    pub around_change: Duration,
+    /// Frames that may wait in each access category of a station.
+    pub queue_len_max: usize,
     /// Seeds pseudonyms, phases, policy, radio and errors of place.
     pub seed: u64,
 }
 
 impl FleetConfig {
-    /// 6 Mbit/s, log-distance with exponent 2.3 and Nakagami m = 3, unsigned, processors that take no time, accuracy as
-    /// [`Accuracy::default`] has it, a CAM every 100 ms at most, sizes told, an eavesdropper that hears everything; vehicles
-    /// within 100 m should know of each other, with news at most 1.1 s old, looked at every 200 ms; the time around a change
-    /// lasts 2 s.
+    /// 6 Mbit/s, log-distance with exponent 2.3 and Nakagami m = 3, unsigned, accuracy as [`Accuracy::default`] has it, a CAM
+    /// every 100 ms at most, sizes told, an eavesdropper that hears everything.
     pub fn new(trips: impl Into<Arc<Trips>>, policy: Policy) -> Self {
         let rate = OfdmRate::default();
         Self {
             trips: trips.into(),
-            origin: Origin { latitude_deg: 48.77, longitude_deg: 9.18 },
-            starts_at_us: 700_000_000_000_000,
+            origin: ORIGIN,
+            starts_at_us: STARTS_AT_US,
             rate,
             propagation: Propagation::LogDistance(LogDistance { nakagami_m: Some(3), ..LogDistance::new(2.3, rate) }),
             capture_db: None,
@@ -82,12 +81,8 @@ impl FleetConfig {
             signs: None,
             asks_for_certificates: false,
             shares_verification: true,
-            costs: Vec::new(),
-            wait_max: Duration::from_ms(100),
-            awareness_m: 100.0,
-            news_age_max: Duration::from_ms(1_100),
-            look_interval: Duration::from_ms(200),
-            around_change: Duration::from_s(2),
+            wait_max: WAIT_MAX,
+            queue_len_max: QUEUE_LEN_MAX,
             seed: 1,
         }
     }
@@ -97,7 +92,11 @@ impl FleetConfig {
         self.starts_at_us + (now.as_ps() / 1_000_000).unsigned_abs()
     }
 
-    pub(super) fn check(&self) -> Result<(), FleetError> {
+    /// Whether every figure is one that something can have.
+    ///
+    /// # Errors
+    /// [`FleetError`] for the first that is not.
+    pub fn check(&self) -> Result<(), FleetError> {
         let stations = self.trips.trips.len() + self.posts.len();
         if stations >= STATIONS_MAX {
             return Err(FleetError::TooManyStations(stations));
@@ -115,7 +114,41 @@ impl FleetConfig {
                 "cam_interval_min",
                 (generation::INTERVAL_MIN..=generation::INTERVAL_MAX).contains(&self.cam_interval_min),
             ),
-            ("awareness_m", is_between(self.awareness_m, 0.0, 100_000.0)),
+        ];
+        checks.iter().find(|(_, holds)| !holds).map_or(Ok(()), |(name, _)| Err(FleetError::OutOfRange(name)))
+    }
+}
+
+/// How closely an observer of a run looks at who knows of whom.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct WatchConfig {
+    /// Within this distance two vehicles should know of each other `[m]`.
+    pub awareness_m: f64,
+    /// Older news of a vehicle is none.
+    pub news_age_max: Duration,
+    /// Time between two looks at who knows of whom.
+    pub look_interval: Duration,
+    /// How long behind the end of a change's silence the time around it lasts.
+    pub around_change: Duration,
+}
+
+impl Default for WatchConfig {
+    /// Vehicles within 100 m should know of each other, with news at most 1.1 s old, looked at every 200 ms; the time around
+    /// a change lasts 2 s.
+    fn default() -> Self {
+        Self {
+            awareness_m: 100.0,
+            news_age_max: Duration::from_ms(1_100),
+            look_interval: Duration::from_ms(200),
+            around_change: Duration::from_s(2),
+        }
+    }
+}
+
+impl WatchConfig {
+    pub(super) fn check(&self) -> Result<(), FleetError> {
+        let checks = [
+            ("awareness_m", (0.0..=100_000.0).contains(&self.awareness_m)),
             ("look_interval", self.look_interval >= Duration::from_ms(1)),
             ("news_age_max", !self.news_age_max.is_negative()),
             ("around_change", !self.around_change.is_negative()),

@@ -1,48 +1,87 @@
-//! A fleet as what an engine drives: a station for each vehicle, the radio channel they move on, and who watches.
+//! What an engine drives: a station for each vehicle, further stations and attackers, and the radio channel they are on.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use chronoseal_core::random::{self, Purpose};
+use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::{
-    Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, NodeId, Output, PortId, SimTime,
-    StreamId,
+    Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, NodeId, Output, SimTime, StreamId,
 };
-use chronoseal_media::medium::Attachment;
-use chronoseal_media::radio::{Motion, Position, RadioChannel, RadioConfig, StationConfig, Step};
+use chronoseal_media::radio::{Position, RadioChannel, RadioConfig, StationConfig as ChannelStation};
+use chronoseal_v2x::crypto::Curve;
 
-use super::config::{FleetConfig, FleetError};
+use super::config::{FleetConfig, FleetError, WatchConfig};
+use super::motion::{FleetMotion, Place};
 use super::watch::Watch;
 use crate::generation::INTERVAL_MIN;
 use crate::office::Office;
-use crate::road::{State, Trips};
-use crate::station::{ChangeAccord, Credentials, FrameTable, ItsStation, ItsStationConfig, Mobility};
+use crate::policy::Policy;
+use crate::security::SecurityError;
+use crate::station::{ChangeAccord, Credentials, FrameTable, Hazard, ItsStation, ItsStationConfig, MemberId, Mobility};
 
-/// A fleet, ready to drive. Nodes are numbered as the trips, then posts; each has one port, to the channel.
+/// A fleet: makes its stations and their channel. Stations made by one fleet share what they hear, taken apart once, and
+/// the oracle by which they agree; a station that is made again takes the place of the one before.
+#[derive(Clone, Debug)]
 pub struct Fleet {
-    /// A station for each trip.
-    pub stations: Vec<ItsStation>,
-    /// A receiver for each post of the configuration.
-    pub posts: Vec<Post>,
-    /// What they are on. It moves the vehicles by itself.
-    pub channel: RadioChannel,
-    /// What an observer of the run has to be shown.
-    pub watch: Watch,
-    /// When nothing happens any more.
-    pub ends_at: SimTime,
+    config: Arc<FleetConfig>,
+    begins_at: Arc<[SimTime]>,
+    office: Option<Arc<Office>>,
+    table: FrameTable,
+    accord: ChangeAccord,
+}
+
+/// What a station sends, and the streams that this is in events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Messages {
+    /// The stream of CAMs, whoever sends them.
+    pub cam: Option<StreamId>,
+    /// True if this station sends CAMs.
+    pub sends_cam: bool,
+    /// The stream of DENMs, whoever sends them.
+    pub denm: Option<StreamId>,
+    /// What this station sends DENMs of.
+    pub hazard: Option<Hazard>,
+}
+
+/// A station that is no vehicle of the road's traffic.
+#[derive(Clone, Debug)]
+pub struct StationConfig {
+    /// Tells its chances from those of others.
+    pub number: u64,
+    /// Where it is.
+    pub mobility: Mobility,
+    /// When it changes its pseudonym.
+    pub policy: Policy,
+    /// Whom it believes, and who certifies it.
+    pub trust: Trust,
+    /// Messages it accepts are kept for whoever stands above: the latest so many.
+    pub received_max: usize,
+}
+
+/// Whom a station believes, and who certifies it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Trust {
+    /// The authority of the fleet.
+    #[default]
+    Fleet,
+    /// Another one, which nobody of the fleet knows.
+    Foreign,
 }
 
 /// Streams of pseudonyms, beside those of the radio with the same purpose.
 const PSEUDONYM_STREAMS: u64 = 1 << 33;
-/// Until all that was sent is off the air.
-const LINGERING: Duration = Duration::from_s(2);
+/// Stations that are no vehicles draw their chances behind those of all vehicles.
+const STATION_STREAMS: u64 = 1 << 24;
+/// What tells the keys of a foreign authority from those of the fleet's.
+const FOREIGN_SEED: u64 = 0x6f72_6569_676e;
 
 impl Fleet {
-    /// Builds stations and channel.
+    /// Works out what all stations share.
     ///
     /// # Errors
     /// [`FleetError`] for a contradiction in the configuration, or if there are no certificates.
-    pub fn new(config: &FleetConfig) -> Result<Self, FleetError> {
+    pub fn new(config: impl Into<Arc<FleetConfig>>) -> Result<Self, FleetError> {
+        let config = config.into();
         config.check()?;
         let office = match config.signs {
             Some(curve) => Some(Arc::new(Office::new(curve, config.starts_at_us, config.seed)?)),
@@ -53,92 +92,148 @@ impl Fleet {
             true => FrameTable::new(verifier),
             false => FrameTable::forgetful(verifier),
         };
-        let accord = ChangeAccord::default();
-        let mut stations = Vec::with_capacity(config.trips.trips.len());
-        let mut begins_at = Vec::with_capacity(config.trips.trips.len());
-        for (index, trip) in config.trips.trips.iter().enumerate() {
-            let mut rng = random::stream(config.seed, Purpose::Medium, PSEUDONYM_STREAMS + index as u64);
-            // Vehicles do not look around together.
-            let phase = random::uniform_i64(&mut rng, 0, INTERVAL_MIN.as_ps() - 1);
-            let first = trip.begins_at + Duration::from_ps(phase);
-            let station = ItsStationConfig {
-                first_look_at: LocalTime::from_ps(first.as_ps()),
-                cam_interval_min: config.cam_interval_min,
-                accuracy: config.accuracy,
-                dimensions: config.tells_dimensions.then_some(trip.dimensions),
-                policy: config.policy.clone(),
-                // Who is there when the record begins was on its way before.
-                is_under_way: trip.begins_at == SimTime::ZERO,
-                wait_max: config.wait_max,
-                seed: config.seed,
-                index: index as u64,
-                ..ItsStationConfig::new(config.origin, config.starts_at_us)
-            };
-            let credentials = match &office {
-                Some(office) => {
-                    let now_us = config.tai_us(first);
-                    Credentials::signed(Arc::clone(office), rng, now_us, config.asks_for_certificates)?
-                }
-                None => Credentials::unsigned(rng),
-            };
-            let mobility = Mobility::Trip { trips: Arc::clone(&config.trips), index };
-            stations.push(ItsStation::new(station, credentials, mobility, table.clone(), Some(accord.clone())));
-            begins_at.push(first);
+        let begins_at = (0..config.trips.trips.len()).map(|index| first_look(&config, index).0).collect();
+        Ok(Self { config, begins_at, office, table, accord: ChangeAccord::default() })
+    }
+
+    /// What it is made of.
+    pub fn config(&self) -> &FleetConfig {
+        &self.config
+    }
+
+    /// What is in the frames on its channel.
+    pub const fn table(&self) -> &FrameTable {
+        &self.table
+    }
+
+    /// The station of a vehicle, by its trip.
+    ///
+    /// # Errors
+    /// [`SecurityError`] if it has no certificate.
+    pub fn vehicle(&self, index: usize, messages: &Messages) -> Result<ItsStation, SecurityError> {
+        let (config, trip) = (&self.config, &self.config.trips.trips[index]);
+        let (first, rng) = first_look(config, index);
+        let station = ItsStationConfig {
+            dimensions: config.tells_dimensions.then_some(trip.dimensions),
+            policy: config.policy.clone(),
+            // Who is there when the record begins was on its way before.
+            is_under_way: trip.begins_at == SimTime::ZERO,
+            ..self.station_config(first, index as u64, messages)
+        };
+        let credentials = self.credentials(self.office.clone(), rng, first)?;
+        let mobility = Mobility::Trip { trips: Arc::clone(&config.trips), index };
+        Ok(self.put_together(station, credentials, mobility))
+    }
+
+    /// A station that is no vehicle of the traffic.
+    ///
+    /// # Errors
+    /// [`SecurityError`] if it has no certificate.
+    pub fn station(&self, station: &StationConfig, messages: &Messages) -> Result<ItsStation, SecurityError> {
+        let index = STATION_STREAMS + station.number;
+        let (first, rng) = phase(&self.config, SimTime::ZERO, index);
+        let office = match (station.trust, self.config.signs) {
+            (Trust::Foreign, Some(curve)) => Some(Arc::new(self.foreign_office(curve)?)),
+            _ => self.office.clone(),
+        };
+        let credentials = self.credentials(office, rng, first)?;
+        let config = ItsStationConfig {
+            policy: station.policy.clone(),
+            is_under_way: true,
+            received_max: station.received_max,
+            ..self.station_config(first, index, messages)
+        };
+        Ok(self.put_together(config, credentials, station.mobility.clone()))
+    }
+
+    /// An authority that nobody of the fleet knows.
+    ///
+    /// # Errors
+    /// [`SecurityError`] if a certificate cannot be issued.
+    pub fn foreign_office(&self, curve: Curve) -> Result<Office, SecurityError> {
+        Office::new(curve, self.config.starts_at_us, self.config.seed ^ FOREIGN_SEED)
+    }
+
+    fn station_config(&self, first: SimTime, index: u64, messages: &Messages) -> ItsStationConfig {
+        let config = &self.config;
+        ItsStationConfig {
+            first_look_at: LocalTime::from_ps(first.as_ps()),
+            cam_interval_min: config.cam_interval_min,
+            sends_cams: messages.sends_cam,
+            accuracy: config.accuracy,
+            hazard: messages.hazard,
+            wait_max: config.wait_max,
+            streams: [messages.cam, messages.denm].map(|stream| stream.unwrap_or(StreamId::NONE)),
+            seed: config.seed,
+            index,
+            ..ItsStationConfig::new(config.origin, config.starts_at_us)
         }
-        let ids: Vec<u32> = stations.iter().map(|station| station.identity().station_id).collect();
-        let watch = Watch::new(config, table, &begins_at, &ids);
-        let posts = config.posts.iter().map(|_| Post::default()).collect();
-        let motion = FleetMotion { trips: Arc::clone(&config.trips), begins_at, posts: config.posts.clone() };
-        let place = |index: usize| StationConfig { attachment: port(index), position: Position::default() };
-        let places = (0..config.trips.trips.len() + config.posts.len()).map(place);
-        let mut radio = RadioConfig::new(places.collect(), config.propagation);
+    }
+
+    fn credentials(
+        &self,
+        office: Option<Arc<Office>>,
+        rng: ChaCha8Rng,
+        first: SimTime,
+    ) -> Result<Credentials, SecurityError> {
+        match office {
+            Some(office) => {
+                Credentials::signed(office, rng, self.config.tai_us(first), self.config.asks_for_certificates)
+            }
+            None => Ok(Credentials::unsigned(rng)),
+        }
+    }
+
+    fn put_together(&self, config: ItsStationConfig, credentials: Credentials, mobility: Mobility) -> ItsStation {
+        let accord = (self.accord.clone(), MemberId::of(config.index));
+        ItsStation::new(config, credentials, mobility, self.table.clone(), Some(accord))
+    }
+
+    /// The channel that these ports are on. It moves them by itself.
+    ///
+    /// # Errors
+    /// [`FleetError`] if they are too many, or one of them is there twice.
+    pub fn channel(&self, places: Vec<Place>) -> Result<RadioChannel, FleetError> {
+        let config = &self.config;
+        let station = |place: &Place| ChannelStation { attachment: place.attachment, position: Position::default() };
+        let mut radio = RadioConfig::new(places.iter().map(station).collect(), config.propagation);
         radio.rate = config.rate;
         radio.capture_db = config.capture_db;
+        radio.queue_len_max = config.queue_len_max;
         radio.seed = config.seed;
-        radio.motion = Some(Arc::new(motion));
-        let ends_at = config.trips.ends_at + LINGERING;
-        Ok(Self { stations, posts, channel: RadioChannel::new(radio)?, watch, ends_at })
+        radio.motion = Some(Arc::new(FleetMotion {
+            trips: Arc::clone(&config.trips),
+            begins_at: Arc::clone(&self.begins_at),
+            riders: places.into_iter().map(|place| place.rider).collect(),
+        }));
+        Ok(RadioChannel::new(radio)?)
+    }
+
+    /// What an observer of a run has to be shown. The vehicles, and then the posts, have the node numbers from `first` on.
+    ///
+    /// # Errors
+    /// [`FleetError`] for a figure nobody can look with, or if a vehicle has no certificate.
+    pub fn watch(&self, config: &WatchConfig, first: NodeId) -> Result<Watch, FleetError> {
+        config.check()?;
+        let ids = (0..self.begins_at.len()).map(|index| {
+            let (first, rng) = first_look(&self.config, index);
+            Ok(self.credentials(self.office.clone(), rng, first)?.identity().station_id)
+        });
+        let ids = ids.collect::<Result<Vec<u32>, SecurityError>>()?;
+        Ok(Watch::new(&self.config, *config, self.table.clone(), first, &self.begins_at, &ids))
     }
 }
 
-/// Moves each vehicle when its station looks around. One that is not there is out of everybody's reach.
-#[derive(Debug)]
-struct FleetMotion {
-    trips: Arc<Trips>,
-    begins_at: Vec<SimTime>,
-    posts: Vec<Position>,
+/// When a vehicle looks around first, and where its chances stand then.
+fn first_look(config: &FleetConfig, index: usize) -> (SimTime, ChaCha8Rng) {
+    phase(config, config.trips.trips[index].begins_at, index as u64)
 }
 
-impl Motion for FleetMotion {
-    fn step(&self, station: usize, now: SimTime) -> Step {
-        let Some(begins_at) = self.begins_at.get(station) else {
-            let position = self.posts.get(station - self.begins_at.len()).copied().unwrap_or_default();
-            return Step { position, next: None };
-        };
-        if now < *begins_at {
-            return Step { position: nowhere(station), next: Some(*begins_at) };
-        }
-        match self.trips.trips[station].state_at(now, self.trips.step) {
-            Some(state) => Step { position: position(&state), next: Some(now + INTERVAL_MIN) },
-            None => Step { position: nowhere(station), next: None },
-        }
-    }
-}
-
-/// Out of everybody's reach, of others that are not there too.
-fn nowhere(index: usize) -> Position {
-    let far_mm = 1 << 40;
-    Position { x_mm: far_mm * (1 + index as i64), y_mm: far_mm }
-}
-
-fn position(state: &State) -> Position {
-    Position { x_mm: libm::round(state.x_m * 1000.0) as i64, y_mm: libm::round(state.y_m * 1000.0) as i64 }
-}
-
-/// The attachment of a node of the fleet.
-pub(super) fn port(index: usize) -> Attachment {
-    // The configuration's check holds stations below 2^16.
-    Attachment { node: NodeId(index as u16), port: PortId(0) }
+/// Stations do not look around together.
+fn phase(config: &FleetConfig, begins_at: SimTime, index: u64) -> (SimTime, ChaCha8Rng) {
+    let mut rng = random::stream(config.seed, Purpose::Medium, PSEUDONYM_STREAMS + index);
+    let phase = random::uniform_i64(&mut rng, 0, INTERVAL_MIN.as_ps() - 1);
+    (begins_at + Duration::from_ps(phase), rng)
 }
 
 /// A receiver at the roadside that says what it hears and sends nothing.

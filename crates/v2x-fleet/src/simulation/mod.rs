@@ -1,17 +1,19 @@
 //! A fleet on the air: vehicles drive, send CAMs by the rules, change their pseudonyms, and hear each other over a radio
 //! channel.
 //!
-//! [`Fleet`] is what an engine drives: an [`ItsStation`](crate::station::ItsStation) for each vehicle and the channel
-//! they are on. [`Watch`] is what looks on: the eavesdropper, and whoever counts what changes of pseudonyms cost. Whoever
+//! [`Fleet`] makes what an engine drives: an [`ItsStation`](crate::station::ItsStation) for each vehicle, further stations
+//! and attackers, and the channel they are on. [`Watch`] is what looks on: the eavesdropper, and whoever counts what changes of pseudonyms cost. Whoever
 //! has an engine puts them together.
 
 mod config;
 mod fleet;
+mod motion;
 mod receivers;
 mod watch;
 
-pub use config::{FleetConfig, FleetError};
-pub use fleet::{Fleet, Post};
+pub use config::{FleetConfig, FleetError, ORIGIN, QUEUE_LEN_MAX, STARTS_AT_US, WAIT_MAX, WatchConfig};
+pub use fleet::{Fleet, Messages, Post, StationConfig, Trust};
+pub use motion::{Place, Rider};
 pub use receivers::{HEADWAY_S, Reception, Safety};
 pub use watch::{FrameSeen, Processing, Watch};
 

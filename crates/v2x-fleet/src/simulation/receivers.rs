@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use chronoseal_core::{Duration, SimTime};
 
-use super::config::FleetConfig;
+use super::config::WatchConfig;
 use crate::road::{State, Trips};
 
 /// What became of messages at vehicles.
@@ -147,7 +147,7 @@ impl Receivers {
         &self,
         now: SimTime,
         present: impl Fn(usize) -> Option<Present>,
-        config: &FleetConfig,
+        config: &WatchConfig,
         safety: &mut Safety,
     ) {
         let is_settled = |(_, present): &(usize, Present)| now - present.since >= SETTLING;

@@ -5,12 +5,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, Work};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, PortId, SimTime, Work};
+use chronoseal_media::medium::Attachment;
 use chronoseal_media::radio::{RadioChannel, psdu_len};
 use chronoseal_wire::its::Cam;
 
-use super::config::FleetConfig;
-use super::fleet::port;
+use super::config::{FleetConfig, WatchConfig};
 use super::receivers::{Present, Receivers};
 use super::{FleetOutcome, UNKNOWN_LENGTH, add};
 use crate::eavesdropper::{Heard, Observation};
@@ -53,8 +53,11 @@ struct Seen {
 
 /// Watches a run.
 pub struct Watch {
-    config: Arc<FleetConfig>,
+    fleet: Arc<FleetConfig>,
+    config: WatchConfig,
     table: FrameTable,
+    /// The node of the first vehicle.
+    first: NodeId,
     receivers: Receivers,
     vehicles: Vec<Seen>,
     /// Who appears and who leaves, in the order of time, and how many of them have.
@@ -68,10 +71,17 @@ pub struct Watch {
 
 impl Watch {
     /// For vehicles that look around for the first time at these times, under these identifiers.
-    pub(super) fn new(config: &FleetConfig, table: FrameTable, begins_at: &[SimTime], ids: &[u32]) -> Self {
+    pub(super) fn new(
+        fleet: &Arc<FleetConfig>,
+        config: WatchConfig,
+        table: FrameTable,
+        first: NodeId,
+        begins_at: &[SimTime],
+        ids: &[u32],
+    ) -> Self {
         let mut comings = Vec::with_capacity(2 * begins_at.len());
-        for (index, (trip, begins_at)) in config.trips.trips.iter().zip(begins_at).enumerate() {
-            let ends_at = trip.ends_at(config.trips.step);
+        for (index, (trip, begins_at)) in fleet.trips.trips.iter().zip(begins_at).enumerate() {
+            let ends_at = trip.ends_at(fleet.trips.step);
             if *begins_at <= ends_at {
                 let looks = (ends_at - *begins_at).div_floor(INTERVAL_MIN) + 1;
                 comings.push((*begins_at, true, index));
@@ -82,14 +92,16 @@ impl Watch {
         let seen = |begins_at: &SimTime| Seen { begins_at: *begins_at, silent_until: SimTime::ZERO, changed_at: None };
         let outcome = FleetOutcome { pseudonyms: ids.len() as u64, ..FleetOutcome::default() };
         Self {
-            receivers: Receivers::new(&config.trips),
+            receivers: Receivers::new(&fleet.trips),
             vehicles: begins_at.iter().map(seen).collect(),
             comings,
             came: 0,
             next_look_at: Some(SimTime::ZERO),
             ids: ids.iter().copied().collect(),
-            config: Arc::new(config.clone()),
+            fleet: Arc::clone(fleet),
+            config,
             table,
+            first,
             outcome,
         }
     }
@@ -97,7 +109,8 @@ impl Watch {
     /// An event at a node, with the frame it is about.
     pub fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameSeen<'_>>) {
         self.advance(at);
-        let index = node.index();
+        // Nodes before the vehicles are none of the traffic.
+        let Some(index) = self.index(node) else { return };
         let received = frame.filter(|frame| frame.received_at.is_some());
         if index >= self.vehicles.len() {
             if let (EventKind::Delivered, Some(frame)) = (event.kind, received) {
@@ -136,7 +149,7 @@ impl Watch {
 
     /// A station hands a frame to its radio.
     pub fn transmit(&mut self, bytes: &[u8]) {
-        let kind = match self.config.signs.is_some() && self.table.frame(bytes).has_certificate() {
+        let kind = match self.fleet.signs.is_some() && self.table.frame(bytes).has_certificate() {
             true => &mut self.outcome.with_certificate,
             false => &mut self.outcome.with_digest,
         };
@@ -146,7 +159,7 @@ impl Watch {
     /// The last bit of a frame has left its sender. Who hears everything hears it now.
     pub fn carried(&mut self, at: SimTime, node: NodeId, bytes: &[u8]) {
         self.advance(at);
-        if self.config.posts.is_empty() {
+        if self.fleet.posts.is_empty() {
             self.eavesdrop(at, FrameSeen { bytes, sender: node, received_at: None });
         }
     }
@@ -163,25 +176,25 @@ impl Watch {
             self.advance(at + Duration::from_ps(1));
         }
         for index in 0..self.vehicles.len() {
-            if let Some(statistics) = channel.statistics(port(index)) {
+            let node = NodeId(self.first.0 + index as u16);
+            if let Some(statistics) = channel.statistics(Attachment { node, port: PortId(0) }) {
                 add(&mut self.outcome.radio, statistics);
             }
         }
-        self.outcome.checks = if self.config.signs.is_some() { self.table.made() } else { 0 };
+        self.outcome.checks = if self.fleet.signs.is_some() { self.table.made() } else { 0 };
         self.outcome
     }
 
     fn accept(&mut self, at: SimTime, to: usize, frame: FrameSeen<'_>) {
-        let (reception, of) = (&mut self.outcome.reception, frame.sender.index());
+        let of = self.index(frame.sender);
+        let reception = &mut self.outcome.reception;
         reception.received += 1;
         reception.accepted += 1;
         if let Some(received_at) = frame.received_at {
             let delay_max = &mut self.outcome.processing.delay_max;
             *delay_max = (*delay_max).max(at - received_at);
         }
-        if of >= self.vehicles.len() {
-            return;
-        }
+        let Some(of) = of.filter(|of| *of < self.vehicles.len()) else { return };
         let gap = self.receivers.hear(at, to, of).filter(|age| *age > self.config.news_age_max);
         let Some(gap) = gap else { return };
         let [Some(here), Some(there)] = [to, of].map(|index| self.state(index, at)) else { return };
@@ -190,11 +203,17 @@ impl Watch {
         }
     }
 
+    /// Which vehicle, or behind them which post, a node is.
+    fn index(&self, node: NodeId) -> Option<usize> {
+        node.index().checked_sub(self.first.index())
+    }
+
     /// Takes down what a frame says, once.
     fn eavesdrop(&mut self, at: SimTime, frame: FrameSeen<'_>) {
         let taken_apart = self.table.frame(frame.bytes);
         let Ok(Content::Cam(cam)) = taken_apart.content() else { return };
-        let heard = Heard { observation: self.observation(at, cam), vehicle: frame.sender.index() };
+        let Some(vehicle) = self.index(frame.sender) else { return };
+        let heard = Heard { observation: self.observation(at, cam), vehicle };
         // Several posts hear one frame at the same instant.
         if self.outcome.heard.iter().rev().take_while(|one| one.observation.at == at).all(|one| *one != heard) {
             self.outcome.heard.push(heard);
@@ -202,7 +221,7 @@ impl Watch {
     }
 
     fn observation(&self, at: SimTime, cam: &Cam) -> Observation {
-        let (x_m, y_m) = self.config.origin.to_plane(cam.position.latitude, cam.position.longitude);
+        let (x_m, y_m) = self.fleet.origin.to_plane(cam.position.latitude, cam.position.longitude);
         let state = State {
             x_m,
             y_m,
@@ -222,7 +241,7 @@ impl Watch {
             return None;
         }
         let looked_at = begins_at + INTERVAL_MIN * (now - begins_at).div_floor(INTERVAL_MIN);
-        self.config.trips.trips[index].state_at(looked_at, self.config.trips.step)
+        self.fleet.trips.trips[index].state_at(looked_at, self.fleet.trips.step)
     }
 
     /// Does what is due before `at`: vehicles come and go, and it is looked who knows of whom.
@@ -237,7 +256,7 @@ impl Watch {
                 }
                 (_, Some(look_at)) => {
                     self.look(look_at);
-                    let is_over = look_at >= self.config.trips.ends_at;
+                    let is_over = look_at >= self.fleet.trips.ends_at;
                     self.next_look_at = (!is_over).then(|| look_at + self.config.look_interval);
                 }
                 _ => return,
@@ -251,7 +270,7 @@ impl Watch {
             let seen = self.vehicles[index];
             let is_changing =
                 seen.changed_at.is_some_and(|at| now <= at.max(seen.silent_until) + self.config.around_change);
-            let length_m = f64::from(self.config.trips.trips[index].dimensions.length_dm) / 10.0;
+            let length_m = f64::from(self.fleet.trips.trips[index].dimensions.length_dm) / 10.0;
             Some(Present { since: seen.begins_at, state: self.state(index, now)?, is_changing, length_m })
         };
         let mut safety = self.outcome.safety;

@@ -18,9 +18,16 @@ pub const CHANGE_ACCORD: &str = "change-accord";
 #[derive(Clone, Debug, Default)]
 pub struct ChangeAccord(Arc<Mutex<Members>>);
 
-/// A station's place in it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MemberId(usize);
+/// A station's place in it: a number of its own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct MemberId(u64);
+
+impl MemberId {
+    /// The place with this number.
+    pub const fn of(number: u64) -> Self {
+        Self(number)
+    }
+}
 
 /// The number a station's credentials are made of, and the identifier that shows on the air.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,8 +54,8 @@ pub(super) enum What {
 
 #[derive(Debug, Default)]
 struct Members {
-    members: Vec<Member>,
-    by_station_id: BTreeMap<u32, usize>,
+    members: BTreeMap<MemberId, Member>,
+    by_station_id: BTreeMap<u32, MemberId>,
 }
 
 #[derive(Debug, Default)]
@@ -59,11 +66,11 @@ struct Member {
 }
 
 impl ChangeAccord {
-    /// Takes in a station.
-    pub fn join(&self) -> MemberId {
+    /// Takes in a station at its place. Whoever was there before, in an earlier run, has left.
+    pub fn join(&self, place: MemberId) {
         let mut all = self.lock();
-        all.members.push(Member::default());
-        MemberId(all.members.len() - 1)
+        all.set(place, None, LocalTime::ZERO);
+        all.members.insert(place, Member::default());
     }
 
     fn lock(&self) -> MutexGuard<'_, Members> {
@@ -73,19 +80,19 @@ impl ChangeAccord {
 
     /// A station goes by this pseudonym, and says nothing until then.
     pub(super) fn goes_by(&self, me: MemberId, pseudonym: Pseudonym, silent_until: LocalTime) {
-        self.lock().set(me.0, Some(pseudonym), silent_until);
+        self.lock().set(me, Some(pseudonym), silent_until);
     }
 
     /// A station has left.
     pub(super) fn leaves(&self, me: MemberId) {
         let mut all = self.lock();
-        all.set(me.0, None, LocalTime::ZERO);
-        all.members[me.0].orders.clear();
+        all.set(me, None, LocalTime::ZERO);
+        all.member(me).orders.clear();
     }
 
     /// What a station has to do, in the order it was said.
     pub(super) fn take_orders(&self, me: MemberId) -> Vec<Order> {
-        std::mem::take(&mut self.lock().members[me.0].orders)
+        std::mem::take(&mut self.lock().member(me).orders)
     }
 
     /// Tells neighbours, by the identifiers they were heard under, to change now.
@@ -93,7 +100,7 @@ impl ChangeAccord {
         let mut all = self.lock();
         for station_id in heard {
             if let Some(other) = all.other(me, station_id) {
-                all.members[other].orders.push(Order { at: now, what: What::Change });
+                all.member(other).orders.push(Order { at: now, what: What::Change });
             }
         }
     }
@@ -110,35 +117,41 @@ impl ChangeAccord {
         coin: impl FnOnce() -> bool,
     ) -> Option<Pseudonym> {
         let mut all = self.lock();
-        let speaks = |all: &Members, other: usize| all.members[other].silent_until.is_none_or(|until| now >= until);
-        let other = heard.filter_map(|id| all.other(me, id)).find(|other| speaks(&all, *other))?;
-        let (mine, its) = (all.members[me.0].pseudonym?, all.members[other].pseudonym?);
+        let speaks = |all: &Members, other: &MemberId| {
+            all.members.get(other).and_then(|member| member.silent_until).is_none_or(|until| now >= until)
+        };
+        let other = heard.filter_map(|id| all.other(me, id)).find(|other| speaks(&all, other))?;
+        let (mine, its) = (all.member(me).pseudonym?, all.member(other).pseudonym?);
         let (mine, its) = if coin() { (its, mine) } else { (mine, its) };
-        all.set(me.0, Some(mine), now + silence);
+        all.set(me, Some(mine), now + silence);
         all.set(other, Some(its), now + silence);
-        all.members[other].orders.push(Order { at: now, what: What::Take { pseudonym: its, silence } });
+        all.member(other).orders.push(Order { at: now, what: What::Take { pseudonym: its, silence } });
         Some(mine)
     }
 }
 
 impl Members {
-    fn set(&mut self, index: usize, pseudonym: Option<Pseudonym>, silent_until: LocalTime) {
-        let old = std::mem::replace(&mut self.members[index].pseudonym, pseudonym);
+    fn member(&mut self, id: MemberId) -> &mut Member {
+        self.members.entry(id).or_default()
+    }
+
+    fn set(&mut self, id: MemberId, pseudonym: Option<Pseudonym>, silent_until: LocalTime) {
+        let old = std::mem::replace(&mut self.member(id).pseudonym, pseudonym);
         // In an exchange the old one belongs to another by now.
         if let Some(old) = old
-            && self.by_station_id.get(&old.station_id) == Some(&index)
+            && self.by_station_id.get(&old.station_id) == Some(&id)
         {
             self.by_station_id.remove(&old.station_id);
         }
         if let Some(pseudonym) = pseudonym {
-            self.by_station_id.insert(pseudonym.station_id, index);
+            self.by_station_id.insert(pseudonym.station_id, id);
         }
-        self.members[index].silent_until = Some(silent_until);
+        self.member(id).silent_until = Some(silent_until);
     }
 
     /// Who goes by an identifier now, if it is another.
-    fn other(&self, me: MemberId, station_id: u32) -> Option<usize> {
-        self.by_station_id.get(&station_id).copied().filter(|other| *other != me.0)
+    fn other(&self, me: MemberId, station_id: u32) -> Option<MemberId> {
+        self.by_station_id.get(&station_id).copied().filter(|other| *other != me)
     }
 }
 
@@ -158,7 +171,8 @@ mod tests {
     fn two_exchange_their_pseudonyms_and_a_silent_one_is_left_alone() {
         let accord = ChangeAccord::default();
         let [a, b, c] = [1, 2, 3].map(|number| {
-            let member = accord.join();
+            let member = MemberId::of(number.into());
+            accord.join(member);
             accord.goes_by(member, pseudonym(number), at(0));
             member
         });
@@ -176,10 +190,24 @@ mod tests {
     }
 
     #[test]
+    fn whoever_joins_at_a_place_has_nothing_of_who_was_there_before() {
+        let accord = ChangeAccord::default();
+        let [a, b] = [1, 2].map(MemberId::of);
+        accord.join(a);
+        accord.join(b);
+        accord.goes_by(b, pseudonym(2), at(0));
+        accord.take_along(at(1), a, [102].into_iter());
+        accord.join(b);
+        accord.take_along(at(2), a, [102].into_iter());
+        assert_eq!(accord.take_orders(b), [], "neither the order before, nor by the identifier it had");
+    }
+
+    #[test]
     fn who_has_left_gets_no_orders() {
         let accord = ChangeAccord::default();
         let [a, b] = [1, 2].map(|number| {
-            let member = accord.join();
+            let member = MemberId::of(number.into());
+            accord.join(member);
             accord.goes_by(member, pseudonym(number), at(0));
             member
         });

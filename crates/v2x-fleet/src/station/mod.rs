@@ -13,10 +13,12 @@ mod accord;
 #[cfg(test)]
 mod contract;
 mod credentials;
+mod lengths;
 mod mobility;
 mod reception;
 mod refusal;
 mod sending;
+mod stack;
 mod surroundings;
 mod table;
 #[cfg(test)]
@@ -24,10 +26,12 @@ mod tests;
 
 pub use accord::{CHANGE_ACCORD, ChangeAccord, MemberId};
 pub use credentials::{Credentials, Signed, Unsigned, sign_operation, verify_operation};
+pub use lengths::{frame_len_max, message_len_max};
 pub use mobility::Mobility;
 pub use reception::ReceivedMessage;
 pub use refusal::discard_reason;
-pub use table::{Content, Frame, FrameTable};
+pub use stack::{HANDED_MAX, HandedOn, Maker, StationStack};
+pub use table::{Content, Frame, FrameTable, MessageKind};
 
 pub use crate::envelope::Identity;
 
@@ -41,10 +45,11 @@ use chronoseal_core::{
 use crate::accuracy::Accuracy;
 use crate::composer::{Composer, ComposerConfig};
 use crate::generation::{Generation, INTERVAL_MIN};
-use crate::policy::{Changer, Cooperation, Policy};
+use crate::policy::{Changer, Policy};
 use crate::road::{Dimensions, Origin};
 use accord::{Order, What};
 use reception::Reception;
+pub(crate) use sending::priority_of;
 use sending::{Outgoing, PacketCounts};
 use surroundings::{Around, Heard};
 
@@ -65,6 +70,8 @@ pub struct ItsStationConfig {
     pub first_look_at: LocalTime,
     /// Shortest time between two CAMs, T_GenCam_DCC: 100 ms to 1 s.
     pub cam_interval_min: Duration,
+    /// True if it sends CAMs.
+    pub sends_cams: bool,
     /// How well it knows what it tells.
     pub accuracy: Accuracy,
     /// Its size, if its CAMs tell that.
@@ -110,6 +117,7 @@ impl ItsStationConfig {
             starts_at_us,
             first_look_at: LocalTime::ZERO,
             cam_interval_min: INTERVAL_MIN,
+            sends_cams: true,
             accuracy: Accuracy { position_m: 0.0, speed_m_s: 0.0, heading_deg: 0.0 },
             dimensions: None,
             hazard: None,
@@ -146,6 +154,8 @@ pub struct ItsStation {
     reception: Reception,
     outgoing: Option<Outgoing>,
     counts: PacketCounts,
+    /// Prints of the frames it has sent lately.
+    said: VecDeque<u64>,
     received: VecDeque<ReceivedMessage>,
 }
 
@@ -159,18 +169,17 @@ impl ItsStation {
         credentials: Credentials,
         mobility: Mobility,
         table: FrameTable,
-        accord: Option<ChangeAccord>,
+        accord: Option<(ChangeAccord, MemberId)>,
     ) -> Self {
         let composer =
             ComposerConfig { origin: config.origin, accuracy: config.accuracy, dimensions: config.dimensions };
         let errors = random::stream(config.seed, Purpose::Medium, ERROR_STREAMS + config.index);
         let changer =
             Changer::new(&config.policy, config.seed, config.index, config.first_look_at, config.is_under_way);
-        let agrees = matches!(config.policy.cooperation, Cooperation::Swap | Cooperation::Together);
-        let accord = accord.filter(|_| agrees).map(|accord| {
-            let member = accord.join();
-            (accord, member)
-        });
+        let accord = accord.filter(|_| config.policy.agrees());
+        if let Some((accord, place)) = &accord {
+            accord.join(*place);
+        }
         Self {
             base: NodeBase::new(0..1),
             composer: Composer::new(composer, errors),
@@ -185,6 +194,7 @@ impl ItsStation {
             reception: Reception::default(),
             outgoing: None,
             counts: PacketCounts::default(),
+            said: VecDeque::new(),
             received: VecDeque::new(),
             config,
             credentials,
@@ -239,6 +249,9 @@ impl ItsStation {
         }
         self.follow_orders();
         let is_hushed = self.think(now, &state);
+        if !self.config.sends_cams {
+            return;
+        }
         let Some(due) = self.generation.check(now, &state) else { return };
         if is_hushed || now < self.silent_until {
             let withheld = self.counts.next_withheld();

@@ -98,6 +98,10 @@ impl ItsStation {
         let now = Time64(self.tai_us(rx_at));
         let mut table = self.table.lock();
         let entry = table.entry(&self.reception.bytes);
+        // What it has said itself is news to nobody, whoever repeats it.
+        if self.said.contains(&entry.hash) {
+            return Next::Refuse(DiscardReason::Replayed);
+        }
         let (frame, verifier) = (Arc::clone(&entry.frame), self.credentials.verifier());
         match (&mut entry.secured, verifier) {
             (Some(message), Some(verifier)) => match verifier.check(message, now, None) {

@@ -1,13 +1,13 @@
 //! From a message that is due to a frame.
 
-use chronoseal_core::{Event, EventKind, LocalTime, Output, PortId, Transmit, Work};
+use chronoseal_core::{Event, EventKind, LocalTime, Output, PortId, Priority, Transmit, Work};
 use chronoseal_media::radio::AccessCategory;
 use chronoseal_wire::its::geonetworking::Area;
 use chronoseal_wire::its::{Cam, Denm, ReferencePosition, Situation};
 
-use super::{Hazard, ItsStation};
+use super::{Hazard, ItsStation, MessageKind, STATIONARY_VEHICLE};
 use crate::envelope::{Envelope, Identity};
-use crate::generation::Due;
+use crate::generation::{Due, INTERVAL_MIN};
 use crate::road::State;
 
 /// A DENM is for whoever is within so much `[m]`.
@@ -58,6 +58,9 @@ pub(super) struct Outgoing {
     len: usize,
 }
 
+/// A station knows so many of its latest frames again: more than it sends while one of its CAMs is fresh.
+const SAID_MAX: usize = 32;
+
 const MESSAGE_LEN_MAX: usize = if Cam::LEN_MAX > Denm::LEN_MAX { Cam::LEN_MAX } else { Denm::LEN_MAX };
 
 impl ItsStation {
@@ -94,9 +97,7 @@ impl ItsStation {
             detection_time_ms: self.tai_us(hazard.at) / 1000,
             reference_time_ms: now_us / 1000,
             event_position: ReferencePosition::at(latitude, longitude),
-            transmission_interval_ms: Some((hazard.every.as_ns() / 1_000_000).clamp(1, 10_000) as u16),
-            situation: Some(Situation { information_quality: 3, cause_code: hazard.cause_code, sub_cause_code: 0 }),
-            ..Denm::default()
+            ..denm_of(hazard)
         };
         let mut message = [0; MESSAGE_LEN_MAX];
         let len = denm.emit(&mut message).ok()?;
@@ -125,6 +126,24 @@ impl ItsStation {
             return Some(Output::Work(Work::of(operation, outgoing.len as u32)));
         }
         let outgoing = self.outgoing.take()?;
+        let kind = outgoing.kind;
+        let bytes = self.seal(&outgoing)?;
+        frame.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+        if kind == 0 {
+            self.changer.count_message();
+        }
+        if self.said.len() == SAID_MAX {
+            self.said.pop_front();
+        }
+        self.said.push_back(super::table::hash(&bytes));
+        let sequence = self.counts.next_sent(kind);
+        self.base.push(Event::of(EventKind::Sent, self.config.streams[kind], sequence));
+        let priority = priority_of(if kind == 1 { MessageKind::Denm } else { MessageKind::Cam });
+        Some(Output::Transmit(Transmit { port: PortId(0), priority, launch_at: now, len: bytes.len(), token: None }))
+    }
+
+    /// The frame of a message. What cannot be signed is not sent; a ticket that has run out is the only way to that.
+    fn seal(&mut self, outgoing: &Outgoing) -> Option<Vec<u8>> {
         let envelope = Envelope {
             identity: outgoing.identity,
             now_us: outgoing.now_us,
@@ -140,17 +159,43 @@ impl ItsStation {
             .credentials
             .subsystem()
             .map(|signed| move |packet: &[u8], out: &mut Vec<u8>| signed.secure(now_us, event, packet, out));
-        // What cannot be signed is not sent; a ticket that has run out is the only way to that.
-        let bytes = envelope.seal(secure).ok()?;
-        frame.get_mut(..bytes.len())?.copy_from_slice(&bytes);
-        let kind = outgoing.kind;
-        if kind == 0 {
-            self.changer.count_message();
-        }
-        let sequence = self.counts.next_sent(kind);
-        self.base.push(Event::of(EventKind::Sent, self.config.streams[kind], sequence));
-        let category = if kind == 1 { AccessCategory::Video } else { AccessCategory::BestEffort };
-        let priority = category.priority();
-        Some(Output::Transmit(Transmit { port: PortId(0), priority, launch_at: now, len: bytes.len(), token: None }))
+        envelope.seal(secure).ok()
+    }
+
+    /// A frame with a message of this kind, made now whether one is due or not; `None` where the station is not.
+    pub(crate) fn make(&mut self, now: LocalTime, kind: MessageKind) -> Option<Vec<u8>> {
+        let state = self.mobility.state_at(now)?;
+        let outgoing = match kind {
+            MessageKind::Cam => self.cam(now, &state, Due { with_low_frequency: false })?,
+            MessageKind::Denm => {
+                let hazard = Hazard { at: now, every: INTERVAL_MIN, cause_code: STATIONARY_VEHICLE };
+                self.denm(now, &hazard)?
+            }
+        };
+        self.counts.next_sent(outgoing.kind);
+        self.seal(&outgoing)
+    }
+}
+
+/// What a DENM says of a hazard wherever it was noticed.
+fn denm_of(hazard: &Hazard) -> Denm {
+    Denm {
+        transmission_interval_ms: Some((hazard.every.as_ns() / 1_000_000).clamp(1, 10_000) as u16),
+        situation: Some(Situation { information_quality: 3, cause_code: hazard.cause_code, sub_cause_code: 0 }),
+        ..Denm::default()
+    }
+}
+
+/// Length of every DENM that a station sends: all its fields have a fixed one `[byte]`.
+pub(super) fn denm_len() -> usize {
+    let hazard = Hazard { at: LocalTime::ZERO, every: INTERVAL_MIN, cause_code: STATIONARY_VEHICLE };
+    denm_of(&hazard).emit(&mut [0; Denm::LEN_MAX]).unwrap_or(Denm::LEN_MAX)
+}
+
+/// The queue that a message waits in (TS 102 636-4-2: its traffic class as an access category).
+pub(crate) const fn priority_of(kind: MessageKind) -> Priority {
+    match kind {
+        MessageKind::Cam => AccessCategory::BestEffort.priority(),
+        MessageKind::Denm => AccessCategory::Video.priority(),
     }
 }

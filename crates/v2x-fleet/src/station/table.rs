@@ -11,6 +11,25 @@ use chronoseal_wire::ethernet::{self, HEADER_LEN};
 use chronoseal_wire::its::geonetworking::{BasicHeader, NextHeader, Packet};
 use chronoseal_wire::its::{BTP_PORT_CAM, BTP_PORT_DENM, Cam, Denm, ETHERTYPE_GEONETWORKING};
 
+/// A kind of message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MessageKind {
+    /// Who is where (EN 302 637-2).
+    Cam,
+    /// Something happened (EN 302 637-3).
+    Denm,
+}
+
+impl MessageKind {
+    /// As scenarios and reports have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cam => "cam",
+            Self::Denm => "denm",
+        }
+    }
+}
+
 /// A message of the facilities layer.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
@@ -19,6 +38,16 @@ pub enum Content {
     Cam(Box<Cam>),
     /// Something happened.
     Denm(Denm),
+}
+
+impl Content {
+    /// What it is.
+    pub const fn kind(&self) -> MessageKind {
+        match self {
+            Self::Cam(_) => MessageKind::Cam,
+            Self::Denm(_) => MessageKind::Denm,
+        }
+    }
 }
 
 /// A frame, taken apart. What a secured one says is to be believed only when it was verified.
@@ -65,7 +94,7 @@ impl Frame {
 /// A frame and what receivers found of its security.
 #[derive(Debug)]
 pub(super) struct Entry {
-    hash: u64,
+    pub(super) hash: u64,
     pub(super) frame: Arc<Frame>,
     pub(super) secured: Option<SharedMessage>,
 }
@@ -196,7 +225,7 @@ fn inner(packet: &[u8]) -> (Box<[u8]>, Result<Content, DiscardReason>) {
 }
 
 /// Spreads frames over the places; equal hashes are told apart by the bytes.
-fn hash(bytes: &[u8]) -> u64 {
+pub(super) fn hash(bytes: &[u8]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, word: u64| (hash.rotate_left(29) ^ word).wrapping_mul(ODD);
     let (words, rest) = bytes.as_chunks::<8>();

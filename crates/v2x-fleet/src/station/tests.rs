@@ -101,6 +101,35 @@ fn stations_of_one_authority_understand_each_other_and_say_what_it_costs() {
 }
 
 #[test]
+fn no_frame_is_longer_than_its_kind_allows_and_the_longest_come_near() {
+    for curve in [Curve::NistP256, Curve::BrainpoolP384r1] {
+        let office = Arc::new(Office::new(curve, STARTS_AT_US, 1).expect("certificates"));
+        let hazard = Hazard { at: at(50), every: Duration::from_ms(500), cause_code: STATIONARY_VEHICLE };
+        let config = ItsStationConfig { hazard: Some(hazard), ..config() };
+        let (frames, _) = sent(&mut station_of(&office, config, 7), 6_000);
+        let table = FrameTable::new(Some(office.verifier()));
+        for kind in [MessageKind::Cam, MessageKind::Denm] {
+            let is_it = |bytes: &[u8]| table.frame(bytes).content().expect("a message").kind() == kind;
+            let longest = frames.iter().filter(|(_, bytes)| is_it(bytes)).map(|(_, bytes)| bytes.len()).max();
+            let (longest, most) = (longest.expect("some were sent"), frame_len_max(kind, Some(curve)));
+            assert!(longest <= most && most - longest < 100, "{curve:?} {kind:?}: {longest} of {most}");
+            let texts =
+                frames.iter().filter(|(_, bytes)| is_it(bytes)).map(|(_, bytes)| table.frame(bytes).text().len());
+            assert_eq!(texts.max(), Some(message_len_max(kind)));
+        }
+    }
+}
+
+#[test]
+fn what_a_station_has_said_itself_is_a_replay_to_it() {
+    let office = office();
+    let mut sender = station_of(&office, config(), 7);
+    let (frames, _) = sent(&mut sender, 200);
+    let (event, works) = heard(&mut sender, 300, &frames[1].1);
+    assert_eq!((event.kind, works), (EventKind::Discarded(DiscardReason::Replayed), vec![]));
+}
+
+#[test]
 fn each_refusal_says_what_it_is() {
     let office = office();
     let (frames, _) = sent(&mut station_of(&office, config(), 7), 300);
@@ -179,7 +208,7 @@ fn who_hears_a_digest_it_does_not_know_asks_and_is_answered() {
 fn a_pseudonym_changes_with_all_that_shows_and_is_followed_by_silence() {
     let later = vec![Condition { signatures: Some(Spread::exactly(3)), ..Condition::default() }];
     let change = ChangePolicy { later, silence_ms: Some(Spread::exactly(250)), ..Preset::None.policy() };
-    let policy = Policy { name: "often".into(), change, cooperation: Cooperation::Alone };
+    let policy = Policy { name: "often".into(), change, cooperation: crate::policy::Cooperation::Alone };
     let mut station = station_of(&office(), ItsStationConfig { policy, ..config() }, 7);
     let before = station.identity();
     let (frames, _) = sent(&mut station, 600);

@@ -53,6 +53,7 @@ impl SegmentKind for CanKind {
             has_buses: true,
             replays_traffic: true,
             has_timing_fidelity: false,
+            has_stations: false,
             compares_candidates: false,
             reserved_names: &[],
         }

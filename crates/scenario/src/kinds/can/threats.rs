@@ -35,5 +35,5 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
             format!("write `at = {{ segment = \"{}\" }}`", request.segment.name),
         );
     }
-    Some(ThreatParts { attacker: request.name.to_owned(), at_slot_offset: Duration::ZERO })
+    Some(ThreatParts { attacker: request.name.to_owned(), at_slot_offset: Duration::ZERO, facet: None })
 }

@@ -35,10 +35,10 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     }
     let cycle = Cycle { length: segment.cluster_cycle, key: CYCLE, is_certain };
     Some(SegmentParts {
-        facet: Facet::new(segment),
         own_nodes: vec![switch(request, &spec, context)],
         cycle: Some(cycle),
         memo: Some(Facet::new(Memo { class: StreamClass::from_spec(spec.class) })),
+        ..SegmentParts::new(Facet::new(segment))
     })
 }
 

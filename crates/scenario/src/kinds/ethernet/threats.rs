@@ -25,7 +25,7 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
     let cycle = segment.cluster_cycle;
     let at = request.table.at("at_slot_offset");
     let at_slot_offset = context.within(&at, "the offset in the slot", spec.at_slot_offset.0, -cycle, cycle);
-    Some(ThreatParts { attacker: attacker(request), at_slot_offset })
+    Some(ThreatParts { attacker: attacker(request), at_slot_offset, facet: None })
 }
 
 /// Whether an attacker can do there what it does.

@@ -21,6 +21,8 @@ pub(super) struct Route {
 /// Sender and receivers.
 pub(super) struct Ends {
     pub(super) sender: NodeId,
+    /// The segment whose vehicles send it, if it is whoever of them has something to say.
+    pub(super) sent_by: Option<SegmentId>,
     pub(super) receivers: Vec<NodeId>,
     /// False if one of them could not be found, so that nothing can be said of the way.
     are_known: bool,
@@ -28,13 +30,18 @@ pub(super) struct Ends {
 
 impl Context<'_> {
     pub(super) fn ends(&mut self, i: usize, spec: &StreamSpec, world: &World<'_>) -> Ends {
-        let names: Vec<&str> = world.nodes.iter().map(|node| node.name.as_str()).collect();
-        let sender = self.find(&spec.from, &names, at!["streams", i, "from"], "node", "nodes");
+        let written = world.nodes.iter().take(self.spec.nodes.len());
+        let names: Vec<&str> = written.map(|node| node.name.as_str()).collect();
+        let road = world.segments.iter().find(|segment| segment.name == spec.from && !segment.brought.is_empty());
+        let (sender, sent_by) = match road.filter(|_| !names.contains(&spec.from.as_str())) {
+            Some(road) => (Some(usize::from(road.brought.start)), Some(road.id)),
+            None => (self.find(&spec.from, &names, at!["streams", i, "from"], "node", "nodes"), None),
+        };
         let mut are_known = sender.is_some();
         let Some(to) = &spec.to else {
             let sender = NodeId(sender.unwrap_or(0) as u16);
-            let receivers = if are_known { self.all_others(i, spec, sender, world) } else { Vec::new() };
-            return Ends { sender, are_known: are_known && !receivers.is_empty(), receivers };
+            let receivers = if are_known { self.all_others(i, spec, sender, sent_by, world) } else { Vec::new() };
+            return Ends { sender, sent_by, are_known: are_known && !receivers.is_empty(), receivers };
         };
         let mut receivers: Vec<NodeId> = Vec::new();
         for (k, name) in to.iter().enumerate() {
@@ -72,11 +79,19 @@ impl Context<'_> {
                 "name at least one node",
             );
         }
-        Ends { sender: NodeId(sender.unwrap_or(0) as u16), are_known: are_known && !receivers.is_empty(), receivers }
+        let sender = NodeId(sender.unwrap_or(0) as u16);
+        Ends { sender, sent_by, are_known: are_known && !receivers.is_empty(), receivers }
     }
 
     /// The receivers of a stream that names none.
-    fn all_others(&mut self, i: usize, spec: &StreamSpec, sender: NodeId, world: &World<'_>) -> Vec<NodeId> {
+    fn all_others(
+        &mut self,
+        i: usize,
+        spec: &StreamSpec,
+        sender: NodeId,
+        sent_by: Option<SegmentId>,
+        world: &World<'_>,
+    ) -> Vec<NodeId> {
         let interfaces = &world.nodes[sender.index()].interfaces;
         let only = match interfaces[..] {
             [only] => world.segments.get(only.index()),
@@ -84,8 +99,9 @@ impl Context<'_> {
         };
         if let Some(segment) = only.filter(|segment| segment.kind.rules().has_broadcast) {
             let is_on = |node: &NodeId| world.nodes[node.index()].interfaces.contains(&segment.id);
+            let is_other = |node: &NodeId| sent_by.is_some() || *node != sender;
             let others: Vec<NodeId> =
-                (0..world.nodes.len() as u16).map(NodeId).filter(|node| *node != sender).filter(is_on).collect();
+                (0..world.nodes.len() as u16).map(NodeId).filter(is_other).filter(is_on).collect();
             if others.is_empty() {
                 self.report(
                     Code::NoReceivers,
@@ -125,7 +141,7 @@ impl Context<'_> {
         };
         // A segment that does not exist has been reported with the node.
         let is_placed = |node: NodeId| {
-            let written = self.spec.nodes[node.index()].on.as_ref().map_or(1, Vec::len);
+            let written = self.spec.nodes.get(node.index()).and_then(|node| node.on.as_ref()).map_or(1, Vec::len);
             world.nodes[node.index()].interfaces.len() >= written
         };
         if !ends.are_known || !is_placed(ends.sender) || !ends.receivers.iter().all(|node| is_placed(*node)) {

@@ -50,7 +50,7 @@ impl Context<'_> {
             self.protection_too_long(stream, hop);
         }
         let tightest = ways.iter().min_by_key(|hop| hop.left);
-        let is_too_long = |hop: &&Tight<'_>| stream.spec.length.0.0 > u64::from(hop.left);
+        let is_too_long = |hop: &&Tight<'_>| stream.payload_len > hop.left;
         if let Some(hop) = tightest.filter(|_| !ways.iter().any(|hop| too_long(&hop))).filter(is_too_long) {
             self.payload_too_long(stream, hop);
         }
@@ -80,7 +80,7 @@ impl Context<'_> {
 
     fn payload_too_long(&mut self, stream: &StreamRequest<'_>, hop: &Tight<'_>) {
         let Tight { segment, room, protection, left, .. } = hop;
-        let written = stream.spec.length.0;
+        let written = Bytes(u64::from(stream.payload_len));
         let with = match protection.overhead_bytes() {
             0 => String::new(),
             overhead => format!(" and {} of `{}`", Bytes(u64::from(overhead)), protection.name),
@@ -102,7 +102,6 @@ impl Context<'_> {
 /// The longest tag of the hop's protection that leaves room for the payload, if it has one.
 fn largest_tag(stream: &StreamRequest<'_>, hop: &Tight<'_>) -> Option<Bits> {
     let profile = hop.protection.profile()?;
-    let payload_len = usize::try_from(stream.spec.length.0.0).ok()?;
-    let tag = profile.tag_bits_that_fit(hop.room.bytes as usize, payload_len)?;
+    let tag = profile.tag_bits_that_fit(hop.room.bytes as usize, stream.payload_len as usize)?;
     (tag < profile.tag_bits()).then_some(Bits(u32::from(tag)))
 }

@@ -1,27 +1,29 @@
 //! `chronoseal v2x fleet`
 
-use std::path::PathBuf;
-use std::sync::Arc;
+mod text;
+
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use chronoseal_core::Duration;
 use chronoseal_report::html;
-use chronoseal_runner::drive_fleet;
+use chronoseal_runner::{Scenario, drive_plan};
+use chronoseal_scenario::plan::Radio;
 use chronoseal_study::{FleetRow, fleet_document};
 use chronoseal_testbed::interrupt;
 use chronoseal_v2x::vss::Spread;
 use chronoseal_v2x_fleet::eavesdropper::Coverage;
 use chronoseal_v2x_fleet::evaluation::{Evaluation, Trial};
 use chronoseal_v2x_fleet::policy::Policy;
-use chronoseal_v2x_fleet::road::highway::Highway;
+use chronoseal_v2x_fleet::road::Origin;
 use chronoseal_v2x_fleet::road::sumo::{self, Coordinates};
-use chronoseal_v2x_fleet::road::{Origin, Trips};
-use chronoseal_v2x_fleet::simulation::FleetConfig;
+use chronoseal_v2x_fleet::simulation::WatchConfig;
 use clap::Args;
 
 use crate::arguments::Format;
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
+use text::{Common, Road};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -35,7 +37,8 @@ Examples:
   chronoseal v2x fleet --policy segments --silence 3-13 --heard 40  who hears 40 % of the road
   sumo -c town.sumocfg --fcd-output town.xml                        traffic of your own
   chronoseal v2x fleet --fcd town.xml --policy silent --zone 250,100,60 --policy mix-zone
-  chronoseal v2x fleet --fcd town.xml --html town.html              with a chart")]
+  chronoseal v2x fleet --fcd town.xml --html town.html              with a chart
+  chronoseal v2x fleet --policy silent --scenario > mine.toml       a scenario to go on with: chronoseal run mine.toml")]
 pub(crate) struct Fleet {
     /// Trace of SUMO (`--fcd-output`); without it vehicles drive on the built-in highway
     #[arg(long, value_name = "FILE")]
@@ -76,6 +79,9 @@ pub(crate) struct Fleet {
     /// Of the highway, how long it is watched, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120, conflicts_with = "fcd", value_parser = clap::value_parser!(i64).range(1..=86_400))]
     duration: i64,
+    /// Print the scenario of the first run with the first policy, and run nothing
+    #[arg(long)]
+    scenario: bool,
     /// How the table is written
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -86,26 +92,33 @@ pub(crate) struct Fleet {
 
 pub(crate) fn run(options: &Fleet, printer: &Printer) -> Result<Status, Trouble> {
     let policies = policies(options)?;
-    let traffic = Traffic::of(options)?;
+    let road = road(options)?;
+    let common =
+        Common { road: &road, zones: &options.zone, cam_interval_ms: options.cam_interval, tells_sizes: options.sizes };
+    if let (true, Some(first)) = (options.scenario, policies.first()) {
+        printer.data(common.scenario(&first.name, first.silence, options.seed).trim_end());
+        return Ok(Status::Held);
+    }
     let coverage = (options.heard < 100).then(|| Coverage::of(f64::from(options.heard) / 100.0));
     let stop = interrupt::flag();
     let bar = printer.progress(policies.len() as u64 * options.runs, "fleet");
     let mut rows: Vec<FleetRow> =
-        policies.iter().map(|policy| FleetRow::new(policy.name.clone(), Evaluation::default())).collect();
+        policies.iter().map(|policy| FleetRow::new(policy.policy.name.clone(), Evaluation::default())).collect();
     'runs: for seed in (options.seed..).take(options.runs as usize) {
-        let trips = traffic.trips(seed)?;
+        // All policies on one road: it takes as long to drive as some of them.
+        let Some(first) = policies.first() else { break };
+        let text = common.scenario(&first.name, first.silence, seed);
+        let scenario = Scenario::load("the scenario of these options", text.as_bytes(), &[], &road);
+        let of_first = scenario.map_err(|problems| Trouble(problems.render()))?.plan;
         for (policy, row) in policies.iter().zip(&mut rows) {
             if stop.load(Ordering::Relaxed) {
                 break 'runs;
             }
-            bar.set_message(policy.name.clone());
-            let config = FleetConfig {
-                seed,
-                tells_dimensions: options.sizes,
-                cam_interval_min: Duration::from_ms(options.cam_interval),
-                ..FleetConfig::new(Arc::clone(&trips), policy.clone())
-            };
-            row.evaluation.trials.push(Trial::of(&config, &drive_fleet(&config)?, coverage));
+            bar.set_message(row.name.clone());
+            let plan = of_first.with_policy(&policy.policy);
+            let (outcome, ()) = drive_plan(&plan, &WatchConfig::default(), ())?;
+            let fleet = Radio::first(&plan).map(|view| &view.segment.fleet);
+            row.evaluation.trials.extend(fleet.map(|fleet| Trial::of(fleet, &outcome, coverage)));
             bar.inc(1);
         }
     }
@@ -113,7 +126,7 @@ pub(crate) fn run(options: &Fleet, printer: &Printer) -> Result<Status, Trouble>
     let vehicles = rows.first().map_or(0, |row| row.evaluation.trips());
     let subtitle = format!(
         "{}; {} runs, {vehicles} trips altogether. The eavesdropper hears {} % of the road.",
-        traffic.describe(),
+        describe(&road),
         options.runs,
         options.heard
     );
@@ -129,59 +142,53 @@ pub(crate) fn run(options: &Fleet, printer: &Printer) -> Result<Status, Trouble>
     Ok(if interrupted { Status::Failed } else { Status::Held })
 }
 
-/// Who drives where.
-enum Traffic {
-    Highway(Highway),
-    Trace(PathBuf, Arc<Trips>),
+/// Where the vehicles come from. A trace is read here as well, for how long it is and what is wrong with it.
+fn road(options: &Fleet) -> Result<Road, Trouble> {
+    let Some(path) = &options.fcd else {
+        return Ok(Road::Highway {
+            length_m: options.length,
+            flow_per_h: options.flow,
+            duration: Duration::from_s(options.duration),
+        });
+    };
+    let failed = |error: &dyn std::fmt::Display| Trouble(format!("error: cannot read {}: {error}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| failed(&error))?;
+    let coordinates = options.geo.map_or(Coordinates::Plane, |[latitude_deg, longitude_deg]| {
+        Coordinates::Geographic(Origin { latitude_deg, longitude_deg })
+    });
+    let trips = sumo::read(text, coordinates).map_err(|error| bad_trace(path, &error))?;
+    let ends_after = trips.ends_at.since_zero();
+    Ok(Road::Trace { path: path.clone(), bytes, origin: options.geo, ends_after })
 }
 
-impl Traffic {
-    fn of(options: &Fleet) -> Result<Self, Trouble> {
-        let Some(path) = &options.fcd else {
-            return Ok(Self::Highway(Highway {
-                length_m: options.length,
-                is_two_way: false,
-                flow_per_lane_per_h: options.flow,
-                duration: Duration::from_s(options.duration),
-                ..Highway::default()
-            }));
-        };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Trouble(format!("error: cannot read {}: {error}", path.display())))?;
-        let coordinates = options.geo.map_or(Coordinates::Plane, |[latitude_deg, longitude_deg]| {
-            Coordinates::Geographic(Origin { latitude_deg, longitude_deg })
-        });
-        let trips = sumo::read(&text, coordinates).map_err(|error| {
-            let help = "a trace is what `sumo --fcd-output FILE` writes; with `--fcd-output.geo` say `--geo LATITUDE,LONGITUDE`";
-            Trouble(format!("error: {}:{}: {}\nhelp: {help}", path.display(), error.line, error.kind))
-        })?;
-        Ok(Self::Trace(path.clone(), Arc::new(trips)))
-    }
+fn bad_trace(path: &Path, error: &sumo::TraceError) -> Trouble {
+    let help =
+        "a trace is what `sumo --fcd-output FILE` writes; with `--fcd-output.geo` say `--geo LATITUDE,LONGITUDE`";
+    Trouble(format!("error: {}:{}: {}\nhelp: {help}", path.display(), error.line, error.kind))
+}
 
-    fn trips(&self, seed: u64) -> Result<Arc<Trips>, Trouble> {
-        match self {
-            Self::Highway(road) => Ok(Arc::new(Highway { seed, ..road.clone() }.drive()?)),
-            Self::Trace(_, trips) => Ok(Arc::clone(trips)),
-        }
+fn describe(road: &Road) -> String {
+    match road {
+        Road::Highway { length_m, flow_per_h, duration } => format!(
+            "Built-in highway, {length_m:.0} m, two lanes one way, {flow_per_h:.0} vehicles an hour and lane, {duration}"
+        ),
+        Road::Trace { path, ends_after, .. } => format!("{}: {ends_after}", path.display()),
     }
+}
 
-    fn describe(&self) -> String {
-        match self {
-            Self::Highway(road) => format!(
-                "Built-in highway, {:.0} m, two lanes one way, {:.0} vehicles an hour and lane, {}",
-                road.length_m, road.flow_per_lane_per_h, road.duration
-            ),
-            Self::Trace(path, trips) => {
-                format!("{}: {} trips in {}", path.display(), trips.trips.len(), trips.ends_at.since_zero())
-            }
-        }
-    }
+/// A policy as options name it, and what that is.
+struct Named {
+    name: String,
+    /// `None`: what the policy itself says.
+    silence: Option<Spread>,
+    policy: Policy,
 }
 
 /// Those named, each with each silence.
-fn policies(options: &Fleet) -> Result<Vec<Policy>, Trouble> {
+fn policies(options: &Fleet) -> Result<Vec<Named>, Trouble> {
     let all = Policy::presets(&options.zone);
-    let mut chosen = Vec::new();
+    let mut chosen: Vec<Policy> = Vec::new();
     for name in &options.policy {
         let Some(policy) = all.iter().find(|policy| policy.name == *name) else {
             let names: Vec<_> = all.iter().map(|policy| policy.name.as_str()).collect();
@@ -200,10 +207,17 @@ fn policies(options: &Fleet) -> Result<Vec<Policy>, Trouble> {
     if chosen.is_empty() {
         chosen = all.into_iter().filter(|policy| policy.name != "mix-zone" || !options.zone.is_empty()).collect();
     }
-    if options.silence.is_empty() {
-        return Ok(chosen);
-    }
-    let each = |policy: Policy| options.silence.iter().map(move |silence| policy.clone().with_silence(*silence));
+    let silences = || match &options.silence[..] {
+        [] => vec![None],
+        silences => silences.iter().copied().map(Some).collect(),
+    };
+    let each = |policy: Policy| {
+        silences().into_iter().map(move |silence| {
+            let name = policy.name.clone();
+            let policy = silence.map_or(policy.clone(), |silence| policy.clone().with_silence(silence));
+            Named { name, silence, policy }
+        })
+    };
     Ok(chosen.into_iter().flat_map(each).collect())
 }
 

@@ -1,0 +1,222 @@
+//! Radio segments of scenarios: simulated, attacked, and refused live.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use chronoseal_catalog::Prepared;
+use chronoseal_core::{AttackKind, DiscardReason, EventKind};
+use chronoseal_results::Outcome;
+use chronoseal_runner::{LiveOptions, MeasureError, Run, Scenario, fingerprint, measure, simulate};
+use chronoseal_scenario::NoFiles;
+use chronoseal_scenario::plan::{Plan, RadioSegment};
+
+/// A street on which everybody hears everybody, and a unit at its side.
+const STREET: &str = r#"
+schema_version = 2
+name = "street"
+duration = "3s"
+[segments.street.radio]
+path_loss = { disc = { range = "2km" } }
+road = { highway = { length = "300m", lanes = 2, vehicles = 8, warm_up = "20s" } }
+vehicles = { platform = "unit" }
+[[platforms]]
+name = "unit"
+[[platforms.costs]]
+operation = "p256-sign"
+base = "300us"
+[[platforms.costs]]
+operation = "p256-verify"
+base = "400us"
+[[nodes]]
+name = "roadside"
+platform = "unit"
+clock = "ideal"
+station = {}
+[[streams]]
+name = "awareness"
+from = "street"
+street = { message = "cam" }
+[[streams]]
+name = "warning"
+from = "street"
+to = ["roadside"]
+period = "500ms"
+deadline = "100ms"
+street = { message = "denm" }
+"#;
+
+const ATTACKS: &str = r#"
+[[threats]]
+name = "echo"
+kind = "replay"
+stream = "awareness"
+start = "1500ms"
+every = "100ms"
+count = 4
+[[threats]]
+name = "ghost"
+kind = "spoof"
+stream = "awareness"
+start = "2s"
+every = "200ms"
+count = 3
+"#;
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::load("street.toml", text.as_bytes(), &[], &NoFiles)
+        .unwrap_or_else(|problems| panic!("{}", problems.render()))
+}
+
+fn run_of(plan: &Plan) -> Run {
+    let prepared = Prepared::new(plan).expect("a radio segment needs no schedule");
+    simulate(&prepared, false, &mut |_| true).expect("every part can be built")
+}
+
+#[test]
+fn vehicles_hear_each_other_at_the_price_of_their_processors() {
+    let run = run_of(&scenario(STREET).plan);
+    let [cam, denm] = &run.summary.streams[..] else { panic!("two streams") };
+    assert!(cam.sent > 40 && cam.delivered > 3 * cam.sent, "{cam:?}");
+    // Who has just come knows nobody's certificate for up to a second.
+    assert_eq!(cam.discarded.keys().collect::<Vec<_>>(), ["unknown-signer"], "{cam:?}");
+    assert!(denm.delivered >= 3 && denm.held(), "{denm:?}");
+    let least = cam.end_to_end.all.expect("some were received").min_ns;
+    assert!(least > 400_000, "airtime and a check: {least}");
+    assert!(run.summary.work.iter().any(|work| work.node == "roadside" && work.operation == "p256-verify"));
+    assert_eq!(run.meta.streams[0].protection, "ieee-1609.2");
+    assert_eq!(run.meta.streams[0].unbounded.as_deref(), Some("not bounded: radio"));
+    let frames = run.rows.segments.iter().find(|series| series.name == "frames").expect("the channel counts");
+    assert_eq!(frames.values[0] as u64, cam.sent + denm.sent);
+}
+
+#[test]
+fn a_repeated_message_is_replayed_and_a_made_up_one_has_no_root() {
+    let run = run_of(&scenario(&(STREET.to_owned() + ATTACKS)).plan);
+    let reasons = |attack: AttackKind| {
+        let of_attack = run.rows.frames.iter().filter(move |row| row.attack == Some(attack));
+        of_attack.map(|row| row.outcome).collect::<Vec<_>>()
+    };
+    let replayed = reasons(AttackKind::Replay);
+    assert!(replayed.len() >= 4 * 4, "{}", replayed.len());
+    let newcomers = replayed.iter().filter(|outcome| **outcome != Outcome::Discarded(DiscardReason::Replayed)).count();
+    assert!(newcomers * 4 < replayed.len(), "only who knew nobody yet says another reason: {replayed:?}");
+    assert!(!replayed.contains(&Outcome::Discarded(DiscardReason::TagMismatch)));
+    let forged = reasons(AttackKind::Spoof);
+    assert!(forged.len() >= 3 * 4, "{}", forged.len());
+    // Its certificate goes along once a second; what comes between names one that nobody has learned.
+    let refused = [DiscardReason::IncompleteChain, DiscardReason::UnknownSigner].map(Outcome::Discarded);
+    assert!(forged.iter().all(|outcome| refused.contains(outcome)) && forged.contains(&refused[0]), "{forged:?}");
+    let [spoof, replay] = &run.summary.attacks[..] else { panic!("two attacks: {:?}", run.summary.attacks) };
+    assert_eq!((spoof.attempts, spoof.accepted, spoof.stopped_by_tag), (3, 0, forged.len() as u64));
+    assert_eq!((replay.attempts, replay.accepted), (4, 0));
+    assert_eq!(run.summary.streams[0].denied, 0);
+}
+
+#[test]
+fn unsigned_messages_are_believed_whoever_makes_them_up() {
+    let text = STREET.replacen("path_loss", "security = \"none\"\npath_loss", 1) + ATTACKS;
+    let run = run_of(&scenario(&text).plan);
+    assert!(run.summary.attacks.iter().all(|attack| attack.accepted > 0), "{:?}", run.summary.attacks);
+    assert_eq!(run.meta.streams[0].protection, "none");
+}
+
+#[test]
+fn a_station_under_another_root_is_believed_by_nobody() {
+    let text = STREET.replacen("station = {}", "station = { trust = \"foreign\" }", 1);
+    let text = text.replacen("from = \"street\"", "from = \"roadside\"", 1);
+    let run = run_of(&scenario(&text).plan);
+    let cam = &run.summary.streams[0];
+    assert!(cam.sent > 1 && cam.delivered == 0, "{cam:?}");
+    let reasons: Vec<_> = cam.discarded.keys().map(String::as_str).collect();
+    assert!(reasons.contains(&"incomplete-chain"), "{reasons:?}");
+}
+
+/// The same plan, every message taken apart and verified by each of its receivers.
+fn without_table(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    let radio: &mut RadioSegment = plan.segments[0].facet.get_mut().expect("a radio segment");
+    Arc::make_mut(&mut radio.fleet).shares_verification = false;
+    plan
+}
+
+#[test]
+fn without_the_table_of_frames_a_run_gives_the_same_bytes() {
+    let text = STREET.replacen("platform = \"unit\"", "platform = \"unit\", pseudonyms = { policy = \"together\" }", 1);
+    let plan = scenario(&(text + ATTACKS)).plan;
+    let (with, without) = (run_of(&plan), run_of(&without_table(&plan)));
+    assert_eq!(with.meta.fingerprint, without.meta.fingerprint);
+    assert_eq!(with.rows.frames, without.rows.frames);
+    assert!(with.rows.events.iter().any(|row| row.event.kind == EventKind::Delivered));
+}
+
+#[test]
+fn one_prepared_plan_runs_the_same_again_and_other_seeds_do_not() {
+    let text = STREET.replacen("platform = \"unit\"", "pseudonyms = { policy = \"swap\" }", 1);
+    let scenario = scenario(&text.replace("duration = \"3s\"", "duration = \"4s\""));
+    let prepared = scenario.prepare().expect("a radio segment needs no schedule");
+    let first = fingerprint(&prepared).expect("every part can be built");
+    assert_eq!(fingerprint(&prepared).expect("every part can be built"), first);
+    let other = scenario.with(&[("seed", "2")]).expect("another seed");
+    let other = other.prepare().expect("a radio segment needs no schedule");
+    assert_ne!(fingerprint(&other).expect("every part can be built"), first);
+}
+
+#[test]
+fn a_live_run_is_refused_and_says_what_to_use() {
+    let refused = measure(&scenario(STREET), &LiveOptions::default(), &AtomicBool::new(false)).expect_err("not yet");
+    assert!(matches!(refused, MeasureError::NotLive { .. }));
+    let said = refused.to_string();
+    assert!(said.contains("street") && said.contains("--engine sim"), "{said}");
+}
+
+/// The unit at the side of the street is on a backbone and on a bus as well, and passes warnings on.
+const BEYOND: &str = r#"
+[segments.backbone.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+guard_period = "100us"
+sync = "ideal"
+class = { best_effort = {} }
+[segments.body.can]
+bit_rate = "500kbit/s"
+data_bit_rate = "2Mbit/s"
+[[nodes]]
+name = "cluster"
+on = ["backbone"]
+clock = "ideal"
+[[nodes]]
+name = "lamps"
+on = ["body"]
+clock = "ideal"
+"#;
+
+#[test]
+fn a_warning_heard_by_radio_goes_on_over_ethernet_and_can() {
+    let text = STREET
+        .replacen(
+            "station = {}",
+            "on = [\"street\", \"backbone\", \"body\"]\ngateway = { delay = \"50us\" }\nstation = {}",
+            1,
+        )
+        .replacen(
+            "to = [\"roadside\"]",
+            "to = [\"cluster\", \"lamps\"]\nbody = { id = \"0x120\", format = \"fd\" }",
+            1,
+        );
+    let run = run_of(&scenario(&(text + BEYOND)).plan);
+    let denm = &run.summary.streams[1];
+    assert!(denm.delivered >= 6, "{denm:?}");
+    assert_eq!((denm.discarded_total(), denm.late), (0, 0), "{denm:?}");
+    let came_to = |name: &str| {
+        let rows = run.rows.frames.iter().filter(|row| row.stream.0 == 1 && row.outcome == Outcome::Delivered);
+        rows.filter(|row| run.meta.node_name(row.at.0) == name).count() as u64
+    };
+    assert_eq!(
+        (came_to("cluster"), came_to("lamps"), came_to("roadside")),
+        (denm.delivered / 2, denm.delivered / 2, 0)
+    );
+    let least = denm.end_to_end.all.expect("some came").min_ns;
+    assert!(least > 1_000_000, "the air, a check of 800 us with its certificate, a gateway and a link: {least}");
+    let hops: Vec<_> = run.rows.hops.iter().filter(|hop| hop.stream.0 == 1).map(|hop| hop.segment).collect();
+    assert!([0, 1, 2].iter().all(|segment| hops.contains(segment)), "{hops:?}");
+}
