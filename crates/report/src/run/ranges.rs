@@ -95,9 +95,10 @@ fn fill(
 ) {
     row.deadline = row.deadline.or(stream.deadline_ns.map(us));
     if row.no_deadline.is_empty() && row.deadline.is_none() {
-        row.no_deadline = match stream.is_judged {
-            true => "its slot says when it has to leave".into(),
-            false => "the run names none for this stream".into(),
+        row.no_deadline = match (has_slot(meta, stream), stream.is_judged) {
+            (true, _) => "its slot says when it has to leave".into(),
+            (_, true) => "each of its frames has one of its own".into(),
+            (_, false) => "the run names none for this stream".into(),
         };
     }
     if let (None, Some(bound)) = (&row.bound, &stream.bound) {
@@ -132,6 +133,13 @@ fn fill(
         row.mark = Mark::Bad;
         row.remark = if row.remark.is_empty() { losses } else { format!("{}; {losses}", row.remark) };
     }
+}
+
+/// True if a slot of a schedule is for frames of this stream.
+fn has_slot(meta: &RunMeta, stream: &StreamMeta) -> bool {
+    let schedules = meta.segments.iter().filter_map(|segment| segment.schedule.as_ref());
+    let mut slots = schedules.flat_map(|schedule| &schedule.slots);
+    slots.any(|slot| meta.streams.get(usize::from(slot.stream)).is_some_and(|known| std::ptr::eq(known, stream)))
 }
 
 fn spread(latency: &Distribution, parts: Vec<RangePart>, evidence: Evidence, note: &str) -> RangeSpread {

@@ -55,7 +55,7 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("denied", "copies")
         .numbers("start-up", "copies")
         .footnote(
-            "Copies: one for each receiver of a frame. Denied: not delivered in a cycle in which an attack hit the stream. Start-up: not delivered in cycles that began before every clock \
+            "Copies: one for each receiver of a frame. Denied: not delivered in a cycle in which an attack hit the stream. Start-up: not delivered in cycles that began before every clock of the segments on its way \
              had joined. Frames still on their way at the end are not counted as lost.",
         );
     // Trouble first, so that a cut never hides it.

@@ -213,7 +213,11 @@ fn every_report_opens_with_one_picture_of_all_streams() {
     let row = &ranges.rows[0];
     assert_eq!((row.name.as_str(), row.note.as_str(), ranges.unit.as_str()), ("speed", "a \u{2192} b", "\u{b5}s"));
     assert_eq!((row.spreads[0].evidence, row.spreads[0].min, row.spreads[0].max), (Evidence::Simulated, 20.0, 26.0));
-    assert!(row.deadline.is_none() && !row.no_deadline.is_empty() && !row.unbounded.is_empty());
+    assert!(row.deadline.is_none() && row.no_deadline.contains("its slot") && !row.unbounded.is_empty());
+    let mut recording = meta(Engine::Sim);
+    recording.segments[0].schedule = None;
+    let document = run_report(&recording, &summarise(&recording, &rows()), &rows());
+    assert_eq!(picture(&document).rows[0].no_deadline, "each of its frames has one of its own");
     let measured = report(Engine::Live, &rows());
     assert_eq!(picture(&measured).rows[0].spreads[0].evidence, Evidence::Measured);
 }
