@@ -11,6 +11,11 @@ use crate::{Event, LocalTime, PortId, Priority, Work};
 /// - [`Output::Work`] comes before the effect it delays: the *next* poll performs it. The simulator lets its cost pass
 ///   before that poll, the test bed measures how long that poll takes.
 /// - A bad frame is an [`Output::Event`] with a reason. It never stops a node.
+/// - An input that is refused with a [`HandleError`] changes nothing, the time of the last input included.
+/// - After [`Command::Stop`] a node sends nothing of its own, and asks for no wake-up that it does nothing with.
+///
+/// [`NodeBase`](crate::NodeBase) has the checks and a queue of effects; the contract suite of the feature `testing` holds a
+/// node to all of this.
 pub trait Node {
     /// Takes one input.
     ///
