@@ -10,7 +10,7 @@ const FILES: [(&str, &str, bool); 12] = [
     ("kind.rs", include_str!("kind.rs"), false),
     ("main.rs", include_str!("main.rs"), false),
     ("medium.rs", include_str!("medium.rs"), true),
-    ("page.rs", include_str!("page.rs"), false),
+    ("page.rs", include_str!("page.rs"), true),
     ("runs.rs", include_str!("runs.rs"), false),
     ("spec.rs", include_str!("spec.rs"), false),
     ("station.rs", include_str!("station.rs"), false),

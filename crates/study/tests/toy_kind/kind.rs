@@ -90,7 +90,7 @@ pub(crate) fn delay(plan: &Plan, segment: SegmentId) -> Duration {
 }
 
 /// Streams on a segment with their way over it and their number there.
-fn hops(plan: &Plan, segment: SegmentId) -> impl Iterator<Item = (StreamId, &StreamPlan, &HopPlan, u8)> {
+pub(crate) fn hops(plan: &Plan, segment: SegmentId) -> impl Iterator<Item = (StreamId, &StreamPlan, &HopPlan, u8)> {
     plan.on_segment(segment).filter_map(|(id, stream, hop)| {
         let ToyHop { number } = hop.facet.get()?;
         Some((id, stream, hop, *number))

@@ -145,10 +145,13 @@ pub(crate) fn a_capture_has_the_link_type_of_the_kind() {
 pub(crate) fn a_gateway_joins_it_to_a_bus() {
     let pages = [BUILT_IN_PAGES, &PAGES].concat();
     let scenario = load(BESIDE);
-    assert!(
-        check_with(&scenario.plan, &PAGES, kinds()).unwrap().holds
-            && check_with(&scenario.plan, &pages, kinds()).is_ok()
-    );
+    for pages in [&pages, &PAGES[..]] {
+        let checked = check_with(&scenario.plan, pages, kinds()).unwrap();
+        let text = terminal(&checked.document, TerminalStyle::default());
+        assert!(checked.holds && text.contains("request") && text.contains("wire"), "{text}");
+    }
+    let late = check_with(&load(&BESIDE.replace("deadline = \"5ms\"", "deadline = \"1500us\"")).plan, &pages, kinds());
+    assert!(!late.unwrap().holds, "the bound is longer");
     let run = simulated(BESIDE);
     assert!(run.summary.deadlines_held(), "{:?}", run.summary);
     is_within_bounds(&run);
