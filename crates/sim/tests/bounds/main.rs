@@ -145,8 +145,8 @@ fn no_frame_of_any_network_is_later_than_its_bound() {
     );
     if only.is_none() {
         assert!(several * 3 >= tried, "too few of several segments to tell");
-        // What is not bounded is overloaded, which few networks are.
-        assert!(unbounded.len() * 10 <= ratios.len(), "{}", unbounded.join("\n"));
+        // What is not bounded is overloaded, or near to it, which few networks are.
+        assert!(unbounded.len() * 6 <= ratios.len(), "{}", unbounded.join("\n"));
     } else {
         unbounded.iter().for_each(|end| println!("{end}"));
     }

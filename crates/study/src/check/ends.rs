@@ -8,6 +8,8 @@ use chronoseal_report::{Block, Cell, Evidence, Mark, Section, Table};
 use chronoseal_scenario::plan::{DeadlineKind, Plan, StreamPlan};
 use serde::Serialize;
 
+const NO_DEADLINE: &str = "the scenario names no deadline for it";
+
 /// What is bounded from end to end.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct EndsReport {
@@ -26,8 +28,10 @@ pub(super) struct EndReport {
     bound_ns: Option<f64>,
     /// What the deadline limits: `reaction`, which is the bound, or `age`, a period more.
     deadline_kind: &'static str,
-    deadline_ns: f64,
-    /// The deadline is kept in the worst case; `None` if the stream is none that can be bounded on paper.
+    /// The scenario's, or the period of a stream that stays in the slots of one segment.
+    deadline_ns: Option<f64>,
+    /// The deadline is kept in the worst case. `None` without a deadline, and for a recording, which has no bound; what else
+    /// has none does not hold.
     holds: Option<bool>,
     /// Where there is no bound, and why.
     no_bound: Option<String>,
@@ -62,7 +66,8 @@ impl EndsReport {
         let tables: Vec<Option<ScheduleTable>> = plan.segment_ids().map(table).collect();
         let bounds = end_to_end(plan, &tables, kinds.bounds());
         let queues = gateway_queues(plan, &bounds).iter().map(|queue| QueueReport::of(plan, queue)).collect();
-        Self { ends: bounds.iter().flat_map(|bound| of_stream(plan, bound)).collect(), queues }
+        let ends = bounds.iter().flat_map(|bound| of_stream(plan, bound, kinds)).collect();
+        Self { ends, queues }
     }
 
     /// Ends that can miss their deadline, or that nothing bounds.
@@ -142,9 +147,20 @@ impl EndsReport {
     }
 }
 
-fn of_stream<'a>(plan: &'a Plan, bound: &'a StreamBounds) -> impl Iterator<Item = EndReport> + 'a {
+fn of_stream<'a>(plan: &'a Plan, bound: &'a StreamBounds, kinds: Kinds) -> impl Iterator<Item = EndReport> + 'a {
     let stream = &plan.streams[bound.stream.index()];
-    bound.ends.iter().map(move |end| EndReport::of(plan, stream, end))
+    let stays_in_slots = stays_in_slots(plan, stream, kinds);
+    bound.ends.iter().map(move |end| {
+        let deadline = stream.deadline_of(end.receiver).or(stays_in_slots.then_some(stream.period));
+        EndReport::of(plan, stream, end, deadline)
+    })
+}
+
+/// True if a stream has one hop, and slots there.
+fn stays_in_slots(plan: &Plan, stream: &StreamPlan, kinds: Kinds) -> bool {
+    let [hop] = &stream.hops[..] else { return false };
+    let kind = plan.segments[hop.segment.index()].kind;
+    kinds.bounds().iter().any(|row| row.kind() == kind && row.is_in_slots(hop))
 }
 
 fn ns(span: Duration) -> f64 {
@@ -152,9 +168,8 @@ fn ns(span: Duration) -> f64 {
 }
 
 impl EndReport {
-    fn of(plan: &Plan, stream: &StreamPlan, end: &EndBound) -> Self {
+    fn of(plan: &Plan, stream: &StreamPlan, end: &EndBound, deadline: Option<Duration>) -> Self {
         let node = |id: NodeId| plan.nodes.get(id.index()).map_or_else(String::new, |node| node.name.clone());
-        let deadline = stream.deadline_of(end.receiver).unwrap_or(stream.period);
         let bound = end.latency.ok().map(|latency| latency.max);
         let (deadline_kind, limited) = match stream.deadline_kind {
             DeadlineKind::Reaction => ("reaction", bound),
@@ -162,14 +177,17 @@ impl EndReport {
             DeadlineKind::Age => ("age", bound.map(|bound| bound + stream.period + stream.period / 999)),
         };
         let no_bound = end.latency.err();
-        let is_periodic = no_bound.is_none_or(|missing| missing.why != Why::Recording);
+        let holds = match (limited, deadline) {
+            (Some(limited), deadline) => deadline.map(|deadline| limited <= deadline),
+            (None, _) => no_bound.is_none_or(|missing| missing.why != Why::Recording).then_some(false),
+        };
         Self {
             stream: stream.name.clone(),
             receiver: node(end.receiver),
             bound_ns: bound.map(ns),
             deadline_kind,
-            deadline_ns: ns(deadline),
-            holds: is_periodic.then_some(limited.is_some_and(|limited| limited <= deadline)),
+            deadline_ns: deadline.map(ns),
+            holds,
             no_bound: no_bound
                 .map(|missing| format!("{} `{}`: {}", missing.place.role(), missing.place.name(plan), missing.why)),
             parts: end
@@ -193,6 +211,7 @@ impl EndReport {
         let holds = match self.holds {
             Some(true) => Cell::text("HELD").marked(Mark::Good),
             Some(false) => Cell::text("NOT").marked(Mark::Bad).titled(why()),
+            None if self.no_bound.is_none() => Cell::na(NO_DEADLINE),
             None => Cell::na(why()),
         };
         let parts = self.parts.iter().filter(|part| part.max_ns > 0.0);
@@ -201,8 +220,8 @@ impl EndReport {
             Some(why) => format!("no bound: {why}"),
             None => parts.join(" + "),
         };
-        let mut deadline = Cell::number(self.deadline_ns / 1e3, 1);
-        if self.deadline_kind == "age" {
+        let mut deadline = self.deadline_ns.map_or_else(|| Cell::na(NO_DEADLINE), |ns| Cell::number(ns / 1e3, 1));
+        if self.deadline_ns.is_some() && self.deadline_kind == "age" {
             deadline.text += " (age)";
         }
         vec![Cell::text(&self.stream), Cell::text(&self.receiver), bound, deadline, holds, Cell::text(way)]
