@@ -29,7 +29,7 @@ pub(super) fn contains(outer: &Conduct, inner: &Conduct) -> Result<(), Breach> {
             }),
         };
         if !is_it {
-            return Err(Breach::Differs { after, expected: Some(deed.clone()), got: None });
+            return Err(Breach::Differs { after, expected: Some(Box::new(deed.clone())), got: None });
         }
     }
     Ok(())
@@ -49,7 +49,7 @@ fn agree(
     if after == exact.deeds.len() && after == varied.deeds.len() {
         return Ok(());
     }
-    let [expected, got] = [exact, varied].map(|conduct| conduct.deeds.get(after).cloned());
+    let [expected, got] = [exact, varied].map(|conduct| conduct.deeds.get(after).cloned().map(Box::new));
     Err(Breach::Differs { after, expected, got })
 }
 

@@ -110,9 +110,9 @@ pub enum Breach {
         /// So many deeds agree.
         after: usize,
         /// What it did with exact wake-ups; `None` if it did nothing more.
-        expected: Option<(LocalTime, Deed)>,
+        expected: Option<Box<(LocalTime, Deed)>>,
         /// What it did.
-        got: Option<(LocalTime, Deed)>,
+        got: Option<Box<(LocalTime, Deed)>>,
     },
 }
 

@@ -239,7 +239,7 @@ impl<'a, N: Node + ?Sized> Player<'a, N> {
             Offers::Nothing => Ok(()),
             Offers::Impossible => self.offer_impossible(frame.at),
             Offers::Noise => self.ports.clone().try_for_each(|port| {
-                let len_max = if self.rng.next_u32() % 4 == 0 { FRAME_LEN_MAX } else { 96 };
+                let len_max = if self.rng.next_u32().is_multiple_of(4) { FRAME_LEN_MAX } else { 96 };
                 let mut bytes = vec![0; self.rng.next_u32() as usize % (len_max + 1)];
                 self.rng.fill_bytes(&mut bytes);
                 self.frame(frame.at, PortId(port), &bytes)
