@@ -54,7 +54,7 @@ pub(crate) fn what_is_wrong_with_a_scenario_is_reported() {
         ("[[streams]]", &format!("{again}wire = {{ number = 7 }}\n[[streams]]"), Code::DuplicateName),
         ("[[streams]]", sealed, Code::NotYet),
     ] {
-        assert!(TWO.contains(old), "{old}");
+        assert!(TWO.contains(old), "`two.toml` no longer has `{old}`: change this list with it");
         let problems = problems(&TWO.replacen(old, new, 1));
         assert!(problems.list().iter().any(|problem| problem.code == code), "{new}: {}", problems.render());
     }

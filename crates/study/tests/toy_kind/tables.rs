@@ -1,6 +1,8 @@
 //! The toy beside the kinds of the project: one row in each table.
 
-use chronoseal_analysis::segment::{CanBounds, EthernetBounds, SegmentBounds};
+use std::sync::LazyLock;
+
+use chronoseal_analysis::segment::SegmentBounds;
 use chronoseal_catalog::{Kind, Kinds};
 use chronoseal_scenario::SegmentKind;
 use chronoseal_study::Page;
@@ -13,11 +15,14 @@ use crate::spec::ToyScenario;
 /// The name of the kind: in scenarios, as in `[segments.NAME.toy]`, and in every table.
 pub(crate) const TOY: &str = "toy";
 
-static SCENARIO: [&dyn SegmentKind; 3] =
-    [&chronoseal_scenario::kinds::can::CanKind, &chronoseal_scenario::kinds::ethernet::EthernetKind, &ToyScenario];
-static CATALOG: [&dyn Kind; 3] =
-    [&chronoseal_catalog::can::CanKind, &chronoseal_catalog::ethernet::EthernetKind, &ToyKind];
-static BOUNDS: [&dyn SegmentBounds; 3] = [&CanBounds, &EthernetBounds, &ToyBounds];
+static SCENARIO: LazyLock<Vec<&dyn SegmentKind>> = LazyLock::new(|| beside(Kinds::BUILT_IN.scenario(), &ToyScenario));
+static CATALOG: LazyLock<Vec<&dyn Kind>> = LazyLock::new(|| beside(Kinds::BUILT_IN.catalog(), &ToyKind));
+static BOUNDS: LazyLock<Vec<&dyn SegmentBounds>> = LazyLock::new(|| beside(Kinds::BUILT_IN.bounds(), &ToyBounds));
+
+/// The rows of the project, and one more.
+fn beside<T: Copy>(built_in: &[T], own: T) -> Vec<T> {
+    built_in.iter().copied().chain([own]).collect()
+}
 
 /// The pages of `check`.
 pub(crate) const PAGES: [(&str, Page); 1] = [(TOY, page::page)];
