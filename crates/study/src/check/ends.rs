@@ -31,6 +31,9 @@ pub(super) struct EndReport {
     holds: Option<bool>,
     /// Where there is no bound, and why.
     no_bound: Option<String>,
+    /// Nothing bounds it because it comes by radio.
+    #[serde(skip)]
+    by_radio: bool,
     /// In the order of the way.
     parts: Vec<PartReport>,
 }
@@ -68,6 +71,11 @@ impl EndsReport {
     /// Ends that can miss their deadline, or that nothing bounds.
     pub(super) fn late(&self) -> usize {
         self.ends.iter().filter(|end| end.holds == Some(false)).count()
+    }
+
+    /// Streams that nothing bounds because they come by radio.
+    pub(super) fn by_radio(&self) -> usize {
+        self.ends.iter().filter(|end| end.by_radio).count()
     }
 
     /// What may go wrong beside deadlines, with the smallest change that helps.
@@ -142,9 +150,17 @@ impl EndsReport {
     }
 }
 
-fn of_stream<'a>(plan: &'a Plan, bound: &'a StreamBounds) -> impl Iterator<Item = EndReport> + 'a {
+/// Its ends; as one where everybody hears it by radio and nothing bounds that.
+fn of_stream(plan: &Plan, bound: &StreamBounds) -> Vec<EndReport> {
     let stream = &plan.streams[bound.stream.index()];
-    bound.ends.iter().map(move |end| EndReport::of(plan, stream, end))
+    let ends = bound.ends.iter().map(|end| EndReport::of(plan, stream, end));
+    let mut ends: Vec<EndReport> = ends.collect();
+    if ends.len() > 1 && ends.iter().all(|end| end.by_radio) {
+        let count = ends.len();
+        ends.truncate(1);
+        ends[0].receiver = format!("all {count}");
+    }
+    ends
 }
 
 fn ns(span: Duration) -> f64 {
@@ -162,14 +178,16 @@ impl EndReport {
             DeadlineKind::Age => ("age", bound.map(|bound| bound + stream.period + stream.period / 999)),
         };
         let no_bound = end.latency.err();
-        let is_periodic = no_bound.is_none_or(|missing| missing.why != Why::Recording);
+        let by_radio = no_bound.is_some_and(|missing| missing.why == Why::Radio);
+        let is_judged = !by_radio && no_bound.is_none_or(|missing| missing.why != Why::Recording);
         Self {
             stream: stream.name.clone(),
             receiver: node(end.receiver),
             bound_ns: bound.map(ns),
             deadline_kind,
             deadline_ns: ns(deadline),
-            holds: is_periodic.then_some(limited.is_some_and(|limited| limited <= deadline)),
+            by_radio,
+            holds: is_judged.then_some(limited.is_some_and(|limited| limited <= deadline)),
             no_bound: no_bound
                 .map(|missing| format!("{} `{}`: {}", missing.place.role(), missing.place.name(plan), missing.why)),
             parts: end
