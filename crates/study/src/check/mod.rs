@@ -90,10 +90,13 @@ fn join(mut checked: Checked, ends: &EndsReport) -> Checked {
     if checked.holds && ends.by_radio() > 0 {
         verdict.held = Held::Mixed;
         let (by_radio, all) = (ends.by_radio(), ends.ends.len());
-        verdict.text = format!(
-            "Nothing bounds streams over radio, {by_radio} of {all}; their percentiles are simulated. Every other stream \
-             meets its deadline in the worst case."
-        );
+        verdict.text = match by_radio == all {
+            true => "Nothing bounds streams over radio; their percentiles are simulated.".to_owned(),
+            false => format!(
+                "Nothing bounds streams over radio, {by_radio} of {all}; their percentiles are simulated. Every other \
+                 stream meets its deadline in the worst case."
+            ),
+        };
     }
     verdict.points.extend(ends.warnings());
     checked.document.sections.extend(ends.sections());
