@@ -99,3 +99,78 @@ impl Node for Attacker {
         Output::Event(Event::of(EventKind::Attacked(kind), self.config.stream, attempt))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chronoseal_core::random::{self, Purpose};
+    use chronoseal_core::testing::{Contract, Script};
+    use chronoseal_v2x::crypto::Curve;
+
+    use super::*;
+    use crate::office::Office;
+    use crate::road::{Origin, State};
+    use crate::station::{Credentials, HandedOn, ItsStationConfig, Maker, Mobility, StationStack};
+
+    const STARTS_AT_US: u64 = 722_000_000_000_000;
+    const STREAM: StreamId = StreamId(0);
+
+    fn at(ms: i64) -> LocalTime {
+        LocalTime::ZERO + Duration::from_ms(ms)
+    }
+
+    fn station(office: &Arc<Office>, number: u64, received_max: usize) -> ItsStation {
+        let origin = Origin { latitude_deg: 48.77, longitude_deg: 9.18 };
+        let config = ItsStationConfig { received_max, ..ItsStationConfig::new(origin, STARTS_AT_US) };
+        let numbers = random::stream(9, Purpose::Medium, number);
+        let credentials = Credentials::signed(Arc::clone(office), numbers, STARTS_AT_US, false).expect("a ticket");
+        let state = State { x_m: number as f64, ..State::default() };
+        ItsStation::new(config, credentials, Mobility::Straight(state), FrameTable::new(Some(office.verifier())), None)
+    }
+
+    fn office() -> Arc<Office> {
+        Arc::new(Office::new(Curve::NistP256, STARTS_AT_US, 1).expect("certificates"))
+    }
+
+    /// CAMs of a station, as they come in.
+    fn script(office: &Arc<Office>) -> Script {
+        let mut sender = station(office, 1, 0);
+        (1..4).fold(Script::until(at(40)), |script, number| {
+            let bytes = sender.make(at(number * 10), MessageKind::Cam).expect("it is somewhere");
+            script.hear(at(number * 10), PortId(0), &bytes)
+        })
+    }
+
+    fn attacker(kind: AttackerKind) -> Box<dyn Node> {
+        let (start, every) = (Duration::from_ms(15), Duration::from_ms(4));
+        let (message, stream) = (MessageKind::Cam, STREAM);
+        Box::new(Attacker::new(AttackerConfig { kind, message, stream, start, every, count: 3 }))
+    }
+
+    #[test]
+    fn attackers_keep_the_contract_of_nodes() {
+        let office = office();
+        let replays = || attacker(AttackerKind::Replay(FrameTable::new(Some(office.verifier()))));
+        let conduct = Contract::new(0..1, script(&office), replays).check();
+        let sent: Vec<_> = conduct.frames().map(|(_, _, bytes)| bytes).collect();
+        assert_eq!(sent.len(), 3, "from the first CAM that came after its start");
+        assert!(sent.windows(2).all(|pair| pair[0] == pair[1]));
+        let spoofs = || attacker(AttackerKind::Spoof(Box::new(station(&office, 2, 0))));
+        assert_eq!(Contract::new(0..1, script(&office), spoofs).check().frames().count(), 3);
+    }
+
+    #[test]
+    fn a_station_before_a_gateway_keeps_the_contract_of_nodes() {
+        let office = office();
+        let stack = || -> Box<dyn Node> {
+            let office = Arc::clone(&office);
+            let maker: Maker = Box::new(move || Some(station(&office, 2, 4)));
+            let hands_on = vec![HandedOn { stream: STREAM, len: 60, delivers: false }];
+            Box::new(StationStack::new(maker, hands_on).expect("a station"))
+        };
+        let conduct = Contract::new(0..1, script(&office), stack).check();
+        let relayed = conduct.events().filter(|event| (event.kind, event.stream) == (EventKind::Relayed, STREAM));
+        assert_eq!(relayed.count(), 3);
+    }
+}

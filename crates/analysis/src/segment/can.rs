@@ -109,7 +109,7 @@ fn on_bus(view: Can<'_>, arrivals: &Arrivals, buses: &[OnBus], bus: usize) -> On
     let found = message_bounds(view, true, release);
     let received = |(id, found): (StreamId, Result<crate::can::Bound, NoBound>)| {
         let found = match (queued.get(&id).copied().unwrap_or(Err(Why::NotReached)), found) {
-            (Err(_), _) => Err(Why::ArrivalUnbounded),
+            (Err(why), _) => Err(why.for_others()),
             (Ok(_), Err(why)) => Err(Why::Arbitration(why)),
             (Ok(at), Ok(bound)) => {
                 let min = at.min + response_min_of(view, id);

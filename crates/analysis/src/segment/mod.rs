@@ -164,6 +164,16 @@ pub enum Why {
     NoEndInSight,
 }
 
+impl Why {
+    /// Why there is no bound for whatever meets a frame that has none. What comes by radio is unbounded wherever it goes on.
+    const fn for_others(self) -> Self {
+        match self {
+            Self::Radio => Self::Radio,
+            _ => Self::ArrivalUnbounded,
+        }
+    }
+}
+
 /// Every hop of a segment, none with a bound.
 fn without_bound(plan: &Plan, segment: SegmentId, why: Why) -> Vec<HopBound> {
     let hops = plan.on_segment(segment);

@@ -194,7 +194,7 @@ impl Processors {
             let mut load = processor.load.clone();
             for one in &processor.arrivals {
                 let received = reached.at(one.stream, one.segment, NodeId(index as u16));
-                let jitter = received.map_err(|_| Why::ArrivalUnbounded)?.jitter();
+                let jitter = received.map_err(Why::for_others)?.jitter();
                 load.periodic.push(Periodic { period: one.period, jitter, cost: one.cost });
             }
             Ok(load.busy_period()?)

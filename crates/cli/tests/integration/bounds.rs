@@ -40,7 +40,9 @@ fn every_shipped_scenario_is_bounded() {
         assert!(matches!(said.code, Some(0 | 1)), "{path}: {}", said.err);
         // A bus has no schedule; its check is a document.
         let json = said.json();
-        assert!(json["feasible"] == true || json["verdict"]["held"] == "yes", "{path}");
+        // What comes by radio is bounded by nothing, and is never said to hold on paper.
+        let held = if path.ends_with("its-street.toml") { "mixed" } else { "yes" };
+        assert!(json["feasible"] == true || json["verdict"]["held"] == held, "{path}: {}", json["verdict"]);
     }
 }
 

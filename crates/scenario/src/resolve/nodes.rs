@@ -213,13 +213,27 @@ impl Context<'_> {
             }
             taken.push((address, i));
         }
+        let mut without = None;
         let mut free = (1..=255u8).filter(|address| !taken.iter().any(|(other, _)| other == address));
         let address = |(i, node): (usize, &NodePlan)| match taken.iter().find(|(_, of)| *of == i) {
             _ if !has_address(node) => 0,
             Some((address, _)) => *address,
-            None => free.next().unwrap_or(0),
+            None => free.next().unwrap_or_else(|| {
+                without.get_or_insert(i);
+                0
+            }),
         };
-        nodes.iter().enumerate().map(address).collect()
+        let addresses = nodes.iter().enumerate().map(address).collect();
+        if let Some(first) = without {
+            self.report(
+                Code::TooMany,
+                at!["nodes", first, "name"],
+                format!("`{}` has no address left for key exchanges", shortened(&specs[first].name)),
+                "one too many",
+                "at most 255 nodes can be on segments that carry key exchanges: split the scenario",
+            );
+        }
+        addresses
     }
 
     fn clock(&mut self, node: usize, spec: ClockSpec) -> ClockPlan {

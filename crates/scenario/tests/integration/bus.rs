@@ -1,7 +1,7 @@
 //! Scenarios on a CAN bus: what is accepted, and what a person sees for each thing that is wrong.
 
 use chronoseal_core::NodeId;
-use chronoseal_scenario::{Can, Code, Files, load};
+use chronoseal_scenario::{Can, Code, Files, NoFiles, load};
 
 const BUS: &str = include_str!("bus.toml");
 
@@ -156,4 +156,18 @@ fn messages_of_profile_3_have_a_master_and_slaves() {
         "{:?}",
         unused.notes
     );
+}
+
+#[test]
+fn a_bus_has_as_many_nodes_as_there_are_addresses() {
+    let scenario = |count: usize| {
+        let nodes: String = (0..count).map(|index| format!("[[nodes]]\nname = \"n{index}\"\n")).collect();
+        let text = format!(
+            "schema_version = 2\nname = \"x\"\nduration = \"1s\"\n[segments.b.can]\nbit_rate = \"500kbit/s\"\n{nodes}"
+        );
+        load("x.toml", text.as_bytes(), &[], &NoFiles)
+    };
+    assert_eq!(scenario(255).unwrap_or_else(|problems| panic!("{}", problems.render())).nodes[254].address, 255);
+    let problems = scenario(256).expect_err("one too many");
+    assert!(problems.render().contains("at most 255"), "{}", problems.render());
 }

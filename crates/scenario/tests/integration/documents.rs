@@ -7,6 +7,7 @@ use chronoseal_scenario::{Code, NoFiles, load, schema};
 const ERRORS: &str = include_str!("../../../../docs/reference/errors.md");
 const GUIDE: &str = include_str!("../../../../docs/guide/scenario-file.md");
 const CAN_GUIDE: &str = include_str!("../../../../docs/guide/can-bus.md");
+const RADIO_GUIDE: &str = include_str!("../../../../docs/guide/radio.md");
 const SCHEMA: &str = include_str!("../../../../docs/reference/scenario.schema.json");
 
 #[test]
@@ -76,6 +77,15 @@ fn the_example_of_the_bus_guide_is_right() {
     }
 }
 
+#[test]
+fn the_example_of_the_radio_guide_is_right() {
+    let block =
+        RADIO_GUIDE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
+    if let Err(problems) = load("radio.md", block.as_bytes(), &[], &NoFiles) {
+        panic!("{}", problems.render());
+    }
+}
+
 struct GuideFiles;
 
 impl chronoseal_scenario::Files for GuideFiles {
@@ -97,8 +107,10 @@ fn every_key_is_explained_in_the_guide() {
     }
     for key in keys {
         let quoted = format!("`{key}`");
-        let is_explained =
-            GUIDE.contains(&quoted) || CAN_GUIDE.contains(&quoted) || CAN_GUIDE.contains(&format!("{key}]"));
+        let is_explained = GUIDE.contains(&quoted)
+            || RADIO_GUIDE.contains(&quoted)
+            || CAN_GUIDE.contains(&quoted)
+            || CAN_GUIDE.contains(&format!("{key}]"));
         assert!(is_explained, "no guide explains `{key}`");
     }
 }

@@ -35,6 +35,9 @@ pub(super) struct EndReport {
     holds: Option<bool>,
     /// Where there is no bound, and why.
     no_bound: Option<String>,
+    /// Nothing bounds it because it comes by radio.
+    #[serde(skip)]
+    by_radio: bool,
     /// In the order of the way.
     parts: Vec<PartReport>,
 }
@@ -73,6 +76,11 @@ impl EndsReport {
     /// Ends that can miss their deadline, or that nothing bounds.
     pub(super) fn late(&self) -> usize {
         self.ends.iter().filter(|end| end.holds == Some(false)).count()
+    }
+
+    /// Streams that nothing bounds because they come by radio.
+    pub(super) fn by_radio(&self) -> usize {
+        self.ends.iter().filter(|end| end.by_radio).count()
     }
 
     /// What may go wrong beside deadlines, with the smallest change that helps.
@@ -147,13 +155,21 @@ impl EndsReport {
     }
 }
 
-fn of_stream<'a>(plan: &'a Plan, bound: &'a StreamBounds, kinds: Kinds) -> impl Iterator<Item = EndReport> + 'a {
+/// Its ends; as one where everybody hears it by radio and nothing bounds that.
+fn of_stream(plan: &Plan, bound: &StreamBounds, kinds: Kinds) -> Vec<EndReport> {
     let stream = &plan.streams[bound.stream.index()];
     let stays_in_slots = stays_in_slots(plan, stream, kinds);
-    bound.ends.iter().map(move |end| {
+    let end = |end: &EndBound| {
         let deadline = stream.deadline_of(end.receiver).or(stays_in_slots.then_some(stream.period));
         EndReport::of(plan, stream, end, deadline)
-    })
+    };
+    let mut ends: Vec<EndReport> = bound.ends.iter().map(end).collect();
+    if ends.len() > 1 && ends.iter().all(|end| end.by_radio) {
+        let count = ends.len();
+        ends.truncate(1);
+        ends[0].receiver = format!("all {count}");
+    }
+    ends
 }
 
 /// True if a stream has one hop, and slots there.
@@ -177,9 +193,11 @@ impl EndReport {
             DeadlineKind::Age => ("age", bound.map(|bound| bound + stream.period + stream.period / 999)),
         };
         let no_bound = end.latency.err();
+        let by_radio = no_bound.is_some_and(|missing| missing.why == Why::Radio);
+        let is_judged = !by_radio && no_bound.is_none_or(|missing| missing.why != Why::Recording);
         let holds = match (limited, deadline) {
             (Some(limited), deadline) => deadline.map(|deadline| limited <= deadline),
-            (None, _) => no_bound.is_none_or(|missing| missing.why != Why::Recording).then_some(false),
+            (None, _) => is_judged.then_some(false),
         };
         Self {
             stream: stream.name.clone(),
@@ -187,6 +205,7 @@ impl EndReport {
             bound_ns: bound.map(ns),
             deadline_kind,
             deadline_ns: deadline.map(ns),
+            by_radio,
             holds,
             no_bound: no_bound
                 .map(|missing| format!("{} `{}`: {}", missing.place.role(), missing.place.name(plan), missing.why)),

@@ -87,6 +87,17 @@ fn join(mut checked: Checked, ends: &EndsReport) -> Checked {
         verdict.text =
             format!("From end to end, {late} of {all} streams at their receivers can be late or have no bound.");
     }
+    if checked.holds && ends.by_radio() > 0 {
+        verdict.held = Held::Mixed;
+        let (by_radio, all) = (ends.by_radio(), ends.ends.len());
+        verdict.text = match by_radio == all {
+            true => "Nothing bounds streams over radio; their percentiles are simulated.".to_owned(),
+            false => format!(
+                "Nothing bounds streams over radio, {by_radio} of {all}; their percentiles are simulated. Every other \
+                 stream meets its deadline in the worst case."
+            ),
+        };
+    }
     verdict.points.extend(ends.warnings());
     checked.document.sections.extend(ends.sections());
     if let Ok(Value::Object(mut page)) = serde_json::from_str(&checked.json) {
@@ -105,7 +116,11 @@ fn of_network(plan: &Plan) -> Checked {
         title: format!("Check of {}", plan.name),
         subtitle: "Bounded by analysis; nothing was run.".into(),
         verdict: Verdict { held: Held::Yes, text, points: plan.notes.clone() },
-        sections: Vec::new(),
+        sections: plan
+            .segment_ids()
+            .filter_map(|segment| Radio::of(plan, segment))
+            .flat_map(|view| radio::check_document(view).sections)
+            .collect(),
         environment: versions(),
     };
     let json = json!({ "scenario": plan.name, "segments": segments });

@@ -38,12 +38,12 @@ const PLACES: &[Place] = &[
     Place { name: "media", uses: &["core", "wire"], touches: &[] },
     Place { name: "recordings", uses: &["core", "wire"], touches: &[] },
     Place { name: "v2x", uses: &["ecdsa-lanes"], touches: &[] },
-    Place { name: "v2x-fleet", uses: &["core", "media", "v2x", "wire"], touches: &[] },
     // What a vehicle and its authorities need of a host.
     Place { name: "v2x-service", uses: &["core", "v2x"], touches: &[Files, Sockets, Clocks, Threads, Programs] },
     // A receiver, measured. Threads: it sleeps between messages.
     Place { name: "v2x-load", uses: &["core", "ecdsa-lanes", "v2x"], touches: &[Clocks, Threads] },
     Place { name: "nodes", uses: &["core", "wire", "crypto", "frameauth", "groupkey", "media"], touches: &[] },
+    Place { name: "v2x-fleet", uses: &["core", "media", "nodes", "v2x", "wire"], touches: &[] },
     Place { name: "scenario", uses: PROTOCOLS, touches: &[] },
     Place { name: "analysis", uses: WITH_SCENARIO, touches: &[] },
     // What both drivers build from a plan, so that neither has its own version.
@@ -62,19 +62,23 @@ const PLACES: &[Place] = &[
     Place { name: "xtask", uses: &[], touches: &[Files, Programs] },
 ];
 
-const PROTOCOLS: &[&str] = &["core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings"];
+const PROTOCOLS: &[&str] =
+    &["core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "v2x", "v2x-fleet"];
 #[rustfmt::skip]
 const WITH_SCENARIO: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario",
+    "v2x", "v2x-fleet",
 ];
 /// A segment with slots has a table before it is built.
 #[rustfmt::skip]
 const WITH_ANALYSIS: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
+    "v2x", "v2x-fleet",
 ];
 #[rustfmt::skip]
 const OF_A_DRIVER: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "catalog", "results",
+    "v2x", "v2x-fleet",
 ];
 #[rustfmt::skip]
 const WITH_DRIVERS: &[&str] = &[

@@ -38,7 +38,7 @@ Examples:
   sumo -c town.sumocfg --fcd-output town.xml                        traffic of your own
   chronoseal v2x fleet --fcd town.xml --policy silent --zone 250,100,60 --policy mix-zone
   chronoseal v2x fleet --fcd town.xml --html town.html              with a chart
-  chronoseal v2x fleet --policy silent --scenario > mine.toml       a scenario to go on with: chronoseal run mine.toml")]
+  chronoseal v2x fleet --policy silent --scenario > mine.toml       a scenario to go on with")]
 pub(crate) struct Fleet {
     /// Trace of SUMO (`--fcd-output`); without it vehicles drive on the built-in highway
     #[arg(long, value_name = "FILE")]
