@@ -209,6 +209,35 @@ fn what_is_not_analysed_says_so() {
     assert_eq!(unknown, Missing { place: Place::Segment(SegmentId(0)), why: Why::UnknownKind(CAN) });
 }
 
+/// A segment that bounds nothing.
+struct Air;
+
+impl SegmentBounds for Air {
+    fn kind(&self) -> &'static str {
+        "air"
+    }
+    fn authentication(&self, _: &Plan, _: StreamId, _: &HopPlan) -> Option<Work> {
+        None
+    }
+    fn bounds(&self, plan: &Plan, segment: SegmentId, _: Option<&ScheduleTable>, _: &Arrivals) -> Vec<HopBound> {
+        without_bound(plan, segment, Why::Radio)
+    }
+}
+
+#[test]
+fn what_comes_over_the_air_spoils_nothing_but_itself() {
+    let mut plan = segments(3, 2);
+    plan.segments[0].kind = "air";
+    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, collects: Vec::new() });
+    add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
+    add_message(&mut plan, 2, 8, MS(10), &[(1, 1, 2)]);
+    let bounds = end_to_end(&plan, &[], &[&Air, &CanBounds]);
+    let missing = bounds[0].ends[0].latency.unwrap_err();
+    assert_eq!(missing, Missing { place: Place::Segment(SegmentId(0)), why: Why::Radio });
+    // The other one meets it at the gateway and on the bus.
+    assert_eq!(bounds[1].ends[0].latency.map(|span| span.max), Ok(US(50 + FRAME_US * 2 - GAP_US)));
+}
+
 #[test]
 fn frames_of_another_bus_come_through_the_gateway_of_their_segment() {
     let mut plan = segments(3, 1);
