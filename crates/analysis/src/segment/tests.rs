@@ -134,10 +134,10 @@ fn a_queue_holds_what_its_streams_leave_in_it_at_once() {
     let expected = QueueBound { gateway: NodeId(1), segment: SegmentId(1), frames: Some(2), room: 3 };
     assert_eq!(queue(&plan), expected);
     assert!(queue(&plan).holds());
-    // A frame can be there for more than two of its periods.
+    // A frame can be there for more than three of its periods.
     plan.streams[0].period = MS(1);
     plan.nodes[1].driver.max = MS(2);
-    assert_eq!(queue(&plan).frames, Some(3 + 1));
+    assert_eq!(queue(&plan).frames, Some(4 + 1));
     assert!(!queue(&plan).holds());
     plan.streams[0].period = US(200);
     assert_eq!((queue(&plan).frames, queue(&plan).holds()), (None, false));
