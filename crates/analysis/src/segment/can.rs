@@ -8,6 +8,7 @@ use chronoseal_frameauth::{DataId, secoc};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{CAN, Can, CanHop, HopPlan, Plan, SegmentId};
 
+use super::compose::for_others;
 use super::processor::mac_work;
 use super::{Arrivals, HopBound, SegmentBounds, Span, Why, without_bound};
 use crate::can::NoBound;
@@ -103,13 +104,14 @@ fn on_bus(view: Can<'_>, arrivals: &Arrivals, buses: &[OnBus], bus: usize) -> On
         queued.insert(id, span);
     }
     let release = |id: StreamId| {
-        let at = queued.get(&id).copied().unwrap_or(Err(Why::NotReached)).ok()?;
+        let at = for_others(queued.get(&id).copied().unwrap_or(Err(Why::NotReached))).ok()?;
         Some(Release { jitter: at.jitter(), distance: arrivals.at(id, view.id).distance })
     };
     let found = message_bounds(view, true, release);
     let received = |(id, found): (StreamId, Result<crate::can::Bound, NoBound>)| {
         let found = match (queued.get(&id).copied().unwrap_or(Err(Why::NotReached)), found) {
-            (Err(why), _) => Err(why.for_others()),
+            (Err(Why::Radio), _) => Err(Why::Radio),
+            (Err(_), _) => Err(Why::ArrivalUnbounded),
             (Ok(_), Err(why)) => Err(Why::Arbitration(why)),
             (Ok(at), Ok(bound)) => {
                 let min = at.min + response_min_of(view, id);

@@ -27,6 +27,24 @@ pub struct Arrival {
     pub begins: bool,
 }
 
+impl Arrival {
+    /// When a frame is there as far as others are concerned that it can keep waiting.
+    ///
+    /// # Errors
+    /// Why nothing bounds that. What comes over the air counts with its period, as if the air had kept it.
+    pub fn for_others(&self) -> Result<Span, Why> {
+        for_others(self.at)
+    }
+}
+
+/// As [`Arrival::for_others`].
+pub(super) fn for_others(at: Result<Span, Why>) -> Result<Span, Why> {
+    match at {
+        Err(Why::Radio) => Ok(Span::DUE),
+        at => at,
+    }
+}
+
 /// When streams can come to the nodes that send them on a segment, and how busy these nodes are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Arrivals {

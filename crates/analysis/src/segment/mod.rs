@@ -24,6 +24,8 @@
 //!   its period says. Slots follow the clock of their segment, within its precision.
 //! - A stream that begins in slots counts from its slot's start. One that comes to slots from another segment is
 //!   sampled: a frame that is sent waits for the next slot, and one that a newer frame replaced has no latency.
+//! - What comes over the air has no bound; others meet it with its period, as if the air had kept it. That is an
+//!   assumption, as is the one about recordings.
 //! - Frames of a key exchange, the computing of it, attackers and errors of the wire are left out.
 
 mod can;

@@ -21,7 +21,7 @@ use chronoseal_frameauth::DataId;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{DataName, Fidelity, HopPlan, Plan, SegmentId, StreamPlan};
 
-use super::compose::Reached;
+use super::compose::{Reached, for_others};
 use super::demand::{Cyclic, Entry, Load, Periodic, true_period};
 use super::{SegmentBounds, Why};
 
@@ -194,7 +194,7 @@ impl Processors {
             let mut load = processor.load.clone();
             for one in &processor.arrivals {
                 let received = reached.at(one.stream, one.segment, NodeId(index as u16));
-                let jitter = received.map_err(Why::for_others)?.jitter();
+                let jitter = for_others(received).map_err(|_| Why::ArrivalUnbounded)?.jitter();
                 load.periodic.push(Periodic { period: one.period, jitter, cost: one.cost });
             }
             Ok(load.busy_period()?)

@@ -134,10 +134,10 @@ fn a_queue_holds_what_its_streams_leave_in_it_at_once() {
     let expected = QueueBound { gateway: NodeId(1), segment: SegmentId(1), frames: Some(2), room: 3 };
     assert_eq!(queue(&plan), expected);
     assert!(queue(&plan).holds());
-    // A frame can be there for more than two of its periods.
+    // A frame can be there for more than three of its periods.
     plan.streams[0].period = MS(1);
     plan.nodes[1].driver.max = MS(2);
-    assert_eq!(queue(&plan).frames, Some(3 + 1));
+    assert_eq!(queue(&plan).frames, Some(4 + 1));
     assert!(!queue(&plan).holds());
     plan.streams[0].period = US(200);
     assert_eq!((queue(&plan).frames, queue(&plan).holds()), (None, false));
@@ -207,6 +207,35 @@ fn what_is_not_analysed_says_so() {
     assert_eq!(latencies(&lost)[0], Err(Why::NotReached));
     let unknown = end_to_end(&plan, &[], &[])[0].ends[0].latency.unwrap_err();
     assert_eq!(unknown, Missing { place: Place::Segment(SegmentId(0)), why: Why::UnknownKind(CAN) });
+}
+
+/// A segment that bounds nothing.
+struct Air;
+
+impl SegmentBounds for Air {
+    fn kind(&self) -> &'static str {
+        "air"
+    }
+    fn authentication(&self, _: &Plan, _: StreamId, _: &HopPlan) -> Option<Work> {
+        None
+    }
+    fn bounds(&self, plan: &Plan, segment: SegmentId, _: Option<&ScheduleTable>, _: &Arrivals) -> Vec<HopBound> {
+        without_bound(plan, segment, Why::Radio)
+    }
+}
+
+#[test]
+fn what_comes_over_the_air_spoils_nothing_but_itself() {
+    let mut plan = segments(3, 2);
+    plan.segments[0].kind = "air";
+    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, collects: Vec::new() });
+    add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
+    add_message(&mut plan, 2, 8, MS(10), &[(1, 1, 2)]);
+    let bounds = end_to_end(&plan, &[], &[&Air, &CanBounds]);
+    let missing = bounds[0].ends[0].latency.unwrap_err();
+    assert_eq!(missing, Missing { place: Place::Segment(SegmentId(0)), why: Why::Radio });
+    // The other one meets it at the gateway and on the bus.
+    assert_eq!(bounds[1].ends[0].latency.map(|span| span.max), Ok(US(50 + FRAME_US * 2 - GAP_US)));
 }
 
 #[test]

@@ -30,8 +30,8 @@ pub(super) struct EndReport {
     deadline_kind: &'static str,
     /// The scenario's, or the period of a stream that stays in the slots of one segment.
     deadline_ns: Option<f64>,
-    /// The deadline is kept in the worst case. `None` without a deadline, and for a recording, which has no bound; what else
-    /// has none does not hold.
+    /// The deadline is kept in the worst case. `None` without a deadline, and for recordings and what crosses a radio, which
+    /// have no bound in any case; what else has none does not hold.
     holds: Option<bool>,
     /// Where there is no bound, and why.
     no_bound: Option<String>,
@@ -179,6 +179,11 @@ fn stays_in_slots(plan: &Plan, stream: &StreamPlan, kinds: Kinds) -> bool {
     kinds.bounds().iter().any(|row| row.kind() == kind && row.is_in_slots(hop))
 }
 
+/// True of what nobody can bound on paper, whatever the scenario says.
+const fn is_never_bounded(why: Why) -> bool {
+    matches!(why, Why::Recording | Why::Radio)
+}
+
 fn ns(span: Duration) -> f64 {
     span.as_ps() as f64 / 1e3
 }
@@ -194,10 +199,9 @@ impl EndReport {
         };
         let no_bound = end.latency.err();
         let by_radio = no_bound.is_some_and(|missing| missing.why == Why::Radio);
-        let is_judged = !by_radio && no_bound.is_none_or(|missing| missing.why != Why::Recording);
         let holds = match (limited, deadline) {
             (Some(limited), deadline) => deadline.map(|deadline| limited <= deadline),
-            (None, _) => is_judged.then_some(false),
+            (None, _) => no_bound.is_none_or(|missing| !is_never_bounded(missing.why)).then_some(false),
         };
         Self {
             stream: stream.name.clone(),
