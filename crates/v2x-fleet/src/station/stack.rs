@@ -1,7 +1,5 @@
 //! An ITS station as an interface of a node that has several: what it accepts goes on from there.
 
-use std::collections::VecDeque;
-
 use chronoseal_core::{DiscardReason, Event, EventKind, HandleError, Input, LocalTime, Node, Output, StreamId};
 use chronoseal_nodes::gateway::{Mark, Pdu, SEQUENCE_LEN, Stack};
 
@@ -29,14 +27,13 @@ pub struct StationStack {
     station: ItsStation,
     maker: Maker,
     hands_on: Vec<HandedOn>,
-    refused: VecDeque<Event>,
 }
 
 impl StationStack {
     /// A station as its maker gives it, if there is one. It has to keep what it accepts:
     /// [`received_max`](super::ItsStationConfig::received_max).
     pub fn new(maker: Maker, hands_on: Vec<HandedOn>) -> Option<Self> {
-        Some(Self { station: maker()?, maker, hands_on, refused: VecDeque::new() })
+        Some(Self { station: maker()?, maker, hands_on })
     }
 
     fn handed_on(&self, stream: StreamId) -> Option<HandedOn> {
@@ -50,9 +47,6 @@ impl Node for StationStack {
     }
 
     fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
-        if let Some(event) = self.refused.pop_front() {
-            return Output::Event(event);
-        }
         match self.station.poll_output(now, frame) {
             // What only passes here is delivered where it ends.
             Output::Event(event) if event.kind == EventKind::Delivered => {
@@ -83,7 +77,7 @@ impl Stack for StationStack {
     /// A station sends only what it has to say itself.
     fn send(&mut self, _: LocalTime, pdu: Pdu) {
         let reason = EventKind::Discarded(DiscardReason::UnknownStream);
-        self.refused.push_back(Event::of(reason, pdu.stream, pdu.sequence));
+        self.station.base.push(Event::of(reason, pdu.stream, pdu.sequence));
     }
 
     fn take_sent(&mut self) -> Option<Mark> {
@@ -92,9 +86,11 @@ impl Stack for StationStack {
 
     fn restart(&mut self, _: LocalTime) {
         // What could be made once can be made again.
-        if let Some(station) = (self.maker)() {
+        self.station.base.clear();
+        if let Some(mut station) = (self.maker)() {
+            // Time goes on; what was to be reported is lost.
+            std::mem::swap(&mut station.base, &mut self.station.base);
             self.station = station;
         }
-        self.refused.clear();
     }
 }
