@@ -14,8 +14,36 @@ pub const SEGMENTS_MAX: usize = u16::MAX as usize;
 #[derive(Default)]
 pub struct Topology {
     segments: Vec<Box<dyn Medium + Send>>,
-    /// `by_node[node][port]` is the segment of that attachment.
-    by_node: Vec<Vec<Option<u16>>>,
+    /// `by_node[node]` are the segments of that node's ports.
+    by_node: Vec<Ports>,
+}
+
+/// Where the ports of a node lead to. Most nodes have one port, which is found without a further step.
+#[derive(Clone, Default)]
+struct Ports {
+    first: Option<u16>,
+    others: Vec<Option<u16>>,
+}
+
+impl Ports {
+    #[inline(always)]
+    fn segment(&self, port: usize) -> Option<u16> {
+        match port {
+            0 => self.first,
+            port => *self.others.get(port - 1)?,
+        }
+    }
+
+    /// The place of a port, made if it is not there.
+    fn place(&mut self, port: usize) -> &mut Option<u16> {
+        match port {
+            0 => &mut self.first,
+            port => {
+                self.others.resize(self.others.len().max(port), None);
+                &mut self.others[port - 1]
+            }
+        }
+    }
 }
 
 /// A segment whose frames somebody else carries: what is handed to it goes nowhere.
@@ -72,13 +100,9 @@ impl Topology {
         for attachment in attachments {
             let Attachment { node, port } = attachment;
             if self.by_node.len() <= node.index() {
-                self.by_node.resize(node.index() + 1, Vec::new());
+                self.by_node.resize(node.index() + 1, Ports::default());
             }
-            let ports = &mut self.by_node[node.index()];
-            if ports.len() <= port.index() {
-                ports.resize(port.index() + 1, None);
-            }
-            if ports[port.index()].replace(number).is_some() {
+            if self.by_node[node.index()].place(port.index()).replace(number).is_some() {
                 return Err(TopologyError::AttachedTwice(attachment));
             }
         }
@@ -87,9 +111,9 @@ impl Topology {
     }
 
     /// The segment a port leads to.
-    #[inline]
+    #[inline(always)]
     pub fn segment_of(&self, attachment: Attachment) -> Option<u16> {
-        *self.by_node.get(attachment.node.index())?.get(attachment.port.index())?
+        self.by_node.get(attachment.node.index())?.segment(attachment.port.index())
     }
 
     /// What a segment counted so far.
@@ -110,11 +134,14 @@ impl Topology {
 
 /// Writes the segment on the timers asked for and on the frames that the medium may have made itself. What belongs to
 /// segment 0 bears its number already.
-#[inline]
+#[inline(always)]
 fn claim(segment: u16, frames: &mut FrameStore, out: &mut [MediumOutput]) {
-    if segment == 0 {
-        return;
+    if segment != 0 {
+        claim_all(segment, frames, out);
     }
+}
+
+fn claim_all(segment: u16, frames: &mut FrameStore, out: &mut [MediumOutput]) {
     for output in out {
         match output {
             MediumOutput::Timer { timer, .. } => timer.segment = segment,
@@ -132,6 +159,7 @@ impl Medium for Topology {
         self.segment_of(from).is_some_and(|segment| self.segments[usize::from(segment)].tells_transmitted(from))
     }
 
+    #[inline(always)]
     fn segment_of(&self, attachment: Attachment) -> Option<u16> {
         Self::segment_of(self, attachment)
     }
@@ -144,7 +172,7 @@ impl Medium for Topology {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_frame(
         &mut self,
         now: SimTime,
@@ -166,7 +194,7 @@ impl Medium for Topology {
         claim(segment, frames, &mut out[first..]);
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         let Some(medium) = self.segments.get_mut(usize::from(timer.segment)) else { return };
         let first = out.len();

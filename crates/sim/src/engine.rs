@@ -286,15 +286,21 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
             self.stations[station].waiting.push_back(input);
             return;
         }
-        self.handle(station, input);
-        self.drain(station);
+        let now = self.local(station);
+        self.handle(station, now, input);
+        self.drain(station, now);
+    }
+
+    /// What a node's oscillator shows.
+    #[inline(always)]
+    fn local(&self, station: usize) -> LocalTime {
+        self.stations[station].setup.oscillator.local(self.now)
     }
 
     #[inline(always)]
-    fn handle(&mut self, index: usize, input: Pending) {
+    fn handle(&mut self, index: usize, now: LocalTime, input: Pending) {
         let station = &mut self.stations[index];
         let oscillator = station.setup.oscillator;
-        let now = oscillator.local(self.now);
         let node = &mut station.setup.node;
         let handled = match input {
             Pending::Command(command) => node.handle_input(now, Input::Command(command)),
@@ -308,7 +314,8 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
                 if let Some(inputs) = &mut station.inputs {
                     inputs.add(self.frames.label(arrived.frame).serial);
                 }
-                let rx_at = oscillator.local(arrived.received_at);
+                // Most frames have not waited: their time is known already.
+                let rx_at = if arrived.received_at == self.now { now } else { oscillator.local(arrived.received_at) };
                 node.handle_input(now, Input::Frame { port, rx_at, bytes: self.frames.bytes(arrived.frame) })
             }
         };
@@ -317,8 +324,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
 
     /// Takes a node's outputs until it waits, or until its processor is busy.
     #[allow(clippy::collapsible_match, reason = "a guard of a match should not start work")]
-    fn drain(&mut self, index: usize) {
-        let now = self.stations[index].setup.oscillator.local(self.now);
+    fn drain(&mut self, index: usize, now: LocalTime) {
         loop {
             let station = &mut self.stations[index];
             match station.setup.node.poll_output(now, self.frames.buffer(self.scratch)) {
@@ -395,11 +401,12 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     /// The processor has finished: the node goes on, then takes the inputs that waited.
     fn resume(&mut self, index: usize) {
         self.stations[index].busy = false;
-        self.drain(index);
+        let now = self.local(index);
+        self.drain(index, now);
         while !self.stations[index].busy {
             let Some(input) = self.stations[index].waiting.pop_front() else { return };
-            self.handle(index, input);
-            self.drain(index);
+            self.handle(index, now, input);
+            self.drain(index, now);
         }
     }
 

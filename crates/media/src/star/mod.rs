@@ -255,7 +255,7 @@ impl Star {
     }
 
     /// A copy of the frame to every egress port of its stream.
-    #[inline]
+    #[inline(always)]
     fn fan_out(
         &mut self,
         now: SimTime,

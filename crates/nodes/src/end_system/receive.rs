@@ -96,7 +96,9 @@ impl EndSystem {
                 let mut event = Event::of(kind, listener.config.stream, sequence);
                 event.value = since_slot.as_ps();
                 self.base.push(event);
-                self.handed.extend(pdu);
+                if let Some(pdu) = pdu {
+                    self.handed.push_back(pdu);
+                }
             }
             Err(reason) => {
                 let stream = listener.config.stream;

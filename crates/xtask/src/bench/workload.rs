@@ -109,8 +109,7 @@ impl Workload {
         let taken_s = children_cpu_s()? - before_s;
         let cost = match self.kind {
             Kind::Star { .. } | Kind::GroupKey { .. } => Cost::of_runs(&text),
-            // It does not report its own time.
-            Kind::Fleet { .. } => Ok(Cost { cpu_s: taken_s, result: text }),
+            Kind::Fleet { .. } => Cost::of_fleet(taken_s, &text),
         };
         cost.map_err(|reason| Failure::because(format!("`{}`: {reason}", words.join(" "))))
     }
@@ -126,6 +125,14 @@ impl Cost {
             cost.result += value["fingerprint"].as_str().ok_or("prints no text `fingerprint`")?;
         }
         if cost.cpu_s > 0.0 { Ok(cost) } else { Err("reports no processor time".into()) }
+    }
+
+    /// Of the document that `chronoseal v2x fleet` prints. Its subtitle says what was simulated: road, traffic and trips.
+    /// What became of the pseudonyms depends on the stations, which may have changed between two builds.
+    fn of_fleet(cpu_s: f64, text: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(text).map_err(|error| format!("prints no JSON object: {error}"))?;
+        let result = value["subtitle"].as_str().ok_or("prints no text `subtitle`")?.into();
+        Ok(Self { cpu_s, result })
     }
 }
 
@@ -198,6 +205,13 @@ mod tests {
         for text in ["", "{}", "{\"cpu_s\": 1}", "{\"cpu_s\": 0, \"fingerprint\": \"a\"}", "text"] {
             assert!(Cost::of_runs(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_fleet_is_known_by_its_traffic() {
+        let cost = Cost { cpu_s: 1.0, result: "99 trips".into() };
+        assert_eq!(Cost::of_fleet(1.0, r#"{"subtitle": "99 trips", "sections": []}"#), Ok(cost));
+        assert!(Cost::of_fleet(1.0, "{}").is_err() && Cost::of_fleet(1.0, "text").is_err());
     }
 
     #[test]
