@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use chronoseal_analysis::can::{Bus, Format, Message, Traffic, response_times};
 use chronoseal_core::{Duration, NodeId, PortId, Priority, Rate, SimTime};
-use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
+use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig};
 use chronoseal_media::medium::{Attachment, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId};
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ fn latest(frames: &[CanFrame], mut releases: Vec<Release>, until: Duration) -> V
         babblers: Vec::new(),
         load_window: None,
     };
-    let mut network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 }).unwrap();
+    let mut network = CanBus::new(bus, 1).unwrap();
     let (mut store, mut out) = (FrameStore::new(), Vec::new());
     let mut timers: BinaryHeap<Reverse<(SimTime, MediumTimer)>> = BinaryHeap::new();
     let listener = port(frames.len());

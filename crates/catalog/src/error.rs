@@ -2,7 +2,7 @@
 
 use chronoseal_core::NodeId;
 use chronoseal_groupkey::{OperationError, RosterError};
-use chronoseal_media::can::CanNetworkError;
+use chronoseal_media::can::CanBusError;
 use chronoseal_media::topology::TopologyError;
 use chronoseal_nodes::ProtectionError;
 use chronoseal_v2x_fleet::security::SecurityError;
@@ -30,9 +30,9 @@ pub enum BuildError {
     /// A protection that this kind of segment cannot have.
     #[error(transparent)]
     Protection(#[from] ProtectionError),
-    /// Buses that contradict each other.
+    /// A CAN bus that contradicts itself.
     #[error(transparent)]
-    Can(#[from] CanNetworkError),
+    Can(#[from] CanBusError),
     /// A road, or a channel beside it, that contradicts itself.
     #[error(transparent)]
     Fleet(#[from] FleetError),

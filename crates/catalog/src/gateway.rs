@@ -1,6 +1,6 @@
 //! Nodes with several interfaces.
 
-use chronoseal_core::NodeId;
+use chronoseal_core::{NodeId, PortId, StreamId};
 use chronoseal_nodes::gateway::{HandOver, RelayAttack, Route};
 use chronoseal_nodes::{Gateway, GatewayConfig, SupervisionConfig};
 use chronoseal_scenario::plan::{AttackPlace, HopPlan, Plan, SegmentId, StreamPlan};
@@ -14,8 +14,9 @@ pub(super) fn build(prepared: &Prepared<'_>, id: NodeId, options: BuildOptions) 
     let stacks = node.interfaces.iter().map(|segment| prepared.kind(*segment).stack(prepared, *segment, id, options));
     let gateway = node.gateway.as_ref();
     let config = GatewayConfig {
-        routes: routes(prepared, id),
+        routes: [routes(prepared, id), bridges(prepared, id)].concat(),
         delay: gateway.map_or_else(Default::default, |gateway| gateway.delay),
+        waiting_max: gateway.map_or(0, |gateway| gateway.queue_len_max),
         reboot: gateway.and_then(|gateway| gateway.reboot).map(|reboot| (reboot.at, reboot.takes)),
         attacks: attacks(plan, id),
     };
@@ -34,6 +35,21 @@ fn routes(prepared: &Prepared<'_>, id: NodeId) -> Vec<Route> {
         plan.hops.iter().filter(|hop| hop.from == id).filter_map(route).collect::<Vec<_>>()
     };
     plan.stream_ids().zip(&plan.streams).flat_map(of_stream).collect()
+}
+
+/// Where frames of no stream go on: from each port that has them to all others.
+fn bridges(prepared: &Prepared<'_>, id: NodeId) -> Vec<Route> {
+    let bridges = prepared.plan().nodes[id.index()].gateway.as_ref().is_some_and(|gateway| !gateway.bridges.is_empty());
+    let is_bridged = |segment: SegmentId| bridges && prepared.kind(segment).bridges_frames();
+    let ports: Vec<PortId> = prepared
+        .attachments(id)
+        .into_iter()
+        .filter(|(_, segment)| is_bridged(*segment))
+        .map(|(attachment, _)| attachment.port)
+        .collect();
+    let route = |from: PortId, to: PortId| Route { stream: StreamId::NONE, from, to };
+    let from = |from: PortId| ports.iter().filter(move |to| **to != from).map(move |to| route(from, *to));
+    ports.iter().copied().flat_map(from).collect()
 }
 
 /// What attackers in a node do.

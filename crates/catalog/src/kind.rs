@@ -83,6 +83,11 @@ pub trait Kind: Sync {
         None
     }
 
+    /// True if gateways pass frames of no stream between such segments, whole.
+    fn bridges_frames(&self) -> bool {
+        false
+    }
+
     /// The link type of its frames in captures (the registry of tcpdump.org).
     fn link_type(&self) -> u16;
 

@@ -7,9 +7,8 @@ use subtle::ConstantTimeEq;
 use crate::{
     Counters, DataId, ProfileError, SealError, TripReset, TripResetLayout,
     authenticator::absorb,
-    bits::{cut, head, pack, padding_bits},
+    bits::{cut, pack, padding_bits},
     secoc::TAG_BITS_MAX,
-    trip_reset::mask,
 };
 
 /// The longest message: counters of 24 bits each and a whole tag `[byte]`.
@@ -117,11 +116,7 @@ impl SyncProtection {
 
     fn read(&self, message: &[u8]) -> Result<TripReset, DiscardReason> {
         let message = message.get(..self.message_len()).ok_or(DiscardReason::TooShort)?;
-        let counters = head(message, self.layout.epoch_bits());
-        let epoch = TripReset {
-            trip: (counters >> self.layout.reset_bits) as u32,
-            reset: (counters & mask(self.layout.reset_bits)) as u32,
-        };
+        let epoch = self.layout.counters_in(message);
         let (mut expected, mut found) = ([0; MESSAGE_LEN_MAX], [0; MESSAGE_LEN_MAX]);
         let (expected, found) = (&mut expected[..message.len()], &mut found[..message.len()]);
         self.put(epoch, expected);

@@ -1,6 +1,7 @@
 //! Counters of trips and resets, which a master keeps alike in a whole network.
 
 use crate::ProfileError;
+use crate::bits::head;
 
 /// Widths of the counters that [`crate::Freshness::TripReset`] is made of, the first one in the highest bits.
 ///
@@ -30,7 +31,25 @@ pub struct TripReset {
     pub reset: u32,
 }
 
+impl TripReset {
+    /// One number for both counters, which no other state of them has.
+    pub const fn number(self) -> u64 {
+        (self.trip as u64) << 32 | self.reset as u64
+    }
+}
+
 impl TripResetLayout {
+    /// The counters at the front of a synchronisation message, unchecked; bits that it does not have count as zero.
+    pub fn counters_in(self, message: &[u8]) -> TripReset {
+        // Two counters of 24 bits at most.
+        let mut front = [0; 8];
+        for (byte, written) in front.iter_mut().zip(message) {
+            *byte = *written;
+        }
+        let counters = head(&front, self.epoch_bits());
+        TripReset { trip: (counters >> self.reset_bits) as u32, reset: (counters & mask(self.reset_bits)) as u32 }
+    }
+
     /// Length of the complete value, zeros at its end included `[byte]`.
     pub const fn complete_len(self) -> usize {
         self.total_bits().div_ceil(8) as usize

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use chronoseal_core::{NodeId, PortId, Priority, Rate, SimTime};
-use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
+use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig};
 use chronoseal_media::medium::{Attachment, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -29,8 +29,7 @@ fn saturate(nodes: u16) -> u64 {
         babblers: Vec::new(),
         load_window: None,
     };
-    let mut network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 })
-        .expect("one bus, one controller for each node");
+    let mut network = CanBus::new(bus, 1).expect("one bus, one controller for each node");
     let (mut frames, mut out) = (FrameStore::new(), Vec::new());
     let mut timers: BinaryHeap<Reverse<(SimTime, MediumTimer)>> = BinaryHeap::new();
     network.start(SimTime::ZERO, &mut frames, &mut out);

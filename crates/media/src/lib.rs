@@ -5,7 +5,7 @@
 //!
 //! The types that matter: the [`medium::Medium`] trait, the seam to a driver, [`topology::Topology`], the segments of a
 //! network as one medium, [`schedule::ScheduleTable`], who may use the wires of a time-triggered cluster when,
-//! [`can::CanNetwork`], CAN buses and their gateways, and [`radio::RadioChannel`], a broadcast channel of ITS-G5.
+//! [`can::CanBus`], a CAN bus, and [`radio::RadioChannel`], a broadcast channel of ITS-G5.
 //!
 //! ```
 //! use chronoseal_core::{Duration, Rate};

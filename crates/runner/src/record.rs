@@ -11,7 +11,7 @@ use chronoseal_sim::{FrameContext, Observer};
 
 use crate::facts::{self, Strangers};
 use crate::group::leave_out_removed;
-use crate::ways::Ways;
+use crate::ways::{Ways, open_row};
 
 /// Keeps every row.
 pub(crate) struct Recorder {
@@ -223,7 +223,13 @@ impl Observer for Recorder {
         self.rows.events.push(EventRow { time: at, node, event: *event });
         match (event.kind, frame) {
             // These are told of frames of streams that gateways carry on when all is known of them.
-            (EventKind::Discarded(_), _) if self.ways.is_loss_at_gateway(node, event) => {}
+            (EventKind::Discarded(reason), _) if self.ways.is_loss_at_gateway(node, event) => {
+                // One of no stream has no way that could be told later.
+                if event.stream == StreamId::NONE {
+                    let outcome = Outcome::Discarded(reason);
+                    self.rows.frames.push(open_row(event.stream, event.sequence, node, node, at, outcome));
+                }
+            }
             (EventKind::Missing, _) if self.ways.is_relayed(event.stream) => {}
             (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame)) => {
                 self.frame_row(at, node, event, frame);
@@ -283,8 +289,7 @@ impl Observer for Recorder {
     }
 
     fn carried(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
-        // What a gateway repeats is known from its sender's bus.
-        if !self.capture || node >= self.first_own {
+        if !self.capture {
             return;
         }
         let mut comment = match self.describer(frame.label.segment).stream_of(frame.bytes) {

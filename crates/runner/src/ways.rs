@@ -58,7 +58,8 @@ impl Ways {
             event.kind,
             EventKind::Discarded(DiscardReason::Superseded | DiscardReason::QueueFull | DiscardReason::UnknownStream)
         );
-        is_loss && self.gateways.contains(&node) && self.is_relayed(event.stream)
+        let is_held = self.is_relayed(event.stream) || event.stream == StreamId::NONE;
+        is_loss && self.gateways.contains(&node) && is_held
     }
 
     /// A sender has put a frame on its segment.
@@ -164,7 +165,7 @@ impl Ways {
 }
 
 /// A row of which nothing is known but its frame and its end.
-fn open_row(
+pub(crate) fn open_row(
     stream: StreamId,
     sequence: u64,
     sender: NodeId,

@@ -23,13 +23,15 @@ const SCENARIO: &str = r#"
 schema_version = 2
 name = "under-attack"
 duration = "4s"
-[segments.bus.can]
+[segments.front.can]
 bit_rate = "1Mbit/s"
 data_bit_rate = "2Mbit/s"
-buses = ["front", "rear"]
-gateway_delay = "20ms"
+[segments.rear.can]
+bit_rate = "1Mbit/s"
+data_bit_rate = "2Mbit/s"
 [keys.bus.group]
 orchestrator = "gateway"
+members = ["ecu1", "ecu2", "ecu3"]
 scheme = "without-orchestrator"
 start = "200ms"
 [[platforms]]
@@ -41,26 +43,31 @@ secoc = { profile = 3 }
 [[nodes]]
 platform = "tc297"
 name = "gateway"
-bus = "front"
+on = ["front"]
 [[nodes]]
 platform = "tc297"
 name = "ecu1"
-bus = "front"
+on = ["front"]
 [[nodes]]
 platform = "tc297"
 name = "ecu2"
-bus = "rear"
+on = ["rear"]
 [[nodes]]
 platform = "tc297"
 name = "ecu3"
-bus = "rear"
+on = ["rear"]
+[[nodes]]
+name = "zone"
+on = ["front", "rear"]
+gateway = { delay = "20ms", queue = "2048 frames", bridges = ["all"] }
 [[streams]]
 name = "speed"
 from = "ecu1"
 to = ["ecu2"]
-bus = { id = "0x100" }
+front = { id = "0x100" }
+rear = { id = "0x100" }
 length = "4B"
-period = "20ms"
+period = "50ms"
 offset = "5ms"
 protection = "sealed"
 "#;
@@ -95,6 +102,8 @@ const ATTACKS: [Attack; 11] = [
     attack("\"forged-commit\"", "count = 1000", true, "commit-refused"),
 ];
 const STATIONS: u16 = 4;
+/// After the stations and the gateway between the buses.
+const ATTACKER: NodeId = NodeId(STATIONS + 1);
 /// Tries a shared machine gets: it may stop the attacker just when it would have to answer.
 const TRIES: usize = 3;
 
@@ -123,7 +132,7 @@ impl Consequence {
                 _ => {}
             }
         }
-        for row in rows.frames.iter().filter(|row| row.sender == NodeId(STATIONS)) {
+        for row in rows.frames.iter().filter(|row| row.sender == ATTACKER) {
             match row.outcome {
                 Outcome::Discarded(reason) => drop(new.reasons.insert(reason.name())),
                 Outcome::Delivered | Outcome::Late => new.believed += 1,
@@ -142,7 +151,8 @@ impl Consequence {
 
 fn scenario(attack: &Attack) -> Scenario {
     let Attack { kind, more, .. } = attack;
-    let text = format!("{SCENARIO}[[threats]]\nname = \"mallory\"\nkind = {kind}\n{more}\n");
+    let at = "at = { segment = \"front\" }";
+    let text = format!("{SCENARIO}[[threats]]\nname = \"mallory\"\nkind = {kind}\n{at}\n{more}\n");
     Scenario::load("attack.toml", text.as_bytes(), &[], &NoFiles)
         .unwrap_or_else(|problems| panic!("{}", problems.render()))
 }

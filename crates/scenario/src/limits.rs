@@ -40,8 +40,8 @@ pub const RECORDINGS_MAX: u32 = 64;
 pub const TASKS_MAX: u32 = 64;
 /// Streams on a CAN segment.
 pub const MESSAGES_MAX: u32 = 2_000;
-/// Buses joined by a gateway.
-pub const BUSES_MAX: u32 = 16;
+/// Sets of identifiers that a gateway passes on whole.
+pub const BRIDGES_MAX: u32 = 64;
 /// Removals and returns of members.
 pub const CHANGES_MAX: u32 = 64;
 /// Threats.

@@ -162,7 +162,13 @@ fn of_this_version(file: &str, name: &str, text: &str) -> Result<(), Problems> {
     let Some(Node { value: Value::Integer(Some(version)), span }) = written else { return Ok(()) };
     let problem = match version.cmp(&i64::from(VERSION)) {
         _ if *version < 1 => return Ok(()),
-        Ordering::Equal => return Ok(()),
+        Ordering::Equal => {
+            let Some(buses) = crate::upgrade::buses::written(&source) else { return Ok(()) };
+            let message = "buses of one segment have become segments of their own, with a gateway between them";
+            Problem::new(Code::OldVersion, message)
+                .label(buses, "an earlier form")
+                .help(format!("run `chronoseal scenario upgrade {file}`: it writes the scenario in the current form"))
+        }
         Ordering::Less => {
             let message = format!("this scenario is of version {version} of the format, which is at version {VERSION}");
             Problem::new(Code::OldVersion, message)

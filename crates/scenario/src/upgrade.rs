@@ -1,5 +1,6 @@
-//! A scenario of version 1 of the format, rewritten in version 2: text to text, so that comments and order stay.
+//! A scenario of an earlier form of the format, rewritten in the current one: text to text, so that comments and order stay.
 
+pub(crate) mod buses;
 mod can;
 mod entries;
 mod ethernet;
@@ -19,19 +20,22 @@ pub struct Upgraded {
     pub text: String,
     /// The version that it was written in.
     pub from: u32,
+    /// True if the text is another one than before.
+    is_changed: bool,
 }
 
 impl Upgraded {
     /// True if the text is another one than before.
-    pub fn is_changed(&self) -> bool {
-        self.from != VERSION
+    pub const fn is_changed(&self) -> bool {
+        self.is_changed
     }
 }
 
 /// Rewrites a scenario of an earlier version of the format in the current one. Comments and the order of everything stay; a
-/// scenario of the current version comes back as it is. A text that begins with `{` is JSON, and comes back as JSON.
+/// scenario in the current form comes back as it is. A text that begins with `{` is JSON, and comes back as JSON.
 ///
 /// The Ethernet of version 1 becomes the segment `network`, its CAN bus the segment `bus`, and its group key the key `bus`.
+/// A CAN segment of several buses, of either version, becomes a segment for each and a gateway node that passes every frame on.
 /// What is wrong with the scenario stays wrong: whoever loads it next reports that.
 ///
 /// # Errors
@@ -61,13 +65,16 @@ fn upgrade_toml(source_name: &str, text: String) -> Result<Upgraded, Problems> {
         Problems::one(source_name, text, problem)
     })?;
     let from = version(&source, &document)?;
-    if from == VERSION {
-        return Ok(Upgraded { text: source.text, from });
-    }
+    let is_of_version_1 = from != VERSION;
     let mut root = Entries::take(document.as_item_mut());
-    of_version_1(&mut root);
+    if is_of_version_1 {
+        of_version_1(&mut root);
+    }
+    if !buses::split(&mut root) && !is_of_version_1 {
+        return Ok(Upgraded { text: source.text, from, is_changed: false });
+    }
     root.put_back(document.as_item_mut());
-    Ok(Upgraded { text: document.to_string(), from })
+    Ok(Upgraded { text: document.to_string(), from, is_changed: true })
 }
 
 /// The version that a document says it is of.

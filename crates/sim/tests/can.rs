@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_catalog::{Prepared, can};
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, Event, NodeId, SimTime};
-use chronoseal_scenario::{NoFiles, Plan, SegmentId, load};
+use chronoseal_scenario::{NoFiles, Plan, load};
 use chronoseal_sim::{Fingerprint, FrameContext, Observer};
 
 /// Events by node and kind.
@@ -140,33 +140,65 @@ fn a_babbling_node_keeps_everybody_off_the_bus() {
     assert!(counted.of(0, "key-refused") + counted.of(0, "exchange-aborted") > 0);
 }
 
-#[test]
-fn a_group_spans_buses_across_a_gateway() {
+/// Two buses, members on both, and a node `zone` between them.
+fn zones(gateway: &str, more: &str) -> Plan {
     let mut text = String::from(
         "schema_version = 2\nname = \"zones\"\nduration = \"3s\"\n\
-         [segments.bus.can]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\nbuses = [\"front\", \"rear\"]\n\
-         [keys.bus.group]\norchestrator = \"gate\"\nscheme = \"without-orchestrator\"\n\
-         [[nodes]]\nname = \"gate\"\nbus = \"front\"\n",
+         [segments.front.can]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\
+         [segments.rear.can]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n",
     );
-    for (member, bus) in [("a", "front"), ("b", "rear"), ("c", "rear"), ("d", "front")] {
-        text += &format!("[[nodes]]\nname = \"{member}\"\nbus = \"{bus}\"\n");
+    for (node, segment) in [("gate", "front"), ("a", "front"), ("b", "rear"), ("c", "rear"), ("d", "front")] {
+        text += &format!("[[nodes]]\nname = \"{node}\"\non = [\"{segment}\"]\n");
     }
-    text += "[[streams]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"d\", \"b\"]\nbus = { id = \"0x100\" }\nlength = \"8B\"\nperiod = \"10ms\"\n";
-    let plan =
-        load("zones.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()));
-    let prepared = Prepared::new(&plan).expect("a bus needs no schedule");
-    let network = can::network(&prepared, SegmentId(0), &[]).expect("the buses can be made");
-    let finished = chronoseal_sim::run_on(&prepared, network, Counted::default(), &mut |_| true);
-    let chronoseal_sim::Finished { medium: network, observer: counted, .. } =
-        finished.unwrap_or_else(|error| panic!("{error}"));
-    for node in 0..5 {
-        assert_eq!(counted.of(node, "key-installed"), 1, "node {node}");
+    text += &format!("[[nodes]]\nname = \"zone\"\non = [\"front\", \"rear\"]\ngateway = {gateway}\n{more}");
+    load("zones.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+}
+
+const GROUP: &str = "[keys.bus.group]\norchestrator = \"gate\"\nmembers = [\"a\", \"b\", \"c\", \"d\"]\n";
+const SPEED: &str = "[[streams]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"d\", \"b\"]\nfront = { id = \"0x100\" }\n\
+     rear = { id = \"0x100\" }\nlength = \"4B\"\nperiod = \"10ms\"\noffset = \"1ms\"\n";
+
+#[test]
+fn a_group_spans_buses_across_a_gateway() {
+    for scheme in ["full-tree", "without-orchestrator", "symmetric"] {
+        for bridges in ["\"all\"", "{ key = \"bus\" }"] {
+            let gateway = format!("{{ queue = \"256 frames\", bridges = [{bridges}] }}");
+            let (counted, _) = run(&zones(&gateway, &format!("{GROUP}scheme = \"{scheme}\"\n{SPEED}")));
+            for node in 0..5 {
+                assert_eq!(counted.of(node, "key-installed"), 1, "{scheme} {bridges} node {node}");
+            }
+            assert_eq!(counted.of(5, "key-installed"), 0);
+            let sent = counted.of(1, "sent");
+            assert!(sent >= 290 && counted.of(4, "delivered") >= sent - 1 && counted.of(2, "delivered") >= sent - 1);
+        }
     }
-    // A message reaches receivers on its own bus and on the other; frames of both buses pass through both.
-    let sent = counted.of(1, "sent");
-    assert!(sent >= 290 && counted.of(4, "delivered") >= sent - 1 && counted.of(2, "delivered") >= sent - 1);
-    let frames = |bus| network.statistics(bus).map_or(0, |statistics| statistics.frames);
-    assert!(frames(0).abs_diff(frames(1)) <= 2, "{} and {}", frames(0), frames(1));
+}
+
+#[test]
+fn a_gateway_can_orchestrate_and_be_a_member_itself() {
+    for (orchestrator, members) in [("zone", "\"a\", \"b\", \"c\""), ("gate", "\"a\", \"b\", \"zone\"")] {
+        let group = format!(
+            "[keys.bus.group]\norchestrator = \"{orchestrator}\"\nmembers = [{members}]\nscheme = \"full-tree\"\n"
+        );
+        let (counted, _) = run(&zones("{ queue = \"256 frames\", bridges = [{ key = \"bus\" }] }", &group));
+        let installed: Vec<usize> = (0..6).map(|node| counted.of(node, "key-installed")).collect();
+        let expected = if orchestrator == "zone" { [0, 1, 1, 1, 0, 1] } else { [1, 1, 1, 0, 0, 1] };
+        assert_eq!(installed, expected, "{orchestrator}");
+    }
+}
+
+#[test]
+fn a_key_and_counters_from_another_bus_protect_a_message_from_end_to_end() {
+    let more = format!(
+        "{GROUP}scheme = \"without-orchestrator\"\n{SPEED}protection = \"jaspar\"\n\
+         [[protections]]\nname = \"jaspar\"\nsecoc = {{ profile = 3 }}\n"
+    );
+    let (counted, _) = run(&zones("{ bridges = [{ key = \"bus\" }] }", &more));
+    let (sent, withheld) = (counted.of(1, "sent"), counted.of(1, "withheld"));
+    assert!(withheld > 0 && sent > 250, "{sent} sent, {withheld} withheld");
+    for receiver in [2, 4] {
+        assert!(counted.of(receiver, "delivered") + 2 >= sent, "{receiver}: {}", counted.of(receiver, "delivered"));
+    }
 }
 
 const JASPAR: &str = "[[protections]]\nname = \"jaspar\"\nsecoc = { profile = 3 }\n\

@@ -65,7 +65,7 @@ pub enum LiveError {
     },
     /// The bus of CAN controllers contradicts itself.
     #[error("no such CAN bus can be: {0}")]
-    CanNetwork(#[from] chronoseal_media::can::CanNetworkError),
+    CanBus(#[from] chronoseal_media::can::CanBusError),
     /// A node cannot be built from the scenario.
     #[error("node {} cannot be built: {reason}", node.0)]
     Node {

@@ -4,10 +4,12 @@
 //! - Periodic messages and the synchronisation message, each with its longest frame.
 //! - Of a replayed recording each identifier with the median distance of its frames: an assumption about the recording,
 //!   not a property of it. What a message of the plan has as its identifier is not counted twice.
+//! - Frames of a recording on another segment that gateways pass on whole come at times that nothing bounds: what they may
+//!   go before has no bound, and the longest of them can be in the way of the others once.
 //! - Frames of a key exchange lose against every message, so the longest of them can be in the way once.
 //!
 //! # Assumptions
-//! There is one bus without errors, and each controller sends the most urgent frame it has. Controllers that send their
+//! The bus has no errors, and each controller sends the most urgent frame it has. Controllers that send their
 //! oldest frame first let urgent ones wait behind others; a message is then done when all that waits anywhere is, at the
 //! end of the longest busy period of the bus.
 //!
@@ -23,7 +25,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_groupkey::Transport;
-use chronoseal_scenario::plan::{Can, CanHop, HopPlan, StreamPlan};
+use chronoseal_scenario::plan::{Can, CanHop, CanRecording, HopPlan, StreamPlan};
 use chronoseal_wire::can::{BitTiming, CanId, Dlc, FrameBits, FrameKind};
 
 use super::response_time::{Bound, Bus, Message, MessageError, Unbounded, response_times};
@@ -99,9 +101,15 @@ pub fn message_bounds(
         true => spoiled.map(|_| 0).min(),
         false => spoiled.map(|(_, message)| rank(message)).min(),
     };
-    let mut recorded = recorded(view);
-    recorded.retain(|id, _| set.iter().all(|message| message.id != *id));
     let ranks: Vec<u32> = set.iter().map(rank).collect();
+    let mut recorded = recorded(view, view.recordings().map(|(_, _, recording)| recording));
+    let bridged = view.bridged();
+    let bridged = self::recorded(view, bridged.iter().map(|(_, recording)| recording));
+    // From a queue in which the oldest goes first they delay everything.
+    let bridged_from = bridged.values().map(|message| if view.segment.fifo_mailboxes { 0 } else { rank(message) });
+    let spoiled_from = bridged_from.chain(spoiled_from).min();
+    recorded.extend(bridged);
+    recorded.retain(|id, _| set.iter().all(|message| message.id != *id));
     set.extend(recorded.into_values());
 
     let bus = Bus { bit_time: timing.nominal_bit(), other_frame: exchange_frame(view) };
@@ -159,10 +167,10 @@ fn format_of(facet: &CanHop) -> Option<(CanId, FrameKind)> {
     }
 }
 
-/// The identifiers of replayed recordings as messages.
-fn recorded(view: Can<'_>) -> BTreeMap<CanId, Message> {
+/// The identifiers of recordings as messages.
+fn recorded<'r>(view: Can<'_>, recordings: impl Iterator<Item = &'r CanRecording>) -> BTreeMap<CanId, Message> {
     let mut set: BTreeMap<CanId, Message> = BTreeMap::new();
-    for (_, _, recording) in view.recordings() {
+    for recording in recordings {
         for (_, frame) in &recording.frames {
             let wire_time = occupancy(&view.segment.timing, frame.id(), frame.kind(), frame.data().len());
             let known = set.entry(frame.id()).or_insert(Message {

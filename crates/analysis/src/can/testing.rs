@@ -25,15 +25,7 @@ pub(crate) fn segments(nodes: u16, segments: u16) -> Plan {
 
 fn segment() -> CanSegment {
     let bits = BitTimingConfig::new(Rate(500_000), Rate(500_000));
-    CanSegment {
-        has_data_phase: true,
-        bits,
-        timing: BitTiming::new(&bits).unwrap(),
-        fifo_mailboxes: false,
-        count: 1,
-        bus_of: Vec::new(),
-        gateway_delay: Duration::ZERO,
-    }
+    CanSegment { has_data_phase: true, bits, timing: BitTiming::new(&bits).unwrap(), fifo_mailboxes: false }
 }
 
 /// A classical message over `hops`: segment, sender and receiver there. It keeps its identifier.

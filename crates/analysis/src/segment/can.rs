@@ -6,7 +6,8 @@ use chronoseal_core::{Duration, StreamId, Work};
 use chronoseal_crypto::symmetric::{BlockMac, CmacAes128};
 use chronoseal_frameauth::{DataId, secoc};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{CAN, Can, CanHop, HopPlan, Plan, SegmentId};
+use chronoseal_scenario::plan::{CAN, Can, CanHop, GatewayPlan, HopPlan, Plan, SegmentId};
+use chronoseal_wire::can::CanId;
 
 use super::compose::for_others;
 use super::processor::mac_work;
@@ -14,18 +15,9 @@ use super::{Arrivals, HopBound, SegmentBounds, Span, Why, without_bound};
 use crate::can::NoBound;
 use crate::can::bounds::{Release, message_bounds, response_min};
 
-/// Rounds over the buses of one segment before jitter counts as growing without end.
-const ROUNDS_MAX: u32 = 100;
-
 /// Worst-case response times in arbitration, protection included.
-///
-/// A segment of several buses alike has every frame on each of them: a frame that comes from another bus waits there once
-/// more, after its way through the segment's own gateway.
 #[derive(Clone, Copy, Debug)]
 pub struct CanBounds;
-
-/// When frames are at the end of their way over a bus.
-type OnBus = BTreeMap<StreamId, Result<Span, Why>>;
 
 impl SegmentBounds for CanBounds {
     fn kind(&self) -> &'static str {
@@ -55,54 +47,36 @@ impl SegmentBounds for CanBounds {
         let Some(view) = Can::of(plan, segment) else {
             return without_bound(plan, segment, Why::UnknownKind(plan.segments[segment.index()].kind));
         };
-        let Some(buses) = on_buses(view, arrivals) else { return without_bound(plan, segment, Why::NoEndInSight) };
+        let received = on_bus(view, arrivals);
         let mut hops = Vec::new();
         for (id, _, hop, facet) in view.streams() {
-            hops.extend(hop.to.iter().map(|node| {
-                let found = buses[bus_of(view, node.index())].get(&id).copied();
-                let received = match facet {
-                    CanHop::Recording(_) => Err(Why::Recording),
-                    _ => found.unwrap_or(Err(Why::NotReached)),
-                };
-                HopBound { stream: id, receiver: *node, received }
-            }));
+            let received = match facet {
+                CanHop::Recording(_) => Err(Why::Recording),
+                _ => received.get(&id).copied().unwrap_or(Err(Why::NotReached)),
+            };
+            hops.extend(hop.to.iter().map(|node| HopBound { stream: id, receiver: *node, received }));
         }
         hops
     }
-}
 
-fn bus_of(view: Can<'_>, node: usize) -> usize {
-    view.segment.bus_of.get(node).copied().unwrap_or(0).min(view.segment.count.saturating_sub(1))
-}
-
-/// Each bus of a segment; `None` if they make one another later without end.
-fn on_buses(view: Can<'_>, arrivals: &Arrivals) -> Option<Vec<OnBus>> {
-    let mut buses: Vec<OnBus> = vec![OnBus::new(); view.segment.count];
-    for _ in 0..ROUNDS_MAX {
-        let found: Vec<OnBus> = (0..buses.len()).map(|bus| on_bus(view, arrivals, &buses, bus)).collect();
-        if found == buses {
-            return Some(buses);
-        }
-        buses = found;
+    fn bridges_recordings(&self, plan: &Plan, segment: SegmentId, gateway: &GatewayPlan) -> bool {
+        let Some(view) = Can::of(plan, segment) else { return false };
+        let bridged = view.bridged();
+        let local = view.recordings().map(|(_, _, recording)| recording);
+        let is_stream = |id: CanId| view.identifiers().any(|known| known == id);
+        let passes = |id: CanId| gateway.bridges(id) && !is_stream(id);
+        let mut recordings = local.chain(bridged.iter().map(|(_, recording)| recording));
+        recordings.any(|recording| recording.frames.iter().any(|(_, frame)| passes(frame.id())))
     }
-    None
 }
 
-/// One bus, with frames from others as they were found there last.
-fn on_bus(view: Can<'_>, arrivals: &Arrivals, buses: &[OnBus], bus: usize) -> OnBus {
-    let mut queued: BTreeMap<StreamId, Result<Span, Why>> = BTreeMap::new();
-    for (id, _, hop, _) in view.streams() {
-        let home = bus_of(view, hop.from.index());
-        let span = if home == bus {
-            let driver = view.plan.nodes[hop.from.index()].driver;
-            arrivals.at(id, view.id).at.map(|at| at.later(driver.min, driver.max))
-        } else {
-            let delay = view.segment.gateway_delay;
-            let there = buses[home].get(&id).copied().unwrap_or(Ok(Span::DUE));
-            there.map(|at| at.later(delay, delay))
-        };
-        queued.insert(id, span);
-    }
+/// When frames are at the end of their way over the bus.
+fn on_bus(view: Can<'_>, arrivals: &Arrivals) -> BTreeMap<StreamId, Result<Span, Why>> {
+    let queued = |(id, _, hop, _): (StreamId, &_, &HopPlan, &_)| {
+        let driver = view.plan.nodes[hop.from.index()].driver;
+        (id, arrivals.at(id, view.id).at.map(|at| at.later(driver.min, driver.max)))
+    };
+    let queued: BTreeMap<StreamId, Result<Span, Why>> = view.streams().map(queued).collect();
     let release = |id: StreamId| {
         let at = for_others(queued.get(&id).copied().unwrap_or(Err(Why::NotReached))).ok()?;
         Some(Release { jitter: at.jitter(), distance: arrivals.at(id, view.id).distance })

@@ -42,7 +42,7 @@ mod way;
 
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{HopPlan, Plan, SegmentId};
+use chronoseal_scenario::plan::{GatewayPlan, HopPlan, Plan, SegmentId};
 
 use crate::can::NoBound;
 
@@ -62,6 +62,12 @@ pub trait SegmentBounds: Sync {
 
     /// What sealing or opening a frame of this hop is charged as; `None` if nothing is computed.
     fn authentication(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<Work>;
+
+    /// True if a gateway takes on frames of a recording from the segment, whole.
+    fn bridges_recordings(&self, plan: &Plan, segment: SegmentId, gateway: &GatewayPlan) -> bool {
+        let _ = (plan, segment, gateway);
+        false
+    }
 
     /// True if frames of this hop leave in slots of the segment's schedule table.
     fn is_in_slots(&self, hop: &HopPlan) -> bool {
@@ -164,16 +170,6 @@ pub enum Why {
     /// Stages that hand over to one another make each other's jitter grow.
     #[error("the nodes and segments on its way make one another later without end")]
     NoEndInSight,
-}
-
-impl Why {
-    /// Why there is no bound for whatever meets a frame that has none. What comes by radio is unbounded wherever it goes on.
-    const fn for_others(self) -> Self {
-        match self {
-            Self::Radio => Self::Radio,
-            _ => Self::ArrivalUnbounded,
-        }
-    }
 }
 
 /// Every hop of a segment, none with a bound.

@@ -12,6 +12,9 @@
 //! | opening and sealing again at a gateway | at the same time, or sealing before the slot | the MAC, twice |
 //! | tasks | as the schedule table has them | their worst case |
 //!
+//! Nothing bounds the processor of a gateway that passes frames of a recording on whole, since nothing says when they come.
+//! Messages of a key exchange are left out, as everywhere.
+//!
 //! A gateway that puts several PDUs into one frame keeps the first of them for a time that it is given, which is no work.
 //!
 //! [`GatewayPlan::delay`]: chronoseal_scenario::plan::GatewayPlan::delay
@@ -141,6 +144,8 @@ struct Processor {
     /// What does not depend on when frames come.
     load: Load,
     arrivals: Vec<Arriving>,
+    /// True for a gateway that passes on frames of a recording: nothing bounds when they come.
+    bridges_recordings: bool,
 }
 
 /// Frames that come to a processor.
@@ -174,6 +179,12 @@ impl Processors {
         }
         for segment in jobs.plan.segment_ids() {
             let Some(row) = jobs.row(segment) else { continue };
+            for (node, processor) in
+                jobs.plan.nodes.iter().zip(&mut of).filter(|(node, _)| node.interfaces.contains(&segment))
+            {
+                let bridges = |gateway| row.bridges_recordings(jobs.plan, segment, gateway);
+                processor.bridges_recordings |= node.gateway.as_ref().is_some_and(bridges);
+            }
             let Some(table) = tables.get(segment.index()).and_then(Option::as_ref) else { continue };
             let scheduled = row.scheduled_jobs(jobs, segment, Some(table));
             for (node, processor) in of.iter_mut().enumerate() {
@@ -191,6 +202,9 @@ impl Processors {
     /// The longest busy period of each node's processor, with frames coming as late and as early as `reached` has it.
     pub(super) fn busy(&self, reached: &Reached) -> Vec<Result<Duration, Why>> {
         let busy = |(index, processor): (usize, &Processor)| {
+            if processor.bridges_recordings {
+                return Err(Why::ArrivalUnbounded);
+            }
             let mut load = processor.load.clone();
             for one in &processor.arrivals {
                 let received = reached.at(one.stream, one.segment, NodeId(index as u16));

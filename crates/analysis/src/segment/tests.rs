@@ -55,7 +55,8 @@ fn hops_and_processors_add_up_and_hand_their_jitter_on() {
     // From node 0 through node 1 to node 2; on the first segment one frame can be in the way, on the second none.
     add_message(&mut plan, 2, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
     add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1)]);
-    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, collects: Vec::new() });
+    plan.nodes[1].gateway =
+        Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, bridges: Vec::new(), collects: Vec::new() });
     let bounds = end_to_end(&plan, &[], BOUNDS);
     let end = &bounds[0].ends[0];
     let latency = end.latency.unwrap();
@@ -108,7 +109,8 @@ fn what_protects_a_hop_is_paid_for_at_its_ends() {
     let costs = vec![OperationCost { operation: "cmac-aes-128".into(), base: US(10), per_byte: Duration::ZERO }];
     plan.platforms.push(PlatformPlan { name: "slow".into(), costs });
     plan.nodes.iter_mut().for_each(|node| node.platform = PlatformId(1));
-    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(1), queue_len_max: 64, reboot: None, collects: Vec::new() });
+    plan.nodes[1].gateway =
+        Some(GatewayPlan { delay: US(1), queue_len_max: 64, reboot: None, bridges: Vec::new(), collects: Vec::new() });
     add_message(&mut plan, 2, 4, MS(10), &[(0, 0, 1), (1, 1, 2)]).protection = ProtectionId(1);
     let processors = |plan: &Plan| {
         let end = end_to_end(plan, &[], BOUNDS)[0].ends[0].clone();
@@ -127,7 +129,8 @@ fn what_protects_a_hop_is_paid_for_at_its_ends() {
 #[test]
 fn a_queue_holds_what_its_streams_leave_in_it_at_once() {
     let mut plan = segments(3, 2);
-    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 3, reboot: None, collects: Vec::new() });
+    plan.nodes[1].gateway =
+        Some(GatewayPlan { delay: US(50), queue_len_max: 3, reboot: None, bridges: Vec::new(), collects: Vec::new() });
     add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
     add_message(&mut plan, 2, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
     let queue = |plan: &Plan| gateway_queues(plan, &end_to_end(plan, &[], BOUNDS))[0];
@@ -228,7 +231,13 @@ impl SegmentBounds for Air {
 fn what_comes_over_the_air_spoils_nothing_but_itself() {
     let mut plan = segments(3, 2);
     plan.segments[0].kind = "air";
-    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, collects: Vec::new() });
+    plan.nodes[1].gateway = Some(GatewayPlan {
+        delay: US(50),
+        queue_len_max: 64,
+        reboot: None,
+        collects: Vec::new(),
+        bridges: Default::default(),
+    });
     add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
     add_message(&mut plan, 2, 8, MS(10), &[(1, 1, 2)]);
     let bounds = end_to_end(&plan, &[], &[&Air, &CanBounds]);
@@ -236,19 +245,6 @@ fn what_comes_over_the_air_spoils_nothing_but_itself() {
     assert_eq!(missing, Missing { place: Place::Segment(SegmentId(0)), why: Why::Radio });
     // The other one meets it at the gateway and on the bus.
     assert_eq!(bounds[1].ends[0].latency.map(|span| span.max), Ok(US(50 + FRAME_US * 2 - GAP_US)));
-}
-
-#[test]
-fn frames_of_another_bus_come_through_the_gateway_of_their_segment() {
-    let mut plan = segments(3, 1);
-    add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1)]);
-    add_message(&mut plan, 2, 8, MS(10), &[(0, 2, 1)]);
-    let segment: &mut CanSegment = plan.segments[0].facet.get_mut().unwrap();
-    (segment.count, segment.bus_of, segment.gateway_delay) = (2, vec![0, 0, 1], US(50));
-    let found = latencies(&plan);
-    // On its own bus, and then on the other one: there and there the other can be in the way.
-    assert_eq!(found[0], Ok(US(FRAME_US * 2 - GAP_US)));
-    assert_eq!(found[1], Ok(US(FRAME_US * 4 - GAP_US * 2 + 50)));
 }
 
 #[test]

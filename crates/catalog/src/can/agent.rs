@@ -7,7 +7,7 @@ use chronoseal_groupkey::{
     Address, Member, NodeConfig, Operation, Orchestrator, Roster, RosterError, Settings, SpareNode, Tree,
 };
 use chronoseal_nodes::KeyAgent;
-use chronoseal_scenario::plan::{Can, GroupKeyPlan, Plan, SegmentId};
+use chronoseal_scenario::plan::{GroupKeyPlan, Plan, SegmentId};
 
 use crate::BuildError;
 
@@ -15,13 +15,14 @@ use crate::BuildError;
 const SIGNING_KEYS: u64 = 1 << 32;
 const PRIVATE_KEYS: u64 = 2 << 32;
 
-/// The agent of one interface of a node with several: its first one on CAN has it.
+/// The agent of one interface of a node with several: its first one on a segment with the exchange has it.
 pub(super) fn agent_on(
     plan: &Plan,
     id: NodeId,
     segment: SegmentId,
 ) -> Result<Option<Box<dyn KeyAgent + Send>>, BuildError> {
-    let first = plan.nodes[id.index()].interfaces.iter().find(|on| Can::of(plan, **on).is_some());
+    let Some(group) = &plan.group_key else { return Ok(None) };
+    let first = plan.nodes[id.index()].interfaces.iter().find(|on| group.segments.contains(on));
     if first == Some(&segment) { agent(plan, id) } else { Ok(None) }
 }
 

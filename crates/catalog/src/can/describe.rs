@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, SimTime, StreamId};
+use chronoseal_frameauth::secoc;
 use chronoseal_scenario::plan::{Can, CanHop};
 use chronoseal_wire::can::{CanFrameView, CanId};
 
@@ -16,6 +17,8 @@ pub(super) struct Describer {
     messages: Vec<StreamId>,
     /// Numbers of replayed recordings.
     recordings: Vec<StreamId>,
+    /// The synchronisation message where gateways bring it from another segment, or take it to one.
+    relayed: Option<StreamId>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +48,7 @@ impl Describer {
             by_id,
             messages: view.messages().map(|message| message.stream_id).collect(),
             recordings: view.recordings().map(|(id, ..)| id).collect(),
+            relayed: view.synchronisation().filter(|(_, stream, ..)| stream.is_relayed()).map(|(id, ..)| id),
         }
     }
 
@@ -62,7 +66,10 @@ impl Describe for Describer {
         let known = self.known(bytes);
         Description {
             stream: known.map_or(StreamId::NONE, |known| known.stream),
-            sequence: None,
+            sequence: known.filter(|known| self.relayed == Some(known.stream)).and_then(|_| {
+                let view = CanFrameView::new_checked(bytes).ok()?;
+                Some(secoc::JASPAR.counters_in(view.data()).number())
+            }),
             sender: known.map(|known| known.sender),
             cycle_start: sent_at,
             slot_start: None,

@@ -1,4 +1,4 @@
-//! CAN: buses, their stations and attackers.
+//! CAN: a bus, its stations and attackers.
 
 mod agent;
 mod attack;
@@ -9,17 +9,15 @@ use std::collections::BTreeSet;
 use chronoseal_analysis::Infeasible;
 use chronoseal_core::{Node, NodeId, Rate};
 use chronoseal_frameauth::{DataId, secoc};
-use chronoseal_media::can::{
-    CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig, GatewayConfig, GatewayRoute, IdFilter, QueueOrder,
-};
+use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig, QueueOrder};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::can_station::{
-    ListenerConfig, RelayConfig, ReplayConfig, StationConfig, SyncConfig, TalkerConfig,
+    BridgeConfig, ListenerConfig, Numbering, RelayConfig, ReplayConfig, StationConfig, SyncConfig, TalkerConfig,
 };
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_nodes::{CanStation, Protection};
 use chronoseal_scenario::plan::{CAN, Can, CanMessage, CanRecording, Facet, Plan, SegmentId, stream_key};
-use chronoseal_wire::can::{CanId, ExtendedId, StandardId};
+use chronoseal_wire::can::{CanId, FrameKind};
 
 use crate::{
     BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, gateway, load_window, pace, protection, signal,
@@ -61,7 +59,7 @@ impl Kind for CanKind {
         segment: SegmentId,
         guests: &[Attachment],
     ) -> Result<Box<dyn Medium + Send>, BuildError> {
-        Ok(Box::new(network(prepared, segment, guests)?))
+        Ok(Box::new(bus(prepared, segment, guests)?))
     }
 
     fn station(
@@ -103,6 +101,10 @@ impl Kind for CanKind {
         LiveLink::Pair
     }
 
+    fn bridges_frames(&self) -> bool {
+        true
+    }
+
     fn link_type(&self) -> u16 {
         LINK_TYPE
     }
@@ -120,53 +122,28 @@ impl Kind for CanKind {
     }
 }
 
-/// The buses of a segment, with further controllers on the first.
+/// The bus of a segment, with further controllers on it.
 ///
 /// # Errors
-/// [`BuildError`] if the plan's buses contradict each other, or a guest has the port of a node.
-pub fn network(prepared: &Prepared<'_>, segment: SegmentId, guests: &[Attachment]) -> Result<CanNetwork, BuildError> {
+/// [`BuildError`] if a guest has the port of a node.
+pub fn bus(prepared: &Prepared<'_>, segment: SegmentId, guests: &[Attachment]) -> Result<CanBus, BuildError> {
     let view = view_of(prepared, segment);
     let queue_order = if view.segment.fifo_mailboxes { QueueOrder::Fifo } else { QueueOrder::ByIdentifier };
-    // Attackers sit on the first bus.
-    let bus_of = |attachment: Attachment| view.segment.bus_of.get(attachment.node.index()).copied().unwrap_or(0);
     let controller =
         |attachment| ControllerConfig { queue_order, queue_len_max: QUEUE_LEN, ..ControllerConfig::new(attachment) };
-    let attachments: Vec<Attachment> = view.plan.node_ids().filter_map(|id| prepared.attachment(id, segment)).collect();
-    let mut buses: Vec<CanBusConfig> = (0..view.segment.count)
-        .map(|bus| CanBusConfig {
-            timing: view.segment.timing,
-            carries_fd: true,
-            controllers: attachments.iter().copied().filter(|at| bus_of(*at) == bus).map(controller).collect(),
-            bits_between_errors: None,
-            faults: Vec::new(),
-            babblers: Vec::new(),
-            load_window: Some(load_window(view.plan)),
-        })
-        .collect();
+    let own = view.plan.node_ids().filter_map(|id| prepared.attachment(id, segment)).map(controller);
     let of_guest = |at: &Attachment| ControllerConfig { queue_len_max: GUEST_QUEUE_LEN, ..ControllerConfig::new(*at) };
-    buses[0].controllers.extend(guests.iter().map(of_guest));
-    let gateways = joined(view).into_iter().collect();
+    let config = CanBusConfig {
+        timing: view.segment.timing,
+        carries_fd: true,
+        controllers: own.chain(guests.iter().map(of_guest)).collect(),
+        bits_between_errors: None,
+        faults: Vec::new(),
+        babblers: Vec::new(),
+        load_window: Some(load_window(view.plan)),
+    };
     // Each segment draws its own errors; the first one's are those of a plan with one segment.
-    let seed = view.plan.seed.wrapping_add(u64::from(segment.0) << 48);
-    Ok(CanNetwork::new(CanNetworkConfig { buses, gateways, seed })?)
-}
-
-/// The gateway between the buses of a plan, if it has several: it passes every frame on to all others.
-fn joined(view: Can<'_>) -> Option<GatewayConfig> {
-    let buses = || 0..view.segment.count;
-    let every = [CanId::Standard(StandardId::ZERO), CanId::Extended(ExtendedId::default())];
-    let routes = buses().flat_map(|from| {
-        buses()
-            .filter(move |to| *to != from)
-            .flat_map(move |to| every.map(|id| GatewayRoute { from, filter: IdFilter { id, mask: 0 }, to }))
-    });
-    Some(GatewayConfig {
-        node: view.gateway()?,
-        buses: buses().collect(),
-        delay: view.segment.gateway_delay,
-        queue_len_max: QUEUE_LEN,
-        routes: routes.collect(),
-    })
+    Ok(CanBus::new(config, view.plan.seed.wrapping_add(u64::from(segment.0) << 48))?)
 }
 
 /// What a station sends, receives and replays.
@@ -179,10 +156,11 @@ fn station(view: Can<'_>, id: NodeId) -> StationConfig {
         .collect();
     for (stream_id, _, recording) in view.recordings().filter(|(_, stream, _)| stream.receivers.contains(&id)) {
         listeners.extend(recorded_ids(recording).into_iter().map(|id| ListenerConfig {
-            counts_itself: true,
+            numbering: Numbering::Counted,
             ..ListenerConfig::new(stream_id, id, 0, Protection::NONE)
         }));
     }
+    listeners.extend(passing_synchronisation(view, id));
     StationConfig {
         node: id,
         talkers: view
@@ -216,9 +194,39 @@ fn station(view: Can<'_>, id: NodeId) -> StationConfig {
             .messages()
             .filter(|message| message.hop.from == id && message.hop.previous.is_some())
             .map(|message| relay(view, &message))
+            .chain(relayed_synchronisation(view, id))
             .collect(),
         relay_queue_len_max: plan.nodes[id.index()].gateway.as_ref().map_or(0, |gateway| gateway.queue_len_max),
+        bridge: bridge(view, id),
     }
+}
+
+/// Frames of no stream that go on from a node.
+fn bridge(view: Can<'_>, id: NodeId) -> BridgeConfig {
+    let passes = view.plan.nodes[id.index()].gateway.as_ref().map_or_else(Vec::new, |gateway| gateway.bridges.clone());
+    let except = if passes.is_empty() { BTreeSet::new() } else { view.identifiers().collect() };
+    BridgeConfig { passes, except }
+}
+
+/// The synchronisation message at a gateway that takes it on and does not follow it.
+fn passing_synchronisation(view: Can<'_>, id: NodeId) -> Option<ListenerConfig> {
+    let (stream_id, stream, hop, can_id) = view.synchronisation()?;
+    let only_passes = hop.to.contains(&id) && !stream.receivers.contains(&id);
+    only_passes.then(|| ListenerConfig {
+        delivers: false,
+        numbering: Numbering::Counters(secoc::JASPAR),
+        hands_over: gateway::hand_over(view.plan, stream, hop, id),
+        ..ListenerConfig::new(stream_id, can_id, hop.frame_len as usize, Protection::NONE)
+    })
+}
+
+/// The synchronisation message at a gateway to which another segment brings it.
+fn relayed_synchronisation(view: Can<'_>, id: NodeId) -> Option<RelayConfig> {
+    let (stream, _, hop, can_id) = view.synchronisation()?;
+    let len = hop.frame_len as usize;
+    let is_relay = hop.from == id && hop.previous.is_some();
+    let kind = FrameKind::Classical;
+    is_relay.then_some(RelayConfig { stream, id: can_id, kind, len, protection: Protection::NONE })
 }
 
 /// A message at a node that uses it, or passes it on.
@@ -252,11 +260,13 @@ fn relay(view: Can<'_>, message: &CanMessage<'_>) -> RelayConfig {
 /// How a node comes to trip and reset counters. Every run is the first trip: nothing is stored from one to the next.
 fn synchronisation(view: Can<'_>, id: NodeId) -> Option<SyncConfig> {
     let freshness = view.plan.freshness.as_ref()?;
-    let (stream, ..) = view.synchronisation()?;
-    let is_master = freshness.master == id;
+    let (stream, plan, hop, _) = view.synchronisation()?;
+    let is_master = freshness.master == id && hop.from == id;
+    let follows = freshness.slaves.contains(&id) && hop.to.contains(&id);
     let profile = secoc::profile_3();
-    (is_master || freshness.slaves.contains(&id)).then(|| SyncConfig {
+    (is_master || follows).then(|| SyncConfig {
         is_master,
+        hands_over: plan.goes_on(hop, id),
         stream,
         id: freshness.id,
         period: freshness.period,

@@ -157,7 +157,7 @@ impl Bus {
         }
     }
 
-    /// Tells the station of a controller that its frame is through; a gateway does not ask.
+    /// Tells the station of a controller that its frame is through.
     fn confirm(
         &self,
         index: usize,
@@ -166,16 +166,14 @@ impl Bus {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
-        let controller = &self.controllers[index];
-        if controller.gateway.is_none() {
-            frames.retain(frame);
-            out.push(MediumOutput::Transmitted { from: controller.config.attachment, frame, departed_at });
-        }
+        frames.retain(frame);
+        let from = self.controllers[index].config.attachment;
+        out.push(MediumOutput::Transmitted { from, frame, departed_at });
     }
 
-    /// Gives the frame to the station or gateway of a controller, with a reference of its own.
+    /// Gives the frame to the station of a controller, with a reference of its own.
     fn deliver(
-        &mut self,
+        &self,
         index: usize,
         frame: FrameId,
         id: CanId,
@@ -184,10 +182,7 @@ impl Bus {
         out: &mut Vec<MediumOutput>,
     ) {
         let controller = &self.controllers[index];
-        if let Some(gateway) = controller.gateway {
-            frames.retain(frame);
-            self.wishes.push(Wish::Forward { gateway, frame });
-        } else if controller.accepts(id) {
+        if controller.accepts(id) {
             frames.retain(frame);
             let to = controller.config.attachment;
             out.push(MediumOutput::Deliver { to, frame, departed_at: began_at });

@@ -21,8 +21,6 @@ pub(super) enum Wish {
     Turn(SimTime),
     /// Call [`Bus::handle_look`] then.
     Look(SimTime),
-    /// A gateway's controller received a frame, whose reference goes with it.
-    Forward { gateway: usize, frame: FrameId },
 }
 
 /// What goes on.

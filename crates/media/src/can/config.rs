@@ -1,25 +1,11 @@
-//! What CAN buses and the gateways between them are built from.
+//! What a CAN bus is built from.
 
 use core::num::NonZeroU64;
 
-use chronoseal_core::{Duration, NodeId, PortId, SimTime};
-use chronoseal_wire::can::{BitTiming, CanFrame, CanId};
+use chronoseal_core::{Duration, SimTime};
+use chronoseal_wire::can::{BitTiming, CanFrame, IdFilter};
 
 use crate::medium::Attachment;
-
-/// Most buses of one network.
-pub const BUSES_MAX: usize = 255;
-
-/// Buses and the gateways that join them.
-#[derive(Clone, Debug)]
-pub struct CanNetworkConfig {
-    /// The buses; others refer to them by index.
-    pub buses: Vec<CanBusConfig>,
-    /// Store-and-forward gateways.
-    pub gateways: Vec<GatewayConfig>,
-    /// Seeds the bit errors.
-    pub seed: u64,
-}
 
 /// One bus and the controllers on it.
 #[derive(Clone, Debug)]
@@ -81,27 +67,6 @@ pub enum QueueOrder {
     Fifo,
 }
 
-/// Identifiers that agree with `id` in the bits of `mask`, in the same format.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct IdFilter {
-    /// The pattern.
-    pub id: CanId,
-    /// The bits that have to agree.
-    pub mask: u32,
-}
-
-impl IdFilter {
-    /// This identifier alone.
-    pub const fn exactly(id: CanId) -> Self {
-        Self { id, mask: u32::MAX }
-    }
-
-    /// True if `id` passes.
-    pub const fn passes(&self, id: CanId) -> bool {
-        self.id.is_extended() == id.is_extended() && (self.id.raw() ^ id.raw()) & self.mask == 0
-    }
-}
-
 /// One bit of one frame seen inverted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fault {
@@ -126,77 +91,20 @@ pub struct Babbler {
     pub until: SimTime,
 }
 
-/// A node on several buses that receives a frame on one and sends it on others.
-#[derive(Clone, Debug)]
-pub struct GatewayConfig {
-    /// The node.
-    pub node: NodeId,
-    /// The buses it is on.
-    pub buses: Vec<usize>,
-    /// From the end of a frame on one bus to its place in the queue of another.
-    pub delay: Duration,
-    /// Frames each of its controllers holds.
-    pub queue_len_max: usize,
-    /// What it forwards. A frame takes every route it fits.
-    pub routes: Vec<GatewayRoute>,
-}
-
-impl GatewayConfig {
-    /// Where the gateway is attached to bus `bus`: its port has the number of the bus.
-    pub const fn attachment(&self, bus: usize) -> Attachment {
-        Attachment { node: self.node, port: PortId(bus as u16) }
-    }
-}
-
-/// Frames of one bus that go on to another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GatewayRoute {
-    /// Where they come from.
-    pub from: usize,
-    /// Which.
-    pub filter: IdFilter,
-    /// Where they go.
-    pub to: usize,
-}
-
-/// Why a configuration is no network.
+/// Why a configuration is no bus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum CanNetworkError {
-    /// More than [`BUSES_MAX`].
-    #[error("{0} buses; one network holds at most 255")]
-    TooManyBuses(usize),
-    /// A gateway, or a route of one, names a bus that is not there, or that the gateway is not on.
-    #[error("gateway {} refers to bus {bus}, which it is not on", node.0)]
-    UnknownBus {
-        /// The gateway.
-        node: NodeId,
-        /// As written.
-        bus: usize,
-    },
-    /// A gateway forwards a bus to itself.
-    #[error("gateway {} forwards bus {bus} to itself", node.0)]
-    RouteToItself {
-        /// The gateway.
-        node: NodeId,
-        /// As written.
-        bus: usize,
-    },
-    /// Two controllers, or a station's and a gateway's, are the same port of the same node.
+pub enum CanBusError {
+    /// Two controllers are the same port of the same node.
     #[error("port {} of node {} is attached twice", .0.port.0, .0.node.0)]
     AttachedTwice(Attachment),
-    /// A fault or a babbler belongs to no controller of its bus.
-    #[error("port {} of node {} is not attached to bus {bus}", attachment.port.0, attachment.node.0)]
-    NotAttached {
-        /// As written.
-        attachment: Attachment,
-        /// The bus it should be on.
-        bus: usize,
-    },
+    /// A fault or a babbler belongs to no controller of the bus.
+    #[error("port {} of node {} is not attached to the bus", .0.port.0, .0.node.0)]
+    NotAttached(Attachment),
     /// A queue that holds nothing.
     #[error("the queue of port {} of node {} holds no frame", .0.port.0, .0.node.0)]
     NoQueue(Attachment),
     /// A window of no length.
-    #[error("bus {0} records its load in windows of no length")]
-    LoadWindow(usize),
+    #[error("the bus records its load in windows of no length")]
+    LoadWindow,
 }

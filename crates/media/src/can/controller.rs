@@ -11,8 +11,6 @@ pub(super) struct Controller {
     pub(super) config: ControllerConfig,
     pub(super) mailbox: Mailbox,
     pub(super) counters: ErrorCounters,
-    /// Which of the network's gateways it belongs to.
-    pub(super) gateway: Option<usize>,
     /// The frame it is sending.
     pub(super) sending: Option<Queued>,
     /// An error-passive sender waits until then.
@@ -22,13 +20,12 @@ pub(super) struct Controller {
 }
 
 impl Controller {
-    pub(super) fn new(config: ControllerConfig, gateway: Option<usize>) -> Self {
+    pub(super) fn new(config: ControllerConfig) -> Self {
         let mailbox = Mailbox::new(config.queue_order, config.queue_len_max);
         Self {
             config,
             mailbox,
             counters: ErrorCounters::default(),
-            gateway,
             sending: None,
             suspended_until: SimTime::ZERO,
             recovery_runs_left: 0,

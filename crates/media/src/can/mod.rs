@@ -1,4 +1,4 @@
-//! CAN buses: arbitration, frames exact to the bit, errors and what they do to nodes, gateways between buses.
+//! CAN buses: arbitration, frames exact to the bit, errors and what they do to nodes.
 //!
 //! A node gives its controller a frame in the layout of [`chronoseal_wire::can::layout`]. The controller queues it and
 //! offers its next one whenever the bus is idle. All controllers that want to send before the sample point of a SOF
@@ -14,12 +14,12 @@
 //!
 //! ```
 //! use chronoseal_core::{NodeId, PortId, Rate, SimTime};
-//! use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
+//! use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig};
 //! use chronoseal_media::medium::{Attachment, FrameStore, Medium, MediumOutput};
 //! use chronoseal_wire::can::{BitTiming, BitTimingConfig};
 //!
 //! let port = |node| Attachment { node: NodeId(node), port: PortId(0) };
-//! let bus = CanBusConfig {
+//! let config = CanBusConfig {
 //!     timing: BitTiming::new(&BitTimingConfig::new(Rate(500_000), Rate(2_000_000)))?,
 //!     carries_fd: true,
 //!     controllers: [0, 1, 2].map(|node| ControllerConfig::new(port(node))).to_vec(),
@@ -28,9 +28,9 @@
 //!     babblers: Vec::new(),
 //!     load_window: None,
 //! };
-//! let mut network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 })?;
+//! let mut bus = CanBus::new(config, 1)?;
 //! let (mut frames, mut out) = (FrameStore::new(), Vec::new());
-//! network.start(SimTime::ZERO, &mut frames, &mut out);
+//! bus.start(SimTime::ZERO, &mut frames, &mut out);
 //! assert!(out.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -42,16 +42,13 @@ mod contention;
 mod controller;
 mod counters;
 mod mailbox;
-mod network;
+mod medium;
 mod statistics;
 
 #[cfg(test)]
 mod tests;
 
-pub use config::{
-    BUSES_MAX, Babbler, CanBusConfig, CanNetworkConfig, CanNetworkError, ControllerConfig, Fault, GatewayConfig,
-    GatewayRoute, IdFilter, QueueOrder,
-};
+pub use config::{Babbler, CanBusConfig, CanBusError, ControllerConfig, Fault, QueueOrder};
 pub use counters::{BUS_OFF_LIMIT, ERROR_PASSIVE_LIMIT, ErrorCounters, ErrorState, RECOVERY_RUN_BITS, RECOVERY_RUNS};
-pub use network::CanNetwork;
+pub use medium::CanBus;
 pub use statistics::BusStatistics;

@@ -10,7 +10,7 @@ use chronoseal_frameauth::{Moment, Opener, Sealer};
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, Dlc};
 
 use super::PORT;
-use super::config::{ListenerConfig, ReplayConfig, StationConfig, TalkerConfig};
+use super::config::{BridgeConfig, ListenerConfig, Numbering, ReplayConfig, StationConfig, TalkerConfig};
 use super::relay::Relays;
 use super::synchronisation::{Due, Synchronisation};
 use crate::gateway::{HandOver, Mark, Pdu, SEQUENCE_LEN};
@@ -69,6 +69,7 @@ pub(super) struct Application {
     started_at: Option<LocalTime>,
     received: VecDeque<(Addressee, CanFrame)>,
     working: Option<Working>,
+    bridge: BridgeConfig,
     /// What goes on from here, for the owner of this station.
     pub(super) handed: VecDeque<Pdu>,
     pub(super) relays: Relays,
@@ -125,6 +126,7 @@ impl Application {
             started_at: None,
             received: VecDeque::new(),
             working: None,
+            bridge: config.bridge,
             handed: VecDeque::new(),
             relays: Relays::new(config.relays, config.relay_queue_len_max)?,
         })
@@ -176,6 +178,9 @@ impl Application {
             self.base.push(discard(DiscardReason::Malformed, StreamId::NONE, 0));
             return;
         };
+        if self.bridge.takes(view.id()) {
+            self.handed.push_back(Pdu::of_frame(bytes, false));
+        }
         let Some(&addressee) = self.by_id.get(&view.id()) else { return };
         if self.received.len() == RECEIVED_MAX {
             let stream = match addressee {
@@ -237,7 +242,13 @@ impl Application {
     }
 
     /// A PDU that goes on: what it costs to seal it, or what comes of it.
-    fn begin_relay(&mut self, relay: usize, pdu: Pdu, now: LocalTime, buffer: &mut [u8]) -> Output {
+    fn begin_relay(&mut self, relay: Option<usize>, pdu: Pdu, now: LocalTime, buffer: &mut [u8]) -> Output {
+        let Some(relay) = relay else {
+            let len = pdu.bytes.len();
+            buffer[..len].copy_from_slice(&pdu.bytes);
+            let token = Some(self.relays.whole(&pdu));
+            return Output::Transmit(Transmit { port: PORT, priority: Priority(0), launch_at: now, len, token });
+        };
         match self.relays.work(relay, self.moment()) {
             Ok(Some(work)) => {
                 self.working = Some(Working::Relay { relay, pdu });
@@ -263,6 +274,13 @@ impl Application {
                 self.relays.forget();
                 Output::Event(Event::of(kind, pdu.stream, pdu.sequence))
             }
+        }
+    }
+
+    /// Hands over a frame that this station's own agent sends, if its owner passes such frames on.
+    pub(super) fn bridge_own(&mut self, bytes: &[u8]) {
+        if CanFrameView::new_checked(bytes).is_ok_and(|view| self.bridge.takes(view.id())) {
+            self.handed.push_back(Pdu::of_frame(bytes, true));
         }
     }
 
@@ -308,7 +326,10 @@ impl Application {
 
     fn follow(&mut self, now: LocalTime, frame: &CanFrame) -> Output {
         match &mut self.synchronisation {
-            Some(synchronisation) => Output::Event(synchronisation.follow(now, frame)),
+            Some(synchronisation) => {
+                self.handed.extend(synchronisation.handed(frame));
+                Output::Event(synchronisation.follow(now, frame))
+            }
             None => self.idle(),
         }
     }
@@ -405,7 +426,11 @@ impl Application {
         let Listener { config, opener, received, supervision } = &mut self.listeners[index];
         let data = frame.data();
         let Some(payload) = data.get(..config.len) else { return discard(DiscardReason::TooShort, config.stream, 0) };
-        let sequence = if config.counts_itself { *received } else { sequence_of(payload) };
+        let sequence = match config.numbering {
+            Numbering::AtFront => sequence_of(payload),
+            Numbering::Counted => *received,
+            Numbering::Counters(layout) => layout.counters_in(payload).number(),
+        };
         *received += 1;
         let mut hand_over = |bytes: &[u8]| {
             let pdu = Pdu { stream: config.stream, sequence, bytes: bytes.to_vec(), mark: Mark::default() };

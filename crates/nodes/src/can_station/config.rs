@@ -1,7 +1,10 @@
 //! What a station is made from.
 
+use std::collections::BTreeSet;
+
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_wire::can::{CanFrame, CanId, FrameKind};
+use chronoseal_frameauth::TripResetLayout;
+use chronoseal_wire::can::{CanFrame, CanId, FrameKind, IdFilter};
 
 use super::synchronisation::SyncConfig;
 use crate::gateway::HandOver;
@@ -27,6 +30,36 @@ pub struct StationConfig {
     pub relays: Vec<RelayConfig>,
     /// So many frames of relays may wait in the station and its controller together.
     pub relay_queue_len_max: usize,
+    /// Frames that go on from here whole, if this station is an interface of a gateway.
+    pub bridge: BridgeConfig,
+}
+
+/// Frames that go on from a station whole, since they belong to no stream.
+#[derive(Clone, Debug, Default)]
+pub struct BridgeConfig {
+    /// Those that any of these passes.
+    pub passes: Vec<IdFilter>,
+    /// But for these identifiers: those of streams, which go where their receivers are.
+    pub except: BTreeSet<CanId>,
+}
+
+impl BridgeConfig {
+    /// True if frames with this identifier go on.
+    pub fn takes(&self, id: CanId) -> bool {
+        self.passes.iter().any(|filter| filter.passes(id)) && !self.except.contains(&id)
+    }
+}
+
+/// Which number a frame of a stream has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Numbering {
+    /// That at the front of its data.
+    #[default]
+    AtFront,
+    /// The station counts what it receives: frames of a recording carry no number.
+    Counted,
+    /// The trip and reset counters at the front of a synchronisation message.
+    Counters(TripResetLayout),
 }
 
 /// A periodic message of this station.
@@ -62,8 +95,8 @@ pub struct ListenerConfig {
     pub id: CanId,
     /// Data before protection `[byte]`; 0 for any.
     pub len: usize,
-    /// True for frames of a recording, which carry no sequence number: the station counts them.
-    pub counts_itself: bool,
+    /// Which number each frame has.
+    pub numbering: Numbering,
     /// True if this station uses the message; false if it only hands it over.
     pub delivers: bool,
     /// What goes on from here.
@@ -82,7 +115,7 @@ impl ListenerConfig {
             stream,
             id,
             len,
-            counts_itself: false,
+            numbering: Numbering::AtFront,
             delivers: true,
             hands_over: HandOver::Nothing,
             supervision: None,

@@ -24,7 +24,9 @@ use chronoseal_crypto::suite::Suite;
 use chronoseal_groupkey::{GroupKey, Member, Orchestrator};
 
 use self::application::Application;
-pub use self::config::{ListenerConfig, RelayConfig, ReplayConfig, StationConfig, TalkerConfig};
+pub use self::config::{
+    BridgeConfig, ListenerConfig, Numbering, RelayConfig, ReplayConfig, StationConfig, TalkerConfig,
+};
 pub use self::synchronisation::SyncConfig;
 use crate::gateway::{Mark, Pdu, Stack};
 use crate::protection::ProtectionError;
@@ -124,7 +126,12 @@ impl Node for CanStation {
         {
             match agent.poll_output(now, frame) {
                 Output::Timeout(at) => agent_wakes_at = at,
-                output => return output,
+                output => {
+                    if let Output::Transmit(transmit) = &output {
+                        self.application.bridge_own(&frame[..transmit.len]);
+                    }
+                    return output;
+                }
             }
             self.follow_agent(now);
         }
@@ -143,7 +150,12 @@ impl Stack for CanStation {
         self.application.handed.pop_front()
     }
 
-    fn send(&mut self, _: LocalTime, pdu: Pdu) {
+    fn send(&mut self, now: LocalTime, pdu: Pdu) {
+        // What comes over another interface is meant for the agent as well. The time is the gateway's, which never runs back.
+        if let Some(agent) = self.agent.as_mut().filter(|_| pdu.is_frame()) {
+            let heard = agent.handle_input(now, Input::Frame { port: PORT, rx_at: now, bytes: &pdu.bytes });
+            debug_assert_eq!(heard, Ok(()), "the agent has one port, and time has not run backwards");
+        }
         self.application.take_on(pdu);
     }
 

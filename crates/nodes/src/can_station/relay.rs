@@ -24,8 +24,8 @@ struct Relay {
 pub(super) struct Relays {
     relays: Vec<Relay>,
     by_stream: BTreeMap<StreamId, usize>,
-    /// Waiting in the station.
-    waiting: VecDeque<(usize, Pdu)>,
+    /// Waiting in the station, each with its relay if it is of a stream.
+    waiting: VecDeque<(Option<usize>, Pdu)>,
     /// Waiting in the station or its controller.
     queued: usize,
     queue_len_max: usize,
@@ -71,9 +71,10 @@ impl Relays {
 
     /// Queues a PDU; what is told of one that finds no room, or no way.
     pub(super) fn push(&mut self, pdu: Pdu) -> Option<Event> {
-        let Some(&relay) = self.by_stream.get(&pdu.stream) else {
+        let relay = self.by_stream.get(&pdu.stream).copied();
+        if relay.is_none() && !pdu.is_frame() {
             return Some(discard(DiscardReason::UnknownStream, pdu.stream, pdu.sequence));
-        };
+        }
         if self.queued >= self.queue_len_max {
             return Some(discard(DiscardReason::QueueFull, pdu.stream, pdu.sequence));
         }
@@ -83,7 +84,7 @@ impl Relays {
     }
 
     /// The PDU that is next.
-    pub(super) fn next(&mut self) -> Option<(usize, Pdu)> {
+    pub(super) fn next(&mut self) -> Option<(Option<usize>, Pdu)> {
         self.waiting.pop_front()
     }
 
@@ -115,6 +116,12 @@ impl Relays {
             }
             (Protection::Secured { .. }, _) => Err(EventKind::Withheld),
         }
+    }
+
+    /// A frame that leaves as it came, and what tells when it has left.
+    pub(super) fn whole(&mut self, pdu: &Pdu) -> TxToken {
+        self.sent = Some(pdu.mark);
+        TxToken::new(TOKEN_BIT | self.life)
     }
 
     /// The frame of a PDU, and what tells when it has left.

@@ -8,6 +8,7 @@ use chronoseal_frameauth::{
 };
 use chronoseal_wire::can::{CanFrame, CanId};
 
+use crate::gateway::{Mark, Pdu};
 use crate::protection::ProtectionError;
 
 /// A master that has taken a new group key waits so long with its next message: the others take the key when they hear
@@ -19,6 +20,8 @@ pub(super) const KEY_SETTLING: Duration = Duration::from_ms(10);
 pub struct SyncConfig {
     /// True if this station counts, false if it follows.
     pub is_master: bool,
+    /// True if the message goes on from here to another segment.
+    pub hands_over: bool,
     /// Of the synchronisation message.
     pub stream: StreamId,
     /// The identifier of the synchronisation message, a classical frame.
@@ -165,7 +168,15 @@ impl Synchronisation {
         let mut data = [0; 8];
         let len = counters.write_message(&mut data)?;
         let frame = CanFrame::classical(self.config.id, &data[..len]).expect("a message of 8 bytes at most");
-        Ok((frame, Event::of(EventKind::Sent, self.config.stream, sequence(counters.current()))))
+        Ok((frame, Event::of(EventKind::Sent, self.config.stream, counters.current().number())))
+    }
+
+    /// A message as a PDU for the owner of this station, if it goes on from there.
+    pub(super) fn handed(&self, frame: &CanFrame) -> Option<Pdu> {
+        let SyncConfig { stream, layout, hands_over, .. } = &self.config;
+        let sequence = layout.counters_in(frame.data()).number();
+        let pdu = || Pdu { stream: *stream, sequence, bytes: frame.data().to_vec(), mark: Mark::default() };
+        hands_over.then(pdu)
     }
 
     /// What checking a message costs, if there is a key for it.
@@ -187,7 +198,7 @@ impl Synchronisation {
         match outcome {
             Ok(epoch) => {
                 self.due = now + patience;
-                Event::of(EventKind::Delivered, stream, sequence(epoch))
+                Event::of(EventKind::Delivered, stream, epoch.number())
             }
             Err(reason) => Event::of(EventKind::Discarded(reason), stream, 0),
         }
@@ -197,9 +208,4 @@ impl Synchronisation {
     fn patience(&self) -> Duration {
         self.config.period + self.config.period / 2
     }
-}
-
-/// The number of a synchronisation message: trip and reset, which no other one has.
-fn sequence(epoch: TripReset) -> u64 {
-    u64::from(epoch.trip) << 32 | u64::from(epoch.reset)
 }

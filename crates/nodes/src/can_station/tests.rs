@@ -184,6 +184,7 @@ fn jaspar(key: Option<Key128>) -> Protection {
 
 fn synchronisation(is_master: bool, key: Option<Key128>) -> Option<SyncConfig> {
     Some(SyncConfig {
+        hands_over: false,
         is_master,
         stream: SYNC_STREAM,
         id: CanId::standard(0x010).expect("11 bits"),

@@ -101,7 +101,7 @@ impl Campaign {
         let mut bytes = vec![0x5a; len];
         let number = SEQUENCE_LEN.min(len);
         bytes[..number].copy_from_slice(&sequence.to_be_bytes()[8 - number..]);
-        let mark = Mark { origin: None, attack: Some(self.attempt(now)) };
+        let mark = Mark { attack: Some(self.attempt(now)), ..Mark::default() };
         Some(Pdu { stream: self.attack.stream, sequence, bytes, mark })
     }
 

@@ -6,6 +6,9 @@
 //!
 //! What protects a stream end to end passes as it is. What protects it on one hop is taken off by the stack it comes in at, and
 //! put on by the stack it leaves at. A gateway can start anew in the middle of a run, and an attacker can sit in it.
+//!
+//! Frames that belong to no stream, such as those of a key exchange or of a recording, pass whole where the gateway bridges
+//! them: in routes they are [`StreamId::NONE`].
 
 mod attack;
 mod stack;
@@ -15,8 +18,8 @@ mod tests;
 use std::collections::VecDeque;
 
 use chronoseal_core::{
-    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation, Output, PortId,
-    StreamId, Transmit, TxToken, Work,
+    Command, DiscardReason, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation,
+    Output, PortId, StreamId, Transmit, TxToken, Work,
 };
 
 pub use self::attack::RelayAttack;
@@ -36,6 +39,8 @@ pub struct GatewayConfig {
     pub routes: Vec<Route>,
     /// Processor time for passing a PDU on to one segment.
     pub delay: Duration,
+    /// So many PDUs for one port may wait for the processor; 0 for any number.
+    pub waiting_max: usize,
     /// When it starts anew, from the start of the run, and how long that takes.
     pub reboot: Option<(Duration, Duration)>,
     /// What an attacker in it does.
@@ -45,7 +50,7 @@ pub struct GatewayConfig {
 /// Where a stream goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
-    /// Which stream.
+    /// Which stream; [`StreamId::NONE`] for frames that belong to none.
     pub stream: StreamId,
     /// The port it comes in at.
     pub from: PortId,
@@ -157,7 +162,7 @@ impl Gateway {
     /// Takes what the stack of a port hands over, and what is made up of it.
     fn collect(&mut self, port: usize) {
         while let Some(mut pdu) = self.stacks[port].take() {
-            pdu.mark.origin = self.inputs.checked_sub(1);
+            pdu.mark.origin = self.inputs.checked_sub(1).filter(|_| !pdu.mark.is_own);
             self.route(pdu, Some(port));
         }
     }
@@ -169,8 +174,16 @@ impl Gateway {
             return;
         }
         for route in &self.config.routes {
-            if route.stream == pdu.stream && from.is_none_or(|from| from == usize::from(route.from.0)) {
-                self.passing.push_back((pdu.clone(), usize::from(route.to.0)));
+            if route.stream != pdu.stream || from.is_some_and(|from| from != usize::from(route.from.0)) {
+                continue;
+            }
+            let to = usize::from(route.to.0);
+            let waiting = || self.passing.iter().filter(|(_, port)| *port == to).count();
+            if self.config.waiting_max > 0 && waiting() >= self.config.waiting_max {
+                let full = EventKind::Discarded(DiscardReason::QueueFull);
+                self.base.push(Event::of(full, pdu.stream, pdu.sequence));
+            } else {
+                self.passing.push_back((pdu.clone(), to));
             }
         }
     }

@@ -2,10 +2,11 @@
 
 use chronoseal_core::{AttackKind, Event, EventKind, LocalTime, Node, StreamId};
 
-/// What a gateway carries from one segment to another: a stream's payload, with its end-to-end protection if it has one.
+/// What a gateway carries from one segment to another: a stream's payload, with its end-to-end protection if it has one; or a
+/// whole frame that belongs to no stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pdu {
-    /// Of which stream.
+    /// Of which stream. [`StreamId::NONE`]: `bytes` are a whole frame, which leaves as it came.
     pub stream: StreamId,
     /// Which of the stream, as far as its frame told.
     pub sequence: u64,
@@ -20,6 +21,8 @@ pub struct Pdu {
 pub struct Mark {
     /// The frame it came in, as its node counts frames; `None` if it was made here.
     pub origin: Option<u64>,
+    /// True if the stack that hands it over made it itself, as a message of a key exchange.
+    pub is_own: bool,
     /// What an attacker here did to it.
     pub attack: Option<Attempt>,
 }
@@ -39,6 +42,19 @@ impl Attempt {
     /// What is told of it.
     pub const fn event(&self) -> Event {
         Event::of(EventKind::Attacked(self.kind), self.stream, self.number)
+    }
+}
+
+impl Pdu {
+    /// A whole frame that belongs to no stream.
+    pub fn of_frame(bytes: &[u8], is_own: bool) -> Self {
+        let mark = Mark { is_own, ..Mark::default() };
+        Self { stream: StreamId::NONE, sequence: 0, bytes: bytes.to_vec(), mark }
+    }
+
+    /// True for a whole frame that belongs to no stream.
+    pub fn is_frame(&self) -> bool {
+        self.stream == StreamId::NONE
     }
 }
 
@@ -62,7 +78,7 @@ pub trait Stack: Node {
     /// The next PDU that it has for its owner.
     fn take(&mut self) -> Option<Pdu>;
 
-    /// Takes a PDU as the next one of its stream. One that finds no room is gone, which an event tells.
+    /// Takes a PDU as the next one of its stream, or a whole frame. One that finds no room is gone, which an event tells.
     fn send(&mut self, now: LocalTime, pdu: Pdu);
 
     /// Where the frame just given by [`Node::poll_output`] comes from, asked for once; `None` if the stack made it by itself.

@@ -1,3 +1,5 @@
+mod bridges;
+
 use chronoseal_core::{
     AttackKind, Command, DiscardReason, Duration, Event, EventKind, Input, LocalTime, Node, NodeId, Output, PortId,
     StreamId, TxToken,

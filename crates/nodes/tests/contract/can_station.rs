@@ -59,6 +59,7 @@ fn synchronisation(is_master: bool) -> Option<SyncConfig> {
         key: Some((&Key128::from_array([7; 16])).into()),
         data_id: 8.into(),
         last_trip: 0,
+        hands_over: false,
     })
 }
 

@@ -108,6 +108,12 @@ pub trait SegmentKind: Sync {
         None
     }
 
+    /// The identifiers of the frames of a recording, on a way that [`Self::resolve_traffic`] gave.
+    fn recorded_ids(&self, hop: &Facet) -> Vec<CanId> {
+        let _ = hop;
+        Vec::new()
+    }
+
     /// What carries the messages of a key exchange on a segment; `None` if nothing does.
     fn key_exchange(&self, segment: &Facet) -> Option<Transport> {
         let _ = segment;
@@ -142,8 +148,10 @@ pub struct Rules {
     pub has_addresses: bool,
     /// Bytes at the front of every payload that are the bench's own: stream and sequence number `[byte]`.
     pub payload_header_len: u32,
-    /// True if it can consist of several buses, of which a node names its own.
-    pub has_buses: bool,
+    /// True if a message announces trip and reset counters on it.
+    pub announces_counters: bool,
+    /// True if gateways pass frames of no stream between such segments, whole and by their identifiers.
+    pub bridges_frames: bool,
     /// True if recorded traffic can be replayed on it.
     pub replays_traffic: bool,
     /// True if it can be simulated without the bytes of its frames.
@@ -152,8 +160,6 @@ pub struct Rules {
     pub has_stations: bool,
     /// True if `check` can compare protections on it.
     pub compares_candidates: bool,
-    /// How the names of nodes begin that it keeps for itself.
-    pub reserved_names: &'static [&'static str],
 }
 
 impl Default for Rules {
@@ -166,12 +172,12 @@ impl Default for Rules {
             attempts_lie_within_run: true,
             has_addresses: false,
             payload_header_len: crate::limits::BENCH_HEADER_LEN,
-            has_buses: false,
+            announces_counters: false,
+            bridges_frames: false,
             replays_traffic: false,
             has_timing_fidelity: true,
             has_stations: false,
             compares_candidates: true,
-            reserved_names: &[],
         }
     }
 }

@@ -3,7 +3,12 @@
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_crypto::suite::SuiteName;
 use chronoseal_groupkey::{Installation, OrchestrationSigning, Profile, Scheme, Transport};
-use chronoseal_wire::can::CanId;
+use chronoseal_wire::can::{CanId, ExtendedId, IdFilter};
+
+use super::SegmentId;
+
+/// The identifiers of a key exchange: 29 bits, of which the first is 0.
+pub const EXCHANGE_IDS: IdFilter = IdFilter { id: CanId::Extended(ExtendedId::ZERO), mask: 1 << 28 };
 
 /// How the stations come to a common key.
 #[derive(Clone, Debug)]
@@ -12,6 +17,8 @@ pub struct GroupKeyPlan {
     pub orchestrator: NodeId,
     /// The members.
     pub members: Vec<NodeId>,
+    /// The segments that carry the exchange, the orchestrator's first.
+    pub segments: Vec<SegmentId>,
     /// Curve and signature.
     pub suite: SuiteName,
     /// The way.

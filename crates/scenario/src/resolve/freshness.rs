@@ -2,11 +2,14 @@
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_frameauth::secoc;
+use chronoseal_wire::can::CanId;
 
 use super::streams::Streams;
+use super::ways::{self, Step, WayError};
 use crate::kinds::{Context, Segment, SynchronisationRequest};
 use crate::plan::{
-    DeadlineKind, FreshnessPlan, GroupKeyPlan, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, StreamPlan,
+    DeadlineKind, FreshnessPlan, GroupKeyPlan, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, SegmentId,
+    StreamPlan,
 };
 use crate::problem::Code;
 use crate::source::at;
@@ -26,6 +29,14 @@ struct Counted<'a> {
 impl Counted<'_> {
     fn protection<'p>(&self, protections: &'p [ProtectionPlan]) -> &'p ProtectionPlan {
         &protections[usize::from(self.hop.protection.unwrap_or(self.stream.protection).0)]
+    }
+
+    /// Who seals or opens frames on the hop, and where. Gateways pass what is protected from end to end.
+    fn ends(&self) -> impl Iterator<Item = (NodeId, SegmentId)> {
+        let (stream, hop) = (self.stream, self.hop);
+        let is_end =
+            |node: &NodeId| hop.protection.is_some() || *node == stream.sender || stream.receivers.contains(node);
+        hop.to.iter().chain([&hop.from]).copied().filter(move |node| is_end(node)).map(|node| (node, hop.segment))
     }
 }
 
@@ -51,6 +62,11 @@ impl Context<'_> {
             .filter(|counted| counted.protection(protections).needs_master())
             .collect();
         let first = needing.first()?.entry;
+        // A protection that a segment cannot have is a problem of its own.
+        let can_be = |segment: SegmentId| segments[segment.index()].kind.rules().announces_counters;
+        if !needing.iter().flat_map(Counted::ends).all(|(_, segment)| can_be(segment)) {
+            return None;
+        }
         let master = match (&spec.master, group) {
             (Some(name), _) => self.node(name, nodes, at!["freshness", "master"]),
             (None, Some(group)) => group.orchestrator,
@@ -65,21 +81,13 @@ impl Context<'_> {
                 return None;
             }
         };
-        let mut slaves: Vec<NodeId> = needing
-            .iter()
-            .flat_map(|counted| counted.hop.to.iter().chain([&counted.hop.from]).copied())
-            .filter(|node| *node != master)
-            .collect();
+        let mut slaves: Vec<NodeId> =
+            needing.iter().flat_map(Counted::ends).map(|(node, _)| node).filter(|node| *node != master).collect();
         slaves.sort();
         slaves.dedup();
 
-        let segment = self.counted_segment(&needing, segments, master, nodes)?;
-        let hops = (streams.entries.iter().copied().zip(&streams.plans))
-            .flat_map(|(entry, stream)| stream.hops.iter().map(move |hop| (entry, hop)))
-            .filter(|(_, hop)| hop.segment == segment.id)
-            .collect();
-        let request = SynchronisationRequest { segment, id: spec.id.as_deref(), hops };
-        let (id, parts) = segment.kind.synchronisation(&request, self)?;
+        let steps = self.announced(&needing, segments, master, &slaves, nodes)?;
+        let (id, hops) = self.announcements(spec, &steps, streams, segments)?;
         let period = spec.period.map_or(PERIOD_DEFAULT, |period| period.0);
         let period = self.within(at!["freshness", "period"], "the period", period, PERIOD_MIN, PERIOD_MAX);
         self.resets_last(period, duration);
@@ -99,58 +107,127 @@ impl Context<'_> {
             deadline: Some(period),
             deadlines: Vec::new(),
             deadline_kind: DeadlineKind::default(),
-            length: parts.frame_len,
+            length: hops.first().map_or(0, |hop| hop.frame_len),
             payload: PayloadPlan::Synthetic,
             protection: ProtectionId(0),
-            hops: vec![HopPlan {
-                segment: segment.id,
-                from: master,
-                to: slaves.clone(),
-                frame_len: parts.frame_len,
-                class: parts.class,
-                facet: parts.facet,
-                previous: None,
-                protection: None,
-            }],
+            hops,
         };
         Some((FreshnessPlan { master, slaves, id, period, under_group_key }, stream))
     }
 
-    /// The segment that all streams with counters travel on, and the master is on.
-    fn counted_segment<'a>(
+    /// The way of the synchronisation message from the master to all who need it.
+    fn announced(
         &mut self,
         needing: &[Counted<'_>],
-        segments: &'a [Segment<'_>],
+        segments: &[Segment<'_>],
         master: NodeId,
+        slaves: &[NodeId],
         nodes: &[NodePlan],
-    ) -> Option<&'a Segment<'a>> {
-        let on = needing.first()?.hop.segment;
-        let segment = segments.iter().find(|segment| segment.id == on)?;
-        // From end to end over several segments is a problem of its own.
-        let elsewhere = |counted: &&Counted<'_>| {
-            counted.hop.segment != on && (counted.hop.protection.is_some() || !counted.stream.is_relayed())
+    ) -> Option<Vec<Step>> {
+        let name = |node: NodeId| nodes[node.index()].name.as_str();
+        let on = |segment: SegmentId| segments.iter().find(|known| known.id == segment).map_or("", |known| known.name);
+        let first = needing.first().map(|counted| on(counted.hop.segment)).unwrap_or_default();
+        let steps = match ways::tree(nodes, master, slaves, None) {
+            Ok(steps) => steps,
+            Err(WayError::None { receiver, .. } | WayError::Several { receiver, .. }) => {
+                self.report(
+                    Code::BadFreshness,
+                    at![self.freshness_table(), "master"],
+                    format!(
+                        "`{}` counts for streams of `{}`, and there is no single way for its messages to get there",
+                        name(master),
+                        name(receiver)
+                    ),
+                    "not within reach",
+                    format!("name a node on `{first}`"),
+                );
+                return None;
+            }
         };
-        if let Some(counted) = needing.iter().find(elsewhere) {
+        if steps.iter().filter(|step| step.previous.is_none()).count() > 1 {
+            self.report(
+                Code::NotYet,
+                at![self.freshness_table(), "master"],
+                format!("`{}` would announce counters on several segments at once", name(master)),
+                "not there yet",
+                format!("name a node on `{first}` alone: gateways take its messages to the others"),
+            );
+            return None;
+        }
+        let hears = |node: NodeId, segment: SegmentId| {
+            let is_there = |step: &Step| {
+                let begins = node == master && step.from == master && step.previous.is_none();
+                step.segment == segment && (begins || step.to.contains(&node))
+            };
+            steps.iter().any(is_there)
+        };
+        let deaf = needing.iter().find_map(|counted| {
+            let end = counted.ends().find(|(node, segment)| !hears(*node, *segment))?;
+            Some((counted, end))
+        });
+        if let Some((counted, (node, segment))) = deaf {
             self.report(
                 Code::NotYet,
                 at!["streams", counted.entry, "protection"],
                 format!(
-                    "stream `{}` needs counters on another segment than `{}`, and they are announced on one so far",
-                    counted.stream.name, segment.name
+                    "stream `{}` needs counters at `{}` on `{}`, which has them on another of its segments",
+                    counted.stream.name,
+                    name(node),
+                    on(segment)
                 ),
                 "not there yet",
                 "write `profile = 1` for this stream",
             );
-        } else if !nodes[master.index()].interfaces.contains(&on) {
-            self.report(
-                Code::BadFreshness,
-                at![self.freshness_table(), "master"],
-                format!("`{}` counts for streams on `{}` and is not on it", nodes[master.index()].name, segment.name),
-                "not on that segment",
-                format!("name a node on `{}`", segment.name),
-            );
         }
-        Some(segment)
+        Some(steps)
+    }
+
+    /// The synchronisation message on each segment of its way.
+    fn announcements(
+        &mut self,
+        spec: &FreshnessMasterSpec,
+        steps: &[Step],
+        streams: &Streams,
+        segments: &[Segment<'_>],
+    ) -> Option<(CanId, Vec<HopPlan>)> {
+        let mut announced = None;
+        let mut hops = Vec::new();
+        for step in steps {
+            let segment = segments.iter().find(|segment| segment.id == step.segment)?;
+            let on_it = (streams.entries.iter().copied().zip(&streams.plans))
+                .flat_map(|(entry, stream)| stream.hops.iter().map(move |hop| (entry, hop)))
+                .filter(|(_, hop)| hop.segment == segment.id)
+                .collect();
+            let request = SynchronisationRequest { segment, id: spec.id.as_deref(), hops: on_it };
+            let Some((id, parts)) = segment.kind.synchronisation(&request, self) else {
+                if segment.parts.is_some() {
+                    self.report(
+                        Code::NotYet,
+                        at![self.freshness_table(), "master"],
+                        format!(
+                            "the messages that announce counters would cross `{}`, and segments of kind `{}` carry none",
+                            segment.name,
+                            segment.kind.name()
+                        ),
+                        "not there yet",
+                        "write `profile = 1` for streams behind it",
+                    );
+                }
+                return None;
+            };
+            announced = Some(id);
+            hops.push(HopPlan {
+                segment: segment.id,
+                from: step.from,
+                to: step.to.clone(),
+                frame_len: parts.frame_len,
+                class: parts.class,
+                facet: parts.facet,
+                previous: step.previous,
+                protection: None,
+            });
+        }
+        announced.map(|id| (id, hops))
     }
 
     /// The reset counter lasts for the run: a master cannot go on when it is at its end.

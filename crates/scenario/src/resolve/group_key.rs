@@ -4,10 +4,14 @@ use chronoseal_core::{Duration, NodeId};
 use chronoseal_crypto::suite::SuiteName;
 use chronoseal_groupkey::{Installation, OrchestrationSigning, Profile, Scheme, Transport};
 
+use super::streams::Streams;
 use crate::kinds::can::spec::CanFormatSpec;
 use crate::kinds::{Context, Place, Segment};
 use crate::limits::DURATION_MAX;
-use crate::plan::{GroupChange, GroupKeyPlan, NodePlan, StreamPlan};
+use crate::plan::{
+    EXCHANGE_IDS, GatewayPlan, GroupChange, GroupKeyPlan, HopPlan, NodePlan, ProtectionPlan, SegmentId, StreamPlan,
+    bridged_from,
+};
 use crate::problem::Code;
 use crate::source::{Step, at};
 use crate::spec::{
@@ -51,7 +55,7 @@ impl<'s> Context<'s> {
     ) -> Option<GroupKeyPlan> {
         let KeySpec::Group(spec) = self.spec.keys.get(name)?;
         let orchestrator = self.node(&spec.orchestrator, nodes, &group(name, "orchestrator"));
-        let segment = self.exchange_segment(name, spec, orchestrator, nodes, segments);
+        let exchange = self.exchange_segments(name, spec, orchestrator, nodes, segments);
         let scheme = match spec.scheme {
             SchemeSpec::FullTree => Scheme::FullTree,
             SchemeSpec::WithoutOrchestrator => Scheme::WithoutOrchestrator,
@@ -61,9 +65,9 @@ impl<'s> Context<'s> {
             GroupKeyProfileSpec::Hardened => Profile::Hardened,
             GroupKeyProfileSpec::AsPublished => Profile::AsPublished,
         };
-        let members = self.members(name, spec, nodes, segment, traffic, orchestrator);
+        let members = self.members(name, spec, nodes, &exchange, traffic, orchestrator);
         // Without a segment for the exchange nothing can be said of who is on it.
-        if segment.is_some() && (members.len() < 2 || members.len() > scheme.members_max()) {
+        if !exchange.is_empty() && (members.len() < 2 || members.len() > scheme.members_max()) {
             self.report(
                 Code::BadGroup,
                 &group(name, "scheme"),
@@ -82,6 +86,7 @@ impl<'s> Context<'s> {
         Some(GroupKeyPlan {
             orchestrator,
             members,
+            segments: exchange.iter().map(|segment| segment.id).collect(),
             suite: match spec.suite {
                 SuiteSpec::FourQ => SuiteName::FourQ,
                 SuiteSpec::P256 => SuiteName::P256,
@@ -89,7 +94,7 @@ impl<'s> Context<'s> {
             },
             scheme,
             profile,
-            transport: self.transport(name, spec, segment),
+            transport: self.transport(name, spec, &exchange),
             signing: match spec.orchestration {
                 OrchestrationSpec::PerStep => OrchestrationSigning::PerStep,
                 OrchestrationSpec::Ahead => OrchestrationSigning::Ahead,
@@ -104,28 +109,32 @@ impl<'s> Context<'s> {
         })
     }
 
-    /// The segment that carries the exchange: one that the orchestrator and all members are on.
-    fn exchange_segment<'a>(
+    /// The segments that carry the exchange, that of the orchestrator first: gateways pass it on to the others.
+    fn exchange_segments<'a>(
         &mut self,
         name: &str,
         spec: &GroupKeySpec,
         orchestrator: NodeId,
         nodes: &[NodePlan],
         segments: &'a [Segment<'_>],
-    ) -> Option<&'a Segment<'a>> {
-        let carries = |segment: &&Segment<'_>| {
+    ) -> Vec<&'a Segment<'a>> {
+        let carries = |segment: &Segment<'_>| {
             let facet = segment.parts.as_ref().map(|parts| &parts.facet);
             facet.is_some_and(|facet| segment.kind.key_exchange(facet).is_some())
         };
-        let own = &nodes.get(orchestrator.index())?.interfaces;
-        let possible: Vec<&Segment<'_>> =
-            segments.iter().filter(|segment| own.contains(&segment.id)).filter(carries).collect();
-        let is_on = |member: &str, segment: &Segment<'_>| {
-            nodes.iter().find(|node| node.name == *member).is_none_or(|node| node.interfaces.contains(&segment.id))
-        };
+        let Some(own) = nodes.get(orchestrator.index()).map(|node| &node.interfaces) else { return Vec::new() };
+        let by_id = |id: SegmentId| segments.iter().find(|segment| segment.id == id);
+        let passes = |gateway: &GatewayPlan| gateway.bridges.iter().any(|filter| filter.covers(&EXCHANGE_IDS));
+        let from =
+            |segment: &Segment<'_>| bridged_from(nodes, segment.id, |other| by_id(other).is_some_and(carries), passes);
         let members = spec.members.as_deref().unwrap_or_default();
-        let best = possible.iter().max_by_key(|segment| members.iter().filter(|name| is_on(name, segment)).count());
-        let Some(segment) = best else {
+        let is_on = |member: &str, reached: &[SegmentId]| {
+            let node = nodes.iter().find(|node| node.name == *member);
+            node.is_none_or(|node| node.interfaces.iter().any(|on| reached.contains(on)))
+        };
+        let possible = segments.iter().filter(|segment| own.contains(&segment.id) && carries(segment)).map(from);
+        let best = possible.max_by_key(|reached| members.iter().filter(|name| is_on(name, reached)).count());
+        let Some(reached) = best else {
             self.report(
                 Code::BadGroup,
                 &group(name, "orchestrator"),
@@ -133,24 +142,84 @@ impl<'s> Context<'s> {
                 "cannot orchestrate",
                 "name a node on a CAN segment",
             );
-            return None;
+            return Vec::new();
         };
-        if let Some(k) = members.iter().position(|name| !is_on(name, segment)) {
+        let exchange: Vec<&Segment<'_>> = reached.iter().filter_map(|id| by_id(*id)).collect();
+        if let Some(k) = members.iter().position(|name| !is_on(name, &reached)) {
+            let on = nodes.iter().find(|node| node.name == members[k]).map_or(&[][..], |node| &node.interfaces);
+            let joins = |node: &&NodePlan| {
+                let leads = |to: &[SegmentId]| node.interfaces.iter().any(|id| to.contains(id));
+                node.gateway.is_some()
+                    && leads(&reached)
+                    && leads(on)
+                    && on.iter().any(|id| by_id(*id).is_some_and(carries))
+            };
             self.report(
-                Code::NotYet,
+                Code::BadGroup,
                 &group(name, "members").entry(k),
-                format!("`{}` is not on `{}`, and a group spans no gateways yet", members[k], segment.name),
-                "on another segment",
-                format!("name nodes on `{}` only", segment.name),
+                format!(
+                    "`{}` is not on `{}`, and no gateway passes the messages of the exchange on to it",
+                    members[k],
+                    exchange.iter().map(|segment| segment.name).collect::<Vec<_>>().join("` or `")
+                ),
+                "out of reach",
+                match nodes.iter().find(joins) {
+                    Some(gateway) => {
+                        format!("add `bridges = [{{ key = \"{name}\" }}]` to the gateway `{}`", gateway.name)
+                    }
+                    None => format!("name nodes on `{}` only", exchange[0].name),
+                },
             );
         }
-        Some(segment)
+        exchange
     }
 
-    fn transport(&mut self, name: &str, spec: &GroupKeySpec, segment: Option<&Segment<'_>>) -> Transport {
-        let parts = segment.and_then(|segment| Some((segment, segment.parts.as_ref()?)));
-        let best = parts.and_then(|(segment, parts)| segment.kind.key_exchange(&parts.facet));
-        let best = best.unwrap_or(Transport::Fd);
+    /// Refuses streams over gateways whose ends never have the key that protects them.
+    pub(super) fn have_key(
+        &mut self,
+        group: &GroupKeyPlan,
+        streams: &Streams,
+        protections: &[ProtectionPlan],
+        nodes: &[NodePlan],
+        segments: &[Segment<'_>],
+    ) {
+        let has_key = |node: &NodeId| *node == group.orchestrator || group.members.contains(node);
+        let is_keyed = |stream: &StreamPlan| protections[usize::from(stream.protection.0)].needs_group_key();
+        // An end where nobody can have the key is a problem of its own.
+        let can_have = |stream: &StreamPlan| {
+            let is_end =
+                |hop: &&HopPlan| hop.previous.is_none() || hop.to.iter().any(|node| stream.receivers.contains(node));
+            let of = |id: SegmentId| segments.iter().find(|segment| segment.id == id);
+            let carries = |segment: &Segment<'_>| {
+                segment.parts.as_ref().is_some_and(|parts| segment.kind.key_exchange(&parts.facet).is_some())
+            };
+            stream.hops.iter().filter(is_end).all(|hop| of(hop.segment).is_some_and(carries))
+        };
+        let mut known = None;
+        for (entry, stream) in streams.entries.iter().copied().zip(&streams.plans) {
+            if !stream.is_relayed() || !is_keyed(stream) || !can_have(stream) || known == Some(entry) {
+                continue;
+            }
+            let Some(end) = [stream.sender].iter().chain(&stream.receivers).copied().find(|end| !has_key(end)) else {
+                continue;
+            };
+            known = Some(entry);
+            let name = &nodes[end.index()].name;
+            self.report(
+                Code::BadGroup,
+                at!["streams", entry, "protection"],
+                format!("stream `{}` is under the group key, and `{name}` is not in the group", stream.name),
+                "not everybody's key",
+                format!("make `{name}` a member, or write `key = \"pre-shared\"` for the protection"),
+            );
+        }
+    }
+
+    fn transport(&mut self, name: &str, spec: &GroupKeySpec, exchange: &[&Segment<'_>]) -> Transport {
+        let of = |segment: &&Segment<'_>| segment.kind.key_exchange(&segment.parts.as_ref()?.facet);
+        // Every segment has to carry it.
+        let has_fd = exchange.iter().filter_map(of).all(|transport| transport == Transport::Fd);
+        let best = if has_fd { Transport::Fd } else { Transport::Classical };
         match spec.format {
             Some(CanFormatSpec::Classical) => Transport::Classical,
             None => best,
@@ -174,14 +243,14 @@ impl<'s> Context<'s> {
         name: &str,
         spec: &GroupKeySpec,
         nodes: &[NodePlan],
-        segment: Option<&Segment<'_>>,
+        exchange: &[&Segment<'_>],
         traffic: &[StreamPlan],
         orchestrator: NodeId,
     ) -> Vec<NodeId> {
         let Some(names) = &spec.members else {
             let plays = |node: NodeId| traffic.iter().any(|recording| recording.sender == node);
             let is_on =
-                |node: NodeId| segment.is_some_and(|segment| nodes[node.index()].interfaces.contains(&segment.id));
+                |node: NodeId| exchange.iter().any(|segment| nodes[node.index()].interfaces.contains(&segment.id));
             let all = (0..nodes.len() as u16).map(NodeId);
             return all.filter(|node| *node != orchestrator && !plays(*node) && is_on(*node)).collect();
         };

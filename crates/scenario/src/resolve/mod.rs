@@ -1,5 +1,6 @@
 //! From what was written to what will be run.
 
+mod bridges;
 mod freshness;
 mod gateways;
 mod group_key;
@@ -60,7 +61,11 @@ impl<'s> Context<'s> {
         let mut streams = self.streams(&nodes, &segments, &protections, &recordings, &recording_of, duration);
         self.collects(&mut nodes, &segments, &streams, &protections);
         let traffic = self.traffic(&nodes, &segments, files);
+        self.bridges(&mut nodes, &segments, &traffic);
         let group_key = key_name.and_then(|name| self.group_key(name, &nodes, &segments, &traffic, duration));
+        if let Some(group) = &group_key {
+            self.have_key(group, &streams, &protections, &nodes, &segments);
+        }
         let counted = self.freshness(&nodes, &segments, &streams, &protections, key_name, group_key.as_ref(), duration);
         let (attackers, threats) = self.threats(&nodes, &segments, &streams, duration);
         let fidelity = match spec.fidelity {

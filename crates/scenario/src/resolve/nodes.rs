@@ -95,10 +95,10 @@ impl Context<'_> {
                 "name another segment in `on`, or leave `gateway` out",
             );
         }
-        Some(GatewayPlan { delay, queue_len_max: queue.0 as usize, reboot, collects: Vec::new() })
+        Some(GatewayPlan { delay, queue_len_max: queue.0 as usize, reboot, bridges: Vec::new(), collects: Vec::new() })
     }
 
-    /// What of the stations depends on the kinds of their segments: names, addresses, buses, tasks.
+    /// What of the stations depends on the kinds of their segments: names, addresses, tasks.
     pub(super) fn judge_nodes(&mut self, nodes: &mut [NodePlan], segments: &[Segment<'_>]) {
         self.free_names(segments);
         let addresses = self.addresses(nodes, segments);
@@ -112,7 +112,6 @@ impl Context<'_> {
             let misplaced = [
                 ("address", spec.address.is_some() && !has(|rules| rules.has_addresses), "carry key exchanges"),
                 ("station", spec.station.is_some() && !has(|rules| rules.has_stations), "have stations"),
-                ("bus", spec.bus.is_some() && !has(|rules| rules.has_buses), "consist of several buses"),
                 ("tasks", !spec.tasks.is_empty() && cycles.is_empty(), "have a cycle that tasks are scheduled in"),
             ];
             // What a segment has is not known if its kind could not say.
@@ -174,23 +173,22 @@ impl Context<'_> {
     /// Refuses names that the bench itself gives.
     fn free_names(&mut self, segments: &[Segment<'_>]) {
         for (i, spec) in self.spec.nodes.iter().enumerate() {
-            let is_taken = segments.iter().any(|segment| {
-                let own = segment
-                    .parts
-                    .iter()
-                    .any(|parts| parts.own_nodes.contains(&spec.name) || parts.brought.contains(&spec.name));
-                own || segment.kind.rules().reserved_names.iter().any(|start| spec.name.starts_with(start))
-            });
-            if is_taken {
-                self.report(
-                    Code::BadName,
-                    at!["nodes", i, "name"],
-                    format!("`{}` is the name of a part of the bench itself", spec.name),
-                    "taken",
-                    "give the node another name",
-                );
+            let mut parts = segments.iter().flat_map(|segment| &segment.parts);
+            if parts.any(|parts| parts.own_nodes.contains(&spec.name) || parts.brought.contains(&spec.name)) {
+                self.taken_name(i, "a part of the bench itself");
             }
         }
+    }
+
+    /// Refuses the name of a node, which something else has.
+    pub(super) fn taken_name(&mut self, node: usize, by: &str) {
+        self.report(
+            Code::BadName,
+            at!["nodes", node, "name"],
+            format!("`{}` is the name of {by}", self.spec.nodes[node].name),
+            "taken",
+            "give the node another name",
+        );
     }
 
     /// The addresses written, and the free ones in order for the other nodes that have one; 0 for those that have none.

@@ -71,6 +71,11 @@ impl Context<'_> {
                 facet: parts.facet,
             });
         }
+        for (node, _) in
+            nodes.iter().enumerate().filter(|(_, node)| attackers.iter().any(|known| known.name == node.name))
+        {
+            self.taken_name(node, "an attacker");
+        }
         (attackers, threats)
     }
 

@@ -24,7 +24,7 @@ pub enum KeySpec {
 pub struct GroupKeySpec {
     /// The node that orchestrates (the SoECU).
     pub orchestrator: String,
-    /// The members. Default: all others on the orchestrator's segment, those that play recordings left out.
+    /// The members. Default: all others on the segments that the exchange reaches, those that play recordings left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NODES_MAX))]
     pub members: Option<Vec<String>>,

@@ -36,9 +36,6 @@ pub struct NodeSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 255))]
     pub address: Option<u16>,
-    /// The bus it is on, if its CAN segment has several. Default: the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bus: Option<String>,
     /// Time its network driver takes. Default: none.
     #[serde(default)]
     pub driver: JitterSpec,
@@ -58,6 +55,10 @@ pub struct GatewaySpec {
     /// Each queue for a segment holds at most this much, 1 to 1000000 frames. Default: 64 frames.
     #[serde(default = "default_gateway_queue")]
     pub queue: Quantity<Frames>,
+    /// Frames of no stream that it passes on whole from each of its CAN segments to the others. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = BRIDGES_MAX))]
+    pub bridges: Vec<BridgeSpec>,
     /// It starts anew in the middle of the run. Default: it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reboot: Option<RebootSpec>,
@@ -65,6 +66,37 @@ pub struct GatewaySpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = STREAMS_MAX))]
     pub collect: Vec<CollectSpec>,
+}
+
+/// Frames that a gateway passes on whole: they belong to no stream.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum BridgeSpec {
+    /// All of them.
+    #[serde(rename = "all")]
+    All,
+    /// Those of some identifiers.
+    #[serde(rename = "frames")]
+    Frames(BridgedFramesSpec),
+    /// The messages of the exchange by which nodes agree on this key.
+    #[serde(rename = "key")]
+    Key(String),
+    /// Those with an identifier that occurs in this recording of traffic.
+    #[serde(rename = "recording")]
+    Recording(String),
+}
+
+/// Identifiers that agree with one in the bits of a mask.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BridgedFramesSpec {
+    /// The identifier in hexadecimal, such as `"0x123"`.
+    pub id: String,
+    /// The bits that have to agree, such as `"0x7F0"`. Default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<String>,
+    /// True for identifiers of 29 bits. Default: false, 11 bits.
+    #[serde(default)]
+    pub extended: bool,
 }
 
 /// A gateway that starts anew: what it holds is lost, and its counters begin again.

@@ -45,6 +45,35 @@ impl Entries {
         self.0.iter_mut().find(|(other, _)| other.get() == key).map(|(_, item)| item)
     }
 
+    /// The text of a key.
+    pub(super) fn text(&mut self, key: &str) -> Option<String> {
+        self.get_mut(key)?.as_str().map(str::to_owned)
+    }
+
+    /// Changes every value.
+    pub(super) fn each_value(&mut self, change: impl FnMut(&mut Item)) {
+        self.0.iter_mut().map(|(_, item)| item).for_each(change);
+    }
+
+    /// Puts a new key behind another, or at the front.
+    pub(super) fn insert_after(&mut self, after: &str, key: &str, item: Item) {
+        let position = self.position(after).map_or(0, |position| position + 1);
+        self.0.insert(position, (Key::new(key), item));
+    }
+
+    /// Takes an entry out; also where it stood.
+    pub(super) fn take_out(&mut self, key: &str) -> Option<(usize, Key, Item)> {
+        let position = self.position(key)?;
+        let (key, item) = self.0.remove(position);
+        Some((position, key, item))
+    }
+
+    /// The entry at a position, or the last one.
+    pub(super) fn nearest_mut(&mut self, position: usize) -> Option<&mut (Key, Item)> {
+        let last = self.0.len().checked_sub(1)?;
+        self.0.get_mut(position.min(last))
+    }
+
     /// Gives a key another name, unless something has that already.
     pub(super) fn rename(&mut self, from: &str, to: &str) {
         if self.position(to).is_none() {
@@ -189,7 +218,7 @@ pub(super) fn with_comments(mut key: Key, above: &[String]) -> Key {
 }
 
 /// The comments in a piece of text between keys and values.
-fn comments(text: Option<&RawString>) -> Vec<String> {
+pub(super) fn comments(text: Option<&RawString>) -> Vec<String> {
     let text = text.and_then(RawString::as_str).unwrap_or_default();
     text.lines().map(str::trim).filter(|line| line.starts_with('#')).map(str::to_owned).collect()
 }
@@ -210,6 +239,43 @@ pub(super) fn all_comments(item: &Item) -> Vec<String> {
         }
     }
     found
+}
+
+/// The same without comments.
+pub(super) fn bare(item: &Item) -> Item {
+    let mut item = item.clone();
+    strip(&mut item);
+    item
+}
+
+fn strip(item: &mut Item) {
+    match item {
+        Item::Table(table) => {
+            // An empty line before its head.
+            *table.decor_mut() = Decor::new("\n", "");
+            let keys: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).collect();
+            for key in keys {
+                if let Some(mut key) = table.key_mut(&key) {
+                    key.leaf_decor_mut().clear();
+                    key.dotted_decor_mut().clear();
+                }
+                table.get_mut(&key).into_iter().for_each(strip);
+            }
+        }
+        Item::Value(value) => {
+            value.decor_mut().clear();
+            if let Value::InlineTable(table) = value {
+                let keys: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).collect();
+                for key in keys {
+                    if let Some(mut key) = table.key_mut(&key) {
+                        key.leaf_decor_mut().clear();
+                    }
+                }
+                table.iter_mut().for_each(|(_, value)| value.decor_mut().clear());
+            }
+        }
+        _ => {}
+    }
 }
 
 /// A text in the place of a value, with what stands around that.

@@ -1,6 +1,7 @@
 //! Behaviour of the scenario format, one module each.
 
 mod bad_input;
+mod bridges;
 mod bus;
 mod diagnostics;
 mod documents;

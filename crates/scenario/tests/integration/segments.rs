@@ -102,7 +102,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ),
     (
         "keys_over_gateways",
-        Code::NotYet,
+        Code::BadGroup,
         "[[recordings]]",
         "[keys.one.group]\norchestrator = \"pedal\"\nmembers = [\"zone-front\", \"brake-rear\"]\n\
          scheme = \"symmetric\"\n[[recordings]]",

@@ -39,7 +39,9 @@ fn every_comment_and_the_order_stay() {
     for (name, text) in scenarios() {
         let new = upgraded(&text);
         assert_eq!(comments(&text), comments(&new), "{name}");
-        assert_eq!(names(&text), names(&new), "{name}");
+        // What was a gateway inside is a node.
+        let kept: Vec<&str> = names(&new).into_iter().filter(|line| *line != "name = \"bus-gateway\"").collect();
+        assert_eq!(names(&text), kept, "{name}");
     }
 }
 

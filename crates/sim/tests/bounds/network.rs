@@ -18,8 +18,6 @@ pub(crate) struct Network {
 pub(crate) struct Segment {
     table: String,
     kind: Kind,
-    /// Names of the buses, if there are several.
-    buses: i64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,11 +130,7 @@ fn segment(chance: &mut Chance) -> Segment {
         if chance.percent(25) {
             table += "mailboxes = \"fifo\"\n";
         }
-        let buses = if chance.percent(15) { 2 } else { 1 };
-        if buses == 2 {
-            table += "buses = [\"b0\", \"b1\"]\ngateway_delay = \"30us\"\n";
-        }
-        return Segment { table, kind: Kind::Can { fd }, buses };
+        return Segment { table, kind: Kind::Can { fd } };
     }
     let mut table = format!("cluster_cycle = \"{CYCLE_US}us\"\n");
     let mut key = |name: &str, value: String| table += &format!("{name} = \"{value}\"\n");
@@ -152,7 +146,7 @@ fn segment(chance: &mut Chance) -> Segment {
     if chance.percent(30) {
         table += &format!("forwarding_jitter = {}\n", jitter(chance, 30));
     }
-    Segment { table, kind: Kind::Ethernet, buses: 1 }
+    Segment { table, kind: Kind::Ethernet }
 }
 
 /// A random time of up to so many microseconds.
@@ -180,9 +174,6 @@ fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], own: &Segment
     if own.kind == Kind::Ethernet && !is_gateway && chance.percent(30) {
         let wcet = chance.range(10, 400);
         table += &format!("tasks = [{{ name = \"t\", period = \"{}us\", wcet = \"{wcet}us\" }}]\n", CYCLE_US / 2);
-    }
-    if own.buses > 1 && !is_gateway {
-        table += &format!("bus = \"b{}\"\n", chance.range(0, 1));
     }
     let mac_ns = if chance.percent(70) { (chance.range(500, 60_000), chance.range(0, 300)) } else { (0, 0) };
     Node { on, is_gateway, table, mac_ns }

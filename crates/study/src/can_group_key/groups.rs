@@ -310,7 +310,7 @@ mod tests {
     use chronoseal_catalog::{Prepared, can};
     use chronoseal_core::{Event, EventKind, NodeId, Priority, SimTime};
     use chronoseal_groupkey::{Identifier, Step};
-    use chronoseal_media::can::CanNetwork;
+    use chronoseal_media::can::CanBus;
     use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
     use chronoseal_scenario::SegmentId;
     use chronoseal_sim::{FrameContext, Observer};
@@ -320,7 +320,7 @@ mod tests {
 
     /// A bus that changes one bit of one confirmation, an encrypted signature, before it is sent.
     struct Corrupting {
-        bus: CanNetwork,
+        bus: CanBus,
         is_done: bool,
     }
 
@@ -384,7 +384,7 @@ mod tests {
         let form = u64::from(frames_of_group(setting.scheme, setting.profile, setting.transport, 32, 4));
         for corrupt in [false, true] {
             let prepared = Prepared::new(&plan).unwrap_or_else(|error| panic!("{error}"));
-            let bus = can::network(&prepared, SegmentId(0), &[]).unwrap_or_else(|error| panic!("{error}"));
+            let bus = can::bus(&prepared, SegmentId(0), &[]).unwrap_or_else(|error| panic!("{error}"));
             let bus = Corrupting { bus, is_done: !corrupt };
             let counted = chronoseal_sim::run_on(&prepared, bus, Counted::default(), &mut |_| true)
                 .unwrap_or_else(|error| panic!("{error}"))

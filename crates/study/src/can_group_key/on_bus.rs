@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, Event, EventKind, Node, NodeId, Oscillator, PortId, Rate, SimTime};
 use chronoseal_crypto::symmetric::{Aes128Ctr, BlockMac, CmacAes128};
-use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
+use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig};
 use chronoseal_media::medium::Attachment;
 use chronoseal_sim::{FrameContext, NodeSetup, Observer, Simulation};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrameView};
@@ -82,8 +82,7 @@ pub(super) fn run(nodes: Vec<Box<dyn Node + Send>>, seed: u64) -> Result<Watched
         babblers: Vec::new(),
         load_window: None,
     };
-    let network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed })
-        .map_err(|error| StudyError::Scenario(error.to_string()))?;
+    let network = CanBus::new(bus, seed).map_err(|error| StudyError::Scenario(error.to_string()))?;
     let mut simulation = Simulation::new(network, seed, Watched::default());
     for (number, node) in nodes.into_iter().enumerate() {
         simulation.add(NodeSetup {

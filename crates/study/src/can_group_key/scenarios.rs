@@ -21,7 +21,7 @@ pub(super) struct Group<'a> {
     pub(super) platforms: &'a [&'a str],
     /// A built-in recording that is replayed meanwhile.
     pub(super) background: Option<&'a str>,
-    /// Buses joined by a gateway, the members on them in turn.
+    /// Buses with a gateway between them, the members on them in turn.
     pub(super) buses: usize,
     /// Nominal bit rate.
     pub(super) bit_rate: &'a str,
@@ -55,17 +55,14 @@ impl Group<'_> {
 
     /// Its scenario, as a user would write it.
     pub(super) fn text(&self) -> String {
-        let mut text = format!(
-            "schema_version = 2\nname = \"group\"\nseed = {}\nduration = \"{}\"\n\n[segments.bus.can]\nbit_rate = \"{}\"\n",
-            self.seed, self.duration, self.bit_rate
-        );
-        if self.transport == Transport::Fd {
-            text += "data_bit_rate = \"2Mbit/s\"\n";
-        }
-        let bus = |index: usize| format!("bus-{}", index % self.buses + 1);
-        if self.buses > 1 {
-            let names: Vec<String> = (0..self.buses).map(|index| format!("\"{}\"", bus(index))).collect();
-            text += &format!("buses = [{}]\n", names.join(", "));
+        let mut text =
+            format!("schema_version = 2\nname = \"group\"\nseed = {}\nduration = \"{}\"\n", self.seed, self.duration);
+        let bus = |index: usize| if self.buses > 1 { format!("bus-{}", index % self.buses + 1) } else { "bus".into() };
+        for index in 0..self.buses {
+            text += &format!("\n[segments.{}.can]\nbit_rate = \"{}\"\n", bus(index), self.bit_rate);
+            if self.transport == Transport::Fd {
+                text += "data_bit_rate = \"2Mbit/s\"\n";
+            }
         }
         text += &format!(
             "\n[keys.bus.group]\norchestrator = \"soecu\"\nsuite = \"{}\"\nscheme = \"{}\"\nprofile = \"{}\"\nstart = \"{}\"\n",
@@ -74,6 +71,10 @@ impl Group<'_> {
             self.profile.name(),
             self.start
         );
+        if self.buses > 1 {
+            let members: Vec<String> = (1..=self.n).map(|member| format!("\"ecu{member}\"")).collect();
+            text += &format!("members = [{}]\n", members.join(", "));
+        }
         if let Some(at) = self.removal {
             text += &format!("changes = [{{ at = \"{at}\", remove = \"ecu1\" }}]\n");
         }
@@ -86,12 +87,20 @@ impl Group<'_> {
         let node = |name: String, platform: &str| {
             format!("\n[[nodes]]\nname = \"{name}\"\nplatform = \"{platform}\"\nclock = \"ideal\"\n")
         };
-        text += &node("soecu".into(), self.platforms[0]);
+        let on = |index: usize| if self.buses > 1 { format!("on = [\"{}\"]\n", bus(index)) } else { String::new() };
+        text += &(node("soecu".into(), self.platforms[0]) + &on(0));
         for member in 0..self.n as usize {
             text += &node(format!("ecu{}", member + 1), self.platforms[member % self.platforms.len()]);
-            if self.buses > 1 {
-                text += &format!("bus = \"{}\"\n", bus(member));
-            }
+            text += &on(member);
+        }
+        if self.buses > 1 {
+            let names: Vec<String> = (0..self.buses).map(|index| format!("\"{}\"", bus(index))).collect();
+            // It holds all messages that an orchestrator sends at once.
+            text += &format!(
+                "\n[[nodes]]\nname = \"gateway\"\non = [{}]\nclock = \"ideal\"\n\
+                 gateway = {{ delay = \"50us\", queue = \"2048 frames\", bridges = [{{ key = \"bus\" }}] }}\n",
+                names.join(", ")
+            );
         }
         if let Some(background) = self.background {
             text += "\n[[nodes]]\nname = \"rest-of-the-bus\"\nclock = \"ideal\"\n";

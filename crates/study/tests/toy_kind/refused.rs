@@ -115,7 +115,7 @@ pub(crate) fn a_station_reports_bad_frames() {
         station.send(now, Pdu { stream, sequence: 0, bytes: vec![0; len], mark: Mark::default() });
         assert!(matches!(station.poll_output(now, &mut buffer), Output::Event(event) if event.stream == stream));
     }
-    let mark = Mark { origin: Some(2), attack: None };
+    let mark = Mark { origin: Some(2), attack: None, ..Mark::default() };
     station.send(now, Pdu { stream: StreamId(4), sequence: 0, bytes: vec![6; 8], mark });
     let Output::Transmit(transmit) = station.poll_output(now, &mut buffer) else { panic!("it goes on") };
     assert_eq!(buffer[..transmit.len], framed(9, &[6; 8]));

@@ -50,7 +50,7 @@ pub(crate) mod multicast;
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_core::{Duration, NodeId, PortId, Priority, SimTime};
-use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
+use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig};
 use chronoseal_media::medium::Attachment;
 use chronoseal_wire::can::BitTiming;
 
@@ -161,7 +161,7 @@ pub fn serve_bus(config: &CanServerConfig, stop: &AtomicBool) -> Result<LiveOutc
         babblers: Vec::new(),
         load_window: None,
     };
-    let mut network = CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 0 })?;
+    let mut network = CanBus::new(bus, 0)?;
     let mut live = LiveConfig::new(Vec::new(), Vec::new(), config.duration);
     live.capture = config.capture;
     live.fifo = config.fifo;

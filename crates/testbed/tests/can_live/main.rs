@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use chronoseal_core::{Duration, EventKind, NodeId, PortId, Priority, Rate, SimTime, StreamId};
-use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
+use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::topology::Absent;
 use chronoseal_media::topology::Topology;
@@ -82,7 +82,7 @@ fn timing() -> BitTiming {
 }
 
 /// A bus of the stations and of guests behind them.
-fn bus_with(guests: &[Guest]) -> CanNetwork {
+fn bus_with(guests: &[Guest]) -> CanBus {
     let stations = (0..STATIONS).map(|node| Attachment { node: NodeId(node), port: PortId(0) });
     let bus = CanBusConfig {
         timing: timing(),
@@ -93,7 +93,7 @@ fn bus_with(guests: &[Guest]) -> CanNetwork {
         babblers: Vec::new(),
         load_window: None,
     };
-    CanNetwork::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 }).unwrap()
+    CanBus::new(bus, 1).unwrap()
 }
 
 /// The stations, each with one port that is `link`, and `guests` beside them.

@@ -2,7 +2,7 @@
 
 use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, PortId, Priority, Rate, SimTime, StreamId};
-use chronoseal_media::can::{CanBusConfig, CanNetwork, CanNetworkConfig, ControllerConfig};
+use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::schedule::ScheduleTable;
@@ -65,8 +65,7 @@ pub(crate) fn bus() -> Box<dyn Medium + Send> {
         babblers: Vec::new(),
         load_window: None,
     };
-    let config = CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 };
-    Box::new(CanNetwork::new(config).unwrap())
+    Box::new(CanBus::new(bus, 1).unwrap())
 }
 
 fn star() -> Star {

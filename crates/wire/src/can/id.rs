@@ -58,6 +58,9 @@ impl StandardId {
 }
 
 impl ExtendedId {
+    /// The lowest one.
+    pub const ZERO: Self = Self(0);
+
     /// The identifier `raw`.
     ///
     /// # Errors

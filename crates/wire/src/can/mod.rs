@@ -24,6 +24,7 @@
 
 pub mod bits;
 pub mod crc;
+pub mod filter;
 pub mod frame;
 pub mod group_id;
 pub mod id;
@@ -39,6 +40,7 @@ mod testing;
 mod tests;
 
 pub use bits::FrameBits;
+pub use filter::IdFilter;
 pub use frame::{CanFrame, Dlc, FrameKind, LengthError};
 pub use id::{CanId, ExtendedId, IdError, StandardId};
 pub use layout::{CanFrameView, FrameError};

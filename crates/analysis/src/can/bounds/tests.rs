@@ -70,6 +70,7 @@ fn the_synchronisation_message_and_a_key_exchange_are_in_the_way() {
     assert_eq!(worst(&plan, true), [Ok(US(270 * 2)), Ok(US(270 * 2))]);
     plan.group_key = Some(GroupKeyPlan {
         orchestrator: NodeId(0),
+        segments: vec![SegmentId(0)],
         members: vec![NodeId(1)],
         suite: chronoseal_crypto::suite::SuiteName::FourQ,
         scheme: chronoseal_groupkey::Scheme::FullTree,

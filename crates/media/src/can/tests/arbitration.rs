@@ -1,7 +1,7 @@
 //! Who goes first, and when.
 
 use chronoseal_core::DiscardReason;
-use chronoseal_wire::can::Dlc;
+use chronoseal_wire::can::{Dlc, IdFilter};
 
 use super::*;
 
@@ -124,7 +124,7 @@ fn a_full_queue_says_so() {
         clockwork.send(port(0), &base(0x100 + n, &[]));
     }
     assert_eq!(clockwork.told(), [(0, EventKind::Discarded(DiscardReason::QueueFull)); 2]);
-    assert_eq!(clockwork.network.queue_len(port(0)), Some(3));
+    assert_eq!(clockwork.bus.queue_len(port(0)), Some(3));
     clockwork.run_for(Duration::from_ms(1));
     assert_eq!(clockwork.delivered_to(port(1)).len(), 3);
     assert_eq!(clockwork.frames.in_flight(), 0);

@@ -4,7 +4,6 @@ mod arbitration;
 mod configuration;
 mod confinement;
 mod errors;
-mod gateways;
 mod properties;
 
 use std::cmp::Reverse;
@@ -57,9 +56,9 @@ struct Delivery {
     sender: NodeId,
 }
 
-/// A network and the time around it.
+/// A bus and the time around it.
 struct Clockwork {
-    network: CanNetwork,
+    bus: CanBus,
     frames: FrameStore,
     timers: BinaryHeap<Reverse<(SimTime, MediumTimer, u64)>>,
     asked: u64,
@@ -72,9 +71,9 @@ struct Clockwork {
 }
 
 impl Clockwork {
-    fn new(config: CanNetworkConfig) -> Self {
+    fn of_bus(config: CanBusConfig) -> Self {
         let mut clockwork = Self {
-            network: CanNetwork::new(config).unwrap(),
+            bus: CanBus::new(config, 1).unwrap(),
             frames: FrameStore::new(),
             timers: BinaryHeap::new(),
             asked: 0,
@@ -85,13 +84,9 @@ impl Clockwork {
             serial: 0,
         };
         let mut out = Vec::new();
-        clockwork.network.start(SimTime::ZERO, &mut clockwork.frames, &mut out);
+        clockwork.bus.start(SimTime::ZERO, &mut clockwork.frames, &mut out);
         clockwork.perform(out);
         clockwork
-    }
-
-    fn of_bus(bus: CanBusConfig) -> Self {
-        Self::new(CanNetworkConfig { buses: vec![bus], gateways: Vec::new(), seed: 1 })
     }
 
     /// Lets time pass up to and including `until`.
@@ -101,7 +96,7 @@ impl Clockwork {
             assert!(at >= self.now, "a timer in the past");
             self.now = at;
             let mut out = Vec::new();
-            self.network.handle_timer(at, timer, &mut self.frames, &mut out);
+            self.bus.handle_timer(at, timer, &mut self.frames, &mut out);
             self.perform(out);
         }
         self.now = until;
@@ -126,7 +121,7 @@ impl Clockwork {
         self.frames.buffer(id)[..bytes.len()].copy_from_slice(bytes);
         self.frames.set_len(id, bytes.len());
         let mut out = Vec::new();
-        self.network.handle_frame(self.now, from, Priority(0), id, &mut self.frames, &mut out);
+        self.bus.handle_frame(self.now, from, Priority(0), id, &mut self.frames, &mut out);
         self.perform(out);
     }
 
@@ -167,12 +162,12 @@ impl Clockwork {
     }
 
     fn statistics(&self) -> &BusStatistics {
-        self.network.statistics(0).unwrap()
+        self.bus.statistics()
     }
 
     /// TEC and REC.
     fn counters(&self, node: u16) -> (u16, u16) {
-        let counters = self.network.counters(port(node)).unwrap();
+        let counters = self.bus.counters(port(node)).unwrap();
         (counters.transmit(), counters.receive())
     }
 }

@@ -59,7 +59,7 @@ fn wire_time(segment: &CanSegment, id: CanId, kind: FrameKind, data_len: usize) 
 }
 
 /// An identifier as written, with `0x` in front.
-fn can_id(at: &[Step<'_>], text: &str, extended: bool, context: &mut Context<'_>) -> CanId {
+pub(super) fn can_id(at: &[Step<'_>], text: &str, extended: bool, context: &mut Context<'_>) -> CanId {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let raw = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+')));
     let (bits, largest) = if extended { (29, "0x1FFFFFFF") } else { (11, "0x7FF") };

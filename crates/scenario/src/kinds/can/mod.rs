@@ -1,5 +1,6 @@
-//! CAN and CAN-FD: buses with arbitration by identifier.
+//! CAN and CAN-FD: a bus with arbitration by identifier.
 
+pub(crate) mod bridges;
 mod messages;
 pub(crate) mod plan;
 mod segment;
@@ -50,12 +51,12 @@ impl SegmentKind for CanKind {
             attempts_lie_within_run: false,
             has_addresses: true,
             payload_header_len: SEQUENCE_LEN,
-            has_buses: true,
+            announces_counters: true,
+            bridges_frames: true,
             replays_traffic: true,
             has_timing_fidelity: false,
             has_stations: false,
             compares_candidates: false,
-            reserved_names: &[],
         }
     }
 
@@ -81,6 +82,10 @@ impl SegmentKind for CanKind {
 
     fn resolve_traffic(&self, request: &TrafficRequest<'_>, context: &mut Context<'_>) -> Option<TrafficParts> {
         traffic::resolve(request, context)
+    }
+
+    fn recorded_ids(&self, hop: &Facet) -> Vec<CanId> {
+        traffic::identifiers(hop)
     }
 
     fn key_exchange(&self, segment: &Facet) -> Option<Transport> {

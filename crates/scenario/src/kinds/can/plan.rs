@@ -1,16 +1,16 @@
 //! What will be run on a CAN segment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::{Duration, NodeId, StreamId, statistics};
+use chronoseal_core::{Duration, StreamId, statistics};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId, FrameKind};
 
-use crate::plan::{HopPlan, Plan, ProtectionPlan, SegmentId, StreamPlan};
+use crate::plan::{GatewayPlan, HopPlan, Plan, ProtectionPlan, SegmentId, StreamPlan, bridged_from};
 
 /// The kind's name.
 pub const CAN: &str = "can";
 
-/// One CAN or CAN-FD bus, or several alike that a gateway joins.
+/// One CAN or CAN-FD bus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CanSegment {
     /// Rates and sample points as asked for.
@@ -21,12 +21,6 @@ pub struct CanSegment {
     pub has_data_phase: bool,
     /// True if a controller sends its oldest frame first, false if the one with the lowest identifier.
     pub fifo_mailboxes: bool,
-    /// How many buses alike there are; a gateway joins more than one.
-    pub count: usize,
-    /// Which of the buses each node is on, from 0, by its number. Nodes that are not listed are on the first.
-    pub bus_of: Vec<usize>,
-    /// From the end of a frame on one bus to its place in the gateway's queue for another.
-    pub gateway_delay: Duration,
 }
 
 /// What a stream is on a CAN segment.
@@ -145,9 +139,9 @@ impl<'p> Can<'p> {
     }
 
     /// The message that tells trip and reset counters.
-    pub fn synchronisation(self) -> Option<(StreamId, &'p StreamPlan, CanId)> {
-        self.streams().find_map(|(id, stream, _, facet)| match facet {
-            CanHop::Synchronisation { id: can_id } => Some((id, stream, *can_id)),
+    pub fn synchronisation(self) -> Option<(StreamId, &'p StreamPlan, &'p HopPlan, CanId)> {
+        self.streams().find_map(|(id, stream, hop, facet)| match facet {
+            CanHop::Synchronisation { id: can_id } => Some((id, stream, hop, *can_id)),
             _ => None,
         })
     }
@@ -162,8 +156,32 @@ impl<'p> Can<'p> {
         self.plan.secured_len(message.stream, message.hop) as usize
     }
 
-    /// The gateway between its buses, if there are several.
-    pub fn gateway(self) -> Option<NodeId> {
-        (self.segment.count > 1).then(|| self.plan.own_node(self.id, 0))
+    /// Frames of recordings on other segments that gateways pass on to this one: of which stream, and which frames.
+    pub fn bridged(self) -> Vec<(StreamId, CanRecording)> {
+        let plan = self.plan;
+        let is_can = |segment: SegmentId| Self::of(plan, segment).is_some();
+        let others = plan.segment_ids().filter(|id| *id != self.id).filter_map(|id| Self::of(plan, id));
+        let reaches = |from: Self, id: CanId| {
+            let is_stream = from.identifiers().any(|known| known == id);
+            let passes = |gateway: &GatewayPlan| gateway.bridges(id);
+            !is_stream && bridged_from(&plan.nodes, from.id, is_can, passes).contains(&self.id)
+        };
+        let of_segment = |from: Self| {
+            from.recordings().filter_map(move |(stream, _, recording)| {
+                let ids: BTreeSet<CanId> = recording.frames.iter().map(|(_, frame)| frame.id()).collect();
+                let ids: BTreeSet<CanId> = ids.into_iter().filter(|id| reaches(from, *id)).collect();
+                let frames = recording.frames.iter().filter(|(_, frame)| ids.contains(&frame.id())).copied();
+                (!ids.is_empty()).then(|| (stream, CanRecording { frames: frames.collect(), ..recording.clone() }))
+            })
+        };
+        others.flat_map(of_segment).collect()
+    }
+
+    /// The identifiers of its streams, those of recordings left out.
+    pub fn identifiers(self) -> impl Iterator<Item = CanId> {
+        self.streams().filter_map(|(.., facet)| match facet {
+            CanHop::Message { id, .. } | CanHop::Synchronisation { id } => Some(*id),
+            CanHop::Recording(_) => None,
+        })
     }
 }

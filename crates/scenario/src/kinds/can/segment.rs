@@ -1,46 +1,26 @@
 //! What is written of a CAN segment, to what will be run.
 
-use chronoseal_core::{Duration, Rate};
+use chronoseal_core::Rate;
 use chronoseal_wire::can::timing::Phase;
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, BitTimingError};
 
 use super::plan::CanSegment;
 use super::spec::{CanSegmentSpec, MailboxesSpec};
-use crate::kinds::{Context, Place, SegmentParts, SegmentRequest};
-use crate::limits::DELAY_MAX;
+use crate::kinds::{Context, SegmentParts, SegmentRequest};
 use crate::plan::Facet;
 use crate::problem::Code;
-use crate::shape::shortened;
 
 /// A segment with its defaults filled in.
 pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
     let spec: CanSegmentSpec = request.table.read(context)?;
-    let at = request.table.at("gateway_delay");
-    let gateway_delay = context.within(&at, "the gateway's delay", spec.gateway_delay.0, Duration::ZERO, DELAY_MAX);
-    for (i, name) in spec.buses.iter().enumerate() {
-        if spec.buses[..i].contains(name) {
-            context.report(
-                Code::DuplicateName,
-                &request.table.at("buses").entry(i),
-                format!("two buses are named `{}`", shortened(name)),
-                "again here",
-                "give each its own name",
-            );
-        }
-    }
     let (bits, timing) = timing(request, &spec, context);
-    let count = spec.buses.len().max(1);
     let segment = CanSegment {
         bits,
         timing,
         has_data_phase: spec.data_bit_rate.is_some(),
         fifo_mailboxes: spec.mailboxes == MailboxesSpec::Fifo,
-        count,
-        bus_of: buses_of_nodes(request, &spec, context),
-        gateway_delay,
     };
-    let own_nodes = (count > 1).then(|| format!("{}-gateway", request.name)).into_iter().collect();
-    Some(SegmentParts { own_nodes, ..SegmentParts::new(Facet::new(segment)) })
+    Some(SegmentParts::new(Facet::new(segment)))
 }
 
 /// The bits as asked for and as controllers make them; usual ones if these cannot be made.
@@ -78,18 +58,4 @@ fn timing(
     );
     let usual = BitTimingConfig::new(Rate(500_000), Rate(2_000_000));
     (usual, BitTiming::new(&usual).expect("a clock of 80 MHz makes 500 kbit/s and 2 Mbit/s"))
-}
-
-/// Which of the buses each node is on.
-fn buses_of_nodes(request: &SegmentRequest<'_>, spec: &CanSegmentSpec, context: &mut Context<'_>) -> Vec<usize> {
-    let buses: Vec<&str> = spec.buses.iter().map(String::as_str).collect();
-    let nodes = &context.spec().nodes;
-    let mut bus_of = vec![0; nodes.len()];
-    for (i, _) in request.nodes_on_it() {
-        if let Some(name) = &nodes[i].bus {
-            let at = Place::new("nodes").entry(i).key("bus");
-            bus_of[i] = context.find(name, &buses, &at, "bus", "buses").unwrap_or(0);
-        }
-    }
-    bus_of
 }

@@ -1,13 +1,12 @@
 //! What a scenario says of a CAN segment.
 
-use chronoseal_core::{Duration, Percent, Rate};
+use chronoseal_core::{Percent, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::*;
 use crate::quantity::Quantity;
 
-/// A CAN or CAN-FD bus, or several alike.
+/// A CAN or CAN-FD bus.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CanSegmentSpec {
@@ -25,17 +24,6 @@ pub struct CanSegmentSpec {
     /// Which of a controller's waiting frames is sent first.
     #[serde(default)]
     pub mailboxes: MailboxesSpec,
-    /// Names of several buses alike, joined by a gateway that passes every frame on. Default: one bus.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = BUSES_MAX))]
-    pub buses: Vec<String>,
-    /// From the end of a frame on one bus to its place in the gateway's queue for another, up to 1s. Default: 50us.
-    #[serde(default = "default_gateway_delay")]
-    pub gateway_delay: Quantity<Duration>,
-}
-
-fn default_gateway_delay() -> Quantity<Duration> {
-    Quantity(Duration::from_us(50))
 }
 
 fn default_sample_point() -> Quantity<Percent> {

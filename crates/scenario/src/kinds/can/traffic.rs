@@ -1,7 +1,9 @@
 //! Recorded traffic of a bus.
 
+use std::collections::BTreeSet;
+
 use chronoseal_core::Duration;
-use chronoseal_wire::can::FrameKind;
+use chronoseal_wire::can::{CanId, FrameKind};
 
 use super::plan::{CanHop, CanRecording, CanSegment};
 use crate::kinds::{Context, TrafficParts, TrafficRequest};
@@ -48,6 +50,13 @@ pub(super) fn resolve(request: &TrafficRequest<'_>, context: &mut Context<'_>) -
     };
     context.report(Code::BadRecording, &request.at, message, label, help);
     None
+}
+
+/// The identifiers that occur in a recording.
+pub(super) fn identifiers(hop: &Facet) -> Vec<CanId> {
+    let Some(CanHop::Recording(recording)) = hop.get() else { return Vec::new() };
+    let ids: BTreeSet<CanId> = recording.frames.iter().map(|(_, frame)| frame.id()).collect();
+    ids.into_iter().collect()
 }
 
 fn parts(mut recording: CanRecording) -> TrafficParts {

@@ -9,8 +9,8 @@ mod threats;
 use serde_json::Value as Json;
 
 use super::{
-    CollectRequest, Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts,
-    SegmentRequest, ThreatParts, ThreatRequest, schema_of,
+    CollectRequest, Context, HopParts, HopRequest, OnSegment, Segment, SegmentKind, SegmentParts, SegmentRequest,
+    ThreatParts, ThreatRequest, schema_of,
 };
 use plan::{ETHERNET, StreamClass};
 
@@ -43,10 +43,6 @@ impl SegmentKind for EthernetKind {
 
     fn threat_schema(&self) -> Json {
         schema_of::<spec::EthernetThreatSpec>()
-    }
-
-    fn rules(&self) -> Rules {
-        Rules { reserved_names: &["attacker"], ..Rules::default() }
     }
 
     fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {

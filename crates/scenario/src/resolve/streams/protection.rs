@@ -123,20 +123,12 @@ impl Context<'_> {
         let first = route.steps.first().map_or("", |step| name(step.segment));
         let apart = format!("protect segments one by one: `protection = {{ {first} = \"…\" }}`");
         let freshness = "write `freshness = { rising = { sent = \"1B\" } }`, `\"full\"` or `{ truncated = \"2B\" }`";
-        let (code, what, help) = if profile.freshness().needs_clock() {
-            let what = "takes freshness from the cycle counter, which only stations of one segment with slots share";
-            (Code::FreshnessWithoutSlot, what, format!("{freshness}, or {apart}"))
-        } else if profile.freshness().needs_master() {
-            let what = "takes freshness from trips and resets, which a master announces on one segment";
-            (Code::BadFreshness, what, format!("{freshness}, or {apart}"))
-        } else if protection.needs_group_key() {
-            let what = "is under the group key, which nodes of one segment agree on so far";
-            (Code::NotYet, what, format!("write `key = \"pre-shared\"` for the protection, or {apart}"))
-        } else {
+        if !profile.freshness().needs_clock() {
             return true;
-        };
+        }
+        let what = "takes freshness from the cycle counter, which only stations of one segment with slots share";
         self.report(
-            code,
+            Code::FreshnessWithoutSlot,
             &place(stream, ""),
             format!(
                 "`{}` {what}, and stream `{}` crosses {}",
@@ -145,7 +137,7 @@ impl Context<'_> {
                 crossed.join(" and ")
             ),
             "not from end to end",
-            help,
+            format!("{freshness}, or {apart}"),
         );
         false
     }
