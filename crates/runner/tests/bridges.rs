@@ -142,8 +142,8 @@ fn main() -> ExitCode {
         assert!((250..=300).contains(&frames) && lost == 0, "{frames} passed, {lost} lost");
         assert!(delivered(&rows, 0) >= 15);
     }
-    // A bus that is slower than what comes, and a gateway that is.
-    for (rate, delay, queue) in [("20kbit/s", "40us", "4 frames"), ("500kbit/s", "5ms", "2 frames")] {
+    // A bus that is slower than what comes, with more and with less room before it.
+    for (rate, delay, queue) in [("20kbit/s", "40us", "4 frames"), ("25kbit/s", "40us", "2 frames")] {
         let slow = scenario(rate, delay, queue, "\"all\"");
         let rows = sim(&slow);
         let (frames, lost) = passed(&rows);
