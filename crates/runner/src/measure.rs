@@ -7,7 +7,7 @@ use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveLink, PrepareError
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
 use chronoseal_media::medium::Attachment;
 use chronoseal_results::{Direction, Engine};
-use chronoseal_scenario::plan::{ClockPlan, Fidelity, SegmentId};
+use chronoseal_scenario::plan::{AttackPlace, ClockPlan, Fidelity, SegmentId};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
     AgentCommand, AgentConfig, FactoryError, LiveConfig, LiveError, LiveOutcome, Placement, PortLink,
@@ -249,6 +249,7 @@ fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>) -> Vec<AgentConfig> 
                 offset,
                 drift,
                 is_attacker: plan.attacker(id).is_some(),
+                is_taken_over: plan.attackers.iter().any(|attacker| attacker.place == AttackPlace::AtNode(id)),
                 ..AgentConfig::new(id)
             }
         })

@@ -47,6 +47,9 @@ pub struct AgentConfig {
     pub drift: Ppm,
     /// Frames it sends after reporting an attack are part of the attack; what it receives is no delivery.
     pub is_attacker: bool,
+    /// Somebody has taken it over: frames it sends after reporting an attack are part of the attack, and all else is as at any
+    /// station.
+    pub is_taken_over: bool,
 }
 
 /// What lies between a port of an agent and what carries its frames.
@@ -176,7 +179,14 @@ impl LiveConfig {
 impl AgentConfig {
     /// A station with one port, a TAP interface, and a perfect clock.
     pub fn new(node: NodeId) -> Self {
-        Self { node, ports: vec![PortLink::Tap], offset: Duration::ZERO, drift: Ppm(0), is_attacker: false }
+        Self {
+            node,
+            ports: vec![PortLink::Tap],
+            offset: Duration::ZERO,
+            drift: Ppm(0),
+            is_attacker: false,
+            is_taken_over: false,
+        }
     }
 
     /// Each port and what it is.

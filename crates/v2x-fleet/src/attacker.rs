@@ -152,12 +152,15 @@ mod tests {
     fn attackers_keep_the_contract_of_nodes() {
         let office = office();
         let replays = || attacker(AttackerKind::Replay(FrameTable::new(Some(office.verifier()))));
-        let conduct = Contract::new(0..1, script(&office), replays).check();
+        let conduct = Contract::new(0..1, script(&office), replays).late_by(Duration::from_ns(1)).check();
         let sent: Vec<_> = conduct.frames().map(|(_, _, bytes)| bytes).collect();
         assert_eq!(sent.len(), 3, "from the first CAM that came after its start");
         assert!(sent.windows(2).all(|pair| pair[0] == pair[1]));
         let spoofs = || attacker(AttackerKind::Spoof(Box::new(station(&office, 2, 0))));
-        assert_eq!(Contract::new(0..1, script(&office), spoofs).check().frames().count(), 3);
+        assert_eq!(
+            Contract::new(0..1, script(&office), spoofs).late_by(Duration::from_ns(1)).check().frames().count(),
+            3
+        );
     }
 
     #[test]
@@ -169,7 +172,7 @@ mod tests {
             let hands_on = vec![HandedOn { stream: STREAM, len: 60, delivers: false }];
             Box::new(StationStack::new(maker, hands_on).expect("a station"))
         };
-        let conduct = Contract::new(0..1, script(&office), stack).check();
+        let conduct = Contract::new(0..1, script(&office), stack).late_by(Duration::from_ns(1)).check();
         let relayed = conduct.events().filter(|event| (event.kind, event.stream) == (EventKind::Relayed, STREAM));
         assert_eq!(relayed.count(), 3);
     }

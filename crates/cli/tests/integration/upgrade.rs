@@ -1,6 +1,6 @@
 //! Scenarios of earlier and later versions, and what is read and not run yet.
 
-use crate::support::{Bench, SMALL};
+use crate::support::Bench;
 
 const OLD: &str = "# of version 1\nschema_version = 1\nname = \"old\"\nduration = \"100ms\"\n\n\
     [network.time_triggered_ethernet] # the cluster\nrate = \"100Mbit/s\"\ncluster_cycle = \"10ms\"\nguard_period = \"200us\"\n\n\
@@ -45,17 +45,43 @@ fn what_cannot_be_upgraded_is_left_as_it_is() {
 #[test]
 fn what_is_read_and_not_run_yet_is_refused() {
     let bench = Bench::new();
-    let cases = [
-        ("[segments.network.ethernet]", "[segments.bus.can]\nbit_rate = \"500kbit/s\"\n\n[segments.network.ethernet]"),
-        ("period = \"10ms\"", "period = \"10ms\"\ndeadline = \"5ms\""),
-        ("period = \"10ms\"", "period = \"10ms\"\ndeadline = { display = \"5ms\" }"),
-        ("period = \"10ms\"", "period = \"10ms\"\ndeadline_kind = \"age\"\ndeadline = \"20ms\""),
-    ];
-    for (from, to) in cases {
-        bench.write("more.toml", SMALL.replacen(from, to, 1));
-        for command in ["check", "run"] {
-            println!("{command}: {to}");
-            bench.say(&[command, "more.toml"]).assert_refused(&["more.toml:", "nothing was run"]);
-        }
+    let collecting = "
+schema_version = 2
+name = \"collecting\"
+duration = \"1s\"
+[segments.body.can]
+bit_rate = \"500kbit/s\"
+[segments.backbone.ethernet]
+rate = \"100Mbit/s\"
+cluster_cycle = \"10ms\"
+class = { best_effort = { priority = 3 } }
+[[nodes]]
+name = \"door\"
+on = [\"body\"]
+[[nodes]]
+name = \"zone\"
+on = [\"body\", \"backbone\"]
+gateway = { collect = [{ streams = [\"lock\", \"window\"], on = \"backbone\", within = \"2ms\" }] }
+[[nodes]]
+name = \"display\"
+on = [\"backbone\"]
+[[streams]]
+name = \"lock\"
+from = \"door\"
+to = [\"display\"]
+period = \"10ms\"
+length = \"8B\"
+body = { id = \"0x100\" }
+[[streams]]
+name = \"window\"
+from = \"door\"
+to = [\"display\"]
+period = \"10ms\"
+length = \"8B\"
+body = { id = \"0x101\" }
+";
+    bench.write("collecting.toml", collecting);
+    for command in ["check", "run"] {
+        bench.say(&[command, "collecting.toml"]).assert_refused(&["collecting.toml:", "collects PDUs"]);
     }
 }

@@ -34,6 +34,12 @@ impl<'a> Table<'a> {
         Self { agents, lines, emulated, logs, ways, stalls: Spans::new(&emulated.stalls), traffic }
     }
 
+    /// True if what a node says of attacks is believed.
+    fn may_attack(&self, node: NodeId) -> bool {
+        let is_it = |agent: &&AgentConfig| agent.node == node;
+        self.agents.iter().find(is_it).is_some_and(|agent| agent.is_attacker || agent.is_taken_over)
+    }
+
     fn is_attacker(&self, node: NodeId) -> bool {
         self.agents.iter().any(|agent| agent.node == node && agent.is_attacker)
     }
@@ -62,7 +68,7 @@ impl<'a> Table<'a> {
     fn row_of(&self, serial: usize, at: NodeId) -> FrameRow {
         let arrival = &self.emulated.arrivals[serial];
         let from = self.ways.from_of[serial];
-        let attack = self.attack_of(serial);
+        let attack = self.attack_of(serial).filter(|_| self.may_attack(from));
         let description = &arrival.description;
         FrameRow {
             stream: description.stream,

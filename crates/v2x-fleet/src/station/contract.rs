@@ -121,7 +121,8 @@ fn a_gateway_from_the_air_to_a_bus_keeps_it() {
         let bus = CanStation::of_gateway(bus, None).expect("a station of a bus is able to");
         let routes = vec![Route { stream: CAM_STREAM, from: PortId(0), to: PortId(1) }];
         let reboot = Some((Duration::from_ms(420), Duration::from_ms(120)));
-        let config = GatewayConfig { routes, delay: Duration::from_us(40), reboot, attacks: Vec::new(), waiting_max: 64 };
+        let config =
+            GatewayConfig { routes, delay: Duration::from_us(40), reboot, attacks: Vec::new(), waiting_max: 64 };
         Box::new(Gateway::new(config, vec![Box::new(air), Box::new(bus)]))
     };
     let conduct = Contract::new(0..2, script, make).late_by(LATE_BY).check();
