@@ -346,7 +346,7 @@ fn show_decimal(f: &mut fmt::Formatter<'_>, value: i64, decimals: u32, unit: &st
     let (scale, mut decimals) = (10u64.pow(decimals), decimals as usize);
     let mut rest = value.unsigned_abs() % scale;
     write!(f, "{}{}", if value < 0 { "-" } else { "" }, value.unsigned_abs() / scale)?;
-    while rest != 0 && rest % 10 == 0 {
+    while rest != 0 && rest.is_multiple_of(10) {
         (rest, decimals) = (rest / 10, decimals - 1);
     }
     if rest != 0 {

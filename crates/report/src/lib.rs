@@ -2,7 +2,7 @@
 //!
 //! This crate does no I/O and runs nothing: it returns text. The type that matters is [`Document`]; [`html`],
 //! [`terminal()`], [`json`] and [`csv`] show the same one. [`run_report`] makes the document of one run,
-//! [`run_report_with`] draws a second run of the same scenario beside it, [`compare()`] judges two sets of runs.
+//! [`pair_report`] draws a second run of the same scenario beside it, [`compare()`] judges two sets of runs.
 //!
 //! ```
 //! use chronoseal_report::{Document, Held, Verdict, html, terminal};

@@ -222,14 +222,15 @@ impl Observer for Recorder {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         self.rows.events.push(EventRow { time: at, node, event: *event });
         match (event.kind, frame) {
-            // These are told of frames of streams that gateways carry on when all is known of them.
-            (EventKind::Discarded(reason), _) if self.ways.is_loss_at_gateway(node, event) => {
-                // One of no stream has no way that could be told later.
-                if event.stream == StreamId::NONE {
-                    let outcome = Outcome::Discarded(reason);
-                    self.rows.frames.push(open_row(event.stream, event.sequence, node, node, at, outcome));
-                }
+            // One of no stream has no way that could be told later.
+            (EventKind::Discarded(reason), _)
+                if event.stream == StreamId::NONE && self.ways.is_loss_at_gateway(node, event) =>
+            {
+                let outcome = Outcome::Discarded(reason);
+                self.rows.frames.push(open_row(event.stream, event.sequence, node, node, at, outcome));
             }
+            // These are told of frames of streams that gateways carry on when all is known of them.
+            (EventKind::Discarded(_), _) if self.ways.is_loss_at_gateway(node, event) => {}
             (EventKind::Missing, _) if self.ways.is_relayed(event.stream) => {}
             (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame)) => {
                 self.frame_row(at, node, event, frame);

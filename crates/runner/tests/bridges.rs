@@ -63,7 +63,7 @@ struct Drive;
 impl Files for Drive {
     fn read(&self, _: &str) -> Result<Vec<u8>, String> {
         let frame = |k: u32| {
-            let id = if k % 3 == 0 { "321" } else { "6F0" };
+            let id = if k.is_multiple_of(3) { "321" } else { "6F0" };
             format!("({}.{:06}) can0 {id}#0011223344556677\n", k / 300, k % 300 / 3 * 10_000 + k % 3 * 300)
         };
         Ok((0..400).map(frame).collect::<String>().into_bytes())

@@ -19,7 +19,7 @@ use crate::bounds::{Latency, ways, why_unbounded};
 ///
 /// A stream that begins in slots counts from its slot's start. One that comes to slots from another segment waits for the
 /// next one, the distance of its slots at most. A best-effort frame waits on the station's link and again on each
-/// receiver's ([`super::line`]).
+/// receiver's.
 #[derive(Clone, Copy, Debug)]
 pub struct EthernetBounds;
 

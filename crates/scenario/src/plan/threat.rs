@@ -11,7 +11,7 @@ pub struct ThreatPlan {
     pub name: String,
     /// What it does.
     pub kind: ThreatKind,
-    /// Who does it: index into [`Plan::attackers`].
+    /// Who does it: index into [`super::Plan::attackers`].
     pub attacker: u16,
     /// Its first attempt.
     pub start: Duration,
