@@ -16,9 +16,43 @@ pub(crate) struct Ways {
     senders: Vec<NodeId>,
     gateways: BTreeSet<NodeId>,
     any: bool,
-    /// Frames that their sender put on its segment: stream, sequence number or place among those of the stream, when.
-    begun: Vec<(StreamId, u64, SimTime)>,
-    counts: BTreeMap<StreamId, u64>,
+    /// Frames that their sender put on its segment: stream, sequence number if its bytes tell all of it, when.
+    begun: Vec<(StreamId, Option<u64>, SimTime)>,
+}
+
+/// When senders say they sent which frame, by stream and in time.
+struct Sent(BTreeMap<StreamId, Vec<(SimTime, u64)>>);
+
+impl Sent {
+    fn of(rows: &RunRows, is_relayed: impl Fn(StreamId) -> bool) -> Self {
+        let mut sent: BTreeMap<StreamId, Vec<(SimTime, u64)>> = BTreeMap::new();
+        for row in rows.events.iter().filter(|row| row.event.kind == EventKind::Sent && is_relayed(row.event.stream)) {
+            sent.entry(row.event.stream).or_default().push((row.time, row.event.sequence));
+        }
+        sent.values_mut().for_each(|frames| frames.sort_unstable());
+        Self(sent)
+    }
+
+    /// The number of the frame sent nearest to a time.
+    fn nearest(&self, stream: StreamId, at: SimTime) -> Option<u64> {
+        let frames = self.0.get(&stream)?;
+        let place = frames.partition_point(|(time, _)| *time <= at);
+        let around = [place.checked_sub(1).and_then(|before| frames.get(before)), frames.get(place)];
+        let distance = |(time, _): &&(SimTime, u64)| (*time - at).as_ps().unsigned_abs();
+        around.into_iter().flatten().min_by_key(distance).map(|(_, number)| *number)
+    }
+
+    /// A number of which a PDU of `len` bytes has only the low bytes, completed to that nearest to what was sent at a time.
+    fn complete(&self, stream: StreamId, len: u32, low: u64, at: SimTime) -> u64 {
+        let bits = 8 * len;
+        if bits >= 32 {
+            return low;
+        }
+        let Some(near) = self.nearest(stream, at) else { return low };
+        let span = 1u64 << bits;
+        let below = near - (near.wrapping_sub(low) % span).min(near);
+        if near - below > span / 2 { below + span } else { below }
+    }
 }
 
 /// How a frame came to one of its receivers.
@@ -40,7 +74,6 @@ impl Ways {
             senders: plan.streams.iter().map(|stream| stream.sender).collect(),
             gateways: gateways.collect(),
             begun: Vec::new(),
-            counts: BTreeMap::new(),
         }
     }
 
@@ -64,9 +97,7 @@ impl Ways {
 
     /// A sender has put a frame on its segment.
     pub(crate) fn begin(&mut self, stream: StreamId, sequence: Option<u64>, at: SimTime) {
-        let count = self.counts.entry(stream).or_default();
-        self.begun.push((stream, sequence.unwrap_or(*count), at));
-        *count += 1;
+        self.begun.push((stream, sequence, at));
     }
 
     /// Makes rows of whole ways out of rows of hops, and judges deadlines that no segment can judge by itself.
@@ -89,20 +120,26 @@ impl Ways {
             .map(|row| ((row.event.stream, row.event.sequence), row.time - Duration::from_ps(row.event.value.max(0))))
             .collect();
         let hops = Hops::new(&rows.hops, &told);
+        let sent = Sent::of(rows, |stream| self.is_relayed(stream));
 
         let mut ended: BTreeSet<(StreamId, u64, NodeId)> = BTreeSet::new();
-        let mut begun: BTreeMap<(StreamId, u64), SimTime> =
-            self.begun.iter().map(|(stream, sequence, at)| ((*stream, *sequence), *at)).collect();
+        // Bytes on a bus tell at most a part of the number, and what was withheld before has one too: the sender knows.
+        let number = |stream: StreamId, at: SimTime| Some((stream, sent.nearest(stream, at)?));
+        let first = |(stream, sequence, at): &(StreamId, Option<u64>, SimTime)| {
+            Some((sequence.map(|sequence| (*stream, sequence)).or_else(|| number(*stream, *at))?, *at))
+        };
+        let mut begun: BTreeMap<(StreamId, u64), SimTime> = self.begun.iter().filter_map(first).collect();
         let mut missing = Vec::new();
         for mut row in told {
             let stream = &plan.streams[row.stream.index()];
             let is_end = stream.receivers.contains(&row.at);
             if row.sender == stream.sender && row.at == stream.sender {
                 // Seen on its first segment and nowhere else.
-                begun.extend(row.sent_at.map(|at| ((row.stream, row.sequence), at)));
+                begun.extend(row.sent_at.and_then(|at| Some((number(row.stream, at)?, at))));
                 continue;
             }
             if row.outcome == Outcome::Missing {
+                row.sequence = sent.complete(row.stream, stream.length, row.sequence, row.cycle_start);
                 missing.push(row);
                 continue;
             }
@@ -112,6 +149,8 @@ impl Ways {
                     (row.attack, row.sender) = (Some(attack), attacker);
                 }
             }
+            let told_at = row.sent_at.unwrap_or(row.cycle_start);
+            row.sequence = sent.complete(row.stream, stream.length, row.sequence, told_at);
             if row.attack.is_none() {
                 row.sender = stream.sender;
                 if let Some(sent_at) = row.sent_at {

@@ -102,10 +102,27 @@ fn count(rows: &RunRows, which: impl Fn(&FrameRow) -> bool) -> usize {
     rows.frames.iter().filter(|row| row.stream.0 == 0 && which(row)).count()
 }
 
+/// A PDU of one byte has 256 numbers, and a run has more frames.
+fn short_pdus_are_told_apart() {
+    let text = SCENARIO
+        .replace("PROTECTION", END_TO_END)
+        .replace("REBOOT", "")
+        .replace("CLASS", BEST_EFFORT)
+        .replace("length = \"8B\"", "length = \"1B\"")
+        .replace("1500ms", "6s");
+    let scenario = Scenario::load("short.toml", text.as_bytes(), &[], &NoFiles).unwrap();
+    let rows = simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap().rows;
+    let accepted = count(&rows, |row| row.outcome == Outcome::Delivered);
+    assert_eq!((accepted, count(&rows, |_| true)), (1200, 1200));
+    let numbers: std::collections::BTreeSet<u64> = rows.frames.iter().map(|row| row.sequence).collect();
+    assert_eq!(numbers.len(), 600);
+}
+
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("agent") {
         return agent_main();
     }
+    short_pdus_are_told_apart();
     for engine in [Engine::Sim, Engine::Live] {
         everything_arrives_in_time(engine);
         a_liar_is_believed_hop_by_hop_only(engine);
