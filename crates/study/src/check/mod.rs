@@ -102,6 +102,16 @@ fn join(mut checked: Checked, ends: &EndsReport) -> Checked {
     checked.document.sections.extend(ends.sections());
     if let Ok(Value::Object(mut page)) = serde_json::from_str(&checked.json) {
         page.insert("end_to_end".into(), json!(ends));
+        // What a page found by itself may have been too good.
+        let verdict = &checked.document.verdict;
+        match page.get("verdict") {
+            Some(Value::String(_)) if late > 0 => drop(page.insert("verdict".into(), json!(verdict.text))),
+            Some(Value::String(_)) => {}
+            _ => drop(page.insert("verdict".into(), json!(verdict))),
+        }
+        if page.contains_key("holds") {
+            page.insert("holds".into(), json!(checked.holds));
+        }
         checked.json = format!("{:#}", Value::Object(page));
     }
     checked
