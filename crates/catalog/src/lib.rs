@@ -73,6 +73,10 @@ pub const KINDS: &[&dyn Kind] = &[&can::CanKind, &ethernet::EthernetKind, &radio
 pub struct BuildOptions {
     /// Frames are made ready this much before their release, to hide the wake-up of a real host.
     pub lead: Duration,
+    /// A medium that is a program may write a beacon this much later than planned, and says so in its transparent clock:
+    /// added to what the plan has for the largest transmission delay. Where all stations add the same, no clock shows another
+    /// time for it.
+    pub medium_late_max: Duration,
 }
 
 /// A plan with what its segments work out before a run.

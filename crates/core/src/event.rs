@@ -274,6 +274,8 @@ pub enum DiscardReason {
     WaitedTooLong,
     /// A newer one of its stream came before it could go on.
     Superseded,
+    /// A protocol control frame that was on its way for longer than the cluster's largest transmission delay.
+    TransmissionDelayExceeded,
 }
 
 /// Which mechanism stopped a frame.
@@ -307,7 +309,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -348,6 +350,7 @@ impl DiscardReason {
         Self::SignatureMismatch,
         Self::WaitedTooLong,
         Self::Superseded,
+        Self::TransmissionDelayExceeded,
     ];
 
     /// The mechanism this reason belongs to.
@@ -367,7 +370,8 @@ impl DiscardReason {
             | Self::OutsideWindow
             | Self::DuplicateInWindow
             | Self::NotSyncMaster
-            | Self::NotSynchronised => StoppedBy::Schedule,
+            | Self::NotSynchronised
+            | Self::TransmissionDelayExceeded => StoppedBy::Schedule,
             Self::TagMismatch
             | Self::NoKey
             | Self::Unsecured
@@ -437,6 +441,7 @@ impl DiscardReason {
             Self::SignatureMismatch => "signature-mismatch",
             Self::WaitedTooLong => "waited-too-long",
             Self::Superseded => "superseded",
+            Self::TransmissionDelayExceeded => "transmission-delay-exceeded",
         }
     }
 }

@@ -24,6 +24,10 @@ use crate::{Run, Scenario, describe};
 /// Frames of a live run are made ready this much before their slot, so that waking up is no part of their lateness.
 const LEAD: Duration = Duration::from_us(150);
 
+/// A beacon that the emulator wrote this much later than planned still counts. Beyond that the host was away, and no clock
+/// should follow what it says.
+const BEACON_LATE_MAX: Duration = Duration::from_ms(2);
+
 /// How to run live.
 #[derive(Clone, Debug, Default)]
 pub struct LiveOptions {
@@ -230,7 +234,8 @@ fn build(kinds: Kinds, config: &[u8], id: NodeId) -> Result<Box<dyn Node>, Facto
     let config: NodeConfig = serde_json::from_slice(config).map_err(|error| error.to_string())?;
     let scenario = config.sources.scenario(kinds).map_err(|problems| problems.render())?;
     let prepared = scenario.prepare().map_err(|infeasible| infeasible.to_string())?;
-    let options = BuildOptions { lead: Duration::from_ps(config.lead_ps) };
+    let lead = Duration::from_ps(config.lead_ps);
+    let options = BuildOptions { lead, medium_late_max: BEACON_LATE_MAX };
     let node = prepared.node(id, options).map_err(|error| error.to_string())?;
     Ok(node)
 }

@@ -28,7 +28,7 @@ pub(super) fn config(
         sync: SyncConfig {
             integration_cycle: network.integration_cycle,
             precision: network.precision,
-            max_transmission_delay: network.max_transmission_delay,
+            max_transmission_delay: network.max_transmission_delay + options.medium_late_max,
         },
         ideal_clock: network.sync == Sync::Ideal,
         sync_id: network.sync_id,

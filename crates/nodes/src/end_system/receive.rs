@@ -133,7 +133,9 @@ impl EndSystem {
             BeaconEffect::Corrected(error) => (EventKind::ClockCorrected, error),
             BeaconEffect::Rejected(error) => (EventKind::BeaconRejected, error),
             BeaconEffect::Lost(error) => (EventKind::SyncLost, error),
-            BeaconEffect::Unusable => return self.discard(DiscardReason::Malformed, StreamId::NONE),
+            BeaconEffect::Unusable => {
+                return self.discard(DiscardReason::TransmissionDelayExceeded, StreamId::NONE);
+            }
         };
         self.due_at = self.next_wake();
         let mut event = Event::of(kind, StreamId::NONE, u64::from(beacon.integration_cycle));

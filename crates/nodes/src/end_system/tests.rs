@@ -5,7 +5,7 @@ use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::secoc::{self, FreshnessFormat};
 use chronoseal_frameauth::{Freshness, KeyBytes, MacAlgorithm, Profile};
 use chronoseal_wire::ethernet::{Frame, HEADER_LEN};
-use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame};
+use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame, add_transparent_clock};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
 
@@ -276,6 +276,22 @@ fn an_unsynchronised_station_neither_sends_nor_judges_windows() {
     let told = node.wake(at(release));
     assert_eq!(told.sent[0].0, at(CYCLE + ahead + START));
     assert_eq!(node.receive(at(CYCLE + ahead + OPENS), &foreign).events, [(EventKind::Delivered, 0)]);
+}
+
+#[test]
+fn a_beacon_that_was_on_its_way_for_too_long_is_not_used() {
+    let delay_max = config(0).sync.max_transmission_delay;
+    for (delay, is_used) in [(delay_max, true), (delay_max + Duration::from_ns(1), false)] {
+        let mut node = Bench::started(EndSystemConfig { ideal_clock: false, ..config(0) });
+        let mut late = beacon(0);
+        add_transparent_clock(&mut late, delay);
+        let told = node.receive(at(delay), &late);
+        if is_used {
+            assert_eq!(told.events, [(EventKind::SyncAcquired, 0)]);
+        } else {
+            assert_eq!(told.reason(), DiscardReason::TransmissionDelayExceeded);
+        }
+    }
 }
 
 #[test]
