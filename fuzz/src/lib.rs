@@ -199,7 +199,7 @@ pub fn recording_csv(data: &[u8]) {
 pub fn load_with_recording(recording: &[u8]) -> [Result<Plan, Problems>; 2] {
     struct One<'a>(&'a [u8]);
     impl Files for One<'_> {
-        fn read(&self, _: &str) -> Result<Vec<u8>, String> {
+        fn read(&self, _: &str) -> Result<Vec<u8>, chronoseal_scenario::FileError> {
             Ok(self.0.to_vec())
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use chronoseal_catalog::{PrepareError, Prepared};
 use chronoseal_runner::Scenario;
-use chronoseal_scenario::{Files, Problems};
+use chronoseal_scenario::{FileError, Files, Problems};
 
 use crate::Trouble;
 use crate::arguments::{Format, ScenarioFile};
@@ -13,9 +13,9 @@ use crate::arguments::{Format, ScenarioFile};
 struct Beside<'a>(&'a Path);
 
 impl Files for Beside<'_> {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         let path = self.0.join(path);
-        std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+        std::fs::read(&path).map_err(|reason| FileError::Unreadable { place: path.display().to_string(), reason })
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chronoseal_analysis::Infeasible;
 use chronoseal_catalog::{Kinds, PrepareError, Prepared};
 use chronoseal_scenario::plan::Plan;
-use chronoseal_scenario::{Files, Problems, load_with, parse_with, refuse_unfinished};
+use chronoseal_scenario::{FileError, Files, Problems, load_with, parse_with, refuse_unfinished};
 use serde::{Deserialize, Serialize};
 
 /// A checked scenario, and the texts it was made from.
@@ -117,7 +117,7 @@ struct Remember<'a> {
 }
 
 impl Files for Remember<'_> {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         let bytes = self.files.read(path)?;
         self.seen.borrow_mut().insert(path.to_owned(), bytes.clone());
         Ok(bytes)
@@ -128,7 +128,7 @@ impl Files for Remember<'_> {
 struct Attached<'a>(&'a BTreeMap<String, Vec<u8>>);
 
 impl Files for Attached<'_> {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        self.0.get(path).cloned().ok_or_else(|| "it was not read when the run was prepared".into())
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
+        self.0.get(path).cloned().ok_or(FileError::Unknown)
     }
 }

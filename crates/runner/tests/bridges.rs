@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use chronoseal_core::{DiscardReason, EventKind, StreamId};
 use chronoseal_results::rows::{RunRows, STRANGER_FRAMES};
 use chronoseal_runner::{LiveOptions, MeasureError, Scenario, agent_main, measure, simulate};
-use chronoseal_scenario::Files;
+use chronoseal_scenario::{FileError, Files};
 use chronoseal_testbed::{LiveError, Placement};
 
 const SCENARIO: &str = r#"
@@ -61,7 +61,7 @@ traffic = { file = "drive.log" }
 struct Drive;
 
 impl Files for Drive {
-    fn read(&self, _: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, _: &str) -> Result<Vec<u8>, FileError> {
         let frame = |k: u32| {
             let id = if k.is_multiple_of(3) { "321" } else { "6F0" };
             format!("({}.{:06}) can0 {id}#0011223344556677\n", k / 300, k % 300 / 3 * 10_000 + k % 3 * 300)

@@ -57,7 +57,7 @@ mod unfinished;
 mod upgrade;
 
 pub use kinds::{KINDS, SegmentKind};
-pub use load::{Files, NoFiles, does_not_fit, load, load_with, parse, parse_with, parse_with_overrides};
+pub use load::{FileError, Files, NoFiles, does_not_fit, load, load_with, parse, parse_with, parse_with_overrides};
 pub use plan::*;
 pub use problem::{Code, Problem, Problems};
 pub use quantity::{Bits, Frames, Measured, Quantity};

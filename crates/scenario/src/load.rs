@@ -19,8 +19,29 @@ pub trait Files {
     /// The bytes of `path`, which is as written in the scenario.
     ///
     /// # Errors
-    /// Why it cannot be read, for a person.
-    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
+    /// Why it cannot be read.
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError>;
+}
+
+/// Why a file that a scenario refers to cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// There are no files where the scenario is read.
+    #[error("files cannot be read here")]
+    NoFiles,
+    /// There are some, and this is none of them.
+    #[error("it is not one of the files that belong to the scenario")]
+    Unknown,
+    /// The host does not give it out.
+    #[error("{place}: {reason}")]
+    Unreadable {
+        /// Where it was looked for.
+        place: String,
+        /// What the host said.
+        #[source]
+        reason: std::io::Error,
+    },
 }
 
 /// No files at all: for scenarios that refer to none.
@@ -28,8 +49,8 @@ pub trait Files {
 pub struct NoFiles;
 
 impl Files for NoFiles {
-    fn read(&self, _path: &str) -> Result<Vec<u8>, String> {
-        Err("files cannot be read here".into())
+    fn read(&self, _path: &str) -> Result<Vec<u8>, FileError> {
+        Err(FileError::NoFiles)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The simulator as a driver of nodes: it passes the suite that every driver has to pass.
 
 use chronoseal_core::random::Jitter;
-use chronoseal_core::testing::{self, Driver, TestNetwork};
+use chronoseal_core::testing::{self, Driver, NotRun, TestNetwork};
 use chronoseal_core::{Duration, Event, NodeId, Oscillator, PortId, Priority, SimTime};
 use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_sim::{FrameContext, NodeSetup, Observer, Simulation};
@@ -61,7 +61,7 @@ impl Driver for Virtual {
         "sim"
     }
 
-    fn run(&mut self, network: TestNetwork, until: Duration) -> Result<Vec<(NodeId, Event)>, String> {
+    fn run(&mut self, network: TestNetwork, until: Duration) -> Result<Vec<(NodeId, Event)>, NotRun> {
         let attach = |(node, port): (NodeId, PortId)| Attachment { node, port };
         let ends = network.links.iter().map(|ends| ends.map(attach)).collect();
         let links = Links { ends, delay: self.delay, under_way: Vec::new() };

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use chronoseal_core::testing::{self, Driver, TestNetwork};
+use chronoseal_core::testing::{self, Driver, NotRun, TestNetwork};
 use chronoseal_core::{
     AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeId, Output, PortId, Ppm,
     Priority, SimTime, StreamId, Transmit,
@@ -263,7 +263,7 @@ impl Driver for Live {
             _ => "testbed",
         }
     }
-    fn run(&mut self, network: TestNetwork, until: Duration) -> Result<Vec<(NodeId, Event)>, String> {
+    fn run(&mut self, network: TestNetwork, until: Duration) -> Result<Vec<(NodeId, Event)>, NotRun> {
         let mut agents: Vec<AgentConfig> = network.nodes.iter().map(|(node, _)| AgentConfig::new(*node)).collect();
         for (node, port) in network.links.iter().flatten() {
             let agent = agents.iter_mut().find(|agent| agent.node == *node).ok_or("a link leads nowhere")?;
@@ -274,7 +274,7 @@ impl Driver for Live {
         }
         let config = LiveConfig::new(agents, network.case.as_bytes().to_vec(), until);
         let mut medium = Patch::new(&network.links, Duration::from_us(20));
-        let outcome = run(&config, &mut medium, &Plain, &AtomicBool::new(false)).map_err(|error| error.to_string())?;
+        let outcome = run(&config, &mut medium, &Plain, &AtomicBool::new(false))?;
         Ok(outcome.rows.events.iter().map(|row| (row.node, row.event)).collect())
     }
 }

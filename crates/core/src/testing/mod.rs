@@ -39,9 +39,12 @@ pub trait Driver {
     /// that charges [`crate::Work`] may charge up to 1 ms for each.
     ///
     /// # Errors
-    /// In words, if the run could not be made.
-    fn run(&mut self, network: TestNetwork, until: Duration) -> Result<Vec<(NodeId, Event)>, String>;
+    /// If the run could not be made.
+    fn run(&mut self, network: TestNetwork, until: Duration) -> Result<Vec<(NodeId, Event)>, NotRun>;
 }
+
+/// Why a driver could not run a network: whatever its own error is.
+pub type NotRun = Box<dyn core::error::Error + Send + Sync>;
 
 /// A boxed test station.
 pub type TestNode = Box<dyn Node + Send>;
@@ -176,7 +179,7 @@ impl core::error::Error for CaseFailure {}
 /// # Errors
 /// [`CaseFailure`], ready to be shown.
 pub fn run_case(driver: &mut dyn Driver, case: &Case) -> Result<usize, CaseFailure> {
-    let not_run = |reason| CaseFailure::NotRun { case: case.name, reason };
+    let not_run = |reason: NotRun| CaseFailure::NotRun { case: case.name, reason: reason.to_string() };
     let told = driver.run(case.network(), case.until).map_err(not_run)?;
     let expected = case.expected();
     let mut difference = String::new();

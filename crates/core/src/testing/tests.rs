@@ -55,7 +55,7 @@ impl Driver for PlainDriver {
         "plain"
     }
 
-    fn run(&mut self, network: TestNetwork, until: Duration) -> Result<Vec<(NodeId, Event)>, String> {
+    fn run(&mut self, network: TestNetwork, until: Duration) -> Result<Vec<(NodeId, Event)>, NotRun> {
         let fault = self.0;
         let mut hosts: Vec<Host> = network
             .nodes
@@ -85,7 +85,7 @@ impl Driver for PlainDriver {
         for step in 0.. {
             let Some(((at, _), (index, what))) = agenda.pop_first() else { break };
             if step == STEPS_MAX {
-                return Err(format!("does not end; so far {} events", told.len()));
+                return Err(format!("does not end; so far {} events", told.len()).into());
             }
             if at > LocalTime::ZERO + until + Duration::from_ms(20) {
                 break;

@@ -106,7 +106,7 @@ impl Context<'_> {
                 }
             },
             (None, Some(path)) => {
-                let read = files.read(path);
+                let read = files.read(path).map_err(|error| error.to_string());
                 let text = read.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".into()));
                 match text {
                     Ok(text) => text,

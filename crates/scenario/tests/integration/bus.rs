@@ -1,7 +1,7 @@
 //! Scenarios on a CAN bus: what is accepted, and what a person sees for each thing that is wrong.
 
 use chronoseal_core::NodeId;
-use chronoseal_scenario::{Can, Code, Files, NoFiles, load};
+use chronoseal_scenario::{Can, Code, FileError, Files, NoFiles, load};
 
 const BUS: &str = include_str!("bus.toml");
 
@@ -9,7 +9,7 @@ const BUS: &str = include_str!("bus.toml");
 struct Beside;
 
 impl Files for Beside {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         match path {
             "bus.log" => Ok(b"(0.000000) can0 123#0102\n(0.010000) can0 124#0304\n".to_vec()),
             "empty.log" => Ok(b"# nothing\n".to_vec()),
@@ -18,7 +18,7 @@ impl Files for Beside {
             }
             "mine.toml" => Ok(b"[[costs]]\noperation = \"fourq-sign\"\nbase = \"1ms\"\n".to_vec()),
             "none.toml" => Ok(b"costs = 3\n".to_vec()),
-            _ => Err("no such file".into()),
+            _ => Err(FileError::Unknown),
         }
     }
 }

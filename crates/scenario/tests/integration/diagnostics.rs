@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chronoseal_scenario::{Code, Files, Problems, load};
+use chronoseal_scenario::{Code, FileError, Files, Problems, load};
 
 use crate::WHOLE;
 
@@ -10,11 +10,11 @@ use crate::WHOLE;
 struct Recordings;
 
 impl Files for Recordings {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         match path {
             "long.csv" => Ok(format!("time_us,can_id,data\n0,1,{}\n", "00".repeat(40)).into_bytes()),
             "broken.csv" => Ok(b"time_us,name,value\n0,speed,fast\n".to_vec()),
-            _ => Err("no such file".into()),
+            _ => Err(FileError::Unknown),
         }
     }
 }

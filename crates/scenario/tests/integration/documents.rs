@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use chronoseal_scenario::{Code, NoFiles, load, schema};
+use chronoseal_scenario::{Code, FileError, NoFiles, load, schema};
 
 const ERRORS: &str = include_str!("../../../../docs/reference/errors.md");
 const GUIDE: &str = include_str!("../../../../docs/guide/scenario-file.md");
@@ -89,7 +89,7 @@ fn the_example_of_the_radio_guide_is_right() {
 struct GuideFiles;
 
 impl chronoseal_scenario::Files for GuideFiles {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         match path {
             "drive.csv" => Ok(b"time_us,name,value\n0,wheel_speed,1.5\n1000,wheel_speed,1.6\n".to_vec()),
             _ => NoFiles.read(path),

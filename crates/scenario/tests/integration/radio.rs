@@ -3,7 +3,7 @@
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::radio::Position;
 use chronoseal_scenario::plan::{AttackerPlace, Radio, SegmentId};
-use chronoseal_scenario::{Code, Files, NoFiles, Plan, Problems, load};
+use chronoseal_scenario::{Code, FileError, Files, NoFiles, Plan, Problems, load};
 use chronoseal_v2x_fleet::simulation::Rider;
 use chronoseal_v2x_fleet::station::MessageKind;
 
@@ -113,10 +113,10 @@ fn a_road_without_written_nodes_is_enough_and_one_without_anybody_is_not() {
 struct Trace(&'static str);
 
 impl Files for Trace {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         match path {
             "town.xml" => Ok(self.0.into()),
-            _ => Err("no such file".into()),
+            _ => Err(FileError::Unknown),
         }
     }
 }
@@ -220,7 +220,7 @@ fn two_streams_of_one_kind_of_message_and_other_protections_are_refused() {
 struct Town(usize);
 
 impl Files for Town {
-    fn read(&self, _: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, _: &str) -> Result<Vec<u8>, FileError> {
         let vehicle =
             |index: usize| format!("<vehicle id=\"v{index}\" x=\"{index}\" y=\"0\" angle=\"0\" speed=\"0\"/>");
         let all: String = (0..self.0).map(vehicle).collect();

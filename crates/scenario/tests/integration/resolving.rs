@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_frameauth::SymmetricKey;
-use chronoseal_scenario::{Ethernet, Fidelity, Files, KeySource, NoFiles, Plan, ProtectionKind, StreamClass, load};
+use chronoseal_scenario::{
+    Ethernet, Fidelity, FileError, Files, KeySource, NoFiles, Plan, ProtectionKind, StreamClass, load,
+};
 
 use crate::WHOLE;
 
@@ -105,7 +107,7 @@ fn tags_at_timing_fidelity_are_noted() {
 struct One(&'static str);
 
 impl Files for One {
-    fn read(&self, _path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, _path: &str) -> Result<Vec<u8>, FileError> {
         Ok(self.0.as_bytes().to_vec())
     }
 }

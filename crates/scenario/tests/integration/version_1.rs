@@ -4,19 +4,19 @@
 
 use std::path::{Path, PathBuf};
 
-use chronoseal_scenario::{Files, Plan, load, upgrade};
+use chronoseal_scenario::{FileError, Files, Plan, load, upgrade};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Whatever the scenarios refer to.
 struct Beside;
 
 impl Files for Beside {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         match path {
             "bus.log" => Ok(b"(0.000000) can0 123#0102\n(0.010000) can0 124#0304\n".to_vec()),
             "mine.toml" => Ok(b"[[costs]]\noperation = \"fourq-sign\"\nbase = \"1ms\"\n".to_vec()),
             "drive.csv" => Ok(b"time_us,name,value\n0,wheel_speed,1.5\n1000,wheel_speed,1.6\n".to_vec()),
-            _ => Err("no such file".into()),
+            _ => Err(FileError::Unknown),
         }
     }
 }

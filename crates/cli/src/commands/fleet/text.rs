@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use chronoseal_core::{Duration, Flow, Length};
-use chronoseal_scenario::Files;
+use chronoseal_scenario::{FileError, Files};
 use chronoseal_v2x::vss::Spread;
 
 /// The trace's name in a scenario, unless it has one on disk.
@@ -38,10 +38,10 @@ pub(super) enum Road {
 const LINGERING: Duration = Duration::from_s(2);
 
 impl Files for Road {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         match self {
             Self::Trace { bytes, path: trace, .. } if path == name(trace) => Ok(bytes.clone()),
-            _ => Err(format!("{path}: not part of this scenario")),
+            _ => Err(FileError::Unknown),
         }
     }
 }
