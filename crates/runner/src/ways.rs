@@ -140,6 +140,10 @@ impl Ways {
             }
             if row.outcome == Outcome::Missing {
                 row.sequence = sent.complete(row.stream, stream.length, row.sequence, row.cycle_start);
+                // It was noticed later than the frame was due, and an attack is known by when its frame was.
+                if let Some(due) = dues.get(&(row.stream, row.sequence)) {
+                    row.cycle_start = *due;
+                }
                 missing.push(row);
                 continue;
             }

@@ -14,7 +14,7 @@ pub struct RelayAttack {
     pub stream: StreamId,
     /// The first attempt, from the start of the run.
     pub start: Duration,
-    /// Distance of two attempts, at least.
+    /// Distance of the times from which an attempt is made on the next PDU.
     pub every: Duration,
     /// How many attempts.
     pub count: u32,
@@ -62,7 +62,10 @@ impl Campaign {
         let RelayAttack { kind, stream, every, .. } = self.attack;
         let attempt = Attempt { kind, stream, number: u64::from(self.attempts) };
         self.attempts += 1;
-        self.next_at = Some(now + every);
+        // Counted from when it was due and not from when a PDU came, so that a sender whose clock is a little faster loses
+        // every frame and not every second one. What was missed while none came is not made up for.
+        let due = self.next_at.map_or(now, |due| due + every);
+        self.next_at = Some(if due + every < now { now } else { due });
         attempt
     }
 
@@ -110,5 +113,37 @@ impl Campaign {
         let makes_up = self.attack.kind == AttackKind::Spoof && self.attempts < self.attack.count;
         // Until a PDU has passed it does not know what they look like.
         self.next_at.filter(|_| makes_up && self.last.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attacked(every: Duration, passes_every: Duration, count: u32) -> Vec<u64> {
+        let attack =
+            RelayAttack { kind: AttackKind::Tamper, stream: StreamId(0), start: Duration::from_ms(500), every, count };
+        let mut campaign = Campaign::new(attack);
+        campaign.start(LocalTime::ZERO);
+        let pdu = |sequence| Pdu { stream: StreamId(0), sequence, bytes: vec![0; 8], mark: Mark::default() };
+        let meets = |sequence: &u64| {
+            let now = LocalTime::ZERO + passes_every * *sequence as i64;
+            matches!(campaign.meet(now, pdu(*sequence)), Passing::On(Pdu { mark: Mark { attack: Some(_), .. }, .. }))
+        };
+        (0..200).filter(meets).collect()
+    }
+
+    #[test]
+    fn every_frame_in_turn_is_attacked_whoever_s_clock_is_faster() {
+        let period = Duration::from_ms(10);
+        let drift = Duration::from_ns(500);
+        for passes_every in [period, period + drift, period - drift] {
+            let attacked = attacked(period, passes_every, 20);
+            assert_eq!(attacked.len(), 20);
+            let skipped = attacked.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+            assert!(skipped <= 1, "{passes_every}: {attacked:?}");
+        }
+        let third: Vec<u64> = attacked(period * 3, period, 4);
+        assert_eq!(third, [50, 53, 56, 59]);
     }
 }

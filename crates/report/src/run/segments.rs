@@ -3,10 +3,12 @@
 use chronoseal_results::{RunMeta, RunRows, RunSummary, SegmentMeta, SegmentSeries, SegmentSummary};
 
 use super::evidence;
-use crate::document::{Axis, Block, Cell, Chart, Section, Series, SeriesKind, Table};
+use crate::document::{Axis, Block, Cell, Chart, Evidence, Section, Series, SeriesKind, Table};
 
 /// Points of a series kept in a document.
 const POINTS_MAX: usize = 512;
+/// The unit of series that are times.
+const NS: &str = "ns";
 
 /// One section for each segment that something is known of.
 pub(super) fn sections(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<Section> {
@@ -43,7 +45,9 @@ pub(super) fn words(segment: &SegmentMeta) -> String {
 }
 
 fn totals(meta: &RunMeta, segment: &SegmentMeta, found: &SegmentSummary) -> Table {
-    let kind = evidence(meta);
+    let counted = evidence(meta);
+    // No wire was timed: live, too, a frame's time on it follows from its length.
+    let timed = if counted == Evidence::Measured { Evidence::Recomputed } else { counted };
     let mut table = Table::new(format!("What was counted on {}", segment.name))
         .words("figure")
         .numbers("in the run", "")
@@ -52,9 +56,15 @@ fn totals(meta: &RunMeta, segment: &SegmentMeta, found: &SegmentSummary) -> Tabl
         .numbers("share of the run", "%")
         .numbers("share of the window with the most", "%")
         .numbers("window", "ms");
+    if timed != counted && found.series.iter().any(|series| series.unit == NS) {
+        table = table.footnote(
+            "The frames were counted live. How long they used the wire is what their length takes at the segment's rate.",
+        );
+    }
     for series in &found.series {
         // Time is counted in nanoseconds and read in milliseconds.
-        let (is_time, scale) = if series.unit == "ns" { (true, 1e6) } else { (false, 1.0) };
+        let (is_time, scale) = if series.unit == NS { (true, 1e6) } else { (false, 1.0) };
+        let kind = if is_time { timed } else { counted };
         let digits = if is_time { 3 } else { 0 };
         let value = |value: i64| Cell::number(value as f64 / scale, digits).from(kind);
         let or_na = |cell: Option<Cell>, why: &str| cell.unwrap_or_else(|| Cell::na(why));
@@ -84,7 +94,7 @@ fn chart(segment: &SegmentMeta, series: Vec<&SegmentSeries>) -> Chart {
         series.iter().filter_map(|series| series.window).map(|window| window.as_ns()).max().unwrap_or(1).max(1);
     let windows = series.iter().map(|series| series.values.len()).max().unwrap_or(0);
     let merged = windows.div_ceil(POINTS_MAX).max(1);
-    let is_time = series.iter().any(|series| series.unit == "ns");
+    let is_time = series.iter().any(|series| series.unit == NS);
     let (label, unit) = if is_time { ("share of the time", "%") } else { ("in one window", series[0].unit.as_str()) };
     let of_each = match merged {
         1 => String::new(),

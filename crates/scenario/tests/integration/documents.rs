@@ -5,6 +5,7 @@ use std::path::Path;
 use chronoseal_scenario::{Code, FileError, NoFiles, load, schema};
 
 const ERRORS: &str = include_str!("../../../../docs/reference/errors.md");
+const FIRST_GUIDE: &str = include_str!("../../../../docs/guide/getting-started.md");
 const GUIDE: &str = include_str!("../../../../docs/guide/scenario-file.md");
 const CAN_GUIDE: &str = include_str!("../../../../docs/guide/can-bus.md");
 const RADIO_GUIDE: &str = include_str!("../../../../docs/guide/radio.md");
@@ -67,6 +68,25 @@ fn every_example_of_the_guide_is_right() {
         blocks += 1;
     }
     assert!(blocks >= 3, "{blocks} blocks");
+}
+
+#[test]
+fn the_examples_of_the_first_guide_are_right_and_what_is_appended_to_one_fits() {
+    let mut whole = String::new();
+    let mut blocks = 0;
+    for block in FIRST_GUIDE.split("```toml\n").skip(1) {
+        let text = block.split("```").next().expect("a part before the end");
+        whole = if text.contains("schema_version") { text.to_owned() } else { format!("{whole}\n{text}") };
+        // What was imported is shown in part.
+        if !whole.contains("[[nodes]]") {
+            continue;
+        }
+        if let Err(problems) = load("getting-started.md", whole.as_bytes(), &[], &NoFiles) {
+            panic!("{}", problems.render());
+        }
+        blocks += 1;
+    }
+    assert!(blocks >= 2, "{blocks} blocks");
 }
 
 #[test]

@@ -8,6 +8,8 @@ use chronoseal_report::{Block, Cell, Evidence, Mark, Section, Table};
 use chronoseal_scenario::plan::{DeadlineKind, Plan, StreamPlan};
 use serde::Serialize;
 
+use super::assumptions;
+
 const NO_DEADLINE: &str = "the scenario names no deadline for it";
 
 /// What is bounded from end to end.
@@ -17,6 +19,8 @@ pub(super) struct EndsReport {
     pub(super) ends: Vec<EndReport>,
     /// The queues of gateways.
     pub(super) queues: Vec<QueueReport>,
+    /// What is taken for granted, a sentence each.
+    assumptions: Vec<String>,
 }
 
 /// One stream at one of its receivers.
@@ -70,7 +74,7 @@ impl EndsReport {
         let bounds = end_to_end(plan, &tables, kinds.bounds());
         let queues = gateway_queues(plan, &bounds).iter().map(|queue| QueueReport::of(plan, queue)).collect();
         let ends = bounds.iter().flat_map(|bound| of_stream(plan, bound, kinds)).collect();
-        Self { ends, queues }
+        Self { ends, queues, assumptions: assumptions::of(plan) }
     }
 
     /// Ends that can miss their deadline, or that nothing bounds.
@@ -120,6 +124,9 @@ impl EndsReport {
             table = table.footnote(
                 "A deadline marked `age` limits how old the receiver's value becomes: the bound and a period more.",
             );
+        }
+        for assumption in &self.assumptions {
+            table = table.footnote(assumption);
         }
         for end in &self.ends {
             table.push(end.row());

@@ -3,6 +3,7 @@
 //! Every stream is bounded from end to end, over all segments. A network of one segment has the page of its kind before
 //! that: one row of [`PAGES`]; [`check_with`] takes pages of one's own.
 
+mod assumptions;
 mod can;
 mod ends;
 mod ethernet;

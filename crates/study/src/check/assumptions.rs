@@ -1,0 +1,62 @@
+//! What a bound takes for granted and a reader may not know: processors on which tags cost nothing, and segments that a stream
+//! crosses without one.
+
+use std::collections::BTreeSet;
+
+use chronoseal_core::NodeId;
+use chronoseal_scenario::plan::{HopPlan, Plan, ProtectionKind, StreamPlan};
+
+/// Names that a sentence lists.
+const NAMED_MAX: usize = 6;
+
+/// A sentence each.
+pub(super) fn of(plan: &Plan) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let free: BTreeSet<NodeId> = plan.streams.iter().flat_map(|stream| free_nodes(plan, stream)).collect();
+    if !free.is_empty() {
+        let names = listed(free.iter().map(|node| plan.nodes[node.index()].name.clone()));
+        sentences.push(format!(
+            "No platform says what a tag costs on {names}: it is made and checked there in no time. Give them a `platform`."
+        ));
+    }
+    let open: BTreeSet<(usize, &str)> =
+        plan.streams.iter().enumerate().flat_map(|(at, stream)| bare(plan, at, stream)).collect();
+    if !open.is_empty() {
+        let pairs = open.iter().map(|(stream, segment)| format!("`{}` on {segment}", plan.streams[*stream].name));
+        sentences.push(format!("Protected elsewhere on their way, these have no tag here: {}.", listed(pairs)));
+    }
+    sentences
+}
+
+/// Who makes or checks tags of a stream at no price.
+fn free_nodes<'p>(plan: &'p Plan, stream: &'p StreamPlan) -> impl Iterator<Item = NodeId> + 'p {
+    stream.hops.iter().flat_map(move |hop| {
+        let ProtectionKind::Secured { profile, .. } = &plan.protection_on(stream, hop).kind else { return Vec::new() };
+        let operation = profile.mac().name();
+        let computes = |node: NodeId| match hop.protection {
+            Some(_) => true,
+            None => node == stream.sender || stream.receivers.contains(&node),
+        };
+        let is_free = |node: NodeId| {
+            plan.platform_of(node).is_some_and(|platform| platform.costs.iter().all(|cost| cost.operation != operation))
+        };
+        let ends = std::iter::once(hop.from).chain(hop.to.iter().copied());
+        ends.filter(|node| computes(*node) && is_free(*node)).collect()
+    })
+}
+
+/// The segments that a stream crosses without a tag, if it has one on others.
+fn bare<'p>(plan: &'p Plan, at: usize, stream: &'p StreamPlan) -> Vec<(usize, &'p str)> {
+    let is_secured = |hop: &&HopPlan| matches!(plan.protection_on(stream, hop).kind, ProtectionKind::Secured { .. });
+    if !stream.hops.iter().any(|hop| is_secured(&hop)) {
+        return Vec::new();
+    }
+    let name = |hop: &HopPlan| (at, plan.segments[hop.segment.index()].name.as_str());
+    stream.hops.iter().filter(|hop| !is_secured(hop)).map(name).collect()
+}
+
+fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
+    let others = names.len().saturating_sub(NAMED_MAX);
+    let named = names.take(NAMED_MAX).collect::<Vec<_>>().join(", ");
+    if others == 0 { named } else { format!("{named} and {others} more") }
+}
