@@ -205,15 +205,22 @@ fn a_reboot_is_seen(engine: Engine) {
     }
 }
 
-/// In slots, each carries the newest there is. A host that others use too misses slots.
+/// In slots, each carries the newest there is. A host that others use too misses slots, and gets several tries.
 fn slots_sample(engine: Engine) {
-    let Some(rows) = run(engine, END_TO_END, IN_SLOTS, "", "") else { return };
-    let accepted = count(&rows, |row| matches!(row.outcome, Outcome::Delivered | Outcome::Late));
-    let other = count(&rows, |row| {
-        let Outcome::Discarded(reason) = row.outcome else { return false };
-        reason != DiscardReason::Superseded && (engine == Engine::Sim || reason.stopped_by() != StoppedBy::Schedule)
-    });
-    println!("{engine:?} in slots: {accepted} accepted, {other} thrown away for another reason than its slot");
-    assert!(accepted >= if engine == Engine::Sim { 280 } else { 50 }, "{engine:?}: {accepted} of 300");
-    assert_eq!(other, 0, "{engine:?}");
+    let (tries, least) = if engine == Engine::Sim { (1, 280) } else { (TRIES, 50) };
+    let mut accepted = 0;
+    for _ in 0..tries {
+        let Some(rows) = run(engine, END_TO_END, IN_SLOTS, "", "") else { return };
+        accepted = count(&rows, |row| matches!(row.outcome, Outcome::Delivered | Outcome::Late));
+        let other = count(&rows, |row| {
+            let Outcome::Discarded(reason) = row.outcome else { return false };
+            reason != DiscardReason::Superseded && (engine == Engine::Sim || reason.stopped_by() != StoppedBy::Schedule)
+        });
+        println!("{engine:?} in slots: {accepted} accepted, {other} thrown away for another reason than its slot");
+        assert_eq!(other, 0, "{engine:?}");
+        if accepted >= least {
+            return;
+        }
+    }
+    panic!("{engine:?}: {accepted} of 300");
 }
