@@ -129,6 +129,28 @@ fn one_prepared_plan_runs_the_same_again_and_other_seeds_do_not() {
     assert_ne!(fingerprint(&other).expect("every part can be built"), first);
 }
 
+/// Nobody hears all others: what is on the air at once is more than one channel carries.
+#[test]
+fn a_town_of_a_thousand_vehicles_is_simulated() {
+    let (few, many) = ("length = \"300m\", lanes = 2, vehicles = 8", "length = \"4km\", lanes = 5, vehicles = 1000");
+    let text = STREET
+        .replacen(few, &format!("{many}, speed = \"14m/s\""), 1)
+        .replacen("warm_up = \"20s\"", "warm_up = \"300s\"", 1)
+        .replacen("path_loss = { disc = { range = \"2km\" } }", "", 1)
+        .replacen("duration = \"3s\"", "duration = \"1200ms\"", 1)
+        .replacen("street = { message = \"denm\" }", "street = { message = \"denm\", at = \"200ms\" }", 1);
+    let plan = scenario(&text).plan;
+    let vehicles = plan.node_ids().count() - 1;
+    assert!((1_000..1_200).contains(&vehicles), "{vehicles}");
+    let run = run_of(&plan);
+    let [cam, denm] = &run.summary.streams[..] else { panic!("two streams") };
+    // Each tells where it is within its first second.
+    assert!(cam.sent >= 1_000 && cam.delivered >= 20 * cam.sent, "{} sent, {} received", cam.sent, cam.delivered);
+    assert!(cam.delivered <= 400 * cam.sent && denm.sent == 2, "{} received, {denm:?}", cam.delivered);
+    let overlapped = run.rows.segments.iter().find(|series| series.name == "lost to others at the same time");
+    assert!(overlapped.expect("the channel counts").values[0] > 10_000);
+}
+
 #[test]
 fn more_stations_than_a_live_run_has_room_for_are_refused_with_the_limit() {
     let (few, many) = ("length = \"300m\", lanes = 2, vehicles = 8", "length = \"2km\", lanes = 4, vehicles = 300");
