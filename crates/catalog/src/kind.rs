@@ -78,9 +78,16 @@ pub trait Kind: Sync {
     fn live_link(&self) -> LiveLink;
 
     /// Why a segment cannot run live, and what to write instead; `None` if it can.
-    fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<&'static str> {
+    fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {
         let _ = (prepared, segment);
         None
+    }
+
+    /// In which process a node of the segment lives in a live run. A node with several interfaces lives where the last of
+    /// these, in the order of [`LiveHome`], puts it.
+    fn live_home(&self, prepared: &Prepared<'_>, segment: SegmentId, node: NodeId) -> LiveHome {
+        let _ = (prepared, segment, node);
+        LiveHome::Own
     }
 
     /// True if gateways pass frames of no stream between such segments, whole.
@@ -111,6 +118,20 @@ pub enum LiveLink {
     Tap,
     /// Frames of any layout over socket pairs.
     Pair,
+    /// As [`LiveLink::Pair`], unless a bus that is there already takes the place of the medium.
+    Bus,
+}
+
+/// In which process a node lives in a live run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum LiveHome {
+    /// One of its own.
+    #[default]
+    Own,
+    /// One of its own that computes for long: nobody else should have to wait for it.
+    Aside,
+    /// All nodes of this kind share one.
+    Shared,
 }
 
 /// Tells what a frame on a segment is. It sees bytes and times, as anybody on the segment would.

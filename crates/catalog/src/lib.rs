@@ -62,7 +62,7 @@ use chronoseal_nodes::{Gateway, GatewayConfig, PaceConfig, RecordedSignal};
 use chronoseal_scenario::plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId, StreamPlan};
 
 pub use self::error::BuildError;
-pub use self::kind::{Describe, Description, Kind, LiveLink};
+pub use self::kind::{Describe, Description, Kind, LiveHome, LiveLink};
 pub use self::kinds::{KindTable, Kinds, MissingRow, PrepareError};
 
 /// Every kind of segment there is.
@@ -221,6 +221,13 @@ impl<'p> Prepared<'p> {
     pub fn oscillator(&self, id: NodeId) -> Oscillator {
         let clock = self.plan.nodes.get(id.index()).map(|node| node.clock);
         clock.map_or_else(Oscillator::default, |clock| Oscillator::new(clock.offset, clock.drift))
+    }
+
+    /// In which process a node lives in a live run.
+    pub fn live_home(&self, id: NodeId) -> LiveHome {
+        let homes =
+            self.attachments(id).into_iter().map(|(_, segment)| self.kind(segment).live_home(self, segment, id));
+        homes.max().unwrap_or_default()
     }
 
     /// What tells the frames of each segment apart, by segment.

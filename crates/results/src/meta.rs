@@ -228,6 +228,10 @@ impl StreamMeta {
     }
 }
 
+/// Of more receivers than these only the first are named.
+const NAMED_MAX: usize = 8;
+const NAMED_FIRST: usize = 3;
+
 impl RunMeta {
     /// An empty description of a run of `name`, to be filled in.
     pub fn new(name: impl Into<String>, engine: Engine, seed: u64) -> Self {
@@ -256,6 +260,22 @@ impl RunMeta {
     /// The name of a node, or its number if the run does not know it.
     pub fn node_name(&self, node: u16) -> String {
         self.nodes.get(usize::from(node)).map_or_else(|| format!("node-{node}"), |node| node.name.clone())
+    }
+
+    /// Who sends a stream, and to whom: all by name, unless they are too many to read.
+    pub fn way_of(&self, stream: &StreamMeta) -> String {
+        let sender = match (stream.senders, stream.segments.first()) {
+            (Some((first, end)), Some(segment)) if end > first + 1 => format!("any of {}", self.segment_name(*segment)),
+            _ => self.node_name(stream.sender),
+        };
+        let names = |nodes: &[u16]| nodes.iter().map(|node| self.node_name(*node)).collect::<Vec<_>>().join(", ");
+        let receivers = match stream.receivers.get(..NAMED_FIRST) {
+            Some(first) if stream.receivers.len() > NAMED_MAX => {
+                format!("{} and {} others", names(first), stream.receivers.len() - NAMED_FIRST)
+            }
+            _ => names(&stream.receivers),
+        };
+        format!("{sender} \u{2192} {receivers}")
     }
 
     /// The name of a segment, or its number if the run does not know it.

@@ -1,18 +1,28 @@
 //! What frames took in a simulation, stream by stream, for plans that nothing bounds on paper.
 
+use std::collections::BTreeMap;
+
 use chronoseal_catalog::{BuildError, Describe, Prepared};
-use chronoseal_core::{Event, EventKind, NodeId, SimTime};
+use chronoseal_core::{Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_results::Distribution;
+use chronoseal_scenario::plan::StreamPlan;
 use chronoseal_sim::{FrameContext, Observer};
 
-/// Simulates a plan and gives, by stream, the spread of the time from a frame's first bit to its acceptance by a receiver;
-/// `None` for a stream of which nothing was received.
+/// Simulates a plan and gives, by stream, the spread of the time from a frame's first bit at its sender, on the first segment
+/// of its way, to its acceptance by a receiver; `None` for a stream of which nothing was received.
 ///
 /// # Errors
 /// [`BuildError`] if a node or a segment cannot be made as the plan has it.
 pub fn simulated_latencies(prepared: &Prepared<'_>) -> Result<Vec<Option<Distribution>>, BuildError> {
     let samples = vec![Vec::new(); prepared.plan().streams.len()];
-    let observer = Latencies { describers: prepared.describers(), samples };
+    let is_relayed = prepared.plan().streams.iter().map(StreamPlan::is_relayed).collect();
+    let observer = Latencies {
+        describers: prepared.describers(),
+        began: BTreeMap::new(),
+        origins: BTreeMap::new(),
+        is_relayed,
+        samples,
+    };
     let finished = chronoseal_sim::run(prepared, observer, &mut |_| true)?;
     Ok(finished.observer.samples.into_iter().map(|mut samples| Distribution::of(&mut samples)).collect())
 }
@@ -20,6 +30,12 @@ pub fn simulated_latencies(prepared: &Prepared<'_>) -> Result<Vec<Option<Distrib
 struct Latencies {
     /// By segment.
     describers: Vec<Box<dyn Describe>>,
+    /// Of frames of streams that gateways carry on, by serial number: the stream, and when the frame began its way.
+    began: BTreeMap<u64, (StreamId, SimTime)>,
+    /// What frames that are not sent yet came from.
+    origins: BTreeMap<u64, Vec<u64>>,
+    /// By stream: gateways carry it on.
+    is_relayed: Vec<bool>,
     /// By stream `[ns]`.
     samples: Vec<Vec<i64>>,
 }
@@ -33,7 +49,23 @@ impl Observer for Latencies {
             && describer.is_for(stream, node)
             && let Some(samples) = self.samples.get_mut(stream.index())
         {
-            samples.push((at - frame.label.sent_at).as_ns());
+            let of_way = frame.label.serial.and_then(|serial| self.began.get(&serial)).map(|(_, began)| *began);
+            samples.push((at - of_way.unwrap_or(frame.label.sent_at)).as_ns());
+        }
+    }
+
+    fn came_from(&mut self, serial: u64, origins: &[u64]) {
+        self.origins.insert(serial, origins.to_vec());
+    }
+
+    fn transmit(&mut self, at: SimTime, _: NodeId, frame: FrameContext<'_>) {
+        let stream = self.describers[usize::from(frame.label.segment)].stream_of(frame.bytes);
+        let Some(serial) = frame.label.serial else { return };
+        let origins = self.origins.remove(&serial).unwrap_or_default();
+        if self.is_relayed.get(stream.index()) == Some(&true) {
+            let of_stream = |origin: &u64| self.began.get(origin).filter(|(known, _)| *known == stream);
+            let began = origins.iter().filter_map(of_stream).map(|(_, began)| *began).min();
+            self.began.insert(serial, (stream, began.unwrap_or(at)));
         }
     }
 }

@@ -3,19 +3,20 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveLink, PrepareError, Prepared};
+use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveHome, LiveLink, PrepareError, Prepared};
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
 use chronoseal_media::medium::Attachment;
-use chronoseal_results::{Direction, Engine};
+use chronoseal_results::{Direction, Engine, FrameRow};
 use chronoseal_scenario::plan::{AttackPlace, ClockPlan, Fidelity, SegmentId};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
-    AgentCommand, AgentConfig, FactoryError, LiveConfig, LiveError, LiveOutcome, Placement, PortLink,
+    AgentCommand, AgentConfig, FactoryError, Home, LiveConfig, LiveError, LiveOutcome, Placement, PortLink,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::facts;
 use crate::group::leave_out_removed;
+use crate::record::Waits;
 use crate::scenario::Sources;
 use crate::traffic::PlanTraffic;
 use crate::ways::Ways;
@@ -59,7 +60,7 @@ pub enum MeasureError {
         /// Its name.
         segment: String,
         /// Why, and what to write instead.
-        reason: &'static str,
+        reason: String,
     },
     /// Something to carry the frames of CAN, and no CAN.
     #[error("the scenario has no CAN segment; leave --can-interface and --can-guest away")]
@@ -148,8 +149,12 @@ pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) ->
         false => "CLOCK_MONOTONIC".into(),
     };
     meta.host = host_facts(&outcome);
+    let shared: Vec<NodeId> = plan.node_ids().filter(|id| prepared.live_home(*id) == LiveHome::Shared).collect();
+    meta.host.extend(shared_process(&prepared, &shared));
     meta.warnings.extend(outcome.warnings.iter().cloned());
     let mut rows = outcome.rows;
+    // What is worked out once for all of them says nothing of what one of them would have to compute.
+    rows.work.retain(|row| shared.binary_search(&row.node).is_err());
     Ways::of(plan).settle(plan, &mut rows);
     leave_out_removed(plan, &mut rows);
     let describers = prepared.describers();
@@ -160,6 +165,13 @@ pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) ->
         let once = if carriers.is_foreign(segment) { Direction::Arrival } else { Direction::Carried };
         !describers[segment.index()].is_shared() || row.direction == once
     });
+    // Where everybody hears a frame there is no switch that has it before it goes on.
+    let waits = Waits::of(plan);
+    let is_shared = |row: &FrameRow| {
+        let segment = waits.segment(row.stream, row.at);
+        segment.is_some_and(|segment| describers[usize::from(segment)].is_shared())
+    };
+    rows.frames.iter_mut().filter(|row| is_shared(row)).for_each(|row| row.arrived_at = None);
     for id in plan.segment_ids() {
         rows.segments.extend(facts::series(id, topology.series_of(id.0), traffic.strangers(id)));
     }
@@ -178,7 +190,7 @@ impl<'p> Carriers<'p> {
     fn new(prepared: &'p Prepared<'p>, options: &LiveOptions) -> Result<Self, MeasureError> {
         let plan = prepared.plan();
         let buses: Vec<SegmentId> =
-            plan.segment_ids().filter(|segment| prepared.kind(*segment).live_link() == LiveLink::Pair).collect();
+            plan.segment_ids().filter(|segment| prepared.kind(*segment).live_link() == LiveLink::Bus).collect();
         let interface = match &options.can {
             CanPlaceName::Interface(interface) if buses.len() > 1 => {
                 return Err(MeasureError::OneInterface { interface: interface.clone(), buses: buses.len() });
@@ -208,14 +220,14 @@ impl<'p> Carriers<'p> {
 
     /// True if somebody else carries the frames of a segment, so that it is no medium of ours.
     fn is_foreign(&self, segment: SegmentId) -> bool {
-        self.interface.is_some() && self.prepared.kind(segment).live_link() == LiveLink::Pair
+        self.interface.is_some() && self.prepared.kind(segment).live_link() == LiveLink::Bus
     }
 
     fn port(&self, segment: SegmentId) -> PortLink {
         match (self.prepared.kind(segment).live_link(), &self.interface) {
             (LiveLink::Tap, _) => PortLink::Tap,
-            (LiveLink::Pair, None) => PortLink::Pair,
-            (LiveLink::Pair, Some(interface)) => PortLink::CanInterface(interface.clone()),
+            (LiveLink::Pair, _) | (LiveLink::Bus, None) => PortLink::Pair,
+            (LiveLink::Bus, Some(interface)) => PortLink::CanInterface(interface.clone()),
         }
     }
 }
@@ -227,17 +239,17 @@ pub fn agent_main() -> ExitCode {
 
 /// [`agent_main`] for scenarios with other kinds of segments: those of the controller ([`Scenario::load_with`]).
 pub fn agent_main_with(kinds: Kinds) -> ExitCode {
-    chronoseal_testbed::agent_main(|config, id| build(kinds, config, id))
+    chronoseal_testbed::agent_main_together(|config, ids| build(kinds, config, ids))
 }
 
-fn build(kinds: Kinds, config: &[u8], id: NodeId) -> Result<Box<dyn Node>, FactoryError> {
+fn build(kinds: Kinds, config: &[u8], ids: &[NodeId]) -> Result<Vec<Box<dyn Node + Send>>, FactoryError> {
     let config: NodeConfig = serde_json::from_slice(config).map_err(|error| error.to_string())?;
     let scenario = config.sources.scenario(kinds).map_err(|problems| problems.render())?;
     let prepared = scenario.prepare().map_err(|infeasible| infeasible.to_string())?;
     let lead = Duration::from_ps(config.lead_ps);
     let options = BuildOptions { lead, medium_late_max: BEACON_LATE_MAX };
-    let node = prepared.node(id, options).map_err(|error| error.to_string())?;
-    Ok(node)
+    let node = |id: &NodeId| Ok(prepared.node(*id, options).map_err(|error| error.to_string())?);
+    ids.iter().map(node).collect()
 }
 
 fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>) -> Vec<AgentConfig> {
@@ -250,6 +262,11 @@ fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>) -> Vec<AgentConfig> 
             let clock = plan.nodes.get(id.index()).map(|node| node.clock);
             let ClockPlan { offset, drift } = clock.unwrap_or(ClockPlan { offset: Duration::ZERO, drift: Ppm(0) });
             AgentConfig {
+                home: match prepared.live_home(id) {
+                    LiveHome::Own => Home::Own,
+                    LiveHome::Aside => Home::Aside,
+                    LiveHome::Shared => Home::Shared,
+                },
                 ports: prepared.attachments(id).iter().map(|(_, segment)| carriers.port(*segment)).collect(),
                 offset,
                 drift,
@@ -259,6 +276,18 @@ fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>) -> Vec<AgentConfig> 
             }
         })
         .collect()
+}
+
+/// What a reader has to know of nodes that share a process, in the order of their numbers.
+fn shared_process(prepared: &Prepared<'_>, shared: &[NodeId]) -> Option<(String, String)> {
+    let name = |id: &NodeId| prepared.plan().node_name(*id);
+    let what = "a message is taken apart and verified there once for all, so their processor time is not shown";
+    let nodes = match shared {
+        [] => return None,
+        [one] => name(one),
+        [first, .., last] => format!("{} nodes, {} to {}", shared.len(), name(first), name(last)),
+    };
+    Some(("in one process".into(), format!("{nodes}; {what}")))
 }
 
 pub(crate) fn host_facts(outcome: &LiveOutcome) -> Vec<(String, String)> {

@@ -118,7 +118,7 @@ fn stream_meta(prepared: &Prepared<'_>, stream: &StreamPlan, is_judged: bool) ->
         protection: match &on_hops[..] {
             [(Some(own), _)] => (*own).into(),
             _ if is_synchronisation => "secoc-sync".into(),
-            _ => protection_name(plan, stream),
+            _ => protection_name(plan, stream, own),
         },
         // A way is as strong as its weakest hop.
         replayable: !is_synchronisation && on_hops.iter().any(|(own, stream)| own.is_none() && stream.is_replayable()),
@@ -131,14 +131,15 @@ fn stream_meta(prepared: &Prepared<'_>, stream: &StreamPlan, is_judged: bool) ->
     }
 }
 
-/// How a stream is protected: by name from end to end, or by the names on its segments.
-fn protection_name(plan: &Plan, stream: &StreamPlan) -> String {
-    if stream.hops.iter().all(|hop| hop.protection.is_none()) {
+/// How a stream is protected: by name from end to end, or by the names on its segments, some of which protect their frames
+/// by themselves.
+fn protection_name(plan: &Plan, stream: &StreamPlan, own: impl Fn(&HopPlan) -> Option<&'static str>) -> String {
+    if stream.hops.iter().all(|hop| hop.protection.is_none() && own(hop).is_none()) {
         return plan.protection_of(stream).name.clone();
     }
     let on_segment = |hop: &HopPlan| {
         let segment = &plan.segments[hop.segment.index()].name;
-        format!("{} on {segment}", plan.protection_on(stream, hop).name)
+        format!("{} on {segment}", own(hop).unwrap_or(&plan.protection_on(stream, hop).name))
     };
     stream.hops.iter().map(on_segment).collect::<Vec<_>>().join(", ")
 }

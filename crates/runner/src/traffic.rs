@@ -65,6 +65,10 @@ impl Traffic for PlanTraffic {
         !self.describers.iter().any(|describer| describer.is_shared()) || self.waits.segment(stream, node).is_some()
     }
 
+    fn is_for(&self, from: Attachment, stream: StreamId, node: NodeId) -> bool {
+        self.describer(from).is_none_or(|(_, describer)| describer.is_for(stream, node))
+    }
+
     fn describe(&self, from: Attachment, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
         let Some((segment, describer)) = self.describer(from) else { return FrameDescription::UNKNOWN };
         let described = describer.describe(bytes, arrived_at - describer.reception(bytes));

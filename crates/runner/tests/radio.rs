@@ -1,4 +1,6 @@
-//! Radio segments of scenarios: simulated, attacked, and refused live.
+//! Radio segments of scenarios: simulated and attacked, and what of them is refused live.
+
+mod street;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,41 +11,7 @@ use chronoseal_results::Outcome;
 use chronoseal_runner::{LiveOptions, MeasureError, Run, Scenario, fingerprint, measure, simulate};
 use chronoseal_scenario::NoFiles;
 use chronoseal_scenario::plan::{Plan, RadioSegment};
-
-/// A street on which everybody hears everybody, and a unit at its side.
-const STREET: &str = r#"
-schema_version = 2
-name = "street"
-duration = "3s"
-[segments.street.radio]
-path_loss = { disc = { range = "2km" } }
-road = { highway = { length = "300m", lanes = 2, vehicles = 8, warm_up = "20s" } }
-vehicles = { platform = "unit" }
-[[platforms]]
-name = "unit"
-[[platforms.costs]]
-operation = "p256-sign"
-base = "300us"
-[[platforms.costs]]
-operation = "p256-verify"
-base = "400us"
-[[nodes]]
-name = "roadside"
-platform = "unit"
-clock = "ideal"
-station = {}
-[[streams]]
-name = "awareness"
-from = "street"
-street = { message = "cam" }
-[[streams]]
-name = "warning"
-from = "street"
-to = ["roadside"]
-period = "500ms"
-deadline = "100ms"
-street = { message = "denm" }
-"#;
+use street::{STREET, beyond_the_street};
 
 const ATTACKS: &str = r#"
 [[threats]]
@@ -161,49 +129,43 @@ fn one_prepared_plan_runs_the_same_again_and_other_seeds_do_not() {
     assert_ne!(fingerprint(&other).expect("every part can be built"), first);
 }
 
+/// Nobody hears all others: what is on the air at once is more than one channel carries.
 #[test]
-fn a_live_run_is_refused_and_says_what_to_use() {
-    let refused = measure(&scenario(STREET), &LiveOptions::default(), &AtomicBool::new(false)).expect_err("not yet");
-    assert!(matches!(refused, MeasureError::NotLive { .. }));
-    let said = refused.to_string();
-    assert!(said.contains("street") && said.contains("--engine sim"), "{said}");
+fn a_town_of_a_thousand_vehicles_is_simulated() {
+    let (few, many) = ("length = \"300m\", lanes = 2, vehicles = 8", "length = \"4km\", lanes = 5, vehicles = 1000");
+    let text = STREET
+        .replacen(few, &format!("{many}, speed = \"14m/s\""), 1)
+        .replacen("warm_up = \"20s\"", "warm_up = \"300s\"", 1)
+        .replacen("path_loss = { disc = { range = \"2km\" } }", "", 1)
+        .replacen("duration = \"3s\"", "duration = \"1200ms\"", 1)
+        .replacen("street = { message = \"denm\" }", "street = { message = \"denm\", at = \"200ms\" }", 1);
+    let plan = scenario(&text).plan;
+    let vehicles = plan.node_ids().count() - 1;
+    assert!((1_000..1_200).contains(&vehicles), "{vehicles}");
+    let run = run_of(&plan);
+    let [cam, denm] = &run.summary.streams[..] else { panic!("two streams") };
+    // Each tells where it is within its first second.
+    assert!(cam.sent >= 1_000 && cam.delivered >= 20 * cam.sent, "{} sent, {} received", cam.sent, cam.delivered);
+    assert!(cam.delivered <= 400 * cam.sent && denm.sent == 2, "{} received, {denm:?}", cam.delivered);
+    let overlapped = run.rows.segments.iter().find(|series| series.name == "lost to others at the same time");
+    assert!(overlapped.expect("the channel counts").values[0] > 10_000);
 }
 
-/// The unit at the side of the street is on a backbone and on a bus as well, and passes warnings on.
-const BEYOND: &str = r#"
-[segments.backbone.ethernet]
-rate = "100Mbit/s"
-cluster_cycle = "10ms"
-guard_period = "100us"
-sync = "ideal"
-class = { best_effort = {} }
-[segments.body.can]
-bit_rate = "500kbit/s"
-data_bit_rate = "2Mbit/s"
-[[nodes]]
-name = "cluster"
-on = ["backbone"]
-clock = "ideal"
-[[nodes]]
-name = "lamps"
-on = ["body"]
-clock = "ideal"
-"#;
+#[test]
+fn more_stations_than_a_live_run_has_room_for_are_refused_with_the_limit() {
+    let (few, many) = ("length = \"300m\", lanes = 2, vehicles = 8", "length = \"2km\", lanes = 4, vehicles = 300");
+    let text = STREET.replacen(few, many, 1).replacen("warm_up = \"20s\"", "warm_up = \"60s\"", 1);
+    let many = scenario(&text);
+    let refused = measure(&many, &LiveOptions::default(), &AtomicBool::new(false)).expect_err("too many");
+    assert!(matches!(refused, MeasureError::NotLive { .. }));
+    let (said, stations) = (refused.to_string(), many.plan.node_ids().count());
+    assert!(said.starts_with(&format!("segment street: {stations} stations")), "{said}");
+    assert!(stations > 200 && said.contains("room for 200") && said.contains("--engine sim"), "{said}");
+}
 
 #[test]
 fn a_warning_heard_by_radio_goes_on_over_ethernet_and_can() {
-    let text = STREET
-        .replacen(
-            "station = {}",
-            "on = [\"street\", \"backbone\", \"body\"]\ngateway = { delay = \"50us\" }\nstation = {}",
-            1,
-        )
-        .replacen(
-            "to = [\"roadside\"]",
-            "to = [\"cluster\", \"lamps\"]\nbody = { id = \"0x120\", format = \"fd\" }",
-            1,
-        );
-    let run = run_of(&scenario(&(text + BEYOND)).plan);
+    let run = run_of(&scenario(&beyond_the_street()).plan);
     let denm = &run.summary.streams[1];
     assert!(denm.delivered >= 6, "{denm:?}");
     assert_eq!((denm.discarded_total(), denm.late), (0, 0), "{denm:?}");

@@ -39,6 +39,8 @@ pub struct LiveConfig {
 pub struct AgentConfig {
     /// Its number in the plan.
     pub node: NodeId,
+    /// In which process.
+    pub home: Home,
     /// What each of its ports is, from port 0 on: 1 to 16 of them, of different kinds if need be.
     pub ports: Vec<PortLink>,
     /// What its clock shows when the run starts.
@@ -50,6 +52,20 @@ pub struct AgentConfig {
     /// Somebody has taken it over: frames it sends after reporting an attack are part of the attack, and all else is as at any
     /// station.
     pub is_taken_over: bool,
+}
+
+/// In which process a node lives.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Home {
+    /// One of its own.
+    #[default]
+    Own,
+    /// One of its own, and what it computes takes so long that the medium should not wait for it: with
+    /// [`Placement::OneProcessor`] it is on another processor than the emulator, if there is another.
+    Aside,
+    /// All nodes of this kind share one, which is placed as [`Home::Aside`] is. They take turns: while one computes, the
+    /// others wait.
+    Shared,
 }
 
 /// What lies between a port of an agent and what carries its frames.
@@ -90,7 +106,7 @@ pub struct AgentCommand {
 /// Where emulator and agents run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placement {
-    /// All on one processor, the last one allowed: waking a thread of another processor costs 10..13 us on a virtual
+    /// All on one processor, but for what is set aside ([`Home`]), the last one allowed: waking a thread of another processor costs 10..13 us on a virtual
     /// machine, on the same one 3..5 us.
     OneProcessor,
     /// The emulator on the last processor, the agents on the others in turn.
@@ -181,6 +197,7 @@ impl AgentConfig {
     pub fn new(node: NodeId) -> Self {
         Self {
             node,
+            home: Home::Own,
             ports: vec![PortLink::Tap],
             offset: Duration::ZERO,
             drift: Ppm(0),

@@ -15,7 +15,7 @@ use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medi
 use chronoseal_results::{Direction, EventRow, ReleaseRow, StallRow};
 use chronoseal_wire::protocol_control_frame::add_transparent_clock;
 
-use crate::clock::{RunClock, SPIN, readable};
+use crate::clock::{RunClock, SPIN, is_ready, readable};
 use crate::end::{End, Read};
 use crate::join::Line;
 use crate::log::hash_of;
@@ -41,6 +41,8 @@ pub(crate) struct Arrival {
     pub(crate) read_at: SimTime,
     /// When the medium had the whole of it, as the medium has it; known when the frame leaves the medium.
     pub(crate) arrived_at: Option<SimTime>,
+    /// The medium said that it has left its sender, whoever heard it.
+    pub(crate) has_left: bool,
     pub(crate) len: u32,
     pub(crate) hash: u64,
     pub(crate) description: FrameDescription,
@@ -128,33 +130,35 @@ pub(crate) fn run(
     emulator.log
 }
 
-struct Emulator<'a> {
-    config: &'a EmulatorConfig<'a>,
-    wires: &'a [Wire],
-    medium: &'a mut (dyn Medium + Send),
+struct Emulator<'w> {
+    config: &'w EmulatorConfig<'w>,
+    wires: &'w [Wire],
+    medium: &'w mut (dyn Medium + Send),
     frames: FrameStore,
     timers: BinaryHeap<Reverse<(SimTime, MediumTimer)>>,
     out: Vec<MediumOutput>,
     log: EmulatorLog,
 }
 
-impl Emulator<'_> {
+impl<'w> Emulator<'w> {
     fn turns(&mut self, stop: &AtomicBool) {
         let clock = self.config.clock;
         self.medium.start(SimTime::ZERO, &mut self.frames, &mut self.out);
         self.perform(SimTime::ZERO);
+        let wires = self.wires;
+        let watched = |(index, wire): (usize, &'w Wire)| Some((index, readable(wire.end.descriptor()?)));
+        let (indices, mut descriptors): (Vec<usize>, Vec<_>) = wires.iter().enumerate().filter_map(watched).unzip();
+        // There may be hundreds of wires: only those that have something are read.
+        let mut is_busy = false;
         while clock.now() < self.config.until && !stop.load(Ordering::Relaxed) {
             self.expire_timers();
-            if self.read_wires() {
-                continue;
-            }
-            let look_at = clock.now() + LOOK_EVERY;
+            let now = clock.now();
             let timer_at = self.timers.peek().map(|Reverse((at, _))| *at);
-            let next = timer_at.map_or(look_at, |at| at.min(look_at));
-            let mut descriptors: Vec<_> =
-                self.wires.iter().filter_map(|wire| wire.end.descriptor()).map(readable).collect();
-            let ready = clock.poll_until(&mut descriptors, Some(next));
-            if !ready && timer_at.is_some_and(|at| at - clock.now() <= SPIN) {
+            let next = timer_at.map_or(now + LOOK_EVERY, |at| at.min(now + LOOK_EVERY));
+            let ready = clock.poll_until(&mut descriptors, Some(if is_busy { now } else { next }));
+            let has_some = indices.iter().zip(&descriptors).filter(|(_, descriptor)| is_ready(descriptor));
+            is_busy = ready && self.read_wires(has_some.map(|(index, _)| *index));
+            if !is_busy && timer_at.is_some_and(|at| at - clock.now() <= SPIN) {
                 clock.spin_until(next);
             }
         }
@@ -176,10 +180,10 @@ impl Emulator<'_> {
         }
     }
 
-    /// One frame from each wire that has one, so that none of them waits for another. False if there was none.
-    fn read_wires(&mut self) -> bool {
+    /// One frame from each of these wires, so that none of them waits for another. False if there was none.
+    fn read_wires(&mut self, wires: impl Iterator<Item = usize>) -> bool {
         let mut any = false;
-        for index in 0..self.wires.len() {
+        for index in wires {
             let frame = self.frames.allocate(FrameLabel::default());
             let read = self.wires[index].end.read(self.frames.buffer(frame));
             if read == Read::Nothing {
@@ -223,7 +227,15 @@ impl Emulator<'_> {
         let bytes = &bytes[..len];
         let description = FrameDescription::UNKNOWN;
         let (hash, len) = (0, len as u32);
-        self.log.arrivals.push(Arrival { wire, read_at: now, arrived_at: None, len, hash, description });
+        self.log.arrivals.push(Arrival {
+            wire,
+            read_at: now,
+            arrived_at: None,
+            has_left: false,
+            len,
+            hash,
+            description,
+        });
         if self.wires[wire].end.is_carried() {
             self.frames.release(frame);
         } else {
@@ -247,6 +259,10 @@ impl Emulator<'_> {
                     self.frames.release(frame);
                 }
                 MediumOutput::Transmitted { from, frame, .. } => {
+                    let label = *self.frames.label(frame);
+                    if let Some(arrival) = serial_of(&label).and_then(|serial| self.log.arrivals.get_mut(serial)) {
+                        arrival.has_left = true;
+                    }
                     self.confirm(planned, from, frame);
                     self.capture_carried(planned, from, frame);
                     self.frames.release(frame);

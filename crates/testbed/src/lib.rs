@@ -1,4 +1,4 @@
-//! Live runs: each end system is a process, real frames travel over its ports, and between them one thread drives a
+//! Live runs: each end system is a process, or shares one with others ([`Home`]), real frames travel over its ports, and between them one thread drives a
 //! [`chronoseal_media::medium::Medium`] by the wall clock. What a port is ([`PortLink`]) is chosen for each port: a TAP
 //! interface in a network namespace of the agent's own, a socket pair for CAN frames, or something that is there already.
 //! So one run may have segments of different kinds, and an agent may be on several. Others may join a CAN bus ([`can`]).
@@ -48,8 +48,8 @@ mod sentinel;
 mod sys;
 pub mod traffic;
 
-pub use agent::{FactoryError, NodeFactory, agent_main};
-pub use config::{AgentCommand, AgentConfig, ExistingInterface, LiveConfig, Placement, PortLink};
+pub use agent::{FactoryError, NodeFactory, agent_main, agent_main_together};
+pub use config::{AgentCommand, AgentConfig, ExistingInterface, Home, LiveConfig, Placement, PortLink};
 pub use error::LiveError;
 pub use host::{HostReport, probe};
 pub use live::{AgentCounts, LiveHost, LiveOutcome, run};

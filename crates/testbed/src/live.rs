@@ -10,7 +10,7 @@ use chronoseal_results::{RunRows, StallRow};
 use serde::Serialize;
 
 use crate::clock::{RunClock, SPIN, is_ready, monotonic_ns, readable};
-use crate::config::{AgentConfig, LiveConfig, Placement, PortLink};
+use crate::config::{AgentConfig, Home, LiveConfig, Placement, PortLink};
 use crate::emulator::{self, EmulatorConfig, EmulatorLog, Wire};
 use crate::end::End;
 use crate::error::LiveError;
@@ -51,7 +51,7 @@ pub struct LiveHost {
     pub emulator_fifo: bool,
     /// The emulator's processor, if it was kept on one.
     pub emulator_cpu: Option<usize>,
-    /// What each agent got.
+    /// What each process of agents got.
     pub agents: Vec<AgentFacts>,
     /// Processors this process may use.
     pub cpus: usize,
@@ -105,8 +105,8 @@ pub fn run(
     let mut wires = Vec::new();
     for agent in &mut agents {
         let mut ends = agent.await_ready()?.into_iter();
-        let links: Vec<(Attachment, PortLink)> =
-            agent.config.attachments().map(|(at, link)| (at, link.clone())).collect();
+        let members = agent.members.iter().flat_map(AgentConfig::attachments);
+        let links: Vec<(Attachment, PortLink)> = members.map(|(at, link)| (at, link.clone())).collect();
         for (attachment, link) in links {
             let end = match link {
                 PortLink::Tap => ends.next().map(End::Tap),
@@ -151,7 +151,7 @@ pub fn run(
     for agent in &mut agents {
         agent.tell(&ToAgent::Finish);
     }
-    let logs: Vec<Option<AgentLog>> = agents.iter_mut().map(AgentProcess::collect).collect();
+    let logs = collect(config, &mut agents);
     let host = LiveHost {
         emulator_fifo,
         emulator_cpu,
@@ -159,7 +159,7 @@ pub fn run(
         cpus: cpus.len(),
     };
     let outcome = outcome_of(config, &wires, emulated, stalls, &logs, traffic, host, interrupted);
-    match agents.iter().find_map(|agent| Some((agent.config.node, agent.lost.clone()?))) {
+    match agents.iter().find_map(|agent| Some((agent.first(), agent.lost.clone()?))) {
         None => Ok(outcome),
         Some((node, reason)) => {
             let mut partial = Box::new(outcome);
@@ -190,16 +190,41 @@ fn start_agents(
     cpus: &[usize],
     emulator_cpu: Option<usize>,
 ) -> Result<Vec<AgentProcess>, LiveError> {
-    let start = |(index, agent): (usize, &AgentConfig)| {
+    // Nodes that share a process come first.
+    let (shared, own): (Vec<&AgentConfig>, Vec<&AgentConfig>) =
+        config.agents.iter().partition(|agent| agent.home == Home::Shared);
+    let shared = Some(shared).filter(|shared| !shared.is_empty());
+    let start = |(index, members): (usize, Vec<&AgentConfig>)| {
+        let is_aside = members.iter().any(|member| member.home != Home::Own);
         let cpu = match config.placement {
-            Placement::OneProcessor => emulator_cpu,
-            Placement::Apart => cpus[..cpus.len().saturating_sub(1).max(1)].iter().cycle().nth(index).copied(),
+            Placement::OneProcessor if !is_aside => emulator_cpu,
+            Placement::OneProcessor | Placement::Apart => {
+                cpus[..cpus.len().saturating_sub(1).max(1)].iter().cycle().nth(index).copied()
+            }
             Placement::Free => None,
         };
-        let is_told = agent.attachments().map(|(at, link)| link.is_told(medium.tells_transmitted(at))).collect();
-        AgentProcess::start(config, agent.clone(), cpu, is_told, false)
+        let member = |agent: &&AgentConfig| {
+            let is_told = agent.attachments().map(|(at, link)| link.is_told(medium.tells_transmitted(at)));
+            ((*agent).clone(), is_told.collect())
+        };
+        AgentProcess::start(config, members.iter().map(member).collect(), cpu, false)
     };
-    config.agents.iter().enumerate().map(start).collect()
+    shared.into_iter().chain(own.into_iter().map(|agent| vec![agent])).enumerate().map(start).collect()
+}
+
+/// What each agent wrote down, in the order of [`LiveConfig::agents`].
+fn collect(config: &LiveConfig, agents: &mut [AgentProcess]) -> Vec<Option<AgentLog>> {
+    let mut logs: Vec<Option<AgentLog>> = config.agents.iter().map(|_| None).collect();
+    for process in agents {
+        let Some(collected) = process.collect() else { continue };
+        for (member, log) in process.members.iter().zip(collected) {
+            let place = config.agents.iter().position(|agent| agent.node == member.node);
+            if let Some(place) = place {
+                logs[place] = Some(log);
+            }
+        }
+    }
+    logs
 }
 
 /// Sets up one agent as a run would, with a port of each kind that the agents of `config` have, and lets it go.
@@ -216,7 +241,7 @@ pub(crate) fn trial(config: &LiveConfig) -> Result<AgentFacts, LiveError> {
         trial.ports = ports;
     }
     let is_told = vec![false; trial.ports.len()];
-    AgentProcess::start(config, trial, None, is_told, true)?.await_facts()
+    AgentProcess::start(config, vec![(trial, is_told)], None, true)?.await_facts()
 }
 
 /// Scheduling of the calling thread. True if it is real-time now.

@@ -28,11 +28,8 @@ pub(crate) enum ToAgent {
 /// Everything an agent has to know.
 #[derive(Serialize, Deserialize, Debug)]
 pub(crate) struct Setup {
-    pub(crate) node: u16,
-    /// From port 0 on.
-    pub(crate) ports: Vec<PortSetup>,
-    pub(crate) offset_ps: i64,
-    pub(crate) drift_ppb: i64,
+    /// Its nodes, at least one.
+    pub(crate) members: Vec<MemberSetup>,
     pub(crate) cpu: Option<usize>,
     pub(crate) fifo: Option<i32>,
     /// Only to see what the host grants: no node is built, and the agent ends when it is set up.
@@ -41,7 +38,17 @@ pub(crate) struct Setup {
     pub(crate) config: Vec<u8>,
 }
 
-/// One port of an agent. The other ends of TAP interfaces and socket pairs are for the emulator.
+/// One node of an agent.
+#[derive(Serialize, Deserialize, Debug)]
+pub(crate) struct MemberSetup {
+    pub(crate) node: u16,
+    /// From port 0 on.
+    pub(crate) ports: Vec<PortSetup>,
+    pub(crate) offset_ps: i64,
+    pub(crate) drift_ppb: i64,
+}
+
+/// One port of a node. The other ends of TAP interfaces and socket pairs are for the emulator.
 #[derive(Serialize, Deserialize, Debug)]
 pub(crate) struct PortSetup {
     pub(crate) link: PortLink,
@@ -52,15 +59,15 @@ pub(crate) struct PortSetup {
 /// From an agent.
 #[derive(Serialize, Deserialize, Debug)]
 pub(crate) enum FromAgent {
-    /// Set up; the emulator's ends of its wires follow.
+    /// Set up; the emulator's ends of its wires follow, in the order of its nodes and their ports.
     Ready(AgentFacts),
     /// Could not be set up, or the node's driver broke down.
     Failed { step: Step, reason: String },
-    /// After [`ToAgent::Finish`].
-    Log(AgentLog),
+    /// After [`ToAgent::Finish`], in the order of its nodes.
+    Logs(Vec<AgentLog>),
 }
 
-/// What the host granted an agent.
+/// What the host granted the process of an agent.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct AgentFacts {
     /// It runs as `SCHED_FIFO`.

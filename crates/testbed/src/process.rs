@@ -6,10 +6,12 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-use crate::config::{AgentCommand, AgentConfig, LiveConfig};
+use chronoseal_core::NodeId;
+
+use crate::config::{AgentCommand, AgentConfig, LiveConfig, PortLink};
 use crate::error::LiveError;
 use crate::log::AgentLog;
-use crate::message::{self, AgentFacts, FromAgent, PortSetup, Setup, ToAgent};
+use crate::message::{self, AgentFacts, FromAgent, MemberSetup, PortSetup, Setup, ToAgent};
 use crate::sys;
 
 /// Emulator and agents have one priority and give way to each other wherever they wait: on a shared processor nobody
@@ -19,9 +21,10 @@ pub(crate) const RUN_FIFO: i32 = 50;
 /// How long an agent may take to answer when nothing but computing is between.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// An agent's process and what is known of it. Dropping it ends the process.
+/// The process of an agent, or of several that share one, and what is known of it. Dropping it ends the process.
 pub(crate) struct AgentProcess {
-    pub(crate) config: AgentConfig,
+    /// Its nodes.
+    pub(crate) members: Vec<AgentConfig>,
     child: Child,
     pub(crate) socket: UnixStream,
     pub(crate) facts: Option<AgentFacts>,
@@ -30,13 +33,12 @@ pub(crate) struct AgentProcess {
 }
 
 impl AgentProcess {
-    /// Starts the program and tells it what to set up: by port in `is_told`, whether what carries its frames says when
+    /// Starts the program and tells it what to set up: each node with, by port, whether what carries its frames says when
     /// they have left. A trial only shows what the host grants.
     pub(crate) fn start(
         config: &LiveConfig,
-        agent: AgentConfig,
+        members: Vec<(AgentConfig, Vec<bool>)>,
         cpu: Option<usize>,
-        is_told: Vec<bool>,
         is_trial: bool,
     ) -> Result<Self, LiveError> {
         let (ours, theirs) = UnixStream::pair().map_err(LiveError::Start)?;
@@ -52,13 +54,15 @@ impl AgentProcess {
                 command
             }
         };
-        let ports =
-            agent.ports.iter().cloned().zip(is_told).map(|(link, is_told)| PortSetup { link, is_told }).collect();
-        let setup = ToAgent::Setup(Setup {
+        let port = |(link, is_told): (&PortLink, &bool)| PortSetup { link: link.clone(), is_told: *is_told };
+        let member = |(agent, is_told): &(AgentConfig, Vec<bool>)| MemberSetup {
             node: agent.node.0,
-            ports,
+            ports: agent.ports.iter().zip(is_told).map(port).collect(),
             offset_ps: agent.offset.as_ps(),
             drift_ppb: agent.drift.0,
+        };
+        let setup = ToAgent::Setup(Setup {
+            members: members.iter().map(member).collect(),
             cpu,
             fifo: config.fifo.then_some(RUN_FIFO),
             is_trial,
@@ -72,30 +76,45 @@ impl AgentProcess {
             .spawn()
             .map_err(LiveError::Start)?;
         ours.set_read_timeout(Some(PATIENCE)).map_err(LiveError::Start)?;
-        let mut started = Self { config: agent, child, socket: ours, facts: None, lost: None };
+        let members = members.into_iter().map(|(agent, _)| agent).collect();
+        let mut started = Self { members, child, socket: ours, facts: None, lost: None };
         started.tell(&setup);
         Ok(started)
     }
 
-    /// Waits until the agent is set up and returns the emulator's ends of its wires, in the order of their ports.
+    /// Waits until the agent is set up and returns the emulator's ends of its wires, in the order of its nodes and
+    /// their ports.
     pub(crate) fn await_ready(&mut self) -> Result<Vec<OwnedFd>, LiveError> {
         self.facts = Some(self.await_facts()?);
-        let ends = sys::receive_descriptors(&self.socket).map_err(LiveError::Start)?;
-        let expected = self.config.ports.iter().filter(|link| link.is_wire()).count();
+        let links = self.members.iter().flat_map(|member| &member.ports);
+        let expected = links.filter(|link| link.is_wire()).count();
+        let ends = sys::receive_descriptors(&self.socket, expected).map_err(LiveError::Start)?;
         if ends.len() == expected {
             return Ok(ends);
         }
-        let text = format!("node {} handed over {} of {expected} wires", self.config.node.0, ends.len());
+        let text = format!("{} handed over {} of {expected} wires", self.name(), ends.len());
         Err(LiveError::Start(std::io::Error::other(text)))
+    }
+
+    /// The first of its nodes.
+    pub(crate) fn first(&self) -> NodeId {
+        self.members.first().map_or(NodeId(0), |member| member.node)
+    }
+
+    fn name(&self) -> String {
+        match self.members.len() {
+            0 | 1 => format!("node {}", self.first().0),
+            count => format!("node {} and {} others", self.first().0, count - 1),
+        }
     }
 
     pub(crate) fn await_facts(&mut self) -> Result<AgentFacts, LiveError> {
         match message::receive(&self.socket) {
             Ok(FromAgent::Ready(facts)) => Ok(facts),
-            Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step(self.config.node, step, reason)),
-            Ok(FromAgent::Log(_)) => Err(LiveError::Start(std::io::Error::other("the agent answered out of turn"))),
+            Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step(self.first(), step, reason)),
+            Ok(FromAgent::Logs(_)) => Err(LiveError::Start(std::io::Error::other("the agent answered out of turn"))),
             Err(error) => {
-                let text = format!("the agent of node {} does not answer ({error})", self.config.node.0);
+                let text = format!("the agent of {} does not answer ({error})", self.name());
                 Err(LiveError::Start(std::io::Error::other(text)))
             }
         }
@@ -117,14 +136,16 @@ impl AgentProcess {
         });
     }
 
-    pub(crate) fn collect(&mut self) -> Option<AgentLog> {
+    /// What its nodes wrote down, in their order; nothing of one that ended before its time.
+    pub(crate) fn collect(&mut self) -> Option<Vec<AgentLog>> {
         if self.lost.is_some() {
             return None;
         }
         match message::receive(&self.socket) {
-            Ok(FromAgent::Log(log)) => {
-                // It ends by itself after this; should it not, dropping it ends it.
-                return Some(log);
+            // It ends by itself after this; should it not, dropping it ends it.
+            Ok(FromAgent::Logs(logs)) if logs.len() == self.members.len() => return Some(logs),
+            Ok(FromAgent::Logs(logs)) => {
+                self.lost = Some(format!("it sent {} logs of {} nodes", logs.len(), self.members.len()));
             }
             Ok(FromAgent::Failed { reason, .. }) => self.lost = Some(reason),
             Ok(FromAgent::Ready(_)) => self.lost = Some("it answered out of turn".into()),

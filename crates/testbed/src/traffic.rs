@@ -25,6 +25,12 @@ pub trait Traffic: Sync {
         true
     }
 
+    /// Whether what `node` reports about a frame of `stream`, which came from `from`, makes a row of it there. Where
+    /// everybody hears everything, others than its receivers may have something to say.
+    fn is_for(&self, _from: Attachment, _stream: StreamId, _node: NodeId) -> bool {
+        true
+    }
+
     /// The row of a frame that an event of kind `Missing` says never came. `None`: no row.
     fn missing(&self, _event: &EventRow) -> Option<FrameRow> {
         None

@@ -78,7 +78,7 @@ fn left_behind() -> BTreeSet<String> {
 }
 
 /// In the agent's process. A case of the suite by its name, or one of the nodes below.
-fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node>, FactoryError> {
+fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node + Send>, FactoryError> {
     let text = std::str::from_utf8(config)?;
     if let Some(network) = testing::network_of(text) {
         let found = network.nodes.into_iter().find(|(id, _)| *id == node);

@@ -9,7 +9,6 @@ use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{CAN, Can, CanHop, GatewayPlan, HopPlan, Plan, SegmentId};
 use chronoseal_wire::can::CanId;
 
-use super::compose::for_others;
 use super::processor::mac_work;
 use super::{Arrivals, HopBound, SegmentBounds, Span, Why, without_bound};
 use crate::can::NoBound;
@@ -78,13 +77,12 @@ fn on_bus(view: Can<'_>, arrivals: &Arrivals) -> BTreeMap<StreamId, Result<Span,
     };
     let queued: BTreeMap<StreamId, Result<Span, Why>> = view.streams().map(queued).collect();
     let release = |id: StreamId| {
-        let at = for_others(queued.get(&id).copied().unwrap_or(Err(Why::NotReached))).ok()?;
+        let at = queued.get(&id).copied()?.ok()?;
         Some(Release { jitter: at.jitter(), distance: arrivals.at(id, view.id).distance })
     };
     let found = message_bounds(view, true, release);
     let received = |(id, found): (StreamId, Result<crate::can::Bound, NoBound>)| {
         let found = match (queued.get(&id).copied().unwrap_or(Err(Why::NotReached)), found) {
-            (Err(Why::Radio), _) => Err(Why::Radio),
             (Err(_), _) => Err(Why::ArrivalUnbounded),
             (Ok(_), Err(why)) => Err(Why::Arbitration(why)),
             (Ok(at), Ok(bound)) => {

@@ -18,7 +18,8 @@ const LATEST_MAX: Duration = Duration::from_s(10);
 /// How a stream comes to the driver of the node that sends it on a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// When the driver can have a frame. Of a hop in slots: when the frame is there to be sent in the next of them, or
+    /// When the driver can have a frame, counted from the instant at which it is due, or at which a radio received it. Of a
+    /// hop in slots: when the frame is there to be sent in the next of them, or
     /// [`Span::DUE`] if the stream begins in them.
     pub at: Result<Span, Why>,
     /// The least distance of two frames at their sender, by true time.
@@ -27,18 +28,9 @@ pub struct Arrival {
     pub begins: bool,
 }
 
-impl Arrival {
-    /// When a frame is there as far as others are concerned that it can keep waiting.
-    ///
-    /// # Errors
-    /// Why nothing bounds that. What comes over the air counts with its period, as if the air had kept it.
-    pub fn for_others(&self) -> Result<Span, Why> {
-        for_others(self.at)
-    }
-}
-
-/// As [`Arrival::for_others`].
-pub(super) fn for_others(at: Result<Span, Why>) -> Result<Span, Why> {
+/// When a frame is there for all that follows. What comes over the air counts from the instant at which it is received, and
+/// with its period, as if the air had kept it.
+pub(super) fn from_the_air(at: Result<Span, Why>) -> Result<Span, Why> {
     match at {
         Err(Why::Radio) => Ok(Span::DUE),
         at => at,
@@ -136,7 +128,7 @@ impl Network<'_> {
                     None => Ok(Span::DUE),
                     Some(index) => {
                         let before = stream.hops.get(usize::from(index)).ok_or(Why::NotReached);
-                        before.and_then(|before| reached.at(id, before.segment, hop.from))
+                        before.and_then(|before| from_the_air(reached.at(id, before.segment, hop.from)))
                     }
                 };
                 let at = before.and_then(|before| self.sent(id, hop, before, &arrivals));

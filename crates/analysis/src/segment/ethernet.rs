@@ -225,7 +225,7 @@ impl<'a> Links<'a> {
         let mut sent = self.view.streams().filter(|stream| stream.hop.from == node);
         let is_unbounded = |stream: EthernetStream<'_>| match stream.class {
             StreamClass::TimeTriggered { .. } => self.arrivals.busy(node).is_err(),
-            StreamClass::BestEffort { .. } => self.arrivals.at(stream.id, self.view.id).for_others().is_err(),
+            StreamClass::BestEffort { .. } => self.arrivals.at(stream.id, self.view.id).at.is_err(),
         };
         sent.any(is_unbounded).then_some(Why::ArrivalUnbounded)
     }
@@ -238,7 +238,7 @@ impl<'a> Links<'a> {
         for stream in view.streams().filter(|stream| stream.hop.from == node) {
             let StreamClass::BestEffort { priority } = stream.class else { continue };
             let arrival = self.arrivals.at(stream.id, view.id);
-            let Ok(at) = arrival.for_others() else { continue };
+            let Ok(at) = arrival.at else { continue };
             let at = at.later(driver.min, driver.max);
             line.queued.push(self.queue(&stream, priority, arrival.distance, at.jitter()));
         }
@@ -300,7 +300,7 @@ impl<'a> Links<'a> {
     fn forwarded(&self, stream: &EthernetStream<'_>, priority: u8) -> Result<Span, Why> {
         let network = self.view.segment;
         let driver = self.view.plan.nodes[stream.hop.from.index()].driver;
-        let at = self.arrivals.at(stream.id, self.view.id).for_others()?.later(driver.min, driver.max);
+        let at = self.arrivals.at(stream.id, self.view.id).at?.later(driver.min, driver.max);
         let up = self.up[stream.hop.from.index()]?;
         let at = self.over(stream, at, up[usize::from(priority.min(7))]?);
         let forwarding = network.forwarding_delay;
@@ -309,7 +309,6 @@ impl<'a> Links<'a> {
 
     /// When a best-effort frame is received.
     fn queued(&self, stream: &EthernetStream<'_>, priority: u8, receiver: NodeId) -> Result<Span, Why> {
-        self.arrivals.at(stream.id, self.view.id).at?;
         let at = self.forwarded(stream, priority)?;
         let down = self.down[receiver.index()]?;
         Ok(self.over(stream, at, down[usize::from(priority.min(7))]?))

@@ -24,8 +24,8 @@
 //!   its period says. Slots follow the clock of their segment, within its precision.
 //! - A stream that begins in slots counts from its slot's start. One that comes to slots from another segment is
 //!   sampled: a frame that is sent waits for the next slot, and one that a newer frame replaced has no latency.
-//! - What comes over the air has no bound; others meet it with its period, as if the air had kept it. That is an
-//!   assumption, as is the one about recordings.
+//! - What comes over the air has no bound. Its parts behind the air have: they count from the instant at which the radio
+//!   received it, with its period, as if the air had kept that. This is an assumption, as is the one about recordings.
 //! - Frames of a key exchange, the computing of it, attackers and errors of the wire are left out.
 
 mod can;
@@ -62,6 +62,13 @@ pub trait SegmentBounds: Sync {
 
     /// What sealing or opening a frame of this hop is charged as; `None` if nothing is computed.
     fn authentication(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<Work>;
+
+    /// How often a receiver has to open a frame of this hop within the stream's period, at most: more than once where several
+    /// senders share a stream, or a frame can need more than one check.
+    fn openings_per_period(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> u64 {
+        let _ = (plan, stream, hop);
+        1
+    }
 
     /// True if a gateway takes on frames of a recording from the segment, whole.
     fn bridges_recordings(&self, plan: &Plan, segment: SegmentId, gateway: &GatewayPlan) -> bool {

@@ -24,7 +24,7 @@ use chronoseal_frameauth::DataId;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{DataName, Fidelity, HopPlan, Plan, SegmentId, StreamPlan};
 
-use super::compose::{Reached, for_others};
+use super::compose::{Reached, from_the_air};
 use super::demand::{Cyclic, Entry, Load, Periodic, true_period};
 use super::{SegmentBounds, Why};
 
@@ -171,6 +171,8 @@ impl Processors {
                 }
                 for node in hop.to.iter().filter(|_| !is_in_slots) {
                     let cost = jobs.on_arrival(id, hop, *node);
+                    let per_period = jobs.row(hop.segment).map_or(1, |row| row.openings_per_period(jobs.plan, id, hop));
+                    let cost = cost * i64::try_from(per_period).unwrap_or(i64::MAX);
                     if cost > Duration::ZERO {
                         of[node.index()].arrivals.push(Arriving { stream: id, segment: hop.segment, period, cost });
                     }
@@ -208,7 +210,7 @@ impl Processors {
             let mut load = processor.load.clone();
             for one in &processor.arrivals {
                 let received = reached.at(one.stream, one.segment, NodeId(index as u16));
-                let jitter = for_others(received).map_err(|_| Why::ArrivalUnbounded)?.jitter();
+                let jitter = from_the_air(received).map_err(|_| Why::ArrivalUnbounded)?.jitter();
                 load.periodic.push(Periodic { period: one.period, jitter, cost: one.cost });
             }
             Ok(load.busy_period()?)

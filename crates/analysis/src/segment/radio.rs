@@ -16,11 +16,21 @@ impl SegmentBounds for RadioBounds {
         RADIO
     }
 
-    /// Whoever hears a message verifies it; its certificate, if that is new, costs as much again and is left out, as
-    /// nothing on the air is bounded anyway.
+    /// Whoever hears a message verifies it.
     fn authentication(&self, plan: &Plan, _: StreamId, hop: &HopPlan) -> Option<Work> {
         let curve = Radio::of(plan, hop.segment)?.segment.fleet.signs?;
         Some(Work::of(verify_operation(curve), hop.frame_len))
+    }
+
+    /// A message can bring a new certificate along, which costs as much again. What the vehicles of a road send is one
+    /// stream: each of them may, within the least distance of two messages of a vehicle.
+    fn openings_per_period(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> u64 {
+        let Some(view) = Radio::of(plan, hop.segment) else { return 1 };
+        let known = view.streams().find(|(id, ..)| *id == stream);
+        let is_of_all = known.is_some_and(|(_, stream, _, facet)| stream.sent_by.is_some() && facet.vehicle.is_none());
+        let senders = if is_of_all { view.segment.fleet.trips.trips.len() as u64 } else { 1 };
+        let checks = if view.segment.fleet.signs.is_some() { 2 } else { 1 };
+        senders * checks
     }
 
     fn bounds(&self, plan: &Plan, segment: SegmentId, _: Option<&ScheduleTable>, _: &Arrivals) -> Vec<HopBound> {

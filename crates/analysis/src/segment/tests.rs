@@ -243,6 +243,12 @@ fn what_comes_over_the_air_spoils_nothing_but_itself() {
     let bounds = end_to_end(&plan, &[], &[&Air, &CanBounds]);
     let missing = bounds[0].ends[0].latency.unwrap_err();
     assert_eq!(missing, Missing { place: Place::Segment(SegmentId(0)), why: Why::Radio });
+    // What is behind the air has a bound of its own.
+    let parts: Vec<_> = bounds[0].ends[0].parts.iter().map(|part| (part.place, part.max)).collect();
+    let on_bus = US(FRAME_US * 2 - GAP_US);
+    let [gateway, bus, receiver] =
+        [Place::Gateway(NodeId(1)), Place::Segment(SegmentId(1)), Place::Receiver(NodeId(2))];
+    assert_eq!(parts, [(Place::Sender(NodeId(0)), US(0)), (gateway, US(50)), (bus, on_bus), (receiver, US(0))]);
     // The other one meets it at the gateway and on the bus.
     assert_eq!(bounds[1].ends[0].latency.map(|span| span.max), Ok(US(50 + FRAME_US * 2 - GAP_US)));
 }

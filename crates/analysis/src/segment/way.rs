@@ -3,6 +3,7 @@
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_scenario::plan::{Plan, SegmentId};
 
+use super::compose::from_the_air;
 use super::{Span, Why};
 
 /// What a stream takes to each of its receivers.
@@ -22,7 +23,8 @@ pub struct EndBound {
     /// From the instant at which the frame is due, or its slot's start, to the instant at which the receiver's application
     /// has it, checked.
     pub latency: Result<Span, Missing>,
-    /// What each place on the way adds, from the sender on; up to the first without a bound.
+    /// What each place on the way adds, from the sender on; up to the first without a bound. Behind a radio, which is no part,
+    /// it goes on with what each place adds from the instant at which the radio received the frame.
     pub parts: Vec<Part>,
 }
 
@@ -86,35 +88,46 @@ impl Place {
 pub(super) struct Walked {
     /// When the frame can be at the end of the last part.
     pub(super) at: Result<Span, Missing>,
+    /// The same from the instant at which a radio received it, if one did and all behind that is bounded.
+    since_air: Option<Span>,
     pub(super) parts: Vec<Part>,
 }
 
 impl Walked {
     pub(super) const fn start() -> Self {
-        Self { at: Ok(Span::DUE), parts: Vec::new() }
+        Self { at: Ok(Span::DUE), since_air: None, parts: Vec::new() }
     }
 
     pub(super) const fn missing(place: Place, why: Why) -> Self {
-        Self { at: Err(Missing { place, why }), parts: Vec::new() }
+        Self { at: Err(Missing { place, why }), since_air: None, parts: Vec::new() }
     }
 
     /// One place further, where the frame can be `at` these times.
     #[must_use]
     pub(super) fn then(&self, place: Place, at: Result<Span, Why>) -> Self {
         let mut further = self.clone();
-        match (self.at, at) {
-            (Ok(before), Ok(after)) => {
-                let part = Part { place, max: after.max - before.max, min: after.min - before.min };
-                further.parts.push(part);
+        let part = |before: Span, after: Span| Part { place, max: after.max - before.max, min: after.min - before.min };
+        match (self.at, self.since_air, at) {
+            (Ok(before), _, Ok(after)) => {
+                further.parts.push(part(before, after));
                 further.at = Ok(after);
             }
-            (Ok(_), Err(why)) => further.at = Err(Missing { place, why }),
-            (Err(_), _) => {}
+            (Ok(_), _, Err(why)) => {
+                further.at = Err(Missing { place, why });
+                further.since_air = from_the_air(Err(why)).ok();
+            }
+            (Err(_), Some(before), Ok(after)) => {
+                further.parts.push(part(before, after));
+                further.since_air = Some(after);
+            }
+            (Err(_), Some(_), Err(_)) => further.since_air = None,
+            (Err(_), None, _) => {}
         }
         further
     }
 
+    /// When the frame can be there, from the instant at which it was due, or at which a radio received it.
     pub(super) fn span(&self) -> Result<Span, Why> {
-        self.at.map_err(|missing| missing.why)
+        self.since_air.map_or_else(|| self.at.map_err(|missing| missing.why), Ok)
     }
 }

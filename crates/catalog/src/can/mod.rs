@@ -98,7 +98,7 @@ impl Kind for CanKind {
     }
 
     fn live_link(&self) -> LiveLink {
-        LiveLink::Pair
+        LiveLink::Bus
     }
 
     fn bridges_frames(&self) -> bool {

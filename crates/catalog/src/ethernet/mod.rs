@@ -97,10 +97,10 @@ impl Kind for EthernetKind {
         LiveLink::Tap
     }
 
-    fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<&'static str> {
+    fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {
         // Live clocks have to be told the time.
         (parts(prepared, segment).0.segment.sync == Sync::Ideal)
-            .then_some("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"")
+            .then(|| "sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"".to_owned())
     }
 
     fn link_type(&self) -> u16 {

@@ -1,8 +1,8 @@
 //! What a frame on the air is.
 
-use chronoseal_core::{Duration, NodeId, SimTime, StreamId};
+use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
 use chronoseal_scenario::plan::Radio;
-use chronoseal_v2x_fleet::station::{FrameTable, MessageKind};
+use chronoseal_v2x_fleet::station::{FrameTable, MessageKind, priority_of};
 
 use crate::{Describe, Description};
 
@@ -59,6 +59,11 @@ impl Describe for Describer {
             // A warning that nobody may believe yet warns nobody.
             is_received_when_checked: true,
         }
+    }
+
+    fn priority(&self, bytes: &[u8]) -> Priority {
+        let kind = self.table.as_ref().and_then(|table| Some(table.frame(bytes).content().ok()?.kind()));
+        priority_of(kind.unwrap_or(MessageKind::Cam))
     }
 
     fn payload_len(&self, bytes: &[u8]) -> u64 {

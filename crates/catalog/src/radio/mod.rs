@@ -15,12 +15,15 @@ use chronoseal_v2x_fleet::policy::Policy;
 use chronoseal_v2x_fleet::simulation::{Fleet, FleetConfig, FleetError, Place, Post, Rider, StationConfig};
 use chronoseal_v2x_fleet::station::{CHANGE_ACCORD, HANDED_MAX, HandedOn, Maker, StationStack};
 
-use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared};
+use crate::{BuildError, BuildOptions, Describe, Kind, LiveHome, LiveLink, Prepared};
 
 /// LINKTYPE_ETHERNET: what is captured are the frames that nodes hand over.
 const LINK_TYPE: u16 = 1;
 /// The protection that frames of a segment have by themselves.
 const SIGNED: &str = "ieee-1609.2";
+
+/// Most stations, attackers and receivers of a segment in a live run.
+const LIVE_STATIONS_MAX: usize = 200;
 
 /// The row of radio.
 #[derive(Clone, Copy, Debug)]
@@ -185,8 +188,27 @@ impl Kind for RadioKind {
         LiveLink::Pair
     }
 
-    fn live_refusal(&self, _: &Prepared<'_>, _: SegmentId) -> Option<&'static str> {
-        Some("a radio channel is only simulated yet; leave it out")
+    fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {
+        let on_it = |id: &NodeId| prepared.attachment(*id, segment).is_some();
+        let stations = prepared.plan().node_ids().filter(on_it).count();
+        (stations > LIVE_STATIONS_MAX).then(|| {
+            format!(
+                "{stations} stations come by on the air, and a live run has room for {LIVE_STATIONS_MAX}, as every frame \
+                 goes to each of them by itself; write a shorter road, less traffic or a shorter run"
+            )
+        })
+    }
+
+    /// Stations that the scenario writes verify for themselves. The road's vehicles share a process, and with it what is in
+    /// a frame and the oracle by which they agree; a station that agrees with them is one of them.
+    fn live_home(&self, prepared: &Prepared<'_>, segment: SegmentId, node: NodeId) -> LiveHome {
+        let view = view_of(prepared, segment);
+        match (view.segment.stations.get(&node), view.rider(node)) {
+            (Some(station), _) if station.policy.agrees() => LiveHome::Shared,
+            (None, Some(_)) => LiveHome::Shared,
+            // A station or an attacker.
+            _ => LiveHome::Aside,
+        }
     }
 
     fn link_type(&self) -> u16 {

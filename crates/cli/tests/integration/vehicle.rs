@@ -42,11 +42,39 @@ fn verdict(run: &Value) -> &str {
 fn it_holds_on_paper_and_simulated() {
     let bench = Bench::new();
     bench.write("vehicle.toml", vehicle());
-    bench.say(&["check", "vehicle.toml"]).assert_code(0);
+    let check = bench.say(&["check", "vehicle.toml", "--format", "json"]).assert_code(0).json();
+    // What comes by radio is bounded by nothing. What is behind the radio is, and all streams that go by wire hold.
+    assert_eq!(check["verdict"]["held"], "mixed", "{}", check["verdict"]);
+    let ends = check["end_to_end"]["ends"].as_array().unwrap();
+    let (by_radio, by_wire): (Vec<&Value>, Vec<&Value>) =
+        ends.iter().partition(|end| end["no_bound"].as_str().is_some_and(|why| why.contains("not bounded: radio")));
+    let held = by_wire.iter().filter(|end| end["holds"] == true).count();
+    assert!(held >= 18 && by_wire.iter().all(|end| end["holds"] != false), "{by_wire:?}");
+    let behind = |receiver: &str| -> Vec<&str> {
+        let end = by_radio.iter().find(|end| end["stream"] == "hazard warning" && end["receiver"] == receiver).unwrap();
+        assert_eq!((&end["holds"], &end["bound_ns"]), (&Value::Null, &Value::Null), "{end}");
+        end["parts"].as_array().unwrap()[1..].iter().map(|part| part["place"].as_str().unwrap()).collect()
+    };
+    assert_eq!(behind("cluster"), ["v2x-unit", "backbone", "cluster"]);
+    assert_eq!(behind("brake-rear"), ["v2x-unit", "backbone", "zone-rear", "rear", "brake-rear"]);
     let run = run(&bench, "", "", "");
     assert_eq!(run["held"], "yes", "{}", verdict(&run));
     let request = stream(&run, "brake request");
     assert_eq!((&request["late"], &request["missing"], &request["unaccounted"]), (&0.into(), &0.into(), &0.into()));
+}
+
+#[test]
+fn a_warning_from_the_air_reaches_the_backbone_and_a_bus() {
+    let run = run(&Bench::new(), "", "", "");
+    let warning = stream(&run, "hazard warning");
+    // One at 1 s and one at 1.5 s, to two receivers.
+    assert_eq!((&warning["sent"], &warning["delivered"], &warning["late"]), (&2.into(), &4.into(), &0.into()));
+    let least_ns = warning["end_to_end"]["all"]["min_ns"].as_i64().unwrap();
+    assert!(least_ns > 1_000_000, "half a millisecond on the air, and a signature of 450 us: {least_ns}");
+    let awareness = stream(&run, "awareness");
+    let seconds = 2;
+    assert!(awareness["sent"].as_u64().unwrap() >= 100 * seconds, "signed messages: {awareness}");
+    assert!(awareness["delivered"].as_u64().unwrap() >= 95 * seconds, "{awareness}");
 }
 
 #[test]

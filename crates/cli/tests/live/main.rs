@@ -145,6 +145,29 @@ fn both_engines_run_in_one_command_and_share_a_report() {
     refused.assert_refused(&["measured and simulated", "both/live"]);
 }
 
+/// Vehicles share a process; the roadside unit and the attackers have their own. Nothing of all that needs a namespace.
+#[test]
+fn a_street_runs_with_its_attackers_in_both_engines() {
+    let Some(_guard) = live_host() else { return };
+    let before = left_behind();
+    let bench = Bench::new();
+    let run = bench.json(&["run", &scenario("its-street.toml"), "--engine", "both", "--capture", "--out", "both"]);
+    assert_eq!(left_behind(), before);
+    let [simulated, live] = [0, 1].map(|number| &run["runs"][number]["summary"]);
+    let awareness = |summary: &serde_json::Value, key: &str| summary["streams"][0][key].as_u64().unwrap();
+    for key in ["sent", "delivered"] {
+        let (of_live, of_sim) = (awareness(live, key), awareness(simulated, key));
+        println!("{key}: {of_live} live, {of_sim} simulated");
+        assert!(10 * of_live >= 9 * of_sim && 10 * of_live <= 11 * of_sim, "{key}: {of_live} live, {of_sim} simulated");
+    }
+    for attack in live["attacks"].as_array().unwrap() {
+        assert_eq!((&attack["attempts"], &attack["accepted"]), (&5.into(), &0.into()), "{attack}");
+    }
+    let read = |file: &str| std::fs::read_to_string(bench.path("both/live").join(file)).unwrap();
+    assert!(read("manifest.json").contains("nodes, street-0 to street-19"), "who shares a process is said");
+    assert!(std::fs::metadata(bench.path("both/live/capture.pcapng")).unwrap().len() > 100_000);
+}
+
 /// Simulated and live: the project's own reader of CAN recordings takes the bus and leaves the packets of the network out.
 #[test]
 fn the_capture_of_a_bus_beside_a_network_has_an_interface_for_each() {
@@ -201,4 +224,11 @@ fn what_cannot_run_live_is_refused_with_what_to_do() {
     let star = scenario("star-hmac.toml");
     bench.say(&["run", &star, "--engine", "live"]).assert_refused(&["sync = \"beacon\"", "--engine sim"]);
     assert!(!bench.path("results/star-hmac-live-s1").exists(), "a refused run left a folder");
+    let many = "segments.street.radio.road.highway.length=8km";
+    let lanes = ["segments.street.radio.road.highway.lanes=4", "segments.street.radio.road.highway.vehicles=500"];
+    let warm_up = "segments.street.radio.road.highway.warm_up=400s";
+    let street = scenario("its-street.toml");
+    let sets = [many, lanes[0], lanes[1], warm_up].into_iter().flat_map(|set| ["--set", set]);
+    let arguments: Vec<&str> = ["run", &street, "--engine", "live"].into_iter().chain(sets).collect();
+    bench.say(&arguments).assert_refused(&["segment street", "room for 200", "--engine sim"]);
 }

@@ -38,7 +38,7 @@ fn ranges(run: Run<'_>, other: Option<Run<'_>>) -> Ranges {
                 is_in_run.push(true);
                 rows.push(RangeRow {
                     name: stream.name.clone(),
-                    note: way(meta, stream),
+                    note: meta.way_of(stream),
                     absent: runs[..which].iter().map(|run| (evidence(run.0), NOT_IN_RUN.into())).collect(),
                     ..RangeRow::default()
                 });
@@ -153,11 +153,6 @@ fn spread(latency: &Distribution, parts: Vec<RangePart>, evidence: Evidence, not
         max: us(latency.max_ns),
         parts,
     }
-}
-
-fn way(meta: &RunMeta, stream: &StreamMeta) -> String {
-    let receivers: Vec<String> = stream.receivers.iter().map(|&node| meta.node_name(node)).collect();
-    format!("{} \u{2192} {}", meta.node_name(stream.sender), receivers.join(", "))
 }
 
 /// What was drawn beside the run, and whether it may be compared.

@@ -61,7 +61,6 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
     // Trouble first, so that a cut never hides it.
     let chosen = choose(summary, |stream| i64::from(!stream.held()));
     for (stream, counts) in chosen.iter().filter_map(|&i| Some((meta.streams.get(i)?, &summary.streams[i]))) {
-        let receivers: Vec<String> = stream.receivers.iter().map(|&node| meta.node_name(node)).collect();
         let protection = Cell::text(&stream.protection);
         let protection = if stream.replayable {
             protection.marked(Mark::Warn).titled("replayable: a frame recorded earlier passes again")
@@ -71,7 +70,7 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
         table.push(vec![
             Cell::text(&stream.name),
             if counts.held() { Cell::text("yes").marked(Mark::Good) } else { Cell::text("no").marked(Mark::Bad) },
-            Cell::text(format!("{} \u{2192} {}", meta.node_name(stream.sender), receivers.join(", "))),
+            Cell::text(meta.way_of(stream)),
             Cell::text(&stream.class),
             protection,
             Cell::count(u64::from(stream.secured_len)).titled(format!("{} B before protection", stream.frame_len)),

@@ -42,7 +42,7 @@ pub(super) struct EndReport {
     /// Nothing bounds it because it comes by radio.
     #[serde(skip)]
     by_radio: bool,
-    /// In the order of the way.
+    /// In the order of the way, up to the first place without a bound; behind a radio it goes on, from the instant of reception.
     parts: Vec<PartReport>,
 }
 
@@ -125,6 +125,10 @@ impl EndsReport {
                 "A deadline marked `age` limits how old the receiver's value becomes: the bound and a period more.",
             );
         }
+        if self.ends.iter().any(|end| end.by_radio && end.parts.len() > 1) {
+            table = table
+                .footnote("What is behind a radio is bounded from the instant at which the radio received a message.");
+        }
         for assumption in &self.assumptions {
             table = table.footnote(assumption);
         }
@@ -162,7 +166,7 @@ impl EndsReport {
     }
 }
 
-/// Its ends; as one where everybody hears it by radio and nothing bounds that.
+/// Its ends; as one where everybody hears it by radio, nothing bounds that, and it goes no further.
 fn of_stream(plan: &Plan, bound: &StreamBounds, kinds: Kinds) -> Vec<EndReport> {
     let stream = &plan.streams[bound.stream.index()];
     let stays_in_slots = stays_in_slots(plan, stream, kinds);
@@ -171,10 +175,11 @@ fn of_stream(plan: &Plan, bound: &StreamBounds, kinds: Kinds) -> Vec<EndReport> 
         EndReport::of(plan, stream, end, deadline)
     };
     let mut ends: Vec<EndReport> = bound.ends.iter().map(end).collect();
-    if ends.len() > 1 && ends.iter().all(|end| end.by_radio) {
+    if ends.len() > 1 && stream.hops.len() == 1 && ends.iter().all(|end| end.by_radio) {
         let count = ends.len();
         ends.truncate(1);
         ends[0].receiver = format!("all {count}");
+        ends[0].parts.truncate(1);
     }
     ends
 }
@@ -244,9 +249,15 @@ impl EndReport {
             None if self.no_bound.is_none() => Cell::na(NO_DEADLINE),
             None => Cell::na(why()),
         };
-        let parts = self.parts.iter().filter(|part| part.max_ns > 0.0);
-        let parts: Vec<String> = parts.map(|part| format!("{} {:.1}", part.place, part.max_ns / 1e3)).collect();
+        let listed = |parts: &mut dyn Iterator<Item = &PartReport>| -> Vec<String> {
+            let parts = parts.filter(|part| part.max_ns > 0.0);
+            parts.map(|part| format!("{} {:.1}", part.place, part.max_ns / 1e3)).collect()
+        };
+        let parts = listed(&mut self.parts.iter());
+        // The first part is the sender's, and a radio comes right after it.
+        let behind = listed(&mut self.parts.iter().skip(1).filter(|_| self.by_radio));
         let way = match &self.no_bound {
+            Some(why) if !behind.is_empty() => format!("no bound: {why}; behind it {}", behind.join(" + ")),
             Some(why) => format!("no bound: {why}"),
             None => parts.join(" + "),
         };

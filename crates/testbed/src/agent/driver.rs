@@ -1,83 +1,34 @@
-//! The wall clock's driver of the seam: one node, one thread, frames in buffers that are used again.
+//! The loop of an agent: one thread that drives all its nodes.
 
-use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
-use chronoseal_core::node::FRAME_LEN_MAX;
-use chronoseal_core::{
-    AttackKind, Command, Duration, EventKind, Input, LocalTime, Node, Oscillator, Output, PortId, Ppm, SimTime,
-    Transmit, TxToken, Work,
-};
+use chronoseal_core::{Duration, SimTime};
 
 use super::Failure;
-use super::launch::LaunchQueue;
-use super::port::{Incoming, Port};
+use super::member::Member;
 use crate::clock::{RunClock, SPIN, is_ready, readable};
-use crate::end::CONFIRMATION_LEN;
-use crate::log::{AgentLog, EventRecord, ReceivedRecord, SentRecord, hash_of};
-use crate::message::{self, Setup, Step, ToAgent};
-
-/// Records of each kind a log has room for before it has to grow.
-const LOG_ROOM: usize = 1 << 18;
+use crate::log::AgentLog;
+use crate::message::{self, Step, ToAgent};
 
 /// A busy agent looks at its control socket this often.
 const CONTROL_EVERY: Duration = Duration::from_ms(5);
 
-/// Frames taken from one port before the others and the timers get their turn.
-const FRAMES_PER_TURN: usize = 32;
-
-pub(super) fn run(
-    control: &UnixStream,
-    setup: &Setup,
-    ports: Vec<Port>,
-    node: Box<dyn Node>,
-    clock: RunClock,
-    duration: Duration,
-) -> Result<AgentLog, Failure> {
-    let mut driver = Driver {
-        clock,
-        oscillator: Oscillator::new(Duration::from_ps(setup.offset_ps), Ppm(setup.drift_ppb)),
-        node,
-        ports,
-        launches: LaunchQueue::default(),
-        transmitted: VecDeque::new(),
-        is_told: setup.ports.iter().map(|port| port.is_told).collect(),
-        leaving: VecDeque::new(),
-        wake_at: None,
-        stop_at: Some(SimTime::ZERO + duration),
-        log: AgentLog::with_room(LOG_ROOM),
-        buffer: [0; FRAME_LEN_MAX],
-    };
+pub(super) fn run(control: &UnixStream, members: Vec<Member>, clock: RunClock) -> Result<Vec<AgentLog>, Failure> {
+    let mut driver = Driver { clock, members };
     driver.clock.wait_until(SimTime::ZERO);
-    driver.handle(Input::Command(Command::Start))?;
+    driver.members.iter_mut().try_for_each(Member::start)?;
     driver.turns(control)?;
-    driver.log.dropped = driver.ports.iter().map(Port::dropped).sum();
-    Ok(driver.log)
+    Ok(driver.members.into_iter().map(Member::into_log).collect())
 }
 
 struct Driver {
     clock: RunClock,
-    oscillator: Oscillator,
-    node: Box<dyn Node>,
-    ports: Vec<Port>,
-    launches: LaunchQueue,
-    /// Transmit times not told to the node yet.
-    transmitted: VecDeque<(TxToken, SimTime)>,
-    /// By port: what carries the frames says when they have left.
-    is_told: Vec<bool>,
-    /// Frames on their way out, each with what word of it will look like.
-    leaving: VecDeque<([u8; CONFIRMATION_LEN], TxToken)>,
-    /// When the node wants to be woken.
-    wake_at: Option<LocalTime>,
-    /// When it is told to stop; `None` once it was.
-    stop_at: Option<SimTime>,
-    log: AgentLog,
-    buffer: [u8; FRAME_LEN_MAX],
+    members: Vec<Member>,
 }
 
 impl Driver {
-    /// Runs until the controller asks for the log.
+    /// Runs until the controller asks for the logs.
     fn turns(&mut self, control: &UnixStream) -> Result<(), Failure> {
         let mut look_at_control = SimTime::ZERO;
         loop {
@@ -90,17 +41,9 @@ impl Driver {
                     return Ok(());
                 }
             }
-            // Frames before timers: one that waits in the socket came before the wake-up that would miss it.
-            let mut busy = self.send_due();
-            busy |= self.receive_frames()?;
-            busy |= self.tell_transmitted()?;
-            if self.wake_at.is_some_and(|at| at <= self.oscillator.local(self.clock.now())) {
-                self.handle(Input::Timeout)?;
-                busy = true;
-            }
-            if self.stop_at.is_some_and(|at| at <= self.clock.now()) {
-                self.stop()?;
-                busy = true;
+            let mut busy = false;
+            for member in &mut self.members {
+                busy |= member.turn()?;
             }
             if busy {
                 self.clock.give_way();
@@ -112,10 +55,9 @@ impl Driver {
 
     /// Sleeps until something is due or arrives. True if the controller said something.
     fn idle(&self, control: &UnixStream) -> bool {
-        let wake_at = self.wake_at.map(|at| self.oscillator.sim(at));
-        let next = [wake_at, self.launches.next_at(), self.stop_at].into_iter().flatten().min();
-        let mut descriptors: Vec<_> =
-            std::iter::once(control.as_fd()).chain(self.ports.iter().map(AsFd::as_fd)).map(readable).collect();
+        let next = self.members.iter().filter_map(Member::next_at).min();
+        let ports = self.members.iter().flat_map(Member::ports).map(AsFd::as_fd);
+        let mut descriptors: Vec<_> = std::iter::once(control.as_fd()).chain(ports).map(readable).collect();
         let ready = self.clock.poll_until(&mut descriptors, next);
         if let Some(at) = next.filter(|at| !ready && *at - self.clock.now() <= SPIN) {
             self.clock.spin_until(at);
@@ -123,164 +65,12 @@ impl Driver {
         is_ready(&descriptors[0])
     }
 
-    /// Does what the controller says. True if it wants the log.
+    /// Does what the controller says. True if it wants the logs.
     fn obey(&mut self, control: &UnixStream) -> Result<bool, Failure> {
         match message::receive(control).map_err(|_| Failure::ControllerGone)? {
-            ToAgent::Stop => self.stop().map(|()| false),
+            ToAgent::Stop => self.members.iter_mut().try_for_each(Member::stop).map(|()| false),
             ToAgent::Finish => Ok(true),
             ToAgent::Setup(_) | ToAgent::Arm { .. } => Err(Failure::Told(Step::Run, "the run is armed already".into())),
         }
-    }
-
-    fn stop(&mut self) -> Result<(), Failure> {
-        if self.stop_at.take().is_none() {
-            return Ok(());
-        }
-        self.launches.clear();
-        self.handle(Input::Command(Command::Stop))
-    }
-
-    fn receive_frames(&mut self) -> Result<bool, Failure> {
-        let mut any = false;
-        for index in 0..self.ports.len() {
-            for _ in 0..FRAMES_PER_TURN {
-                let mut frame = [0; FRAME_LEN_MAX];
-                let incoming = self.ports[index]
-                    .receive(&mut frame, self.is_told.get(index).copied().unwrap_or(false))
-                    .map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
-                let Some(incoming) = incoming else { break };
-                any = true;
-                let received = match incoming {
-                    Incoming::Frame(received) => received,
-                    Incoming::Left(header) => {
-                        self.frame_left(&header)?;
-                        continue;
-                    }
-                };
-                let at = self.clock.of_realtime(received.realtime_ns);
-                let bytes = &frame[..received.len.min(FRAME_LEN_MAX)];
-                let first_event = self.log.events.len();
-                let port = PortId(index as u16);
-                self.handle(Input::Frame { port, rx_at: self.oscillator.local(at), bytes })?;
-                let mut verdict: Option<EventRecord> = None;
-                for record in &self.log.events[first_event..] {
-                    if record.outranks(verdict.as_ref()) {
-                        verdict = Some(*record);
-                    }
-                }
-                let (hash, len) = (hash_of(bytes), received.len as u32);
-                // One record for each frame the node was given, in order: their numbers are those of its inputs.
-                self.log.received.push(ReceivedRecord { at_ps: at.as_ps(), port: port.0, hash, len, verdict });
-                self.send_due();
-                // The time a request left comes before the answer to it.
-                self.tell_transmitted()?;
-            }
-        }
-        Ok(any)
-    }
-
-    /// A frame that begins with `header` has left; of several the one handed over first, as no controller reorders
-    /// frames of one identifier.
-    fn frame_left(&mut self, header: &[u8; CONFIRMATION_LEN]) -> Result<(), Failure> {
-        let Some(place) = self.leaving.iter().position(|(waiting, _)| waiting == header) else { return Ok(()) };
-        if let Some((_, token)) = self.leaving.remove(place) {
-            self.transmitted.push_back((token, self.clock.now()));
-        }
-        self.tell_transmitted().map(|_| ())
-    }
-
-    /// Tells the node when its frames left. True if there was one.
-    fn tell_transmitted(&mut self) -> Result<bool, Failure> {
-        let mut any = false;
-        while let Some((token, tx_at)) = self.transmitted.pop_front() {
-            let tx_at = self.oscillator.local(tx_at);
-            self.handle(Input::Transmitted { token, tx_at })?;
-            any = true;
-        }
-        Ok(any)
-    }
-
-    /// Gives the node one input and does all it wants done.
-    fn handle(&mut self, input: Input<'_>) -> Result<(), Failure> {
-        let now = self.oscillator.local(self.clock.now());
-        self.node.handle_input(now, input).map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
-        let mut computing: Option<(Work, SimTime)> = None;
-        let mut attack = None;
-        loop {
-            if let Some((Work { declared: Some(length), .. }, began)) = &computing {
-                // Work without code of its own: this node's processor is busy, the host's need not be.
-                self.pass_time(*began + *length);
-            }
-            let now = self.clock.now();
-            let output = self.node.poll_output(self.oscillator.local(now), &mut self.buffer);
-            let polled = self.clock.now();
-            if let Some((work, began)) = computing.take() {
-                self.log.add_work(began, &work, polled - began);
-            }
-            match output {
-                Output::Work(work) => computing = Some((work, self.clock.now())),
-                Output::Event(event) => {
-                    attack = match event.kind {
-                        // What is withheld is no frame.
-                        EventKind::Attacked(AttackKind::Withhold) => None,
-                        EventKind::Attacked(_) => Some(event.kind.code()),
-                        _ => None,
-                    };
-                    self.log.events.push(EventRecord::new(polled, &event));
-                }
-                Output::Transmit(transmit) => {
-                    let launch_at = self.oscillator.sim(transmit.launch_at);
-                    let bytes = self.buffer.get(..transmit.len).ok_or_else(|| {
-                        let reason = format!("the node wants to send {} bytes from a smaller buffer", transmit.len);
-                        Failure::Told(Step::Run, reason)
-                    })?;
-                    let origins = self.log.add_origins(self.node.origins());
-                    let Transmit { port, token, .. } = transmit;
-                    self.launches.push(launch_at, port, token, attack.take(), origins, bytes);
-                    self.send_due();
-                }
-                Output::Timeout(at) => {
-                    self.wake_at = at;
-                    return Ok(());
-                }
-                _ => return Err(Failure::Told(Step::Run, "the node wants something unknown to this driver".into())),
-            }
-        }
-    }
-
-    /// Lets time pass until `until` with the node busy. Its network interface goes on launching frames.
-    fn pass_time(&mut self, until: SimTime) {
-        while let Some(at) = self.launches.next_at().filter(|at| *at < until) {
-            self.clock.wait_until(at);
-            self.send_due();
-        }
-        self.clock.wait_until(until);
-    }
-
-    /// Sends every frame whose launch time has come. True if there was one.
-    fn send_due(&mut self) -> bool {
-        let mut any = false;
-        while let Some(launch) = self.launches.pop_due(self.clock.now()) {
-            any = true;
-            let at = self.clock.now();
-            let sent = self.ports.get(launch.port.index()).is_some_and(|port| port.send(launch.bytes()).is_ok());
-            if sent {
-                let (hash, len) = (hash_of(launch.bytes()), launch.bytes().len() as u32);
-                let (port, attack, origins) = (launch.port.0, launch.attack, launch.origins);
-                self.log.sent.push(SentRecord { at_ps: at.as_ps(), port, hash, len, attack, origins });
-            } else {
-                self.log.refused += 1;
-            }
-            // The emulator takes it from here before this node goes on.
-            self.clock.give_way();
-            let is_told = self.is_told.get(launch.port.index()).copied().unwrap_or(false);
-            let header = launch.bytes().first_chunk().copied().filter(|_| is_told);
-            match (self.launches.recycle(launch).filter(|_| sent), header) {
-                (Some(token), Some(header)) => self.leaving.push_back((header, token)),
-                (Some(token), None) => self.transmitted.push_back((token, at)),
-                (None, _) => {}
-            }
-        }
-        any
     }
 }

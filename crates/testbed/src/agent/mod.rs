@@ -1,7 +1,8 @@
-//! An end system as a process: its own network namespace, its own interfaces, one node.
+//! An end system as a process: its own network namespace, its own interfaces, one node, or several that share it.
 
 mod driver;
 mod launch;
+mod member;
 mod port;
 mod setup;
 
@@ -11,21 +12,33 @@ use std::process::ExitCode;
 
 use chronoseal_core::{Duration, Node, NodeId};
 
+use self::member::Member;
 use crate::clock::RunClock;
-use crate::message::{self, FromAgent, Step, ToAgent};
+use crate::message::{self, FromAgent, MemberSetup, Step, ToAgent};
 
-/// Builds the node called for from the scenario's bytes, as [`crate::LiveConfig::node_config`] holds them.
-pub type NodeFactory<'a> = dyn Fn(&[u8], NodeId) -> Result<Box<dyn Node>, FactoryError> + 'a;
+/// Records of each kind the logs of an agent have room for together before one has to grow.
+const LOG_ROOM: usize = 1 << 18;
+
+/// Builds the nodes of one process, in the order in which they are called for, from the scenario's bytes, as
+/// [`crate::LiveConfig::node_config`] holds them.
+pub type NodeFactory<'a> = dyn Fn(&[u8], &[NodeId]) -> Result<Vec<Box<dyn Node + Send>>, FactoryError> + 'a;
 
 /// Why there is no node: an error of whoever knows scenarios, which this crate does not. It travels to the controller as
 /// text.
 pub type FactoryError = Box<dyn std::error::Error + Send + Sync>;
 
+/// [`agent_main_together`] for nodes that share nothing, each built by itself.
+pub fn agent_main(factory: impl Fn(&[u8], NodeId) -> Result<Box<dyn Node + Send>, FactoryError>) -> ExitCode {
+    agent_main_together(|config, nodes| nodes.iter().map(|node| factory(config, *node)).collect())
+}
+
 /// The whole life of an agent; the process does nothing else. Its standard input is the socket to the controller, so
 /// it ends when the controller does, however that ends.
 ///
 /// The binary that calls [`crate::run`] has to call this when it is started with [`crate::LiveConfig::agent_command`].
-pub fn agent_main(factory: impl Fn(&[u8], NodeId) -> Result<Box<dyn Node>, FactoryError>) -> ExitCode {
+pub fn agent_main_together(
+    factory: impl Fn(&[u8], &[NodeId]) -> Result<Vec<Box<dyn Node + Send>>, FactoryError>,
+) -> ExitCode {
     let Ok(socket) = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
         return ExitCode::from(2);
     };
@@ -61,12 +74,16 @@ fn live(socket: &UnixStream, factory: &NodeFactory<'_>) -> Result<(), Failure> {
     let ToAgent::Setup(setup) = message::receive(socket).map_err(gone)? else {
         return Err(Failure::Told(Step::Run, "the first message is not the set-up".into()));
     };
-    let (ports, ends, facts) = setup::make(&setup)?;
+    let (mut ports, ends, facts) = setup::make(&setup)?;
     if setup.is_trial {
         return message::send(socket, &FromAgent::Ready(facts)).map_err(gone);
     }
-    let node =
-        factory(&setup.config, NodeId(setup.node)).map_err(|error| Failure::Told(Step::Node, error.to_string()))?;
+    let ids: Vec<NodeId> = setup.members.iter().map(|member| NodeId(member.node)).collect();
+    let nodes = factory(&setup.config, &ids).map_err(|error| Failure::Told(Step::Node, error.to_string()))?;
+    if nodes.len() != ids.len() {
+        let reason = format!("{} nodes were built of the {} that share this process", nodes.len(), ids.len());
+        return Err(Failure::Told(Step::Node, reason));
+    }
     message::send(socket, &FromAgent::Ready(facts)).map_err(gone)?;
     crate::sys::send_descriptors(socket, &ends).map_err(gone)?;
     // From here on only the emulator holds the other ends of the wires.
@@ -75,6 +92,12 @@ fn live(socket: &UnixStream, factory: &NodeFactory<'_>) -> Result<(), Failure> {
         return Err(Failure::Told(Step::Run, "the second message does not arm the run".into()));
     };
     let clock = RunClock { epoch_ns, shares_processor: facts.fifo };
-    let log = driver::run(socket, &setup, ports, node, clock, Duration::from_ps(duration_ps))?;
-    message::send(socket, &FromAgent::Log(log)).map_err(gone)
+    let (duration, records) = (Duration::from_ps(duration_ps), LOG_ROOM / ids.len().max(1));
+    let member = |(member, node): (&MemberSetup, _)| {
+        let own = ports.drain(..member.ports.len()).collect();
+        Member::new(member, own, node, clock, duration, records)
+    };
+    let members: Vec<Member> = setup.members.iter().zip(nodes).map(member).collect();
+    let logs = driver::run(socket, members, clock)?;
+    message::send(socket, &FromAgent::Logs(logs)).map_err(gone)
 }

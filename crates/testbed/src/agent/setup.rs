@@ -15,13 +15,19 @@ use crate::sys::{self, PacketSocket};
 /// What a socket pair holds of frames nobody has read yet `[byte]`: hundreds, the kernel's own records included.
 const PAIR_BUFFER_LEN: usize = 1 << 20;
 
-/// The node's ports, the emulator's ends of those that are wires, and what the host granted.
+/// The ports of all nodes in order, the emulator's ends of those that are wires, and what the host granted.
 pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts), Failure> {
-    let mut opened: Vec<Option<(Port, Option<OwnedFd>)>> = setup.ports.iter().map(|_| None).collect();
+    let all: Vec<(String, &PortLink)> = (setup.members.iter())
+        .flat_map(|member| {
+            let name = |number: usize| format!("cs{}p{number}", member.node);
+            member.ports.iter().enumerate().map(move |(number, port)| (name(number), &port.link))
+        })
+        .collect();
+    let mut opened: Vec<Option<(Port, Option<OwnedFd>)>> = all.iter().map(|_| None).collect();
     // A socket stays in the network namespace it was made in: first what is in the controller's, then what is in others,
     // and last what is in one of this process's own.
-    for (opened, port) in opened.iter_mut().zip(&setup.ports) {
-        match &port.link {
+    for (opened, (_, link)) in opened.iter_mut().zip(&all) {
+        match link {
             PortLink::Pair => {
                 let (ours, theirs) = pair().map_err(Failure::at(Step::Run))?;
                 *opened = Some((Port::Local(ours), Some(theirs)));
@@ -33,24 +39,24 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts
             PortLink::Existing(_) | PortLink::Tap => {}
         }
     }
-    for (opened, port) in opened.iter_mut().zip(&setup.ports) {
-        if let PortLink::Existing(ExistingInterface { namespace, interface }) = &port.link {
+    for (opened, (_, link)) in opened.iter_mut().zip(&all) {
+        if let PortLink::Existing(ExistingInterface { namespace, interface }) = link {
             sys::enter_named_network(namespace).map_err(Failure::at(Step::Namespace))?;
             let socket = PacketSocket::open(interface).map_err(Failure::at(Step::Interface))?;
             *opened = Some((Port::Packet(socket), None));
         }
     }
     let mut user_namespace = false;
-    if setup.ports.iter().any(|port| port.link == PortLink::Tap) {
+    if all.iter().any(|(_, link)| **link == PortLink::Tap) {
         let namespace = sys::enter_own_network().map_err(Failure::at(Step::Namespace))?;
         user_namespace = namespace == sys::Namespace::User;
         // Where /proc/sys cannot be written, the interfaces without multicast keep IPv6 almost silent; what still comes
         // is counted as foreign.
         let _ = sys::quiet_ipv6();
     }
-    for (number, (opened, port)) in opened.iter_mut().zip(&setup.ports).enumerate() {
-        if port.link == PortLink::Tap {
-            let (port, tap) = tap(&format!("cs{}p{number}", setup.node))?;
+    for (opened, (name, link)) in opened.iter_mut().zip(&all) {
+        if **link == PortLink::Tap {
+            let (port, tap) = tap(name)?;
             *opened = Some((port, Some(tap)));
         }
     }

@@ -96,9 +96,11 @@ impl<'a> Table<'a> {
 
     pub(super) fn frame_rows(&self) -> Vec<FrameRow> {
         let mut rows = Vec::with_capacity(self.ways.deliveries.len());
-        // What the kernel carried has got where it wanted when it is heard.
+        // What the kernel carried has got where it wanted when it is heard. What has left its sender on the air was carried,
+        // even if nobody heard it.
         let is_carried = |wire: usize| matches!(self.lines[wire].carrier, Carrier::Kernel(_));
-        let mut ended: Vec<bool> = self.emulated.arrivals.iter().map(|arrival| is_carried(arrival.wire)).collect();
+        let mut ended: Vec<bool> =
+            self.emulated.arrivals.iter().map(|arrival| arrival.has_left || is_carried(arrival.wire)).collect();
         for delivery in &self.ways.deliveries {
             // What the medium made itself is no frame of a stream; its receivers' events tell of it.
             let Some(serial) = delivery.serial else { continue };
@@ -134,6 +136,10 @@ impl<'a> Table<'a> {
             return None;
         }
         let mut row = self.row_of(serial, delivery.to);
+        let from = self.lines[self.emulated.arrivals[serial].wire].attachment;
+        if !self.traffic.is_for(from, row.stream, row.at) {
+            return None;
+        }
         row.departed_at = delivery.departed_at;
         let mut last = delivery.written_at;
         if delivery.accepted && !self.is_agent(delivery.to) {

@@ -48,7 +48,7 @@ fn received(us: i64, port: u16, hash: u64) -> ReceivedRecord {
 fn arrival(us: i64, wire: usize, hash: u64, description: FrameDescription) -> Arrival {
     let stream = StreamId(hash as u16);
     let description = FrameDescription { stream, sequence: Some(hash), ..description };
-    Arrival { wire, read_at: at(us), arrived_at: None, len: 60, hash, description }
+    Arrival { wire, read_at: at(us), arrived_at: None, has_left: false, len: 60, hash, description }
 }
 
 struct Nothing;
@@ -155,4 +155,21 @@ fn reception_is_the_last_bit_or_the_verdict_as_described() {
         joined.rows.frames.last().unwrap().received_at
     };
     assert_eq!((received_at(false), received_at(true)), (Some(at(90)), Some(at(95))));
+}
+
+/// On the air a frame may be heard by nobody: it was carried all the same.
+#[test]
+fn a_frame_that_nobody_hears_is_lost_only_if_it_never_left() {
+    let description = FrameDescription { stream: StreamId(1), ..FrameDescription::UNKNOWN };
+    let rows = |has_left: bool| {
+        let lines = [Line { attachment: port(0, 0), segment: 0, carrier: Carrier::Emulator }];
+        let mut log = AgentLog::with_room(1);
+        log.sent = vec![sent(10, 0, 100, Origins::default())];
+        let arrivals = vec![Arrival { has_left, ..arrival(11, 0, 100, description) }];
+        let emulated = EmulatorLog { arrivals, ..EmulatorLog::default() };
+        let joined = join(&[agent(0, &[PortLink::Pair])], &lines.each_ref(), emulated, &[Some(log)], &Nothing);
+        joined.rows.frames.iter().map(|row| row.outcome).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(true), []);
+    assert_eq!(rows(false), [Outcome::Unaccounted]);
 }

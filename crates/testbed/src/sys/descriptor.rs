@@ -10,11 +10,15 @@ use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, s
 /// Most descriptors in one message.
 const COUNT_MAX: usize = 16;
 
-/// Sends copies of `descriptors` with one byte.
+/// Sends copies of `descriptors`, a byte with each few of them, and one if there are none.
 pub(crate) fn send_descriptors(socket: &UnixStream, descriptors: &[OwnedFd]) -> io::Result<()> {
-    if descriptors.len() > COUNT_MAX {
-        return Err(io::Error::other(format!("a node has at most {COUNT_MAX} ports")));
+    if descriptors.is_empty() {
+        return send_some(socket, &[]);
     }
+    descriptors.chunks(COUNT_MAX).try_for_each(|some| send_some(socket, some))
+}
+
+fn send_some(socket: &UnixStream, descriptors: &[OwnedFd]) -> io::Result<()> {
     let raw: Vec<_> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
     let rights = [ControlMessage::ScmRights(&raw)];
     let rights = if raw.is_empty() { &[] } else { &rights[..] };
@@ -22,8 +26,19 @@ pub(crate) fn send_descriptors(socket: &UnixStream, descriptors: &[OwnedFd]) -> 
     Ok(())
 }
 
-/// Receives what [`send_descriptors`] sent.
-pub(crate) fn receive_descriptors(socket: &UnixStream) -> io::Result<Vec<OwnedFd>> {
+/// Receives what [`send_descriptors`] sent: `count` descriptors, or fewer if a message has none.
+pub(crate) fn receive_descriptors(socket: &UnixStream, count: usize) -> io::Result<Vec<OwnedFd>> {
+    let mut received = receive_some(socket)?;
+    while received.len() < count {
+        match receive_some(socket)? {
+            none if none.is_empty() => break,
+            some => received.extend(some),
+        }
+    }
+    Ok(received)
+}
+
+fn receive_some(socket: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut byte = [0u8];
     let mut parts = [IoSliceMut::new(&mut byte)];
     let mut space = nix::cmsg_space!([std::os::fd::RawFd; COUNT_MAX]);

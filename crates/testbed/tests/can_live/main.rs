@@ -21,7 +21,7 @@ use chronoseal_media::topology::Topology;
 use chronoseal_results::{Direction, FrameRow, Outcome, RunRows};
 use chronoseal_testbed::can::{Guest, GuestKind, NoStreams};
 use chronoseal_testbed::{
-    AgentConfig, FrameDescription, LiveConfig, LiveError, LiveOutcome, PortLink, Traffic, agent_main, run,
+    AgentConfig, FrameDescription, Home, LiveConfig, LiveError, LiveOutcome, PortLink, Traffic, agent_main, run,
 };
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame};
 
@@ -38,10 +38,12 @@ fn main() -> ExitCode {
         _ => {}
     }
     let wanted = words.first().filter(|word| !word.starts_with('-')).copied().unwrap_or_default();
-    let tests: [(&str, fn()); 12] = [
+    let tests: [(&str, fn()); 14] = [
         ("frames_take_the_time_of_their_bits", frames_take_the_time_of_their_bits),
         ("the_lowest_identifier_wins_and_no_frame_is_lost", the_lowest_identifier_wins_and_no_frame_is_lost),
+        ("stations_that_share_a_process_talk_as_others_do", stations_that_share_a_process_talk_as_others_do),
         ("who_has_nothing_to_say_has_no_row", who_has_nothing_to_say_has_no_row),
+        ("what_is_not_for_a_station_is_no_row_of_it", what_is_not_for_a_station_is_no_row_of_it),
         ("a_frame_checked_after_its_deadline_is_late", a_frame_checked_after_its_deadline_is_late),
         ("an_interface_that_is_not_there_is_refused", an_interface_that_is_not_there_is_refused),
         ("an_interface_without_one_listener_is_refused", an_interface_without_one_listener_is_refused),
@@ -214,6 +216,43 @@ fn each_heard_all_others(rows: &RunRows) {
             .collect();
         let expected: Vec<u64> = if at == from { Vec::new() } else { (0..u64::from(FRAMES)).collect() };
         assert_eq!(heard, expected, "station {at} of station {from}");
+    }
+}
+
+fn stations_that_share_a_process_talk_as_others_do() {
+    // The second stays alone, so that the shared process has nodes that do not follow one another.
+    let mut config = config(&PortLink::Pair, Vec::new());
+    for agent in config.agents.iter_mut().filter(|agent| agent.node != NodeId(1)) {
+        agent.home = Home::Shared;
+    }
+    let outcome = run(&config, &mut bus_with(&[]), &NoStreams, &AtomicBool::new(false)).unwrap();
+    assert_eq!(outcome.host.agents.len(), 2, "processes");
+    assert_eq!(warnings_of_frames(&outcome), Vec::<&String>::new());
+    let nodes: Vec<u16> = outcome.counts.iter().map(|count| count.node).collect();
+    assert_eq!(nodes, [0, 1, 2], "each has its own records");
+    each_heard_all_others(&outcome.rows);
+}
+
+fn what_is_not_for_a_station_is_no_row_of_it() {
+    let config = config(&PortLink::Pair, Vec::new());
+    let rows = run(&config, &mut bus_with(&[]), &OnlyForTheFirst, &AtomicBool::new(false)).unwrap().rows;
+    assert_eq!(rows.frames.len() as u32, FRAMES * u32::from(STATIONS - 1));
+    assert!(rows.frames.iter().all(|row| row.at == NodeId(0)));
+    each_heard_all_others(&rows);
+}
+
+/// Rows are kept of what the first station says.
+struct OnlyForTheFirst;
+
+impl Traffic for OnlyForTheFirst {
+    fn priority(&self, from: Attachment, bytes: &[u8]) -> Priority {
+        NoStreams.priority(from, bytes)
+    }
+    fn describe(&self, from: Attachment, bytes: &[u8], arrived_at: SimTime) -> FrameDescription {
+        NoStreams.describe(from, bytes, arrived_at)
+    }
+    fn is_for(&self, _: Attachment, _: StreamId, node: NodeId) -> bool {
+        node == NodeId(0)
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) const STATIONS: u16 = 3;
 pub(crate) const LAST_IS_SILENT: &[u8] = b"the last is silent";
 
 /// Station `node`: frames of its own identifier, kind and length, three at once every few milliseconds.
-pub(crate) fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node>, FactoryError> {
+pub(crate) fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node + Send>, FactoryError> {
     if node.0 >= STATIONS {
         return Err(format!("there is no station {}", node.0).into());
     }

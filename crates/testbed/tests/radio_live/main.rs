@@ -66,7 +66,7 @@ const PLACES_M: [i64; 3] = [0, 250, 500];
 const STARTS_AT_US: u64 = 722_000_000_000_000;
 
 /// In the agent's process. Station 0 tells of an event as well.
-fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, FactoryError> {
+fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node + Send>, FactoryError> {
     let x_m = *PLACES_M.get(node.index()).ok_or("no such station")? as f64;
     let hazard = (node == NodeId(0)).then_some(Hazard {
         at: LocalTime::ZERO + Duration::from_ms(130),

@@ -30,7 +30,7 @@ const PERIOD: Duration = Duration::from_ms(2);
 const ETHERNET_LEN: usize = 60;
 const PAYLOAD_AT: usize = 14;
 
-pub(crate) fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node>, FactoryError> {
+pub(crate) fn build(_: &[u8], node: NodeId) -> Result<Box<dyn Node + Send>, FactoryError> {
     let role = match node {
         SENSOR => Role::Sensor { sent: 0, runs: false },
         GATEWAY => Role::Gateway { held: Vec::new() },

@@ -30,6 +30,7 @@ pub use lengths::{frame_len_max, message_len_max};
 pub use mobility::Mobility;
 pub use reception::ReceivedMessage;
 pub use refusal::discard_reason;
+pub use sending::priority_of;
 pub use stack::{HANDED_MAX, HandedOn, Maker, StationStack};
 pub use table::{Content, Frame, FrameTable, MessageKind};
 
@@ -49,7 +50,6 @@ use crate::policy::{Changer, Policy};
 use crate::road::{Dimensions, Origin};
 use accord::{Order, What};
 use reception::Reception;
-pub(crate) use sending::priority_of;
 use sending::{Outgoing, PacketCounts};
 use surroundings::{Around, Heard};
 
@@ -150,6 +150,8 @@ pub struct ItsStation {
     /// True from its first look at the road until it has left.
     is_there: bool,
     next_look_at: Option<LocalTime>,
+    /// True if it had nothing to do when it was to look next, so that whatever keeps it from looking is the host.
+    is_idle: bool,
     next_denm_at: Option<LocalTime>,
     reception: Reception,
     outgoing: Option<Outgoing>,
@@ -190,6 +192,7 @@ impl ItsStation {
             is_running: false,
             is_there: false,
             next_look_at: None,
+            is_idle: false,
             next_denm_at: config.hazard.map(|hazard| hazard.at),
             reception: Reception::default(),
             outgoing: None,
@@ -252,7 +255,10 @@ impl ItsStation {
         if !self.config.sends_cams {
             return;
         }
-        let Some(due) = self.generation.check(now, &state) else { return };
+        // Being woken late is no part of the rules, and a station that sends as often as it may would miss every other turn.
+        // What its own processor kept it from is.
+        let as_of = if self.is_idle { planned } else { now };
+        let Some(due) = self.generation.check(as_of, &state) else { return };
         if is_hushed || now < self.silent_until {
             let withheld = self.counts.next_withheld();
             self.base.push(Event::of(EventKind::KeptSilent, self.config.streams[0], withheld));
@@ -350,7 +356,10 @@ impl Node for ItsStation {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
         self.base.admit(now, &input)?;
         match input {
-            Input::Frame { rx_at, bytes, .. } => self.reception.arrive(rx_at, bytes),
+            Input::Frame { rx_at, bytes, .. } => {
+                self.is_idle &= self.next_look_at.is_some_and(|at| at < now);
+                self.reception.arrive(rx_at, bytes);
+            }
             Input::Command(Command::Start) => {
                 self.is_running = true;
                 self.next_look_at = Some(now.max(self.config.first_look_at));
@@ -391,8 +400,10 @@ impl Node for ItsStation {
             }
             if let Some(planned) = self.next_look_at.filter(|at| *at <= now) {
                 self.look(now, planned);
+                self.is_idle = false;
                 continue;
             }
+            self.is_idle = true;
             return Output::Timeout(self.next_wake());
         }
     }

@@ -193,7 +193,7 @@ pub(super) fn denm_len() -> usize {
 }
 
 /// The queue that a message waits in (TS 102 636-4-2: its traffic class as an access category).
-pub(crate) const fn priority_of(kind: MessageKind) -> Priority {
+pub const fn priority_of(kind: MessageKind) -> Priority {
     match kind {
         MessageKind::Cam => AccessCategory::BestEffort.priority(),
         MessageKind::Denm => AccessCategory::Video.priority(),

@@ -37,6 +37,12 @@ pub(super) fn at(ms: i64) -> LocalTime {
 
 /// Frames of a station alone, with the times they were sent `[ms]`; work it says that it does.
 fn sent(station: &mut ItsStation, until_ms: i64) -> (Vec<(i64, Vec<u8>)>, Vec<Operation>) {
+    sent_by_late(station, until_ms, &[0])
+}
+
+/// The same where wake-ups are late by these times `[us]`, in turn.
+fn sent_by_late(station: &mut ItsStation, until_ms: i64, late_us: &[i64]) -> (Vec<(i64, Vec<u8>)>, Vec<Operation>) {
+    let mut late_us = late_us.iter().cycle();
     let (mut frames, mut works) = (Vec::new(), Vec::new());
     let mut now = at(0);
     station.handle_input(now, Input::Command(Command::Start)).expect("it may start");
@@ -47,11 +53,21 @@ fn sent(station: &mut ItsStation, until_ms: i64) -> (Vec<(i64, Vec<u8>)>, Vec<Op
                 frames.push((now.as_ps() / 1_000_000_000, frame[..transmit.len].to_vec()));
             }
             Output::Work(work) => works.push(work.operation),
-            Output::Timeout(Some(next)) if next <= at(until_ms) => now = next,
+            Output::Timeout(Some(next)) if next <= at(until_ms) => {
+                now = next + Duration::from_us(late_us.next().copied().unwrap_or(0));
+            }
             Output::Timeout(_) => return (frames, works),
             _ => {}
         }
     }
+}
+
+#[test]
+fn a_host_that_wakes_it_late_costs_no_message() {
+    let count = |late_us: &[i64]| sent_by_late(&mut station(1, None), 3_000, late_us).0.len();
+    let in_time = count(&[0]);
+    assert!(in_time >= 30, "one every 100 ms at 50 m/s: {in_time}");
+    assert_eq!(count(&[300, 0, 900, 200]), in_time);
 }
 
 /// What a frame comes to at a receiver, and the operations on the way.

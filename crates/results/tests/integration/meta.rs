@@ -1,0 +1,17 @@
+//! What a description of a run says for people.
+
+use chronoseal_results::StreamMeta;
+
+use crate::sample;
+
+#[test]
+fn a_way_names_its_ends_until_they_are_too_many_to_read() {
+    let meta = sample::meta();
+    let way = |senders, receivers: Vec<u16>| meta.way_of(&StreamMeta { senders, receivers, ..meta.streams[0].clone() });
+    assert_eq!(way(None, vec![1]), "ecu1 \u{2192} ecu2");
+    assert_eq!(way(Some((0, 2)), vec![1]), "any of backbone \u{2192} ecu2");
+    assert_eq!(way(Some((0, 1)), vec![1]), "ecu1 \u{2192} ecu2", "the only one");
+    let eight = way(None, vec![1; 8]);
+    assert_eq!(eight.matches("ecu2").count(), 8, "{eight}");
+    assert_eq!(way(None, vec![1; 9]), "ecu1 \u{2192} ecu2, ecu2, ecu2 and 6 others");
+}

@@ -1,0 +1,257 @@
+//! The wall clock's driver of the seam, for one node: frames in buffers that are used again.
+
+use std::collections::VecDeque;
+
+use chronoseal_core::node::FRAME_LEN_MAX;
+use chronoseal_core::{
+    AttackKind, Command, Duration, EventKind, Input, LocalTime, Node, Oscillator, Output, PortId, Ppm, SimTime,
+    Transmit, TxToken, Work,
+};
+
+use super::Failure;
+use super::launch::LaunchQueue;
+use super::port::{Incoming, Port};
+use crate::clock::RunClock;
+use crate::end::CONFIRMATION_LEN;
+use crate::log::{AgentLog, EventRecord, ReceivedRecord, SentRecord, hash_of};
+use crate::message::{MemberSetup, Step};
+
+/// Frames taken from one port before the others and the timers get their turn.
+const FRAMES_PER_TURN: usize = 32;
+
+/// A node with its ports, its clock and its records.
+pub(super) struct Member {
+    clock: RunClock,
+    oscillator: Oscillator,
+    node: Box<dyn Node + Send>,
+    ports: Vec<Port>,
+    launches: LaunchQueue,
+    /// Transmit times not told to the node yet.
+    transmitted: VecDeque<(TxToken, SimTime)>,
+    /// By port: what carries the frames says when they have left.
+    is_told: Vec<bool>,
+    /// Frames on their way out, each with what word of it will look like.
+    leaving: VecDeque<([u8; CONFIRMATION_LEN], TxToken)>,
+    /// When the node wants to be woken.
+    wake_at: Option<LocalTime>,
+    /// When it is told to stop; `None` once it was.
+    stop_at: Option<SimTime>,
+    log: AgentLog,
+    buffer: [u8; FRAME_LEN_MAX],
+}
+
+impl Member {
+    /// A node that has not started, with room for so many records of each kind.
+    pub(super) fn new(
+        setup: &MemberSetup,
+        ports: Vec<Port>,
+        node: Box<dyn Node + Send>,
+        clock: RunClock,
+        duration: Duration,
+        records: usize,
+    ) -> Self {
+        Self {
+            clock,
+            oscillator: Oscillator::new(Duration::from_ps(setup.offset_ps), Ppm(setup.drift_ppb)),
+            node,
+            ports,
+            launches: LaunchQueue::default(),
+            transmitted: VecDeque::new(),
+            is_told: setup.ports.iter().map(|port| port.is_told).collect(),
+            leaving: VecDeque::new(),
+            wake_at: None,
+            stop_at: Some(SimTime::ZERO + duration),
+            log: AgentLog::with_room(records),
+            buffer: [0; FRAME_LEN_MAX],
+        }
+    }
+
+    pub(super) fn start(&mut self) -> Result<(), Failure> {
+        self.handle(Input::Command(Command::Start))
+    }
+
+    /// Does what is due. True if something was.
+    pub(super) fn turn(&mut self) -> Result<bool, Failure> {
+        // Frames before timers: one that waits in the socket came before the wake-up that would miss it.
+        let mut busy = self.send_due();
+        busy |= self.receive_frames()?;
+        busy |= self.tell_transmitted()?;
+        if self.wake_at.is_some_and(|at| at <= self.oscillator.local(self.clock.now())) {
+            self.handle(Input::Timeout)?;
+            busy = true;
+        }
+        if self.stop_at.is_some_and(|at| at <= self.clock.now()) {
+            self.stop()?;
+            busy = true;
+        }
+        Ok(busy)
+    }
+
+    /// When something is due if nothing comes in before.
+    pub(super) fn next_at(&self) -> Option<SimTime> {
+        let wake_at = self.wake_at.map(|at| self.oscillator.sim(at));
+        [wake_at, self.launches.next_at(), self.stop_at].into_iter().flatten().min()
+    }
+
+    pub(super) fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// What it wrote down, when the run is over.
+    pub(super) fn into_log(mut self) -> AgentLog {
+        self.log.dropped = self.ports.iter().map(Port::dropped).sum();
+        self.log
+    }
+
+    pub(super) fn stop(&mut self) -> Result<(), Failure> {
+        if self.stop_at.take().is_none() {
+            return Ok(());
+        }
+        self.launches.clear();
+        self.handle(Input::Command(Command::Stop))
+    }
+
+    fn receive_frames(&mut self) -> Result<bool, Failure> {
+        let mut any = false;
+        for index in 0..self.ports.len() {
+            for _ in 0..FRAMES_PER_TURN {
+                let mut frame = [0; FRAME_LEN_MAX];
+                let incoming = self.ports[index]
+                    .receive(&mut frame, self.is_told.get(index).copied().unwrap_or(false))
+                    .map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
+                let Some(incoming) = incoming else { break };
+                any = true;
+                let received = match incoming {
+                    Incoming::Frame(received) => received,
+                    Incoming::Left(header) => {
+                        self.frame_left(&header)?;
+                        continue;
+                    }
+                };
+                let at = self.clock.of_realtime(received.realtime_ns);
+                let bytes = &frame[..received.len.min(FRAME_LEN_MAX)];
+                let first_event = self.log.events.len();
+                let port = PortId(index as u16);
+                self.handle(Input::Frame { port, rx_at: self.oscillator.local(at), bytes })?;
+                let mut verdict: Option<EventRecord> = None;
+                for record in &self.log.events[first_event..] {
+                    if record.outranks(verdict.as_ref()) {
+                        verdict = Some(*record);
+                    }
+                }
+                let (hash, len) = (hash_of(bytes), received.len as u32);
+                // One record for each frame the node was given, in order: their numbers are those of its inputs.
+                self.log.received.push(ReceivedRecord { at_ps: at.as_ps(), port: port.0, hash, len, verdict });
+                self.send_due();
+                // The time a request left comes before the answer to it.
+                self.tell_transmitted()?;
+            }
+        }
+        Ok(any)
+    }
+
+    /// A frame that begins with `header` has left; of several the one handed over first, as no controller reorders
+    /// frames of one identifier.
+    fn frame_left(&mut self, header: &[u8; CONFIRMATION_LEN]) -> Result<(), Failure> {
+        let Some(place) = self.leaving.iter().position(|(waiting, _)| waiting == header) else { return Ok(()) };
+        if let Some((_, token)) = self.leaving.remove(place) {
+            self.transmitted.push_back((token, self.clock.now()));
+        }
+        self.tell_transmitted().map(|_| ())
+    }
+
+    /// Tells the node when its frames left. True if there was one.
+    fn tell_transmitted(&mut self) -> Result<bool, Failure> {
+        let mut any = false;
+        while let Some((token, tx_at)) = self.transmitted.pop_front() {
+            let tx_at = self.oscillator.local(tx_at);
+            self.handle(Input::Transmitted { token, tx_at })?;
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// Gives the node one input and does all it wants done.
+    fn handle(&mut self, input: Input<'_>) -> Result<(), Failure> {
+        let now = self.oscillator.local(self.clock.now());
+        self.node.handle_input(now, input).map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
+        let mut computing: Option<(Work, SimTime)> = None;
+        let mut attack = None;
+        loop {
+            if let Some((Work { declared: Some(length), .. }, began)) = &computing {
+                // Work without code of its own: this node's processor is busy, the host's need not be.
+                self.pass_time(*began + *length);
+            }
+            let now = self.clock.now();
+            let output = self.node.poll_output(self.oscillator.local(now), &mut self.buffer);
+            let polled = self.clock.now();
+            if let Some((work, began)) = computing.take() {
+                self.log.add_work(began, &work, polled - began);
+            }
+            match output {
+                Output::Work(work) => computing = Some((work, self.clock.now())),
+                Output::Event(event) => {
+                    attack = match event.kind {
+                        // What is withheld is no frame.
+                        EventKind::Attacked(AttackKind::Withhold) => None,
+                        EventKind::Attacked(_) => Some(event.kind.code()),
+                        _ => None,
+                    };
+                    self.log.events.push(EventRecord::new(polled, &event));
+                }
+                Output::Transmit(transmit) => {
+                    let launch_at = self.oscillator.sim(transmit.launch_at);
+                    let bytes = self.buffer.get(..transmit.len).ok_or_else(|| {
+                        let reason = format!("the node wants to send {} bytes from a smaller buffer", transmit.len);
+                        Failure::Told(Step::Run, reason)
+                    })?;
+                    let origins = self.log.add_origins(self.node.origins());
+                    let Transmit { port, token, .. } = transmit;
+                    self.launches.push(launch_at, port, token, attack.take(), origins, bytes);
+                    self.send_due();
+                }
+                Output::Timeout(at) => {
+                    self.wake_at = at;
+                    return Ok(());
+                }
+                _ => return Err(Failure::Told(Step::Run, "the node wants something unknown to this driver".into())),
+            }
+        }
+    }
+
+    /// Lets time pass until `until` with the node busy. Its network interface goes on launching frames.
+    fn pass_time(&mut self, until: SimTime) {
+        while let Some(at) = self.launches.next_at().filter(|at| *at < until) {
+            self.clock.wait_until(at);
+            self.send_due();
+        }
+        self.clock.wait_until(until);
+    }
+
+    /// Sends every frame whose launch time has come. True if there was one.
+    fn send_due(&mut self) -> bool {
+        let mut any = false;
+        while let Some(launch) = self.launches.pop_due(self.clock.now()) {
+            any = true;
+            let at = self.clock.now();
+            let sent = self.ports.get(launch.port.index()).is_some_and(|port| port.send(launch.bytes()).is_ok());
+            if sent {
+                let (hash, len) = (hash_of(launch.bytes()), launch.bytes().len() as u32);
+                let (port, attack, origins) = (launch.port.0, launch.attack, launch.origins);
+                self.log.sent.push(SentRecord { at_ps: at.as_ps(), port, hash, len, attack, origins });
+            } else {
+                self.log.refused += 1;
+            }
+            // The emulator takes it from here before this node goes on.
+            self.clock.give_way();
+            let is_told = self.is_told.get(launch.port.index()).copied().unwrap_or(false);
+            let header = launch.bytes().first_chunk().copied().filter(|_| is_told);
+            match (self.launches.recycle(launch).filter(|_| sent), header) {
+                (Some(token), Some(header)) => self.leaving.push_back((header, token)),
+                (Some(token), None) => self.transmitted.push_back((token, at)),
+                (None, _) => {}
+            }
+        }
+        any
+    }
+}
