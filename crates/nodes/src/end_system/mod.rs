@@ -180,7 +180,7 @@ impl EndSystem {
             self.base.push(Event::of(EventKind::SyncLost, StreamId::NONE, 0));
             return true;
         }
-        if self.clock.is_synchronised() {
+        if !self.agenda.is_empty() && self.clock.is_synchronised() {
             let cluster_now = self.clock.cluster_time(now);
             while let Some((action, cycle)) = self.agenda.take_due(cluster_now) {
                 if self.act(now, action, cycle) {
@@ -275,10 +275,9 @@ impl EndSystem {
     #[inline(never)]
     fn go_on(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
         loop {
-            if let Some(output) = self.base.next(now, frame) {
-                return output;
-            }
-            if let Some(work) = self.work.take() {
+            if !matches!(self.stage, Stage::Idle)
+                && let Some(work) = self.work.take()
+            {
                 return Output::Work(work);
             }
             match std::mem::replace(&mut self.stage, Stage::Idle) {
@@ -291,6 +290,9 @@ impl EndSystem {
                 Stage::Open(received) => self.finish_receive(now, received),
                 Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),
             }
+            if let Some(output) = self.base.next(now, frame) {
+                return output;
+            }
         }
     }
 
@@ -302,7 +304,7 @@ impl EndSystem {
         self.base.push(event);
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_wake(&self) -> Option<LocalTime> {
         if !self.running {
             return None;
@@ -376,8 +378,8 @@ impl Node for EndSystem {
         if let Some(output) = self.base.next(now, frame) {
             return output;
         }
-        let is_idle = self.work.is_none() && matches!(self.stage, Stage::Idle);
-        if is_idle && self.due_at.is_none_or(|due_at| due_at > now) {
+        // Work is announced for a stage to come, so there is none while it is idle.
+        if matches!(self.stage, Stage::Idle) && self.due_at.is_none_or(|due_at| due_at > now) {
             return Output::Timeout(self.due_at);
         }
         self.go_on(now, frame)

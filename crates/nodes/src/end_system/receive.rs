@@ -80,7 +80,7 @@ impl EndSystem {
         self.held = payload;
     }
 
-    #[inline]
+    #[inline(always)]
     fn open(&mut self, now: LocalTime, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
         let listener = &mut self.listeners[index];
         match listener.open(payload, slot_count, self.config.real_bytes) {
