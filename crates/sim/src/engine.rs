@@ -208,23 +208,23 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     }
 
     fn happen(&mut self, what: Happening) {
-        match what.class {
+        match what.class() {
             Class::Medium => {
                 self.medium.handle_timer(self.now, what.timer(), &mut self.frames, &mut self.outputs);
             }
-            Class::ProcessorFree => self.resume(what.source as usize),
+            Class::ProcessorFree => self.resume(what.source() as usize),
             Class::Launch => {
-                if let Some(launch) = self.launches[what.source as usize].take() {
-                    self.free_launches.push(what.source);
+                if let Some(launch) = self.launches[what.source() as usize].take() {
+                    self.free_launches.push(what.source());
                     self.launch(launch);
                 }
             }
             Class::Wake => {
-                let station = &mut self.stations[what.source as usize];
+                let station = &mut self.stations[what.source() as usize];
                 // A node may have asked for another time since.
                 if station.wake_at == Some(self.now) {
                     station.wake_at = None;
-                    self.input(what.source as usize, Pending::Timeout);
+                    self.input(what.source() as usize, Pending::Timeout);
                 }
             }
         }
