@@ -147,6 +147,16 @@ impl EndSystem {
         &self.clock
     }
 
+    #[cold]
+    fn obey(&mut self, now: LocalTime, command: Command) {
+        if command == Command::Start {
+            self.start(now);
+        } else {
+            self.running = false;
+        }
+        self.due_at = self.next_wake();
+    }
+
     fn start(&mut self, now: LocalTime) {
         self.running = true;
         self.periodic = self
@@ -361,14 +371,7 @@ impl Node for EndSystem {
         self.base.admit(now, &input)?;
         match input {
             Input::Frame { rx_at, bytes, .. } => self.receive(rx_at, bytes),
-            Input::Command(command) => {
-                if command == Command::Start {
-                    self.start(now);
-                } else {
-                    self.running = false;
-                }
-                self.due_at = self.next_wake();
-            }
+            Input::Command(command) => self.obey(now, command),
             _ => {}
         }
         Ok(())

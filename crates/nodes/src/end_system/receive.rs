@@ -18,7 +18,7 @@ pub(super) struct Received {
 }
 
 impl EndSystem {
-    #[inline]
+    #[inline(never)]
     pub(super) fn receive(&mut self, rx_at: LocalTime, bytes: &[u8]) {
         let frame = match Frame::new_checked(bytes) {
             Ok(frame) => frame,
