@@ -87,8 +87,7 @@ const SIGN: u64 = 1 << 63;
 /// Pending events by time.
 ///
 /// The few that come next stand in a sorted list, which is all that a small network ever needs: taking the first out moves
-/// nothing, and what is put in belongs rather to the end, so that it moves fewer events than come before it. The others
-/// wait in a heap.
+/// nothing, and putting one in moves those before it or those behind it, whichever are fewer. The others wait in a heap.
 pub(crate) struct Queue {
     /// `near[first..end]` is the list. It wanders to the right as events leave it in front.
     near: [u128; ROOM],
@@ -125,14 +124,27 @@ impl Queue {
             self.far.push(Reverse(key));
             return;
         }
-        let (list, room) = self.near.split_at_mut(self.end);
-        let mut place = &mut room[0];
-        for later in list[self.first..].iter_mut().rev().take_while(|other| **other > key) {
-            *place = *later;
-            place = later;
+        // The shorter way: events before it move into the place of one that has left, or those behind it make room.
+        let middle = self.near[(self.first + self.end) / 2 % ROOM];
+        if key < middle && self.first > 0 {
+            let (room, list) = self.near[..self.end].split_at_mut(self.first);
+            let mut place = &mut room[self.first - 1];
+            for earlier in list.iter_mut().take_while(|other| **other < key) {
+                *place = *earlier;
+                place = earlier;
+            }
+            *place = key;
+            self.first -= 1;
+        } else {
+            let (list, room) = self.near.split_at_mut(self.end);
+            let mut place = &mut room[0];
+            for later in list[self.first..].iter_mut().rev().take_while(|other| **other > key) {
+                *place = *later;
+                place = later;
+            }
+            *place = key;
+            self.end += 1;
         }
-        *place = key;
-        self.end += 1;
     }
 
     /// The earliest event if it is due by `until`.
