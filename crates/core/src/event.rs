@@ -524,6 +524,17 @@ impl EventKind {
 
     /// A number for traces and fingerprints: the kind, and for some a detail below it.
     pub const fn code(self) -> u16 {
+        let detail = match self {
+            Self::Discarded(reason) => reason as u16,
+            Self::Attacked(kind) => kind as u16,
+            Self::ExchangeAborted(reason) | Self::KeyRefused(reason) => reason as u16,
+            _ => 0,
+        };
+        self.kind_code() | detail
+    }
+
+    /// The code without its detail. Apart from that, the kinds' numbers follow one another and are computed without a jump.
+    const fn kind_code(self) -> u16 {
         match self {
             Self::SyncAcquired => 0x0100,
             Self::SyncLost => 0x0200,
@@ -531,19 +542,19 @@ impl EventKind {
             Self::BeaconRejected => 0x0400,
             Self::Sent => 0x0500,
             Self::Delivered => 0x0600,
-            Self::Discarded(reason) => 0x0700 | reason as u16,
+            Self::Discarded(_) => 0x0700,
             Self::Missing => 0x0800,
             Self::SentLate => 0x0900,
             Self::Forwarded => 0x0a00,
             Self::TaskDone => 0x0b00,
             Self::TaskOverrun => 0x0c00,
-            Self::Attacked(kind) => 0x0d00 | kind as u16,
+            Self::Attacked(_) => 0x0d00,
             Self::ExchangeStarted => 0x0e00,
             Self::ExchangeDone => 0x0f00,
-            Self::ExchangeAborted(reason) => 0x1000 | reason as u16,
+            Self::ExchangeAborted(_) => 0x1000,
             Self::KeyAgreed => 0x1100,
             Self::KeyInstalled => 0x1200,
-            Self::KeyRefused(reason) => 0x1300 | reason as u16,
+            Self::KeyRefused(_) => 0x1300,
             Self::BitError => 0x1400,
             Self::StuffError => 0x1500,
             Self::CrcError => 0x1600,

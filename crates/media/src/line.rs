@@ -154,7 +154,7 @@ impl Line {
     ///
     /// # Errors
     /// [`QueueFull`] if more than `queue_len_max` bytes would wait.
-    #[inline]
+    #[inline(always)]
     pub fn offer(
         &mut self,
         now: SimTime,

@@ -191,15 +191,20 @@ impl FrameStore {
     /// If 2^32 frames are held at once, which no memory can.
     #[inline]
     pub fn allocate(&mut self, label: FrameLabel) -> FrameId {
-        let id = self.free.pop().unwrap_or_else(|| {
-            self.entries.push(Entry { bytes: [0; FRAME_CAPACITY], len: 0, references: 0, label });
-            u32::try_from(self.entries.len() - 1).expect("fewer than 2^32 frames fit in memory")
-        });
+        let id = self.free.pop().unwrap_or_else(|| self.add_slot());
         let entry = &mut self.entries[id as usize];
         entry.label = label;
         entry.len = 0;
         entry.references = 1;
         FrameId(id)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_slot(&mut self) -> u32 {
+        let label = FrameLabel::default();
+        self.entries.push(Entry { bytes: [0; FRAME_CAPACITY], len: 0, references: 0, label });
+        u32::try_from(self.entries.len() - 1).expect("fewer than 2^32 frames fit in memory")
     }
 
     /// The whole slot, to write a frame into.
@@ -208,18 +213,20 @@ impl FrameStore {
         &mut self.entries[frame.0 as usize].bytes
     }
 
-    /// Says how much of the slot the frame fills `[byte]`.
+    /// Says how much of the slot the frame fills `[byte]`. Returns what is known of it, to be added to.
     ///
     /// # Panics
     /// If `len` exceeds [`FRAME_CAPACITY`].
     #[inline]
-    pub fn set_len(&mut self, frame: FrameId, len: usize) {
+    pub fn set_len(&mut self, frame: FrameId, len: usize) -> &mut FrameLabel {
         assert!(len <= FRAME_CAPACITY, "a frame of {len} bytes does not fit a slot of {FRAME_CAPACITY}");
-        self.entries[frame.0 as usize].len = len as u16;
+        let entry = &mut self.entries[frame.0 as usize];
+        entry.len = len as u16;
+        &mut entry.label
     }
 
     /// The frame, from the first byte of its header to the last before the checksum.
-    #[inline]
+    #[inline(always)]
     pub fn bytes(&self, frame: FrameId) -> &[u8] {
         let entry = &self.entries[frame.0 as usize];
         &entry.bytes[..entry.len as usize]

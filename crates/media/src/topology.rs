@@ -19,27 +19,30 @@ pub struct Topology {
 }
 
 /// Where the ports of a node lead to. Most nodes have one port, which is found without a further step.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Ports {
-    first: Option<u16>,
-    others: Vec<Option<u16>>,
+    first: u16,
+    others: Vec<u16>,
 }
+
+/// The number of no segment: there are fewer.
+const NOWHERE: u16 = u16::MAX;
 
 impl Ports {
     #[inline(always)]
-    fn segment(&self, port: usize) -> Option<u16> {
+    fn segment(&self, port: usize) -> u16 {
         match port {
             0 => self.first,
-            port => *self.others.get(port - 1)?,
+            port => self.others.get(port - 1).copied().unwrap_or(NOWHERE),
         }
     }
 
     /// The place of a port, made if it is not there.
-    fn place(&mut self, port: usize) -> &mut Option<u16> {
+    fn place(&mut self, port: usize) -> &mut u16 {
         match port {
             0 => &mut self.first,
             port => {
-                self.others.resize(self.others.len().max(port), None);
+                self.others.resize(self.others.len().max(port), NOWHERE);
                 &mut self.others[port - 1]
             }
         }
@@ -100,11 +103,13 @@ impl Topology {
         for attachment in attachments {
             let Attachment { node, port } = attachment;
             if self.by_node.len() <= node.index() {
-                self.by_node.resize(node.index() + 1, Ports::default());
+                self.by_node.resize(node.index() + 1, Ports { first: NOWHERE, others: Vec::new() });
             }
-            if self.by_node[node.index()].place(port.index()).replace(number).is_some() {
+            let place = self.by_node[node.index()].place(port.index());
+            if *place != NOWHERE {
                 return Err(TopologyError::AttachedTwice(attachment));
             }
+            *place = number;
         }
         self.segments.push(medium);
         Ok(number)
@@ -113,7 +118,12 @@ impl Topology {
     /// The segment a port leads to.
     #[inline(always)]
     pub fn segment_of(&self, attachment: Attachment) -> Option<u16> {
-        self.by_node.get(attachment.node.index())?.segment(attachment.port.index())
+        Some(self.number(attachment)).filter(|number| *number != NOWHERE)
+    }
+
+    #[inline(always)]
+    fn number(&self, attachment: Attachment) -> u16 {
+        self.by_node.get(attachment.node.index()).map_or(NOWHERE, |ports| ports.segment(attachment.port.index()))
     }
 
     /// What a segment counted so far.
@@ -132,17 +142,18 @@ impl Topology {
     }
 }
 
-/// Writes the segment on the timers asked for and on the frames that the medium may have made itself. What belongs to
-/// segment 0 bears its number already.
+/// Writes the segment on what a medium appended behind the `first` outputs: on the timers asked for, and on the frames that
+/// it may have made itself. What belongs to segment 0 bears its number already.
 #[inline(always)]
-fn claim(segment: u16, frames: &mut FrameStore, out: &mut [MediumOutput]) {
+fn claim(segment: u16, first: usize, frames: &mut FrameStore, out: &mut [MediumOutput]) {
     if segment != 0 {
-        claim_all(segment, frames, out);
+        claim_all(segment, first, frames, out);
     }
 }
 
-fn claim_all(segment: u16, frames: &mut FrameStore, out: &mut [MediumOutput]) {
-    for output in out {
+#[inline(never)]
+fn claim_all(segment: u16, first: usize, frames: &mut FrameStore, out: &mut [MediumOutput]) {
+    for output in &mut out[first..] {
         match output {
             MediumOutput::Timer { timer, .. } => timer.segment = segment,
             MediumOutput::Deliver { frame, .. }
@@ -168,7 +179,7 @@ impl Medium for Topology {
         for (number, medium) in self.segments.iter_mut().enumerate() {
             let first = out.len();
             medium.start(now, frames, out);
-            claim(number as u16, frames, &mut out[first..]);
+            claim(number as u16, first, frames, out);
         }
     }
 
@@ -182,7 +193,8 @@ impl Medium for Topology {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
-        let Some(segment) = self.segment_of(from) else {
+        let segment = self.number(from);
+        let Some(medium) = self.segments.get_mut(usize::from(segment)) else {
             let serial = frames.label(frame).serial.unwrap_or(0);
             let event = Event::of(EventKind::Discarded(DiscardReason::WrongPort), StreamId::NONE, serial);
             out.push(MediumOutput::Discard { node: from.node, event, frame });
@@ -190,8 +202,8 @@ impl Medium for Topology {
         };
         let first = out.len();
         frames.label_mut(frame).segment = segment;
-        self.segments[usize::from(segment)].handle_frame(now, from, priority, frame, frames, out);
-        claim(segment, frames, &mut out[first..]);
+        medium.handle_frame(now, from, priority, frame, frames, out);
+        claim(segment, first, frames, out);
     }
 
     #[inline(always)]
@@ -199,7 +211,7 @@ impl Medium for Topology {
         let Some(medium) = self.segments.get_mut(usize::from(timer.segment)) else { return };
         let first = out.len();
         medium.handle_timer(now, MediumTimer::new(timer.number), frames, out);
-        claim(timer.segment, frames, &mut out[first..]);
+        claim(timer.segment, first, frames, out);
     }
 
     /// Of all segments together; [`Topology::series_of`] tells them apart.

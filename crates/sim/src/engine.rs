@@ -1,97 +1,16 @@
 //! The engine: drains nodes, charges processors, moves frames between nodes and medium.
 
-use std::collections::VecDeque;
-
-use chronoseal_core::random::{self, ChaCha8Rng, Jitter, Purpose};
 use chronoseal_core::{
-    AttackKind, Command, Duration, EventKind, Input, LocalTime, Node, NodeId, Oscillator, Output, PortId, Priority,
-    SimTime, TxToken, Work,
+    AttackKind, Command, Duration, EventKind, Input, LocalTime, Output, Priority, SimTime, Transmit, TxToken, Work,
 };
 use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput};
 
 use crate::observe::{FrameContext, Observer};
 use crate::queue::{Class, Happening, Queue};
+use crate::station::{Arrived, NodeSetup, Pending, Station};
 
 /// How often a run asks whether to go on `[events]`.
 const ASK_EVERY: u32 = 4096;
-
-/// A node and what surrounds it.
-pub struct NodeSetup {
-    /// Its number; nodes are added in order from 0.
-    pub id: NodeId,
-    /// The state machine.
-    pub node: Box<dyn Node + Send>,
-    /// Its clock.
-    pub oscillator: Oscillator,
-    /// Time its network driver takes between hand-over and first bit.
-    pub driver: Jitter,
-    /// What its processor takes: operation, for any length, for each byte.
-    pub costs: Vec<(String, Duration, Duration)>,
-    /// True if it passes on what it gets, and says what its frames came from.
-    pub is_gateway: bool,
-}
-
-/// How many of the latest inputs of a gateway are remembered; a frame that comes from an older one has no origin in records.
-const INPUTS_MAX: usize = 1 << 14;
-
-/// The serial numbers of a gateway's latest inputs.
-#[derive(Default)]
-struct Inputs {
-    serials: VecDeque<Option<u64>>,
-    /// The number of the first of them.
-    first: u64,
-}
-
-impl Inputs {
-    fn add(&mut self, serial: Option<u64>) {
-        if self.serials.len() == INPUTS_MAX {
-            self.serials.pop_front();
-            self.first += 1;
-        }
-        self.serials.push_back(serial);
-    }
-
-    fn serial(&self, number: u64) -> Option<u64> {
-        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        *self.serials.get(place)?
-    }
-}
-
-/// A running node.
-struct Station {
-    setup: NodeSetup,
-    /// The wake-up asked for last; earlier ones still in the queue are stale.
-    wake_at: Option<SimTime>,
-    busy: bool,
-    /// Inputs that came while the processor was busy.
-    waiting: VecDeque<Pending>,
-    /// The frame the node is looking at.
-    current: Option<Arrived>,
-    /// The attack its next frame is part of.
-    attack: Option<AttackKind>,
-    /// Tokens of frames that have not left yet, by the number of the frame.
-    tokens: Vec<(u64, TxToken)>,
-    /// Of a gateway.
-    inputs: Option<Box<Inputs>>,
-    rng: ChaCha8Rng,
-}
-
-/// An input on hold.
-enum Pending {
-    Frame(PortId, Arrived),
-    Transmitted(TxToken, SimTime),
-    Dropped(TxToken),
-    Command(Command),
-    Timeout,
-}
-
-/// A frame at its receiver.
-#[derive(Clone, Copy)]
-struct Arrived {
-    frame: FrameId,
-    departed_at: SimTime,
-    received_at: SimTime,
-}
 
 /// A frame a driver holds until its launch time.
 struct Launch {
@@ -145,18 +64,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     /// If nodes are not added in the order of their numbers.
     pub fn add(&mut self, setup: NodeSetup) {
         assert_eq!(setup.id.index(), self.stations.len(), "nodes are added in the order of their numbers");
-        let rng = random::stream(self.seed, Purpose::Medium, 1 << 32 | u64::from(setup.id.0));
-        self.stations.push(Station {
-            inputs: setup.is_gateway.then(Box::default),
-            setup,
-            wake_at: None,
-            busy: false,
-            waiting: VecDeque::new(),
-            current: None,
-            attack: None,
-            tokens: Vec::new(),
-            rng,
-        });
+        self.stations.push(Station::new(setup, self.seed));
     }
 
     /// Starts the medium and every node, and lets time pass until `until`. False if `keep_going` stopped it.
@@ -208,23 +116,23 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     }
 
     fn happen(&mut self, what: Happening) {
-        match what.class {
+        match what.class() {
             Class::Medium => {
                 self.medium.handle_timer(self.now, what.timer(), &mut self.frames, &mut self.outputs);
             }
-            Class::ProcessorFree => self.resume(what.source as usize),
+            Class::ProcessorFree => self.resume(what.source() as usize),
             Class::Launch => {
-                if let Some(launch) = self.launches[what.source as usize].take() {
-                    self.free_launches.push(what.source);
+                if let Some(launch) = self.launches[what.source() as usize].take() {
+                    self.free_launches.push(what.source());
                     self.launch(launch);
                 }
             }
             Class::Wake => {
-                let station = &mut self.stations[what.source as usize];
+                let station = &mut self.stations[what.source() as usize];
                 // A node may have asked for another time since.
                 if station.wake_at == Some(self.now) {
                     station.wake_at = None;
-                    self.input(what.source as usize, Pending::Timeout);
+                    self.input(what.source() as usize, Pending::Timeout);
                 }
             }
         }
@@ -232,7 +140,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     }
 
     /// Carries out what the medium wants, and what follows from it.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self) {
         let mut next = 0;
         while next < self.outputs.len() {
@@ -286,15 +194,9 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
             self.stations[station].waiting.push_back(input);
             return;
         }
-        let now = self.local(station);
+        let now = self.stations[station].local(self.now);
         self.handle(station, now, input);
         self.drain(station, now);
-    }
-
-    /// What a node's oscillator shows.
-    #[inline(always)]
-    fn local(&self, station: usize) -> LocalTime {
-        self.stations[station].setup.oscillator.local(self.now)
     }
 
     #[inline(always)]
@@ -334,17 +236,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
                     }
                 }
                 Output::Transmit(transmit) => {
-                    let from = Attachment { node: station.setup.id, port: transmit.port };
-                    let priority = transmit.priority;
-                    let at = self.launch_time(index, transmit.launch_at);
-                    let frame = self.take_scratch(index, transmit.len);
-                    self.tell_origins(index);
-                    let launch = Launch { from, priority, frame, token: transmit.token };
-                    if at == self.now {
-                        self.launch(launch);
-                    } else {
-                        self.hold(at, launch);
-                    }
+                    self.take_scratch(index, transmit);
                 }
                 Output::Event(event) => {
                     if let EventKind::Attacked(kind) = event.kind
@@ -361,24 +253,14 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
                     if let Some(arrived) = station.current.take() {
                         self.frames.release(arrived.frame);
                     }
-                    self.ask_for_wake(index, wake);
+                    if let Some(at) = station.ask_for_wake(self.now, wake) {
+                        self.queue.push(at, Happening::wake(station.setup.id));
+                    }
                     return;
                 }
                 // Outputs this engine does not know ask nothing of it.
                 _ => {}
             }
-        }
-    }
-
-    fn ask_for_wake(&mut self, index: usize, wake: Option<LocalTime>) {
-        let station = &mut self.stations[index];
-        let at = wake.map(|wake| station.setup.oscillator.sim(wake).max(self.now));
-        if at == station.wake_at {
-            return;
-        }
-        station.wake_at = at;
-        if let Some(at) = at {
-            self.queue.push(at, Happening::wake(station.setup.id));
         }
     }
 
@@ -401,7 +283,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     /// The processor has finished: the node goes on, then takes the inputs that waited.
     fn resume(&mut self, index: usize) {
         self.stations[index].busy = false;
-        let now = self.local(index);
+        let now = self.stations[index].local(self.now);
         self.drain(index, now);
         while !self.stations[index].busy {
             let Some(input) = self.stations[index].waiting.pop_front() else { return };
@@ -410,37 +292,38 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         }
     }
 
-    /// When the first bit leaves: not before the launch time, and after the time in the driver.
-    fn launch_time(&mut self, index: usize, launch_at: LocalTime) -> SimTime {
+    /// Labels the frame just written, hands it over or holds it, and takes a new scratch for the next one.
+    #[inline(always)]
+    fn take_scratch(&mut self, index: usize, transmit: Transmit) {
         let station = &mut self.stations[index];
-        let at = station.setup.oscillator.sim(launch_at).max(self.now);
-        if station.setup.driver.is_zero() { at } else { at + station.setup.driver.sample(&mut station.rng) }
-    }
-
-    /// The frame just written, with a label, and a new scratch for the next one.
-    fn take_scratch(&mut self, index: usize, len: usize) -> FrameId {
-        let station = &mut self.stations[index];
+        let from = Attachment { node: station.setup.id, port: transmit.port };
+        let at = station.launch_time(self.now, transmit.launch_at);
         self.serial += 1;
-        *self.frames.label_mut(self.scratch) = FrameLabel {
-            sender: station.setup.id,
-            attack: station.attack.take(),
-            serial: Some(self.serial),
-            ..FrameLabel::default()
-        };
-        self.frames.set_len(self.scratch, len);
-        std::mem::replace(&mut self.scratch, self.frames.allocate(FrameLabel::default()))
+        let frame = self.scratch;
+        let label = self.frames.set_len(frame, transmit.len);
+        label.sender = from.node;
+        label.attack = station.attack.take();
+        label.serial = Some(self.serial);
+        self.scratch = self.frames.allocate(FrameLabel::default());
+        if station.inputs.is_some() {
+            self.tell_origins(index);
+        }
+        let launch = Launch { from, priority: transmit.priority, frame, token: transmit.token };
+        if at == self.now {
+            self.launch(launch);
+        } else {
+            self.hold(at, launch);
+        }
     }
 
     /// Tells what the frame just written came from, if it came from any.
-    #[inline]
     fn tell_origins(&mut self, index: usize) {
         let station = &self.stations[index];
-        if let Some(inputs) = &station.inputs {
-            let origins: Vec<u64> =
-                station.setup.node.origins().iter().filter_map(|number| inputs.serial(*number)).collect();
-            if !origins.is_empty() {
-                self.observer.came_from(self.serial, &origins);
-            }
+        let Some(inputs) = &station.inputs else { return };
+        let origins: Vec<u64> =
+            station.setup.node.origins().iter().filter_map(|number| inputs.serial(*number)).collect();
+        if !origins.is_empty() {
+            self.observer.came_from(self.serial, &origins);
         }
     }
 
@@ -465,23 +348,27 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         label.sent_at = self.now;
         label.segment = self.medium.segment_of(from).unwrap_or_default();
         self.observer.transmit(self.now, from.node, context(&self.frames, frame, None, None));
-        let serial = self.frames.label(frame).serial;
-        let station = &mut self.stations[from.node.index()];
-        let token = match (token, serial) {
-            (Some(token), Some(serial)) if self.medium.tells_transmitted(from) => {
-                station.tokens.push((serial, token));
-                None
-            }
-            (token, _) => token,
-        };
+        let token = token.and_then(|token| self.keep_token(from, frame, token));
         self.medium.handle_frame(self.now, from, priority, frame, &mut self.frames, &mut self.outputs);
         if let Some(token) = token {
             // The node hears of it once it has said all it has to say.
+            let station = &mut self.stations[from.node.index()];
             station.waiting.push_back(Pending::Transmitted(token, self.now));
             if !station.busy {
                 station.busy = true;
                 self.queue.push(self.now, Happening::processor_free(from.node));
             }
+        }
+    }
+
+    /// Keeps a token until the medium says that its frame has left. Gives it back if the medium will not say so.
+    fn keep_token(&mut self, from: Attachment, frame: FrameId, token: TxToken) -> Option<TxToken> {
+        match self.frames.label(frame).serial {
+            Some(serial) if self.medium.tells_transmitted(from) => {
+                self.stations[from.node.index()].tokens.push((serial, token));
+                None
+            }
+            _ => Some(token),
         }
     }
 }

@@ -45,9 +45,11 @@
 mod engine;
 mod observe;
 mod queue;
+mod station;
 
-pub use engine::{NodeSetup, Simulation};
+pub use engine::Simulation;
 pub use observe::{Fingerprint, FrameContext, Observer, Tally, TallyRow};
+pub use station::NodeSetup;
 
 use chronoseal_catalog::{BuildError, BuildOptions, Prepared};
 use chronoseal_core::{Duration, NodeId, SimTime};

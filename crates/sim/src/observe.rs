@@ -101,6 +101,13 @@ impl Fingerprint {
         Self { hash: Xxh3::new(), pending: Vec::with_capacity(2 * PENDING_LEN), frame_len_max }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn hash_pending(&mut self) {
+        self.hash.update(&self.pending);
+        self.pending.clear();
+    }
+
     /// Hexadecimal.
     pub fn finish(&self) -> String {
         let mut hash = self.hash.clone();
@@ -125,8 +132,7 @@ impl Observer for Fingerprint {
             self.pending.extend_from_slice(&frame.bytes[..frame.bytes.len().min(self.frame_len_max)]);
         }
         if self.pending.len() >= PENDING_LEN {
-            self.hash.update(&self.pending);
-            self.pending.clear();
+            self.hash_pending();
         }
     }
 }
@@ -183,9 +189,15 @@ impl Tally {
             return None;
         }
         if self.rows.len() <= stream.index() {
-            self.rows.resize(stream.index() + 1, TallyRow::default());
+            self.add_rows(stream);
         }
         self.rows.get_mut(stream.index())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_rows(&mut self, stream: StreamId) {
+        self.rows.resize(stream.index() + 1, TallyRow::default());
     }
 }
 

@@ -6,15 +6,9 @@ use std::collections::BinaryHeap;
 use chronoseal_core::{NodeId, SimTime};
 use chronoseal_media::medium::MediumTimer;
 
-/// What happens at a time, and to whom: ties are ordered by (time, class, segment, source).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Happening {
-    pub(crate) class: Class,
-    /// The segment of a timer; 0 for everything else.
-    segment: u16,
-    /// Which timer, node or held frame.
-    pub(crate) source: u32,
-}
+/// What happens at a time, and to whom, as one number: class above segment above source. Ties are ordered by it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Happening(u64);
 
 /// At one instant the medium goes first (frames come in, slots are served), then processors finish, then drivers hand
 /// over frames, then nodes wake.
@@ -32,47 +26,50 @@ pub(crate) enum Class {
 
 impl Happening {
     #[inline]
-    pub(crate) fn medium(timer: MediumTimer) -> Self {
-        Self { class: Class::Medium, segment: timer.segment, source: timer.number }
-    }
-
-    /// The timer that expires.
-    #[inline]
-    pub(crate) fn timer(self) -> MediumTimer {
-        MediumTimer { segment: self.segment, number: self.source }
+    const fn new(class: Class, segment: u16, source: u32) -> Self {
+        Self((class as u64) << 48 | (segment as u64) << 32 | source as u64)
     }
 
     #[inline]
-    pub(crate) fn processor_free(node: NodeId) -> Self {
-        Self { class: Class::ProcessorFree, segment: 0, source: u32::from(node.0) }
+    pub(crate) const fn medium(timer: MediumTimer) -> Self {
+        Self::new(Class::Medium, timer.segment, timer.number)
     }
 
     #[inline]
-    pub(crate) fn launch(slot: u32) -> Self {
-        Self { class: Class::Launch, segment: 0, source: slot }
+    pub(crate) const fn processor_free(node: NodeId) -> Self {
+        Self::new(Class::ProcessorFree, 0, node.0 as u32)
     }
 
     #[inline]
-    pub(crate) fn wake(node: NodeId) -> Self {
-        Self { class: Class::Wake, segment: 0, source: u32::from(node.0) }
+    pub(crate) const fn launch(slot: u32) -> Self {
+        Self::new(Class::Launch, 0, slot)
     }
 
-    /// Class above segment above source.
     #[inline]
-    fn tie(self) -> u64 {
-        (self.class as u64) << 48 | u64::from(self.segment) << 32 | u64::from(self.source)
+    pub(crate) const fn wake(node: NodeId) -> Self {
+        Self::new(Class::Wake, 0, node.0 as u32)
     }
 
-    /// The inverse of [`Self::tie`], which says all there is to know.
     #[inline]
-    fn of_tie(tie: u64) -> Self {
-        let class = match tie >> 48 {
+    pub(crate) const fn class(self) -> Class {
+        match self.0 >> 48 {
             0 => Class::Medium,
             1 => Class::ProcessorFree,
             2 => Class::Launch,
             _ => Class::Wake,
-        };
-        Self { class, segment: (tie >> 32) as u16, source: tie as u32 }
+        }
+    }
+
+    /// Which timer, node or held frame.
+    #[inline]
+    pub(crate) const fn source(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The timer that expires.
+    #[inline]
+    pub(crate) const fn timer(self) -> MediumTimer {
+        MediumTimer { segment: (self.0 >> 32) as u16, number: self.source() }
     }
 }
 
@@ -81,32 +78,37 @@ impl Happening {
 /// Two events with one key are the same in everything, so nobody can see which of them comes first: no sequence
 /// number is needed for a total order.
 #[inline]
-fn key(at: SimTime, what: Happening) -> u128 {
-    u128::from(at.as_ps() as u64 ^ SIGN) << 64 | u128::from(what.tie())
+const fn key(at: SimTime, what: Happening) -> u128 {
+    ((at.as_ps() as u64 ^ SIGN) as u128) << 64 | what.0 as u128
 }
 
 const SIGN: u64 = 1 << 63;
 
 /// Pending events by time.
 ///
-/// The few that come next stand in a sorted list, which is all that a small network ever needs: putting one in moves
-/// a handful of neighbours, taking the first out moves nothing. The others wait in a heap.
+/// The few that come next stand in a sorted list, which is all that a small network ever needs: taking the first out moves
+/// nothing, and putting one in moves those before it or those behind it, whichever are fewer. The others wait in a heap.
 pub(crate) struct Queue {
-    /// The first `near_len` are in use, the earliest last. None of them is after any in `far`.
-    near: [u128; NEAR_MAX],
-    near_len: usize,
+    /// `near[first..end]` is the list. It wanders to the right as events leave it in front.
+    near: [u128; ROOM],
+    first: usize,
+    end: usize,
+    /// None of these is before any in the list.
     far: BinaryHeap<Reverse<u128>>,
     /// The earliest in `far`; the largest key there is if `far` is empty.
     far_first: u128,
     pushed: u64,
 }
 
-/// A list of this length is still put in order faster than a heap.
-const NEAR_MAX: usize = 32;
+/// Places for the list.
+const ROOM: usize = 64;
+
+/// A list of up to this length is still put in order faster than a heap.
+const NEAR_MAX: usize = ROOM / 2;
 
 impl Default for Queue {
     fn default() -> Self {
-        Self { near: [0; NEAR_MAX], near_len: 0, far: BinaryHeap::new(), far_first: u128::MAX, pushed: 0 }
+        Self { near: [0; ROOM], first: 0, end: 0, far: BinaryHeap::new(), far_first: u128::MAX, pushed: 0 }
     }
 }
 
@@ -115,59 +117,76 @@ impl Queue {
     pub(crate) fn push(&mut self, at: SimTime, what: Happening) {
         self.pushed += 1;
         let key = key(at, what);
-        if self.near_len == NEAR_MAX {
-            self.spill();
+        if self.end == ROOM {
+            self.move_to_front();
         }
         if key > self.far_first {
             self.far.push(Reverse(key));
             return;
         }
-        let mut place = self.near_len;
-        while place > 0 && self.near[place - 1] < key {
-            self.near[place] = self.near[place - 1];
-            place -= 1;
+        // The shorter way: events before it move into the place of one that has left, or those behind it make room.
+        let middle = self.near[(self.first + self.end) / 2 % ROOM];
+        if key < middle && self.first > 0 {
+            let (room, list) = self.near[..self.end].split_at_mut(self.first);
+            let mut place = &mut room[self.first - 1];
+            for earlier in list.iter_mut().take_while(|other| **other < key) {
+                *place = *earlier;
+                place = earlier;
+            }
+            *place = key;
+            self.first -= 1;
+        } else {
+            let (list, room) = self.near.split_at_mut(self.end);
+            let mut place = &mut room[0];
+            for later in list[self.first..].iter_mut().rev().take_while(|other| **other > key) {
+                *place = *later;
+                place = later;
+            }
+            *place = key;
+            self.end += 1;
         }
-        self.near[place] = key;
-        self.near_len += 1;
     }
 
     /// The earliest event if it is due by `until`.
     #[inline]
     pub(crate) fn pop_until(&mut self, until: SimTime) -> Option<(SimTime, Happening)> {
-        if self.near_len == 0 {
-            self.refill();
-        }
-        let last = self.near_len.checked_sub(1)?;
-        let key = self.near[last];
+        let key = match self.near[..self.end].get(self.first) {
+            Some(key) => *key,
+            None => self.refill()?,
+        };
         let at = SimTime::from_ps(((key >> 64) as u64 ^ SIGN) as i64);
         if at > until {
             return None;
         }
-        self.near_len = last;
-        Some((at, Happening::of_tie(key as u64)))
+        self.first += 1;
+        Some((at, Happening(key as u64)))
     }
 
-    /// Moves the later half of a full list to the heap.
+    /// Moves the list to the front of its room, and all but its first half to the heap if it is too long.
     #[cold]
-    fn spill(&mut self) {
-        let kept = NEAR_MAX / 2;
-        self.far.extend(self.near[..kept].iter().copied().map(Reverse));
-        self.near.copy_within(kept.., 0);
-        self.near_len = NEAR_MAX - kept;
-        self.note_first();
+    fn move_to_front(&mut self) {
+        self.near.copy_within(self.first..self.end, 0);
+        self.end -= self.first;
+        self.first = 0;
+        if self.end > NEAR_MAX {
+            self.far.extend(self.near[NEAR_MAX / 2..self.end].iter().copied().map(Reverse));
+            self.end = NEAR_MAX / 2;
+            self.note_first();
+        }
     }
 
-    /// Fills the empty list from the heap, but for the room that the next events need.
+    /// Fills the empty list from the heap, but for the room that the next events need. Returns the earliest.
     #[cold]
-    fn refill(&mut self) {
-        while self.near_len < NEAR_MAX / 2
+    fn refill(&mut self) -> Option<u128> {
+        (self.first, self.end) = (0, 0);
+        while self.end < NEAR_MAX / 2
             && let Some(Reverse(key)) = self.far.pop()
         {
-            self.near[self.near_len] = key;
-            self.near_len += 1;
+            self.near[self.end] = key;
+            self.end += 1;
         }
-        self.near[..self.near_len].reverse();
         self.note_first();
+        self.near[..self.end].first().copied()
     }
 
     fn note_first(&mut self) {
@@ -176,7 +195,7 @@ impl Queue {
 
     /// Events popped so far.
     pub(crate) fn popped(&self) -> u64 {
-        self.pushed - (self.near_len + self.far.len()) as u64
+        self.pushed - (self.end - self.first + self.far.len()) as u64
     }
 }
 
@@ -216,7 +235,7 @@ mod tests {
                 queue.push(SimTime::from_ps(*at), *what);
             }
             // Time, then the order in which the classes are written down, then segment and source.
-            plain.sort_by_key(|(at, what)| (*at, what.class, what.segment, what.source));
+            plain.sort_by_key(|(at, what)| (*at, what.class(), what.timer().segment, what.source()));
             for (at, what) in plain {
                 prop_assert_eq!(queue.pop_until(SimTime::MAX), Some((SimTime::from_ps(at), what)));
             }
@@ -231,17 +250,17 @@ mod tests {
             let (mut queue, mut plain, mut now) = (Queue::default(), std::collections::BTreeSet::new(), 0);
             for (after, what, pop_count) in steps {
                 // Nothing comes before what has been; a set knows no two equal events, and neither does anyone.
-                if plain.insert((now + after, what.tie())) {
+                if plain.insert((now + after, what)) {
                     queue.push(SimTime::from_ps(now + after), what);
                 }
                 for _ in 0..pop_count {
-                    let popped = queue.pop_until(SimTime::MAX).map(|(at, what)| (at.as_ps(), what.tie()));
+                    let popped = queue.pop_until(SimTime::MAX).map(|(at, what)| (at.as_ps(), what));
                     prop_assert_eq!(popped, plain.pop_first());
                     now = popped.map_or(now, |(at, _)| at);
                 }
             }
             while let Some((at, what)) = queue.pop_until(SimTime::MAX) {
-                prop_assert_eq!(Some((at.as_ps(), what.tie())), plain.pop_first());
+                prop_assert_eq!(Some((at.as_ps(), what)), plain.pop_first());
             }
             prop_assert!(plain.is_empty());
         }

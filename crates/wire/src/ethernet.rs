@@ -176,6 +176,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The payload: what the length field says, or with an EtherType everything after the header, padding included.
+    #[inline]
     pub fn payload(&self) -> &'a [u8] {
         let rest = &self.bytes[HEADER_LEN..];
         match self.type_or_length {

@@ -65,6 +65,7 @@ impl TestBedHeader {
     ///
     /// # Panics
     /// If `buf` is shorter than [`Self::LEN`].
+    #[inline]
     pub fn emit(&self, buf: &mut [u8]) {
         buf[..2].copy_from_slice(&self.stream.0.to_be_bytes());
         buf[2..4].fill(0);

@@ -48,6 +48,7 @@ impl Filter {
     }
 
     /// The stream a frame's destination names.
+    #[inline(always)]
     pub(super) fn stream_of(&self, config: &StarConfig, frame: &Frame<'_>) -> Option<StreamId> {
         let destination = frame.destination();
         match virtual_link::ct_id(destination, config.ct_marker) {
@@ -59,6 +60,7 @@ impl Filter {
     }
 
     /// Judges a frame whose last bit came in at `port` at `now`.
+    #[inline(always)]
     pub(super) fn judge(
         &self,
         config: &StarConfig,
@@ -92,6 +94,7 @@ impl Filter {
     ///
     /// The window opens when the last bit can be there at the earliest, and closes when the frame can no longer leave
     /// in time: at its dispatch, or at the end of its slot if the switch does not wait for dispatch times.
+    #[inline(never)]
     fn window(&self, config: &StarConfig, now: SimTime, stream: StreamId, len: u64) -> Option<Admission> {
         let cycle_len = config.schedule.cluster_cycle;
         let reception = config.speed.reception(len);

@@ -8,6 +8,7 @@
 mod config;
 mod executor;
 mod filter;
+mod forwarding;
 mod statistics;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use chronoseal_wire::virtual_link;
 pub use self::config::{Beacon, Route, RouteClass, Splice, StarConfig};
 use self::executor::Executor;
 use self::filter::{Admission, Filter};
+use self::forwarding::{Forwarded, Forwarding};
 use self::statistics::StarStatistics;
 use crate::line::{self, Line, Offer, ReservedStarts, Started, Step};
 use crate::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer, Series};
@@ -34,23 +36,11 @@ pub struct Star {
     /// Line `2 * port` leads to the switch, line `2 * port + 1` to the station.
     lines: Vec<Line>,
     forwarding: Forwarding,
+    /// The forwarding delay, if no random part is added to it and it takes time at all.
+    fixed_delay: Option<Duration>,
     integration_cycle: u32,
     rng: ChaCha8Rng,
     statistics: StarStatistics,
-}
-
-/// Frames between their last bit in and their egress queue.
-#[derive(Default)]
-struct Forwarding {
-    entries: Vec<Option<Forwarded>>,
-    free: Vec<u32>,
-}
-
-#[derive(Clone, Copy)]
-struct Forwarded {
-    frame: FrameId,
-    stream: StreamId,
-    due: SimTime,
 }
 
 /// What a timer number means: the kind in the upper four bits, an index below.
@@ -71,7 +61,7 @@ impl Timer {
     fn pack(self) -> MediumTimer {
         let (kind, index) = match self {
             Self::LineArrival(line) => (0, line),
-            Self::ForwardingDone(entry) => (1, entry),
+            Self::ForwardingDone(place) => (1, place),
             Self::ScheduleEntry => (2, 0),
             Self::Beacon => (3, 0),
             Self::LineFree(line) => (4, line),
@@ -128,6 +118,8 @@ impl Star {
             executor: Executor::new(&config.schedule, config.waits_for_dispatch),
             lines,
             forwarding: Forwarding::default(),
+            fixed_delay: Some(config.forwarding_delay)
+                .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO),
             integration_cycle: 0,
             rng: random::stream(config.seed, Purpose::Medium, u64::from(config.switch.0)),
             config,
@@ -199,7 +191,10 @@ impl Star {
                     self.lines[line].put_on_wire(started.frame, now);
                     out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
                 }
-                if let Some(due) = started.due {
+                // Nobody wants to know when a best-effort frame was passed on.
+                if let Some(due) = started.due
+                    && started.priority >= Priority::PROTOCOL_CONTROL
+                {
                     self.forwarded(now, started, due, frames, out);
                 }
                 started.look_again_at
@@ -214,7 +209,7 @@ impl Star {
     ///
     /// Whatever happens until then, it will be let in: its stream, its port and its length decide. A fixed forwarding
     /// delay is known now as well.
-    #[inline]
+    #[inline(always)]
     fn plan_forwarding(
         &mut self,
         port: usize,
@@ -222,15 +217,12 @@ impl Star {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) -> bool {
-        let is_known = self.config.forwarding_jitter.is_zero() && self.config.forwarding_delay > Duration::ZERO;
-        if !is_known {
-            return false;
-        }
+        let Some(delay) = self.fixed_delay else { return false };
         let (arrives_at, frame) = (started.arrives_at, started.frame);
         let judged = self.filter.judge(&self.config, arrives_at, port, frames.bytes(frame));
         let Ok(Admission::Stream(stream)) = judged else { return false };
         frames.label_mut(frame).arrived_at = Some(self.stamp(arrives_at, frames.len_of(frame)));
-        self.forward(arrives_at, (frame, stream), frames, out);
+        self.forward_at(arrives_at + delay, (frame, stream), out);
         true
     }
 
@@ -325,18 +317,14 @@ impl Star {
         if due == now {
             return self.fan_out(now, (frame, stream), due, frames, out);
         }
-        let entry = Some(Forwarded { frame, stream, due });
-        let index = match self.forwarding.free.pop() {
-            Some(index) => {
-                self.forwarding.entries[index as usize] = entry;
-                index as usize
-            }
-            None => {
-                self.forwarding.entries.push(entry);
-                self.forwarding.entries.len() - 1
-            }
-        };
-        out.push(MediumOutput::Timer { at: due, timer: Timer::ForwardingDone(index).pack() });
+        self.forward_at(due, (frame, stream), out);
+    }
+
+    /// Keeps a frame until it is passed on.
+    #[inline(always)]
+    fn forward_at(&mut self, due: SimTime, (frame, stream): (FrameId, StreamId), out: &mut Vec<MediumOutput>) {
+        let place = self.forwarding.keep(Forwarded { frame, stream, due });
+        out.push(MediumOutput::Timer { at: due, timer: Timer::ForwardingDone(place).pack() });
     }
 
     /// One entry of the schedule table acts.
@@ -386,7 +374,7 @@ impl Star {
 
     /// The time a stamp on the capture shows. A sniffing switch stores and forwards the frame as it does the beacon
     /// the stamp is compared with, so that only the difference of the two remains.
-    #[inline]
+    #[inline(always)]
     pub fn stamp(&self, at: SimTime, len: u64) -> SimTime {
         if !self.config.sniffing_switch {
             return at;
@@ -448,9 +436,8 @@ impl Medium for Star {
                     out.push(MediumOutput::Deliver { to: self.config.stations[line / 2], frame, departed_at });
                 }
             }
-            Timer::ForwardingDone(index) => {
-                let Some(done) = self.forwarding.entries[index].take() else { return };
-                self.forwarding.free.push(index as u32);
+            Timer::ForwardingDone(place) => {
+                let Some(done) = self.forwarding.take(place) else { return };
                 self.fan_out(now, (done.frame, done.stream), done.due, frames, out);
             }
             Timer::ScheduleEntry => self.act(now, frames, out),

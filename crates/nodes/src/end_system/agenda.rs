@@ -41,6 +41,11 @@ impl Agenda {
         Self { cycle_len, entries, next: 0, cycle: 0 }
     }
 
+    /// True if nothing is ever due.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// When the next action is due, in cluster time.
     pub(super) fn next_at(&self) -> Option<Duration> {
         self.entries.get(self.next).map(|entry| self.cycle_len * self.cycle + entry.phase)

@@ -98,7 +98,7 @@ impl Listener {
     }
 
     /// Checks the payload of a frame. Without real bytes there is no tag to check.
-    #[inline]
+    #[inline(always)]
     pub(super) fn open(
         &mut self,
         payload: &[u8],
@@ -128,6 +128,7 @@ impl Listener {
     }
 
     /// [`Self::open`] for a frame with a PDU that gateways carry on.
+    #[inline(never)]
     fn open_carried(
         &mut self,
         carried: CarriedPdu,

@@ -147,6 +147,16 @@ impl EndSystem {
         &self.clock
     }
 
+    #[cold]
+    fn obey(&mut self, now: LocalTime, command: Command) {
+        if command == Command::Start {
+            self.start(now);
+        } else {
+            self.running = false;
+        }
+        self.due_at = self.next_wake();
+    }
+
     fn start(&mut self, now: LocalTime) {
         self.running = true;
         self.periodic = self
@@ -180,7 +190,7 @@ impl EndSystem {
             self.base.push(Event::of(EventKind::SyncLost, StreamId::NONE, 0));
             return true;
         }
-        if self.clock.is_synchronised() {
+        if !self.agenda.is_empty() && self.clock.is_synchronised() {
             let cluster_now = self.clock.cluster_time(now);
             while let Some((action, cycle)) = self.agenda.take_due(cluster_now) {
                 if self.act(now, action, cycle) {
@@ -275,10 +285,9 @@ impl EndSystem {
     #[inline(never)]
     fn go_on(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
         loop {
-            if let Some(output) = self.base.next(now, frame) {
-                return output;
-            }
-            if let Some(work) = self.work.take() {
+            if !matches!(self.stage, Stage::Idle)
+                && let Some(work) = self.work.take()
+            {
                 return Output::Work(work);
             }
             match std::mem::replace(&mut self.stage, Stage::Idle) {
@@ -291,6 +300,9 @@ impl EndSystem {
                 Stage::Open(received) => self.finish_receive(now, received),
                 Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),
             }
+            if let Some(output) = self.base.next(now, frame) {
+                return output;
+            }
         }
     }
 
@@ -302,7 +314,7 @@ impl EndSystem {
         self.base.push(event);
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_wake(&self) -> Option<LocalTime> {
         if !self.running {
             return None;
@@ -359,14 +371,7 @@ impl Node for EndSystem {
         self.base.admit(now, &input)?;
         match input {
             Input::Frame { rx_at, bytes, .. } => self.receive(rx_at, bytes),
-            Input::Command(command) => {
-                if command == Command::Start {
-                    self.start(now);
-                } else {
-                    self.running = false;
-                }
-                self.due_at = self.next_wake();
-            }
+            Input::Command(command) => self.obey(now, command),
             _ => {}
         }
         Ok(())
@@ -376,8 +381,8 @@ impl Node for EndSystem {
         if let Some(output) = self.base.next(now, frame) {
             return output;
         }
-        let is_idle = self.work.is_none() && matches!(self.stage, Stage::Idle);
-        if is_idle && self.due_at.is_none_or(|due_at| due_at > now) {
+        // Work is announced for a stage to come, so there is none while it is idle.
+        if matches!(self.stage, Stage::Idle) && self.due_at.is_none_or(|due_at| due_at > now) {
             return Output::Timeout(self.due_at);
         }
         self.go_on(now, frame)

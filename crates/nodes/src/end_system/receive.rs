@@ -18,7 +18,7 @@ pub(super) struct Received {
 }
 
 impl EndSystem {
-    #[inline]
+    #[inline(never)]
     pub(super) fn receive(&mut self, rx_at: LocalTime, bytes: &[u8]) {
         let frame = match Frame::new_checked(bytes) {
             Ok(frame) => frame,
@@ -80,7 +80,7 @@ impl EndSystem {
         self.held = payload;
     }
 
-    #[inline]
+    #[inline(always)]
     fn open(&mut self, now: LocalTime, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
         let listener = &mut self.listeners[index];
         match listener.open(payload, slot_count, self.config.real_bytes) {

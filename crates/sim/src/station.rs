@@ -1,0 +1,126 @@
+//! A node in the engine: what surrounds it, what waits for it, and what it waits for.
+
+use std::collections::VecDeque;
+
+use chronoseal_core::random::{self, ChaCha8Rng, Jitter, Purpose};
+use chronoseal_core::{AttackKind, Command, Duration, LocalTime, Node, NodeId, Oscillator, PortId, SimTime, TxToken};
+use chronoseal_media::medium::FrameId;
+
+/// A node and what surrounds it.
+pub struct NodeSetup {
+    /// Its number; nodes are added in order from 0.
+    pub id: NodeId,
+    /// The state machine.
+    pub node: Box<dyn Node + Send>,
+    /// Its clock.
+    pub oscillator: Oscillator,
+    /// Time its network driver takes between hand-over and first bit.
+    pub driver: Jitter,
+    /// What its processor takes: operation, for any length, for each byte.
+    pub costs: Vec<(String, Duration, Duration)>,
+    /// True if it passes on what it gets, and says what its frames came from.
+    pub is_gateway: bool,
+}
+
+/// How many of the latest inputs of a gateway are remembered; a frame that comes from an older one has no origin in records.
+const INPUTS_MAX: usize = 1 << 14;
+
+/// The serial numbers of a gateway's latest inputs.
+#[derive(Default)]
+pub(crate) struct Inputs {
+    serials: VecDeque<Option<u64>>,
+    /// The number of the first of them.
+    first: u64,
+}
+
+impl Inputs {
+    pub(crate) fn add(&mut self, serial: Option<u64>) {
+        if self.serials.len() == INPUTS_MAX {
+            self.serials.pop_front();
+            self.first += 1;
+        }
+        self.serials.push_back(serial);
+    }
+
+    pub(crate) fn serial(&self, number: u64) -> Option<u64> {
+        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        *self.serials.get(place)?
+    }
+}
+
+/// A running node.
+pub(crate) struct Station {
+    pub(crate) setup: NodeSetup,
+    /// The wake-up asked for last; earlier ones still in the queue are stale.
+    pub(crate) wake_at: Option<SimTime>,
+    pub(crate) busy: bool,
+    /// Inputs that came while the processor was busy.
+    pub(crate) waiting: VecDeque<Pending>,
+    /// The frame the node is looking at.
+    pub(crate) current: Option<Arrived>,
+    /// The attack its next frame is part of.
+    pub(crate) attack: Option<AttackKind>,
+    /// Tokens of frames that have not left yet, by the number of the frame.
+    pub(crate) tokens: Vec<(u64, TxToken)>,
+    /// Of a gateway.
+    pub(crate) inputs: Option<Box<Inputs>>,
+    rng: ChaCha8Rng,
+}
+
+impl Station {
+    /// A node that nothing has happened to.
+    pub(crate) fn new(setup: NodeSetup, seed: u64) -> Self {
+        Self {
+            inputs: setup.is_gateway.then(Box::default),
+            wake_at: None,
+            busy: false,
+            waiting: VecDeque::new(),
+            current: None,
+            attack: None,
+            tokens: Vec::new(),
+            rng: random::stream(seed, Purpose::Medium, 1 << 32 | u64::from(setup.id.0)),
+            setup,
+        }
+    }
+
+    /// What its oscillator shows.
+    #[inline(always)]
+    pub(crate) fn local(&self, at: SimTime) -> LocalTime {
+        self.setup.oscillator.local(at)
+    }
+
+    /// When the first bit of a frame leaves: not before its launch time, and after the time in the driver.
+    #[inline(always)]
+    pub(crate) fn launch_time(&mut self, now: SimTime, launch_at: LocalTime) -> SimTime {
+        let at = self.setup.oscillator.sim(launch_at).max(now);
+        if self.setup.driver.is_zero() { at } else { at + self.setup.driver.sample(&mut self.rng) }
+    }
+
+    /// Notes when its node wants to be woken. The time, if it is another one than before.
+    #[inline(always)]
+    pub(crate) fn ask_for_wake(&mut self, now: SimTime, wake: Option<LocalTime>) -> Option<SimTime> {
+        let at = wake.map(|wake| self.setup.oscillator.sim(wake).max(now));
+        if at == self.wake_at {
+            return None;
+        }
+        self.wake_at = at;
+        at
+    }
+}
+
+/// An input on hold.
+pub(crate) enum Pending {
+    Frame(PortId, Arrived),
+    Transmitted(TxToken, SimTime),
+    Dropped(TxToken),
+    Command(Command),
+    Timeout,
+}
+
+/// A frame at its receiver.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrived {
+    pub(crate) frame: FrameId,
+    pub(crate) departed_at: SimTime,
+    pub(crate) received_at: SimTime,
+}
