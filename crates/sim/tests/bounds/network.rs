@@ -60,7 +60,7 @@ impl Chance {
 /// Periods `[us]`: what collides often, and what hardly ever keeps its phase.
 const PERIODS_US: [i64; 8] = [2_000, 2_500, 4_000, 5_000, 7_919, 10_000, 12_345, 20_000];
 /// Of messages that take many frames `[us]`.
-const LONG_PERIODS_US: [i64; 4] = [20_000, 50_000, 77_777, 100_000];
+const LONG_PERIODS_US: [i64; 4] = [50_000, 77_777, 100_000, 150_000];
 const CYCLE_US: i64 = 10_000;
 
 impl Network {
@@ -239,7 +239,7 @@ fn any_stream(
     // One receiver, so that there is one on each bus of the way.
     let is_cut = over_can && to.len() == 1 && cut.percent(12);
     let (length, period) = match is_cut {
-        true => (if cut.percent(30) { cut.range(5, 250) } else { cut.range(5, 70) }, cut.one(&LONG_PERIODS_US)),
+        true => (if cut.percent(30) { cut.range(5, 150) } else { cut.range(5, 70) }, cut.one(&LONG_PERIODS_US)),
         false => (length, period),
     };
     let names: Vec<String> = to.iter().map(|node| format!("\"n{node}\"")).collect();
