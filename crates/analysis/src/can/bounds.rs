@@ -6,7 +6,7 @@
 //!   not a property of it. What a message of the plan has as its identifier is not counted twice.
 //! - Frames of a recording on another segment that gateways pass on whole come at times that nothing bounds: what they may
 //!   go before has no bound, and the longest of them can be in the way of the others once.
-//! - A stream in several frames with each of them, and the flow control frames of its receiver ([`super::transfer`]).
+//! - A stream in several frames with each of them, and the flow control frames of its receiver.
 //! - Frames of a key exchange lose against every message, so the longest of them can be in the way once.
 //!
 //! # Assumptions
