@@ -1,7 +1,7 @@
 //! A row of the table of kinds: what the rest of the program asks of a kind of segment.
 
 use chronoseal_analysis::Infeasible;
-use chronoseal_core::{Duration, Node, NodeId, Priority, SimTime, StreamId};
+use chronoseal_core::{Duration, MessagePart, Node, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_scenario::plan::{Facet, Plan, SegmentId};
@@ -139,7 +139,14 @@ pub trait Describe: Send + Sync {
     /// The stream a frame belongs to, or [`StreamId::NONE`].
     fn stream_of(&self, bytes: &[u8]) -> StreamId;
 
-    /// Describes a frame whose first bit left its sender at about `sent_at`.
+    /// What of a message a frame is.
+    fn part(&self, bytes: &[u8]) -> MessagePart {
+        let _ = bytes;
+        MessagePart::Whole
+    }
+
+    /// Describes a frame whose first bit left its sender at about `sent_at`. Of a message in several frames that is when the
+    /// first of them did.
     fn describe(&self, bytes: &[u8], sent_at: SimTime) -> Description;
 
     /// Describes a frame that should have been seen at about a time; `None` where nobody waits for frames.

@@ -1,5 +1,8 @@
 //! What nodes and media say happened. One small type for all, so that traces, counters and tests have one shape.
 
+mod transfer;
+
+pub use self::transfer::TransferFault;
 use crate::StreamId;
 
 /// Something that happened at a node.
@@ -94,6 +97,11 @@ pub enum EventKind {
     Relayed,
     /// A gateway starts anew: what it held is lost; `value` is for how long it was away `[ps]`.
     Rebooted,
+    /// The first frame of a message came that is sent in several; the receiver waits for the others.
+    TransferBegan,
+    /// Something went wrong with a message that is sent in several frames. Its sender has given it up, or a frame changed
+    /// nothing. A receiver that gives one up throws it away: [`Self::Discarded`].
+    TransferFault(TransferFault),
 }
 
 /// Why a key exchange, or the run it belongs to, was given up.
@@ -276,6 +284,12 @@ pub enum DiscardReason {
     Superseded,
     /// A protocol control frame that was on its way for longer than the cluster's largest transmission delay.
     TransmissionDelayExceeded,
+    /// N_UNEXP_PDU: another message of its stream began before all of its frames had come.
+    Interrupted,
+    /// N_WRONG_SN: of its frames one was lost, doubled or out of order.
+    WrongSequence,
+    /// N_TIMEOUT_Cr: one of its frames did not come in time.
+    FrameMissing,
 }
 
 /// Which mechanism stopped a frame.
@@ -309,7 +323,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 44] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -351,6 +365,9 @@ impl DiscardReason {
         Self::WaitedTooLong,
         Self::Superseded,
         Self::TransmissionDelayExceeded,
+        Self::Interrupted,
+        Self::WrongSequence,
+        Self::FrameMissing,
     ];
 
     /// The mechanism this reason belongs to.
@@ -364,7 +381,10 @@ impl DiscardReason {
             | Self::NotCanonical
             | Self::AgainstProfile
             | Self::UnsupportedAlgorithm
-            | Self::TooDistant => StoppedBy::Format,
+            | Self::TooDistant
+            | Self::Interrupted
+            | Self::WrongSequence
+            | Self::FrameMissing => StoppedBy::Format,
             Self::UnknownStream
             | Self::WrongPort
             | Self::OutsideWindow
@@ -442,6 +462,9 @@ impl DiscardReason {
             Self::WaitedTooLong => "waited-too-long",
             Self::Superseded => "superseded",
             Self::TransmissionDelayExceeded => "transmission-delay-exceeded",
+            Self::Interrupted => "interrupted",
+            Self::WrongSequence => "wrong-sequence",
+            Self::FrameMissing => "frame-missing",
         }
     }
 }
@@ -476,7 +499,7 @@ impl AttackKind {
 
 impl EventKind {
     /// Every kind without a detail.
-    pub const PLAIN: [Self; 29] = [
+    pub const PLAIN: [Self; 30] = [
         Self::SyncAcquired,
         Self::SyncLost,
         Self::ClockCorrected,
@@ -506,6 +529,7 @@ impl EventKind {
         Self::Hushed,
         Self::Relayed,
         Self::Rebooted,
+        Self::TransferBegan,
     ];
 
     /// Every kind with every detail.
@@ -514,7 +538,8 @@ impl EventKind {
         let discards = DiscardReason::ALL.into_iter().map(Self::Discarded);
         let aborts = AbortReason::ALL.into_iter();
         let aborts = aborts.flat_map(|reason| [Self::ExchangeAborted(reason), Self::KeyRefused(reason)]);
-        Self::PLAIN.into_iter().chain(attacks).chain(discards).chain(aborts)
+        let faults = TransferFault::ALL.into_iter().map(Self::TransferFault);
+        Self::PLAIN.into_iter().chain(attacks).chain(discards).chain(aborts).chain(faults)
     }
 
     /// The inverse of [`Self::code`].
@@ -569,6 +594,8 @@ impl EventKind {
             Self::Hushed => 0x1f00,
             Self::Relayed => 0x2000,
             Self::Rebooted => 0x2100,
+            Self::TransferBegan => 0x2200,
+            Self::TransferFault(fault) => 0x2300 | fault as u16,
         }
     }
 
@@ -578,6 +605,7 @@ impl EventKind {
             Self::Discarded(reason) => Some(reason.name()),
             Self::Attacked(attack) => Some(attack.name()),
             Self::ExchangeAborted(reason) | Self::KeyRefused(reason) => Some(reason.name()),
+            Self::TransferFault(fault) => Some(fault.name()),
             _ => None,
         }
     }
@@ -618,6 +646,8 @@ impl EventKind {
             Self::Hushed => "hushed",
             Self::Relayed => "relayed",
             Self::Rebooted => "rebooted",
+            Self::TransferBegan => "transfer-began",
+            Self::TransferFault(_) => "transfer-fault",
         }
     }
 }

@@ -17,6 +17,7 @@
 pub mod base;
 pub mod event;
 pub mod ids;
+pub mod message_part;
 pub mod node;
 pub mod oscillator;
 pub mod queue;
@@ -31,8 +32,9 @@ pub mod work;
 pub mod testing;
 
 pub use base::{Effect, NodeBase, Queued, WriteFrame};
-pub use event::{AbortReason, AttackKind, DiscardReason, Event, EventKind, StoppedBy};
+pub use event::{AbortReason, AttackKind, DiscardReason, Event, EventKind, StoppedBy, TransferFault};
 pub use ids::{NodeId, PortId, Priority, StreamId};
+pub use message_part::MessagePart;
 pub use node::{Command, HandleError, Input, Node, Output, Transmit, TxToken};
 pub use oscillator::Oscillator;
 pub use queue::{Queue, Ring};

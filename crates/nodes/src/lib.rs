@@ -47,7 +47,7 @@ pub mod supervision;
 pub mod sync_client;
 
 pub use attacker::{Attack, Attacker, AttackerConfig};
-pub use can_attacker::{CanAttacker, CanAttackerConfig, CanAttackerKind};
+pub use can_attacker::{CanAttacker, CanAttackerConfig, CanAttackerKind, SegmentedAttacker, SegmentedAttackerConfig};
 pub use can_station::{CanStation, KeyAgent, StationConfig};
 pub use end_system::{EndSystem, EndSystemConfig};
 pub use gateway::{Gateway, GatewayConfig};

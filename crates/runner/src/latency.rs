@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use chronoseal_catalog::{BuildError, Describe, Prepared};
-use chronoseal_core::{Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_core::{Event, EventKind, MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_results::Distribution;
 use chronoseal_scenario::plan::StreamPlan;
 use chronoseal_sim::{FrameContext, Observer};
+
+use crate::messages::{About, Messages};
 
 /// Simulates a plan and gives, by stream, the spread of the time from a frame's first bit at its sender, on the first segment
 /// of its way, to its acceptance by a receiver; `None` for a stream of which nothing was received.
@@ -18,6 +20,8 @@ pub fn simulated_latencies(prepared: &Prepared<'_>) -> Result<Vec<Option<Distrib
     let is_relayed = prepared.plan().streams.iter().map(StreamPlan::is_relayed).collect();
     let observer = Latencies {
         describers: prepared.describers(),
+        messages: Messages::default(),
+        first_frames: BTreeMap::new(),
         began: BTreeMap::new(),
         origins: BTreeMap::new(),
         is_relayed,
@@ -30,6 +34,9 @@ pub fn simulated_latencies(prepared: &Prepared<'_>) -> Result<Vec<Option<Distrib
 struct Latencies {
     /// By segment.
     describers: Vec<Box<dyn Describe>>,
+    messages: Messages,
+    /// When the first frame of the message in several was sent that a stream has on its way on a segment.
+    first_frames: BTreeMap<(StreamId, u16), SimTime>,
     /// Of frames of streams that gateways carry on, by serial number: the stream, and when the frame began its way.
     began: BTreeMap<u64, (StreamId, SimTime)>,
     /// What frames that are not sent yet came from.
@@ -42,15 +49,17 @@ struct Latencies {
 
 impl Observer for Latencies {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        let about = self.messages.about(&self.describers, node, event, frame.as_ref());
         let (EventKind::Delivered, Some(frame)) = (event.kind, frame) else { return };
+        let label = if let About::Message(label) = &about { label } else { frame.label };
         let describer = &self.describers[usize::from(frame.label.segment)];
         let stream = describer.stream_of(frame.bytes);
-        if frame.label.attack.is_none()
+        if label.attack.is_none()
             && describer.is_for(stream, node)
             && let Some(samples) = self.samples.get_mut(stream.index())
         {
             let of_way = frame.label.serial.and_then(|serial| self.began.get(&serial)).map(|(_, began)| *began);
-            samples.push((at - of_way.unwrap_or(frame.label.sent_at)).as_ns());
+            samples.push((at - of_way.unwrap_or(label.sent_at)).as_ns());
         }
     }
 
@@ -65,7 +74,13 @@ impl Observer for Latencies {
         if self.is_relayed.get(stream.index()) == Some(&true) {
             let of_stream = |origin: &u64| self.began.get(origin).filter(|(known, _)| *known == stream);
             let began = origins.iter().filter_map(of_stream).map(|(_, began)| *began).min();
-            self.began.insert(serial, (stream, began.unwrap_or(at)));
+            let key = (stream, frame.label.segment);
+            let sent_at = match self.describers[usize::from(frame.label.segment)].part(frame.bytes) {
+                MessagePart::Begins => *self.first_frames.entry(key).insert_entry(at).get(),
+                MessagePart::Continues => self.first_frames.get(&key).copied().unwrap_or(at),
+                MessagePart::Whole | MessagePart::Answers => at,
+            };
+            self.began.insert(serial, (stream, began.unwrap_or(sent_at)));
         }
     }
 }

@@ -43,6 +43,7 @@ mod fleet;
 mod group;
 mod latency;
 mod measure;
+mod messages;
 mod meta;
 mod record;
 mod scenario;

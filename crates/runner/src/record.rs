@@ -11,6 +11,7 @@ use chronoseal_sim::{FrameContext, Observer};
 
 use crate::facts::{self, Strangers};
 use crate::group::leave_out_removed;
+use crate::messages::{About, Begun, Messages};
 use crate::ways::{Ways, open_row};
 
 /// Keeps every row.
@@ -32,6 +33,7 @@ pub(crate) struct Recorder {
     /// By segment.
     strangers: Vec<Strangers>,
     ways: Ways,
+    messages: Messages,
     /// Inputs of gateways that a frame came from, by serial number, until somebody has it.
     origins: BTreeMap<u64, Vec<u64>>,
 }
@@ -68,6 +70,7 @@ impl Recorder {
             ended: BTreeMap::new(),
             strangers: vec![Strangers::default(); plan.segments.len()],
             ways: Ways::of(plan),
+            messages: Messages::default(),
             origins: BTreeMap::new(),
         }
     }
@@ -221,7 +224,16 @@ fn sender(frame: &FrameContext<'_>, of_stream: Option<NodeId>) -> NodeId {
 impl Observer for Recorder {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         self.rows.events.push(EventRow { time: at, node, event: *event });
-        match (event.kind, frame) {
+        let about = self.messages.about(&self.describers, node, event, frame.as_ref());
+        let told = match &about {
+            About::Frame => frame,
+            About::Piece => None,
+            About::Message(label) => frame.map(|frame| FrameContext { label, ..frame }),
+            About::Ended(Begun { label, bytes }) => {
+                Some(FrameContext { bytes, label, departed_at: None, received_at: None })
+            }
+        };
+        match (event.kind, told) {
             // One of no stream has no way that could be told later.
             (EventKind::Discarded(reason), _)
                 if event.stream == StreamId::NONE && self.ways.is_loss_at_gateway(node, event) =>
@@ -232,6 +244,7 @@ impl Observer for Recorder {
             // These are told of frames of streams that gateways carry on when all is known of them.
             (EventKind::Discarded(_), _) if self.ways.is_loss_at_gateway(node, event) => {}
             (EventKind::Missing, _) if self.ways.is_relayed(event.stream) => {}
+            (EventKind::Discarded(_), _) if self.ways.is_refused_by_sender(node, event) => {}
             (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame)) => {
                 self.frame_row(at, node, event, frame);
             }
@@ -269,6 +282,9 @@ impl Observer for Recorder {
         let segment = frame.label.segment;
         let describer = self.describer(segment);
         let stream = describer.stream_of(frame.bytes);
+        if !describer.part(frame.bytes).is_first() {
+            return;
+        }
         if self.ways.is_relayed(stream) {
             if frame.label.attack.is_none() && self.ways.begins_at(stream, node) {
                 let described = describer.describe(frame.bytes, at);

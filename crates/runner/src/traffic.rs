@@ -85,6 +85,7 @@ impl Traffic for PlanTraffic {
             slot_start: described.slot_start,
             leaves_by: described.leaves_by,
             received_by: described.received_by,
+            part: describer.part(bytes),
             has_when_checked: described.is_received_when_checked,
         }
     }

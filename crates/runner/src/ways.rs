@@ -95,6 +95,12 @@ impl Ways {
         is_loss && self.gateways.contains(&node) && is_held
     }
 
+    /// True if a sender has no room for a message of its own, since those before it are still being sent.
+    pub(crate) fn is_refused_by_sender(&self, node: NodeId, event: &Event) -> bool {
+        let is_full = event.kind == EventKind::Discarded(DiscardReason::QueueFull);
+        is_full && event.stream != StreamId::NONE && self.begins_at(event.stream, node)
+    }
+
     /// A sender has put a frame on its segment.
     pub(crate) fn begin(&mut self, stream: StreamId, sequence: Option<u64>, at: SimTime) {
         self.begun.push((stream, sequence, at));
@@ -102,6 +108,11 @@ impl Ways {
 
     /// Makes rows of whole ways out of rows of hops, and judges deadlines that no segment can judge by itself.
     pub(crate) fn settle(&self, plan: &Plan, rows: &mut RunRows) {
+        let refused = rows.events.iter().filter(|row| self.is_refused_by_sender(row.node, &row.event)).map(|row| {
+            let outcome = Outcome::Discarded(DiscardReason::QueueFull);
+            open_row(row.event.stream, row.event.sequence, row.node, row.node, row.time, outcome)
+        });
+        rows.frames.extend(refused);
         if self.any {
             self.join(plan, rows);
         }
@@ -133,7 +144,7 @@ impl Ways {
         for mut row in told {
             let stream = &plan.streams[row.stream.index()];
             let is_end = stream.receivers.contains(&row.at);
-            if row.sender == stream.sender && row.at == stream.sender {
+            if row.sender == stream.sender && row.at == stream.sender && row.sent_at.is_some() {
                 // Seen on its first segment and nowhere else.
                 begun.extend(row.sent_at.and_then(|at| Some((number(row.stream, at)?, at))));
                 continue;

@@ -40,6 +40,10 @@ pub const RECORDINGS_MAX: u32 = 64;
 pub const TASKS_MAX: u32 = 64;
 /// Streams on a CAN segment.
 pub const MESSAGES_MAX: u32 = 2_000;
+/// A message that is sent in several CAN frames, protection included `[byte]`.
+pub const SEGMENTED_LEN_MAX: u32 = 65_535;
+/// Longest wait of the ends of such a message for one another (ISO 15765-2).
+pub const SEGMENTED_WAIT_MAX: Duration = Duration::from_s(1);
 /// Sets of identifiers that a gateway passes on whole.
 pub const BRIDGES_MAX: u32 = 64;
 /// Removals and returns of members.

@@ -129,6 +129,8 @@ codes! {
     BadGateway = "scenario::bad-gateway",
     /// No CAN identifier, or one that is taken.
     BadCanId = "scenario::bad-can-id",
+    /// A message in several frames with several receivers.
+    SegmentedToMany = "scenario::segmented-to-many",
     /// Bits that cannot be timed so.
     BadBitTiming = "scenario::bad-bit-timing",
     /// An address of a key exchange that is reserved or taken.

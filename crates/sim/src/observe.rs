@@ -1,5 +1,7 @@
 //! What a run is watched with.
 
+use std::collections::BTreeMap;
+
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
 use chronoseal_media::medium::FrameLabel;
 use xxhash_rust::xxh3::Xxh3;
@@ -141,6 +143,8 @@ impl Observer for Fingerprint {
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     rows: Vec<TallyRow>,
+    /// When the first frame of each message was sent that a node has half, where messages have several.
+    began: BTreeMap<(StreamId, NodeId), SimTime>,
 }
 
 /// What [`Tally`] knows of one stream. Latency is from the first bit at the sender to the last bit at the receiver.
@@ -183,6 +187,21 @@ impl Tally {
         self.rows.iter().map(|row| row.discarded + row.missing + row.late).sum()
     }
 
+    /// When the first frame of the message was sent that an event is about, if it has several.
+    #[inline]
+    fn message_began(&mut self, node: NodeId, event: &Event, frame: Option<&FrameContext<'_>>) -> Option<SimTime> {
+        match (event.kind, frame) {
+            (EventKind::TransferBegan, Some(frame)) => {
+                self.began.insert((event.stream, node), frame.label.sent_at);
+                None
+            }
+            (EventKind::Delivered | EventKind::Discarded(_), _) if !self.began.is_empty() => {
+                self.began.remove(&(event.stream, node))
+            }
+            _ => None,
+        }
+    }
+
     #[inline]
     fn row(&mut self, stream: StreamId) -> Option<&mut TallyRow> {
         if stream == StreamId::NONE {
@@ -204,13 +223,14 @@ impl Tally {
 impl Observer for Tally {
     // Inlined, a context need not be written to memory for each observer to read it back.
     #[inline(always)]
-    fn event(&mut self, _: SimTime, _: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+    fn event(&mut self, _: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        let began = self.message_began(node, event, frame.as_ref());
         let Some(row) = self.row(event.stream) else { return };
         match event.kind {
             EventKind::Delivered => {
                 row.delivered += 1;
                 if let Some(FrameContext { label, received_at: Some(received_at), .. }) = frame {
-                    let latency = received_at - label.sent_at;
+                    let latency = received_at - began.unwrap_or(label.sent_at);
                     row.latency_sum_ps += i128::from(latency.as_ps());
                     row.latency_max = row.latency_max.max(latency);
                 }

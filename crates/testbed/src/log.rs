@@ -102,7 +102,11 @@ impl EventRecord {
             Some(EventKind::Discarded(_)) => 4,
             Some(EventKind::Delivered | EventKind::Relayed) => 3,
             Some(
-                EventKind::ClockCorrected | EventKind::SyncAcquired | EventKind::BeaconRejected | EventKind::SyncLost,
+                EventKind::TransferBegan
+                | EventKind::ClockCorrected
+                | EventKind::SyncAcquired
+                | EventKind::BeaconRejected
+                | EventKind::SyncLost,
             ) => 1,
             _ => 0,
         };
@@ -148,6 +152,11 @@ impl AgentLog {
         let Origins(first, len) = sent.origins;
         let first = first as usize;
         self.origins.get(first..first + len as usize).unwrap_or(&[])
+    }
+
+    /// Every event in its order.
+    pub(crate) fn said(&self) -> impl Iterator<Item = Event> {
+        self.events.iter().filter_map(EventRecord::event)
     }
 
     pub(crate) fn event_rows(&self, node: NodeId) -> impl Iterator<Item = EventRow> {

@@ -1,6 +1,6 @@
 //! What the test bed has to be told about frames, since it knows no scenario.
 
-use chronoseal_core::{NodeId, Priority, SimTime, StreamId};
+use chronoseal_core::{MessagePart, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_results::{EventRow, FrameRow};
 
@@ -55,6 +55,8 @@ pub struct FrameDescription {
     pub leaves_by: Option<SimTime>,
     /// The frame is late if its receiver has accepted it, checks included, after this. `None`: no such deadline.
     pub received_by: Option<SimTime>,
+    /// What of a message it is. A message in several frames has one row at each receiver.
+    pub part: MessagePart,
     /// What [`FrameRow::received_at`] means: true for when the receiver had the frame checked, and no time if it never
     /// said so; false for when its last bit was in. A guest is no receiver that checks; its rows have the last bit.
     pub has_when_checked: bool,
@@ -70,6 +72,7 @@ impl FrameDescription {
         slot_start: None,
         leaves_by: None,
         received_by: None,
+        part: MessagePart::Whole,
         has_when_checked: false,
     };
 }

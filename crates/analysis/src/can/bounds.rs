@@ -6,6 +6,7 @@
 //!   not a property of it. What a message of the plan has as its identifier is not counted twice.
 //! - Frames of a recording on another segment that gateways pass on whole come at times that nothing bounds: what they may
 //!   go before has no bound, and the longest of them can be in the way of the others once.
+//! - A stream in several frames with each of them, and the flow control frames of its receiver.
 //! - Frames of a key exchange lose against every message, so the longest of them can be in the way once.
 //!
 //! # Assumptions
@@ -25,12 +26,18 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_groupkey::Transport;
-use chronoseal_scenario::plan::{Can, CanHop, CanRecording, HopPlan, StreamPlan};
-use chronoseal_wire::can::{BitTiming, CanId, Dlc, FrameBits, FrameKind};
+use chronoseal_scenario::plan::{Can, CanHop, CanMessage, CanRecording, HopPlan, StreamPlan};
+use chronoseal_wire::can::{BitTiming, CanId, Dlc, FrameKind};
 
-use super::response_time::{Bound, Bus, Message, MessageError, Unbounded, response_times};
+use super::burst::Burst;
+use super::response_time::{Bound, Bus, Message, MessageError, Response, Unbounded};
+use super::rivals::{Rivals, Series};
+use super::transfer::{Transfer, Waits, shortest};
 use crate::segment::Overload;
 use crate::segment::demand::{Load, Periodic, true_period};
+
+/// Rounds before messages in several frames count as making one another later without end.
+const ROUNDS_MAX: u32 = 200;
 
 /// Why a message of a plan has no bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -48,6 +55,27 @@ pub enum NoBound {
     /// The bus has too little time for all that waits in its controllers.
     #[error(transparent)]
     Overload(#[from] Overload),
+    /// The frames of a message are not over when the next one is there.
+    #[error("the frames of a message can take {takes}, and the next message comes after {distance}")]
+    TransferTooLong {
+        /// The longest.
+        takes: Duration,
+        /// The least distance of two messages.
+        distance: Duration,
+    },
+    /// An end of a message in several frames can give up.
+    #[error("{name} can be over: one end of the message waits up to {wait} for the other, and gives up after {limit}")]
+    TransferTimeout {
+        /// Which of the timeouts of ISO 15765-2.
+        name: &'static str,
+        /// The longest wait.
+        wait: Duration,
+        /// The timeout.
+        limit: Duration,
+    },
+    /// What is sent in several frames makes others later, and they it, without end.
+    #[error("messages in several frames make one another later without end")]
+    TransfersGrow,
 }
 
 /// When the frames of a message can be queued.
@@ -57,14 +85,22 @@ pub struct Release {
     pub jitter: Duration,
     /// The least distance of two frames at their sender, by true time.
     pub distance: Duration,
+    /// How long the processors of its sender and of its receiver can be busy. Only messages in several frames meet them here.
+    pub busy: [Duration; 2],
 }
 
 impl Release {
     /// Of a message whose sender has nothing to compute: its clock and its driver are all that counts.
     pub fn at_sender(view: Can<'_>, stream: StreamId) -> Option<Self> {
-        let stream = view.plan.streams.get(stream.index())?;
+        let (id, stream) = (stream, view.plan.streams.get(stream.index())?);
+        let hop = stream.hops.iter().find(|hop| hop.segment == view.id);
+        let is_segmented = hop.and_then(|hop| CanMessage::of(id, stream, hop)).is_some_and(|it| it.is_segmented());
         let sender = view.plan.nodes.get(stream.sender.index())?;
-        Some(Self { jitter: sender.driver.max, distance: true_period(stream.period, sender.clock.drift) })
+        Some(Self {
+            jitter: if is_segmented { Duration::ZERO } else { sender.driver.max },
+            distance: true_period(stream.period, sender.clock.drift),
+            busy: [Duration::ZERO; 2],
+        })
     }
 }
 
@@ -72,52 +108,23 @@ impl Release {
 ///
 /// It counts from the earliest instant at which the controller can have the frame, to the end of the interframe space
 /// behind it. `secured` tells whether messages have their protection. `release` says when a message is queued, `None` if
-/// nothing bounds that.
+/// nothing bounds that. A message in several frames counts from the earliest instant at which it is ready, its driver still to
+/// come, to the end of the interframe space behind its last frame.
 pub fn message_bounds(
     view: Can<'_>,
     secured: bool,
     release: impl Fn(StreamId) -> Option<Release>,
 ) -> Vec<(StreamId, Result<Bound, NoBound>)> {
-    let timing = &view.segment.timing;
-    let (mut streams, mut set) = (Vec::new(), Vec::new());
-    for (stream_id, stream, hop, facet) in view.streams() {
-        let Some((id, kind)) = format_of(facet) else { continue };
-        let len = if secured { view.plan.secured_len(stream, hop) } else { hop.frame_len };
-        let known = release(stream_id);
-        let Release { jitter, distance } = known.unwrap_or(Release { jitter: Duration::ZERO, distance: stream.period });
-        streams.push((stream_id, known.is_some()));
-        set.push(Message {
-            id,
-            wire_time: occupancy(timing, id, kind, len as usize),
-            period: distance,
-            jitter,
-            deadline: stream.deadline.unwrap_or(stream.period),
-        });
-    }
-    let rank = |message: &Message| message.id.arbitration_rank(false);
-    // What arrives at unknown times spoils its own bound and those of all that wait for it. Others meet one frame of it.
-    let spoiled = streams.iter().zip(&set).filter(|((_, is_bounded), _)| !is_bounded);
-    let spoiled_from = match view.segment.fifo_mailboxes {
-        true => spoiled.map(|_| 0).min(),
-        false => spoiled.map(|(_, message)| rank(message)).min(),
+    let set = Set::of(view, secured, release);
+    let bus = Bus { bit_time: view.segment.timing.nominal_bit(), other_frame: exchange_frame(view) };
+    let (spans, responses) = match set.settle(view, &bus) {
+        Ok(settled) => settled,
+        Err(error) => return set.streams().map(|stream| (stream, Err(error.into()))).collect(),
     };
-    let ranks: Vec<u32> = set.iter().map(rank).collect();
-    let mut recorded = recorded(view, view.recordings().map(|(_, _, recording)| recording));
-    let bridged = view.bridged();
-    let bridged = self::recorded(view, bridged.iter().map(|(_, recording)| recording));
-    // From a queue in which the oldest goes first they delay everything.
-    let bridged_from = bridged.values().map(|message| if view.segment.fifo_mailboxes { 0 } else { rank(message) });
-    let spoiled_from = bridged_from.chain(spoiled_from).min();
-    recorded.extend(bridged);
-    recorded.retain(|id, _| set.iter().all(|message| message.id != *id));
-    set.extend(recorded.into_values());
-
-    let bus = Bus { bit_time: timing.nominal_bit(), other_frame: exchange_frame(view) };
-    let responses = match response_times(&bus, &set) {
-        Ok(responses) => responses,
-        Err(error) => return streams.into_iter().map(|(stream, _)| (stream, Err(error.into()))).collect(),
-    };
-    let busy = view.segment.fifo_mailboxes.then(|| busy_period(&bus, &set));
+    let fifo = view.segment.fifo_mailboxes;
+    let busy = fifo.then(|| busy_period(&bus, &set.messages, &set.bursts(&spans)));
+    let spoiled_from = set.spoiled_from(fifo, &spans);
+    let is_spoiled = |ids: &[CanId]| spoiled_from.is_some_and(|from| ids.iter().any(|id| rank(*id) >= from));
     let outcome = |message: &Message, outcome: Result<Bound, Unbounded>| -> Result<Bound, NoBound> {
         if let Some(busy) = busy {
             let busy_period = busy?;
@@ -129,39 +136,173 @@ pub fn message_bounds(
         }
         Ok(bound)
     };
-    (streams.into_iter().zip(&set).zip(ranks).zip(responses))
-        .map(|((((stream, _), message), rank), response)| match outcome(message, response.outcome) {
-            Ok(_) if spoiled_from.is_some_and(|from| rank >= from) => (stream, Err(NoBound::ArrivalUnbounded)),
-            outcome => (stream, outcome),
+    let mut bounds: Vec<(StreamId, Result<Bound, NoBound>)> = (set.own.iter().zip(&set.messages).zip(responses))
+        .map(|(((stream, _), message), response)| match outcome(message, response.outcome) {
+            Ok(_) if is_spoiled(&[message.id]) => (*stream, Err(NoBound::ArrivalUnbounded)),
+            outcome => (*stream, outcome),
         })
-        .collect()
+        .collect();
+    bounds.extend(set.transfers.iter().zip(&spans).map(|(transfer, span)| {
+        let jitter = transfer.release.map_or(Duration::ZERO, |release| release.jitter);
+        let bound = match span {
+            Ok(_) if is_spoiled(&transfer.ids()) => Err(NoBound::ArrivalUnbounded),
+            Ok(span) => {
+                let whole = *span + view.segment.timing.intermission();
+                Ok(Bound { busy_period: whole, instances: vec![jitter + whole] })
+            }
+            Err(why) => Err(*why),
+        };
+        (transfer.stream, bound)
+    }));
+    bounds.sort_by_key(|(stream, _)| *stream);
+    bounds
+}
+
+/// Everything that takes part in arbitration on a segment.
+struct Set {
+    /// Streams of one frame a message, each with whether it is known when they come.
+    own: Vec<(StreamId, bool)>,
+    /// They, and the identifiers of recordings.
+    messages: Vec<Message>,
+    /// Those of recordings that come from other segments.
+    bridged: Vec<CanId>,
+    /// Streams of several frames a message.
+    transfers: Vec<Transfer>,
+}
+
+/// What the messages in several frames take, and the responses of the others beside them.
+type Settled = (Vec<Result<Duration, NoBound>>, Vec<Response>);
+
+impl Set {
+    fn of(view: Can<'_>, secured: bool, release: impl Fn(StreamId) -> Option<Release>) -> Self {
+        let timing = &view.segment.timing;
+        let (mut own, mut messages, mut transfers) = (Vec::new(), Vec::new(), Vec::new());
+        for (stream_id, stream, hop, facet) in view.streams() {
+            let Some((id, kind)) = format_of(facet) else { continue };
+            let len = if secured { view.plan.secured_len(stream, hop) } else { hop.frame_len };
+            let known = release(stream_id);
+            let message = CanMessage::of(stream_id, stream, hop);
+            if let Some(transfer) = message.and_then(|message| Transfer::of(view, &message, len, known)) {
+                transfers.push(transfer);
+                continue;
+            }
+            let (jitter, period) = known.map_or((Duration::ZERO, stream.period), |it| (it.jitter, it.distance));
+            own.push((stream_id, known.is_some()));
+            let wire_time = occupancy(timing, id, kind, len as usize);
+            messages.push(Message {
+                id,
+                wire_time,
+                period,
+                jitter,
+                deadline: stream.deadline.unwrap_or(stream.period),
+            });
+        }
+        let mut recorded = recorded(view, view.recordings().map(|(_, _, recording)| recording));
+        let bridged = view.bridged();
+        let bridged = self::recorded(view, bridged.iter().map(|(_, recording)| recording));
+        let bridged_ids = bridged.keys().copied().collect();
+        recorded.extend(bridged);
+        let is_taken = |id: CanId| {
+            let of_transfer = |transfer: &Transfer| transfer.ids().contains(&id);
+            messages.iter().any(|message| message.id == id) || transfers.iter().any(of_transfer)
+        };
+        recorded.retain(|id, _| !is_taken(*id));
+        messages.extend(recorded.into_values());
+        Self { own, messages, bridged: bridged_ids, transfers }
+    }
+
+    fn streams(&self) -> impl Iterator<Item = StreamId> {
+        let mut streams: Vec<StreamId> = self.own.iter().map(|(stream, _)| *stream).collect();
+        streams.extend(self.transfers.iter().map(|transfer| transfer.stream));
+        streams.sort_unstable();
+        streams.into_iter()
+    }
+
+    /// The frames of messages in several, if those take so long.
+    fn bursts(&self, spans: &[Result<Duration, NoBound>]) -> Vec<Burst> {
+        let of = |(transfer, span): (&Transfer, &Result<Duration, NoBound>)| transfer.bursts(span.unwrap_or_default());
+        self.transfers.iter().zip(spans).flat_map(of).collect()
+    }
+
+    /// Computes what messages in several frames take, from nothing upwards, until they agree on how late their frames can be.
+    fn settle(&self, view: Can<'_>, bus: &Bus) -> Result<Settled, MessageError> {
+        let mut spans: Vec<Result<Duration, NoBound>> = vec![Ok(Duration::ZERO); self.transfers.len()];
+        for _ in 0..ROUNDS_MAX {
+            let bursts = self.bursts(&spans);
+            let rivals = Rivals::new(*bus, &self.messages, &bursts)?;
+            // Where the oldest goes first, a frame has left when all that waits anywhere has.
+            let busy = view.segment.fifo_mailboxes.then(|| busy_period(bus, &self.messages, &bursts));
+            let wait = |index: usize| match busy {
+                Some(busy) => busy.map_err(NoBound::from),
+                None => rivals.wait(&bursts[index]).map_err(NoBound::from),
+            };
+            let whole = |series: &[Series], alone: Duration| match busy {
+                Some(_) => rivals.whole_in_order(series, alone),
+                None => rivals.whole(series, alone),
+            };
+            let span = |(index, (transfer, span)): (usize, (&Transfer, &Result<Duration, NoBound>))| {
+                // What has no bound keeps its reason; how late it can be matters to nobody any more.
+                (*span)?;
+                let waits = Waits { data: wait(2 * index)?, answer: wait(2 * index + 1)? };
+                transfer.span(waits, whole)
+            };
+            let found: Vec<_> = self.transfers.iter().zip(&spans).enumerate().map(span).collect();
+            if found == spans {
+                return Ok((spans, self.responses(&rivals)));
+            }
+            spans = found;
+        }
+        spans = vec![Err(NoBound::TransfersGrow); self.transfers.len()];
+        let rivals = Rivals::new(*bus, &self.messages, &self.bursts(&spans))?;
+        Ok((spans, self.responses(&rivals)))
+    }
+
+    fn responses(&self, rivals: &Rivals) -> Vec<Response> {
+        self.messages.iter().map(|message| rivals.response(message)).collect()
+    }
+
+    /// From which rank on nothing is bounded: what comes at unknown times spoils its own bound and those of all that wait for
+    /// it. Others meet one frame of it. From a queue in which the oldest goes first it delays everything.
+    fn spoiled_from(&self, fifo: bool, spans: &[Result<Duration, NoBound>]) -> Option<u32> {
+        let own = self.own.iter().zip(&self.messages).filter(|((_, is_bounded), _)| !is_bounded);
+        let transfers = self.transfers.iter().zip(spans);
+        let transfers = transfers.filter(|(transfer, span)| transfer.release.is_none() || span.is_err());
+        let ids = own.map(|(_, message)| message.id).chain(self.bridged.iter().copied());
+        let ids = ids.chain(transfers.flat_map(|(transfer, _)| transfer.ids()));
+        ids.map(|id| if fifo { 0 } else { rank(id) }).min()
+    }
+}
+
+fn rank(id: CanId) -> u32 {
+    id.arbitration_rank(false)
 }
 
 /// The longest time during which some controller has a frame.
-fn busy_period(bus: &Bus, set: &[Message]) -> Result<Duration, Overload> {
-    let periodic = set
-        .iter()
-        .map(|message| Periodic { period: message.period, jitter: message.jitter, cost: message.wire_time })
-        .collect();
+fn busy_period(bus: &Bus, set: &[Message], bursts: &[Burst]) -> Result<Duration, Overload> {
+    let messages = set.iter().map(|message| (message.period, message.jitter, message.wire_time));
+    let bursts = bursts.iter().map(|burst| (burst.period, burst.jitter, burst.total));
+    let periodic = messages.chain(bursts).map(|(period, jitter, cost)| Periodic { period, jitter, cost }).collect();
     Load { once: bus.other_frame, periodic, cyclic: Vec::new() }.busy_period()
 }
 
-/// From the controller to the last bit at least: a free bus and a frame without a stuff bit.
+/// From the controller to the last bit at least: a free bus and a frame without a stuff bit. Of a message in several frames
+/// from the instant at which it is ready.
 ///
 /// Zero for a recording.
 pub fn response_min(view: Can<'_>, stream: &StreamPlan, hop: &HopPlan) -> Duration {
     let Some((id, kind)) = hop.facet.get().and_then(format_of) else { return Duration::ZERO };
-    let len = data_len(kind, view.plan.secured_len(stream, hop) as usize);
-    let timing = &view.segment.timing;
-    let bits = FrameBits::worst_case(id.is_extended(), kind, len);
-    // Every stuff bit counts as a slow one, so that this stays below every frame.
-    timing.time_of(bits) - timing.nominal_bit() * i64::from(bits.stuff)
+    let len = view.plan.secured_len(stream, hop);
+    let message = CanMessage::of(StreamId::NONE, stream, hop);
+    if let Some(transfer) = message.and_then(|message| Transfer::of(view, &message, len, None)) {
+        return transfer.span_min();
+    }
+    shortest(&view.segment.timing, id, kind, data_len(kind, len as usize))
 }
 
 /// Identifier and format of what has a period of its own.
 fn format_of(facet: &CanHop) -> Option<(CanId, FrameKind)> {
     match facet {
-        CanHop::Message { id, kind } => Some((*id, *kind)),
+        CanHop::Message { id, kind, .. } => Some((*id, *kind)),
         CanHop::Synchronisation { id } => Some((*id, FrameKind::Classical)),
         CanHop::Recording(_) => None,
     }
@@ -202,7 +343,7 @@ fn exchange_frame(view: Can<'_>) -> Duration {
     })
 }
 
-fn occupancy(timing: &BitTiming, id: CanId, kind: FrameKind, len: usize) -> Duration {
+pub(super) fn occupancy(timing: &BitTiming, id: CanId, kind: FrameKind, len: usize) -> Duration {
     timing.worst_case_occupancy(id.is_extended(), kind, data_len(kind, len))
 }
 

@@ -26,12 +26,15 @@
 //! ```
 
 pub mod bounds;
+mod burst;
 mod response_time;
+mod rivals;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod traffic;
+mod transfer;
 
 pub use bounds::{NoBound, Release, message_bounds};
 pub use response_time::{Bound, Bus, Message, MessageError, Response, Unbounded, response_times};

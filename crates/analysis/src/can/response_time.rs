@@ -16,6 +16,11 @@
 use chronoseal_core::Duration;
 use chronoseal_wire::can::CanId;
 
+use super::burst::Burst;
+use super::rivals::Rivals;
+
+/// Of the interframe space (ISO 11898-1).
+const INTERMISSION_BITS: i64 = 3;
 /// Steps towards a fixed point before a set counts as too near to overload. A step is at least one frame.
 const STEPS_MAX: u32 = 50_000;
 /// Instances of a message in one busy period before a set counts as too near to overload.
@@ -110,6 +115,13 @@ pub enum MessageError {
     },
 }
 
+impl Bus {
+    /// Between two frames.
+    pub(super) fn intermission(&self) -> Duration {
+        self.bit_time * INTERMISSION_BITS
+    }
+}
+
 impl Response {
     /// True if every instance ends within the deadline.
     pub fn meets_deadline(&self) -> bool {
@@ -122,32 +134,11 @@ impl Response {
 /// # Errors
 /// [`MessageError`] if an identifier occurs twice or a time cannot be.
 pub fn response_times(bus: &Bus, messages: &[Message]) -> Result<Vec<Response>, MessageError> {
-    for message in messages {
-        check(message)?;
-    }
-    let mut by_rank: Vec<&Message> = messages.iter().collect();
-    by_rank.sort_by_key(|message| rank(message));
-    if let Some(pair) = by_rank.windows(2).find(|pair| rank(pair[0]) == rank(pair[1])) {
-        return Err(MessageError::SameId(pair[0].id));
-    }
-    Ok(messages
-        .iter()
-        .map(|message| {
-            let place = by_rank.partition_point(|other| rank(other) < rank(message));
-            let (higher, rest) = by_rank.split_at(place);
-            let lower = rest[1..].iter().map(|other| other.wire_time);
-            let blocking = lower.max().unwrap_or(Duration::ZERO).max(bus.other_frame);
-            let outcome = bound(bus, message, higher, blocking);
-            Response { id: message.id, deadline: message.deadline, blocking, outcome }
-        })
-        .collect())
+    let rivals = Rivals::new(*bus, messages, &[])?;
+    Ok(messages.iter().map(|message| rivals.response(message)).collect())
 }
 
-fn rank(message: &Message) -> u32 {
-    message.id.arbitration_rank(false)
-}
-
-fn check(message: &Message) -> Result<(), MessageError> {
+pub(super) fn check(message: &Message) -> Result<(), MessageError> {
     let wrong = |what, value, wanted| Err(MessageError::OutOfRange { id: message.id, what, value, wanted });
     match message {
         _ if message.wire_time <= Duration::ZERO => wrong("its time on the wire", message.wire_time, "above zero"),
@@ -158,16 +149,14 @@ fn check(message: &Message) -> Result<(), MessageError> {
     }
 }
 
-fn bound(bus: &Bus, message: &Message, higher: &[&Message], blocking: Duration) -> Result<Bound, Unbounded> {
-    overload(higher.iter().copied().chain([message]))?;
+pub(super) fn bound(bus: &Bus, message: &Message, higher: &[Burst], blocking: Duration) -> Result<Bound, Unbounded> {
+    let own = Burst::of_one(message);
+    overload(higher.iter().chain([&own]))?;
     let blocking = i128::from(blocking.as_ps());
     let (wire_time, period) = (i128::from(message.wire_time.as_ps()), i128::from(message.period.as_ps()));
     let jitter = i128::from(message.jitter.as_ps());
-    let demand = |of: &Message, until: i128| {
-        ceil_div(until + i128::from(of.jitter.as_ps()), of.period.as_ps()) * i128::from(of.wire_time.as_ps())
-    };
     let busy_period = fixed_point(blocking + wire_time, |t| {
-        blocking + demand(message, t) + higher.iter().map(|other| demand(other, t)).sum::<i128>()
+        blocking + own.demand(t) + higher.iter().map(|other| other.demand(t)).sum::<i128>()
     })?;
     let count = ceil_div(busy_period + jitter, message.period.as_ps());
     if count > INSTANCES_MAX {
@@ -180,7 +169,7 @@ fn bound(bus: &Bus, message: &Message, higher: &[&Message], blocking: Duration) 
         let own = blocking + q * wire_time;
         // w(q) >= w(q - 1) + C: each step begins where the last ended.
         queueing = fixed_point(queueing.max(own), |w| {
-            own + higher.iter().map(|other| demand(other, w + bit_time)).sum::<i128>()
+            own + higher.iter().map(|other| other.demand(w + bit_time)).sum::<i128>()
         })?;
         instances.push(duration(jitter + queueing - q * period + wire_time)?);
         queueing += wire_time;
@@ -189,7 +178,7 @@ fn bound(bus: &Bus, message: &Message, higher: &[&Message], blocking: Duration) 
 }
 
 /// The least fixed point of a growing `next` that is not below `start`.
-fn fixed_point(start: i128, next: impl Fn(i128) -> i128) -> Result<i128, Unbounded> {
+pub(super) fn fixed_point(start: i128, next: impl Fn(i128) -> i128) -> Result<i128, Unbounded> {
     let mut value = start;
     for _ in 0..STEPS_MAX {
         let following = next(value);
@@ -204,23 +193,23 @@ fn fixed_point(start: i128, next: impl Fn(i128) -> i128) -> Result<i128, Unbound
     Err(Unbounded::NoEndInSight)
 }
 
-fn duration(ps: i128) -> Result<Duration, Unbounded> {
+pub(super) fn duration(ps: i128) -> Result<Duration, Unbounded> {
     i64::try_from(ps).map(Duration::from_ps).map_err(|_| Unbounded::NoEndInSight)
 }
 
-fn ceil_div(value: i128, by: i64) -> i128 {
+pub(super) fn ceil_div(value: i128, by: i64) -> i128 {
     let by = i128::from(by);
     (value + by - 1).div_euclid(by)
 }
 
 /// Refuses messages that certainly need more than all of the bus.
-fn overload<'a>(messages: impl Iterator<Item = &'a Message>) -> Result<(), Unbounded> {
+pub(super) fn overload<'a>(messages: impl Iterator<Item = &'a Burst>) -> Result<(), Unbounded> {
     // C / T in parts of 10^-18, each rounded down: what is above all of them together is above in truth. A set that is
     // above by less than the rounding has no fixed point and is found so.
     const WHOLE: i128 = 1_000_000_000_000_000_000;
     const PPM: i128 = WHOLE / 1_000_000;
     let parts = messages
-        .map(|message| i128::from(message.wire_time.as_ps()) * WHOLE / i128::from(message.period.as_ps()))
+        .map(|message| i128::from(message.total.as_ps()) * WHOLE / i128::from(message.period.as_ps()))
         .fold(0, i128::saturating_add);
     if parts <= WHOLE {
         return Ok(());

@@ -36,7 +36,8 @@ pub(crate) fn add_message<'a>(
     period: Duration,
     hops: &[(u16, u16, u16)],
 ) -> &'a mut StreamPlan {
-    let facet = || Facet::new(CanHop::Message { id: CanId::standard(id).unwrap(), kind: FrameKind::Classical });
+    let id = CanId::standard(id).unwrap();
+    let facet = || Facet::new(CanHop::Message { id, kind: FrameKind::Classical, segmented: None });
     let hop = |(index, &(segment, from, to)): (usize, &(u16, u16, u16))| HopPlan {
         previous: (index as u16).checked_sub(1),
         segment: SegmentId(segment),

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, StreamId, Work};
 use chronoseal_crypto::symmetric::{BlockMac, CmacAes128};
 use chronoseal_frameauth::{DataId, secoc};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{CAN, Can, CanHop, GatewayPlan, HopPlan, Plan, SegmentId};
+use chronoseal_scenario::plan::{CAN, Can, CanHop, CanMessage, GatewayPlan, HopPlan, Plan, SegmentId};
 use chronoseal_wire::can::CanId;
 
 use super::processor::mac_work;
@@ -71,14 +72,25 @@ impl SegmentBounds for CanBounds {
 
 /// When frames are at the end of their way over the bus.
 fn on_bus(view: Can<'_>, arrivals: &Arrivals) -> BTreeMap<StreamId, Result<Span, Why>> {
+    let segmented: BTreeMap<StreamId, CanMessage<'_>> =
+        view.messages().filter(CanMessage::is_segmented).map(|message| (message.stream_id, message)).collect();
+    // The driver of a message in several frames has to do with each of them.
     let queued = |(id, _, hop, _): (StreamId, &_, &HopPlan, &_)| {
-        let driver = view.plan.nodes[hop.from.index()].driver;
+        let is_whole = !segmented.contains_key(&id);
+        let driver = if is_whole { view.plan.nodes[hop.from.index()].driver } else { Jitter::default() };
         (id, arrivals.at(id, view.id).at.map(|at| at.later(driver.min, driver.max)))
     };
     let queued: BTreeMap<StreamId, Result<Span, Why>> = view.streams().map(queued).collect();
     let release = |id: StreamId| {
         let at = queued.get(&id).copied()?.ok()?;
-        Some(Release { jitter: at.jitter(), distance: arrivals.at(id, view.id).distance })
+        let busy = match segmented.get(&id) {
+            Some(message) => {
+                let of = |node| arrivals.busy(node).ok();
+                [of(message.hop.from)?, message.hop.to.first().map_or(Some(Duration::ZERO), |node| of(*node))?]
+            }
+            None => [Duration::ZERO; 2],
+        };
+        Some(Release { jitter: at.jitter(), distance: arrivals.at(id, view.id).distance, busy })
     };
     let found = message_bounds(view, true, release);
     let received = |(id, found): (StreamId, Result<crate::can::Bound, NoBound>)| {

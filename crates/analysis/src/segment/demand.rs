@@ -192,6 +192,17 @@ pub(crate) fn true_period(period: Duration, drift: Ppm) -> Duration {
     Duration::from_ps((least as i64 - 2).max(1))
 }
 
+/// The longest time, by true time, in which a clock of this drift shows that `span` has passed.
+pub(crate) fn longest_true(span: Duration, drift: Ppm) -> Duration {
+    const BILLION: i128 = 1_000_000_000;
+    if drift == Ppm(0) {
+        return span;
+    }
+    let shown = BILLION - i128::from(drift.0.abs());
+    let most = (i128::from(span.as_ps()) * BILLION).div_euclid(shown.max(1));
+    Duration::from_ps(i64::try_from(most).unwrap_or(i64::MAX / 2) + 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,6 +255,9 @@ mod tests {
         let short = true_period(US(1_000_000), Ppm(1_000_000));
         assert!(short < US(1_000_000) - US(998) && short > US(1_000_000) - US(1_001), "{short}");
         assert_eq!(short, true_period(US(1_000_000), Ppm(-1_000_000)));
+        assert_eq!(longest_true(US(10), Ppm(0)), US(10));
+        let long = longest_true(US(1_000_000), Ppm(-1_000_000));
+        assert!(long > US(1_000_000) + US(1_000) && long < US(1_000_000) + US(1_003), "{long}");
     }
 
     proptest! {

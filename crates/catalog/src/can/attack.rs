@@ -4,11 +4,11 @@ use chronoseal_core::{Node, NodeId, StreamId};
 use chronoseal_crypto::suite::{Share, Suite, SuiteVisitor};
 use chronoseal_groupkey::adversary::{Adversary, Attack};
 use chronoseal_groupkey::{Settings, Step};
-use chronoseal_nodes::{CanAttacker, CanAttackerConfig, CanAttackerKind};
-use chronoseal_scenario::plan::{Can, ExchangeAttack, GroupKeyPlan, Plan, ThreatKind};
+use chronoseal_nodes::{CanAttacker, CanAttackerConfig, CanAttackerKind, SegmentedAttacker, SegmentedAttackerConfig};
+use chronoseal_scenario::plan::{Can, CanMessage, ExchangeAttack, GroupKeyPlan, Plan, ThreatKind};
 use chronoseal_wire::can::{CanFrame, CanId, Dlc, StandardId};
 
-use super::agent;
+use super::{agent, segmented_config};
 use crate::BuildError;
 
 /// The node of an attacker.
@@ -22,13 +22,29 @@ pub(super) fn attacker(view: Can<'_>, id: NodeId) -> Result<Box<dyn Node + Send>
         Ok(Box::new(CanAttacker::new(config)) as Box<dyn Node + Send>)
     };
     let message = |stream| view.message(stream).ok_or(BuildError::Attack(id));
+    // Who attacks a message in several frames is a sender of such messages.
+    let on_messages = |message: &CanMessage<'_>, spoofed: Option<Vec<u8>>| {
+        let stream = segmented_config(message)?;
+        let (start, every, count) = (threat.start, threat.every, threat.count);
+        let config = SegmentedAttackerConfig { stream, spoofed, start, every, count };
+        Some(Box::new(SegmentedAttacker::new(config)) as Box<dyn Node + Send>)
+    };
     match threat.kind {
         ThreatKind::Spoof(stream) => {
             let message = message(stream)?;
+            if let Some(attacker) = on_messages(&message, Some(vec![0x5a; view.secured_len(&message)])) {
+                return Ok(attacker);
+            }
             let dlc = Dlc::holding(view.secured_len(&message)).expect("a plan holds only lengths that fit a frame");
             on_bus(CanAttackerKind::Spoof(CanFrame::new(message.id, message.kind, dlc, &[0x5a; 64])), stream)
         }
-        ThreatKind::Replay(stream) => on_bus(CanAttackerKind::Replay(message(stream)?.id), stream),
+        ThreatKind::Replay(stream) => {
+            let message = message(stream)?;
+            match on_messages(&message, None) {
+                Some(attacker) => Ok(attacker),
+                None => on_bus(CanAttackerKind::Replay(message.id), stream),
+            }
+        }
         ThreatKind::Tamper(_) | ThreatKind::Withhold(_) => Err(BuildError::Attack(id)),
         ThreatKind::Babble => {
             let first = CanId::Standard(StandardId::ZERO);

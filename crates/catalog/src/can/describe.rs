@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Duration, NodeId, SimTime, StreamId};
+use chronoseal_core::{Duration, MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_frameauth::secoc;
 use chronoseal_scenario::plan::{Can, CanHop};
+use chronoseal_wire::can::iso_tp::Pdu;
 use chronoseal_wire::can::{CanFrameView, CanId};
 
 use crate::{Describe, Description};
@@ -27,6 +28,19 @@ struct Known {
     sender: NodeId,
     /// It has to be received so long after its sender had it ready.
     deadline: Option<Duration>,
+    /// What its frames are.
+    role: Role,
+}
+
+/// What the frames of an identifier are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    /// Each a message.
+    Messages,
+    /// Pieces of messages.
+    Pieces,
+    /// Flow control frames.
+    FlowControl,
 }
 
 impl Describer {
@@ -36,12 +50,20 @@ impl Describer {
         let mut by_id = BTreeMap::new();
         for (id, stream, recording) in view.recordings() {
             for (can_id, deadline) in recording.median_distances() {
-                by_id.insert(can_id, Known { stream: id, sender: stream.sender, deadline });
+                by_id.insert(can_id, Known { stream: id, sender: stream.sender, deadline, role: Role::Messages });
             }
         }
         for (id, stream, _, facet) in view.streams() {
-            if let CanHop::Message { id: can_id, .. } | CanHop::Synchronisation { id: can_id } = facet {
-                by_id.insert(*can_id, Known { stream: id, sender: stream.sender, deadline: stream.deadline });
+            let known = |role| Known { stream: id, sender: stream.sender, deadline: stream.deadline, role };
+            match facet {
+                CanHop::Message { id: can_id, segmented: Some(segmented), .. } => {
+                    by_id.insert(*can_id, known(Role::Pieces));
+                    by_id.insert(segmented.flow_control, known(Role::FlowControl));
+                }
+                CanHop::Message { id: can_id, .. } | CanHop::Synchronisation { id: can_id } => {
+                    by_id.insert(*can_id, known(Role::Messages));
+                }
+                CanHop::Recording(_) => {}
             }
         }
         Self {
@@ -60,6 +82,20 @@ impl Describer {
 impl Describe for Describer {
     fn stream_of(&self, bytes: &[u8]) -> StreamId {
         self.known(bytes).map_or(StreamId::NONE, |known| known.stream)
+    }
+
+    fn part(&self, bytes: &[u8]) -> MessagePart {
+        let Ok(view) = CanFrameView::new_checked(bytes) else { return MessagePart::Whole };
+        match self.by_id.get(&view.id()).map(|known| known.role) {
+            None | Some(Role::Messages) => MessagePart::Whole,
+            Some(Role::FlowControl) => MessagePart::Answers,
+            Some(Role::Pieces) => match Pdu::parse(view.data(), None) {
+                Ok(Pdu::First { .. }) => MessagePart::Begins,
+                Ok(Pdu::Single { .. }) => MessagePart::Whole,
+                // What is nothing of the protocol goes on with nothing.
+                _ => MessagePart::Continues,
+            },
+        }
     }
 
     fn describe(&self, bytes: &[u8], sent_at: SimTime) -> Description {

@@ -12,7 +12,8 @@ use chronoseal_frameauth::{DataId, secoc};
 use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig, QueueOrder};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::can_station::{
-    BridgeConfig, ListenerConfig, Numbering, RelayConfig, ReplayConfig, StationConfig, SyncConfig, TalkerConfig,
+    BridgeConfig, ListenerConfig, Numbering, RelayConfig, ReplayConfig, SegmentedConfig, SegmentedTimeouts,
+    StationConfig, SyncConfig, TalkerConfig,
 };
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_nodes::{CanStation, Protection};
@@ -198,7 +199,24 @@ fn station(view: Can<'_>, id: NodeId) -> StationConfig {
             .collect(),
         relay_queue_len_max: plan.nodes[id.index()].gateway.as_ref().map_or(0, |gateway| gateway.queue_len_max),
         bridge: bridge(view, id),
+        segmented: segmented(view, id),
     }
+}
+
+/// The streams that a node sends or takes in several frames each.
+fn segmented(view: Can<'_>, id: NodeId) -> Vec<SegmentedConfig> {
+    let is_on_it = |message: &CanMessage<'_>| message.hop.from == id || message.hop.to.contains(&id);
+    view.messages().filter(is_on_it).filter_map(|message| segmented_config(&message)).collect()
+}
+
+/// How a stream is cut into frames, if it is.
+fn segmented_config(message: &CanMessage<'_>) -> Option<SegmentedConfig> {
+    let plan = message.segmented?;
+    let timeouts = SegmentedTimeouts { n_bs: plan.n_bs, n_cr: plan.n_cr, ..SegmentedTimeouts::default() };
+    let ids = [message.id, plan.flow_control];
+    let config =
+        SegmentedConfig::new(message.stream_id, ids, message.kind, plan.block_size, plan.separation_time, timeouts);
+    Some(config.expect("resolving keeps every span above zero and at most a second"))
 }
 
 /// Frames of no stream that go on from a node.

@@ -6,50 +6,47 @@ use chronoseal_core::{
     Command, DiscardReason, Event, EventKind, LocalTime, NodeBase, Output, Priority, StreamId, Transmit,
 };
 use chronoseal_crypto::symmetric::Key128;
-use chronoseal_frameauth::{Moment, Opener, Sealer};
+use chronoseal_frameauth::Moment;
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, Dlc};
 
-use super::PORT;
-use super::config::{BridgeConfig, ListenerConfig, Numbering, ReplayConfig, StationConfig, TalkerConfig};
+use super::config::{BridgeConfig, StationConfig};
+use super::listener::{Listener, discard};
 use super::relay::Relays;
+use super::replay::Replay;
+use super::segmented::{Message, Next, Origin, Segmented};
 use super::synchronisation::{Due, Synchronisation};
-use crate::gateway::{HandOver, Mark, Pdu, SEQUENCE_LEN};
-use crate::pace::Pace;
-use crate::protection::{Protection, ProtectionError};
-use crate::supervision::Supervision;
+use super::talker::Talker;
+use super::{PORT, transmit};
+use crate::gateway::Pdu;
+use crate::protection::ProtectionError;
 
 /// Received frames a station holds until its processor gets to them.
 const RECEIVED_MAX: usize = 256;
 
-struct Talker {
-    config: TalkerConfig,
-    sealer: Option<Sealer>,
-    pace: Pace,
-    sequence: u64,
-    due: LocalTime,
-}
-
-struct Listener {
-    config: ListenerConfig,
-    received: u64,
-    opener: Option<Opener>,
-    supervision: Option<Supervision>,
-}
-
-struct Replay {
-    config: ReplayConfig,
-    next: usize,
-    round: i64,
-    sent: u64,
-}
-
 /// What the next poll does, its work charged already.
 enum Working {
     Seal { talker: usize, due: LocalTime },
-    Open { listener: usize, frame: CanFrame },
+    Open { listener: usize, received: Received },
     Relay { relay: usize, pdu: Pdu },
     Announce,
     Follow(CanFrame),
+}
+
+/// A message as it came.
+enum Received {
+    /// In one frame.
+    Frame(CanFrame),
+    /// In several.
+    Whole(Vec<u8>),
+}
+
+impl Received {
+    fn data(&self) -> &[u8] {
+        match self {
+            Self::Frame(frame) => frame.data(),
+            Self::Whole(message) => message,
+        }
+    }
 }
 
 /// Who of a station takes a frame.
@@ -57,6 +54,10 @@ enum Working {
 enum Addressee {
     Listener(usize),
     Synchronisation,
+    /// What puts messages together.
+    Segment(usize),
+    /// What sends messages in pieces.
+    Answer(usize),
 }
 
 pub(super) struct Application {
@@ -73,55 +74,34 @@ pub(super) struct Application {
     /// What goes on from here, for the owner of this station.
     pub(super) handed: VecDeque<Pdu>,
     pub(super) relays: Relays,
+    pub(super) segmented: Segmented,
 }
 
 impl Application {
     pub(super) fn new(config: StationConfig) -> Result<Self, ProtectionError> {
-        let talkers = config
-            .talkers
-            .into_iter()
-            .map(|config| {
-                config.protection.check_on_can()?;
-                let sealer = match &config.protection {
-                    Protection::Secured { profile, key: Some(key), data_id } => {
-                        Some(Sealer::new(*profile, key, *data_id)?)
-                    }
-                    Protection::Secured { key: None, .. } | Protection::None { .. } => None,
-                };
-                let pace = Pace::new(config.pace, config.stream.0);
-                Ok(Talker { config, sealer, pace, sequence: 0, due: LocalTime::ZERO })
-            })
-            .collect::<Result<_, ProtectionError>>()?;
-        let listeners = config
-            .listeners
-            .into_iter()
-            .map(|config| {
-                config.protection.check_on_can()?;
-                let opener = match &config.protection {
-                    Protection::Secured { profile, key: Some(key), data_id } => {
-                        Some(Opener::new(*profile, key, *data_id)?)
-                    }
-                    Protection::Secured { key: None, .. } | Protection::None { .. } => None,
-                };
-                let supervision = config.supervision.map(Supervision::new);
-                Ok(Listener { config, opener, received: 0, supervision })
-            })
-            .collect::<Result<Vec<_>, ProtectionError>>()?;
+        let talkers = config.talkers.into_iter().map(Talker::new).collect::<Result<Vec<_>, _>>()?;
+        let listeners = config.listeners.into_iter().map(Listener::new).collect::<Result<Vec<_>, _>>()?;
         let synchronisation = config.synchronisation.map(Synchronisation::new).transpose()?;
         let listened = synchronisation.as_ref().and_then(Synchronisation::listens_to);
+        let listens = |stream: StreamId| {
+            let place = listeners.iter().position(|listener| listener.config.stream == stream)?;
+            Some((place, listeners[place].secured_len()))
+        };
+        let segmented = Segmented::new(config.segmented, listens);
         let by_id = listeners
             .iter()
             .enumerate()
             .map(|(index, listener)| (listener.config.id, Addressee::Listener(index)))
             .chain(listened.map(|id| (id, Addressee::Synchronisation)))
+            .chain(segmented.hears().map(|(id, place)| (id, Addressee::Segment(place))))
+            .chain(segmented.answers().map(|(id, channel)| (id, Addressee::Answer(channel))))
             .collect();
-        let replays = config.replays.into_iter().map(|config| Replay { config, next: 0, round: 0, sent: 0 }).collect();
         Ok(Self {
             base: NodeBase::new(0..PORT.0 + 1).giving_tokens(),
             talkers,
             listeners,
             by_id,
-            replays,
+            replays: config.replays.into_iter().map(Replay::new).collect(),
             synchronisation,
             started_at: None,
             received: VecDeque::new(),
@@ -129,6 +109,7 @@ impl Application {
             bridge: config.bridge,
             handed: VecDeque::new(),
             relays: Relays::new(config.relays, config.relay_queue_len_max)?,
+            segmented,
         })
     }
 
@@ -137,21 +118,12 @@ impl Application {
         self.working.is_some()
     }
 
-    /// Every protection under the group key takes keys of its length, or there would be no station.
     pub(super) fn use_group_key(&mut self, now: LocalTime, key: &Key128) {
         if let Some(synchronisation) = &mut self.synchronisation {
             synchronisation.use_group_key(now, key);
         }
-        for talker in &mut self.talkers {
-            if let Protection::Secured { profile, key: None, data_id } = talker.config.protection {
-                talker.sealer = Sealer::new(profile, key, data_id).ok();
-            }
-        }
-        for listener in &mut self.listeners {
-            if let Protection::Secured { profile, key: None, data_id } = listener.config.protection {
-                listener.opener = Opener::new(profile, key, data_id).ok();
-            }
-        }
+        self.talkers.iter_mut().for_each(|talker| talker.use_group_key(key));
+        self.listeners.iter_mut().for_each(|listener| listener.use_group_key(key));
         self.relays.use_group_key(key);
     }
 
@@ -159,6 +131,7 @@ impl Application {
         match command {
             Command::Start => {
                 self.started_at = Some(now);
+                self.segmented.start();
                 for talker in &mut self.talkers {
                     talker.due = now + talker.config.offset;
                 }
@@ -169,7 +142,11 @@ impl Application {
                     supervision.start(now);
                 }
             }
-            _ => self.started_at = None,
+            _ => {
+                self.started_at = None;
+                self.segmented.stop();
+                self.forget_released();
+            }
         }
     }
 
@@ -183,54 +160,86 @@ impl Application {
         }
         let Some(&addressee) = self.by_id.get(&view.id()) else { return };
         if self.received.len() == RECEIVED_MAX {
-            let stream = match addressee {
-                Addressee::Listener(listener) => self.listeners[listener].config.stream,
-                Addressee::Synchronisation => {
-                    self.synchronisation.as_ref().map_or(StreamId::NONE, Synchronisation::stream)
-                }
-            };
-            self.base.push(discard(DiscardReason::QueueFull, stream, 0));
+            self.base.push(discard(DiscardReason::QueueFull, self.stream_of(addressee), 0));
             return;
         }
         self.received.push_back((addressee, view.to_frame()));
     }
 
+    fn stream_of(&self, addressee: Addressee) -> StreamId {
+        match addressee {
+            Addressee::Listener(listener) => self.listeners[listener].config.stream,
+            Addressee::Synchronisation => self.synchronisation.as_ref().map_or(StreamId::NONE, Synchronisation::stream),
+            Addressee::Segment(place) => self.segmented.heard_stream(place),
+            Addressee::Answer(channel) => self.segmented.sent_stream(channel),
+        }
+    }
+
+    /// A frame has left, or never will. False if it is none of the application's.
+    pub(super) fn left(&mut self, now: LocalTime, token: u64, has_left: bool) -> bool {
+        self.relays.left(token) || self.segmented.left(now, token, has_left)
+    }
+
     pub(super) fn poll(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
+        loop {
+            if let Some(output) = self.next(now, buffer) {
+                return output;
+            }
+        }
+    }
+
+    /// What comes next; `None` if something has been done that gives nothing by itself.
+    fn next(&mut self, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
         if let Some(output) = self.base.next(now, buffer) {
-            return output;
+            return Some(output);
         }
         match self.working.take() {
             Some(Working::Seal { talker, due }) => return self.send(talker, due, now, buffer),
-            Some(Working::Open { listener, frame }) => return Output::Event(self.open(listener, &frame, now)),
+            Some(Working::Open { listener, received }) => return Some(self.open(listener, &received, now)),
             Some(Working::Relay { relay, pdu }) => return self.relay(relay, &pdu, now, buffer),
-            Some(Working::Announce) => return self.announce(now, buffer),
-            Some(Working::Follow(frame)) => return self.follow(now, &frame),
+            Some(Working::Announce) => return Some(self.announce(now, buffer)),
+            Some(Working::Follow(frame)) => return Some(self.follow(now, &frame)),
             None => {}
+        }
+        match self.segmented.poll(now, buffer) {
+            Some(Next::Output(output, mark)) => {
+                self.relays.sent = mark.or(self.relays.sent);
+                return Some(output);
+            }
+            Some(Next::Whole { listener, message }) => {
+                return Some(self.begin_open(listener, Received::Whole(message), now));
+            }
+            None => self.forget_released(),
         }
         if let Some((addressee, frame)) = self.received.pop_front() {
             return self.take_in(addressee, frame, now);
         }
         if self.started_at.is_none() {
-            return Output::Timeout(None);
+            return Some(Output::Timeout(None));
         }
         match self.synchronisation.as_mut().and_then(|synchronisation| synchronisation.poll(now)) {
             Some(Due::Announce(work)) => {
                 self.working = Some(Working::Announce);
-                return Output::Work(work);
+                return Some(Output::Work(work));
             }
-            Some(Due::Tell(event)) => return Output::Event(event),
+            Some(Due::Tell(event)) => return Some(Output::Event(event)),
             None => {}
         }
         if let Some((relay, pdu)) = self.relays.next() {
             return self.begin_relay(relay, pdu, now, buffer);
         }
         if let Some(event) = self.absent(now) {
-            return Output::Event(event);
+            return Some(Output::Event(event));
         }
-        if let Some(output) = self.talk(now, buffer).or_else(|| self.replay(now, buffer)) {
-            return output;
+        if self.talkers.iter().any(|talker| talker.due <= now) {
+            return self.talk(now, buffer);
         }
-        self.idle()
+        Some(self.replay(now, buffer).unwrap_or_else(|| self.idle()))
+    }
+
+    /// What was sent in pieces and is gone makes room for what comes next.
+    fn forget_released(&mut self) {
+        (0..self.segmented.take_released()).for_each(|_| self.relays.forget());
     }
 
     /// The first listener that has waited too long.
@@ -242,39 +251,51 @@ impl Application {
     }
 
     /// A PDU that goes on: what it costs to seal it, or what comes of it.
-    fn begin_relay(&mut self, relay: Option<usize>, pdu: Pdu, now: LocalTime, buffer: &mut [u8]) -> Output {
+    fn begin_relay(&mut self, relay: Option<usize>, pdu: Pdu, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
         let Some(relay) = relay else {
             let len = pdu.bytes.len();
             buffer[..len].copy_from_slice(&pdu.bytes);
             let token = Some(self.relays.whole(&pdu));
-            return Output::Transmit(Transmit { port: PORT, priority: Priority(0), launch_at: now, len, token });
+            return Some(Output::Transmit(Transmit { port: PORT, priority: Priority(0), launch_at: now, len, token }));
         };
         match self.relays.work(relay, self.moment()) {
             Ok(Some(work)) => {
                 self.working = Some(Working::Relay { relay, pdu });
-                Output::Work(work)
+                Some(Output::Work(work))
             }
             Ok(None) => self.relay(relay, &pdu, now, buffer),
-            Err(kind) => {
-                self.relays.forget();
-                Output::Event(Event::of(kind, pdu.stream, pdu.sequence))
-            }
+            Err(kind) => Some(self.lose(kind, &pdu)),
         }
     }
 
-    fn relay(&mut self, relay: usize, pdu: &Pdu, now: LocalTime, buffer: &mut [u8]) -> Output {
+    fn relay(&mut self, relay: usize, pdu: &Pdu, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
         let moment = self.moment();
-        match self.relays.seal(relay, pdu, moment) {
-            Ok((frame, token)) => {
-                let len = frame.emit(buffer);
-                let token = Some(token);
-                Output::Transmit(Transmit { port: PORT, priority: Priority(0), launch_at: now, len, token })
-            }
-            Err(kind) => {
-                self.relays.forget();
-                Output::Event(Event::of(kind, pdu.stream, pdu.sequence))
+        let config = self.relays.config(relay);
+        if let Some(channel) = self.segmented.channel(config.stream) {
+            let mut data = vec![0; config.len + config.protection.overhead()];
+            match self.relays.seal(relay, pdu, moment, &mut data) {
+                Ok(len) => {
+                    data.truncate(len);
+                    let message = Message { sequence: pdu.sequence, origin: Origin::Relayed(pdu.mark) };
+                    self.segmented.send(channel, message, data);
+                    return None;
+                }
+                Err(kind) => return Some(self.lose(kind, pdu)),
             }
         }
+        let mut data = [0; 64];
+        let sealed = self.relays.seal(relay, pdu, moment, &mut data);
+        let sealed = sealed.and_then(|len| self.relays.frame(relay, pdu.mark, len, &data));
+        Some(match sealed {
+            Ok((frame, token)) => transmit(&frame, now, buffer, Some(token)),
+            Err(kind) => self.lose(kind, pdu),
+        })
+    }
+
+    /// A PDU that was to go on does not.
+    fn lose(&mut self, kind: EventKind, pdu: &Pdu) -> Output {
+        self.relays.forget();
+        Output::Event(Event::of(kind, pdu.stream, pdu.sequence))
     }
 
     /// Hands over a frame that this station's own agent sends, if its owner passes such frames on.
@@ -292,25 +313,41 @@ impl Application {
     }
 
     /// A received frame: what it costs to check it, or what comes of it.
-    fn take_in(&mut self, addressee: Addressee, frame: CanFrame, now: LocalTime) -> Output {
-        let (work, working) = match addressee {
+    fn take_in(&mut self, addressee: Addressee, frame: CanFrame, now: LocalTime) -> Option<Output> {
+        match addressee {
             Addressee::Synchronisation => {
-                (self.synchronisation.as_ref().and_then(Synchronisation::checking), Working::Follow(frame))
+                let Some(work) = self.synchronisation.as_ref().and_then(Synchronisation::checking) else {
+                    return Some(self.follow(now, &frame));
+                };
+                self.working = Some(Working::Follow(frame));
+                Some(Output::Work(work))
             }
-            Addressee::Listener(index) => {
-                let Listener { config, opener, .. } = &self.listeners[index];
-                let work = opener.as_ref().map(|opener| opener.work(config.len));
-                (work, Working::Open { listener: index, frame })
+            Addressee::Listener(index) => Some(self.begin_open(index, Received::Frame(frame), now)),
+            Addressee::Segment(place) => {
+                self.segmented.take(now, place, frame.data());
+                None
             }
-        };
-        match (work, addressee) {
-            (Some(work), _) => {
-                self.working = Some(working);
+            Addressee::Answer(channel) => {
+                self.segmented.take_answer(now, channel, frame.data());
+                None
+            }
+        }
+    }
+
+    /// A received message: what it costs to check it, or what comes of it.
+    fn begin_open(&mut self, listener: usize, received: Received, now: LocalTime) -> Output {
+        match self.listeners[listener].work() {
+            Some(work) => {
+                self.working = Some(Working::Open { listener, received });
                 Output::Work(work)
             }
-            (None, Addressee::Synchronisation) => self.follow(now, &frame),
-            (None, Addressee::Listener(index)) => Output::Event(self.open(index, &frame, now)),
+            None => self.open(listener, &received, now),
         }
+    }
+
+    fn open(&mut self, listener: usize, received: &Received, now: LocalTime) -> Output {
+        let moment = self.moment();
+        Output::Event(self.listeners[listener].open(received.data(), now, moment, &mut self.handed))
     }
 
     /// The synchronisation message that was paid for.
@@ -318,7 +355,7 @@ impl Application {
         match self.synchronisation.as_ref().and_then(|synchronisation| synchronisation.announcement().ok()) {
             Some((frame, event)) => {
                 self.base.push(event);
-                transmit(&frame, now, buffer)
+                transmit(&frame, now, buffer, None)
             }
             None => self.idle(),
         }
@@ -348,11 +385,11 @@ impl Application {
         let talkers = self.talkers.iter().map(|talker| talker.due);
         let talkers = talkers.chain(self.synchronisation.as_ref().map(Synchronisation::due));
         let supervised = self.listeners.iter().filter_map(|listener| listener.supervision.as_ref()?.due());
-        let talkers = talkers.chain(supervised);
+        let talkers = talkers.chain(supervised).chain(self.segmented.wakes_at());
         talkers.chain(self.replays.iter().filter_map(|replay| replay.due(started_at))).min()
     }
 
-    /// The earliest message that is due.
+    /// The earliest message that is due, which one has to be.
     fn talk(&mut self, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
         let (index, _) = self
             .talkers
@@ -362,136 +399,53 @@ impl Application {
             .min_by_key(|(index, talker)| (talker.due, *index))?;
         let moment = self.moment();
         let talker = &mut self.talkers[index];
-        let due = talker.due;
-        talker.due += talker.pace.step();
-        match (&talker.config.protection, &talker.sealer) {
-            (Protection::Secured { profile, .. }, Some(sealer))
-                if moment != Moment::Unknown || !profile.freshness().needs_master() =>
-            {
-                let work = sealer.work(talker.config.len);
+        let due = talker.step();
+        match talker.work(moment) {
+            Ok(Some(work)) => {
                 self.working = Some(Working::Seal { talker: index, due });
                 Some(Output::Work(work))
             }
-            (Protection::Secured { .. }, _) => Some(Output::Event(talker.withheld())),
-            (Protection::None { .. }, _) => Some(self.send(index, due, now, buffer)),
+            Ok(None) => self.send(index, due, now, buffer),
+            Err(withheld) => Some(Output::Event(withheld)),
         }
     }
 
-    fn send(&mut self, index: usize, due: LocalTime, now: LocalTime, buffer: &mut [u8]) -> Output {
+    fn send(&mut self, index: usize, due: LocalTime, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
         let moment = self.moment();
         let talker = &mut self.talkers[index];
-        let config = &talker.config;
-        let mut data = [0; 64];
-        data[..config.len].copy_from_slice(&config.fill[..config.len]);
-        let sequence_len = SEQUENCE_LEN.min(config.len);
-        data[..sequence_len].copy_from_slice(&talker.sequence.to_be_bytes()[8 - sequence_len..]);
-        if let (Some(signal), Some(started_at)) = (&config.signal, self.started_at) {
-            let signal = signal.at(due - started_at);
-            let len = signal.len().min(config.len - sequence_len);
-            data[sequence_len..sequence_len + len].copy_from_slice(&signal[..len]);
-        }
-        let len = match &mut talker.sealer {
-            None => config.len + config.protection.overhead(),
-            Some(sealer) => match sealer.seal_next(&mut data, config.len, moment) {
+        let since_start = self.started_at.map(|started_at| due - started_at);
+        if let Some(channel) = self.segmented.channel(talker.config.stream) {
+            let mut data = vec![0; talker.secured_len()];
+            let len = match talker.make(&mut data, since_start, moment) {
                 Ok(len) => len,
-                // Its freshness value is used up.
-                Err(_) => return Output::Event(talker.withheld()),
-            },
+                Err(withheld) => return Some(Output::Event(withheld)),
+            };
+            data.truncate(len);
+            // That it is sent is told when its first frame is.
+            let sequence = talker.sent(now, due).sequence;
+            self.segmented.send(channel, Message { sequence, origin: Origin::Own(due) }, data);
+            return None;
+        }
+        let mut data = [0; 64];
+        let len = match talker.make(&mut data, since_start, moment) {
+            Ok(len) => len,
+            Err(withheld) => return Some(Output::Event(withheld)),
         };
         // A length between two that FD has is filled up to the next one.
-        let dlc = Dlc::holding(len).expect("a plan holds only lengths that fit a frame");
-        let frame = CanFrame::new(config.id, config.kind, dlc, &data);
-        let event = Event { value: (now - due).as_ps(), ..Event::of(EventKind::Sent, config.stream, talker.sequence) };
-        talker.sequence += 1;
-        self.base.push(event);
-        transmit(&frame, now, buffer)
+        let Some(dlc) = Dlc::holding(len) else {
+            return Some(Output::Event(discard(DiscardReason::TooLong, talker.config.stream, talker.sequence)));
+        };
+        let frame = CanFrame::new(talker.config.id, talker.config.kind, dlc, &data);
+        let sent = talker.sent(now, due);
+        self.base.push(sent);
+        Some(transmit(&frame, now, buffer, None))
     }
 
     fn replay(&mut self, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
         let started_at = self.started_at?;
         let replay = self.replays.iter_mut().find(|replay| replay.due(started_at).is_some_and(|due| due <= now))?;
-        let frame = replay.config.frames[replay.next].1;
-        self.base.push(Event::of(EventKind::Sent, replay.config.stream, replay.sent));
-        replay.sent += 1;
-        replay.next += 1;
-        if replay.next == replay.config.frames.len() {
-            replay.next = 0;
-            replay.round += 1;
-        }
-        Some(transmit(&frame, now, buffer))
+        let (frame, number) = replay.take();
+        self.base.push(Event::of(EventKind::Sent, replay.config.stream, number));
+        Some(transmit(&frame, now, buffer, None))
     }
-
-    fn open(&mut self, index: usize, frame: &CanFrame, now: LocalTime) -> Event {
-        let moment = self.moment();
-        let Listener { config, opener, received, supervision } = &mut self.listeners[index];
-        let data = frame.data();
-        let Some(payload) = data.get(..config.len) else { return discard(DiscardReason::TooShort, config.stream, 0) };
-        let sequence = match config.numbering {
-            Numbering::AtFront => sequence_of(payload),
-            Numbering::Counted => *received,
-            Numbering::Counters(layout) => layout.counters_in(payload).number(),
-        };
-        *received += 1;
-        let mut hand_over = |bytes: &[u8]| {
-            let pdu = Pdu { stream: config.stream, sequence, bytes: bytes.to_vec(), mark: Mark::default() };
-            self.handed.push_back(pdu);
-        };
-        if let HandOver::Sealed { len } = config.hands_over {
-            let Some(pdu) = data.get(..len) else { return discard(DiscardReason::TooShort, config.stream, sequence) };
-            hand_over(pdu);
-            if !config.delivers {
-                return Event::of(EventKind::Relayed, config.stream, sequence);
-            }
-        }
-        match (&config.protection, opener) {
-            (Protection::None { .. }, _) => {}
-            (_, None) => return discard(DiscardReason::NoKey, config.stream, sequence),
-            (_, Some(opener)) => {
-                // What the bus added to fill up the frame comes off first.
-                let len = opener.profile().secured_len(config.len);
-                let opened = data.get(..len).ok_or(DiscardReason::TooShort).and_then(|pdu| opener.open(pdu, moment));
-                if let Err(reason) = opened {
-                    return discard(reason, config.stream, sequence);
-                }
-            }
-        }
-        if let Some(supervision) = supervision {
-            supervision.met(now, sequence);
-        }
-        if config.hands_over == HandOver::Opened {
-            hand_over(payload);
-        }
-        let kind = if config.delivers { EventKind::Delivered } else { EventKind::Relayed };
-        Event::of(kind, config.stream, sequence)
-    }
-}
-
-impl Talker {
-    /// No key or no freshness value: what cannot be protected is not sent.
-    fn withheld(&mut self) -> Event {
-        let event = Event::of(EventKind::Withheld, self.config.stream, self.sequence);
-        self.sequence += 1;
-        event
-    }
-}
-
-impl Replay {
-    fn due(&self, started_at: LocalTime) -> Option<LocalTime> {
-        let (at, _) = self.config.frames.get(self.next)?;
-        Some(started_at + self.config.start + self.config.length * self.round + *at)
-    }
-}
-
-fn transmit(frame: &CanFrame, now: LocalTime, buffer: &mut [u8]) -> Output {
-    let len = frame.emit(buffer);
-    Output::Transmit(Transmit { port: PORT, priority: Priority(0), launch_at: now, len, token: None })
-}
-
-pub(super) fn discard(reason: DiscardReason, stream: StreamId, sequence: u64) -> Event {
-    Event::of(EventKind::Discarded(reason), stream, sequence)
-}
-
-/// The sequence number at the front of a message's data.
-fn sequence_of(data: &[u8]) -> u64 {
-    data.iter().take(SEQUENCE_LEN).fold(0, |value, byte| value << 8 | u64::from(*byte))
 }

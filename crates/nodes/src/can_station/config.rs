@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_frameauth::TripResetLayout;
+use chronoseal_wire::can::iso_tp::{FrameFormat, SeparationTime};
 use chronoseal_wire::can::{CanFrame, CanId, FrameKind, IdFilter};
 
 use super::synchronisation::SyncConfig;
 use crate::gateway::HandOver;
 use crate::pace::PaceConfig;
 use crate::protection::Protection;
+use crate::segmentation::{ConfigError, Receiver, ReceiverConfig, Reception, Sender, SenderConfig, Transfer};
 use crate::signal::RecordedSignal;
 use crate::supervision::SupervisionConfig;
 
@@ -32,6 +34,8 @@ pub struct StationConfig {
     pub relay_queue_len_max: usize,
     /// Frames that go on from here whole, if this station is an interface of a gateway.
     pub bridge: BridgeConfig,
+    /// Which of the streams it sends, receives or takes on are sent in several frames each.
+    pub segmented: Vec<SegmentedConfig>,
 }
 
 /// Frames that go on from a station whole, since they belong to no stream.
@@ -150,4 +154,96 @@ pub struct RelayConfig {
     pub len: usize,
     /// How it is protected on this hop.
     pub protection: Protection,
+}
+
+/// How the messages of a stream are cut into frames, ISO 15765-2: with flow control, between one sender and one receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SegmentedConfig {
+    stream: StreamId,
+    id: CanId,
+    flow_control: CanId,
+    kind: FrameKind,
+    sender: SenderConfig,
+    receiver: ReceiverConfig,
+}
+
+impl SegmentedConfig {
+    /// Of a stream whose frames have the identifier `id` and are answered with `flow_control`, all in frames of one
+    /// format. `block_size` is BS, 0 for no limit; `separation_time` is STmin.
+    ///
+    /// # Errors
+    /// [`ConfigError`] says which of the spans cannot be used.
+    pub fn new(
+        stream: StreamId,
+        [id, flow_control]: [CanId; 2],
+        kind: FrameKind,
+        block_size: u8,
+        separation_time: SeparationTime,
+        timeouts: SegmentedTimeouts,
+    ) -> Result<Self, ConfigError> {
+        let format = if kind.is_fd() { FrameFormat::fd() } else { FrameFormat::classical() };
+        let SegmentedTimeouts { n_as, n_bs, n_cr } = timeouts;
+        // This receiver never asks to wait, so one that does is another.
+        let transfer = Transfer::FlowControlled { n_bs, waits_max: 10 };
+        let reception = Reception::FlowControlled {
+            block_size,
+            separation_time,
+            waits_max: 0,
+            wait_interval: Duration::from_ms(1),
+        };
+        let sender = SenderConfig { n_as: Some(n_as), ..SenderConfig::new(format, transfer) };
+        let receiver = ReceiverConfig { n_cr, ..ReceiverConfig::new(format, reception) };
+        Sender::new(sender)?;
+        Receiver::new(receiver)?;
+        Ok(Self { stream, id, flow_control, kind, sender, receiver })
+    }
+
+    /// Which stream.
+    pub const fn stream(&self) -> StreamId {
+        self.stream
+    }
+
+    /// The identifier of the sender's frames.
+    pub const fn id(&self) -> CanId {
+        self.id
+    }
+
+    /// The identifier of the receiver's flow control frames.
+    pub const fn flow_control(&self) -> CanId {
+        self.flow_control
+    }
+
+    /// The format of all of them.
+    pub const fn kind(&self) -> FrameKind {
+        self.kind
+    }
+
+    /// What the end that sends is made from.
+    pub const fn sender(&self) -> SenderConfig {
+        self.sender
+    }
+
+    /// What the end that receives is made from, but for the longest message it takes.
+    pub const fn receiver(&self) -> ReceiverConfig {
+        self.receiver
+    }
+}
+
+/// How long the ends of a transfer wait for one another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SegmentedTimeouts {
+    /// N_As: until a frame of the sender has left.
+    pub n_as: Duration,
+    /// N_Bs: until the receiver has answered.
+    pub n_bs: Duration,
+    /// N_Cr: until the next frame of the sender is there.
+    pub n_cr: Duration,
+}
+
+impl Default for SegmentedTimeouts {
+    /// What ISO 15765-2 gives each at most: one second.
+    fn default() -> Self {
+        let second = Duration::from_s(1);
+        Self { n_as: second, n_bs: second, n_cr: second }
+    }
 }

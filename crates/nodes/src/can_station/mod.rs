@@ -4,6 +4,9 @@
 //! application sees every frame too and takes what it listens to. When the agent takes a key into use, messages protected
 //! under the group key use it from then on. Until there is one they are withheld.
 //!
+//! A message that is longer than a frame is sent in several, as ISO 15765-2 has it ([`SegmentedConfig`]): it is sealed before it is
+//! cut and checked when all of it is there.
+//!
 //! A message carries the low bytes of its sequence number, big-endian, at the front of its data (four, or as many as it
 //! has room for), so that its receivers know which one they have.
 //!
@@ -13,19 +16,25 @@
 
 mod application;
 mod config;
+mod listener;
 mod relay;
+mod replay;
+mod segmented;
 mod synchronisation;
+mod talker;
 
 #[cfg(test)]
 mod tests;
 
-use chronoseal_core::{HandleError, Input, LocalTime, Node, Output, PortId};
+use chronoseal_core::{HandleError, Input, LocalTime, Node, Output, PortId, Priority, Transmit, TxToken};
 use chronoseal_crypto::suite::Suite;
 use chronoseal_groupkey::{GroupKey, Member, Orchestrator};
+use chronoseal_wire::can::CanFrame;
 
 use self::application::Application;
 pub use self::config::{
-    BridgeConfig, ListenerConfig, Numbering, RelayConfig, ReplayConfig, StationConfig, TalkerConfig,
+    BridgeConfig, ListenerConfig, Numbering, RelayConfig, ReplayConfig, SegmentedConfig, SegmentedTimeouts,
+    StationConfig, TalkerConfig,
 };
 pub use self::synchronisation::SyncConfig;
 use crate::gateway::{Mark, Pdu, Stack};
@@ -91,6 +100,11 @@ impl CanStation {
     }
 }
 
+fn transmit(frame: &CanFrame, now: LocalTime, buffer: &mut [u8], token: Option<TxToken>) -> Output {
+    let len = frame.emit(buffer);
+    Output::Transmit(Transmit { port: PORT, priority: Priority(0), launch_at: now, len, token })
+}
+
 impl Node for CanStation {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
         self.application.base.admit(now, &input)?;
@@ -102,10 +116,9 @@ impl Node for CanStation {
                 self.application.receive(bytes);
                 Ok(())
             }
-            Input::Transmitted { token, .. } | Input::Dropped { token } if self.application.relays.left(token.id()) => {
-                Ok(())
-            }
-            // Beside relays only the agent asks for transmit times.
+            Input::Transmitted { token, .. } if self.application.left(now, token.id(), true) => Ok(()),
+            Input::Dropped { token } if self.application.left(now, token.id(), false) => Ok(()),
+            // Beside the application only the agent asks for transmit times.
             Input::Transmitted { token, tx_at } => match &mut self.agent {
                 Some(agent) => agent.handle_input(now, Input::Transmitted { token, tx_at }),
                 None => Err(HandleError::UnknownToken(token.id())),
@@ -169,6 +182,7 @@ impl Stack for CanStation {
         // What could be made once can be made again.
         if let Ok(mut application) = Application::new(config) {
             application.relays = application.relays.after(lives);
+            application.segmented = application.segmented.after(lives);
             // Time goes on; what was to be reported is lost.
             self.application.base.clear();
             std::mem::swap(&mut application.base, &mut self.application.base);

@@ -7,8 +7,8 @@ use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::{Moment, Sealer};
 use chronoseal_wire::can::{CanFrame, Dlc};
 
-use super::application::discard;
 use super::config::RelayConfig;
+use super::listener::discard;
 use crate::gateway::{Mark, Pdu};
 use crate::protection::{Protection, ProtectionError};
 
@@ -124,24 +124,49 @@ impl Relays {
         TxToken::new(TOKEN_BIT | self.life)
     }
 
-    /// The frame of a PDU, and what tells when it has left.
+    /// How a relay is made.
+    pub(super) fn config(&self, relay: usize) -> &RelayConfig {
+        &self.relays[relay].config
+    }
+
+    /// Writes a PDU to the front of `data`, sealed for this hop, and says its length. `data` has room for what the relay
+    /// has with its protection.
     ///
     /// # Errors
     /// What happens to a PDU of another length than its stream has, or when freshness values are used up.
-    pub(super) fn seal(&mut self, relay: usize, pdu: &Pdu, moment: Moment) -> Result<(CanFrame, TxToken), EventKind> {
+    pub(super) fn seal(
+        &mut self,
+        relay: usize,
+        pdu: &Pdu,
+        moment: Moment,
+        data: &mut [u8],
+    ) -> Result<usize, EventKind> {
         let Relay { config, sealer } = &mut self.relays[relay];
-        let mut data = [0; 64];
         let Some(room) = data.get_mut(..config.len).filter(|room| room.len() == pdu.bytes.len()) else {
             return Err(EventKind::Discarded(DiscardReason::Malformed));
         };
         room.copy_from_slice(&pdu.bytes);
-        let len = match sealer {
-            None => config.len + config.protection.overhead(),
-            Some(sealer) => sealer.seal_next(&mut data, config.len, moment).map_err(|_| EventKind::Withheld)?,
-        };
+        match sealer {
+            None => Ok(config.len + config.protection.overhead()),
+            Some(sealer) => sealer.seal_next(data, config.len, moment).map_err(|_| EventKind::Withheld),
+        }
+    }
+
+    /// The frame of a sealed PDU of `len` bytes, and what tells when it has left.
+    ///
+    /// # Errors
+    /// What happens to one that no frame holds.
+    pub(super) fn frame(
+        &mut self,
+        relay: usize,
+        mark: Mark,
+        len: usize,
+        data: &[u8],
+    ) -> Result<(CanFrame, TxToken), EventKind> {
+        let config = &self.relays[relay].config;
         // A length between two that FD has is filled up to the next one.
         let dlc = Dlc::holding(len).ok_or(EventKind::Discarded(DiscardReason::TooLong))?;
-        self.sent = Some(pdu.mark);
-        Ok((CanFrame::new(config.id, config.kind, dlc, &data), TxToken::new(TOKEN_BIT | self.life)))
+        self.sent = Some(mark);
+        Ok((CanFrame::new(config.id, config.kind, dlc, data), TxToken::new(TOKEN_BIT | self.life)))
     }
 }

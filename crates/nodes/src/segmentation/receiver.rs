@@ -63,6 +63,12 @@ impl Receiver {
         self.is_busy = is_busy;
     }
 
+    /// Forgets the message that is half received, and what it has not said yet, without an event.
+    pub fn cancel(&mut self) {
+        (self.active, self.refuses) = (None, false);
+        self.events = Events::new();
+    }
+
     /// Takes the data of a frame from the peer. Flow control frames are left to the [`Sender`](super::Sender).
     pub fn handle_frame(&mut self, now: LocalTime, data: &[u8]) {
         self.expire(now);

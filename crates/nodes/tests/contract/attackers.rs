@@ -1,13 +1,22 @@
 //! Those who attack.
 
+use std::slice::from_ref;
+
 use chronoseal_core::testing::{Contract, Script};
-use chronoseal_core::{AttackKind, Duration, EventKind, NodeId, PortId};
-use chronoseal_nodes::{Attack, Attacker, AttackerConfig, CanAttacker, CanAttackerConfig, CanAttackerKind};
-use chronoseal_wire::can::{CanFrame, CanId};
+use chronoseal_core::{AttackKind, Duration, EventKind, Node, NodeId, PortId};
+use chronoseal_nodes::can_station::{
+    CanStation, ListenerConfig, SegmentedConfig, SegmentedTimeouts, StationConfig, TalkerConfig,
+};
+use chronoseal_nodes::{
+    Attack, Attacker, AttackerConfig, CanAttacker, CanAttackerConfig, CanAttackerKind, Protection, SegmentedAttacker,
+    SegmentedAttackerConfig,
+};
+use chronoseal_wire::can::iso_tp::SeparationTime;
+use chronoseal_wire::can::{CanFrame, CanId, FrameKind};
 use chronoseal_wire::ethernet::{HEADER_LEN, Header, TypeOrLength};
 use chronoseal_wire::virtual_link;
 
-use super::{STREAM, at, count, ms};
+use super::{STREAM, at, count, ms, on_a_bus};
 
 const LEN: usize = 76;
 
@@ -84,5 +93,46 @@ fn an_attacker_on_a_bus_keeps_it() {
         let conduct = Contract::new(0..1, script, || Box::new(CanAttacker::new(config.clone()))).check();
         assert_eq!(count(&conduct, |other| other == EventKind::Attacked(event)), 4, "{kind:?}");
         assert_eq!(conduct.frames().count(), 4, "{kind:?}");
+    }
+}
+
+#[test]
+fn an_attacker_on_messages_in_several_frames_keeps_it() {
+    let ids = [0x100, 0x108].map(|raw| CanId::standard(raw).expect("11 bits"));
+    let (kind, separation) = (FrameKind::Classical, SeparationTime::ZERO);
+    let stream = SegmentedConfig::new(STREAM, ids, kind, 0, separation, SegmentedTimeouts::default());
+    let stream = stream.expect("no span is zero");
+    let talker = TalkerConfig {
+        stream: STREAM,
+        id: ids[0],
+        kind,
+        len: 30,
+        pace: Duration::from_ms(40).into(),
+        offset: Duration::from_ms(2),
+        fill: vec![0xaa; 30],
+        signal: None,
+        protection: Protection::NONE,
+    };
+    let listener = ListenerConfig::new(STREAM, ids[0], 30, Protection::NONE);
+    let station = |talkers: &[TalkerConfig], listeners: &[ListenerConfig]| {
+        let (talkers, listeners, segmented) = (talkers.to_vec(), listeners.to_vec(), vec![stream]);
+        let config = StationConfig { talkers, listeners, segmented, ..StationConfig::default() };
+        Box::new(CanStation::new(config, None).expect("a station of a bus is able to"))
+    };
+    for (spoofed, kind) in [(Some(vec![0x5a; 30]), AttackKind::Spoof), (None, AttackKind::Replay)] {
+        let [start, every] = [1, 40].map(Duration::from_ms);
+        let attacker = || {
+            let spoofed = spoofed.clone();
+            Box::new(SegmentedAttacker::new(SegmentedAttackerConfig { stream, spoofed, start, every, count: 4 }))
+        };
+        let mut nodes: Vec<Box<dyn Node>> =
+            vec![station(from_ref(&talker), &[]), station(&[], from_ref(&listener)), attacker()];
+        let conducts = on_a_bus(&mut nodes, ms(200));
+        let (script, conduct) = &conducts[2];
+        let checked = Contract::new(0..1, script.clone(), attacker).check();
+        assert_eq!(checked, *conduct, "alone the attacker does what it did on the bus");
+        assert_eq!(count(&checked, |other| other == EventKind::Attacked(kind)), 4, "{kind:?}");
+        let delivered = count(&conducts[1].1, |other| other == EventKind::Delivered);
+        assert!(delivered >= 5 + 3, "{kind:?}: {delivered} of five true messages and four others");
     }
 }

@@ -10,9 +10,11 @@ use chronoseal_groupkey::{
     Address, Member, NodeConfig, Orchestrator, Profile, Roster, Scheme, Settings, SpareNode, Transport, Tree,
 };
 use chronoseal_nodes::can_station::{
-    CanStation, KeyAgent, ListenerConfig, ReplayConfig, StationConfig, SyncConfig, TalkerConfig,
+    CanStation, KeyAgent, ListenerConfig, ReplayConfig, SegmentedConfig, SegmentedTimeouts, StationConfig, SyncConfig,
+    TalkerConfig,
 };
 use chronoseal_nodes::{PaceConfig, Protection, SupervisionConfig};
+use chronoseal_wire::can::iso_tp::SeparationTime;
 use chronoseal_wire::can::{CanFrame, CanId, FrameKind};
 
 use super::{STREAM, count, hmac, ms, on_a_bus};
@@ -90,6 +92,38 @@ fn sender_receiver_and_whoever_replays_keep_it() {
         assert!(count(&checked, |kind| kind == kinds[number]) >= 4, "station {number}");
         let missing = count(&checked, |kind| kind == EventKind::Missing);
         assert_eq!(missing > 0, number == 1, "35 ms between two messages are more than the 30 of the supervision");
+    }
+}
+
+#[test]
+fn those_who_send_and_receive_in_several_frames_keep_it() {
+    let kind = FrameKind::Fd { brs: true, esi: false };
+    let separation = SeparationTime::at_least(Duration::from_us(300)).expect("300 us can be said");
+    let timeouts = SegmentedTimeouts { n_cr: Duration::from_ms(7), ..SegmentedTimeouts::default() };
+    let ids = [id(0x123), id(0x456)];
+    let segmented = SegmentedConfig::new(STREAM, ids, kind, 2, separation, timeouts).expect("no span is zero");
+    let make = |number| {
+        let config = match number {
+            0 => {
+                let mut config = talker(hmac(Freshness::Full), Duration::from_ms(20).into());
+                (config.talkers[0].len, config.talkers[0].fill) = (300, vec![0xaa; 300]);
+                config
+            }
+            _ => {
+                let mut config = listener(hmac(Freshness::Full));
+                config.listeners[0].len = 300;
+                config
+            }
+        };
+        station(StationConfig { segmented: vec![segmented], ..config }, None)
+    };
+    let kinds = [EventKind::Sent, EventKind::Delivered];
+    for (number, (script, conduct)) in on_a_bus(&mut network(2, &make), ms(200)).into_iter().enumerate() {
+        let checked = Contract::new(0..1, script, || make(number)).check();
+        assert_eq!(checked, conduct, "alone station {number} does what it did on the bus");
+        assert!(count(&checked, |kind| kind == kinds[number]) >= 9, "station {number}");
+        // 316 bytes: a first frame of 62, and 63 in each that follows, in blocks of two.
+        assert!(checked.frames().count() >= 9 * [6, 3][number], "station {number}");
     }
 }
 

@@ -1,11 +1,14 @@
 //! Nodes between segments.
 
-use chronoseal_core::testing::{Conduct, Contract, Script};
-use chronoseal_core::{AttackKind, Duration, EventKind, LocalTime, PortId};
+use chronoseal_core::testing::{Conduct, Contract, Script, record};
+use chronoseal_core::{AttackKind, Duration, EventKind, LocalTime, Node, PortId};
 use chronoseal_frameauth::Freshness;
-use chronoseal_nodes::can_station::{self, CanStation, ListenerConfig, RelayConfig, StationConfig};
+use chronoseal_nodes::can_station::{
+    self, CanStation, ListenerConfig, RelayConfig, SegmentedConfig, SegmentedTimeouts, StationConfig,
+};
 use chronoseal_nodes::end_system::{CarriedPdu, EndSystem, EndSystemConfig, TalkerConfig, TalkerTiming};
 use chronoseal_nodes::gateway::{Gateway, GatewayConfig, HandOver, RelayAttack, Route, Stack};
+use chronoseal_wire::can::iso_tp::SeparationTime;
 use chronoseal_wire::can::{CanId, FrameKind};
 
 use super::{STREAM, count, end_system, hmac, ms};
@@ -47,6 +50,63 @@ fn bus() -> AnyStack {
     let relay = RelayConfig { stream: STREAM, id: id(), kind: KIND, len: LEN, protection: hmac(Freshness::Full) };
     let config = StationConfig { relays: vec![relay], relay_queue_len_max: 4, ..StationConfig::default() };
     Box::new(CanStation::of_gateway(config, None).expect("a station of a bus is able to"))
+}
+
+/// How a long stream is cut on a bus.
+fn segmented() -> SegmentedConfig {
+    let separation = SeparationTime::at_least(Duration::from_us(200)).expect("200 us can be said");
+    let ids = [id(), CanId::standard(0x456).expect("11 bits")];
+    SegmentedConfig::new(STREAM, ids, KIND, 2, separation, SegmentedTimeouts::default()).expect("no span is zero")
+}
+
+#[test]
+fn a_gateway_that_puts_messages_together_and_cuts_them_again_keeps_it() {
+    const LONG: usize = 300;
+    let station = |config| StationConfig { segmented: vec![segmented()], ..config };
+    let talker = can_station::TalkerConfig {
+        stream: STREAM,
+        id: id(),
+        kind: KIND,
+        len: LONG,
+        pace: Duration::from_ms(40).into(),
+        offset: Duration::from_ms(2),
+        fill: vec![0xaa; LONG],
+        signal: None,
+        protection: hmac(Freshness::Full),
+    };
+    let sender = station(StationConfig { talkers: vec![talker], ..StationConfig::default() });
+    let end = ListenerConfig::new(STREAM, id(), LONG, hmac(Freshness::Full));
+    let listener = ListenerConfig { delivers: false, hands_over: HandOver::Opened, ..end.clone() };
+    let receiver = station(StationConfig { listeners: vec![end], ..StationConfig::default() });
+    let relay = RelayConfig { stream: STREAM, id: id(), kind: KIND, len: LONG, protection: hmac(Freshness::Full) };
+    let make = || {
+        let from = station(StationConfig { listeners: vec![listener.clone()], ..StationConfig::default() });
+        let to = StationConfig { relays: vec![relay.clone()], relay_queue_len_max: 4, ..StationConfig::default() };
+        let stack = |config| -> AnyStack { Box::new(CanStation::of_gateway(config, None).expect("it is able to")) };
+        let routes = vec![Route { stream: STREAM, from: PortId(0), to: PortId(1) }];
+        let config = GatewayConfig { routes, delay: Duration::from_us(40), ..GatewayConfig::default() };
+        Box::new(Gateway::new(config, vec![stack(from), stack(station(to))]))
+    };
+    let own = |config: &StationConfig| CanStation::new(config.clone(), None).expect("a station of a bus is able to");
+    let mut gateway = make();
+    let (mut sender, mut receiver) = (own(&sender), own(&receiver));
+    let mut nodes: Vec<&mut dyn Node> = vec![&mut sender, &mut *gateway, &mut receiver];
+    // The sender is on the first bus with the gateway, and the receiver on the second.
+    let far = |node: usize, port: PortId| match (node, port.0) {
+        (0, _) => vec![(1, PortId(0))],
+        (1, 0) => vec![(0, PortId(0))],
+        (1, _) => vec![(2, PortId(0))],
+        _ => vec![(1, PortId(1))],
+    };
+    let conducts = record(&mut nodes, far, ms(END));
+    let (script, conduct) = &conducts[1];
+    let checked = Contract::new(0..2, script.clone(), make).check();
+    assert_eq!(checked, *conduct, "alone the gateway does what it did between the buses");
+    assert_eq!(count(&checked, |kind| kind == EventKind::Relayed), 5);
+    assert_eq!(count(&conducts[2].1, |kind| kind == EventKind::Delivered), 5);
+    // Three answers to the sender, and six frames to the receiver, each with the frame that it came from.
+    let to = |port| checked.frames().filter(move |(_, at, _)| *at == PortId(port)).count();
+    assert_eq!((to(0), to(1)), (5 * 3, 5 * 6));
 }
 
 /// An Ethernet where it goes on, in no slot.

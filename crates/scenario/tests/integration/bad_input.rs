@@ -79,7 +79,7 @@ const WRONG: &[Wrong] = &[
         code: Code::ProtectionTooLong,
         places: &["\"tagged\"", "\"1B\""],
         message: "`tagged` adds 24B, and a classical CAN frame on `body` holds 8B",
-        help: "name a shorter protection, or `format = \"fd\"` for up to 40B",
+        help: "name a shorter protection, or `format = \"fd\"` for up to 40B, or `segmented = { flow_control = \"0x…\" }` for several frames",
     },
     Wrong {
         what: "a protection that leaves too little of a hop's room",
@@ -88,7 +88,7 @@ const WRONG: &[Wrong] = &[
         code: Code::FrameTooLong,
         places: &["\"6B\""],
         message: "6B and 4B of `sealed` do not fit the 8B of a classical CAN frame on `body`",
-        help: "write at most 4B, or `format = \"fd\"` for up to 60B",
+        help: "write at most 4B, or `format = \"fd\"` for up to 60B, or `segmented = { flow_control = \"0x…\" }` for several frames",
     },
     Wrong {
         what: "a deadline shorter than the times on the wires together",

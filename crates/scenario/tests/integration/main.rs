@@ -15,6 +15,7 @@ mod protected_ways;
 mod protections;
 mod radio;
 mod resolving;
+mod segmented;
 mod segments;
 mod shipped;
 mod toy;

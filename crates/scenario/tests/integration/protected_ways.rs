@@ -92,11 +92,17 @@ fn each_hop_has_room_for_the_protection_it_has() {
     let (code, labels, told, help) = only_problem(&classical("{ backbone = \"tagged\", body = \"sealed\" }", "5B"));
     assert_eq!((code, labels), (Code::FrameTooLong, vec!["\"5B\"".to_owned()]));
     assert_eq!(told, "5B and 4B of `sealed` do not fit the 8B of a classical CAN frame on `body`");
-    assert_eq!(help, "write at most 4B, or `format = \"fd\"` for up to 60B");
+    assert_eq!(
+        help,
+        "write at most 4B, or `format = \"fd\"` for up to 60B, or `segmented = { flow_control = \"0x…\" }` for several frames"
+    );
     let (code, labels, told, help) = only_problem(&classical("{ backbone = \"tagged\", body = \"tagged\" }", "3B"));
     assert_eq!((code, labels[0].as_str()), (Code::ProtectionTooLong, "\"tagged\""));
     assert_eq!(told, "`tagged` adds 24B, and a classical CAN frame on `body` holds 8B");
-    assert_eq!(help, "name a shorter protection, or `format = \"fd\"` for up to 40B");
+    assert_eq!(
+        help,
+        "name a shorter protection, or `format = \"fd\"` for up to 40B, or `segmented = { flow_control = \"0x…\" }` for several frames"
+    );
     // The largest tag that fits, to the bit.
     let tagged = "hmac = { hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }";
     let short = "mac = { algorithm = \"cmac-aes-128\", tag = \"6B\", freshness = { truncated = \"4bit\" } }";

@@ -59,6 +59,8 @@ impl Chance {
 
 /// Periods `[us]`: what collides often, and what hardly ever keeps its phase.
 const PERIODS_US: [i64; 8] = [2_000, 2_500, 4_000, 5_000, 7_919, 10_000, 12_345, 20_000];
+/// Of messages that take many frames `[us]`.
+const LONG_PERIODS_US: [i64; 4] = [50_000, 77_777, 100_000, 150_000];
 const CYCLE_US: i64 = 10_000;
 
 impl Network {
@@ -77,7 +79,10 @@ impl Network {
         }
         // How much there is to do, and whether all begin at once.
         let (count, together) = (chance.range(1, 14), chance.percent(50));
-        let streams = (0..count).map(|index| any_stream(&mut chance, index, together, &segments, &nodes)).collect();
+        // What is sent in several frames is drawn beside the rest, so that nothing else depends on it.
+        let mut cut = Chance(stream(seed, Purpose::Phase, 1));
+        let streams =
+            (0..count).map(|index| any_stream([&mut chance, &mut cut], index, together, &segments, &nodes)).collect();
         Self { seed, segments, nodes, streams }
     }
 
@@ -184,7 +189,23 @@ fn chance_is_small(own: &Segment) -> bool {
     own.kind == Kind::Ethernet
 }
 
-fn any_stream(chance: &mut Chance, index: i64, together: bool, segments: &[Segment], nodes: &[Node]) -> Stream {
+/// How a stream is cut into frames on one bus.
+fn segmented(cut: &mut Chance, index: i64) -> String {
+    let flow_control = 0x100 * cut.range(1, 6) + 0x40 + index;
+    let block_size = cut.one(&[0, 0, 1, 2, 5, 20]);
+    let st_min = cut.one(&["0us", "0us", "100us", "500us", "1ms", "2ms"]);
+    format!(
+        ", segmented = {{ flow_control = \"0x{flow_control:X}\", block_size = {block_size}, st_min = \"{st_min}\" }}"
+    )
+}
+
+fn any_stream(
+    [chance, cut]: [&mut Chance; 2],
+    index: i64,
+    together: bool,
+    segments: &[Segment],
+    nodes: &[Node],
+) -> Stream {
     let station = |chance: &mut Chance| loop {
         let node = chance.range(0, nodes.len() as i64 - 1) as usize;
         if !nodes[node].is_gateway {
@@ -215,10 +236,16 @@ fn any_stream(chance: &mut Chance, index: i64, together: bool, segments: &[Segme
         (true, false) => 4,
     };
     let period = chance.one(&PERIODS_US);
+    // One receiver, so that there is one on each bus of the way.
+    let is_cut = over_can && to.len() == 1 && cut.percent(12);
+    let (length, period) = match is_cut {
+        true => (if cut.percent(30) { cut.range(5, 150) } else { cut.range(5, 70) }, cut.one(&LONG_PERIODS_US)),
+        false => (length, period),
+    };
     let names: Vec<String> = to.iter().map(|node| format!("\"n{node}\"")).collect();
     let mut table = format!("[[streams]]\nname = \"m{index}\"\nfrom = \"n{from}\"\nto = [{}]\n", names.join(", "));
     table += &format!("length = \"{length}B\"\n");
-    let protections: &[&str] = if only_fd { &["short", "long"] } else { &["short"] };
+    let protections: &[&str] = if only_fd || is_cut { &["short", "long"] } else { &["short"] };
     match chance.range(0, 3) {
         0 => {}
         1 | 2 => table += &format!("protection = \"{}\"\n", chance.one(protections)),
@@ -238,7 +265,8 @@ fn any_stream(chance: &mut Chance, index: i64, together: bool, segments: &[Segme
                 let format = if fd && only_fd { "fd-brs" } else { "classical" };
                 // Some are urgent, wherever they come from.
                 let id = 0x100 * chance.range(1, 6) + index;
-                table += &format!("s{on} = {{ id = \"0x{id:X}\", format = \"{format}\" }}\n");
+                let segmented = if is_cut { segmented(cut, index) } else { String::new() };
+                table += &format!("s{on} = {{ id = \"0x{id:X}\", format = \"{format}\"{segmented} }}\n");
             }
             Kind::Ethernet if CYCLE_US % period == 0 && chance.percent(40) => {
                 is_slotted |= on == nodes[from].on[0];

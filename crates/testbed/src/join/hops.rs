@@ -1,6 +1,6 @@
 //! Rows of transmissions: each frame on each segment, and the ones it came from.
 
-use chronoseal_core::SimTime;
+use chronoseal_core::{MessagePart, SimTime};
 use chronoseal_results::HopRow;
 
 use super::rows::Table;
@@ -8,17 +8,22 @@ use super::ways::Delivery;
 
 impl Table<'_> {
     /// A row for each frame at each receiver that it was handed to, whoever it was meant for. A transmission's number is
-    /// that of its arrival.
+    /// that of its arrival. Of a message in several frames there is one where it ended: the number of its last frame, sent
+    /// when the first was.
     pub(super) fn hop_rows(&self) -> Vec<HopRow> {
-        let handed_over = self.ways.deliveries.iter().filter(|delivery| delivery.accepted);
-        let mut rows: Vec<HopRow> = handed_over.filter_map(|delivery| self.hop_row(delivery)).collect();
+        let handed_over = self.ways.deliveries.iter().enumerate().filter(|(_, delivery)| delivery.accepted);
+        let mut rows: Vec<HopRow> = handed_over.filter_map(|(index, delivery)| self.hop_row(index, delivery)).collect();
         rows.sort_by_key(|row| row.sent_at.or(row.arrived_at));
         rows
     }
 
-    fn hop_row(&self, delivery: &Delivery) -> Option<HopRow> {
+    fn hop_row(&self, index: usize, delivery: &Delivery) -> Option<HopRow> {
         let serial = delivery.serial?;
         let arrival = &self.emulated.arrivals[serial];
+        let first = match arrival.description.part {
+            MessagePart::Whole => serial,
+            _ => *self.messages.ends.get(&index)?,
+        };
         let counted = || Some(delivery.received?.verdict?.event()?.sequence);
         let received_at = delivery.received.map(|received| SimTime::from_ps(received.at_ps));
         Some(HopRow {
@@ -27,7 +32,7 @@ impl Table<'_> {
             segment: self.lines[arrival.wire].segment,
             from: self.ways.from_of[serial],
             to: delivery.to,
-            sent_at: self.sent_at(serial),
+            sent_at: self.sent_at(first),
             arrived_at: Some(arrival.arrived_at.unwrap_or(arrival.read_at)),
             departed_at: delivery.departed_at,
             // A guest tells nothing of what it got.

@@ -2,6 +2,7 @@
 //! transmission.
 
 mod hops;
+mod messages;
 mod rows;
 mod spans;
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Rows of frames and captures, from records that are matched.
 
-use chronoseal_core::{AttackKind, DiscardReason, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_core::{AttackKind, DiscardReason, EventKind, MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_results::{CaptureRow, FrameRow, Outcome};
 
+use super::messages::Messages;
 use super::spans::Spans;
 use super::ways::{Delivery, Ways};
 use super::{Carrier, Line};
@@ -20,6 +21,7 @@ pub(super) struct Table<'a> {
     pub(super) ways: &'a Ways<'a>,
     stalls: Spans,
     traffic: &'a dyn Traffic,
+    pub(super) messages: Messages,
 }
 
 impl<'a> Table<'a> {
@@ -31,7 +33,8 @@ impl<'a> Table<'a> {
         ways: &'a Ways<'a>,
         traffic: &'a dyn Traffic,
     ) -> Self {
-        Self { agents, lines, emulated, logs, ways, stalls: Spans::new(&emulated.stalls), traffic }
+        let messages = Messages::new(agents, emulated, logs, ways, traffic);
+        Self { agents, lines, emulated, logs, ways, stalls: Spans::new(&emulated.stalls), traffic, messages }
     }
 
     /// True if what a node says of attacks is believed.
@@ -101,15 +104,23 @@ impl<'a> Table<'a> {
         let is_carried = |wire: usize| matches!(self.lines[wire].carrier, Carrier::Kernel(_));
         let mut ended: Vec<bool> =
             self.emulated.arrivals.iter().map(|arrival| arrival.has_left || is_carried(arrival.wire)).collect();
-        for delivery in &self.ways.deliveries {
+        for (index, delivery) in self.ways.deliveries.iter().enumerate() {
             // What the medium made itself is no frame of a stream; its receivers' events tell of it.
             let Some(serial) = delivery.serial else { continue };
             ended[serial] = true;
-            rows.extend(self.delivered_row(serial, delivery));
+            match self.part(serial) {
+                MessagePart::Whole => rows.extend(self.delivered_row(serial, delivery)),
+                // A message has one row, at the frame that ended it.
+                _ => rows.extend(self.messages.ends.get(&index).and_then(|first| self.message_row(*first, delivery))),
+            }
         }
+        rows.extend(self.messages.others.iter().filter_map(|(first, outcome)| self.ended_row(*first, *outcome)));
         for discard in &self.emulated.discards {
             let Some(serial) = discard.serial else { continue };
             ended[serial] = true;
+            if !self.part(serial).is_first() {
+                continue;
+            }
             let mut row = self.row_of(serial, discard.node);
             if let EventKind::Discarded(reason) = discard.event.kind {
                 row.outcome = Outcome::Discarded(reason);
@@ -120,7 +131,7 @@ impl<'a> Table<'a> {
         let open = ended.iter().enumerate().filter(|(_, ended)| !**ended).map(|(serial, _)| serial);
         for serial in open {
             let arrival = &self.emulated.arrivals[serial];
-            if arrival.description.stream != StreamId::NONE {
+            if arrival.description.stream != StreamId::NONE && arrival.description.part.is_first() {
                 rows.push(self.with_stall(self.row_of(serial, self.ways.from_of[serial]), None));
             }
         }
@@ -153,6 +164,30 @@ impl<'a> Table<'a> {
         }
         let is_told = row.outcome != Outcome::Unaccounted || self.traffic.concerns(row.stream, row.at);
         is_told.then(|| self.with_stall(row, last))
+    }
+
+    fn part(&self, serial: usize) -> MessagePart {
+        self.emulated.arrivals[serial].description.part
+    }
+
+    /// The row of a message in several frames at one receiver, from its first frame to the one that ended it.
+    fn message_row(&self, first: usize, delivery: &Delivery) -> Option<FrameRow> {
+        let begun = self.row_of(first, delivery.to);
+        let last = self.row_of(delivery.serial?, delivery.to);
+        let mut row =
+            FrameRow { len: last.len, arrived_at: last.arrived_at, departed_at: delivery.departed_at, ..begun };
+        let received = delivery.received.filter(|_| !self.is_attacker(delivery.to))?;
+        judge(&mut row, &received, &self.emulated.arrivals[first].description);
+        Some(self.with_stall(row, delivery.written_at.max(Some(SimTime::from_ps(received.at_ps)))))
+    }
+
+    /// The row of a message in several frames of which no more came.
+    fn ended_row(&self, first: usize, outcome: Outcome) -> Option<FrameRow> {
+        let delivery = &self.ways.deliveries[first];
+        let mut row = self.row_of(delivery.serial.filter(|_| !self.is_attacker(delivery.to))?, delivery.to);
+        row.sequence = delivery.said().map_or(row.sequence, |event| event.sequence);
+        (row.departed_at, row.outcome) = (delivery.departed_at, outcome);
+        Some(self.with_stall(row, delivery.written_at))
     }
 
     /// A frame that was handed to the kernel and never seen again.

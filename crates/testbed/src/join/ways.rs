@@ -4,7 +4,7 @@
 //! hash of its bytes tells. A CAN interface of the kernel shows every listener the same frames in one order, so what the
 //! emulator heard is the order of that bus.
 
-use chronoseal_core::{NodeId, SimTime};
+use chronoseal_core::{Event, NodeId, SimTime};
 
 use super::{Carrier, Line};
 use crate::config::{AgentConfig, PortLink};
@@ -29,6 +29,13 @@ pub(super) struct Delivery {
     pub(super) accepted: bool,
     /// What the receiver wrote down.
     pub(super) received: Option<ReceivedRecord>,
+}
+
+impl Delivery {
+    /// What its receiver said of it.
+    pub(super) fn said(&self) -> Option<Event> {
+        self.received?.verdict?.event()
+    }
 }
 
 /// What became of each frame.

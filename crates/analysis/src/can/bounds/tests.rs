@@ -6,6 +6,8 @@ use chronoseal_wire::can::CanFrame;
 use super::super::testing::{add_message, segments};
 use super::*;
 
+mod segmented;
+
 const MS: fn(i64) -> Duration = Duration::from_ms;
 const US: fn(i64) -> Duration = Duration::from_us;
 

@@ -8,7 +8,8 @@ use chronoseal_wire::can::bits::FrameBits;
 use chronoseal_wire::can::frame::{CLASSICAL_DATA_LEN_MAX, Dlc, FD_DATA_LEN_MAX};
 use chronoseal_wire::can::{CanFrame, CanId, FrameKind, StandardId};
 
-use super::plan::{CanHop, CanSegment};
+use super::plan::{CanHop, CanSegment, SegmentedPlan};
+use super::segmented;
 use super::spec::{CanFormatSpec, CanStreamSpec};
 use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step, SynchronisationRequest};
 use crate::limits::MESSAGES_MAX;
@@ -28,29 +29,46 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     let kind = frame_kind(&request.table.at("format"), spec.format, segment, context);
     let id = can_id(&request.table.at("id"), &spec.id, spec.extended, context);
     request.judge_protection(Protection::check_on_can, context);
-    let len_max = if kind.is_fd() { FD_DATA_LEN_MAX } else { CLASSICAL_DATA_LEN_MAX };
-    let overhead = request.protection.overhead_bytes() as usize;
-    let data_len = (request.stream.payload_len as usize).min(len_max.saturating_sub(overhead));
+    let overhead = request.protection.overhead_bytes();
+    let segmented = match &spec.segmented {
+        Some(written) => Some(segmented::resolve(request, &spec, written, context)?),
+        None => None,
+    };
+    let room = match segmented {
+        Some(_) => segmented::room(),
+        None => frame_room(kind, overhead),
+    };
+    let data_len = request.stream.payload_len.min(room.bytes.saturating_sub(overhead));
+    let wire_time = match &segmented {
+        Some(plan) => segmented::wire_time(segment, id, kind, plan, data_len + overhead),
+        None => wire_time(segment, id, kind, (data_len + overhead) as usize),
+    };
     Some(HopParts {
-        frame_len: data_len as u32,
-        class: "message",
-        facet: Facet::new(CanHop::Message { id, kind }),
+        frame_len: data_len,
+        class: if segmented.is_some() { "segmented message" } else { "message" },
+        facet: Facet::new(CanHop::Message { id, kind, segmented }),
         has_slots: false,
-        room: Room {
-            bytes: len_max as u32,
-            frame: if kind.is_fd() { "a CAN-FD frame" } else { "a classical CAN frame" },
-            other_way: if kind.is_fd() {
-                String::new()
-            } else {
-                format!(", or `format = \"fd\"` for up to {}B", FD_DATA_LEN_MAX.saturating_sub(overhead))
-            },
-        },
-        wire_time: wire_time(segment, id, kind, data_len + overhead),
+        room,
+        wire_time,
     })
 }
 
+/// What one frame has room for.
+fn frame_room(kind: FrameKind, overhead: u32) -> Room {
+    const SEVERAL: &str = ", or `segmented = { flow_control = \"0x…\" }` for several frames";
+    let (bytes, frame) = match kind.is_fd() {
+        true => (FD_DATA_LEN_MAX as u32, "a CAN-FD frame"),
+        false => (CLASSICAL_DATA_LEN_MAX as u32, "a classical CAN frame"),
+    };
+    let in_fd = match kind.is_fd() {
+        true => String::new(),
+        false => format!(", or `format = \"fd\"` for up to {}B", (FD_DATA_LEN_MAX as u32).saturating_sub(overhead)),
+    };
+    Room { bytes, frame, other_way: in_fd + SEVERAL }
+}
+
 /// What a frame without stuff bits takes.
-fn wire_time(segment: &CanSegment, id: CanId, kind: FrameKind, data_len: usize) -> Duration {
+pub(super) fn wire_time(segment: &CanSegment, id: CanId, kind: FrameKind, data_len: usize) -> Duration {
     let data = [0x55; FD_DATA_LEN_MAX];
     Dlc::holding(data_len).map_or(Duration::ZERO, |dlc| {
         let len = if kind.is_fd() { dlc.fd_len() } else { dlc.classical_len() };
@@ -118,39 +136,75 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
             format!("a CAN segment has at most {MESSAGES_MAX}"),
         );
     }
-    let mut first: BTreeMap<CanId, usize> = BTreeMap::new();
+    let mut taken: BTreeMap<CanId, (usize, &'static str)> = BTreeMap::new();
     let mut wrong: BTreeSet<usize> = BTreeSet::new();
     for stream in streams {
-        let Some(CanHop::Message { id, kind }) = stream.hop.facet.get() else { continue };
-        let (kind, at) = (*kind, stream.at(segment, "id"));
-        let Some(id) = id_of(id.raw() + stream.number, id.is_extended()) else {
-            if wrong.insert(stream.entry) {
-                context.report(
-                    Code::BadCanId,
-                    &at,
-                    format!("{} identifiers from here on end above the largest there is", stream.count),
-                    "too large",
-                    "begin with a smaller one",
-                );
+        let Some(CanHop::Message { id, kind, segmented }) = stream.hop.facet.get() else { continue };
+        let (kind, segmented) = (*kind, *segmented);
+        let Some(id) = counted_on(segment, stream, "id", *id, &mut wrong, context) else { continue };
+        let segmented = match segmented {
+            Some(plan) => {
+                let answer = counted_on(segment, stream, segmented::KEY, plan.flow_control, &mut wrong, context);
+                let Some(flow_control) = answer else { continue };
+                Some(SegmentedPlan { flow_control, ..plan })
             }
-            continue;
+            None => None,
         };
-        stream.hop.facet = Facet::new(CanHop::Message { id, kind });
+        stream.hop.facet = Facet::new(CanHop::Message { id, kind, segmented });
         if stream.protection.is_authenticated() && stream.protection.is_replayable() {
             context.note(format!("Message {} is protected without freshness: it can be replayed.", stream.name));
         }
-        match first.get(&id) {
-            Some(&earlier) if wrong.insert(stream.entry) => context.report_both(
-                Code::BadCanId,
-                (&at, "again here"),
-                (&Place::new("streams").entry(earlier).key(segment.name).key("id"), "first here"),
-                format!("two streams have the identifier {:#x}", id.raw()),
-                "two senders of one identifier destroy each other's frames: give each stream its own",
-            ),
-            Some(_) => {}
-            None => drop(first.insert(id, stream.entry)),
+        if segmented.is_some() && stream.hop.to.len() > 1 && wrong.insert(stream.entry) {
+            segmented::several_receivers(segment, stream, context);
+        }
+        let answers = segmented.map(|plan| (plan.flow_control, segmented::KEY));
+        for (id, key) in [(id, "id")].into_iter().chain(answers) {
+            match taken.get(&id) {
+                Some(&(earlier, earlier_key)) if wrong.insert(stream.entry) => context.report_both(
+                    Code::BadCanId,
+                    (&place_of(segment, stream.entry, key), "again here"),
+                    (&place_of(segment, earlier, earlier_key), "first here"),
+                    match earlier == stream.entry {
+                        true => {
+                            format!("its sender and its receiver both send frames with the identifier {:#x}", id.raw())
+                        }
+                        false => format!("two streams have the identifier {:#x}", id.raw()),
+                    },
+                    "two senders of one identifier destroy each other's frames: give each stream its own",
+                ),
+                Some(_) => {}
+                None => drop(taken.insert(id, (stream.entry, key))),
+            }
         }
     }
+}
+
+/// Where an identifier of an entry stands.
+fn place_of<'k>(segment: &Segment<'k>, entry: usize, key: &'k str) -> Place<'k> {
+    let table = Place::new("streams").entry(entry).key(segment.name);
+    if key == segmented::KEY { table.key("segmented").key(key) } else { table.key(key) }
+}
+
+/// The identifier of one of several streams alike.
+fn counted_on(
+    segment: &Segment<'_>,
+    stream: &OnSegment<'_>,
+    key: &'static str,
+    first: CanId,
+    wrong: &mut BTreeSet<usize>,
+    context: &mut Context<'_>,
+) -> Option<CanId> {
+    let id = id_of(first.raw() + stream.number, first.is_extended());
+    if id.is_none() && wrong.insert(stream.entry) {
+        context.report(
+            Code::BadCanId,
+            &place_of(segment, stream.entry, key),
+            format!("{} identifiers from here on end above the largest there is", stream.count),
+            "too large",
+            "begin with a smaller one",
+        );
+    }
+    id
 }
 
 /// The message that announces trip and reset counters: a classical frame.
@@ -161,7 +215,12 @@ pub(super) fn synchronisation(
     let segment: &CanSegment = request.segment.facet()?;
     let id = can_id(&Place::new("freshness").key("id"), request.id.unwrap_or(SYNC_ID_DEFAULT), false, context);
     let has_id = |hop: &&(usize, &crate::plan::HopPlan)| {
-        hop.1.facet.get().is_some_and(|hop| matches!(hop, CanHop::Message { id: known, .. } if *known == id))
+        hop.1.facet.get().is_some_and(|hop| match hop {
+            CanHop::Message { id: known, segmented, .. } => {
+                *known == id || segmented.is_some_and(|segmented| segmented.flow_control == id)
+            }
+            _ => false,
+        })
     };
     if let Some((entry, _)) = request.hops.iter().find(has_id) {
         context.report(

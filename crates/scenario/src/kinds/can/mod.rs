@@ -4,6 +4,7 @@ pub(crate) mod bridges;
 mod messages;
 pub(crate) mod plan;
 mod segment;
+mod segmented;
 pub mod spec;
 mod threats;
 mod traffic;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{Duration, StreamId, statistics};
+use chronoseal_wire::can::iso_tp::{FrameFormat, Segments, SeparationTime};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId, FrameKind};
 
 use crate::plan::{GatewayPlan, HopPlan, Plan, ProtectionPlan, SegmentId, StreamPlan, bridged_from};
@@ -32,6 +33,8 @@ pub enum CanHop {
         id: CanId,
         /// Its format.
         kind: FrameKind,
+        /// How it is cut into several frames; `None`: it is sent in one.
+        segmented: Option<SegmentedPlan>,
     },
     /// A recording that is replayed over and over.
     Recording(CanRecording),
@@ -40,6 +43,36 @@ pub enum CanHop {
         /// Its identifier.
         id: CanId,
     },
+}
+
+/// How the messages of a stream are cut into frames (ISO 15765-2, physical addressing).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SegmentedPlan {
+    /// The identifier of the receiver's flow control frames.
+    pub flow_control: CanId,
+    /// BS: consecutive frames between two flow control frames; 0 for no limit.
+    pub block_size: u8,
+    /// STmin: the least time between consecutive frames.
+    pub separation_time: SeparationTime,
+    /// N_Bs: the sender's longest wait for a flow control frame.
+    pub n_bs: Duration,
+    /// N_Cr: the receiver's longest wait for a consecutive frame.
+    pub n_cr: Duration,
+}
+
+impl SegmentedPlan {
+    /// How its frames are laid out.
+    pub const fn format(kind: FrameKind) -> FrameFormat {
+        if kind.is_fd() { FrameFormat::fd() } else { FrameFormat::classical() }
+    }
+
+    /// The frames of a message of `len` bytes `[byte]`, protection included. An empty one counts as one of a byte.
+    ///
+    /// # Panics
+    /// Never: something is always sent.
+    pub fn segments(kind: FrameKind, len: u32) -> Segments {
+        Segments::of(len.max(1), &Self::format(kind)).expect("there is a byte to send")
+    }
 }
 
 /// A recording that is replayed over and over.
@@ -98,6 +131,23 @@ pub struct CanMessage<'p> {
     pub id: CanId,
     /// Its format.
     pub kind: FrameKind,
+    /// How it is cut into several frames; `None`: it is sent in one.
+    pub segmented: Option<SegmentedPlan>,
+}
+
+impl<'p> CanMessage<'p> {
+    /// The message that a stream is on one of its hops, if it is one.
+    pub fn of(stream_id: StreamId, stream: &'p StreamPlan, hop: &'p HopPlan) -> Option<Self> {
+        match *hop.facet.get()? {
+            CanHop::Message { id, kind, segmented } => Some(Self { stream_id, stream, hop, id, kind, segmented }),
+            _ => None,
+        }
+    }
+
+    /// True if it is sent in several frames.
+    pub const fn is_segmented(&self) -> bool {
+        self.segmented.is_some()
+    }
 }
 
 impl<'p> Can<'p> {
@@ -119,10 +169,7 @@ impl<'p> Can<'p> {
 
     /// Periodic messages.
     pub fn messages(self) -> impl Iterator<Item = CanMessage<'p>> {
-        self.streams().filter_map(|(stream_id, stream, hop, facet)| match facet {
-            CanHop::Message { id, kind } => Some(CanMessage { stream_id, stream, hop, id: *id, kind: *kind }),
-            _ => None,
-        })
+        self.streams().filter_map(|(stream_id, stream, hop, _)| CanMessage::of(stream_id, stream, hop))
     }
 
     /// A periodic message by its number as a stream.
@@ -177,11 +224,15 @@ impl<'p> Can<'p> {
         others.flat_map(of_segment).collect()
     }
 
-    /// The identifiers of its streams, those of recordings left out.
+    /// The identifiers of its streams, those of flow control included and those of recordings left out.
     pub fn identifiers(self) -> impl Iterator<Item = CanId> {
-        self.streams().filter_map(|(.., facet)| match facet {
-            CanHop::Message { id, .. } | CanHop::Synchronisation { id } => Some(*id),
-            CanHop::Recording(_) => None,
+        self.streams().flat_map(|(.., facet)| {
+            let (id, answers) = match facet {
+                CanHop::Message { id, segmented, .. } => (Some(*id), segmented.map(|segmented| segmented.flow_control)),
+                CanHop::Synchronisation { id } => (Some(*id), None),
+                CanHop::Recording(_) => (None, None),
+            };
+            id.into_iter().chain(answers)
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What a scenario says of a CAN segment.
 
-use chronoseal_core::{Percent, Rate};
+use chronoseal_core::{Duration, Percent, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,40 @@ pub struct CanStreamSpec {
     /// Its frame format.
     #[serde(default)]
     pub format: CanFormatSpec,
+    /// Sent in several frames, as ISO 15765-2 has it, so that it may be longer than one. Default: in one frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segmented: Option<SegmentedSpec>,
+}
+
+/// How a stream is sent in several frames: a first frame (FF), consecutive frames (CF), and flow control frames (FC) of its
+/// one receiver, all in the format of the stream (ISO 15765-2).
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SegmentedSpec {
+    /// The identifier of the receiver's flow control frames, of as many bits as the stream's own; of several streams alike that of
+    /// the first, the others follow it.
+    pub flow_control: String,
+    /// BS: after so many consecutive frames the receiver is asked again. Default: 0, it is asked once.
+    #[serde(default)]
+    pub block_size: u8,
+    /// STmin: the least time between two consecutive frames, 0s, 100us to 900us in steps of 100us, or 1ms to 127ms in steps of 1ms.
+    /// Default: 0s.
+    #[serde(default = "none")]
+    pub st_min: Quantity<Duration>,
+    /// N_Bs: the sender gives up if the receiver does not answer within this time, up to 1s. Default: 1s.
+    #[serde(default = "second")]
+    pub n_bs: Quantity<Duration>,
+    /// N_Cr: the receiver gives up if the next frame does not come within this time, up to 1s. Default: 1s.
+    #[serde(default = "second")]
+    pub n_cr: Quantity<Duration>,
+}
+
+fn none() -> Quantity<Duration> {
+    Quantity(Duration::ZERO)
+}
+
+fn second() -> Quantity<Duration> {
+    Quantity(Duration::from_s(1))
 }
 
 /// What an attack has on a CAN segment: nothing of its own.

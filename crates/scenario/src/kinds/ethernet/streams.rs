@@ -14,6 +14,9 @@ use crate::plan::Facet;
 use crate::problem::Code;
 use crate::shape::shortened;
 
+/// Nothing cuts a PDU on Ethernet.
+const OTHER_WAY: &str = ", or several streams with a piece each (`count`)";
+
 /// A stream's way over the segment; the identifier of a time-triggered one is still to be found if it is 0.
 pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option<HopParts> {
     let spec: EthernetStreamSpec = request.table.read(context)?;
@@ -48,7 +51,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         class: class.name(),
         facet: Facet::new(class),
         has_slots: class.is_time_triggered(),
-        room: Room { bytes: FRAME_LEN_MAX - header, frame: "an Ethernet frame", other_way: String::new() },
+        room: Room { bytes: FRAME_LEN_MAX - header, frame: "an Ethernet frame", other_way: OTHER_WAY.into() },
         wire_time: link * 2 + segment.forwarding_delay + segment.forwarding_jitter.min,
     })
 }

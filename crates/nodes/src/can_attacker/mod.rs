@@ -1,5 +1,7 @@
 //! An attacker on a CAN bus: it hears everything and can say anything, but cannot take back what others said.
 
+mod segmented;
+
 use std::collections::VecDeque;
 
 use chronoseal_core::{
@@ -7,6 +9,8 @@ use chronoseal_core::{
     Priority, Queued, StreamId,
 };
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId};
+
+pub use self::segmented::{SegmentedAttacker, SegmentedAttackerConfig};
 
 /// What an attacker is made from.
 #[derive(Clone, Debug)]

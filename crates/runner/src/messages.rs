@@ -1,0 +1,64 @@
+//! Messages that are sent in several frames: from which of them on a receiver has one, and what became of it.
+
+use std::collections::BTreeMap;
+
+use chronoseal_catalog::Describe;
+use chronoseal_core::{DiscardReason, Event, EventKind, MessagePart, NodeId, StreamId};
+use chronoseal_media::medium::FrameLabel;
+use chronoseal_sim::FrameContext;
+
+/// The messages that nodes have half.
+#[derive(Default)]
+pub(crate) struct Messages(BTreeMap<(StreamId, NodeId), Begun>);
+
+/// The first frame of a message.
+pub(crate) struct Begun {
+    pub(crate) label: FrameLabel,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// What an event at a node is about.
+pub(crate) enum About {
+    /// The frame it comes with, or no frame.
+    Frame,
+    /// A message in several frames: the label of the transmission that its row is of.
+    Message(FrameLabel),
+    /// A message that ended without another frame.
+    Ended(Begun),
+    /// A piece of a message, and nothing that ends one.
+    Piece,
+}
+
+impl Messages {
+    /// What an event is about.
+    pub(crate) fn about(
+        &mut self,
+        describers: &[Box<dyn Describe>],
+        node: NodeId,
+        event: &Event,
+        frame: Option<&FrameContext<'_>>,
+    ) -> About {
+        let key = (event.stream, node);
+        match (event.kind, frame) {
+            (EventKind::TransferBegan, Some(frame)) => {
+                self.0.insert(key, Begun { label: *frame.label, bytes: frame.bytes.to_vec() });
+                About::Piece
+            }
+            (EventKind::TransferBegan | EventKind::TransferFault(_), _) => About::Piece,
+            // What its message was given up for is another message.
+            (EventKind::Discarded(DiscardReason::Interrupted | DiscardReason::FrameMissing), _) => {
+                self.0.remove(&key).map_or(About::Frame, About::Ended)
+            }
+            (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame))
+                if describers[usize::from(frame.label.segment)].part(frame.bytes) != MessagePart::Whole =>
+            {
+                let of_message = |begun: Begun| {
+                    let FrameLabel { sender, attack, sent_at, .. } = begun.label;
+                    About::Message(FrameLabel { sender, attack, sent_at, ..*frame.label })
+                };
+                self.0.remove(&key).map_or(About::Piece, of_message)
+            }
+            _ => About::Frame,
+        }
+    }
+}

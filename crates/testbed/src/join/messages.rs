@@ -1,0 +1,83 @@
+//! Messages in several frames: which of them a receiver had, from which frame on.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{DiscardReason, Event, EventKind, MessagePart, NodeId, StreamId};
+use chronoseal_results::Outcome;
+
+use super::ways::{Delivery, Ways};
+use crate::config::AgentConfig;
+use crate::emulator::EmulatorLog;
+use crate::log::AgentLog;
+use crate::traffic::Traffic;
+
+/// What became of the messages in several frames.
+#[derive(Default)]
+pub(super) struct Messages {
+    /// The deliveries that completed one, or ended it, each with the arrival of its first frame.
+    pub(super) ends: BTreeMap<usize, usize>,
+    /// Those that ended without such a frame: the delivery of the first one, and how.
+    pub(super) others: Vec<(usize, Outcome)>,
+}
+
+impl Messages {
+    pub(super) fn new(
+        agents: &[AgentConfig],
+        emulated: &EmulatorLog,
+        logs: &[Option<AgentLog>],
+        ways: &Ways<'_>,
+        traffic: &dyn Traffic,
+    ) -> Self {
+        let mut messages = Self::default();
+        if emulated.arrivals.iter().all(|arrival| arrival.description.part == MessagePart::Whole) {
+            return messages;
+        }
+        let missing = |delivery: usize| is_given_up(agents, logs, &ways.deliveries[delivery], emulated);
+        // By stream and receiver: the delivery of the first frame of what is there in part.
+        let mut begun: BTreeMap<(StreamId, NodeId), usize> = BTreeMap::new();
+        for (index, delivery) in ways.deliveries.iter().enumerate() {
+            let Some(description) = delivery.serial.map(|serial| &emulated.arrivals[serial].description) else {
+                continue;
+            };
+            let key = (description.stream, delivery.to);
+            let said = delivery.said().map(|event| event.kind);
+            match description.part {
+                MessagePart::Begins if traffic.concerns(description.stream, delivery.to) => {
+                    if let Some(before) = begun.insert(key, index) {
+                        let is_interrupted = said == Some(EventKind::Discarded(DiscardReason::Interrupted));
+                        let interrupted = is_interrupted.then_some(Outcome::Discarded(DiscardReason::Interrupted));
+                        messages.others.push((before, interrupted.unwrap_or_else(|| missing(before))));
+                    }
+                }
+                MessagePart::Continues => {
+                    let is_end =
+                        matches!(said, Some(EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_)));
+                    let first = if is_end { begun.remove(&key) } else { None };
+                    if let Some(serial) = first.and_then(|first| ways.deliveries[first].serial) {
+                        messages.ends.insert(index, serial);
+                    }
+                }
+                _ => {}
+            }
+        }
+        messages.others.extend(begun.into_values().map(|first| (first, missing(first))));
+        messages
+    }
+}
+
+/// Whether its receiver says that it has waited for the rest of a message in vain.
+fn is_given_up(agents: &[AgentConfig], logs: &[Option<AgentLog>], first: &Delivery, emulated: &EmulatorLog) -> Outcome {
+    let stream = first.serial.map_or(StreamId::NONE, |serial| emulated.arrivals[serial].description.stream);
+    let reason = DiscardReason::FrameMissing;
+    let agent = agents.iter().position(|agent| agent.node == first.to);
+    let log = agent.and_then(|agent| logs.get(agent)?.as_ref());
+    let said = first.said().filter(|event| event.kind == EventKind::TransferBegan);
+    let is_it = |event: &Event, sequence: u64| {
+        event.kind == EventKind::Discarded(reason) && event.stream == stream && event.sequence == sequence
+    };
+    let is_told = |log: &AgentLog, sequence| log.said().any(|event| is_it(&event, sequence));
+    match log.zip(said) {
+        Some((log, said)) if is_told(log, said.sequence) => Outcome::Discarded(reason),
+        _ => Outcome::Unaccounted,
+    }
+}
