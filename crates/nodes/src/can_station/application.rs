@@ -13,7 +13,7 @@ use super::PORT;
 use super::config::{BridgeConfig, ListenerConfig, Numbering, ReplayConfig, StationConfig, TalkerConfig};
 use super::relay::Relays;
 use super::synchronisation::{Due, Synchronisation};
-use crate::gateway::{HandOver, Mark, Pdu, SEQUENCE_LEN};
+use crate::gateway::{HandOver, Mark, Pdu, SEQUENCE_LEN, number_of};
 use crate::pace::Pace;
 use crate::protection::{Protection, ProtectionError};
 use crate::supervision::Supervision;
@@ -427,7 +427,7 @@ impl Application {
         let data = frame.data();
         let Some(payload) = data.get(..config.len) else { return discard(DiscardReason::TooShort, config.stream, 0) };
         let sequence = match config.numbering {
-            Numbering::AtFront => sequence_of(payload),
+            Numbering::AtFront => number_of(payload),
             Numbering::Counted => *received,
             Numbering::Counters(layout) => layout.counters_in(payload).number(),
         };
@@ -489,9 +489,4 @@ fn transmit(frame: &CanFrame, now: LocalTime, buffer: &mut [u8]) -> Output {
 
 pub(super) fn discard(reason: DiscardReason, stream: StreamId, sequence: u64) -> Event {
     Event::of(EventKind::Discarded(reason), stream, sequence)
-}
-
-/// The sequence number at the front of a message's data.
-fn sequence_of(data: &[u8]) -> u64 {
-    data.iter().take(SEQUENCE_LEN).fold(0, |value, byte| value << 8 | u64::from(*byte))
 }

@@ -1,5 +1,7 @@
 //! A station as its driver sees it: inputs by hand, every output of each.
 
+mod numbers;
+
 use chronoseal_core::{DiscardReason, NodeId, Priority, TxToken};
 use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::secoc::{self, FreshnessFormat};

@@ -24,7 +24,7 @@ use chronoseal_core::{
 
 pub use self::attack::RelayAttack;
 use self::attack::{Campaign, Passing};
-pub use self::stack::{Attempt, HandOver, Mark, Pdu, Stack};
+pub use self::stack::{Attempt, HandOver, Mark, Pdu, Stack, number_of};
 
 /// What a platform's profile calls passing a PDU on. Its length is the gateway's own.
 pub const RELAY: Operation = Operation("relay");
