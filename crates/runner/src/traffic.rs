@@ -85,6 +85,8 @@ impl Traffic for PlanTraffic {
             slot_start: described.slot_start,
             leaves_by: described.leaves_by,
             received_by: described.received_by,
+            is_numbered_by_receiver: self.ways.is_relayed(described.stream),
+            is_container: self.ways.is_container(described.stream),
             has_when_checked: described.is_received_when_checked,
         }
     }

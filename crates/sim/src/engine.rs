@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use chronoseal_core::random::{self, ChaCha8Rng, Jitter, Purpose};
 use chronoseal_core::{
-    AttackKind, Command, Duration, EventKind, Input, LocalTime, Node, NodeId, Oscillator, Output, PortId, Priority,
-    SimTime, TxToken, Work,
+    AttackKind, Command, Duration, EventKind, FramePart, Input, LocalTime, Node, NodeId, Oscillator, Output, PortId,
+    Priority, SimTime, TxToken, Work,
 };
 use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput};
 
@@ -338,7 +338,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
                     let priority = transmit.priority;
                     let at = self.launch_time(index, transmit.launch_at);
                     let frame = self.take_scratch(index, transmit.len);
-                    self.tell_origins(index);
+                    self.tell_origins(index, frame);
                     let launch = Launch { from, priority, frame, token: transmit.token };
                     if at == self.now {
                         self.launch(launch);
@@ -433,13 +433,21 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
 
     /// Tells what the frame just written came from, if it came from any.
     #[inline]
-    fn tell_origins(&mut self, index: usize) {
+    fn tell_origins(&mut self, index: usize, frame: FrameId) {
         let station = &self.stations[index];
         if let Some(inputs) = &station.inputs {
             let origins: Vec<u64> =
                 station.setup.node.origins().iter().filter_map(|number| inputs.serial(*number)).collect();
             if !origins.is_empty() {
                 self.observer.came_from(self.serial, &origins);
+            }
+            let part =
+                |part: &FramePart| FramePart { origin: part.origin.and_then(|number| inputs.serial(number)), ..*part };
+            let parts: Vec<FramePart> = station.setup.node.parts().iter().map(part).collect();
+            if !parts.is_empty() {
+                // An attack on one of them is none on the others.
+                self.frames.label_mut(frame).attack = None;
+                self.observer.contains(self.serial, &parts);
             }
         }
     }

@@ -55,6 +55,10 @@ pub struct FrameDescription {
     pub leaves_by: Option<SimTime>,
     /// The frame is late if its receiver has accepted it, checks included, after this. `None`: no such deadline.
     pub received_by: Option<SimTime>,
+    /// True if its stream's number goes by what its receiver accepted: a number in its bytes that no tag covers says nothing then.
+    pub is_numbered_by_receiver: bool,
+    /// True if it holds PDUs of several streams, of each of which its receivers report by itself.
+    pub is_container: bool,
     /// What [`FrameRow::received_at`] means: true for when the receiver had the frame checked, and no time if it never
     /// said so; false for when its last bit was in. A guest is no receiver that checks; its rows have the last bit.
     pub has_when_checked: bool,
@@ -70,6 +74,8 @@ impl FrameDescription {
         slot_start: None,
         leaves_by: None,
         received_by: None,
+        is_numbered_by_receiver: false,
+        is_container: false,
         has_when_checked: false,
     };
 }

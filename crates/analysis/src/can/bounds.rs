@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_groupkey::Transport;
-use chronoseal_scenario::plan::{Can, CanHop, CanRecording, HopPlan, StreamPlan};
+use chronoseal_scenario::plan::{Can, CanHop, CanRecording, HopPlan};
 use chronoseal_wire::can::{BitTiming, CanId, Dlc, FrameBits, FrameKind};
 
 use super::response_time::{Bound, Bus, Message, MessageError, Unbounded, response_times};
@@ -57,6 +57,8 @@ pub struct Release {
     pub jitter: Duration,
     /// The least distance of two frames at their sender, by true time.
     pub distance: Duration,
+    /// True if that is of PDUs that several frames could hold alone, and one may hold together.
+    pub counts_pdus: bool,
 }
 
 impl Release {
@@ -64,7 +66,11 @@ impl Release {
     pub fn at_sender(view: Can<'_>, stream: StreamId) -> Option<Self> {
         let stream = view.plan.streams.get(stream.index())?;
         let sender = view.plan.nodes.get(stream.sender.index())?;
-        Some(Self { jitter: sender.driver.max, distance: true_period(stream.period, sender.clock.drift) })
+        Some(Self {
+            jitter: sender.driver.max,
+            distance: true_period(stream.period, sender.clock.drift),
+            counts_pdus: false,
+        })
     }
 }
 
@@ -80,15 +86,21 @@ pub fn message_bounds(
 ) -> Vec<(StreamId, Result<Bound, NoBound>)> {
     let timing = &view.segment.timing;
     let (mut streams, mut set) = (Vec::new(), Vec::new());
+    let mut other_frame = exchange_frame(view);
     for (stream_id, stream, hop, facet) in view.streams() {
         let Some((id, kind)) = format_of(facet) else { continue };
         let len = if secured { view.plan.secured_len(stream, hop) } else { hop.frame_len };
         let known = release(stream_id);
-        let Release { jitter, distance } = known.unwrap_or(Release { jitter: Duration::ZERO, distance: stream.period });
+        let unknown = Release { jitter: Duration::ZERO, distance: stream.period, counts_pdus: false };
+        let Release { jitter, distance, counts_pdus } = known.unwrap_or(unknown);
         streams.push((stream_id, known.is_some()));
+        let longest = occupancy(timing, id, kind, len as usize);
+        let wire_time = if counts_pdus { pdu_alone(view, stream_id, hop, (id, kind)) } else { longest };
+        // A frame that holds several may have begun.
+        other_frame = other_frame.max(if counts_pdus { longest } else { Duration::ZERO });
         set.push(Message {
             id,
-            wire_time: occupancy(timing, id, kind, len as usize),
+            wire_time,
             period: distance,
             jitter,
             deadline: stream.deadline.unwrap_or(stream.period),
@@ -112,7 +124,7 @@ pub fn message_bounds(
     recorded.retain(|id, _| set.iter().all(|message| message.id != *id));
     set.extend(recorded.into_values());
 
-    let bus = Bus { bit_time: timing.nominal_bit(), other_frame: exchange_frame(view) };
+    let bus = Bus { bit_time: timing.nominal_bit(), other_frame };
     let responses = match response_times(&bus, &set) {
         Ok(responses) => responses,
         Err(error) => return streams.into_iter().map(|(stream, _)| (stream, Err(error.into()))).collect(),
@@ -137,6 +149,19 @@ pub fn message_bounds(
         .collect()
 }
 
+/// What the longest PDU of a container takes if it is alone in its frame, and enough that a frame of several takes no longer than
+/// this for each of them. Frames have few lengths, and a byte more can make one longer by many.
+fn pdu_alone(view: Can<'_>, number: StreamId, hop: &HopPlan, (id, kind): (CanId, FrameKind)) -> Duration {
+    let stream = &view.plan.streams[number.index()];
+    let overhead = view.plan.protection_on(stream, hop).overhead_bytes() as usize;
+    let time = |len: usize| occupancy(&view.segment.timing, id, kind, len + overhead);
+    let lens = view.plan.container_len_min(number).unwrap_or(1).max(1)..=stream.length;
+    let empty = time(0);
+    let per_byte = lens.map(|len| (time(len as usize) - empty).as_ps().div_euclid(i64::from(len)) + 1).max();
+    let longest = i64::from(view.plan.contained_len_max(number).unwrap_or(stream.length));
+    empty + Duration::from_ps(per_byte.unwrap_or_default()) * longest
+}
+
 /// The longest time during which some controller has a frame.
 fn busy_period(bus: &Bus, set: &[Message]) -> Result<Duration, Overload> {
     let periodic = set
@@ -149,9 +174,13 @@ fn busy_period(bus: &Bus, set: &[Message]) -> Result<Duration, Overload> {
 /// From the controller to the last bit at least: a free bus and a frame without a stuff bit.
 ///
 /// Zero for a recording.
-pub fn response_min(view: Can<'_>, stream: &StreamPlan, hop: &HopPlan) -> Duration {
+pub fn response_min(view: Can<'_>, number: StreamId, hop: &HopPlan) -> Duration {
     let Some((id, kind)) = hop.facet.get().and_then(format_of) else { return Duration::ZERO };
-    let len = data_len(kind, view.plan.secured_len(stream, hop) as usize);
+    let stream = &view.plan.streams[number.index()];
+    // Of several PDUs collected in one frame there may be only one.
+    let shortest = view.plan.container_len_min(number);
+    let shortest = shortest.map(|len| len + view.plan.protection_on(stream, hop).overhead_bytes());
+    let len = data_len(kind, shortest.unwrap_or(view.plan.secured_len(stream, hop)) as usize);
     let timing = &view.segment.timing;
     let bits = FrameBits::worst_case(id.is_extended(), kind, len);
     // Every stuff bit counts as a slow one, so that this stays below every frame.
@@ -207,7 +236,7 @@ fn occupancy(timing: &BitTiming, id: CanId, kind: FrameKind, len: usize) -> Dura
 }
 
 /// Filled up to a length there is `[byte]`.
-fn data_len(kind: FrameKind, len: usize) -> usize {
+pub(crate) fn data_len(kind: FrameKind, len: usize) -> usize {
     Dlc::holding(len).map_or(len, |dlc| if kind.is_fd() { dlc.fd_len() } else { dlc.classical_len() })
 }
 

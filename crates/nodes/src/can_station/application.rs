@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use chronoseal_core::{
-    Command, DiscardReason, Event, EventKind, LocalTime, NodeBase, Output, Priority, StreamId, Transmit,
+    Command, DiscardReason, Event, EventKind, LocalTime, NodeBase, Output, Priority, StreamId, Transmit, Work,
 };
 use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::{Moment, Opener, Sealer};
@@ -13,6 +13,7 @@ use super::PORT;
 use super::config::{BridgeConfig, ListenerConfig, Numbering, ReplayConfig, StationConfig, TalkerConfig};
 use super::relay::Relays;
 use super::synchronisation::{Due, Synchronisation};
+use crate::container::Containers;
 use crate::gateway::{HandOver, Mark, Pdu, SEQUENCE_LEN, number_of};
 use crate::pace::Pace;
 use crate::protection::{Protection, ProtectionError};
@@ -48,6 +49,8 @@ enum Working {
     Seal { talker: usize, due: LocalTime },
     Open { listener: usize, frame: CanFrame },
     Relay { relay: usize, pdu: Pdu },
+    OpenContainer { container: usize, frame: CanFrame },
+    JudgeContained,
     Announce,
     Follow(CanFrame),
 }
@@ -56,6 +59,7 @@ enum Working {
 #[derive(Clone, Copy)]
 enum Addressee {
     Listener(usize),
+    Container(usize),
     Synchronisation,
 }
 
@@ -64,6 +68,7 @@ pub(super) struct Application {
     talkers: Vec<Talker>,
     listeners: Vec<Listener>,
     by_id: BTreeMap<CanId, Addressee>,
+    containers: Containers,
     replays: Vec<Replay>,
     synchronisation: Option<Synchronisation>,
     started_at: Option<LocalTime>,
@@ -113,14 +118,18 @@ impl Application {
             .iter()
             .enumerate()
             .map(|(index, listener)| (listener.config.id, Addressee::Listener(index)))
+            .chain(config.containers.iter().enumerate().map(|(index, (id, _))| (*id, Addressee::Container(index))))
             .chain(listened.map(|id| (id, Addressee::Synchronisation)))
             .collect();
+        let containers = config.containers.into_iter().map(|(_, container)| container).collect();
+        let containers = Containers::new(containers, Protection::check_on_can)?;
         let replays = config.replays.into_iter().map(|config| Replay { config, next: 0, round: 0, sent: 0 }).collect();
         Ok(Self {
             base: NodeBase::new(0..PORT.0 + 1).giving_tokens(),
             talkers,
             listeners,
             by_id,
+            containers,
             replays,
             synchronisation,
             started_at: None,
@@ -128,7 +137,7 @@ impl Application {
             working: None,
             bridge: config.bridge,
             handed: VecDeque::new(),
-            relays: Relays::new(config.relays, config.relay_queue_len_max)?,
+            relays: Relays::new(config.relays, config.collects, config.relay_queue_len_max)?,
         })
     }
 
@@ -152,6 +161,7 @@ impl Application {
                 listener.opener = Opener::new(profile, key, data_id).ok();
             }
         }
+        self.containers.use_group_key(key);
         self.relays.use_group_key(key);
     }
 
@@ -165,6 +175,7 @@ impl Application {
                 if let Some(synchronisation) = &mut self.synchronisation {
                     synchronisation.start(now);
                 }
+                self.containers.start(now);
                 for supervision in self.listeners.iter_mut().filter_map(|listener| listener.supervision.as_mut()) {
                     supervision.start(now);
                 }
@@ -185,6 +196,7 @@ impl Application {
         if self.received.len() == RECEIVED_MAX {
             let stream = match addressee {
                 Addressee::Listener(listener) => self.listeners[listener].config.stream,
+                Addressee::Container(container) => self.containers.stream(container),
                 Addressee::Synchronisation => {
                     self.synchronisation.as_ref().map_or(StreamId::NONE, Synchronisation::stream)
                 }
@@ -203,12 +215,22 @@ impl Application {
             Some(Working::Seal { talker, due }) => return self.send(talker, due, now, buffer),
             Some(Working::Open { listener, frame }) => return Output::Event(self.open(listener, &frame, now)),
             Some(Working::Relay { relay, pdu }) => return self.relay(relay, &pdu, now, buffer),
+            Some(Working::OpenContainer { container, frame }) => self.open_container(container, &frame),
+            Some(Working::JudgeContained) => return self.judge_contained(now, buffer),
             Some(Working::Announce) => return self.announce(now, buffer),
             Some(Working::Follow(frame)) => return self.follow(now, &frame),
             None => {}
         }
+        if let Some(output) = self.base.next(now, buffer) {
+            return output;
+        }
+        if let Some(work) = self.containers.next_work() {
+            let Some(work) = work else { return self.judge_contained(now, buffer) };
+            self.working = Some(Working::JudgeContained);
+            return Output::Work(work);
+        }
         if let Some((addressee, frame)) = self.received.pop_front() {
-            return self.take_in(addressee, frame, now);
+            return self.take_in(addressee, frame, now, buffer);
         }
         if self.started_at.is_none() {
             return Output::Timeout(None);
@@ -235,10 +257,11 @@ impl Application {
 
     /// The first listener that has waited too long.
     fn absent(&mut self, now: LocalTime) -> Option<Event> {
-        self.listeners.iter_mut().find_map(|listener| {
+        let of_listener = self.listeners.iter_mut().find_map(|listener| {
             let absent = listener.supervision.as_mut()?.absent(now)?;
             Some(Event::of(EventKind::Missing, listener.config.stream, absent))
-        })
+        });
+        of_listener.or_else(|| self.containers.absent(now))
     }
 
     /// A PDU that goes on: what it costs to seal it, or what comes of it.
@@ -249,7 +272,7 @@ impl Application {
             let token = Some(self.relays.whole(&pdu));
             return Output::Transmit(Transmit { port: PORT, priority: Priority(0), launch_at: now, len, token });
         };
-        match self.relays.work(relay, self.moment()) {
+        match self.relays.work(relay, &pdu, self.moment()) {
             Ok(Some(work)) => {
                 self.working = Some(Working::Relay { relay, pdu });
                 Output::Work(work)
@@ -292,24 +315,51 @@ impl Application {
     }
 
     /// A received frame: what it costs to check it, or what comes of it.
-    fn take_in(&mut self, addressee: Addressee, frame: CanFrame, now: LocalTime) -> Output {
-        let (work, working) = match addressee {
-            Addressee::Synchronisation => {
-                (self.synchronisation.as_ref().and_then(Synchronisation::checking), Working::Follow(frame))
-            }
-            Addressee::Listener(index) => {
-                let Listener { config, opener, .. } = &self.listeners[index];
-                let work = opener.as_ref().map(|opener| opener.work(config.len));
-                (work, Working::Open { listener: index, frame })
-            }
-        };
-        match (work, addressee) {
-            (Some(work), _) => {
-                self.working = Some(working);
+    fn take_in(&mut self, addressee: Addressee, frame: CanFrame, now: LocalTime, buffer: &mut [u8]) -> Output {
+        match (self.opening(addressee, &frame), addressee) {
+            (Some(work), addressee) => {
+                self.working = Some(match addressee {
+                    Addressee::Synchronisation => Working::Follow(frame),
+                    Addressee::Listener(listener) => Working::Open { listener, frame },
+                    Addressee::Container(container) => Working::OpenContainer { container, frame },
+                });
                 Output::Work(work)
+            }
+            (None, Addressee::Container(container)) => {
+                self.open_container(container, &frame);
+                self.poll(now, buffer)
             }
             (None, Addressee::Synchronisation) => self.follow(now, &frame),
             (None, Addressee::Listener(index)) => Output::Event(self.open(index, &frame, now)),
+        }
+    }
+
+    /// What it takes to check a frame; `None` if there is nothing to compute.
+    fn opening(&self, addressee: Addressee, frame: &CanFrame) -> Option<Work> {
+        match addressee {
+            Addressee::Synchronisation => self.synchronisation.as_ref().and_then(Synchronisation::checking),
+            Addressee::Listener(index) => {
+                let Listener { config, opener, .. } = &self.listeners[index];
+                opener.as_ref().map(|opener| opener.work(config.len))
+            }
+            Addressee::Container(container) => self.containers.work(container, frame.data().len()),
+        }
+    }
+
+    /// Takes a frame with PDUs of several streams apart.
+    fn open_container(&mut self, container: usize, frame: &CanFrame) {
+        let events = self.containers.open(container, frame.data(), 0, self.moment());
+        events.into_iter().for_each(|event| self.base.push(event));
+    }
+
+    /// The next PDU that was in a frame with others.
+    fn judge_contained(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
+        match self.containers.judge_next(now, self.moment()) {
+            Some((event, pdu)) => {
+                self.handed.extend(pdu);
+                Output::Event(event)
+            }
+            None => self.poll(now, buffer),
         }
     }
 
@@ -348,7 +398,7 @@ impl Application {
         let talkers = self.talkers.iter().map(|talker| talker.due);
         let talkers = talkers.chain(self.synchronisation.as_ref().map(Synchronisation::due));
         let supervised = self.listeners.iter().filter_map(|listener| listener.supervision.as_ref()?.due());
-        let talkers = talkers.chain(supervised);
+        let talkers = talkers.chain(supervised).chain(self.containers.due());
         talkers.chain(self.replays.iter().filter_map(|replay| replay.due(started_at))).min()
     }
 

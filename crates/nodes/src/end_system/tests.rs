@@ -42,6 +42,7 @@ fn config(node: u16) -> EndSystemConfig {
         real_bytes: true,
         talkers: Vec::new(),
         listeners: Vec::new(),
+        containers: Vec::new(),
         tasks: Vec::new(),
     }
 }

@@ -32,6 +32,8 @@ pub struct Mark {
     pub is_own: bool,
     /// What an attacker here did to it.
     pub attack: Option<Attempt>,
+    /// Of a container that was collected here: its stream, and which of it.
+    pub container: Option<(StreamId, u64)>,
 }
 
 /// One attempt of an attacker in a gateway.

@@ -10,7 +10,9 @@ use chronoseal_wire::can::{CanFrame, CanId, FrameKind, StandardId};
 
 use super::plan::{CanHop, CanSegment};
 use super::spec::{CanFormatSpec, CanStreamSpec};
-use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step, SynchronisationRequest};
+use crate::kinds::{
+    CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step, SynchronisationRequest,
+};
 use crate::limits::MESSAGES_MAX;
 use crate::plan::Facet;
 use crate::problem::Code;
@@ -150,6 +152,24 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
             Some(_) => {}
             None => drop(first.insert(id, stream.entry)),
         }
+    }
+}
+
+/// Whether the frame in which a gateway collects has an identifier of its own.
+pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
+    let id_of = |facet: &Facet| match facet.get() {
+        Some(CanHop::Message { id, .. } | CanHop::Synchronisation { id }) => Some(*id),
+        Some(CanHop::Recording(_)) | None => None,
+    };
+    let Some(id) = id_of(request.facet) else { return };
+    if let Some((place, _)) = request.others.iter().find(|(_, other)| id_of(other) == Some(id)) {
+        context.report_both(
+            Code::BadCanId,
+            (&request.table.at("id"), "again here"),
+            (place, "first here"),
+            format!("the frame collected on `{}` has the identifier {:#x} of another", request.segment.name, id.raw()),
+            "two senders of one identifier destroy each other's frames: give it one of its own",
+        );
     }
 }
 
