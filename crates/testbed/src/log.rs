@@ -151,7 +151,7 @@ impl AgentLog {
             sent: Vec::with_capacity(records),
             received: Vec::with_capacity(records),
             origins: Vec::with_capacity(records),
-            parts: Vec::new(),
+            parts: Vec::with_capacity(records),
             refused: 0,
             dropped: 0,
         }
