@@ -62,7 +62,7 @@ fn container_pdu() {
         }
         write("container_pdu", name, &bytes[..len]);
         write("container_pdu", &format!("{name}_filled_up"), &bytes);
-        write("container_pdu", &format!("{name}_lies"), &bytes[..header.len() + 6]);
+        write("container_pdu", &format!("{name}_lies"), &bytes[..header.wire_len() + 6]);
         *bytes.last_mut().expect("it has bytes") = 1;
         write("container_pdu", &format!("{name}_trailing"), &bytes);
     }

@@ -89,7 +89,7 @@ pub enum EmitError {
 
 impl HeaderType {
     /// Length on the wire `[byte]`.
-    pub const fn len(self) -> usize {
+    pub const fn wire_len(self) -> usize {
         match self {
             Self::Short => 4,
             Self::Long => 8,
@@ -129,7 +129,7 @@ impl HeaderType {
     /// # Errors
     /// [`EmitError`] if the identifier or the PDU does not fit.
     pub fn emit(self, pdu: ContainedPdu<'_>, room: &mut [u8]) -> Result<usize, EmitError> {
-        let (header_len, len) = (self.len(), pdu.bytes.len());
+        let (header_len, len) = (self.wire_len(), pdu.bytes.len());
         if pdu.id == 0 || pdu.id > self.id_max() {
             return Err(EmitError::Id(pdu.id));
         }
@@ -162,11 +162,11 @@ impl<'a> Container<'a> {
         let mut at = 0;
         while let Some((id, len)) = header.parse(&bytes[at..]).filter(|(id, _)| *id != 0) {
             debug_assert!(id <= header.id_max(), "as many bits as it has");
-            let left = bytes.len() - at - header.len();
+            let left = bytes.len() - at - header.wire_len();
             if len > left {
                 return Err(ContainerError::LengthBeyondEnd { at, len, left });
             }
-            at += header.len() + len;
+            at += header.wire_len() + len;
         }
         match bytes[at..].iter().all(|byte| *byte == 0) {
             true => Ok(Self { header, bytes: &bytes[..at] }),
@@ -179,7 +179,7 @@ impl<'a> Container<'a> {
         let (header, mut rest) = (self.header, self.bytes);
         core::iter::from_fn(move || {
             let (id, len) = header.parse(rest)?;
-            let (bytes, behind) = rest.get(header.len()..)?.split_at_checked(len)?;
+            let (bytes, behind) = rest.get(header.wire_len()..)?.split_at_checked(len)?;
             rest = behind;
             Some(ContainedPdu { id, bytes })
         })

@@ -107,7 +107,7 @@ pub(super) fn sent(plan: &Plan, id: StreamId, hop: &HopPlan, arrivals: &Arrivals
     let (Ok(wait), Ok(busy)) = (wait(plan, collect, hop, arrivals), arrivals.busy(hop.from)) else {
         return spoiled(Why::ArrivalUnbounded);
     };
-    let header = collect.header.len() as u32;
+    let header = collect.header.wire_len() as u32;
     let longest = plan.contained_in(id).map(|(_, stream, hop)| header + plan.contained_len(stream, hop)).max();
     let longest = longest.unwrap_or_default();
     let full = i128::from(stream.length.saturating_sub(longest) + 1);

@@ -131,7 +131,7 @@ fn collect(plan: &mut Plan, streams: &[u16], hop: usize, within: Duration) {
     let container = StreamId(plan.streams.len() as u16);
     let of = |id: &u16| &plan.streams[usize::from(*id)];
     let first = of(&streams[0]).clone();
-    let length = streams.iter().map(|id| HeaderType::Short.len() as u32 + of(id).length).sum();
+    let length = streams.iter().map(|id| HeaderType::Short.wire_len() as u32 + of(id).length).sum();
     let payload = PayloadPlan::Collected(CollectPlan {
         streams: streams.iter().copied().map(StreamId).collect(),
         within,

@@ -64,7 +64,8 @@ type Collected = (Pdu, Vec<Part>);
 
 impl Collector {
     pub(super) fn new(config: CollectConfig) -> Self {
-        let shortest = config.streams.iter().map(|(_, _, len)| config.header.len() + len).min().unwrap_or_default();
+        let shortest =
+            config.streams.iter().map(|(_, _, len)| config.header.wire_len() + len).min().unwrap_or_default();
         Self { config, bytes: Vec::new(), parts: Vec::new(), due: None, made: 0, shortest }
     }
 
@@ -81,7 +82,7 @@ impl Collector {
         let mut leaving = Vec::new();
         let (header, len) = (self.config.header, pdu.bytes.len());
         let known = self.config.streams.iter().find(|(stream, ..)| *stream == pdu.stream);
-        let needs = header.len() + len;
+        let needs = header.wire_len() + len;
         let id = known.map(|(_, id, _)| *id).filter(|_| needs <= self.config.len_max && len <= header.pdu_len_max());
         let too_long = Event::of(EventKind::Discarded(DiscardReason::TooLong), pdu.stream, pdu.sequence);
         let id = id.ok_or(too_long)?;

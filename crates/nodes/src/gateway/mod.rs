@@ -187,7 +187,7 @@ impl Gateway {
     }
 
     /// Takes what the stack of a port hands over, and what is made up of it.
-    fn collect(&mut self, port: usize) {
+    fn take_handed(&mut self, port: usize) {
         while let Some(mut pdu) = self.stacks[port].take() {
             pdu.mark.origin = self.inputs.checked_sub(1).filter(|_| !pdu.mark.is_own);
             self.route(pdu, Some(port));
@@ -276,7 +276,7 @@ impl Gateway {
                 Ok(self.transmit(port, transmit, &frame[..len]))
             }
             Output::Timeout(at) => {
-                self.collect(port);
+                self.take_handed(port);
                 Err(at)
             }
             Output::Event(event) => Ok(Output::Event(self.tell(event))),

@@ -113,13 +113,13 @@ impl Plan {
 
     /// PDU and header of the longest in a container `[byte]`.
     pub fn contained_len_max(&self, container: StreamId) -> Option<u32> {
-        let header = self.streams.get(container.index())?.collected()?.header.len() as u32;
+        let header = self.streams.get(container.index())?.collected()?.header.wire_len() as u32;
         self.contained_in(container).map(|(_, stream, hop)| header + self.contained_len(stream, hop)).max()
     }
 
     /// PDUs and headers of a container that holds only the shortest of its PDUs, without what fills it up `[byte]`.
     pub fn container_len_min(&self, container: StreamId) -> Option<u32> {
-        let header = self.streams.get(container.index())?.collected()?.header.len() as u32;
+        let header = self.streams.get(container.index())?.collected()?.header.wire_len() as u32;
         self.contained_in(container).map(|(_, stream, hop)| header + self.contained_len(stream, hop)).min()
     }
 }

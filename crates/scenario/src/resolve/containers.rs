@@ -253,7 +253,7 @@ impl<'s> Context<'s> {
                 "leave the table out",
             );
         }
-        let with_header = |member: &Member| of.header.len() as u32 + member.pdu_len;
+        let with_header = |member: &Member| of.header.wire_len() as u32 + member.pdu_len;
         let mut lens: Vec<u32> = members.iter().map(with_header).collect();
         lens.sort_unstable();
         let asked = of.spec.length.map(|length| u32::try_from(length.0.0).unwrap_or(u32::MAX / 2).min(u32::MAX / 2));

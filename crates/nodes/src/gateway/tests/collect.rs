@@ -113,7 +113,7 @@ fn what_finds_no_room_begins_another_frame() {
     let frame = gateway.frames.pop().expect("11 bytes are left, and the shortest needs 12").1;
     assert_eq!(contained(&frame), [(5, 1), (5, 2)]);
     let mut collector =
-        collect::Collector::new(CollectConfig { streams: vec![(SPEED.0, 5, 20), (TORQUE.0, 6, 4)], ..collect(40) });
+        Collector::new(CollectConfig { streams: vec![(SPEED.0, 5, 20), (TORQUE.0, 6, 4)], ..collect(40) });
     let pdu = |stream, sequence, len| Pdu { stream, sequence, bytes: vec![1; len], mark: Mark::default() };
     assert_eq!(collector.add(at_ms(0), &pdu(SPEED.0, 1, 20)).map(|leaving| leaving.len()), Ok(0));
     let leaving = collector.add(at_ms(3), &pdu(SPEED.0, 2, 20)).expect("there is room for it alone");
