@@ -8,6 +8,7 @@ use chronoseal_frameauth::{KeyBytes, Sealer};
 use chronoseal_nodes::segmentation::{Output, Sender, SenderConfig, Transfer};
 use chronoseal_wire::can::iso_tp::{FrameFormat, TxDataLength};
 use chronoseal_wire::can::{CanFrame, CanId, Dlc, plain};
+use chronoseal_wire::container::{ContainedPdu, HeaderType};
 use chronoseal_wire::ethernet::{self, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
@@ -50,6 +51,24 @@ fn can() {
     }
 }
 
+/// Containers with either header: whole, filled up, with a length that lies, with trailing bytes, and none at all.
+fn container_pdu() {
+    for (name, choice, header) in [("short", 0, HeaderType::Short), ("long", 1, HeaderType::Long)] {
+        let mut bytes = [0; 65];
+        bytes[0] = choice;
+        let mut len = 1;
+        for (id, pdu) in [(5, &[1; 12][..]), (6, &[2; 20]), (9, &[])] {
+            len += header.emit(ContainedPdu { id, bytes: pdu }, &mut bytes[len..]).expect("there is room");
+        }
+        write("container_pdu", name, &bytes[..len]);
+        write("container_pdu", &format!("{name}_filled_up"), &bytes);
+        write("container_pdu", &format!("{name}_lies"), &bytes[..header.wire_len() + 6]);
+        *bytes.last_mut().expect("it has bytes") = 1;
+        write("container_pdu", &format!("{name}_trailing"), &bytes);
+    }
+    write("container_pdu", "empty", &[0]);
+}
+
 /// What a peer says: a whole message in each form, and an answer to our own.
 fn iso_tp() {
     let message: Vec<u8> = (0..150).collect();
@@ -88,6 +107,7 @@ fn iso_tp() {
 
 fn main() {
     can();
+    container_pdu();
     iso_tp();
     let critical = virtual_link::critical_traffic_address(DEFAULT_CT_MARKER, 4043);
     let stream = virtual_link::stream_address(StreamId(7));

@@ -12,6 +12,7 @@ use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
 
 mod can;
+mod container;
 mod fourq;
 mod iso_tp;
 mod its;
@@ -21,6 +22,7 @@ mod v2x_pki;
 mod vss;
 
 pub use can::{can_bits, can_frame};
+pub use container::container_pdu;
 pub use fourq::{fourq_point, fourq_signature};
 pub use iso_tp::{Setting as IsoTpSetting, iso_tp, record as iso_tp_record};
 pub use its::{its_packet, sumo_trace};
@@ -38,6 +40,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("can_bits", can_bits),
     ("can_database", can_database),
     ("can_frame", can_frame),
+    ("container_pdu", container_pdu),
     ("ethernet_frame", ethernet_frame),
     ("fourq_point", fourq_point),
     ("fourq_signature", fourq_signature),

@@ -1,11 +1,12 @@
 //! Nodes with several interfaces.
 
 use chronoseal_core::{NodeId, PortId, StreamId};
-use chronoseal_nodes::gateway::{HandOver, RelayAttack, Route};
-use chronoseal_nodes::{Gateway, GatewayConfig, SupervisionConfig};
-use chronoseal_scenario::plan::{AttackPlace, HopPlan, Plan, SegmentId, StreamPlan};
+use chronoseal_nodes::container::{ContainedConfig, ContainerConfig};
+use chronoseal_nodes::gateway::{CollectConfig, HandOver, RelayAttack, Route};
+use chronoseal_nodes::{Gateway, GatewayConfig, Protection, SupervisionConfig};
+use chronoseal_scenario::plan::{AttackPlace, CollectPlan, HopPlan, Plan, SegmentId, StreamPlan};
 
-use crate::{BuildError, BuildOptions, Prepared};
+use crate::{BuildError, BuildOptions, Prepared, protection};
 
 /// A node with one interface to each of its segments.
 pub(super) fn build(prepared: &Prepared<'_>, id: NodeId, options: BuildOptions) -> Result<Gateway, BuildError> {
@@ -15,6 +16,7 @@ pub(super) fn build(prepared: &Prepared<'_>, id: NodeId, options: BuildOptions) 
     let gateway = node.gateway.as_ref();
     let config = GatewayConfig {
         routes: [routes(prepared, id), bridges(prepared, id)].concat(),
+        collects: collects(prepared, id),
         delay: gateway.map_or_else(Default::default, |gateway| gateway.delay),
         waiting_max: gateway.map_or(0, |gateway| gateway.queue_len_max),
         reboot: gateway.and_then(|gateway| gateway.reboot).map(|reboot| (reboot.at, reboot.takes)),
@@ -50,6 +52,50 @@ fn bridges(prepared: &Prepared<'_>, id: NodeId) -> Vec<Route> {
     let route = |from: PortId, to: PortId| Route { stream: StreamId::NONE, from, to };
     let from = |from: PortId| ports.iter().filter(move |to| **to != from).map(move |to| route(from, *to));
     ports.iter().copied().flat_map(from).collect()
+}
+
+/// Which streams leave a node in frames with others.
+fn collects(prepared: &Prepared<'_>, id: NodeId) -> Vec<CollectConfig> {
+    let plan = prepared.plan();
+    let config = |(container, stream): (StreamId, &StreamPlan)| {
+        let (collect, hop) = (stream.collected()?, stream.hops.first().filter(|hop| hop.from == id)?);
+        let member = |(id, stream, hop): (StreamId, &StreamPlan, &HopPlan)| {
+            (id, CollectPlan::pdu_id(id), plan.contained_len(stream, hop) as usize)
+        };
+        Some(CollectConfig {
+            container,
+            port: prepared.attachment(id, hop.segment)?.port,
+            streams: plan.contained_in(container).map(member).collect(),
+            header: collect.header,
+            len_max: stream.length as usize,
+            within: collect.within,
+        })
+    };
+    plan.stream_ids().zip(&plan.streams).filter_map(config).collect()
+}
+
+/// What a node does with the PDUs in a container, whose frames are protected by `protection` there.
+pub fn container(plan: &Plan, id: StreamId, node: NodeId, protection: Protection) -> Option<ContainerConfig> {
+    let collect = plan.streams[id.index()].collected()?;
+    let pdu = |(member, stream, hop): (StreamId, &StreamPlan, &HopPlan)| {
+        let delivers = stream.receivers.contains(&node);
+        let config = || ContainedConfig {
+            stream: member,
+            pdu_len: plan.contained_len(stream, hop) as usize,
+            len: stream.length as usize,
+            delivers,
+            hands_over: hand_over(plan, stream, hop, node),
+            supervision: supervision(stream, node),
+            // What only passes by is opened at the end of its way; what is protected on this hop is under the frame's tag.
+            protection: match delivers && hop.protection.is_none() {
+                true => protection::on_hop(plan, member, hop, member.0),
+                false => Protection::NONE,
+            },
+        };
+        (CollectPlan::pdu_id(member), hop.to.contains(&node).then(config))
+    };
+    let pdus = plan.contained_in(id).map(pdu).collect();
+    Some(ContainerConfig { stream: id, header: collect.header, protection, pdus })
 }
 
 /// What attackers in a node do.

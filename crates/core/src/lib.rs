@@ -35,7 +35,7 @@ pub use base::{Effect, NodeBase, Queued, WriteFrame};
 pub use event::{AbortReason, AttackKind, DiscardReason, Event, EventKind, StoppedBy, TransferFault};
 pub use ids::{NodeId, PortId, Priority, StreamId};
 pub use message_part::MessagePart;
-pub use node::{Command, HandleError, Input, Node, Output, Transmit, TxToken};
+pub use node::{Command, FramePart, HandleError, Input, Node, Output, Transmit, TxToken};
 pub use oscillator::Oscillator;
 pub use queue::{Queue, Ring};
 pub use time::{Duration, LocalTime, SimTime};

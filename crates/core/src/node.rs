@@ -1,6 +1,6 @@
 //! The seam: a node takes inputs with a timestamp and gives back outputs until it says when to wake it.
 
-use crate::{Event, LocalTime, PortId, Priority, Work};
+use crate::{AttackKind, Event, LocalTime, PortId, Priority, StreamId, Work};
 
 /// A protocol's side of the seam. No I/O, no clock, no randomness but what it was built with.
 ///
@@ -33,6 +33,23 @@ pub trait Node {
     fn origins(&self) -> &[u64] {
         &[]
     }
+
+    /// What is in the frame just given by [`Self::poll_output`], if that is PDUs of several streams: each, in order. For records
+    /// only, and to be asked for when [`Self::origins`] is. An attack on one of them is no attack on the frame.
+    fn parts(&self) -> &[FramePart] {
+        &[]
+    }
+}
+
+/// A PDU in a frame that holds several.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FramePart {
+    /// Of which stream.
+    pub stream: StreamId,
+    /// The input it came from, as in [`Node::origins`].
+    pub origin: Option<u64>,
+    /// What an attacker in the node did to it.
+    pub attack: Option<AttackKind>,
 }
 
 /// Room a driver offers for one outgoing frame `[byte]`.

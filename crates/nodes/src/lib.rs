@@ -9,6 +9,7 @@
 //!   receives, and keeps a group key through an agent of its own.
 //! - [`gateway::Gateway`]: a node with several interfaces, each one of the stations above, which passes streams on between
 //!   its segments, can start anew, and can be taken over by an attacker.
+//! - [`container`]: frames in which a gateway has put PDUs of several streams, and what a receiver makes of them.
 //! - [`segmentation::Sender`] and [`segmentation::Receiver`]: messages longer than a CAN frame, as ISO-TP has them.
 //! - [`attacker::Attacker`]: forges, changes and repeats frames, on a port of its own or on a station's link.
 //!
@@ -37,6 +38,7 @@
 pub mod attacker;
 pub mod can_attacker;
 pub mod can_station;
+pub mod container;
 pub mod end_system;
 pub mod gateway;
 mod pace;

@@ -10,7 +10,7 @@ mod tables;
 mod verdict;
 
 use chronoseal_core::statistics::samples_for;
-use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary};
+use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary, StreamMeta};
 
 use crate::document::{Block, Document, Evidence, Section};
 
@@ -47,6 +47,11 @@ fn sections_below(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<S
         sections.push(emulator(summary, rows));
     }
     sections
+}
+
+/// True for a stream whose frames hold PDUs of others: what becomes of these is told of their own streams.
+fn is_shared_frame(stream: &StreamMeta) -> bool {
+    stream.receivers.is_empty() && stream.senders.is_none()
 }
 
 /// How the numbers of this run were obtained.

@@ -41,6 +41,7 @@ mod cost;
 mod facts;
 mod fleet;
 mod group;
+mod hops;
 mod latency;
 mod measure;
 mod messages;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_catalog::{Describe, Prepared};
-use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
+use chronoseal_core::{Duration, Event, EventKind, FramePart, NodeId, SimTime, StreamId, Work};
 use chronoseal_media::topology::Topology;
 use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, RunRows, WorkRow};
 use chronoseal_scenario::plan::Plan;
@@ -36,6 +36,10 @@ pub(crate) struct Recorder {
     messages: Messages,
     /// Inputs of gateways that a frame came from, by serial number, until somebody has it.
     origins: BTreeMap<u64, Vec<u64>>,
+    /// What is in frames with PDUs of several streams, by serial number.
+    parts: BTreeMap<u64, Vec<FramePart>>,
+    /// How many PDUs of a stream in a frame a node has told of.
+    parts_told: BTreeMap<(u64, NodeId, StreamId), usize>,
 }
 
 /// On which segment each receiver waits for a stream.
@@ -72,6 +76,8 @@ impl Recorder {
             ways: Ways::of(plan),
             messages: Messages::default(),
             origins: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            parts_told: BTreeMap::new(),
         }
     }
 
@@ -125,13 +131,22 @@ impl Recorder {
         if !describer.is_for(described.stream, node) {
             return;
         }
+        if self.ways.is_in(event.stream, described.stream) {
+            return self.part_row(at, node, event, frame);
+        }
         if frame.label.attack.is_none() && self.sent.contains_key(&described.stream) {
             *self.ended.entry((described.stream, node)).or_default() += 1;
         }
         let is_after =
             |at: Option<SimTime>, limit: Option<SimTime>| at.zip(limit).is_some_and(|(at, limit)| at > limit);
+        let mut sequence = described.sequence.unwrap_or(event.sequence);
         if self.ways.is_relayed(described.stream) {
-            self.hop_row(at, node, described.stream, described.sequence.unwrap_or(event.sequence), frame);
+            if matches!(event.kind, EventKind::Delivered | EventKind::Relayed) {
+                // What the receiver found under the tag, whatever stands in a header that no tag covers.
+                sequence = event.sequence;
+            }
+            let origins = frame.label.serial.and_then(|serial| self.origins.get(&serial)).cloned().unwrap_or_default();
+            self.hop_row(at, node, (described.stream, sequence), origins, frame);
         }
         let outcome = match event.kind {
             EventKind::Discarded(reason) => Outcome::Discarded(reason),
@@ -145,7 +160,7 @@ impl Recorder {
         };
         self.rows.frames.push(FrameRow {
             stream: described.stream,
-            sequence: described.sequence.unwrap_or(event.sequence),
+            sequence,
             sender: sender(&frame, described.sender),
             at: node,
             attack: frame.label.attack,
@@ -161,8 +176,39 @@ impl Recorder {
         });
     }
 
+    /// A PDU that came in a frame with others. Of one stream a node tells of them in their order.
+    fn part_row(&mut self, at: SimTime, node: NodeId, event: &Event, frame: FrameContext<'_>) {
+        let serial = frame.label.serial.unwrap_or_default();
+        let told = self.parts_told.entry((serial, node, event.stream)).or_default();
+        let of_stream = |part: &&FramePart| part.stream == event.stream;
+        let part = self.parts.get(&serial).and_then(|parts| parts.iter().filter(of_stream).nth(*told)).copied();
+        *told += 1;
+        let origins = part.and_then(|part| part.origin).into_iter().collect();
+        self.hop_row(at, node, (event.stream, event.sequence), origins, frame);
+        let attack = part.and_then(|part| part.attack).or(frame.label.attack);
+        let sender = if attack.is_some() { frame.label.sender } else { self.ways.sender(event.stream).unwrap_or(node) };
+        let describer = self.describer(frame.label.segment);
+        let (described, is_shared) = (describer.describe(frame.bytes, frame.label.sent_at), describer.is_shared());
+        self.rows.frames.push(FrameRow {
+            attack,
+            len: frame.bytes.len() as u32,
+            sent_at: Some(frame.label.sent_at),
+            arrived_at: frame.label.arrived_at.filter(|_| !is_shared),
+            departed_at: frame.departed_at,
+            received_at: if described.is_received_when_checked { Some(at) } else { frame.received_at.or(Some(at)) },
+            ..open_row(event.stream, event.sequence, sender, node, described.cycle_start, outcome_of(event))
+        });
+    }
+
     /// One hop of a stream that gateways carry on.
-    fn hop_row(&mut self, at: SimTime, node: NodeId, stream: StreamId, sequence: u64, frame: FrameContext<'_>) {
+    fn hop_row(
+        &mut self,
+        at: SimTime,
+        node: NodeId,
+        (stream, sequence): (StreamId, u64),
+        origins: Vec<u64>,
+        frame: FrameContext<'_>,
+    ) {
         let Some(serial) = frame.label.serial else { return };
         self.rows.hops.push(HopRow {
             stream,
@@ -175,7 +221,7 @@ impl Recorder {
             departed_at: frame.departed_at,
             received_at: frame.received_at.or(Some(at)),
             frame: serial,
-            origins: self.origins.get(&serial).cloned().unwrap_or_default(),
+            origins,
         });
     }
 
@@ -210,6 +256,14 @@ impl Recorder {
                 bytes: frame.bytes.to_vec(),
             });
         }
+    }
+}
+
+/// What an event is the end of.
+fn outcome_of(event: &Event) -> Outcome {
+    match event.kind {
+        EventKind::Discarded(reason) => Outcome::Discarded(reason),
+        _ => Outcome::Delivered,
     }
 }
 
@@ -276,6 +330,10 @@ impl Observer for Recorder {
 
     fn came_from(&mut self, serial: u64, origins: &[u64]) {
         self.origins.insert(serial, origins.to_vec());
+    }
+
+    fn contains(&mut self, serial: u64, parts: &[FramePart]) {
+        self.parts.insert(serial, parts.to_vec());
     }
 
     fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chronoseal_analysis::Infeasible;
 use chronoseal_catalog::{Kinds, PrepareError, Prepared};
 use chronoseal_scenario::plan::Plan;
-use chronoseal_scenario::{FileError, Files, Problems, load_with, parse_with, refuse_unfinished};
+use chronoseal_scenario::{FileError, Files, Problems, load_with, parse_with};
 use serde::{Deserialize, Serialize};
 
 /// A checked scenario, and the texts it was made from.
@@ -49,7 +49,7 @@ impl Scenario {
         files: &dyn Files,
     ) -> Result<Self, Problems> {
         let remember = Remember { files, seen: RefCell::default() };
-        let plan = checked(kinds, name, text, sets, &remember)?;
+        let plan = load_with(kinds.scenario(), name, text, sets, &remember)?;
         let sources =
             Sources { name: name.into(), text: text.into(), sets: sets.into(), attached: remember.seen.into_inner() };
         Ok(Self { plan, sources, kinds })
@@ -92,22 +92,9 @@ impl Scenario {
 
 impl Sources {
     pub(crate) fn scenario(self, kinds: Kinds) -> Result<Scenario, Problems> {
-        let plan = checked(kinds, &self.name, &self.text, &self.sets, &Attached(&self.attached))?;
+        let plan = load_with(kinds.scenario(), &self.name, &self.text, &self.sets, &Attached(&self.attached))?;
         Ok(Scenario { plan, sources: self, kinds })
     }
-}
-
-/// A plan of which nothing is left out when it is run.
-fn checked(
-    kinds: Kinds,
-    name: &str,
-    text: &[u8],
-    sets: &[(String, String)],
-    files: &dyn Files,
-) -> Result<Plan, Problems> {
-    let plan = load_with(kinds.scenario(), name, text, sets, files)?;
-    refuse_unfinished(&parse_with(kinds.scenario(), name, text, sets)?)?;
-    Ok(plan)
 }
 
 /// Hands files through and keeps what was read.

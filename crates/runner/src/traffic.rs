@@ -86,6 +86,8 @@ impl Traffic for PlanTraffic {
             leaves_by: described.leaves_by,
             received_by: described.received_by,
             part: describer.part(bytes),
+            is_numbered_by_receiver: self.ways.is_relayed(described.stream),
+            is_container: self.ways.is_container(described.stream),
             has_when_checked: described.is_received_when_checked,
         }
     }

@@ -5,15 +5,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
-use chronoseal_results::rows::{FrameRow, HopRow, Outcome, RunRows};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
 use chronoseal_scenario::plan::{DeadlineKind, Plan, StreamPlan};
+
+use crate::hops::Hops;
 
 /// Which streams gateways carry on, and what of them has begun.
 pub(crate) struct Ways {
     /// By stream.
     relayed: Vec<bool>,
     senders: Vec<NodeId>,
+    /// By stream: what is in its frames, if that is PDUs of other streams.
+    collected: Vec<Vec<StreamId>>,
     gateways: BTreeSet<NodeId>,
     any: bool,
     /// Frames that their sender put on its segment: stream, sequence number if its bytes tell all of it, when.
@@ -55,14 +59,6 @@ impl Sent {
     }
 }
 
-/// How a frame came to one of its receivers.
-struct Way {
-    /// When its sender sent it.
-    sent_at: Option<SimTime>,
-    /// An attack that one of its hops was part of.
-    attack: Option<(AttackKind, NodeId)>,
-}
-
 impl Ways {
     pub(crate) fn of(plan: &Plan) -> Self {
         let several = |(index, _): &(usize, _)| plan.nodes[*index].interfaces.len() > 1;
@@ -72,6 +68,7 @@ impl Ways {
             any: relayed.contains(&true),
             relayed,
             senders: plan.streams.iter().map(|stream| stream.sender).collect(),
+            collected: plan.streams.iter().map(collected).collect(),
             gateways: gateways.collect(),
             begun: Vec::new(),
         }
@@ -83,6 +80,21 @@ impl Ways {
 
     pub(crate) fn begins_at(&self, stream: StreamId, node: NodeId) -> bool {
         self.senders.get(stream.index()) == Some(&node)
+    }
+
+    /// True if PDUs of `stream` travel in frames of `container`.
+    pub(crate) fn is_in(&self, stream: StreamId, container: StreamId) -> bool {
+        self.collected.get(container.index()).is_some_and(|streams| streams.contains(&stream))
+    }
+
+    /// True if a stream's frames hold PDUs of others.
+    pub(crate) fn is_container(&self, stream: StreamId) -> bool {
+        self.collected.get(stream.index()).is_some_and(|streams| !streams.is_empty())
+    }
+
+    /// Who sends a stream.
+    pub(crate) fn sender(&self, stream: StreamId) -> Option<NodeId> {
+        self.senders.get(stream.index()).copied()
     }
 
     /// True if an event is the end of a frame that a gateway held, and not of the one it looks at.
@@ -141,7 +153,7 @@ impl Ways {
         };
         let mut begun: BTreeMap<(StreamId, u64), SimTime> = self.begun.iter().filter_map(first).collect();
         let mut missing = Vec::new();
-        for mut row in told {
+        for (place, mut row) in told.into_iter().enumerate() {
             let stream = &plan.streams[row.stream.index()];
             let is_end = stream.receivers.contains(&row.at);
             if row.sender == stream.sender && row.at == stream.sender && row.sent_at.is_some() {
@@ -158,7 +170,7 @@ impl Ways {
                 missing.push(row);
                 continue;
             }
-            if let Some(way) = hops.way(&row) {
+            if let Some(way) = hops.way(place) {
                 row.sent_at = way.sent_at;
                 if let (None, Some((attack, attacker))) = (row.attack, way.attack) {
                     (row.attack, row.sender) = (Some(attack), attacker);
@@ -245,60 +257,9 @@ pub(crate) fn open_row(
     }
 }
 
-/// The hops of a run, to be followed back.
-struct Hops<'a> {
-    rows: &'a [HopRow],
-    /// By stream, receiver and time of sending.
-    by_end: BTreeMap<(StreamId, NodeId, Option<SimTime>), Vec<usize>>,
-    /// A hop of each transmission.
-    by_frame: BTreeMap<u64, usize>,
-    /// Transmissions that an attack was part of, and whose.
-    attacks: BTreeMap<u64, (AttackKind, NodeId)>,
-}
-
-impl<'a> Hops<'a> {
-    fn new(rows: &'a [HopRow], told: &[FrameRow]) -> Self {
-        let mut by_end: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        let mut by_frame = BTreeMap::new();
-        for (index, row) in rows.iter().enumerate() {
-            by_end.entry((row.stream, row.to, row.sent_at)).or_default().push(index);
-            by_frame.entry(row.frame).or_insert(index);
-        }
-        let mut hops = Self { rows, by_end, by_frame, attacks: BTreeMap::new() };
-        for row in told {
-            if let (Some(attack), Some(hop)) = (row.attack, hops.last(row)) {
-                hops.attacks.insert(rows[hop].frame, (attack, row.sender));
-            }
-        }
-        hops
-    }
-
-    /// The last hop of a frame, as its receiver's row tells of it.
-    fn last(&self, row: &FrameRow) -> Option<usize> {
-        let candidates = self.by_end.get(&(row.stream, row.at, row.sent_at))?;
-        let same = |index: &&usize| self.rows[**index].sequence == row.sequence;
-        candidates.iter().find(same).or(candidates.first()).copied()
-    }
-
-    /// The way of a frame back to where it began.
-    fn way(&self, row: &FrameRow) -> Option<Way> {
-        let mut at = self.last(row)?;
-        let mut attack = None;
-        // Each step leads to an earlier transmission.
-        for _ in 0..self.rows.len() {
-            let hop = &self.rows[at];
-            attack = attack.or_else(|| self.attacks.get(&hop.frame).copied());
-            let of_stream = |frame: &u64| {
-                let before = *self.by_frame.get(frame)?;
-                (self.rows[before].stream == hop.stream).then_some(before)
-            };
-            match hop.origins.iter().find_map(of_stream) {
-                Some(before) => at = before,
-                None => break,
-            }
-        }
-        Some(Way { sent_at: self.rows[at].sent_at, attack })
-    }
+/// What is in the frames of a stream, if that is PDUs of others.
+fn collected(stream: &StreamPlan) -> Vec<StreamId> {
+    stream.collected().map(|collect| collect.streams.clone()).unwrap_or_default()
 }
 
 /// Judges the deadlines of streams from when a frame was due: at its slot's start, or when its sender had to have it ready.

@@ -53,7 +53,6 @@ mod resolve;
 mod schema;
 mod shape;
 mod source;
-mod unfinished;
 mod upgrade;
 
 pub use kinds::{KINDS, SegmentKind};
@@ -64,5 +63,4 @@ pub use quantity::{Bits, Frames, Measured, Quantity};
 pub use resolve::{resolve, resolve_with};
 pub use schema::{schema, schema_with};
 pub use spec::Spec;
-pub use unfinished::refuse_unfinished;
 pub use upgrade::{Upgraded, upgrade};

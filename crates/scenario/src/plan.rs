@@ -226,6 +226,8 @@ pub enum PayloadPlan {
         /// Index into [`Plan::recordings`].
         recording: u16,
     },
+    /// PDUs of other streams, collected by the gateway that sends it.
+    Collected(CollectPlan),
 }
 
 /// A recorded signal or raw frames: times from its start, and what to send from then on.

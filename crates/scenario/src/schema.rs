@@ -84,7 +84,9 @@ fn make(kinds: &[&dyn SegmentKind]) -> Json {
     }
     root["$defs"]["SegmentSpec"] = json!({ "description": "A segment, by its kind.", "oneOf": segments });
     root["properties"]["segments"]["additionalProperties"] = json!({ "$ref": "#/$defs/SegmentSpec" });
-    for (definition, tables) in [("StreamSpec", of_streams), ("ThreatSpec", of_threats)] {
+    let of_collects = of_streams.clone();
+    let places = [("StreamSpec", of_streams), ("CollectSpec", of_collects), ("ThreatSpec", of_threats)];
+    for (definition, tables) in places {
         let any: Vec<&Json> = tables.values().collect();
         root["$defs"][definition]["additionalProperties"] = json!({ "anyOf": any });
         root["$defs"][definition][OF_SEGMENTS] = Json::Object(tables);
@@ -150,7 +152,7 @@ impl Schema<'_> {
 
     /// What has the key `name` where tables of segments stand, as a phrase, if anything has.
     pub(crate) fn has_key_beside_segments(&self, name: &str) -> Option<&'static str> {
-        let places = [("StreamSpec", "streams"), ("ThreatSpec", "threats")];
+        let places = [("StreamSpec", "streams"), ("CollectSpec", "`collect`"), ("ThreatSpec", "threats")];
         places
             .into_iter()
             .find_map(|(definition, what)| self.root["$defs"][definition]["properties"].get(name).map(|_| what))

@@ -1,7 +1,8 @@
 //! The engine: drains nodes, charges processors, moves frames between nodes and medium.
 
 use chronoseal_core::{
-    AttackKind, Command, Duration, EventKind, Input, LocalTime, Output, Priority, SimTime, Transmit, TxToken, Work,
+    AttackKind, Command, Duration, EventKind, FramePart, Input, LocalTime, Output, Priority, SimTime, Transmit,
+    TxToken, Work,
 };
 use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput};
 
@@ -306,7 +307,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         label.serial = Some(self.serial);
         self.scratch = self.frames.allocate(FrameLabel::default());
         if station.inputs.is_some() {
-            self.tell_origins(index);
+            self.tell_origins(index, frame);
         }
         let launch = Launch { from, priority: transmit.priority, frame, token: transmit.token };
         if at == self.now {
@@ -317,13 +318,21 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
     }
 
     /// Tells what the frame just written came from, if it came from any.
-    fn tell_origins(&mut self, index: usize) {
+    fn tell_origins(&mut self, index: usize, frame: FrameId) {
         let station = &self.stations[index];
         let Some(inputs) = &station.inputs else { return };
         let origins: Vec<u64> =
             station.setup.node.origins().iter().filter_map(|number| inputs.serial(*number)).collect();
         if !origins.is_empty() {
             self.observer.came_from(self.serial, &origins);
+        }
+        let part =
+            |part: &FramePart| FramePart { origin: part.origin.and_then(|number| inputs.serial(number)), ..*part };
+        let parts: Vec<FramePart> = station.setup.node.parts().iter().map(part).collect();
+        if !parts.is_empty() {
+            // An attack on one of them is none on the others.
+            self.frames.label_mut(frame).attack = None;
+            self.observer.contains(self.serial, &parts);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
+use chronoseal_core::{Duration, Event, EventKind, FramePart, NodeId, SimTime, StreamId, Work};
 use chronoseal_media::medium::FrameLabel;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -39,6 +39,12 @@ pub trait Observer {
         let _ = (serial, origins);
     }
 
+    /// The frame with this serial number, which is handed over next, holds PDUs of several streams. The origin of each is the
+    /// serial number of a frame.
+    fn contains(&mut self, serial: u64, parts: &[FramePart]) {
+        let _ = (serial, parts);
+    }
+
     /// A node's processor is busy with `work` from `at` on, for `cost`.
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         let _ = (at, node, work, cost);
@@ -64,6 +70,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn came_from(&mut self, serial: u64, origins: &[u64]) {
         self.0.came_from(serial, origins);
         self.1.came_from(serial, origins);
+    }
+    fn contains(&mut self, serial: u64, parts: &[FramePart]) {
+        self.0.contains(serial, parts);
+        self.1.contains(serial, parts);
     }
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         self.0.work(at, node, work, cost);

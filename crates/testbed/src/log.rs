@@ -1,6 +1,6 @@
 //! What an agent writes down during a run, in memory set aside before it.
 
-use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId, Work};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, FramePart, NodeId, SimTime, StreamId, Work};
 use chronoseal_results::{EventRow, WorkRow};
 use serde::{Deserialize, Serialize};
 
@@ -27,13 +27,20 @@ pub(crate) struct SentRecord {
     #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
     pub(crate) attack: Option<u16>,
     /// The inputs it came from.
-    #[serde(rename = "o", default, skip_serializing_if = "Origins::is_empty")]
-    pub(crate) origins: Origins,
+    #[serde(rename = "o", default, skip_serializing_if = "Records::is_empty")]
+    pub(crate) origins: Records,
+    /// What is in it, if that is PDUs of several streams.
+    #[serde(rename = "c", default, skip_serializing_if = "Records::is_empty")]
+    pub(crate) parts: Records,
 }
 
-/// Where the inputs that a frame came from are in [`AgentLog::origins`]: the first of them, how many.
+/// A PDU in a frame that holds several: its stream, the input it came from, code of the attack on it.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct PartRecord(u16, Option<u64>, Option<u16>);
+
+/// Where records that belong together are in one of the lists of an [`AgentLog`]: the first of them, how many.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug, Default)]
-pub(crate) struct Origins(u32, u32);
+pub(crate) struct Records(u32, u32);
 
 /// A frame the kernel handed over, with what the node said of it.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
@@ -48,6 +55,9 @@ pub(crate) struct ReceivedRecord {
     pub(crate) len: u32,
     #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
     pub(crate) verdict: Option<EventRecord>,
+    /// All events of then, if more than one is a verdict: the frame held several PDUs.
+    #[serde(rename = "v", default, skip_serializing_if = "Records::is_empty")]
+    pub(crate) told: Records,
 }
 
 /// All an agent knows after a run.
@@ -61,6 +71,8 @@ pub(crate) struct AgentLog {
     pub(crate) received: Vec<ReceivedRecord>,
     /// Numbers of inputs; each sent frame has a range of them.
     origins: Vec<u64>,
+    /// What is in sent frames that hold several PDUs.
+    parts: Vec<PartRecord>,
     /// Frames the kernel refused to take.
     pub(crate) refused: u64,
     /// Frames the kernel dropped before the agent read them.
@@ -72,7 +84,18 @@ pub(crate) fn hash_of(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }
 
-impl Origins {
+impl Records {
+    fn new(first: usize, len: usize) -> Self {
+        // Beyond 2^32 of them no log fits into memory.
+        let (Ok(first), Ok(len)) = (u32::try_from(first), u32::try_from(len)) else { return Self::default() };
+        Self(first, len)
+    }
+
+    fn of<'r, T>(&self, all: &'r [T]) -> &'r [T] {
+        let first = self.0 as usize;
+        all.get(first..first + self.1 as usize).unwrap_or(&[])
+    }
+
     fn is_empty(&self) -> bool {
         self.1 == 0
     }
@@ -95,7 +118,16 @@ impl EventRecord {
     /// Whether this event says more of a received frame than `other`: a verdict before a remark, the first before the
     /// second.
     pub(crate) fn outranks(&self, other: Option<&Self>) -> bool {
-        let rank = |record: &Self| match EventKind::from_code(record.1) {
+        self.rank() > other.map_or(0, Self::rank)
+    }
+
+    /// True if it is the end of a PDU that the node got.
+    pub(crate) fn is_verdict(&self) -> bool {
+        self.rank() >= 3
+    }
+
+    fn rank(&self) -> u8 {
+        match EventKind::from_code(self.1) {
             // What a gateway throws away of what it holds is another frame than the one it just got.
             Some(EventKind::Discarded(DiscardReason::Superseded)) => 0,
             Some(EventKind::Discarded(DiscardReason::QueueFull)) => 2,
@@ -109,8 +141,7 @@ impl EventRecord {
                 | EventKind::SyncLost,
             ) => 1,
             _ => 0,
-        };
-        rank(self) > other.map_or(0, rank)
+        }
     }
 }
 
@@ -124,6 +155,7 @@ impl AgentLog {
             sent: Vec::with_capacity(records),
             received: Vec::with_capacity(records),
             origins: Vec::with_capacity(records),
+            parts: Vec::with_capacity(records),
             refused: 0,
             dropped: 0,
         }
@@ -139,19 +171,57 @@ impl AgentLog {
     }
 
     /// Keeps the numbers of the inputs that a frame came from.
-    pub(crate) fn add_origins(&mut self, inputs: &[u64]) -> Origins {
-        let range = (u32::try_from(self.origins.len()), u32::try_from(inputs.len()));
-        // Beyond 2^32 of them no log fits into memory.
-        let (Ok(first), Ok(len)) = range else { return Origins::default() };
+    pub(crate) fn add_origins(&mut self, inputs: &[u64]) -> Records {
+        let range = Records::new(self.origins.len(), inputs.len());
         self.origins.extend_from_slice(inputs);
-        Origins(first, len)
+        range
+    }
+
+    /// Keeps what is in a frame.
+    pub(crate) fn add_parts(&mut self, parts: &[FramePart]) -> Records {
+        let range = Records::new(self.parts.len(), parts.len());
+        let code = |attack| EventKind::Attacked(attack).code();
+        self.parts.extend(parts.iter().map(|part| PartRecord(part.stream.0, part.origin, part.attack.map(code))));
+        range
+    }
+
+    /// What is in a frame.
+    pub(crate) fn parts_of(&self, sent: &SentRecord) -> impl Iterator<Item = FramePart> + '_ {
+        let part = |PartRecord(stream, origin, code): &PartRecord| FramePart {
+            stream: StreamId(*stream),
+            origin: *origin,
+            attack: code.and_then(EventKind::from_code).and_then(|kind| match kind {
+                EventKind::Attacked(attack) => Some(attack),
+                _ => None,
+            }),
+        };
+        sent.parts.of(&self.parts).iter().map(part)
+    }
+
+    /// The events from number `first` on, where a frame was looked at: the verdict on it, and all of them if there are several.
+    pub(crate) fn verdicts_from(&self, first: usize) -> (Option<EventRecord>, Records) {
+        let told = self.events.get(first..).unwrap_or(&[]);
+        let mut verdict: Option<EventRecord> = None;
+        for record in told {
+            if record.outranks(verdict.as_ref()) {
+                verdict = Some(*record);
+            }
+        }
+        let several = told.iter().filter(|record| record.is_verdict()).count() > 1;
+        (verdict, if several { Records::new(first, told.len()) } else { Records::default() })
+    }
+
+    /// Every verdict on what came in a frame.
+    pub(crate) fn verdicts_of(&self, received: &ReceivedRecord) -> Vec<(SimTime, Event)> {
+        let several = received.told.of(&self.events);
+        let told = if several.is_empty() { received.verdict.as_slice() } else { several };
+        let verdicts = told.iter().filter(|record| record.is_verdict());
+        verdicts.filter_map(|record| Some((record.at(), record.event()?))).collect()
     }
 
     /// The numbers of the inputs that a frame came from.
     pub(crate) fn origins_of(&self, sent: &SentRecord) -> &[u64] {
-        let Origins(first, len) = sent.origins;
-        let first = first as usize;
-        self.origins.get(first..first + len as usize).unwrap_or(&[])
+        sent.origins.of(&self.origins)
     }
 
     /// Every event in its order.

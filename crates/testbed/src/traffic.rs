@@ -57,6 +57,10 @@ pub struct FrameDescription {
     pub received_by: Option<SimTime>,
     /// What of a message it is. A message in several frames has one row at each receiver.
     pub part: MessagePart,
+    /// True if its stream's number goes by what its receiver accepted: a number in its bytes that no tag covers says nothing then.
+    pub is_numbered_by_receiver: bool,
+    /// True if it holds PDUs of several streams, of each of which its receivers report by itself.
+    pub is_container: bool,
     /// What [`FrameRow::received_at`] means: true for when the receiver had the frame checked, and no time if it never
     /// said so; false for when its last bit was in. A guest is no receiver that checks; its rows have the last bit.
     pub has_when_checked: bool,
@@ -73,6 +77,8 @@ impl FrameDescription {
         leaves_by: None,
         received_by: None,
         part: MessagePart::Whole,
+        is_numbered_by_receiver: false,
+        is_container: false,
         has_when_checked: false,
     };
 }

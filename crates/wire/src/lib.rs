@@ -30,6 +30,7 @@
 #![cfg_attr(not(test), no_std)]
 
 pub mod can;
+pub mod container;
 pub mod ethernet;
 pub mod its;
 pub mod protocol_control_frame;

@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_groupkey::Transport;
-use chronoseal_scenario::plan::{Can, CanHop, CanMessage, CanRecording, HopPlan, StreamPlan};
+use chronoseal_scenario::plan::{Can, CanHop, CanMessage, CanRecording, HopPlan};
 use chronoseal_wire::can::{BitTiming, CanId, Dlc, FrameKind};
 
 use super::burst::Burst;
@@ -87,6 +87,8 @@ pub struct Release {
     pub distance: Duration,
     /// How long the processors of its sender and of its receiver can be busy. Only messages in several frames meet them here.
     pub busy: [Duration; 2],
+    /// True if that is of PDUs that several frames could hold alone, and one may hold together.
+    pub counts_pdus: bool,
 }
 
 impl Release {
@@ -100,6 +102,7 @@ impl Release {
             jitter: if is_segmented { Duration::ZERO } else { sender.driver.max },
             distance: true_period(stream.period, sender.clock.drift),
             busy: [Duration::ZERO; 2],
+            counts_pdus: false,
         })
     }
 }
@@ -116,7 +119,8 @@ pub fn message_bounds(
     release: impl Fn(StreamId) -> Option<Release>,
 ) -> Vec<(StreamId, Result<Bound, NoBound>)> {
     let set = Set::of(view, secured, release);
-    let bus = Bus { bit_time: view.segment.timing.nominal_bit(), other_frame: exchange_frame(view) };
+    let other_frame = exchange_frame(view).max(set.container_frame);
+    let bus = Bus { bit_time: view.segment.timing.nominal_bit(), other_frame };
     let (spans, responses) = match set.settle(view, &bus) {
         Ok(settled) => settled,
         Err(error) => return set.streams().map(|stream| (stream, Err(error.into()))).collect(),
@@ -168,6 +172,8 @@ struct Set {
     bridged: Vec<CanId>,
     /// Streams of several frames a message.
     transfers: Vec<Transfer>,
+    /// The longest frame that holds several PDUs: one may have begun.
+    container_frame: Duration,
 }
 
 /// What the messages in several frames take, and the responses of the others beside them.
@@ -177,6 +183,7 @@ impl Set {
     fn of(view: Can<'_>, secured: bool, release: impl Fn(StreamId) -> Option<Release>) -> Self {
         let timing = &view.segment.timing;
         let (mut own, mut messages, mut transfers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut container_frame = Duration::ZERO;
         for (stream_id, stream, hop, facet) in view.streams() {
             let Some((id, kind)) = format_of(facet) else { continue };
             let len = if secured { view.plan.secured_len(stream, hop) } else { hop.frame_len };
@@ -188,7 +195,10 @@ impl Set {
             }
             let (jitter, period) = known.map_or((Duration::ZERO, stream.period), |it| (it.jitter, it.distance));
             own.push((stream_id, known.is_some()));
-            let wire_time = occupancy(timing, id, kind, len as usize);
+            let longest = occupancy(timing, id, kind, len as usize);
+            let counts_pdus = known.is_some_and(|known| known.counts_pdus);
+            let wire_time = if counts_pdus { pdu_alone(view, stream_id, hop, (id, kind)) } else { longest };
+            container_frame = container_frame.max(if counts_pdus { longest } else { Duration::ZERO });
             messages.push(Message {
                 id,
                 wire_time,
@@ -208,7 +218,7 @@ impl Set {
         };
         recorded.retain(|id, _| !is_taken(*id));
         messages.extend(recorded.into_values());
-        Self { own, messages, bridged: bridged_ids, transfers }
+        Self { own, messages, bridged: bridged_ids, transfers, container_frame }
     }
 
     fn streams(&self) -> impl Iterator<Item = StreamId> {
@@ -277,6 +287,19 @@ fn rank(id: CanId) -> u32 {
     id.arbitration_rank(false)
 }
 
+/// What the longest PDU of a container takes if it is alone in its frame, and enough that a frame of several takes no longer than
+/// this for each of them. Frames have few lengths, and a byte more can make one longer by many.
+fn pdu_alone(view: Can<'_>, number: StreamId, hop: &HopPlan, (id, kind): (CanId, FrameKind)) -> Duration {
+    let stream = &view.plan.streams[number.index()];
+    let overhead = view.plan.protection_on(stream, hop).overhead_bytes() as usize;
+    let time = |len: usize| occupancy(&view.segment.timing, id, kind, len + overhead);
+    let lens = view.plan.container_len_min(number).unwrap_or(1).max(1)..=stream.length;
+    let empty = time(0);
+    let per_byte = lens.map(|len| (time(len as usize) - empty).as_ps().div_euclid(i64::from(len)) + 1).max();
+    let longest = i64::from(view.plan.contained_len_max(number).unwrap_or(stream.length));
+    empty + Duration::from_ps(per_byte.unwrap_or_default()) * longest
+}
+
 /// The longest time during which some controller has a frame.
 fn busy_period(bus: &Bus, set: &[Message], bursts: &[Burst]) -> Result<Duration, Overload> {
     let messages = set.iter().map(|message| (message.period, message.jitter, message.wire_time));
@@ -289,14 +312,18 @@ fn busy_period(bus: &Bus, set: &[Message], bursts: &[Burst]) -> Result<Duration,
 /// from the instant at which it is ready.
 ///
 /// Zero for a recording.
-pub fn response_min(view: Can<'_>, stream: &StreamPlan, hop: &HopPlan) -> Duration {
+pub fn response_min(view: Can<'_>, number: StreamId, hop: &HopPlan) -> Duration {
     let Some((id, kind)) = hop.facet.get().and_then(format_of) else { return Duration::ZERO };
-    let len = view.plan.secured_len(stream, hop);
-    let message = CanMessage::of(StreamId::NONE, stream, hop);
-    if let Some(transfer) = message.and_then(|message| Transfer::of(view, &message, len, None)) {
+    let stream = &view.plan.streams[number.index()];
+    let secured = view.plan.secured_len(stream, hop);
+    let message = CanMessage::of(number, stream, hop);
+    if let Some(transfer) = message.and_then(|message| Transfer::of(view, &message, secured, None)) {
         return transfer.span_min();
     }
-    shortest(&view.segment.timing, id, kind, data_len(kind, len as usize))
+    // Of several PDUs collected in one frame there may be only one.
+    let least = view.plan.container_len_min(number);
+    let least = least.map(|len| len + view.plan.protection_on(stream, hop).overhead_bytes());
+    shortest(&view.segment.timing, id, kind, data_len(kind, least.unwrap_or(secured) as usize))
 }
 
 /// Identifier and format of what has a period of its own.
@@ -348,7 +375,7 @@ pub(super) fn occupancy(timing: &BitTiming, id: CanId, kind: FrameKind, len: usi
 }
 
 /// Filled up to a length there is `[byte]`.
-fn data_len(kind: FrameKind, len: usize) -> usize {
+pub(crate) fn data_len(kind: FrameKind, len: usize) -> usize {
     Dlc::holding(len).map_or(len, |dlc| if kind.is_fd() { dlc.fd_len() } else { dlc.classical_len() })
 }
 

@@ -13,7 +13,7 @@ use chronoseal_wire::can::CanId;
 use super::processor::mac_work;
 use super::{Arrivals, HopBound, SegmentBounds, Span, Why, without_bound};
 use crate::can::NoBound;
-use crate::can::bounds::{Release, message_bounds, response_min};
+use crate::can::bounds::{Release, data_len, message_bounds, response_min};
 
 /// Worst-case response times in arbitration, protection included.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,13 @@ impl SegmentBounds for CanBounds {
 
     fn authentication(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<Work> {
         match hop.facet.get()? {
-            CanHop::Message { .. } => mac_work(plan, stream, hop, stream.0, hop.frame_len),
+            CanHop::Message { kind, .. } => {
+                // A container is filled up before it is sealed.
+                let is_container = plan.streams[stream.index()].collected().is_some();
+                let overhead = plan.secured_len(&plan.streams[stream.index()], hop) - hop.frame_len;
+                let filled_up = || data_len(*kind, (hop.frame_len + overhead) as usize) as u32 - overhead;
+                mac_work(plan, stream, hop, stream.0, if is_container { filled_up() } else { hop.frame_len })
+            }
             // The tag is over trip and reset counters.
             CanHop::Synchronisation { .. } => {
                 let counter_bits = u32::from(secoc::JASPAR.trip_bits) + u32::from(secoc::JASPAR.reset_bits);
@@ -90,13 +96,19 @@ fn on_bus(view: Can<'_>, arrivals: &Arrivals) -> BTreeMap<StreamId, Result<Span,
             }
             None => [Duration::ZERO; 2],
         };
-        Some(Release { jitter: at.jitter(), distance: arrivals.at(id, view.id).distance, busy })
+        let distance = arrivals.at(id, view.id).distance;
+        Some(Release { jitter: at.jitter(), distance, busy, counts_pdus: arrivals.counts_pdus(id, view.id) })
     };
     let found = message_bounds(view, true, release);
     let received = |(id, found): (StreamId, Result<crate::can::Bound, NoBound>)| {
         let found = match (queued.get(&id).copied().unwrap_or(Err(Why::NotReached)), found) {
             (Err(_), _) => Err(Why::ArrivalUnbounded),
             (Ok(_), Err(why)) => Err(Why::Arbitration(why)),
+            // Nothing says how far from their release frames of a container are sent: each is gone when all that can be before it is.
+            (Ok(at), Ok(bound)) if view.plan.streams[id.index()].collected().is_some() => {
+                let min = at.min + response_min_of(view, id);
+                Ok(Span { min, max: at.max + bound.busy_period + view.segment.timing.nominal_bit() })
+            }
             (Ok(at), Ok(bound)) => {
                 let min = at.min + response_min_of(view, id);
                 Ok(Span { min, max: at.min + bound.worst() - view.segment.timing.intermission() })
@@ -111,5 +123,5 @@ fn on_bus(view: Can<'_>, arrivals: &Arrivals) -> BTreeMap<StreamId, Result<Span,
 fn response_min_of(view: Can<'_>, id: StreamId) -> Duration {
     let stream = &view.plan.streams[id.index()];
     let hop = stream.hops.iter().find(|hop| hop.segment == view.id);
-    hop.map_or(Duration::ZERO, |hop| response_min(view, stream, hop))
+    hop.map_or(Duration::ZERO, |hop| response_min(view, id, hop))
 }

@@ -6,9 +6,10 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{HopPlan, Plan, SegmentId};
 
+use super::collected::Collected;
 use super::processor::{Jobs, Processors, distance};
 use super::way::{EndBound, Place, StreamBounds, Walked};
-use super::{SegmentBounds, Span, Why, without_bound};
+use super::{SegmentBounds, Span, Why, collected, without_bound};
 
 /// Rounds over all segments before jitter counts as growing without end.
 const ROUNDS_MAX: u32 = 200;
@@ -41,6 +42,8 @@ pub(super) fn from_the_air(at: Result<Span, Why>) -> Result<Span, Why> {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Arrivals {
     of: BTreeMap<(StreamId, SegmentId), Arrival>,
+    /// Of containers alone.
+    collected: BTreeMap<(StreamId, SegmentId), Collected>,
     /// The longest busy period of each node's processor.
     busy: Vec<Result<Duration, Why>>,
 }
@@ -50,6 +53,16 @@ impl Arrivals {
     pub fn at(&self, stream: StreamId, segment: SegmentId) -> Arrival {
         let none = Arrival { at: Err(Why::NotReached), distance: Duration::ZERO, begins: false };
         self.of.get(&(stream, segment)).copied().unwrap_or(none)
+    }
+
+    /// How the frames of a container come to the driver of the gateway that makes them, once that is known.
+    pub(super) fn collected(&self, stream: StreamId, segment: SegmentId) -> Option<Arrival> {
+        self.collected.get(&(stream, segment)).map(|collected| collected.arrival)
+    }
+
+    /// True for a container that comes as [`Self::at`] says if each of its PDUs is counted as if it were alone in its frame.
+    pub fn counts_pdus(&self, stream: StreamId, segment: SegmentId) -> bool {
+        self.collected.get(&(stream, segment)).is_some_and(|collected| collected.counts_pdus)
     }
 
     /// How long the processor of a node can be busy without a pause.
@@ -95,16 +108,22 @@ pub fn end_to_end(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn Se
     let network = Network { plan, jobs: Jobs::new(plan, rows), tables };
     let processors = Processors::new(&network.jobs, tables);
     let mut reached = Reached::at_once(plan);
+    let mut before = Arrivals::default();
     for _ in 0..ROUNDS_MAX {
-        let busy = processors.busy(&reached);
+        let busy = processors.busy(&reached, &before);
         let arrivals = network.arrivals(&reached, busy);
         let found = network.reached(&arrivals);
-        if found == reached {
+        if found == reached && arrivals == before {
             return network.streams(&reached, &arrivals);
         }
-        reached = found;
+        (reached, before) = (found, arrivals);
     }
-    network.streams(&Reached::default(), &Arrivals { of: BTreeMap::new(), busy: Vec::new() })
+    network.streams(&Reached::default(), &Arrivals::default())
+}
+
+/// A time that somebody might wait for.
+fn within_reason(at: Span) -> Result<Span, Why> {
+    if at.max > LATEST_MAX { Err(Why::NoEndInSight) } else { Ok(at) }
 }
 
 struct Network<'a> {
@@ -120,7 +139,7 @@ impl Network<'_> {
 
     /// When each hop's sender can have handed a frame to its driver.
     fn arrivals(&self, reached: &Reached, busy: Vec<Result<Duration, Why>>) -> Arrivals {
-        let mut arrivals = Arrivals { of: BTreeMap::new(), busy };
+        let mut arrivals = Arrivals { busy, ..Arrivals::default() };
         for (id, stream) in self.streams_by_id() {
             let distance = distance(&self.jobs, stream);
             for hop in &stream.hops {
@@ -136,14 +155,48 @@ impl Network<'_> {
                 arrivals.of.insert((id, hop.segment), arrival);
             }
         }
+        // Their numbers are above those of the streams that are in them.
+        for (id, stream) in self.streams_by_id().filter(|(_, stream)| stream.collected().is_some()) {
+            for hop in &stream.hops {
+                let collected = collected::sent(self.plan, id, hop, &arrivals);
+                arrivals.of.insert((id, hop.segment), collected.arrival);
+                arrivals.collected.insert((id, hop.segment), collected);
+                let wait = stream.collected().map(|collect| collected::wait(self.plan, collect, hop, &arrivals));
+                for (member, _, hop) in self.plan.contained_in(id) {
+                    let Some((arrival, wait)) = arrivals.of.get_mut(&(member, hop.segment)).zip(wait) else { continue };
+                    arrival.at = arrival.at.and_then(|at| Ok(at.later(Duration::ZERO, wait?)));
+                }
+            }
+        }
         arrivals
+    }
+
+    /// When the PDUs in the frames of containers are where the frames are: each as much later as its frame.
+    fn contained(&self, reached: &mut Reached, arrivals: &Arrivals) {
+        for (id, stream) in self.streams_by_id().filter(|(_, stream)| stream.collected().is_some()) {
+            for frame in &stream.hops {
+                let sent = arrivals.at(id, frame.segment).at;
+                for (member, _, hop) in self.plan.contained_in(id) {
+                    let at = arrivals.at(member, hop.segment).at;
+                    let end = |node: &NodeId| {
+                        let received = at.and_then(|at| {
+                            let (sent, received) = (sent?, reached.at(id, frame.segment, *node)?);
+                            within_reason(at.later(received.min - sent.min, received.max - sent.max))
+                        });
+                        (*node, received)
+                    };
+                    let ends = hop.to.iter().map(end).collect();
+                    reached.0.insert((member, hop.segment), ends);
+                }
+            }
+        }
     }
 
     /// When a frame that is at the sender of a hop `before` is with its driver.
     fn sent(&self, id: StreamId, hop: &HopPlan, before: Span, arrivals: &Arrivals) -> Result<Span, Why> {
         if hop.previous.is_some() {
             let (forwarding, busy) = (self.jobs.forwarding(hop.from), arrivals.busy(hop.from)?);
-            return Ok(before.later(forwarding, busy + self.jobs.collecting(id, hop)));
+            return Ok(before.later(forwarding, busy));
         }
         if self.jobs.is_in_slots(hop) {
             // It is made before its slot, whose start is the instant that counts.
@@ -164,11 +217,11 @@ impl Network<'_> {
                 }
             };
             for hop in found {
-                let received =
-                    hop.received.and_then(|at| if at.max > LATEST_MAX { Err(Why::NoEndInSight) } else { Ok(at) });
+                let received = hop.received.and_then(within_reason);
                 reached.0.entry((hop.stream, segment)).or_default().push((hop.receiver, received));
             }
         }
+        self.contained(&mut reached, arrivals);
         reached
     }
 

@@ -3,6 +3,7 @@
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
+use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
     Accounting, Dispatch, ETHERNET, Ethernet, EthernetSegment, EthernetStream, HopPlan, Plan, SegmentId, StreamClass,
     Sync,
@@ -271,7 +272,7 @@ impl<'a> Links<'a> {
         if network.sync == Sync::Beacon {
             let cost = self.speed.occupancy(FRAME_LEN_MIN as u64);
             let frames = Periodic { period: network.integration_cycle, jitter: Duration::ZERO, cost };
-            line.queued.push(Queued { class: CONTROL, frames });
+            line.queued.push(Queued { class: CONTROL, frames, longest: cost });
         }
         for (index, slot) in self.table.slots.iter().enumerate() {
             if !view.stream(slot.stream).is_some_and(|stream| stream.hop.to.contains(&node)) {
@@ -292,8 +293,14 @@ impl<'a> Links<'a> {
     }
 
     fn queue(&self, stream: &EthernetStream<'_>, priority: u8, period: Duration, jitter: Duration) -> Queued {
-        let cost = self.speed.occupancy(u64::from(self.view.secured_len(stream)));
-        Queued { class: priority.min(7), frames: Periodic { period, jitter, cost } }
+        let longest = self.speed.occupancy(u64::from(self.view.secured_len(stream)));
+        // A PDU that counts by itself is alone in its frame; a frame of several takes no longer than one for each.
+        let overhead = self.view.protection_of(stream).overhead_bytes();
+        let counted = self.view.plan.contained_len_max(stream.id);
+        let counted = counted.filter(|_| self.arrivals.counts_pdus(stream.id, self.view.id));
+        let alone = counted.map(|len| self.speed.occupancy(u64::from(relayed_frame_len(len, overhead) + overhead)));
+        let cost = alone.unwrap_or(longest);
+        Queued { class: priority.min(7), frames: Periodic { period, jitter, cost }, longest }
     }
 
     /// When a best-effort frame is in the queue of its receivers' links.
@@ -319,7 +326,15 @@ impl<'a> Links<'a> {
         let len = u64::from(self.view.secured_len(stream));
         let received = self.speed.reception(len);
         // The last bit is there before the line is free again.
-        at.later(received, stay - self.speed.occupancy(len) + received)
+        at.later(self.speed.reception(self.len_min(stream)), stay - self.speed.occupancy(len) + received)
+    }
+
+    /// The shortest frame of a stream: of several PDUs collected in one there may be only one.
+    fn len_min(&self, stream: &EthernetStream<'_>) -> u64 {
+        let overhead = self.view.protection_of(stream).overhead_bytes();
+        let shortest = self.view.plan.container_len_min(stream.id);
+        let len = shortest.map(|len| relayed_frame_len(len, overhead) + overhead);
+        u64::from(len.unwrap_or(self.view.secured_len(stream)))
     }
 
     fn slots_of(&self, stream: StreamId) -> impl Iterator<Item = (usize, &Slot)> {

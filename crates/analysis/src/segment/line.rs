@@ -26,6 +26,8 @@ pub(super) struct Queued {
     pub(super) class: u8,
     /// When they come, and how long each keeps the line.
     pub(super) frames: Periodic,
+    /// How long one of them keeps the line at most: longer than it counts where frames hold what is counted by itself.
+    pub(super) longest: Duration,
 }
 
 /// What a scheduled frame takes of a line, from the start of the cycle.
@@ -53,9 +55,9 @@ impl LineLoad {
     /// How long a frame of this class can be on its way over the line, at most: from its place in the queue until the next
     /// frame may begin.
     pub(super) fn stay(&self, class: u8) -> Result<Duration, Overload> {
-        let lower = self.queued.iter().filter(|one| one.class < class).map(|one| one.frames.cost);
+        let lower = self.queued.iter().filter(|one| one.class < class).map(|one| one.longest);
         let same_or_higher = || self.queued.iter().filter(|one| one.class >= class);
-        let longest = same_or_higher().map(|one| one.frames.cost).max().unwrap_or_default();
+        let longest = same_or_higher().map(|one| one.longest).max().unwrap_or_default();
         let load = Load {
             once: lower.max().unwrap_or_default(),
             periodic: same_or_higher().map(|one| one.frames).collect(),
@@ -66,7 +68,7 @@ impl LineLoad {
 
     /// When each scheduled frame is over at the latest, in the order of `reserved`.
     pub(super) fn scheduled_ends(&self) -> Vec<Duration> {
-        let longest = self.queued.iter().map(|one| one.frames.cost).max().unwrap_or_default();
+        let longest = self.queued.iter().map(|one| one.longest).max().unwrap_or_default();
         let mut in_turn: Vec<(Duration, usize)> =
             self.reserved.iter().enumerate().map(|(index, slot)| (slot.from.rem_floor(self.cycle), index)).collect();
         in_turn.sort_unstable();
@@ -116,7 +118,8 @@ mod tests {
     const US: fn(i64) -> Duration = Duration::from_us;
 
     fn queued(class: u8, period: i64, cost: i64) -> Queued {
-        Queued { class, frames: Periodic { period: US(period), jitter: Duration::ZERO, cost: US(cost) } }
+        let frames = Periodic { period: US(period), jitter: Duration::ZERO, cost: US(cost) };
+        Queued { class, frames, longest: US(cost) }
     }
 
     fn slot(at: i64, late: i64, frame_time: i64) -> Reserved {

@@ -24,11 +24,14 @@
 //!   its period says. Slots follow the clock of their segment, within its precision.
 //! - A stream that begins in slots counts from its slot's start. One that comes to slots from another segment is
 //!   sampled: a frame that is sent waits for the next slot, and one that a newer frame replaced has no latency.
+//! - A gateway may put PDUs of several streams into one frame (`collected`): each waits for a time that the scenario gives, and
+//!   goes on with the frame as if it were alone in it.
 //! - What comes over the air has no bound. Its parts behind the air have: they count from the instant at which the radio
 //!   received it, with its period, as if the air had kept that. This is an assumption, as is the one about recordings.
 //! - Frames of a key exchange, the computing of it, attackers and errors of the wire are left out.
 
 mod can;
+mod collected;
 mod compose;
 pub(crate) mod demand;
 mod ethernet;

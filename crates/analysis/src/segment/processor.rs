@@ -15,7 +15,8 @@
 //! Nothing bounds the processor of a gateway that passes frames of a recording on whole, since nothing says when they come.
 //! Messages of a key exchange are left out, as everywhere.
 //!
-//! A gateway that puts several PDUs into one frame keeps the first of them for a time that it is given, which is no work.
+//! A gateway that puts several PDUs into one frame keeps the first of them for a time that it is given, which is no work. What seals
+//! and opens that frame is work of the frame's own stream, which is sent as `segment::collected` has it.
 //!
 //! [`GatewayPlan::delay`]: chronoseal_scenario::plan::GatewayPlan::delay
 
@@ -24,7 +25,7 @@ use chronoseal_frameauth::DataId;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{DataName, Fidelity, HopPlan, Plan, SegmentId, StreamPlan};
 
-use super::compose::{Reached, from_the_air};
+use super::compose::{Arrivals, Reached, from_the_air};
 use super::demand::{Cyclic, Entry, Load, Periodic, true_period};
 use super::{SegmentBounds, Why};
 
@@ -74,7 +75,7 @@ impl<'a> Jobs<'a> {
     /// slots is sealed for them and costs that again.
     pub fn on_arrival(&self, id: StreamId, hop: &HopPlan, node: NodeId) -> Duration {
         let stream = &self.plan.streams[id.index()];
-        let is_opened = stream.receivers.contains(&node) || hop.protection.is_some();
+        let is_opened = stream.receivers.contains(&node) || hop.protection.is_some() || stream.collected().is_some();
         let opening = if is_opened { self.authentication(id, hop, node) } else { Duration::ZERO };
         let sending_on = onward(stream, hop, node).map(|next| {
             let sealing = if self.is_in_slots(next) { Duration::ZERO } else { self.sealing(id, next) };
@@ -88,13 +89,6 @@ impl<'a> Jobs<'a> {
         self.plan.nodes[node.index()].gateway.as_ref().map_or(Duration::ZERO, |gateway| gateway.delay)
     }
 
-    /// How long a frame waits for others that a gateway sends on with it, at most.
-    pub(super) fn collecting(&self, id: StreamId, hop: &HopPlan) -> Duration {
-        let collects = self.plan.nodes[hop.from.index()].gateway.iter().flat_map(|gateway| &gateway.collects);
-        let own = collects.filter(|collect| collect.segment == hop.segment && collect.streams.contains(&id));
-        own.map(|collect| collect.within).max().unwrap_or_default()
-    }
-
     /// Of what the processor does with a frame that ends, or begins, on this hop: what it certainly takes.
     pub(super) fn certain(&self, id: StreamId, hop: &HopPlan, node: NodeId) -> Duration {
         // Timing alone computes nothing.
@@ -105,7 +99,12 @@ impl<'a> Jobs<'a> {
     /// The MAC over a PDU on a node's platform.
     fn authentication(&self, id: StreamId, hop: &HopPlan, node: NodeId) -> Duration {
         let cost = || {
-            let work = self.row(hop.segment)?.authentication(self.plan, id, hop)?;
+            let work = match (hop.container(), hop.protection) {
+                (None, _) => self.row(hop.segment)?.authentication(self.plan, id, hop)?,
+                (Some(_), None) => mac_work(self.plan, id, hop, id.0, hop.frame_len)?,
+                // It is under the tag of the frame that it is in.
+                (Some(_), Some(_)) => return None,
+            };
             Some(self.plan.platform_of(node)?.cost(work.operation.0, work.len))
         };
         cost().unwrap_or_default()
@@ -143,6 +142,8 @@ pub(super) struct Processors {
 struct Processor {
     /// What does not depend on when frames come.
     load: Load,
+    /// Frames made of several PDUs, when they are ready: what sealing one costs.
+    collected: Vec<(StreamId, SegmentId, Duration)>,
     arrivals: Vec<Arriving>,
     /// True for a gateway that passes on frames of a recording: nothing bounds when they come.
     bridges_recordings: bool,
@@ -165,7 +166,9 @@ impl Processors {
             for hop in &stream.hops {
                 let is_in_slots = jobs.is_in_slots(hop);
                 let cost = jobs.sealing(id, hop);
-                if hop.previous.is_none() && !is_in_slots && cost > Duration::ZERO {
+                if stream.collected().is_some() {
+                    of[hop.from.index()].collected.push((id, hop.segment, cost));
+                } else if hop.previous.is_none() && !is_in_slots && cost > Duration::ZERO {
                     let job = Periodic { period, jitter: Duration::ZERO, cost };
                     of[hop.from.index()].load.periodic.push(job);
                 }
@@ -202,7 +205,8 @@ impl Processors {
     }
 
     /// The longest busy period of each node's processor, with frames coming as late and as early as `reached` has it.
-    pub(super) fn busy(&self, reached: &Reached) -> Vec<Result<Duration, Why>> {
+    /// Frames made of several PDUs come as `sent` has it.
+    pub(super) fn busy(&self, reached: &Reached, sent: &Arrivals) -> Vec<Result<Duration, Why>> {
         let busy = |(index, processor): (usize, &Processor)| {
             if processor.bridges_recordings {
                 return Err(Why::ArrivalUnbounded);
@@ -211,7 +215,13 @@ impl Processors {
             for one in &processor.arrivals {
                 let received = reached.at(one.stream, one.segment, NodeId(index as u16));
                 let jitter = from_the_air(received).map_err(|_| Why::ArrivalUnbounded)?.jitter();
-                load.periodic.push(Periodic { period: one.period, jitter, cost: one.cost });
+                let period = sent.collected(one.stream, one.segment).map_or(one.period, |arrival| arrival.distance);
+                load.periodic.push(Periodic { period, jitter, cost: one.cost });
+            }
+            for (stream, segment, cost) in &processor.collected {
+                let Some(arrival) = sent.collected(*stream, *segment) else { continue };
+                let jitter = arrival.at.map_err(|_| Why::ArrivalUnbounded)?.jitter();
+                load.periodic.push(Periodic { period: arrival.distance, jitter, cost: *cost });
             }
             Ok(load.busy_period()?)
         };

@@ -3,6 +3,8 @@
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 use chronoseal_frameauth::{Freshness, HashAlgorithm, Profile};
 use chronoseal_scenario::plan::*;
+use chronoseal_wire::can::{CanId, FrameKind};
+use chronoseal_wire::container::HeaderType;
 use proptest::prelude::*;
 
 use super::*;
@@ -21,7 +23,7 @@ const GAP_US: i64 = 6;
 const FRAME_MIN_US: i64 = 216;
 
 fn latencies(plan: &Plan) -> Vec<Result<Duration, Why>> {
-    let ends = end_to_end(plan, &[], BOUNDS).into_iter().map(|stream| stream.ends[0].clone());
+    let ends = end_to_end(plan, &[], BOUNDS).into_iter().filter_map(|stream| stream.ends.first().cloned());
     ends.map(|end| end.latency.map(|span| span.max).map_err(|missing| missing.why)).collect()
 }
 
@@ -55,8 +57,7 @@ fn hops_and_processors_add_up_and_hand_their_jitter_on() {
     // From node 0 through node 1 to node 2; on the first segment one frame can be in the way, on the second none.
     add_message(&mut plan, 2, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
     add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1)]);
-    plan.nodes[1].gateway =
-        Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, bridges: Vec::new(), collects: Vec::new() });
+    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, bridges: Vec::new() });
     let bounds = end_to_end(&plan, &[], BOUNDS);
     let end = &bounds[0].ends[0];
     let latency = end.latency.unwrap();
@@ -109,8 +110,7 @@ fn what_protects_a_hop_is_paid_for_at_its_ends() {
     let costs = vec![OperationCost { operation: "cmac-aes-128".into(), base: US(10), per_byte: Duration::ZERO }];
     plan.platforms.push(PlatformPlan { name: "slow".into(), costs });
     plan.nodes.iter_mut().for_each(|node| node.platform = PlatformId(1));
-    plan.nodes[1].gateway =
-        Some(GatewayPlan { delay: US(1), queue_len_max: 64, reboot: None, bridges: Vec::new(), collects: Vec::new() });
+    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(1), queue_len_max: 64, reboot: None, bridges: Vec::new() });
     add_message(&mut plan, 2, 4, MS(10), &[(0, 0, 1), (1, 1, 2)]).protection = ProtectionId(1);
     let processors = |plan: &Plan| {
         let end = end_to_end(plan, &[], BOUNDS)[0].ends[0].clone();
@@ -121,16 +121,59 @@ fn what_protects_a_hop_is_paid_for_at_its_ends() {
         hop.protection = Some(ProtectionId(1));
     }
     assert_eq!(processors(&plan), [US(10), US(10 + 1 + 10), US(10)]);
-    let collect = CollectPlan { segment: SegmentId(1), streams: vec![StreamId(0)], within: MS(1) };
-    plan.nodes[1].gateway.as_mut().unwrap().collects.push(collect);
-    assert_eq!(processors(&plan)[1], US(10 + 1 + 10) + MS(1));
+    collect(&mut plan, &[0], 1, MS(1));
+    // Dealt with, kept for a millisecond, and sealed with what is in the frame.
+    assert_eq!(processors(&plan), [US(10), US(10 + 1 + 10) + MS(1) + US(10 + 1 + 10), US(10)]);
+}
+
+/// Puts PDUs of streams into one frame on their hop `hop`, protected as the first of them is there.
+fn collect(plan: &mut Plan, streams: &[u16], hop: usize, within: Duration) {
+    let container = StreamId(plan.streams.len() as u16);
+    let of = |id: &u16| &plan.streams[usize::from(*id)];
+    let first = of(&streams[0]).clone();
+    let length = streams.iter().map(|id| HeaderType::Short.wire_len() as u32 + of(id).length).sum();
+    let payload = PayloadPlan::Collected(CollectPlan {
+        streams: streams.iter().copied().map(StreamId).collect(),
+        within,
+        header: HeaderType::Short,
+    });
+    let mut frame = first.hops[hop].clone();
+    let protection = frame.protection.take().unwrap_or_default();
+    (frame.previous, frame.frame_len) = (None, length);
+    let id = CanId::standard(0x7f).unwrap();
+    frame.facet = Facet::new(CanHop::Message { id, kind: FrameKind::Fd { brs: false, esi: false }, segmented: None });
+    for id in streams {
+        plan.streams[usize::from(*id)].hops[hop].facet = Facet::new(Contained { container });
+    }
+    let (sender, hops) = (frame.from, vec![frame]);
+    let receivers = Vec::new();
+    plan.streams.push(StreamPlan { sender, receivers, period: within, length, payload, protection, hops, ..first });
+}
+
+/// What is collected goes on with its frame: it waits for others, and for the whole of it.
+#[test]
+fn what_is_collected_waits_and_is_as_late_as_its_frame() {
+    let mut plan = segments(3, 2);
+    add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
+    add_message(&mut plan, 2, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
+    let alone = latencies(&plan)[0].unwrap();
+    collect(&mut plan, &[0, 1], 1, MS(2));
+    let bounds = end_to_end(&plan, &[], BOUNDS);
+    let together = bounds[0].ends[0].latency.unwrap().max;
+    assert!(
+        together > alone + MS(2) && together < alone + MS(2) + US(FRAME_US * 12),
+        "{alone} alone, {together} together"
+    );
+    assert!(bounds[2].ends.is_empty(), "the frame itself is nobody's");
+    // Nothing can be said of either when one of them comes at times that nothing bounds.
+    plan.streams[1].period = US(100);
+    assert!(latencies(&plan)[0].is_err());
 }
 
 #[test]
 fn a_queue_holds_what_its_streams_leave_in_it_at_once() {
     let mut plan = segments(3, 2);
-    plan.nodes[1].gateway =
-        Some(GatewayPlan { delay: US(50), queue_len_max: 3, reboot: None, bridges: Vec::new(), collects: Vec::new() });
+    plan.nodes[1].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 3, reboot: None, bridges: Vec::new() });
     add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
     add_message(&mut plan, 2, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
     let queue = |plan: &Plan| gateway_queues(plan, &end_to_end(plan, &[], BOUNDS))[0];
@@ -231,13 +274,8 @@ impl SegmentBounds for Air {
 fn what_comes_over_the_air_spoils_nothing_but_itself() {
     let mut plan = segments(3, 2);
     plan.segments[0].kind = "air";
-    plan.nodes[1].gateway = Some(GatewayPlan {
-        delay: US(50),
-        queue_len_max: 64,
-        reboot: None,
-        collects: Vec::new(),
-        bridges: Default::default(),
-    });
+    plan.nodes[1].gateway =
+        Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, bridges: Default::default() });
     add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1), (1, 1, 2)]);
     add_message(&mut plan, 2, 8, MS(10), &[(1, 1, 2)]);
     let bounds = end_to_end(&plan, &[], &[&Air, &CanBounds]);

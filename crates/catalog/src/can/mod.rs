@@ -152,7 +152,7 @@ fn station(view: Can<'_>, id: NodeId) -> StationConfig {
     let plan = view.plan;
     let mut listeners: Vec<ListenerConfig> = view
         .messages()
-        .filter(|message| message.hop.to.contains(&id))
+        .filter(|message| message.hop.to.contains(&id) && message.stream.collected().is_none())
         .map(|message| listener(view, &message, id))
         .collect();
     for (stream_id, _, recording) in view.recordings().filter(|(_, stream, _)| stream.receivers.contains(&id)) {
@@ -167,6 +167,7 @@ fn station(view: Can<'_>, id: NodeId) -> StationConfig {
         talkers: view
             .messages()
             .filter(|message| message.hop.from == id && message.hop.previous.is_none())
+            .filter(|message| message.stream.collected().is_none())
             .map(|message| TalkerConfig {
                 stream: message.stream_id,
                 id: message.id,
@@ -191,6 +192,25 @@ fn station(view: Can<'_>, id: NodeId) -> StationConfig {
             })
             .collect(),
         synchronisation: synchronisation(view, id),
+        containers: view
+            .messages()
+            .filter(|message| message.hop.to.contains(&id))
+            .filter_map(|message| {
+                let container = gateway::container(plan, message.stream_id, id, protection(view, &message))?;
+                Some((message.id, container))
+            })
+            .collect(),
+        collects: view
+            .messages()
+            .filter(|message| message.hop.from == id && message.stream.collected().is_some())
+            .map(|message| RelayConfig {
+                stream: message.stream_id,
+                id: message.id,
+                kind: message.kind,
+                len: message.stream.length as usize,
+                protection: protection(view, &message),
+            })
+            .collect(),
         relays: view
             .messages()
             .filter(|message| message.hop.from == id && message.hop.previous.is_some())

@@ -43,8 +43,13 @@ pub(super) fn config(
             .collect(),
         listeners: view
             .streams()
-            .filter(|stream| stream.hop.to.contains(&id))
+            .filter(|stream| stream.hop.to.contains(&id) && stream.stream.collected().is_none())
             .map(|stream| listener(view, schedule, &stream, id))
+            .collect(),
+        containers: view
+            .streams()
+            .filter(|stream| stream.hop.to.contains(&id))
+            .filter_map(|stream| gateway::container(view.plan, stream.id, id, protection(view, &stream)))
             .collect(),
         tasks,
     }
@@ -58,6 +63,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
             slots: schedule.of(id).map(|slot| SendSlot { release: slot.release, start: slot.start }).collect(),
             samples: target.hop.previous.is_some(),
         },
+        StreamClass::BestEffort { priority } if stream.collected().is_some() => TalkerTiming::Collected { priority },
         StreamClass::BestEffort { priority } if target.hop.previous.is_some() => TalkerTiming::Relayed { priority },
         StreamClass::BestEffort { priority } => {
             TalkerTiming::Periodic { priority, phase: stream.offset.unwrap_or_default(), pace: pace(plan, stream) }

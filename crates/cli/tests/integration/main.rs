@@ -5,6 +5,7 @@
 mod bad_input;
 mod bounds;
 mod capture;
+mod collected;
 mod comparison;
 mod fleet;
 mod forger;

@@ -17,8 +17,9 @@ use super::segmented::{Message, Next, Origin, Segmented};
 use super::synchronisation::{Due, Synchronisation};
 use super::talker::Talker;
 use super::{PORT, transmit};
+use crate::container::Containers;
 use crate::gateway::Pdu;
-use crate::protection::ProtectionError;
+use crate::protection::{Protection, ProtectionError};
 
 /// Received frames a station holds until its processor gets to them.
 const RECEIVED_MAX: usize = 256;
@@ -28,6 +29,8 @@ enum Working {
     Seal { talker: usize, due: LocalTime },
     Open { listener: usize, received: Received },
     Relay { relay: usize, pdu: Pdu },
+    OpenContainer { container: usize, frame: CanFrame },
+    JudgeContained,
     Announce,
     Follow(CanFrame),
 }
@@ -53,6 +56,7 @@ impl Received {
 #[derive(Clone, Copy)]
 enum Addressee {
     Listener(usize),
+    Container(usize),
     Synchronisation,
     /// What puts messages together.
     Segment(usize),
@@ -65,6 +69,7 @@ pub(super) struct Application {
     talkers: Vec<Talker>,
     listeners: Vec<Listener>,
     by_id: BTreeMap<CanId, Addressee>,
+    containers: Containers,
     replays: Vec<Replay>,
     synchronisation: Option<Synchronisation>,
     started_at: Option<LocalTime>,
@@ -92,15 +97,19 @@ impl Application {
             .iter()
             .enumerate()
             .map(|(index, listener)| (listener.config.id, Addressee::Listener(index)))
+            .chain(config.containers.iter().enumerate().map(|(index, (id, _))| (*id, Addressee::Container(index))))
             .chain(listened.map(|id| (id, Addressee::Synchronisation)))
             .chain(segmented.hears().map(|(id, place)| (id, Addressee::Segment(place))))
             .chain(segmented.answers().map(|(id, channel)| (id, Addressee::Answer(channel))))
             .collect();
+        let containers = config.containers.into_iter().map(|(_, container)| container).collect();
+        let containers = Containers::new(containers, Protection::check_on_can)?;
         Ok(Self {
             base: NodeBase::new(0..PORT.0 + 1).giving_tokens(),
             talkers,
             listeners,
             by_id,
+            containers,
             replays: config.replays.into_iter().map(Replay::new).collect(),
             synchronisation,
             started_at: None,
@@ -108,7 +117,7 @@ impl Application {
             working: None,
             bridge: config.bridge,
             handed: VecDeque::new(),
-            relays: Relays::new(config.relays, config.relay_queue_len_max)?,
+            relays: Relays::new(config.relays, config.collects, config.relay_queue_len_max)?,
             segmented,
         })
     }
@@ -124,6 +133,7 @@ impl Application {
         }
         self.talkers.iter_mut().for_each(|talker| talker.use_group_key(key));
         self.listeners.iter_mut().for_each(|listener| listener.use_group_key(key));
+        self.containers.use_group_key(key);
         self.relays.use_group_key(key);
     }
 
@@ -138,6 +148,7 @@ impl Application {
                 if let Some(synchronisation) = &mut self.synchronisation {
                     synchronisation.start(now);
                 }
+                self.containers.start(now);
                 for supervision in self.listeners.iter_mut().filter_map(|listener| listener.supervision.as_mut()) {
                     supervision.start(now);
                 }
@@ -169,6 +180,7 @@ impl Application {
     fn stream_of(&self, addressee: Addressee) -> StreamId {
         match addressee {
             Addressee::Listener(listener) => self.listeners[listener].config.stream,
+            Addressee::Container(container) => self.containers.stream(container),
             Addressee::Synchronisation => self.synchronisation.as_ref().map_or(StreamId::NONE, Synchronisation::stream),
             Addressee::Segment(place) => self.segmented.heard_stream(place),
             Addressee::Answer(channel) => self.segmented.sent_stream(channel),
@@ -197,6 +209,11 @@ impl Application {
             Some(Working::Seal { talker, due }) => return self.send(talker, due, now, buffer),
             Some(Working::Open { listener, received }) => return Some(self.open(listener, &received, now)),
             Some(Working::Relay { relay, pdu }) => return self.relay(relay, &pdu, now, buffer),
+            Some(Working::OpenContainer { container, frame }) => {
+                self.open_container(container, &frame);
+                return None;
+            }
+            Some(Working::JudgeContained) => return self.judge_contained(now),
             Some(Working::Announce) => return Some(self.announce(now, buffer)),
             Some(Working::Follow(frame)) => return Some(self.follow(now, &frame)),
             None => {}
@@ -210,6 +227,11 @@ impl Application {
                 return Some(self.begin_open(listener, Received::Whole(message), now));
             }
             None => self.forget_released(),
+        }
+        if let Some(work) = self.containers.next_work() {
+            let Some(work) = work else { return self.judge_contained(now) };
+            self.working = Some(Working::JudgeContained);
+            return Some(Output::Work(work));
         }
         if let Some((addressee, frame)) = self.received.pop_front() {
             return self.take_in(addressee, frame, now);
@@ -244,10 +266,11 @@ impl Application {
 
     /// The first listener that has waited too long.
     fn absent(&mut self, now: LocalTime) -> Option<Event> {
-        self.listeners.iter_mut().find_map(|listener| {
+        let of_listener = self.listeners.iter_mut().find_map(|listener| {
             let absent = listener.supervision.as_mut()?.absent(now)?;
             Some(Event::of(EventKind::Missing, listener.config.stream, absent))
-        })
+        });
+        of_listener.or_else(|| self.containers.absent(now))
     }
 
     /// A PDU that goes on: what it costs to seal it, or what comes of it.
@@ -258,7 +281,7 @@ impl Application {
             let token = Some(self.relays.whole(&pdu));
             return Some(Output::Transmit(Transmit { port: PORT, priority: Priority(0), launch_at: now, len, token }));
         };
-        match self.relays.work(relay, self.moment()) {
+        match self.relays.work(relay, &pdu, self.moment()) {
             Ok(Some(work)) => {
                 self.working = Some(Working::Relay { relay, pdu });
                 Some(Output::Work(work))
@@ -323,6 +346,14 @@ impl Application {
                 Some(Output::Work(work))
             }
             Addressee::Listener(index) => Some(self.begin_open(index, Received::Frame(frame), now)),
+            Addressee::Container(container) => {
+                let Some(work) = self.containers.work(container, frame.data().len()) else {
+                    self.open_container(container, &frame);
+                    return None;
+                };
+                self.working = Some(Working::OpenContainer { container, frame });
+                Some(Output::Work(work))
+            }
             Addressee::Segment(place) => {
                 self.segmented.take(now, place, frame.data());
                 None
@@ -348,6 +379,19 @@ impl Application {
     fn open(&mut self, listener: usize, received: &Received, now: LocalTime) -> Output {
         let moment = self.moment();
         Output::Event(self.listeners[listener].open(received.data(), now, moment, &mut self.handed))
+    }
+
+    /// Takes a frame with PDUs of several streams apart.
+    fn open_container(&mut self, container: usize, frame: &CanFrame) {
+        let events = self.containers.open(container, frame.data(), 0, self.moment());
+        events.into_iter().for_each(|event| self.base.push(event));
+    }
+
+    /// The next PDU that was in a frame with others.
+    fn judge_contained(&mut self, now: LocalTime) -> Option<Output> {
+        let (event, pdu) = self.containers.judge_next(now, self.moment())?;
+        self.handed.extend(pdu);
+        Some(Output::Event(event))
     }
 
     /// The synchronisation message that was paid for.
@@ -385,7 +429,7 @@ impl Application {
         let talkers = self.talkers.iter().map(|talker| talker.due);
         let talkers = talkers.chain(self.synchronisation.as_ref().map(Synchronisation::due));
         let supervised = self.listeners.iter().filter_map(|listener| listener.supervision.as_ref()?.due());
-        let talkers = talkers.chain(supervised).chain(self.segmented.wakes_at());
+        let talkers = talkers.chain(supervised).chain(self.segmented.wakes_at()).chain(self.containers.due());
         talkers.chain(self.replays.iter().filter_map(|replay| replay.due(started_at))).min()
     }
 

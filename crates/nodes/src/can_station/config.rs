@@ -8,6 +8,7 @@ use chronoseal_wire::can::iso_tp::{FrameFormat, SeparationTime};
 use chronoseal_wire::can::{CanFrame, CanId, FrameKind, IdFilter};
 
 use super::synchronisation::SyncConfig;
+use crate::container::ContainerConfig;
 use crate::gateway::HandOver;
 use crate::pace::PaceConfig;
 use crate::protection::Protection;
@@ -28,8 +29,12 @@ pub struct StationConfig {
     pub replays: Vec<ReplayConfig>,
     /// How it comes to trip and reset counters, if it needs them.
     pub synchronisation: Option<SyncConfig>,
+    /// Frames in which a gateway has put PDUs of several streams, by identifier.
+    pub containers: Vec<(CanId, ContainerConfig)>,
     /// What goes on from here.
     pub relays: Vec<RelayConfig>,
+    /// Frames in which this station's node puts PDUs of several streams; the length is that of PDUs and headers at most.
+    pub collects: Vec<RelayConfig>,
     /// So many frames of relays may wait in the station and its controller together.
     pub relay_queue_len_max: usize,
     /// Frames that go on from here whole, if this station is an interface of a gateway.

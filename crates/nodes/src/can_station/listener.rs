@@ -5,7 +5,7 @@ use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::{Moment, Opener};
 
 use super::config::{ListenerConfig, Numbering};
-use crate::gateway::{HandOver, Mark, Pdu, SEQUENCE_LEN};
+use crate::gateway::{HandOver, Mark, Pdu, number_of};
 use crate::protection::{Protection, ProtectionError};
 use crate::supervision::Supervision;
 
@@ -54,7 +54,7 @@ impl Listener {
         let stream = config.stream;
         let Some(payload) = data.get(..config.len) else { return discard(DiscardReason::TooShort, stream, 0) };
         let sequence = match config.numbering {
-            Numbering::AtFront => sequence_of(payload),
+            Numbering::AtFront => number_of(payload),
             Numbering::Counted => *received,
             Numbering::Counters(layout) => layout.counters_in(payload).number(),
         };
@@ -94,9 +94,4 @@ impl Listener {
 
 pub(super) fn discard(reason: DiscardReason, stream: chronoseal_core::StreamId, sequence: u64) -> Event {
     Event::of(EventKind::Discarded(reason), stream, sequence)
-}
-
-/// The sequence number at the front of a message's data.
-pub(super) fn sequence_of(data: &[u8]) -> u64 {
-    data.iter().take(SEQUENCE_LEN).fold(0, |value, byte| value << 8 | u64::from(*byte))
 }

@@ -17,7 +17,22 @@ const TOKEN_BIT: u64 = 1 << 63;
 
 struct Relay {
     config: RelayConfig,
+    /// True if its PDUs may be shorter: the frame is filled up then.
+    is_container: bool,
     sealer: Option<Sealer>,
+}
+
+impl Relay {
+    /// What is sealed of a PDU: a container is filled up before, so that a receiver finds the tag at the end of the frame `[byte]`.
+    fn payload_len(&self, pdu: &Pdu) -> usize {
+        if !self.is_container {
+            return self.config.len;
+        }
+        let overhead = self.config.protection.overhead();
+        let dlc = Dlc::holding(pdu.bytes.len() + overhead);
+        let len_of = |dlc: Dlc| if self.config.kind.is_fd() { dlc.fd_len() } else { dlc.classical_len() };
+        dlc.map_or(pdu.bytes.len(), |dlc| len_of(dlc).saturating_sub(overhead))
+    }
 }
 
 /// The relays of a station, and the one queue they have.
@@ -36,17 +51,24 @@ pub(super) struct Relays {
 }
 
 impl Relays {
-    pub(super) fn new(configs: Vec<RelayConfig>, queue_len_max: usize) -> Result<Self, ProtectionError> {
-        let by_stream = configs.iter().enumerate().map(|(index, config)| (config.stream, index)).collect();
-        let relay = |config: RelayConfig| {
+    pub(super) fn new(
+        configs: Vec<RelayConfig>,
+        containers: Vec<RelayConfig>,
+        queue_len_max: usize,
+    ) -> Result<Self, ProtectionError> {
+        let streams = configs.iter().chain(&containers).map(|config| config.stream);
+        let by_stream = streams.enumerate().map(|(index, stream)| (stream, index)).collect();
+        let relay = |(config, is_container): (RelayConfig, bool)| {
             config.protection.check_on_can()?;
             let sealer = match &config.protection {
                 Protection::Secured { profile, key: Some(key), data_id } => Some(Sealer::new(*profile, key, *data_id)?),
                 Protection::Secured { key: None, .. } | Protection::None { .. } => None,
             };
-            Ok(Relay { config, sealer })
+            Ok(Relay { config, is_container, sealer })
         };
-        let relays = configs.into_iter().map(relay).collect::<Result<_, ProtectionError>>()?;
+        let configs = configs.into_iter().map(|config| (config, false));
+        let configs = configs.chain(containers.into_iter().map(|config| (config, true)));
+        let relays = configs.map(relay).collect::<Result<_, ProtectionError>>()?;
         Ok(Self { relays, by_stream, waiting: VecDeque::new(), queued: 0, queue_len_max, life: 0, sent: None })
     }
 
@@ -105,14 +127,15 @@ impl Relays {
     ///
     /// # Errors
     /// What happens to it if there is no key or freshness value to seal it with.
-    pub(super) fn work(&self, relay: usize, moment: Moment) -> Result<Option<Work>, EventKind> {
-        let Relay { config, sealer } = &self.relays[relay];
+    pub(super) fn work(&self, relay: usize, pdu: &Pdu, moment: Moment) -> Result<Option<Work>, EventKind> {
+        let Relay { config, sealer, .. } = &self.relays[relay];
+        let len = self.relays[relay].payload_len(pdu);
         match (&config.protection, sealer) {
             (Protection::None { .. }, _) => Ok(None),
             (Protection::Secured { profile, .. }, Some(sealer))
                 if moment != Moment::Unknown || !profile.freshness().needs_master() =>
             {
-                Ok(Some(sealer.work(config.len)))
+                Ok(Some(sealer.work(len)))
             }
             (Protection::Secured { .. }, _) => Err(EventKind::Withheld),
         }
@@ -141,14 +164,16 @@ impl Relays {
         moment: Moment,
         data: &mut [u8],
     ) -> Result<usize, EventKind> {
-        let Relay { config, sealer } = &mut self.relays[relay];
-        let Some(room) = data.get_mut(..config.len).filter(|room| room.len() == pdu.bytes.len()) else {
+        let payload_len = self.relays[relay].payload_len(pdu);
+        let Relay { config, is_container, sealer } = &mut self.relays[relay];
+        let fits = if *is_container { pdu.bytes.len() <= config.len } else { pdu.bytes.len() == config.len };
+        let Some(room) = data.get_mut(..pdu.bytes.len()).filter(|_| fits) else {
             return Err(EventKind::Discarded(DiscardReason::Malformed));
         };
         room.copy_from_slice(&pdu.bytes);
         match sealer {
-            None => Ok(config.len + config.protection.overhead()),
-            Some(sealer) => sealer.seal_next(data, config.len, moment).map_err(|_| EventKind::Withheld),
+            None => Ok(payload_len + config.protection.overhead()),
+            Some(sealer) => sealer.seal_next(data, payload_len, moment).map_err(|_| EventKind::Withheld),
         }
     }
 

@@ -14,9 +14,9 @@ use chronoseal_wire::can::iso_tp::Pdu;
 use chronoseal_wire::can::{CanFrame, CanId, Dlc, FrameKind};
 
 use super::config::SegmentedConfig;
-use super::listener::{discard, sequence_of};
+use super::listener::discard;
 use super::transmit;
-use crate::gateway::Mark;
+use crate::gateway::{Mark, number_of};
 use crate::segmentation::{
     FRAME_DATA_LEN_MAX, Output as Piece, ReceiveAbort, ReceiveEvent, ReceiveIgnored, Receiver, ReceiverConfig,
     SendAbort, SendEvent, SendIgnored, Sender,
@@ -346,7 +346,7 @@ impl Incoming {
         if let Ok(Pdu::First { data: first, .. }) = Pdu::parse(data, None)
             && !self.receiver.is_idle()
         {
-            self.sequence = sequence_of(first);
+            self.sequence = number_of(first);
             let began = Event::of(EventKind::TransferBegan, self.config.stream(), self.sequence);
             effects.push_back(Effect::Tell(began));
         }

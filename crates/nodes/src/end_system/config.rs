@@ -2,6 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 
+use crate::container::ContainerConfig;
 use crate::gateway::HandOver;
 use crate::pace::PaceConfig;
 use crate::protection::Protection;
@@ -32,6 +33,8 @@ pub struct EndSystemConfig {
     pub talkers: Vec<TalkerConfig>,
     /// Streams it receives.
     pub listeners: Vec<ListenerConfig>,
+    /// Best-effort frames in which a gateway has put PDUs of several streams.
+    pub containers: Vec<ContainerConfig>,
     /// Runs of its tasks, from the start of the cluster cycle, with the processor time each takes.
     pub tasks: Vec<TaskRun>,
 }
@@ -78,6 +81,11 @@ pub enum TalkerTiming {
     },
     /// When they come from another segment of this station's node.
     Relayed {
+        /// Egress queue 0..=7.
+        priority: u8,
+    },
+    /// When this station's node has collected PDUs of several streams: what it has, up to [`TalkerConfig::frame_len`].
+    Collected {
         /// Egress queue 0..=7.
         priority: u8,
     },

@@ -5,7 +5,7 @@ use chronoseal_frameauth::Opener;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 
 use super::config::{CarriedPdu, ListenerConfig};
-use crate::gateway::{HandOver, Mark, Pdu};
+use crate::gateway::{HandOver, Mark, Pdu, number_of};
 use crate::protection::{Protection, ProtectionError};
 use crate::supervision::Supervision;
 
@@ -163,12 +163,16 @@ impl Listener {
             HandOver::Opened => Some(pdu_of(payload, carried.len)?),
             HandOver::Nothing => None,
         };
-        let refused = match &mut self.opener {
+        let (sequence, refused) = match &mut self.opener {
             Some(opener) if self.config.delivers => {
                 let sealed = pdu_of(payload, opener.profile().secured_len(carried.len))?;
-                opener.open(&sealed, slot_count).err()
+                match opener.open(&sealed, slot_count) {
+                    // Anybody can write the header: from here on only the number under the tag counts.
+                    Ok(opened) => (number_of(opened.payload), None),
+                    Err(reason) => (sequence, Some(reason)),
+                }
             }
-            _ => None,
+            _ => (sequence, None),
         };
         match (refused, passed) {
             (Some(reason), None) => Err(reason),

@@ -24,8 +24,9 @@ use self::agenda::{Action, Agenda};
 use self::listener::Listener;
 use self::receive::Received;
 use self::talker::Talker;
+use crate::container::Containers;
 use crate::gateway::{Mark, Pdu};
-use crate::protection::ProtectionError;
+use crate::protection::{Protection, ProtectionError};
 use crate::sync_client::SyncClient;
 
 /// What a platform's profile calls a node's own task.
@@ -44,6 +45,7 @@ pub struct EndSystem {
     listener_of: Vec<Option<u16>>,
     /// `listener_of_stream[stream]`, for best effort.
     listener_of_stream: Vec<Option<u16>>,
+    containers: Containers,
     agenda: Agenda,
     /// True if a listener looks after its frames coming in time.
     is_supervising: bool,
@@ -74,6 +76,8 @@ enum Stage {
     Idle,
     Seal(Sealing),
     Open(Received),
+    OpenContainer(usize),
+    JudgeContained,
     Task { run: usize, cycle: i64, began: LocalTime },
 }
 
@@ -109,7 +113,9 @@ impl EndSystem {
             table[number] = Some(index as u16);
         }
         let clock = if config.ideal_clock { SyncClient::ideal(config.sync) } else { SyncClient::new(config.sync) };
-        let is_supervising = listeners.iter().any(|listener| listener.supervision.is_some());
+        let containers = Containers::new(std::mem::take(&mut config.containers), Protection::check_on_ethernet)?;
+        let is_supervising =
+            listeners.iter().any(|listener| listener.supervision.is_some()) || containers.is_supervising();
         let agenda = Agenda::new(config.cluster_cycle, actions(&config, &talkers, &listeners));
         Ok(Self {
             base: NodeBase::with_queue(0..1, VecDeque::with_capacity(4)),
@@ -118,6 +124,7 @@ impl EndSystem {
             listeners,
             listener_of,
             listener_of_stream,
+            containers,
             agenda,
             is_supervising,
             periodic: Vec::new(),
@@ -165,12 +172,13 @@ impl EndSystem {
             .enumerate()
             .filter_map(|(index, talker)| match talker.config.timing {
                 TalkerTiming::Periodic { phase, .. } => Some((now + phase, index)),
-                TalkerTiming::Slots { .. } | TalkerTiming::Relayed { .. } => None,
+                TalkerTiming::Slots { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => None,
             })
             .collect();
         for supervision in self.listeners.iter_mut().filter_map(|listener| listener.supervision.as_mut()) {
             supervision.start(now);
         }
+        self.containers.start(now);
     }
 
     /// Begins the next thing that is due: what it reports is in `base`, `work` and `stage`. False if nothing is due.
@@ -292,12 +300,17 @@ impl EndSystem {
             }
             match std::mem::replace(&mut self.stage, Stage::Idle) {
                 Stage::Idle => {
+                    if self.begin_contained(now) {
+                        continue;
+                    }
                     if !self.advance(now) {
                         return Output::Timeout(self.due_at);
                     }
                 }
                 Stage::Seal(sealing) => return self.finish_send(now, sealing, frame),
                 Stage::Open(received) => self.finish_receive(now, received),
+                Stage::OpenContainer(container) => self.finish_container(container),
+                Stage::JudgeContained => self.judge_contained(now),
                 Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),
             }
             if let Some(output) = self.base.next(now, frame) {
@@ -335,6 +348,7 @@ impl EndSystem {
         }
         if self.is_supervising {
             self.listeners.iter().filter_map(|listener| listener.supervision.as_ref()?.due()).for_each(&mut ask_for);
+            self.containers.due().into_iter().for_each(&mut ask_for);
         }
         wake
     }
@@ -349,7 +363,7 @@ fn actions<'a>(
     let sends = talkers.iter().enumerate().flat_map(move |(talker, entry)| {
         let slots: &[SendSlot] = match &entry.config.timing {
             TalkerTiming::Slots { slots, .. } => slots,
-            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } => &[],
+            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => &[],
         };
         slots
             .iter()
@@ -382,7 +396,8 @@ impl Node for EndSystem {
             return output;
         }
         // Work is announced for a stage to come, so there is none while it is idle.
-        if matches!(self.stage, Stage::Idle) && self.due_at.is_none_or(|due_at| due_at > now) {
+        let is_idle = matches!(self.stage, Stage::Idle) && !self.containers.are_waiting();
+        if is_idle && self.due_at.is_none_or(|due_at| due_at > now) {
             return Output::Timeout(self.due_at);
         }
         self.go_on(now, frame)

@@ -1,8 +1,10 @@
 //! What a station does with a frame.
 
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, StreamId};
+use chronoseal_frameauth::Moment;
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{ETHERTYPE_PROTOCOL_CONTROL, ProtocolControlFrame};
+use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
 
 use super::listener::Opened;
@@ -26,6 +28,9 @@ impl EndSystem {
         };
         if frame.type_or_length() == TypeOrLength::EtherType(ETHERTYPE_PROTOCOL_CONTROL) {
             return self.receive_beacon(rx_at, &frame);
+        }
+        if let Some(container) = self.container_of_frame(&frame) {
+            return self.begin_container(container, frame.payload());
         }
         let Some(index) = self.listener_of_frame(&frame) else {
             return self.discard(DiscardReason::UnknownStream, StreamId::NONE);
@@ -104,6 +109,50 @@ impl EndSystem {
                 let stream = listener.config.stream;
                 self.discard(reason, stream);
             }
+        }
+    }
+
+    fn container_of_frame(&self, frame: &Frame<'_>) -> Option<usize> {
+        self.containers.find(virtual_link::stream(frame.destination())?)
+    }
+
+    fn begin_container(&mut self, container: usize, payload: &[u8]) {
+        self.held.clear();
+        self.held.extend_from_slice(payload);
+        self.work = self.containers.work(container, payload.len());
+        match self.work {
+            Some(_) => self.stage = Stage::OpenContainer(container),
+            None => self.finish_container(container),
+        }
+    }
+
+    /// Takes a frame with PDUs of several streams apart.
+    pub(super) fn finish_container(&mut self, container: usize) {
+        let stream = self.containers.stream(container);
+        match TestBedHeader::parse(&self.held) {
+            Ok(header) if header.stream == stream => {
+                let events = self.containers.open(container, &self.held, TestBedHeader::LEN, Moment::Unknown);
+                events.into_iter().for_each(|event| self.base.push(event));
+            }
+            Ok(_) => self.discard(DiscardReason::Malformed, stream),
+            Err(error) => self.discard(error.into(), stream),
+        }
+    }
+
+    /// Begins with the next PDU that was in a frame with others. False if there is none.
+    pub(super) fn begin_contained(&mut self, now: LocalTime) -> bool {
+        let Some(work) = self.containers.next_work() else { return false };
+        match work {
+            Some(work) => (self.work, self.stage) = (Some(work), Stage::JudgeContained),
+            None => self.judge_contained(now),
+        }
+        true
+    }
+
+    pub(super) fn judge_contained(&mut self, now: LocalTime) {
+        if let Some((event, pdu)) = self.containers.judge_next(now, Moment::Unknown) {
+            self.base.push(event);
+            self.handed.extend(pdu);
         }
     }
 

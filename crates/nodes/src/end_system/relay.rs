@@ -12,6 +12,7 @@ impl EndSystem {
             let absent = listener.supervision.as_mut()?.absent(now)?;
             Some(Event::of(EventKind::Missing, listener.config.stream, absent))
         });
+        let absent = absent.or_else(|| self.containers.absent(now));
         absent.into_iter().for_each(|event| self.base.push(event));
         absent.is_some()
     }

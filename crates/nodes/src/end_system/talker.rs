@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, Priority, Work};
 use chronoseal_frameauth::{Freshness, Moment, Sealer};
-use chronoseal_wire::ethernet::{HEADER_LEN, Header, TypeOrLength};
+use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, Header, TypeOrLength};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::virtual_link;
 
@@ -37,7 +37,9 @@ impl Talker {
         config.protection.check_on_ethernet()?;
         let destination = match config.timing {
             TalkerTiming::Slots { ct_id, .. } => virtual_link::critical_traffic_address(ct_marker, ct_id),
-            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } => virtual_link::stream_address(config.stream),
+            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => {
+                virtual_link::stream_address(config.stream)
+            }
         };
         let sealer = match &config.protection {
             Protection::Secured { profile, key: Some(key), data_id } => Some(Sealer::new(*profile, key, *data_id)?),
@@ -49,7 +51,7 @@ impl Talker {
         let type_or_length = match config.timing {
             // Critical traffic carries its length, as the data frames of time-triggered Ethernet do.
             TalkerTiming::Slots { .. } => TypeOrLength::Length((secured_len - HEADER_LEN) as u16),
-            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } => {
+            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => {
                 TypeOrLength::EtherType(ETHERTYPE_BEST_EFFORT)
             }
         };
@@ -59,7 +61,9 @@ impl Talker {
         template[HEADERS_LEN..HEADERS_LEN + fill_len].copy_from_slice(&config.fill[..fill_len]);
         let pace = match config.timing {
             TalkerTiming::Periodic { pace, .. } => pace,
-            TalkerTiming::Slots { .. } | TalkerTiming::Relayed { .. } => PaceConfig::Period(Duration::ZERO),
+            TalkerTiming::Slots { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => {
+                PaceConfig::Period(Duration::ZERO)
+            }
         };
         let pace = Pace::new(pace, config.stream.0);
         Ok(Self { config, pace, template, secured_len, sealer, seals_by_own_count, made: 0, next: None })
@@ -68,13 +72,16 @@ impl Talker {
     pub(super) fn priority(&self) -> Priority {
         match self.config.timing {
             TalkerTiming::Slots { .. } => Priority::TIME_TRIGGERED,
-            TalkerTiming::Periodic { priority, .. } | TalkerTiming::Relayed { priority } => Priority(priority.min(7)),
+            TalkerTiming::Periodic { priority, .. }
+            | TalkerTiming::Relayed { priority }
+            | TalkerTiming::Collected { priority } => Priority(priority.min(7)),
         }
     }
 
-    /// What computing one frame takes; `None` if there is nothing to compute.
+    /// What computing the next frame takes; `None` if there is nothing to compute.
     pub(super) fn work(&self) -> Option<Work> {
         let covered = match self.config.carried {
+            _ if self.is_container() => self.unsealed_len() - HEADER_LEN,
             Some(CarriedPdu { len, is_sealed: true }) => len,
             _ => self.config.frame_len - HEADER_LEN,
         };
@@ -83,7 +90,20 @@ impl Talker {
 
     /// True if its frames carry what comes from another segment.
     pub(super) const fn is_relay(&self) -> bool {
-        matches!(self.config.timing, TalkerTiming::Relayed { .. } | TalkerTiming::Slots { samples: true, .. })
+        self.is_container()
+            || matches!(self.config.timing, TalkerTiming::Relayed { .. } | TalkerTiming::Slots { samples: true, .. })
+    }
+
+    /// True if its frames carry PDUs of several streams.
+    const fn is_container(&self) -> bool {
+        matches!(self.config.timing, TalkerTiming::Collected { .. })
+    }
+
+    /// Its next frame without what protects it, filled up so that the tag is at the end of the shortest frame `[byte]`.
+    fn unsealed_len(&self) -> usize {
+        let Some(pdu) = self.next.as_ref().filter(|_| self.is_container()) else { return self.config.frame_len };
+        let least = FRAME_LEN_MIN.saturating_sub(self.config.protection.overhead());
+        (HEADERS_LEN + pdu.bytes.len()).max(least).min(self.config.frame_len)
     }
 
     /// Writes the next frame and returns its length. `freshness` is the slot's count, or the frame's own.
@@ -106,6 +126,7 @@ impl Talker {
             frame[from..from + len].copy_from_slice(&signal[..len]);
         }
         let (covered_from, covered_len) = match self.config.carried {
+            _ if self.is_container() => self.place_container(frame),
             None => (HEADER_LEN, self.config.frame_len - HEADER_LEN),
             Some(carried) => self.place_pdu(frame, carried, sequence),
         };
@@ -118,7 +139,23 @@ impl Talker {
             };
             debug_assert!(sealed.is_ok_and(|len| covered_from + len <= self.secured_len), "the frame holds its seal");
         }
-        self.secured_len
+        if self.is_container() {
+            covered_from + covered_len + self.config.protection.overhead()
+        } else {
+            self.secured_len
+        }
+    }
+
+    /// Puts a container behind the headers, filled up with zeros, and tells what a seal covers: from where, how much.
+    fn place_container(&self, frame: &mut [u8]) -> (usize, usize) {
+        let len = self.unsealed_len();
+        frame[HEADERS_LEN..self.secured_len].fill(0);
+        if let Some(pdu) = &self.next {
+            let room = &mut frame[HEADERS_LEN..len];
+            let held = pdu.bytes.len().min(room.len());
+            room[..held].copy_from_slice(&pdu.bytes[..held]);
+        }
+        (HEADER_LEN, len - HEADER_LEN)
     }
 
     /// Puts the PDU behind the headers, and tells what a seal covers: from where, how much.

@@ -1,5 +1,7 @@
 //! A station as its driver sees it: inputs by hand, every output of each.
 
+mod numbers;
+
 use chronoseal_core::{DiscardReason, NodeId, Priority, TxToken};
 use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::secoc::{self, FreshnessFormat};
@@ -40,6 +42,7 @@ fn config(node: u16) -> EndSystemConfig {
         real_bytes: true,
         talkers: Vec::new(),
         listeners: Vec::new(),
+        containers: Vec::new(),
         tasks: Vec::new(),
     }
 }

@@ -7,24 +7,30 @@
 //! What protects a stream end to end passes as it is. What protects it on one hop is taken off by the stack it comes in at, and
 //! put on by the stack it leaves at. A gateway can start anew in the middle of a run, and an attacker can sit in it.
 //!
+//! PDUs of several streams can leave in one frame, [`CollectConfig`]: each is passed on as any other, and then waits until the
+//! frame is full or it has waited long enough. What a gateway that starts anew has collected is lost, like all it holds.
+//!
 //! Frames that belong to no stream, such as those of a key exchange or of a recording, pass whole where the gateway bridges
 //! them: in routes they are [`StreamId::NONE`].
 
 mod attack;
+mod collect;
 mod stack;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use chronoseal_core::{
-    Command, DiscardReason, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation,
-    Output, PortId, StreamId, Transmit, TxToken, Work,
+    Command, DiscardReason, Duration, Event, EventKind, FramePart, HandleError, Input, LocalTime, Node, NodeBase,
+    Operation, Output, PortId, StreamId, Transmit, TxToken, Work,
 };
 
 pub use self::attack::RelayAttack;
 use self::attack::{Campaign, Passing};
-pub use self::stack::{Attempt, HandOver, Mark, Pdu, Stack};
+pub use self::collect::CollectConfig;
+use self::collect::{Collector, Part};
+pub use self::stack::{Attempt, HandOver, Mark, Pdu, Stack, number_of};
 
 /// What a platform's profile calls passing a PDU on. Its length is the gateway's own.
 pub const RELAY: Operation = Operation("relay");
@@ -37,6 +43,8 @@ pub const SEQUENCE_LEN: usize = 4;
 pub struct GatewayConfig {
     /// Where streams go on.
     pub routes: Vec<Route>,
+    /// Which of them leave in frames with others.
+    pub collects: Vec<CollectConfig>,
     /// Processor time for passing a PDU on to one segment.
     pub delay: Duration,
     /// So many PDUs for one port may wait for the processor; 0 for any number.
@@ -70,16 +78,28 @@ pub struct Gateway {
     /// The stack whose work has been charged: the next poll is its own.
     working: Option<usize>,
     campaigns: Vec<Campaign>,
-    /// A frame that waits until the attack in it has been told.
-    held: Option<(Transmit, Vec<u8>)>,
+    collectors: Vec<Collector>,
+    /// What is in containers that their stacks have not sent yet.
+    leaving: BTreeMap<(StreamId, u64), Vec<Part>>,
+    /// A frame that waits until the attacks in it have been told.
+    held: Option<Held>,
     /// Of the frame given last.
     origins: Vec<u64>,
+    /// What is in the frame given last, if it is a container.
+    parts: Vec<FramePart>,
     /// What it was asked to tell a stack of: its own number, the stack, the stack's token.
     tokens: Vec<(u64, usize, TxToken)>,
     tokens_given: u64,
     /// Frames handed to this node so far.
     inputs: u64,
     life: Life,
+}
+
+/// A frame that waits, and what is told before it leaves.
+struct Held {
+    transmit: Transmit,
+    bytes: Vec<u8>,
+    events: VecDeque<Event>,
 }
 
 /// Whether it is there.
@@ -97,6 +117,7 @@ impl Gateway {
     /// A node made of `stacks`.
     pub fn new(config: GatewayConfig, stacks: Vec<Box<dyn Stack + Send>>) -> Self {
         let campaigns = config.attacks.iter().copied().map(Campaign::new).collect();
+        let collectors = config.collects.iter().cloned().map(Collector::new).collect();
         Self {
             base: NodeBase::new(0..stacks.len() as u16).giving_tokens(),
             config,
@@ -105,8 +126,11 @@ impl Gateway {
             at_work: None,
             working: None,
             campaigns,
+            collectors,
+            leaving: BTreeMap::new(),
             held: None,
             origins: Vec::new(),
+            parts: Vec::new(),
             tokens: Vec::new(),
             tokens_given: 0,
             inputs: 0,
@@ -123,6 +147,7 @@ impl Gateway {
         } else {
             self.life = Life::Off;
             self.campaigns.iter_mut().for_each(Campaign::stop);
+            self.collectors.iter_mut().for_each(Collector::drop_all);
         }
         self.all_stacks(now, || Input::Command(command))
     }
@@ -139,6 +164,8 @@ impl Gateway {
                 let takes = self.config.reboot.map_or(Duration::ZERO, |(_, takes)| takes);
                 self.life = Life::Away { until: at + takes };
                 self.passing.clear();
+                self.collectors.iter_mut().for_each(Collector::clear);
+                self.leaving.clear();
                 (self.at_work, self.working, self.held) = (None, None, None);
                 self.base.clear();
                 for stack in &mut self.stacks {
@@ -160,7 +187,7 @@ impl Gateway {
     }
 
     /// Takes what the stack of a port hands over, and what is made up of it.
-    fn collect(&mut self, port: usize) {
+    fn take_handed(&mut self, port: usize) {
         while let Some(mut pdu) = self.stacks[port].take() {
             pdu.mark.origin = self.inputs.checked_sub(1).filter(|_| !pdu.mark.is_own);
             self.route(pdu, Some(port));
@@ -208,9 +235,7 @@ impl Gateway {
                 Passing::Kept(attempt) => return self.base.push(attempt.event()),
             }
         }
-        if let Some(stack) = self.stacks.get_mut(port) {
-            stack.send(now, pdu);
-        }
+        self.hand_to(now, port, pdu);
     }
 
     /// A stack's frame leaves; one with an attack in it when that has been told.
@@ -222,11 +247,21 @@ impl Gateway {
             TxToken::new(self.tokens_given)
         });
         let mark = self.stacks[port].take_sent().unwrap_or_default();
+        let parts = mark.container.and_then(|container| self.leaving.remove(&container)).unwrap_or_default();
+        let part = |part: &Part| FramePart {
+            stream: part.stream,
+            origin: part.mark.origin,
+            attack: part.mark.attack.map(|attempt| attempt.kind),
+        };
+        self.parts.clear();
+        self.parts.extend(parts.iter().map(part));
         self.origins.clear();
-        self.origins.extend(mark.origin);
-        let Some(attempt) = mark.attack else { return Output::Transmit(transmit) };
-        self.held = Some((transmit, frame.to_vec()));
-        Output::Event(attempt.event())
+        self.origins.extend(mark.origin.into_iter().chain(parts.iter().filter_map(|part| part.mark.origin)));
+        let attempts = mark.attack.into_iter().chain(parts.iter().filter_map(|part| part.mark.attack));
+        let mut events: VecDeque<Event> = attempts.map(|attempt| attempt.event()).collect();
+        let Some(first) = events.pop_front() else { return Output::Transmit(transmit) };
+        self.held = Some(Held { transmit, bytes: frame.to_vec(), events });
+        Output::Event(first)
     }
 
     /// What a stack wants, or else when it wants to be woken.
@@ -241,9 +276,10 @@ impl Gateway {
                 Ok(self.transmit(port, transmit, &frame[..len]))
             }
             Output::Timeout(at) => {
-                self.collect(port);
+                self.take_handed(port);
                 Err(at)
             }
+            Output::Event(event) => Ok(Output::Event(self.tell(event))),
             output => Ok(output),
         }
     }
@@ -262,6 +298,9 @@ impl Gateway {
                 return output;
             }
             self.make_up(now);
+            if self.send_collected(now) {
+                continue;
+            }
             let Some((pdu, port)) = self.passing.pop_front() else {
                 return Output::Timeout(earlier(wake, self.wakes_at()));
             };
@@ -279,7 +318,9 @@ impl Gateway {
             Life::On { reboots_at } => reboots_at,
             Life::Off | Life::Away { .. } => None,
         };
-        self.campaigns.iter().filter_map(Campaign::wakes_at).fold(reboots_at, |wake, at| earlier(wake, Some(at)))
+        let collected = self.collectors.iter().filter_map(Collector::due);
+        let wakes = self.campaigns.iter().filter_map(Campaign::wakes_at).chain(collected);
+        wakes.fold(reboots_at, |wake, at| earlier(wake, Some(at)))
     }
 }
 
@@ -326,7 +367,12 @@ impl Node for Gateway {
         if let Life::Away { until } = self.life {
             return Output::Timeout(Some(until));
         }
-        if let Some((transmit, bytes)) = self.held.take() {
+        if let Some(held) = &mut self.held
+            && let Some(event) = held.events.pop_front()
+        {
+            return Output::Event(event);
+        }
+        if let Some(Held { transmit, bytes, .. }) = self.held.take() {
             frame[..bytes.len()].copy_from_slice(&bytes);
             return Output::Transmit(transmit);
         }
@@ -346,5 +392,9 @@ impl Node for Gateway {
 
     fn origins(&self) -> &[u64] {
         &self.origins
+    }
+
+    fn parts(&self) -> &[FramePart] {
+        &self.parts
     }
 }

@@ -2,6 +2,8 @@
 
 use chronoseal_core::{AttackKind, Event, EventKind, LocalTime, Node, StreamId};
 
+use super::SEQUENCE_LEN;
+
 /// What a gateway carries from one segment to another: a stream's payload, with its end-to-end protection if it has one; or a
 /// whole frame that belongs to no stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +18,11 @@ pub struct Pdu {
     pub mark: Mark,
 }
 
+/// The number at the front of a PDU: its first [`SEQUENCE_LEN`] bytes, big-endian, or as many as it has.
+pub fn number_of(pdu: &[u8]) -> u64 {
+    pdu.iter().take(SEQUENCE_LEN).fold(0, |value, byte| value << 8 | u64::from(*byte))
+}
+
 /// Where a PDU comes from. For records only: nothing is decided by it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mark {
@@ -25,6 +32,8 @@ pub struct Mark {
     pub is_own: bool,
     /// What an attacker here did to it.
     pub attack: Option<Attempt>,
+    /// Of a container that was collected here: its stream, and which of it.
+    pub container: Option<(StreamId, u64)>,
 }
 
 /// One attempt of an attacker in a gateway.

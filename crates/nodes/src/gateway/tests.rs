@@ -1,4 +1,5 @@
 mod bridges;
+mod collect;
 
 use chronoseal_core::{
     AttackKind, Command, DiscardReason, Duration, Event, EventKind, Input, LocalTime, Node, NodeId, Output, PortId,

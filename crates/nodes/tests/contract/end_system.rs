@@ -36,6 +36,7 @@ pub(crate) fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
         real_bytes: true,
         talkers: Vec::new(),
         listeners: Vec::new(),
+        containers: Vec::new(),
         tasks: Vec::new(),
     }
 }

@@ -1,21 +1,29 @@
 //! Nodes between segments.
 
+use std::collections::BTreeMap;
+
 use chronoseal_core::testing::{Conduct, Contract, Script, record};
-use chronoseal_core::{AttackKind, Duration, EventKind, LocalTime, Node, PortId};
+use chronoseal_core::{AttackKind, Duration, EventKind, LocalTime, Node, PortId, StreamId};
 use chronoseal_frameauth::Freshness;
 use chronoseal_nodes::can_station::{
     self, CanStation, ListenerConfig, RelayConfig, SegmentedConfig, SegmentedTimeouts, StationConfig,
 };
+use chronoseal_nodes::container::{ContainedConfig, ContainerConfig};
 use chronoseal_nodes::end_system::{CarriedPdu, EndSystem, EndSystemConfig, TalkerConfig, TalkerTiming};
-use chronoseal_nodes::gateway::{Gateway, GatewayConfig, HandOver, RelayAttack, Route, Stack};
+use chronoseal_nodes::gateway::{CollectConfig, Gateway, GatewayConfig, HandOver, RELAY, RelayAttack, Route, Stack};
+use chronoseal_nodes::{Protection, SupervisionConfig};
 use chronoseal_wire::can::iso_tp::SeparationTime;
 use chronoseal_wire::can::{CanId, FrameKind};
+use chronoseal_wire::container::HeaderType;
 
 use super::{STREAM, count, end_system, hmac, ms};
 
 const LEN: usize = 8;
 const KIND: FrameKind = FrameKind::Fd { brs: true, esi: false };
 const END: i64 = 200;
+/// The stream of frames that hold several PDUs, and what a PDU is called in them.
+const CONTAINER: StreamId = StreamId(11);
+const PDU_ID: u32 = 4;
 
 fn id() -> CanId {
     CanId::standard(0x123).expect("11 bits")
@@ -169,5 +177,71 @@ fn a_gateway_with_an_attacker_in_it_keeps_it() {
         let attack = RelayAttack { kind, stream: STREAM, start, every, count: 3 };
         let conduct = check(GatewayConfig { attacks: vec![attack], ..GatewayConfig::default() });
         assert_eq!(count(&conduct, |other| other == EventKind::Attacked(kind)), 3, "{kind:?}");
+    }
+}
+
+/// Collects two PDUs for a frame of the Ethernet, and takes what has waited for 25 ms.
+fn collecting(len_max: usize) -> Box<Gateway> {
+    let hands_over = HandOver::Opened;
+    let listener =
+        ListenerConfig { delivers: false, hands_over, ..ListenerConfig::new(STREAM, id(), LEN, hmac(Freshness::Full)) };
+    let from = StationConfig { listeners: vec![listener], ..StationConfig::default() };
+    let from = CanStation::of_gateway(from, None).expect("a station of a bus is able to");
+    let talker = end_system::talker(CONTAINER, TalkerTiming::Collected { priority: 5 }, hmac(Freshness::Full));
+    let to = EndSystemConfig { talkers: vec![talker], ..end_system::config(3, true) };
+    let to = EndSystem::of_gateway(to).expect("it is able to");
+    let collect = CollectConfig {
+        container: CONTAINER,
+        port: PortId(1),
+        streams: vec![(STREAM, PDU_ID, LEN)],
+        header: HeaderType::Long,
+        len_max,
+        within: Duration::from_ms(25),
+    };
+    let config = GatewayConfig {
+        routes: vec![Route { stream: STREAM, from: PortId(0), to: PortId(1) }],
+        collects: vec![collect],
+        delay: Duration::from_us(40),
+        ..GatewayConfig::default()
+    };
+    Box::new(Gateway::new(config, vec![Box::new(from), Box::new(to)]))
+}
+
+/// A station that takes the frames apart.
+fn taking_apart() -> Box<EndSystem> {
+    let contained = ContainedConfig {
+        stream: STREAM,
+        pdu_len: LEN,
+        len: LEN,
+        delivers: true,
+        hands_over: HandOver::Nothing,
+        supervision: Some(SupervisionConfig { within: Duration::from_ms(45), period: Duration::from_ms(45) }),
+        protection: Protection::NONE,
+    };
+    let container = ContainerConfig {
+        stream: CONTAINER,
+        header: HeaderType::Long,
+        protection: hmac(Freshness::Full),
+        pdus: BTreeMap::from([(PDU_ID, Some(contained))]),
+    };
+    let config = EndSystemConfig { containers: vec![container], ..end_system::config(4, true) };
+    Box::new(EndSystem::new(config).expect("it is able to"))
+}
+
+#[test]
+fn a_gateway_that_collects_and_a_station_that_takes_apart_keep_it() {
+    // Room for two, so that each second PDU fills a frame; and for ten, so that the first of three has waited.
+    for (len_max, in_frame) in [(2 * (8 + LEN), 2), (10 * (8 + LEN), 3)] {
+        // What is passed on may wait for others, and nothing is to be seen of it then.
+        let conduct = Contract::new(0..2, frames(), || collecting(len_max)).silent(&[RELAY]).check();
+        let sent = conduct.frames().count();
+        assert_eq!(sent, 20_usize.div_ceil(in_frame) - usize::from(in_frame == 3), "{in_frame} in a frame");
+        assert_eq!(conduct.work().count(), 40 + sent, "each is opened and relayed, each frame is sealed");
+        let heard = conduct.frames().fold(Script::until(ms(END)), |script, (launch_at, _, bytes)| {
+            script.hear(launch_at + Duration::from_us(100), PortId(0), bytes)
+        });
+        let heard = Contract::new(0..1, heard, taking_apart).check();
+        let delivered = count(&heard, |kind| kind == EventKind::Delivered);
+        assert_eq!((delivered, heard.work().count()), (sent * in_frame, sent));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_results::{Distribution, PartSummary, RunMeta, RunSummary, StreamMeta, StreamSummary};
 
-use super::evidence;
+use super::{evidence, is_shared_frame};
 use crate::document::{Block, Evidence, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section};
 
 /// One run's description and what it amounts to.
@@ -30,7 +30,8 @@ fn ranges(run: Run<'_>, other: Option<Run<'_>>) -> Ranges {
         // A name that occurs twice in one run is two streams.
         let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
         let mut is_in_run = vec![false; rows.len()];
-        for (stream, counts) in meta.streams.iter().zip(&summary.streams) {
+        for (stream, counts) in meta.streams.iter().zip(&summary.streams).filter(|(stream, _)| !is_shared_frame(stream))
+        {
             let nth = taken.entry(&stream.name).or_default();
             let of_name = places.entry(&stream.name).or_default();
             if *nth == of_name.len() {

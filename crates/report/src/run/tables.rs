@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use chronoseal_results::{Distribution, RunMeta, RunSummary, Spread, StreamSummary};
+use chronoseal_results::{Distribution, RunMeta, RunSummary, Spread, StreamMeta, StreamSummary};
 
-use super::evidence;
+use super::{evidence, is_shared_frame};
 use crate::document::{Cell, Evidence, Mark, Table};
 
 /// Streams a table shows at most; all of them are in the run's own tables.
@@ -60,7 +60,12 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
         );
     // Trouble first, so that a cut never hides it.
     let chosen = choose(summary, |stream| i64::from(!stream.held()));
-    for (stream, counts) in chosen.iter().filter_map(|&i| Some((meta.streams.get(i)?, &summary.streams[i]))) {
+    let known = chosen.iter().filter_map(|&i| Some((meta.streams.get(i)?, &summary.streams[i])));
+    // Of frames that hold PDUs of several streams only those are told that were thrown away.
+    let is_told = |(stream, counts): &(&StreamMeta, &StreamSummary)| {
+        !is_shared_frame(stream) || counts.discarded_total() + counts.unaccounted > 0
+    };
+    for (stream, counts) in known.filter(is_told) {
         let protection = Cell::text(&stream.protection);
         let protection = if stream.replayable {
             protection.marked(Mark::Warn).titled("replayable: a frame recorded earlier passes again")

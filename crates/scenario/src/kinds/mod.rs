@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 pub use crate::source::Step;
 pub use context::{Context, Place, Table};
 pub use request::{
-    CollectRequest, Collected, HopRequest, OnSegment, Segment, SegmentRequest, StreamRequest, SynchronisationRequest,
+    CollectRequest, HopRequest, OnSegment, Segment, SegmentRequest, StreamRequest, SynchronisationRequest,
     ThreatRequest, TrafficRequest,
 };
 
@@ -66,19 +66,15 @@ pub trait SegmentKind: Sync {
         let _ = (segment, streams, context);
     }
 
-    /// Whether a gateway can put PDUs of several streams into one frame on such a segment. The default refuses it.
+    /// Checks a stream's way over a segment where its PDUs travel in frames with others', as far as it can be alone.
+    fn judge_contained(&self, request: &HopRequest<'_>, context: &mut Context<'_>) {
+        let _ = (request, context);
+    }
+
+    /// Checks the frame in which PDUs of several streams leave, where [`Rules::collects`]: that it has an address of its own,
+    /// and can be sent whenever it is complete.
     fn check_collect(&self, request: &CollectRequest<'_>, context: &mut Context<'_>) {
-        context.report(
-            Code::BadGateway,
-            &request.at.clone().key("on"),
-            format!(
-                "`{}` is a segment of kind `{}`, on which a frame carries one PDU",
-                request.segment.name,
-                self.name()
-            ),
-            "one PDU a frame",
-            "leave the entry out, or name an Ethernet segment",
-        );
+        let _ = (request, context);
     }
 
     /// An attack on a segment, checked. The default refuses it.
@@ -160,6 +156,8 @@ pub struct Rules {
     pub has_stations: bool,
     /// True if `check` can compare protections on it.
     pub compares_candidates: bool,
+    /// True if gateways can put PDUs of several streams into one frame on it.
+    pub collects: bool,
 }
 
 impl Default for Rules {
@@ -178,6 +176,7 @@ impl Default for Rules {
             has_timing_fidelity: true,
             has_stations: false,
             compares_candidates: true,
+            collects: false,
         }
     }
 }

@@ -8,7 +8,9 @@ use chronoseal_nodes::{Protection, ProtectionError};
 
 use super::{Context, Place, SegmentKind, SegmentParts, Table};
 use crate::load::Files;
-use crate::plan::{AttackPlace, HopPlan, NodePlan, ProtectionKind, ProtectionPlan, SegmentId, StreamPlan, ThreatKind};
+use crate::plan::{
+    AttackPlace, Facet, HopPlan, NodePlan, ProtectionKind, ProtectionPlan, SegmentId, StreamPlan, ThreatKind,
+};
 use crate::problem::Code;
 use crate::spec::StreamSpec;
 
@@ -169,26 +171,16 @@ impl OnSegment<'_> {
     }
 }
 
-/// Streams whose PDUs a gateway wants to put into one frame.
+/// A frame in which PDUs of several streams leave a gateway.
 pub struct CollectRequest<'a> {
-    /// The segment they leave on.
+    /// The segment it leaves on.
     pub segment: &'a Segment<'a>,
-    /// The entry of the gateway's list.
-    pub at: Place<'a>,
-    /// The streams.
-    pub streams: Vec<Collected<'a>>,
-}
-
-/// One stream of several that leave in one frame.
-pub struct Collected<'a> {
-    /// Where it is named.
-    pub at: Place<'a>,
-    /// Its name.
-    pub name: &'a str,
-    /// Its way over the segment.
-    pub hop: &'a HopPlan,
-    /// Its PDU with the protection that is on it there `[byte]`.
-    pub pdu_len: u32,
+    /// The table of the entry for the segment.
+    pub table: Table<'a>,
+    /// The frame's way over the segment.
+    pub facet: &'a Facet,
+    /// All other frames there: where each is addressed, and how.
+    pub others: Vec<(Place<'a>, &'a Facet)>,
 }
 
 /// An attack, to be resolved.

@@ -2,8 +2,9 @@
 
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_wire::can::{CanId, IdFilter};
+use chronoseal_wire::container::HeaderType;
 
-use super::{NodePlan, SegmentId};
+use super::{HopPlan, NodePlan, PayloadPlan, Plan, SegmentId, StreamPlan};
 
 /// A node that takes frames from one of its segments and sends them on another.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,8 +17,6 @@ pub struct GatewayPlan {
     pub reboot: Option<RebootPlan>,
     /// Frames that belong to no stream and pass between its CAN segments: those that any of these takes.
     pub bridges: Vec<IdFilter>,
-    /// Streams of which several PDUs leave in one frame. A stream is in one of them at most for each segment.
-    pub collects: Vec<CollectPlan>,
 }
 
 impl GatewayPlan {
@@ -61,13 +60,83 @@ pub struct RebootPlan {
     pub takes: Duration,
 }
 
-/// Streams whose PDUs a gateway puts into one frame.
+/// What a container is made of: PDUs of several streams, which a gateway puts into one frame.
+///
+/// A container is a stream of the plan, with one hop and no receivers of its own: who takes it there takes the PDUs out of it.
+/// Its [`length`](super::StreamPlan::length) is that of PDUs and headers together, at most. The hops of the streams on its
+/// segment are [`Contained`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CollectPlan {
-    /// Where the frame is sent.
-    pub segment: SegmentId,
-    /// The streams, at least two. One frame holds a PDU of each.
+    /// The streams, at least two, each once.
     pub streams: Vec<StreamId>,
-    /// The frame is sent so long after the first PDU in it came, or as soon as it holds one of each stream.
+    /// A frame is sent so long after the first PDU in it came, or as soon as it is full.
     pub within: Duration,
+    /// What stands before each PDU.
+    pub header: HeaderType,
+}
+
+/// The facet of a hop on which a stream's PDUs travel in another stream's frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contained {
+    /// The stream whose frames these are.
+    pub container: StreamId,
+}
+
+impl Contained {
+    /// The traffic class of such a hop, as reports call it.
+    pub const CLASS: &str = "contained";
+}
+
+impl CollectPlan {
+    /// What a stream is called in a container: no PDU has the identifier 0.
+    pub const fn pdu_id(stream: StreamId) -> u32 {
+        stream.0 as u32 + 1
+    }
+}
+
+impl Plan {
+    /// A stream's PDU on a hop in frames with others', with the protection that is on the PDU alone `[byte]`.
+    pub fn contained_len(&self, stream: &StreamPlan, hop: &HopPlan) -> u32 {
+        let overhead = if hop.protection.is_some() { 0 } else { self.protection_of(stream).overhead_bytes() };
+        stream.length + overhead
+    }
+
+    /// The streams in the frames of a container, each with its hop there.
+    pub fn contained_in(&self, container: StreamId) -> impl Iterator<Item = (StreamId, &StreamPlan, &HopPlan)> {
+        let collected = self.streams.get(container.index()).and_then(StreamPlan::collected);
+        collected.into_iter().flat_map(|collect| &collect.streams).filter_map(move |id| {
+            let stream = &self.streams[id.index()];
+            let hop = stream.hops.iter().find(|hop| hop.container() == Some(container))?;
+            Some((*id, stream, hop))
+        })
+    }
+
+    /// PDU and header of the longest in a container `[byte]`.
+    pub fn contained_len_max(&self, container: StreamId) -> Option<u32> {
+        let header = self.streams.get(container.index())?.collected()?.header.wire_len() as u32;
+        self.contained_in(container).map(|(_, stream, hop)| header + self.contained_len(stream, hop)).max()
+    }
+
+    /// PDUs and headers of a container that holds only the shortest of its PDUs, without what fills it up `[byte]`.
+    pub fn container_len_min(&self, container: StreamId) -> Option<u32> {
+        let header = self.streams.get(container.index())?.collected()?.header.wire_len() as u32;
+        self.contained_in(container).map(|(_, stream, hop)| header + self.contained_len(stream, hop)).min()
+    }
+}
+
+impl HopPlan {
+    /// The stream in whose frames the PDUs travel on this hop, if they have none of their own.
+    pub fn container(&self) -> Option<StreamId> {
+        self.facet.get::<Contained>().map(|contained| contained.container)
+    }
+}
+
+impl StreamPlan {
+    /// What is in its frames, if it is a container.
+    pub fn collected(&self) -> Option<&CollectPlan> {
+        match &self.payload {
+            PayloadPlan::Collected(collect) => Some(collect),
+            PayloadPlan::Synthetic | PayloadPlan::Recorded { .. } => None,
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! From what was written to what will be run.
 
 mod bridges;
+mod containers;
 mod freshness;
 mod gateways;
 mod group_key;
@@ -59,7 +60,6 @@ impl<'s> Context<'s> {
         let candidates = self.candidates(&protections);
         let (recordings, recording_of) = self.recordings(files);
         let mut streams = self.streams(&nodes, &segments, &protections, &recordings, &recording_of, duration);
-        self.collects(&mut nodes, &segments, &streams, &protections);
         let traffic = self.traffic(&nodes, &segments, files);
         self.bridges(&mut nodes, &segments, &traffic);
         let group_key = key_name.and_then(|name| self.group_key(name, &nodes, &segments, &traffic, duration));
@@ -67,6 +67,9 @@ impl<'s> Context<'s> {
             self.have_key(group, &streams, &protections, &nodes, &segments);
         }
         let counted = self.freshness(&nodes, &segments, &streams, &protections, key_name, group_key.as_ref(), duration);
+        let first_container = streams.plans.len() + traffic.len() + usize::from(counted.is_some());
+        let announced = counted.as_ref().map(|(_, stream)| stream);
+        let containers = self.containers(first_container, &nodes, &segments, &mut streams, &protections, announced);
         let (attackers, threats) = self.threats(&nodes, &segments, &streams, duration);
         let fidelity = match spec.fidelity {
             FidelitySpec::Bytes => Fidelity::Bytes,
@@ -85,6 +88,7 @@ impl<'s> Context<'s> {
         plans.extend(traffic);
         let (freshness, synchronisation) = counted.unzip();
         plans.extend(synchronisation);
+        plans.extend(containers);
         Plan {
             name: spec.name.clone(),
             description: spec.description.clone(),

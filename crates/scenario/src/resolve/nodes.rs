@@ -95,7 +95,7 @@ impl Context<'_> {
                 "name another segment in `on`, or leave `gateway` out",
             );
         }
-        Some(GatewayPlan { delay, queue_len_max: queue.0 as usize, reboot, bridges: Vec::new(), collects: Vec::new() })
+        Some(GatewayPlan { delay, queue_len_max: queue.0 as usize, reboot, bridges: Vec::new() })
     }
 
     /// What of the stations depends on the kinds of their segments: names, addresses, tasks.

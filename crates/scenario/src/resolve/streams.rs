@@ -19,6 +19,7 @@ use crate::source::at;
 use crate::spec::{DeadlineKindSpec, PayloadSpec, StreamSpec};
 use ends::{Ends, Route};
 use protection::Shield;
+pub(super) use protection::place as protection_place;
 
 /// The streams, and of which entry of the scenario each is.
 #[derive(Default)]
@@ -276,7 +277,8 @@ impl<'s> Context<'s> {
         for (index, step) in route.steps.into_iter().enumerate() {
             let Some(segment) = world.segments.get(step.segment.index()) else { continue };
             let written = stream.spec.segments.get(segment.name);
-            if written.is_none() && segment.needs_table {
+            let collect = self.collected_by(&stream.spec.name, step.from, segment.name).filter(|_| index > 0);
+            if written.is_none() && segment.needs_table && collect.is_none() {
                 self.missing_table(stream, segment);
                 continue;
             }
@@ -294,7 +296,10 @@ impl<'s> Context<'s> {
                 protection_at: protection::place(stream, segment.name),
                 is_sealed_here: alone.is_some() || is_end && passes,
             };
-            let parts = segment.kind.resolve_hop(&request, self);
+            let parts = match collect {
+                Some(collect) => Some(self.contained(&request, collect)),
+                None => segment.kind.resolve_hop(&request, self),
+            };
             hops.extend(parts.map(|parts| Hop { index, step, parts, protection, is_alone: alone.is_some() }));
         }
         // Without a way nothing can be said of what does not lie on it.
@@ -376,7 +381,9 @@ impl<'s> Context<'s> {
                 number = if last == Some(entry) { number + 1 } else { 0 };
                 last = Some(entry);
                 let StreamPlan { name, period, protection, hops, .. } = plan;
-                if let Some(hop) = hops.iter_mut().find(|hop| hop.segment == segment.id) {
+                // What travels in frames with others' has no frame there.
+                let on_segment = |hop: &&mut HopPlan| hop.segment == segment.id && hop.container().is_none();
+                if let Some(hop) = hops.iter_mut().find(on_segment) {
                     let protection = &world.protections[usize::from(hop.protection.unwrap_or(*protection).0)];
                     let count = counts[entry];
                     on_it.push(OnSegment { entry, number, count, name, period: *period, protection, hop });

@@ -258,6 +258,14 @@ impl Context<'_> {
                 let name = segments.iter().find(|segment| segment.id == on).map_or("", |segment| segment.name);
                 ("segment", format!("stream `{target}` does not cross `{name}`"), "name a segment that it crosses")
             }
+            AttackPlace::OnSegment(on) | AttackPlace::OnLink(on, _)
+                if stream.hops.iter().any(|hop| hop.segment == on && hop.container().is_some()) =>
+            {
+                let name = segments.iter().find(|segment| segment.id == on).map_or("", |segment| segment.name);
+                let key = if matches!(place, AttackPlace::OnSegment(_)) { "segment" } else { "link" };
+                let message = format!("on `{name}` stream `{target}` has no frame of its own: a gateway collects it");
+                (key, message, "attack it in the gateway, `at = { node = \"…\" }`, or on another segment")
+            }
             AttackPlace::AtNode(node)
                 if nodes[node.index()].gateway.is_some()
                     && !stream.hops.iter().any(|hop| hop.from == node && hop.previous.is_some()) =>

@@ -1,8 +1,11 @@
 //! Stations and processors.
 
-use chronoseal_core::{Duration, Ppm};
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Bytes, Duration, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use crate::kinds::radio::spec::StationSpec;
 use crate::limits::*;
@@ -109,9 +112,9 @@ pub struct RebootSpec {
     pub takes: Quantity<Duration>,
 }
 
-/// Streams whose PDUs leave in one frame.
+/// Streams whose PDUs leave in one frame. How that frame is addressed stands in a table of the name of the segment, as for a
+/// stream.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct CollectSpec {
     /// The streams, at least two; one with a `count` stands for all of it.
     #[schemars(length(min = 1, max = STREAMS_MAX))]
@@ -120,6 +123,28 @@ pub struct CollectSpec {
     pub on: String,
     /// A frame waits so long for more after the first PDU in it, up to 10s.
     pub within: Quantity<Duration>,
+    /// What stands before each PDU in the frame.
+    #[serde(default)]
+    pub header: ContainerHeaderSpec,
+    /// PDUs with their headers in one frame take so much at most. Default: one PDU of each stream, as far as a frame has room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<Quantity<Bytes>>,
+    /// A table of the name of the segment.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub segments: BTreeMap<String, Json>,
+}
+
+/// What stands before each PDU in a frame that holds several (AUTOSAR, Specification of I-PDU Multiplexer).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum ContainerHeaderSpec {
+    /// 3 bytes of identifier and 1 of length: PDUs of up to 255 bytes.
+    #[default]
+    #[serde(rename = "short")]
+    Short,
+    /// 4 bytes of identifier and 4 of length.
+    #[serde(rename = "long")]
+    Long,
 }
 
 fn default_gateway_delay() -> Quantity<Duration> {

@@ -3,6 +3,7 @@
 mod bad_input;
 mod bridges;
 mod bus;
+mod containers;
 mod diagnostics;
 mod documents;
 mod gateways;

@@ -127,13 +127,14 @@ fn no_frame_of_any_network_is_later_than_its_bound() {
     let only = from_environment("BOUNDS_SEED");
     let wanted = from_environment("BOUNDS_NETWORKS").unwrap_or(NETWORKS);
     let mut seeds = only.map_or(0..u64::MAX, |seed| seed..seed + 1);
-    let (mut ratios, mut unbounded, mut tried, mut several) = (Vec::new(), Vec::new(), 0, 0);
+    let (mut ratios, mut unbounded, mut tried, mut several, mut collecting) = (Vec::new(), Vec::new(), 0, 0, 0);
     let mut segmented = Vec::new();
     while let Some(seed) = seeds.next().filter(|_| tried < wanted) {
         let network = Network::of(seed);
         let Some(outcome) = outcome(&network.plan()) else { continue };
         tried += 1;
         several += u64::from(network.segments.len() > 1);
+        collecting += u64::from(network.collects());
         if !outcome.wrong.is_empty() {
             let network = if only.is_some() { smallest(network) } else { network };
             panic!("seed {seed}:\n{}\n{}", outcome.wrong.join("\n"), network.text());
@@ -146,7 +147,7 @@ fn no_frame_of_any_network_is_later_than_its_bound() {
     let median = statistics::median(&ratios).expect("frames came");
     let worst = ratios.last().copied().unwrap_or_default();
     println!(
-        "{tried} networks, {several} of several segments: {} ends, bound over simulated maximum: median {median:.2}, \
+        "{tried} networks, {several} of several segments, {collecting} with frames of several PDUs: {} ends, bound over simulated maximum: median {median:.2}, \
          worst {worst:.2}; {} ends without a bound",
         ratios.len(),
         unbounded.len()
@@ -161,6 +162,7 @@ fn no_frame_of_any_network_is_later_than_its_bound() {
     if only.is_none() {
         assert!(segmented.len() as u64 * 5 >= tried, "too few in several frames to tell: {}", segmented.len());
         assert!(several * 3 >= tried, "too few of several segments to tell");
+        assert!(collecting * 8 >= tried, "too few with frames of several PDUs to tell");
         // What is not bounded is overloaded, or near to it, which few networks are.
         assert!(unbounded.len() * 6 <= ratios.len(), "{}", unbounded.join("\n"));
     } else {

@@ -1,5 +1,7 @@
 //! Networks drawn from a seed, with all that makes frames late.
 
+use std::collections::BTreeMap;
+
 use chronoseal_core::random::{ChaCha8Rng, Purpose, stream, uniform_i64};
 use chronoseal_scenario::plan::Plan;
 use chronoseal_scenario::{NoFiles, load};
@@ -12,6 +14,7 @@ pub(crate) struct Network {
     /// One platform a node: what a MAC takes on it, for any length and for each byte `[ns]`.
     nodes: Vec<Node>,
     pub(crate) streams: Vec<Stream>,
+    collects: Vec<Collect>,
 }
 
 #[derive(Clone, Debug)]
@@ -30,13 +33,37 @@ enum Kind {
 struct Node {
     on: Vec<usize>,
     is_gateway: bool,
+    /// Its keys as a gateway.
+    gateway: Option<String>,
     table: String,
     mac_ns: (i64, i64),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
+    /// All but the tables of segments.
     table: String,
+    /// By segment.
+    tables: BTreeMap<usize, String>,
+    index: i64,
+    /// The segments it begins and ends on.
+    from: usize,
+    to: Vec<usize>,
+    /// Its PDU, with what protects it from end to end `[byte]`.
+    pdu_len: i64,
+    /// The protections of single segments.
+    alone: BTreeMap<usize, &'static str>,
+}
+
+/// Frames in which a gateway puts PDUs of several streams.
+#[derive(Clone, Debug)]
+struct Collect {
+    gateway: usize,
+    on: usize,
+    /// By the streams' own numbers.
+    streams: Vec<i64>,
+    /// All but the streams.
+    keys: String,
 }
 
 /// Numbers from a seed.
@@ -83,7 +110,30 @@ impl Network {
         let mut cut = Chance(stream(seed, Purpose::Phase, 1));
         let streams =
             (0..count).map(|index| any_stream([&mut chance, &mut cut], index, together, &segments, &nodes)).collect();
-        Self { seed, segments, nodes, streams }
+        let mut network = Self { seed, segments, nodes, streams, collects: Vec::new() };
+        // What is collected has numbers of its own, too.
+        let mut chance = Chance(stream(seed, Purpose::Phase, 2));
+        for gateway in (0..network.nodes.len()).filter(|index| network.nodes[*index].is_gateway) {
+            for on in network.nodes[gateway].on.clone() {
+                network.collects.extend(collect(&mut chance, &network, gateway, on));
+            }
+        }
+        network
+    }
+
+    /// The entries of a gateway, and what is collected in them of the streams that are there.
+    fn collects_of(&self, gateway: usize) -> impl Iterator<Item = (&Collect, Vec<&Stream>)> {
+        let own = self.collects.iter().filter(move |collect| collect.gateway == gateway);
+        let all = own.map(|collect| {
+            let is_in = |stream: &&Stream| collect.streams.contains(&stream.index);
+            (collect, self.streams.iter().filter(is_in).collect::<Vec<_>>())
+        });
+        all.filter(|(_, streams)| streams.len() > 1)
+    }
+
+    /// True if gateways put several PDUs into one frame.
+    pub(crate) fn collects(&self) -> bool {
+        (0..self.nodes.len()).any(|gateway| self.collects_of(gateway).next().is_some())
     }
 
     /// The scenario.
@@ -110,9 +160,24 @@ impl Network {
             let on: Vec<String> = node.on.iter().map(|segment| format!("\"s{segment}\"")).collect();
             text += &format!("[[nodes]]\nname = \"n{index}\"\non = [{}]\nplatform = \"p{index}\"\n", on.join(", "));
             text += &node.table;
+            if let Some(gateway) = &node.gateway {
+                let entry = |(collect, streams): (&Collect, Vec<&Stream>)| {
+                    let names: Vec<String> = streams.iter().map(|stream| format!("\"m{}\"", stream.index)).collect();
+                    format!("{{ streams = [{}], on = \"s{}\", {} }}", names.join(", "), collect.on, collect.keys)
+                };
+                let entries: Vec<String> = self.collects_of(index).map(entry).collect();
+                text += &format!("gateway = {{ {gateway}, collect = [{}] }}\n", entries.join(", "));
+            }
         }
         for stream in &self.streams {
             text += &stream.table;
+            let is_collected = |on: usize| {
+                let mut all = (0..self.nodes.len()).flat_map(|gateway| self.collects_of(gateway));
+                all.any(|(collect, streams)| collect.on == on && streams.iter().any(|one| one.index == stream.index))
+            };
+            for (_, table) in stream.tables.iter().filter(|(on, _)| !is_collected(**on)) {
+                text += table;
+            }
         }
         text
     }
@@ -170,9 +235,7 @@ fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], own: &Segment
     let drift = if is_synchronised { drift.clamp(-100, 100) } else { drift };
     let offset = chance.range(-2000, 2000);
     let mut table = format!("clock = {{ fixed = {{ offset = \"{offset}us\", drift = \"{drift}ppm\" }} }}\n");
-    if is_gateway {
-        table += &format!("gateway = {{ delay = \"{}us\", queue = \"1000 frames\" }}\n", chance.range(0, 80));
-    }
+    let gateway = is_gateway.then(|| format!("delay = \"{}us\", queue = \"1000 frames\"", chance.range(0, 80)));
     if chance.percent(40) {
         table += &format!("driver = {}\n", jitter(chance, if chance_is_small(own) { 15 } else { 400 }));
     }
@@ -181,7 +244,7 @@ fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], own: &Segment
         table += &format!("tasks = [{{ name = \"t\", period = \"{}us\", wcet = \"{wcet}us\" }}]\n", CYCLE_US / 2);
     }
     let mac_ns = if chance.percent(70) { (chance.range(500, 60_000), chance.range(0, 300)) } else { (0, 0) };
-    Node { on, is_gateway, table, mac_ns }
+    Node { on, is_gateway, gateway, table, mac_ns }
 }
 
 /// A driver on Ethernet that is late by more than the guard period makes frames miss their slots.
@@ -245,19 +308,25 @@ fn any_stream(
     let names: Vec<String> = to.iter().map(|node| format!("\"n{node}\"")).collect();
     let mut table = format!("[[streams]]\nname = \"m{index}\"\nfrom = \"n{from}\"\nto = [{}]\n", names.join(", "));
     table += &format!("length = \"{length}B\"\n");
-    let protections: &[&str] = if only_fd || is_cut { &["short", "long"] } else { &["short"] };
+    let protections: &[&'static str] = if only_fd || is_cut { &["short", "long"] } else { &["short"] };
+    let (mut pdu_len, mut alone) = (length, BTreeMap::new());
     match chance.range(0, 3) {
         0 => {}
-        1 | 2 => table += &format!("protection = \"{}\"\n", chance.one(protections)),
+        1 | 2 => {
+            let protection = chance.one(protections);
+            pdu_len += overhead(protection);
+            table += &format!("protection = \"{protection}\"\n");
+        }
         _ => {
             let on: Vec<usize> = (first..=last).filter(|_| chance.percent(70)).collect();
-            let each: Vec<String> = on.iter().map(|on| format!("s{on} = \"{}\"", chance.one(protections))).collect();
+            alone = on.iter().map(|on| (*on, chance.one(protections))).collect();
+            let each: Vec<String> = alone.iter().map(|(on, name)| format!("s{on} = \"{name}\"")).collect();
             if !each.is_empty() {
                 table += &format!("protection = {{ {} }}\n", each.join(", "));
             }
         }
     }
-    let mut is_slotted = false;
+    let (mut is_slotted, mut tables) = (false, BTreeMap::new());
     for (offset, segment) in crossed.iter().enumerate() {
         let on = first + offset;
         match segment.kind {
@@ -266,15 +335,17 @@ fn any_stream(
                 // Some are urgent, wherever they come from.
                 let id = 0x100 * chance.range(1, 6) + index;
                 let segmented = if is_cut { segmented(cut, index) } else { String::new() };
-                table += &format!("s{on} = {{ id = \"0x{id:X}\", format = \"{format}\"{segmented} }}\n");
+                let table = format!("s{on} = {{ id = \"0x{id:X}\", format = \"{format}\"{segmented} }}\n");
+                tables.insert(on, table);
             }
             Kind::Ethernet if CYCLE_US % period == 0 && chance.percent(40) => {
                 is_slotted |= on == nodes[from].on[0];
-                table += &format!("s{on} = {{ class = \"time-triggered\" }}\n");
+                tables.insert(on, format!("s{on} = {{ class = \"time-triggered\" }}\n"));
             }
             Kind::Ethernet => {
-                table +=
-                    &format!("s{on} = {{ class = {{ best_effort = {{ priority = {} }} }} }}\n", chance.range(0, 7));
+                let priority = chance.range(0, 7);
+                let class = format!("s{on} = {{ class = {{ best_effort = {{ priority = {priority} }} }} }}\n");
+                tables.insert(on, class);
             }
         }
     }
@@ -283,5 +354,56 @@ fn any_stream(
         let offset = if together { 0 } else { chance.range(0, period - 1) };
         table += &format!("offset = \"{offset}us\"\n");
     }
-    Stream { table }
+    let from = nodes[from].on[0];
+    let to = to.iter().map(|node| nodes[*node].on[0]).collect();
+    Stream { table, tables, index, from, to, pdu_len, alone }
+}
+
+/// What a protection adds `[byte]`.
+fn overhead(protection: &str) -> i64 {
+    if protection == "long" { 16 + 8 } else { 4 }
+}
+
+/// Frames in which a gateway puts PDUs of streams that it sends on a segment, if it does and there are some that can be in one.
+fn collect(chance: &mut Chance, network: &Network, gateway: usize, on: usize) -> Option<Collect> {
+    if network.segments[on].kind == (Kind::Can { fd: false }) || !chance.percent(60) {
+        return None;
+    }
+    let other = network.nodes[gateway].on.iter().copied().find(|segment| *segment != on)?;
+    let leaves = |stream: &Stream| {
+        let (comes_from, goes_to) = match other < on {
+            true => (stream.from <= other, stream.to.iter().any(|to| *to >= on)),
+            false => (stream.from >= other, stream.to.iter().any(|to| *to <= on)),
+        };
+        comes_from && goes_to
+    };
+    let mut streams: Vec<&Stream> = network.streams.iter().filter(|stream| leaves(stream)).collect();
+    // Of those with one protection there.
+    let protection = streams.get(chance.range(0, streams.len().max(1) as i64 - 1) as usize)?.alone.get(&on).copied();
+    streams.retain(|stream| stream.alone.get(&on).copied() == protection);
+    let header = if chance.percent(30) || streams.iter().any(|stream| stream.pdu_len > 255) { 8 } else { 4 };
+    let room = if network.segments[on].kind == Kind::Ethernet { 1492 } else { 64 } - protection.map_or(0, overhead);
+    streams.retain(|stream| 2 * (header + stream.pdu_len) <= room);
+    while streams.len() > 2 && chance.percent(30) {
+        streams.remove(chance.range(0, streams.len() as i64 - 1) as usize);
+    }
+    if streams.len() < 2 {
+        return None;
+    }
+    let longest = streams.iter().map(|stream| header + stream.pdu_len).max()?;
+    let within = chance.one(&[20, 100, 500, 1_000, 2_000, 5_000, 11_000]);
+    let mut keys = format!("within = \"{within}us\", header = \"{}\"", if header == 8 { "long" } else { "short" });
+    if chance.percent(30) {
+        keys += &format!(", length = \"{}B\"", chance.range(2 * longest, room));
+    }
+    keys += &match network.segments[on].kind {
+        Kind::Can { .. } => {
+            let id = 0x100 * chance.range(1, 6) + 0x40 + gateway as i64;
+            format!(", s{on} = {{ id = \"0x{id:X}\", format = \"fd-brs\" }}")
+        }
+        Kind::Ethernet => {
+            format!(", s{on} = {{ class = {{ best_effort = {{ priority = {} }} }} }}", chance.range(0, 7))
+        }
+    };
+    Some(Collect { gateway, on, streams: streams.iter().map(|stream| stream.index).collect(), keys })
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use chronoseal_core::node::FRAME_LEN_MAX;
 use chronoseal_core::{PortId, SimTime, TxToken};
 
-use crate::log::Origins;
+use crate::log::Records;
 
 /// A frame that is ready to leave.
 pub(super) struct Launch {
@@ -15,7 +15,9 @@ pub(super) struct Launch {
     /// Code of the attack told right before it.
     pub(super) attack: Option<u16>,
     /// The inputs it came from.
-    pub(super) origins: Origins,
+    pub(super) origins: Records,
+    /// What is in it, if that is PDUs of several streams.
+    pub(super) parts: Records,
     buffer: Box<[u8; FRAME_LEN_MAX]>,
     len: usize,
 }
@@ -43,12 +45,12 @@ impl LaunchQueue {
         port: PortId,
         token: Option<TxToken>,
         attack: Option<u16>,
-        origins: Origins,
+        [origins, parts]: [Records; 2],
         bytes: &[u8],
     ) {
         let mut buffer = self.buffers.pop().unwrap_or_else(|| Box::new([0; FRAME_LEN_MAX]));
         buffer[..bytes.len()].copy_from_slice(bytes);
-        let launch = Some(Launch { port, token, attack, origins, buffer, len: bytes.len() });
+        let launch = Some(Launch { port, token, attack, origins, parts, buffer, len: bytes.len() });
         let slot = self.slots.iter().position(Option::is_none).unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
@@ -95,7 +97,7 @@ mod tests {
         let at = |us| SimTime::ZERO + Duration::from_us(us);
         let mut queue = LaunchQueue::default();
         for (us, byte) in [(30, 0), (10, 1), (30, 2), (10, 3)] {
-            queue.push(at(us), PortId(0), Some(TxToken::new(byte)), None, Origins::default(), &[byte as u8; 60]);
+            queue.push(at(us), PortId(0), Some(TxToken::new(byte)), None, [Records::default(); 2], &[byte as u8; 60]);
         }
         assert!(queue.pop_due(at(9)).is_none());
         let mut left = Vec::new();

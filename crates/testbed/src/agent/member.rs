@@ -133,15 +133,10 @@ impl Member {
                 let first_event = self.log.events.len();
                 let port = PortId(index as u16);
                 self.handle(Input::Frame { port, rx_at: self.oscillator.local(at), bytes })?;
-                let mut verdict: Option<EventRecord> = None;
-                for record in &self.log.events[first_event..] {
-                    if record.outranks(verdict.as_ref()) {
-                        verdict = Some(*record);
-                    }
-                }
+                let (verdict, told) = self.log.verdicts_from(first_event);
                 let (hash, len) = (hash_of(bytes), received.len as u32);
                 // One record for each frame the node was given, in order: their numbers are those of its inputs.
-                self.log.received.push(ReceivedRecord { at_ps: at.as_ps(), port: port.0, hash, len, verdict });
+                self.log.received.push(ReceivedRecord { at_ps: at.as_ps(), port: port.0, hash, len, verdict, told });
                 self.send_due();
                 // The time a request left comes before the answer to it.
                 self.tell_transmitted()?;
@@ -205,9 +200,14 @@ impl Member {
                         let reason = format!("the node wants to send {} bytes from a smaller buffer", transmit.len);
                         Failure::Told(Step::Run, reason)
                     })?;
-                    let origins = self.log.add_origins(self.node.origins());
+                    let parts = self.log.add_parts(self.node.parts());
+                    if !self.node.parts().is_empty() {
+                        // An attack on one of them is none on the others.
+                        attack = None;
+                    }
+                    let records = [self.log.add_origins(self.node.origins()), parts];
                     let Transmit { port, token, .. } = transmit;
-                    self.launches.push(launch_at, port, token, attack.take(), origins, bytes);
+                    self.launches.push(launch_at, port, token, attack.take(), records, bytes);
                     self.send_due();
                 }
                 Output::Timeout(at) => {
@@ -237,8 +237,8 @@ impl Member {
             let sent = self.ports.get(launch.port.index()).is_some_and(|port| port.send(launch.bytes()).is_ok());
             if sent {
                 let (hash, len) = (hash_of(launch.bytes()), launch.bytes().len() as u32);
-                let (port, attack, origins) = (launch.port.0, launch.attack, launch.origins);
-                self.log.sent.push(SentRecord { at_ps: at.as_ps(), port, hash, len, attack, origins });
+                let (port, attack, origins, parts) = (launch.port.0, launch.attack, launch.origins, launch.parts);
+                self.log.sent.push(SentRecord { at_ps: at.as_ps(), port, hash, len, attack, origins, parts });
             } else {
                 self.log.refused += 1;
             }

@@ -1,9 +1,9 @@
 //! Rows of transmissions: each frame on each segment, and the ones it came from.
 
-use chronoseal_core::{MessagePart, SimTime};
+use chronoseal_core::{Event, EventKind, MessagePart, SimTime};
 use chronoseal_results::HopRow;
 
-use super::rows::Table;
+use super::rows::{Table, Told};
 use super::ways::Delivery;
 
 impl Table<'_> {
@@ -12,9 +12,26 @@ impl Table<'_> {
     /// when the first was.
     pub(super) fn hop_rows(&self) -> Vec<HopRow> {
         let handed_over = self.ways.deliveries.iter().enumerate().filter(|(_, delivery)| delivery.accepted);
-        let mut rows: Vec<HopRow> = handed_over.filter_map(|(index, delivery)| self.hop_row(index, delivery)).collect();
+        let hops = handed_over.flat_map(|(index, delivery)| self.hop_rows_of(index, delivery));
+        let mut rows: Vec<HopRow> = hops.collect();
         rows.sort_by_key(|row| row.sent_at.or(row.arrived_at));
         rows
+    }
+
+    /// The hop of a frame, or that of each PDU in it.
+    fn hop_rows_of(&self, index: usize, delivery: &Delivery) -> Vec<HopRow> {
+        let Some(whole) = self.hop_row(index, delivery) else { return Vec::new() };
+        let parts = delivery.serial.map(|serial| self.parts(serial, delivery)).unwrap_or_default();
+        if parts.is_empty() {
+            return vec![whole];
+        }
+        let row = |part: &Told| HopRow {
+            stream: part.event.stream,
+            sequence: part.event.sequence,
+            origins: part.origin.map(|serial| serial as u64).into_iter().collect(),
+            ..whole.clone()
+        };
+        parts.iter().map(row).collect()
     }
 
     fn hop_row(&self, index: usize, delivery: &Delivery) -> Option<HopRow> {
@@ -24,11 +41,18 @@ impl Table<'_> {
             MessagePart::Whole => serial,
             _ => *self.messages.ends.get(&index)?,
         };
-        let counted = || Some(delivery.received?.verdict?.event()?.sequence);
+        let told = || delivery.received?.verdict?.event();
+        let is_accepted = |event: &Event| matches!(event.kind, EventKind::Delivered | EventKind::Relayed);
+        let accepted = told().filter(is_accepted).filter(|_| arrival.description.is_numbered_by_receiver);
+        let counted = || told().map(|event| event.sequence);
         let received_at = delivery.received.map(|received| SimTime::from_ps(received.at_ps));
         Some(HopRow {
             stream: arrival.description.stream,
-            sequence: arrival.description.sequence.or_else(counted).unwrap_or(0),
+            sequence: accepted
+                .map(|event| event.sequence)
+                .or(arrival.description.sequence)
+                .or_else(counted)
+                .unwrap_or(0),
             segment: self.lines[arrival.wire].segment,
             from: self.ways.from_of[serial],
             to: delivery.to,

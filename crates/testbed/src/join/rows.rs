@@ -1,6 +1,6 @@
 //! Rows of frames and captures, from records that are matched.
 
-use chronoseal_core::{AttackKind, DiscardReason, EventKind, MessagePart, NodeId, SimTime, StreamId};
+use chronoseal_core::{AttackKind, DiscardReason, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_results::{CaptureRow, FrameRow, Outcome};
 
 use super::messages::Messages;
@@ -9,7 +9,7 @@ use super::ways::{Delivery, Ways};
 use super::{Carrier, Line};
 use crate::config::AgentConfig;
 use crate::emulator::{Capture, EmulatorLog};
-use crate::log::{AgentLog, ReceivedRecord, SentRecord};
+use crate::log::{AgentLog, SentRecord};
 use crate::traffic::{FrameDescription, Traffic};
 
 /// Everything rows are made of.
@@ -108,11 +108,15 @@ impl<'a> Table<'a> {
             // What the medium made itself is no frame of a stream; its receivers' events tell of it.
             let Some(serial) = delivery.serial else { continue };
             ended[serial] = true;
-            match self.part(serial) {
-                MessagePart::Whole => rows.extend(self.delivered_row(serial, delivery)),
+            if self.part(serial) != MessagePart::Whole {
                 // A message has one row, at the frame that ended it.
-                _ => rows.extend(self.messages.ends.get(&index).and_then(|first| self.message_row(*first, delivery))),
+                rows.extend(self.messages.ends.get(&index).and_then(|first| self.message_row(*first, delivery)));
+                continue;
             }
+            let parts = self.parts(serial, delivery);
+            let is_told_of_whole = parts.is_empty() || self.whole_verdict(serial, delivery).is_some();
+            rows.extend(parts.iter().map(|part| self.part_row(serial, delivery, part)));
+            rows.extend(is_told_of_whole.then(|| self.delivered_row(serial, delivery)).flatten());
         }
         rows.extend(self.messages.others.iter().filter_map(|(first, outcome)| self.ended_row(*first, *outcome)));
         for discard in &self.emulated.discards {
@@ -160,9 +164,13 @@ impl<'a> Table<'a> {
         }
         if let Some(received) = &delivery.received {
             last = last.max(Some(SimTime::from_ps(received.at_ps)));
-            judge(&mut row, received, &self.emulated.arrivals[serial].description);
+            let verdict = self.whole_verdict(serial, delivery);
+            judge(&mut row, received.at_ps, verdict, &self.emulated.arrivals[serial].description);
         }
-        let is_told = row.outcome != Outcome::Unaccounted || self.traffic.concerns(row.stream, row.at);
+        // A node says nothing of a frame in which no PDU is for it.
+        let holds_nothing = self.emulated.arrivals[serial].description.is_container && delivery.received.is_some();
+        let concerns = || !holds_nothing && self.traffic.concerns(row.stream, row.at);
+        let is_told = row.outcome != Outcome::Unaccounted || concerns();
         is_told.then(|| self.with_stall(row, last))
     }
 
@@ -177,7 +185,8 @@ impl<'a> Table<'a> {
         let mut row =
             FrameRow { len: last.len, arrived_at: last.arrived_at, departed_at: delivery.departed_at, ..begun };
         let received = delivery.received.filter(|_| !self.is_attacker(delivery.to))?;
-        judge(&mut row, &received, &self.emulated.arrivals[first].description);
+        let verdict = received.verdict.and_then(|record| Some((record.at(), record.event()?)));
+        judge(&mut row, received.at_ps, verdict, &self.emulated.arrivals[first].description);
         Some(self.with_stall(row, delivery.written_at.max(Some(SimTime::from_ps(received.at_ps)))))
     }
 
@@ -188,6 +197,57 @@ impl<'a> Table<'a> {
         row.sequence = delivery.said().map_or(row.sequence, |event| event.sequence);
         (row.departed_at, row.outcome) = (delivery.departed_at, outcome);
         Some(self.with_stall(row, delivery.written_at))
+    }
+
+    /// What the receiver said of a frame as a whole.
+    fn whole_verdict(&self, serial: usize, delivery: &Delivery) -> Option<(SimTime, Event)> {
+        let (received, description) = (delivery.received.as_ref()?, &self.emulated.arrivals[serial].description);
+        let of_whole = |(_, event): &(SimTime, Event)| event.stream == description.stream;
+        match description.is_container {
+            true => self.log_of(delivery)?.verdicts_of(received).into_iter().find(of_whole),
+            false => received.verdict.and_then(|record| Some((record.at(), record.event()?))),
+        }
+    }
+
+    fn log_of(&self, delivery: &Delivery) -> Option<&AgentLog> {
+        let agent = self.agents.iter().position(|agent| agent.node == delivery.to)?;
+        self.logs.get(agent)?.as_ref()
+    }
+
+    /// What the receiver said of each PDU in a frame that holds several, and what its sender knows of it. Of one stream both tell
+    /// in their order.
+    pub(super) fn parts(&self, serial: usize, delivery: &Delivery) -> Vec<Told> {
+        let description = &self.emulated.arrivals[serial].description;
+        let Some(received) = delivery.received.as_ref().filter(|_| description.is_container) else { return Vec::new() };
+        let sent = self.ways.sent_of[serial];
+        let sender = sent.and_then(|(agent, sent)| Some((self.logs[agent].as_ref()?, agent, sent)));
+        let parts: Vec<FramePart> = sender.iter().flat_map(|(log, _, sent)| log.parts_of(sent)).collect();
+        let mut told: Vec<Told> = Vec::new();
+        let verdicts = self.log_of(delivery).map(|log| log.verdicts_of(received)).unwrap_or_default();
+        for (at, event) in verdicts.into_iter().filter(|(_, event)| event.stream != description.stream) {
+            let before = told.iter().filter(|other| other.event.stream == event.stream).count();
+            let part = parts.iter().filter(|part| part.stream == event.stream).nth(before);
+            let origin = part
+                .and_then(|part| part.origin)
+                .zip(sent)
+                .and_then(|(input, (agent, _))| *self.ways.serial_of_input[agent].get(usize::try_from(input).ok()?)?);
+            told.push(Told { at, event, origin, attack: part.and_then(|part| part.attack) });
+        }
+        told
+    }
+
+    /// The row of a PDU that came in a frame with others.
+    fn part_row(&self, serial: usize, delivery: &Delivery, told: &Told) -> FrameRow {
+        let mut row = self.row_of(serial, delivery.to);
+        let from = self.ways.from_of[serial];
+        let attack = told.attack.filter(|_| self.may_attack(from));
+        (row.stream, row.sequence, row.sender) = (told.event.stream, told.event.sequence, from);
+        row.attack = attack.or(row.attack);
+        row.departed_at = delivery.departed_at;
+        let at_ps = delivery.received.map_or(told.at.as_ps(), |received| received.at_ps);
+        let description = &self.emulated.arrivals[serial].description;
+        judge(&mut row, at_ps, Some((told.at, told.event)), description);
+        self.with_stall(row, delivery.written_at.max(Some(SimTime::from_ps(at_ps))))
     }
 
     /// A frame that was handed to the kernel and never seen again.
@@ -238,15 +298,24 @@ impl<'a> Table<'a> {
     }
 }
 
-/// What its receiver made of a frame.
-fn judge(row: &mut FrameRow, received: &ReceivedRecord, description: &FrameDescription) {
-    let verdict = received.verdict.and_then(|record| Some((record.at(), record.event()?)));
+/// What is known of a PDU that came in a frame with others.
+pub(super) struct Told {
+    at: SimTime,
+    pub(super) event: Event,
+    /// The transmission it came from.
+    pub(super) origin: Option<usize>,
+    attack: Option<AttackKind>,
+}
+
+/// What its receiver, which got it at a time `[ps]`, made of a frame.
+fn judge(row: &mut FrameRow, at_ps: i64, verdict: Option<(SimTime, Event)>, description: &FrameDescription) {
     row.received_at = match description.has_when_checked {
         true => verdict.map(|(at, _)| at),
-        false => Some(SimTime::from_ps(received.at_ps)),
+        false => Some(SimTime::from_ps(at_ps)),
     };
     let Some((checked_at, event)) = verdict else { return };
-    if description.sequence.is_none() {
+    let is_accepted = matches!(event.kind, EventKind::Delivered | EventKind::Relayed);
+    if description.sequence.is_none() || is_accepted && description.is_numbered_by_receiver {
         row.sequence = event.sequence;
     }
     let is_after = |at: Option<SimTime>, deadline: Option<SimTime>| at.zip(deadline).is_some_and(|(at, by)| at > by);

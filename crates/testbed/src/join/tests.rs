@@ -8,7 +8,7 @@ use super::ways::pair;
 use super::*;
 use crate::config::PortLink;
 use crate::emulator::{Arrival, Departure};
-use crate::log::{EventRecord, Origins, ReceivedRecord, SentRecord};
+use crate::log::{EventRecord, ReceivedRecord, Records, SentRecord};
 use crate::traffic::FrameDescription;
 
 #[test]
@@ -34,15 +34,15 @@ fn can() -> PortLink {
     PortLink::CanInterface("can0".into())
 }
 
-fn sent(us: i64, port: u16, hash: u64, origins: Origins) -> SentRecord {
-    SentRecord { at_ps: at(us).as_ps(), port, hash, len: 60, attack: None, origins }
+fn sent(us: i64, port: u16, hash: u64, origins: Records) -> SentRecord {
+    SentRecord { at_ps: at(us).as_ps(), port, hash, len: 60, attack: None, origins, parts: Records::default() }
 }
 
 /// A frame received, and accepted 5 us later.
 fn received(us: i64, port: u16, hash: u64) -> ReceivedRecord {
     let event = Event::of(EventKind::Delivered, StreamId(hash as u16), 0);
     let verdict = Some(EventRecord::new(at(us + 5), &event));
-    ReceivedRecord { at_ps: at(us).as_ps(), port, hash, len: 60, verdict }
+    ReceivedRecord { at_ps: at(us).as_ps(), port, hash, len: 60, verdict, told: Records::default() }
 }
 
 fn arrival(us: i64, wire: usize, hash: u64, description: FrameDescription) -> Arrival {
@@ -73,7 +73,7 @@ fn forwarded(description: FrameDescription) -> Joined {
         line(port(9, 0), 0, Carrier::Kernel("can0".into())),
     ];
     let mut logs = [AgentLog::with_room(8), AgentLog::with_room(8), AgentLog::with_room(8)];
-    logs[0].sent = vec![sent(10, 0, 100, Origins::default()), sent(50, 0, 101, Origins::default())];
+    logs[0].sent = vec![sent(10, 0, 100, Records::default()), sent(50, 0, 101, Records::default())];
     logs[0].received = vec![received(31, 0, 555)];
     logs[1].received = vec![received(20, 0, 100), received(31, 0, 555), received(60, 0, 101)];
     let origins = logs[1].add_origins(&[0, 2]);
@@ -164,7 +164,7 @@ fn a_frame_that_nobody_hears_is_lost_only_if_it_never_left() {
     let rows = |has_left: bool| {
         let lines = [Line { attachment: port(0, 0), segment: 0, carrier: Carrier::Emulator }];
         let mut log = AgentLog::with_room(1);
-        log.sent = vec![sent(10, 0, 100, Origins::default())];
+        log.sent = vec![sent(10, 0, 100, Records::default())];
         let arrivals = vec![Arrival { has_left, ..arrival(11, 0, 100, description) }];
         let emulated = EmulatorLog { arrivals, ..EmulatorLog::default() };
         let joined = join(&[agent(0, &[PortLink::Pair])], &lines.each_ref(), emulated, &[Some(log)], &Nothing);

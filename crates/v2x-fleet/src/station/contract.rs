@@ -122,7 +122,7 @@ fn a_gateway_from_the_air_to_a_bus_keeps_it() {
         let routes = vec![Route { stream: CAM_STREAM, from: PortId(0), to: PortId(1) }];
         let reboot = Some((Duration::from_ms(420), Duration::from_ms(120)));
         let config =
-            GatewayConfig { routes, delay: Duration::from_us(40), reboot, attacks: Vec::new(), waiting_max: 64 };
+            GatewayConfig { routes, delay: Duration::from_us(40), reboot, waiting_max: 64, ..GatewayConfig::default() };
         Box::new(Gateway::new(config, vec![Box::new(air), Box::new(bus)]))
     };
     let conduct = Contract::new(0..2, script, make).late_by(LATE_BY).check();

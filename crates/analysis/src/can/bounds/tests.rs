@@ -34,7 +34,7 @@ fn the_shortest_response_has_no_stuff_bit() {
     add_message(&mut plan, 1, 8, MS(10), &[(0, 0, 1)]);
     let (view, stream) = (Can::first(&plan).unwrap(), &plan.streams[0]);
     // 108 bits without stuffing and interframe space.
-    assert_eq!(response_min(view, stream, &stream.hops[0]), US(216));
+    assert_eq!(response_min(view, StreamId(0), &stream.hops[0]), US(216));
 }
 
 #[test]

@@ -11,7 +11,9 @@ use chronoseal_wire::can::{CanFrame, CanId, FrameKind, StandardId};
 use super::plan::{CanHop, CanSegment, SegmentedPlan};
 use super::segmented;
 use super::spec::{CanFormatSpec, CanStreamSpec};
-use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step, SynchronisationRequest};
+use crate::kinds::{
+    CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step, SynchronisationRequest,
+};
 use crate::limits::MESSAGES_MAX;
 use crate::plan::Facet;
 use crate::problem::Code;
@@ -205,6 +207,29 @@ fn counted_on(
         );
     }
     id
+}
+
+/// Whether the frame in which a gateway collects has an identifier of its own.
+pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
+    let id_of = |facet: &Facet| match facet.get() {
+        Some(CanHop::Message { id, .. } | CanHop::Synchronisation { id }) => Some(*id),
+        Some(CanHop::Recording(_)) | None => None,
+    };
+    let Some(id) = id_of(request.facet) else { return };
+    let answers = |facet: &Facet| match facet.get() {
+        Some(CanHop::Message { segmented: Some(segmented), .. }) => Some(segmented.flow_control),
+        _ => None,
+    };
+    let is_taken = |facet: &Facet| id_of(facet) == Some(id) || answers(facet) == Some(id);
+    if let Some((place, _)) = request.others.iter().find(|(_, other)| is_taken(other)) {
+        context.report_both(
+            Code::BadCanId,
+            (&request.table.at("id"), "again here"),
+            (place, "first here"),
+            format!("the frame collected on `{}` has the identifier {:#x} of another", request.segment.name, id.raw()),
+            "two senders of one identifier destroy each other's frames: give it one of its own",
+        );
+    }
 }
 
 /// The message that announces trip and reset counters: a classical frame.

@@ -11,12 +11,13 @@ mod traffic;
 
 use chronoseal_core::Duration;
 use chronoseal_groupkey::Transport;
+use chronoseal_nodes::Protection;
 use chronoseal_wire::can::CanId;
 use serde_json::Value as Json;
 
 use super::{
-    Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts, SegmentRequest,
-    SynchronisationRequest, ThreatParts, ThreatRequest, TrafficParts, TrafficRequest, schema_of,
+    CollectRequest, Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts,
+    SegmentRequest, SynchronisationRequest, ThreatParts, ThreatRequest, TrafficParts, TrafficRequest, schema_of,
 };
 use crate::limits::{CLUSTER_CYCLE_MAX, SEQUENCE_LEN};
 use crate::plan::Facet;
@@ -58,6 +59,7 @@ impl SegmentKind for CanKind {
             has_timing_fidelity: false,
             has_stations: false,
             compares_candidates: false,
+            collects: true,
         }
     }
 
@@ -71,6 +73,14 @@ impl SegmentKind for CanKind {
 
     fn check_streams(&self, segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
         messages::check(segment, streams, context);
+    }
+
+    fn judge_contained(&self, request: &HopRequest<'_>, context: &mut Context<'_>) {
+        request.judge_protection(Protection::check_on_can, context);
+    }
+
+    fn check_collect(&self, request: &CollectRequest<'_>, context: &mut Context<'_>) {
+        messages::collect(request, context);
     }
 
     fn resolve_threat(&self, request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {

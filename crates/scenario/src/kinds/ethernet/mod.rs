@@ -9,8 +9,8 @@ mod threats;
 use serde_json::Value as Json;
 
 use super::{
-    CollectRequest, Context, HopParts, HopRequest, OnSegment, Segment, SegmentKind, SegmentParts, SegmentRequest,
-    ThreatParts, ThreatRequest, schema_of,
+    CollectRequest, Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts,
+    SegmentRequest, ThreatParts, ThreatRequest, schema_of,
 };
 use plan::{ETHERNET, StreamClass};
 
@@ -45,6 +45,10 @@ impl SegmentKind for EthernetKind {
         schema_of::<spec::EthernetThreatSpec>()
     }
 
+    fn rules(&self) -> Rules {
+        Rules { collects: true, ..Rules::default() }
+    }
+
     fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
         segment::resolve(request, context)
     }
@@ -55,6 +59,10 @@ impl SegmentKind for EthernetKind {
 
     fn check_streams(&self, segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
         streams::check(segment, streams, context);
+    }
+
+    fn judge_contained(&self, request: &HopRequest<'_>, context: &mut Context<'_>) {
+        streams::judge_contained(request, context);
     }
 
     fn check_collect(&self, request: &CollectRequest<'_>, context: &mut Context<'_>) {

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::{Bytes, Duration};
+use chronoseal_core::Duration;
 use chronoseal_nodes::Protection;
 
 use super::plan::{EthernetSegment, StreamClass};
 use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::{Memo, divisors_help};
-use crate::kinds::{CollectRequest, Collected, Context, HopParts, HopRequest, OnSegment, Room, Segment, Step};
+use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Room, Segment, Step};
 use crate::limits::*;
 use crate::plan::Facet;
 use crate::problem::Code;
@@ -121,37 +121,23 @@ fn protection(request: &HopRequest<'_>, class: StreamClass, context: &mut Contex
     }
 }
 
-/// Whether one frame can hold a PDU of each of these streams, sent whenever there is one.
+/// Whether the stations of the segment can have the protection of a PDU that travels in frames with others'.
+pub(super) fn judge_contained(request: &HopRequest<'_>, context: &mut Context<'_>) {
+    protection(request, StreamClass::BestEffort { priority: 0 }, context);
+}
+
+/// Whether the frame in which a gateway collects is sent whenever there is one.
 pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
-    let in_slots = |class: &StreamClass| class.is_time_triggered();
-    if let Some(stream) = request.streams.iter().find(|stream| stream.hop.facet.get().is_some_and(in_slots)) {
+    if request.facet.get().is_some_and(|class: &StreamClass| class.is_time_triggered()) {
+        let name = request.segment.name;
         context.report(
             Code::BadGateway,
-            &stream.at,
-            format!("stream `{}` has slots on `{}`, each for one of its PDUs", stream.name, request.segment.name),
+            &request.table.at("class"),
+            format!(
+                "a frame collected on `{name}` leaves when it is full or has waited, and a slot does not wait for it"
+            ),
             "in slots",
-            format!(
-                "write `{} = {{ class = {{ best_effort = {{}} }} }}` for the stream, or leave it out here",
-                request.segment.name
-            ),
-        );
-        return;
-    }
-    let len = |stream: &Collected<'_>| u64::from(BENCH_HEADER_LEN + stream.pdu_len);
-    let whole: u64 = request.streams.iter().map(len).sum();
-    let room = u64::from(FRAME_LEN_MAX - HEADER_LEN);
-    if whole > room {
-        context.report(
-            Code::FrameTooLong,
-            &request.at.clone().key("streams"),
-            format!(
-                "a PDU of each of the {} streams, with its header and protection, has {}, and a frame has room for {}",
-                request.streams.len(),
-                Bytes(whole),
-                Bytes(room)
-            ),
-            "too long together",
-            "collect fewer of them in one frame",
+            format!("write `{name} = {{ class = {{ best_effort = {{}} }} }}` for the entry of `collect`"),
         );
     }
 }

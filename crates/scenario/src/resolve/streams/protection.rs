@@ -32,7 +32,7 @@ impl Shield {
 }
 
 /// Where the protection of a stream on a segment is written.
-pub(super) fn place<'k>(stream: &StreamRequest<'k>, segment: &'k str) -> Place<'k> {
+pub(in crate::resolve) fn place<'k>(stream: &StreamRequest<'k>, segment: &'k str) -> Place<'k> {
     let place = Place::new("streams").entry(stream.entry).key("protection");
     match &stream.spec.protection {
         Some(StreamProtectionSpec::Each(table)) if table.contains_key(END_TO_END) => place.key(END_TO_END),

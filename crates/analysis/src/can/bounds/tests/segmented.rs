@@ -39,9 +39,9 @@ fn alone_it_takes_all_of_its_frames() {
     assert_eq!(worst(&with(&[], |it| it.block_size = 1), true), [Ok(US(5 * 270))]);
     let plan = with(&[], |it| it.separation_time = SeparationTime::at_least(US(700)).unwrap());
     assert_eq!(worst(&plan, true), [Ok(US(4 * 270 + 700))]);
-    let (view, stream) = (Can::first(&plan).unwrap(), &plan.streams[0]);
+    let (view, hop) = (Can::first(&plan).unwrap(), &plan.streams[0].hops[0]);
     // 108 bits of each frame without stuffing and interframe space.
-    assert_eq!(response_min(view, stream, &stream.hops[0]), US(4 * 216 + 700));
+    assert_eq!(response_min(view, StreamId(0), hop), US(4 * 216 + 700));
 }
 
 #[test]
