@@ -300,10 +300,7 @@ impl EndSystem {
             }
             match std::mem::replace(&mut self.stage, Stage::Idle) {
                 Stage::Idle => {
-                    if self.begin_contained(now) {
-                        continue;
-                    }
-                    if !self.advance(now) {
+                    if !self.begin_contained(now) && !self.advance(now) {
                         return Output::Timeout(self.due_at);
                     }
                 }
