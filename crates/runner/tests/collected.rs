@@ -165,7 +165,7 @@ fn everything_arrives_in_fewer_frames(engine: Engine) {
             let open = count(&rows, |row| row.outcome == Outcome::Unaccounted);
             assert_eq!(rows.frames.len(), accepted + open, "{engine:?} {protection}: nothing is thrown away");
             assert!((447..=450).contains(&sent), "{engine:?}: {sent} of 450 sent");
-            assert!(accepted >= 594 && open <= 6, "{engine:?} {protection}: {accepted} of 600, {open} under way");
+            assert!(accepted >= 588 && open <= 8, "{engine:?} {protection}: {accepted} of 600, {open} under way");
             assert!(late == 0 || engine == Engine::Live, "{late} late");
             let received = |row: &FrameRow| Some(row.received_at? - row.sent_at?);
             let worst = rows.frames.iter().filter_map(received).max();
