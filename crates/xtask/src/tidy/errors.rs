@@ -137,13 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn programs_and_tests_may_and_so_may_crates_that_are_not_done() {
+    fn programs_and_tests_may() {
         let text = "pub fn f() -> Result<(), String> {\n";
         for path in ["crates/wire/src/bin/a.rs", "crates/wire/src/can/tests.rs", "crates/wire/tests/a.rs"] {
             assert!(findings_at(path, text).is_empty(), "{path}");
         }
         assert!(findings_at("crates/xtask/src/tidy/mod.rs", text).is_empty(), "no library");
-        let not_yet = [File::new("crates/sim/src/lib.rs", text)];
-        assert!(check(&not_yet).is_empty());
     }
 }

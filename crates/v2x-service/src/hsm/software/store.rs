@@ -18,7 +18,16 @@ const NEW_SUFFIX: &str = ".new";
 pub(super) struct Folder {
     path: PathBuf,
     /// Locked for as long as it is open.
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Folder {
+    /// Closing the file is not enough: a program that another thread is just starting holds a copy of it until it runs, and the
+    /// lock with it.
+    fn drop(&mut self) {
+        // It fails only for a file that is not open.
+        let _ = self.lock.unlock();
+    }
 }
 
 impl Folder {
@@ -48,7 +57,7 @@ impl Folder {
         options.write(true).create(true).truncate(false).mode(0o600);
         let lock = options.open(&lock_path).map_err(|e| HsmError::file(&lock_path, &e))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            Ok(()) => Ok(Self { path: path.to_owned(), lock }),
             Err(TryLockError::WouldBlock) => Err(HsmError::StoreInUse(path.to_owned())),
             Err(TryLockError::Error(error)) => Err(HsmError::file(&lock_path, &error)),
         }
