@@ -77,6 +77,8 @@ pub struct BuildOptions {
     /// added to what the plan has for the largest transmission delay. Where all stations add the same, no clock shows another
     /// time for it.
     pub medium_late_max: Duration,
+    /// A real host may hand a frame over this much after it came in.
+    pub hand_over_max: Duration,
 }
 
 /// A plan with what its segments work out before a run.

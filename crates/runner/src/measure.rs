@@ -29,6 +29,10 @@ const LEAD: Duration = Duration::from_us(150);
 /// should follow what it says.
 const BEACON_LATE_MAX: Duration = Duration::from_ms(2);
 
+/// A station that is busy reads a frame this much after it came in, and until then says of no slot that nothing came. Whether
+/// the frame was in time is judged by the kernel's stamp.
+const HAND_OVER_MAX: Duration = Duration::from_ms(2);
+
 /// How to run live.
 #[derive(Clone, Debug, Default)]
 pub struct LiveOptions {
@@ -247,7 +251,7 @@ fn build(kinds: Kinds, config: &[u8], ids: &[NodeId]) -> Result<Vec<Box<dyn Node
     let scenario = config.sources.scenario(kinds).map_err(|problems| problems.render())?;
     let prepared = scenario.prepare().map_err(|infeasible| infeasible.to_string())?;
     let lead = Duration::from_ps(config.lead_ps);
-    let options = BuildOptions { lead, medium_late_max: BEACON_LATE_MAX };
+    let options = BuildOptions { lead, medium_late_max: BEACON_LATE_MAX, hand_over_max: HAND_OVER_MAX };
     let node = |id: &NodeId| Ok(prepared.node(*id, options).map_err(|error| error.to_string())?);
     ids.iter().map(node).collect()
 }

@@ -35,6 +35,7 @@ pub(super) fn config(
         ct_marker: network.ct_marker,
         cluster_cycle: network.cluster_cycle,
         lead: options.lead,
+        hand_over_max: options.hand_over_max,
         real_bytes: view.plan.fidelity == Fidelity::Bytes,
         talkers: view
             .streams()

@@ -27,6 +27,8 @@ pub struct EndSystemConfig {
     pub cluster_cycle: Duration,
     /// Frames are made ready this much before their release, to hide the wake-up of a real host. Zero in the simulator.
     pub lead: Duration,
+    /// A frame is handed over at most this much after it came in: only then is it said of a slot that nothing came in it.
+    pub hand_over_max: Duration,
     /// False: only headers are written and nothing is computed.
     pub real_bytes: bool,
     /// Streams it sends.

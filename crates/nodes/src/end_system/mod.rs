@@ -326,11 +326,14 @@ impl EndSystem {
 
     #[inline(always)]
     fn next_wake(&self) -> Option<LocalTime> {
+        // What was taken out of a frame, or given to be sent on, is due at once, whatever went before it.
+        if self.containers.are_waiting() {
+            return Some(LocalTime::from_ps(i64::MIN));
+        }
         if !self.running {
             return None;
         }
         if !self.outgoing.is_empty() {
-            // What was given to be sent on is due at once, whatever went before it.
             return Some(LocalTime::from_ps(i64::MIN));
         }
         let mut wake = self.clock.beacon_deadline();
@@ -367,11 +370,11 @@ fn actions<'a>(
             .enumerate()
             .map(move |(instance, slot)| (slot.release - config.lead, Action::Send { talker, instance }))
     });
-    let checks = listeners.iter().enumerate().flat_map(|(listener, entry)| {
+    // A frame at the very end of its window is still in time, and may not have been handed over.
+    let after = config.hand_over_max + Duration::from_ps(1);
+    let checks = listeners.iter().enumerate().flat_map(move |(listener, entry)| {
         let windows = entry.config.windows.iter().enumerate();
-        // A frame at the very end of its window is still in time.
-        windows
-            .map(move |(instance, window)| (window.closes + Duration::from_ps(1), Action::Check { listener, instance }))
+        windows.map(move |(instance, window)| (window.closes + after, Action::Check { listener, instance }))
     });
     let tasks = config.tasks.iter().enumerate().map(|(run, task)| (task.start, Action::Task { run }));
     sends.chain(checks).chain(tasks)
@@ -393,8 +396,7 @@ impl Node for EndSystem {
             return output;
         }
         // Work is announced for a stage to come, so there is none while it is idle.
-        let is_idle = matches!(self.stage, Stage::Idle) && !self.containers.are_waiting();
-        if is_idle && self.due_at.is_none_or(|due_at| due_at > now) {
+        if matches!(self.stage, Stage::Idle) && self.due_at.is_none_or(|due_at| due_at > now) {
             return Output::Timeout(self.due_at);
         }
         self.go_on(now, frame)

@@ -133,6 +133,7 @@ impl EndSystem {
             Ok(header) if header.stream == stream => {
                 let events = self.containers.open(container, &self.held, TestBedHeader::LEN, Moment::Unknown);
                 events.into_iter().for_each(|event| self.base.push(event));
+                self.due_at = self.next_wake();
             }
             Ok(_) => self.discard(DiscardReason::Malformed, stream),
             Err(error) => self.discard(error.into(), stream),

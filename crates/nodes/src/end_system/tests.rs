@@ -39,6 +39,7 @@ fn config(node: u16) -> EndSystemConfig {
         ct_marker: MARKER,
         cluster_cycle: CYCLE,
         lead: Duration::ZERO,
+        hand_over_max: Duration::ZERO,
         real_bytes: true,
         talkers: Vec::new(),
         listeners: Vec::new(),
@@ -213,6 +214,20 @@ fn a_missing_frame_is_told_once_after_its_window() {
         assert_eq!(receiver.wake(over).events, [(EventKind::Missing, cycle as u64)]);
         assert_eq!(receiver.wake(over).events, []);
     }
+}
+
+#[test]
+fn a_frame_that_is_handed_over_late_is_not_called_missing_before() {
+    let (hand_over_max, late) = (Duration::from_ms(2), Duration::from_ms(1));
+    let listeners = vec![listener(UNPROTECTED)];
+    let mut receiver = Bench::started(EndSystemConfig { listeners, hand_over_max, ..config(1) });
+    assert_eq!(receiver.wake(at(CLOSES + late)).events, [], "it may lie in the socket");
+    let (rx_at, bytes) = (at(CLOSES), &genuine(UNPROTECTED, 1)[0]);
+    let told = receiver.input(at(CLOSES + late), Input::Frame { port: PortId(0), rx_at, bytes });
+    assert_eq!(told.events, [(EventKind::Delivered, 0)], "its window is judged by when it came in");
+    assert_eq!(receiver.wake(at(CYCLE)).events, []);
+    let over = at(CYCLE + CLOSES + hand_over_max + Duration::from_ps(1));
+    assert_eq!(receiver.wake(over).events, [(EventKind::Missing, 1)]);
 }
 
 #[test]

@@ -33,6 +33,7 @@ pub(crate) fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
         ct_marker: MARKER,
         cluster_cycle: CYCLE,
         lead: Duration::ZERO,
+        hand_over_max: Duration::ZERO,
         real_bytes: true,
         talkers: Vec::new(),
         listeners: Vec::new(),
