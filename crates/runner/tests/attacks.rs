@@ -8,15 +8,17 @@
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Instant;
 
 use chronoseal_core::{EventKind, NodeId};
 use chronoseal_results::rows::{Outcome, RunRows};
-use chronoseal_runner::{LiveOptions, MeasureError, Scenario, agent_main, measure, simulate};
+use chronoseal_runner::{Scenario, agent_main};
 use chronoseal_scenario::NoFiles;
-use chronoseal_testbed::{LiveError, Placement};
+
+mod engines;
+
+use engines::{Engine, load};
 
 /// The pairs of an exchange are on different buses and the attacker on the first: it is the first to answer, on any host.
 const SCENARIO: &str = r#"
@@ -153,22 +155,12 @@ fn scenario(attack: &Attack) -> Scenario {
     let Attack { kind, more, .. } = attack;
     let at = "at = { segment = \"front\" }";
     let text = format!("{SCENARIO}[[threats]]\nname = \"mallory\"\nkind = {kind}\n{at}\n{more}\n");
-    Scenario::load("attack.toml", text.as_bytes(), &[], &NoFiles)
-        .unwrap_or_else(|problems| panic!("{}", problems.render()))
+    load(&text, &NoFiles)
 }
 
 /// `None` where the host refuses.
-fn live(scenario: &Scenario) -> Option<Consequence> {
-    let options = LiveOptions { no_fifo: true, placement: Some(Placement::Free), ..LiveOptions::default() };
-    match measure(scenario, &options, &AtomicBool::new(false)) {
-        Ok(run) => Some(Consequence::of(&run.rows)),
-        Err(MeasureError::Live(LiveError::Start(error))) => {
-            assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "no station starts: {error}");
-            println!("skipped, this host starts no station: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+fn run(engine: Engine, scenario: &Scenario) -> Option<Consequence> {
+    Some(Consequence::of(&engines::run(engine, scenario)?.rows))
 }
 
 fn main() -> ExitCode {
@@ -187,11 +179,10 @@ fn main() -> ExitCode {
 /// Runs one attack on both engines.
 fn check(attack: &Attack) {
     let scenario = scenario(attack);
-    let prepared = scenario.prepare().unwrap();
-    let simulated = Consequence::of(&simulate(&prepared, false, &mut |_| true).unwrap().rows);
+    let simulated = run(Engine::Sim, &scenario).expect("simulated");
     assert!(simulated.is_as_expected(attack), "{} simulated: {simulated:?}", attack.kind);
     for attempt in 1..=TRIES {
-        let Some(live) = live(&scenario) else { return };
+        let Some(live) = run(Engine::Live, &scenario) else { return };
         // Nothing forgives a frame that was believed.
         assert_eq!(live.believed, 0, "{} live: {live:?}", attack.kind);
         if live.is_as_expected(attack) {

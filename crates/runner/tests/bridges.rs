@@ -6,13 +6,15 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test with a main of its own")]
 
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use chronoseal_core::{DiscardReason, EventKind, StreamId};
 use chronoseal_results::rows::{RunRows, STRANGER_FRAMES};
-use chronoseal_runner::{LiveOptions, MeasureError, Scenario, agent_main, measure, simulate};
+use chronoseal_runner::{Scenario, agent_main};
 use chronoseal_scenario::{FileError, Files};
-use chronoseal_testbed::{LiveError, Placement};
+
+mod engines;
+
+use engines::{Engine, load};
 
 const SCENARIO: &str = r#"
 schema_version = 2
@@ -73,26 +75,16 @@ impl Files for Drive {
 fn scenario(rate: &str, delay: &str, queue: &str, bridges: &str) -> Scenario {
     let text =
         SCENARIO.replace("RATE", rate).replace("DELAY", delay).replace("QUEUE", queue).replace("BRIDGES", bridges);
-    Scenario::load("bridged.toml", text.as_bytes(), &[], &Drive)
-        .unwrap_or_else(|problems| panic!("{}", problems.render()))
+    load(&text, &Drive)
 }
 
 fn sim(scenario: &Scenario) -> RunRows {
-    simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap().rows
+    engines::run(Engine::Sim, scenario).expect("simulated").rows
 }
 
 /// `None` where the host refuses.
 fn live(scenario: &Scenario) -> Option<RunRows> {
-    let options = LiveOptions { no_fifo: true, placement: Some(Placement::Free), ..LiveOptions::default() };
-    match measure(scenario, &options, &AtomicBool::new(false)) {
-        Ok(run) => Some(run.rows),
-        Err(MeasureError::Live(LiveError::Start(error))) => {
-            assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "no station starts: {error}");
-            println!("skipped, this host starts no station: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    Some(engines::run(Engine::Live, scenario)?.rows)
 }
 
 fn total(rows: &RunRows, segment: u16, name: &str) -> i64 {

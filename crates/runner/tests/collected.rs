@@ -8,36 +8,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use chronoseal_core::{EventKind, StreamId};
 use chronoseal_results::rows::{Direction, FrameRow, Outcome, RunRows};
-use chronoseal_runner::{LiveOptions, MeasureError, Scenario, agent_main, measure, simulate};
+use chronoseal_runner::agent_main;
 use chronoseal_scenario::NoFiles;
-use chronoseal_testbed::{LiveError, Placement};
 use chronoseal_wire::test_bed_header::ETHERTYPE_BEST_EFFORT;
 
-const SCENARIO: &str = r#"
-schema_version = 2
-name = "collected"
-duration = "1500ms"
-[segments.front.can]
-bit_rate = "500kbit/s"
-data_bit_rate = "2Mbit/s"
-[segments.backbone.ethernet]
-rate = "100Mbit/s"
-cluster_cycle = "10ms"
-guard_period = "100us"
-class = { best_effort = { priority = 5 } }
-[segments.rear.can]
-bit_rate = "500kbit/s"
-data_bit_rate = "2Mbit/s"
-[[protections]]
-name = "sealed"
-mac = { algorithm = "cmac-aes-128", tag = "8B", freshness = { truncated = "2B" } }
-[[nodes]]
-name = "pedal"
-on = ["front"]
+mod engines;
+mod zones;
+
+use engines::{Engine, load};
+use zones::{END_TO_END, HOP_BY_HOP, ZONES, is_accepted, liar};
+
+/// Gateways and streams between [`ZONES`].
+const GATEWAYS: &str = r#"
 [[nodes]]
 name = "zone-front"
 on = ["front", "backbone"]
@@ -51,12 +36,6 @@ on = ["backbone", "rear"]
 [nodes.gateway]
 delay = "40us"
 REAR
-[[nodes]]
-name = "brake"
-on = ["rear"]
-[[nodes]]
-name = "cluster"
-on = ["backbone"]
 [[streams]]
 name = "request"
 from = "pedal"
@@ -82,8 +61,6 @@ front = { id = "0x0B0", format = "fd-brs" }
 SPEED
 "#;
 
-const END_TO_END: &str = "{ end_to_end = \"sealed\" }";
-const HOP_BY_HOP: &str = "{ front = \"sealed\", backbone = \"sealed\", rear = \"sealed\" }";
 /// The rear gateway sends each PDU on alone, or collects them again.
 const ALONE: [&str; 3] =
     ["", "rear = { id = \"0x0A0\", format = \"fd-brs\" }", "rear = { id = \"0x0B0\", format = \"fd-brs\" }"];
@@ -95,47 +72,23 @@ const AGAIN: [&str; 3] = [
 ];
 const REQUEST: StreamId = StreamId(0);
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Engine {
-    Sim,
-    Live,
-}
-
 fn text(protection: &str, [rear, alone, speed]: [&str; 3], reboot: &str) -> String {
-    SCENARIO
+    let gateways = GATEWAYS
         .replace("PROTECTION", protection)
         .replace("REBOOT", reboot)
         .replace("REAR", rear)
         .replace("ALONE", alone)
-        .replace("SPEED", speed)
+        .replace("SPEED", speed);
+    ZONES.to_owned() + &gateways
 }
 
 /// Runs a scenario; `None` where the host refuses.
 fn run(engine: Engine, text: &str) -> Option<RunRows> {
-    let scenario = Scenario::load("collected.toml", text.as_bytes(), &[], &NoFiles)
-        .unwrap_or_else(|problems| panic!("{}", problems.render()));
-    if engine == Engine::Sim {
-        return Some(simulate(&scenario.prepare().unwrap(), true, &mut |_| true).unwrap().rows);
-    }
-    let options =
-        LiveOptions { no_fifo: true, capture: true, placement: Some(Placement::Free), ..LiveOptions::default() };
-    match measure(&scenario, &options, &AtomicBool::new(false)) {
-        Ok(run) => Some(run.rows),
-        Err(MeasureError::Live(LiveError::Start(error))) => {
-            assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "no station starts: {error}");
-            println!("skipped, this host starts no station: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    Some(engines::run(engine, &load(text, &NoFiles))?.rows)
 }
 
 fn count(rows: &RunRows, which: impl Fn(&FrameRow) -> bool) -> usize {
     rows.frames.iter().filter(|row| which(row)).count()
-}
-
-fn is_accepted(row: &FrameRow) -> bool {
-    matches!(row.outcome, Outcome::Delivered | Outcome::Late)
 }
 
 fn main() -> ExitCode {
@@ -206,11 +159,7 @@ fn ways_lead_back(engine: Engine, rows: &RunRows) {
 fn a_liar_is_believed_hop_by_hop_only_and_of_one_stream(engine: Engine) {
     for kind in ["tamper", "spoof", "replay", "withhold"] {
         for (protection, is_believed) in [(END_TO_END, false), (HOP_BY_HOP, true)] {
-            let threat = format!(
-                "[[threats]]\nname = \"liar\"\nkind = \"{kind}\"\nstream = \"request\"\nat = {{ node = \"zone-front\" \
-                 }}\nstart = \"500ms\"\ncount = 20\n"
-            );
-            let Some(rows) = run(engine, &(text(protection, ALONE, "") + &threat)) else { return };
+            let Some(rows) = run(engine, &(text(protection, ALONE, "") + &liar(kind))) else { return };
             let told = rows.events.iter().filter(|row| matches!(row.event.kind, EventKind::Attacked(_))).count();
             let accepted = count(&rows, |row| row.attack.is_some() && is_accepted(row));
             let refused = count(&rows, |row| row.attack.is_some() && matches!(row.outcome, Outcome::Discarded(_)));

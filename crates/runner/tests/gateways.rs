@@ -7,35 +7,20 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test with a main of its own")]
 
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use chronoseal_core::{DiscardReason, EventKind, StoppedBy};
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
-use chronoseal_runner::{LiveOptions, MeasureError, Scenario, agent_main, measure, simulate};
+use chronoseal_runner::agent_main;
 use chronoseal_scenario::NoFiles;
-use chronoseal_testbed::{LiveError, Placement};
 
-const SCENARIO: &str = r#"
-schema_version = 2
-name = "zones"
-duration = "1500ms"
-[segments.front.can]
-bit_rate = "500kbit/s"
-data_bit_rate = "2Mbit/s"
-[segments.backbone.ethernet]
-rate = "100Mbit/s"
-cluster_cycle = "10ms"
-guard_period = "100us"
-class = { best_effort = { priority = 5 } }
-[segments.rear.can]
-bit_rate = "500kbit/s"
-data_bit_rate = "2Mbit/s"
-[[protections]]
-name = "sealed"
-mac = { algorithm = "cmac-aes-128", tag = "8B", freshness = { truncated = "2B" } }
-[[nodes]]
-name = "pedal"
-on = ["front"]
+mod engines;
+mod zones;
+
+use engines::{Engine, load};
+use zones::{END_TO_END, HOP_BY_HOP, ZONES, is_accepted, liar};
+
+/// Gateways and a stream between [`ZONES`].
+const GATEWAYS: &str = r#"
 [[nodes]]
 name = "zone-front"
 on = ["front", "backbone"]
@@ -46,12 +31,6 @@ REBOOT
 name = "zone-rear"
 on = ["backbone", "rear"]
 gateway = { delay = "40us" }
-[[nodes]]
-name = "brake"
-on = ["rear"]
-[[nodes]]
-name = "cluster"
-on = ["backbone"]
 [[streams]]
 name = "request"
 from = "pedal"
@@ -65,37 +44,19 @@ backbone = { class = CLASS }
 rear = { id = "0x0A0", format = "fd-brs" }
 "#;
 
-const END_TO_END: &str = "{ end_to_end = \"sealed\" }";
-const HOP_BY_HOP: &str = "{ front = \"sealed\", backbone = \"sealed\", rear = \"sealed\" }";
 const BEST_EFFORT: &str = "{ best_effort = { priority = 5 } }";
 const IN_SLOTS: &str = "\"time-triggered\"";
 /// Tries a shared machine gets where it may not be late.
 const TRIES: usize = 3;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Engine {
-    Sim,
-    Live,
+fn text(protection: &str, class: &str, reboot: &str, more: &str) -> String {
+    let gateways = GATEWAYS.replace("PROTECTION", protection).replace("REBOOT", reboot).replace("CLASS", class);
+    ZONES.to_owned() + &gateways + more
 }
 
 /// Runs a scenario; `None` where the host refuses.
 fn run(engine: Engine, protection: &str, class: &str, reboot: &str, more: &str) -> Option<RunRows> {
-    let text = SCENARIO.replace("PROTECTION", protection).replace("REBOOT", reboot).replace("CLASS", class) + more;
-    let scenario = Scenario::load("zones.toml", text.as_bytes(), &[], &NoFiles)
-        .unwrap_or_else(|problems| panic!("{}", problems.render()));
-    if engine == Engine::Sim {
-        return Some(simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap().rows);
-    }
-    let options = LiveOptions { no_fifo: true, placement: Some(Placement::Free), ..LiveOptions::default() };
-    match measure(&scenario, &options, &AtomicBool::new(false)) {
-        Ok(run) => Some(run.rows),
-        Err(MeasureError::Live(LiveError::Start(error))) => {
-            assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "no station starts: {error}");
-            println!("skipped, this host starts no station: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    Some(engines::run(engine, &load(&text(protection, class, reboot, more), &NoFiles))?.rows)
 }
 
 fn count(rows: &RunRows, which: impl Fn(&FrameRow) -> bool) -> usize {
@@ -104,14 +65,9 @@ fn count(rows: &RunRows, which: impl Fn(&FrameRow) -> bool) -> usize {
 
 /// A PDU of one byte has 256 numbers, and a run has more frames.
 fn short_pdus_are_told_apart() {
-    let text = SCENARIO
-        .replace("PROTECTION", END_TO_END)
-        .replace("REBOOT", "")
-        .replace("CLASS", BEST_EFFORT)
-        .replace("length = \"8B\"", "length = \"1B\"")
-        .replace("1500ms", "6s");
-    let scenario = Scenario::load("short.toml", text.as_bytes(), &[], &NoFiles).unwrap();
-    let rows = simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap().rows;
+    let text =
+        text(END_TO_END, BEST_EFFORT, "", "").replace("length = \"8B\"", "length = \"1B\"").replace("1500ms", "6s");
+    let rows = engines::run(Engine::Sim, &load(&text, &NoFiles)).expect("simulated").rows;
     let accepted = count(&rows, |row| row.outcome == Outcome::Delivered);
     assert_eq!((accepted, count(&rows, |_| true)), (1200, 1200));
     let numbers: std::collections::BTreeSet<u64> = rows.frames.iter().map(|row| row.sequence).collect();
@@ -138,7 +94,7 @@ fn everything_arrives_in_time(engine: Engine) {
         let mut late = 0;
         for _ in 0..TRIES {
             let Some(rows) = run(engine, protection, BEST_EFFORT, "", "") else { return };
-            let accepted = count(&rows, |row| matches!(row.outcome, Outcome::Delivered | Outcome::Late));
+            let accepted = count(&rows, is_accepted);
             late = count(&rows, |row| row.outcome == Outcome::Late);
             let open = count(&rows, |row| row.outcome == Outcome::Unaccounted);
             assert_eq!(count(&rows, |_| true), accepted + open, "{engine:?} {protection}: nothing is thrown away");
@@ -169,14 +125,9 @@ fn everything_arrives_in_time(engine: Engine) {
 fn a_liar_is_believed_hop_by_hop_only(engine: Engine) {
     for kind in ["tamper", "spoof", "replay"] {
         for (protection, is_believed) in [(END_TO_END, false), (HOP_BY_HOP, true)] {
-            let threat = format!(
-                "[[threats]]\nname = \"liar\"\nkind = \"{kind}\"\nstream = \"request\"\nat = {{ node = \"zone-front\" \
-                 }}\nstart = \"500ms\"\ncount = 20\n"
-            );
-            let Some(rows) = run(engine, protection, BEST_EFFORT, "", &threat) else { return };
+            let Some(rows) = run(engine, protection, BEST_EFFORT, "", &liar(kind)) else { return };
             let told = rows.events.iter().filter(|row| matches!(row.event.kind, EventKind::Attacked(_))).count();
-            let accepted =
-                count(&rows, |row| row.attack.is_some() && matches!(row.outcome, Outcome::Delivered | Outcome::Late));
+            let accepted = count(&rows, |row| row.attack.is_some() && is_accepted(row));
             let refused = count(&rows, |row| row.attack.is_some() && matches!(row.outcome, Outcome::Discarded(_)));
             println!("{engine:?} {kind} {protection}: {told} attempts, {accepted} accepted, {refused} refused");
             assert_eq!(told, 20, "{engine:?} {kind}");
@@ -211,7 +162,7 @@ fn slots_sample(engine: Engine) {
     let mut accepted = 0;
     for _ in 0..tries {
         let Some(rows) = run(engine, END_TO_END, IN_SLOTS, "", "") else { return };
-        accepted = count(&rows, |row| matches!(row.outcome, Outcome::Delivered | Outcome::Late));
+        accepted = count(&rows, is_accepted);
         let other = count(&rows, |row| {
             let Outcome::Discarded(reason) = row.outcome else { return false };
             reason != DiscardReason::Superseded && (engine == Engine::Sim || reason.stopped_by() != StoppedBy::Schedule)

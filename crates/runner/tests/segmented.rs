@@ -8,23 +8,19 @@
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use chronoseal_core::{AttackKind, Duration, EventKind, NodeId, TransferFault};
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
-use chronoseal_runner::{LiveOptions, MeasureError, Scenario, agent_main, measure, simulate};
+use chronoseal_runner::agent_main;
 use chronoseal_scenario::NoFiles;
-use chronoseal_testbed::{LiveError, Placement};
+
+mod engines;
+
+use engines::{Engine, load};
 
 /// Tries a shared machine gets.
 const TRIES: usize = 3;
 const SCENARIO: &str = include_str!("../../../scenarios/calibration-block.toml");
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Engine {
-    Sim,
-    Live,
-}
 
 /// Runs the scenario with more in it; `None` where the host refuses.
 fn run(engine: Engine, changes: &[(&str, &str)], more: &str) -> Option<RunRows> {
@@ -33,21 +29,7 @@ fn run(engine: Engine, changes: &[(&str, &str)], more: &str) -> Option<RunRows> 
         assert!(text.contains(old), "{old}");
         text = text.replace(old, new);
     }
-    let scenario = Scenario::load("calibration-block.toml", text.as_bytes(), &[], &NoFiles)
-        .unwrap_or_else(|problems| panic!("{}", problems.render()));
-    if engine == Engine::Sim {
-        return Some(simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap().rows);
-    }
-    let options = LiveOptions { no_fifo: true, placement: Some(Placement::Free), ..LiveOptions::default() };
-    match measure(&scenario, &options, &AtomicBool::new(false)) {
-        Ok(run) => Some(run.rows),
-        Err(MeasureError::Live(LiveError::Start(error))) => {
-            assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "no station starts: {error}");
-            println!("skipped, this host starts no station: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    Some(engines::run(engine, &load(&text, &NoFiles))?.rows)
 }
 
 fn of_stream(rows: &RunRows, stream: u16) -> Vec<FrameRow> {

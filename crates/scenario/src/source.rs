@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
+use toml_parser::lexer::TokenKind;
 
 use crate::limits::{DEPTH_MAX, FILE_LEN_MAX};
 use crate::problem::{Code, Problem, Problems};
@@ -103,8 +104,11 @@ impl Source {
     pub(crate) fn parse(name: &str, text: String, hash: String) -> Result<Self, Problems> {
         let mut problems = Problems::new(name, &text);
         let (table, errors) = DeTable::parse_recoverable(&text);
-        for error in &errors {
-            problems.push(syntax_problem(&text, error));
+        let told = errors.iter().map(|error| syntax_problem(&text, error));
+        match (errors.first().and_then(|first| never_closed(&text, first)), errors.len()) {
+            // Everything behind it is read as a part of it, and none of that makes sense.
+            (Some(problem), 2..) => problems.push(problem),
+            _ => told.for_each(|problem| problems.push(problem)),
         }
         let root = Node { span: 0..0, value: Value::Table(entries(table.into_inner(), 0, &mut problems)) };
         problems.or(())?;
@@ -213,6 +217,35 @@ fn syntax_problem(text: &str, error: &toml::de::Error) -> Problem {
             "quote texts and quantities (`\"10ms\"`), one `key = value` a line, `[[…]]` for each entry of a list",
         ),
     }
+}
+
+/// The bracket in front of `error` that nothing closes, if the text goes on behind it.
+fn never_closed(text: &str, error: &toml::de::Error) -> Option<Problem> {
+    let noticed = error.span()?.start;
+    if noticed >= text.trim_end().len() {
+        return None;
+    }
+    let mut open = Vec::new();
+    for token in toml_parser::Source::new(text).lex() {
+        let closing = match token.kind() {
+            TokenKind::LeftCurlyBracket => '}',
+            TokenKind::LeftSquareBracket => ']',
+            kind @ (TokenKind::RightCurlyBracket | TokenKind::RightSquareBracket) => {
+                let is_curly = kind == TokenKind::RightCurlyBracket;
+                drop(open.pop_if(|(closing, _)| (*closing == '}') == is_curly));
+                continue;
+            }
+            _ => continue,
+        };
+        open.push((closing, token.span().start()));
+    }
+    let (closing, at) = open.into_iter().rfind(|(_, at)| *at < noticed)?;
+    let opening = if closing == '}' { '{' } else { '[' };
+    Some(
+        Problem::new(Code::Syntax, format!("this is no TOML: `{opening}` is never closed"))
+            .label(at..at + 1, "opened here")
+            .help(format!("write `{closing}` where it ends; until then everything is read as a part of it")),
+    )
 }
 
 /// The last line opens a quote and never closes it.

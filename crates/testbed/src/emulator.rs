@@ -16,7 +16,7 @@ use chronoseal_results::{Direction, EventRow, ReleaseRow, StallRow};
 use chronoseal_wire::protocol_control_frame::add_transparent_clock;
 
 use crate::clock::{RunClock, SPIN, is_ready, readable};
-use crate::end::{End, Read};
+use crate::end::{End, Fate, Read};
 use crate::join::Line;
 use crate::log::hash_of;
 use crate::traffic::{FrameDescription, Traffic};
@@ -263,7 +263,7 @@ impl<'w> Emulator<'w> {
                     if let Some(arrival) = serial_of(&label).and_then(|serial| self.log.arrivals.get_mut(serial)) {
                         arrival.has_left = true;
                     }
-                    self.confirm(planned, from, frame);
+                    self.tell(planned, from, frame, Fate::Left);
                     self.capture_carried(planned, from, frame);
                     self.frames.release(frame);
                 }
@@ -272,6 +272,10 @@ impl<'w> Emulator<'w> {
                     self.note_arrival(&label);
                     self.log.discards.push(MediumDiscard { serial: serial_of(&label), node, event });
                     self.log.events.push(EventRow { time: planned, node, event });
+                    if let Some(arrival) = serial_of(&label).and_then(|serial| self.log.arrivals.get(serial)) {
+                        let from = self.wires[arrival.wire].line.attachment;
+                        self.tell(planned, from, frame, Fate::Dropped);
+                    }
                     self.frames.release(frame);
                 }
                 MediumOutput::Event { node, event, .. } => {
@@ -319,11 +323,11 @@ impl<'w> Emulator<'w> {
         self.capture(serial_of(&label), written_at, wire, Direction::Departure, bytes);
     }
 
-    /// Tells the sender of a frame that it is through, if its end wants to be told.
-    fn confirm(&mut self, planned: SimTime, from: Attachment, frame: FrameId) {
+    /// Tells the sender of a frame what became of it, if its end wants to be told.
+    fn tell(&mut self, planned: SimTime, from: Attachment, frame: FrameId, fate: Fate) {
         let Some(wire) = self.wires.iter().find(|wire| wire.line.attachment == from) else { return };
         let error = self.config.clock.now() - planned;
-        if wire.end.confirm(self.frames.bytes(frame)) {
+        if wire.end.tell(self.frames.bytes(frame), fate) {
             self.log.releases.push(ReleaseRow { planned, error });
         }
     }

@@ -9,13 +9,35 @@ use nix::errno::Errno;
 use crate::can::interface::CanInterface;
 use crate::can::multicast::{Datagram, Multicast};
 
-/// What tells a station that its frame has left: the frame without its data, which is shorter than any frame.
-pub(crate) fn confirmation_of(frame: &[u8]) -> &[u8] {
-    frame.get(..CONFIRMATION_LEN).unwrap_or(frame)
+/// What became of a frame that a station sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    /// The whole of it has left.
+    Left,
+    /// The medium threw it away.
+    Dropped,
 }
 
-/// Identifier, length and flags of a CAN frame `[byte]`.
-pub(crate) const CONFIRMATION_LEN: usize = layout::HEADER_LEN;
+/// Which frame a notice is of: its identifier, length and flags.
+pub(crate) type NoticeOf = [u8; layout::HEADER_LEN];
+
+/// Length of what tells a station the fate of its frame `[byte]`. No frame has it.
+pub(crate) const NOTICE_LEN: usize = layout::HEADER_LEN + 1;
+
+/// What tells a station the fate of its frame; `None` if that is shorter than the header of one.
+pub(crate) fn notice(frame: &[u8], fate: Fate) -> Option<[u8; NOTICE_LEN]> {
+    let mut notice = [0; NOTICE_LEN];
+    let (header, told) = notice.split_at_mut(layout::HEADER_LEN);
+    header.copy_from_slice(frame.get(..layout::HEADER_LEN)?);
+    told[0] = u8::from(fate == Fate::Dropped);
+    Some(notice)
+}
+
+/// The frame a [`notice`] is of and what became of it.
+pub(crate) fn read_notice(notice: &[u8; NOTICE_LEN]) -> (NoticeOf, Fate) {
+    let [header @ .., told] = *notice;
+    (header, if told == 0 { Fate::Left } else { Fate::Dropped })
+}
 
 /// The emulator's end of one wire.
 pub(crate) enum End {
@@ -84,13 +106,13 @@ impl End {
         }
     }
 
-    /// Tells the sender of a frame that it was on the bus, if such an end is told. True if it got a copy of the frame.
-    pub(crate) fn confirm(&self, bytes: &[u8]) -> bool {
+    /// Tells the sender of a frame what became of it, if such an end is told. True if it got a copy of the frame.
+    pub(crate) fn tell(&self, bytes: &[u8], fate: Fate) -> bool {
         match self {
-            Self::Multicast(client) => client.send(bytes, true),
+            Self::Multicast(client) => fate == Fate::Left && client.send(bytes, true),
             Self::Station(socket) => {
                 // One that is gone needs no word; the controller sees that it is.
-                let _ = nix::unistd::write(socket, confirmation_of(bytes));
+                let _ = notice(bytes, fate).map(|notice| nix::unistd::write(socket, &notice));
                 false
             }
             Self::Tap(_) | Self::Interface(_) | Self::Listener(_) | Self::Recorder => false,

@@ -238,6 +238,21 @@ fn a_file_that_was_cut_off_says_so() {
     assert_eq!(problems.list()[0].code, Code::Truncated);
 }
 
+/// Everything behind a bracket that is never closed is read as a part of it: one problem, which names the bracket.
+#[test]
+fn a_bracket_that_is_never_closed_is_one_problem_and_says_which() {
+    for (whole, open) in [("clock = { fixed = { offset = \"5ms\"", '{'), ("to = [", '[')] {
+        let at = WHOLE.find(whole).expect("in the scenario") + whole.find(open).expect("there is one");
+        let closing = if open == '{' { '}' } else { ']' };
+        let closed_at = at + WHOLE[at..].find(closing).expect("it is closed");
+        let text = WHOLE[..closed_at].to_owned() + &WHOLE[closed_at + 1..];
+        let problems = problems(text.as_bytes());
+        let [problem] = problems.list() else { panic!("one problem, not\n{}", problems.render()) };
+        assert_eq!(problem.message, format!("this is no TOML: `{open}` is never closed"));
+        assert_eq!(problem.labels.first().map(|(span, _)| span.clone()), Some(at..at + 1), "{}", problems.render());
+    }
+}
+
 #[test]
 fn a_file_beyond_any_size_is_refused() {
     let bytes = vec![b'#'; chronoseal_scenario::limits::FILE_LEN_MAX + 1];

@@ -12,7 +12,7 @@ use super::Failure;
 use super::launch::LaunchQueue;
 use super::port::{Incoming, Port};
 use crate::clock::RunClock;
-use crate::end::CONFIRMATION_LEN;
+use crate::end::{Fate, NoticeOf};
 use crate::log::{AgentLog, EventRecord, ReceivedRecord, SentRecord, hash_of};
 use crate::message::{MemberSetup, Step};
 
@@ -26,12 +26,12 @@ pub(super) struct Member {
     node: Box<dyn Node + Send>,
     ports: Vec<Port>,
     launches: LaunchQueue,
-    /// Transmit times not told to the node yet.
-    transmitted: VecDeque<(TxToken, SimTime)>,
-    /// By port: what carries the frames says when they have left.
+    /// What the node has not been told yet of frames it sent: when they left, or that they were thrown away.
+    fates: VecDeque<(TxToken, Option<SimTime>)>,
+    /// By port: what carries the frames says what became of them.
     is_told: Vec<bool>,
     /// Frames on their way out, each with what word of it will look like.
-    leaving: VecDeque<([u8; CONFIRMATION_LEN], TxToken)>,
+    leaving: VecDeque<(NoticeOf, TxToken)>,
     /// When the node wants to be woken.
     wake_at: Option<LocalTime>,
     /// When it is told to stop; `None` once it was.
@@ -56,7 +56,7 @@ impl Member {
             node,
             ports,
             launches: LaunchQueue::default(),
-            transmitted: VecDeque::new(),
+            fates: VecDeque::new(),
             is_told: setup.ports.iter().map(|port| port.is_told).collect(),
             leaving: VecDeque::new(),
             wake_at: None,
@@ -75,7 +75,7 @@ impl Member {
         // Frames before timers: one that waits in the socket came before the wake-up that would miss it.
         let mut busy = self.send_due();
         busy |= self.receive_frames()?;
-        busy |= self.tell_transmitted()?;
+        busy |= self.tell_fates()?;
         if self.wake_at.is_some_and(|at| at <= self.oscillator.local(self.clock.now())) {
             self.handle(Input::Timeout)?;
             busy = true;
@@ -123,8 +123,8 @@ impl Member {
                 any = true;
                 let received = match incoming {
                     Incoming::Frame(received) => received,
-                    Incoming::Left(header) => {
-                        self.frame_left(&header)?;
+                    Incoming::Notice(of, fate) => {
+                        self.take_notice(of, fate)?;
                         continue;
                     }
                 };
@@ -139,28 +139,30 @@ impl Member {
                 self.log.received.push(ReceivedRecord { at_ps: at.as_ps(), port: port.0, hash, len, verdict, told });
                 self.send_due();
                 // The time a request left comes before the answer to it.
-                self.tell_transmitted()?;
+                self.tell_fates()?;
             }
         }
         Ok(any)
     }
 
-    /// A frame that begins with `header` has left; of several the one handed over first, as no controller reorders
-    /// frames of one identifier.
-    fn frame_left(&mut self, header: &[u8; CONFIRMATION_LEN]) -> Result<(), Failure> {
-        let Some(place) = self.leaving.iter().position(|(waiting, _)| waiting == header) else { return Ok(()) };
+    /// Something became of a frame that begins with `of`; of several it is the one handed over first, as no controller
+    /// reorders frames of one identifier.
+    fn take_notice(&mut self, of: NoticeOf, fate: Fate) -> Result<(), Failure> {
+        let Some(place) = self.leaving.iter().position(|(waiting, _)| *waiting == of) else { return Ok(()) };
         if let Some((_, token)) = self.leaving.remove(place) {
-            self.transmitted.push_back((token, self.clock.now()));
+            self.fates.push_back((token, (fate == Fate::Left).then(|| self.clock.now())));
         }
-        self.tell_transmitted().map(|_| ())
+        self.tell_fates().map(|_| ())
     }
 
-    /// Tells the node when its frames left. True if there was one.
-    fn tell_transmitted(&mut self) -> Result<bool, Failure> {
+    /// Tells the node what became of its frames. True if there was one.
+    fn tell_fates(&mut self) -> Result<bool, Failure> {
         let mut any = false;
-        while let Some((token, tx_at)) = self.transmitted.pop_front() {
-            let tx_at = self.oscillator.local(tx_at);
-            self.handle(Input::Transmitted { token, tx_at })?;
+        while let Some((token, left_at)) = self.fates.pop_front() {
+            self.handle(match left_at.map(|at| self.oscillator.local(at)) {
+                Some(tx_at) => Input::Transmitted { token, tx_at },
+                None => Input::Dropped { token },
+            })?;
             any = true;
         }
         Ok(any)
@@ -246,9 +248,10 @@ impl Member {
             self.clock.give_way();
             let is_told = self.is_told.get(launch.port.index()).copied().unwrap_or(false);
             let header = launch.bytes().first_chunk().copied().filter(|_| is_told);
-            match (self.launches.recycle(launch).filter(|_| sent), header) {
+            match (self.launches.recycle(launch), header) {
+                (Some(token), _) if !sent => self.fates.push_back((token, None)),
                 (Some(token), Some(header)) => self.leaving.push_back((header, token)),
-                (Some(token), None) => self.transmitted.push_back((token, at)),
+                (Some(token), None) => self.fates.push_back((token, Some(at))),
                 (None, _) => {}
             }
         }

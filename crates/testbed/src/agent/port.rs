@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use nix::errno::Errno;
 
 use crate::can::interface::{CanInterface, Heard};
-use crate::end::CONFIRMATION_LEN;
+use crate::end::{Fate, NOTICE_LEN, NoticeOf, read_notice};
 use crate::sys::{PacketSocket, Received};
 
 pub(super) enum Port {
     /// A network interface of its own: Ethernet frames.
     Packet(PacketSocket),
-    /// A socket pair to the emulator: CAN frames, and the headers of those that have left.
+    /// A socket pair to the emulator: CAN frames, and what became of those that were sent.
     Local(OwnedFd),
     /// A CAN interface of the kernel.
     Can(CanInterface),
@@ -22,26 +22,30 @@ pub(super) enum Port {
 pub(super) enum Incoming {
     /// A frame.
     Frame(Received),
-    /// Word that a frame of this node has left: it begins with these bytes.
-    Left([u8; CONFIRMATION_LEN]),
+    /// Word of what became of a frame of this node.
+    Notice(NoticeOf, Fate),
 }
 
 impl Port {
     /// What comes next, or `None` if there is nothing yet. Only packet sockets come with the kernel's receive time.
-    /// `is_told` if word of frames that have left comes in here.
+    /// `is_told` if word of frames that were sent comes in here.
     pub(super) fn receive(&self, buffer: &mut [u8], is_told: bool) -> io::Result<Option<Incoming>> {
         let received = |len| Incoming::Frame(Received { len, realtime_ns: None });
         match self {
             Self::Packet(socket) => Ok(socket.receive(buffer)?.map(Incoming::Frame)),
             Self::Local(socket) => match nix::unistd::read(socket, buffer) {
-                Ok(CONFIRMATION_LEN) if is_told => Ok(left(buffer)),
+                Ok(NOTICE_LEN) if is_told => {
+                    Ok(buffer.first_chunk().map(read_notice).map(|(of, fate)| Incoming::Notice(of, fate)))
+                }
                 Ok(len @ 1..) => Ok(Some(received(len))),
                 // The emulator is gone; the controller will say what that means.
                 Ok(0) | Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNRESET) => Ok(None),
                 Err(error) => Err(error.into()),
             },
             Self::Can(interface) => match interface.receive(buffer)? {
-                Some(Heard { is_own: true, .. }) => Ok(left(buffer)),
+                Some(Heard { is_own: true, .. }) => {
+                    Ok(buffer.first_chunk().map(|of| Incoming::Notice(*of, Fate::Left)))
+                }
                 heard => Ok(heard.map(|heard| received(heard.len))),
             },
         }
@@ -66,10 +70,6 @@ impl Port {
             Self::Local(_) | Self::Can(_) => 0,
         }
     }
-}
-
-fn left(buffer: &[u8]) -> Option<Incoming> {
-    buffer.first_chunk().copied().map(Incoming::Left)
 }
 
 impl AsFd for Port {

@@ -13,11 +13,12 @@ use std::process::{Command, ExitCode};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use chronoseal_core::{Duration, EventKind, NodeId, PortId, Priority, Rate, SimTime, StreamId};
+use chronoseal_core::{
+    DiscardReason, Duration, EventKind, NodeId, PortId, Priority, Rate, SimTime, StreamId, TransferFault,
+};
 use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig};
 use chronoseal_media::medium::{Attachment, Medium};
-use chronoseal_media::topology::Absent;
-use chronoseal_media::topology::Topology;
+use chronoseal_media::topology::{Absent, Topology};
 use chronoseal_results::{Direction, FrameRow, Outcome, RunRows};
 use chronoseal_testbed::can::{Guest, GuestKind, NoStreams};
 use chronoseal_testbed::{
@@ -38,10 +39,11 @@ fn main() -> ExitCode {
         _ => {}
     }
     let wanted = words.first().filter(|word| !word.starts_with('-')).copied().unwrap_or_default();
-    let tests: [(&str, fn()); 14] = [
+    let tests: [(&str, fn()); 15] = [
         ("frames_take_the_time_of_their_bits", frames_take_the_time_of_their_bits),
         ("the_lowest_identifier_wins_and_no_frame_is_lost", the_lowest_identifier_wins_and_no_frame_is_lost),
         ("stations_that_share_a_process_talk_as_others_do", stations_that_share_a_process_talk_as_others_do),
+        ("who_sends_is_told_what_the_bus_threw_away", who_sends_is_told_what_the_bus_threw_away),
         ("who_has_nothing_to_say_has_no_row", who_has_nothing_to_say_has_no_row),
         ("what_is_not_for_a_station_is_no_row_of_it", what_is_not_for_a_station_is_no_row_of_it),
         ("a_frame_checked_after_its_deadline_is_late", a_frame_checked_after_its_deadline_is_late),
@@ -85,11 +87,15 @@ fn timing() -> BitTiming {
 
 /// A bus of the stations and of guests behind them.
 fn bus_with(guests: &[Guest]) -> CanBus {
+    bus_of(guests, ControllerConfig::new)
+}
+
+fn bus_of(guests: &[Guest], controller: fn(Attachment) -> ControllerConfig) -> CanBus {
     let stations = (0..STATIONS).map(|node| Attachment { node: NodeId(node), port: PortId(0) });
     let bus = CanBusConfig {
         timing: timing(),
         carries_fd: true,
-        controllers: stations.map(ControllerConfig::new).chain(guests.iter().map(Guest::controller)).collect(),
+        controllers: stations.map(controller).chain(guests.iter().map(Guest::controller)).collect(),
         bits_between_errors: None,
         faults: Vec::new(),
         babblers: Vec::new(),
@@ -269,6 +275,20 @@ impl Traffic for NotForTheLast {
     fn concerns(&self, _: StreamId, node: NodeId) -> bool {
         node.0 != STATIONS - 1
     }
+}
+
+/// Three frames at once for a controller that holds one.
+fn who_sends_is_told_what_the_bus_threw_away() {
+    let mut config = config(&PortLink::Pair, Vec::new());
+    config.node_config = stations::ASKS.to_vec();
+    let mut bus = bus_of(&[], |at| ControllerConfig { queue_len_max: 1, ..ControllerConfig::new(at) });
+    let rows = run(&config, &mut bus, &NoStreams, &AtomicBool::new(false)).unwrap().rows;
+    let count = |kind| rows.events.iter().filter(|row| row.event.kind == kind).count();
+    let carried = rows.captures.iter().filter(|row| row.direction == Direction::Carried).count();
+    let thrown_away = count(EventKind::Discarded(DiscardReason::QueueFull));
+    assert!(thrown_away > 0 && carried > 0, "{thrown_away} thrown away, {carried} carried");
+    assert_eq!(thrown_away + carried, (FRAMES * u32::from(STATIONS)) as usize);
+    assert_eq!(count(EventKind::TransferFault(TransferFault::NotTransmitted)), thrown_away);
 }
 
 fn who_has_nothing_to_say_has_no_row() {

@@ -2,7 +2,7 @@
 
 use chronoseal_core::{
     Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeId, Output, PortId, Priority,
-    StreamId, Transmit,
+    StreamId, TransferFault, Transmit, TxToken,
 };
 use chronoseal_testbed::FactoryError;
 use chronoseal_wire::can::{CanFrame, CanFrameView, CanId};
@@ -15,13 +15,17 @@ pub(crate) const STATIONS: u16 = 3;
 /// With this configuration the last station says nothing of what it hears.
 pub(crate) const LAST_IS_SILENT: &[u8] = b"the last is silent";
 
+/// With this configuration a station wants to know what becomes of its frames, and tells of those that were thrown away.
+pub(crate) const ASKS: &[u8] = b"what becomes of frames";
+
 /// Station `node`: frames of its own identifier, kind and length, three at once every few milliseconds.
 pub(crate) fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node + Send>, FactoryError> {
     if node.0 >= STATIONS {
         return Err(format!("there is no station {}", node.0).into());
     }
     let is_silent = config == LAST_IS_SILENT && node.0 == STATIONS - 1;
-    Ok(Box::new(Talker { node, is_silent, sent: 0, started: false, stopped: false, heard: Vec::new() }))
+    let asks = config == ASKS;
+    Ok(Box::new(Talker { node, is_silent, asks, sent: 0, started: false, stopped: false, heard: Vec::new() }))
 }
 
 /// Frame `number` of station `node`.
@@ -43,6 +47,7 @@ pub(crate) fn station_of(id: CanId) -> Option<u16> {
 struct Talker {
     node: NodeId,
     is_silent: bool,
+    asks: bool,
     sent: u32,
     started: bool,
     stopped: bool,
@@ -62,6 +67,10 @@ impl Node for Talker {
         match input {
             Input::Command(Command::Start) => self.started = true,
             Input::Command(Command::Stop) => self.stopped = true,
+            Input::Dropped { token } => {
+                let thrown_away = EventKind::TransferFault(TransferFault::NotTransmitted);
+                self.heard.insert(0, Event::of(thrown_away, StreamId(self.node.0), token.id()));
+            }
             Input::Frame { bytes, .. } if !self.is_silent => {
                 let view = CanFrameView::new_checked(bytes).expect("the driver delivers whole frames");
                 let number = view.data().first_chunk().map_or(u32::MAX, |bytes| u32::from_be_bytes(*bytes));
@@ -79,7 +88,8 @@ impl Node for Talker {
         }
         let Some(launch_at) = self.due().filter(|due| *due <= now) else { return Output::Timeout(self.due()) };
         let len = frame_of(self.node.0, self.sent).emit(frame);
+        let token = self.asks.then(|| TxToken::new(self.sent.into()));
         self.sent += 1;
-        Output::Transmit(Transmit { port: PortId(0), priority: Priority(0), launch_at, len, token: None })
+        Output::Transmit(Transmit { port: PortId(0), priority: Priority(0), launch_at, len, token })
     }
 }
