@@ -12,6 +12,9 @@ use crate::document::{Align, Block, Cell, Chart, Document, Evidence, Held, Mark,
 /// Columns between two columns of a table.
 const GAP: usize = 2;
 
+/// Rows of a table that are shown whatever they say.
+const ROWS_MAX: usize = 100;
+
 /// How a terminal wants its text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TerminalStyle {
@@ -137,7 +140,12 @@ fn one_table(out: &mut String, table: &Table, style: TerminalStyle) {
         .collect();
     let kinds = table.evidence();
     let text_of = |cell: &Cell| cell_text(cell, kinds.len() > 1);
-    let texts: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().map(text_of).collect()).collect();
+    // Of a long table the rows that warn of something are all there.
+    let is_shown = |(number, row): &(usize, &Vec<Cell>)| {
+        *number < ROWS_MAX || row.iter().any(|cell| matches!(cell.mark, Mark::Bad | Mark::Warn))
+    };
+    let shown: Vec<&Vec<Cell>> = table.rows.iter().enumerate().filter(is_shown).map(|(_, row)| row).collect();
+    let texts: Vec<Vec<String>> = shown.iter().map(|row| row.iter().map(text_of).collect()).collect();
     let widths: Vec<usize> = heads
         .iter()
         .enumerate()
@@ -162,7 +170,7 @@ fn one_table(out: &mut String, table: &Table, style: TerminalStyle) {
     };
     line(&heads, &|_| Some("1"));
     line(&widths.iter().map(|width| "-".repeat(*width)).collect::<Vec<_>>(), &|_| None);
-    for (row, cells) in texts.iter().zip(&table.rows) {
+    for (row, cells) in texts.iter().zip(&shown) {
         line(row, &|i| match cells.get(i).map(|cell| cell.mark) {
             Some(Mark::Good) => Some("32"),
             Some(Mark::Bad) => Some("31"),
@@ -170,6 +178,10 @@ fn one_table(out: &mut String, table: &Table, style: TerminalStyle) {
             Some(Mark::Na) => Some("2"),
             _ => None,
         });
+    }
+    let left_out = table.rows.len() - shown.len();
+    if left_out > 0 {
+        let _ = writeln!(out, "  … {left_out} more rows, none with a warning; --format json has them all");
     }
     match kinds[..] {
         [] => {}

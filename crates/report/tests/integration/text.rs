@@ -1,4 +1,4 @@
-use chronoseal_report::{Block, Cell, Evidence, Section, Table, TerminalStyle, csv, json, terminal};
+use chronoseal_report::{Block, Cell, Document, Evidence, Mark, Section, Table, TerminalStyle, csv, json, terminal};
 
 use crate::sample::document;
 
@@ -18,6 +18,22 @@ fn terminal_tables_line_up_whatever_the_script() {
 fn the_reason_of_an_absent_value_can_be_read() {
     assert!(terminal(&document(), TerminalStyle::default()).contains("n/a: too few samples."));
     assert!(chronoseal_report::html(&document()).contains("n/a: too few samples."));
+}
+
+/// A town has thousands of rows: the terminal has the first of them and all that warn, and says what it left out.
+#[test]
+fn a_long_table_is_shortened_and_nothing_that_warns_is_left_out() {
+    let mut table = Table::new("Stations").words("name").numbers("value", "us");
+    for number in 0..500 {
+        let mark = if number % 100 == 99 { Mark::Bad } else { Mark::Good };
+        table.push(vec![Cell::text(format!("station-{number}.")), Cell::number(1.0, 0).marked(mark)]);
+    }
+    let document = Document { sections: vec![Section::new("Long").with(Block::Table(table))], ..document() };
+    let text = terminal(&document, TerminalStyle::default());
+    for (number, is_shown) in [(0, true), (99, true), (100, false), (199, true), (498, false), (499, true)] {
+        assert_eq!(text.contains(&format!("station-{number}.")), is_shown, "{number}");
+    }
+    assert!(text.contains("396 more rows, none with a warning; --format json has them all"), "{text}");
 }
 
 #[test]
