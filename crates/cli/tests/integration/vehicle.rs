@@ -122,7 +122,9 @@ fn a_lost_clock_fails_the_run() {
     // From one beacon to the next a clock gains 9 us, which is more than a window of hardware allows.
     let node = "name = \"radar\"\non = [\"backbone\"]\n";
     let drifting = format!("{node}clock = {{ fixed = {{ drift = \"900ppm\" }} }}\n");
-    let text = vehicle().replacen("precision = \"200us\"", "precision = \"5us\"", 1).replacen(node, &drifting, 1);
+    let precision = "precision = \"500us\"";
+    assert!(vehicle().contains(precision) && vehicle().contains(node));
+    let text = vehicle().replacen(precision, "precision = \"5us\"", 1).replacen(node, &drifting, 1);
     bench.write("vehicle.toml", text);
     let run = bench.json(&["run", "vehicle.toml", "--no-store", "--set", "duration=2s"]);
     assert_eq!(run["held"], "no", "{}", verdict(&run));
