@@ -232,7 +232,7 @@ fn never_closed(text: &str, error: &toml::de::Error) -> Option<Problem> {
             TokenKind::LeftSquareBracket => ']',
             kind @ (TokenKind::RightCurlyBracket | TokenKind::RightSquareBracket) => {
                 let is_curly = kind == TokenKind::RightCurlyBracket;
-                drop(open.pop_if(|(closing, _)| (*closing == '}') == is_curly));
+                let _ = open.pop_if(|(closing, _)| (*closing == '}') == is_curly);
                 continue;
             }
             _ => continue,
