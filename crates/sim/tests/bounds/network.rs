@@ -398,7 +398,8 @@ fn collect(chance: &mut Chance, network: &Network, gateway: usize, on: usize) ->
     }
     keys += &match network.segments[on].kind {
         Kind::Can { .. } => {
-            let id = 0x100 * chance.range(1, 6) + 0x40 + gateway as i64;
+            // Not among those of streams, nor of their flow control.
+            let id = 0x100 * chance.range(1, 6) + 0x80 + gateway as i64;
             format!(", s{on} = {{ id = \"0x{id:X}\", format = \"fd-brs\" }}")
         }
         Kind::Ethernet => {
