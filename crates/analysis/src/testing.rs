@@ -39,6 +39,7 @@ pub fn cluster(nodes: u16) -> Plan {
         threats: Vec::new(),
         platforms: vec![PlatformPlan { name: "free".into(), costs: Vec::new() }],
         recordings: Vec::new(),
+        allowances: Vec::new(),
         group_key: None,
         freshness: None,
         scenario_hash: String::new(),

@@ -177,6 +177,11 @@ pub trait Describe: Send + Sync {
     /// True if everybody on the segment hears every frame, so that it is seen once, when it has been carried.
     fn is_shared(&self) -> bool;
 
+    /// True if the segment loses frames by nature, as a radio channel does: a loss is no failure by itself.
+    fn loses_frames(&self) -> bool {
+        false
+    }
+
     /// True if a node is one of those that a stream is for; others that hear it say nothing of it in rows.
     fn is_for(&self, stream: StreamId, node: NodeId) -> bool {
         let _ = (stream, node);

@@ -40,7 +40,7 @@ fn run() -> Document {
 }
 
 fn meta() -> RunMeta {
-    let node = |name: &str, role| NodeMeta { name: name.into(), role };
+    let node = |name: &str, role| NodeMeta { name: name.into(), role, on_link_of: None };
     let streams = (0..STREAMS)
         .map(|i| StreamMeta {
             name: ["engine-speed", "wheel-speed", "steering-angle", "brake-pressure", "yaw-rate", "diagnostics"]
@@ -52,6 +52,9 @@ fn meta() -> RunMeta {
             segments: vec![0],
             class: "time-triggered".into(),
             is_judged: true,
+            is_numbered: true,
+            is_lossy: false,
+            allowances: Vec::new(),
             period_ns: CYCLE_NS,
             frame_len: 60 + 200 * i as u32,
             secured_len: 88 + 200 * i as u32,

@@ -1,5 +1,6 @@
 //! The report of one run, simulated or live.
 
+mod accounts;
 mod charts;
 mod group;
 mod pair;
@@ -67,6 +68,9 @@ fn streams(meta: &RunMeta, summary: &RunSummary) -> Section {
         return Section::new("Streams");
     }
     let mut section = Section::new("Streams").with(Block::Table(tables::streams(meta, summary)));
+    if summary.streams.iter().any(|stream| !stream.receivers.is_empty()) {
+        section = section.with(Block::Table(accounts::table(meta, summary)));
+    }
     if summary.strangers > 0 {
         section = section
             .with(Block::Text(format!("{} frames belonged to no stream and were thrown away.", summary.strangers)));

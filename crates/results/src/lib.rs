@@ -23,15 +23,15 @@ mod tables;
 pub use distribution::Distribution;
 pub use group::{GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
-    BoundMeta, ClockDomainMeta, Engine, Fact, NodeMeta, NodeRole, RunMeta, ScheduleMeta, SegmentMeta, SlotMeta,
-    StreamMeta, TaskMeta,
+    Allowance, BoundMeta, ClockDomainMeta, Engine, Fact, NodeMeta, NodeRole, RunMeta, ScheduleMeta, SegmentMeta,
+    SlotMeta, StreamMeta, TaskMeta,
 };
 pub use rows::{
     CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunRows, SegmentSeries, StallRow, WorkRow,
 };
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{
-    AttackSummary, ClockSummary, PartSummary, RunSummary, SegmentSummary, SeriesSummary, Spread, StallSummary,
-    StreamSummary, TaskSummary, WorkSummary, summarise,
+    Account, AttackSummary, ClockSummary, PartSummary, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary, SeriesSummary,
+    Spread, StallSummary, StreamSummary, TaskSummary, WorkSummary, summarise,
 };
 pub use tables::Damage;

@@ -66,6 +66,9 @@ pub struct NodeMeta {
     pub name: String,
     /// What it is.
     pub role: NodeRole,
+    /// Of an attacker on a node's link, through whose hands all passes that the node sends: index of that node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_link_of: Option<u16>,
 }
 
 /// What a node is.
@@ -98,6 +101,15 @@ pub struct StreamMeta {
     pub class: String,
     /// A frame of it can be late: it has a deadline, or a slot that says when it has to leave.
     pub is_judged: bool,
+    /// A row knows the number that a frame's sender gave it; false where the receiver counts by itself.
+    #[serde(default)]
+    pub is_numbered: bool,
+    /// A segment on its way loses frames by nature: a frame that does not arrive breaks nothing by that alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_lossy: bool,
+    /// Losses that the scenario allows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowances: Vec<Allowance>,
     /// Distance of two frames `[ns]`.
     pub period_ns: i64,
     /// Frame before protection, without checksum `[byte]`.
@@ -123,6 +135,15 @@ pub struct StreamMeta {
     /// Why analysis gives no bound, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unbounded: Option<String>,
+}
+
+/// So many frames of a stream may fail to arrive in time for a reason.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Allowance {
+    /// As accounts name it: `late`, `missing`, `unaccounted`, `not-sent`, or why a frame was thrown away.
+    pub reason: String,
+    /// At most, over the whole run; one for each receiver of a frame.
+    pub copies: u64,
 }
 
 /// The longest a frame of a stream can take from its sender to its receiver, by analysis.

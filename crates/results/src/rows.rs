@@ -187,6 +187,9 @@ pub struct RunRows {
     pub segments: Vec<SegmentSeries>,
     /// Stopped before its time; what is here is what there was.
     pub interrupted: bool,
+    /// Who was out of the group whose key protects streams, from when to before when: what is sent meanwhile is not meant for
+    /// it. Not kept in the tables of a stored run.
+    pub absences: Vec<(NodeId, SimTime, SimTime)>,
 }
 
 /// Name of the series of frames that belong to no stream, such as those of a key exchange `[frames]`.

@@ -1,6 +1,8 @@
 //! What a run's rows amount to: counts, spreads, and what became of every attack.
 
+mod account;
 mod attacks;
+mod displaced;
 mod nodes;
 mod segments;
 mod streams;
@@ -10,8 +12,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::account::Account;
 use crate::group::{self, GroupSummary};
-use crate::{Distribution, RunMeta, RunRows};
+use crate::{Allowance, Distribution, RunMeta, RunRows};
+
+/// Start-up is over after so many integration cycles, or the run has failed.
+pub const STARTUP_CYCLES_MAX: i64 = 10;
 
 /// Everything a run amounts to.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -50,26 +56,38 @@ pub struct StreamSummary {
     pub class: String,
     /// Its frames can be late: they have slots or a deadline.
     pub is_judged: bool,
+    /// A segment on its way loses frames by nature, so that a loss breaks nothing by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_lossy: bool,
     /// Every clock of the segments on its way had joined by then `[ns]`; rows of earlier cycles are start-up.
     pub ready_ns: i64,
     /// Frames the sender handed to its port, as it told in its events; without those, frames seen, each counted once.
     pub sent: u64,
     /// Accepted in time.
     pub delivered: u64,
-    /// Accepted, but passed on after the slot.
+    /// Accepted after their slot, or after their deadline.
     pub late: u64,
-    /// Never seen in their slot.
+    /// Sent for a slot in which the receiver saw nothing.
     pub missing: u64,
+    /// Slots after start-up for which nothing was sent.
+    pub not_sent: u64,
     /// Lost without a trace.
     pub unaccounted: u64,
     /// On their way when the run ended.
     pub in_flight: u64,
     /// Not delivered in cycles that began before [`Self::ready_ns`].
     pub startup: u64,
-    /// Not delivered in a cycle in which an attack hit the stream: its slot was taken, or the frame was changed.
-    pub denied: u64,
+    /// Displaced by a frame of an attack, as the trace shows: in its slot, in a queue, by its freshness value or in an
+    /// attacker's hands.
+    pub replaced: u64,
     /// Thrown away after start-up, by reason.
     pub discarded: BTreeMap<String, u64>,
+    /// Losses that the scenario allows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowances: Vec<Allowance>,
+    /// The same counts for each receiver; together they are the ones above.
+    #[serde(default)]
+    pub receivers: Vec<Account>,
     /// First bit left the sender to last bit in at the receiver.
     pub end_to_end: Spread,
     /// Of that, the time in each segment and in each node between two of them, in the order of the way. Empty if its frames
@@ -241,15 +259,37 @@ impl RunSummary {
     }
 
     /// Frames kept from their receivers by attacks.
-    pub fn denied(&self) -> u64 {
-        self.streams.iter().map(|stream| stream.denied).sum()
+    pub fn replaced(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.replaced).sum()
     }
 
-    /// True if on every segment every clock joined and stayed and, attacks aside, no frame that can be late was late, absent,
-    /// lost or thrown away. Without such frames the clocks alone decide.
+    /// Losses that the scenario allows, and that happened.
+    pub fn allowed(&self) -> u64 {
+        self.streams.iter().map(StreamSummary::allowed).sum()
+    }
+
+    /// True if the scenario allows losses, whether or not there were any.
+    pub fn has_allowances(&self) -> bool {
+        self.streams.iter().any(|stream| !stream.allowances.is_empty())
+    }
+
+    /// When start-up was over on every segment `[ns]`.
+    pub fn ready_ns(&self) -> i64 {
+        self.streams.iter().map(|stream| stream.ready_ns).max().unwrap_or(0)
+    }
+
+    /// The first stream and receiver whose account does not add up: a frame ended twice there, so nothing is certain of it.
+    pub fn unbalanced(&self) -> Option<(&StreamSummary, &Account)> {
+        let all = self.streams.iter().flat_map(|stream| stream.receivers.iter().map(move |account| (stream, account)));
+        all.into_iter().find(|(_, account)| account.balance() != 0)
+    }
+
+    /// True if the accounts of all frames add up, on every segment every clock joined in time and stayed, and after start-up
+    /// no frame was late, absent, lost or thrown away, but for those that an attack displaced or that the scenario allows.
     pub fn deadlines_held(&self) -> bool {
-        self.clocks.iter().all(ClockSummary::held)
-            && self.streams.iter().filter(|stream| stream.is_judged).all(StreamSummary::held)
+        self.unbalanced().is_none()
+            && self.clocks.iter().all(ClockSummary::held)
+            && self.streams.iter().all(StreamSummary::held)
     }
 
     /// What a segment was used for, by its name.
@@ -269,9 +309,40 @@ impl RunSummary {
 }
 
 impl StreamSummary {
-    /// True if something was delivered and, after start-up and attacks aside, nothing was late, absent, lost or thrown away.
+    /// True if after start-up every frame came in time, but for those that an attack displaced or that the scenario allows;
+    /// and, where frames can be late, if any came at all.
     pub fn held(&self) -> bool {
-        self.delivered > 0 && self.late + self.missing + self.unaccounted + self.discarded_total() == 0
+        (self.delivered > 0 || !self.is_judged) && self.failed() == 0
+    }
+
+    /// Why frames were not in time after start-up, and how many; those that an attack displaced are not among them.
+    pub fn losses(&self) -> impl Iterator<Item = (&str, u64)> {
+        let own = [
+            ("late", self.late),
+            ("missing", self.missing),
+            ("not-sent", self.not_sent),
+            ("unaccounted", self.unaccounted),
+        ];
+        let discarded = self.discarded.iter().map(|(reason, count)| (reason.as_str(), *count));
+        own.into_iter().chain(discarded).filter(|(_, count)| *count > 0)
+    }
+
+    /// True if the scenario allows so many losses for a reason.
+    fn allows(&self, reason: &str, count: u64) -> bool {
+        self.allowances.iter().any(|allowance| allowance.reason == reason && count <= allowance.copies)
+    }
+
+    /// Frames that break the verdict. Where a segment loses frames by nature, only those that can be late do.
+    pub fn failed(&self) -> u64 {
+        if self.is_lossy && !self.is_judged {
+            return 0;
+        }
+        self.losses().filter(|(reason, count)| !self.allows(reason, *count)).map(|(_, count)| count).sum()
+    }
+
+    /// Losses that the scenario allows, and that happened.
+    pub fn allowed(&self) -> u64 {
+        self.losses().filter(|(reason, count)| self.allows(reason, *count)).map(|(_, count)| count).sum()
     }
 
     /// Thrown away after start-up.
@@ -293,9 +364,14 @@ impl SegmentSummary {
 }
 
 impl ClockSummary {
-    /// True if it joined and was never lost.
+    /// True if it joined within [`STARTUP_CYCLES_MAX`] and was never lost.
     pub fn held(&self) -> bool {
-        self.acquired_ns.is_some() && self.lost == 0
+        self.acquired_ns.is_some() && self.lost == 0 && !self.joined_late()
+    }
+
+    /// True if start-up took longer than it may.
+    pub fn joined_late(&self) -> bool {
+        self.acquired_cycles.is_some_and(|cycles| cycles > STARTUP_CYCLES_MAX)
     }
 }
 

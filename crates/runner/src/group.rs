@@ -25,6 +25,7 @@ pub(crate) fn leave_out_removed(plan: &Plan, rows: &mut RunRows) {
         let is_out = out.iter().any(|(node, from, until)| row.at == *node && at >= *from && at < *until);
         !(is_out && row.outcome == Outcome::Discarded(DiscardReason::TagMismatch))
     });
+    rows.absences = out;
 }
 
 fn removals(plan: &Plan) -> Vec<(NodeId, SimTime, Option<SimTime>)> {

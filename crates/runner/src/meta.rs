@@ -1,11 +1,11 @@
 //! The description of a run, from its plan.
 
 use chronoseal_analysis::segment::{EndBound, Missing, end_to_end};
-use chronoseal_catalog::Prepared;
-use chronoseal_core::{Duration, StreamId};
+use chronoseal_catalog::{Describe, Prepared};
+use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_results::meta::{BoundMeta, Fact, NodeMeta, NodeRole, StreamMeta};
-use chronoseal_results::{Engine, GroupMeta, RunMeta};
-use chronoseal_scenario::plan::{HopPlan, NodeKind, Plan, ProtectionPlan, StreamPlan};
+use chronoseal_results::{Allowance, Engine, GroupMeta, RunMeta};
+use chronoseal_scenario::plan::{AttackPlace, HopPlan, NodeKind, Plan, ProtectionPlan, StreamPlan};
 
 use crate::facts;
 
@@ -49,7 +49,16 @@ fn nodes(plan: &Plan) -> Vec<NodeMeta> {
         NodeKind::Attacker => NodeRole::Attacker,
         NodeKind::Own(_) => NodeRole::Switch,
     };
-    plan.all_nodes().map(|(kind, name)| NodeMeta { name: name.into(), role: role(kind) }).collect()
+    let on_link_of = |id: u16| match plan.attacker(NodeId(id))?.place {
+        AttackPlace::OnLink(_, victim) => Some(victim.0),
+        AttackPlace::OnSegment(_) | AttackPlace::AtNode(_) => None,
+    };
+    let node = |(id, (kind, name)): (u16, (NodeKind, &str))| NodeMeta {
+        name: name.into(),
+        role: role(kind),
+        on_link_of: on_link_of(id),
+    };
+    (0..).zip(plan.all_nodes()).map(node).collect()
 }
 
 fn streams(prepared: &Prepared<'_>) -> Vec<StreamMeta> {
@@ -61,7 +70,7 @@ fn streams(prepared: &Prepared<'_>) -> Vec<StreamMeta> {
             || hops.any(|hop| describers[hop.segment.index()].is_judged(StreamId(index as u16)))
     };
     let mut streams: Vec<StreamMeta> = (plan.streams.iter().enumerate())
-        .map(|(index, stream)| stream_meta(prepared, stream, is_judged(index, stream)))
+        .map(|(index, stream)| stream_meta(prepared, &describers, StreamId(index as u16), is_judged(index, stream)))
         .collect();
     let tables: Vec<_> = plan.segment_ids().map(|segment| prepared.schedule(segment).cloned()).collect();
     for bounds in end_to_end(plan, &tables, prepared.kinds().bounds()) {
@@ -91,8 +100,9 @@ fn bound(plan: &Plan, stream: &StreamPlan, end: &EndBound) -> BoundMeta {
     }
 }
 
-fn stream_meta(prepared: &Prepared<'_>, stream: &StreamPlan, is_judged: bool) -> StreamMeta {
+fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: StreamId, is_judged: bool) -> StreamMeta {
     let plan = prepared.plan();
+    let stream = &plan.streams[id.index()];
     // What a segment does for all its frames by itself goes before what its stream says.
     let own = |hop: &HopPlan| prepared.kind(hop.segment).own_protection(plan, hop.segment);
     let on_hops: Vec<(Option<&str>, &ProtectionPlan)> =
@@ -111,6 +121,9 @@ fn stream_meta(prepared: &Prepared<'_>, stream: &StreamPlan, is_judged: bool) ->
         receivers: stream.receivers.iter().map(|node| node.0).collect(),
         segments: stream.hops.iter().map(|hop| hop.segment.0).collect(),
         is_judged,
+        is_numbered: stream.is_relayed() || !stream.hops.iter().any(|hop| describers[hop.segment.index()].is_shared()),
+        is_lossy: stream.hops.iter().any(|hop| describers[hop.segment.index()].loses_frames()),
+        allowances: allowances(plan, id),
         class: first.map(|hop| hop.class).unwrap_or_default().into(),
         period_ns: stream.period.as_ns(),
         frame_len: first.map_or(0, |hop| hop.frame_len),
@@ -129,6 +142,12 @@ fn stream_meta(prepared: &Prepared<'_>, stream: &StreamPlan, is_judged: bool) ->
         bound: None,
         unbounded: None,
     }
+}
+
+/// The losses of a stream that the scenario allows.
+fn allowances(plan: &Plan, id: StreamId) -> Vec<Allowance> {
+    let own = plan.allowances.iter().filter(|allowance| allowance.stream == id);
+    own.map(|allowance| Allowance { reason: allowance.reason.clone(), copies: u64::from(allowance.frames) }).collect()
 }
 
 /// How a stream is protected: by name from end to end, or by the names on its segments, some of which protect their frames

@@ -77,7 +77,7 @@ fn a_repeated_message_is_replayed_and_a_made_up_one_has_no_root() {
     let [spoof, replay] = &run.summary.attacks[..] else { panic!("two attacks: {:?}", run.summary.attacks) };
     assert_eq!((spoof.attempts, spoof.accepted, spoof.stopped_by_tag), (3, 0, forged.len() as u64));
     assert_eq!((replay.attempts, replay.accepted), (4, 0));
-    assert_eq!(run.summary.streams[0].denied, 0);
+    assert_eq!(run.summary.streams[0].replaced, 0);
 }
 
 #[test]

@@ -51,6 +51,8 @@ pub struct Plan {
     pub candidates: Vec<ProtectionId>,
     /// Attacks.
     pub threats: Vec<ThreatPlan>,
+    /// Losses that do not fail a run.
+    pub allowances: Vec<AllowancePlan>,
     /// What operations cost, by platform; the one on which everything is free first.
     pub platforms: Vec<PlatformPlan>,
     /// Recorded signals that payloads replay.
@@ -63,6 +65,17 @@ pub struct Plan {
     pub scenario_hash: String,
     /// What a reader of the results has to know, one sentence each.
     pub notes: Vec<String>,
+}
+
+/// Losses of a stream that do not fail a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AllowancePlan {
+    /// Of which stream.
+    pub stream: StreamId,
+    /// `late`, `missing`, `not-sent`, `unaccounted`, or the name of a [`chronoseal_core::DiscardReason`].
+    pub reason: String,
+    /// So many at most, one for each receiver of a frame.
+    pub frames: u32,
 }
 
 /// Index into [`Plan::segments`].

@@ -1,6 +1,7 @@
 //! A scenario as it is written: every key, nothing resolved. The file format is these types, and the tables of the kinds
 //! of segments, which [`SegmentKind`](crate::kinds::SegmentKind) brings.
 
+mod allowances;
 mod keys;
 mod nodes;
 mod protections;
@@ -8,6 +9,7 @@ mod recordings;
 mod streams;
 mod threats;
 
+pub use allowances::*;
 pub use keys::*;
 pub use nodes::*;
 pub use protections::*;
@@ -88,6 +90,10 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = THREATS_MAX))]
     pub threats: Vec<ThreatSpec>,
+    /// Losses that do not fail a run, and make its verdict `mixed`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = THREATS_MAX))]
+    pub allowances: Vec<AllowanceSpec>,
     /// Where it was written.
     #[serde(skip)]
     #[schemars(skip)]

@@ -78,6 +78,10 @@ impl Describe for Describer {
         true
     }
 
+    fn loses_frames(&self) -> bool {
+        true
+    }
+
     fn is_for(&self, stream: StreamId, node: NodeId) -> bool {
         self.known
             .iter()

@@ -19,4 +19,5 @@ mod stored;
 mod support;
 mod upgrade;
 mod vehicle;
+mod verdicts;
 mod ways;

@@ -82,7 +82,7 @@ fn the_example_of_the_guide_runs_live() {
         assert!(count("sent") >= 30, "a sender fell silent: {stream}");
         delivered += count("delivered");
         let discarded: u64 = stream["discarded"].as_object().unwrap().values().filter_map(|n| n.as_u64()).sum();
-        let ends = ["delivered", "late", "missing", "unaccounted", "in_flight", "startup", "denied"];
+        let ends = ["delivered", "late", "missing", "unaccounted", "in_flight", "startup", "replaced"];
         // One row for each of three receivers, or one for a frame refused at the switch.
         let rows = discarded + ends.iter().map(|name| count(name)).sum::<u64>();
         assert!(rows >= count("sent"), "frames without an end: {stream}");

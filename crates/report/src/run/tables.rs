@@ -51,19 +51,23 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("late", "copies")
         .numbers("missing", "copies")
         .numbers("thrown away", "copies")
+        .numbers("replaced", "copies")
         .numbers("lost", "copies")
-        .numbers("denied", "copies")
         .numbers("start-up", "copies")
+        .numbers("under way", "copies")
+        .numbers("not sent", "slots")
         .footnote(
-            "Copies: one for each receiver of a frame. Denied: not delivered in a cycle in which an attack hit the stream. Start-up: not delivered in cycles that began before every clock of the segments on its way \
-             had joined. Frames still on their way at the end are not counted as lost.",
+            "Copies: one for each receiver of a frame; all columns from in time to under way add up to them. Replaced: a frame of \
+             an attack had its slot, its room in a queue or its freshness value, or an attacker held it in its hands. Start-up: \
+             not in time in cycles that began before every clock of the segments on its way had joined. Under way: when the run \
+             ended. Not sent: slots for which the sender sent nothing.",
         );
     // Trouble first, so that a cut never hides it.
     let chosen = choose(summary, |stream| i64::from(!stream.held()));
     let known = chosen.iter().filter_map(|&i| Some((meta.streams.get(i)?, &summary.streams[i])));
     // Of frames that hold PDUs of several streams only those are told that were thrown away.
     let is_told = |(stream, counts): &(&StreamMeta, &StreamSummary)| {
-        !is_shared_frame(stream) || counts.discarded_total() + counts.unaccounted > 0
+        !is_shared_frame(stream) || counts.discarded_total() + counts.unaccounted + counts.replaced > 0
     };
     for (stream, counts) in known.filter(is_told) {
         let protection = Cell::text(&stream.protection);
@@ -85,9 +89,11 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
             unwanted(counts.late, kind),
             unwanted(counts.missing, kind),
             unwanted(counts.discarded_total(), kind),
+            Cell::count(counts.replaced).from(kind).marked(if counts.replaced > 0 { Mark::Warn } else { Mark::None }),
             unwanted(counts.unaccounted, kind),
-            Cell::count(counts.denied).from(kind).marked(if counts.denied > 0 { Mark::Warn } else { Mark::None }),
             Cell::count(counts.startup).from(kind),
+            Cell::count(counts.in_flight).from(kind),
+            unwanted(counts.not_sent, kind),
         ]);
     }
     if meta.streams.iter().any(|stream| stream.replayable) {

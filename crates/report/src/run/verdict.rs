@@ -1,6 +1,8 @@
 //! The answer of a run in plain words: did every deadline hold, on every segment, and did any attack get through?
 
-use chronoseal_results::{ClockSummary, RunMeta, RunSummary, SegmentSummary, StreamSummary};
+use chronoseal_results::{
+    Account, Allowance, ClockSummary, RunMeta, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary, StreamSummary,
+};
 
 use super::group;
 use crate::document::{Held, Verdict};
@@ -13,6 +15,7 @@ pub(super) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     let (deadlines, forged) = (summary.deadlines_held(), summary.forged_accepted());
     let mut text = key.as_ref().map_or_else(String::new, |(_, text)| format!("{text}; "));
     text += &on_deadlines(summary);
+    text += &on_exceptions(summary, deadlines);
     text += &on_attacks(summary, deadlines);
     if let Some(first) = text.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -20,20 +23,16 @@ pub(super) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     let is_keyed = key.is_none_or(|(is_keyed, _)| is_keyed);
     let held = match deadlines && is_keyed {
         false => Held::No,
-        true if summary.interrupted || forged > 0 || summary.denied() > 0 => Held::Mixed,
+        true if summary.interrupted || forged > 0 || summary.replaced() > 0 || summary.has_allowances() => Held::Mixed,
         true => Held::Yes,
     };
     Verdict { held, text, points: points(meta, summary) }
 }
 
-fn failed(stream: &StreamSummary) -> u64 {
-    stream.late + stream.missing + stream.unaccounted + stream.discarded_total()
-}
-
-/// Frames that could be late: how many were delivered in time, how many not.
+/// Frames that had to arrive: how many came in time, how many did not.
 fn judged(summary: &RunSummary) -> (u64, u64) {
-    let judged = summary.streams.iter().filter(|stream| stream.is_judged);
-    judged.fold((0, 0), |(delivered, lost), stream| (delivered + stream.delivered, lost + failed(stream)))
+    let judged = summary.streams.iter().filter(|stream| stream.is_judged || stream.failed() > 0);
+    judged.fold((0, 0), |(delivered, lost), stream| (delivered + stream.delivered, lost + stream.failed()))
 }
 
 /// The clocks that did not join or did not stay.
@@ -45,12 +44,19 @@ fn what_failed(clock: &ClockSummary) -> String {
     let ClockSummary { node, segment, lost, .. } = clock;
     match (clock.acquired_ns, lost) {
         (None, _) => format!("the clock of {node} never joined on segment {segment}"),
+        (_, 0) => format!(
+            "the clock of {node} joined after {} cycles on segment {segment}, and has {STARTUP_CYCLES_MAX} for that",
+            clock.acquired_cycles.unwrap_or_default()
+        ),
         (_, 1) => format!("the clock of {node} was lost on segment {segment}"),
         (_, times) => format!("the clock of {node} was lost {times} times on segment {segment}"),
     }
 }
 
 fn on_deadlines(summary: &RunSummary) -> String {
+    if let Some((stream, account)) = summary.unbalanced() {
+        return unbalanced(stream, account);
+    }
     let (delivered, failed) = judged(summary);
     let mut clocks = failed_clocks(summary);
     let clock = clocks.next().map(|first| match clocks.count() {
@@ -66,9 +72,51 @@ fn on_deadlines(summary: &RunSummary) -> String {
         (clock, failed) => {
             let because = clock.map_or_else(String::new, |clock| format!(", and {clock}"));
             let all = delivered + failed;
-            format!("deadlines did not hold: {failed} of {all} frames that had one were late or lost{because}")
+            format!("deadlines did not hold: {failed} of {all} frames were late or lost{because}")
         }
     }
+}
+
+/// What went wrong if the ends of a stream's frames are not as many as its frames.
+fn unbalanced(stream: &StreamSummary, account: &Account) -> String {
+    format!(
+        "it cannot be said that deadlines held: the account of stream {} at {} does not add up, {} frames were sent and {} ends \
+         are recorded; please report this with the scenario and the seed",
+        stream.name,
+        account.receiver,
+        account.sent,
+        account.sent as i64 - account.balance()
+    )
+}
+
+/// Frames that were not in time and break nothing: what attacks displaced, and what the scenario allows.
+fn on_exceptions(summary: &RunSummary, deadlines: bool) -> String {
+    let mut exceptions = Vec::new();
+    if summary.replaced() > 0 {
+        exceptions.push(match summary.replaced() {
+            1 => "one frame that an attack kept from its receiver".to_owned(),
+            count => format!("{count} frames that attacks kept from their receivers"),
+        });
+    }
+    if summary.has_allowances() {
+        exceptions.push(format!("{} losses that the scenario allows ({})", summary.allowed(), allowances(summary)));
+    }
+    if exceptions.is_empty() {
+        return String::new();
+    }
+    format!(" {} {}", if deadlines { "but for" } else { "beside" }, exceptions.join(" and "))
+}
+
+/// Every allowance, and what of it was used.
+fn allowances(summary: &RunSummary) -> String {
+    let of_stream = |stream: &StreamSummary| {
+        let used = |reason: &str| stream.losses().find(|(known, _)| *known == reason).map_or(0, |(_, count)| count);
+        let one = |allowance: &Allowance| {
+            format!("{} {}: {} of {}", stream.name, allowance.reason, used(&allowance.reason), allowance.copies)
+        };
+        stream.allowances.iter().map(one).collect::<Vec<_>>()
+    };
+    summary.streams.iter().flat_map(of_stream).collect::<Vec<_>>().join(", ")
 }
 
 fn on_attacks(summary: &RunSummary, deadlines: bool) -> String {
@@ -87,6 +135,9 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     if summary.interrupted {
         points.push("The run was interrupted; what is here is what there was until then.".into());
     }
+    if !summary.clocks.is_empty() {
+        points.push(on_startup(summary));
+    }
     if summary.has_deadlines() {
         let (delivered, failed) = judged(summary);
         points.push(format!(
@@ -96,11 +147,11 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     points.extend(failed_clocks(summary).skip(1).take(NAMED_MAX).map(|clock| format!("Also, {}.", what_failed(clock))));
     points.extend(group::points(meta, summary));
     points.extend(on_load(&summary.segments));
-    if summary.denied() > 0 {
+    if summary.replaced() > 0 {
         points.push(format!(
-            "Attacks kept {} genuine frames from their receivers, by taking their slot or changing them: authentication \
-             detects that, it cannot prevent it.",
-            summary.denied()
+            "Attacks kept {} genuine frames from their receivers: they took their slot or their place in a queue, changed them, \
+             or put others in their place. Authentication detects that, it cannot prevent it.",
+            summary.replaced()
         ));
     }
     for attack in summary.attacks.iter().filter(|attack| attack.accepted > 0).take(NAMED_MAX) {
@@ -129,6 +180,17 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     }
     points.extend(meta.warnings.iter().map(|warning| format!("Check before trusting: {warning}")));
     points
+}
+
+/// When start-up was over, and how long it may take.
+fn on_startup(summary: &RunSummary) -> String {
+    let cycles = summary.clocks.iter().filter_map(|clock| clock.acquired_cycles).max().unwrap_or(0);
+    let excused: u64 = summary.streams.iter().map(|stream| stream.startup).sum();
+    format!(
+        "Start-up ended {:.3} ms after the run began, in integration cycle {cycles} of at most {STARTUP_CYCLES_MAX}; {excused} \
+         frames were not in time before that and are not judged.",
+        summary.ready_ns() as f64 / 1e6
+    )
 }
 
 /// How much of the time segments were used, in one sentence.

@@ -12,7 +12,7 @@ fn us(us: i64) -> SimTime {
 }
 
 fn meta(engine: Engine) -> RunMeta {
-    let node = |name: &str, role| NodeMeta { name: name.into(), role };
+    let node = |name: &str, role| NodeMeta { name: name.into(), role, on_link_of: None };
     RunMeta {
         nodes: vec![node("a", NodeRole::Station), node("b", NodeRole::Station), node("attacker", NodeRole::Attacker)],
         streams: vec![StreamMeta {
@@ -23,6 +23,9 @@ fn meta(engine: Engine) -> RunMeta {
             segments: vec![0],
             class: "time-triggered".into(),
             is_judged: true,
+            is_numbered: true,
+            is_lossy: false,
+            allowances: Vec::new(),
             period_ns: 10_000_000,
             frame_len: 60,
             secured_len: 80,

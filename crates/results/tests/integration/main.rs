@@ -1,5 +1,6 @@
 //! Promises of this crate towards its users.
 
+mod account;
 mod capture;
 mod meta;
 mod sample;

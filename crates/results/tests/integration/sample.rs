@@ -14,7 +14,7 @@ pub(crate) fn us(us: i64) -> SimTime {
 }
 
 pub(crate) fn meta() -> RunMeta {
-    let node = |name: &str, role| NodeMeta { name: name.into(), role };
+    let node = |name: &str, role| NodeMeta { name: name.into(), role, on_link_of: None };
     RunMeta {
         nodes: vec![
             node("ecu1", NodeRole::Station),
@@ -30,6 +30,9 @@ pub(crate) fn meta() -> RunMeta {
             segments: vec![0],
             class: "time-triggered".into(),
             is_judged: true,
+            is_numbered: true,
+            is_lossy: false,
+            allowances: Vec::new(),
             period_ns: CYCLE_US * 1_000,
             frame_len: 60,
             secured_len: 80,
@@ -143,6 +146,7 @@ pub(crate) fn rows(cycles: i64) -> RunRows {
             series(0, "busy", "ns", None, &[16]),
         ],
         interrupted: false,
+        absences: Vec::new(),
     }
 }
 

@@ -37,19 +37,6 @@ fn one_late_missing_or_corrupted_frame_breaks_the_verdict() {
 }
 
 #[test]
-fn what_was_on_its_way_at_the_end_is_not_lost() {
-    let mut rows = rows(400);
-    rows.frames[399].outcome = Outcome::Unaccounted;
-    let summary = summarise(&meta(), &rows);
-    assert_eq!((summary.streams[0].in_flight, summary.streams[0].unaccounted), (1, 0));
-    assert!(summary.deadlines_held());
-    rows.frames[200].outcome = Outcome::Unaccounted;
-    let summary = summarise(&meta(), &rows);
-    assert_eq!((summary.streams[0].in_flight, summary.streams[0].unaccounted), (1, 1));
-    assert!(!summary.deadlines_held());
-}
-
-#[test]
 fn start_up_ends_when_every_clock_has_joined() {
     let mut rows = rows(400);
     rows.events[1] = acquired(1, 25_000);
@@ -132,20 +119,6 @@ fn frames_of_no_known_stream_or_node_do_no_harm() {
     });
     rows.frames.push(FrameRow { stream: StreamId(77), ..delivered(1) });
     assert_eq!(summarise(&meta(), &rows).strangers, 1);
-}
-
-#[test]
-fn a_frame_whose_slot_an_attacker_took_is_denied_not_missing() {
-    let mut rows = rows(400);
-    // The spoof of the sample hits cycle 1.
-    rows.frames[1].outcome = Outcome::Discarded(DiscardReason::DuplicateInWindow);
-    let summary = summarise(&meta(), &rows);
-    assert_eq!((summary.streams[0].denied, summary.streams[0].discarded_total()), (1, 0));
-    assert!(summary.deadlines_held());
-    rows.frames[2].outcome = Outcome::Discarded(DiscardReason::DuplicateInWindow);
-    let summary = summarise(&meta(), &rows);
-    assert_eq!((summary.streams[0].denied, summary.streams[0].discarded_total()), (1, 1));
-    assert!(!summary.deadlines_held(), "no attack excuses another cycle");
 }
 
 #[test]
@@ -244,7 +217,7 @@ fn way(sequence: i64) -> Vec<HopRow> {
 fn time_on_a_way_over_several_segments_is_divided_among_them_and_the_nodes_between() {
     let mut meta = meta();
     meta.segments.push(SegmentMeta { name: "body".into(), clocks: None, schedule: None, ..backbone() });
-    meta.nodes.push(NodeMeta { name: "gateway".into(), role: NodeRole::Station });
+    meta.nodes.push(NodeMeta { name: "gateway".into(), role: NodeRole::Station, on_link_of: None });
     let rows = RunRows { hops: (0..20).flat_map(way).collect(), ..RunRows::default() };
     let summary = summarise(&meta, &rows);
     let parts: Vec<_> =

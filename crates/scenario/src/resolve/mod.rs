@@ -1,5 +1,6 @@
 //! From what was written to what will be run.
 
+mod allowances;
 mod bridges;
 mod containers;
 mod freshness;
@@ -89,6 +90,7 @@ impl<'s> Context<'s> {
         let (freshness, synchronisation) = counted.unzip();
         plans.extend(synchronisation);
         plans.extend(containers);
+        let allowances = self.allowances(&plans);
         Plan {
             name: spec.name.clone(),
             description: spec.description.clone(),
@@ -102,6 +104,7 @@ impl<'s> Context<'s> {
             protections,
             candidates,
             threats,
+            allowances,
             platforms,
             recordings,
             group_key,

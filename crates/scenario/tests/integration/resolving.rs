@@ -156,3 +156,26 @@ fn broken_recordings_are_refused_with_their_line() {
         assert!(problems.list()[0].message.contains(line), "{csv}: {}", problems.render());
     }
 }
+
+#[test]
+fn an_allowance_names_a_stream_a_reason_and_how_many() {
+    let allowed = |stream: &str, reason: &str, frames: u32| {
+        let allowance = format!("[[allowances]]\nstream = \"{stream}\"\nreason = \"{reason}\"\nframes = {frames}\n");
+        let text = format!(
+            "schema_version = 2\nname = \"pair\"\nduration = \"100ms\"\n[segments.network.ethernet]\nrate = \"100Mbit/s\"\n\
+             cluster_cycle = \"10ms\"\n[[nodes]]\nname = \"a\"\n[[nodes]]\nname = \"b\"\n[[streams]]\nname = \"speed\"\n\
+             from = \"a\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"46B\"\n{allowance}{allowance}"
+        );
+        let first = text.len() - allowance.len();
+        (text[..first].to_owned(), text)
+    };
+    let (once, twice) = allowed("speed", "outside-window", 3);
+    let plan = plan(&once);
+    let [allowance] = &plan.allowances[..] else { panic!("{:?}", plan.allowances) };
+    assert_eq!((allowance.stream.index(), allowance.reason.as_str(), allowance.frames), (0, "outside-window", 3));
+    let refused = |text: &str| load("t.toml", text.as_bytes(), &[], &NoFiles).expect_err("it is wrong").render();
+    assert!(refused(&twice).contains("two allowances for `outside-window`"), "{}", refused(&twice));
+    assert!(refused(&allowed("sped", "late", 3).0).contains("did you mean `speed`?"));
+    assert!(refused(&allowed("speed", "outside-windw", 3).0).contains("did you mean `outside-window`?"));
+    assert!(refused(&allowed("speed", "late", 0).0).contains("`frames` is out of range"));
+}

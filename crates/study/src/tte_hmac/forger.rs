@@ -89,14 +89,14 @@ pub(super) fn discards(simulated: &[(&str, &RunSummary)], measured: &[(&str, &Ru
         .words("stream")
         .words("reason")
         .numbers("frames", "")
-        .footnote("Denied by the attack: the genuine frame of a slot that was attacked did not reach its receiver. Any other reason is the host's doing in a live run.")
+        .footnote("Displaced by the attack: a frame of the attack had the slot of the genuine one, or the forger on its link changed it or put another in its place. Any other reason is the host's doing in a live run.")
         .footnote("A spoofed frame on the link takes its victim's slot: the genuine one behind it comes second and is thrown away. No tag prevents that.");
     for (evidence, runs) in [(Evidence::Simulated, simulated), (Evidence::Measured, measured)] {
         for (protection, summary) in runs {
             for stream in &summary.streams {
-                let denied = (stream.denied > 0).then_some(("denied by the attack", &stream.denied));
+                let replaced = (stream.replaced > 0).then_some(("displaced by the attack", &stream.replaced));
                 let reasons = stream.discarded.iter().map(|(reason, count)| (reason.as_str(), count));
-                for (reason, count) in denied.into_iter().chain(reasons) {
+                for (reason, count) in replaced.into_iter().chain(reasons) {
                     table.push(vec![
                         Cell::text(*protection),
                         Cell::text(evidence.name()),

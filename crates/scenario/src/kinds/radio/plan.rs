@@ -200,6 +200,7 @@ impl Plan {
             threats: Vec::new(),
             platforms: vec![platform],
             recordings: Vec::new(),
+            allowances: Vec::new(),
             group_key: None,
             freshness: None,
             scenario_hash: String::new(),

@@ -1,0 +1,71 @@
+//! The account of every frame, by stream and receiver.
+
+use chronoseal_results::{Account, RunMeta, RunSummary, StreamSummary};
+
+use super::evidence;
+use crate::document::{Cell, Mark, Table};
+
+/// Accounts a table shows at most; all of them are in the manifest and in the JSON of the run.
+const ACCOUNTS_MAX: usize = 60;
+
+/// One row for each receiver of each stream.
+pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
+    let kind = evidence(meta);
+    let mut table = Table::new("The account of every frame, by stream and receiver")
+        .words("stream")
+        .words("receiver")
+        .numbers("sent", "")
+        .numbers("in time", "")
+        .numbers("late", "")
+        .words("thrown away")
+        .numbers("missing", "")
+        .numbers("replaced", "")
+        .numbers("unaccounted", "")
+        .numbers("in start-up", "")
+        .numbers("under way", "")
+        .footnote("Sent is the sum of all columns behind it.");
+    let mut accounts: Vec<(&StreamSummary, &Account)> = summary
+        .streams
+        .iter()
+        .flat_map(|stream| stream.receivers.iter().map(move |account| (stream, account)))
+        .collect();
+    let all = accounts.len();
+    // What is not in time comes first, so that a cut never hides it.
+    accounts.sort_by_key(|(_, account)| account.balance() == 0 && account.in_time + account.in_flight == account.sent);
+    accounts.truncate(ACCOUNTS_MAX);
+    for (stream, account) in &accounts {
+        let unwanted =
+            |count: u64| Cell::count(count).from(kind).marked(if count > 0 { Mark::Bad } else { Mark::None });
+        let plain = |count: u64| Cell::count(count).from(kind);
+        let sent = match account.balance() {
+            0 => plain(account.sent),
+            more => plain(account.sent).marked(Mark::Bad).titled(format!("the columns come to {} more", -more)),
+        };
+        let reasons: Vec<String> =
+            account.discarded.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        let discarded = match reasons.is_empty() {
+            true => Cell::text("0"),
+            false => Cell::text(reasons.join(", ")).marked(Mark::Bad),
+        };
+        table.push(vec![
+            Cell::text(&stream.name),
+            Cell::text(&account.receiver),
+            sent,
+            plain(account.in_time),
+            unwanted(account.late),
+            discarded,
+            unwanted(account.missing),
+            plain(account.replaced).marked(if account.replaced > 0 { Mark::Warn } else { Mark::None }),
+            unwanted(account.unaccounted),
+            plain(account.startup),
+            plain(account.in_flight),
+        ]);
+    }
+    if accounts.len() < all {
+        table = table.footnote(format!(
+            "{} of {all} accounts are shown, those with frames that were not in time first; all are in manifest.json.",
+            accounts.len()
+        ));
+    }
+    table
+}

@@ -1,0 +1,382 @@
+//! The account of a stream's frames: what became of each of them at each receiver.
+//!
+//! Both sides are counted by themselves. What was sent comes from the senders' own events; how frames ended comes from rows.
+//! The two are brought together frame by frame, so that a frame cannot end twice and none can vanish:
+//!
+//! 1. A row that the receiver wrote ends the frame it is about: by its number where the frame's bytes tell one, else the frame
+//!    sent nearest to when the row says it was.
+//! 2. What was thrown away before it was copied for its receivers ends for each of them, unless it came there another way.
+//! 3. A frame that an attacker held in its hands and changed, put another in place of or kept back is replaced.
+//! 4. A slot in which the receiver saw nothing ends the frame sent for that slot. If a frame of that slot has ended in another
+//!    way, the receiver was only too busy to see it in time. If none was sent for it, the slot was not used.
+//! 5. What is left was under way when the run ended, or is unaccounted for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chronoseal_core::{Duration, EventKind, NodeId, SimTime};
+use serde::{Deserialize, Serialize};
+
+use super::displaced::Attacks;
+use crate::{FrameRow, Outcome, RunMeta, RunRows, StreamMeta};
+
+/// What became of a stream's frames at one receiver: `sent` is the sum of all the others but [`Self::not_sent`].
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Account {
+    /// Who was to receive them; of a stream that many nodes send to many, all of them together.
+    pub receiver: String,
+    /// Frames that were sent to it, by what their senders told.
+    pub sent: u64,
+    /// Accepted in time.
+    pub in_time: u64,
+    /// Accepted after their slot, or after their deadline.
+    pub late: u64,
+    /// Thrown away, by reason.
+    pub discarded: BTreeMap<String, u64>,
+    /// Sent for a slot in which the receiver saw nothing.
+    pub missing: u64,
+    /// Their place was taken by a frame of an attack, as the trace shows.
+    pub replaced: u64,
+    /// Lost without a trace.
+    pub unaccounted: u64,
+    /// Not in time in cycles that began before start-up was over, whatever became of them.
+    pub startup: u64,
+    /// On their way when the run ended.
+    pub in_flight: u64,
+    /// Slots after start-up for which its sender sent nothing; these are not among `sent`.
+    pub not_sent: u64,
+}
+
+impl Account {
+    /// Frames that were sent less those of which it is known how they ended. It is zero, or a frame ended twice.
+    pub fn balance(&self) -> i64 {
+        let ended = self.in_time + self.late + self.discarded_total() + self.missing + self.replaced;
+        let open = self.unaccounted + self.startup + self.in_flight;
+        self.sent as i64 - (ended + open) as i64
+    }
+
+    /// Thrown away after start-up.
+    pub fn discarded_total(&self) -> u64 {
+        self.discarded.values().sum()
+    }
+
+    /// Takes in another account of the same stream.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.in_time += other.in_time;
+        self.late += other.late;
+        self.missing += other.missing;
+        self.replaced += other.replaced;
+        self.unaccounted += other.unaccounted;
+        self.startup += other.startup;
+        self.in_flight += other.in_flight;
+        self.not_sent += other.not_sent;
+        for (reason, count) in &other.discarded {
+            *self.discarded.entry(reason.clone()).or_default() += count;
+        }
+    }
+}
+
+/// A frame as its sender told of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Sent {
+    time: SimTime,
+    sender: NodeId,
+    number: u64,
+}
+
+/// What all accounts of one stream need.
+pub(super) struct Ledger<'r> {
+    stream: &'r StreamMeta,
+    /// By time.
+    sent: Vec<Sent>,
+    /// Rows of each receiver.
+    own: BTreeMap<NodeId, Vec<&'r FrameRow>>,
+    /// Of frames that were thrown away before they were copied for their receivers.
+    on_way: Vec<&'r FrameRow>,
+    attacks: Attacks<'r>,
+    /// Length of the cycle that the stream's slots repeat in `[ns]`.
+    cycle_ns: i64,
+    ready_ns: i64,
+    /// When the last thing happened in the run.
+    end: SimTime,
+    absences: &'r [(NodeId, SimTime, SimTime)],
+}
+
+/// Every stream's frames and rows, each gathered once.
+pub(super) fn ledgers<'r>(meta: &'r RunMeta, rows: &'r RunRows, ready_ns: &[i64]) -> Vec<Ledger<'r>> {
+    let mut sent: Vec<Vec<Sent>> = vec![Vec::new(); meta.streams.len()];
+    let mut end = SimTime::ZERO;
+    for row in &rows.events {
+        end = end.max(row.time);
+        let index = row.event.stream.index();
+        let is_of_sender = |stream: &StreamMeta| stream.is_sent_by(row.node.0);
+        if row.event.kind == EventKind::Sent && meta.streams.get(index).is_some_and(is_of_sender) {
+            sent[index].push(Sent { time: row.time, sender: row.node, number: row.event.sequence });
+        }
+    }
+    let mut of_stream: Vec<Vec<&FrameRow>> = vec![Vec::new(); meta.streams.len()];
+    for row in &rows.frames {
+        end = end.max(row.received_at.or(row.sent_at).unwrap_or(SimTime::ZERO));
+        if let Some(rows) = of_stream.get_mut(row.stream.index()).filter(|_| row.attack.is_none()) {
+            rows.push(row);
+        }
+    }
+    let mut attacks = Attacks::by_stream(meta, rows).into_iter();
+    let ledger = |(index, (mut sent, of_stream)): (usize, (Vec<Sent>, Vec<&'r FrameRow>))| {
+        let stream = &meta.streams[index];
+        add_untold(stream, &mut sent, &of_stream);
+        sent.sort_unstable();
+        let mut own: BTreeMap<NodeId, Vec<&FrameRow>> = BTreeMap::new();
+        let mut on_way = Vec::new();
+        for row in of_stream {
+            match (stream.receivers.contains(&row.at.0), row.outcome) {
+                (true, _) => own.entry(row.at).or_default().push(row),
+                (false, Outcome::Discarded(_)) => on_way.push(row),
+                (false, _) => {}
+            }
+        }
+        let segments = stream.segments.iter().filter_map(|segment| meta.segments.get(usize::from(*segment)));
+        let cycle_ns = segments.filter_map(|segment| segment.schedule.as_ref()).map(|table| table.cycle_ns).next();
+        Ledger {
+            stream,
+            sent,
+            own,
+            on_way,
+            attacks: attacks.next().unwrap_or_default(),
+            cycle_ns: cycle_ns.unwrap_or(1).max(1),
+            ready_ns: ready_ns[index],
+            end,
+            absences: &rows.absences,
+        }
+    };
+    sent.into_iter().zip(of_stream).enumerate().map(ledger).collect()
+}
+
+/// Frames of which their sender told nothing: all, where it tells nothing at all, and those it had no room for.
+fn add_untold(stream: &StreamMeta, sent: &mut Vec<Sent>, rows: &[&FrameRow]) {
+    let of_row = |row: &&FrameRow| Sent {
+        time: row.sent_at.unwrap_or(row.cycle_start),
+        sender: NodeId(stream.sender),
+        number: row.sequence,
+    };
+    if sent.is_empty() {
+        let mut known = BTreeSet::new();
+        let seen = rows.iter().filter(|row| row.sent_at.is_some() && known.insert(row.sequence));
+        sent.extend(seen.map(of_row));
+    }
+    let told: BTreeSet<u64> = sent.iter().map(|sent| sent.number).collect();
+    let is_refused = |row: &&&FrameRow| {
+        stream.is_sent_by(row.at.0)
+            && !stream.receivers.contains(&row.at.0)
+            && matches!(row.outcome, Outcome::Discarded(_))
+            && row.sent_at.is_none()
+            && !told.contains(&row.sequence)
+    };
+    sent.extend(rows.iter().filter(is_refused).map(of_row));
+}
+
+/// How a frame ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End<'r> {
+    Row(&'r FrameRow),
+    Replaced,
+}
+
+impl<'r> Ledger<'r> {
+    /// Frames that the senders told of.
+    pub(super) fn sent(&self) -> u64 {
+        self.sent.len() as u64
+    }
+
+    /// What was thrown away of a stream that has no receivers of its own, such as frames with PDUs of several streams.
+    pub(super) fn of_nobody(&self) -> Account {
+        let mut account = Account::default();
+        self.on_way.iter().for_each(|row| self.count(&mut account, row.cycle_start, End::Row(row)));
+        account
+    }
+
+    /// One account for each receiver, or one for all where many nodes send to many.
+    pub(super) fn accounts(&self, meta: &RunMeta) -> Vec<Account> {
+        let receivers = &self.stream.receivers;
+        match self.stream.senders {
+            Some(_) if receivers.is_empty() => Vec::new(),
+            Some(_) => vec![self.of_all()],
+            None => {
+                receivers.iter().map(|receiver| self.account(NodeId(*receiver), meta.node_name(*receiver))).collect()
+            }
+        }
+    }
+
+    /// Everybody sends to everybody else: frames are counted, and what nobody tells of was lost or out of reach.
+    fn of_all(&self) -> Account {
+        let receivers = &self.stream.receivers;
+        let copies = |sent: &Sent| receivers.iter().filter(|receiver| **receiver != sent.sender.0).count() as u64;
+        let receiver = format!("all {}", receivers.len());
+        let mut account = Account { receiver, sent: self.sent.iter().map(copies).sum(), ..Account::default() };
+        let told = self.own.values().flatten().filter(|row| row.outcome != Outcome::Unaccounted);
+        told.for_each(|row| self.count(&mut account, row.cycle_start, End::Row(row)));
+        account.unaccounted = u64::try_from(account.balance()).unwrap_or(0);
+        account
+    }
+
+    fn account(&self, receiver: NodeId, name: String) -> Account {
+        let own = self.own.get(&receiver).map_or(&[][..], Vec::as_slice);
+        let mut open = Open::new(self);
+        let mut account = Account { receiver: name, sent: self.sent(), ..Account::default() };
+
+        let is_end = |row: &&&FrameRow| !matches!(row.outcome, Outcome::Missing | Outcome::Unaccounted);
+        for row in own.iter().filter(is_end) {
+            if !open.end(row) {
+                // A second end of one frame: the account does not balance, and the verdict says so.
+                self.count(&mut account, row.cycle_start, End::Row(row));
+            }
+        }
+        for row in &self.on_way {
+            open.end(row);
+        }
+        for at in self.attacks.taken() {
+            open.end_latest_before(at);
+        }
+        let used: BTreeSet<SimTime> = (own.iter().filter(is_end).chain(&self.on_way).filter_map(|row| row.slot_start))
+            .chain(self.attacks.slots_used_at(receiver))
+            .collect();
+        for row in own.iter().filter(|row| row.outcome == Outcome::Missing) {
+            let is_seen = row.slot_start.is_some_and(|slot| used.contains(&slot));
+            if !is_seen && !open.end_missing(row) && row.cycle_start.since_zero().as_ns() >= self.ready_ns {
+                account.not_sent += u64::from(!self.is_absent(receiver, row.cycle_start));
+            }
+        }
+        self.close(&open, receiver, &mut account);
+        account
+    }
+
+    /// True if a node was out of the group that reads this stream.
+    fn is_absent(&self, node: NodeId, at: SimTime) -> bool {
+        self.absences.iter().any(|(absent, from, until)| *absent == node && at >= *from && at < *until)
+    }
+
+    /// Counts a frame whose cycle began at a time.
+    fn count(&self, account: &mut Account, cycle_start: SimTime, end: End<'_>) {
+        let in_startup = cycle_start.since_zero().as_ns() < self.ready_ns;
+        let place = match end {
+            End::Row(row) if row.outcome == Outcome::Delivered => &mut account.in_time,
+            _ if in_startup => &mut account.startup,
+            End::Replaced => &mut account.replaced,
+            End::Row(row) => match row.outcome {
+                Outcome::Delivered => &mut account.in_time,
+                Outcome::Late => &mut account.late,
+                Outcome::Missing => &mut account.missing,
+                Outcome::Unaccounted => &mut account.unaccounted,
+                Outcome::Discarded(_) if self.attacks.displaced(row, &self.stream.receivers) => &mut account.replaced,
+                Outcome::Discarded(reason) => account.discarded.entry(reason.name().into()).or_default(),
+            },
+        };
+        *place += 1;
+    }
+
+    /// Counts every frame, those without an end included.
+    fn close(&self, open: &Open<'r>, receiver: NodeId, account: &mut Account) {
+        let latency = |end: &Option<End<'r>>| match end {
+            Some(End::Row(row)) => Some((row.received_at? - row.sent_at?).as_ns()),
+            _ => None,
+        };
+        let longest = open.ends.iter().filter_map(latency).max().unwrap_or(0) + self.stream.period_ns;
+        let under_way_ns = self.stream.deadline_ns.map_or(longest, |deadline| deadline.min(longest));
+        // Where frames of a stream do not overtake each other, what one behind it has passed is not under way.
+        let accepted: Vec<(usize, SimTime)> = open.accepted().collect();
+        let is_in_order = accepted.is_sorted_by_key(|(_, at)| *at);
+        let last = accepted.last().filter(|_| is_in_order).map(|(place, _)| *place);
+        for (place, (sent, end)) in self.sent.iter().zip(&open.ends).enumerate() {
+            let since_cycle = Duration::from_ps(sent.time.as_ps().rem_euclid(self.cycle_ns * 1_000));
+            let cycle_start = sent.time - since_cycle;
+            let may_be_under_way = last.is_none_or(|last| place > last);
+            match end {
+                Some(end @ End::Row(row)) => self.count(account, row.cycle_start, *end),
+                Some(end @ End::Replaced) => self.count(account, cycle_start, *end),
+                None if self.is_absent(receiver, sent.time) => account.sent -= 1,
+                None if cycle_start.since_zero().as_ns() < self.ready_ns => account.startup += 1,
+                None if may_be_under_way && (self.end - sent.time).as_ns() < under_way_ns => account.in_flight += 1,
+                None => account.unaccounted += 1,
+            }
+        }
+    }
+}
+
+/// Before every time of a run.
+const FIRST: SimTime = SimTime::from_ps(i64::MIN);
+
+/// Frames of a stream to one receiver, some of which have not ended.
+struct Open<'r> {
+    sent: &'r [Sent],
+    ends: Vec<Option<End<'r>>>,
+    is_numbered: bool,
+    period_ns: i64,
+    by_number: BTreeMap<u64, usize>,
+    /// Those without an end, by time.
+    by_time: BTreeSet<(SimTime, usize)>,
+}
+
+impl<'r> Open<'r> {
+    fn new(ledger: &'r Ledger<'r>) -> Self {
+        let sent = &ledger.sent;
+        Self {
+            ends: vec![None; sent.len()],
+            is_numbered: ledger.stream.is_numbered,
+            period_ns: ledger.stream.period_ns,
+            by_number: sent.iter().enumerate().map(|(place, sent)| (sent.number, place)).collect(),
+            by_time: sent.iter().enumerate().map(|(place, sent)| (sent.time, place)).collect(),
+            sent,
+        }
+    }
+
+    /// Places of the frames that the receiver accepted, and when it had them.
+    fn accepted(&self) -> impl Iterator<Item = (usize, SimTime)> {
+        self.ends.iter().enumerate().filter_map(|(place, end)| match end {
+            Some(End::Row(row)) if matches!(row.outcome, Outcome::Delivered | Outcome::Late) => {
+                row.received_at.map(|at| (place, at))
+            }
+            _ => None,
+        })
+    }
+
+    fn set(&mut self, place: usize, end: End<'r>) {
+        self.by_time.remove(&(self.sent[place].time, place));
+        self.ends[place] = Some(end);
+    }
+
+    /// The last frame without an end that was sent before a time or at it, and the first after it.
+    fn around(&self, at: SimTime) -> [Option<usize>; 2] {
+        let before = self.by_time.range((FIRST, 0)..=(at, usize::MAX)).next_back();
+        let after = self.by_time.range((at, usize::MAX)..).next();
+        [before, after].map(|found| found.map(|(_, place)| *place))
+    }
+
+    /// The frame a row is about gets its end. False if it has one, or if there is none.
+    fn end(&mut self, row: &'r FrameRow) -> bool {
+        let place = match self.is_numbered {
+            true => self.by_number.get(&row.sequence).copied().filter(|place| self.ends[*place].is_none()),
+            false => self.around(row.sent_at.unwrap_or(row.cycle_start)).into_iter().flatten().next(),
+        };
+        place.map(|place| self.set(place, End::Row(row))).is_some()
+    }
+
+    /// A receiver saw nothing in a slot, or waited too long for a frame it knows by its number. False if none was sent.
+    fn end_missing(&mut self, row: &'r FrameRow) -> bool {
+        let place = match row.slot_start {
+            None => self.by_number.get(&row.sequence).copied().filter(|place| self.ends[*place].is_none()),
+            Some(slot) => {
+                let distance = |place: &usize| (self.sent[*place].time - slot).as_ns().abs();
+                let is_near = |place: &usize| distance(place) < self.period_ns;
+                self.around(slot).into_iter().flatten().filter(is_near).min_by_key(distance)
+            }
+        };
+        place.map(|place| self.set(place, End::Row(row))).is_some()
+    }
+
+    /// An attacker had a frame in its hands at a time, and it did not go on.
+    fn end_latest_before(&mut self, at: SimTime) {
+        if let [Some(place), _] = self.around(at) {
+            self.set(place, End::Replaced);
+        }
+    }
+}

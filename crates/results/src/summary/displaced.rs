@@ -1,0 +1,111 @@
+//! Which genuine frames an attack's frames displaced, as far as the trace shows it.
+//!
+//! A loss in the same cycle is no evidence. A frame of an attack has to have had what the genuine frame lacked: its slot at the
+//! same filter, its room in the same queue, or the freshness value that its receiver had not seen yet. An attacker that holds a
+//! stream's frames in its hands says itself which of them it did not pass on.
+
+use std::collections::BTreeSet;
+
+use chronoseal_core::{AttackKind, DiscardReason, EventKind, NodeId, SimTime, StoppedBy};
+
+use crate::meta::NodeRole;
+use crate::{FrameRow, Outcome, RunMeta, RunRows};
+
+/// What attacked one stream.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Attacks<'r> {
+    rows: Vec<&'r FrameRow>,
+    /// When an attacker changed, replaced or kept back a frame that was in its hands.
+    taken: BTreeSet<SimTime>,
+    /// Attackers on the link of the stream's sender.
+    on_link: BTreeSet<NodeId>,
+}
+
+impl<'r> Attacks<'r> {
+    /// The attacks on every stream of a run.
+    pub(super) fn by_stream(meta: &RunMeta, rows: &'r RunRows) -> Vec<Self> {
+        let mut all: Vec<Self> = meta.streams.iter().map(|_| Self::default()).collect();
+        for row in rows.frames.iter().filter(|row| row.attack.is_some()) {
+            if let Some(attacks) = all.get_mut(row.stream.index()) {
+                attacks.rows.push(row);
+            }
+        }
+        for (attacks, stream) in all.iter_mut().zip(&meta.streams) {
+            let is_on_link = |(_, node): &(usize, &crate::NodeMeta)| node.on_link_of == Some(stream.sender);
+            let nodes = meta.nodes.iter().enumerate().filter(is_on_link);
+            attacks.on_link = nodes.map(|(node, _)| NodeId(node as u16)).collect();
+        }
+        for row in &rows.events {
+            let EventKind::Attacked(AttackKind::Tamper | AttackKind::Replay | AttackKind::Withhold) = row.event.kind
+            else {
+                continue;
+            };
+            let Some(attacks) = all.get_mut(row.event.stream.index()) else { continue };
+            // Who was taken over passes on what comes to it.
+            let is_gateway = meta.nodes.get(row.node.index()).is_some_and(|node| node.role == NodeRole::Station);
+            if is_gateway || attacks.on_link.contains(&row.node) {
+                attacks.taken.insert(row.time);
+            }
+        }
+        all
+    }
+
+    /// When genuine frames were taken out of the stream, in order.
+    pub(super) fn taken(&self) -> impl Iterator<Item = SimTime> {
+        self.taken.iter().copied()
+    }
+
+    /// Slots in which a receiver saw a frame of an attack.
+    pub(super) fn slots_used_at(&self, receiver: NodeId) -> impl Iterator<Item = SimTime> {
+        let seen = self.rows.iter().filter(move |row| row.at == receiver && !is_stopped_by_schedule(row));
+        seen.filter_map(|row| row.slot_start)
+    }
+
+    /// True if a frame of an attack had the place that this frame was refused.
+    pub(super) fn displaced(&self, row: &FrameRow, receivers: &[u16]) -> bool {
+        let Outcome::Discarded(reason) = row.outcome else { return false };
+        match reason {
+            DiscardReason::DuplicateInWindow => self.rows.iter().any(|attack| has_its_slot(attack, row, receivers)),
+            // Behind a forged frame on its link it comes too late.
+            DiscardReason::OutsideWindow => self
+                .rows
+                .iter()
+                .any(|attack| self.on_link.contains(&attack.sender) && has_its_slot(attack, row, receivers)),
+            DiscardReason::QueueFull => self.rows.iter().any(|attack| has_its_room(attack, row, receivers)),
+            DiscardReason::Replayed | DiscardReason::FreshnessTooOld | DiscardReason::FreshnessTooFarAhead => {
+                self.rows.iter().any(|attack| has_its_freshness(attack, row))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// True if a filter refused a frame for its address, port or window.
+fn is_stopped_by_schedule(row: &FrameRow) -> bool {
+    row.outcome.reason().is_some_and(|reason| reason.stopped_by() == StoppedBy::Schedule)
+}
+
+/// True if the frame of an attack was let into a slot where the genuine one was thrown away.
+fn has_its_slot(attack: &FrameRow, row: &FrameRow, receivers: &[u16]) -> bool {
+    let is_same = attack.slot_start.is_some() && attack.slot_start == row.slot_start;
+    let is_let_in = match attack.at == row.at {
+        // By the same filter, whatever a tag said afterwards.
+        true => !is_stopped_by_schedule(attack),
+        // It went through where the genuine one was thrown away on its way.
+        false => !receivers.contains(&row.at.0) && receivers.contains(&attack.at.0),
+    };
+    is_same && is_let_in
+}
+
+/// True if the frame of an attack was waiting for one of the same receivers' links when the genuine one came.
+fn has_its_room(attack: &FrameRow, row: &FrameRow, receivers: &[u16]) -> bool {
+    let waits = attack.arrived_at.zip(attack.departed_at).zip(row.arrived_at);
+    receivers.contains(&attack.at.0) && waits.is_some_and(|((from, until), at)| from <= at && at < until)
+}
+
+/// True if the same receiver had already taken the frame of an attack for real.
+fn has_its_freshness(attack: &FrameRow, row: &FrameRow) -> bool {
+    let is_accepted = matches!(attack.outcome, Outcome::Delivered | Outcome::Late);
+    let is_before = attack.received_at.zip(row.received_at).is_some_and(|(attack, row)| attack <= row);
+    attack.at == row.at && is_accepted && is_before
+}

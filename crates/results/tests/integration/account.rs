@@ -1,0 +1,218 @@
+//! Every frame has one end at each receiver, and an attack explains only what its own frames displaced.
+
+use chronoseal_core::{AttackKind, DiscardReason, Event, EventKind, NodeId, StreamId};
+use chronoseal_results::{Account, EventRow, FrameRow, Outcome, RunMeta, RunRows, RunSummary, StreamMeta, summarise};
+
+use crate::sample::{CYCLE_US, SLOT_US, acquired, delivered, meta, spoofed, us};
+
+/// `cycles` frames that the sender tells of, each delivered.
+fn rows(cycles: i64) -> RunRows {
+    let sent = |k: i64| EventRow {
+        time: us(k * CYCLE_US + SLOT_US - 5),
+        node: NodeId(0),
+        event: Event::of(EventKind::Sent, StreamId(0), k as u64),
+    };
+    let events = [acquired(0, 0), acquired(1, 0)].into_iter().chain((0..cycles).map(sent)).collect();
+    RunRows { frames: (0..cycles).map(delivered).collect(), events, ..RunRows::default() }
+}
+
+fn missing(k: i64) -> FrameRow {
+    FrameRow {
+        sequence: 900,
+        outcome: Outcome::Missing,
+        sent_at: None,
+        arrived_at: None,
+        departed_at: None,
+        received_at: None,
+        ..delivered(k)
+    }
+}
+
+/// The only account, which adds up.
+fn account(summary: &RunSummary) -> &Account {
+    let account = &summary.streams[0].receivers[0];
+    assert_eq!(account.balance(), 0, "{account:?}");
+    assert!(summary.unbalanced().is_none());
+    account
+}
+
+fn attacked(meta: &mut RunMeta, on_link: bool) {
+    meta.nodes[2].on_link_of = on_link.then_some(0);
+}
+
+#[test]
+fn every_frame_is_counted_once_by_how_it_ended() {
+    let mut rows = rows(400);
+    rows.frames[10].outcome = Outcome::Late;
+    rows.frames[20].outcome = Outcome::Discarded(DiscardReason::TagMismatch);
+    rows.frames[30] = missing(30);
+    rows.frames.remove(40);
+    let summary = summarise(&meta(), &rows);
+    let account = account(&summary);
+    assert_eq!((account.receiver.as_str(), account.sent, account.in_time), ("ecu2", 400, 396));
+    assert_eq!((account.late, account.missing, account.unaccounted), (1, 1, 1));
+    assert_eq!(account.discarded.iter().collect::<Vec<_>>(), [(&"tag-mismatch".to_owned(), &1)]);
+    assert_eq!(summary.streams[0].failed(), 4);
+    assert!(!summary.deadlines_held());
+}
+
+#[test]
+fn only_the_last_frames_can_be_under_way_when_the_run_ends() {
+    let mut rows = rows(400);
+    rows.frames.remove(399);
+    let summary = summarise(&meta(), &rows);
+    assert_eq!((account(&summary).in_flight, account(&summary).unaccounted), (1, 0));
+    assert!(summary.deadlines_held());
+    // The frame before is just as young as its period, but one sent later has arrived.
+    let mut rows = self::rows(400);
+    rows.frames.remove(398);
+    let summary = summarise(&meta(), &rows);
+    assert_eq!((account(&summary).in_flight, account(&summary).unaccounted), (0, 1));
+    assert!(!summary.deadlines_held());
+}
+
+#[test]
+fn a_frame_that_its_receiver_was_too_busy_to_see_in_time_is_not_missing_as_well() {
+    let mut rows = rows(400);
+    rows.frames.push(missing(7));
+    let summary = summarise(&meta(), &rows);
+    assert_eq!((account(&summary).in_time, account(&summary).missing, account(&summary).not_sent), (400, 0, 0));
+    assert!(summary.deadlines_held());
+}
+
+#[test]
+fn a_slot_for_which_nothing_was_sent_fails_the_run() {
+    let mut rows = rows(400);
+    rows.frames[7] = missing(7);
+    rows.events.retain(|row| row.event.kind != EventKind::Sent || row.event.sequence != 7);
+    let summary = summarise(&meta(), &rows);
+    let account = account(&summary);
+    assert_eq!((account.sent, account.in_time, account.missing, account.not_sent), (399, 399, 0, 1));
+    assert!(!summary.deadlines_held());
+}
+
+#[test]
+fn a_loss_in_the_cycle_of_a_harmless_attack_is_still_a_loss() {
+    let mut rows = rows(400);
+    rows.frames[1].outcome = Outcome::Discarded(DiscardReason::OutsideWindow);
+    rows.frames.push(spoofed(1, Outcome::Discarded(DiscardReason::WrongPort)));
+    let summary = summarise(&meta(), &rows);
+    assert_eq!((account(&summary).replaced, account(&summary).discarded_total()), (0, 1));
+    assert!(!summary.deadlines_held());
+}
+
+#[test]
+fn a_frame_of_an_attack_that_had_the_slot_displaced_the_genuine_one() {
+    // The forged frame passed the switch and was stopped by its tag; the genuine one came second at the switch.
+    let mut rows = rows(400);
+    rows.frames[1].outcome = Outcome::Discarded(DiscardReason::DuplicateInWindow);
+    rows.frames[1].at = NodeId(3);
+    rows.frames.push(spoofed(1, Outcome::Discarded(DiscardReason::TagMismatch)));
+    let summary = summarise(&meta(), &rows);
+    assert_eq!((account(&summary).replaced, account(&summary).discarded_total()), (1, 0));
+    assert!(summary.deadlines_held());
+    // The same in a slot of which no attack had anything.
+    rows.frames[2].outcome = Outcome::Discarded(DiscardReason::DuplicateInWindow);
+    assert!(!summarise(&meta(), &rows).deadlines_held());
+}
+
+#[test]
+fn a_frame_that_an_attacker_on_the_link_changed_is_replaced() {
+    let mut rows = rows(400);
+    rows.frames[9] = FrameRow {
+        sender: NodeId(2),
+        attack: Some(AttackKind::Tamper),
+        outcome: Outcome::Discarded(DiscardReason::TagMismatch),
+        ..delivered(9)
+    };
+    let event = Event::of(EventKind::Attacked(AttackKind::Tamper), StreamId(0), 0);
+    rows.events.push(EventRow { time: us(9 * CYCLE_US + SLOT_US), node: NodeId(2), event });
+    let mut meta = meta();
+    attacked(&mut meta, true);
+    let summary = summarise(&meta, &rows);
+    assert_eq!((account(&summary).replaced, account(&summary).unaccounted), (1, 0));
+    assert!(summary.deadlines_held());
+    // Who is on a port of its own has no frame in its hands.
+    attacked(&mut meta, false);
+    let summary = summarise(&meta, &rows);
+    assert_eq!((account(&summary).replaced, account(&summary).unaccounted), (0, 1));
+    assert!(!summary.deadlines_held());
+}
+
+#[test]
+fn two_ends_of_one_frame_are_told_and_fail_the_run() {
+    let mut rows = rows(400);
+    rows.frames.push(delivered(5));
+    let summary = summarise(&meta(), &rows);
+    assert_eq!(
+        summary.unbalanced().map(|(stream, account)| (stream.name.as_str(), account.balance())),
+        Some(("speed", -1))
+    );
+    assert!(!summary.deadlines_held());
+}
+
+#[test]
+fn what_is_thrown_away_before_it_is_copied_is_lost_to_every_receiver() {
+    let mut meta = meta();
+    meta.streams[0].receivers = vec![1, 2];
+    let mut rows = rows(10);
+    rows.frames.extend((0..10).filter(|k| *k != 4).map(|k| FrameRow { at: NodeId(2), ..delivered(k) }));
+    rows.frames[4] = FrameRow { at: NodeId(3), outcome: Outcome::Discarded(DiscardReason::QueueFull), ..delivered(4) };
+    let summary = summarise(&meta, &rows);
+    for account in &summary.streams[0].receivers {
+        assert_eq!((account.balance(), account.in_time, account.discarded_total()), (0, 9, 1), "{account:?}");
+    }
+    assert_eq!(summary.streams[0].discarded["queue-full"], 2);
+}
+
+#[test]
+fn a_loss_of_a_stream_without_a_deadline_fails_the_run_unless_its_segment_loses_frames_by_nature() {
+    let mut meta = meta();
+    meta.streams[0].is_judged = false;
+    let mut rows = rows(400);
+    rows.frames[4].outcome = Outcome::Discarded(DiscardReason::QueueFull);
+    assert!(!summarise(&meta, &rows).deadlines_held());
+    meta.streams[0].is_lossy = true;
+    assert!(summarise(&meta, &rows).deadlines_held());
+}
+
+#[test]
+fn an_allowance_covers_so_many_losses_for_one_reason_and_no_more() {
+    let allowed = |reason: &str, copies| StreamMeta {
+        allowances: vec![chronoseal_results::Allowance { reason: reason.into(), copies }],
+        ..meta().streams.remove(0)
+    };
+    let mut rows = rows(400);
+    rows.frames[4].outcome = Outcome::Discarded(DiscardReason::QueueFull);
+    rows.frames[5].outcome = Outcome::Discarded(DiscardReason::QueueFull);
+    let summary = |reason, copies| summarise(&RunMeta { streams: vec![allowed(reason, copies)], ..meta() }, &rows);
+    let exact = summary("queue-full", 2);
+    assert!(exact.deadlines_held() && exact.has_allowances());
+    assert_eq!((exact.allowed(), exact.streams[0].failed()), (2, 0));
+    let exceeded = summary("queue-full", 1);
+    assert_eq!((exceeded.allowed(), exceeded.streams[0].failed()), (0, 2));
+    assert!(!exceeded.deadlines_held());
+    assert!(!summary("late", 2).deadlines_held());
+}
+
+#[test]
+fn a_clock_that_joins_after_the_stated_number_of_cycles_breaks_the_verdict() {
+    let mut rows = rows(400);
+    rows.events[1] = acquired(1, 10 * CYCLE_US);
+    assert!(summarise(&meta(), &rows).deadlines_held());
+    rows.events[1] = acquired(1, 11 * CYCLE_US);
+    let summary = summarise(&meta(), &rows);
+    assert!(summary.clocks[1].joined_late() && !summary.deadlines_held());
+}
+
+#[test]
+fn where_receivers_count_by_themselves_a_lost_frame_is_found_by_when_it_was_sent() {
+    let mut meta = meta();
+    meta.streams[0].is_numbered = false;
+    let mut rows = rows(400);
+    rows.frames.remove(100);
+    // The receiver numbers what it gets.
+    rows.frames.iter_mut().enumerate().for_each(|(number, row)| row.sequence = number as u64);
+    let summary = summarise(&meta, &rows);
+    assert_eq!((account(&summary).in_flight, account(&summary).unaccounted), (0, 1));
+}

@@ -1,0 +1,20 @@
+//! Losses that a scenario allows.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::ATTEMPTS_MAX;
+
+/// Losses that do not fail a run. A scenario that has any is never reported as held: its verdict is `mixed` and names them.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AllowanceSpec {
+    /// Of which stream; `"name.0"` if it has a `count`.
+    pub stream: String,
+    /// Why its frames do not arrive in time: `late`, `missing`, `not-sent`, `unaccounted`, or the reason for which they are
+    /// thrown away, such as `queue-full`.
+    pub reason: String,
+    /// So many at most over the whole run, one for each receiver of a frame.
+    #[schemars(range(min = 1, max = ATTEMPTS_MAX))]
+    pub frames: u32,
+}
