@@ -8,8 +8,10 @@ mod error;
 mod files;
 mod http;
 mod keys;
+mod listening;
 mod server;
 mod service;
+mod shared;
 mod station;
 mod trust;
 

@@ -10,14 +10,15 @@ use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{
     AaEntry, Authority, AuthorizationAuthority, AuthorizationResponseCode, AuthorizationValidationResponseCode,
     CtlCommand, CtlEntry, DcEntry, Decision, EaEntry, EnrolmentAuthority, EnrolmentResponseCode, ListKind, NoAnswer,
-    PkiError, Role, RootCaEntry, StationStore, Step, TlmEntry, TrustedAuthority, delta, issue_authority,
-    own_trust_list, sign_revocation_list, sign_trust_list,
+    PkiError, Role, RootCaEntry, Step, TlmEntry, TrustedAuthority, delta, issue_authority, own_trust_list,
+    sign_revocation_list, sign_trust_list,
 };
-use chronoseal_v2x::pki::{Credential, Station};
-use chronoseal_v2x::types::{CertificateBuf, HashedId8, ValidityPeriod};
+use chronoseal_v2x::types::{CertificateBuf, HashedId8};
 
 use super::keys::rng;
-use super::{HttpClient, KeyDevice, Meta, ServiceError, TrustStore, files, now, service};
+use super::listening::{Listener, Running};
+use super::shared::Shared;
+use super::{HttpClient, KeyDevice, Meta, ServiceError, TrustStore, files, now};
 use crate::hsm::HsmKey;
 use crate::store::Store;
 
@@ -74,7 +75,7 @@ impl ServerOptions {
 pub struct Server {
     // First, so that what the handlers share ends here and not in one of their threads: a connection to PostgreSQL cannot
     // be closed in there.
-    http: service::Running,
+    http: Running,
     state: Arc<State>,
 }
 
@@ -99,7 +100,7 @@ impl Server {
     /// # Errors
     /// [`ServiceError::Network`] if the address is taken; else those of files, keys and the store.
     pub fn start(options: &ServerOptions, device: &KeyDevice, store: Store) -> Result<Self, ServiceError> {
-        let listener = service::Listener::bind(options.address)?;
+        let listener = Listener::bind(options.address)?;
         let url = format!("http://{}", listener.address());
         let http = HttpClient::default();
         let store = Arc::new(Mutex::new(store));
@@ -134,6 +135,7 @@ impl Server {
             trust,
             http,
         });
+        state.forget_answers()?;
         state.sign_lists()?;
         let http = listener.serve(Arc::clone(&state))?;
         Ok(Self { http, state })
@@ -268,7 +270,8 @@ impl State {
     /// Answers a station, after asking its enrolment authority.
     pub(super) fn authorization(&self, request: &[u8]) -> Result<Decision, ServiceError> {
         let mut trust = self.trust.clone();
-        let step = lock(&self.aa).handle(request, &mut trust, now(), &mut rng()?)?;
+        let mut store = Shared(Arc::clone(&self.store));
+        let step = lock(&self.aa).handle(request, &mut store, &mut trust, now(), &mut rng()?)?;
         let question = match step {
             Step::Done(decision) => return Ok(decision),
             Step::Ask(question) => question,
@@ -279,7 +282,12 @@ impl State {
             self.http.post(question.url(), question.message())
         };
         let answer = answer.as_deref().map_err(|error| NoAnswer::Unreached { reason: error.to_string() });
-        Ok(lock(&self.aa).resume(&question, answer, now(), &mut rng()?)?)
+        Ok(lock(&self.aa).resume(&question, answer, &mut store, now(), &mut rng()?)?)
+    }
+
+    /// Forgets the answers to requests that are not taken any more.
+    pub(super) fn forget_answers(&self) -> Result<(), ServiceError> {
+        Ok(lock(&self.store).forget_answers(now())?)
     }
 
     /// The newest full list.
@@ -384,32 +392,6 @@ fn is_revoked(entry: &CtlEntry<'_>, revoked: &[HashedId8]) -> bool {
 }
 
 /// Locks also after a panic elsewhere: what authorities and stores hold between calls is always whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A store that is locked for one question at a time.
-struct Shared(Arc<Mutex<Store>>);
-
-impl StationStore for Shared {
-    fn station(&mut self, canonical_id: &[u8]) -> Result<Option<Station>, PkiError> {
-        lock(&self.0).station(canonical_id)
-    }
-
-    fn credential(&mut self, id: HashedId8) -> Result<Option<Credential>, PkiError> {
-        lock(&self.0).credential(id)
-    }
-
-    fn add_credential(
-        &mut self,
-        id: HashedId8,
-        certificate: &CertificateBuf,
-        station: &Station,
-    ) -> Result<(), PkiError> {
-        lock(&self.0).add_credential(id, certificate, station)
-    }
-
-    fn add_confirmed(&mut self, station: &Station, period: ValidityPeriod, at_once_max: u32) -> Result<bool, PkiError> {
-        lock(&self.0).add_confirmed(station, period, at_once_max)
-    }
 }

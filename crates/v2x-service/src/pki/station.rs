@@ -10,6 +10,7 @@ use chronoseal_v2x::types::{CertificateBuf, HashedId8, ValidityPeriod};
 use super::keys::rng;
 use super::{HttpClient, KeyDevice, Meta, ServiceError, files, now, public_key_pem};
 use crate::hsm::{HsmKey, KeyHandle};
+use crate::private::private_folder;
 
 /// A station: its keys in a device, its certificates in a folder, each with a `.meta` file that says which key is its.
 ///
@@ -217,7 +218,10 @@ impl Client {
     /// The note first: a certificate in the folder promises that its key can be found.
     fn keep(&self, folder: &str, certificate: &CertificateBuf, meta: Meta) -> Result<HashedId8, ServiceError> {
         let id = files::signer(certificate.clone())?.id();
-        let path = self.directory.join(folder).join(format!("{id}.oer"));
+        let folder = self.directory.join(folder);
+        // Who can list the tickets can link them.
+        private_folder(&folder).map_err(ServiceError::file(&folder))?;
+        let path = folder.join(format!("{id}.oer"));
         meta.write(&path)?;
         files::write_certificate(&path, certificate)?;
         Ok(id)

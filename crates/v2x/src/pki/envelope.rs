@@ -220,8 +220,21 @@ impl<'a> SignedMessage<'a> {
         self.check_signature(&key, Some(&certificate.hash().value), psid)
     }
 
+    /// When it says that it was made.
+    ///
+    /// # Errors
+    /// [`PkiError::Incomplete`] if it does not say.
+    pub fn generation_time(&self) -> Result<Time64, PkiError> {
+        self.data.tbs_data.header_info.generation_time.ok_or(PkiError::Incomplete("generationTime"))
+    }
+
+    /// What is signed, and by whom.
+    pub(super) fn signed(&self) -> &SignedData<'a> {
+        &self.data
+    }
+
     fn check_time(&self, now: Time64) -> Result<(), PkiError> {
-        let generated = self.data.tbs_data.header_info.generation_time.ok_or(PkiError::Incomplete("generationTime"))?;
+        let generated = self.generation_time()?;
         let difference_s = generated.0.abs_diff(now.0) / 1_000_000;
         if difference_s > CLOCK_DIFFERENCE_MAX_S { Err(PkiError::OutOfSync { difference_s }) } else { Ok(()) }
     }

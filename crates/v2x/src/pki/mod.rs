@@ -4,6 +4,7 @@
 //! Everything travels as [`EtsiTs102941Data`] inside signed and encrypted [`crate::types::Ieee1609Dot2Data`].
 //! Not there: butterfly requests over these messages, requests of authorities for certificates of their own.
 
+mod answers;
 mod authority;
 mod authorization;
 mod authorization_authority;
@@ -18,6 +19,7 @@ mod station;
 mod subject;
 mod trust_list;
 
+pub use answers::{AnswerStore, MemoryAnswers, RequestIdentity};
 pub use authority::{
     Authority, Credential, Role, Station, StationStore, TrustNobody, TrustSource, TrustedAuthority, issue_authority,
 };

@@ -12,6 +12,7 @@ mod mutation;
 mod pki_exchanges;
 mod pki_messages;
 mod real_samples;
+mod pki_replays;
 mod regions;
 mod signing;
 mod stations;
