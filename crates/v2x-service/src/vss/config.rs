@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use chronoseal_v2x::pipeline::{Engine, PipelineConfig, QUEUE_LEN};
+use chronoseal_v2x::pipeline::{CERTIFICATES_PER_SECOND, Engine, PipelineConfig, QUEUE_LEN};
 use chronoseal_v2x::vss::{ChangePolicy, DemandPolicy, PoolConfig, Preset};
 use serde::Deserialize;
 
@@ -132,6 +132,8 @@ impl Default for Verification {
     }
 }
 
+    /// Certificates that are learned a second from messages the policy leaves out, each after its signature was verified.
+    pub certificates_per_second: u32,
 /// Fewest messages that may be remembered.
 const REPLAYS_MIN: usize = 1024;
 /// Most messages that may be remembered: 16 to 32 octets each.
@@ -151,6 +153,7 @@ pub struct Logging {
     pub file: Option<PathBuf>,
     /// Number of files that take turns; none: one file that grows.
     pub circular: Option<u32>,
+            certificates_per_second: CERTIFICATES_PER_SECOND,
     /// When the next file's turn comes `[byte]`.
     pub file_len_max: u64,
 }
@@ -232,7 +235,7 @@ impl VssConfig {
     /// # Errors
     /// As [`VssConfig::demand_policy`].
     pub fn pipeline(&self) -> Result<PipelineConfig, ConfigError> {
-        let Verification { audit, wait_max_us, queue, lanes, .. } = self.verification;
+        let Verification { audit, wait_max_us, queue, lanes, certificates_per_second, .. } = self.verification;
         Ok(PipelineConfig {
             engine: if lanes { Engine::fastest() } else { Engine::Scalar },
             queue_len_max: queue,
@@ -261,3 +264,4 @@ impl VssConfig {
         })
     }
 }
+            certificates_per_second,

@@ -31,7 +31,7 @@ pub use config_error::ConfigError;
 pub use protocol::PROTOCOL_VERSION;
 pub use receiving::{Asker, Verified, summary};
 pub use server::{PseudonymSource, Server, now};
-pub use service::{Notice, Vss, Warnings};
+pub use service::{Claims, Notice, Vss, Warnings};
 pub use statistics::{EventLog, Histogram, Statistics, memory_len};
 pub use store::{Folder, Found, Stored};
 

@@ -9,6 +9,7 @@ use chronoseal_v2x::crypto::{Curve, KeyError, Provider, PublicPoint, SigningKey}
 use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, decrypt, encrypt};
 use chronoseal_v2x::types::{
     Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, Psid, ThreeDLocation, Time64,
+    TwoDLocation,
 };
 use chronoseal_v2x::verify::{Verifier, VerifierConfig};
 use chronoseal_v2x::vss::{
@@ -41,6 +42,17 @@ pub enum Notice {
     Abandoned(ChangeRefusal),
     /// So many pseudonyms are to be requested; then [`Vss::add_ticket`] or [`Vss::adopt_ticket`], or [`Vss::asked_in_vain`].
     RequestPseudonyms(usize),
+}
+
+/// What is known of a payload that is to be signed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Claims<'a> {
+    /// Where it was made, for the header.
+    pub location: Option<ThreeDLocation>,
+    /// Where it was made, if only the payload says so.
+    pub position: Option<TwoDLocation>,
+    /// Permissions it needs: the bits that have to be set in the ticket, the first octet being the version.
+    pub ssp_needed: Option<&'a [u8]>,
 }
 
 /// Keys of the HSM that are in use.
@@ -266,9 +278,24 @@ impl Vss {
     ) -> Result<Vec<u8>, VssError> {
         let began = Instant::now();
         let is_denm = psid == Psid::DENM;
+    ) -> Result<Vec<u8>, VssError> {
+        self.create_signature_for(now, psid, payload, &Claims { location, ..Claims::default() })
+    }
+
+    /// `createSignature` of a payload of which more is known: the ticket has to allow that, too.
+    ///
+    /// # Errors
+    /// As [`Vss::create_signature`].
+    pub fn create_signature_for(
+        &mut self,
+        now: Time64,
+        psid: Psid,
+        payload: &[u8],
+        claims: &Claims<'_>,
         let wanted = if is_denm { Vec::new() } else { self.verifier.peers_mut().inline_request(now) };
         let always_certificate = is_denm || self.verifier.peers_mut().take_own_wanted();
-        let request = Request { psid, payload, location, always_certificate, wanted: &wanted };
+        let Claims { location, position, ssp_needed } = *claims;
+        let request = Request { psid, payload, location, position, ssp_needed, always_certificate, wanted: &wanted };
         let signed = self.station.create_signature(now, &request, &self.surroundings, &mut self.ring, &mut self.rng);
         self.record.statistics.checkpoint("createSignature", nanoseconds(began));
         self.settle(now)?;
@@ -455,6 +482,7 @@ fn name_of(refusal: &SignRefusal) -> &'static str {
     }
 }
 
+        SignRefusal::NotAllowed { .. } => "refused-by-ticket",
 pub(super) fn nanoseconds(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
