@@ -11,7 +11,7 @@ use super::vendor::Vendor;
 use super::{Case, Outcome, TrialError, ensure, outcome};
 use crate::hsm::BackEnd;
 use crate::pki::now;
-use crate::vss::{Logging, Notice, Pseudonyms, Trust, Verification, Vss, VssConfig};
+use crate::vss::{Logging, Notice, Pseudonyms, Socket, Trust, Verification, Vss, VssConfig};
 
 /// Messages of each case.
 const MESSAGES: usize = 200;
@@ -152,6 +152,7 @@ impl<'a> Bench<'a> {
             plan.one_of.map(|value| Verification { policy: "sampling".into(), value, ..Verification::default() });
         let config = VssConfig {
             authority: None,
+            socket: Socket::default(),
             folder: folder.clone(),
             hsm: BackEnd::Software { folder: self.car.folder.join("keys"), predefined: None },
             pin_file: folder.join("pin"),

@@ -36,6 +36,34 @@ pub struct VssConfig {
     /// Logging.
     #[serde(default)]
     pub logging: Logging,
+    /// The daemon's socket.
+    #[serde(default)]
+    pub socket: Socket,
+}
+
+/// The daemon's socket.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Socket {
+    /// Users of this host who may ask for the services besides the one the daemon runs as: names, or numbers.
+    pub users: Vec<String>,
+}
+
+impl Socket {
+    /// Their numbers.
+    ///
+    /// # Errors
+    /// [`ConfigError::User`] for a name this host does not know.
+    pub fn user_ids(&self) -> Result<Vec<u32>, ConfigError> {
+        let id = |user: &String| match user.parse() {
+            Ok(id) => Ok(id),
+            Err(_) => match nix::unistd::User::from_name(user) {
+                Ok(Some(known)) => Ok(known.uid.as_raw()),
+                Ok(None) | Err(_) => Err(ConfigError::User { found: user.clone() }),
+            },
+        };
+        self.users.iter().map(id).collect()
+    }
 }
 
 /// Whom to trust.
@@ -104,6 +132,8 @@ pub struct Verification {
     pub distance_m: u32,
     /// With `relevance`: met sooner than this `[ms]`.
     pub time_to_collision_ms: u32,
+    /// Certificates that are learned a second from messages the policy leaves out, each after its signature was verified.
+    pub certificates_per_second: u32,
     /// Skipped messages that are kept for the audit.
     pub audit: usize,
     /// How long a message waits for others that are verified with it, at most `[us]`.
@@ -123,6 +153,7 @@ impl Default for Verification {
             value: 1,
             distance_m: 300,
             time_to_collision_ms: 5000,
+            certificates_per_second: CERTIFICATES_PER_SECOND,
             audit: 1000,
             wait_max_us: 0,
             queue: QUEUE_LEN,
@@ -132,8 +163,6 @@ impl Default for Verification {
     }
 }
 
-    /// Certificates that are learned a second from messages the policy leaves out, each after its signature was verified.
-    pub certificates_per_second: u32,
 /// Fewest messages that may be remembered.
 const REPLAYS_MIN: usize = 1024;
 /// Most messages that may be remembered: 16 to 32 octets each.
@@ -153,14 +182,15 @@ pub struct Logging {
     pub file: Option<PathBuf>,
     /// Number of files that take turns; none: one file that grows.
     pub circular: Option<u32>,
-            certificates_per_second: CERTIFICATES_PER_SECOND,
     /// When the next file's turn comes `[byte]`.
     pub file_len_max: u64,
+    /// Whether the log names the station's own pseudonyms: whoever reads it can then follow the car.
+    pub pseudonyms: bool,
 }
 
 impl Default for Logging {
     fn default() -> Self {
-        Self { statistics: true, file: None, circular: None, file_len_max: 1 << 20 }
+        Self { statistics: true, file: None, circular: None, file_len_max: 1 << 20, pseudonyms: false }
     }
 }
 
@@ -193,6 +223,7 @@ impl VssConfig {
     fn check(&self) -> Result<(), ConfigError> {
         self.change_policy()?;
         self.demand_policy()?;
+        self.socket.user_ids()?;
         if self.pseudonyms.preload < self.pseudonyms.low_water {
             let Pseudonyms { preload, low_water, .. } = self.pseudonyms;
             return Err(ConfigError::Preload { preload, low_water });
@@ -241,6 +272,7 @@ impl VssConfig {
             queue_len_max: queue,
             wait_max_ns: u64::from(wait_max_us) * 1_000,
             demand: self.demand_policy()?,
+            certificates_per_second,
             audit_len: audit,
         })
     }
@@ -264,4 +296,3 @@ impl VssConfig {
         })
     }
 }
-            certificates_per_second,

@@ -54,6 +54,12 @@ pub enum ConfigError {
     /// Log files that take turns, and none of them.
     #[error("logging.circular = 0 names no file; write 1 or more, or leave it out")]
     NoLogFile,
+    /// A user this host does not know.
+    #[error("socket.users: this host knows no user {found:?}; write the name or the number of one")]
+    User {
+        /// What is written.
+        found: String,
+    },
     /// Permissions that are none.
     #[error("authority.permissions: {0}")]
     Permissions(#[from] PermissionsError),

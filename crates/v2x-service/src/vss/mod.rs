@@ -26,7 +26,7 @@ mod statistics;
 mod store;
 
 pub use authority::pseudonym_source;
-pub use config::{Authority, Logging, Pseudonyms, Trust, Verification, VssConfig};
+pub use config::{Authority, Logging, Pseudonyms, Socket, Trust, Verification, VssConfig};
 pub use config_error::ConfigError;
 pub use protocol::PROTOCOL_VERSION;
 pub use receiving::{Asker, Verified, summary};

@@ -192,7 +192,11 @@ impl Record {
         };
         statistics.count("verifications", kind);
         if verdict.failure().is_some() {
-            let who = verdict.signer.map_or_else(|| "nobody known".to_owned(), |id| id.to_string());
+            let who = match verdict.signer {
+                Some(id) if self.own.contains(&id) => format!("this station{}", self.name_of(id)),
+                Some(id) => id.to_string(),
+                None => "nobody known".to_owned(),
+            };
             self.note(now, &format!("message of {who} {verdict}"));
         }
         let signed = data.as_ref().and_then(Ieee1609Dot2Data::signed_data).filter(|_| verdict.failure().is_none());

@@ -26,8 +26,10 @@ use super::service::{Notice, Vss};
 
 /// How often the station's clock is looked at.
 const TICK: Duration = Duration::from_millis(50);
-/// Clients served at once; more of them wait to be accepted.
+/// Clients served at once; more of them wait until one is gone, or has been silent for [`SILENT_MAX`].
 const CLIENTS_MAX: usize = 64;
+/// How long a client that is no layer may be silent while others wait.
+const SILENT_MAX: Duration = Duration::from_secs(1);
 
 /// The time of the system's clock.
 pub fn now() -> Time64 {
@@ -43,6 +45,7 @@ pub struct Server {
     listener: UnixListener,
     path: PathBuf,
     vss: Arc<Mutex<Vss>>,
+    users: Vec<u32>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -63,7 +66,22 @@ impl Server {
         let listener = UnixListener::bind(path).map_err(at)?;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(at)?;
         listener.set_nonblocking(true).map_err(at)?;
-        Ok(Self { listener, path: path.to_owned(), vss: Arc::new(Mutex::new(vss)) })
+        let users = vec![nix::unistd::geteuid().as_raw()];
+        Ok(Self { listener, path: path.to_owned(), vss: Arc::new(Mutex::new(vss)), users })
+    }
+
+    /// Serves these users of the host, by their numbers, besides the one this process runs as. The kernel says who connects;
+    /// whoever is not among them is disconnected at once.
+    ///
+    /// # Errors
+    /// [`VssError::Io`].
+    pub fn permit(mut self, users: &[u32]) -> Result<Self, VssError> {
+        if !users.is_empty() {
+            let mode = std::fs::Permissions::from_mode(0o666);
+            std::fs::set_permissions(&self.path, mode).map_err(|error| VssError::io(&self.path, error))?;
+        }
+        self.users.extend(users);
+        Ok(self)
     }
 
     /// Serves until `stop` is set. `source` gets pseudonyms when the pool asks for some.
@@ -71,11 +89,11 @@ impl Server {
     /// # Errors
     /// [`VssError::Io`] of the socket. A client's trouble is its own.
     pub fn run(self, source: Option<PseudonymSource>, stop: &AtomicBool) -> Result<(), VssError> {
-        let Self { listener, path, vss } = self;
+        let Self { listener, path, vss, users } = self;
         let (requests, to_fetch) = channel();
         let fetcher = Arc::clone(&vss);
         thread::spawn(move || fetch(&fetcher, &to_fetch, source));
-        let mut clients = Clients { all: BTreeMap::new(), next: 0, layers: BTreeMap::new(), requests };
+        let mut clients = Clients { all: BTreeMap::new(), next: 0, layers: BTreeMap::new(), requests, users };
         let mut ticked = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             let ready = clients.wait(&listener, &vss, TICK.saturating_sub(ticked.elapsed()));
@@ -119,6 +137,8 @@ struct Clients {
     /// Who registered a layer.
     layers: BTreeMap<LayerId, u64>,
     requests: Sender<usize>,
+    /// Who may connect.
+    users: Vec<u32>,
 }
 
 impl Clients {
@@ -127,7 +147,7 @@ impl Clients {
     fn wait(&mut self, listener: &UnixListener, vss: &Mutex<Vss>, at_most: Duration) -> std::io::Result<Vec<u64>> {
         let go_on = self.all.values().any(Connection::can_go_on).then_some(Duration::ZERO);
         let at_most = lock(vss).due_in().into_iter().chain(go_on).fold(at_most, Duration::min);
-        let accepts = self.all.len() < CLIENTS_MAX;
+        let accepts = self.all.len() < CLIENTS_MAX || self.silent().is_some();
         let mut descriptors = vec![PollFd::new(listener.as_fd(), flags(accepts, false))];
         descriptors.extend(
             self.all
@@ -147,15 +167,42 @@ impl Clients {
                 client.give_up();
             }
         }
+        for client in self.all.values_mut() {
+            if client.is_stuck() {
+                client.give_up();
+            }
+        }
         if events[0].contains(PollFlags::POLLIN) {
+            if self.all.len() >= CLIENTS_MAX
+                && let Some(client) = self.silent().and_then(|number| self.all.get_mut(&number))
+            {
+                client.give_up();
+            }
             self.accept(listener)?;
         }
         Ok(ready)
     }
 
+    /// The client that has been silent for longest, if that is long enough to make room for another.
+    fn silent(&self) -> Option<u64> {
+        let idle = self.all.iter().filter_map(|(number, client)| Some((client.idle_for()?, *number)));
+        idle.max().filter(|(idle_for, _)| *idle_for >= SILENT_MAX).map(|(_, number)| number)
+    }
+
+    /// Whether the user at the other end may ask for anything.
+    fn is_permitted(&self, stream: &UnixStream) -> bool {
+        let peer = nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::PeerCredentials);
+        peer.is_ok_and(|peer| self.users.contains(&peer.uid()))
+    }
+
     fn accept(&mut self, listener: &UnixListener) -> std::io::Result<()> {
         use std::io::ErrorKind::{ConnectionAborted, Interrupted, WouldBlock};
-        match listener.accept().and_then(|(stream, _)| Connection::new(stream)) {
+        let accepted = match listener.accept() {
+            Ok((stream, _)) if !self.is_permitted(&stream) => return Ok(()),
+            Ok((stream, _)) => Connection::new(stream),
+            Err(error) => Err(error),
+        };
+        match accepted {
             Ok(client) => {
                 self.all.insert(self.next, client);
                 self.next += 1;

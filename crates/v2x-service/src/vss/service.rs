@@ -171,6 +171,7 @@ impl Vss {
         let mut statistics = Statistics::new(logging.statistics);
         statistics.property("batches", waiting.engine().name());
         statistics.property("scalar", Provider::BUILT_IN.name());
+        let own = metas.keys().copied().collect();
         let mut vss = Self {
             station,
             verifier,
@@ -180,7 +181,7 @@ impl Vss {
             metas,
             surroundings: Surroundings::default(),
             rng,
-            record: Record { statistics, log: log.transpose()? },
+            record: Record { statistics, log: log.transpose()?, own, names_own: logging.pseudonyms },
             notices: VecDeque::new(),
         };
         if vss.station.certificate().is_none() {
@@ -256,7 +257,9 @@ impl Vss {
         let Stored { id, certificate, meta } = stored;
         self.station.add_pseudonym(certificate.clone(), meta.signing_key, now)?;
         self.metas.insert(id, (certificate, meta));
-        self.record.note(now, &format!("ticket {id} added"));
+        self.record.own.insert(id);
+        let name = self.record.name_of(id);
+        self.record.note(now, &format!("ticket added{name}"));
         self.settle(now)
     }
 
@@ -276,9 +279,6 @@ impl Vss {
         payload: &[u8],
         location: Option<ThreeDLocation>,
     ) -> Result<Vec<u8>, VssError> {
-        let began = Instant::now();
-        let is_denm = psid == Psid::DENM;
-    ) -> Result<Vec<u8>, VssError> {
         self.create_signature_for(now, psid, payload, &Claims { location, ..Claims::default() })
     }
 
@@ -292,6 +292,9 @@ impl Vss {
         psid: Psid,
         payload: &[u8],
         claims: &Claims<'_>,
+    ) -> Result<Vec<u8>, VssError> {
+        let began = Instant::now();
+        let is_denm = psid == Psid::DENM;
         let wanted = if is_denm { Vec::new() } else { self.verifier.peers_mut().inline_request(now) };
         let always_certificate = is_denm || self.verifier.peers_mut().take_own_wanted();
         let Claims { location, position, ssp_needed } = *claims;
@@ -439,7 +442,8 @@ impl Vss {
                 Effect::AskLayers { layers, ids } => self.notices.push_back(Notice::AskLayers { layers, ids }),
                 Effect::Changed(ids) => {
                     self.record.statistics.count("pseudonym_changes", "made");
-                    self.record.note(now, &format!("pseudonym is {}", ids.certificate));
+                    let name = self.record.name_of(ids.certificate);
+                    self.record.note(now, &format!("pseudonym changed{name}"));
                     self.verifier.peers_mut().set_own([ids.certificate]);
                     self.notices.push_back(Notice::Changed(ids));
                 }
@@ -478,11 +482,11 @@ fn name_of(refusal: &SignRefusal) -> &'static str {
         SignRefusal::Pool(chronoseal_v2x::vss::PoolError::Changing) => "refused-changing",
         SignRefusal::Pool(_) => "refused-no-pseudonym",
         SignRefusal::Silence { .. } => "refused-silence",
+        SignRefusal::NotAllowed { .. } => "refused-by-ticket",
         SignRefusal::Sign(_) => "refused-key",
     }
 }
 
-        SignRefusal::NotAllowed { .. } => "refused-by-ticket",
 pub(super) fn nanoseconds(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

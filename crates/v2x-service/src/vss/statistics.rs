@@ -1,14 +1,16 @@
 //! Time and memory at checkpoints, and events in files that take turns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use chronoseal_v2x::types::Time64;
+use chronoseal_v2x::types::{HashedId8, Time64};
 
 use super::VssError;
+use crate::private::close_to_others;
 
 /// Upper ends of the classes of a histogram: powers of two from 1 us to 2 s `[ns]`.
 const CLASSES: [u64; 22] = {
@@ -143,9 +145,18 @@ impl Statistics {
 pub(super) struct Record {
     pub(super) statistics: Statistics,
     pub(super) log: Option<EventLog>,
+    /// Certificates of this station, those it used up since it was started among them.
+    pub(super) own: BTreeSet<HashedId8>,
+    /// Whether the log names them.
+    pub(super) names_own: bool,
 }
 
 impl Record {
+    /// What the log adds about a certificate of this station.
+    pub(super) fn name_of(&self, own: HashedId8) -> String {
+        if self.names_own { format!(" ({own})") } else { String::new() }
+    }
+
     /// A line in the log. A disk that is full does not stop the station: it is counted.
     pub(super) fn note(&mut self, now: Time64, text: &str) {
         if let Some(log) = &mut self.log
@@ -225,7 +236,9 @@ fn open(base: &Path, number: Option<u32>, anew: bool) -> Result<File, VssError> 
     } else {
         options.append(true)
     };
-    options.open(&name).map_err(|error| VssError::io(&name, error))
+    // What a station saw and did is its owner's business.
+    let opened = options.mode(0o600).open(&name).and_then(|file| close_to_others(&file).map(|()| file));
+    opened.map_err(|error| VssError::io(&name, error))
 }
 
 /// Number of the newest of the circular files; 0 if there is none.

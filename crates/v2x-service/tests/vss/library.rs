@@ -57,7 +57,7 @@ fn two_hundred_messages_are_signed_and_verified_under_three_pseudonyms() {
     assert_eq!((statistics.counted("signatures", "made"), statistics.counted("verifications", "accepted")), (200, 200));
     assert_eq!(statistics.histogram("createSignature").unwrap().count(), 200);
     let log = std::fs::read_to_string(world.path("log")).unwrap();
-    assert_eq!(log.lines().filter(|line| line.contains("pseudonym is")).count(), 3);
+    assert_eq!(log.lines().filter(|line| line.contains("pseudonym changed")).count(), 3);
 }
 
 #[test]

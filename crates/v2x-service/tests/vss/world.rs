@@ -7,7 +7,7 @@ use chronoseal_v2x::crypto::{Curve, SoftwareKey};
 use chronoseal_v2x::types::*;
 use chronoseal_v2x_service::hsm::{BackEnd, HsmKey, SharedHsm, SoftwareHsm};
 use chronoseal_v2x_service::pki::Meta;
-use chronoseal_v2x_service::vss::{Logging, Pseudonyms, Trust, Verification, Vss, VssConfig, Warnings, now};
+use chronoseal_v2x_service::vss::{Logging, Pseudonyms, Socket, Trust, Verification, Vss, VssConfig, Warnings, now};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use tempfile::TempDir;
@@ -53,6 +53,7 @@ impl World {
             trust: Trust { roots: vec![place("root.oer")], authorities: vec![place("aa.oer")] },
             pseudonyms: Pseudonyms { policy: "source".into(), ask: false, ..Pseudonyms::default() },
             authority: None,
+            socket: Socket::default(),
             verification: Verification::default(),
             logging: Logging { file: Some(place("log")), ..Logging::default() },
         };
