@@ -2,6 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
+use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
@@ -20,6 +21,24 @@ pub(crate) fn close_to_others(file: &File) -> io::Result<()> {
         file.set_permissions(Permissions::from_mode(metadata.mode() & 0o700))?;
     }
     Ok(())
+}
+
+/// Replaces a file in one step: after a crash there is the old one or the new one.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let written = (|| {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)?;
+        path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    })();
+    if written.is_err() {
+        // What could not be written whole is of no use to anybody.
+        let _ = fs::remove_file(&beside);
+    }
+    written
 }
 
 /// Makes a folder that is not there; closed to others if it is ours and was open to them.

@@ -11,7 +11,7 @@ use super::vendor::Vendor;
 use super::{Case, Outcome, TrialError, ensure, outcome};
 use crate::hsm::BackEnd;
 use crate::pki::now;
-use crate::vss::{Logging, Notice, Pseudonyms, Socket, Trust, Verification, Vss, VssConfig};
+use crate::vss::{Lists, Logging, Notice, Pseudonyms, Socket, Trust, Verification, Vss, VssConfig};
 
 /// Messages of each case.
 const MESSAGES: usize = 200;
@@ -141,7 +141,12 @@ impl<'a> Bench<'a> {
         for (path, certificate) in [(&root, &vendor.root), (&authority, &vendor.aa)] {
             std::fs::write(path, certificate.certificate().as_bytes()).map_err(TrialError::file(path))?;
         }
-        Ok(Self { car, vendor, trust: Trust { roots: vec![root], authorities: vec![authority] }, stations: 0 })
+        Ok(Self {
+            car,
+            vendor,
+            trust: Trust { roots: vec![root], authorities: vec![authority], ..Trust::default() },
+            stations: 0,
+        })
     }
 
     /// A station with nothing in its store.
@@ -153,6 +158,7 @@ impl<'a> Bench<'a> {
         let config = VssConfig {
             authority: None,
             socket: Socket::default(),
+            lists: Lists::default(),
             folder: folder.clone(),
             hsm: BackEnd::Software { folder: self.car.folder.join("keys"), predefined: None },
             pin_file: folder.join("pin"),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use chronoseal_v2x::coer::Rules;
 use chronoseal_v2x::pipeline::{CERTIFICATES_PER_SECOND, Engine, PipelineConfig, QUEUE_LEN};
 use chronoseal_v2x::vss::{ChangePolicy, DemandPolicy, PoolConfig, Preset};
 use serde::Deserialize;
@@ -36,9 +37,48 @@ pub struct VssConfig {
     /// Logging.
     #[serde(default)]
     pub logging: Logging,
+    /// Trust lists and revocation lists.
+    #[serde(default)]
+    pub lists: Lists,
     /// The daemon's socket.
     #[serde(default)]
     pub socket: Socket,
+}
+
+/// Trust lists and revocation lists, and where they come from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Lists {
+    /// Files of lists: of any kind, full or of changes; read at the start and at each refresh, in this order.
+    pub files: Vec<PathBuf>,
+    /// Addresses of distribution centres, asked for the lists of every root that is trusted.
+    pub centres: Vec<String>,
+    /// Address of the trust list manager's list.
+    pub ectl: Option<String>,
+    /// Time from one refresh to the next `[s]`.
+    pub refresh_s: u64,
+    /// What becomes of messages under a root whose list should have been replaced: `warn` or `refuse`.
+    pub overdue: String,
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        Self { files: Vec::new(), centres: Vec::new(), ectl: None, refresh_s: 3600, overdue: "warn".into() }
+    }
+}
+
+impl Lists {
+    /// Whether messages are refused under a root whose list is overdue.
+    ///
+    /// # Errors
+    /// [`ConfigError::Overdue`] for a word that is none.
+    pub fn refuses_overdue(&self) -> Result<bool, ConfigError> {
+        match self.overdue.as_str() {
+            "warn" => Ok(false),
+            "refuse" => Ok(true),
+            found => Err(ConfigError::Overdue { found: found.to_owned() }),
+        }
+    }
 }
 
 /// The daemon's socket.
@@ -74,6 +114,17 @@ pub struct Trust {
     pub roots: Vec<PathBuf>,
     /// Files of authorities' certificates.
     pub authorities: Vec<PathBuf>,
+    /// File of the trust list manager's certificate, whose list names more roots.
+    pub tlm: Option<PathBuf>,
+    /// Whether certificates and messages are taken that are well formed, but not in canonical form.
+    pub lenient: bool,
+}
+
+impl Trust {
+    /// The rules by which certificates and messages are decoded.
+    pub fn rules(&self) -> Rules {
+        if self.lenient { Rules::LENIENT } else { Rules::STRICT }
+    }
 }
 
 /// Pseudonyms.
@@ -205,7 +256,9 @@ impl VssConfig {
         let place = |path: &mut PathBuf| *path = base.join(&*path);
         place(&mut config.folder);
         place(&mut config.pin_file);
-        config.trust.roots.iter_mut().chain(&mut config.trust.authorities).for_each(place);
+        let trust = &mut config.trust;
+        trust.roots.iter_mut().chain(&mut trust.authorities).chain(&mut trust.tlm).for_each(place);
+        config.lists.files.iter_mut().for_each(place);
         config.logging.file.iter_mut().for_each(place);
         config.authority.iter_mut().flat_map(|one| [&mut one.aa, &mut one.ea]).for_each(place);
         if let BackEnd::Software { folder, .. } = &mut config.hsm {
@@ -224,6 +277,13 @@ impl VssConfig {
         self.change_policy()?;
         self.demand_policy()?;
         self.socket.user_ids()?;
+        self.lists.refuses_overdue()?;
+        if self.lists.refresh_s == 0 {
+            return Err(ConfigError::NoRefresh);
+        }
+        if self.lists.ectl.is_some() && self.trust.tlm.is_none() {
+            return Err(ConfigError::NoManager);
+        }
         if self.pseudonyms.preload < self.pseudonyms.low_water {
             let Pseudonyms { preload, low_water, .. } = self.pseudonyms;
             return Err(ConfigError::Preload { preload, low_water });

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -20,6 +20,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 
 use super::VssError;
 use super::connection::Connection;
+use super::lists::{ListSource, Offered};
 use super::protocol::{self, Request, Status, answer, answer_of, ids_of};
 use super::receiving::{Asker, Verified};
 use super::service::{Notice, Vss};
@@ -46,6 +47,7 @@ pub struct Server {
     path: PathBuf,
     vss: Arc<Mutex<Vss>>,
     users: Vec<u32>,
+    lists: Option<ListSource>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -67,7 +69,7 @@ impl Server {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(at)?;
         listener.set_nonblocking(true).map_err(at)?;
         let users = vec![nix::unistd::geteuid().as_raw()];
-        Ok(Self { listener, path: path.to_owned(), vss: Arc::new(Mutex::new(vss)), users })
+        Ok(Self { listener, path: path.to_owned(), vss: Arc::new(Mutex::new(vss)), users, lists: None })
     }
 
     /// Serves these users of the host, by their numbers, besides the one this process runs as. The kernel says who connects;
@@ -84,12 +86,25 @@ impl Server {
         Ok(self)
     }
 
+    /// Fetches trust lists and revocation lists, at once and then as often as `source` says.
+    #[must_use]
+    pub fn with_lists(mut self, source: ListSource) -> Self {
+        self.lists = Some(source);
+        self
+    }
+
     /// Serves until `stop` is set. `source` gets pseudonyms when the pool asks for some.
     ///
     /// # Errors
     /// [`VssError::Io`] of the socket. A client's trouble is its own.
     pub fn run(self, source: Option<PseudonymSource>, stop: &AtomicBool) -> Result<(), VssError> {
-        let Self { listener, path, vss, users } = self;
+        let Self { listener, path, vss, users, lists } = self;
+        // Ends with this function; whatever is fetched then is of no use any more.
+        let (_end, ended) = channel::<()>();
+        if let Some((source, every)) = lists.and_then(|source| source.every().map(|every| (source, every))) {
+            let vss = Arc::clone(&vss);
+            thread::spawn(move || refresh(&vss, &source, every, &ended));
+        }
         let (requests, to_fetch) = channel();
         let fetcher = Arc::clone(&vss);
         thread::spawn(move || fetch(&fetcher, &to_fetch, source));
@@ -114,6 +129,26 @@ impl Server {
         let _ = std::fs::remove_file(&path);
         Ok(())
     }
+}
+
+/// Keeps trust lists and revocation lists up to date, until the other end of `ended` is gone.
+fn refresh(vss: &Mutex<Vss>, source: &ListSource, every: Duration, ended: &Receiver<()>) {
+    loop {
+        // The trust list manager's first: it may name roots whose lists are wanted, too.
+        let mut offered = source.read_files();
+        offered.extend(source.fetch_ectl());
+        take(vss, offered);
+        let wanted = lock(vss).wanted_lists();
+        take(vss, source.fetch_lists(&wanted));
+        if !matches!(ended.recv_timeout(every), Err(RecvTimeoutError::Timeout)) {
+            return;
+        }
+    }
+}
+
+/// What cannot be written down is fetched again the next time, and not used before.
+fn take(vss: &Mutex<Vss>, offered: Vec<Offered>) {
+    let _ = lock(vss).take_lists(offered, now());
 }
 
 /// Gets what the pool asks for, one request after the other.

@@ -1,12 +1,14 @@
 //! The services of a station, as a library.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use chronoseal_v2x::certificate::hashed_id8;
-use chronoseal_v2x::coer::{Decode, Encode};
+use chronoseal_v2x::certificate::{CertificateError, CertificateForm, hashed_id8};
+use chronoseal_v2x::coer::{Decode, DecodeErrorKind, Encode};
 use chronoseal_v2x::crypto::{Curve, KeyError, Provider, PublicPoint, SigningKey};
-use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, decrypt, encrypt};
+use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, SignerCertificate, decrypt, encrypt};
+use chronoseal_v2x::pki::HeldLists;
 use chronoseal_v2x::types::{
     Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, Psid, ThreeDLocation, Time64,
     TwoDLocation,
@@ -19,7 +21,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use super::VssError;
-use super::config::VssConfig;
+use super::config::{Trust, VssConfig};
+use super::lists::{ListSource, Offered, StoredLists, Wanted};
 use super::receiving::Waiting;
 use super::statistics::{EventLog, Record, Statistics};
 use super::store::{Folder, Stored};
@@ -96,6 +99,7 @@ impl KeyRing<KeyHandle> for Ring {
 pub struct Vss {
     station: Station<KeyHandle>,
     pub(super) verifier: Verifier,
+    lists: StoredLists,
     pub(super) waiting: Waiting,
     ring: Ring,
     folder: Folder,
@@ -149,23 +153,14 @@ impl Vss {
             metas.insert(id, (certificate, meta));
         }
         let station = Station::recover(config.pool(), policy, tickets, found.current, found.begun, now, &mut rng)?;
-        let replays_max = config.verification.replays;
-        let mut verifier = Verifier::new(VerifierConfig { replays_max, ..VerifierConfig::default() });
-        let trusts = config
-            .trust
-            .roots
-            .iter()
-            .map(|file| (file, true))
-            .chain(config.trust.authorities.iter().map(|file| (file, false)));
-        for (file, is_root) in trusts {
-            let bytes = std::fs::read(file).map_err(|error| VssError::io(file, error))?;
-            let corrupt = |reason: String| VssError::Corrupt { file: file.clone(), reason };
-            let certificate = CertificateBuf::new(bytes).map_err(|error| corrupt(error.to_string()))?;
-            let view = certificate.view();
-            let trust = verifier.trust_mut();
-            let inserted = if is_root { trust.insert_root(&view) } else { trust.insert_authority(&view) };
-            inserted.map_err(|error| corrupt(error.to_string()))?;
-        }
+        let verifier = Verifier::new(VerifierConfig {
+            replays_max: config.verification.replays,
+            rules: config.trust.rules(),
+            is_overdue_crl_refused: config.lists.refuses_overdue().map_err(refused)?,
+            ..VerifierConfig::default()
+        });
+        let held = trusted(&config.trust)?;
+        let lists = StoredLists::open(held, &config.folder, now, &mut warnings.0)?;
         let logging = &config.logging;
         let log = logging.file.as_deref().map(|file| EventLog::open(file, logging.circular, logging.file_len_max));
         let mut statistics = Statistics::new(logging.statistics);
@@ -175,6 +170,7 @@ impl Vss {
         let mut vss = Self {
             station,
             verifier,
+            lists,
             waiting,
             ring: Ring { hsm, keys: BTreeMap::new() },
             folder,
@@ -184,6 +180,8 @@ impl Vss {
             record: Record { statistics, log: log.transpose()?, own, names_own: logging.pseudonyms },
             notices: VecDeque::new(),
         };
+        warnings.0.extend(vss.lists.trust(&mut vss.verifier, now, &mut vss.record));
+        vss.take_lists(ListSource::new(&config.lists).read_files(), now)?;
         if vss.station.certificate().is_none() {
             // Nothing was on the air yet: the first pseudonym needs nobody's consent.
             vss.station.begin_first(now);
@@ -200,6 +198,25 @@ impl Vss {
     /// Whom to trust, and what is remembered of neighbours.
     pub fn verifier_mut(&mut self) -> &mut Verifier {
         &mut self.verifier
+    }
+
+    /// Whose lists are wanted.
+    pub fn wanted_lists(&self) -> Wanted {
+        self.lists.wanted()
+    }
+
+    /// Takes those of the lists that are newer than what is held, all at once. Why one is refused is in the log, once.
+    ///
+    /// # Errors
+    /// [`VssError::Io`] if one cannot be written down; then none is taken.
+    pub fn take_lists(&mut self, offered: Vec<Offered>, now: Time64) -> Result<(), VssError> {
+        self.lists.take(offered, now, &mut self.verifier, &mut self.record)
+    }
+
+    /// Whether the authority of the ticket in use is revoked, and which it is.
+    fn revoked_authority(&self) -> Option<HashedId8> {
+        let issuer = self.station.certificate()?.certificate().view().issuer.digest()?;
+        self.verifier.trust().is_authority_revoked(issuer).then_some(issuer)
     }
 
     /// The pseudonym in use.
@@ -293,6 +310,10 @@ impl Vss {
         payload: &[u8],
         claims: &Claims<'_>,
     ) -> Result<Vec<u8>, VssError> {
+        if let Some(authority) = self.revoked_authority() {
+            self.record.statistics.count("signatures", "refused-revoked");
+            return Err(VssError::OwnAuthorityRevoked(authority));
+        }
         let began = Instant::now();
         let is_denm = psid == Psid::DENM;
         let wanted = if is_denm { Vec::new() } else { self.verifier.peers_mut().inline_request(now) };
@@ -475,6 +496,25 @@ impl Vss {
             }
         }
     }
+}
+
+/// Whom the configuration trusts, before any list.
+fn trusted(trust: &Trust) -> Result<HeldLists, VssError> {
+    let read = |file: &PathBuf| -> Result<CertificateBuf, VssError> {
+        let bytes = std::fs::read(file).map_err(|error| VssError::io(file, error))?;
+        CertificateBuf::with_rules(bytes.as_slice(), trust.rules()).map_err(|reason| match reason.kind {
+            DecodeErrorKind::NotCanonical(_) => VssError::NotCanonical { file: file.clone(), reason },
+            _ => VssError::Corrupt { file: file.clone(), reason: reason.to_string() },
+        })
+    };
+    let signer = |file: &PathBuf| {
+        let corrupt = |error: CertificateError| VssError::Corrupt { file: file.clone(), reason: error.to_string() };
+        SignerCertificate::new(read(file)?).map_err(corrupt)
+    };
+    let roots = trust.roots.iter().map(signer).collect::<Result<Vec<_>, _>>()?;
+    let authorities = trust.authorities.iter().map(read).collect::<Result<_, _>>()?;
+    let manager = trust.tlm.as_ref().map(signer).transpose()?;
+    Ok(HeldLists::new(roots, authorities, manager, (trust.rules(), CertificateForm::Canonical)))
 }
 
 fn name_of(refusal: &SignRefusal) -> &'static str {

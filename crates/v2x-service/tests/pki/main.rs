@@ -10,6 +10,7 @@ mod faults;
 mod interop;
 mod postgres_server;
 mod replays;
+mod revocation;
 mod siege;
 mod stores;
 

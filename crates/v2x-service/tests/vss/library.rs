@@ -227,6 +227,10 @@ fn a_configuration_with_a_fault_says_what_to_write() {
         ("[pseudonyms]\npreload = 1\nlow_water = 5\n", "write at least 5"),
         ("[logging]\ncircular = 0\n", "write 1 or more"),
         ("[loging]\n", "unknown field `loging`"),
+        ("[lists]\noverdue = \"ignore\"\n", "is none of warn, refuse"),
+        ("[lists]\nrefresh_s = 0\n", "write 1 or more"),
+        ("[lists]\nectl = \"http://x\"\n", "in trust.tlm"),
+        ("[socket]\nusers = [\"no such user\"]\n", "knows no user"),
     ];
     for (text, expected) in cases {
         let error = read(&format!("{good}{text}")).unwrap_err();
@@ -237,4 +241,31 @@ fn a_configuration_with_a_fault_says_what_to_write() {
     assert!(error.to_string().contains("the first line should be the PIN"));
     std::fs::write(world.path("pin"), "wrong").unwrap();
     assert!(Vss::open(&world.config, Time64(0)).is_err());
+}
+
+/// As some libraries write it: the first half of a signature as a whole point, of which only x counts.
+#[test]
+fn another_vendors_certificate_is_not_called_damaged_and_taken_if_that_is_configured() {
+    let mut world = World::new();
+    let mut bytes = std::fs::read(world.path("aa.oer")).unwrap();
+    let tag = bytes.len() - 65;
+    assert_eq!(bytes[tag], 0x80, "x alone");
+    bytes[tag] = 0x82;
+    std::fs::write(world.path("aa.oer"), bytes).unwrap();
+    let open = |world: &World| {
+        let hsm = chronoseal_v2x_service::hsm::SoftwareHsm::open(world.path("keys"), "4711").unwrap();
+        Vss::open_with(&world.config, chronoseal_v2x_service::hsm::SharedHsm::new(Box::new(hsm)), now())
+    };
+    let Err(error) = open(&world) else { panic!("strict rules took it") };
+    let text = error.to_string();
+    assert!(matches!(error, VssError::NotCanonical { .. }), "{text}");
+    assert!(text.contains("aa.oer is well formed, but not in canonical form"), "{text}");
+    assert!(text.ends_with("set trust.lenient = true"), "{text}");
+    world.config.trust.lenient = true;
+    let (mut vss, warnings) = open(&world).unwrap();
+    assert!(warnings.0.is_empty(), "{warnings:?}");
+    world.give_tickets(&mut vss, 1);
+    let message = vss.create_signature(now(), Psid::CAM, b"x", None).unwrap();
+    let verified = vss.verify_signature(&message, &ANY, &Context::at(now()));
+    assert!(verified.verdict.is_accepted(), "{}", verified.verdict);
 }

@@ -3,7 +3,7 @@
 use rand_core::CryptoRng;
 
 use super::{EtsiTs102941Data, EtsiTs102941DataContent, PkiError, RequestHash};
-use crate::coer::{Decode, Encode};
+use crate::coer::{Decode, Encode, Rules};
 use crate::crypto::{AgreementKey, Curve, EcdsaSignature, HashValue, SigningKey, VerifyingKey};
 use crate::message::{
     Decrypted, DecryptionKey, KeySource, Recipient, SessionKey, SignerCertificate, SignerForm, decrypt, encrypt,
@@ -269,7 +269,15 @@ impl<'a> SignedMessage<'a> {
     /// # Errors
     /// [`PkiError::WrongContent`] or [`PkiError::Decode`].
     pub fn content(&self) -> Result<EtsiTs102941DataContent<'a>, PkiError> {
-        Ok(EtsiTs102941Data::from_coer(self.payload()?)?.content)
+        self.content_with(Rules::STRICT)
+    }
+
+    /// As [`SignedMessage::content`], by rules that may allow other encodings than the canonical one.
+    ///
+    /// # Errors
+    /// As [`SignedMessage::content`].
+    pub fn content_with(&self, rules: Rules) -> Result<EtsiTs102941DataContent<'a>, PkiError> {
+        Ok(EtsiTs102941Data::from_coer_with(self.payload()?, rules)?.0.content)
     }
 
     /// Checks that `payload`, which is not in the message, is what was signed.

@@ -13,6 +13,7 @@ mod enrolment;
 mod enrolment_authority;
 mod envelope;
 mod error;
+mod held_lists;
 mod lists;
 mod permissions;
 mod station;
@@ -33,6 +34,7 @@ pub use envelope::{
     request_hash, seal_answer, sign_content,
 };
 pub use error::{NoAnswer, PkiError};
+pub use held_lists::{HeldLists, ListName, ListRefusal, Taken};
 pub use lists::{
     ListKind, delta, own_trust_list, read_revocation_list, read_trust_list, sign_revocation_list, sign_trust_list,
 };

@@ -22,6 +22,7 @@ mod permission;
 mod progress;
 mod region;
 mod replay;
+mod revocation;
 mod sending;
 mod shared;
 mod station;
