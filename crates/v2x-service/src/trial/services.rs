@@ -10,7 +10,7 @@ use super::car::Car;
 use super::vendor::Vendor;
 use super::{Case, Outcome, TrialError, ensure, outcome};
 use crate::hsm::BackEnd;
-use crate::pki::now;
+use crate::pki::Clock;
 use crate::vss::{Lists, Logging, Notice, Pseudonyms, Socket, Trust, Verification, Vss, VssConfig};
 
 /// Messages of each case.
@@ -46,8 +46,13 @@ struct Seen {
     skipped: u64,
 }
 
-pub(super) fn all(folder: &Path, vendor: &Vendor, progress: &mut dyn FnMut(&str)) -> (Vec<Case>, Vec<Case>) {
-    let mut bench = Bench::new(folder, vendor);
+pub(super) fn all(
+    clock: &Clock,
+    folder: &Path,
+    vendor: &Vendor,
+    progress: &mut dyn FnMut(&str),
+) -> (Vec<Case>, Vec<Case>) {
+    let mut bench = Bench::new(clock, folder, vendor);
     let mut cases = Vec::new();
     let mut case = |name: &'static str, plan: Plan, judge: fn(&Seen) -> Result<String, TrialError>| {
         progress(name);
@@ -131,11 +136,12 @@ struct Bench<'a> {
     vendor: &'a Vendor,
     trust: Trust,
     stations: usize,
+    clock: Clock,
 }
 
 impl<'a> Bench<'a> {
-    fn new(folder: &Path, vendor: &'a Vendor) -> Result<Self, TrialError> {
-        let car = Car::new(&folder.join("car-s"), 9)?;
+    fn new(clock: &Clock, folder: &Path, vendor: &'a Vendor) -> Result<Self, TrialError> {
+        let car = Car::new(&folder.join("car-s"), 9, clock)?;
         car.enrol(vendor)?;
         let (root, authority) = (car.folder.join("rca.oer"), car.folder.join("aa.oer"));
         for (path, certificate) in [(&root, &vendor.root), (&authority, &vendor.aa)] {
@@ -146,6 +152,7 @@ impl<'a> Bench<'a> {
             vendor,
             trust: Trust { roots: vec![root], authorities: vec![authority], ..Trust::default() },
             stations: 0,
+            clock: clock.clone(),
         })
     }
 
@@ -180,15 +187,17 @@ impl<'a> Bench<'a> {
         Ok((vss, config))
     }
 
+    /// Gives it tickets that are valid at its own time, which is not that of the authorities: a second may end while they issue
+    /// them, and a station of the trial goes faster than their clock, or slower.
     fn give(&self, vss: &mut Vss, count: usize, at: Time64) -> Result<(), TrialError> {
-        for (ticket, meta) in self.car.pseudonyms(count, self.vendor, self.vendor)? {
+        for (ticket, meta) in self.car.pseudonyms(count, self.vendor, self.vendor, Some(at))? {
             vss.add_ticket(ticket.certificate().clone(), meta, at)?;
         }
         Ok(())
     }
 
     fn run(&mut self, plan: Plan) -> Result<Seen, TrialError> {
-        let start = now();
+        let start = self.clock.now();
         let (mut vss, config) = self.open(plan, start)?;
         self.give(&mut vss, plan.pseudonyms, start)?;
         self.serve(&mut vss, start)?;
@@ -250,7 +259,7 @@ impl<'a> Bench<'a> {
     }
 
     fn each_service(&mut self) -> Result<[String; 9], TrialError> {
-        let at = now();
+        let at = self.clock.now();
         let (mut vss, _) = self.open(PLAIN, at)?;
         self.give(&mut vss, 4, at)?;
         self.serve(&mut vss, at)?;

@@ -26,13 +26,14 @@ mod service;
 mod statistics;
 mod store;
 
+pub use crate::pki::now;
 pub use authority::pseudonym_source;
 pub use config::{Authority, Lists, Logging, Pseudonyms, Socket, Trust, Verification, VssConfig};
 pub use config_error::ConfigError;
 pub use lists::{ListSource, Offered, Wanted};
 pub use protocol::PROTOCOL_VERSION;
 pub use receiving::{Asker, Verified, summary};
-pub use server::{PseudonymSource, Server, now};
+pub use server::{PseudonymSource, Server};
 pub use service::{Claims, Notice, Vss, Warnings};
 pub use statistics::{EventLog, Histogram, Statistics, memory_len};
 pub use store::{Folder, Found, Stored};

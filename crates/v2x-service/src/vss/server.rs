@@ -12,9 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use chronoseal_v2x::types::Time64;
 use chronoseal_v2x::vss::LayerId;
 use nix::poll::{PollFd, PollFlags, ppoll};
 
@@ -24,6 +23,7 @@ use super::lists::{ListSource, Offered};
 use super::protocol::{self, Request, Status, answer, answer_of, ids_of};
 use super::receiving::{Asker, Verified};
 use super::service::{Notice, Vss};
+use crate::pki::now;
 
 /// How often the station's clock is looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -31,12 +31,6 @@ const TICK: Duration = Duration::from_millis(50);
 const CLIENTS_MAX: usize = 64;
 /// How long a client that is no layer may be silent while others wait.
 const SILENT_MAX: Duration = Duration::from_secs(1);
-
-/// The time of the system's clock.
-pub fn now() -> Time64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Time64::from_unix_us(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
-}
 
 /// Requests pseudonyms from an authority and adds them; called in a thread of its own.
 pub type PseudonymSource = Box<dyn FnMut(&Mutex<Vss>, usize) -> Result<(), VssError> + Send>;

@@ -13,6 +13,7 @@ mod replays;
 mod revocation;
 mod siege;
 mod stores;
+mod trial;
 
 use chronoseal_v2x::crypto::{Curve, PublicPoint, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
