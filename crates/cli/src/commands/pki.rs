@@ -558,11 +558,11 @@ fn show_certificate(certificate: CertificateBuf) -> Result<String, Trouble> {
         None => String::new(),
     };
     Ok(format!(
-        "hashedid8 {}\n{name}issuer {issuer}\ncurve {}\nvalid from {} to {} (s since 2004, TAI)\n{permissions}",
+        "hashedid8 {}\n{name}issuer {issuer}\ncurve {}\nvalid from {} to {} UTC\n{permissions}",
         certificate.id(),
         certificate.curve(),
-        tbs.validity_period.start.0,
-        tbs.validity_period.end().time32().0,
+        tbs.validity_period.start.time64().date(),
+        tbs.validity_period.end().date(),
     ))
 }
 

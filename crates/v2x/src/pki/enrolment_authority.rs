@@ -20,6 +20,10 @@ use crate::types::{
     VerificationKeyIndicator,
 };
 
+/// What a credential is called. A ticket has no name and a credential has one [TS 103 097 §7.2.1, §7.2.2]: by that others tell
+/// them apart. It is the same for all, so that it says of nobody who it is.
+const CREDENTIAL_NAME: &str = "enrolment credential";
+
 /// What an enrolment authority grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnrolmentPolicy {
@@ -181,7 +185,7 @@ impl EnrolmentAuthority {
         check_encryption_key(wanted.public_keys.encryption_key.as_ref())?;
         let validity = ValidityPeriod { start: now.time32(), duration: Duration::Years(self.policy.credential_years) };
         let mut tbs = ToBeSignedCertificate::new(
-            CertificateId::None,
+            CertificateId::Name(CREDENTIAL_NAME),
             validity,
             VerificationKeyIndicator::VerificationKey(wanted.public_keys.verification_key),
         );
