@@ -180,6 +180,7 @@ impl<'a> Bench<'a> {
             verification: sampling.unwrap_or_default(),
             logging: Logging {
                 file: Some(self.car.folder.join(format!("log-{}", self.stations))),
+                results: true,
                 ..Logging::default()
             },
         };
@@ -224,6 +225,12 @@ impl<'a> Bench<'a> {
         }
         seen.skipped = vss.audit().count(SkipReason::NotSampled);
         seen.stored = certificates_in(&config.folder.join("at"))?;
+        // As the source counted them: lines of the log.
+        if let Some(file) = &config.logging.file {
+            let log = std::fs::read_to_string(file).map_err(TrialError::file(file))?;
+            let signed = log.lines().filter(|line| line.ends_with(" createSignature: success")).count();
+            ensure(signed == MESSAGES, || format!("{signed} of {MESSAGES} signatures are in the log"))?;
+        }
         Ok(seen)
     }
 

@@ -227,8 +227,12 @@ const WAIT_MAX_US: usize = 100_000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Logging {
-    /// Measure time and memory at checkpoints.
+    /// Measure time at checkpoints.
     pub statistics: bool,
+    /// With `statistics`: measure there what the process holds in memory, too, which takes some microseconds each time.
+    pub memory: bool,
+    /// A line in the log for each signature and each verification; without, only what goes wrong has one.
+    pub results: bool,
     /// Write events to this file; with `circular`, to `FILE.1`, `FILE.2`, ...
     pub file: Option<PathBuf>,
     /// Number of files that take turns; none: one file that grows.
@@ -241,7 +245,15 @@ pub struct Logging {
 
 impl Default for Logging {
     fn default() -> Self {
-        Self { statistics: true, file: None, circular: None, file_len_max: 1 << 20, pseudonyms: false }
+        Self {
+            statistics: true,
+            memory: false,
+            results: false,
+            file: None,
+            circular: None,
+            file_len_max: 1 << 20,
+            pseudonyms: false,
+        }
     }
 }
 

@@ -35,7 +35,7 @@ pub use protocol::PROTOCOL_VERSION;
 pub use receiving::{Asker, Verified, summary};
 pub use server::{PseudonymSource, Server};
 pub use service::{Claims, Notice, Vss, Warnings};
-pub use statistics::{EventLog, Histogram, Statistics, memory_len};
+pub use statistics::{EventLog, Histogram, Memory, Statistics, memory_len};
 pub use store::{Folder, Found, Stored};
 
 use std::path::{Path, PathBuf};

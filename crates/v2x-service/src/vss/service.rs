@@ -163,7 +163,7 @@ impl Vss {
         let lists = StoredLists::open(held, &config.folder, now, &mut warnings.0)?;
         let logging = &config.logging;
         let log = logging.file.as_deref().map(|file| EventLog::open(file, logging.circular, logging.file_len_max));
-        let mut statistics = Statistics::new(logging.statistics);
+        let mut statistics = Statistics::new(logging.statistics, logging.memory);
         statistics.property("batches", waiting.engine().name());
         statistics.property("scalar", Provider::BUILT_IN.name());
         let own = metas.keys().copied().collect();
@@ -177,7 +177,13 @@ impl Vss {
             metas,
             surroundings: Surroundings::default(),
             rng,
-            record: Record { statistics, log: log.transpose()?, own, names_own: logging.pseudonyms },
+            record: Record {
+                statistics,
+                log: log.transpose()?,
+                own,
+                names_own: logging.pseudonyms,
+                tells_results: logging.results,
+            },
             notices: VecDeque::new(),
         };
         warnings.0.extend(vss.lists.trust(&mut vss.verifier, now, &mut vss.record));
@@ -326,6 +332,7 @@ impl Vss {
         match signed {
             Ok(message) => {
                 self.record.statistics.count("signatures", "made");
+                self.record.result(now, "createSignature", "success");
                 Ok(message)
             }
             Err(refusal) => {

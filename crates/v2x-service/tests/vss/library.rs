@@ -3,7 +3,7 @@
 use chronoseal_v2x::types::{CertificateBuf, HashedId8, Psid, ThreeDLocation, Time64};
 use chronoseal_v2x::verify::{CheckKind, Context, ResultCode};
 use chronoseal_v2x::vss::{Answered, Relevance, SkipReason};
-use chronoseal_v2x_service::vss::{Notice, Vss, VssConfig, VssError, now};
+use chronoseal_v2x_service::vss::{Logging, Notice, Vss, VssConfig, VssError, now};
 
 use crate::world::World;
 
@@ -268,4 +268,32 @@ fn another_vendors_certificate_is_not_called_damaged_and_taken_if_that_is_config
     let message = vss.create_signature(now(), Psid::CAM, b"x", None).unwrap();
     let verified = vss.verify_signature(&message, &ANY, &Context::at(now()));
     assert!(verified.verdict.is_accepted(), "{}", verified.verdict);
+}
+
+#[test]
+fn two_hundred_successes_are_two_hundred_lines_if_that_is_configured() {
+    for results in [false, true] {
+        let mut world = World::new();
+        world.config.logging = Logging { results, memory: true, ..world.config.logging };
+        let (mut vss, _) = world.open();
+        world.give_tickets(&mut vss, 1);
+        for len in 1..=200 {
+            let message = vss.create_signature(now(), Psid::CAM, &vec![7; len], None).unwrap();
+            vss.verify_signature(&message, &ANY, &Context::at(now()));
+            vss.verify_signature(&message, &ANY, &Context::at(now()));
+        }
+        let log = std::fs::read_to_string(world.path("log")).unwrap();
+        let lines = |what: &str| log.lines().filter(|line| line.ends_with(what)).count();
+        let expected = if results { 200 } else { 0 };
+        assert_eq!(lines(" createSignature: success"), expected);
+        assert_eq!(lines(" verifySignature: success"), expected);
+        assert_eq!(lines(" verifySignature: spduRelevanceReplayedSpdu"), expected);
+        for checkpoint in ["createSignature", "verifySignature"] {
+            let memory = vss.statistics().memory(checkpoint).unwrap();
+            assert!(memory.max >= memory.last && memory.last > 1 << 20, "{checkpoint}: {memory:?}");
+            let text = format!("chronoseal_vss_checkpoint_memory_bytes{{checkpoint=\"{checkpoint}\",kind=\"max\"}}");
+            assert!(vss.statistics().prometheus().contains(&text));
+        }
+        assert_eq!(vss.statistics().memory("signature"), None, "a part of a verification");
+    }
 }
