@@ -60,6 +60,9 @@ Examples:
     /// One end system of a live run; started by the controller, not by people
     #[command(hide = true)]
     Agent,
+    /// Holds a PKCS#11 module for another process of this program; not for people
+    #[command(hide = true)]
+    HsmWorker,
 }
 
 /// How data is written to standard output.

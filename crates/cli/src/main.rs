@@ -45,9 +45,12 @@ fn main() -> ExitCode {
     if matches!(arguments.command, Command::Agent) {
         return chronoseal_runner::agent_main();
     }
+    if matches!(arguments.command, Command::HsmWorker) {
+        return chronoseal_v2x_service::hsm::worker::main();
+    }
     let printer = Printer::new(arguments.quiet);
     let result = match &arguments.command {
-        Command::Agent => unreachable!("handled above"),
+        Command::Agent | Command::HsmWorker => unreachable!("handled above"),
         Command::Bench(options) => commands::bench::run(options, &printer),
         Command::Check(options) => commands::check::run(options, &printer),
         Command::Compare(options) => commands::compare::run(options, &printer),

@@ -23,6 +23,7 @@
 
 pub mod hsm;
 pub mod pki;
+mod private;
 pub mod store;
 pub mod trial;
 pub mod vss;

@@ -184,6 +184,9 @@ struct Register {
     /// What its tickets may allow, such as 36:01ffff; everything there is if not given
     #[arg(long = "permission", value_name = "PSID:BITMAP")]
     permissions: Vec<String>,
+    /// Replace the key of a station that is registered already, or bring back one that was revoked
+    #[arg(long)]
+    replace: bool,
 }
 
 #[derive(Args, Debug)]
@@ -388,7 +391,12 @@ fn register(options: &Register) -> Result<Status, Trouble> {
         permissions,
         is_revoked: false,
     };
-    options.authority.open_store()?.register(&station)?;
+    let mut store = options.authority.open_store()?;
+    if options.replace {
+        store.replace_station(&station)?
+    } else {
+        store.register(&station)?
+    }
     Ok(Status::Held)
 }
 
@@ -550,11 +558,11 @@ fn show_certificate(certificate: CertificateBuf) -> Result<String, Trouble> {
         None => String::new(),
     };
     Ok(format!(
-        "hashedid8 {}\n{name}issuer {issuer}\ncurve {}\nvalid from {} to {} (s since 2004, TAI)\n{permissions}",
+        "hashedid8 {}\n{name}issuer {issuer}\ncurve {}\nvalid from {} to {} UTC\n{permissions}",
         certificate.id(),
         certificate.curve(),
-        tbs.validity_period.start.0,
-        tbs.validity_period.end().time32().0,
+        tbs.validity_period.start.time64().date(),
+        tbs.validity_period.end().date(),
     ))
 }
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use chronoseal_recordings::{CaptureItem, CaptureReader, CapturedPacket, Format as Recorded};
 use chronoseal_v2x::coer::DecodeError;
-use chronoseal_v2x::lint::{Finding, Kind, Report, SecuredPacket, Severity, lint, lint_packet, secured_packet};
+use chronoseal_v2x::lint::{Finding, Kind, Report, SecuredPacket, Severity, lint_at, lint_packet, secured_packet};
+use chronoseal_v2x_service::pki::now;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -58,29 +59,49 @@ pub(crate) fn run(options: &V2x, printer: &Printer) -> Result<Status, Trouble> {
         Action::Fleet(options) => return fleet::run(options, printer),
     };
     let mut all = Vec::new();
+    let mut unread = Vec::new();
     for file in files {
-        let bytes =
-            std::fs::read(file).map_err(|error| Trouble(format!("error: cannot read {}: {error}", file.display())))?;
-        match Recorded::detect(&bytes) {
-            Some(Recorded::Pcap | Recorded::Pcapng) => {
-                let capture = CaptureReader::new(&bytes)
-                    .map_err(|problem| Trouble(format!("error: {}: {problem}", file.display())))?;
-                examine_capture(file, capture, &mut all, printer)?;
-            }
-            _ => all.push(examine(file.display().to_string(), &bytes)),
+        // One that cannot be read says so, and the others are looked at.
+        if let Err(Trouble(reason)) = examine_file(file, &mut all, printer) {
+            unread.push(reason);
         }
+    }
+    if all.is_empty() {
+        return Err(Trouble(unread.join("\n")));
     }
     match format {
         Format::Human => printer.data(&human(&all, *facts)),
         Format::Json => printer.data(&in_json(&all)),
         Format::Csv => printer.data(&csv(&all)),
     }
+    if !unread.is_empty() {
+        return Err(Trouble(unread.join("\n")));
+    }
     let is_clean = |one: &Examined| one.result.as_ref().is_ok_and(Report::is_clean);
     Ok(if all.iter().all(is_clean) { Status::Held } else { Status::Failed })
 }
 
+fn examine_file(file: &Path, all: &mut Vec<Examined>, printer: &Printer) -> Result<(), Trouble> {
+    let bytes =
+        std::fs::read(file).map_err(|error| Trouble(format!("error: cannot read {}: {error}", file.display())))?;
+    match Recorded::detect(&bytes) {
+        Some(Recorded::Pcap | Recorded::Pcapng) => {
+            let capture = CaptureReader::new(&bytes)
+                .map_err(|problem| Trouble(format!("error: {}: {problem}", file.display())))?;
+            examine_capture(file, capture, all, printer)
+        }
+        _ => {
+            all.push(examine(file.display().to_string(), &bytes));
+            Ok(())
+        }
+    }
+}
+
 fn examine(name: String, bytes: &[u8]) -> Examined {
-    Examined { name, result: lint(bytes).map_err(|error| format!("neither a certificate nor a message: {error}")) }
+    Examined {
+        name,
+        result: lint_at(bytes, now()).map_err(|error| format!("neither a certificate nor a message: {error}")),
+    }
 }
 
 /// How many packets a capture holds.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use chronoseal_v2x::crypto::Provider;
 use chronoseal_v2x::pipeline::Engine;
-use chronoseal_v2x_service::vss::{Server, Vss as Station, VssConfig, now, pseudonym_source};
+use chronoseal_v2x_service::vss::{ListSource, Server, Vss as Station, VssConfig, now, pseudonym_source};
 use clap::{Args, Subcommand};
 
 use crate::printer::Printer;
@@ -30,7 +30,7 @@ enum Action {
     Serve {
         /// Configuration file, TOML
         config: PathBuf,
-        /// Path of the socket; only this user may connect
+        /// Path of the socket; this user and those of `socket.users` may connect
         #[arg(long, value_name = "PATH")]
         socket: PathBuf,
     },
@@ -53,7 +53,8 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
                 .transpose()?;
             let stop = chronoseal_testbed::interrupt::flag();
             let (engine, others) = station.engines();
-            let server = Server::bind(socket, station)?;
+            let users = config.socket.user_ids().map_err(|error| Trouble(format!("error: {error}")))?;
+            let server = Server::bind(socket, station)?.permit(&users)?.with_lists(ListSource::new(&config.lists));
             printer.hint(&format!("serving at {}; Ctrl-C ends it", socket.display()));
             printer.hint(&format!("verifies {}", engines(engine, others)));
             server.run(source, stop)?;

@@ -61,3 +61,17 @@ fn links_that_are_not_looked_into_are_named() {
         "Ethernet (1)",
     ]);
 }
+
+#[test]
+fn one_bad_file_does_not_end_a_batch() {
+    let bench = Bench::new();
+    bench.write("first.oer", MESSAGE);
+    bench.write("head.pcap", &capture(1, &[&frame()])[..10]);
+    bench.write("rubbish.oer", b"rubbish");
+    bench.write("last.oer", MESSAGE);
+    let said = bench.say(&["v2x", "lint", "first.oer", "missing.oer", "head.pcap", "rubbish.oer", "last.oer"]);
+    said.assert_code(2).assert_says(&["cannot read missing.oer", "head.pcap", "ends in the middle"]);
+    for expected in ["first.oer: a trust list", "rubbish.oer: neither", "last.oer: a trust list", "2 of 3 without"] {
+        assert!(said.out.contains(expected), "{expected}: {}", said.out);
+    }
+}

@@ -17,6 +17,7 @@ mod segments;
 mod simulated;
 mod stored;
 mod support;
+mod token;
 mod upgrade;
 mod vehicle;
 mod verdicts;

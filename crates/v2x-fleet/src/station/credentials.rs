@@ -231,6 +231,8 @@ impl Signed {
         let wanted = if self.asks && is_cam { peers.inline_request(now) } else { Vec::new() };
         let is_wanted = self.asks && is_cam && peers.take_own_wanted();
         let request = Request {
+            position: None,
+            ssp_needed: None,
             psid: if is_cam { Psid::CAM } else { Psid::DENM },
             payload: packet,
             // The highest value stands for an elevation that is not known.

@@ -109,14 +109,18 @@ impl BackEnd {
         }
     }
 
-    /// Opens the device [apart](BackEnd::open_apart) if the worker program is at hand, else in this process.
+    /// Opens the device [apart](BackEnd::open_apart) if the worker program is at hand, else in this process if that can be.
     ///
     /// # Errors
-    /// As [`BackEnd::open_apart`].
+    /// As [`BackEnd::open_apart`], and [`HsmError::NoDevice`] with the command that makes the worker, if there has to be one.
     pub fn open_anywhere(&self, pin: &str) -> Result<Box<dyn Hsm>, HsmError> {
         match local::worker() {
             Ok(program) => self.open_apart(program, pin),
-            Err(_) => self.open(pin),
+            Err(missing) => match self.open(pin) {
+                // What it asks of this process a worker would simply be given.
+                Err(HsmError::InvalidArgument(_)) if self.environment().is_some() => Err(missing),
+                opened => opened,
+            },
         }
     }
 

@@ -60,14 +60,21 @@ pub fn rtl(flash: Option<&Path>) -> Result<BackEnd, HsmError> {
     Ok(BackEnd::Rtl(RtlConfig { engine, link, clock_hz: 100_000_000, flash, predefined: None }))
 }
 
-/// The program that holds foreign modules: `CHRONOSEAL_HSM_WORKER`, or beside this one.
+/// The program that holds foreign modules: `CHRONOSEAL_HSM_WORKER`, `chronoseal-hsm-worker` beside this one, or this one itself
+/// if it is `chronoseal`.
 ///
 /// # Errors
-/// [`HsmError::NoDevice`] if it is nowhere.
+/// [`HsmError::NoDevice`] if it is nowhere, with the command that makes it.
 pub fn worker() -> Result<PathBuf, HsmError> {
     let named = std::env::var_os("CHRONOSEAL_HSM_WORKER").map(PathBuf::from);
-    let found = named.or_else(|| beside(Path::new("chronoseal-hsm-worker")));
-    found.ok_or_else(|| HsmError::NoDevice("no program chronoseal-hsm-worker beside this one".into()))
+    let found = named.or_else(|| beside(Path::new("chronoseal-hsm-worker"))).or_else(|| {
+        let own = std::env::current_exe().ok();
+        own.filter(|program| program.file_name().is_some_and(|name| name == "chronoseal"))
+    });
+    found.ok_or_else(|| {
+        let build = "cargo build --release -p chronoseal-v2x-service --bin chronoseal-hsm-worker";
+        HsmError::NoDevice(format!("a PKCS#11 module needs the program chronoseal-hsm-worker beside this one: {build}"))
+    })
 }
 
 /// A file in the folder of this program or one of the three above: tests and benches lie in `deps/` of theirs.

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::{ServiceError, files};
-use crate::hsm::{BackEnd, HsmError, HsmKey, KeyHandle, Persistence, SharedHsm, local};
+use crate::hsm::{BackEnd, HsmError, HsmKey, KeyHandle, Persistence, SharedHsm};
 
 /// A device that several keys of one process are in.
 #[derive(Clone)]
@@ -48,12 +48,7 @@ impl KeyDevice {
     pub fn open(back_end: &BackEnd, pin_file: &Path) -> Result<Self, ServiceError> {
         let pin =
             String::from_utf8(files::read(pin_file)?).map_err(|_| ServiceError::content(pin_file, "a PIN is text"))?;
-        // Foreign code runs in a process of its own where the program for that is at hand.
-        let hsm = match local::worker() {
-            Ok(program) => back_end.open_apart(program, pin.trim_end())?,
-            Err(_) => back_end.open(pin.trim_end())?,
-        };
-        Ok(Self::new(SharedHsm::new(hsm)))
+        Ok(Self::new(SharedHsm::new(back_end.open_anywhere(pin.trim_end())?)))
     }
 
     /// Makes a pair and gives back its handle.

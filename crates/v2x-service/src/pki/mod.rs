@@ -4,15 +4,19 @@
 //! The exchanges themselves, what is signed, encrypted and checked in them, are `chronoseal_v2x::pki`; here are their
 //! files, keys, clocks and connections.
 
+mod clock;
 mod error;
 mod files;
 mod http;
 mod keys;
+mod listening;
 mod server;
 mod service;
+mod shared;
 mod station;
 mod trust;
 
+pub use clock::{Clock, now};
 pub use error::ServiceError;
 pub use files::{Meta, read_certificate};
 pub use http::{ANSWER_LEN_MAX, CRL_TYPE, CTL_TYPE, HttpClient, REQUEST_TYPE, RESPONSE_TYPE};
@@ -20,12 +24,3 @@ pub use keys::{KeyDevice, public_key_pem, read_public_key};
 pub use server::{Faults, Server, ServerOptions};
 pub use station::{Client, Endpoint, TicketOptions};
 pub use trust::TrustStore;
-
-use chronoseal_v2x::types::Time64;
-
-/// The time by the system's clock.
-#[must_use]
-pub fn now() -> Time64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Time64::from_unix_us(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
-}

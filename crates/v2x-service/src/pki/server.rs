@@ -10,14 +10,15 @@ use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{
     AaEntry, Authority, AuthorizationAuthority, AuthorizationResponseCode, AuthorizationValidationResponseCode,
     CtlCommand, CtlEntry, DcEntry, Decision, EaEntry, EnrolmentAuthority, EnrolmentResponseCode, ListKind, NoAnswer,
-    PkiError, Role, RootCaEntry, StationStore, Step, TlmEntry, TrustedAuthority, delta, issue_authority,
-    own_trust_list, sign_revocation_list, sign_trust_list,
+    PkiError, Role, RootCaEntry, Step, TlmEntry, TrustedAuthority, delta, issue_authority, own_trust_list,
+    sign_revocation_list, sign_trust_list,
 };
-use chronoseal_v2x::pki::{Credential, Station};
-use chronoseal_v2x::types::{CertificateBuf, HashedId8, ValidityPeriod};
+use chronoseal_v2x::types::{CertificateBuf, HashedId8};
 
 use super::keys::rng;
-use super::{HttpClient, KeyDevice, Meta, ServiceError, TrustStore, files, now, service};
+use super::listening::{Listener, Running};
+use super::shared::Shared;
+use super::{Clock, HttpClient, KeyDevice, Meta, ServiceError, TrustStore, files};
 use crate::hsm::HsmKey;
 use crate::store::Store;
 
@@ -52,6 +53,8 @@ pub struct ServerOptions {
     pub root_curve: Curve,
     /// Answers to give instead of the right ones.
     pub faults: Faults,
+    /// The clock to go by.
+    pub clock: Clock,
 }
 
 impl ServerOptions {
@@ -65,6 +68,7 @@ impl ServerOptions {
             curve: Curve::NistP256,
             root_curve: Curve::NistP256,
             faults: Faults::default(),
+            clock: Clock::default(),
         }
     }
 }
@@ -74,7 +78,7 @@ impl ServerOptions {
 pub struct Server {
     // First, so that what the handlers share ends here and not in one of their threads: a connection to PostgreSQL cannot
     // be closed in there.
-    http: service::Running,
+    http: Running,
     state: Arc<State>,
 }
 
@@ -91,6 +95,7 @@ pub(super) struct State {
     store: Arc<Mutex<Store>>,
     trust: TrustStore,
     http: HttpClient,
+    clock: Clock,
 }
 
 impl Server {
@@ -99,11 +104,11 @@ impl Server {
     /// # Errors
     /// [`ServiceError::Network`] if the address is taken; else those of files, keys and the store.
     pub fn start(options: &ServerOptions, device: &KeyDevice, store: Store) -> Result<Self, ServiceError> {
-        let listener = service::Listener::bind(options.address)?;
+        let listener = Listener::bind(options.address)?;
         let url = format!("http://{}", listener.address());
         let http = HttpClient::default();
         let store = Arc::new(Mutex::new(store));
-        let trust = TrustStore::new(Arc::clone(&store), http.clone());
+        let trust = TrustStore::new(Arc::clone(&store), http.clone()).with_clock(options.clock.clone());
 
         let root = open(options, device, Role::Root, None)?;
         let tlm = open(options, device, Role::TrustListManager, None)?;
@@ -133,7 +138,9 @@ impl Server {
             store,
             trust,
             http,
+            clock: options.clock.clone(),
         });
+        state.forget_answers()?;
         state.sign_lists()?;
         let http = listener.serve(Arc::clone(&state))?;
         Ok(Self { http, state })
@@ -246,7 +253,8 @@ fn create(
         None => (None, &mut key),
     };
     let name = format!("{} {}", options.name, role.name().to_uppercase());
-    let certificate = issue_authority(role, &name, &public, encryption.as_ref(), issuer, issuing_key, now().time32())?;
+    let certificate =
+        issue_authority(role, &name, &public, encryption.as_ref(), issuer, issuing_key, options.clock.now().time32())?;
     // The note first: a certificate in the folder promises that its keys can be found.
     Meta { signing_key, decryption_key }.write(path)?;
     files::write_certificate(path, &certificate)
@@ -262,13 +270,14 @@ impl State {
     pub(super) fn enrolment(&self, request: &[u8]) -> Result<Decision, ServiceError> {
         let mut trust = self.trust.clone();
         let mut store = Shared(Arc::clone(&self.store));
-        Ok(lock(&self.ea).handle(request, &mut store, &mut trust, now(), &mut rng()?)?)
+        Ok(lock(&self.ea).handle(request, &mut store, &mut trust, self.clock.now(), &mut rng()?)?)
     }
 
     /// Answers a station, after asking its enrolment authority.
     pub(super) fn authorization(&self, request: &[u8]) -> Result<Decision, ServiceError> {
         let mut trust = self.trust.clone();
-        let step = lock(&self.aa).handle(request, &mut trust, now(), &mut rng()?)?;
+        let mut store = Shared(Arc::clone(&self.store));
+        let step = lock(&self.aa).handle(request, &mut store, &mut trust, self.clock.now(), &mut rng()?)?;
         let question = match step {
             Step::Done(decision) => return Ok(decision),
             Step::Ask(question) => question,
@@ -279,7 +288,12 @@ impl State {
             self.http.post(question.url(), question.message())
         };
         let answer = answer.as_deref().map_err(|error| NoAnswer::Unreached { reason: error.to_string() });
-        Ok(lock(&self.aa).resume(&question, answer, now(), &mut rng()?)?)
+        Ok(lock(&self.aa).resume(&question, answer, &mut store, self.clock.now(), &mut rng()?)?)
+    }
+
+    /// Forgets the answers to requests that are not taken any more.
+    pub(super) fn forget_answers(&self) -> Result<(), ServiceError> {
+        Ok(lock(&self.store).forget_answers(self.clock.now())?)
     }
 
     /// The newest full list.
@@ -287,7 +301,7 @@ impl State {
         let newest = lock(&self.store).lists(kind)?.into_iter().next();
         let message = newest.ok_or(crate::store::StoreError::Damaged("trust lists"))?;
         // Halfway through its time a list is replaced, and at once when somebody on it is revoked.
-        let renew_at = now().plus_us(CTL_VALIDITY_S / 2 * 1_000_000);
+        let renew_at = self.clock.now().plus_us(CTL_VALIDITY_S / 2 * 1_000_000);
         let revoked = lock(&self.store).revoked_authorities()?;
         let current = own_trust_list(&message)?;
         let is_revoked =
@@ -317,7 +331,7 @@ impl State {
             kind,
             (is_full_ctl, new.ctl_sequence),
             commands,
-            now(),
+            self.clock.now(),
             CTL_VALIDITY_S,
         )?))
     }
@@ -325,7 +339,7 @@ impl State {
     /// Who is revoked now.
     pub(super) fn revocation_list(&self) -> Result<Vec<u8>, ServiceError> {
         let entries = lock(&self.store).revoked_authorities()?;
-        Ok(sign_revocation_list(&mut lock(&self.root), entries, now(), CRL_VALIDITY_S)?)
+        Ok(sign_revocation_list(&mut lock(&self.root), entries, self.clock.now(), CRL_VALIDITY_S)?)
     }
 
     fn signer_of(&self, kind: ListKind) -> &Mutex<Authority> {
@@ -374,7 +388,8 @@ impl State {
             None => 1,
         };
         let mut authority = lock(self.signer_of(kind));
-        let message = sign_trust_list(&mut authority, kind, (true, sequence), commands, now(), CTL_VALIDITY_S)?;
+        let message =
+            sign_trust_list(&mut authority, kind, (true, sequence), commands, self.clock.now(), CTL_VALIDITY_S)?;
         Ok(store.add_list(kind, &message)?)
     }
 }
@@ -384,32 +399,6 @@ fn is_revoked(entry: &CtlEntry<'_>, revoked: &[HashedId8]) -> bool {
 }
 
 /// Locks also after a panic elsewhere: what authorities and stores hold between calls is always whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A store that is locked for one question at a time.
-struct Shared(Arc<Mutex<Store>>);
-
-impl StationStore for Shared {
-    fn station(&mut self, canonical_id: &[u8]) -> Result<Option<Station>, PkiError> {
-        lock(&self.0).station(canonical_id)
-    }
-
-    fn credential(&mut self, id: HashedId8) -> Result<Option<Credential>, PkiError> {
-        lock(&self.0).credential(id)
-    }
-
-    fn add_credential(
-        &mut self,
-        id: HashedId8,
-        certificate: &CertificateBuf,
-        station: &Station,
-    ) -> Result<(), PkiError> {
-        lock(&self.0).add_credential(id, certificate, station)
-    }
-
-    fn add_confirmed(&mut self, station: &Station, period: ValidityPeriod, at_once_max: u32) -> Result<bool, PkiError> {
-        lock(&self.0).add_confirmed(station, period, at_once_max)
-    }
 }

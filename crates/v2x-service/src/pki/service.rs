@@ -1,6 +1,5 @@
 //! The exchanges over HTTP/1.1, answering. [TS 102 941 annex D]
 
-use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,92 +12,18 @@ use axum::routing::{get, post};
 use chronoseal_v2x::crypto::KeyError;
 use chronoseal_v2x::message::DecryptError;
 use chronoseal_v2x::pki::{Decision, ListKind, PkiError, Role};
-use tokio::runtime::Runtime;
-use tokio::sync::oneshot;
 
 use super::server::State;
 use super::{CRL_TYPE, CTL_TYPE, REQUEST_TYPE, RESPONSE_TYPE, ServiceError};
 
 /// Longest request taken `[byte]`.
 const REQUEST_LEN_MAX: usize = 64 * 1024;
-/// How long a request may take to arrive.
-const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
-/// Threads that sign, decrypt and ask others.
-const WORKERS_MAX: usize = 32;
+/// How long a request may take to arrive, its header and its body each.
+pub(super) const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
+/// How often answers are forgotten whose requests are not taken any more.
+const FORGET_EVERY: Duration = Duration::from_secs(30);
 
-/// A port that is taken, and not yet answered at.
-pub(super) struct Listener {
-    listener: TcpListener,
-    address: SocketAddr,
-}
-
-impl Listener {
-    pub(super) fn bind(address: SocketAddr) -> Result<Self, ServiceError> {
-        let network =
-            |error: std::io::Error| ServiceError::Network { url: address.to_string(), reason: error.to_string() };
-        let listener = TcpListener::bind(address).map_err(network)?;
-        listener.set_nonblocking(true).map_err(network)?;
-        let address = listener.local_addr().map_err(network)?;
-        Ok(Self { listener, address })
-    }
-
-    pub(super) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    pub(super) fn serve(self, state: Arc<State>) -> Result<Running, ServiceError> {
-        let address = self.address;
-        let network =
-            |error: std::io::Error| ServiceError::Network { url: address.to_string(), reason: error.to_string() };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .max_blocking_threads(WORKERS_MAX)
-            .enable_all()
-            .build()
-            .map_err(network)?;
-        let listener = {
-            let _guard = runtime.enter();
-            tokio::net::TcpListener::from_std(self.listener).map_err(network)?
-        };
-        let (stop, stopped) = oneshot::channel::<()>();
-        let ended = runtime.spawn(async move {
-            let until = async move {
-                // Dropped is as good as sent.
-                let _ = stopped.await;
-            };
-            axum::serve(listener, router(state)).with_graceful_shutdown(until).await
-        });
-        Ok(Running { runtime: Some(runtime), stop: Some(stop), ended })
-    }
-}
-
-/// A server that answers until it is dropped.
-#[derive(Debug)]
-pub(super) struct Running {
-    runtime: Option<Runtime>,
-    stop: Option<oneshot::Sender<()>>,
-    ended: tokio::task::JoinHandle<std::io::Result<()>>,
-}
-
-impl Running {
-    pub(super) fn wait(&self) {
-        while !self.ended.is_finished() {
-            std::thread::sleep(Duration::from_millis(200));
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(runtime) = self.runtime.take() {
-            // Whoever is being answered has a moment; a connection that is merely open has none.
-            runtime.shutdown_timeout(Duration::from_millis(500));
-        }
-    }
-}
-
-fn router(state: Arc<State>) -> Router {
+pub(super) fn router(state: Arc<State>) -> Router {
     Router::new()
         .route("/ea", post(|state, request| exchange(state, request, State::enrolment)))
         .route("/aa", post(|state, request| exchange(state, request, State::authorization)))
@@ -188,6 +113,17 @@ fn list(message: Result<Option<Vec<u8>>, ServiceError>, content_type: &'static s
         Ok(Some(message)) => typed(content_type, message),
         Ok(None) => text(StatusCode::NOT_FOUND, "no list of that number is kept".to_owned()),
         Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+    }
+}
+
+/// Forgets answers, every now and then, until the server ends.
+pub(super) async fn forget(state: Arc<State>) {
+    let mut interval = tokio::time::interval(FORGET_EVERY);
+    loop {
+        interval.tick().await;
+        let state = Arc::clone(&state);
+        // What could not be forgotten now is forgotten the next time; it is not given out in either case.
+        let _ = tokio::task::spawn_blocking(move || state.forget_answers()).await;
     }
 }
 

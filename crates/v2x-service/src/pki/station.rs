@@ -8,8 +8,9 @@ use chronoseal_v2x::pki::{Applicant, Permissions, TicketWish, request_credential
 use chronoseal_v2x::types::{CertificateBuf, HashedId8, ValidityPeriod};
 
 use super::keys::rng;
-use super::{HttpClient, KeyDevice, Meta, ServiceError, files, now, public_key_pem};
+use super::{Clock, HttpClient, KeyDevice, Meta, ServiceError, files, public_key_pem};
 use crate::hsm::{HsmKey, KeyHandle};
+use crate::private::private_folder;
 
 /// A station: its keys in a device, its certificates in a folder, each with a `.meta` file that says which key is its.
 ///
@@ -24,6 +25,7 @@ pub struct Client {
     device: KeyDevice,
     ticket_device: KeyDevice,
     http: HttpClient,
+    clock: Clock,
 }
 
 /// An authority and where it is.
@@ -60,7 +62,13 @@ impl Client {
     /// The station in `directory`, with its keys in `device`.
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>, device: KeyDevice) -> Self {
-        Self { directory: directory.into(), ticket_device: device.clone(), device, http: HttpClient::default() }
+        Self {
+            directory: directory.into(),
+            ticket_device: device.clone(),
+            device,
+            http: HttpClient::default(),
+            clock: Clock::default(),
+        }
     }
 
     /// Keeps the keys of tickets in another device: one that is slow, or has room for few, may have the canonical key
@@ -75,6 +83,13 @@ impl Client {
     #[must_use]
     pub fn with_http(mut self, http: HttpClient) -> Self {
         self.http = http;
+        self
+    }
+
+    /// Goes by another clock than the system's.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
         self
     }
 
@@ -128,9 +143,9 @@ impl Client {
         let handle = self.device.create(curve, "enrolment")?;
         let granted = (|| {
             let mut key = self.device.key(handle)?;
-            let pending = request_credential(applicant, &mut key, ea.certificate, now(), &mut rng()?)?;
+            let pending = request_credential(applicant, &mut key, ea.certificate, self.clock.now(), &mut rng()?)?;
             let answer = self.http.post(ea.url, pending.message())?;
-            let certificate = pending.credential(&answer, now())?;
+            let certificate = pending.credential(&answer, self.clock.now())?;
             let meta = Meta { signing_key: handle, decryption_key: None };
             let id = self.keep("ec", &certificate, meta)?;
             // From here on it is the one in use; a crash before leaves the old one in use.
@@ -169,9 +184,9 @@ impl Client {
             };
             let mut key = self.ticket_device.key(handle)?;
             let signer = (&credential, &mut credential_key as &mut dyn SigningKey);
-            let pending = request_ticket(&wish, &mut key, signer, (aa.certificate, ea), now(), &mut rng()?)?;
+            let pending = request_ticket(&wish, &mut key, signer, (aa.certificate, ea), self.clock.now(), &mut rng()?)?;
             let answer = self.http.post(aa.url, pending.message())?;
-            let certificate = pending.ticket(&answer, now())?;
+            let certificate = pending.ticket(&answer, self.clock.now())?;
             self.keep("at", &certificate, Meta { signing_key: handle, decryption_key })
         })();
         Self::or_discard(&self.ticket_device, granted, &handles)
@@ -217,7 +232,10 @@ impl Client {
     /// The note first: a certificate in the folder promises that its key can be found.
     fn keep(&self, folder: &str, certificate: &CertificateBuf, meta: Meta) -> Result<HashedId8, ServiceError> {
         let id = files::signer(certificate.clone())?.id();
-        let path = self.directory.join(folder).join(format!("{id}.oer"));
+        let folder = self.directory.join(folder);
+        // Who can list the tickets can link them.
+        private_folder(&folder).map_err(ServiceError::file(&folder))?;
+        let path = folder.join(format!("{id}.oer"));
         meta.write(&path)?;
         files::write_certificate(&path, certificate)?;
         Ok(id)

@@ -10,7 +10,7 @@ use chronoseal_v2x::pki::{
 };
 use chronoseal_v2x::types::{CertificateBuf, HashedId8};
 
-use super::{CRL_TYPE, CTL_TYPE, HttpClient, ServiceError, files, now};
+use super::{CRL_TYPE, CTL_TYPE, Clock, HttpClient, ServiceError, files};
 use crate::store::Store;
 
 /// The authorities of the roots in a [`Store`], by the lists of their distribution centres.
@@ -21,13 +21,21 @@ use crate::store::Store;
 pub struct TrustStore {
     store: Arc<Mutex<Store>>,
     http: HttpClient,
+    clock: Clock,
 }
 
 impl TrustStore {
     /// By the roots in `store`.
     #[must_use]
     pub fn new(store: Arc<Mutex<Store>>, http: HttpClient) -> Self {
-        Self { store, http }
+        Self { store, http, clock: Clock::default() }
+    }
+
+    /// Goes by another clock than the system's.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
     }
 
     /// Trusts a root whose distribution centre is at `url`.
@@ -35,7 +43,7 @@ impl TrustStore {
     /// # Errors
     /// [`ServiceError::Pki`] if it is no root that is valid now.
     pub fn add(&self, root: &SignerCertificate, url: &str) -> Result<(), ServiceError> {
-        check_issued_by(root, root, now())?;
+        check_issued_by(root, root, self.clock.now())?;
         Ok(self.lock().trust(root, url)?)
     }
 
@@ -44,9 +52,9 @@ impl TrustStore {
     /// # Errors
     /// [`ServiceError::Network`], or [`ServiceError::Pki`] for a list that does not verify.
     pub fn add_listed(&self, tlm: &SignerCertificate, url: &str) -> Result<Vec<HashedId8>, ServiceError> {
-        check_issued_by(tlm, tlm, now())?;
+        check_issued_by(tlm, tlm, self.clock.now())?;
         let message = self.http.get(url, CTL_TYPE)?;
-        let list = read_trust_list(&message, ListKind::TrustListManager, tlm, now())?;
+        let list = read_trust_list(&message, ListKind::TrustListManager, tlm, self.clock.now())?;
         let mut added = Vec::new();
         for command in &list.ctl_commands {
             let CtlCommand::Add(CtlEntry::Rca(entry)) = command else { continue };
@@ -91,7 +99,7 @@ impl TrustStore {
         is_ea: bool,
     ) -> Result<Option<TrustedAuthority>, ServiceError> {
         let message = self.http.get(&format!("{centre}/getctl/{}", root.id()), CTL_TYPE)?;
-        let list = read_trust_list(&message, ListKind::Root, root, now())?;
+        let list = read_trust_list(&message, ListKind::Root, root, self.clock.now())?;
         for command in &list.ctl_commands {
             let (certificate, url) = match command {
                 CtlCommand::Add(CtlEntry::Ea(entry)) if is_ea => (&entry.ea_certificate, entry.aa_access_point),
@@ -100,7 +108,7 @@ impl TrustStore {
             };
             if hashed_id8(certificate).map_err(PkiError::from)? == id {
                 let certificate = signer(certificate)?;
-                check_issued_by(&certificate, root, now())?;
+                check_issued_by(&certificate, root, self.clock.now())?;
                 return Ok(Some(TrustedAuthority { certificate, url: url.to_owned() }));
             }
         }
@@ -109,7 +117,7 @@ impl TrustStore {
 
     fn is_revoked(&self, root: &SignerCertificate, centre: &str, id: HashedId8) -> Result<bool, ServiceError> {
         let message = self.http.get(&format!("{centre}/getcrl/{}", root.id()), CRL_TYPE)?;
-        Ok(read_revocation_list(&message, root, now())?.entries.contains(&id))
+        Ok(read_revocation_list(&message, root, self.clock.now())?.entries.contains(&id))
     }
 }
 

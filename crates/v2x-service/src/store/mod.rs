@@ -1,17 +1,19 @@
 //! What authorities remember: in a file, or in a database server.
 //!
 //! It does *not* keep keys or the authorities' own certificates, and it decides nothing: [`Store`] answers the
-//! questions of [`StationStore`] and keeps lists. The same SQL runs on SQLite and on PostgreSQL.
+//! questions of [`StationStore`], keeps lists, and keeps the answers that were given, as they were sent, for as long as
+//! the same request could come again. The same SQL runs on SQLite and on PostgreSQL.
 
+mod answers;
 mod postgres;
 mod sqlite;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chronoseal_v2x::coer::{Decode, Encode};
 use chronoseal_v2x::crypto::PublicPoint;
 use chronoseal_v2x::message::SignerCertificate;
-use chronoseal_v2x::pki::{Credential, ListKind, PkiError, Station, StationStore};
+use chronoseal_v2x::pki::{Credential, ListKind, PkiError, RequestIdentity, Station, StationStore};
 use chronoseal_v2x::types::{CertificateBuf, HashedId8, PublicVerificationKey, ValidityPeriod};
 
 /// Why a store does not work.
@@ -27,6 +29,26 @@ pub enum StoreError {
     /// A record that nobody here wrote.
     #[error("damaged record of {0}")]
     Damaged(&'static str),
+    /// A station that is registered already, with another key.
+    #[error("station {id} is registered with another canonical key; to replace that key, register with --replace")]
+    OtherKey {
+        /// Its canonical identifier, in hexadecimal.
+        id: String,
+    },
+    /// A station that was revoked.
+    #[error("station {id} is revoked; to bring it back, register with --replace")]
+    Revoked {
+        /// Its canonical identifier, in hexadecimal.
+        id: String,
+    },
+    /// A file that cannot be made.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// Neither a file nor a server.
     #[error("a store is a file, or postgresql://user@host/database; not `{0}`")]
     Url(String),
@@ -66,13 +88,20 @@ const SCHEMA: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS credentials (id BYTEA PRIMARY KEY, certificate BYTEA NOT NULL, \
      canonical_id BYTEA NOT NULL REFERENCES stations)",
     "CREATE TABLE IF NOT EXISTS confirmed (canonical_id BYTEA NOT NULL REFERENCES stations, starts BIGINT NOT NULL, \
-     ends BIGINT NOT NULL)",
+     ends BIGINT NOT NULL, request BYTEA, period BYTEA)",
     "CREATE INDEX IF NOT EXISTS confirmed_by_station ON confirmed (canonical_id, ends)",
     "CREATE TABLE IF NOT EXISTS trusted_roots (id BYTEA PRIMARY KEY, certificate BYTEA NOT NULL, url TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS revoked_authorities (id BYTEA PRIMARY KEY)",
     "CREATE TABLE IF NOT EXISTS lists (kind BIGINT NOT NULL, age BIGINT NOT NULL, message BYTEA NOT NULL, \
      PRIMARY KEY (kind, age))",
+    "CREATE TABLE IF NOT EXISTS answers (request BYTEA PRIMARY KEY, answer BYTEA NOT NULL, until BIGINT NOT NULL)",
 ];
+
+/// What stores from before requests were remembered lack.
+const ADDED_COLUMNS: &[&str] =
+    &["ALTER TABLE confirmed ADD COLUMN request BYTEA", "ALTER TABLE confirmed ADD COLUMN period BYTEA"];
+/// Needs those columns.
+const BY_REQUEST: &str = "CREATE UNIQUE INDEX IF NOT EXISTS confirmed_by_request ON confirmed (request)";
 
 /// How many trust lists are kept for deltas: a sequence number means one list only within a round of 255.
 const LISTS_KEPT: i64 = 200;
@@ -125,14 +154,41 @@ impl Store {
         for statement in SCHEMA {
             database.run(statement, &[])?;
         }
+        if database.rows("SELECT request, period FROM confirmed LIMIT 0", &[]).is_err() {
+            for statement in ADDED_COLUMNS {
+                database.run(statement, &[])?;
+            }
+        }
+        database.run(BY_REQUEST, &[])?;
         Ok(Self { database })
     }
 
-    /// Takes in a station, or changes what is known of it.
+    /// Takes in a station, or changes its permissions. It does not replace the key of a station, and it does not bring back one
+    /// that was revoked; [`Store::replace_station`] does.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherKey`], [`StoreError::Revoked`]; those of the database.
+    pub fn register(&mut self, station: &Station) -> Result<(), StoreError> {
+        let changed = self
+            .write_station(station, "WHERE stations.canonical_key = EXCLUDED.canonical_key AND stations.revoked = 0")?;
+        if changed {
+            return Ok(());
+        }
+        let known = self.find_station(&station.canonical_id)?.ok_or(StoreError::Damaged("station"))?;
+        let id = station.name();
+        Err(if known.is_revoked { StoreError::Revoked { id } } else { StoreError::OtherKey { id } })
+    }
+
+    /// Takes in a station, or replaces all that is known of it, its key among it.
     ///
     /// # Errors
     /// Those of the database.
-    pub fn register(&mut self, station: &Station) -> Result<(), StoreError> {
+    pub fn replace_station(&mut self, station: &Station) -> Result<(), StoreError> {
+        self.write_station(station, "").map(|_| ())
+    }
+
+    /// Writes a station down, over one that is there if it meets the condition. False if it does not.
+    fn write_station(&mut self, station: &Station, condition: &str) -> Result<bool, StoreError> {
         let key = station.canonical_key.to_verification_key().to_coer().map_err(|_| StoreError::Damaged("station"))?;
         let parameters = [
             Value::Octets(station.canonical_id.clone()),
@@ -140,13 +196,12 @@ impl Store {
             Value::Text(station.permissions.to_string()),
             Value::Integer(station.is_revoked.into()),
         ];
-        self.database.run(
+        let sql = format!(
             "INSERT INTO stations (canonical_id, canonical_key, permissions, revoked) VALUES ($1, $2, $3, $4) \
              ON CONFLICT (canonical_id) DO UPDATE SET canonical_key = EXCLUDED.canonical_key, \
-             permissions = EXCLUDED.permissions, revoked = EXCLUDED.revoked",
-            &parameters,
-        )?;
-        Ok(())
+             permissions = EXCLUDED.permissions, revoked = EXCLUDED.revoked {condition}"
+        );
+        Ok(self.database.run(&sql, &parameters)? == 1)
     }
 
     /// Ends a station; false if there is none.
@@ -297,22 +352,40 @@ impl StationStore for Store {
         Ok(())
     }
 
-    fn add_confirmed(&mut self, station: &Station, period: ValidityPeriod, at_once_max: u32) -> Result<bool, PkiError> {
+    fn add_confirmed(
+        &mut self,
+        station: &Station,
+        request: RequestIdentity,
+        period: ValidityPeriod,
+        at_once_max: u32,
+    ) -> Result<Option<ValidityPeriod>, PkiError> {
         let time = |us: u64| Value::Integer(i64::try_from(us).unwrap_or(i64::MAX));
         let parameters = [
             time(period.start.time64().0),
             time(period.end().0),
+            request.0[..].into(),
+            Value::Octets(period.to_coer()?),
             Value::Octets(station.canonical_id.clone()),
             Value::Integer(at_once_max.into()),
         ];
-        // One statement, so that two requests at once cannot both be the last that is allowed.
+        // One statement, so that two requests at once cannot both be the last that is allowed, or the same one.
         let added = self.database.run(
-            "INSERT INTO confirmed (canonical_id, starts, ends) \
-             SELECT canonical_id, CAST($1 AS BIGINT), CAST($2 AS BIGINT) FROM stations WHERE canonical_id = $3 AND \
-             (SELECT COUNT(*) FROM confirmed WHERE canonical_id = $3 AND starts < $2 AND ends > $1) < $4",
+            "INSERT INTO confirmed (canonical_id, starts, ends, request, period) \
+             SELECT canonical_id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), $3, $4 FROM stations \
+             WHERE canonical_id = $5 AND \
+             (SELECT COUNT(*) FROM confirmed WHERE canonical_id = $5 AND starts < $2 AND ends > $1) < $6 \
+             ON CONFLICT (request) DO NOTHING",
             &parameters,
         )?;
-        Ok(added == 1)
+        if added == 1 {
+            return Ok(Some(period));
+        }
+        let sql = "SELECT period FROM confirmed WHERE request = $1";
+        match self.database.rows(sql, &[request.0[..].into()])?.first().map(Vec::as_slice) {
+            None => Ok(None),
+            Some([Value::Octets(period)]) => Ok(Some(ValidityPeriod::from_coer(period)?)),
+            Some(_) => Err(StoreError::Damaged("confirmed ticket").into()),
+        }
     }
 }
 

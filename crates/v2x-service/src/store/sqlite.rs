@@ -7,6 +7,7 @@ use rusqlite::Connection;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 
 use super::{Database, StoreError, Value};
+use crate::private::private_file;
 
 pub(super) struct Sqlite {
     connection: Connection,
@@ -14,6 +15,8 @@ pub(super) struct Sqlite {
 
 impl Sqlite {
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        // For its owner alone; the files SQLite puts beside it get the same rights.
+        private_file(path).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(5))?;
         // A commit is on the disk before it is answered; readers of other processes do not wait for it.

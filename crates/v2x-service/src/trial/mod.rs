@@ -19,7 +19,7 @@ pub use devices::{OtherBuildError, measure_devices, other_build};
 pub use vendor::SecondVendor;
 
 use crate::hsm::HsmError;
-use crate::pki::ServiceError;
+use crate::pki::{Clock, ServiceError};
 use crate::vss::VssError;
 use vendor::Vendor;
 
@@ -96,19 +96,32 @@ impl TrialError {
 /// # Errors
 /// [`TrialError`] if not even our own authorities can be started; what goes wrong later is the outcome of its case.
 pub fn run(folder: &Path, second: &SecondVendor, progress: &mut dyn FnMut(&str)) -> Result<Trial, TrialError> {
+    run_by(&Clock::default(), folder, second, progress)
+}
+
+/// As [`run`], by another clock than the system's; authorities in processes of their own have theirs.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_by(
+    clock: &Clock,
+    folder: &Path,
+    second: &SecondVendor,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Trial, TrialError> {
     std::fs::create_dir_all(folder).map_err(TrialError::file(folder))?;
     progress("authorities of two vendors");
-    let first = Vendor::ours(&folder.join("pki-a"), "first")?;
-    let second = second.start(folder)?;
+    let first = Vendor::ours(&folder.join("pki-a"), "first", clock)?;
+    let second = second.start(folder, clock)?;
     let trusted = first.trust(&second).and_then(|()| second.trust(&first));
-    let mut cases = requests::all(folder, &first, &second, progress);
+    let mut cases = requests::all(clock, folder, (&first, &second), progress);
     if let Err(error) = trusted {
         for case in cases.iter_mut().filter(|case| ["Test_PSNYMREQ_VB_03", "Test_PSNYMREQ_VB_04"].contains(&case.name))
         {
             case.outcome = Outcome::Failed(format!("the authorities could not be told of each other: {error}"));
         }
     }
-    let (of_services, services) = services::all(folder, &first, progress);
+    let (of_services, services) = services::all(clock, folder, &first, progress);
     cases.extend(of_services);
     Ok(Trial { cases, services, second_vendor: second.description().to_owned() })
 }

@@ -10,14 +10,19 @@ use super::car::Car;
 use super::vendor::Vendor;
 use super::{Case, TrialError, ensure, outcome};
 use crate::hsm::{BackEnd, HsmError, KeyHandle, RtlConfig, local};
-use crate::pki::{HttpClient, ServiceError, TicketOptions, now};
+use crate::pki::{Clock, HttpClient, ServiceError, TicketOptions};
 
 /// Pseudonyms asked for in one case.
 const COUNT: usize = 5;
 /// Slots of the simulated device whose keys are made before the first request.
 const PREDEFINED: (u32, u32) = (4, 7);
 
-pub(super) fn all(folder: &Path, first: &Vendor, second: &Vendor, progress: &mut dyn FnMut(&str)) -> Vec<Case> {
+pub(super) fn all(
+    clock: &Clock,
+    folder: &Path,
+    (first, second): (&Vendor, &Vendor),
+    progress: &mut dyn FnMut(&str),
+) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |name: &'static str, device: &str, result: Result<String, TrialError>| {
         let is_simulated = device != "software";
@@ -26,10 +31,10 @@ pub(super) fn all(folder: &Path, first: &Vendor, second: &Vendor, progress: &mut
     let absent = || TrialError::Wrong("the case before it has not left a station".into());
 
     progress("Test_LTCREQ");
-    let a = Car::new(&folder.join("car-a"), 1);
-    let b = Car::new(&folder.join("car-b"), 2);
+    let a = Car::new(&folder.join("car-a"), 1, clock);
+    let b = Car::new(&folder.join("car-b"), 2, clock);
     let engine = engine(folder);
-    let c = engine.and_then(|keys| Car::with(&folder.join("car-c"), 3, &keys));
+    let c = engine.and_then(|keys| Car::with(&folder.join("car-c"), 3, &keys, clock));
     let device = c.as_ref().map_or_else(|_| "RTL".to_owned(), |car| car.hsm.lock().capabilities().device.clone());
     add("Test_LTCREQ_VB_01", "software", enrolled(&a, first));
     add("Test_LTCREQ_VB_02", "software", enrolled(&b, second));
@@ -42,7 +47,7 @@ pub(super) fn all(folder: &Path, first: &Vendor, second: &Vendor, progress: &mut
     progress("Test_PSNYMREQ");
     let ask = |car: &Result<Car, TrialError>, vendor: &Vendor, enrolled_at: &Vendor| {
         let car = car.as_ref().map_err(|_| absent())?;
-        let tickets = car.pseudonyms(COUNT, vendor, enrolled_at)?;
+        let tickets = car.pseudonyms(COUNT, vendor, enrolled_at, None)?;
         Ok(format!("{} pseudonyms, signatures verified, stored with .meta, keys in the device", tickets.len()))
     };
     add("Test_PSNYMREQ_VB_01", "software", ask(&a, first, first));
@@ -50,7 +55,7 @@ pub(super) fn all(folder: &Path, first: &Vendor, second: &Vendor, progress: &mut
     add("Test_PSNYMREQ_VB_03", "software", ask(&a, second, first));
     add("Test_PSNYMREQ_VB_04", "software", ask(&b, first, second));
     let hardware = match &c {
-        Ok(car) => predefined(car, first),
+        Ok(car) => predefined(clock, car, first),
         Err(error) => Err(again(error)),
     };
     add("Test_PSNYMREQ_VB_05", &device, hardware);
@@ -82,7 +87,7 @@ fn engine(folder: &Path) -> Result<BackEnd, TrialError> {
 }
 
 /// Pseudonyms for the keys that are in the device already, before and after it was configured anew.
-fn predefined(car: &Car, vendor: &Vendor) -> Result<String, TrialError> {
+fn predefined(clock: &Clock, car: &Car, vendor: &Vendor) -> Result<String, TrialError> {
     let handles: Vec<KeyHandle> = (PREDEFINED.0..=PREDEFINED.1).map(KeyHandle).collect();
     let reloaded = car.hsm.lock().reload_predefined()?;
     ensure(reloaded == handles, || format!("predefined keys {handles:?}, after a reload {reloaded:?}"))?;
@@ -96,13 +101,14 @@ fn predefined(car: &Car, vendor: &Vendor) -> Result<String, TrialError> {
         getrandom::fill(&mut seed).map_err(|error| TrialError::Wrong(error.to_string()))?;
         let mut rng = ChaCha20Rng::from_seed(seed);
         let authorities = (&vendor.aa, &vendor.ea);
-        let pending = request_ticket(&wish, &mut key, (&credential, &mut credential_key), authorities, now(), &mut rng);
+        let pending =
+            request_ticket(&wish, &mut key, (&credential, &mut credential_key), authorities, clock.now(), &mut rng);
         let pending = pending.map_err(ServiceError::from)?;
         let answer = http.post(vendor.aa_endpoint().url, pending.message())?;
-        let ticket = pending.ticket(&answer, now()).map_err(ServiceError::from)?;
+        let ticket = pending.ticket(&answer, clock.now()).map_err(ServiceError::from)?;
         let ticket = chronoseal_v2x::message::SignerCertificate::new(ticket)
             .map_err(|error| TrialError::Wrong(error.to_string()))?;
-        check_issued_by(&ticket, &vendor.aa, now()).map_err(ServiceError::from)?;
+        check_issued_by(&ticket, &vendor.aa, clock.now()).map_err(ServiceError::from)?;
         car.client.keep_ticket(ticket.certificate(), *handle)?;
     }
     let stored = car.client.tickets()?.len();

@@ -10,8 +10,8 @@ use super::car::Car;
 use super::vendor::Vendor;
 use super::{Case, Outcome, TrialError, ensure, outcome};
 use crate::hsm::BackEnd;
-use crate::pki::now;
-use crate::vss::{Logging, Notice, Pseudonyms, Trust, Verification, Vss, VssConfig};
+use crate::pki::Clock;
+use crate::vss::{Lists, Logging, Notice, Pseudonyms, Socket, Trust, Verification, Vss, VssConfig};
 
 /// Messages of each case.
 const MESSAGES: usize = 200;
@@ -46,8 +46,13 @@ struct Seen {
     skipped: u64,
 }
 
-pub(super) fn all(folder: &Path, vendor: &Vendor, progress: &mut dyn FnMut(&str)) -> (Vec<Case>, Vec<Case>) {
-    let mut bench = Bench::new(folder, vendor);
+pub(super) fn all(
+    clock: &Clock,
+    folder: &Path,
+    vendor: &Vendor,
+    progress: &mut dyn FnMut(&str),
+) -> (Vec<Case>, Vec<Case>) {
+    let mut bench = Bench::new(clock, folder, vendor);
     let mut cases = Vec::new();
     let mut case = |name: &'static str, plan: Plan, judge: fn(&Seen) -> Result<String, TrialError>| {
         progress(name);
@@ -131,17 +136,24 @@ struct Bench<'a> {
     vendor: &'a Vendor,
     trust: Trust,
     stations: usize,
+    clock: Clock,
 }
 
 impl<'a> Bench<'a> {
-    fn new(folder: &Path, vendor: &'a Vendor) -> Result<Self, TrialError> {
-        let car = Car::new(&folder.join("car-s"), 9)?;
+    fn new(clock: &Clock, folder: &Path, vendor: &'a Vendor) -> Result<Self, TrialError> {
+        let car = Car::new(&folder.join("car-s"), 9, clock)?;
         car.enrol(vendor)?;
         let (root, authority) = (car.folder.join("rca.oer"), car.folder.join("aa.oer"));
         for (path, certificate) in [(&root, &vendor.root), (&authority, &vendor.aa)] {
             std::fs::write(path, certificate.certificate().as_bytes()).map_err(TrialError::file(path))?;
         }
-        Ok(Self { car, vendor, trust: Trust { roots: vec![root], authorities: vec![authority] }, stations: 0 })
+        Ok(Self {
+            car,
+            vendor,
+            trust: Trust { roots: vec![root], authorities: vec![authority], ..Trust::default() },
+            stations: 0,
+            clock: clock.clone(),
+        })
     }
 
     /// A station with nothing in its store.
@@ -152,6 +164,8 @@ impl<'a> Bench<'a> {
             plan.one_of.map(|value| Verification { policy: "sampling".into(), value, ..Verification::default() });
         let config = VssConfig {
             authority: None,
+            socket: Socket::default(),
+            lists: Lists::default(),
             folder: folder.clone(),
             hsm: BackEnd::Software { folder: self.car.folder.join("keys"), predefined: None },
             pin_file: folder.join("pin"),
@@ -166,6 +180,7 @@ impl<'a> Bench<'a> {
             verification: sampling.unwrap_or_default(),
             logging: Logging {
                 file: Some(self.car.folder.join(format!("log-{}", self.stations))),
+                results: true,
                 ..Logging::default()
             },
         };
@@ -173,15 +188,17 @@ impl<'a> Bench<'a> {
         Ok((vss, config))
     }
 
+    /// Gives it tickets that are valid at its own time, which is not that of the authorities: a second may end while they issue
+    /// them, and a station of the trial goes faster than their clock, or slower.
     fn give(&self, vss: &mut Vss, count: usize, at: Time64) -> Result<(), TrialError> {
-        for (ticket, meta) in self.car.pseudonyms(count, self.vendor, self.vendor)? {
+        for (ticket, meta) in self.car.pseudonyms(count, self.vendor, self.vendor, Some(at))? {
             vss.add_ticket(ticket.certificate().clone(), meta, at)?;
         }
         Ok(())
     }
 
     fn run(&mut self, plan: Plan) -> Result<Seen, TrialError> {
-        let start = now();
+        let start = self.clock.now();
         let (mut vss, config) = self.open(plan, start)?;
         self.give(&mut vss, plan.pseudonyms, start)?;
         self.serve(&mut vss, start)?;
@@ -208,6 +225,12 @@ impl<'a> Bench<'a> {
         }
         seen.skipped = vss.audit().count(SkipReason::NotSampled);
         seen.stored = certificates_in(&config.folder.join("at"))?;
+        // As the source counted them: lines of the log.
+        if let Some(file) = &config.logging.file {
+            let log = std::fs::read_to_string(file).map_err(TrialError::file(file))?;
+            let signed = log.lines().filter(|line| line.ends_with(" createSignature: success")).count();
+            ensure(signed == MESSAGES, || format!("{signed} of {MESSAGES} signatures are in the log"))?;
+        }
         Ok(seen)
     }
 
@@ -243,7 +266,7 @@ impl<'a> Bench<'a> {
     }
 
     fn each_service(&mut self) -> Result<[String; 9], TrialError> {
-        let at = now();
+        let at = self.clock.now();
         let (mut vss, _) = self.open(PLAIN, at)?;
         self.give(&mut vss, 4, at)?;
         self.serve(&mut vss, at)?;

@@ -10,7 +10,7 @@ use chronoseal_v2x::pki::{Permissions, Role, Station};
 
 use super::TrialError;
 use super::car::Car;
-use crate::pki::{Endpoint, KeyDevice, Server, ServerOptions, read_certificate};
+use crate::pki::{Clock, Endpoint, KeyDevice, Server, ServerOptions, read_certificate};
 use crate::store::Store;
 
 /// Who the second vendor is to be.
@@ -44,11 +44,11 @@ impl SecondVendor {
         }
     }
 
-    pub(super) fn start(&self, folder: &Path) -> Result<Vendor, TrialError> {
+    pub(super) fn start(&self, folder: &Path, clock: &Clock) -> Result<Vendor, TrialError> {
         match self {
             Self::BouncyCastle(jar) => Vendor::bouncy_castle(jar, &folder.join("pki-b")),
             Self::Ours(why) => {
-                let mut vendor = Vendor::ours(&folder.join("pki-b"), "second")?;
+                let mut vendor = Vendor::ours(&folder.join("pki-b"), "second", clock)?;
                 vendor.description = format!("a second instance of our own authorities ({why})");
                 Ok(vendor)
             }
@@ -83,10 +83,10 @@ impl Drop for Running {
 }
 
 impl Vendor {
-    pub(super) fn ours(folder: &Path, name: &str) -> Result<Self, TrialError> {
+    pub(super) fn ours(folder: &Path, name: &str, clock: &Clock) -> Result<Self, TrialError> {
         std::fs::create_dir_all(folder).map_err(TrialError::file(folder))?;
         let store = Store::sqlite(&folder.join("store.sqlite")).map_err(crate::pki::ServiceError::from)?;
-        let options = ServerOptions { name: name.to_owned(), ..ServerOptions::new(folder) };
+        let options = ServerOptions { name: name.to_owned(), clock: clock.clone(), ..ServerOptions::new(folder) };
         let server = Server::start(&options, &KeyDevice::software(folder)?, store)?;
         let [root, ea, aa] =
             [Role::Root, Role::Enrolment, Role::Authorization].map(|role| server.certificate(role).clone());

@@ -7,10 +7,10 @@ use chronoseal_v2x::pki::PermissionsError;
 
 use super::VssError;
 use super::config::Authority;
-use super::server::{PseudonymSource, now};
+use super::server::PseudonymSource;
 use super::service::Vss;
 use crate::hsm::SharedHsm;
-use crate::pki::{Client, Endpoint, KeyDevice, TicketOptions, read_certificate};
+use crate::pki::{Client, Endpoint, KeyDevice, TicketOptions, now, read_certificate};
 
 /// Requests tickets with the credential in the station's folder and has the station take them up.
 ///

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use chronoseal_v2x::pipeline::{Engine, PipelineConfig, QUEUE_LEN};
+use chronoseal_v2x::coer::Rules;
+use chronoseal_v2x::pipeline::{CERTIFICATES_PER_SECOND, Engine, PipelineConfig, QUEUE_LEN};
 use chronoseal_v2x::vss::{ChangePolicy, DemandPolicy, PoolConfig, Preset};
 use serde::Deserialize;
 
@@ -36,6 +37,73 @@ pub struct VssConfig {
     /// Logging.
     #[serde(default)]
     pub logging: Logging,
+    /// Trust lists and revocation lists.
+    #[serde(default)]
+    pub lists: Lists,
+    /// The daemon's socket.
+    #[serde(default)]
+    pub socket: Socket,
+}
+
+/// Trust lists and revocation lists, and where they come from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Lists {
+    /// Files of lists: of any kind, full or of changes; read at the start and at each refresh, in this order.
+    pub files: Vec<PathBuf>,
+    /// Addresses of distribution centres, asked for the lists of every root that is trusted.
+    pub centres: Vec<String>,
+    /// Address of the trust list manager's list.
+    pub ectl: Option<String>,
+    /// Time from one refresh to the next `[s]`.
+    pub refresh_s: u64,
+    /// What becomes of messages under a root whose list should have been replaced: `warn` or `refuse`.
+    pub overdue: String,
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        Self { files: Vec::new(), centres: Vec::new(), ectl: None, refresh_s: 3600, overdue: "warn".into() }
+    }
+}
+
+impl Lists {
+    /// Whether messages are refused under a root whose list is overdue.
+    ///
+    /// # Errors
+    /// [`ConfigError::Overdue`] for a word that is none.
+    pub fn refuses_overdue(&self) -> Result<bool, ConfigError> {
+        match self.overdue.as_str() {
+            "warn" => Ok(false),
+            "refuse" => Ok(true),
+            found => Err(ConfigError::Overdue { found: found.to_owned() }),
+        }
+    }
+}
+
+/// The daemon's socket.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Socket {
+    /// Users of this host who may ask for the services besides the one the daemon runs as: names, or numbers.
+    pub users: Vec<String>,
+}
+
+impl Socket {
+    /// Their numbers.
+    ///
+    /// # Errors
+    /// [`ConfigError::User`] for a name this host does not know.
+    pub fn user_ids(&self) -> Result<Vec<u32>, ConfigError> {
+        let id = |user: &String| match user.parse() {
+            Ok(id) => Ok(id),
+            Err(_) => match nix::unistd::User::from_name(user) {
+                Ok(Some(known)) => Ok(known.uid.as_raw()),
+                Ok(None) | Err(_) => Err(ConfigError::User { found: user.clone() }),
+            },
+        };
+        self.users.iter().map(id).collect()
+    }
 }
 
 /// Whom to trust.
@@ -46,6 +114,17 @@ pub struct Trust {
     pub roots: Vec<PathBuf>,
     /// Files of authorities' certificates.
     pub authorities: Vec<PathBuf>,
+    /// File of the trust list manager's certificate, whose list names more roots.
+    pub tlm: Option<PathBuf>,
+    /// Whether certificates and messages are taken that are well formed, but not in canonical form.
+    pub lenient: bool,
+}
+
+impl Trust {
+    /// The rules by which certificates and messages are decoded.
+    pub fn rules(&self) -> Rules {
+        if self.lenient { Rules::LENIENT } else { Rules::STRICT }
+    }
 }
 
 /// Pseudonyms.
@@ -104,6 +183,8 @@ pub struct Verification {
     pub distance_m: u32,
     /// With `relevance`: met sooner than this `[ms]`.
     pub time_to_collision_ms: u32,
+    /// Certificates that are learned a second from messages the policy leaves out, each after its signature was verified.
+    pub certificates_per_second: u32,
     /// Skipped messages that are kept for the audit.
     pub audit: usize,
     /// How long a message waits for others that are verified with it, at most `[us]`.
@@ -123,6 +204,7 @@ impl Default for Verification {
             value: 1,
             distance_m: 300,
             time_to_collision_ms: 5000,
+            certificates_per_second: CERTIFICATES_PER_SECOND,
             audit: 1000,
             wait_max_us: 0,
             queue: QUEUE_LEN,
@@ -145,19 +227,33 @@ const WAIT_MAX_US: usize = 100_000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Logging {
-    /// Measure time and memory at checkpoints.
+    /// Measure time at checkpoints.
     pub statistics: bool,
+    /// With `statistics`: measure there what the process holds in memory, too, which takes some microseconds each time.
+    pub memory: bool,
+    /// A line in the log for each signature and each verification; without, only what goes wrong has one.
+    pub results: bool,
     /// Write events to this file; with `circular`, to `FILE.1`, `FILE.2`, ...
     pub file: Option<PathBuf>,
     /// Number of files that take turns; none: one file that grows.
     pub circular: Option<u32>,
     /// When the next file's turn comes `[byte]`.
     pub file_len_max: u64,
+    /// Whether the log names the station's own pseudonyms: whoever reads it can then follow the car.
+    pub pseudonyms: bool,
 }
 
 impl Default for Logging {
     fn default() -> Self {
-        Self { statistics: true, file: None, circular: None, file_len_max: 1 << 20 }
+        Self {
+            statistics: true,
+            memory: false,
+            results: false,
+            file: None,
+            circular: None,
+            file_len_max: 1 << 20,
+            pseudonyms: false,
+        }
     }
 }
 
@@ -172,7 +268,9 @@ impl VssConfig {
         let place = |path: &mut PathBuf| *path = base.join(&*path);
         place(&mut config.folder);
         place(&mut config.pin_file);
-        config.trust.roots.iter_mut().chain(&mut config.trust.authorities).for_each(place);
+        let trust = &mut config.trust;
+        trust.roots.iter_mut().chain(&mut trust.authorities).chain(&mut trust.tlm).for_each(place);
+        config.lists.files.iter_mut().for_each(place);
         config.logging.file.iter_mut().for_each(place);
         config.authority.iter_mut().flat_map(|one| [&mut one.aa, &mut one.ea]).for_each(place);
         if let BackEnd::Software { folder, .. } = &mut config.hsm {
@@ -190,6 +288,14 @@ impl VssConfig {
     fn check(&self) -> Result<(), ConfigError> {
         self.change_policy()?;
         self.demand_policy()?;
+        self.socket.user_ids()?;
+        self.lists.refuses_overdue()?;
+        if self.lists.refresh_s == 0 {
+            return Err(ConfigError::NoRefresh);
+        }
+        if self.lists.ectl.is_some() && self.trust.tlm.is_none() {
+            return Err(ConfigError::NoManager);
+        }
         if self.pseudonyms.preload < self.pseudonyms.low_water {
             let Pseudonyms { preload, low_water, .. } = self.pseudonyms;
             return Err(ConfigError::Preload { preload, low_water });
@@ -232,12 +338,13 @@ impl VssConfig {
     /// # Errors
     /// As [`VssConfig::demand_policy`].
     pub fn pipeline(&self) -> Result<PipelineConfig, ConfigError> {
-        let Verification { audit, wait_max_us, queue, lanes, .. } = self.verification;
+        let Verification { audit, wait_max_us, queue, lanes, certificates_per_second, .. } = self.verification;
         Ok(PipelineConfig {
             engine: if lanes { Engine::fastest() } else { Engine::Scalar },
             queue_len_max: queue,
             wait_max_ns: u64::from(wait_max_us) * 1_000,
             demand: self.demand_policy()?,
+            certificates_per_second,
             audit_len: audit,
         })
     }

@@ -54,6 +54,24 @@ pub enum ConfigError {
     /// Log files that take turns, and none of them.
     #[error("logging.circular = 0 names no file; write 1 or more, or leave it out")]
     NoLogFile,
+    /// A word that is no policy for lists that are too old.
+    #[error("lists.overdue = {found:?} is none of warn, refuse")]
+    Overdue {
+        /// What is written.
+        found: String,
+    },
+    /// Lists fetched without a pause.
+    #[error("lists.refresh_s = 0 leaves no pause; write 1 or more")]
+    NoRefresh,
+    /// A list whose signer nobody named.
+    #[error("lists.ectl is the list of a trust list manager; name the file of its certificate in trust.tlm")]
+    NoManager,
+    /// A user this host does not know.
+    #[error("socket.users: this host knows no user {found:?}; write the name or the number of one")]
+    User {
+        /// What is written.
+        found: String,
+    },
     /// Permissions that are none.
     #[error("authority.permissions: {0}")]
     Permissions(#[from] PermissionsError),

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 use chronoseal_v2x::vss::LayerId;
 
@@ -15,6 +16,8 @@ const READ_LEN: usize = 1 << 16;
 const OWED_MAX: usize = 4096;
 /// Answers a client has not taken, until nothing more is read from it `[byte]`.
 const OUTGOING_LEN_MAX: usize = 1 << 20;
+/// How long the rest of a request may take to come, once its first byte is there.
+const REQUEST_TIME_MAX: Duration = Duration::from_secs(2);
 /// Events nobody takes, until the client is given up `[byte]`.
 const ABANDONED_LEN: usize = 4 * OUTGOING_LEN_MAX;
 
@@ -35,6 +38,10 @@ pub(super) struct Connection {
     has_ended: bool,
     /// Nothing more can be written.
     is_broken: bool,
+    /// When the last request was whole, or the connection was made.
+    heard: Instant,
+    /// Since when the beginning of a request lies there without its end.
+    half_since: Option<Instant>,
     /// What the client has registered.
     pub(super) layers: Vec<LayerId>,
 }
@@ -52,6 +59,8 @@ impl Connection {
             written: 0,
             has_ended: false,
             is_broken: false,
+            heard: Instant::now(),
+            half_since: None,
             layers: Vec::new(),
         })
     }
@@ -85,6 +94,27 @@ impl Connection {
         self.is_broken || self.has_ended && self.owed.is_empty() && !self.wants_to_write() && !self.has_request()
     }
 
+    /// Whether the rest of a request is awaited for too long: whoever sends half of one keeps its place from others.
+    pub(super) fn is_stuck(&mut self) -> bool {
+        if self.half_since.is_some() && !self.wants_to_read() {
+            // The rest may be there: it is we who do not read it yet.
+            self.half_since = Some(Instant::now());
+        }
+        self.half_since.is_some_and(|since| since.elapsed() > REQUEST_TIME_MAX)
+    }
+
+    /// For how long it has asked for nothing and waited for nothing; none if it is served, or is a layer that waits for events.
+    pub(super) fn idle_for(&self) -> Option<Duration> {
+        let is_idle = self.layers.is_empty() && self.owed.is_empty() && !self.wants_to_write() && !self.has_request();
+        is_idle.then(|| self.heard.elapsed())
+    }
+
+    /// Notes since when half a request lies there.
+    fn note_half(&mut self) {
+        let is_half = self.parsed < self.incoming.len() && !self.has_request();
+        self.half_since = if is_half { self.half_since.or_else(|| Some(Instant::now())) } else { None };
+    }
+
     /// The other side is gone: nobody will take an answer.
     pub(super) fn give_up(&mut self) {
         (self.has_ended, self.is_broken) = (true, true);
@@ -105,6 +135,7 @@ impl Connection {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             Err(_) => self.give_up(),
         }
+        self.note_half();
     }
 
     /// The next whole request. One that is no `verifySignature` waits until all before it are answered.
@@ -129,6 +160,9 @@ impl Connection {
             return None;
         }
         self.parsed += 4 + len;
+        self.heard = Instant::now();
+        self.half_since = None;
+        self.note_half();
         Some(request)
     }
 

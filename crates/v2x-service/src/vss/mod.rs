@@ -18,6 +18,7 @@ mod authority;
 mod config;
 mod config_error;
 mod connection;
+mod lists;
 mod protocol;
 mod receiving;
 mod server;
@@ -25,14 +26,16 @@ mod service;
 mod statistics;
 mod store;
 
+pub use crate::pki::now;
 pub use authority::pseudonym_source;
-pub use config::{Authority, Logging, Pseudonyms, Trust, Verification, VssConfig};
+pub use config::{Authority, Lists, Logging, Pseudonyms, Socket, Trust, Verification, VssConfig};
 pub use config_error::ConfigError;
+pub use lists::{ListSource, Offered, Wanted};
 pub use protocol::PROTOCOL_VERSION;
 pub use receiving::{Asker, Verified, summary};
-pub use server::{PseudonymSource, Server, now};
-pub use service::{Notice, Vss, Warnings};
-pub use statistics::{EventLog, Histogram, Statistics, memory_len};
+pub use server::{PseudonymSource, Server};
+pub use service::{Claims, Notice, Vss, Warnings};
+pub use statistics::{EventLog, Histogram, Memory, Statistics, memory_len};
 pub use store::{Folder, Found, Stored};
 
 use std::path::{Path, PathBuf};
@@ -40,6 +43,7 @@ use std::path::{Path, PathBuf};
 use chronoseal_v2x::certificate::CertificateError;
 use chronoseal_v2x::coer::{DecodeError, EncodeError};
 use chronoseal_v2x::message::{DecryptError, EncryptError};
+use chronoseal_v2x::types::HashedId8;
 use chronoseal_v2x::vss::{ChangeRefusal, SignRefusal};
 use zeroize::Zeroizing;
 
@@ -73,6 +77,17 @@ pub enum VssError {
         /// What is wrong.
         reason: String,
     },
+    /// A certificate that others may have meant so.
+    #[error("{file} is well formed, but not in canonical form: {reason}; if it is meant so, set trust.lenient = true")]
+    NotCanonical {
+        /// The file.
+        file: PathBuf,
+        /// Where.
+        reason: DecodeError,
+    },
+    /// The authority that issued the station's ticket is revoked, or one above it.
+    #[error("nothing is signed: the authority {0} of this station's ticket is revoked")]
+    OwnAuthorityRevoked(HashedId8),
     /// The HSM.
     #[error(transparent)]
     Hsm(#[from] HsmError),

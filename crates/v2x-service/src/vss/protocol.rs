@@ -1,17 +1,22 @@
 //! Requests and answers as bytes: `docs/reference/vss-protocol.md`.
 
-use chronoseal_v2x::types::{CertificateBuf, Psid, ThreeDLocation, Time64};
+use chronoseal_v2x::types::{CertificateBuf, Psid, ThreeDLocation, Time64, TwoDLocation};
 use chronoseal_v2x::verify::Outcome;
 use chronoseal_v2x::vss::{Answered, LayerId, NetworkIds, Relevance, Surroundings};
 
 use super::VssError;
 use super::receiving::{Verified, summary};
-use super::service::Vss;
+use super::service::{Claims, Vss};
 
 /// Version of the protocol, the first byte of every request.
 pub const PROTOCOL_VERSION: u8 = 1;
 /// Longest request or answer `[byte]`.
 pub(super) const FRAME_LEN_MAX: usize = 1 << 18;
+
+/// What operation 1 says of its payload, bits of an octet.
+const LOCATION: u8 = 1;
+const SSP_NEEDED: u8 = 2;
+const POSITION: u8 = 4;
 
 /// The operation that others may overtake.
 pub(super) const VERIFY_SIGNATURE: u8 = 2;
@@ -124,6 +129,27 @@ impl<'a> Body<'a> {
         self.0 = rest;
         Ok(head)
     }
+    /// What operation 1 says of its payload, by the bits of the first octet.
+    fn claims(&mut self) -> Result<Claims<'a>, Refusal> {
+        let flags = self.u8()?;
+        if flags & !(LOCATION | SSP_NEEDED | POSITION) != 0 {
+            return Err(Refusal::Malformed("the flags of createSignature are 1 location, 2 permissions, 4 position"));
+        }
+        let mut claims = Claims::default();
+        if flags & LOCATION != 0 {
+            let [latitude, longitude] = [self.u32()?.cast_signed(), self.u32()?.cast_signed()];
+            claims.location = Some(ThreeDLocation { latitude, longitude, elevation: self.u16()? });
+        }
+        if flags & SSP_NEEDED != 0 {
+            let len = self.u8()?.into();
+            claims.ssp_needed = Some(self.take(len)?);
+        }
+        if flags & POSITION != 0 {
+            let [latitude, longitude] = [self.u32()?.cast_signed(), self.u32()?.cast_signed()];
+            claims.position = Some(TwoDLocation { latitude, longitude });
+        }
+        Ok(claims)
+    }
     fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.0)
     }
@@ -146,13 +172,8 @@ fn perform(
     Ok(match operation {
         1 => {
             let psid = Psid(body.u32()?.into());
-            let location = if body.u8()? == 0 {
-                None
-            } else {
-                let [latitude, longitude] = [body.u32()?.cast_signed(), body.u32()?.cast_signed()];
-                Some(ThreeDLocation { latitude, longitude, elevation: body.u16()? })
-            };
-            vss.create_signature(now, psid, body.rest(), location)?
+            let claims = body.claims()?;
+            vss.create_signature_for(now, psid, body.rest(), &claims)?
         }
         3 => {
             let mut certificates = Vec::new();

@@ -179,7 +179,7 @@ impl Record {
         statistics.checkpoint("verifySignature", nanoseconds(clock).saturating_sub(received_ns));
         for check in &verdict.checks {
             if check.took_ns > 0 {
-                statistics.checkpoint(check.kind.name(), u64::from(check.took_ns));
+                statistics.time(check.kind.name(), u64::from(check.took_ns));
             }
         }
         if let Some(engine) = engine {
@@ -191,8 +191,14 @@ impl Record {
             (None, None) => "accepted",
         };
         statistics.count("verifications", kind);
+        let result = if kind == "accepted" { "success" } else { kind };
+        self.result(now, "verifySignature", result);
         if verdict.failure().is_some() {
-            let who = verdict.signer.map_or_else(|| "nobody known".to_owned(), |id| id.to_string());
+            let who = match verdict.signer {
+                Some(id) if self.own.contains(&id) => format!("this station{}", self.name_of(id)),
+                Some(id) => id.to_string(),
+                None => "nobody known".to_owned(),
+            };
             self.note(now, &format!("message of {who} {verdict}"));
         }
         let signed = data.as_ref().and_then(Ieee1609Dot2Data::signed_data).filter(|_| verdict.failure().is_none());

@@ -9,31 +9,28 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use chronoseal_v2x::types::Time64;
 use chronoseal_v2x::vss::LayerId;
 use nix::poll::{PollFd, PollFlags, ppoll};
 
 use super::VssError;
 use super::connection::Connection;
+use super::lists::{ListSource, Offered};
 use super::protocol::{self, Request, Status, answer, answer_of, ids_of};
 use super::receiving::{Asker, Verified};
 use super::service::{Notice, Vss};
+use crate::pki::now;
 
 /// How often the station's clock is looked at.
 const TICK: Duration = Duration::from_millis(50);
-/// Clients served at once; more of them wait to be accepted.
+/// Clients served at once; more of them wait until one is gone, or has been silent for [`SILENT_MAX`].
 const CLIENTS_MAX: usize = 64;
-
-/// The time of the system's clock.
-pub fn now() -> Time64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Time64::from_unix_us(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
-}
+/// How long a client that is no layer may be silent while others wait.
+const SILENT_MAX: Duration = Duration::from_secs(1);
 
 /// Requests pseudonyms from an authority and adds them; called in a thread of its own.
 pub type PseudonymSource = Box<dyn FnMut(&Mutex<Vss>, usize) -> Result<(), VssError> + Send>;
@@ -43,6 +40,8 @@ pub struct Server {
     listener: UnixListener,
     path: PathBuf,
     vss: Arc<Mutex<Vss>>,
+    users: Vec<u32>,
+    lists: Option<ListSource>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -63,7 +62,29 @@ impl Server {
         let listener = UnixListener::bind(path).map_err(at)?;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(at)?;
         listener.set_nonblocking(true).map_err(at)?;
-        Ok(Self { listener, path: path.to_owned(), vss: Arc::new(Mutex::new(vss)) })
+        let users = vec![nix::unistd::geteuid().as_raw()];
+        Ok(Self { listener, path: path.to_owned(), vss: Arc::new(Mutex::new(vss)), users, lists: None })
+    }
+
+    /// Serves these users of the host, by their numbers, besides the one this process runs as. The kernel says who connects;
+    /// whoever is not among them is disconnected at once.
+    ///
+    /// # Errors
+    /// [`VssError::Io`].
+    pub fn permit(mut self, users: &[u32]) -> Result<Self, VssError> {
+        if !users.is_empty() {
+            let mode = std::fs::Permissions::from_mode(0o666);
+            std::fs::set_permissions(&self.path, mode).map_err(|error| VssError::io(&self.path, error))?;
+        }
+        self.users.extend(users);
+        Ok(self)
+    }
+
+    /// Fetches trust lists and revocation lists, at once and then as often as `source` says.
+    #[must_use]
+    pub fn with_lists(mut self, source: ListSource) -> Self {
+        self.lists = Some(source);
+        self
     }
 
     /// Serves until `stop` is set. `source` gets pseudonyms when the pool asks for some.
@@ -71,11 +92,17 @@ impl Server {
     /// # Errors
     /// [`VssError::Io`] of the socket. A client's trouble is its own.
     pub fn run(self, source: Option<PseudonymSource>, stop: &AtomicBool) -> Result<(), VssError> {
-        let Self { listener, path, vss } = self;
+        let Self { listener, path, vss, users, lists } = self;
+        // Ends with this function; whatever is fetched then is of no use any more.
+        let (_end, ended) = channel::<()>();
+        if let Some((source, every)) = lists.and_then(|source| source.every().map(|every| (source, every))) {
+            let vss = Arc::clone(&vss);
+            thread::spawn(move || refresh(&vss, &source, every, &ended));
+        }
         let (requests, to_fetch) = channel();
         let fetcher = Arc::clone(&vss);
         thread::spawn(move || fetch(&fetcher, &to_fetch, source));
-        let mut clients = Clients { all: BTreeMap::new(), next: 0, layers: BTreeMap::new(), requests };
+        let mut clients = Clients { all: BTreeMap::new(), next: 0, layers: BTreeMap::new(), requests, users };
         let mut ticked = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             let ready = clients.wait(&listener, &vss, TICK.saturating_sub(ticked.elapsed()));
@@ -96,6 +123,26 @@ impl Server {
         let _ = std::fs::remove_file(&path);
         Ok(())
     }
+}
+
+/// Keeps trust lists and revocation lists up to date, until the other end of `ended` is gone.
+fn refresh(vss: &Mutex<Vss>, source: &ListSource, every: Duration, ended: &Receiver<()>) {
+    loop {
+        // The trust list manager's first: it may name roots whose lists are wanted, too.
+        let mut offered = source.read_files();
+        offered.extend(source.fetch_ectl());
+        take(vss, offered);
+        let wanted = lock(vss).wanted_lists();
+        take(vss, source.fetch_lists(&wanted));
+        if !matches!(ended.recv_timeout(every), Err(RecvTimeoutError::Timeout)) {
+            return;
+        }
+    }
+}
+
+/// What cannot be written down is fetched again the next time, and not used before.
+fn take(vss: &Mutex<Vss>, offered: Vec<Offered>) {
+    let _ = lock(vss).take_lists(offered, now());
 }
 
 /// Gets what the pool asks for, one request after the other.
@@ -119,6 +166,8 @@ struct Clients {
     /// Who registered a layer.
     layers: BTreeMap<LayerId, u64>,
     requests: Sender<usize>,
+    /// Who may connect.
+    users: Vec<u32>,
 }
 
 impl Clients {
@@ -127,7 +176,7 @@ impl Clients {
     fn wait(&mut self, listener: &UnixListener, vss: &Mutex<Vss>, at_most: Duration) -> std::io::Result<Vec<u64>> {
         let go_on = self.all.values().any(Connection::can_go_on).then_some(Duration::ZERO);
         let at_most = lock(vss).due_in().into_iter().chain(go_on).fold(at_most, Duration::min);
-        let accepts = self.all.len() < CLIENTS_MAX;
+        let accepts = self.all.len() < CLIENTS_MAX || self.silent().is_some();
         let mut descriptors = vec![PollFd::new(listener.as_fd(), flags(accepts, false))];
         descriptors.extend(
             self.all
@@ -147,15 +196,42 @@ impl Clients {
                 client.give_up();
             }
         }
+        for client in self.all.values_mut() {
+            if client.is_stuck() {
+                client.give_up();
+            }
+        }
         if events[0].contains(PollFlags::POLLIN) {
+            if self.all.len() >= CLIENTS_MAX
+                && let Some(client) = self.silent().and_then(|number| self.all.get_mut(&number))
+            {
+                client.give_up();
+            }
             self.accept(listener)?;
         }
         Ok(ready)
     }
 
+    /// The client that has been silent for longest, if that is long enough to make room for another.
+    fn silent(&self) -> Option<u64> {
+        let idle = self.all.iter().filter_map(|(number, client)| Some((client.idle_for()?, *number)));
+        idle.max().filter(|(idle_for, _)| *idle_for >= SILENT_MAX).map(|(_, number)| number)
+    }
+
+    /// Whether the user at the other end may ask for anything.
+    fn is_permitted(&self, stream: &UnixStream) -> bool {
+        let peer = nix::sys::socket::getsockopt(stream, nix::sys::socket::sockopt::PeerCredentials);
+        peer.is_ok_and(|peer| self.users.contains(&peer.uid()))
+    }
+
     fn accept(&mut self, listener: &UnixListener) -> std::io::Result<()> {
         use std::io::ErrorKind::{ConnectionAborted, Interrupted, WouldBlock};
-        match listener.accept().and_then(|(stream, _)| Connection::new(stream)) {
+        let accepted = match listener.accept() {
+            Ok((stream, _)) if !self.is_permitted(&stream) => return Ok(()),
+            Ok((stream, _)) => Connection::new(stream),
+            Err(error) => Err(error),
+        };
+        match accepted {
             Ok(client) => {
                 self.all.insert(self.next, client);
                 self.next += 1;

@@ -1,14 +1,17 @@
 //! The services of a station, as a library.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::time::Instant;
 
-use chronoseal_v2x::certificate::hashed_id8;
-use chronoseal_v2x::coer::{Decode, Encode};
+use chronoseal_v2x::certificate::{CertificateError, CertificateForm, hashed_id8};
+use chronoseal_v2x::coer::{Decode, DecodeErrorKind, Encode};
 use chronoseal_v2x::crypto::{Curve, KeyError, Provider, PublicPoint, SigningKey};
-use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, decrypt, encrypt};
+use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, SignerCertificate, decrypt, encrypt};
+use chronoseal_v2x::pki::HeldLists;
 use chronoseal_v2x::types::{
     Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, Psid, ThreeDLocation, Time64,
+    TwoDLocation,
 };
 use chronoseal_v2x::verify::{Verifier, VerifierConfig};
 use chronoseal_v2x::vss::{
@@ -18,7 +21,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use super::VssError;
-use super::config::VssConfig;
+use super::config::{Trust, VssConfig};
+use super::lists::{ListSource, Offered, StoredLists, Wanted};
 use super::receiving::Waiting;
 use super::statistics::{EventLog, Record, Statistics};
 use super::store::{Folder, Stored};
@@ -41,6 +45,17 @@ pub enum Notice {
     Abandoned(ChangeRefusal),
     /// So many pseudonyms are to be requested; then [`Vss::add_ticket`] or [`Vss::adopt_ticket`], or [`Vss::asked_in_vain`].
     RequestPseudonyms(usize),
+}
+
+/// What is known of a payload that is to be signed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Claims<'a> {
+    /// Where it was made, for the header.
+    pub location: Option<ThreeDLocation>,
+    /// Where it was made, if only the payload says so.
+    pub position: Option<TwoDLocation>,
+    /// Permissions it needs: the bits that have to be set in the ticket, the first octet being the version.
+    pub ssp_needed: Option<&'a [u8]>,
 }
 
 /// Keys of the HSM that are in use.
@@ -84,6 +99,7 @@ impl KeyRing<KeyHandle> for Ring {
 pub struct Vss {
     station: Station<KeyHandle>,
     pub(super) verifier: Verifier,
+    lists: StoredLists,
     pub(super) waiting: Waiting,
     ring: Ring,
     folder: Folder,
@@ -137,40 +153,41 @@ impl Vss {
             metas.insert(id, (certificate, meta));
         }
         let station = Station::recover(config.pool(), policy, tickets, found.current, found.begun, now, &mut rng)?;
-        let replays_max = config.verification.replays;
-        let mut verifier = Verifier::new(VerifierConfig { replays_max, ..VerifierConfig::default() });
-        let trusts = config
-            .trust
-            .roots
-            .iter()
-            .map(|file| (file, true))
-            .chain(config.trust.authorities.iter().map(|file| (file, false)));
-        for (file, is_root) in trusts {
-            let bytes = std::fs::read(file).map_err(|error| VssError::io(file, error))?;
-            let corrupt = |reason: String| VssError::Corrupt { file: file.clone(), reason };
-            let certificate = CertificateBuf::new(bytes).map_err(|error| corrupt(error.to_string()))?;
-            let view = certificate.view();
-            let trust = verifier.trust_mut();
-            let inserted = if is_root { trust.insert_root(&view) } else { trust.insert_authority(&view) };
-            inserted.map_err(|error| corrupt(error.to_string()))?;
-        }
+        let verifier = Verifier::new(VerifierConfig {
+            replays_max: config.verification.replays,
+            rules: config.trust.rules(),
+            is_overdue_crl_refused: config.lists.refuses_overdue().map_err(refused)?,
+            ..VerifierConfig::default()
+        });
+        let held = trusted(&config.trust)?;
+        let lists = StoredLists::open(held, &config.folder, now, &mut warnings.0)?;
         let logging = &config.logging;
         let log = logging.file.as_deref().map(|file| EventLog::open(file, logging.circular, logging.file_len_max));
-        let mut statistics = Statistics::new(logging.statistics);
+        let mut statistics = Statistics::new(logging.statistics, logging.memory);
         statistics.property("batches", waiting.engine().name());
         statistics.property("scalar", Provider::BUILT_IN.name());
+        let own = metas.keys().copied().collect();
         let mut vss = Self {
             station,
             verifier,
+            lists,
             waiting,
             ring: Ring { hsm, keys: BTreeMap::new() },
             folder,
             metas,
             surroundings: Surroundings::default(),
             rng,
-            record: Record { statistics, log: log.transpose()? },
+            record: Record {
+                statistics,
+                log: log.transpose()?,
+                own,
+                names_own: logging.pseudonyms,
+                tells_results: logging.results,
+            },
             notices: VecDeque::new(),
         };
+        warnings.0.extend(vss.lists.trust(&mut vss.verifier, now, &mut vss.record));
+        vss.take_lists(ListSource::new(&config.lists).read_files(), now)?;
         if vss.station.certificate().is_none() {
             // Nothing was on the air yet: the first pseudonym needs nobody's consent.
             vss.station.begin_first(now);
@@ -187,6 +204,25 @@ impl Vss {
     /// Whom to trust, and what is remembered of neighbours.
     pub fn verifier_mut(&mut self) -> &mut Verifier {
         &mut self.verifier
+    }
+
+    /// Whose lists are wanted.
+    pub fn wanted_lists(&self) -> Wanted {
+        self.lists.wanted()
+    }
+
+    /// Takes those of the lists that are newer than what is held, all at once. Why one is refused is in the log, once.
+    ///
+    /// # Errors
+    /// [`VssError::Io`] if one cannot be written down; then none is taken.
+    pub fn take_lists(&mut self, offered: Vec<Offered>, now: Time64) -> Result<(), VssError> {
+        self.lists.take(offered, now, &mut self.verifier, &mut self.record)
+    }
+
+    /// Whether the authority of the ticket in use is revoked, and which it is.
+    fn revoked_authority(&self) -> Option<HashedId8> {
+        let issuer = self.station.certificate()?.certificate().view().issuer.digest()?;
+        self.verifier.trust().is_authority_revoked(issuer).then_some(issuer)
     }
 
     /// The pseudonym in use.
@@ -244,7 +280,9 @@ impl Vss {
         let Stored { id, certificate, meta } = stored;
         self.station.add_pseudonym(certificate.clone(), meta.signing_key, now)?;
         self.metas.insert(id, (certificate, meta));
-        self.record.note(now, &format!("ticket {id} added"));
+        self.record.own.insert(id);
+        let name = self.record.name_of(id);
+        self.record.note(now, &format!("ticket added{name}"));
         self.settle(now)
     }
 
@@ -264,17 +302,37 @@ impl Vss {
         payload: &[u8],
         location: Option<ThreeDLocation>,
     ) -> Result<Vec<u8>, VssError> {
+        self.create_signature_for(now, psid, payload, &Claims { location, ..Claims::default() })
+    }
+
+    /// `createSignature` of a payload of which more is known: the ticket has to allow that, too.
+    ///
+    /// # Errors
+    /// As [`Vss::create_signature`].
+    pub fn create_signature_for(
+        &mut self,
+        now: Time64,
+        psid: Psid,
+        payload: &[u8],
+        claims: &Claims<'_>,
+    ) -> Result<Vec<u8>, VssError> {
+        if let Some(authority) = self.revoked_authority() {
+            self.record.statistics.count("signatures", "refused-revoked");
+            return Err(VssError::OwnAuthorityRevoked(authority));
+        }
         let began = Instant::now();
         let is_denm = psid == Psid::DENM;
         let wanted = if is_denm { Vec::new() } else { self.verifier.peers_mut().inline_request(now) };
         let always_certificate = is_denm || self.verifier.peers_mut().take_own_wanted();
-        let request = Request { psid, payload, location, always_certificate, wanted: &wanted };
+        let Claims { location, position, ssp_needed } = *claims;
+        let request = Request { psid, payload, location, position, ssp_needed, always_certificate, wanted: &wanted };
         let signed = self.station.create_signature(now, &request, &self.surroundings, &mut self.ring, &mut self.rng);
         self.record.statistics.checkpoint("createSignature", nanoseconds(began));
         self.settle(now)?;
         match signed {
             Ok(message) => {
                 self.record.statistics.count("signatures", "made");
+                self.record.result(now, "createSignature", "success");
                 Ok(message)
             }
             Err(refusal) => {
@@ -412,7 +470,8 @@ impl Vss {
                 Effect::AskLayers { layers, ids } => self.notices.push_back(Notice::AskLayers { layers, ids }),
                 Effect::Changed(ids) => {
                     self.record.statistics.count("pseudonym_changes", "made");
-                    self.record.note(now, &format!("pseudonym is {}", ids.certificate));
+                    let name = self.record.name_of(ids.certificate);
+                    self.record.note(now, &format!("pseudonym changed{name}"));
                     self.verifier.peers_mut().set_own([ids.certificate]);
                     self.notices.push_back(Notice::Changed(ids));
                 }
@@ -446,11 +505,31 @@ impl Vss {
     }
 }
 
+/// Whom the configuration trusts, before any list.
+fn trusted(trust: &Trust) -> Result<HeldLists, VssError> {
+    let read = |file: &PathBuf| -> Result<CertificateBuf, VssError> {
+        let bytes = std::fs::read(file).map_err(|error| VssError::io(file, error))?;
+        CertificateBuf::with_rules(bytes.as_slice(), trust.rules()).map_err(|reason| match reason.kind {
+            DecodeErrorKind::NotCanonical(_) => VssError::NotCanonical { file: file.clone(), reason },
+            _ => VssError::Corrupt { file: file.clone(), reason: reason.to_string() },
+        })
+    };
+    let signer = |file: &PathBuf| {
+        let corrupt = |error: CertificateError| VssError::Corrupt { file: file.clone(), reason: error.to_string() };
+        SignerCertificate::new(read(file)?).map_err(corrupt)
+    };
+    let roots = trust.roots.iter().map(signer).collect::<Result<Vec<_>, _>>()?;
+    let authorities = trust.authorities.iter().map(read).collect::<Result<_, _>>()?;
+    let manager = trust.tlm.as_ref().map(signer).transpose()?;
+    Ok(HeldLists::new(roots, authorities, manager, (trust.rules(), CertificateForm::Canonical)))
+}
+
 fn name_of(refusal: &SignRefusal) -> &'static str {
     match refusal {
         SignRefusal::Pool(chronoseal_v2x::vss::PoolError::Changing) => "refused-changing",
         SignRefusal::Pool(_) => "refused-no-pseudonym",
         SignRefusal::Silence { .. } => "refused-silence",
+        SignRefusal::NotAllowed { .. } => "refused-by-ticket",
         SignRefusal::Sign(_) => "refused-key",
     }
 }

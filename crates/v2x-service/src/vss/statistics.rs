@@ -1,14 +1,16 @@
 //! Time and memory at checkpoints, and events in files that take turns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use chronoseal_v2x::types::Time64;
+use chronoseal_v2x::types::{HashedId8, Time64};
 
 use super::VssError;
+use crate::private::close_to_others;
 
 /// Upper ends of the classes of a histogram: powers of two from 1 us to 2 s `[ns]`.
 const CLASSES: [u64; 22] = {
@@ -53,26 +55,53 @@ impl Histogram {
     }
 }
 
+/// What the process held in memory when a checkpoint was left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// The last time `[byte]`.
+    pub last: u64,
+    /// At most `[byte]`.
+    pub max: u64,
+}
+
 /// What a station has done.
 #[derive(Debug, Default)]
 pub struct Statistics {
     is_on: bool,
+    measures_memory: bool,
+    memory: BTreeMap<&'static str, Memory>,
     checkpoints: BTreeMap<&'static str, Histogram>,
     properties: BTreeMap<&'static str, &'static str>,
     counters: BTreeMap<(&'static str, String), u64>,
 }
 
 impl Statistics {
-    /// Measures if `is_on`; counts anyway.
-    pub fn new(is_on: bool) -> Self {
-        Self { is_on, ..Self::default() }
+    /// Measures time if `is_on`, and memory too if `measures_memory`; counts anyway.
+    pub fn new(is_on: bool, measures_memory: bool) -> Self {
+        Self { is_on, measures_memory: is_on && measures_memory, ..Self::default() }
     }
 
-    /// Something took this long.
-    pub fn checkpoint(&mut self, name: &'static str, took_ns: u64) {
+    /// A part of something took this long.
+    pub fn time(&mut self, name: &'static str, took_ns: u64) {
         if self.is_on {
             self.checkpoints.entry(name).or_default().add(took_ns);
         }
+    }
+
+    /// Something took this long and is done: what the process holds in memory now is written down beside it.
+    pub fn checkpoint(&mut self, name: &'static str, took_ns: u64) {
+        self.time(name, took_ns);
+        if self.measures_memory
+            && let Some(bytes) = memory_len()
+        {
+            let memory = self.memory.entry(name).or_default();
+            *memory = Memory { last: bytes, max: bytes.max(memory.max) };
+        }
+    }
+
+    /// What the process held at a checkpoint; none if that is not measured, or it was never passed.
+    pub fn memory(&self, name: &'static str) -> Option<Memory> {
+        self.memory.get(name).copied()
     }
 
     /// Something happened, of this kind.
@@ -131,6 +160,17 @@ impl Statistics {
             let _ = writeln!(text, "chronoseal_vss_seconds_sum{{checkpoint=\"{name}\"}} {sum_s}");
             let _ = writeln!(text, "chronoseal_vss_seconds_count{{checkpoint=\"{name}\"}} {count}");
         }
+        if !self.memory.is_empty() {
+            let _ = writeln!(text, "# TYPE chronoseal_vss_checkpoint_memory_bytes gauge");
+        }
+        for (name, Memory { last, max }) in &self.memory {
+            for (kind, bytes) in [("last", last), ("max", max)] {
+                let _ = writeln!(
+                    text,
+                    "chronoseal_vss_checkpoint_memory_bytes{{checkpoint=\"{name}\",kind=\"{kind}\"}} {bytes}"
+                );
+            }
+        }
         if let Some(bytes) = memory_len() {
             let _ = writeln!(text, "# TYPE chronoseal_vss_memory_bytes gauge\nchronoseal_vss_memory_bytes {bytes}");
         }
@@ -143,9 +183,27 @@ impl Statistics {
 pub(super) struct Record {
     pub(super) statistics: Statistics,
     pub(super) log: Option<EventLog>,
+    /// Certificates of this station, those it used up since it was started among them.
+    pub(super) own: BTreeSet<HashedId8>,
+    /// Whether the log names them.
+    pub(super) names_own: bool,
+    /// Whether each result has a line in the log.
+    pub(super) tells_results: bool,
 }
 
 impl Record {
+    /// What the log adds about a certificate of this station.
+    pub(super) fn name_of(&self, own: HashedId8) -> String {
+        if self.names_own { format!(" ({own})") } else { String::new() }
+    }
+
+    /// The line of a result, if each has one: `createSignature: success`.
+    pub(super) fn result(&mut self, now: Time64, service: &str, result: &str) {
+        if self.tells_results {
+            self.note(now, &format!("{service}: {result}"));
+        }
+    }
+
     /// A line in the log. A disk that is full does not stop the station: it is counted.
     pub(super) fn note(&mut self, now: Time64, text: &str) {
         if let Some(log) = &mut self.log
@@ -225,7 +283,9 @@ fn open(base: &Path, number: Option<u32>, anew: bool) -> Result<File, VssError> 
     } else {
         options.append(true)
     };
-    options.open(&name).map_err(|error| VssError::io(&name, error))
+    // What a station saw and did is its owner's business.
+    let opened = options.mode(0o600).open(&name).and_then(|file| close_to_others(&file).map(|()| file));
+    opened.map_err(|error| VssError::io(&name, error))
 }
 
 /// Number of the newest of the circular files; 0 if there is none.
@@ -263,7 +323,7 @@ mod tests {
 
     #[test]
     fn classes_and_sums_add_up() {
-        let mut statistics = Statistics::new(true);
+        let mut statistics = Statistics::new(true, false);
         for took_ns in [1, 1000, 1001, 5_000_000_000] {
             statistics.checkpoint("sign", took_ns);
         }
@@ -272,7 +332,7 @@ mod tests {
         let text = statistics.prometheus();
         assert!(text.contains("chronoseal_vss_seconds_bucket{checkpoint=\"sign\",le=\"0.000001\"} 2\n"), "{text}");
         assert!(text.contains("chronoseal_vss_seconds_bucket{checkpoint=\"sign\",le=\"+Inf\"} 4\n"));
-        let mut off = Statistics::new(false);
+        let mut off = Statistics::new(false, true);
         off.checkpoint("sign", 1);
         off.count("signatures", "made");
         off.property("lone", "aws-lc");

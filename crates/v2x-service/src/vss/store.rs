@@ -4,8 +4,7 @@
 //! is in use and whether a change has begun. It is the folder that [`crate::pki::Client`] keeps tickets in. Each file is written whole beside its place, flushed to the disk, and moved
 //! there: after a crash there is the old one or the new one.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use chronoseal_v2x::types::{CertificateBuf, HashedId8};
@@ -14,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::VssError;
 use crate::pki::Meta;
+use crate::private::{private_folder, replace};
 
 /// Which pseudonym is in use.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ impl Folder {
     /// [`VssError::Io`], or [`VssError::Corrupt`] if the state file is none.
     pub fn open(path: &Path) -> Result<(Self, Found), VssError> {
         let at = |error| VssError::io(path, error);
-        fs::create_dir_all(path).map_err(at)?;
+        private_folder(path).map_err(at)?;
         let state_path = path.join("state.json");
         let state: State = match fs::read(&state_path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => State::default(),
@@ -164,19 +164,8 @@ impl Folder {
     }
 
     fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), VssError> {
-        let (place, beside) = (self.path.join(name), self.path.join(format!("{name}.new")));
-        let write = || -> std::io::Result<()> {
-            let mut file = File::create(&beside)?;
-            file.write_all(bytes)?;
-            file.sync_all()?;
-            fs::rename(&beside, &place)?;
-            File::open(&self.path)?.sync_all()
-        };
-        write().map_err(|error| {
-            // What could not be written whole is of no use to anybody.
-            let _ = fs::remove_file(&beside);
-            VssError::io(&place, error)
-        })
+        let place = self.path.join(name);
+        replace(&place, bytes).map_err(|error| VssError::io(&place, error))
     }
 }
 

@@ -57,12 +57,44 @@ fn killed_in_the_middle_of_a_batch_it_is_back_within_a_second() {
 fn wrong_pins_are_refused_and_then_lock_the_key() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mut hsm) = open(&folder) else { return };
+    hsm.create_pair(Curve::NistP256, Persistence::Persistent, "enrolment").unwrap();
+    drop(hsm);
+    let guess = || TpmHsm::open(TpmEndpoint::Swtpm(folder.path().to_owned()), "0000", None).err();
+    assert_eq!(guess(), Some(HsmError::WrongPin));
+    let later = (0..64).map(|_| guess()).find(|error| *error != Some(HsmError::WrongPin));
+    assert_eq!(later, Some(Some(HsmError::PinLocked)));
+}
+
+/// Each operation by a program of its own, which ends as it should, or with its TPM at once.
+#[test]
+fn a_hundred_operations_with_the_right_pin_lock_nothing_kills_between_them_included() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut hsm) = open(&folder) else { return };
     let key = hsm.create_pair(Curve::NistP256, Persistence::Persistent, "enrolment").unwrap();
     drop(hsm);
-    let Some(mut hsm) = open_with(&folder, "0000", None) else { return };
-    assert_eq!(hsm.sign_digest(key, &[1; 32]).err(), Some(HsmError::WrongPin));
-    let later = (0..64).map(|_| hsm.sign_digest(key, &[1; 32]).unwrap_err()).find(|error| *error != HsmError::WrongPin);
-    assert_eq!(later, Some(HsmError::PinLocked));
+    for number in 0..100 {
+        let Some(mut hsm) = open_with(&folder, PIN, None) else { return };
+        let signed = hsm.sign_digest(key, &[1; 32]);
+        assert!(signed.is_ok(), "operation {number}: {signed:?}");
+        if number % 2 == 1 {
+            let process = i32::try_from(hsm.process_id().unwrap()).unwrap();
+            nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), nix::sys::signal::Signal::SIGKILL).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_wrong_pin_makes_no_key_beside_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut hsm) = open_with(&folder, PIN, None) else { return };
+    let key = hsm.create_pair(Curve::NistP256, Persistence::Persistent, "canonical").unwrap();
+    drop(hsm);
+    let made = TpmHsm::open(TpmEndpoint::Swtpm(folder.path().to_owned()), "0000", None)
+        .and_then(|mut hsm| hsm.create_pair(Curve::NistP256, Persistence::Persistent, "canonical"));
+    assert_eq!(made, Err(HsmError::WrongPin));
+    let Some(mut hsm) = open_with(&folder, PIN, None) else { return };
+    assert!(hsm.sign_digest(key, &[1; 32]).is_ok());
+    assert_eq!(hsm.list().unwrap().len(), 1);
 }
 
 #[test]

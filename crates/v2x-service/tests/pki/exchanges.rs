@@ -1,8 +1,9 @@
 //! What stations get.
 
 use chronoseal_v2x::crypto::{Curve, SigningKey};
+use chronoseal_v2x::lint::lint;
 use chronoseal_v2x::pki::{ListKind, Permissions, PkiError, Role, check_issued_by, read_trust_list};
-use chronoseal_v2x::types::{Duration, ValidityPeriod};
+use chronoseal_v2x::types::{CertificateId, Duration, ValidityPeriod};
 use chronoseal_v2x_service::pki::{CTL_TYPE, HttpClient, Meta, ServiceError, TicketOptions, now};
 
 use super::{Car, Pki};
@@ -17,6 +18,11 @@ fn a_station_enrols_renews_and_gets_tickets() {
     assert_ne!(first, second);
     let (credential, key) = car.client.credential().unwrap();
     assert_eq!(credential.id(), second);
+    // [TS 103 097 §7.2.2] By its name it is no ticket.
+    let id = &credential.certificate().view().to_be_signed.id;
+    assert!(matches!(id, CertificateId::Name(_)), "{id:?}");
+    let report = lint(credential.certificate().as_bytes()).unwrap();
+    assert!(report.is_clean(), "{:?}", report.findings);
     assert_eq!(SigningKey::curve(&key), Curve::BrainpoolP256r1);
 
     let options = TicketOptions { with_encryption_key: true, ..TicketOptions::default() };

@@ -1,8 +1,8 @@
 //! What authorities remember: the same list on SQLite and on PostgreSQL.
 
 use chronoseal_v2x::crypto::{Curve, SoftwareKey};
-use chronoseal_v2x::pki::{ListKind, PkiError, Role, Station, StationStore};
-use chronoseal_v2x::types::{Duration, HashedId8, Time32, ValidityPeriod};
+use chronoseal_v2x::pki::{AnswerStore, ListKind, PkiError, RequestIdentity, Role, Station, StationStore};
+use chronoseal_v2x::types::{Duration, HashedId8, Time32, Time64, ValidityPeriod};
 use chronoseal_v2x_service::pki::TicketOptions;
 use chronoseal_v2x_service::store::{Store, StoreError};
 
@@ -41,12 +41,24 @@ fn remembers(reopen: &dyn Fn() -> Store) {
     let changed = Station { permissions: "36:010000".parse().unwrap(), ..stations[0].clone() };
     store.register(&changed).unwrap();
     assert_eq!(other.station(&changed.canonical_id).unwrap(), Some(changed.clone()));
+    let other_key = Station { canonical_key: stations[1].canonical_key, ..changed.clone() };
+    let refused = store.register(&other_key).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "station 01010101 is registered with another canonical key; to replace that key, register with --replace"
+    );
+    assert_eq!(other.station(&changed.canonical_id).unwrap(), Some(changed.clone()));
+    store.replace_station(&other_key).unwrap();
+    assert_eq!(other.station(&changed.canonical_id).unwrap(), Some(other_key));
+    store.replace_station(&changed).unwrap();
     assert!(store.revoke_station(&changed.canonical_id).unwrap());
+    assert!(matches!(store.register(&changed), Err(StoreError::Revoked { .. })), "it stays revoked");
     assert!(!store.revoke_station(b"nobody").unwrap());
     assert!(other.station(&changed.canonical_id).unwrap().unwrap().is_revoked);
 
     at_most_two_tickets_at_once(&mut store, &stations[1]);
     lists_are_kept_in_order(&mut store, &mut other);
+    answers_are_kept_for_their_time(&mut store, &mut other);
 
     let id = HashedId8([7; 8]);
     store.revoke_authority(id).unwrap();
@@ -55,14 +67,33 @@ fn remembers(reopen: &dyn Fn() -> Store) {
 }
 
 fn at_most_two_tickets_at_once(store: &mut Store, station: &Station) {
-    let mut add = |period| store.add_confirmed(station, period, 2).unwrap();
-    assert!(add(hours(1_000_000, 10)));
-    assert!(add(hours(1_000_000, 10)));
-    assert!(!add(hours(1_003_600, 1)), "a third at the same time");
-    assert!(add(hours(1_036_000, 10)), "after the first two");
-    assert!(add(hours(964_000, 10)), "before them");
+    let mut add = |request: u8, period| {
+        let counted = store.add_confirmed(station, RequestIdentity([request; 32]), period, 2).unwrap();
+        counted.map(|counted| counted == period)
+    };
+    assert_eq!(add(1, hours(1_000_000, 10)), Some(true));
+    assert_eq!(add(2, hours(1_000_000, 10)), Some(true));
+    assert_eq!(add(3, hours(1_003_600, 1)), None, "a third at the same time");
+    assert_eq!(add(4, hours(1_036_000, 10)), Some(true), "after the first two");
+    assert_eq!(add(5, hours(964_000, 10)), Some(true), "before them");
+    assert_eq!(add(1, hours(1_000_000, 10)), Some(true), "the first one once more");
+    assert_eq!(add(1, hours(1_000_001, 10)), Some(false), "it keeps its period");
     let stranger = Station { canonical_id: vec![9; 4], ..station.clone() };
-    assert!(!store.add_confirmed(&stranger, hours(1_000_000, 1), 2).unwrap(), "of nobody");
+    let of_nobody = store.add_confirmed(&stranger, RequestIdentity([9; 32]), hours(1_000_000, 1), 2);
+    assert_eq!(of_nobody.unwrap(), None, "of nobody");
+}
+
+fn answers_are_kept_for_their_time(store: &mut Store, other: &mut Store) {
+    let (first, second) = (RequestIdentity([1; 32]), RequestIdentity([2; 32]));
+    assert_eq!(store.answer(first, Time64(0)).unwrap(), None);
+    assert_eq!(store.keep_answer(first, b"a".to_vec(), Time64(10)).unwrap(), b"a");
+    assert_eq!(other.keep_answer(first, b"b".to_vec(), Time64(10)).unwrap(), b"a", "the first one stays");
+    assert_eq!(other.keep_answer(second, b"c".to_vec(), Time64(20)).unwrap(), b"c");
+    assert_eq!(other.answer(first, Time64(9)).unwrap().as_deref(), Some(&b"a"[..]));
+    assert_eq!(other.answer(first, Time64(10)).unwrap(), None, "its time is over");
+    store.forget_answers(Time64(10)).unwrap();
+    assert_eq!(other.answer(first, Time64(0)).unwrap(), None, "it is not there any more");
+    assert_eq!(other.answer(second, Time64(0)).unwrap().as_deref(), Some(&b"c"[..]));
 }
 
 fn lists_are_kept_in_order(store: &mut Store, other: &mut Store) {
@@ -106,6 +137,26 @@ fn postgresql_remembers_and_serves() {
     remembers(&|| Store::open(&server.url()).unwrap());
     let Some(server) = PostgresServer::start() else { return };
     serves(Store::open(&server.url()).unwrap(), &mut Store::open(&server.url()).unwrap());
+}
+
+#[test]
+fn a_store_from_before_requests_were_remembered_is_taken_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.sqlite");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let old = "CREATE TABLE stations (canonical_id BYTEA PRIMARY KEY, canonical_key BYTEA NOT NULL, \
+               permissions TEXT NOT NULL, revoked BIGINT NOT NULL); \
+               CREATE TABLE confirmed (canonical_id BYTEA NOT NULL REFERENCES stations, starts BIGINT NOT NULL, \
+               ends BIGINT NOT NULL);";
+    connection.execute_batch(old).unwrap();
+    drop(connection);
+    for _ in 0..2 {
+        let mut store = Store::sqlite(&path).unwrap();
+        let station = station(1, Curve::NistP256);
+        store.register(&station).unwrap();
+        let counted = store.add_confirmed(&station, RequestIdentity([1; 32]), hours(1_000_000, 10), 1).unwrap();
+        assert_eq!(counted, Some(hours(1_000_000, 10)));
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    fn start(tickets: usize) -> Self {
+    pub(crate) fn start(tickets: usize) -> Self {
         Self::of(World::new(), tickets)
     }
 
@@ -89,7 +89,7 @@ impl Client {
         if status == 0 { Ok(body) } else { Err((status, String::from_utf8(body).unwrap())) }
     }
 
-    fn sign(&mut self, payload: &[u8]) -> Result<Vec<u8>, (u8, String)> {
+    pub(crate) fn sign(&mut self, payload: &[u8]) -> Result<Vec<u8>, (u8, String)> {
         self.call(1, &[&36_u32.to_be_bytes()[..], &[0], payload].concat())
     }
 

@@ -3,7 +3,7 @@
 use chronoseal_v2x::types::{CertificateBuf, HashedId8, Psid, ThreeDLocation, Time64};
 use chronoseal_v2x::verify::{CheckKind, Context, ResultCode};
 use chronoseal_v2x::vss::{Answered, Relevance, SkipReason};
-use chronoseal_v2x_service::vss::{Notice, Vss, VssConfig, VssError, now};
+use chronoseal_v2x_service::vss::{Logging, Notice, Vss, VssConfig, VssError, now};
 
 use crate::world::World;
 
@@ -57,7 +57,7 @@ fn two_hundred_messages_are_signed_and_verified_under_three_pseudonyms() {
     assert_eq!((statistics.counted("signatures", "made"), statistics.counted("verifications", "accepted")), (200, 200));
     assert_eq!(statistics.histogram("createSignature").unwrap().count(), 200);
     let log = std::fs::read_to_string(world.path("log")).unwrap();
-    assert_eq!(log.lines().filter(|line| line.contains("pseudonym is")).count(), 3);
+    assert_eq!(log.lines().filter(|line| line.contains("pseudonym changed")).count(), 3);
 }
 
 #[test]
@@ -227,6 +227,10 @@ fn a_configuration_with_a_fault_says_what_to_write() {
         ("[pseudonyms]\npreload = 1\nlow_water = 5\n", "write at least 5"),
         ("[logging]\ncircular = 0\n", "write 1 or more"),
         ("[loging]\n", "unknown field `loging`"),
+        ("[lists]\noverdue = \"ignore\"\n", "is none of warn, refuse"),
+        ("[lists]\nrefresh_s = 0\n", "write 1 or more"),
+        ("[lists]\nectl = \"http://x\"\n", "in trust.tlm"),
+        ("[socket]\nusers = [\"no such user\"]\n", "knows no user"),
     ];
     for (text, expected) in cases {
         let error = read(&format!("{good}{text}")).unwrap_err();
@@ -237,4 +241,59 @@ fn a_configuration_with_a_fault_says_what_to_write() {
     assert!(error.to_string().contains("the first line should be the PIN"));
     std::fs::write(world.path("pin"), "wrong").unwrap();
     assert!(Vss::open(&world.config, Time64(0)).is_err());
+}
+
+/// As some libraries write it: the first half of a signature as a whole point, of which only x counts.
+#[test]
+fn another_vendors_certificate_is_not_called_damaged_and_taken_if_that_is_configured() {
+    let mut world = World::new();
+    let mut bytes = std::fs::read(world.path("aa.oer")).unwrap();
+    let tag = bytes.len() - 65;
+    assert_eq!(bytes[tag], 0x80, "x alone");
+    bytes[tag] = 0x82;
+    std::fs::write(world.path("aa.oer"), bytes).unwrap();
+    let open = |world: &World| {
+        let hsm = chronoseal_v2x_service::hsm::SoftwareHsm::open(world.path("keys"), "4711").unwrap();
+        Vss::open_with(&world.config, chronoseal_v2x_service::hsm::SharedHsm::new(Box::new(hsm)), now())
+    };
+    let Err(error) = open(&world) else { panic!("strict rules took it") };
+    let text = error.to_string();
+    assert!(matches!(error, VssError::NotCanonical { .. }), "{text}");
+    assert!(text.contains("aa.oer is well formed, but not in canonical form"), "{text}");
+    assert!(text.ends_with("set trust.lenient = true"), "{text}");
+    world.config.trust.lenient = true;
+    let (mut vss, warnings) = open(&world).unwrap();
+    assert!(warnings.0.is_empty(), "{warnings:?}");
+    world.give_tickets(&mut vss, 1);
+    let message = vss.create_signature(now(), Psid::CAM, b"x", None).unwrap();
+    let verified = vss.verify_signature(&message, &ANY, &Context::at(now()));
+    assert!(verified.verdict.is_accepted(), "{}", verified.verdict);
+}
+
+#[test]
+fn two_hundred_successes_are_two_hundred_lines_if_that_is_configured() {
+    for results in [false, true] {
+        let mut world = World::new();
+        world.config.logging = Logging { results, memory: true, ..world.config.logging };
+        let (mut vss, _) = world.open();
+        world.give_tickets(&mut vss, 1);
+        for len in 1..=200 {
+            let message = vss.create_signature(now(), Psid::CAM, &vec![7; len], None).unwrap();
+            vss.verify_signature(&message, &ANY, &Context::at(now()));
+            vss.verify_signature(&message, &ANY, &Context::at(now()));
+        }
+        let log = std::fs::read_to_string(world.path("log")).unwrap();
+        let lines = |what: &str| log.lines().filter(|line| line.ends_with(what)).count();
+        let expected = if results { 200 } else { 0 };
+        assert_eq!(lines(" createSignature: success"), expected);
+        assert_eq!(lines(" verifySignature: success"), expected);
+        assert_eq!(lines(" verifySignature: spduRelevanceReplayedSpdu"), expected);
+        for checkpoint in ["createSignature", "verifySignature"] {
+            let memory = vss.statistics().memory(checkpoint).unwrap();
+            assert!(memory.max >= memory.last && memory.last > 1 << 20, "{checkpoint}: {memory:?}");
+            let text = format!("chronoseal_vss_checkpoint_memory_bytes{{checkpoint=\"{checkpoint}\",kind=\"max\"}}");
+            assert!(vss.statistics().prometheus().contains(&text));
+        }
+        assert_eq!(vss.statistics().memory("signature"), None, "a part of a verification");
+    }
 }

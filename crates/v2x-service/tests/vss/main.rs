@@ -4,4 +4,5 @@
 mod batches;
 mod daemon;
 mod library;
+mod siege;
 mod world;

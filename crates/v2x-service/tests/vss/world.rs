@@ -7,7 +7,9 @@ use chronoseal_v2x::crypto::{Curve, SoftwareKey};
 use chronoseal_v2x::types::*;
 use chronoseal_v2x_service::hsm::{BackEnd, HsmKey, SharedHsm, SoftwareHsm};
 use chronoseal_v2x_service::pki::Meta;
-use chronoseal_v2x_service::vss::{Logging, Pseudonyms, Trust, Verification, Vss, VssConfig, Warnings, now};
+use chronoseal_v2x_service::vss::{
+    Lists, Logging, Pseudonyms, Socket, Trust, Verification, Vss, VssConfig, Warnings, now,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use tempfile::TempDir;
@@ -50,9 +52,11 @@ impl World {
             folder: place("station"),
             hsm: BackEnd::Software { folder: place("keys"), predefined: None },
             pin_file: place("pin"),
-            trust: Trust { roots: vec![place("root.oer")], authorities: vec![place("aa.oer")] },
+            trust: Trust { roots: vec![place("root.oer")], authorities: vec![place("aa.oer")], ..Trust::default() },
             pseudonyms: Pseudonyms { policy: "source".into(), ask: false, ..Pseudonyms::default() },
             authority: None,
+            socket: Socket::default(),
+            lists: Lists::default(),
             verification: Verification::default(),
             logging: Logging { file: Some(place("log")), ..Logging::default() },
         };

@@ -14,6 +14,9 @@ use crate::types::{
     VerificationKeyIndicator,
 };
 
+/// How far ahead a certificate may begin to be valid without a note: tickets are preloaded for three months.
+const FAR_FUTURE_US: u64 = 366 * 86_400 * 1_000_000;
+
 pub(super) fn certificate(lint: &mut Lint<'_>, certificate: &Certificate<'_>) {
     identity(lint, certificate);
     profile(lint, certificate);
@@ -63,7 +66,9 @@ fn identity(lint: &mut Lint<'_>, certificate: &Certificate<'_>) {
     lint.fact(
         "valid",
         format!(
-            "{} s from {} s (TAI since 2004)",
+            "{} to {} UTC ({} s from {} s TAI since 2004)",
+            tbs.validity_period.start.time64().date(),
+            tbs.validity_period.end().date(),
             tbs.validity_period.duration.us() / 1_000_000,
             tbs.validity_period.start.0
         ),
@@ -107,6 +112,21 @@ fn profile(lint: &mut Lint<'_>, certificate: &Certificate<'_>) {
     }
     if tbs.validity_period.duration.us() == 0 {
         lint.violation("toBeSigned.validityPeriod.duration", "never valid (IEEE 1609.2 6.4.16)");
+    }
+    let start = tbs.validity_period.start.time64();
+    if lint.now.is_some_and(|now| start > now.plus_us(FAR_FUTURE_US)) {
+        lint.note("toBeSigned.validityPeriod.start", format!("far in the future: {} UTC", start.date()));
+    }
+    // An enrolment credential asks authorities, and is none itself. [TS 103 097 7.2.2]
+    let asks = |list: &Vec<PsidSsp<'_>>| list.iter().any(|one| one.psid == Psid::CERTIFICATE_REQUEST);
+    let is_credential = tbs.cert_issue_permissions.is_none()
+        && !matches!(certificate.issuer, IssuerIdentifier::SelfSigned(_))
+        && tbs.app_permissions.as_ref().is_some_and(asks);
+    if is_credential && !matches!(tbs.id, CertificateId::Name(_)) {
+        lint.violation(
+            "toBeSigned.id",
+            "an enrolment credential without a name, which others take for a ticket (TS 103 097 7.2.2)",
+        );
     }
     let is_ticket = tbs.cert_issue_permissions.is_none()
         && matches!(&tbs.app_permissions, Some(list) if !list.iter().any(|one| is_of_authorities(one.psid)));

@@ -28,7 +28,7 @@ pub use capture::{SecuredPacket, secured_packet};
 use crate::certificate::CertificateForm;
 use crate::coer::{Decode, DecodeError, Deviation, Reader, Rules};
 use crate::pki::EtsiTs102941Data;
-use crate::types::{Certificate, Ieee1609Dot2Data};
+use crate::types::{Certificate, Ieee1609Dot2Data, Time64};
 
 /// What bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,12 +106,14 @@ impl Report {
 pub(crate) struct Lint<'r> {
     report: &'r mut Report,
     prefix: String,
+    /// The time, if it is known.
+    now: Option<Time64>,
 }
 
 impl Lint<'_> {
     fn below(&mut self, field: &str) -> Lint<'_> {
         let prefix = join(&self.prefix, field);
-        Lint { report: self.report, prefix }
+        Lint { report: self.report, prefix, now: self.now }
     }
 
     fn fact(&mut self, name: &str, value: impl fmt::Display) {
@@ -162,13 +164,25 @@ fn join(prefix: &str, field: &str) -> String {
 /// # Errors
 /// If they decode neither as a certificate nor as a message: the error of whichever got further.
 pub fn lint(bytes: &[u8]) -> Result<Report, DecodeError> {
+    lint_with(bytes, None)
+}
+
+/// As [`lint`], by somebody who knows the time: a certificate of the far future is said to be one.
+///
+/// # Errors
+/// As [`lint`].
+pub fn lint_at(bytes: &[u8], now: Time64) -> Result<Report, DecodeError> {
+    lint_with(bytes, Some(now))
+}
+
+fn lint_with(bytes: &[u8], now: Option<Time64>) -> Result<Report, DecodeError> {
     let as_message = read::<Ieee1609Dot2Data<'_>>(bytes);
     let as_certificate = read::<Certificate<'_>>(bytes);
     match (as_message, as_certificate) {
-        (Ok((message, deviations)), _) => Ok(of_message(bytes, &message, deviations)),
+        (Ok((message, deviations)), _) => Ok(of_message(bytes, &message, deviations, now)),
         (Err(_), Ok((found, deviations))) => {
             let mut report = Report { kind: Kind::Certificate, facts: Vec::new(), findings: Vec::new() };
-            let mut lint = Lint { report: &mut report, prefix: String::new() };
+            let mut lint = Lint { report: &mut report, prefix: String::new(), now };
             lint.deviations(0, deviations);
             certificate::certificate(&mut lint, &found);
             Ok(in_order(report))
@@ -188,18 +202,18 @@ pub fn lint_packet(bytes: &[u8]) -> Result<Report, DecodeError> {
     let mut reader = Reader::new(bytes, Rules::LENIENT);
     let message = Ieee1609Dot2Data::decode(&mut reader)?;
     let (own, behind) = bytes.split_at(reader.position());
-    let mut report = of_message(own, &message, reader.into_deviations());
+    let mut report = of_message(own, &message, reader.into_deviations(), None);
     if !behind.is_empty() {
-        let mut lint = Lint { report: &mut report, prefix: String::new() };
+        let mut lint = Lint { report: &mut report, prefix: String::new(), now: None };
         lint.note("", format!("{} bytes of the frame follow, padding or a check sequence", behind.len()));
     }
     Ok(report)
 }
 
-fn of_message(bytes: &[u8], message: &Ieee1609Dot2Data<'_>, deviations: Vec<Deviation>) -> Report {
+fn of_message(bytes: &[u8], message: &Ieee1609Dot2Data<'_>, deviations: Vec<Deviation>, now: Option<Time64>) -> Report {
     let kind = if message::list_of(message).is_some() { Kind::TrustList } else { Kind::Message };
     let mut report = Report { kind, facts: Vec::new(), findings: Vec::new() };
-    let mut lint = Lint { report: &mut report, prefix: String::new() };
+    let mut lint = Lint { report: &mut report, prefix: String::new(), now };
     lint.deviations(0, deviations);
     message::message(&mut lint, bytes, message);
     in_order(report)

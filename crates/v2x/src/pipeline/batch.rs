@@ -54,7 +54,7 @@ impl<'a, M: Message> Batch<'a, M> {
             }
             let skipped = if jobs == 0 { None } else { checks.skips(&one.message, self.now.time) };
             if jobs == 0 || skipped.is_some() {
-                judge(checks.end(begun, skipped).of(one, class));
+                judge(checks.end(begun, skipped, self.now.time).of(one, class));
                 settled += 1;
             } else {
                 self.push(one, class, begun, jobs);
@@ -163,7 +163,7 @@ impl<M: Message, E: FnMut() -> Option<(M, Moment)>> Interruptions<M, E> {
         } else {
             let skipped = if is_refused { None } else { checks.skips(&one.message, received.time) };
             let end = if is_refused || skipped.is_some() {
-                checks.end(begun, skipped)
+                checks.end(begun, skipped, received.time)
             } else {
                 checks.verify_alone(begun, self.engine)
             };

@@ -5,13 +5,16 @@ use super::{Class, Engine, Judged, Message, Waiting};
 use crate::crypto::HashValue;
 use crate::types::{Ieee1609Dot2Data, Time64};
 use crate::verify::{self, Begun, Stopwatch, Verdict, Verifier};
-use crate::vss::{Audit, Demand, SkipReason, Skipped};
+use crate::vss::{Audit, Demand, PerSecond, SkipReason, Skipped};
 
 /// Which signatures are verified, and which were not.
 #[derive(Clone, Debug)]
 pub(super) struct Gate {
     pub(super) demand: Demand,
     pub(super) audit: Audit,
+    /// Certificates learned from messages left out.
+    pub(super) certificates: PerSecond,
+    pub(super) certificates_per_second: u32,
 }
 
 impl Gate {
@@ -40,8 +43,13 @@ impl<S: Stopwatch> Checks<'_, S> {
         Some(reason)
     }
 
-    /// The end of a message whose signature is not verified: it was refused before, or left out.
-    pub(super) fn end<'m>(&mut self, begun: Begun<'m>, skipped: Option<SkipReason>) -> End<'m> {
+    /// The end of a message whose signature is not verified: it was refused before, or left out. One that is left out teaches
+    /// its certificate, within the budget; if that is wrong, the message is refused.
+    pub(super) fn end<'m>(&mut self, mut begun: Begun<'m>, skipped: Option<SkipReason>, time: Time64) -> End<'m> {
+        let teaches = skipped.is_some()
+            && begun.has_new_certificates()
+            && self.gate.certificates.takes(time.0, self.gate.certificates_per_second);
+        let skipped = if teaches && !self.verifier.learn(&mut begun) { None } else { skipped };
         let (verdict, data) = match skipped {
             Some(_) => begun.skip(verify::SkipReason::Postponed),
             None => self.verifier.finish(begun, &[], 0),

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use crate::types::{Ieee1609Dot2Data, Time64};
 use crate::verify::{Context, Stopwatch, Verdict, Verifier};
-use crate::vss::{Audit, Demand, DemandPolicy, Relevance, SkipReason};
+use crate::vss::{Audit, Demand, DemandPolicy, PerSecond, Relevance, SkipReason};
 
 use batch::{Batch, Interruptions};
 use checks::{Checks, Gate};
@@ -23,6 +23,10 @@ pub use signatures::Engine;
 
 /// Messages of [`PipelineConfig::default`] that wait at most.
 pub const QUEUE_LEN: usize = 256;
+
+/// Certificates of [`PipelineConfig::default`] that are learned a second from messages left out: a full road begins to be heard
+/// within a second or two.
+pub const CERTIFICATES_PER_SECOND: u32 = 200;
 
 /// Signatures verified with an emergency, unless a whole batch waits: what fills the lanes once.
 const URGENT_LEN: usize = 8;
@@ -78,18 +82,22 @@ pub struct PipelineConfig {
     pub wait_max_ns: u64,
     /// Which signatures are verified, of messages that pass every other check.
     pub demand: DemandPolicy,
+    /// Certificates of messages left out by `demand` that are verified and learned all the same, so that later messages by
+    /// digest have a signer; the first so many of each second.
+    pub certificates_per_second: u32,
     /// Messages dropped or skipped that are kept in the audit; it counts and chains all.
     pub audit_len: usize,
 }
 
 impl Default for PipelineConfig {
-    /// Lanes, [`QUEUE_LEN`] messages, no waiting, everything verified, 1,000 dropped messages kept.
+    /// Lanes, [`QUEUE_LEN`] messages, no waiting, everything verified, [`CERTIFICATES_PER_SECOND`], 1,000 dropped messages kept.
     fn default() -> Self {
         Self {
             engine: Engine::Lanes,
             queue_len_max: QUEUE_LEN,
             wait_max_ns: 0,
             demand: DemandPolicy::Always,
+            certificates_per_second: CERTIFICATES_PER_SECOND,
             audit_len: 1_000,
         }
     }
@@ -167,7 +175,12 @@ impl<M: Message> Pipeline<M> {
             chronoseal_ecdsa_lanes::prepare(chronoseal_ecdsa_lanes::Curve::BrainpoolP256r1);
         }
         let waiting = std::array::from_fn(|_| VecDeque::with_capacity(config.queue_len_max + 1));
-        let gate = Gate { demand: Demand::new(config.demand), audit: Audit::new(config.audit_len) };
+        let gate = Gate {
+            demand: Demand::new(config.demand),
+            audit: Audit::new(config.audit_len),
+            certificates: PerSecond::default(),
+            certificates_per_second: config.certificates_per_second,
+        };
         Self { config, waiting, gate }
     }
 

@@ -6,7 +6,8 @@ use rand_core::CryptoRng;
 
 use super::envelope::can_encrypt;
 use super::{
-    EtsiTs102941DataContent, Permissions, PkiError, RequestHash, open_request, request_hash, seal_answer, sign_content,
+    AnswerStore, EtsiTs102941DataContent, Permissions, PkiError, RequestHash, RequestIdentity, open_request,
+    request_hash, seal_answer, sign_content,
 };
 use crate::certificate::{Issuer, issue};
 use crate::crypto::{AgreementKey, PublicPoint, SigningKey};
@@ -217,8 +218,8 @@ pub struct Credential {
     pub station: Station,
 }
 
-/// What an enrolment authority remembers.
-pub trait StationStore {
+/// What an enrolment authority remembers, the answers it gave among it.
+pub trait StationStore: AnswerStore {
     /// The station of this canonical identifier.
     ///
     /// # Errors
@@ -242,12 +243,19 @@ pub trait StationStore {
         station: &Station,
     ) -> Result<(), PkiError>;
 
-    /// Counts a ticket confirmed for `station` against those that are valid at some time of `period`, and remembers it.
-    /// False, and nothing remembered, if that were more than `at_once_max`.
+    /// Counts a ticket confirmed for `station` against those that are valid at some time of `period`, and remembers it
+    /// with the `request` it was confirmed for. Gives back the period that counts: that of the first time if the same
+    /// request was confirmed before. None, and nothing remembered, if that were more than `at_once_max`.
     ///
     /// # Errors
     /// [`PkiError::Store`].
-    fn add_confirmed(&mut self, station: &Station, period: ValidityPeriod, at_once_max: u32) -> Result<bool, PkiError>;
+    fn add_confirmed(
+        &mut self,
+        station: &Station,
+        request: RequestIdentity,
+        period: ValidityPeriod,
+        at_once_max: u32,
+    ) -> Result<Option<ValidityPeriod>, PkiError>;
 }
 
 /// An authority of another root, and where it is.

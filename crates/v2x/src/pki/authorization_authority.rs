@@ -2,13 +2,14 @@
 
 use rand_core::CryptoRng;
 
+use super::answers::{Asked, Keeping};
 use super::authority::check_region_below;
 use super::enrolment_authority::{check_encryption_key, check_format, requested};
 use super::{
-    Authority, AuthorizationResponseCode, AuthorizationValidationRequest, AuthorizationValidationResponseCode,
-    CertificateSubjectAttributes, Decision, EtsiTs102941DataContent, InnerAtRequest, InnerAtResponse, NoAnswer,
-    Permissions, PkiError, PublicKeys, RequestHash, SealedRequest, SignedMessage, TrustSource, TrustedAuthority,
-    key_tag,
+    AnswerStore, Authority, AuthorizationResponseCode, AuthorizationValidationRequest,
+    AuthorizationValidationResponseCode, CertificateSubjectAttributes, Decision, EtsiTs102941DataContent,
+    InnerAtRequest, InnerAtResponse, NoAnswer, Permissions, PkiError, PublicKeys, RequestHash, SealedRequest,
+    SignedMessage, TrustSource, TrustedAuthority, key_tag,
 };
 use crate::certificate::{Issuer, issue};
 use crate::coer::ExtensionAdditions;
@@ -44,6 +45,15 @@ pub struct Question {
     request_hash: RequestHash,
     session_key: SessionKey,
     keys: PublicKeys,
+    keeping: Keeping,
+}
+
+/// What a request leads to.
+enum Asking {
+    /// It was granted before, with this answer.
+    Done(Vec<u8>),
+    /// The enrolment authority is asked.
+    Ea { ea: TrustedAuthority, sealed: SealedRequest, keys: PublicKeys, keeping: Keeping },
 }
 
 impl Question {
@@ -69,13 +79,14 @@ impl AuthorizationAuthority {
         Self { authority, own_ea, fault: None }
     }
 
-    /// Takes a request of a station.
+    /// Takes a request of a station; one that was granted before is answered as before.
     ///
     /// # Errors
     /// Only if the request cannot be decrypted, since then there is no key to answer with, or no answer can be made.
     pub fn handle(
         &mut self,
         request: &[u8],
+        answers: &mut dyn AnswerStore,
         trust: &mut dyn TrustSource,
         now: Time64,
         rng: &mut impl CryptoRng,
@@ -83,44 +94,57 @@ impl AuthorizationAuthority {
         let (opened, hash) = self.authority.open(request)?;
         let asked = match self.fault {
             Some(code) => Err(PkiError::AuthorizationRefused(code)),
-            None => self.question(&opened.plaintext, trust, now, rng),
+            None => self.question(&opened.plaintext, answers, trust, now, rng),
         };
         match asked {
-            Ok((ea, sealed, keys)) => {
+            Ok(Asking::Done(answer)) => Ok(Step::Done(Decision { answer, refused: None, issued: None })),
+            Ok(Asking::Ea { ea, sealed, keys, keeping }) => {
                 let session_key = opened.session_key;
-                Ok(Step::Ask(Box::new(Question { ea, sealed, request_hash: hash, session_key, keys })))
+                let question = Question { ea, sealed, request_hash: hash, session_key, keys, keeping };
+                Ok(Step::Ask(Box::new(question)))
             }
             Err(error) => self.answer(hash, Err(error), &opened.session_key, now, rng).map(Step::Done),
         }
     }
 
-    /// Goes on when the enrolment authority answered, or when it is clear that it will not: `answer` says why.
+    /// Goes on when the enrolment authority answered, or when it is clear that it will not: `answer` says why. If a copy
+    /// of the request was granted meanwhile, this one gets the same answer.
     ///
     /// # Errors
-    /// Only if no answer can be made.
+    /// Only if no answer can be made or kept.
     pub fn resume(
         &mut self,
         question: &Question,
         answer: Result<&[u8], NoAnswer>,
+        answers: &mut dyn AnswerStore,
         now: Time64,
         rng: &mut impl CryptoRng,
     ) -> Result<Decision, PkiError> {
+        if let Some(answer) = answers.answer(question.keeping.request, now)? {
+            return Ok(Decision { answer, refused: None, issued: None });
+        }
         let issued = answer.map_err(PkiError::UnreachableEa).and_then(|answer| self.issue(question, answer, now));
-        self.answer(question.request_hash, issued, &question.session_key, now, rng)
+        let decision = self.answer(question.request_hash, issued, &question.session_key, now, rng)?;
+        question.keeping.keep(decision, answers)
     }
 
     fn question(
         &mut self,
         plaintext: &[u8],
+        answers: &mut dyn AnswerStore,
         trust: &mut dyn TrustSource,
         now: Time64,
         rng: &mut impl CryptoRng,
-    ) -> Result<(TrustedAuthority, SealedRequest, PublicKeys), PkiError> {
+    ) -> Result<Asking, PkiError> {
         let outer = SignedMessage::decode(plaintext)?;
         let EtsiTs102941DataContent::AuthorizationRequest(wanted) = outer.content()? else {
             return Err(PkiError::WrongContent { expected: "an authorization request" });
         };
         outer.check_self_signed(&wanted.public_keys.verification_key, Psid::CERTIFICATE_REQUEST, now)?;
+        let keeping = match Asked::look_up(&outer, self.authority.id(), answers, now)? {
+            Asked::Before(answer) => return Ok(Asking::Done(answer)),
+            Asked::Anew(keeping) => keeping,
+        };
         let InnerAtRequest { public_keys, hmac_key, shared_at_request, ec_signature, .. } = wanted;
         if key_tag(&hmac_key, &public_keys) != shared_at_request.key_tag {
             return Err(PkiError::KeyTag);
@@ -140,7 +164,7 @@ impl AuthorizationAuthority {
         });
         let signed = self.authority.sign(content, now)?;
         let sealed = SealedRequest::new(&signed, &ea.certificate, rng)?;
-        Ok((ea, sealed, public_keys))
+        Ok(Asking::Ea { ea, sealed, keys: public_keys, keeping })
     }
 
     /// Issues what the enrolment authority confirms.

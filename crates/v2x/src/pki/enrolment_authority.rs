@@ -2,22 +2,27 @@
 
 use rand_core::CryptoRng;
 
+use super::answers::{Asked, Keeping};
 use super::authority::check_region_below;
 use super::envelope::open_encrypted;
 use super::{
     Authority, AuthorizationValidationRequest, AuthorizationValidationResponse, AuthorizationValidationResponseCode,
     CertificateFormat, CertificateSubjectAttributes, Credential, EcSignature, EnrolmentResponseCode,
-    EtsiTs102941DataContent, InnerEcRequest, InnerEcResponse, Permissions, PkiError, RequestHash, SharedAtRequest,
-    SignedMessage, Station, StationStore, TrustSource,
+    EtsiTs102941DataContent, InnerEcRequest, InnerEcResponse, Permissions, PkiError, RequestHash, RequestIdentity,
+    SharedAtRequest, SignedMessage, Station, StationStore, TrustSource,
 };
 use crate::certificate::{Issuer, issue};
 use crate::coer::{Decode, ExtensionAdditions};
 use crate::crypto::PublicPoint;
-use crate::message::SignerCertificate;
+use crate::message::{SessionKey, SignerCertificate};
 use crate::types::{
     CertificateBuf, CertificateId, Duration, Ieee1609Dot2Data, Psid, Time64, ToBeSignedCertificate, ValidityPeriod,
     VerificationKeyIndicator,
 };
+
+/// What a credential is called. A ticket has no name and a credential has one [TS 103 097 §7.2.1, §7.2.2]: by that others tell
+/// them apart. It is the same for all, so that it says of nobody who it is.
+const CREDENTIAL_NAME: &str = "enrolment credential";
 
 /// What an enrolment authority grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +60,14 @@ pub struct EnrolmentAuthority {
     pub validation_fault: Option<AuthorizationValidationResponseCode>,
 }
 
+/// What is granted to a request.
+enum Granted<T> {
+    /// It was granted before, with this answer.
+    Before(Vec<u8>),
+    /// It is granted now; the answer is to be kept.
+    Anew(T, Keeping),
+}
+
 /// What an authority decided, for its records.
 #[derive(Clone, Debug)]
 pub struct Decision {
@@ -62,7 +75,7 @@ pub struct Decision {
     pub answer: Vec<u8>,
     /// Why it refuses, if it does.
     pub refused: Option<PkiError>,
-    /// What it issued, if it did.
+    /// What it issued, if it did; nothing to a copy of a request that was granted before.
     pub issued: Option<CertificateBuf>,
 }
 
@@ -72,7 +85,7 @@ impl EnrolmentAuthority {
         Self { authority, own_aa, policy: EnrolmentPolicy::default(), fault: None, validation_fault: None }
     }
 
-    /// Answers a request of a station or of an authorization authority.
+    /// Answers a request of a station or of an authorization authority; one that was granted before, as before.
     ///
     /// # Errors
     /// Only if the request cannot be decrypted, since then there is no key to answer with, or no answer can be made.
@@ -85,22 +98,55 @@ impl EnrolmentAuthority {
         rng: &mut impl CryptoRng,
     ) -> Result<Decision, PkiError> {
         let (opened, hash) = self.authority.open(request)?;
+        let key = &opened.session_key;
         let read = SignedMessage::decode(&opened.plaintext).and_then(|outer| Ok((outer.content()?, outer)));
-        let result = match read {
+        let (decision, keeping) = match read {
             Ok((EtsiTs102941DataContent::AuthorizationValidationRequest(question), outer)) => {
                 let result = match self.validation_fault {
                     Some(code) => Err(PkiError::ValidationRefused(code)),
                     None => self.validate(&outer, &question, store, trust, now),
                 };
-                return self.answer_validation(hash, result, &opened.session_key, now, rng);
+                match result {
+                    Ok(Granted::Before(answer)) => return Ok(Decision { answer, refused: None, issued: None }),
+                    Ok(Granted::Anew(confirmed, keeping)) => {
+                        (self.answer_validation(hash, Ok(confirmed), key, now, rng)?, Some(keeping))
+                    }
+                    Err(error) => (self.answer_validation(hash, Err(error), key, now, rng)?, None),
+                }
             }
-            Ok((EtsiTs102941DataContent::EnrolmentRequest(inner), outer)) => match self.fault {
-                Some(code) => Err(PkiError::EnrolmentRefused(code)),
-                None => self.enrol(&outer, inner, store, now),
-            },
-            Ok(_) => Err(PkiError::WrongContent { expected: "an enrolment request" }),
-            Err(error) => Err(error),
+            Ok((EtsiTs102941DataContent::EnrolmentRequest(inner), outer)) => {
+                let result = match self.fault {
+                    Some(code) => Err(PkiError::EnrolmentRefused(code)),
+                    None => self.enrol(&outer, inner, store, now),
+                };
+                match result {
+                    Ok(Granted::Before(answer)) => return Ok(Decision { answer, refused: None, issued: None }),
+                    Ok(Granted::Anew(credential, keeping)) => {
+                        (self.answer_enrolment(hash, Ok(credential), key, now, rng)?, Some(keeping))
+                    }
+                    Err(error) => (self.answer_enrolment(hash, Err(error), key, now, rng)?, None),
+                }
+            }
+            Ok(_) => {
+                let error = PkiError::WrongContent { expected: "an enrolment request" };
+                (self.answer_enrolment(hash, Err(error), key, now, rng)?, None)
+            }
+            Err(error) => (self.answer_enrolment(hash, Err(error), key, now, rng)?, None),
         };
+        match keeping {
+            Some(keeping) => keeping.keep(decision, store),
+            None => Ok(decision),
+        }
+    }
+
+    fn answer_enrolment(
+        &mut self,
+        hash: RequestHash,
+        result: Result<CertificateBuf, PkiError>,
+        session_key: &SessionKey,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Decision, PkiError> {
         let (code, refused, issued) = match result {
             Ok(certificate) => (EnrolmentResponseCode::Ok, None, Some(certificate)),
             Err(PkiError::EnrolmentRefused(code)) => (code, Some(PkiError::EnrolmentRefused(code)), None),
@@ -113,7 +159,7 @@ impl EnrolmentAuthority {
             certificate: view,
             extensions: ExtensionAdditions::default(),
         });
-        let answer = self.authority.answer(response, &opened.session_key, now, rng)?;
+        let answer = self.authority.answer(response, session_key, now, rng)?;
         Ok(Decision { answer, refused, issued })
     }
 
@@ -123,10 +169,14 @@ impl EnrolmentAuthority {
         inner: Ieee1609Dot2Data<'_>,
         store: &mut dyn StationStore,
         now: Time64,
-    ) -> Result<CertificateBuf, PkiError> {
+    ) -> Result<Granted<CertificateBuf>, PkiError> {
         let inner = SignedMessage::new(inner)?;
         let wanted = InnerEcRequest::from_coer(inner.payload()?)?;
         let station = identify(outer, wanted.its_id, store, now)?;
+        let keeping = match Asked::look_up(outer, self.authority.id(), store, now)? {
+            Asked::Before(answer) => return Ok(Granted::Before(answer)),
+            Asked::Anew(keeping) => keeping,
+        };
         inner.check_self_signed(&wanted.public_keys.verification_key, Psid::CERTIFICATE_REQUEST, now)?;
         check_format(wanted.certificate_format)?;
         let attributes = wanted.requested_subject_attributes;
@@ -135,7 +185,7 @@ impl EnrolmentAuthority {
         check_encryption_key(wanted.public_keys.encryption_key.as_ref())?;
         let validity = ValidityPeriod { start: now.time32(), duration: Duration::Years(self.policy.credential_years) };
         let mut tbs = ToBeSignedCertificate::new(
-            CertificateId::None,
+            CertificateId::Name(CREDENTIAL_NAME),
             validity,
             VerificationKeyIndicator::VerificationKey(wanted.public_keys.verification_key),
         );
@@ -147,7 +197,7 @@ impl EnrolmentAuthority {
         let certificate = issue(tbs, Issuer::Certificate(&issuer), &mut *self.authority.signing_key)?;
         let id = SignerCertificate::new(certificate.clone())?.id();
         store.add_credential(id, &certificate, &station)?;
-        Ok(certificate)
+        Ok(Granted::Anew(certificate, keeping))
     }
 
     fn validate<'q>(
@@ -157,7 +207,7 @@ impl EnrolmentAuthority {
         store: &mut dyn StationStore,
         trust: &mut dyn TrustSource,
         now: Time64,
-    ) -> Result<CertificateSubjectAttributes<'q>, PkiError> {
+    ) -> Result<Granted<CertificateSubjectAttributes<'q>>, PkiError> {
         let signer = outer.signer_id()?;
         let aa = if signer == self.own_aa.id() {
             self.own_aa.clone()
@@ -166,28 +216,33 @@ impl EnrolmentAuthority {
         };
         check_may_ask(&aa)?;
         outer.check_signer(&aa, Psid::CERTIFICATE_REQUEST, now)?;
+        let keeping = match Asked::look_up(outer, self.authority.id(), store, now)? {
+            Asked::Before(answer) => return Ok(Granted::Before(answer)),
+            Asked::Anew(keeping) => keeping,
+        };
         let shared = &question.shared_at_request;
         if shared.ea_id != self.authority.id() {
             return Err(PkiError::WrongEa(shared.ea_id));
         }
-        let credential = self.prove(shared, &question.ec_signature, store, now)?;
+        let (credential, request) = self.prove(shared, &question.ec_signature, store, now)?;
         let attributes = shared.requested_subject_attributes.clone();
         requested(&attributes)?.check_within(&credential.station.permissions)?;
         let period = self.ticket_period(attributes.validity_period, &credential, now)?;
-        if !store.add_confirmed(&credential.station, period, self.policy.tickets_at_once_max)? {
-            return Err(PkiError::TooManyTickets);
-        }
-        Ok(CertificateSubjectAttributes { id: None, validity_period: Some(period), ..attributes })
+        let at_once_max = self.policy.tickets_at_once_max;
+        let period = store.add_confirmed(&credential.station, request, period, at_once_max)?;
+        let period = period.ok_or(PkiError::TooManyTickets)?;
+        let confirmed = CertificateSubjectAttributes { id: None, validity_period: Some(period), ..attributes };
+        Ok(Granted::Anew(confirmed, keeping))
     }
 
-    /// Whose credential signed the shared part.
+    /// Whose credential signed the shared part, and what that signature is recognised by if another question has it, too.
     fn prove(
         &mut self,
         shared: &SharedAtRequest<'_>,
         signature: &EcSignature<'_>,
         store: &mut dyn StationStore,
         now: Time64,
-    ) -> Result<Credential, PkiError> {
+    ) -> Result<(Credential, RequestIdentity), PkiError> {
         let opened;
         let message = match signature {
             EcSignature::Encrypted(data) => {
@@ -200,7 +255,7 @@ impl EnrolmentAuthority {
         let credential = find_credential(store, &message)?;
         message.check_signer(&credential.certificate, Psid::CERTIFICATE_REQUEST, now)?;
         message.check_external_payload(shared.received.0)?;
-        Ok(credential)
+        Ok((credential, RequestIdentity::new(self.authority.id(), &message)))
     }
 
     /// The period wanted if it may be had, cut to the longest there is; that from now if none is wanted.
@@ -231,7 +286,7 @@ impl EnrolmentAuthority {
         &mut self,
         hash: RequestHash,
         result: Result<CertificateSubjectAttributes<'_>, PkiError>,
-        session_key: &crate::message::SessionKey,
+        session_key: &SessionKey,
         now: Time64,
         rng: &mut impl CryptoRng,
     ) -> Result<Decision, PkiError> {

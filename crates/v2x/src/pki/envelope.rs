@@ -3,7 +3,7 @@
 use rand_core::CryptoRng;
 
 use super::{EtsiTs102941Data, EtsiTs102941DataContent, PkiError, RequestHash};
-use crate::coer::{Decode, Encode};
+use crate::coer::{Decode, Encode, Rules};
 use crate::crypto::{AgreementKey, Curve, EcdsaSignature, HashValue, SigningKey, VerifyingKey};
 use crate::message::{
     Decrypted, DecryptionKey, KeySource, Recipient, SessionKey, SignerCertificate, SignerForm, decrypt, encrypt,
@@ -220,8 +220,21 @@ impl<'a> SignedMessage<'a> {
         self.check_signature(&key, Some(&certificate.hash().value), psid)
     }
 
+    /// When it says that it was made.
+    ///
+    /// # Errors
+    /// [`PkiError::Incomplete`] if it does not say.
+    pub fn generation_time(&self) -> Result<Time64, PkiError> {
+        self.data.tbs_data.header_info.generation_time.ok_or(PkiError::Incomplete("generationTime"))
+    }
+
+    /// What is signed, and by whom.
+    pub(super) fn signed(&self) -> &SignedData<'a> {
+        &self.data
+    }
+
     fn check_time(&self, now: Time64) -> Result<(), PkiError> {
-        let generated = self.data.tbs_data.header_info.generation_time.ok_or(PkiError::Incomplete("generationTime"))?;
+        let generated = self.generation_time()?;
         let difference_s = generated.0.abs_diff(now.0) / 1_000_000;
         if difference_s > CLOCK_DIFFERENCE_MAX_S { Err(PkiError::OutOfSync { difference_s }) } else { Ok(()) }
     }
@@ -256,7 +269,15 @@ impl<'a> SignedMessage<'a> {
     /// # Errors
     /// [`PkiError::WrongContent`] or [`PkiError::Decode`].
     pub fn content(&self) -> Result<EtsiTs102941DataContent<'a>, PkiError> {
-        Ok(EtsiTs102941Data::from_coer(self.payload()?)?.content)
+        self.content_with(Rules::STRICT)
+    }
+
+    /// As [`SignedMessage::content`], by rules that may allow other encodings than the canonical one.
+    ///
+    /// # Errors
+    /// As [`SignedMessage::content`].
+    pub fn content_with(&self, rules: Rules) -> Result<EtsiTs102941DataContent<'a>, PkiError> {
+        Ok(EtsiTs102941Data::from_coer_with(self.payload()?, rules)?.0.content)
     }
 
     /// Checks that `payload`, which is not in the message, is what was signed.

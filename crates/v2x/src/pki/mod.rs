@@ -4,6 +4,7 @@
 //! Everything travels as [`EtsiTs102941Data`] inside signed and encrypted [`crate::types::Ieee1609Dot2Data`].
 //! Not there: butterfly requests over these messages, requests of authorities for certificates of their own.
 
+mod answers;
 mod authority;
 mod authorization;
 mod authorization_authority;
@@ -12,12 +13,14 @@ mod enrolment;
 mod enrolment_authority;
 mod envelope;
 mod error;
+mod held_lists;
 mod lists;
 mod permissions;
 mod station;
 mod subject;
 mod trust_list;
 
+pub use answers::{AnswerStore, MemoryAnswers, RequestIdentity};
 pub use authority::{
     Authority, Credential, Role, Station, StationStore, TrustNobody, TrustSource, TrustedAuthority, issue_authority,
 };
@@ -31,6 +34,7 @@ pub use envelope::{
     request_hash, seal_answer, sign_content,
 };
 pub use error::{NoAnswer, PkiError};
+pub use held_lists::{HeldLists, ListName, ListRefusal, Taken};
 pub use lists::{
     ListKind, delta, own_trust_list, read_revocation_list, read_trust_list, sign_revocation_list, sign_trust_list,
 };

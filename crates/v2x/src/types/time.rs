@@ -39,6 +39,22 @@ impl Time64 {
         Time32(u32::try_from(self.0 / 1_000_000).unwrap_or(u32::MAX))
     }
 
+    /// The date of the calendar and the time of day, UTC: `2026-11-22 16:30:05`. A leap second is shown as the second after it.
+    pub fn date(self) -> String {
+        let unix_s = self.to_unix_us() / 1_000_000;
+        let (mut days, second) = (unix_s / 86_400, unix_s % 86_400);
+        // Eras of 400 years from 0000-03-01 on, so that the leap day is the last of its year.
+        days += 719_468;
+        let (era, of_era) = (days / 146_097, days % 146_097);
+        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let from_march = (5 * of_year + 2) / 153;
+        let day = of_year - (153 * from_march + 2) / 5 + 1;
+        let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+        let year = era * 400 + year + u64::from(month <= 2);
+        format!("{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)
+    }
+
     /// This much later.
     #[must_use]
     pub fn plus_us(self, us: u64) -> Self {
@@ -174,5 +190,23 @@ impl Encode for ValidityPeriod {
     fn encode(&self, writer: &mut Writer) {
         self.start.encode(writer);
         self.duration.encode(writer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let date = |unix_s: u64| Time64::from_unix_us(unix_s * 1_000_000).date();
+        // `date -u -d @N` of GNU coreutils.
+        assert_eq!(date(1_072_915_200), "2004-01-01 00:00:00");
+        assert_eq!(date(1_078_012_799), "2004-02-28 23:59:59");
+        assert_eq!(date(1_078_012_800), "2004-02-29 00:00:00");
+        assert_eq!(date(1_078_099_200), "2004-03-01 00:00:00");
+        assert_eq!(date(1_483_228_799), "2016-12-31 23:59:59");
+        assert_eq!(date(1_795_365_005), "2026-11-22 16:30:05");
+        assert_eq!(date(4_107_542_400), "2100-03-01 00:00:00");
     }
 }

@@ -80,6 +80,11 @@ impl<'a> Begun<'a> {
         self.jobs.iter_mut().flatten()
     }
 
+    /// Whether certificates came along that were not known.
+    pub fn has_new_certificates(&self) -> bool {
+        !self.new.is_empty()
+    }
+
     /// Leaves the signature unverified, for the reason given: what a verification policy does that verifies a part of
     /// the messages only.
     pub fn skip(mut self, reason: SkipReason) -> (Verdict, Option<Ieee1609Dot2Data<'a>>) {

@@ -80,6 +80,8 @@ pub enum SkipReason {
     NotAskedFor,
     /// The message says nothing to check it by, and need not.
     NothingToCheck,
+    /// There is no revocation list of the root.
+    NoList,
     /// Nobody knows where the message was made.
     NoLocation,
     /// Nobody knows where the countries of the certificate lie.
@@ -99,6 +101,7 @@ impl SkipReason {
             Self::EarlierFailure => "an earlier check failed",
             Self::NotAskedFor => "not asked for",
             Self::NothingToCheck => "nothing to check",
+            Self::NoList => "no list",
             Self::NoLocation => "no location",
             Self::NoGeography => "no map of countries",
             Self::RegionsNotComparable => "regions of the chain not comparable",

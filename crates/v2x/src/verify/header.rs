@@ -28,8 +28,12 @@ pub(super) fn needs_unsupported(signed: &SignedData<'_>) -> bool {
         || matches!(&signed.signer, SignerIdentifier::Certificate(list) if list.iter().any(is_in))
 }
 
-pub(super) fn check_profile(profile: Profile, signed: &SignedData<'_>) -> Result<(), ResultCode> {
-    let header = &signed.tbs_data.header_info;
+/// Whether the header has what the profile asks for, and nothing it forbids; `has_certificate` if the signer's travels along.
+pub(super) fn check_profile(
+    profile: Profile,
+    header: &HeaderInfo<'_>,
+    has_certificate: bool,
+) -> Result<(), ResultCode> {
     if profile == Profile::None {
         return Ok(());
     }
@@ -46,7 +50,7 @@ pub(super) fn check_profile(profile: Profile, signed: &SignedData<'_>) -> Result
         Profile::Denm if header.generation_location.is_none() => {
             Err(ResultCode::SpduParsingGenerationLocationNotAvailable)
         }
-        Profile::Denm if !matches!(signed.signer, SignerIdentifier::Certificate(_)) => Err(ResultCode::AgainstProfile),
+        Profile::Denm if !has_certificate => Err(ResultCode::AgainstProfile),
         _ => Ok(()),
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::permission::{app_permissions_covered, issue_permissions_covered};
 use super::region::fit_below;
+use super::revocation::RevocationList;
 use super::station::{CertificateSummary, Station};
 use super::{ResultCode, SignatureJob};
 use crate::certificate::{CertificateError, CertificateForm, CertificateHash, certificate_digest};
@@ -104,16 +105,17 @@ pub(super) struct Chain {
 pub struct TrustStore {
     authorities: BTreeMap<HashedId8, AuthorityRecord>,
     roots: BTreeSet<HashedId8>,
-    revoked: BTreeSet<HashedId8>,
-    revoked_hashes: BTreeSet<HashedId10>,
-    revoked_linkage: BTreeSet<(u16, [u8; 9])>,
-    crl_due: BTreeMap<HashedId8, Time32>,
+    pub(super) revoked: BTreeSet<HashedId8>,
+    pub(super) revoked_hashes: BTreeSet<HashedId10>,
+    pub(super) revoked_linkage: BTreeSet<(u16, [u8; 9])>,
+    /// By root.
+    pub(super) lists: BTreeMap<HashedId8, RevocationList>,
     /// By authority; made anew whenever something changes.
     chains: BTreeMap<HashedId8, Result<Chain, ResultCode>>,
     authorities_max: usize,
     form: CertificateForm,
     /// Made when it is asked for, forgotten at each change.
-    fingerprint: OnceLock<HashValue>,
+    pub(super) fingerprint: OnceLock<HashValue>,
 }
 
 impl Default for TrustStore {
@@ -131,7 +133,7 @@ impl TrustStore {
             revoked: BTreeSet::new(),
             revoked_hashes: BTreeSet::new(),
             revoked_linkage: BTreeSet::new(),
-            crl_due: BTreeMap::new(),
+            lists: BTreeMap::new(),
             chains: BTreeMap::new(),
             authorities_max: 4_096,
             form,
@@ -195,7 +197,9 @@ impl TrustStore {
         certificate: &Certificate<'_>,
         station: Station,
     ) -> Result<HashedId8, TrustError> {
-        if self.is_revoked(&station.summary) {
+        let is_listed = station.summary.issuer.and_then(|issuer| self.chain(issuer).ok());
+        let is_listed = is_listed.is_some_and(|chain| self.is_listed(chain.root, station.summary.id()));
+        if is_listed || self.is_revoked(&station.summary) {
             return Err(TrustError::Revoked);
         }
         let id = station.summary.id();
@@ -225,47 +229,6 @@ impl TrustStore {
         was_there
     }
 
-    /// Revokes the certificate with this identifier, whether it is there or not.
-    pub fn revoke(&mut self, id: HashedId8) {
-        self.revoked.insert(id);
-        self.update_chains();
-    }
-
-    /// Takes a revocation back: it is not in the newest list any more.
-    pub fn unrevoke(&mut self, id: HashedId8) {
-        self.revoked.remove(&id);
-        self.update_chains();
-    }
-
-    /// Replaces all revocations by identifier: what a full revocation list says.
-    pub fn replace_revoked(&mut self, ids: impl IntoIterator<Item = HashedId8>) {
-        self.revoked = ids.into_iter().collect();
-        self.update_chains();
-    }
-
-    /// Revokes a certificate as hash-based lists of IEEE 1609.2 clause 7.3 name it.
-    pub fn revoke_hash(&mut self, id: HashedId10) {
-        self.revoked_hashes.insert(id);
-        self.update_chains();
-    }
-
-    /// Revokes all certificates with this linkage value in this period.
-    pub fn revoke_linkage(&mut self, i_cert: u16, value: [u8; 9]) {
-        self.revoked_linkage.insert((i_cert, value));
-        self.fingerprint = OnceLock::new();
-    }
-
-    /// Notes when the next revocation list of a root is due.
-    pub fn set_crl_due(&mut self, root: HashedId8, next_update: Time32) {
-        self.crl_due.insert(root, next_update);
-        self.fingerprint = OnceLock::new();
-    }
-
-    /// Whether the next revocation list of a root is overdue. It is not if none was ever promised.
-    pub fn is_crl_overdue(&self, root: HashedId8, now: Time64) -> bool {
-        self.crl_due.get(&root).is_some_and(|due| due.time64() < now)
-    }
-
     /// A root or authority.
     pub fn authority(&self, id: HashedId8) -> Option<&AuthorityRecord> {
         self.authorities.get(&id)
@@ -284,17 +247,6 @@ impl TrustStore {
     /// Whether a root with this identifier is trusted.
     pub fn is_root(&self, id: HashedId8) -> bool {
         self.roots.contains(&id)
-    }
-
-    /// Whether this identifier was revoked.
-    pub fn is_id_revoked(&self, id: HashedId8) -> bool {
-        self.revoked.contains(&id)
-    }
-
-    pub(super) fn is_revoked(&self, summary: &CertificateSummary) -> bool {
-        self.revoked.contains(&summary.id())
-            || (!self.revoked_hashes.is_empty() && self.revoked_hashes.contains(&summary.id10()))
-            || summary.linkage.is_some_and(|linkage| self.revoked_linkage.contains(&linkage))
     }
 
     /// The authority that issued a certificate.
@@ -329,16 +281,18 @@ impl TrustStore {
                 said.extend_from_slice(&i_cert.to_be_bytes());
                 said.extend_from_slice(value);
             }
-            count(&mut said, self.crl_due.len());
-            for (root, due) in &self.crl_due {
+            count(&mut said, self.lists.len());
+            for (root, list) in &self.lists {
                 said.extend_from_slice(&root.0);
-                said.extend_from_slice(&due.0.to_be_bytes());
+                said.extend_from_slice(&list.due.unwrap_or(Time32(0)).0.to_be_bytes());
+                count(&mut said, list.revoked.len());
+                list.revoked.iter().for_each(|id| said.extend_from_slice(&id.0));
             }
             HashValue::sha256(&said)
         })
     }
 
-    fn update_chains(&mut self) {
+    pub(super) fn update_chains(&mut self) {
         self.fingerprint = OnceLock::new();
         self.chains = self.authorities.keys().map(|id| (*id, self.find_chain(*id))).collect();
     }
@@ -348,6 +302,7 @@ impl TrustStore {
         let mut until = Time64(u64::MAX);
         let mut fit = Containment::Inside;
         let mut is_revoked = false;
+        let mut on_the_way = Vec::new();
         let mut id = from;
         for _ in 0..CHAIN_LEN_MAX {
             let record =
@@ -357,9 +312,11 @@ impl TrustStore {
             fit = fit.and(summary.fit);
             until = until.min(summary.validity.end());
             is_revoked |= self.is_revoked(summary);
+            on_the_way.push(id);
             match summary.issuer {
                 Some(issuer) => id = issuer,
                 None if self.is_root(id) => {
+                    let is_revoked = is_revoked || on_the_way.iter().any(|below| self.is_listed(id, *below));
                     return Ok(Chain { root: id, until, regions: regions.into(), fit, is_revoked });
                 }
                 None => return Err(ResultCode::SpduCertificateChainChainEndedAtUntrustedRoot),

@@ -318,7 +318,8 @@ impl Verifier {
                 }
             }
         }
-        check_profile(policy.profile, signed)?;
+        let has_certificate = matches!(signed.signer, SignerIdentifier::Certificate(_));
+        check_profile(policy.profile, header, has_certificate)?;
         Ok((*policy, Outcome::Passed))
     }
 
@@ -474,20 +475,17 @@ impl Verifier {
     }
 
     fn revocation(&self, signer: &Signer, now: Time64) -> Result<((), Outcome), ResultCode> {
-        let is_revoked = match signer {
-            Signer::Known(station) => self.trust.is_revoked(&station.summary),
-            Signer::New(list) => list.iter().any(|summary| self.trust.is_revoked(summary)),
-        };
         let Some(Ok(chain)) = signer.authority().map(|authority| self.trust.chain(authority)) else {
             return Err(ResultCode::SpduCertificateChainNotEnoughInformationToConstructChain);
         };
-        if is_revoked || chain.is_revoked {
+        if signer.new_or_known().iter().any(|summary| self.trust.is_revoked_below(chain, summary)) {
             return Err(ResultCode::SpduCertificateChainCertificateRevoked);
         }
         if self.config.is_overdue_crl_refused && self.trust.is_crl_overdue(chain.root, now) {
             return Err(ResultCode::SpduCertificateChainOverdueCrl);
         }
-        Ok(PASSED)
+        // That nobody said who is revoked does not mean that nobody is.
+        if self.trust.has_revocation_list(chain.root) { Ok(PASSED) } else { Ok(skipped(SkipReason::NoList)) }
     }
 
     /// Ends a verification: `results` are the answers to [`Begun::jobs`], in their order; a missing one counts as wrong.
@@ -519,7 +517,44 @@ impl Verifier {
         (begun.verdict, begun.message)
     }
 
+    /// Learns the certificates that came with a message whose own signature is left out, once their signatures are
+    /// verified here and now. False, and nothing learned, if one of them is wrong. An implicit certificate has none of its
+    /// own: only the message's signature shows that it is right, so that is verified for it.
+    pub fn learn(&mut self, begun: &mut Begun<'_>) -> bool {
+        let jobs = begun.jobs().count();
+        let is_explicit = jobs > begun.new.len();
+        let count = if is_explicit { jobs - 1 } else { jobs };
+        for job in begun.jobs_mut().take(count) {
+            let Ok(key) = job.key.ready() else { return false };
+            job.key = JobKey::Ready(key);
+            if !job.verify() {
+                return false;
+            }
+        }
+        self.keep_certificates(begun);
+        true
+    }
+
     pub(super) fn keep(&mut self, begun: &mut Begun<'_>) {
+        self.keep_certificates(begun);
+        let Some(signed) = begun.message.as_ref().and_then(Ieee1609Dot2Data::signed_data) else { return };
+        let header = &signed.tbs_data.header_info;
+        if let Some(list) = header.inline_p2pcd_request {
+            let trust = &self.trust;
+            self.peers.handle_request(list, |id| trust.authority_by_id3(id).is_some());
+        }
+        if let Some(certificate) = &header.requested_certificate
+            && let Ok(id) = crate::certificate::hashed_id8(certificate)
+        {
+            self.peers.handle_certificate(id);
+            if self.peers.is_wanted(id) && self.trust.insert_authority(certificate).is_ok() {
+                self.peers.note_known(id);
+            }
+        }
+    }
+
+    /// Keeps the certificates that came along, whose signatures were verified.
+    fn keep_certificates(&mut self, begun: &mut Begun<'_>) {
         let Some(signed) = begun.message.as_ref().and_then(Ieee1609Dot2Data::signed_data) else { return };
         if let SignerIdentifier::Certificate(list) = &signed.signer {
             // Jobs lie from the highest certificate down, the message last: the key of a certificate is that of the next
@@ -537,19 +572,6 @@ impl Verifier {
                     // A store that is full keeps nothing new; the message stays accepted.
                     let _ = self.trust.put_verified(&list[at], station);
                 }
-            }
-        }
-        let header = &signed.tbs_data.header_info;
-        if let Some(list) = header.inline_p2pcd_request {
-            let trust = &self.trust;
-            self.peers.handle_request(list, |id| trust.authority_by_id3(id).is_some());
-        }
-        if let Some(certificate) = &header.requested_certificate
-            && let Ok(id) = crate::certificate::hashed_id8(certificate)
-        {
-            self.peers.handle_certificate(id);
-            if self.peers.is_wanted(id) && self.trust.insert_authority(certificate).is_ok() {
-                self.peers.note_known(id);
             }
         }
     }

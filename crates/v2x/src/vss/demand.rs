@@ -5,6 +5,25 @@
 
 use sha2::{Digest, Sha256};
 
+/// So many of each second, the first ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerSecond {
+    second: u64,
+    taken: u32,
+}
+
+impl PerSecond {
+    /// Whether one more is taken at `now_us`, if `per_second` are.
+    pub fn takes(&mut self, now_us: u64, per_second: u32) -> bool {
+        let second = now_us / 1_000_000;
+        if second != self.second {
+            (self.second, self.taken) = (second, 0);
+        }
+        self.taken = self.taken.saturating_add(1);
+        self.taken <= per_second
+    }
+}
+
 /// Which messages are verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DemandPolicy {
@@ -89,14 +108,13 @@ pub struct Demand {
     policy: DemandPolicy,
     /// Messages so far, for sampling.
     seen: u64,
-    second: u64,
-    verified_in_second: u32,
+    in_second: PerSecond,
 }
 
 impl Demand {
     /// With this policy.
     pub fn new(policy: DemandPolicy) -> Self {
-        Self { policy, seen: 0, second: 0, verified_in_second: 0 }
+        Self { policy, seen: 0, in_second: PerSecond::default() }
     }
 
     /// Whether a message is verified; if not, why not.
@@ -114,22 +132,15 @@ impl Demand {
             DemandPolicy::Sampling { one_of } => {
                 (number.is_multiple_of(u64::from(one_of.max(1))), SkipReason::NotSampled)
             }
-            DemandPolicy::Threshold { per_second } => (self.is_within(now_us, per_second), SkipReason::OverThreshold),
+            DemandPolicy::Threshold { per_second } => {
+                (self.in_second.takes(now_us, per_second), SkipReason::OverThreshold)
+            }
             DemandPolicy::Relevance { distance_m, time_to_collision_ms } => {
                 (relevance.is_near(distance_m, time_to_collision_ms), SkipReason::NotRelevant)
             }
             DemandPolicy::OnDemand => (false, SkipReason::NotDemanded),
         };
         if is_verified { Ok(()) } else { Err(reason) }
-    }
-
-    fn is_within(&mut self, now_us: u64, per_second: u32) -> bool {
-        let second = now_us / 1_000_000;
-        if second != self.second {
-            (self.second, self.verified_in_second) = (second, 0);
-        }
-        self.verified_in_second = self.verified_in_second.saturating_add(1);
-        self.verified_in_second <= per_second
     }
 }
 

@@ -13,7 +13,9 @@ use crate::crypto::{KeyError, SigningKey};
 use crate::message::{SignError, SignerCertificate, SignerForm, sign};
 use crate::types::{
     CertificateBuf, HashedId8, HeaderInfo, Psid, Received, SignedDataPayload, ThreeDLocation, Time64, ToBeSignedData,
+    TwoDLocation,
 };
+use crate::verify::{Allowance, CheckKind, Context, ResultCode, VerifierConfig};
 
 /// Where private keys are: an HSM.
 pub trait KeyRing<K> {
@@ -107,6 +109,14 @@ pub enum SignRefusal {
         /// [us of `Time64`].
         until_us: u64,
     },
+    /// The pseudonym's certificate does not allow it: whoever receives it would refuse it.
+    #[error("the ticket does not allow this message, a receiver would refuse it by {}: {code}", check.name())]
+    NotAllowed {
+        /// The check it would fail.
+        check: CheckKind,
+        /// The code of the refusal.
+        code: ResultCode,
+    },
     /// Key or message.
     #[error(transparent)]
     Sign(#[from] SignError),
@@ -121,6 +131,10 @@ pub struct Request<'a> {
     pub payload: &'a [u8],
     /// Where it is said, for services that have that in the header.
     pub location: Option<ThreeDLocation>,
+    /// Where it is said, for services that have that in the payload only.
+    pub position: Option<TwoDLocation>,
+    /// Permissions the payload needs: the bits that have to be set in the ticket, the first octet being the version.
+    pub ssp_needed: Option<&'a [u8]>,
     /// Include the certificate whenever it was included last: the service for notifications does, and whoever was asked.
     pub always_certificate: bool,
     /// Certificates of neighbours that are wanted (`inlineP2pcdRequest`): `HashedId3` after `HashedId3`.
@@ -131,7 +145,9 @@ pub struct Request<'a> {
 #[derive(Debug)]
 pub struct Station<K> {
     pool: Pool<K>,
-    certificates: BTreeMap<HashedId8, SignerCertificate>,
+    certificates: BTreeMap<HashedId8, (SignerCertificate, Allowance)>,
+    /// What receivers are taken to ask of messages.
+    rules: VerifierConfig,
     clock: ChangeClock,
     layers: Layers,
     blocked_until_us: u64,
@@ -145,6 +161,7 @@ impl<K: super::KeyName> Station<K> {
         Self {
             pool: Pool::new(pool),
             certificates: BTreeMap::new(),
+            rules: VerifierConfig::default(),
             clock: ChangeClock::new(policy, now.0, rng),
             layers: Layers::default(),
             blocked_until_us: 0,
@@ -185,9 +202,10 @@ impl<K: super::KeyName> Station<K> {
 
     fn learn(&mut self, certificate: CertificateBuf, key: K) -> Result<Pseudonym<K>, CertificateError> {
         let period = certificate.view().to_be_signed.validity_period;
+        let allowance = Allowance::new(&certificate.view())?;
         let signer = SignerCertificate::new(certificate)?;
         let (id, valid_from, valid_until) = (signer.id(), period.start, period.end().time32());
-        self.certificates.insert(id, signer);
+        self.certificates.insert(id, (signer, allowance));
         Ok(Pseudonym { id, key, valid_from, valid_until })
     }
 
@@ -227,10 +245,11 @@ impl<K: super::KeyName> Station<K> {
 
     /// The certificate in use, valid or not.
     pub fn certificate(&self) -> Option<&SignerCertificate> {
-        self.certificates.get(&self.pool.in_use()?.id)
+        self.certificates.get(&self.pool.in_use()?.id).map(|(certificate, _)| certificate)
     }
 
-    /// `createSignature`: a signed message, by the pseudonym of the moment.
+    /// `createSignature`: a signed message, by the pseudonym of the moment. A key is asked for only if the pseudonym's
+    /// certificate allows the message.
     ///
     /// # Errors
     /// [`SignRefusal`]; in mid-change and in a silence after it, sign again later.
@@ -246,7 +265,7 @@ impl<K: super::KeyName> Station<K> {
             return Err(SignRefusal::Silence { until_us: self.clock.silent_until_us() });
         }
         let current = self.pool.current(now.time32())?.clone();
-        let signer = self.certificates.get(&current.id).ok_or(PoolError::Empty)?;
+        let (signer, allowance) = self.certificates.get(&current.id).ok_or(PoolError::Empty)?;
         let header_info = HeaderInfo {
             generation_time: Some(now),
             generation_location: request.location,
@@ -258,8 +277,13 @@ impl<K: super::KeyName> Station<K> {
             header_info,
             received: Received::default(),
         };
-        let mut key = keys.signing_key(&current.key).map_err(SignError::from)?;
         let included = self.inclusion.clone().decide(now.0, current.id, request.always_certificate);
+        let context =
+            Context { payload_location: request.position, ssp_needed: request.ssp_needed, ..Context::at(now) };
+        allowance
+            .check(&tbs.header_info, included == Inclusion::Certificate, &self.rules, &context)
+            .map_err(|(check, code)| SignRefusal::NotAllowed { check, code })?;
+        let mut key = keys.signing_key(&current.key).map_err(SignError::from)?;
         let form = match included {
             Inclusion::Certificate => SignerForm::Certificate(signer),
             Inclusion::Digest => SignerForm::Digest(signer),

@@ -20,6 +20,17 @@ const DATA: &str = "Ieee1609Dot2Data";
 struct Memory {
     stations: Vec<Station>,
     credentials: BTreeMap<HashedId8, CertificateBuf>,
+    answers: MemoryAnswers,
+}
+
+impl AnswerStore for Memory {
+    fn answer(&mut self, request: RequestIdentity, now: Time64) -> Result<Option<Vec<u8>>, PkiError> {
+        self.answers.answer(request, now)
+    }
+
+    fn keep_answer(&mut self, request: RequestIdentity, answer: Vec<u8>, until: Time64) -> Result<Vec<u8>, PkiError> {
+        self.answers.keep_answer(request, answer, until)
+    }
 }
 
 impl StationStore for Memory {
@@ -40,8 +51,14 @@ impl StationStore for Memory {
         Ok(())
     }
 
-    fn add_confirmed(&mut self, _: &Station, _: ValidityPeriod, _: u32) -> Result<bool, PkiError> {
-        Ok(true)
+    fn add_confirmed(
+        &mut self,
+        _: &Station,
+        _: RequestIdentity,
+        period: ValidityPeriod,
+        _: u32,
+    ) -> Result<Option<ValidityPeriod>, PkiError> {
+        Ok(Some(period))
     }
 }
 
@@ -142,6 +159,7 @@ pub(crate) fn exchanges(corpus: &mut Corpus) {
     let own_ea = TrustedAuthority { certificate: ea_certificate.clone(), url: "http://ea".to_owned() };
     let mut ea = EnrolmentAuthority::new(ea, aa_certificate.clone());
     let mut aa = AuthorizationAuthority::new(aa, own_ea);
+    let mut answers = MemoryAnswers::default();
 
     let mut credential_key = SoftwareKey::generate(Curve::NistP256, &mut rng);
     let applicant = Applicant::New { canonical_id: ID, canonical_key: &mut canonical };
@@ -166,14 +184,15 @@ pub(crate) fn exchanges(corpus: &mut Corpus) {
         request_ticket(&wish, &mut ticket_key, (&credential, &mut credential_key), authorities, NOW, &mut rng).unwrap();
     let key = aa.authority.decryption_key.as_deref_mut().unwrap();
     let session = request(corpus, "authorization-request", pending.message(), &aa_certificate, key);
-    let Step::Ask(question) = aa.handle(pending.message(), &mut TrustNobody, NOW, &mut rng).unwrap() else {
+    let Step::Ask(question) = aa.handle(pending.message(), &mut answers, &mut TrustNobody, NOW, &mut rng).unwrap()
+    else {
         panic!("the enrolment authority is asked");
     };
     let key = ea.authority.decryption_key.as_deref_mut().unwrap();
     let of_question = request(corpus, "validation-request", question.message(), &ea_certificate, key);
     let confirmed = ea.handle(question.message(), &mut store, &mut TrustNobody, NOW, &mut rng).unwrap().answer;
     answer(corpus, "validation-response", &confirmed, &of_question);
-    let response = aa.resume(&question, Ok(&confirmed), NOW, &mut rng).unwrap().answer;
+    let response = aa.resume(&question, Ok(&confirmed), &mut answers, NOW, &mut rng).unwrap().answer;
     answer(corpus, "authorization-response", &response, &session);
     let ticket = pending.ticket(&response, NOW).unwrap();
     add(corpus, "authorization-ticket", "Certificate", ticket.as_bytes());

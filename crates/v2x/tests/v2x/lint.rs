@@ -3,11 +3,13 @@
 use chronoseal_v2x::certificate::{Issuer, issue};
 use chronoseal_v2x::coer::{Decode, Encode, Rules};
 use chronoseal_v2x::crypto::{Curve, SoftwareKey};
-use chronoseal_v2x::lint::{Kind, Report, lint, lint_packet};
+use chronoseal_v2x::lint::{Kind, Report, lint, lint_at, lint_packet};
 use chronoseal_v2x::message::{SignerCertificate, SignerForm, sign};
 use chronoseal_v2x::types::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+
+use crate::stations::{World, rng, ticket_contents};
 
 const TLM: &[u8] = include_bytes!("../data/E7A4B2B045E7ACF9.oer");
 const ECTL: &[u8] = include_bytes!("../data/CE4CF6C19BFED720.oer");
@@ -239,4 +241,40 @@ fn names_algorithms_that_are_read_and_not_computed() {
 fn names_a_region_that_is_none() {
     let found = of_certificate(|tbs| tbs.region = Some(GeographicRegion::Rectangular(vec![])));
     assert_eq!(found, ["toBeSigned.region: an empty list (IEEE 1609.2 6.4.17)"]);
+}
+
+#[test]
+fn names_a_credential_that_others_take_for_a_ticket() {
+    let asks = || Some(vec![PsidSsp { psid: Psid::CERTIFICATE_REQUEST, ssp: None }]);
+    let world = World::new(Curve::NistP256);
+    let of_credential = |id: CertificateId<'static>| {
+        let mut rng = rng(81);
+        let mut authority_key = world.authority_key.clone();
+        let key = SoftwareKey::generate(Curve::NistP256, &mut rng);
+        let mut tbs = ToBeSignedCertificate { id, ..ticket_contents(&key) };
+        tbs.app_permissions = asks();
+        let issued = issue(tbs, Issuer::Certificate(&world.authority.view()), &mut authority_key).unwrap();
+        findings(&lint(issued.as_bytes()).unwrap())
+    };
+    let found = of_credential(CertificateId::None);
+    assert_eq!(
+        found,
+        ["toBeSigned.id: an enrolment credential without a name, which others take for a ticket (TS 103 097 7.2.2)"]
+    );
+    assert!(of_credential(CertificateId::Name("enrolment credential")).is_empty());
+}
+
+#[test]
+fn dates_are_those_of_the_calendar_and_the_far_future_is_called_so() {
+    let (buf, _) = certificate(|_| ());
+    let view = buf.view();
+    let start = view.to_be_signed.validity_period.start.time64();
+    let report = lint(buf.as_bytes()).unwrap();
+    let valid = fact(&report, "valid");
+    assert!(valid.starts_with(&format!("{} to ", start.date())) && valid.contains(" UTC ("), "{valid}");
+    let at = |before_us: u64| findings(&lint_at(buf.as_bytes(), Time64(start.0 - before_us)).unwrap());
+    let day = 86_400_000_000;
+    assert!(at(0).is_empty() && at(366 * day).is_empty(), "tickets are preloaded");
+    let said = format!("toBeSigned.validityPeriod.start: far in the future: {} UTC", start.date());
+    assert_eq!(at(367 * day), [said]);
 }

@@ -6,11 +6,11 @@ use chronoseal_v2x::coer::{Decode, Encode};
 use chronoseal_v2x::crypto::{Curve, SigningKey, SoftwareKey};
 use chronoseal_v2x::message::{SignerCertificate, SignerForm};
 use chronoseal_v2x::pki::{
-    Applicant, Authority, AuthorizationAuthority, AuthorizationResponseCode as AtCode, Credential, EnrolmentAuthority,
-    EnrolmentResponseCode as EcCode, EtsiTs102941Data, EtsiTs102941DataContent, InnerAtRequest, InnerEcRequest,
-    NoAnswer, Pending, Permissions, PkiError, PublicKeys, Role, SealedRequest, Station, StationStore, Step, TicketWish,
-    TrustNobody, TrustedAuthority, issue_authority, key_tag, open_request, request_credential, request_ticket,
-    sign_content,
+    AnswerStore, Applicant, Authority, AuthorizationAuthority, AuthorizationResponseCode as AtCode, Credential,
+    EnrolmentAuthority, EnrolmentResponseCode as EcCode, EtsiTs102941Data, EtsiTs102941DataContent, InnerAtRequest,
+    InnerEcRequest, MemoryAnswers, NoAnswer, Pending, Permissions, PkiError, PublicKeys, RequestIdentity, Role,
+    SealedRequest, Station, StationStore, Step, TicketWish, TrustNobody, TrustedAuthority, issue_authority, key_tag,
+    open_request, request_credential, request_ticket, sign_content,
 };
 use chronoseal_v2x::types::{
     CertificateBuf, CircularRegion, Duration, GeographicRegion, HashedId8, Ieee1609Dot2Data, Psid, Time64,
@@ -19,14 +19,25 @@ use chronoseal_v2x::types::{
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-const NOW: Time64 = Time64(700_000_000_000_000);
+pub(crate) const NOW: Time64 = Time64(700_000_000_000_000);
 const ID: &[u8] = b"WVWZZZ1JZXW000001";
 
 #[derive(Default)]
-struct Memory {
+pub(crate) struct Memory {
     stations: BTreeMap<Vec<u8>, Station>,
     credentials: BTreeMap<HashedId8, (CertificateBuf, Vec<u8>)>,
-    confirmed: Vec<ValidityPeriod>,
+    pub(crate) confirmed: Vec<(RequestIdentity, ValidityPeriod)>,
+    answers: MemoryAnswers,
+}
+
+impl AnswerStore for Memory {
+    fn answer(&mut self, request: RequestIdentity, now: Time64) -> Result<Option<Vec<u8>>, PkiError> {
+        self.answers.answer(request, now)
+    }
+
+    fn keep_answer(&mut self, request: RequestIdentity, answer: Vec<u8>, until: Time64) -> Result<Vec<u8>, PkiError> {
+        self.answers.keep_answer(request, answer, until)
+    }
 }
 
 impl StationStore for Memory {
@@ -52,23 +63,34 @@ impl StationStore for Memory {
         Ok(())
     }
 
-    fn add_confirmed(&mut self, _: &Station, period: ValidityPeriod, at_once_max: u32) -> Result<bool, PkiError> {
-        let overlaps =
-            |other: &&ValidityPeriod| other.start.time64() < period.end() && other.end() > period.start.time64();
-        let is_room = self.confirmed.iter().filter(overlaps).count() < at_once_max as usize;
-        if is_room {
-            self.confirmed.push(period);
+    fn add_confirmed(
+        &mut self,
+        _: &Station,
+        request: RequestIdentity,
+        period: ValidityPeriod,
+        at_once_max: u32,
+    ) -> Result<Option<ValidityPeriod>, PkiError> {
+        if let Some((_, known)) = self.confirmed.iter().find(|(known, _)| *known == request) {
+            return Ok(Some(*known));
         }
-        Ok(is_room)
+        let overlaps = |(_, other): &&(RequestIdentity, ValidityPeriod)| {
+            other.start.time64() < period.end() && other.end() > period.start.time64()
+        };
+        if self.confirmed.iter().filter(overlaps).count() >= at_once_max as usize {
+            return Ok(None);
+        }
+        self.confirmed.push((request, period));
+        Ok(Some(period))
     }
 }
 
-struct World {
-    ea: EnrolmentAuthority,
-    aa: AuthorizationAuthority,
-    store: Memory,
+pub(crate) struct World {
+    pub(crate) ea: EnrolmentAuthority,
+    pub(crate) aa: AuthorizationAuthority,
+    pub(crate) store: Memory,
+    pub(crate) answers: MemoryAnswers,
     canonical_key: SoftwareKey,
-    rng: ChaCha20Rng,
+    pub(crate) rng: ChaCha20Rng,
 }
 
 fn authority(
@@ -95,7 +117,7 @@ fn authority(
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(4);
         let mut root_key = SoftwareKey::generate(Curve::BrainpoolP384r1, &mut rng);
         let public = root_key.public_point();
@@ -115,10 +137,10 @@ impl World {
         };
         let mut store = Memory::default();
         store.stations.insert(ID.to_vec(), station);
-        Self { ea, aa, store, canonical_key, rng }
+        Self { ea, aa, store, answers: MemoryAnswers::default(), canonical_key, rng }
     }
 
-    fn new_key(&mut self) -> SoftwareKey {
+    pub(crate) fn new_key(&mut self) -> SoftwareKey {
         SoftwareKey::generate(Curve::NistP256, &mut self.rng)
     }
 
@@ -127,13 +149,13 @@ impl World {
         Ok(decision.answer)
     }
 
-    fn ask_aa(&mut self, request: &[u8]) -> Result<Vec<u8>, PkiError> {
-        match self.aa.handle(request, &mut TrustNobody, NOW, &mut self.rng)? {
+    pub(crate) fn ask_aa(&mut self, request: &[u8]) -> Result<Vec<u8>, PkiError> {
+        match self.aa.handle(request, &mut self.answers, &mut TrustNobody, NOW, &mut self.rng)? {
             Step::Done(decision) => Ok(decision.answer),
             Step::Ask(question) => {
                 let answer = self.ask_ea(question.message());
                 let answer = answer.as_deref().map_err(|error| NoAnswer::Unreached { reason: error.to_string() });
-                Ok(self.aa.resume(&question, answer, NOW, &mut self.rng)?.answer)
+                Ok(self.aa.resume(&question, answer, &mut self.answers, NOW, &mut self.rng)?.answer)
             }
         }
     }
@@ -144,7 +166,7 @@ impl World {
         request_credential(applicant, new_key, &self.ea.authority.certificate, at, &mut self.rng).unwrap()
     }
 
-    fn enrol(&mut self) -> (SignerCertificate, SoftwareKey) {
+    pub(crate) fn enrol(&mut self) -> (SignerCertificate, SoftwareKey) {
         let mut key = self.new_key();
         let pending = self.first_request(&mut key, NOW);
         let answer = self.ask_ea(pending.message()).unwrap();
@@ -165,7 +187,11 @@ impl World {
     }
 
     /// The plaintext of a request to the AA, to be changed.
-    fn ticket_request(&mut self, credential: &mut (SignerCertificate, SoftwareKey), key: &mut SoftwareKey) -> Vec<u8> {
+    pub(crate) fn ticket_request(
+        &mut self,
+        credential: &mut (SignerCertificate, SoftwareKey),
+        key: &mut SoftwareKey,
+    ) -> Vec<u8> {
         let authorities = (&self.aa.authority.certificate, &self.ea.authority.certificate);
         let pending =
             request_ticket(&cam(), key, (&credential.0, &mut credential.1), authorities, NOW, &mut self.rng).unwrap();
@@ -194,7 +220,7 @@ impl World {
     }
 }
 
-fn cam() -> TicketWish<'static> {
+pub(crate) fn cam() -> TicketWish<'static> {
     TicketWish { permissions: "36:018000".parse().unwrap(), validity_period: None, region: None, encryption_key: None }
 }
 
@@ -447,13 +473,15 @@ fn an_authorization_authority_without_an_answer_says_so() {
     let authorities = (&world.aa.authority.certificate, &world.ea.authority.certificate);
     let signer = (&credential.0, &mut credential.1 as &mut dyn SigningKey);
     let pending = request_ticket(&cam(), &mut key, signer, authorities, NOW, &mut world.rng).unwrap();
-    let Step::Ask(question) = world.aa.handle(pending.message(), &mut TrustNobody, NOW, &mut world.rng).unwrap() else {
+    let Step::Ask(question) =
+        world.aa.handle(pending.message(), &mut world.answers, &mut TrustNobody, NOW, &mut world.rng).unwrap()
+    else {
         panic!()
     };
     assert_eq!(question.url(), "http://ea");
     let silence = NoAnswer::Unreached { reason: "silence".into() };
     for answer in [Err(silence), Ok(&b""[..]), Ok(&[0x5a; 200][..])] {
-        let decision = world.aa.resume(&question, answer, NOW, &mut world.rng).unwrap();
+        let decision = world.aa.resume(&question, answer, &mut world.answers, NOW, &mut world.rng).unwrap();
         assert_eq!(pending.ticket(&decision.answer, NOW), Err(PkiError::AuthorizationRefused(AtCode::AaEaCantReachEa)));
     }
 }

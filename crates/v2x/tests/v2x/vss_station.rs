@@ -23,11 +23,16 @@ struct World {
 }
 
 #[derive(Default)]
-struct Ring(BTreeMap<u32, SoftwareKey>);
+struct Ring {
+    keys: BTreeMap<u32, SoftwareKey>,
+    /// How often one was asked for.
+    asked: usize,
+}
 
 impl KeyRing<u32> for Ring {
     fn signing_key(&mut self, name: &u32) -> Result<Box<dyn SigningKey + '_>, KeyError> {
-        let key = self.0.get_mut(name).ok_or_else(|| KeyError::Device("no such key".into()))?;
+        self.asked += 1;
+        let key = self.keys.get_mut(name).ok_or_else(|| KeyError::Device("no such key".into()))?;
         Ok(Box::new(Borrowed(key)))
     }
 }
@@ -59,16 +64,40 @@ impl World {
     }
 
     fn ticket(&mut self, from: Time32, hours: u16) -> (CertificateBuf, u32) {
+        self.ticket_with(from, hours, None, None)
+    }
+
+    fn ticket_with(
+        &mut self,
+        from: Time32,
+        hours: u16,
+        ssp: Option<ServiceSpecificPermissions<'_>>,
+        region: Option<GeographicRegion>,
+    ) -> (CertificateBuf, u32) {
         self.made += 1;
         let key = SoftwareKey::generate(Curve::NistP256, &mut self.rng);
         let indicator = VerificationKeyIndicator::VerificationKey(key.public_point().to_verification_key());
         let period = ValidityPeriod { start: from, duration: Duration::Hours(hours) };
         let mut tbs = ToBeSignedCertificate::new(CertificateId::None, period, indicator);
-        tbs.app_permissions = Some(vec![PsidSsp { psid: Psid(36), ssp: None }]);
+        tbs.app_permissions = Some(vec![PsidSsp { psid: Psid(36), ssp }]);
+        tbs.region = region;
         let authority = self.authority_certificate.clone();
         let ticket = issue(tbs, Issuer::Certificate(&authority.view()), &mut self.authority).unwrap();
-        self.keys.0.insert(self.made, key);
+        self.keys.keys.insert(self.made, key);
         (ticket, self.made)
+    }
+}
+
+/// A CAM of which nothing else is known.
+fn request(payload: &[u8]) -> Request<'_> {
+    Request {
+        psid: Psid::CAM,
+        payload,
+        location: None,
+        position: None,
+        ssp_needed: None,
+        always_certificate: false,
+        wanted: &[],
     }
 }
 
@@ -105,7 +134,7 @@ impl Bench {
                         self.station.answer(layer, !self.refuses);
                     }
                 }
-                Effect::DeleteKey(key) => assert!(self.world.keys.0.remove(key).is_some()),
+                Effect::DeleteKey(key) => assert!(self.world.keys.keys.remove(key).is_some()),
                 Effect::RequestPseudonyms(count) => {
                     for _ in 0..*count {
                         let (certificate, key) = self.world.ticket(START.time32(), 100);
@@ -119,7 +148,7 @@ impl Bench {
     }
 
     fn sign(&mut self, payload: &[u8]) -> Result<Vec<u8>, SignRefusal> {
-        let request = Request { psid: Psid(36), payload, location: None, always_certificate: false, wanted: &[] };
+        let request = request(payload);
         let message =
             self.station.create_signature(self.now, &request, &ALONE, &mut self.world.keys, &mut self.world.rng);
         self.serve();
@@ -167,9 +196,9 @@ fn without_a_registered_layer_there_is_no_change() {
 fn two_hundred_signatures_use_three_pseudonyms_and_the_used_ones_are_gone() {
     let mut bench = Bench::new(NEVER_ASKS, Preset::Source, 5);
     bench.register();
-    let keys = bench.world.keys.0.len();
+    let keys = bench.world.keys.keys.len();
     assert_eq!(bench.two_hundred(|_, _| ()), 2);
-    assert_eq!((bench.world.keys.0.len(), bench.station.pool().unused().len()), (keys - 2, 2));
+    assert_eq!((bench.world.keys.keys.len(), bench.station.pool().unused().len()), (keys - 2, 2));
     assert_eq!(bench.requested(), 0);
 }
 
@@ -240,7 +269,7 @@ fn a_customer_can_force_a_change() {
 
 impl Bench {
     fn sign_in_mid_change(&mut self) -> Result<Vec<u8>, SignRefusal> {
-        let request = Request { psid: Psid(36), payload: b"x", location: None, always_certificate: false, wanted: &[] };
+        let request = request(b"x");
         self.station.create_signature(self.now, &request, &ALONE, &mut self.world.keys, &mut self.world.rng)
     }
 }
@@ -340,7 +369,7 @@ fn an_expired_pseudonym_is_changed_whatever_the_policy() {
 fn a_key_that_is_gone_is_an_error_and_counts_for_nothing() {
     let mut bench = Bench::new(NEVER_ASKS, Preset::Source, 2);
     bench.register();
-    bench.world.keys.0.clear();
+    bench.world.keys.keys.clear();
     assert!(matches!(bench.sign(b"x"), Err(SignRefusal::Sign(_))));
     assert_eq!(bench.changes(), 0);
 }
@@ -354,4 +383,52 @@ fn identifiers_of_all_layers_follow_from_the_certificate() {
         let [byte, ..] = NetworkIds::of(HashedId8([0, 0, first, 0, 0, 0, 0, 0])).link_address;
         assert_eq!(byte & 3, 2, "local and not a group");
     }
+}
+
+/// A message that the ticket does not allow: no key is asked for a signature.
+#[test]
+fn signs_nothing_that_its_ticket_does_not_allow() {
+    let mut bench = Bench::new(PoolConfig::default(), Preset::None, 1);
+    let somewhere = ThreeDLocation { latitude: 10, longitude: 10, elevation: 0 };
+    let mut sign = |psid: Psid, location: Option<ThreeDLocation>| {
+        let request = Request { psid, location, always_certificate: psid == Psid::DENM, ..request(b"x") };
+        let before = bench.world.keys.asked;
+        let signed =
+            bench.station.create_signature(START, &request, &ALONE, &mut bench.world.keys, &mut bench.world.rng);
+        (signed.map(|_| ()).map_err(|refusal| refusal.to_string()), bench.world.keys.asked - before)
+    };
+    assert_eq!(sign(Psid::CAM, None), (Ok(()), 1));
+    let (refused, asked) = sign(Psid::DENM, Some(somewhere));
+    let refused = refused.expect_err("signed for a PSID that is not in the ticket");
+    assert!(refused.contains("spduConsistencyUnauthorizedPSID"), "{refused}");
+    let (no_place, asked_too) = sign(Psid::CAM, Some(somewhere));
+    assert!(no_place.expect_err("signed a CAM with a place in its header").contains("againstProfile"));
+    assert_eq!((asked, asked_too), (0, 0), "the key was asked for");
+}
+
+/// Of a ticket with permissions for special vehicles in a circle of 1 km, what is inside both and what is not.
+#[test]
+fn signs_inside_the_permissions_and_the_region_of_its_ticket() {
+    let mut world = World::new();
+    let mut station = Station::new(PoolConfig::default(), Preset::None.policy(), START, &mut world.rng);
+    let center = TwoDLocation { latitude: 481_351_253, longitude: 115_819_806 };
+    let circle = GeographicRegion::Circular(CircularRegion { center, radius: 1000 });
+    let ssp = ServiceSpecificPermissions::Bitmap(&[1, 0b1000_0000, 0]);
+    let (ticket, key) = world.ticket_with(START.time32(), 100, Some(ssp), Some(circle));
+    station.add_pseudonym(ticket, key, START).unwrap();
+    let far = TwoDLocation { latitude: center.latitude + 200_000, ..center };
+    let mut sign = |ssp_needed: Option<&[u8]>, position: Option<TwoDLocation>| {
+        let request = Request { position, ssp_needed, ..request(b"x") };
+        let signed = station.create_signature(START, &request, &ALONE, &mut world.keys, &mut world.rng);
+        signed.map(|_| ()).map_err(|refusal| refusal.to_string())
+    };
+    assert_eq!(sign(None, None), Ok(()));
+    assert_eq!(sign(Some(&[1, 0b1000_0000, 0]), Some(center)), Ok(()));
+    let ssp = sign(Some(&[1, 0b0100_0000, 0]), Some(center)).unwrap_err();
+    assert!(ssp.ends_with("by permissions: spduConsistencyUnauthorizedPSID"), "{ssp}");
+    let version = sign(Some(&[2, 0b1000_0000, 0]), Some(center)).unwrap_err();
+    assert!(version.ends_with("by permissions: spduConsistencyUnauthorizedPSID"), "{version}");
+    let region = sign(None, Some(far)).unwrap_err();
+    assert!(region.contains("OutsideValidityRegion"), "{region}");
+    assert_eq!(world.keys.asked, 2, "only for what was signed");
 }

@@ -67,6 +67,11 @@ impl Link {
         }
     }
 
+    /// `TPM2_Shutdown(CLEAR)`: all that was done is written down, and a TPM that ends now ends in order. It goes on working.
+    pub(super) fn shutdown(&mut self) -> Result<(), Trouble> {
+        self.run(0x145, &[], None, Writer::default().u16(0), 0).map(drop)
+    }
+
     /// Handles of one kind, from `first` on.
     pub(super) fn handles(&mut self, first: TpmHandle) -> Result<Vec<TpmHandle>, Trouble> {
         let mut handles: Vec<TpmHandle> = Vec::new();

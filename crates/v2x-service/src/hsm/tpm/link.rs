@@ -76,6 +76,11 @@ impl Link {
         Ok(Self { stream, process })
     }
 
+    /// Whether the TPM may end with this program or its connection. The kernel's goes on, and the kernel shuts it down.
+    pub(super) fn may_end(&self) -> bool {
+        !matches!(self.stream, Stream::Device(_))
+    }
+
     /// The software TPM's process, if it is ours.
     pub(super) fn process_id(&self) -> Option<u32> {
         self.process.as_ref().map(|process| process.0.id())

@@ -9,6 +9,10 @@
 //! Authorization is by password, so that a key's PIN crosses the link in the clear: over the kernel's device or a local
 //! socket, not over a network. The authorization of the owner hierarchy is taken to be empty, as after manufacture.
 //!
+//! A TPM that ends without [`Link::shutdown`] after a key's PIN was used counts that as a wrong PIN, since somebody might cut its
+//! power to keep it from counting. So the shutdown follows each use of a persistent key: whoever is killed between two uses loses
+//! no try.
+//!
 //! A persistent key is TPM handle `81000000` + its [`KeyHandle`]. A volatile key lies outside the TPM, sealed under a
 //! key of the null hierarchy, whose seed changes at every reset: nothing can open it afterwards, not even this TPM.
 
@@ -74,11 +78,12 @@ struct Key {
 impl TpmHsm {
     /// Connects, starts the TPM if nobody has, and looks what it holds.
     ///
-    /// The PIN is the password of every key made here, and has to be that of the persistent ones that are there. A TPM
-    /// cannot check it before a key is used.
+    /// The PIN is the password of every key made here, and has to be that of the persistent ones that are there. A TPM cannot
+    /// check it but by the use of a key, so the first of them is used for an agreement whose result nobody sees.
     ///
     /// # Errors
-    /// [`HsmError::NoDevice`], [`HsmError::InvalidArgument`] for a PIN beyond 32 bytes or a predefined range outside
+    /// [`HsmError::WrongPin`], [`HsmError::PinLocked`] after too many of them, [`HsmError::NoDevice`],
+    /// [`HsmError::InvalidArgument`] for a PIN beyond 32 bytes or a predefined range outside
     /// the owner's handles, or [`HsmError::Device`].
     pub fn open(endpoint: TpmEndpoint, pin: &str, predefined: Option<RangeInclusive<u32>>) -> Result<Self, HsmError> {
         check_predefined(predefined.as_ref())?;
@@ -100,7 +105,22 @@ impl TpmHsm {
         let mut hsm = Self { capabilities, endpoint, link, pin, parents, keys, predefined, ledger };
         hsm.read_keys()?;
         hsm.ledger.recover(&hsm.infos());
+        hsm.check_pin()?;
         Ok(hsm)
+    }
+
+    /// Uses the first persistent key, if there is one.
+    fn check_pin(&mut self) -> Result<(), HsmError> {
+        let first = self.keys.iter().find(|(_, key)| key.volatile.is_none());
+        let Some((handle, point)) = first.map(|(handle, key)| (*handle, key.point)) else { return Ok(()) };
+        let used = self.with_key(handle, "check the PIN", |link, key, pin| {
+            link.agree(key, pin, point.x(), point.y()).map(|secret| drop(Zeroizing::new(secret)))
+        });
+        match used {
+            // A key of another program may be for something else; of the PIN that says nothing.
+            Err(HsmError::Device { .. }) => Ok(()),
+            other => other,
+        }
     }
 
     /// Makes the pairs of the predefined range that are missing.
@@ -162,7 +182,8 @@ impl TpmHsm {
         label: &str,
     ) -> Result<(), HsmError> {
         let (parent, pin) = (self.parent(persistence)?, self.pin.clone());
-        let blob = self.run("create a pair", |link| link.create(parent, pin.as_bytes(), &Public::pair(curve)))?;
+        let blob =
+            self.run("create a pair", |link| link.create(parent, pin.as_bytes(), &Public::pair(curve, persistence)))?;
         self.keep(parent, blob, handle, persistence, label)
     }
 
@@ -214,7 +235,13 @@ impl TpmHsm {
     ) -> Result<T, HsmError> {
         let pin = self.pin.clone();
         let Some(blob) = self.key(handle)?.volatile.clone() else {
-            return self.run(operation, |link| work(link, PERSISTENT + handle.0, pin.as_bytes()));
+            return self.run(operation, |link| {
+                let result = work(link, PERSISTENT + handle.0, pin.as_bytes());
+                if link.may_end() && !matches!(result, Err(Trouble::Lost)) {
+                    link.shutdown()?;
+                }
+                result
+            });
         };
         let parent = self.parent(Persistence::Volatile)?;
         let loaded = self.run(operation, |link| link.load(parent, &blob))?;
@@ -291,7 +318,7 @@ impl Hsm for TpmHsm {
         let point = SoftwareKey::from_scalar(*curve, scalar)?.public_point();
         let handle = self.draw(persistence)?;
         let (parent, pin) = (self.parent(persistence)?, self.pin.clone());
-        let public = Public::imported(&point);
+        let public = Public::imported(&point, persistence);
         let blob = self.run("import", |link| link.import(parent, pin.as_bytes(), &public, scalar))?;
         self.keep(parent, blob, handle, persistence, label)?;
         Ok(handle)

@@ -1,7 +1,7 @@
 //! `TPMT_PUBLIC` of keys on curves. [TCG TPM 2.0 Library, Part 2 §12.2.4; TCG Algorithm Registry §6.4]
 
 use super::codec::{Reader, Writer};
-use crate::hsm::{Curve, PublicPoint, curve};
+use crate::hsm::{Curve, Persistence, PublicPoint, curve};
 
 const ALG_ECC: u16 = 0x0023;
 const ALG_NULL: u16 = 0x0010;
@@ -18,6 +18,14 @@ const NO_DA: u32 = 1 << 10;
 const RESTRICTED: u32 = 1 << 16;
 const DECRYPT: u32 = 1 << 17;
 const SIGN: u32 = 1 << 18;
+
+/// Whether wrong PINs of a key are left out of the lockout.
+const fn lockout(persistence: Persistence) -> u32 {
+    match persistence {
+        Persistence::Persistent => 0,
+        Persistence::Volatile => NO_DA,
+    }
+}
 
 /// The public part of a key, or a template for one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,16 +44,18 @@ impl Public {
         Self { attributes, curve: number(Curve::NistP256), x: Vec::new(), y: Vec::new() }
     }
 
-    /// Template of a pair that signs and agrees and never leaves this TPM. Wrong PINs count towards its lockout.
-    pub(super) const fn pair(curve: Curve) -> Self {
+    /// Template of a pair that signs and agrees and never leaves this TPM. Wrong PINs of a persistent one count towards the TPM's
+    /// lockout; a volatile one is known to the program alone that made it.
+    pub(super) fn pair(curve: Curve, persistence: Persistence) -> Self {
         let attributes = FIXED_TPM | FIXED_PARENT | SENSITIVE_DATA_ORIGIN | USER_WITH_AUTH | SIGN | DECRYPT;
+        let attributes = attributes | lockout(persistence);
         Self { attributes, curve: number(curve), x: Vec::new(), y: Vec::new() }
     }
 
     /// Public part of a pair that was made elsewhere: only such a one can be imported, and it could be taken out again by who
     /// has its policy; it has none.
-    pub(super) fn imported(point: &PublicPoint) -> Self {
-        Self { attributes: USER_WITH_AUTH | SIGN | DECRYPT, ..Self::verifier(point) }
+    pub(super) fn imported(point: &PublicPoint, persistence: Persistence) -> Self {
+        Self { attributes: USER_WITH_AUTH | SIGN | DECRYPT | lockout(persistence), ..Self::verifier(point) }
     }
 
     /// A key that only checks signatures.
@@ -123,7 +133,7 @@ mod tests {
     fn reads_back_a_pair_and_fills_up_its_coordinates() {
         let points = std::iter::repeat_with(|| curve::generate(Curve::NistP256).unwrap().public_point());
         let point = points.take(20_000).find(|point| point.x()[0] == 0).unwrap();
-        let mut public = Public::imported(&point);
+        let mut public = Public::imported(&point, Persistence::Persistent);
         public.x.remove(0);
         let read = Public::read(&public.write().finish()).unwrap();
         assert_eq!(read, public);
@@ -135,7 +145,7 @@ mod tests {
         assert_eq!(Public::read(&Public::storage().write().finish()), None);
         let rsa = [0x00, 0x01, 0x00, 0x0B];
         assert_eq!(Public::read(&rsa), None);
-        let bytes = Public::pair(Curve::NistP384).write().finish();
+        let bytes = Public::pair(Curve::NistP384, Persistence::Persistent).write().finish();
         for len in 0..bytes.len() {
             assert_eq!(Public::read(&bytes[..len]), None, "{len}");
         }

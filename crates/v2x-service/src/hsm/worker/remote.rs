@@ -104,8 +104,12 @@ impl Worker {
         socket.set_read_timeout(Some(timeout))?;
         socket.set_write_timeout(Some(timeout))?;
         let environment = back_end.environment().into_iter().flatten();
-        let child =
-            Command::new(program).envs(environment).stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).spawn()?;
+        let child = Command::new(program)
+            .arg(super::WORKER_ARGUMENT)
+            .envs(environment)
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::null())
+            .spawn()?;
         Ok(Self { child, socket })
     }
 

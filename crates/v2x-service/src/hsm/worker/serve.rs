@@ -1,6 +1,9 @@
 //! The worker's side: one device, one request after another.
 
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
 
 use zeroize::{Zeroize as _, Zeroizing};
 
@@ -65,4 +68,18 @@ fn answer(opened: &mut Option<Box<dyn Hsm>>, request: Request) -> Result<Answer,
 
 fn curve_of(code: u8) -> Result<Curve, HsmError> {
     curve::of_code(code).ok_or_else(|| HsmError::Protocol(format!("curve {code}")))
+}
+
+/// What a worker does, from its start to its end: serves whoever started it, over its standard input.
+#[must_use]
+pub fn main() -> ExitCode {
+    let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
+    match socket.and_then(|socket| serve(&socket)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody may be reading.
+            let _ = io::stderr().write_fmt(format_args!("hsm-worker: {error}\n"));
+            ExitCode::FAILURE
+        }
+    }
 }
