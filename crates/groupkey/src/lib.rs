@@ -107,6 +107,7 @@ mod keys;
 mod manager;
 mod member;
 mod orchestrator;
+mod pair_shares;
 pub mod profile;
 pub mod roster;
 mod settings;

@@ -9,7 +9,7 @@ use crate::frame_count::FRESHNESS_LEN;
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
 use crate::keys::Secret;
 use crate::manager::{Manager, NodeConfig, PendingRequest, Progress, sequence_of};
-use crate::profile::{Installation, Profile, Scheme};
+use crate::profile::{Installation, Profile};
 use crate::roster::{Roster, RosterError};
 use crate::settings::Candidates;
 use crate::station_to_station::{Exchange, ExchangeSetup, Failure, Part, Stage};
@@ -43,6 +43,8 @@ pub struct Member<S: Suite> {
     /// A commit being verified.
     commit: Option<Stamp>,
     pub(crate) incoming: Option<Incoming>,
+    /// Master secrets that came, counted.
+    pub(crate) deliveries: u32,
 }
 
 impl<S: Suite> Member<S> {
@@ -63,6 +65,7 @@ impl<S: Suite> Member<S> {
             ready: Text::EMPTY,
             commit: None,
             incoming: None,
+            deliveries: 0,
         }
     }
 
@@ -102,7 +105,6 @@ impl<S: Suite> Member<S> {
                 self.manager.on_exchange_frame(identifier, data, rx_at);
             }
             Step::Distribution if identifier.first == self.manager.own => {
-                self.manager.on_delivery();
                 if let Some(message) = self.assemble(identifier, data, rx_at) {
                     self.on_distribution(message, rx_at);
                 }
@@ -112,7 +114,7 @@ impl<S: Suite> Member<S> {
                     self.on_commit(&message, rx_at);
                 }
             }
-            Step::Distribution => self.manager.on_delivery(),
+            Step::Distribution => self.manager.pair_shares.on_delivery(),
             Step::Commit | Step::Ready | Step::Abort => {}
         }
     }
@@ -158,25 +160,17 @@ impl<S: Suite> Member<S> {
     fn on_request_frame(&mut self, identifier: Identifier, data: &[u8], rx_at: LocalTime) {
         let id = identifier.exchange();
         let concern = self.concern(identifier);
-        if concern == Ok(None) && self.manager.tree.scheme() != Scheme::Symmetric {
+        if concern == Ok(None) {
             return;
         }
         let Some(message) = self.assemble(identifier, data, rx_at) else { return };
-        match identifier.step {
-            // Whoever listens to this exchange begins to collect anew; now, for the peer's share may come while the request
-            // is still being verified.
-            Step::Orchestration => {
-                self.manager.inbox.forget_exchange(id.result);
-                self.manager.forget_pair_shares(id.result);
-            }
-            Step::Start => self.manager.on_delivery(),
-            _ => {}
+        if concern.is_err() {
+            return self.refuse_request(id, AbortReason::WrongAddresses);
         }
-        match concern {
-            Ok(None) => {}
-            Ok(Some(_)) => self.on_request(identifier, message, rx_at),
-            Err(_) => self.refuse_request(id, AbortReason::WrongAddresses),
-        }
+        // The pieces of messages that came before it are worth nothing; now, for the peer's share may come while the
+        // request is still being verified. Whoever can send a false request can as well send false pieces.
+        self.manager.inbox.forget_exchange(id.result);
+        self.on_request(identifier, message, rx_at);
     }
 
     fn on_request(&mut self, identifier: Identifier, message: Text, rx_at: LocalTime) {
@@ -401,7 +395,7 @@ impl<S: Suite> Member<S> {
                     self.waiting = Waiting::Nothing;
                 }
             }
-            (Owner::Distribution, response) => self.on_distribution_response(response),
+            (Owner::Distribution(number), response) => self.on_distribution_response(number, response),
             _ => {}
         }
     }
@@ -459,6 +453,7 @@ impl<S: Suite> Node for Member<S> {
             Input::Command(Command::Stop) => {
                 self.manager.stop();
                 self.waiting = Waiting::Nothing;
+                (self.commit, self.incoming) = (None, None);
             }
             Input::Frame { rx_at, bytes, .. } if self.manager.is_running => self.on_frame(rx_at, bytes),
             Input::Transmitted { token, .. } => self.manager.on_transmitted(token.id()),

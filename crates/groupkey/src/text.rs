@@ -137,10 +137,19 @@ pub(crate) fn confirmation_text(profile: Profile, side: Side, shares: [&Share; 2
 }
 
 /// What the orchestrator signs over a master secret: the secret and the shares exchanged since the last one, hashed.
-pub(crate) fn master_secret_text(profile: Profile, secret: &[u8; 32], shares: &[u8; 32], stamp: Stamp) -> Text {
+/// Hardened: what it is for, suite, secret, epoch and time. The shares are in the secret already.
+pub(crate) fn master_secret_text(
+    profile: Profile,
+    suite: &str,
+    secret: &[u8; 32],
+    shares: &[u8; 32],
+    stamp: Stamp,
+) -> Text {
     match profile {
         Profile::AsPublished => Text::of(&[secret, shares]),
-        Profile::Hardened => Text::of(&[b"chronoseal/1 master secret", secret, shares, &stamp.to_bytes()]),
+        Profile::Hardened => {
+            Text::of(&[b"chronoseal/1 master secret", suite.as_bytes(), secret, &stamp.to_bytes()])
+        }
     }
 }
 
@@ -216,7 +225,7 @@ mod tests {
         let name = "x25519-ed25519-or-longer-still";
         let stamp = Stamp::default();
         assert!(orchestrator_text(Profile::Hardened, name, EXCHANGE.message(Step::Commit), stamp).len() < TEXT_LEN_MAX);
-        assert!(master_secret_text(Profile::Hardened, &[0; 32], &[0; 32], stamp).len() < TEXT_LEN_MAX);
+        assert!(master_secret_text(Profile::Hardened, name, &[0; 32], &[0; 32], stamp).len() < TEXT_LEN_MAX);
         let mut text = Text::of(&[&[1; 100]]);
         text.append(&[2; 64], 110);
         assert_eq!((text.len(), text.array::<1>(109), text.array::<1>(110)), (110, Some([2]), None));

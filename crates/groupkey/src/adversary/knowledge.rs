@@ -221,7 +221,12 @@ impl<S: Suite> Knowledge<S> {
                 let mut plain = [0; MASTER_SECRET_LEN];
                 plain.copy_from_slice(&delivery.ciphertext[..MASTER_SECRET_LEN]);
                 Aes128Ctr::new(&distribution_key(&channel, epoch)).apply_keystream(&[0; 16], &mut plain);
-                found.push(*Secret::from_array(plain).with_shares(&delivery.shares).expose());
+                let secret = Secret::from_array(plain);
+                let secret = match self.profile {
+                    Profile::AsPublished => secret.with_shares(&delivery.shares),
+                    Profile::Hardened => secret,
+                };
+                found.push(*secret.expose());
             }
         }
         found

@@ -33,7 +33,7 @@ impl<S: Suite> Orchestrator<S> {
     fn draw_master_secret(&mut self, now: LocalTime) -> bool {
         self.epoch = self.epoch.max(self.manager.settings.granule_of(now));
         self.master_stamp = self.stamp(now);
-        let is_asked = self.manager.submit(Owner::Distribution, JobPriority::Exchange, Request::RandomGenerate);
+        let is_asked = self.manager.submit(Owner::Distribution(0), JobPriority::Exchange, Request::RandomGenerate);
         if is_asked {
             self.phase = Phase::Distributing(Distributing::Signing);
         }
@@ -42,10 +42,17 @@ impl<S: Suite> Orchestrator<S> {
 
     fn sign_master_secret(&mut self, secret: Secret) {
         let (profile, stamp) = (self.manager.settings.profile, self.master_stamp);
-        let text = text::master_secret_text(profile, secret.expose(), &self.manager.pair_shares_digest(), stamp);
+        let secret = match profile {
+            Profile::AsPublished => secret,
+            Profile::Hardened => {
+                secret.mixed_with(self.manager.tree.present().filter_map(|member| self.channel_key(member)))
+            }
+        };
+        let shares = self.manager.pair_shares.digest();
+        let text = text::master_secret_text(profile, S::NAME, secret.expose(), &shares, stamp);
         self.master = Some(secret);
         let generate = Request::SignatureGenerate { text };
-        if !self.manager.submit(Owner::Distribution, JobPriority::Exchange, generate) {
+        if !self.manager.submit(Owner::Distribution(0), JobPriority::Exchange, generate) {
             self.phase = Phase::Distributing(Distributing::Draw);
         }
     }
@@ -59,7 +66,10 @@ impl<S: Suite> Orchestrator<S> {
         let Some(master) = self.master.as_ref() else { return false };
         let Some(member) = next else {
             if self.manager.candidate.is_none() {
-                let secret = master.with_shares(&self.manager.pair_shares_digest());
+                let secret = match self.manager.settings.profile {
+                    Profile::AsPublished => master.with_shares(&self.manager.pair_shares.digest()),
+                    Profile::Hardened => master.clone(),
+                };
                 self.on_agreed(now, secret, self.master_stamp.epoch);
             } else {
                 self.phase = Phase::Confirming;
@@ -75,7 +85,7 @@ impl<S: Suite> Orchestrator<S> {
         let key = distribution_key(channel, self.master_stamp.epoch);
         let text = Text::of(&[master.expose(), self.master_signature.as_bytes()]);
         let encrypt = Request::Encrypt { key, counter: [0; 16], text };
-        let is_asked = self.manager.submit(Owner::Distribution, JobPriority::Exchange, encrypt);
+        let is_asked = self.manager.submit(Owner::Distribution(0), JobPriority::Exchange, encrypt);
         if is_asked {
             self.phase = Phase::Distributing(Distributing::Sealing(member));
         }
@@ -109,7 +119,7 @@ impl<S: Suite> Orchestrator<S> {
         let key = distribution_tag_key(channel, self.master_stamp.epoch);
         let text = tagged_text(member, self.master_stamp, ciphertext.as_bytes());
         self.sealed = ciphertext;
-        if !self.manager.submit(Owner::Distribution, JobPriority::Exchange, Request::MacGenerate { key, text }) {
+        if !self.manager.submit(Owner::Distribution(0), JobPriority::Exchange, Request::MacGenerate { key, text }) {
             // Begins with this member again.
             self.phase = Phase::Distributing(Distributing::Next);
         }
@@ -117,7 +127,7 @@ impl<S: Suite> Orchestrator<S> {
 
     fn serve(&mut self, member: Address, message: Text) {
         self.send(self.distribution_identifier(member), message);
-        self.manager.on_delivery();
+        self.manager.pair_shares.on_delivery();
         self.is_served[member.index()] = true;
         self.phase = Phase::Distributing(Distributing::Next);
     }

@@ -343,7 +343,7 @@ impl<S: Suite> Orchestrator<S> {
     fn on_response(&mut self, now: LocalTime, owner: Owner, response: Response) {
         match (owner, response) {
             (Owner::Orchestration(result), Response::Signature(signature)) => self.on_signed(now, result, signature),
-            (Owner::Distribution, response) => self.on_distribution_response(response),
+            (Owner::Distribution(_), response) => self.on_distribution_response(response),
             (Owner::Ready(member), Response::TagVerified(fits)) => self.on_ready_checked(member, fits),
             (Owner::Commit, Response::Signature(signature)) => self.on_commit_signed(signature),
             _ => {}

@@ -298,7 +298,7 @@ impl<S: Suite> Orchestrator<S> {
             return;
         }
         self.manager.inbox.forget_exchange(result);
-        self.manager.forget_pair_shares(result);
+        self.manager.forget_early_share(result);
         self.supervision[result.index()].progression = Progression::InFlight;
         self.take_part(id, stamp, now + timeout);
     }
@@ -307,7 +307,7 @@ impl<S: Suite> Orchestrator<S> {
     fn take_part(&mut self, id: ExchangeId, stamp: Stamp, deadline: LocalTime) {
         let Some(side) = self.own_side(id) else { return };
         let mut exchange = Exchange::new(self.manager.setup(id, side, stamp));
-        if let Some(early) = self.manager.pair_share(id.result, side.other()) {
+        if let Some(early) = self.manager.take_early_share(id.result) {
             exchange.on_share(side.other(), early.as_bytes());
         }
         if self.manager.open(exchange, None, deadline).is_none() {
@@ -467,7 +467,7 @@ impl<S: Suite> Orchestrator<S> {
             };
             let supervision = &mut self.supervision[result.index()];
             (supervision.stamp, supervision.deadline) = (stamp, deadline);
-            self.manager.forget_pair_shares(result);
+            self.manager.forget_early_share(result);
             // Pairs are formed one after the other, when their turn comes.
             if !tree.is_pair(result) {
                 self.supervision[result.index()].progression = Progression::InFlight;

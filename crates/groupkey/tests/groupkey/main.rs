@@ -10,3 +10,4 @@ mod schemes;
 mod secrecy;
 mod swift;
 mod threats;
+mod unsigned;
