@@ -43,13 +43,17 @@ pub(crate) fn tagged_text(member: Address, stamp: Stamp, ciphertext: &[u8]) -> T
 
 impl<S: Suite> Member<S> {
     pub(crate) fn on_distribution(&mut self, message: Text, rx_at: LocalTime) {
-        let settings = &self.manager.settings;
-        let used = self.manager.key.as_ref().map_or(0, |key| key.epoch);
+        if message == self.delivered {
+            // The orchestrator has not heard that it is here; the member says so by itself.
+            return;
+        }
+        let (settings, agreed) = (&self.manager.settings, self.manager.agreed);
         let candidates = match settings.profile {
-            Profile::AsPublished => settings.candidates(rx_at, self.epoch(), used),
+            Profile::AsPublished => settings.candidates(rx_at, self.epoch(), agreed),
             Profile::Hardened => {
                 let stamp = stamp_of(settings.profile, &message, 0);
-                if stamp.epoch <= used || !settings.is_timely(stamp, rx_at) {
+                // Not only above that of the key in use: a key that was agreed on later may still wait for its commit.
+                if stamp.epoch <= agreed || stamp.epoch < self.epoch() || !settings.is_timely(stamp, rx_at) {
                     return self.refuse_distribution(AbortReason::OrchestrationStale);
                 }
                 Candidates::only(stamp.epoch)
@@ -139,6 +143,7 @@ impl<S: Suite> Member<S> {
             }
             Response::SignatureVerified(true) => {
                 let (secret, epoch) = (incoming.plain.array::<MASTER_SECRET_LEN>(0), incoming.stamp.epoch);
+                self.delivered = incoming.message.clone();
                 self.incoming = None;
                 let Some(secret) = secret.map(Secret::from_array) else { return };
                 let secret = match profile {
@@ -148,6 +153,7 @@ impl<S: Suite> Member<S> {
                     }
                     Profile::Hardened => secret,
                 };
+                self.pass_epoch(epoch);
                 self.on_agreed(secret, epoch);
             }
             _ => self.try_distribution(),

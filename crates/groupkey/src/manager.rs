@@ -140,6 +140,8 @@ pub(crate) struct Manager<S: Suite> {
     early_shares: [Option<Share>; MEMBERS_MAX],
     pub(crate) key: Option<GroupKey>,
     pub(crate) candidate: Option<Candidate>,
+    /// The highest epoch of a key that it has agreed on, whether in use, waiting or given up.
+    pub(crate) agreed: u32,
     pub(crate) last_failure: Option<Failure>,
     pub(crate) is_running: bool,
 }
@@ -166,6 +168,7 @@ impl<S: Suite> Manager<S> {
             early_shares: [None; MEMBERS_MAX],
             key: None,
             candidate: None,
+            agreed: 0,
             last_failure: None,
             is_running: false,
         })
@@ -477,6 +480,7 @@ impl<S: Suite> Manager<S> {
     pub(crate) fn agree(&mut self, secret: Secret, epoch: u32) {
         self.tell(EventKind::KeyAgreed, u64::from(epoch), i64::from(epoch));
         self.candidate = Some(Candidate { secret, epoch });
+        self.agreed = self.agreed.max(epoch);
         if self.settings.installation == Installation::Unconfirmed {
             self.install();
         }

@@ -45,6 +45,8 @@ pub struct Member<S: Suite> {
     pub(crate) incoming: Option<Incoming>,
     /// Master secrets that came, counted.
     pub(crate) deliveries: u32,
+    /// The last master secret it has accepted, as it came.
+    pub(crate) delivered: Text,
 }
 
 impl<S: Suite> Member<S> {
@@ -66,6 +68,7 @@ impl<S: Suite> Member<S> {
             commit: None,
             incoming: None,
             deliveries: 0,
+            delivered: Text::EMPTY,
         }
     }
 
@@ -200,8 +203,7 @@ impl<S: Suite> Member<S> {
         let (settings, accepted) = (&self.manager.settings, self.accepted[result.index()]);
         match settings.profile {
             Profile::AsPublished => {
-                let used = self.manager.key.as_ref().map_or(0, |key| key.epoch);
-                Ok(settings.candidates(rx_at, self.epoch, accepted.max(used)))
+                Ok(settings.candidates(rx_at, self.epoch, accepted.max(self.manager.agreed)))
             }
             Profile::Hardened => {
                 let stamp = message.array(0).map(Stamp::from_bytes).ok_or(AbortReason::WrongLength)?;
@@ -426,6 +428,11 @@ impl<S: Suite> Member<S> {
     /// The epoch of the latest request it has accepted.
     pub(crate) const fn epoch(&self) -> u32 {
         self.epoch
+    }
+
+    /// A master secret that it has accepted says as much as a request of its epoch.
+    pub(crate) fn pass_epoch(&mut self, epoch: u32) {
+        self.epoch = self.epoch.max(epoch);
     }
 }
 

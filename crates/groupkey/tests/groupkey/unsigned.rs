@@ -97,6 +97,50 @@ fn a_start_and_a_master_secret_of_nobody_do_not_keep_a_removed_node_in() {
     });
 }
 
+/// B agrees on key 1 and misses the word that all hold it. X, who has key 1, is removed, and B agrees on key 2. Then X
+/// repeats what made B agree on key 1 and what would have made it take that into use.
+#[test]
+fn a_repeated_master_secret_does_not_bring_the_key_of_a_removed_node_back() {
+    const B: usize = 1;
+    const X: u8 = 2;
+    for profile in Profile::ALL {
+        // As published a timestamp counts for two granules of a second, hardened for five seconds.
+        for pause in [Duration::from_ms(200), Duration::from_ms(1500)] {
+            let settings = Settings { retries_max: 5, ..Settings::new(profile, Transport::Fd) };
+            let mut bus = network::<Swift>(settings, Scheme::Symmetric, 3);
+            let is_commit =
+                |heard: &Heard| heard.identifier().is_some_and(|identifier| identifier.step == Step::Commit);
+            bus.fault = Some(Box::new(move |heard, to| {
+                (to != B || heard.from != 0 || !is_commit(heard)).then_some(heard.frame)
+            }));
+            bus.start();
+            bus.run(Duration::from_ms(200));
+            let first = bus.station(usize::from(X)).key();
+            assert!(first.is_some() && bus.station(B).key().is_none());
+            let to_b = |heard: &&Heard| {
+                heard.identifier().is_some_and(|id| id.step == Step::Distribution && id.first == Address(B as u8))
+            };
+            let mut recorded: Vec<_> = bus.heard.iter().filter(to_b).map(|heard| heard.frame).collect();
+            recorded.extend(bus.heard.iter().filter(|heard| is_commit(heard)).map(|heard| heard.frame));
+            bus.run(pause);
+            let now = bus.now;
+            bus.orchestrator_mut().schedule(now, Operation::Remove(Address(X))).unwrap();
+            bus.wake(0);
+            // As published the new timestamp has to be another one.
+            bus.run(pause + Duration::from_ms(1500));
+            let second = bus.station(0).key();
+            assert_ne!(second, first);
+            recorded.iter().for_each(|frame| bus.inject(frame));
+            bus.run(pause + Duration::from_ms(1600));
+            assert_ne!(bus.station(B).key(), first, "{profile:?}: a present member uses the key of a removed one");
+            // What it waited for still counts.
+            bus.fault = None;
+            bus.run(pause + Duration::from_s(5));
+            assert_eq!(bus.station(B).key(), second, "{profile:?} {:x?}", bus.aborts());
+        }
+    }
+}
+
 /// While the pairs are formed, too: a master secret that was never sent divides nobody's collection of shares.
 #[test]
 fn a_master_secret_of_nobody_between_two_pairs_spoils_no_key() {
