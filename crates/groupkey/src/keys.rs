@@ -21,6 +21,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::identifier::Side;
 use crate::profile::Profile;
+use crate::text::KEY_CHECK_LEN;
 
 const CONFIRMATION: Label = Label::new("chronoseal/1 groupkey confirmation");
 const CONFIRMATION_OF: [Label; 2] =
@@ -34,6 +35,7 @@ const DISTRIBUTION_TAG: Label = Label::new("chronoseal/1 groupkey distribution t
 const MASTER: Label = Label::new("chronoseal/1 groupkey master secret");
 const CONTRIBUTION: Label = Label::new("chronoseal/1 groupkey contribution");
 const GROUP: Label = Label::new("chronoseal/1 groupkey traffic");
+const COMMIT: Label = Label::new("chronoseal/1 groupkey commit");
 const READY: Label = Label::new("chronoseal/1 groupkey ready");
 
 /// 32 bytes no one else may know; wiped when dropped, shown by no formatter.
@@ -65,6 +67,11 @@ impl Secret {
     /// The key with which members show that they hold this secret.
     pub(crate) fn ready_key(&self) -> Key128 {
         Key128::derive(&self.0, &[], &READY, &[])
+    }
+
+    /// What stands for this secret in the signature of a commit: it says which key is meant and nothing about it.
+    pub(crate) fn key_check(&self) -> [u8; KEY_CHECK_LEN] {
+        *Key128::derive(&self.0, &[], &COMMIT, &[]).expose()
     }
 
     /// The master secret of the hardened profile, if this is random: every pair whose channel is given has a part in it.

@@ -8,6 +8,7 @@ use crate::crypto_stack::{CryptoInterface, CryptoServiceManager, Job, JobPriorit
 use crate::frame_count::{ABORT_LEN, confirmation_len, message_len};
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
 use crate::keys::Secret;
+use crate::membership::Membership;
 use crate::pair_shares::PairShares;
 use crate::profile::{Installation, MEMBERS_MAX, Profile, Scheme};
 use crate::roster::{Roster, RosterError};
@@ -189,6 +190,22 @@ impl<S: Suite> Manager<S> {
 
     // ---- secrets
 
+    /// Who is in the group, as far as it knows.
+    pub(crate) fn membership(&self) -> Membership {
+        Membership::of(&self.roster, &self.tree)
+    }
+
+    /// Forgets the secret of one logical ECU and gives up its exchanges.
+    pub(crate) fn forget(&mut self, result: Address) {
+        self.secrets[result.index()] = None;
+        for slot in &mut self.slots {
+            let is_its = |slot: &Slot| slot.request.is_none() && slot.exchange.setup().id.result == result;
+            if slot.as_ref().is_some_and(is_its) {
+                *slot = None;
+            }
+        }
+    }
+
     pub(crate) fn secret(&self, address: Address) -> Option<&Secret> {
         self.secrets[address.index()].as_ref().map(|logical| &logical.secret)
     }
@@ -209,17 +226,10 @@ impl<S: Suite> Manager<S> {
 
     /// Forgets the secrets of `result` and of all above it, and gives up their authorised exchanges.
     pub(crate) fn invalidate(&mut self, result: Address) {
-        let Self { tree, secrets, slots, .. } = self;
-        for address in core::iter::once(result).chain(tree.path(result)) {
-            secrets[address.index()] = None;
-            for slot in slots.iter_mut() {
-                let is_stale = slot
-                    .as_ref()
-                    .is_some_and(|slot| slot.request.is_none() && slot.exchange.setup().id.result == address);
-                if is_stale {
-                    *slot = None;
-                }
-            }
+        let mut next = Some(result);
+        while let Some(address) = next {
+            self.forget(address);
+            next = self.tree.parent(address);
         }
     }
 

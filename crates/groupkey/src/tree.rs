@@ -384,6 +384,12 @@ impl Tree {
         Ok([change(exchange.first, left)?, change(exchange.second, right)?])
     }
 
+    /// True if a request with this step and these addresses is for an exchange, or a direct assignment, of the tree as it
+    /// is.
+    pub(crate) fn has(&self, exchange: ExchangeId, is_assignment: bool) -> bool {
+        self.exchange(exchange.result) == Some(exchange) && self.is_single(exchange.result) == is_assignment
+    }
+
     /// Applies a change.
     pub fn apply(&mut self, change: MembershipChange) {
         match change {

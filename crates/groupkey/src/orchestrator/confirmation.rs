@@ -11,7 +11,7 @@ use crate::identifier::{Address, Identifier};
 use crate::keys::{Secret, distribution_key, distribution_tag_key};
 use crate::profile::{Installation, Profile};
 use crate::station_to_station::{Failure, Stage};
-use crate::text::{self, Text};
+use crate::text::{self, About, Text};
 
 /// Tags being checked at once.
 const CHECKING_MAX: usize = 4;
@@ -189,7 +189,7 @@ impl<S: Suite> Orchestrator<S> {
             return is_asked;
         }
         let all_ready = self.manager.tree.present().all(|member| self.readiness[member.index()] == Readiness::Ready);
-        all_ready && self.ask_commit(now, epoch)
+        all_ready && self.ask_commit(now)
     }
 
     pub(super) fn on_ready_checked(&mut self, member: Address, fits: bool) {
@@ -218,6 +218,16 @@ impl<S: Suite> Orchestrator<S> {
         }
         self.rounds_left -= 1;
         self.deadline = now + self.confirmation_time();
+        if self.rounds_left == 0 && !self.is_along_tree && core::mem::take(&mut self.can_renew) {
+            // Whoever is silent so long may have lost its secrets, and this run may not have asked for them.
+            let tree = self.manager.tree.clone();
+            let readiness = self.readiness;
+            let is_missing = |member: &Address| readiness[member.index()] != Readiness::Ready;
+            let needs = |result: &Address| {
+                tree.present().filter(is_missing).any(|member| tree.path(member).any(|above| above == *result))
+            };
+            return self.renew(now, tree.results().filter(needs));
+        }
         if self.master.is_some() {
             for index in 0..self.is_served.len() {
                 self.is_served[index] = self.readiness[index] == Readiness::Ready;
@@ -228,11 +238,14 @@ impl<S: Suite> Orchestrator<S> {
 
     // ---- the orchestrator's word
 
-    fn ask_commit(&mut self, now: LocalTime, epoch: u32) -> bool {
+    fn ask_commit(&mut self, now: LocalTime) -> bool {
+        let Some(candidate) = &self.manager.candidate else { return false };
+        let (epoch, check) = (candidate.epoch, candidate.secret.key_check());
         let mut stamp = self.stamp(now);
         stamp.epoch = epoch;
         let identifier = self.manager.commit_identifier();
-        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp);
+        let about = About::Key(check);
+        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
         let generate = Request::SignatureGenerate { text };
         let is_asked = self.manager.submit(Owner::Commit, JobPriority::Orchestration, generate);
         if is_asked {
@@ -246,7 +259,10 @@ impl<S: Suite> Orchestrator<S> {
         if self.phase != Phase::Committing {
             return;
         }
-        self.commit = self.signed_message(self.commit_stamp, &signature);
+        self.commit = match self.manager.settings.profile {
+            Profile::AsPublished => Text::of(&[&signature]),
+            Profile::Hardened => Text::of(&[&self.commit_stamp.to_bytes(), &signature]),
+        };
         self.commit_repeats_left = COMMIT_REPEATS;
         let commit = self.commit.clone();
         self.send(self.manager.commit_identifier(), commit);

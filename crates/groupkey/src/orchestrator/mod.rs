@@ -13,6 +13,7 @@ use crate::identifier::{Address, ExchangeId, Identifier, Step};
 use crate::keys::Secret;
 use crate::manager::{Manager, NodeConfig, Progress};
 use crate::member::Member;
+use crate::membership::{Membership, Persisted};
 use crate::profile::{OrchestrationSigning, SpareNode};
 use crate::roster::{Roster, RosterError};
 use crate::station_to_station::{Failure, Stage};
@@ -164,6 +165,8 @@ pub struct Orchestrator<S: Suite> {
     // Installation.
     readiness: [Readiness; 256],
     rounds_left: u8,
+    /// What missing members need may still be renewed in this run.
+    can_renew: bool,
     commit: Text,
     commit_stamp: Stamp,
     commit_repeats_left: u8,
@@ -207,6 +210,7 @@ impl<S: Suite> Orchestrator<S> {
             is_served: [false; 256],
             readiness: [Readiness::Missing; 256],
             rounds_left: 0,
+            can_renew: false,
             commit: Text::EMPTY,
             commit_stamp: Stamp::default(),
             commit_repeats_left: 0,
@@ -234,6 +238,28 @@ impl<S: Suite> Orchestrator<S> {
         let free = self.operations.iter_mut().find(|slot| slot.is_none()).ok_or(OperationError::TooMany)?;
         *free = Some((at, operation));
         Ok(())
+    }
+
+    /// Goes on where an orchestrator was that a loss of power ended. It begins with the key for everybody.
+    #[must_use]
+    pub fn restored(mut self, persisted: &Persisted) -> Self {
+        self.epoch = persisted.epoch;
+        let Self { manager, is_revoked, .. } = &mut self;
+        for (position, entry) in manager.roster.members().enumerate() {
+            is_revoked[entry.address.index()] = persisted.revoked.contains(position);
+        }
+        let Manager { roster, tree, .. } = manager;
+        persisted.present.apply(roster, tree, |_| {});
+        self
+    }
+
+    /// What has to be kept through a loss of power.
+    pub fn persisted(&self) -> Persisted {
+        let mut revoked = Membership::NONE;
+        for (position, entry) in self.manager.roster.members().enumerate() {
+            revoked.set(position, self.is_revoked[entry.address.index()]);
+        }
+        Persisted { epoch: self.epoch, present: self.manager.membership(), revoked }
     }
 
     crate::manager::state_accessors!();

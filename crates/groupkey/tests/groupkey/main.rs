@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(unreachable_pub, reason = "modules of one test binary")]
 
+mod absent;
 mod bus;
 mod contract;
 mod losses;

@@ -1,7 +1,9 @@
 //! What nobody signed changes nothing that lasts: the symmetric scheme while somebody forges and repeats its messages.
 
 use chronoseal_core::Duration;
-use chronoseal_groupkey::{Address, ExchangeId, Identifier, Installation, Operation, Profile, Scheme, Settings, Step, Transport};
+use chronoseal_groupkey::{
+    Address, ExchangeId, Identifier, Installation, Operation, Profile, Scheme, Settings, Step, Transport,
+};
 use chronoseal_wire::can::{CanFrame, CanId, Dlc};
 
 use crate::bus::{Bus, Heard, LEAD, network};
