@@ -418,6 +418,8 @@ impl<S: Suite> Orchestrator<S> {
         }
         self.phase = Phase::Exchanging;
         self.readiness = [Readiness::Missing; 256];
+        // Whoever had a master secret needs the new one.
+        self.is_served = [false; 256];
         if !self.begin_epoch(now) {
             // The epoch is begun when its time has come.
             self.epoch += 1;
