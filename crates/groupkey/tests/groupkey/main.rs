@@ -7,6 +7,7 @@ mod bus;
 mod contract;
 mod losses;
 mod membership;
+mod replayed_subtree;
 mod schemes;
 mod secrecy;
 mod swift;

@@ -100,9 +100,9 @@ impl<'s> Context<'s> {
                 OrchestrationSpec::Ahead => OrchestrationSigning::Ahead,
                 OrchestrationSpec::Once => OrchestrationSigning::Once,
             },
-            installation: match (spec.installation, profile) {
-                (Some(InstallationSpec::Confirmed), _) | (None, Profile::Hardened) => Installation::Confirmed,
-                (Some(InstallationSpec::Unconfirmed), _) | (None, Profile::AsPublished) => Installation::Unconfirmed,
+            installation: match spec.installation {
+                InstallationSpec::Confirmed => Installation::Confirmed,
+                InstallationSpec::Unconfirmed => Installation::Unconfirmed,
             },
             start: self.instant(&group(name, "start"), "the start", spec.start.0),
             changes,
