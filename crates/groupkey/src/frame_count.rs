@@ -16,7 +16,7 @@ pub const MASTER_SECRET_LEN: usize = 32;
 /// Length of a report that an exchange was aborted: reason, stage, reporter `[byte]`.
 pub const ABORT_LEN: usize = 3;
 
-/// Length of an orchestration message, of a start, and of a direct assignment `[byte]`: a signature, and in the hardened
+/// Length of an orchestration message, a start, a direct assignment, and a withdrawal `[byte]`: a signature, and in the hardened
 /// profile a freshness value and who is in the group before it.
 pub const fn orchestration_len(profile: Profile) -> usize {
     match profile {
@@ -54,7 +54,7 @@ pub const fn distribution_len(profile: Profile) -> usize {
 /// Length of a message by its step `[byte]`, where a share has `share_len`.
 pub const fn message_len(step: Step, profile: Profile, share_len: usize) -> usize {
     match step {
-        Step::Orchestration | Step::Start | Step::DirectAssignment => orchestration_len(profile),
+        Step::Orchestration | Step::Start | Step::DirectAssignment | Step::Withdrawal => orchestration_len(profile),
         Step::Commit => commit_len(profile),
         Step::ShareFirst | Step::ShareSecond => share_len,
         Step::ConfirmationFirst | Step::ConfirmationSecond => confirmation_len(profile),

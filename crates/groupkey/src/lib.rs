@@ -128,7 +128,9 @@ pub use manager::{GroupKey, NodeConfig};
 pub use member::Member;
 pub use membership::{MEMBERSHIP_LEN, Membership, PERSISTED_LEN, Persisted};
 pub use orchestrator::{OPERATIONS_MAX, Operation, OperationError, Orchestrator};
-pub use profile::{Installation, MEMBERS_MAX, Monitoring, OrchestrationSigning, Profile, Scheme, SpareNode, Transport};
+pub use profile::{
+    FailedRemoval, Installation, MEMBERS_MAX, Monitoring, OrchestrationSigning, Profile, Scheme, SpareNode, Transport,
+};
 pub use roster::{Roster, RosterEntry, RosterError};
 pub use settings::Settings;
 pub use station_to_station::{Failure, Stage};

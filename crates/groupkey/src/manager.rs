@@ -504,6 +504,14 @@ impl<S: Suite> Manager<S> {
         self.tell(EventKind::KeyInstalled, u64::from(epoch), i64::from(epoch));
     }
 
+    /// Gives up the key in use, and one that waits.
+    pub(crate) fn withdraw(&mut self) {
+        self.candidate = None;
+        if let Some(key) = self.key.take() {
+            self.tell(EventKind::KeyWithdrawn, u64::from(key.epoch), i64::from(key.epoch));
+        }
+    }
+
     /// Gives up the new key; the old one stays.
     pub(crate) fn refuse(&mut self, stage: Stage, peer: Address, reason: AbortReason) {
         self.candidate = None;
@@ -527,6 +535,10 @@ impl<S: Suite> Manager<S> {
 
     pub(crate) fn start_identifier(&self) -> Identifier {
         Identifier { step: Step::Start, ..self.commit_identifier() }
+    }
+
+    pub(crate) fn withdrawal_identifier(&self) -> Identifier {
+        Identifier { step: Step::Withdrawal, ..self.commit_identifier() }
     }
 
     /// Length of a message by its step `[byte]`.

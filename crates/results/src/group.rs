@@ -162,7 +162,7 @@ fn judge(group: &GroupMeta, rows: &RunRows) -> Vec<ChangeSummary> {
     };
     let of_orchestrator = events.iter().filter(|(_, row)| row.node.0 == group.orchestrator);
     let endings: Vec<_> = of_orchestrator.filter_map(|(time, row)| Some((*time, ending(row)?))).collect();
-    // The keys a node has taken into use until then, with the times.
+    // The keys a node has taken into use until then.
     let keys_of = |node: u16, until: i64| {
         let is_its = move |entry: &&(i64, &EventRow)| {
             entry.0 < until && entry.1.node.0 == node && entry.1.event.kind == EventKind::KeyInstalled
@@ -185,7 +185,11 @@ fn judge(group: &GroupMeta, rows: &RunRows) -> Vec<ChangeSummary> {
         let everybody = || std::iter::once(group.orchestrator).chain(present.iter().copied());
         let has_it = |node: u16| epoch.is_some_and(|epoch| keys_of(node, i64::MAX).any(|key| key == epoch));
         let uses_its = |node: &u16| {
-            let last = keys_of(*node, until).last();
+            let gave_up = |entry: &&(i64, &EventRow)| {
+                entry.0 < until && entry.1.node.0 == *node && entry.1.event.kind == EventKind::KeyWithdrawn
+            };
+            let given_up = events.iter().filter(gave_up).map(|(_, row)| row.event.sequence).last();
+            let last = keys_of(*node, until).last().filter(|last| given_up != Some(*last));
             last.is_some_and(|last| keys_of(change.member, until).any(|key| key == last))
         };
         ChangeSummary {

@@ -42,3 +42,30 @@ fn a_removal_that_does_not_happen_is_named_with_who_still_uses_the_old_key() {
     let removal = &run["summary"]["group"]["changes"][0];
     assert_eq!((removal["epoch"].is_null(), removal["exposed"].as_array().unwrap().len()), (true, 3), "{removal}");
 }
+
+/// What the member that should be out could forge is not sent at all, where that is chosen.
+#[test]
+fn a_failed_removal_stops_what_the_key_protects_only_where_the_scenario_says_so() {
+    let bench = Bench::new();
+    // Nobody comes to the bus before the removal has failed; then it is free again.
+    let more = "[[threats]]\nname = \"mallory\"\nkind = \"babble\"\nstart = \"900ms\"\nevery = \"1ms\"\ncount = 5000\n\
+                [[protections]]\nname = \"sealed\"\nsecoc = { profile = 1 }\n\
+                [[streams]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"b\"]\nbus = { id = \"0x100\" }\nlength = \"4B\"\n\
+                period = \"20ms\"\nprotection = \"sealed\"\n";
+    let text = scenario(more).replace("\"2s\"", "\"8s\"").replace(
+        "changes = [{ at = \"1s\", remove = \"c\" }, { at = \"1500ms\", add = \"c\" }]",
+        "changes = [{ at = \"1s\", remove = \"c\" }]",
+    );
+    // Frames of 1 ms each: the bus is full as long as the attack lasts.
+    let text = text.replace("bit_rate = \"500kbit/s\"\ndata_bit_rate = \"2Mbit/s\"", "bit_rate = \"125kbit/s\"");
+    let of = |fail: &str| {
+        bench.write("changes.toml", text.replace("scheme =", &format!("fail = \"{fail}\"\nscheme =")));
+        let run = bench.say(&["run", "changes.toml", "--no-store", "--format", "json"]).assert_code(1).json();
+        let group = &run["summary"]["group"];
+        (group["withheld"].as_u64().unwrap(), group["changes"][0]["exposed"].as_array().unwrap().len())
+    };
+    let ((withheld, exposed), (closed_withheld, closed_exposed)) = (of("available"), of("closed"));
+    assert_eq!((exposed, closed_exposed), (3, 0));
+    // From the failure to the end of the run, more than a second of 50 messages each.
+    assert!(closed_withheld > withheld + 50, "{closed_withheld} against {withheld}");
+}

@@ -109,6 +109,8 @@ pub(crate) enum Owner {
     Ready(Address),
     /// The orchestrator's word that all hold it.
     Commit,
+    /// The orchestrator's word that the key in use is given up.
+    Withdrawal,
 }
 
 /// A job in the queue.

@@ -44,6 +44,8 @@ pub struct Member<S: Suite> {
     ready: Text,
     /// A commit being verified.
     commit: Option<Stamp>,
+    /// When it gives the key in use up, if there is no new one by then.
+    closes_at: Option<LocalTime>,
     pub(crate) incoming: Option<Incoming>,
     /// Master secrets that came, counted.
     pub(crate) deliveries: u32,
@@ -68,6 +70,7 @@ impl<S: Suite> Member<S> {
             waiting: Waiting::Nothing,
             ready: Text::EMPTY,
             commit: None,
+            closes_at: None,
             incoming: None,
             deliveries: 0,
             delivered: Text::EMPTY,
@@ -123,8 +126,8 @@ impl<S: Suite> Member<S> {
         // Other traffic of the bus is none of its business, and no event either.
         let Some((identifier, data)) = protocol_frame(bytes, self.manager.settings.transport) else { return };
         match identifier.step {
-            Step::Orchestration | Step::Start | Step::DirectAssignment => {
-                self.on_request_frame(identifier, data, rx_at)
+            Step::Orchestration | Step::Start | Step::DirectAssignment | Step::Withdrawal => {
+                self.on_request_frame(identifier, data, rx_at);
             }
             Step::ShareFirst | Step::ShareSecond | Step::ConfirmationFirst | Step::ConfirmationSecond => {
                 self.manager.on_exchange_frame(identifier, data, rx_at);
@@ -162,6 +165,7 @@ impl<S: Suite> Member<S> {
         let key = secret.ready_key();
         self.manager.agree(secret, epoch);
         if self.manager.settings.installation == Installation::Unconfirmed {
+            self.closes_at = None;
             return;
         }
         let own = self.manager.own;
@@ -171,6 +175,12 @@ impl<S: Suite> Member<S> {
         } else {
             self.manager.refuse(Stage::Installation, own, AbortReason::Overloaded);
         }
+    }
+
+    /// Nothing is sent or believed under a group key until there is a new one.
+    pub(super) fn close(&mut self) {
+        (self.closes_at, self.waiting) = (None, Waiting::Nothing);
+        self.manager.withdraw();
     }
 
     fn send_ready(&mut self, now: LocalTime, retries_left: u8) {
@@ -226,7 +236,7 @@ impl<S: Suite> Member<S> {
                     self.refuse_commit();
                 } else if stamp.is_some_and(is_current) {
                     self.manager.install();
-                    self.waiting = Waiting::Nothing;
+                    (self.waiting, self.closes_at) = (Waiting::Nothing, None);
                 }
             }
             (Owner::Distribution(number), response) => self.on_distribution_response(number, response),
@@ -236,6 +246,9 @@ impl<S: Suite> Member<S> {
 
     fn on_timeout(&mut self, now: LocalTime) {
         while self.manager.time_out(now).is_some() {}
+        if self.closes_at.is_some_and(|at| at <= now) {
+            self.close();
+        }
         if let Waiting::Commit { until, retries_left } = self.waiting
             && until <= now
         {
@@ -254,7 +267,7 @@ impl<S: Suite> Member<S> {
             Waiting::Commit { until, .. } => Some(until),
             _ => None,
         };
-        self.manager.next_deadline().into_iter().chain(commit).min()
+        self.manager.next_deadline().into_iter().chain(commit).chain(self.closes_at).min()
     }
 
     /// The epoch of the latest request it has accepted.

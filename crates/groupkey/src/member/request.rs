@@ -8,7 +8,7 @@ use crate::crypto_stack::{JobPriority, Owner, Request};
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
 use crate::manager::{Manager, PendingRequest, sequence_of};
 use crate::membership::Membership;
-use crate::profile::{MEMBERS_MAX, Profile};
+use crate::profile::{FailedRemoval, MEMBERS_MAX, Profile};
 use crate::settings::Candidates;
 use crate::station_to_station::{Exchange, ExchangeSetup, Failure, Part, Stage};
 use crate::text::{self, About, Stamp, Text};
@@ -19,8 +19,11 @@ impl<S: Suite> Member<S> {
     /// group changes. Hardened, the request says who is; as published, its addresses say who is not.
     fn is_concerned(&self, identifier: Identifier, says: Option<Membership>) -> Result<bool, NotInTree> {
         let Manager { roster, tree, own, .. } = &self.manager;
-        if identifier.step == Step::Start {
-            return if identifier == self.manager.start_identifier() { Ok(true) } else { Err(NotInTree) };
+        if let Step::Start | Step::Withdrawal = identifier.step {
+            let known = Identifier { step: identifier.step, ..self.manager.start_identifier() };
+            // What is withdrawn already is not withdrawn again.
+            let has_use = identifier.step == Step::Start || self.manager.key.is_some();
+            return if identifier == known { Ok(has_use) } else { Err(NotInTree) };
         }
         let id = identifier.exchange();
         let mut is_changed = false;
@@ -140,20 +143,27 @@ impl<S: Suite> Member<S> {
         let id = identifier.exchange();
         let was_present = self.manager.tree.is_present(self.manager.own);
         match text::membership_of(profile, &request.message) {
-            Some(says) => self.learn(says, epoch),
-            None if identifier.step == Step::Start => {}
+            Some(says) => {
+                let leaves = self.learn(says, epoch);
+                self.on_removal(leaves, now);
+            }
+            None if matches!(identifier.step, Step::Start | Step::Withdrawal) => {}
             None => {
                 let Ok(changes) = self.manager.tree.changes(id) else {
                     return self.refuse_request(id, AbortReason::WrongAddresses);
                 };
                 changes.iter().flatten().for_each(|change| self.manager.tree.apply(*change));
+                let leaves = |change: &MembershipChange| matches!(change, MembershipChange::Vacated(_));
+                self.on_removal(changes.iter().flatten().any(leaves), now);
             }
         }
         if was_present && !self.manager.tree.is_present(self.manager.own) {
             self.forget_everything();
         }
-        if identifier.step == Step::Start {
-            return self.start_run(stamp, now);
+        match identifier.step {
+            Step::Start => return self.start_run(stamp, now),
+            Step::Withdrawal => return self.close(),
+            _ => {}
         }
         self.manager.invalidate(id.result);
         let Some(side) = self.manager.tree.side(id, self.manager.own) else { return };
@@ -168,13 +178,22 @@ impl<S: Suite> Member<S> {
         }
     }
 
-    /// Takes over who is in the group. What it holds of the logical ECUs above one who has come or gone was agreed on with
-    /// others than are in there now, unless it was asked for in this epoch.
-    fn learn(&mut self, says: Membership, epoch: u32) {
+    /// Somebody who has the key in use is being removed: the time within which a new key has to be there begins.
+    fn on_removal(&mut self, leaves: bool, now: LocalTime) {
+        let settings = &self.manager.settings;
+        if leaves && settings.failed_removal == FailedRemoval::Closed && self.manager.key.is_some() {
+            self.closes_at = self.closes_at.or(Some(now + settings.run_timeout));
+        }
+    }
+
+    /// Takes over who is in the group, and says whether somebody has left. What it holds of the logical ECUs above one who
+    /// has come or gone was agreed on with others than are in there now, unless it was asked for in this epoch.
+    fn learn(&mut self, says: Membership, epoch: u32) -> bool {
         let Manager { roster, tree, .. } = &mut self.manager;
         let mut changed = [None; MEMBERS_MAX];
-        let mut len = 0;
+        let (mut len, mut leaves) = (0, false);
         says.apply(roster, tree, |change| {
+            leaves |= matches!(change, MembershipChange::Vacated(_));
             let (MembershipChange::Vacated(who) | MembershipChange::Occupied(who)) = change;
             changed[len] = Some(who);
             len += 1;
@@ -188,6 +207,7 @@ impl<S: Suite> Member<S> {
                 next = self.manager.tree.parent(result);
             }
         }
+        leaves
     }
 
     /// One request for a whole run: every exchange on the way to the root.

@@ -2,6 +2,7 @@
 
 mod confirmation;
 mod run;
+mod withdrawal;
 
 use chronoseal_core::{AbortReason, Command, Duration, EventKind, HandleError, Input, LocalTime, Node, Output};
 use chronoseal_crypto::suite::{Signature, Suite};
@@ -20,6 +21,7 @@ use crate::station_to_station::{Failure, Stage};
 use crate::text::{Stamp, Text};
 use crate::transport::protocol_frame;
 use crate::tree::Tree;
+use withdrawal::Withdrawal;
 
 /// Operations that can wait.
 pub const OPERATIONS_MAX: usize = 16;
@@ -151,6 +153,9 @@ pub struct Orchestrator<S: Suite> {
     resume_at: LocalTime,
     deadline: LocalTime,
     operations: [Option<(LocalTime, Operation)>; OPERATIONS_MAX],
+    /// Somebody who was removed has the key in use.
+    is_exposed: bool,
+    withdrawal: Withdrawal,
     is_revoked: [bool; 256],
     can_merge: bool,
     /// The run has one request for all.
@@ -200,6 +205,8 @@ impl<S: Suite> Orchestrator<S> {
             resume_at: LocalTime::ZERO,
             deadline: LocalTime::ZERO,
             operations,
+            is_exposed: false,
+            withdrawal: Withdrawal::Nothing,
             is_revoked: [false; 256],
             can_merge: false,
             is_along_tree: false,
@@ -316,7 +323,12 @@ impl<S: Suite> Orchestrator<S> {
             }
             Step::Ready => {}
             // Only the orchestrator sends these: somebody speaks in its name.
-            Step::Orchestration | Step::Start | Step::Commit | Step::Distribution | Step::DirectAssignment => {
+            Step::Orchestration
+            | Step::Start
+            | Step::Commit
+            | Step::Distribution
+            | Step::DirectAssignment
+            | Step::Withdrawal => {
                 let len = self.manager.message_len(identifier.step);
                 if self.manager.inbox.push(identifier, data, len, rx_at) == Ok(None) {
                     return;
@@ -372,6 +384,7 @@ impl<S: Suite> Orchestrator<S> {
             (Owner::Distribution(_), response) => self.on_distribution_response(response),
             (Owner::Ready(member), Response::TagVerified(fits)) => self.on_ready_checked(member, fits),
             (Owner::Commit, Response::Signature(signature)) => self.on_commit_signed(signature),
+            (Owner::Withdrawal, Response::Signature(signature)) => self.on_withdrawal_signed(now, &signature),
             _ => {}
         }
     }
@@ -392,7 +405,12 @@ impl<S: Suite> Orchestrator<S> {
         }
         let own = self.manager.next_deadline();
         match self.phase {
-            Phase::Idle => self.operations.iter().flatten().map(|(at, _)| (*at).max(self.resume_at)).next(),
+            Phase::Idle => {
+                let operation = self.operations.iter().flatten().map(|(at, _)| (*at).max(self.resume_at)).next();
+                let is_due = matches!(self.withdrawal, Withdrawal::Due);
+                let due = is_due.then_some(self.resume_at).filter(|at| *at > now);
+                operation.into_iter().chain(self.next_withdrawal()).chain(due).min()
+            }
             Phase::Confirming => Some(self.deadline),
             _ => {
                 let in_flight = |supervision: &&Supervision| supervision.progression == Progression::InFlight;

@@ -3,6 +3,7 @@
 use chronoseal_core::{AbortReason, EventKind, LocalTime};
 use chronoseal_crypto::suite::{Signature, Suite};
 
+use super::withdrawal::Withdrawal;
 use super::{Distributing, NOT_SUPERVISED, Operation, OperationError, Orchestrator, Phase, Progression, Readiness};
 use crate::crypto_stack::{JobPriority, Owner, Request};
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
@@ -25,7 +26,7 @@ impl<S: Suite> Orchestrator<S> {
             return false;
         }
         match self.phase {
-            Phase::Idle => self.begin_operation(now),
+            Phase::Idle => !self.advance_withdrawal(now) && self.begin_operation(now),
             Phase::Starting { is_asked } => !is_asked && self.ask_start(now),
             Phase::Exchanging => self.advance_exchanges(now),
             Phase::Distributing(step) => self.advance_distribution(now, step),
@@ -80,6 +81,7 @@ impl<S: Suite> Orchestrator<S> {
                 if tree.present().count() == 1 {
                     return Err(OperationError::LastMember(address));
                 }
+                self.is_exposed = true;
                 self.is_revoked[address.index()] |= matches!(operation, Operation::Revoke(_));
                 tree.apply(MembershipChange::Vacated(address));
                 // The pair of a removed ECU is the orchestrator alone, which needs no exchange.
@@ -272,7 +274,7 @@ impl<S: Suite> Orchestrator<S> {
     }
 
     /// The message of a request's signature and its stamp.
-    fn request_message(&self, stamp: Stamp, signature: &Signature) -> Text {
+    pub(super) fn request_message(&self, stamp: Stamp, signature: &Signature) -> Text {
         match self.manager.settings.profile {
             Profile::AsPublished => Text::of(&[signature]),
             Profile::Hardened => Text::of(&[&stamp.to_bytes(), &self.manager.membership().to_bytes(), signature]),
@@ -436,6 +438,7 @@ impl<S: Suite> Orchestrator<S> {
         self.manager.candidate = None;
         self.master = None;
         self.manager.tell_failure(EventKind::KeyRefused, failure);
+        self.close_if_exposed();
     }
 
     /// The run has succeeded.
@@ -444,6 +447,7 @@ impl<S: Suite> Orchestrator<S> {
         self.supervision = [NOT_SUPERVISED; 256];
         self.is_stale = [false; 256];
         self.master = None;
+        (self.is_exposed, self.withdrawal) = (false, Withdrawal::Nothing);
     }
 
     // ---- runs along the fixed tree

@@ -4,6 +4,7 @@
 
 mod absent;
 mod bus;
+mod closed;
 mod contract;
 mod losses;
 mod membership;

@@ -47,6 +47,9 @@ pub struct GroupKeySpec {
     /// node that was removed can make members take the old key for the new one.
     #[serde(default)]
     pub installation: InstallationSpec,
+    /// What becomes of the key in use when a removal fails. Default: it stays in use.
+    #[serde(default)]
+    pub fail: FailSpec,
     /// When it begins. Default: 0s.
     #[serde(default = "zero")]
     pub start: Quantity<Duration>,
@@ -136,6 +139,18 @@ pub enum InstallationSpec {
     /// As soon as it holds it itself.
     #[serde(rename = "unconfirmed")]
     Unconfirmed,
+}
+
+/// What becomes of the key in use when a removal fails: the member that should be out has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum FailSpec {
+    /// It stays in use, and the member can go on forging.
+    #[default]
+    #[serde(rename = "available")]
+    Available,
+    /// It is given up: what it protects is withheld until there is a new key.
+    #[serde(rename = "closed")]
+    Closed,
 }
 
 /// A SecOC profile (AUTOSAR specification of secure onboard communication): CMAC-AES-128.
