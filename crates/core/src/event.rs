@@ -67,6 +67,9 @@ pub enum EventKind {
     KeyInstalled,
     /// No new group key came of a run, the old one stays; `sequence` and `value` as for an aborted exchange.
     KeyRefused(AbortReason),
+    /// The group key in use was given up, for a node that holds it was to be removed and was not; `sequence` and `value`
+    /// are its epoch.
+    KeyWithdrawn,
     /// A CAN node saw another level than it sent; `value` is how long the error kept the bus `[ps]`, as for the next four.
     BitError,
     /// A CAN node saw six equal bits in a frame.
@@ -499,7 +502,7 @@ impl AttackKind {
 
 impl EventKind {
     /// Every kind without a detail.
-    pub const PLAIN: [Self; 30] = [
+    pub const PLAIN: [Self; 31] = [
         Self::SyncAcquired,
         Self::SyncLost,
         Self::ClockCorrected,
@@ -530,6 +533,7 @@ impl EventKind {
         Self::Relayed,
         Self::Rebooted,
         Self::TransferBegan,
+        Self::KeyWithdrawn,
     ];
 
     /// Every kind with every detail.
@@ -596,6 +600,7 @@ impl EventKind {
             Self::Rebooted => 0x2100,
             Self::TransferBegan => 0x2200,
             Self::TransferFault(fault) => 0x2300 | fault as u16,
+            Self::KeyWithdrawn => 0x2400,
         }
     }
 
@@ -647,6 +652,7 @@ impl EventKind {
             Self::Relayed => "relayed",
             Self::Rebooted => "rebooted",
             Self::TransferBegan => "transfer-began",
+            Self::KeyWithdrawn => "key-withdrawn",
             Self::TransferFault(_) => "transfer-fault",
         }
     }

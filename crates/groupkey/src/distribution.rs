@@ -8,6 +8,7 @@ use crate::frame_count::{FRESHNESS_LEN, MASTER_SECRET_LEN, TAG_LEN};
 use crate::identifier::{Address, Identifier, Step};
 use crate::keys::{Secret, distribution_key, distribution_tag_key};
 use crate::member::{Member, stamp_of};
+use crate::pair_shares::Guesses;
 use crate::profile::Profile;
 use crate::settings::Candidates;
 use crate::station_to_station::{Failure, Stage};
@@ -19,10 +20,15 @@ const CIPHERTEXT_LEN: usize = MASTER_SECRET_LEN + SIGNATURE_LEN;
 pub(crate) struct Incoming {
     message: Text,
     candidates: Candidates,
+    /// Epochs left to try with the shares that are being tried.
+    epochs: Candidates,
+    /// What it may have been signed with, set when it is begun with; before, its pair's exchange may not have ended here.
+    shares: Option<Guesses>,
+    guess: usize,
     stamp: Stamp,
     plain: Text,
-    /// True once it has been begun with; before, its pair's exchange may not have ended here.
-    is_begun: bool,
+    /// Tells its jobs from those of an earlier one.
+    number: u32,
 }
 
 /// The identifier under which `member` gets the master secret.
@@ -37,37 +43,60 @@ pub(crate) fn tagged_text(member: Address, stamp: Stamp, ciphertext: &[u8]) -> T
 
 impl<S: Suite> Member<S> {
     pub(crate) fn on_distribution(&mut self, message: Text, rx_at: LocalTime) {
-        let settings = &self.manager.settings;
-        let used = self.manager.key.as_ref().map_or(0, |key| key.epoch);
+        if message == self.delivered {
+            // The orchestrator has not heard that it is here; the member says so by itself.
+            return;
+        }
+        let (settings, agreed) = (&self.manager.settings, self.manager.agreed);
         let candidates = match settings.profile {
-            Profile::AsPublished => settings.candidates(rx_at, self.epoch(), used),
+            Profile::AsPublished => settings.candidates(rx_at, self.epoch(), agreed),
             Profile::Hardened => {
                 let stamp = stamp_of(settings.profile, &message, 0);
-                if stamp.epoch <= used || !settings.is_timely(stamp, rx_at) {
+                // Not only above that of the key in use: a key that was agreed on later may still wait for its commit.
+                if stamp.epoch <= agreed || stamp.epoch < self.epoch() || !settings.is_timely(stamp, rx_at) {
                     return self.refuse_distribution(AbortReason::OrchestrationStale);
                 }
                 Candidates::only(stamp.epoch)
             }
         };
-        let (stamp, plain) = (Stamp::default(), Text::EMPTY);
-        self.incoming = Some(Incoming { message, candidates, stamp, plain, is_begun: false });
+        self.manager.pair_shares.on_delivery();
+        self.deliveries = self.deliveries.wrapping_add(1);
+        self.incoming = Some(Incoming {
+            message,
+            candidates,
+            epochs: candidates,
+            shares: None,
+            guess: 0,
+            stamp: Stamp::default(),
+            plain: Text::EMPTY,
+            number: self.deliveries,
+        });
         self.resume_distribution();
     }
 
     /// Begins with a distribution that waited for its pair's exchange.
     pub(crate) fn resume_distribution(&mut self) {
-        if self.incoming.as_ref().is_some_and(|incoming| !incoming.is_begun) && self.channel_key().is_some() {
+        let is_waiting = self.incoming.as_ref().is_some_and(|incoming| incoming.shares.is_none());
+        if is_waiting && self.channel_key().is_some() {
+            let guesses = self.manager.pair_shares.guesses();
+            self.incoming.iter_mut().for_each(|incoming| incoming.shares = Some(guesses));
             self.try_distribution();
         }
     }
 
-    /// Tries the next epoch it may bear.
+    /// Tries the next epoch it may bear, and the next shares it may have been signed with.
     fn try_distribution(&mut self) {
         let (profile, own) = (self.manager.settings.profile, self.manager.own);
         let Some(channel) = self.channel_key().cloned() else { return };
         let Some(incoming) = self.incoming.as_mut() else { return };
-        incoming.is_begun = true;
-        let Some(epoch) = incoming.candidates.next() else {
+        let epoch = incoming.epochs.next().or_else(|| {
+            incoming.guess += 1;
+            let guesses = incoming.shares.filter(|_| profile == Profile::AsPublished)?;
+            guesses.get(incoming.guess)?;
+            incoming.epochs = incoming.candidates;
+            incoming.epochs.next()
+        });
+        let Some(epoch) = epoch else {
             return self.refuse_distribution(AbortReason::DistributionRefused);
         };
         incoming.stamp = stamp_of(profile, &incoming.message, epoch);
@@ -86,18 +115,19 @@ impl<S: Suite> Member<S> {
     }
 
     fn ask(&mut self, request: Option<Request>) {
-        let is_asked =
-            request.is_some_and(|request| self.manager.submit(Owner::Distribution, JobPriority::Exchange, request));
+        let owner = Owner::Distribution(self.incoming.as_ref().map_or(0, |incoming| incoming.number));
+        let is_asked = request.is_some_and(|request| self.manager.submit(owner, JobPriority::Exchange, request));
         if !is_asked {
             self.refuse_distribution(AbortReason::Overloaded);
         }
     }
 
-    pub(crate) fn on_distribution_response(&mut self, response: Response) {
+    pub(crate) fn on_distribution_response(&mut self, number: u32, response: Response) {
         let profile = self.manager.settings.profile;
-        let digest = self.manager.pair_shares_digest();
         let channel = self.channel_key().cloned();
-        let (Some(incoming), Some(channel)) = (self.incoming.as_mut(), channel) else { return };
+        let incoming = self.incoming.as_mut().filter(|incoming| incoming.number == number);
+        let (Some(incoming), Some(channel)) = (incoming, channel) else { return };
+        let shares = incoming.shares.and_then(|guesses| guesses.get(incoming.guess)).unwrap_or_default();
         match response {
             Response::TagVerified(true) => {
                 let request = decrypt(&channel, incoming, FRESHNESS_LEN);
@@ -107,16 +137,24 @@ impl<S: Suite> Member<S> {
                 let parts = (plain.array::<MASTER_SECRET_LEN>(0), plain.array(MASTER_SECRET_LEN));
                 incoming.plain = plain;
                 let (Some(secret), Some(signature)) = parts else { return };
-                let text = text::master_secret_text(profile, &secret, &digest, incoming.stamp);
+                let text = text::master_secret_text(profile, S::NAME, &secret, &shares, incoming.stamp);
                 let signer = self.manager.tree.lead();
                 self.ask(Some(Request::SignatureVerify { signer, text, signature }));
             }
             Response::SignatureVerified(true) => {
                 let (secret, epoch) = (incoming.plain.array::<MASTER_SECRET_LEN>(0), incoming.stamp.epoch);
+                self.delivered = incoming.message.clone();
                 self.incoming = None;
-                if let Some(secret) = secret {
-                    self.on_agreed(Secret::from_array(secret).with_shares(&digest), epoch);
-                }
+                let Some(secret) = secret.map(Secret::from_array) else { return };
+                let secret = match profile {
+                    Profile::AsPublished => {
+                        self.manager.pair_shares.settle(shares);
+                        secret.with_shares(&shares)
+                    }
+                    Profile::Hardened => secret,
+                };
+                self.pass_epoch(epoch);
+                self.on_agreed(secret, epoch);
             }
             _ => self.try_distribution(),
         }

@@ -3,6 +3,7 @@
 //! The protocol, executed, is held against these in the tests.
 
 use crate::identifier::Step;
+use crate::membership::MEMBERSHIP_LEN;
 use crate::profile::{Profile, Scheme, Transport};
 use chronoseal_crypto::suite::SIGNATURE_LEN;
 
@@ -15,8 +16,17 @@ pub const MASTER_SECRET_LEN: usize = 32;
 /// Length of a report that an exchange was aborted: reason, stage, reporter `[byte]`.
 pub const ABORT_LEN: usize = 3;
 
-/// Length of an orchestration message, of a commit, and of a direct assignment `[byte]`.
+/// Length of an orchestration message, a start, a direct assignment, and a withdrawal `[byte]`: a signature, and in the hardened
+/// profile a freshness value and who is in the group before it.
 pub const fn orchestration_len(profile: Profile) -> usize {
+    match profile {
+        Profile::AsPublished => SIGNATURE_LEN,
+        Profile::Hardened => FRESHNESS_LEN + MEMBERSHIP_LEN + SIGNATURE_LEN,
+    }
+}
+
+/// Length of a commit `[byte]`: a signature, and in the hardened profile a freshness value before it.
+pub const fn commit_len(profile: Profile) -> usize {
     match profile {
         Profile::AsPublished => SIGNATURE_LEN,
         Profile::Hardened => FRESHNESS_LEN + SIGNATURE_LEN,
@@ -44,7 +54,8 @@ pub const fn distribution_len(profile: Profile) -> usize {
 /// Length of a message by its step `[byte]`, where a share has `share_len`.
 pub const fn message_len(step: Step, profile: Profile, share_len: usize) -> usize {
     match step {
-        Step::Orchestration | Step::Start | Step::Commit | Step::DirectAssignment => orchestration_len(profile),
+        Step::Orchestration | Step::Start | Step::DirectAssignment | Step::Withdrawal => orchestration_len(profile),
+        Step::Commit => commit_len(profile),
         Step::ShareFirst | Step::ShareSecond => share_len,
         Step::ConfirmationFirst | Step::ConfirmationSecond => confirmation_len(profile),
         Step::Distribution => distribution_len(profile),
@@ -92,7 +103,7 @@ pub const fn frames_of_group(scheme: Scheme, profile: Profile, transport: Transp
 
 /// Frames of the group confirmation: a tag from each of `n` ECUs and the orchestrator's signed commit.
 pub const fn frames_of_group_confirmation(profile: Profile, transport: Transport, n: u32) -> u32 {
-    n * frames_of(TAG_LEN, transport) + frames_of(orchestration_len(profile), transport)
+    n * frames_of(TAG_LEN, transport) + frames_of(commit_len(profile), transport)
 }
 
 #[cfg(test)]
@@ -119,8 +130,8 @@ mod tests {
     fn an_exchange_of_each_profile() {
         assert_eq!([Fd, Classical].map(|bus| frames_of_exchange(AsPublished, bus, 32)), [5, 32]);
         assert_eq!([Fd, Classical].map(|bus| frames_of_exchange(AsPublished, bus, 33)), [5, 34]);
-        // 72 bytes are 2 frames or 9, 80 bytes 2 or 10.
-        assert_eq!([Fd, Classical].map(|bus| frames_of_exchange(Hardened, bus, 32)), [8, 37]);
+        // 88 bytes are 2 frames or 11, 80 bytes 2 or 10.
+        assert_eq!([Fd, Classical].map(|bus| frames_of_exchange(Hardened, bus, 32)), [8, 39]);
         assert_eq!([Fd, Classical].map(|bus| frames_of(distribution_len(Hardened), bus)), [2, 15]);
     }
 }

@@ -53,11 +53,13 @@ pub enum Step {
     Commit = 9,
     /// The single child's secret becomes its parent's: child, 0, parent (appendix A).
     DirectAssignment = 10,
+    /// The key in use is given up: orchestrator, 0, root.
+    Withdrawal = 11,
 }
 
 impl Step {
     /// Every step, by number.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Abort,
         Self::Orchestration,
         Self::ShareFirst,
@@ -69,6 +71,7 @@ impl Step {
         Self::Ready,
         Self::Commit,
         Self::DirectAssignment,
+        Self::Withdrawal,
     ];
 
     /// The step with this number.
@@ -96,7 +99,7 @@ impl Identifier {
     /// # Panics
     /// Never: every step's number has four bits.
     pub fn can_id(self) -> ExtendedId {
-        let step = group_id::Step::new(self.step as u8).expect("eleven steps have numbers of four bits");
+        let step = group_id::Step::new(self.step as u8).expect("twelve steps have numbers of four bits");
         GroupId { step, a: self.first.0, b: self.second.0, logical: self.result.0 }.id()
     }
 

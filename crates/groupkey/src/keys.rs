@@ -6,6 +6,7 @@
 //! | agreed secret of an exchange | secret of the logical ECU that results | `r = KDF'(r_A r_B P)` |
 //! | agreed secret of a pair | key of the private channel to the orchestrator | `sk = KDF''(r_i r_S P)` |
 //! | master secret, shares | the symmetric scheme's group secret | `KDF(msk, r_1 P, ... r_S P)` |
+//! | hardened: random bytes, the channels of all present members | the master secret, which is the group secret | – |
 //! | secret of a logical ECU | its subgroup's key; the root's is the group key | the secret itself |
 //!
 //! The secret of a logical ECU is the private key of the next exchange, so it is never handed out as a traffic key; one
@@ -20,6 +21,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::identifier::Side;
 use crate::profile::Profile;
+use crate::text::KEY_CHECK_LEN;
 
 const CONFIRMATION: Label = Label::new("chronoseal/1 groupkey confirmation");
 const CONFIRMATION_OF: [Label; 2] =
@@ -31,7 +33,9 @@ const CHANNEL: Label = Label::new("chronoseal/1 groupkey private channel");
 const DISTRIBUTION: Label = Label::new("chronoseal/1 groupkey distribution");
 const DISTRIBUTION_TAG: Label = Label::new("chronoseal/1 groupkey distribution tag");
 const MASTER: Label = Label::new("chronoseal/1 groupkey master secret");
+const CONTRIBUTION: Label = Label::new("chronoseal/1 groupkey contribution");
 const GROUP: Label = Label::new("chronoseal/1 groupkey traffic");
+const COMMIT: Label = Label::new("chronoseal/1 groupkey commit");
 const READY: Label = Label::new("chronoseal/1 groupkey ready");
 
 /// 32 bytes no one else may know; wiped when dropped, shown by no formatter.
@@ -65,7 +69,17 @@ impl Secret {
         Key128::derive(&self.0, &[], &READY, &[])
     }
 
-    /// The group secret of the symmetric scheme, if this is the master secret.
+    /// What stands for this secret in the signature of a commit: it says which key is meant and nothing about it.
+    pub(crate) fn key_check(&self) -> [u8; KEY_CHECK_LEN] {
+        *Key128::derive(&self.0, &[], &COMMIT, &[]).expose()
+    }
+
+    /// The master secret of the hardened profile, if this is random: every pair whose channel is given has a part in it.
+    pub(crate) fn mixed_with<'a>(self, channels: impl Iterator<Item = &'a Key128>) -> Self {
+        channels.fold(self, |mixed, channel| Self::derive(&mixed.0, &CONTRIBUTION, &[channel.expose()]))
+    }
+
+    /// The group secret of the symmetric scheme, if this is the master secret as published.
     pub(crate) fn with_shares(&self, shares: &[u8; 32]) -> Self {
         Self::derive(&self.0, &MASTER, &[shares])
     }

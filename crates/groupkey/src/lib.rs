@@ -78,7 +78,7 @@
 //! | the text | here | why |
 //! |---|---|---|
 //! | Removal overwrites the address, then searches for it, and ends before the root (algorithm 2) | the place is found first, and every logical ECU above it is renewed, the root included | as printed the group key would not change |
-//! | An orchestration message is a signature over CANxID and `ts`; nothing says how `ts` arrives | [`Profile::AsPublished`]: `ts` is the number of the granule of common time, constant within a run ([`Settings::granule`]); the receiver tries the few it can be, each exchange takes each once. [`Profile::Hardened`] sends epoch and time | there is no room in 64 bytes |
+//! | An orchestration message is a signature over CANxID and `ts`; nothing says how `ts` arrives | [`Profile::AsPublished`]: `ts` is the number of the granule of common time, constant within a run ([`Settings::granule`]); the receiver tries the few it can be, each exchange takes each once. [`Profile::Hardened`] sends epoch, time and who is in the group | there is no room in 64 bytes |
 //! | Confirmations are "encrypted" under one `k` | AES-128-CTR, the first counter block tells the sides apart; hardened: a key for each direction | both sides under one key stream would give away the difference of the signatures |
 //! | Signatures cover the two shares | hardened: role, addresses, who acts, identifier, epoch, suite and shares | otherwise nothing binds a key to who shares it, and for what |
 //! | No tag on a confirmation | hardened: 16 bytes of AES-CMAC under a key from the exchange | key confirmation before any signature is looked at |
@@ -86,11 +86,15 @@
 //! | `r` of a logical ECU is the next private key and, of the root, the group key | traffic keys are one derivation further, [`Secret::traffic_key`] | one secret, one purpose |
 //! | Passive members "monitor" | they verify the request and the other side's confirmation, and follow with `r` | a share that nobody signed would split the group |
 //! | The orchestrator can monitor all exchanges | [`Monitoring::Path`] unless asked for all | it needs one path; following all costs it n - 1 agreements |
-//! | A run ends with its last exchange | [`Installation::Confirmed`]: each member shows the key (16 bytes), the orchestrator says that all have; [`Installation::Unconfirmed`] as published | without it a spoilt last step leaves two keys in use |
+//! | A run ends with its last exchange | [`Installation::Confirmed`], the default: each member shows the key (16 bytes), the orchestrator says that all have; [`Installation::Unconfirmed`] as published | without it a spoilt last step leaves two keys in use, and a removed node can bring the old one back |
 //! | `gsk = KDF(msk, r_1 P, ..., r_S P)` | the shares of all pairs formed since the last master secret, hashed in the order of the roster | a removal exchanges no shares |
+//! | Every ECU hears all shares of that key | hardened: the orchestrator mixes the channels of all present pairs into `msk`, which is the group secret then | a listener cannot verify the shares of others, and a lost or forged one would keep the key from it |
+//! | The lowest request of a removal says by its addresses who left | hardened: each request carries a bit for each place of the roster ([`Membership`]) | who missed it would go on with the removed node |
+//! | Nothing is said of power that is lost | [`Persisted`] is kept by the driver | old messages would be new again |
 //! | No rule for messages longer than a frame | one identifier, in order, no numbers | 64 bytes in 8 classical frames leave none; see [`GAP_MAX`] |
 //! | A spare node is assigned directly, with address 0 (appendix A) | it joins a higher level; [`SpareNode::DirectAssignment`] for the other | one-byte addresses then hold 85 ECUs, and every merge is an exchange |
 //! | Nothing is said of loss | a request is repeated under a new epoch; who gives up an exchange says so ([`Step::Abort`]) | see [`Failure`] |
+//! | Nothing is said of a removal that fails | the key in use stays, or is given up ([`FailedRemoval`], [`Step::Withdrawal`]) | the removed node has it |
 //!
 //! How many frames each profile takes: [`frame_count`]. What each withstands: `docs/reference/group-key-threat-model.md`.
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
@@ -106,7 +110,9 @@ pub mod identifier;
 mod keys;
 mod manager;
 mod member;
+mod membership;
 mod orchestrator;
+mod pair_shares;
 pub mod profile;
 pub mod roster;
 mod settings;
@@ -124,8 +130,11 @@ pub use identifier::{Address, ExchangeId, Identifier, Side, Step};
 pub use keys::Secret;
 pub use manager::{GroupKey, NodeConfig};
 pub use member::Member;
+pub use membership::{MEMBERSHIP_LEN, Membership, PERSISTED_LEN, Persisted};
 pub use orchestrator::{OPERATIONS_MAX, Operation, OperationError, Orchestrator};
-pub use profile::{Installation, MEMBERS_MAX, Monitoring, OrchestrationSigning, Profile, Scheme, SpareNode, Transport};
+pub use profile::{
+    FailedRemoval, Installation, MEMBERS_MAX, Monitoring, OrchestrationSigning, Profile, Scheme, SpareNode, Transport,
+};
 pub use roster::{Roster, RosterEntry, RosterError};
 pub use settings::Settings;
 pub use station_to_station::{Failure, Stage};

@@ -8,11 +8,13 @@ use crate::crypto_stack::{CryptoInterface, CryptoServiceManager, Job, JobPriorit
 use crate::frame_count::{ABORT_LEN, confirmation_len, message_len};
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
 use crate::keys::Secret;
-use crate::profile::{Installation, MEMBERS_MAX, Scheme};
+use crate::membership::Membership;
+use crate::pair_shares::PairShares;
+use crate::profile::{Installation, MEMBERS_MAX, Profile, Scheme};
 use crate::roster::{Roster, RosterError};
 use crate::settings::{Candidates, Settings};
 use crate::station_to_station::{Effect, Exchange, ExchangeSetup, Failure, Need, Part, Stage};
-use crate::text::{self, Text};
+use crate::text::{Stamp, Text};
 use crate::transport::{Inbox, Outbox, WrongPiece};
 use crate::tree::Tree;
 
@@ -133,14 +135,14 @@ pub(crate) struct Manager<S: Suite> {
     numbers: u32,
     pub(crate) inbox: Inbox,
     pub(crate) outbox: Outbox,
-    /// Shares of pairs: those the symmetric scheme's next key is derived from, and for the orchestrator those that came
-    /// before their turn.
-    pair_shares: [[Option<Share>; 2]; MEMBERS_MAX],
-    /// A master secret has been sent with these; the next share begins a new collection. All who listen see that alike,
-    /// whether they belong to the group or not.
-    is_delivered: bool,
+    /// As published: the shares that the symmetric scheme's next key is derived from.
+    pub(crate) pair_shares: PairShares,
+    /// For the orchestrator of a run along the tree: shares of members that came before their pair's turn.
+    early_shares: [Option<Share>; MEMBERS_MAX],
     pub(crate) key: Option<GroupKey>,
     pub(crate) candidate: Option<Candidate>,
+    /// The highest epoch of a key that it has agreed on, whether in use, waiting or given up.
+    pub(crate) agreed: u32,
     pub(crate) last_failure: Option<Failure>,
     pub(crate) is_running: bool,
 }
@@ -163,10 +165,11 @@ impl<S: Suite> Manager<S> {
             numbers: 0,
             inbox: Inbox::new(settings.transport),
             outbox: Outbox::new(settings.transport),
-            pair_shares: [[None; 2]; MEMBERS_MAX],
-            is_delivered: false,
+            pair_shares: PairShares::new(),
+            early_shares: [None; MEMBERS_MAX],
             key: None,
             candidate: None,
+            agreed: 0,
             last_failure: None,
             is_running: false,
         })
@@ -186,6 +189,22 @@ impl<S: Suite> Manager<S> {
     }
 
     // ---- secrets
+
+    /// Who is in the group, as far as it knows.
+    pub(crate) fn membership(&self) -> Membership {
+        Membership::of(&self.roster, &self.tree)
+    }
+
+    /// Forgets the secret of one logical ECU and gives up its exchanges.
+    pub(crate) fn forget(&mut self, result: Address) {
+        self.secrets[result.index()] = None;
+        for slot in &mut self.slots {
+            let is_its = |slot: &Slot| slot.request.is_none() && slot.exchange.setup().id.result == result;
+            if slot.as_ref().is_some_and(is_its) {
+                *slot = None;
+            }
+        }
+    }
 
     pub(crate) fn secret(&self, address: Address) -> Option<&Secret> {
         self.secrets[address.index()].as_ref().map(|logical| &logical.secret)
@@ -207,17 +226,10 @@ impl<S: Suite> Manager<S> {
 
     /// Forgets the secrets of `result` and of all above it, and gives up their authorised exchanges.
     pub(crate) fn invalidate(&mut self, result: Address) {
-        let Self { tree, secrets, slots, .. } = self;
-        for address in core::iter::once(result).chain(tree.path(result)) {
-            secrets[address.index()] = None;
-            for slot in slots.iter_mut() {
-                let is_stale = slot
-                    .as_ref()
-                    .is_some_and(|slot| slot.request.is_none() && slot.exchange.setup().id.result == address);
-                if is_stale {
-                    *slot = None;
-                }
-            }
+        let mut next = Some(result);
+        while let Some(address) = next {
+            self.forget(address);
+            next = self.tree.parent(address);
         }
     }
 
@@ -241,7 +253,7 @@ impl<S: Suite> Manager<S> {
     }
 
     /// The setup of an exchange in which this node takes part on `side`.
-    pub(crate) fn setup(&self, id: ExchangeId, side: Side, stamp: text::Stamp) -> ExchangeSetup {
+    pub(crate) fn setup(&self, id: ExchangeId, side: Side, stamp: Stamp) -> ExchangeSetup {
         let acting = [self.tree.active_of(id, Side::First), self.tree.active_of(id, Side::Second)];
         let part = if acting[side.index()] == self.own {
             Part::Active { is_own: id.operand(side) == self.own }
@@ -255,8 +267,8 @@ impl<S: Suite> Manager<S> {
     pub(crate) fn on_exchange_frame(&mut self, identifier: Identifier, data: &[u8], rx_at: LocalTime) {
         let id = identifier.exchange();
         let belongs = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.exchange.setup().id == id);
-        let keeps_pair_shares = self.tree.scheme() == Scheme::Symmetric || self.own == self.tree.lead();
-        let is_pair_share = keeps_pair_shares
+        let is_lead = self.own == self.tree.lead();
+        let is_pair_share = (is_lead || self.collects_shares())
             && matches!(identifier.step, Step::ShareFirst | Step::ShareSecond)
             && self.tree.is_pair(id.result);
         if !is_pair_share && !self.slots.iter().any(belongs) {
@@ -281,63 +293,54 @@ impl<S: Suite> Manager<S> {
                 return;
             }
         };
-        if is_pair_share {
-            self.note_pair_share(id.result, side, message.as_bytes());
-        }
+        let mut was_taken = false;
         for slot in self.slots.iter_mut().flatten().filter(|slot| slot.exchange.setup().id == id) {
             if is_share {
-                slot.exchange.on_share(side, message.as_bytes());
+                was_taken |= slot.exchange.on_share(side, message.as_bytes());
             } else {
                 slot.exchange.on_confirmation(side, &message);
             }
         }
+        if !is_pair_share {
+            return;
+        }
+        // The orchestrator takes part in every pair's exchange and need not believe what others say of it.
+        if !is_lead || was_taken {
+            self.note_pair_share(id.result, side, message.as_bytes());
+        } else if let Some(position) = self.position_of(id.result).filter(|_| side == Side::First) {
+            self.early_shares[position] = Share::new(message.as_bytes());
+        }
+    }
+
+    /// True if the shares of other pairs matter to this node. Hardened, the orchestrator alone mixes in what the pairs
+    /// have agreed on: a listener could not verify it.
+    fn collects_shares(&self) -> bool {
+        self.settings.profile == Profile::AsPublished && self.tree.scheme() == Scheme::Symmetric
+    }
+
+    /// The place of a pair's member in the roster.
+    fn position_of(&self, pair: Address) -> Option<usize> {
+        let (member, _) = self.tree.children(pair).filter(|_| self.tree.is_pair(pair))?;
+        self.roster.position(member)
     }
 
     fn note_pair_share(&mut self, pair: Address, side: Side, share: &[u8]) {
-        let position = self.tree.children(pair).and_then(|(member, _)| self.roster.position(member));
-        if let Some(position) = position {
-            self.begin_collection();
-            self.pair_shares[position][side.index()] = Share::new(share);
+        if let Some(position) = self.position_of(pair).filter(|_| self.collects_shares()) {
+            self.pair_shares.note(position, side, Share::new(share));
         }
     }
 
-    fn begin_collection(&mut self) {
-        if core::mem::take(&mut self.is_delivered) {
-            self.pair_shares = [[None; 2]; MEMBERS_MAX];
-        }
+    /// The share of a pair's member that came before its turn.
+    pub(crate) fn take_early_share(&mut self, pair: Address) -> Option<Share> {
+        let share = self.early_shares[self.position_of(pair)?].take()?;
+        self.note_pair_share(pair, Side::First, share.as_bytes());
+        Some(share)
     }
 
-    /// A master secret was on the bus, for whomever, or a run begins: the next share belongs to the next master secret.
-    pub(crate) const fn on_delivery(&mut self) {
-        self.is_delivered = true;
-    }
-
-    /// A pair's share heard before its turn.
-    pub(crate) fn pair_share(&self, pair: Address, side: Side) -> Option<Share> {
-        let (member, _) = self.tree.children(pair)?;
-        self.pair_shares[self.roster.position(member)?][side.index()]
-    }
-
-    /// The shares of the pairs formed last, hashed in the order of the roster.
-    pub(crate) fn pair_shares_digest(&self) -> [u8; 32] {
-        let mut digest = [0; 32];
-        for (position, shares) in self.pair_shares.iter().enumerate() {
-            if let [Some(first), Some(second)] = shares {
-                digest = text::digest(
-                    b"chronoseal/1 pair shares",
-                    &[&digest, &[position as u8], first.as_bytes(), second.as_bytes()],
-                );
-            }
-        }
-        digest
-    }
-
-    /// Forgets one pair's shares, for they are going to be exchanged anew.
-    pub(crate) fn forget_pair_shares(&mut self, pair: Address) {
-        let position = self.tree.children(pair).and_then(|(member, _)| self.roster.position(member));
-        if let Some(position) = position.filter(|_| self.tree.is_pair(pair)) {
-            self.begin_collection();
-            self.pair_shares[position] = [None; 2];
+    /// Forgets a share that came early, for it is going to be sent anew.
+    pub(crate) fn forget_early_share(&mut self, pair: Address) {
+        if let Some(position) = self.position_of(pair) {
+            self.early_shares[position] = None;
         }
     }
 
@@ -487,6 +490,7 @@ impl<S: Suite> Manager<S> {
     pub(crate) fn agree(&mut self, secret: Secret, epoch: u32) {
         self.tell(EventKind::KeyAgreed, u64::from(epoch), i64::from(epoch));
         self.candidate = Some(Candidate { secret, epoch });
+        self.agreed = self.agreed.max(epoch);
         if self.settings.installation == Installation::Unconfirmed {
             self.install();
         }
@@ -498,6 +502,14 @@ impl<S: Suite> Manager<S> {
         let epoch = candidate.epoch;
         self.key = Some(GroupKey { key: candidate.secret.traffic_key(), epoch });
         self.tell(EventKind::KeyInstalled, u64::from(epoch), i64::from(epoch));
+    }
+
+    /// Gives up the key in use, and one that waits.
+    pub(crate) fn withdraw(&mut self) {
+        self.candidate = None;
+        if let Some(key) = self.key.take() {
+            self.tell(EventKind::KeyWithdrawn, u64::from(key.epoch), i64::from(key.epoch));
+        }
     }
 
     /// Gives up the new key; the old one stays.
@@ -523,6 +535,10 @@ impl<S: Suite> Manager<S> {
 
     pub(crate) fn start_identifier(&self) -> Identifier {
         Identifier { step: Step::Start, ..self.commit_identifier() }
+    }
+
+    pub(crate) fn withdrawal_identifier(&self) -> Identifier {
+        Identifier { step: Step::Withdrawal, ..self.commit_identifier() }
     }
 
     /// Length of a message by its step `[byte]`.

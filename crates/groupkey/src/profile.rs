@@ -112,6 +112,15 @@ pub enum Installation {
     Unconfirmed,
 }
 
+/// What becomes of the key in use when a removal fails: it is a key that the node to be removed has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FailedRemoval {
+    /// It stays in use: messages go on, and the node that should be out can forge them.
+    Available,
+    /// It is given up: nothing is sent or believed under a group key until there is a new one.
+    Closed,
+}
+
 /// What a spare node on a level of the tree does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum SpareNode {

@@ -1,6 +1,6 @@
 //! Who belongs to a network: addresses, capabilities and public keys, known to every node.
 
-use chronoseal_crypto::suite::{PublicKeyError, Suite};
+use chronoseal_crypto::suite::{PublicKey, PublicKeyError, Suite};
 
 use crate::identifier::Address;
 use crate::profile::{MEMBERS_MAX, Scheme, SpareNode};
@@ -13,11 +13,14 @@ pub struct RosterEntry<S: Suite> {
     pub capability: u32,
     /// The key its signatures are checked with.
     pub verifying_key: S::VerifyingKey,
+    /// The same, as it was given.
+    public_key: PublicKey,
 }
 
 impl<S: Suite> Clone for RosterEntry<S> {
     fn clone(&self) -> Self {
-        Self { address: self.address, capability: self.capability, verifying_key: self.verifying_key.clone() }
+        let Self { address, capability, public_key, .. } = *self;
+        Self { address, capability, verifying_key: self.verifying_key.clone(), public_key }
     }
 }
 
@@ -70,6 +73,14 @@ pub enum RosterError {
         /// Why.
         error: PublicKeyError,
     },
+    /// Two addresses with one public key: what the one signs would count as the other's.
+    #[error("the public key stored for address {address} is that of address {other}; give each node a key of its own")]
+    SharedPublicKey {
+        /// Whose key comes second.
+        address: Address,
+        /// Who has it already.
+        other: Address,
+    },
     /// A node that the roster does not have.
     #[error("address {0} is not in the roster")]
     UnknownAddress(Address),
@@ -103,7 +114,8 @@ impl<S: Suite> Roster<S> {
     /// Adds an ECU behind the others.
     ///
     /// # Errors
-    /// [`RosterError`] for a reserved or duplicate address, a missing or bad key, or one ECU too many for any scheme.
+    /// [`RosterError`] for a reserved or duplicate address, a missing or bad key or one that another node has, or one ECU
+    /// too many for any scheme.
     pub fn add(&mut self, address: Address, capability: u32, public_key: Option<&[u8]>) -> Result<(), RosterError> {
         self.insert(entry(address, capability, public_key)?)
     }
@@ -111,6 +123,10 @@ impl<S: Suite> Roster<S> {
     fn insert(&mut self, entry: RosterEntry<S>) -> Result<(), RosterError> {
         if self.find(entry.address).is_some() {
             return Err(RosterError::DuplicateAddress(entry.address));
+        }
+        let has_its_key = |other: &&RosterEntry<S>| other.public_key.as_bytes() == entry.public_key.as_bytes();
+        if let Some(other) = self.members().chain([&self.orchestrator]).find(has_its_key) {
+            return Err(RosterError::SharedPublicKey { address: entry.address, other: other.address });
         }
         let scheme = Scheme::WithoutOrchestrator;
         let full = RosterError::TooManyMembers { n: self.len + 1, limit: scheme.members_max(), scheme };
@@ -122,7 +138,8 @@ impl<S: Suite> Roster<S> {
     /// The roster of two networks merged under this one's orchestrator; the other's becomes a member.
     ///
     /// # Errors
-    /// [`RosterError::DuplicateAddress`] if both use an address, or [`RosterError::TooManyMembers`].
+    /// [`RosterError::DuplicateAddress`] if both use an address, [`RosterError::SharedPublicKey`] if both have a public key,
+    /// or [`RosterError::TooManyMembers`].
     pub fn merged_with(&self, other: &Self) -> Result<Self, RosterError> {
         let mut merged = self.clone();
         other.members().chain([&other.orchestrator]).try_for_each(|entry| merged.insert(entry.clone()))?;
@@ -184,7 +201,9 @@ fn entry<S: Suite>(
     }
     let bytes = public_key.ok_or(RosterError::MissingPublicKey(address))?;
     let verifying_key = S::verifying_key(bytes).map_err(|error| RosterError::BadPublicKey { address, error })?;
-    Ok(RosterEntry { address, capability, verifying_key })
+    let wrong_length = PublicKeyError::WrongLength { found: bytes.len(), expected: S::PUBLIC_KEY_LEN };
+    let public_key = PublicKey::new(bytes).ok_or(RosterError::BadPublicKey { address, error: wrong_length })?;
+    Ok(RosterEntry { address, capability, verifying_key, public_key })
 }
 
 #[cfg(test)]
@@ -215,6 +234,21 @@ mod tests {
     }
 
     #[test]
+    fn refuses_a_public_key_that_another_node_has() {
+        let mut roster = roster();
+        roster.add(Address(1), 1, Some(public(1).as_bytes())).unwrap();
+        for (key, other) in [(1, Address(1)), (250, Address(250))] {
+            let refused = roster.add(Address(2), 1, Some(public(key).as_bytes()));
+            assert_eq!(refused, Err(RosterError::SharedPublicKey { address: Address(2), other }));
+        }
+        assert_eq!(roster.len(), 1);
+        let mut second = Roster::<Chosen>::new(Address(251), 1, Some(public(251).as_bytes())).unwrap();
+        second.add(Address(101), 1, Some(public(1).as_bytes())).unwrap();
+        let refused = roster.merged_with(&second).err();
+        assert_eq!(refused, Some(RosterError::SharedPublicKey { address: Address(101), other: Address(1) }));
+    }
+
+    #[test]
     fn refuses_missing_and_bad_public_keys() {
         let mut roster = roster();
         assert_eq!(roster.add(Address(1), 1, None), Err(RosterError::MissingPublicKey(Address(1))));
@@ -240,9 +274,9 @@ mod tests {
     fn has_a_limit() {
         let mut roster = roster();
         for number in 1..=127 {
-            assert_eq!(roster.add(Address(number), 1, Some(public(1).as_bytes())), Ok(()));
+            assert_eq!(roster.add(Address(number), 1, Some(public(number).as_bytes())), Ok(()));
         }
-        let refused = roster.add(Address(128), 1, Some(public(1).as_bytes()));
+        let refused = roster.add(Address(128), 1, Some(public(128).as_bytes()));
         assert!(matches!(refused, Err(RosterError::TooManyMembers { n: 128, limit: 127, .. })));
     }
 }

@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, LocalTime, PortId};
 
-use crate::profile::{Installation, Monitoring, OrchestrationSigning, Profile, Transport};
+use crate::profile::{FailedRemoval, Installation, Monitoring, OrchestrationSigning, Profile, Transport};
 use crate::text::Stamp;
 
 /// Settings of a node. [`Settings::new`] has values that suit the slowest published platform.
@@ -14,6 +14,8 @@ pub struct Settings {
     pub transport: Transport,
     /// When a new key is taken into use.
     pub installation: Installation,
+    /// What becomes of the key in use when a removal fails.
+    pub failed_removal: FailedRemoval,
     /// When the orchestrator signs.
     pub signing: OrchestrationSigning,
     /// Which exchanges the orchestrator follows.
@@ -24,7 +26,8 @@ pub struct Settings {
     pub exchange_timeout: Duration,
     /// How often a request, and a member's word that it holds the key, are repeated.
     pub retries_max: u8,
-    /// A run without step-by-step requests has to end by then.
+    /// A run without step-by-step requests has to end by then. Where a failed removal closes the group, a member that was
+    /// asked to take part in one gives the key in use up if it has no new one by then.
     pub run_timeout: Duration,
     /// As published: the length of one timestamp's time. A request is signed over the number of the granule of common
     /// time and accepted in that granule, the next two, and one granule early.
@@ -39,12 +42,13 @@ pub struct Settings {
 
 impl Settings {
     /// One second for an exchange, two repetitions, 30 s for a run, granules of one second, requests of up to 5 s;
-    /// confirmed installation, a signature per step, one path monitored.
+    /// confirmed installation, a signature per step, one path monitored; the key in use stays when a removal fails.
     pub const fn new(profile: Profile, transport: Transport) -> Self {
         Self {
             profile,
             transport,
             installation: Installation::Confirmed,
+            failed_removal: FailedRemoval::Available,
             signing: OrchestrationSigning::PerStep,
             monitoring: Monitoring::Path,
             pairs_at_once: 1,

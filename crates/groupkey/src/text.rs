@@ -6,8 +6,11 @@ use zeroize::Zeroize;
 
 use crate::frame_count::FRESHNESS_LEN;
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
+use crate::membership::Membership;
 use crate::profile::Profile;
 
+/// Length of the value that stands for a key in a commit's signature `[byte]`.
+pub(crate) const KEY_CHECK_LEN: usize = 16;
 /// Longest message and longest signed text `[byte]`.
 pub(crate) const TEXT_LEN_MAX: usize = 128;
 
@@ -88,14 +91,44 @@ impl Stamp {
     }
 }
 
+/// What an orchestrator's message is about besides identifier and time. As published nothing says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum About {
+    /// A request: who is in the group. It is sent.
+    Group(Membership),
+    /// A commit: a value that whoever holds the key computes. It is not sent.
+    Key([u8; KEY_CHECK_LEN]),
+}
+
 /// What the orchestrator signs to request, start, assign or commit: the identifier and a timestamp.
 ///
-/// Hardened: what it is for, and the suite, besides.
-pub(crate) fn orchestrator_text(profile: Profile, suite: &str, identifier: Identifier, stamp: Stamp) -> Text {
+/// Hardened: what it is for, the suite, and who is in the group or which key is meant, besides.
+pub(crate) fn orchestrator_text(
+    profile: Profile,
+    suite: &str,
+    identifier: Identifier,
+    stamp: Stamp,
+    about: About,
+) -> Text {
     let id = identifier.can_id().raw().to_be_bytes();
+    let bound = match about {
+        About::Group(membership) => membership.to_bytes(),
+        About::Key(check) => check,
+    };
     match profile {
         Profile::AsPublished => Text::of(&[&id, &u64::from(stamp.epoch).to_be_bytes()]),
-        Profile::Hardened => Text::of(&[b"chronoseal/1 orchestrator", suite.as_bytes(), &id, &stamp.to_bytes()]),
+        Profile::Hardened => {
+            let label = b"chronoseal/1 orchestrator";
+            Text::of(&[label, suite.as_bytes(), &id, &stamp.to_bytes(), &bound])
+        }
+    }
+}
+
+/// Who is in the group, as a request says it; as published none does.
+pub(crate) fn membership_of(profile: Profile, request: &Text) -> Option<Membership> {
+    match profile {
+        Profile::AsPublished => None,
+        Profile::Hardened => request.array(FRESHNESS_LEN).map(Membership::from_bytes),
     }
 }
 
@@ -137,10 +170,17 @@ pub(crate) fn confirmation_text(profile: Profile, side: Side, shares: [&Share; 2
 }
 
 /// What the orchestrator signs over a master secret: the secret and the shares exchanged since the last one, hashed.
-pub(crate) fn master_secret_text(profile: Profile, secret: &[u8; 32], shares: &[u8; 32], stamp: Stamp) -> Text {
+/// Hardened: what it is for, suite, secret, epoch and time. The shares are in the secret already.
+pub(crate) fn master_secret_text(
+    profile: Profile,
+    suite: &str,
+    secret: &[u8; 32],
+    shares: &[u8; 32],
+    stamp: Stamp,
+) -> Text {
     match profile {
         Profile::AsPublished => Text::of(&[secret, shares]),
-        Profile::Hardened => Text::of(&[b"chronoseal/1 master secret", secret, shares, &stamp.to_bytes()]),
+        Profile::Hardened => Text::of(&[b"chronoseal/1 master secret", suite.as_bytes(), secret, &stamp.to_bytes()]),
     }
 }
 
@@ -192,13 +232,19 @@ mod tests {
     fn a_request_binds_identifier_and_time_and_the_hardened_one_suite_and_purpose() {
         let identifier = EXCHANGE.message(Step::Orchestration);
         let stamp = Stamp { epoch: 7, time_ms: 1000 };
-        let published = orchestrator_text(Profile::AsPublished, "suite", identifier, stamp);
+        let group = About::Group(Membership::NONE);
+        let published = orchestrator_text(Profile::AsPublished, "suite", identifier, stamp, group);
         assert_eq!(published.as_bytes(), [&0x0101_0209u32.to_be_bytes()[..], &7u64.to_be_bytes()].concat());
-        let hardened = |suite, identifier, stamp| orchestrator_text(Profile::Hardened, suite, identifier, stamp);
+        let hardened = |suite, identifier, stamp| orchestrator_text(Profile::Hardened, suite, identifier, stamp, group);
         let base = hardened("suite", identifier, stamp);
         assert!(hardened("other", identifier, stamp) != base);
         assert!(hardened("suite", EXCHANGE.message(Step::Commit), stamp) != base);
         assert!(hardened("suite", identifier, Stamp { time_ms: 1, ..stamp }) != base);
+        let mut other = Membership::NONE;
+        other.set(9, true);
+        for about in [About::Group(other), About::Key([1; KEY_CHECK_LEN])] {
+            assert!(orchestrator_text(Profile::Hardened, "suite", identifier, stamp, about) != base);
+        }
         assert_eq!(Stamp::from_bytes(stamp.to_bytes()), stamp);
     }
 
@@ -215,8 +261,10 @@ mod tests {
         assert!(longest <= TEXT_LEN_MAX);
         let name = "x25519-ed25519-or-longer-still";
         let stamp = Stamp::default();
-        assert!(orchestrator_text(Profile::Hardened, name, EXCHANGE.message(Step::Commit), stamp).len() < TEXT_LEN_MAX);
-        assert!(master_secret_text(Profile::Hardened, &[0; 32], &[0; 32], stamp).len() < TEXT_LEN_MAX);
+        let text =
+            orchestrator_text(Profile::Hardened, name, EXCHANGE.message(Step::Commit), stamp, About::Key([0; 16]));
+        assert!(text.len() < TEXT_LEN_MAX);
+        assert!(master_secret_text(Profile::Hardened, name, &[0; 32], &[0; 32], stamp).len() < TEXT_LEN_MAX);
         let mut text = Text::of(&[&[1; 100]]);
         text.append(&[2; 64], 110);
         assert_eq!((text.len(), text.array::<1>(109), text.array::<1>(110)), (110, Some([2]), None));

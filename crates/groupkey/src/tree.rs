@@ -384,6 +384,12 @@ impl Tree {
         Ok([change(exchange.first, left)?, change(exchange.second, right)?])
     }
 
+    /// True if a request with this step and these addresses is for an exchange, or a direct assignment, of the tree as it
+    /// is.
+    pub(crate) fn has(&self, exchange: ExchangeId, is_assignment: bool) -> bool {
+        self.exchange(exchange.result) == Some(exchange) && self.is_single(exchange.result) == is_assignment
+    }
+
     /// Applies a change.
     pub fn apply(&mut self, change: MembershipChange) {
         match change {
@@ -417,12 +423,12 @@ mod tests {
 
     fn roster(n: usize) -> Roster<Suite> {
         use chronoseal_crypto::suite::Suite as _;
-        let public = Suite::public_key(&Suite::signing_key(&[1; 32]));
-        let mut roster = Roster::new(LEAD, 9, Some(public.as_bytes())).unwrap();
+        let public = |seed: u8| Suite::public_key(&Suite::signing_key(&[seed; 32]));
+        let mut roster = Roster::new(LEAD, 9, Some(public(255).as_bytes())).unwrap();
         for number in 1..=n as u8 {
             // The fourth is the most capable, then 2, 6, and so on.
             let capability = if number == 4 { 300 } else { u32::from(number % 4) };
-            roster.add(Address(number), capability, Some(public.as_bytes())).unwrap();
+            roster.add(Address(number), capability, Some(public(number).as_bytes())).unwrap();
         }
         roster
     }

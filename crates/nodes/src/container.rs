@@ -108,11 +108,12 @@ impl Containers {
         self.listeners[container].config.stream
     }
 
-    /// Every protection under the group key takes keys of its length, or there would be no station.
-    pub(crate) fn use_group_key(&mut self, key: &Key128) {
+    /// Takes the group key, or goes without. Every protection under it takes keys of its length, or there would be no
+    /// station.
+    pub(crate) fn use_group_key(&mut self, key: Option<&Key128>) {
         let opener = |protection: &Protection, opener: &mut Option<Opener>| {
             if let Protection::Secured { profile, key: None, data_id } = protection {
-                *opener = Opener::new(*profile, key, *data_id).ok();
+                *opener = key.and_then(|key| Opener::new(*profile, key, *data_id).ok());
             }
         };
         self.listeners.iter_mut().for_each(|listener| opener(&listener.config.protection, &mut listener.opener));

@@ -1,10 +1,11 @@
 //! What a run amounts to beside its frames: the key that a group comes to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::EventKind;
 use serde::{Deserialize, Serialize};
 
+use crate::rows::EventRow;
 use crate::{RunMeta, RunRows};
 
 /// A group that comes to a key in a run.
@@ -22,6 +23,20 @@ pub struct GroupMeta {
     pub profile: String,
     /// When it begins `[ns]`.
     pub start_ns: i64,
+    /// Planned changes of the group, in time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeMeta>,
+}
+
+/// A planned change of the group.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ChangeMeta {
+    /// When it is asked for `[ns]`.
+    pub at_ns: i64,
+    /// Who is removed or taken back: index into [`RunMeta::nodes`].
+    pub member: u16,
+    /// True if it is taken back.
+    pub returns: bool,
 }
 
 /// The group key of a run.
@@ -37,6 +52,31 @@ pub struct GroupSummary {
     pub refused: BTreeMap<String, u64>,
     /// Messages that were due and not sent, because there was no key to protect them with.
     pub withheld: u64,
+    /// What became of each planned change, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeSummary>,
+}
+
+/// What became of a planned change of the group.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ChangeSummary {
+    /// The epoch of the key that came of it; `None` if none did.
+    pub epoch: Option<u64>,
+    /// Why no key came of it, if the orchestrator said so before the end of the run.
+    pub refused: Option<String>,
+    /// Who was to take that key into use and did not: indices into [`RunMeta::nodes`].
+    pub lacking: Vec<u16>,
+    /// Of a removal: who still used a key that the removed member has, at the next change or at the end of the run.
+    pub exposed: Vec<u16>,
+    /// Of a removal: the removed member took the new key into use.
+    pub kept_in: bool,
+}
+
+impl ChangeSummary {
+    /// True if everybody who was to has the new key, and nobody else.
+    pub const fn held(&self) -> bool {
+        self.epoch.is_some() && self.lacking.is_empty() && self.exposed.is_empty() && !self.kept_in
+    }
 }
 
 /// One group key.
@@ -63,6 +103,11 @@ impl GroupSummary {
         })
     }
 
+    /// True if every planned change came about.
+    pub fn changes_held(&self) -> bool {
+        self.changes.iter().all(ChangeSummary::held)
+    }
+
     /// From the start of the exchange to the last installation of the first key `[ns]`.
     pub fn established_after_ns(&self, group: &GroupMeta) -> Option<i64> {
         self.is_established(group).then(|| self.keys[0].complete_ns() - group.start_ns)
@@ -70,7 +115,7 @@ impl GroupSummary {
 }
 
 pub(crate) fn group(meta: &RunMeta, rows: &RunRows) -> Option<GroupSummary> {
-    meta.group.as_ref()?;
+    let group = meta.group.as_ref()?;
     let mut keys: BTreeMap<u64, KeySummary> = BTreeMap::new();
     let mut summary = GroupSummary {
         keys: Vec::new(),
@@ -78,6 +123,7 @@ pub(crate) fn group(meta: &RunMeta, rows: &RunRows) -> Option<GroupSummary> {
         aborted: BTreeMap::new(),
         refused: BTreeMap::new(),
         withheld: 0,
+        changes: judge(group, rows),
     };
     for row in &rows.events {
         match row.event.kind {
@@ -95,4 +141,136 @@ pub(crate) fn group(meta: &RunMeta, rows: &RunRows) -> Option<GroupSummary> {
     }
     summary.keys = keys.into_values().collect();
     Some(summary)
+}
+
+/// How an operation of the orchestrator ended.
+#[derive(Clone, Copy)]
+enum Ending {
+    Installed(u64),
+    Refused(&'static str),
+}
+
+/// What became of each planned change. The orchestrator does one thing after the other, and each ends with a key in use or
+/// with none: the first key, then the changes.
+fn judge(group: &GroupMeta, rows: &RunRows) -> Vec<ChangeSummary> {
+    let mut events: Vec<_> = rows.events.iter().map(|row| (row.time.since_zero().as_ns(), row)).collect();
+    events.sort_by_key(|(time, _)| *time);
+    let ending = |row: &EventRow| match row.event.kind {
+        EventKind::KeyInstalled => Some(Ending::Installed(row.event.sequence)),
+        EventKind::KeyRefused(reason) => Some(Ending::Refused(reason.name())),
+        _ => None,
+    };
+    let of_orchestrator = events.iter().filter(|(_, row)| row.node.0 == group.orchestrator);
+    let endings: Vec<_> = of_orchestrator.filter_map(|(time, row)| Some((*time, ending(row)?))).collect();
+    // The keys a node has taken into use until then.
+    let keys_of = |node: u16, until: i64| {
+        let is_its = move |entry: &&(i64, &EventRow)| {
+            entry.0 < until && entry.1.node.0 == node && entry.1.event.kind == EventKind::KeyInstalled
+        };
+        events.iter().filter(is_its).map(|(_, row)| row.event.sequence)
+    };
+    let mut present: BTreeSet<u16> = group.members.iter().copied().collect();
+    let judged = group.changes.iter().enumerate().map(|(number, change)| {
+        if change.returns {
+            present.insert(change.member);
+        } else {
+            present.remove(&change.member);
+        }
+        let until = endings.get(number + 2).map_or(i64::MAX, |(time, _)| *time);
+        let (epoch, refused) = match endings.get(number + 1) {
+            Some((_, Ending::Installed(epoch))) => (Some(*epoch), None),
+            Some((_, Ending::Refused(reason))) => (None, Some((*reason).to_owned())),
+            None => (None, None),
+        };
+        let everybody = || std::iter::once(group.orchestrator).chain(present.iter().copied());
+        let has_it = |node: u16| epoch.is_some_and(|epoch| keys_of(node, i64::MAX).any(|key| key == epoch));
+        let uses_its = |node: &u16| {
+            let gave_up = |entry: &&(i64, &EventRow)| {
+                entry.0 < until && entry.1.node.0 == *node && entry.1.event.kind == EventKind::KeyWithdrawn
+            };
+            let given_up = events.iter().filter(gave_up).map(|(_, row)| row.event.sequence).last();
+            let last = keys_of(*node, until).last().filter(|last| given_up != Some(*last));
+            last.is_some_and(|last| keys_of(change.member, until).any(|key| key == last))
+        };
+        ChangeSummary {
+            epoch,
+            refused,
+            lacking: everybody().filter(|node| !has_it(*node)).collect(),
+            exposed: everybody().filter(|node| !change.returns && uses_its(node)).collect(),
+            kept_in: !change.returns && has_it(change.member),
+        }
+    });
+    judged.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_core::{AbortReason, Event, NodeId, SimTime, StreamId};
+
+    use super::*;
+
+    /// Orchestrator 0 with members 1 to 3, of whom 3 is removed and taken back.
+    fn group() -> GroupMeta {
+        GroupMeta {
+            orchestrator: 0,
+            members: vec![1, 2, 3],
+            suite: String::new(),
+            scheme: String::new(),
+            profile: String::new(),
+            start_ns: 0,
+            changes: vec![
+                ChangeMeta { at_ns: 1000, member: 3, returns: false },
+                ChangeMeta { at_ns: 2000, member: 3, returns: true },
+            ],
+        }
+    }
+
+    /// Who takes which key into use when, and of what the orchestrator makes no key.
+    fn rows(installed: &[(i64, u16, u64)], refused: &[(i64, AbortReason)]) -> RunRows {
+        let row = |time: i64, node: u16, kind: EventKind, sequence: u64| EventRow {
+            time: SimTime::ZERO + chronoseal_core::Duration::from_ns(time),
+            node: NodeId(node),
+            event: Event::of(kind, StreamId::NONE, sequence),
+        };
+        let keys = installed.iter().map(|(time, node, epoch)| row(*time, *node, EventKind::KeyInstalled, *epoch));
+        let refusals = refused.iter().map(|(time, reason)| row(*time, 0, EventKind::KeyRefused(*reason), 0));
+        RunRows { events: keys.chain(refusals).collect(), ..RunRows::default() }
+    }
+
+    const FIRST: [(i64, u16, u64); 4] = [(10, 0, 1), (11, 1, 1), (11, 2, 1), (11, 3, 1)];
+
+    #[test]
+    fn a_change_holds_when_everybody_who_should_has_the_key_and_nobody_else() {
+        let second = [(1010, 0, 2), (1011, 1, 2), (1011, 2, 2)];
+        let third = [(2010, 0, 3), (2011, 1, 3), (2012, 2, 3), (2013, 3, 3)];
+        let all = [&FIRST[..], &second, &third].concat();
+        let changes = judge(&group(), &rows(&all, &[]));
+        assert!(changes.iter().all(ChangeSummary::held), "{changes:?}");
+        assert_eq!([changes[0].epoch, changes[1].epoch], [Some(2), Some(3)]);
+        // One that should does not.
+        let changes = judge(&group(), &rows(&[&all[..5], &all[6..]].concat(), &[]));
+        assert_eq!((&changes[0].lacking[..], &changes[0].exposed[..], changes[0].held()), (&[1][..], &[1][..], false));
+        assert!(changes[1].held());
+        // One that should not does.
+        let changes = judge(&group(), &rows(&[&all[..], &[(1012, 3, 2)]].concat(), &[]));
+        assert!(changes[0].kept_in && !changes[0].held());
+    }
+
+    #[test]
+    fn a_refused_removal_leaves_all_exposed_until_there_is_a_new_key() {
+        let third = [(2010, 0, 3), (2011, 1, 3), (2012, 2, 3), (2013, 3, 3)];
+        let rows = rows(&[&FIRST[..], &third].concat(), &[(1500, AbortReason::ReadyMissing)]);
+        let changes = judge(&group(), &rows);
+        assert_eq!(changes[0].refused.as_deref(), Some("ready-missing"));
+        assert_eq!((&changes[0].lacking[..], &changes[0].exposed[..]), (&[0, 1, 2][..], &[0, 1, 2][..]));
+        assert!(!changes[0].held() && changes[1].held());
+    }
+
+    #[test]
+    fn what_had_not_ended_does_not_hold() {
+        let changes = judge(&group(), &rows(&FIRST, &[]));
+        assert!(changes.iter().all(|change| change.epoch.is_none() && change.refused.is_none() && !change.held()));
+        // Who returns has nothing to lose.
+        assert_eq!((changes[0].exposed.len(), changes[1].exposed.len()), (3, 0));
+    }
 }

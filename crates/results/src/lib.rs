@@ -21,7 +21,7 @@ pub mod summary;
 mod tables;
 
 pub use distribution::Distribution;
-pub use group::{GroupMeta, GroupSummary, KeySummary};
+pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
     Allowance, BoundMeta, ClockDomainMeta, Engine, Fact, NodeMeta, NodeRole, RunMeta, ScheduleMeta, SegmentMeta,
     SlotMeta, StreamMeta, TaskMeta,

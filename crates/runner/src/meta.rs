@@ -4,7 +4,7 @@ use chronoseal_analysis::segment::{EndBound, Missing, end_to_end};
 use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_results::meta::{BoundMeta, Fact, NodeMeta, NodeRole, StreamMeta};
-use chronoseal_results::{Allowance, Engine, GroupMeta, RunMeta};
+use chronoseal_results::{Allowance, ChangeMeta, Engine, GroupMeta, RunMeta};
 use chronoseal_scenario::plan::{AttackPlace, HopPlan, NodeKind, Plan, ProtectionPlan, StreamPlan};
 
 use crate::facts;
@@ -29,6 +29,9 @@ pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
             scheme: group.scheme.name().into(),
             profile: group.profile.name().into(),
             start_ns: group.start.as_ns(),
+            changes: (group.changes.iter())
+                .map(|change| ChangeMeta { at_ns: change.at.as_ns(), member: change.member.0, returns: change.returns })
+                .collect(),
         }),
         ..RunMeta::new(plan.name.clone(), engine, plan.seed)
     }

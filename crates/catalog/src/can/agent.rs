@@ -75,6 +75,7 @@ impl SuiteVisitor for Build<'_> {
 pub(super) fn settings(group: &GroupKeyPlan) -> Settings {
     let mut settings = Settings::new(group.profile, group.transport);
     settings.installation = group.installation;
+    settings.failed_removal = group.failed_removal;
     settings.signing = group.signing;
     settings
 }

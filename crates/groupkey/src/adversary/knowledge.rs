@@ -15,8 +15,8 @@ use crate::keys::{Secret, SessionKeys, distribution_key};
 use crate::member::{Member, stamp_of};
 use crate::profile::Profile;
 use crate::roster::Roster;
-use crate::text::{Stamp, Text, digest, transcript};
-use crate::tree::Tree;
+use crate::text::{Stamp, Text, digest, membership_of, transcript};
+use crate::tree::{MembershipChange, Tree};
 
 /// One exchange as it was on the bus.
 #[derive(Clone)]
@@ -119,6 +119,17 @@ impl<S: Suite> Knowledge<S> {
     fn hear_message(&mut self, identifier: Identifier, message: &Text) {
         let id = identifier.exchange();
         let stamp = stamp_of(self.profile, message, 0);
+        let is_request = matches!(identifier.step, Step::Orchestration | Step::Start | Step::DirectAssignment);
+        if let Some(says) = membership_of(self.profile, message).filter(|_| is_request) {
+            for (position, &address) in self.members.iter().enumerate() {
+                let change = if says.contains(position) {
+                    MembershipChange::Occupied(address)
+                } else {
+                    MembershipChange::Vacated(address)
+                };
+                self.tree.apply(change);
+            }
+        }
         match identifier.step {
             Step::Orchestration => {
                 let changes = self.tree.changes(id).into_iter().flatten().flatten();
@@ -221,7 +232,12 @@ impl<S: Suite> Knowledge<S> {
                 let mut plain = [0; MASTER_SECRET_LEN];
                 plain.copy_from_slice(&delivery.ciphertext[..MASTER_SECRET_LEN]);
                 Aes128Ctr::new(&distribution_key(&channel, epoch)).apply_keystream(&[0; 16], &mut plain);
-                found.push(*Secret::from_array(plain).with_shares(&delivery.shares).expose());
+                let secret = Secret::from_array(plain);
+                let secret = match self.profile {
+                    Profile::AsPublished => secret.with_shares(&delivery.shares),
+                    Profile::Hardened => secret,
+                };
+                found.push(*secret.expose());
             }
         }
         found

@@ -12,6 +12,7 @@ use chronoseal_wire::can::CanFrame;
 
 use crate::frame_count::{TAG_LEN, confirmation_len, frames_of, message_len};
 use crate::identifier::{Address, ExchangeId, Identifier, Step};
+use crate::membership::MEMBERSHIP_LEN;
 use crate::profile::{Profile, Transport};
 use crate::settings::{Settings, time_ms};
 use crate::text::{Stamp, Text};
@@ -90,12 +91,15 @@ impl Adversary {
         self.attempts += 1;
     }
 
-    /// As the orchestrator's message would look, but for the signature.
-    fn forged_request(&self, now: LocalTime) -> Vec<u8> {
+    /// As the orchestrator's message would look, but for the signature. A request says that everybody is in the group.
+    fn forged(&self, now: LocalTime, step: Step) -> Vec<u8> {
         let stamp = Stamp { epoch: self.settings.granule_of(now), time_ms: time_ms(now) };
         let mut message = Vec::new();
         if self.settings.profile == Profile::Hardened {
             message.extend(stamp.to_bytes());
+            if step != Step::Commit {
+                message.extend([0xff; MEMBERSHIP_LEN]);
+            }
         }
         message.extend([0x5a; SIGNATURE_LEN]);
         message
@@ -133,7 +137,7 @@ impl Adversary {
                     second: Address::RESERVED,
                     result: identifier.result,
                 };
-                let message = self.forged_request(now);
+                let message = self.forged(now, Step::Commit);
                 self.say(AttackKind::Spoof, commit, &message);
             }
             (Attack::ForgedReady(member), Step::Ready) if identifier.first != member => {
@@ -180,7 +184,7 @@ impl Node for Adversary {
             Input::Command(Command::Start) => {
                 self.is_running = true;
                 if let Attack::ImpersonatedOrchestrator(id) = self.attack {
-                    let message = self.forged_request(now);
+                    let message = self.forged(now, Step::Orchestration);
                     self.say(AttackKind::Spoof, id.message(Step::Orchestration), &message);
                 }
             }

@@ -103,12 +103,14 @@ pub(crate) enum Owner {
     Exchange { slot: u8, number: u32 },
     /// The orchestrator's request for this result.
     Orchestration(Address),
-    /// The distribution of the master secret.
-    Distribution,
+    /// The distribution of the master secret; for a member the one with this number.
+    Distribution(u32),
     /// The tag that shows that a member holds the key; on the orchestrator's side whose.
     Ready(Address),
     /// The orchestrator's word that all hold it.
     Commit,
+    /// The orchestrator's word that the key in use is given up.
+    Withdrawal,
 }
 
 /// A job in the queue.

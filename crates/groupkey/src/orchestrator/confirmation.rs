@@ -11,7 +11,7 @@ use crate::identifier::{Address, Identifier};
 use crate::keys::{Secret, distribution_key, distribution_tag_key};
 use crate::profile::{Installation, Profile};
 use crate::station_to_station::{Failure, Stage};
-use crate::text::{self, Text};
+use crate::text::{self, About, Text};
 
 /// Tags being checked at once.
 const CHECKING_MAX: usize = 4;
@@ -33,7 +33,7 @@ impl<S: Suite> Orchestrator<S> {
     fn draw_master_secret(&mut self, now: LocalTime) -> bool {
         self.epoch = self.epoch.max(self.manager.settings.granule_of(now));
         self.master_stamp = self.stamp(now);
-        let is_asked = self.manager.submit(Owner::Distribution, JobPriority::Exchange, Request::RandomGenerate);
+        let is_asked = self.manager.submit(Owner::Distribution(0), JobPriority::Exchange, Request::RandomGenerate);
         if is_asked {
             self.phase = Phase::Distributing(Distributing::Signing);
         }
@@ -42,10 +42,17 @@ impl<S: Suite> Orchestrator<S> {
 
     fn sign_master_secret(&mut self, secret: Secret) {
         let (profile, stamp) = (self.manager.settings.profile, self.master_stamp);
-        let text = text::master_secret_text(profile, secret.expose(), &self.manager.pair_shares_digest(), stamp);
+        let secret = match profile {
+            Profile::AsPublished => secret,
+            Profile::Hardened => {
+                secret.mixed_with(self.manager.tree.present().filter_map(|member| self.channel_key(member)))
+            }
+        };
+        let shares = self.manager.pair_shares.digest();
+        let text = text::master_secret_text(profile, S::NAME, secret.expose(), &shares, stamp);
         self.master = Some(secret);
         let generate = Request::SignatureGenerate { text };
-        if !self.manager.submit(Owner::Distribution, JobPriority::Exchange, generate) {
+        if !self.manager.submit(Owner::Distribution(0), JobPriority::Exchange, generate) {
             self.phase = Phase::Distributing(Distributing::Draw);
         }
     }
@@ -59,7 +66,10 @@ impl<S: Suite> Orchestrator<S> {
         let Some(master) = self.master.as_ref() else { return false };
         let Some(member) = next else {
             if self.manager.candidate.is_none() {
-                let secret = master.with_shares(&self.manager.pair_shares_digest());
+                let secret = match self.manager.settings.profile {
+                    Profile::AsPublished => master.with_shares(&self.manager.pair_shares.digest()),
+                    Profile::Hardened => master.clone(),
+                };
                 self.on_agreed(now, secret, self.master_stamp.epoch);
             } else {
                 self.phase = Phase::Confirming;
@@ -75,7 +85,7 @@ impl<S: Suite> Orchestrator<S> {
         let key = distribution_key(channel, self.master_stamp.epoch);
         let text = Text::of(&[master.expose(), self.master_signature.as_bytes()]);
         let encrypt = Request::Encrypt { key, counter: [0; 16], text };
-        let is_asked = self.manager.submit(Owner::Distribution, JobPriority::Exchange, encrypt);
+        let is_asked = self.manager.submit(Owner::Distribution(0), JobPriority::Exchange, encrypt);
         if is_asked {
             self.phase = Phase::Distributing(Distributing::Sealing(member));
         }
@@ -109,7 +119,7 @@ impl<S: Suite> Orchestrator<S> {
         let key = distribution_tag_key(channel, self.master_stamp.epoch);
         let text = tagged_text(member, self.master_stamp, ciphertext.as_bytes());
         self.sealed = ciphertext;
-        if !self.manager.submit(Owner::Distribution, JobPriority::Exchange, Request::MacGenerate { key, text }) {
+        if !self.manager.submit(Owner::Distribution(0), JobPriority::Exchange, Request::MacGenerate { key, text }) {
             // Begins with this member again.
             self.phase = Phase::Distributing(Distributing::Next);
         }
@@ -117,7 +127,7 @@ impl<S: Suite> Orchestrator<S> {
 
     fn serve(&mut self, member: Address, message: Text) {
         self.send(self.distribution_identifier(member), message);
-        self.manager.on_delivery();
+        self.manager.pair_shares.on_delivery();
         self.is_served[member.index()] = true;
         self.phase = Phase::Distributing(Distributing::Next);
     }
@@ -179,7 +189,7 @@ impl<S: Suite> Orchestrator<S> {
             return is_asked;
         }
         let all_ready = self.manager.tree.present().all(|member| self.readiness[member.index()] == Readiness::Ready);
-        all_ready && self.ask_commit(now, epoch)
+        all_ready && self.ask_commit(now)
     }
 
     pub(super) fn on_ready_checked(&mut self, member: Address, fits: bool) {
@@ -208,6 +218,16 @@ impl<S: Suite> Orchestrator<S> {
         }
         self.rounds_left -= 1;
         self.deadline = now + self.confirmation_time();
+        if self.rounds_left == 0 && !self.is_along_tree && core::mem::take(&mut self.can_renew) {
+            // Whoever is silent so long may have lost its secrets, and this run may not have asked for them.
+            let tree = self.manager.tree.clone();
+            let readiness = self.readiness;
+            let is_missing = |member: &Address| readiness[member.index()] != Readiness::Ready;
+            let needs = |result: &Address| {
+                tree.present().filter(is_missing).any(|member| tree.path(member).any(|above| above == *result))
+            };
+            return self.renew(now, tree.results().filter(needs));
+        }
         if self.master.is_some() {
             for index in 0..self.is_served.len() {
                 self.is_served[index] = self.readiness[index] == Readiness::Ready;
@@ -218,11 +238,14 @@ impl<S: Suite> Orchestrator<S> {
 
     // ---- the orchestrator's word
 
-    fn ask_commit(&mut self, now: LocalTime, epoch: u32) -> bool {
+    fn ask_commit(&mut self, now: LocalTime) -> bool {
+        let Some(candidate) = &self.manager.candidate else { return false };
+        let (epoch, check) = (candidate.epoch, candidate.secret.key_check());
         let mut stamp = self.stamp(now);
         stamp.epoch = epoch;
         let identifier = self.manager.commit_identifier();
-        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp);
+        let about = About::Key(check);
+        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
         let generate = Request::SignatureGenerate { text };
         let is_asked = self.manager.submit(Owner::Commit, JobPriority::Orchestration, generate);
         if is_asked {
@@ -236,7 +259,10 @@ impl<S: Suite> Orchestrator<S> {
         if self.phase != Phase::Committing {
             return;
         }
-        self.commit = self.signed_message(self.commit_stamp, &signature);
+        self.commit = match self.manager.settings.profile {
+            Profile::AsPublished => Text::of(&[&signature]),
+            Profile::Hardened => Text::of(&[&self.commit_stamp.to_bytes(), &signature]),
+        };
         self.commit_repeats_left = COMMIT_REPEATS;
         let commit = self.commit.clone();
         self.send(self.manager.commit_identifier(), commit);

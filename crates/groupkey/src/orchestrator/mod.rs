@@ -2,6 +2,7 @@
 
 mod confirmation;
 mod run;
+mod withdrawal;
 
 use chronoseal_core::{AbortReason, Command, Duration, EventKind, HandleError, Input, LocalTime, Node, Output};
 use chronoseal_crypto::suite::{Signature, Suite};
@@ -13,12 +14,14 @@ use crate::identifier::{Address, ExchangeId, Identifier, Step};
 use crate::keys::Secret;
 use crate::manager::{Manager, NodeConfig, Progress};
 use crate::member::Member;
+use crate::membership::{Membership, Persisted};
 use crate::profile::{OrchestrationSigning, SpareNode};
 use crate::roster::{Roster, RosterError};
 use crate::station_to_station::{Failure, Stage};
 use crate::text::{Stamp, Text};
 use crate::transport::protocol_frame;
 use crate::tree::Tree;
+use withdrawal::Withdrawal;
 
 /// Operations that can wait.
 pub const OPERATIONS_MAX: usize = 16;
@@ -150,6 +153,9 @@ pub struct Orchestrator<S: Suite> {
     resume_at: LocalTime,
     deadline: LocalTime,
     operations: [Option<(LocalTime, Operation)>; OPERATIONS_MAX],
+    /// Somebody who was removed has the key in use.
+    is_exposed: bool,
+    withdrawal: Withdrawal,
     is_revoked: [bool; 256],
     can_merge: bool,
     /// The run has one request for all.
@@ -164,6 +170,8 @@ pub struct Orchestrator<S: Suite> {
     // Installation.
     readiness: [Readiness; 256],
     rounds_left: u8,
+    /// What missing members need may still be renewed in this run.
+    can_renew: bool,
     commit: Text,
     commit_stamp: Stamp,
     commit_repeats_left: u8,
@@ -197,6 +205,8 @@ impl<S: Suite> Orchestrator<S> {
             resume_at: LocalTime::ZERO,
             deadline: LocalTime::ZERO,
             operations,
+            is_exposed: false,
+            withdrawal: Withdrawal::Nothing,
             is_revoked: [false; 256],
             can_merge: false,
             is_along_tree: false,
@@ -207,6 +217,7 @@ impl<S: Suite> Orchestrator<S> {
             is_served: [false; 256],
             readiness: [Readiness::Missing; 256],
             rounds_left: 0,
+            can_renew: false,
             commit: Text::EMPTY,
             commit_stamp: Stamp::default(),
             commit_repeats_left: 0,
@@ -234,6 +245,28 @@ impl<S: Suite> Orchestrator<S> {
         let free = self.operations.iter_mut().find(|slot| slot.is_none()).ok_or(OperationError::TooMany)?;
         *free = Some((at, operation));
         Ok(())
+    }
+
+    /// Goes on where an orchestrator was that a loss of power ended. It begins with the key for everybody.
+    #[must_use]
+    pub fn restored(mut self, persisted: &Persisted) -> Self {
+        self.epoch = persisted.epoch;
+        let Self { manager, is_revoked, .. } = &mut self;
+        for (position, entry) in manager.roster.members().enumerate() {
+            is_revoked[entry.address.index()] = persisted.revoked.contains(position);
+        }
+        let Manager { roster, tree, .. } = manager;
+        persisted.present.apply(roster, tree, |_| {});
+        self
+    }
+
+    /// What has to be kept through a loss of power.
+    pub fn persisted(&self) -> Persisted {
+        let mut revoked = Membership::NONE;
+        for (position, entry) in self.manager.roster.members().enumerate() {
+            revoked.set(position, self.is_revoked[entry.address.index()]);
+        }
+        Persisted { epoch: self.epoch, present: self.manager.membership(), revoked }
     }
 
     crate::manager::state_accessors!();
@@ -290,7 +323,12 @@ impl<S: Suite> Orchestrator<S> {
             }
             Step::Ready => {}
             // Only the orchestrator sends these: somebody speaks in its name.
-            Step::Orchestration | Step::Start | Step::Commit | Step::Distribution | Step::DirectAssignment => {
+            Step::Orchestration
+            | Step::Start
+            | Step::Commit
+            | Step::Distribution
+            | Step::DirectAssignment
+            | Step::Withdrawal => {
                 let len = self.manager.message_len(identifier.step);
                 if self.manager.inbox.push(identifier, data, len, rx_at) == Ok(None) {
                     return;
@@ -343,9 +381,10 @@ impl<S: Suite> Orchestrator<S> {
     fn on_response(&mut self, now: LocalTime, owner: Owner, response: Response) {
         match (owner, response) {
             (Owner::Orchestration(result), Response::Signature(signature)) => self.on_signed(now, result, signature),
-            (Owner::Distribution, response) => self.on_distribution_response(response),
+            (Owner::Distribution(_), response) => self.on_distribution_response(response),
             (Owner::Ready(member), Response::TagVerified(fits)) => self.on_ready_checked(member, fits),
             (Owner::Commit, Response::Signature(signature)) => self.on_commit_signed(signature),
+            (Owner::Withdrawal, Response::Signature(signature)) => self.on_withdrawal_signed(now, &signature),
             _ => {}
         }
     }
@@ -366,7 +405,12 @@ impl<S: Suite> Orchestrator<S> {
         }
         let own = self.manager.next_deadline();
         match self.phase {
-            Phase::Idle => self.operations.iter().flatten().map(|(at, _)| (*at).max(self.resume_at)).next(),
+            Phase::Idle => {
+                let operation = self.operations.iter().flatten().map(|(at, _)| (*at).max(self.resume_at)).next();
+                let is_due = matches!(self.withdrawal, Withdrawal::Due);
+                let due = is_due.then_some(self.resume_at).filter(|at| *at > now);
+                operation.into_iter().chain(self.next_withdrawal()).chain(due).min()
+            }
             Phase::Confirming => Some(self.deadline),
             _ => {
                 let in_flight = |supervision: &&Supervision| supervision.progression == Progression::InFlight;

@@ -3,6 +3,7 @@
 use chronoseal_core::{AbortReason, EventKind, LocalTime};
 use chronoseal_crypto::suite::{Signature, Suite};
 
+use super::withdrawal::Withdrawal;
 use super::{Distributing, NOT_SUPERVISED, Operation, OperationError, Orchestrator, Phase, Progression, Readiness};
 use crate::crypto_stack::{JobPriority, Owner, Request};
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
@@ -10,7 +11,7 @@ use crate::manager::sequence_of;
 use crate::profile::{Monitoring, OrchestrationSigning, Profile, Scheme};
 use crate::settings::time_ms;
 use crate::station_to_station::{Exchange, Failure, Stage};
-use crate::text::{self, Stamp, Text};
+use crate::text::{self, About, Stamp, Text};
 use crate::tree::MembershipChange;
 
 /// Requests being signed at once: enough that the next is ready when one is sent.
@@ -25,7 +26,7 @@ impl<S: Suite> Orchestrator<S> {
             return false;
         }
         match self.phase {
-            Phase::Idle => self.begin_operation(now),
+            Phase::Idle => !self.advance_withdrawal(now) && self.begin_operation(now),
             Phase::Starting { is_asked } => !is_asked && self.ask_start(now),
             Phase::Exchanging => self.advance_exchanges(now),
             Phase::Distributing(step) => self.advance_distribution(now, step),
@@ -80,6 +81,7 @@ impl<S: Suite> Orchestrator<S> {
                 if tree.present().count() == 1 {
                     return Err(OperationError::LastMember(address));
                 }
+                self.is_exposed = true;
                 self.is_revoked[address.index()] |= matches!(operation, Operation::Revoke(_));
                 tree.apply(MembershipChange::Vacated(address));
                 // The pair of a removed ECU is the orchestrator alone, which needs no exchange.
@@ -122,6 +124,7 @@ impl<S: Suite> Orchestrator<S> {
         self.manager.candidate = None;
         self.readiness = [Readiness::Missing; 256];
         self.is_served = [false; 256];
+        self.can_renew = true;
         Ok(())
     }
 
@@ -235,7 +238,8 @@ impl<S: Suite> Orchestrator<S> {
             return true;
         };
         let stamp = self.stamp(now);
-        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp);
+        let about = About::Group(self.manager.membership());
+        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
         let generate = Request::SignatureGenerate { text };
         let supervision = &mut self.supervision[result.index()];
         supervision.stamp = stamp;
@@ -269,11 +273,11 @@ impl<S: Suite> Orchestrator<S> {
         }
     }
 
-    /// The message of a signature and its stamp.
-    pub(super) fn signed_message(&self, stamp: Stamp, signature: &Signature) -> Text {
+    /// The message of a request's signature and its stamp.
+    pub(super) fn request_message(&self, stamp: Stamp, signature: &Signature) -> Text {
         match self.manager.settings.profile {
             Profile::AsPublished => Text::of(&[signature]),
-            Profile::Hardened => Text::of(&[&stamp.to_bytes(), signature]),
+            Profile::Hardened => Text::of(&[&stamp.to_bytes(), &self.manager.membership().to_bytes(), signature]),
         }
     }
 
@@ -286,7 +290,7 @@ impl<S: Suite> Orchestrator<S> {
         let supervision = &mut self.supervision[result.index()];
         let stamp = supervision.stamp;
         (supervision.heard, supervision.deadline) = ([0; 4], now + timeout);
-        let message = self.signed_message(stamp, signature);
+        let message = self.request_message(stamp, signature);
         self.send(identifier, message);
         self.manager.tell(EventKind::ExchangeStarted, sequence_of(id), i64::from(stamp.epoch));
         self.manager.invalidate(result);
@@ -298,7 +302,7 @@ impl<S: Suite> Orchestrator<S> {
             return;
         }
         self.manager.inbox.forget_exchange(result);
-        self.manager.forget_pair_shares(result);
+        self.manager.forget_early_share(result);
         self.supervision[result.index()].progression = Progression::InFlight;
         self.take_part(id, stamp, now + timeout);
     }
@@ -307,7 +311,7 @@ impl<S: Suite> Orchestrator<S> {
     fn take_part(&mut self, id: ExchangeId, stamp: Stamp, deadline: LocalTime) {
         let Some(side) = self.own_side(id) else { return };
         let mut exchange = Exchange::new(self.manager.setup(id, side, stamp));
-        if let Some(early) = self.manager.pair_share(id.result, side.other()) {
+        if let Some(early) = self.manager.take_early_share(id.result) {
             exchange.on_share(side.other(), early.as_bytes());
         }
         if self.manager.open(exchange, None, deadline).is_none() {
@@ -386,7 +390,7 @@ impl<S: Suite> Orchestrator<S> {
     }
 
     /// Something went wrong with an exchange: it is repeated with all above it, if that has not been done too often. The
-    /// second time, those below it are repeated too: somebody may have missed them.
+    /// second time, all below it is renewed too: somebody may have missed it, or have lost what it held.
     pub(super) fn repeat(&mut self, now: LocalTime, failure: Failure) {
         let result = failure.exchange.result;
         let is_live = matches!(self.phase, Phase::Exchanging | Phase::Confirming)
@@ -400,34 +404,41 @@ impl<S: Suite> Orchestrator<S> {
         if attempts > self.manager.settings.retries_max || self.is_along_tree {
             return self.fail_run(failure);
         }
-        self.manager.candidate = None;
-        self.manager.invalidate(result);
         let tree = self.manager.tree.clone();
-        let below = tree.children(result).filter(|_| attempts > 1);
-        let below = below.into_iter().flat_map(|(left, right)| [left, right]);
-        for address in core::iter::once(result).chain(tree.path(result)).chain(below) {
-            let supervision = &mut self.supervision[address.index()];
-            if supervision.progression != Progression::Idle {
-                supervision.progression = Progression::Pending;
-                self.signatures[address.index()] = None;
-            }
+        let is_below = |address: &Address| attempts > 1 && tree.path(*address).any(|above| above == result);
+        let is_above = |address: &Address| *address == result || tree.path(result).any(|above| above == *address);
+        self.renew(now, tree.results().filter(|address| is_above(address) || is_below(address)));
+    }
+
+    /// Goes back to the exchanges, of which these are to be done, under a new epoch.
+    pub(super) fn renew(&mut self, now: LocalTime, results: impl Iterator<Item = Address>) {
+        self.manager.candidate = None;
+        for result in results {
+            self.supervision[result.index()].progression = Progression::Pending;
+            self.signatures[result.index()] = None;
+            self.manager.forget(result);
         }
         self.phase = Phase::Exchanging;
         self.readiness = [Readiness::Missing; 256];
+        // Whoever had a master secret needs the new one.
+        self.is_served = [false; 256];
         if !self.begin_epoch(now) {
             // The epoch is begun when its time has come.
             self.epoch += 1;
         }
     }
 
-    /// The run has failed; the key in use stays, and the next run renews what this one has left in doubt.
+    /// The run has failed; the key in use stays, and the next run renews everything: who has missed what is in doubt.
     pub(super) fn fail_run(&mut self, failure: Failure) {
         self.phase = Phase::Idle;
+        let Self { is_stale, manager, .. } = self;
+        manager.tree.results().for_each(|result| is_stale[result.index()] = true);
         self.supervision = [NOT_SUPERVISED; 256];
         self.manager.slots = [const { None }; crate::manager::SLOTS];
         self.manager.candidate = None;
         self.master = None;
         self.manager.tell_failure(EventKind::KeyRefused, failure);
+        self.close_if_exposed();
     }
 
     /// The run has succeeded.
@@ -436,6 +447,7 @@ impl<S: Suite> Orchestrator<S> {
         self.supervision = [NOT_SUPERVISED; 256];
         self.is_stale = [false; 256];
         self.master = None;
+        (self.is_exposed, self.withdrawal) = (false, Withdrawal::Nothing);
     }
 
     // ---- runs along the fixed tree
@@ -443,7 +455,8 @@ impl<S: Suite> Orchestrator<S> {
     fn ask_start(&mut self, now: LocalTime) -> bool {
         let stamp = self.stamp(now);
         let identifier = self.manager.start_identifier();
-        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp);
+        let about = About::Group(self.manager.membership());
+        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
         let result = identifier.result;
         self.commit_stamp = stamp;
         let generate = Request::SignatureGenerate { text };
@@ -455,7 +468,7 @@ impl<S: Suite> Orchestrator<S> {
 
     fn start(&mut self, now: LocalTime, signature: &Signature) {
         let stamp = self.commit_stamp;
-        let message = self.signed_message(stamp, signature);
+        let message = self.request_message(stamp, signature);
         self.send(self.manager.start_identifier(), message);
         self.phase = Phase::Exchanging;
         let deadline = now + self.manager.settings.run_timeout;
@@ -467,7 +480,7 @@ impl<S: Suite> Orchestrator<S> {
             };
             let supervision = &mut self.supervision[result.index()];
             (supervision.stamp, supervision.deadline) = (stamp, deadline);
-            self.manager.forget_pair_shares(result);
+            self.manager.forget_early_share(result);
             // Pairs are formed one after the other, when their turn comes.
             if !tree.is_pair(result) {
                 self.supervision[result.index()].progression = Progression::InFlight;

@@ -154,6 +154,13 @@ impl<S: Suite> Bus<S> {
         self.slots.len() - 1
     }
 
+    /// Puts another station in the place of one, whose power is gone and whose memory with it.
+    pub fn replace(&mut self, index: usize, station: Station<S>) {
+        let cost = self.slots[index].cost;
+        self.slots[index] = Slot { station, cost, busy_until: None, waiting: VecDeque::new(), wake_at: None };
+        self.start_one(index);
+    }
+
     pub fn start(&mut self) {
         for index in 0..self.slots.len() {
             self.start_one(index);

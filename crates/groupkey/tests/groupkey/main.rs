@@ -2,11 +2,15 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(unreachable_pub, reason = "modules of one test binary")]
 
+mod absent;
 mod bus;
+mod closed;
 mod contract;
 mod losses;
 mod membership;
+mod replayed_subtree;
 mod schemes;
 mod secrecy;
 mod swift;
 mod threats;
+mod unsigned;

@@ -127,7 +127,7 @@ impl Application {
         self.working.is_some()
     }
 
-    pub(super) fn use_group_key(&mut self, now: LocalTime, key: &Key128) {
+    pub(super) fn use_group_key(&mut self, now: LocalTime, key: Option<&Key128>) {
         if let Some(synchronisation) = &mut self.synchronisation {
             synchronisation.use_group_key(now, key);
         }

@@ -27,10 +27,11 @@ impl Listener {
         Ok(Self { config, opener, received: 0, supervision })
     }
 
-    /// Every protection under the group key takes keys of its length, or there would be no station.
-    pub(super) fn use_group_key(&mut self, key: &Key128) {
+    /// Takes the group key, or goes without. Every protection under it takes keys of its length, or there would be no
+    /// station.
+    pub(super) fn use_group_key(&mut self, key: Option<&Key128>) {
         if let Protection::Secured { profile, key: None, data_id } = self.config.protection {
-            self.opener = Opener::new(profile, key, data_id).ok();
+            self.opener = key.and_then(|key| Opener::new(profile, key, data_id).ok());
         }
     }
 

@@ -90,12 +90,13 @@ impl CanStation {
         Ok(Self { blueprint: Some(config.clone()), ..Self::new(config, agent)? })
     }
 
-    /// Hands the application a key that the agent has taken into use since.
+    /// Hands the application a key that the agent has taken into use since, or takes away one that it has given up.
     fn follow_agent(&mut self, now: LocalTime) {
-        let Some(group) = self.agent.as_ref().and_then(|agent| agent.key_in_use()) else { return };
-        if self.epoch != Some(group.epoch) {
-            self.epoch = Some(group.epoch);
-            self.application.use_group_key(now, &group.key);
+        let group = self.agent.as_ref().and_then(|agent| agent.key_in_use());
+        let epoch = group.map(|group| group.epoch);
+        if self.epoch != epoch {
+            self.epoch = epoch;
+            self.application.use_group_key(now, group.map(|group| &group.key));
         }
     }
 }

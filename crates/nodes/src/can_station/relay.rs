@@ -83,10 +83,10 @@ impl Relays {
         self.life
     }
 
-    pub(super) fn use_group_key(&mut self, key: &Key128) {
+    pub(super) fn use_group_key(&mut self, key: Option<&Key128>) {
         for relay in &mut self.relays {
             if let Protection::Secured { profile, key: None, data_id } = relay.config.protection {
-                relay.sealer = Sealer::new(profile, key, data_id).ok();
+                relay.sealer = key.and_then(|key| Sealer::new(profile, key, data_id).ok());
             }
         }
     }

@@ -116,8 +116,18 @@ impl Synchronisation {
 
     /// Takes the group key that came into use at `now`, if that is the key of the message.
     ///
-    /// A master begins a trip. A slave forgets what it knew, which whoever is no longer in the group may have said.
-    pub(super) fn use_group_key(&mut self, now: LocalTime, key: &Key128) {
+    /// A master begins a trip. A slave forgets what it knew, which whoever is no longer in the group may have said. Without
+    /// a key nobody counts.
+    pub(super) fn use_group_key(&mut self, now: LocalTime, key: Option<&Key128>) {
+        let Some(key) = key else {
+            if self.config.key.is_none() {
+                match &mut self.side {
+                    Side::Master { counters, .. } => *counters = None,
+                    Side::Slave(slave) => *slave = None,
+                }
+            }
+            return;
+        };
         if self.config.key.is_none() {
             self.use_key(key).expect("a key of its length was tried when the station was made");
             self.due = now + if self.config.is_master { KEY_SETTLING } else { KEY_SETTLING + self.patience() };

@@ -28,10 +28,11 @@ impl Talker {
         Ok(Self { config, sealer, pace, sequence: 0, due: LocalTime::ZERO })
     }
 
-    /// Every protection under the group key takes keys of its length, or there would be no station.
-    pub(super) fn use_group_key(&mut self, key: &Key128) {
+    /// Takes the group key, or goes without. Every protection under it takes keys of its length, or there would be no
+    /// station.
+    pub(super) fn use_group_key(&mut self, key: Option<&Key128>) {
         if let Protection::Secured { profile, key: None, data_id } = self.config.protection {
-            self.sealer = Sealer::new(profile, key, data_id).ok();
+            self.sealer = key.and_then(|key| Sealer::new(profile, key, data_id).ok());
         }
     }
 

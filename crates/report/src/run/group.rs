@@ -1,6 +1,6 @@
 //! The key that a group comes to.
 
-use chronoseal_results::{RunMeta, RunSummary};
+use chronoseal_results::{ChangeMeta, ChangeSummary, RunMeta, RunSummary};
 
 use super::evidence;
 use crate::document::{Block, Cell, Mark, Section, Table};
@@ -9,7 +9,10 @@ fn ms(ns: i64) -> f64 {
     ns as f64 / 1e6
 }
 
-/// Whether the group came to its key, and that in words; `None` without a group.
+/// Nodes that a sentence names one by one.
+const NAMED_MAX: usize = 12;
+
+/// Whether the group came to its key and every planned change of it came about, and that in words; `None` without a group.
 pub(super) fn answer(meta: &RunMeta, summary: &RunSummary) -> Option<(bool, String)> {
     let (group, found) = (meta.group.as_ref()?, summary.group.as_ref()?);
     let nodes = group.members.len() + 1;
@@ -20,7 +23,45 @@ pub(super) fn answer(meta: &RunMeta, summary: &RunSummary) -> Option<(bool, Stri
             format!("Not all nodes came to a key: {have} of {nodes} had one at the end")
         }
     };
-    Some((found.is_established(group), text))
+    let failed: Vec<_> = group.changes.iter().zip(&found.changes).filter(|(_, change)| !change.held()).collect();
+    let text = match failed[..] {
+        [] => text,
+        [(planned, found)] => format!("{text}, but {}", what_failed(meta, planned, found)),
+        [(planned, found), ref others @ ..] => {
+            let (first, count) = (what_failed(meta, planned, found), others.len());
+            format!("{text}, but {first}, and {count} more planned changes failed")
+        }
+    };
+    Some((found.is_established(group) && failed.is_empty(), text))
+}
+
+/// A planned change that did not come about, in a clause.
+fn what_failed(meta: &RunMeta, planned: &ChangeMeta, found: &ChangeSummary) -> String {
+    let (who, at) = (meta.node_name(planned.member), ms(planned.at_ns) / 1e3);
+    let what = if planned.returns { "return" } else { "removal" };
+    let outcome = match (&found.refused, found.epoch) {
+        (Some(reason), _) => format!("failed ({reason})"),
+        (None, None) => "had not ended when the run did".to_owned(),
+        (None, Some(epoch)) if found.kept_in => format!("failed, for {who} has key {epoch} as well"),
+        (None, Some(epoch)) => format!("was not finished: {} lack key {epoch}", names(meta, &found.lacking)),
+    };
+    let exposed = match found.exposed.len() {
+        0 => String::new(),
+        _ => format!("; the key that {who} has is still in use at {}", names(meta, &found.exposed)),
+    };
+    format!("the {what} of {who} at {at:.3} s {outcome}{exposed}")
+}
+
+/// Nodes by their names.
+fn names(meta: &RunMeta, nodes: &[u16]) -> String {
+    let mut named: Vec<String> = nodes.iter().take(NAMED_MAX).map(|node| meta.node_name(*node)).collect();
+    if let Some(more @ 1..) = nodes.len().checked_sub(NAMED_MAX) {
+        named.push(format!("{more} more"));
+    }
+    match &named[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => named.concat(),
+    }
 }
 
 /// More about it, a sentence each.
@@ -35,6 +76,9 @@ pub(super) fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
             key.installed_ns.len(),
             ms(key.complete_ns())
         ));
+    }
+    for (planned, found) in group.changes.iter().zip(&found.changes).filter(|(_, change)| !change.held()).skip(1) {
+        points.push(format!("Also, {}.", what_failed(meta, planned, found)));
     }
     for (reason, count) in found.aborted.iter().chain(&found.refused) {
         points.push(format!("Given up {count} times: {reason}."));

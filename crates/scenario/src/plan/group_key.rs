@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_crypto::suite::SuiteName;
-use chronoseal_groupkey::{Installation, OrchestrationSigning, Profile, Scheme, Transport};
+use chronoseal_groupkey::{FailedRemoval, Installation, OrchestrationSigning, Profile, Scheme, Transport};
 use chronoseal_wire::can::{CanId, ExtendedId, IdFilter};
 
 use super::SegmentId;
@@ -31,6 +31,8 @@ pub struct GroupKeyPlan {
     pub signing: OrchestrationSigning,
     /// When a node takes a new key into use.
     pub installation: Installation,
+    /// What becomes of the key in use when a removal fails.
+    pub failed_removal: FailedRemoval,
     /// When it begins.
     pub start: Duration,
     /// Changes, in time.

@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_crypto::suite::SuiteName;
-use chronoseal_groupkey::{Installation, OrchestrationSigning, Profile, Scheme, Transport};
+use chronoseal_groupkey::{FailedRemoval, Installation, OrchestrationSigning, Profile, Scheme, Transport};
 
 use super::streams::Streams;
 use crate::kinds::can::spec::CanFormatSpec;
@@ -15,7 +15,7 @@ use crate::plan::{
 use crate::problem::Code;
 use crate::source::{Step, at};
 use crate::spec::{
-    GroupKeyProfileSpec, GroupKeySpec, InstallationSpec, KeySpec, OrchestrationSpec, SchemeSpec, SuiteSpec,
+    FailSpec, GroupKeyProfileSpec, GroupKeySpec, InstallationSpec, KeySpec, OrchestrationSpec, SchemeSpec, SuiteSpec,
 };
 
 /// Where a key of a group's table stands.
@@ -100,9 +100,13 @@ impl<'s> Context<'s> {
                 OrchestrationSpec::Ahead => OrchestrationSigning::Ahead,
                 OrchestrationSpec::Once => OrchestrationSigning::Once,
             },
-            installation: match (spec.installation, profile) {
-                (Some(InstallationSpec::Confirmed), _) | (None, Profile::Hardened) => Installation::Confirmed,
-                (Some(InstallationSpec::Unconfirmed), _) | (None, Profile::AsPublished) => Installation::Unconfirmed,
+            installation: match spec.installation {
+                InstallationSpec::Confirmed => Installation::Confirmed,
+                InstallationSpec::Unconfirmed => Installation::Unconfirmed,
+            },
+            failed_removal: match spec.fail {
+                FailSpec::Available => FailedRemoval::Available,
+                FailSpec::Closed => FailedRemoval::Closed,
             },
             start: self.instant(&group(name, "start"), "the start", spec.start.0),
             changes,

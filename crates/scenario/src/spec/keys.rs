@@ -43,9 +43,13 @@ pub struct GroupKeySpec {
     /// How the orchestration is signed.
     #[serde(default)]
     pub orchestration: OrchestrationSpec,
-    /// When a node takes a new key into use. Default: when all members have confirmed it; as published, at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub installation: Option<InstallationSpec>,
+    /// When a node takes a new key into use. Default: when all members have confirmed it. Where the source ends, at once, a
+    /// node that was removed can make members take the old key for the new one.
+    #[serde(default)]
+    pub installation: InstallationSpec,
+    /// What becomes of the key in use when a removal fails. Default: it stays in use.
+    #[serde(default)]
+    pub fail: FailSpec,
     /// When it begins. Default: 0s.
     #[serde(default = "zero")]
     pub start: Quantity<Duration>,
@@ -126,14 +130,27 @@ pub enum OrchestrationSpec {
 }
 
 /// When a node takes a new key into use.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub enum InstallationSpec {
     /// When every member has shown that it holds the key.
+    #[default]
     #[serde(rename = "confirmed")]
     Confirmed,
     /// As soon as it holds it itself.
     #[serde(rename = "unconfirmed")]
     Unconfirmed,
+}
+
+/// What becomes of the key in use when a removal fails: the member that should be out has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum FailSpec {
+    /// It stays in use, and the member can go on forging.
+    #[default]
+    #[serde(rename = "available")]
+    Available,
+    /// It is given up: what it protects is withheld until there is a new key.
+    #[serde(rename = "closed")]
+    Closed,
 }
 
 /// A SecOC profile (AUTOSAR specification of secure onboard communication): CMAC-AES-128.

@@ -11,6 +11,9 @@ const KEY: &str = "bus";
 
 /// Messages, recorded traffic, attacks, and keys.
 pub(super) fn upgrade(root: &mut Entries) {
+    if let Some(group) = root.get_mut("group_key") {
+        super::inner(group, installed_at_once);
+    }
     root.replace("group_key", |key, group| vec![(renamed(&key, "keys"), wrapped(group, &[KEY, "group"]))]);
     if let Some(protections) = root.get_mut("protections") {
         each(protections, |protection| {
@@ -34,6 +37,13 @@ pub(super) fn upgrade(root: &mut Entries) {
     root.rename("messages", "streams");
     root.rename("background", "recordings");
     root.rename("attacks", "threats");
+}
+
+/// As published a key was taken into use at once unless something else was written. Now every default is to wait.
+fn installed_at_once(group: &mut Entries) {
+    if group.text("profile").as_deref() == Some("as-published") && group.text("installation").is_none() {
+        group.insert_after("profile", "installation", Item::Value(Value::from("unconfirmed")));
+    }
 }
 
 /// The group's key has a name.

@@ -1,6 +1,7 @@
 //! Scenarios on a CAN bus: what is accepted, and what a person sees for each thing that is wrong.
 
 use chronoseal_core::NodeId;
+use chronoseal_groupkey::Installation;
 use chronoseal_scenario::{Can, Code, FileError, Files, NoFiles, load};
 
 const BUS: &str = include_str!("bus.toml");
@@ -176,6 +177,21 @@ fn the_whole_scenario_is_a_plan() {
     assert!(bus.protection_of(&messages[0]).needs_group_key());
     assert_eq!(bus.recordings().next().map(|(_, _, recording)| recording.frames.len()), Some(2));
     assert_eq!(plan.platforms[2].cost("fourq-sign", 0).as_us_f64(), 1000.0);
+}
+
+/// Where the source ends, a removed node can bring the old key back; whoever wants that has to write it.
+#[test]
+fn a_key_waits_for_every_members_word_unless_something_else_is_written() {
+    let installation = |more: &str| {
+        let text = BUS.replacen("suite = \"fourq\"", &format!("suite = \"fourq\"\n{more}"), 1);
+        let plan = load("bus.toml", text.as_bytes(), &[], &Beside);
+        plan.unwrap_or_else(|problems| panic!("{}", problems.render())).group_key.expect("a group").installation
+    };
+    for profile in ["profile = \"hardened\"\n", "profile = \"as-published\"\n"] {
+        assert_eq!(installation(profile), Installation::Confirmed, "{profile}");
+        let more = format!("{profile}installation = \"unconfirmed\"\n");
+        assert_eq!(installation(&more), Installation::Unconfirmed, "{profile}");
+    }
 }
 
 #[test]

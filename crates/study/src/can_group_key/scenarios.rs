@@ -71,6 +71,10 @@ impl Group<'_> {
             self.profile.name(),
             self.start
         );
+        if self.profile == Profile::AsPublished {
+            // Where the source ends.
+            text += "installation = \"unconfirmed\"\n";
+        }
         if self.buses > 1 {
             let members: Vec<String> = (1..=self.n).map(|member| format!("\"ecu{member}\"")).collect();
             text += &format!("members = [{}]\n", members.join(", "));

@@ -80,6 +80,7 @@ fn the_synchronisation_message_and_a_key_exchange_are_in_the_way() {
         transport: Transport::Classical,
         signing: chronoseal_groupkey::OrchestrationSigning::Once,
         installation: chronoseal_groupkey::Installation::Confirmed,
+        failed_removal: chronoseal_groupkey::FailedRemoval::Available,
         start: Duration::ZERO,
         changes: Vec::new(),
     });

@@ -1,21 +1,23 @@
 //! An ECU of the network.
 
+mod request;
+
 use chronoseal_core::{AbortReason, Command, DiscardReason, EventKind, HandleError, Input, LocalTime, Node, Output};
 use chronoseal_crypto::suite::{SIGNATURE_LEN, Suite};
 
 use crate::crypto_stack::{JobPriority, Owner, Request, Response};
 use crate::distribution::Incoming;
-use crate::frame_count::FRESHNESS_LEN;
-use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
+use crate::frame_count::message_len;
+use crate::identifier::{Address, Identifier, Step};
 use crate::keys::Secret;
-use crate::manager::{Manager, NodeConfig, PendingRequest, Progress, sequence_of};
-use crate::profile::{Installation, Profile, Scheme};
+use crate::manager::{Manager, NodeConfig, Progress};
+use crate::membership::Persisted;
+use crate::profile::{Installation, Profile};
 use crate::roster::{Roster, RosterError};
-use crate::settings::Candidates;
-use crate::station_to_station::{Exchange, ExchangeSetup, Failure, Part, Stage};
-use crate::text::{self, Stamp, Text};
+use crate::station_to_station::{Failure, Stage};
+use crate::text::{self, About, Stamp, Text};
 use crate::transport::protocol_frame;
-use crate::tree::{MembershipChange, Tree};
+use crate::tree::Tree;
 
 /// What a member still waits for when it holds a new key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +44,13 @@ pub struct Member<S: Suite> {
     ready: Text,
     /// A commit being verified.
     commit: Option<Stamp>,
+    /// When it gives the key in use up, if there is no new one by then.
+    closes_at: Option<LocalTime>,
     pub(crate) incoming: Option<Incoming>,
+    /// Master secrets that came, counted.
+    pub(crate) deliveries: u32,
+    /// The last master secret it has accepted, as it came.
+    pub(crate) delivered: Text,
 }
 
 impl<S: Suite> Member<S> {
@@ -62,8 +70,31 @@ impl<S: Suite> Member<S> {
             waiting: Waiting::Nothing,
             ready: Text::EMPTY,
             commit: None,
+            closes_at: None,
             incoming: None,
+            deliveries: 0,
+            delivered: Text::EMPTY,
         }
+    }
+
+    /// Goes on where a member was that a loss of power ended: nothing up to the epoch it had then counts again, and who
+    /// was in the group is in it. Secrets and keys are gone.
+    ///
+    /// Without this a member takes requests that are no older than [`Settings::age_max`](crate::Settings::age_max), as
+    /// published than three granules, for new.
+    #[must_use]
+    pub fn restored(mut self, persisted: &Persisted) -> Self {
+        self.epoch = persisted.epoch.saturating_add(1);
+        self.manager.agreed = persisted.epoch;
+        let Manager { roster, tree, .. } = &mut self.manager;
+        persisted.present.apply(roster, tree, |_| {});
+        self
+    }
+
+    /// What has to be kept through a loss of power.
+    pub fn persisted(&self) -> Persisted {
+        let epoch = self.epoch.max(self.manager.agreed);
+        Persisted { epoch, present: self.manager.membership(), ..Persisted::default() }
     }
 
     crate::manager::state_accessors!();
@@ -95,14 +126,13 @@ impl<S: Suite> Member<S> {
         // Other traffic of the bus is none of its business, and no event either.
         let Some((identifier, data)) = protocol_frame(bytes, self.manager.settings.transport) else { return };
         match identifier.step {
-            Step::Orchestration | Step::Start | Step::DirectAssignment => {
-                self.on_request_frame(identifier, data, rx_at)
+            Step::Orchestration | Step::Start | Step::DirectAssignment | Step::Withdrawal => {
+                self.on_request_frame(identifier, data, rx_at);
             }
             Step::ShareFirst | Step::ShareSecond | Step::ConfirmationFirst | Step::ConfirmationSecond => {
                 self.manager.on_exchange_frame(identifier, data, rx_at);
             }
             Step::Distribution if identifier.first == self.manager.own => {
-                self.manager.on_delivery();
                 if let Some(message) = self.assemble(identifier, data, rx_at) {
                     self.on_distribution(message, rx_at);
                 }
@@ -112,7 +142,7 @@ impl<S: Suite> Member<S> {
                     self.on_commit(&message, rx_at);
                 }
             }
-            Step::Distribution => self.manager.on_delivery(),
+            Step::Distribution => self.manager.pair_shares.on_delivery(),
             Step::Commit | Step::Ready | Step::Abort => {}
         }
     }
@@ -128,206 +158,6 @@ impl<S: Suite> Member<S> {
         message.ok().flatten()
     }
 
-    // ---- requests
-
-    /// What a request changes and on which side this node takes part; `None` if it is no concern of its.
-    #[allow(clippy::type_complexity, reason = "a pair of two small things")]
-    fn concern(
-        &self,
-        identifier: Identifier,
-    ) -> Result<Option<([Option<MembershipChange>; 2], Option<Side>)>, crate::tree::NotInTree> {
-        let manager = &self.manager;
-        if identifier.step == Step::Start {
-            let is_right = identifier == manager.start_identifier();
-            return if is_right { Ok(Some(([None; 2], None))) } else { Err(crate::tree::NotInTree) };
-        }
-        let id = identifier.exchange();
-        let changes = manager.tree.changes(id)?;
-        let mut after;
-        let tree = if changes == [None; 2] {
-            &manager.tree
-        } else {
-            after = manager.tree.clone();
-            changes.iter().flatten().for_each(|change| after.apply(*change));
-            &after
-        };
-        let side = tree.side(id, manager.own);
-        Ok((side.is_some() || changes != [None; 2]).then_some((changes, side)))
-    }
-
-    fn on_request_frame(&mut self, identifier: Identifier, data: &[u8], rx_at: LocalTime) {
-        let id = identifier.exchange();
-        let concern = self.concern(identifier);
-        if concern == Ok(None) && self.manager.tree.scheme() != Scheme::Symmetric {
-            return;
-        }
-        let Some(message) = self.assemble(identifier, data, rx_at) else { return };
-        match identifier.step {
-            // Whoever listens to this exchange begins to collect anew; now, for the peer's share may come while the request
-            // is still being verified.
-            Step::Orchestration => {
-                self.manager.inbox.forget_exchange(id.result);
-                self.manager.forget_pair_shares(id.result);
-            }
-            Step::Start => self.manager.on_delivery(),
-            _ => {}
-        }
-        match concern {
-            Ok(None) => {}
-            Ok(Some(_)) => self.on_request(identifier, message, rx_at),
-            Err(_) => self.refuse_request(id, AbortReason::WrongAddresses),
-        }
-    }
-
-    fn on_request(&mut self, identifier: Identifier, message: Text, rx_at: LocalTime) {
-        let id = identifier.exchange();
-        let candidates = match self.candidates(id.result, &message, rx_at) {
-            Ok(candidates) => candidates,
-            Err(reason) => return self.refuse_request(id, reason),
-        };
-        let setup = ExchangeSetup {
-            id,
-            side: Side::First,
-            part: Part::Passive,
-            acting: [self.manager.tree.lead(); 2],
-            stamp: Stamp::default(),
-            profile: self.manager.settings.profile,
-        };
-        let request = PendingRequest { identifier, message, candidates, trying: 0 };
-        let deadline = rx_at + self.manager.settings.exchange_timeout * 2;
-        match self.manager.open(Exchange::new(setup), Some(request), deadline) {
-            Some(slot) => self.verify_request(slot),
-            None => self.refuse_request(id, AbortReason::Overloaded),
-        }
-    }
-
-    /// Epochs the request may bear.
-    fn candidates(&self, result: Address, message: &Text, rx_at: LocalTime) -> Result<Candidates, AbortReason> {
-        let (settings, accepted) = (&self.manager.settings, self.accepted[result.index()]);
-        match settings.profile {
-            Profile::AsPublished => {
-                let used = self.manager.key.as_ref().map_or(0, |key| key.epoch);
-                Ok(settings.candidates(rx_at, self.epoch, accepted.max(used)))
-            }
-            Profile::Hardened => {
-                let stamp = message.array(0).map(Stamp::from_bytes).ok_or(AbortReason::WrongLength)?;
-                if accepted != 0 && stamp.epoch == accepted {
-                    Err(AbortReason::OrchestrationReplayed)
-                } else if stamp.epoch < self.epoch.max(1) || !settings.is_timely(stamp, rx_at) {
-                    Err(AbortReason::OrchestrationStale)
-                } else {
-                    Ok(Candidates::only(stamp.epoch))
-                }
-            }
-        }
-    }
-
-    /// Asks for the check of the next epoch a request may bear.
-    fn verify_request(&mut self, index: usize) {
-        let (profile, lead) = (self.manager.settings.profile, self.manager.tree.lead());
-        let Some(slot) = self.manager.slots[index].as_mut() else { return };
-        let id = slot.exchange.setup().id;
-        let Some(request) = slot.request.as_mut() else { return };
-        let Some(epoch) = request.candidates.next() else {
-            self.manager.slots[index] = None;
-            return self.refuse_request(id, AbortReason::OrchestrationRefused);
-        };
-        request.trying = epoch;
-        let stamp = stamp_of(profile, &request.message, epoch);
-        let text = text::orchestrator_text(profile, S::NAME, request.identifier, stamp);
-        let owner = Owner::Exchange { slot: index as u8, number: slot.number };
-        let Some(signature) = signature_of(profile, &request.message) else { return };
-        let verify = Request::SignatureVerify { signer: lead, text, signature };
-        if !self.manager.submit(owner, JobPriority::Exchange, verify) {
-            self.manager.slots[index] = None;
-            self.refuse_request(id, AbortReason::Overloaded);
-        }
-    }
-
-    fn refuse_request(&mut self, exchange: ExchangeId, reason: AbortReason) {
-        let peer = self.manager.tree.lead();
-        let failure = Failure { exchange, stage: Stage::Orchestration, peer, reason };
-        self.manager.tell_failure(EventKind::ExchangeAborted, failure);
-    }
-
-    /// The orchestrator has asked for this, now.
-    fn accept_request(&mut self, index: usize, now: LocalTime) {
-        let Some(mut slot) = self.manager.slots[index].take() else { return };
-        let Some(request) = slot.request.take() else { return };
-        let (identifier, epoch) = (request.identifier, request.trying);
-        let stamp = stamp_of(self.manager.settings.profile, &request.message, epoch);
-        self.accepted[identifier.result.index()] = epoch;
-        self.epoch = epoch;
-        // A new run, or the repetition of a part of the last one.
-        self.manager.candidate = None;
-        self.waiting = Waiting::Nothing;
-        if identifier.step == Step::Start {
-            return self.start_run(stamp, now);
-        }
-        let id = identifier.exchange();
-        let Ok(changes) = self.manager.tree.changes(id) else {
-            return self.refuse_request(id, AbortReason::WrongAddresses);
-        };
-        let was_present = self.manager.tree.is_present(self.manager.own);
-        changes.iter().flatten().for_each(|change| self.manager.tree.apply(*change));
-        if was_present && !self.manager.tree.is_present(self.manager.own) {
-            self.forget_everything();
-        }
-        self.manager.invalidate(id.result);
-        let Some(side) = self.manager.tree.side(id, self.manager.own) else { return };
-        self.manager.tell(EventKind::ExchangeStarted, sequence_of(id), i64::from(epoch));
-        if identifier.step == Step::DirectAssignment {
-            return self.assign(id, epoch);
-        }
-        let setup = self.manager.setup(id, side, stamp);
-        let deadline = now + self.manager.settings.exchange_timeout * 2;
-        if self.manager.open(slot.exchange.authorised(setup), None, deadline).is_none() {
-            self.refuse_request(id, AbortReason::Overloaded);
-        }
-    }
-
-    /// One request for a whole run: every exchange on the way to the root.
-    fn start_run(&mut self, stamp: Stamp, now: LocalTime) {
-        let own = self.manager.own;
-        let deadline = now + self.manager.settings.run_timeout;
-        if let Some(first) = self.manager.tree.parent(own) {
-            self.manager.invalidate(first);
-        }
-        let path = self.manager.tree.clone();
-        for result in path.path(own) {
-            let Some(id) = path.exchange(result) else { continue };
-            let Some(side) = path.side(id, own) else { continue };
-            self.manager.tell(EventKind::ExchangeStarted, sequence_of(id), i64::from(stamp.epoch));
-            let setup = self.manager.setup(id, side, stamp);
-            if self.manager.open(Exchange::new(setup), None, deadline).is_none() {
-                self.refuse_request(id, AbortReason::Overloaded);
-            }
-        }
-    }
-
-    /// A single child's secret becomes its parent's. An ECU that has none yet draws one.
-    fn assign(&mut self, id: ExchangeId, epoch: u32) {
-        let secret = if id.first == self.manager.own {
-            Some(self.manager.crypto.draw())
-        } else {
-            self.manager.secret(id.first).cloned()
-        };
-        match secret {
-            Some(secret) => {
-                self.manager.set_secret(id.result, secret);
-                self.manager.tell(EventKind::ExchangeDone, sequence_of(id), i64::from(epoch));
-            }
-            None => self.refuse_request(id, AbortReason::SecretMissing),
-        }
-    }
-
-    /// It has been removed: what it still holds is of no use to it, and of some to a thief.
-    fn forget_everything(&mut self) {
-        if let Some(first) = self.manager.tree.parent(self.manager.own) {
-            self.manager.invalidate(first);
-        }
-    }
-
     // ---- the group key
 
     /// A new key: shows the orchestrator that it is there.
@@ -335,6 +165,7 @@ impl<S: Suite> Member<S> {
         let key = secret.ready_key();
         self.manager.agree(secret, epoch);
         if self.manager.settings.installation == Installation::Unconfirmed {
+            self.closes_at = None;
             return;
         }
         let own = self.manager.own;
@@ -344,6 +175,12 @@ impl<S: Suite> Member<S> {
         } else {
             self.manager.refuse(Stage::Installation, own, AbortReason::Overloaded);
         }
+    }
+
+    /// Nothing is sent or believed under a group key until there is a new one.
+    pub(super) fn close(&mut self) {
+        (self.closes_at, self.waiting) = (None, Waiting::Nothing);
+        self.manager.withdraw();
     }
 
     fn send_ready(&mut self, now: LocalTime, retries_left: u8) {
@@ -357,11 +194,12 @@ impl<S: Suite> Member<S> {
         let (Waiting::Commit { .. }, Some(candidate)) = (self.waiting, &self.manager.candidate) else { return };
         let stamp = stamp_of(profile, message, candidate.epoch);
         let is_timely = profile == Profile::AsPublished || self.manager.settings.is_timely(stamp, rx_at);
-        let Some(signature) = signature_of(profile, message) else { return };
+        let Some(signature) = signature_of(profile, Step::Commit, message) else { return };
+        let about = About::Key(candidate.secret.key_check());
         if stamp.epoch != candidate.epoch || !is_timely {
             return self.refuse_commit();
         }
-        let text = text::orchestrator_text(profile, S::NAME, self.manager.commit_identifier(), stamp);
+        let text = text::orchestrator_text(profile, S::NAME, self.manager.commit_identifier(), stamp, about);
         let verify = Request::SignatureVerify { signer: lead, text, signature };
         if self.commit.is_none() && self.manager.submit(Owner::Commit, JobPriority::Confirmation, verify) {
             self.commit = Some(stamp);
@@ -398,16 +236,19 @@ impl<S: Suite> Member<S> {
                     self.refuse_commit();
                 } else if stamp.is_some_and(is_current) {
                     self.manager.install();
-                    self.waiting = Waiting::Nothing;
+                    (self.waiting, self.closes_at) = (Waiting::Nothing, None);
                 }
             }
-            (Owner::Distribution, response) => self.on_distribution_response(response),
+            (Owner::Distribution(number), response) => self.on_distribution_response(number, response),
             _ => {}
         }
     }
 
     fn on_timeout(&mut self, now: LocalTime) {
         while self.manager.time_out(now).is_some() {}
+        if self.closes_at.is_some_and(|at| at <= now) {
+            self.close();
+        }
         if let Waiting::Commit { until, retries_left } = self.waiting
             && until <= now
         {
@@ -426,12 +267,17 @@ impl<S: Suite> Member<S> {
             Waiting::Commit { until, .. } => Some(until),
             _ => None,
         };
-        self.manager.next_deadline().into_iter().chain(commit).min()
+        self.manager.next_deadline().into_iter().chain(commit).chain(self.closes_at).min()
     }
 
     /// The epoch of the latest request it has accepted.
     pub(crate) const fn epoch(&self) -> u32 {
         self.epoch
+    }
+
+    /// A master secret that it has accepted says as much as a request of its epoch.
+    pub(crate) fn pass_epoch(&mut self, epoch: u32) {
+        self.epoch = self.epoch.max(epoch);
     }
 }
 
@@ -443,12 +289,10 @@ pub(crate) fn stamp_of(profile: Profile, message: &Text, epoch: u32) -> Stamp {
     }
 }
 
-/// The signature in a message of the orchestrator.
-pub(crate) fn signature_of(profile: Profile, message: &Text) -> Option<[u8; SIGNATURE_LEN]> {
-    message.array(match profile {
-        Profile::AsPublished => 0,
-        Profile::Hardened => FRESHNESS_LEN,
-    })
+/// The signature in a message of the orchestrator: its end.
+fn signature_of(profile: Profile, step: Step, message: &Text) -> Option<[u8; SIGNATURE_LEN]> {
+    let len = message_len(step, profile, 0);
+    message.array(len - SIGNATURE_LEN)
 }
 
 impl<S: Suite> Node for Member<S> {
@@ -459,6 +303,7 @@ impl<S: Suite> Node for Member<S> {
             Input::Command(Command::Stop) => {
                 self.manager.stop();
                 self.waiting = Waiting::Nothing;
+                (self.commit, self.incoming) = (None, None);
             }
             Input::Frame { rx_at, bytes, .. } if self.manager.is_running => self.on_frame(rx_at, bytes),
             Input::Transmitted { token, .. } => self.manager.on_transmitted(token.id()),

@@ -1,0 +1,137 @@
+//! A removal that fails leaves everybody on a key that the node to be removed has, or without a key where that is chosen.
+
+use chronoseal_core::{Duration, EventKind};
+use chronoseal_groupkey::{
+    Address, FailedRemoval, Operation, OrchestrationSigning, Profile, Scheme, Settings, Step, Transport,
+};
+use chronoseal_wire::can::CanFrame;
+
+use crate::bus::{Bus, network};
+use crate::swift::Swift;
+use crate::unsigned::operate;
+
+/// A group of four, of which 4 is cut off while 2 is to be removed.
+fn failed_removal(settings: Settings, scheme: Scheme) -> Bus<Swift> {
+    let mut bus = network::<Swift>(settings, scheme, 4);
+    bus.start();
+    bus.run(Duration::from_s(9));
+    bus.common_key();
+    bus.fault = Some(Box::new(|heard, to| (heard.from != 4 && to != 4).then_some(heard.frame)));
+    operate(&mut bus, Operation::Remove(Address(2)));
+    let until = bus.now.since_zero() + Duration::from_s(15);
+    bus.run(until);
+    assert!(bus.orchestrator().last_failure().is_some());
+    bus
+}
+
+fn everywhere(failed_removal: FailedRemoval, check: impl Fn(Settings, Scheme, &str)) {
+    for scheme in Scheme::ALL {
+        for profile in Profile::ALL {
+            for transport in Transport::ALL {
+                let settings = Settings { failed_removal, ..Settings::new(profile, transport) };
+                check(settings, scheme, &format!("{scheme:?} {profile:?} {transport:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_available_group_stays_on_the_key_of_the_node_to_be_removed() {
+    everywhere(FailedRemoval::Available, |settings, scheme, what| {
+        let bus = failed_removal(settings, scheme);
+        bus.common_key();
+        assert_eq!(bus.count(EventKind::KeyWithdrawn), 0, "{what}");
+        assert_eq!(bus.frames().get(&Step::Withdrawal), None, "{what}");
+    });
+}
+
+#[test]
+fn a_closed_group_has_no_key_until_there_is_a_new_one() {
+    everywhere(FailedRemoval::Closed, |settings, scheme, what| {
+        let mut bus = failed_removal(settings, scheme);
+        let old = bus.station(4).key();
+        // Who was reached has none; who was cut off cannot know.
+        assert_eq!([0, 1, 3].map(|index| bus.station(index).key()), [None; 3], "{what}");
+        assert!(old.is_some(), "{what}");
+        bus.fault = None;
+        operate(&mut bus, Operation::Remove(Address(1)));
+        let new = bus.station(0).key();
+        assert!(new.is_some() && new != old, "{what}: {:x?}", bus.aborts());
+        assert_eq!([3, 4].map(|index| bus.station(index).key()), [new; 2], "{what}");
+    });
+}
+
+/// Whoever keeps the orchestrator's word from the others does not keep them on the old key, if they were asked to take part.
+#[test]
+fn a_member_closes_by_itself_when_the_removal_it_was_asked_for_comes_to_nothing() {
+    for scheme in [Scheme::FullTree, Scheme::WithoutOrchestrator] {
+        for profile in Profile::ALL {
+            let settings = Settings {
+                failed_removal: FailedRemoval::Closed,
+                run_timeout: Duration::from_s(12),
+                ..Settings::new(profile, Transport::Fd)
+            };
+            let mut bus = network::<Swift>(settings, scheme, 4);
+            bus.start();
+            bus.run(Duration::from_s(9));
+            bus.common_key();
+            bus.fault = Some(Box::new(|heard, _| {
+                let kept = [Step::Withdrawal, Step::Commit];
+                (!heard.identifier().is_some_and(|identifier| kept.contains(&identifier.step))).then_some(heard.frame)
+            }));
+            operate(&mut bus, Operation::Remove(Address(2)));
+            let until = bus.now.since_zero() + Duration::from_s(4);
+            bus.run(until);
+            assert_eq!([1, 3, 4].map(|index| bus.station(index).key()), [None; 3], "{scheme:?} {profile:?}");
+        }
+    }
+}
+
+#[test]
+fn a_change_that_removes_nobody_closes_nothing() {
+    everywhere(FailedRemoval::Closed, |settings, scheme, what| {
+        let mut bus = network::<Swift>(settings, scheme, 4);
+        bus.start();
+        bus.run(Duration::from_s(9));
+        bus.fault = Some(Box::new(|heard, to| (heard.from != 4 && to != 4).then_some(heard.frame)));
+        operate(&mut bus, Operation::Establish);
+        let until = bus.now.since_zero() + Duration::from_s(15);
+        bus.run(until);
+        assert!(bus.orchestrator().last_failure().is_some());
+        assert!((0..=4).all(|index| bus.station(index).key().is_some()), "{what}");
+    });
+}
+
+/// A withdrawal is the orchestrator's word alone: neither a forged one nor one of an earlier failure stops anything.
+#[test]
+fn nobody_else_closes_a_group() {
+    for signing in [OrchestrationSigning::PerStep, OrchestrationSigning::Once] {
+        for profile in Profile::ALL {
+            if profile == Profile::AsPublished && signing == OrchestrationSigning::Once {
+                // Nothing tells the one that was cut off who has left.
+                continue;
+            }
+            let settings =
+                Settings { failed_removal: FailedRemoval::Closed, signing, ..Settings::new(profile, Transport::Fd) };
+            let mut bus = failed_removal(settings, Scheme::FullTree);
+            let is_withdrawal = |heard: &&crate::bus::Heard| {
+                heard.identifier().is_some_and(|identifier| identifier.step == Step::Withdrawal)
+            };
+            let recorded: Vec<_> = bus.heard.iter().filter(is_withdrawal).map(|heard| heard.frame).collect();
+            assert!(!recorded.is_empty());
+            bus.fault = None;
+            operate(&mut bus, Operation::Establish);
+            let key = bus.station(0).key();
+            assert!(key.is_some(), "{profile:?} {signing:?}: {:x?}", bus.aborts());
+            for frame in recorded {
+                let mut forged = frame.data().to_vec();
+                forged.iter_mut().for_each(|byte| *byte ^= 0x55);
+                bus.inject(&frame);
+                bus.inject(&CanFrame::fd(frame.id(), &forged, true).unwrap());
+            }
+            let until = bus.now.since_zero() + Duration::from_s(3);
+            bus.run(until);
+            assert_eq!([0, 1, 3, 4].map(|index| bus.station(index).key()), [key; 4], "{profile:?} {signing:?}");
+        }
+    }
+}
