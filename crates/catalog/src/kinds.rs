@@ -153,6 +153,12 @@ mod tests {
     }
 
     #[test]
+    fn the_table_of_the_project_is_recognised_as_that_of_the_scenario_crate() {
+        // By its address: what is made from it once, such as the schema, is made again for any other.
+        assert!(std::ptr::eq(Kinds::BUILT_IN.scenario, chronoseal_scenario::KINDS));
+    }
+
+    #[test]
     fn a_missing_row_is_reported_with_its_table() {
         static NO_CAN: [&dyn SegmentKind; 1] = [&chronoseal_scenario::kinds::ethernet::EthernetKind];
         static ONLY_CAN: [&dyn Kind; 1] = [&crate::can::CanKind];

@@ -109,8 +109,7 @@ fn include(root: &mut Json, kind: &str, mut schema: Json) -> Json {
         own.remove("title");
     }
     definitions.insert(title.clone(), schema);
-    let known = root["$defs"].as_object().cloned().unwrap_or_default();
-    let is_taken = |name: &String| known.get(name).is_some_and(|other| *other != definitions[name]);
+    let is_taken = |name: &String| root["$defs"].get(name).is_some_and(|other| *other != definitions[name]);
     let taken: Vec<String> = definitions.keys().filter(|name| is_taken(name)).cloned().collect();
     for (name, mut definition) in definitions {
         rename(&mut definition, kind, &taken);

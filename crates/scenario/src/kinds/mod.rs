@@ -25,8 +25,10 @@ pub use request::{
 use crate::plan::{Facet, PlatformId};
 use crate::problem::Code;
 
-/// The kinds that a scenario can have.
-pub static KINDS: &[&dyn SegmentKind] = &[&can::CanKind, &ethernet::EthernetKind, &radio::RadioKind];
+/// The kinds that a scenario can have. One table at one address, by which it is recognised, whatever crate names it.
+pub static KINDS: &[&dyn SegmentKind] = &BUILT_IN;
+
+static BUILT_IN: [&dyn SegmentKind; 3] = [&can::CanKind, &ethernet::EthernetKind, &radio::RadioKind];
 
 /// A kind of segment.
 pub trait SegmentKind: Sync {
