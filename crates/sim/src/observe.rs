@@ -89,28 +89,31 @@ impl Observer for () {
 /// Bytes gathered before they are hashed.
 const PENDING_LEN: usize = 4096;
 
+/// Of frames that are only headers this much is hashed `[byte]`.
+const HEADERS_LEN: usize = 22;
+
 /// XXH3-128 over every event: time, node, kind, stream, sequence, figure, and the bytes of the frame it is about.
 pub struct Fingerprint {
     hash: Xxh3,
     /// What is not hashed yet: the hash takes a few large pieces faster than many small ones.
     pending: Vec<u8>,
-    /// Of each frame at most this much is hashed `[byte]`.
-    frame_len_max: usize,
+    /// True if of each frame at most [`HEADERS_LEN`] bytes are hashed.
+    headers_only: bool,
 }
 
 impl Fingerprint {
     /// Over whole frames.
     pub fn of_bytes() -> Self {
-        Self::of_up_to(usize::MAX)
+        Self::over(false)
     }
 
     /// Over the headers only, for runs whose frames are no more than that.
     pub fn of_headers() -> Self {
-        Self::of_up_to(22)
+        Self::over(true)
     }
 
-    fn of_up_to(frame_len_max: usize) -> Self {
-        Self { hash: Xxh3::new(), pending: Vec::with_capacity(2 * PENDING_LEN), frame_len_max }
+    fn over(headers_only: bool) -> Self {
+        Self { hash: Xxh3::new(), pending: Vec::with_capacity(2 * PENDING_LEN), headers_only }
     }
 
     #[cold]
@@ -140,8 +143,11 @@ impl Observer for Fingerprint {
         record[16..24].copy_from_slice(&event.sequence.to_le_bytes());
         record[24..].copy_from_slice(&event.value.to_le_bytes());
         self.pending.extend_from_slice(&record);
-        if let Some(frame) = frame {
-            self.pending.extend_from_slice(&frame.bytes[..frame.bytes.len().min(self.frame_len_max)]);
+        match frame.map(|frame| (frame.bytes, frame.bytes.first_chunk::<HEADERS_LEN>())) {
+            // A length that is known here is copied without a call.
+            Some((_, Some(headers))) if self.headers_only => self.pending.extend_from_slice(headers),
+            Some((bytes, _)) => self.pending.extend_from_slice(bytes),
+            None => {}
         }
         if self.pending.len() >= PENDING_LEN {
             self.hash_pending();
@@ -198,16 +204,23 @@ impl Tally {
     }
 
     /// When the first frame of the message was sent that an event is about, if it has several.
-    #[inline]
+    #[inline(always)]
     fn message_began(&mut self, node: NodeId, event: &Event, frame: Option<&FrameContext<'_>>) -> Option<SimTime> {
+        // In most networks none has.
+        if self.began.is_empty() && !matches!(event.kind, EventKind::TransferBegan) {
+            return None;
+        }
+        self.note_message(node, event, frame)
+    }
+
+    #[inline(never)]
+    fn note_message(&mut self, node: NodeId, event: &Event, frame: Option<&FrameContext<'_>>) -> Option<SimTime> {
         match (event.kind, frame) {
             (EventKind::TransferBegan, Some(frame)) => {
                 self.began.insert((event.stream, node), frame.label.sent_at);
                 None
             }
-            (EventKind::Delivered | EventKind::Discarded(_), _) if !self.began.is_empty() => {
-                self.began.remove(&(event.stream, node))
-            }
+            (EventKind::Delivered | EventKind::Discarded(_), _) => self.began.remove(&(event.stream, node)),
             _ => None,
         }
     }
