@@ -156,7 +156,8 @@ pub struct FrameLabel {
     pub arrived_at: Option<SimTime>,
     /// The driver's own number for it; `None` if the medium made the frame itself.
     pub serial: Option<u64>,
-    /// The segment that carries it; written by [`crate::topology::Topology`].
+    /// The segment that carries it, as [`Medium::segment_of`] tells it to the driver; on a frame that the medium made itself
+    /// written by [`crate::topology::Topology`].
     pub segment: u16,
 }
 
@@ -191,12 +192,33 @@ impl FrameStore {
     /// If 2^32 frames are held at once, which no memory can.
     #[inline]
     pub fn allocate(&mut self, label: FrameLabel) -> FrameId {
+        let frame = self.reserve();
+        self.fill(frame, 0, label);
+        frame
+    }
+
+    /// [`Self::allocate`] for who does not know yet what to write on the frame, and says it with [`Self::fill`]. Until then it
+    /// bears the label of the frame that was in the slot before.
+    ///
+    /// # Panics
+    /// If 2^32 frames are held at once, which no memory can.
+    #[inline]
+    pub fn reserve(&mut self) -> FrameId {
         let id = self.free.pop().unwrap_or_else(|| self.add_slot());
-        let entry = &mut self.entries[id as usize];
-        entry.label = label;
-        entry.len = 0;
-        entry.references = 1;
+        self.entries[id as usize].references = 1;
         FrameId(id)
+    }
+
+    /// Says how much of the slot the frame fills `[byte]`, and what is known of it.
+    ///
+    /// # Panics
+    /// If `len` exceeds [`FRAME_CAPACITY`].
+    #[inline]
+    pub fn fill(&mut self, frame: FrameId, len: usize, label: FrameLabel) {
+        assert!(len <= FRAME_CAPACITY, "a frame of {len} bytes does not fit a slot of {FRAME_CAPACITY}");
+        let entry = &mut self.entries[frame.0 as usize];
+        entry.len = len as u16;
+        entry.label = label;
     }
 
     #[cold]
@@ -213,23 +235,27 @@ impl FrameStore {
         &mut self.entries[frame.0 as usize].bytes
     }
 
-    /// Says how much of the slot the frame fills `[byte]`. Returns what is known of it, to be added to.
+    /// Says how much of the slot the frame fills `[byte]`.
     ///
     /// # Panics
     /// If `len` exceeds [`FRAME_CAPACITY`].
     #[inline]
-    pub fn set_len(&mut self, frame: FrameId, len: usize) -> &mut FrameLabel {
+    pub fn set_len(&mut self, frame: FrameId, len: usize) {
         assert!(len <= FRAME_CAPACITY, "a frame of {len} bytes does not fit a slot of {FRAME_CAPACITY}");
-        let entry = &mut self.entries[frame.0 as usize];
-        entry.len = len as u16;
-        &mut entry.label
+        self.entries[frame.0 as usize].len = len as u16;
     }
 
     /// The frame, from the first byte of its header to the last before the checksum.
     #[inline(always)]
     pub fn bytes(&self, frame: FrameId) -> &[u8] {
+        self.bytes_and_label(frame).0
+    }
+
+    /// [`Self::bytes`] and [`Self::label`] at once.
+    #[inline(always)]
+    pub fn bytes_and_label(&self, frame: FrameId) -> (&[u8], &FrameLabel) {
         let entry = &self.entries[frame.0 as usize];
-        &entry.bytes[..entry.len as usize]
+        (&entry.bytes[..entry.len as usize], &entry.label)
     }
 
     /// Its length `[byte]`.

@@ -201,7 +201,6 @@ impl Medium for Topology {
             return;
         };
         let first = out.len();
-        frames.label_mut(frame).segment = segment;
         medium.handle_frame(now, from, priority, frame, frames, out);
         claim(segment, first, frames, out);
     }

@@ -46,6 +46,7 @@ mod engine;
 mod observe;
 mod queue;
 mod station;
+mod world;
 
 pub use engine::Simulation;
 pub use observe::{Fingerprint, FrameContext, Observer, Tally, TallyRow};

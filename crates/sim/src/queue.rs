@@ -97,7 +97,6 @@ pub(crate) struct Queue {
     far: BinaryHeap<Reverse<u128>>,
     /// The earliest in `far`; the largest key there is if `far` is empty.
     far_first: u128,
-    pushed: u64,
 }
 
 /// Places for the list.
@@ -108,14 +107,13 @@ const NEAR_MAX: usize = ROOM / 2;
 
 impl Default for Queue {
     fn default() -> Self {
-        Self { near: [0; ROOM], first: 0, end: 0, far: BinaryHeap::new(), far_first: u128::MAX, pushed: 0 }
+        Self { near: [0; ROOM], first: 0, end: 0, far: BinaryHeap::new(), far_first: u128::MAX }
     }
 }
 
 impl Queue {
     #[inline(always)]
     pub(crate) fn push(&mut self, at: SimTime, what: Happening) {
-        self.pushed += 1;
         let key = key(at, what);
         if self.end == ROOM {
             self.move_to_front();
@@ -192,11 +190,6 @@ impl Queue {
     fn note_first(&mut self) {
         self.far_first = self.far.peek().map_or(u128::MAX, |Reverse(key)| *key);
     }
-
-    /// Events popped so far.
-    pub(crate) fn popped(&self) -> u64 {
-        self.pushed - (self.end - self.first + self.far.len()) as u64
-    }
 }
 
 #[cfg(test)]
@@ -240,7 +233,6 @@ mod tests {
                 prop_assert_eq!(queue.pop_until(SimTime::MAX), Some((SimTime::from_ps(at), what)));
             }
             prop_assert_eq!(queue.pop_until(SimTime::MAX), None);
-            prop_assert_eq!(queue.popped(), pushes.len() as u64);
         }
 
         #[test]

@@ -216,11 +216,16 @@ impl<'w> Emulator<'w> {
     }
 
     fn arrive(&mut self, now: SimTime, wire: usize, frame: FrameId, len: usize) {
-        self.frames.set_len(frame, len);
-        let from = self.wires[wire].line.attachment;
+        let Line { attachment: from, segment, .. } = self.wires[wire].line;
         let serial = self.log.arrivals.len();
-        *self.frames.label_mut(frame) =
-            FrameLabel { sender: from.node, sent_at: now, serial: Some(serial as u64), ..FrameLabel::default() };
+        let label = FrameLabel {
+            sender: from.node,
+            sent_at: now,
+            serial: Some(serial as u64),
+            segment,
+            ..FrameLabel::default()
+        };
+        self.frames.fill(frame, len, label);
         // The medium may give the slot to another frame before the records are written.
         let mut bytes = [0; FRAME_LEN_MAX];
         bytes[..len].copy_from_slice(self.frames.bytes(frame));

@@ -221,7 +221,7 @@ impl Star {
         let (arrives_at, frame) = (started.arrives_at, started.frame);
         let judged = self.filter.judge(&self.config, arrives_at, port, frames.bytes(frame));
         let Ok(Admission::Stream(stream)) = judged else { return false };
-        frames.label_mut(frame).arrived_at = Some(self.stamp(arrives_at, frames.len_of(frame)));
+        frames.label_mut(frame).arrived_at = Some(self.stamp(arrives_at, frame, frames));
         self.forward_at(arrives_at + delay, (frame, stream), out);
         true
     }
@@ -284,7 +284,7 @@ impl Star {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
-        frames.label_mut(frame).arrived_at = Some(self.stamp(now, frames.len_of(frame)));
+        frames.label_mut(frame).arrived_at = Some(self.stamp(now, frame, frames));
         match self.filter.judge(&self.config, now, port, frames.bytes(frame)) {
             Err((reason, stream)) => self.discard(frame, stream, reason, frames, out),
             Ok(Admission::Stream(stream)) => self.forward(now, (frame, stream), frames, out),
@@ -375,11 +375,11 @@ impl Star {
     /// The time a stamp on the capture shows. A sniffing switch stores and forwards the frame as it does the beacon
     /// the stamp is compared with, so that only the difference of the two remains.
     #[inline(always)]
-    pub fn stamp(&self, at: SimTime, len: u64) -> SimTime {
+    fn stamp(&self, at: SimTime, frame: FrameId, frames: &FrameStore) -> SimTime {
         if !self.config.sniffing_switch {
             return at;
         }
-        at + self.config.speed.reception(len)
+        at + self.config.speed.reception(frames.len_of(frame))
             - self.config.speed.reception(chronoseal_wire::ethernet::FRAME_LEN_MIN as u64)
     }
 }
@@ -432,7 +432,7 @@ impl Medium for Star {
                 if line % 2 == 0 {
                     self.arrive(now, line / 2, frame, frames, out);
                 } else {
-                    let departed_at = self.stamp(started, frames.len_of(frame));
+                    let departed_at = self.stamp(started, frame, frames);
                     out.push(MediumOutput::Deliver { to: self.config.stations[line / 2], frame, departed_at });
                 }
             }

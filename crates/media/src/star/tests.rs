@@ -392,8 +392,12 @@ fn a_frame_from_nowhere_is_refused() {
 #[test]
 fn a_sniffing_switch_shifts_stamps_by_what_a_frame_takes_beyond_the_beacon() {
     let star = Star::new(StarConfig { sniffing_switch: true, ..config() });
-    assert_eq!(star.stamp(SimTime::ZERO, 60), SimTime::ZERO);
-    assert_eq!(star.stamp(SimTime::ZERO, 1514), at(reception(1514) - reception(60)));
+    let mut frames = FrameStore::new();
+    let frame = frames.allocate(FrameLabel::default());
+    frames.set_len(frame, 60);
+    assert_eq!(star.stamp(SimTime::ZERO, frame, &frames), SimTime::ZERO);
+    frames.set_len(frame, 1514);
+    assert_eq!(star.stamp(SimTime::ZERO, frame, &frames), at(reception(1514) - reception(60)));
 }
 
 #[test]

@@ -29,11 +29,11 @@ impl EndSystem {
         if frame.type_or_length() == TypeOrLength::EtherType(ETHERTYPE_PROTOCOL_CONTROL) {
             return self.receive_beacon(rx_at, &frame);
         }
-        if let Some(container) = self.container_of_frame(&frame) {
-            return self.begin_container(container, frame.payload());
-        }
         let Some(index) = self.listener_of_frame(&frame) else {
-            return self.discard(DiscardReason::UnknownStream, StreamId::NONE);
+            return match self.container_of_frame(&frame) {
+                Some(container) => self.begin_container(container, frame.payload()),
+                None => self.discard(DiscardReason::UnknownStream, StreamId::NONE),
+            };
         };
         match self.admit(rx_at, index) {
             Ok((slot_count, since_slot)) => self.begin_open(rx_at, index, frame.payload(), slot_count, since_slot),

@@ -1,0 +1,265 @@
+//! What lies between a node and the medium: time, processors, frames on their way, and who watches.
+
+use chronoseal_core::{
+    AttackKind, Duration, EventKind, FramePart, Input, LocalTime, Output, Priority, SimTime, Transmit, TxToken, Work,
+};
+use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput};
+
+use crate::observe::{FrameContext, Observer};
+use crate::queue::{Happening, Queue};
+use crate::station::{Pending, Station};
+
+/// A frame a driver holds until its launch time.
+pub(crate) struct Launch {
+    pub(crate) from: Attachment,
+    priority: Priority,
+    frame: FrameId,
+    token: Option<TxToken>,
+}
+
+/// Everything but the stations, so that one of them and all this are at hand at once.
+pub(crate) struct World<M, O> {
+    pub(crate) now: SimTime,
+    pub(crate) queue: Queue,
+    pub(crate) medium: M,
+    pub(crate) frames: FrameStore,
+    /// Where the next outgoing frame is written.
+    scratch: FrameId,
+    launches: Vec<Option<Launch>>,
+    free_launches: Vec<u32>,
+    pub(crate) outputs: Vec<MediumOutput>,
+    pub(crate) observer: O,
+    serial: u64,
+}
+
+impl<M: Medium, O: Observer> World<M, O> {
+    pub(crate) fn new(medium: M, observer: O) -> Self {
+        let mut frames = FrameStore::new();
+        let scratch = frames.reserve();
+        Self {
+            now: SimTime::ZERO,
+            queue: Queue::default(),
+            medium,
+            frames,
+            scratch,
+            launches: Vec::new(),
+            free_launches: Vec::new(),
+            outputs: Vec::new(),
+            observer,
+            serial: 0,
+        }
+    }
+
+    /// Gives a node an input, now or when its processor is free.
+    #[inline(always)]
+    pub(crate) fn input(&mut self, station: &mut Station, input: Pending) {
+        if station.busy {
+            station.waiting.push_back(input);
+            return;
+        }
+        let now = station.local(self.now);
+        self.handle(station, now, input);
+        self.drain(station, now);
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, station: &mut Station, now: LocalTime, input: Pending) {
+        let oscillator = station.setup.oscillator;
+        let node = &mut station.setup.node;
+        let handled = match input {
+            Pending::Command(command) => node.handle_input(now, Input::Command(command)),
+            Pending::Timeout => node.handle_input(now, Input::Timeout),
+            Pending::Dropped(token) => node.handle_input(now, Input::Dropped { token }),
+            Pending::Transmitted(token, at) => {
+                node.handle_input(now, Input::Transmitted { token, tx_at: oscillator.local(at) })
+            }
+            Pending::Frame(port, arrived) => {
+                station.current = Some(arrived);
+                if let Some(inputs) = &mut station.inputs {
+                    inputs.add(self.frames.label(arrived.frame).serial);
+                }
+                // Most frames have not waited: their time is known already.
+                let rx_at = if arrived.received_at == self.now { now } else { oscillator.local(arrived.received_at) };
+                node.handle_input(now, Input::Frame { port, rx_at, bytes: self.frames.bytes(arrived.frame) })
+            }
+        };
+        debug_assert_eq!(handled, Ok(()), "the engine keeps the contract of nodes");
+    }
+
+    /// Takes a node's outputs until it waits, or until its processor is busy.
+    #[allow(clippy::collapsible_match, reason = "a guard of a match should not start work")]
+    fn drain(&mut self, station: &mut Station, now: LocalTime) {
+        loop {
+            match station.setup.node.poll_output(now, self.frames.buffer(self.scratch)) {
+                Output::Work(work) => {
+                    if self.begin_work(station, &work) {
+                        return;
+                    }
+                }
+                Output::Transmit(transmit) => self.take_scratch(station, transmit),
+                // Looked at where it lies: the node has just written it in pieces, and a copy of the whole waits for each.
+                Output::Event(ref event) => {
+                    if let EventKind::Attacked(kind) = event.kind
+                        && kind != AttackKind::Withhold
+                    {
+                        station.attack = Some(kind);
+                    }
+                    let context = station.current.map(|arrived| {
+                        context(&self.frames, arrived.frame, Some(arrived.departed_at), Some(arrived.received_at))
+                    });
+                    self.observer.event(self.now, station.setup.id, event, context);
+                }
+                Output::Timeout(wake) => {
+                    if let Some(arrived) = station.current.take() {
+                        self.frames.release(arrived.frame);
+                    }
+                    if let Some(at) = station.ask_for_wake(self.now, wake) {
+                        self.queue.push(at, Happening::wake(station.setup.id));
+                    }
+                    return;
+                }
+                // Outputs this engine does not know ask nothing of it.
+                _ => {}
+            }
+        }
+    }
+
+    /// Charges work to a node's processor. True if that takes time.
+    fn begin_work(&mut self, station: &mut Station, work: &Work) -> bool {
+        let cost = work.declared.unwrap_or_else(|| {
+            let known = station.setup.costs.iter().find(|(operation, ..)| operation == work.operation.0);
+            known.map_or(Duration::ZERO, |(_, base, per_byte)| *base + *per_byte * i64::from(work.len))
+        });
+        self.observer.work(self.now, station.setup.id, work, cost);
+        if cost <= Duration::ZERO {
+            return false;
+        }
+        station.busy = true;
+        self.queue.push(self.now + cost, Happening::processor_free(station.setup.id));
+        true
+    }
+
+    /// The processor has finished: the node goes on, then takes the inputs that waited.
+    pub(crate) fn resume(&mut self, station: &mut Station) {
+        station.busy = false;
+        let now = station.local(self.now);
+        self.drain(station, now);
+        while !station.busy {
+            let Some(input) = station.waiting.pop_front() else { return };
+            self.handle(station, now, input);
+            self.drain(station, now);
+        }
+    }
+
+    /// Labels the frame just written, hands it over or holds it, and takes a new scratch for the next one.
+    #[inline(always)]
+    fn take_scratch(&mut self, station: &mut Station, transmit: Transmit) {
+        let from = Attachment { node: station.setup.id, port: transmit.port };
+        let at = station.launch_time(self.now, transmit.launch_at);
+        self.serial += 1;
+        let frame = self.scratch;
+        let label = FrameLabel {
+            sender: from.node,
+            attack: station.attack.take(),
+            sent_at: at,
+            arrived_at: None,
+            serial: Some(self.serial),
+            segment: self.medium.segment_of(from).unwrap_or_default(),
+        };
+        self.frames.fill(frame, transmit.len, label);
+        self.scratch = self.frames.reserve();
+        if station.inputs.is_some() {
+            self.tell_origins(station, frame);
+        }
+        let launch = Launch { from, priority: transmit.priority, frame, token: transmit.token };
+        if at == self.now {
+            self.launch(station, launch);
+        } else {
+            self.hold(at, launch);
+        }
+    }
+
+    /// Tells what the frame just written came from, if it came from any.
+    fn tell_origins(&mut self, station: &Station, frame: FrameId) {
+        let Some(inputs) = &station.inputs else { return };
+        let origins: Vec<u64> =
+            station.setup.node.origins().iter().filter_map(|number| inputs.serial(*number)).collect();
+        if !origins.is_empty() {
+            self.observer.came_from(self.serial, &origins);
+        }
+        let part =
+            |part: &FramePart| FramePart { origin: part.origin.and_then(|number| inputs.serial(number)), ..*part };
+        let parts: Vec<FramePart> = station.setup.node.parts().iter().map(part).collect();
+        if !parts.is_empty() {
+            // An attack on one of them is none on the others.
+            self.frames.label_mut(frame).attack = None;
+            self.observer.contains(self.serial, &parts);
+        }
+    }
+
+    fn hold(&mut self, at: SimTime, launch: Launch) {
+        let slot = match self.free_launches.pop() {
+            Some(slot) => {
+                self.launches[slot as usize] = Some(launch);
+                slot
+            }
+            None => {
+                self.launches.push(Some(launch));
+                (self.launches.len() - 1) as u32
+            }
+        };
+        self.queue.push(at, Happening::launch(slot));
+    }
+
+    /// Takes the held frame whose time has come.
+    pub(crate) fn take_held(&mut self, slot: u32) -> Option<Launch> {
+        let launch = self.launches[slot as usize].take()?;
+        self.free_launches.push(slot);
+        Some(launch)
+    }
+
+    /// Puts a frame of a station on the medium.
+    #[inline(always)]
+    pub(crate) fn launch(&mut self, station: &mut Station, launch: Launch) {
+        let Launch { from, priority, frame, token } = launch;
+        self.observer.transmit(self.now, from.node, context(&self.frames, frame, None, None));
+        let token = token.and_then(|token| self.keep_token(station, from, frame, token));
+        self.medium.handle_frame(self.now, from, priority, frame, &mut self.frames, &mut self.outputs);
+        if let Some(token) = token {
+            // The node hears of it once it has said all it has to say.
+            station.waiting.push_back(Pending::Transmitted(token, self.now));
+            if !station.busy {
+                station.busy = true;
+                self.queue.push(self.now, Happening::processor_free(from.node));
+            }
+        }
+    }
+
+    /// Keeps a token until the medium says that its frame has left. Gives it back if the medium will not say so.
+    fn keep_token(
+        &mut self,
+        station: &mut Station,
+        from: Attachment,
+        frame: FrameId,
+        token: TxToken,
+    ) -> Option<TxToken> {
+        match self.frames.label(frame).serial {
+            Some(serial) if self.medium.tells_transmitted(from) => {
+                station.tokens.push((serial, token));
+                None
+            }
+            _ => Some(token),
+        }
+    }
+}
+
+#[inline]
+pub(crate) fn context(
+    frames: &FrameStore,
+    frame: FrameId,
+    departed_at: Option<SimTime>,
+    received_at: Option<SimTime>,
+) -> FrameContext<'_> {
+    let (bytes, label) = frames.bytes_and_label(frame);
+    FrameContext { bytes, label, departed_at, received_at }
+}
