@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn refuses_the_reserved_bit_and_unknown_steps() {
-        for raw in [1 << 28, 11 << 24, 15 << 24] {
+        for raw in [1 << 28, 12 << 24, 15 << 24] {
             assert_eq!(Identifier::from_can_id(ExtendedId::new(raw).unwrap()), None);
         }
     }

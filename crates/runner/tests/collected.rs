@@ -117,7 +117,9 @@ fn everything_arrives_in_fewer_frames(engine: Engine) {
             let late = count(&rows, |row| row.outcome == Outcome::Late);
             let open = count(&rows, |row| row.outcome == Outcome::Unaccounted);
             assert_eq!(rows.frames.len(), accepted + open, "{engine:?} {protection}: nothing is thrown away");
-            assert!((447..=450).contains(&sent), "{engine:?}: {sent} of 450 sent");
+            // Live, a host that is held up ends the run a period late.
+            let most = if engine == Engine::Sim { 450 } else { 456 };
+            assert!((447..=most).contains(&sent), "{engine:?}: {sent} of 450 sent");
             assert!(accepted >= 588 && open <= 8, "{engine:?} {protection}: {accepted} of 600, {open} under way");
             assert!(late == 0 || engine == Engine::Live, "{late} late");
             let received = |row: &FrameRow| Some(row.received_at? - row.sent_at?);
