@@ -141,6 +141,28 @@ fn a_scenario_without_deadlines_does_not_say_that_they_hold() {
     assert!(text.contains("HELD") && text.contains("No stream has a deadline to hold"), "{text}");
 }
 
+/// Found by the contradiction hunter, which made them as small as they are.
+#[test]
+fn what_once_held_on_paper_and_failed_in_the_simulator_does_not_any_more() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/contradictions");
+    let mut count = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path().display().to_string();
+        let word = bench_word(&path);
+        for seed in ["1", "2", "17"] {
+            let run = ["run", &path, "--seed", seed, "--no-store", "--quiet"];
+            let run = Bench::new().json(&run);
+            assert!(word != "held" || run["held"] == "yes", "{path} with seed {seed}: {}", run["verdict"]);
+        }
+        count += 1;
+    }
+    assert!(count >= 5, "{count} scenarios");
+}
+
+fn bench_word(path: &str) -> String {
+    Bench::new().json(&["check", path])["word"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn an_allowance_stands_in_the_verdict_line_and_never_holds() {
     let bench = Bench::new();
