@@ -92,3 +92,12 @@ fn several_runs_are_one_list_for_programs() {
     assert_eq!(seeds, [1, 2, 3]);
     assert_eq!(list(&["--repeat", "2", "--count"]).len(), 2);
 }
+
+#[test]
+fn why_a_schedule_does_not_fit_is_said_once() {
+    let bench = Bench::new();
+    bench.write("tight.toml", PAIR.replace("100us", "10ms"));
+    let said = bench.say(&["check", "tight.toml"]);
+    said.assert_refused(&["finds no free"]);
+    assert_eq!((said.out.matches("finds no free").count(), said.err.matches("finds no free").count()), (0, 1), "{}", said.err);
+}
