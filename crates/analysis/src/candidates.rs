@@ -11,11 +11,11 @@
 //! Guessing on all streams at once makes *one* of them accept earlier. Discarded guesses raise counters long before;
 //! nobody reading them is assumed.
 
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Access, Dispatch, Ethernet, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId, Sync,
+    Access, Ethernet, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId,
 };
 use serde::Serialize;
 
@@ -40,8 +40,6 @@ pub struct CheckReport {
     pub infeasible: Option<InfeasibleReport>,
     /// One sentence for a person.
     pub verdict: String,
-    /// What the schedule does not show but a run will.
-    pub warnings: Vec<String>,
     /// The streams as written.
     pub streams: Vec<StreamReport>,
     /// Each candidate on every stream.
@@ -172,7 +170,6 @@ fn check_segment(view: Ethernet<'_>) -> CheckReport {
         scenario: plan.name.clone(),
         holds: result.is_ok() && late == 0,
         feasible: result.is_ok(),
-        warnings: result.as_ref().map(|table| warnings(view, table)).unwrap_or_default(),
         infeasible: result.err().map(|infeasible| report(*infeasible)),
         verdict,
         streams,
@@ -272,7 +269,8 @@ fn candidate(view: Ethernet<'_>, id: ProtectionId) -> CandidateReport {
     let slack = slack(view);
     let (busiest_node, processor_share) = busiest_processor(view);
     let (one, all) = forgery(view, protection);
-    let why_not = synthesize(view).err().map(|infeasible| infeasible.to_string());
+    let why_not =
+        without_slot(view, protection).or_else(|| synthesize(view).err().map(|infeasible| infeasible.to_string()));
     CandidateReport {
         protection: protection.name.clone(),
         authenticates: protection.is_authenticated(),
@@ -292,6 +290,16 @@ fn candidate(view: Ethernet<'_>, id: ProtectionId) -> CandidateReport {
         fits: why_not.is_none(),
         why_not,
     }
+}
+
+/// Why a protection that counts slots cannot be on every stream, if so.
+fn without_slot(view: Ethernet<'_>, protection: &ProtectionPlan) -> Option<String> {
+    protection.profile().filter(|profile| profile.freshness().needs_clock())?;
+    let stream = view.streams().find(|stream| !stream.class.is_time_triggered())?;
+    Some(format!(
+        "`{}` takes freshness from the cycle counter, and best-effort frames like those of `{}` come in no certain cycle",
+        protection.name, stream.stream.name
+    ))
 }
 
 /// How often a stream sends in a cluster cycle.
@@ -413,53 +421,6 @@ fn lightest(candidates: &[CandidateReport]) -> (Option<String>, String) {
         }
         None => (None, "no candidate fits, and none authenticates".into()),
     }
-}
-
-/// What the table allows but a run will suffer from.
-fn warnings(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<String> {
-    let mut found = Vec::new();
-    let network = view.segment;
-    let precision = if network.sync == Sync::Ideal { Duration::ZERO } else { network.precision };
-    if network.dispatch == Dispatch::Scheduled {
-        let tight = table.slots.iter().find_map(|slot| {
-            let station = &view.plan.nodes[view.stream(slot.stream)?.hop.from.index()];
-            let ready = slot.frame_time + network.propagation_delay + network.forwarding_delay;
-            let needed = ready + precision + station.driver.max;
-            (slot.start + needed > slot.dispatch).then(|| (slot.start + needed - slot.dispatch, &station.name))
-        });
-        if let Some((lacking, name)) = tight {
-            found.push(format!(
-                "a frame of `{name}` can come up to {lacking} too late for its dispatch time and is then thrown away by \
-                 the switch; lengthen the guard period, or write a smaller precision, driver or forwarding delay"
-            ));
-        }
-    }
-    if network.sync == Sync::Beacon {
-        let beacon = view.frame_time(FRAME_LEN_MIN);
-        for node in view.stations() {
-            if room_for_lower_classes(view, table, node).is_some_and(|room| room < beacon) {
-                found.push(format!(
-                    "scheduled frames leave no room of {beacon} for the sync beacon on the link to `{}`: its clock will \
-                     not stay synchronised",
-                    view.plan.nodes[node.index()].name
-                ));
-            }
-        }
-    }
-    found
-}
-
-/// The longest time between two scheduled frames on the link to a node; `None` if there are none.
-fn room_for_lower_classes(view: Ethernet<'_>, table: &ScheduleTable, node: NodeId) -> Option<Duration> {
-    let receives = |id: StreamId| view.stream(id).is_some_and(|stream| stream.hop.to.contains(&node));
-    let cycle = table.cluster_cycle;
-    let mut sent: Vec<_> = (table.slots.iter().filter(|slot| receives(slot.stream)))
-        .map(|slot| (slot.dispatch.rem_floor(cycle), slot.frame_time))
-        .collect();
-    sent.sort_unstable();
-    let first = sent.first()?.0 + cycle;
-    let next = sent.iter().skip(1).map(|frame| frame.0).chain([first]);
-    sent.iter().zip(next).map(|((start, frame_time), next)| next - (*start + *frame_time)).max()
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub fn cluster(nodes: u16) -> Plan {
         nodes: (0..nodes)
             .map(|n| NodePlan {
                 name: format!("ecu{n}"),
-                clock: ClockPlan { offset: Duration::ZERO, drift: Ppm(0) },
+                clock: ClockPlan { offset: Duration::ZERO, drift: Ppm(0), drift_max: Ppm(0) },
                 platform: PlatformId(0),
                 driver: Jitter::default(),
                 tasks: Vec::new(),

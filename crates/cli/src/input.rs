@@ -1,5 +1,6 @@
 //! Reads scenarios and what they refer to, and finds folders for results.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use chronoseal_catalog::{PrepareError, Prepared};
@@ -15,8 +16,31 @@ struct Beside<'a>(&'a Path);
 impl Files for Beside<'_> {
     fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         let path = self.0.join(path);
-        std::fs::read(&path).map_err(|reason| FileError::Unreadable { place: path.display().to_string(), reason })
+        let unreadable = |reason| FileError::Unreadable { place: path.display().to_string(), reason };
+        // A device never ends, and a pipe waits for somebody: neither is opened.
+        let is_file = std::fs::metadata(&path).map_err(unreadable)?.is_file();
+        if !is_file {
+            return Err(unreadable(std::io::Error::other("it is no ordinary file; copy its content to one")));
+        }
+        read_limited(&path, FILE_REFERRED_LEN_MAX).map_err(unreadable)
     }
+}
+
+/// The longest file that a scenario can refer to `[byte]`; what it is used for may have a limit below that.
+const FILE_REFERRED_LEN_MAX: u64 = 64_000_000;
+/// The longest file that a command line can name `[byte]`, such as a capture to import.
+const FILE_NAMED_LEN_MAX: u64 = 1_000_000_000;
+
+/// Reads a file, but no more of it than it may have.
+fn read_limited(path: &Path, len_max: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(len_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > len_max {
+        return Err(std::io::Error::other(format!(
+            "it is longer than {len_max} bytes, which is the most that is read"
+        )));
+    }
+    Ok(bytes)
 }
 
 /// Reads and checks a scenario, `more` overrides after those of the command line. With [`Format::Json`] its problems are
@@ -49,7 +73,7 @@ fn trouble(problems: &Problems, path: &Path, format: Format) -> Trouble {
 
 /// Reads a file, with an error that says what to do.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Trouble> {
-    std::fs::read(path).map_err(|error| {
+    read_limited(path, FILE_NAMED_LEN_MAX).map_err(|error| {
         Trouble(format!(
             "error: cannot read {}: {error}\nhelp: give the path of a file; `ls scenarios` shows examples",
             path.display()

@@ -43,6 +43,11 @@ pub enum Held {
     No,
     /// Some held, some failed as expected, or not all could be judged.
     Mixed,
+    /// On paper, a frame can be lost or late.
+    Broken,
+    /// On paper, nothing can be said.
+    #[serde(rename = "not-bounded")]
+    NotBounded,
 }
 
 /// One part of a report.
@@ -270,6 +275,8 @@ impl Held {
             Self::Yes => "held",
             Self::No => "failed",
             Self::Mixed => "mixed",
+            Self::Broken => "broken",
+            Self::NotBounded => "not bounded",
         }
     }
 }

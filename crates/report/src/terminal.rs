@@ -68,6 +68,8 @@ pub fn verdict(document: &Document, style: TerminalStyle) -> String {
         Held::Yes => ("HELD", "1;32"),
         Held::No => ("FAILED", "1;31"),
         Held::Mixed => ("MIXED", "1;33"),
+        Held::Broken => ("BROKEN", "1;31"),
+        Held::NotBounded => ("NOT BOUNDED", "1;33"),
     };
     let _ = writeln!(out, "{}", paint(style, colour, word));
     wrap(&mut out, &clean(&document.verdict.text), "", style.width);

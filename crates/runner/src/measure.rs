@@ -7,7 +7,7 @@ use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveHome, LiveLink, Pr
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
 use chronoseal_media::medium::Attachment;
 use chronoseal_results::{Direction, Engine, FrameRow};
-use chronoseal_scenario::plan::{AttackPlace, ClockPlan, Fidelity, SegmentId};
+use chronoseal_scenario::plan::{AttackPlace, Fidelity, SegmentId};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
     AgentCommand, AgentConfig, FactoryError, Home, LiveConfig, LiveError, LiveOutcome, Placement, PortLink,
@@ -264,7 +264,7 @@ fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>) -> Vec<AgentConfig> 
         .filter(has_ports)
         .map(|id| {
             let clock = plan.nodes.get(id.index()).map(|node| node.clock);
-            let ClockPlan { offset, drift } = clock.unwrap_or(ClockPlan { offset: Duration::ZERO, drift: Ppm(0) });
+            let (offset, drift) = clock.map_or((Duration::ZERO, Ppm(0)), |clock| (clock.offset, clock.drift));
             AgentConfig {
                 home: match prepared.live_home(id) {
                     LiveHome::Own => Home::Own,

@@ -172,6 +172,8 @@ pub struct ClockPlan {
     pub offset: Duration,
     /// How much too fast it runs.
     pub drift: Ppm,
+    /// The most it can run too fast or too slow, whatever the seed.
+    pub drift_max: Ppm,
 }
 
 /// A periodic task on a node's processor.
@@ -365,6 +367,11 @@ impl StreamPlan {
     /// True if gateways carry it over several segments. It is a PDU of its own then, whole in each segment's frames.
     pub fn is_relayed(&self) -> bool {
         self.hops.len() > 1
+    }
+
+    /// Its hop on a segment.
+    pub fn on(&self, segment: SegmentId) -> Option<&HopPlan> {
+        self.hops.iter().find(|hop| hop.segment == segment)
     }
 
     /// True if one of its hops is brought to its sender by another: by this one, which ends at `node`.

@@ -214,6 +214,17 @@ impl Diagnostic for Problem {
     }
 }
 
+/// A line that is longer is shown in parts `[byte]`.
+const LINE_LEN_MAX: usize = 2_000;
+
+/// The last boundary of a character up to a place in a text.
+fn boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
 /// Everything wrong with one text, in the order of the text.
 #[derive(Clone, Debug)]
 pub struct Problems {
@@ -295,10 +306,67 @@ impl Problems {
             .with_width(110)
             .with_context_lines(1)
             .without_cause_chain();
-        match handler.render_report(&mut text, self) {
+        match handler.render_report(&mut text, &self.with_short_lines()) {
             Ok(()) => text,
             Err(_) => self.list.iter().map(|problem| format!("{}: {problem}\n", problem.code)).collect(),
         }
+    }
+
+    /// The same problems over a text without long lines, which nobody could read and the renderer has no room for: of a line
+    /// that is longer than [`LINE_LEN_MAX`], what is around the places that are named.
+    fn with_short_lines(&self) -> Self {
+        let (name, whole) = (self.source.name().to_owned(), self.source.inner());
+        if whole.split('\n').all(|line| line.len() <= LINE_LEN_MAX) {
+            return self.clone();
+        }
+        let mut marks: Vec<usize> =
+            self.list.iter().flat_map(|problem| &problem.labels).map(|(span, _)| span.start).collect();
+        marks.sort_unstable();
+        // Each kept piece: where it lies in the whole text, and where in the short one.
+        let (mut short, mut kept, mut from) = (String::new(), Vec::<(Range<usize>, usize)>::new(), 0);
+        let mut keep = |piece: Range<usize>, short: &mut String| {
+            kept.push((piece.clone(), short.len()));
+            short.push_str(&whole[piece]);
+        };
+        for line in whole.split_inclusive('\n') {
+            let all = from..from + line.len();
+            from = all.end;
+            if line.len() <= LINE_LEN_MAX {
+                keep(all, &mut short);
+                continue;
+            }
+            let end = if line.ends_with('\n') { all.end - 1 } else { all.end };
+            let mut done = all.start;
+            for mark in marks.iter().filter(|mark| (all.start + 1..=end).contains(*mark)) {
+                let begin = boundary(whole, mark.saturating_sub(LINE_LEN_MAX / 4).max(done).min(end));
+                let stop = boundary(whole, (mark + LINE_LEN_MAX / 4).min(end));
+                if stop <= done {
+                    continue;
+                }
+                if begin > done {
+                    short.push('\u{2026}');
+                }
+                keep(begin..stop, &mut short);
+                done = stop;
+            }
+            if done < end {
+                short.push('\u{2026}');
+            }
+            if end < all.end {
+                keep(end..all.end, &mut short);
+            }
+        }
+        let place = |at: usize| {
+            let piece = kept.iter().rev().find(|(piece, _)| piece.start <= at);
+            piece.map_or(0, |(piece, to)| to + (at - piece.start).min(piece.len()))
+        };
+        let mut problems = self.clone();
+        for (span, _) in problems.list.iter_mut().flat_map(|problem| &mut problem.labels) {
+            let start = place(span.start).min(short.len());
+            *span = start..place(span.end).clamp(start, (start + LINE_LEN_MAX / 4).min(short.len()));
+        }
+        problems.source = NamedSource::new(name, short);
+        problems
     }
 
     /// For programs: code, message, line and column (from 1), byte offset and length, labels, help.

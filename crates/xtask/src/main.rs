@@ -6,6 +6,7 @@
 
 mod bench;
 mod ci;
+mod contradictions;
 mod finding;
 mod generate;
 mod licences;
@@ -31,6 +32,9 @@ usage: cargo xtask <task>
   bench scenario FILE [--runs RUNS] [--goal FACTOR]
                        how many times faster than real time FILE is simulated on one processor (default 11 runs), and
                        how many events a second; fails below FACTOR
+  contradictions N [--binary FILE] [--seed SEED] [--seconds LIMIT]
+                       draws N scenarios and looks for one that holds on paper and fails in the simulator; shrinks what it
+                       finds into target/contradictions
   socketcan [FOLDER]   the live CAN bus in user-mode Linux, whose kernel has CAN, against candump; FOLDER is where the
                        Debian packages user-mode-linux, busybox-static and can-utils are unpacked, if not installed
   rtl build            the simulator of the P-256 engine, by Verilator; prints where it is
@@ -74,6 +78,7 @@ fn main() -> ExitCode {
         ["generate", "--check"] => generate::run(&root, generate::Mode::Check),
         ["licences"] => licences::run(&root),
         ["bench", ref words @ ..] => bench::run(&root, words),
+        ["contradictions", ref words @ ..] => contradictions::run(&root, words),
         ["socketcan"] => socketcan::run(&root, Path::new("/")),
         ["socketcan", packages] => socketcan::run(&root, Path::new(packages)),
         ["rtl", "build"] => rtl::build(&root).map(drop),

@@ -100,7 +100,7 @@ impl Release {
         let sender = view.plan.nodes.get(stream.sender.index())?;
         Some(Self {
             jitter: if is_segmented { Duration::ZERO } else { sender.driver.max },
-            distance: true_period(stream.period, sender.clock.drift),
+            distance: true_period(stream.period, sender.clock.drift_max),
             busy: [Duration::ZERO; 2],
             counts_pdus: false,
         })

@@ -97,11 +97,11 @@ impl Transfer {
             answer: occupancy(timing, plan.flow_control, kind, answer_len),
             sender: sender.driver,
             receiver: receiver.driver,
-            separation_max: longest_true(separation, sender.clock.drift),
+            separation_max: longest_true(separation, sender.clock.drift_max),
             separation_min: if separation == Duration::ZERO {
                 Duration::ZERO
             } else {
-                true_period(separation, sender.clock.drift)
+                true_period(separation, sender.clock.drift_max)
             },
             full_min: shortest(timing, id, kind, segments.full_len()),
             last_min: shortest(timing, id, kind, segments.last_len()),

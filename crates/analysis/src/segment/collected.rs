@@ -81,7 +81,7 @@ fn up(value: i128, by: i128) -> i128 {
 /// # Errors
 /// Why nothing bounds that.
 pub(super) fn wait(plan: &Plan, collect: &CollectPlan, hop: &HopPlan, arrivals: &Arrivals) -> Result<Duration, Why> {
-    let drift = plan.nodes[hop.from.index()].clock.drift;
+    let drift = plan.nodes[hop.from.index()].clock.drift_max;
     Ok(longest(collect.within, drift) + arrivals.busy(hop.from)?)
 }
 
@@ -111,7 +111,7 @@ pub(super) fn sent(plan: &Plan, id: StreamId, hop: &HopPlan, arrivals: &Arrivals
     let longest = plan.contained_in(id).map(|(_, stream, hop)| header + plan.contained_len(stream, hop)).max();
     let longest = longest.unwrap_or_default();
     let full = i128::from(stream.length.saturating_sub(longest) + 1);
-    let within = true_period(collect.within, plan.nodes[hop.from.index()].clock.drift);
+    let within = true_period(collect.within, plan.nodes[hop.from.index()].clock.drift_max);
     let (mut each, mut closed) = (Count::default(), Count::of(within, busy, (1, 1)));
     for (member, stream, hop) in plan.contained_in(id) {
         let arrival = arrivals.at(member, hop.segment);

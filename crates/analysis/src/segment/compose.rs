@@ -9,7 +9,7 @@ use chronoseal_scenario::plan::{HopPlan, Plan, SegmentId};
 use super::collected::Collected;
 use super::processor::{Jobs, Processors, distance};
 use super::way::{EndBound, Place, StreamBounds, Walked};
-use super::{SegmentBounds, Span, Why, collected, without_bound};
+use super::{Risk, SegmentBounds, Span, Why, collected, without_bound};
 
 /// Rounds over all segments before jitter counts as growing without end.
 const ROUNDS_MAX: u32 = 200;
@@ -46,6 +46,8 @@ pub struct Arrivals {
     collected: BTreeMap<(StreamId, SegmentId), Collected>,
     /// The longest busy period of each node's processor.
     busy: Vec<Result<Duration, Why>>,
+    /// By segment with a table and by slot: how long what is sealed for it waits for its processor.
+    blocked: BTreeMap<SegmentId, Vec<Result<Duration, Why>>>,
 }
 
 impl Arrivals {
@@ -63,6 +65,14 @@ impl Arrivals {
     /// True for a container that comes as [`Self::at`] says if each of its PDUs is counted as if it were alone in its frame.
     pub fn counts_pdus(&self, stream: StreamId, segment: SegmentId) -> bool {
         self.collected.get(&(stream, segment)).is_some_and(|collected| collected.counts_pdus)
+    }
+
+    /// How long what is sealed for a slot of the table of `segment` can wait for its sender's processor.
+    ///
+    /// # Errors
+    /// Why nothing bounds it.
+    pub fn blocked(&self, segment: SegmentId, slot: usize) -> Result<Duration, Why> {
+        self.blocked.get(&segment).and_then(|slots| slots.get(slot)).copied().unwrap_or(Ok(Duration::ZERO))
     }
 
     /// How long the processor of a node can be busy without a pause.
@@ -100,25 +110,42 @@ impl Reached {
     }
 }
 
-/// The bounds of every stream from its sender to its receivers, in parts.
+/// What is known of a plan on paper.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Every stream from its sender to its receivers, in parts.
+    pub streams: Vec<StreamBounds>,
+    /// What can keep frames from arriving in time all the same.
+    pub risks: Vec<Risk>,
+}
+
+/// The bounds of every stream from its sender to its receivers, in parts; [`bounds`] without what can go wrong.
+pub fn end_to_end(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn SegmentBounds]) -> Vec<StreamBounds> {
+    bounds(plan, tables, rows).streams
+}
+
+/// The bounds of every stream, and what can go wrong.
 ///
 /// `tables[i]` is the schedule table of segment `i`; one that is missing is none. `rows` is [`super::BOUNDS`], or what
 /// else bounds the plan's kinds of segments.
-pub fn end_to_end(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn SegmentBounds]) -> Vec<StreamBounds> {
+pub fn bounds(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn SegmentBounds]) -> Bounds {
     let network = Network { plan, jobs: Jobs::new(plan, rows), tables };
     let processors = Processors::new(&network.jobs, tables);
     let mut reached = Reached::at_once(plan);
     let mut before = Arrivals::default();
     for _ in 0..ROUNDS_MAX {
         let busy = processors.busy(&reached, &before);
-        let arrivals = network.arrivals(&reached, busy);
+        let arrivals =
+            Arrivals { busy, blocked: network.blocked(&processors, &reached, &before), ..Arrivals::default() };
+        let arrivals = network.arrivals(&reached, arrivals);
         let found = network.reached(&arrivals);
         if found == reached && arrivals == before {
-            return network.streams(&reached, &arrivals);
+            let risks = network.risks(&arrivals);
+            return Bounds { streams: network.streams(&reached, &arrivals), risks };
         }
         (reached, before) = (found, arrivals);
     }
-    network.streams(&Reached::default(), &Arrivals::default())
+    Bounds { streams: network.streams(&Reached::default(), &Arrivals::default()), risks: Vec::new() }
 }
 
 /// A time that somebody might wait for.
@@ -137,9 +164,22 @@ impl Network<'_> {
         self.plan.streams.iter().enumerate().map(|(index, stream)| (StreamId(index as u16), stream))
     }
 
+    /// How long what is sealed for slots waits for its processor.
+    fn blocked(
+        &self,
+        processors: &Processors,
+        reached: &Reached,
+        before: &Arrivals,
+    ) -> BTreeMap<SegmentId, Vec<Result<Duration, Why>>> {
+        let with_table = self.plan.segment_ids().filter_map(|segment| {
+            let table = self.tables.get(segment.index())?.as_ref()?;
+            Some((segment, processors.blocked(&self.jobs, segment, table, reached, before)))
+        });
+        with_table.collect()
+    }
+
     /// When each hop's sender can have handed a frame to its driver.
-    fn arrivals(&self, reached: &Reached, busy: Vec<Result<Duration, Why>>) -> Arrivals {
-        let mut arrivals = Arrivals { busy, ..Arrivals::default() };
+    fn arrivals(&self, reached: &Reached, mut arrivals: Arrivals) -> Arrivals {
         for (id, stream) in self.streams_by_id() {
             let distance = distance(&self.jobs, stream);
             for hop in &stream.hops {
@@ -223,6 +263,15 @@ impl Network<'_> {
         }
         self.contained(&mut reached, arrivals);
         reached
+    }
+
+    /// What can go wrong on every segment.
+    fn risks(&self, arrivals: &Arrivals) -> Vec<Risk> {
+        let of_segment = |segment: SegmentId| {
+            let table = self.tables.get(segment.index()).and_then(Option::as_ref);
+            self.jobs.row(segment).map(|row| row.risks(self.plan, segment, table, arrivals)).unwrap_or_default()
+        };
+        self.plan.segment_ids().flat_map(of_segment).collect()
     }
 
     /// Walks every way.

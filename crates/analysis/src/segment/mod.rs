@@ -30,12 +30,14 @@
 //!   received it, with its period, as if the air had kept that. This is an assumption, as is the one about recordings.
 //! - Frames of a key exchange, the computing of it, attackers and errors of the wire are left out.
 
+mod backlog;
 mod can;
 mod collected;
 mod compose;
 pub(crate) mod demand;
 mod ethernet;
 mod line;
+mod losses;
 pub mod processor;
 mod queues;
 mod radio;
@@ -50,9 +52,10 @@ use chronoseal_scenario::plan::{GatewayPlan, HopPlan, Plan, SegmentId};
 use crate::can::NoBound;
 
 pub use can::CanBounds;
-pub use compose::{Arrival, Arrivals, end_to_end};
+pub use compose::{Arrival, Arrivals, Bounds, bounds, end_to_end};
 pub use demand::Overload;
 pub use ethernet::EthernetBounds;
+pub use losses::{Cause, Direction, Risk};
 pub use processor::{Jobs, ScheduledJob};
 pub use queues::{QueueBound, gateway_queues};
 pub use radio::RadioBounds;
@@ -93,6 +96,19 @@ pub trait SegmentBounds: Sync {
         prepared: Option<&ScheduleTable>,
     ) -> Vec<ScheduledJob> {
         let _ = (jobs, segment, prepared);
+        Vec::new()
+    }
+
+    /// What can keep frames from arriving in time although their latency has a bound. What [`Self::bounds`] says holds for
+    /// frames that this does not happen to.
+    fn risks(
+        &self,
+        plan: &Plan,
+        segment: SegmentId,
+        prepared: Option<&ScheduleTable>,
+        arrivals: &Arrivals,
+    ) -> Vec<Risk> {
+        let _ = (plan, segment, prepared, arrivals);
         Vec::new()
     }
 

@@ -20,11 +20,14 @@
 //!
 //! [`GatewayPlan::delay`]: chronoseal_scenario::plan::GatewayPlan::delay
 
+use std::collections::BTreeMap;
+
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_frameauth::DataId;
-use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::plan::{DataName, Fidelity, HopPlan, Plan, SegmentId, StreamPlan};
 
+use super::backlog::Backlog;
 use super::compose::{Arrivals, Reached, from_the_air};
 use super::demand::{Cyclic, Entry, Load, Periodic, true_period};
 use super::{SegmentBounds, Why};
@@ -49,6 +52,9 @@ pub struct ScheduledJob {
     pub latest: Duration,
     /// Processor time at most.
     pub cost: Duration,
+    /// When it comes by the node's own clock, if that decides: a sealing or a task, not a frame that arrives. Such jobs keep
+    /// their distances, and go before all that waits there.
+    pub own_time: Option<Duration>,
 }
 
 impl<'a> Jobs<'a> {
@@ -145,6 +151,8 @@ struct Processor {
     /// Frames made of several PDUs, when they are ready: what sealing one costs.
     collected: Vec<(StreamId, SegmentId, Duration)>,
     arrivals: Vec<Arriving>,
+    /// By table.
+    scheduled: Vec<(SegmentId, ScheduledJob)>,
     /// True for a gateway that passes on frames of a recording: nothing bounds when they come.
     bridges_recordings: bool,
 }
@@ -194,6 +202,7 @@ impl Processors {
             let scheduled = row.scheduled_jobs(jobs, segment, Some(table));
             for (node, processor) in of.iter_mut().enumerate() {
                 let own = scheduled.iter().filter(|job| job.node.index() == node);
+                processor.scheduled.extend(own.clone().map(|job| (segment, *job)));
                 let entries: Vec<Entry> =
                     own.map(|job| Entry { earliest: job.earliest, latest: job.latest, cost: job.cost }).collect();
                 if !entries.is_empty() {
@@ -207,31 +216,73 @@ impl Processors {
     /// The longest busy period of each node's processor, with frames coming as late and as early as `reached` has it.
     /// Frames made of several PDUs come as `sent` has it.
     pub(super) fn busy(&self, reached: &Reached, sent: &Arrivals) -> Vec<Result<Duration, Why>> {
-        let busy = |(index, processor): (usize, &Processor)| {
-            if processor.bridges_recordings {
-                return Err(Why::ArrivalUnbounded);
-            }
-            let mut load = processor.load.clone();
-            for one in &processor.arrivals {
-                let received = reached.at(one.stream, one.segment, NodeId(index as u16));
-                let jitter = from_the_air(received).map_err(|_| Why::ArrivalUnbounded)?.jitter();
-                let period = sent.collected(one.stream, one.segment).map_or(one.period, |arrival| arrival.distance);
-                load.periodic.push(Periodic { period, jitter, cost: one.cost });
-            }
-            for (stream, segment, cost) in &processor.collected {
-                let Some(arrival) = sent.collected(*stream, *segment) else { continue };
-                let jitter = arrival.at.map_err(|_| Why::ArrivalUnbounded)?.jitter();
-                load.periodic.push(Periodic { period: arrival.distance, jitter, cost: *cost });
-            }
-            Ok(load.busy_period()?)
-        };
+        let busy =
+            |(index, _): (usize, &Processor)| Ok(self.load(NodeId(index as u16), reached, sent)?.busy_period()?);
         self.of.iter().enumerate().map(busy).collect()
+    }
+
+    /// All that a node's processor is asked for.
+    fn load(&self, node: NodeId, reached: &Reached, sent: &Arrivals) -> Result<Load, Why> {
+        let processor = &self.of[node.index()];
+        if processor.bridges_recordings {
+            return Err(Why::ArrivalUnbounded);
+        }
+        let mut load = processor.load.clone();
+        for one in &processor.arrivals {
+            let received = reached.at(one.stream, one.segment, node);
+            let jitter = from_the_air(received).map_err(|_| Why::ArrivalUnbounded)?.jitter();
+            let period = sent.collected(one.stream, one.segment).map_or(one.period, |arrival| arrival.distance);
+            load.periodic.push(Periodic { period, jitter, cost: one.cost });
+        }
+        for (stream, segment, cost) in &processor.collected {
+            let Some(arrival) = sent.collected(*stream, *segment) else { continue };
+            let jitter = arrival.at.map_err(|_| Why::ArrivalUnbounded)?.jitter();
+            load.periodic.push(Periodic { period: arrival.distance, jitter, cost: *cost });
+        }
+        Ok(load)
+    }
+
+    /// How long what a station has to seal for each slot of a table waits for its processor at most, by slot.
+    ///
+    /// What is due by the station's own clock goes in its order and before whatever waits, so only what has come until then
+    /// can be in its way: the longest backlog at that instant. A gateway keeps no such order; there all of a busy period can be
+    /// in the way.
+    pub(super) fn blocked(
+        &self,
+        jobs: &Jobs<'_>,
+        segment: SegmentId,
+        table: &ScheduleTable,
+        reached: &Reached,
+        sent: &Arrivals,
+    ) -> Vec<Result<Duration, Why>> {
+        let mut loads: BTreeMap<NodeId, Result<Backlog, Why>> = BTreeMap::new();
+        let of_slot = |slot: &Slot| {
+            let hop = jobs.plan.streams.get(slot.stream.index()).and_then(|stream| stream.on(segment));
+            let hop = hop.ok_or(Why::NotReached)?;
+            let node = hop.from;
+            let backlog = loads.entry(node).or_insert_with(|| {
+                let load = self.load(node, reached, sent)?;
+                let busy = load.busy_period()?;
+                let own = self.of[node.index()].scheduled.iter().filter(|(known, _)| *known == segment);
+                let is_gateway = jobs.plan.nodes[node.index()].interfaces.len() > 1;
+                Ok(Backlog {
+                    cycle: table.cluster_cycle,
+                    jobs: own.map(|(_, job)| *job).filter(|job| job.cost > Duration::ZERO).collect(),
+                    periodic: load.periodic,
+                    busy,
+                    is_ordered: !is_gateway,
+                })
+            });
+            let seal = jobs.sealing(slot.stream, hop);
+            backlog.as_ref().map_err(|why| *why).map(|backlog| backlog.at(slot.release, seal))
+        };
+        table.slots.iter().map(of_slot).collect()
     }
 }
 
 /// The least distance of two frames of a stream at its sender, by true time.
 pub(super) fn distance(jobs: &Jobs<'_>, stream: &StreamPlan) -> Duration {
     let begins_in_slots = stream.hops.iter().any(|hop| hop.previous.is_none() && jobs.is_in_slots(hop));
-    let clock = jobs.plan.nodes.get(stream.sender.index()).map(|node| node.clock.drift).unwrap_or_default();
+    let clock = jobs.plan.nodes.get(stream.sender.index()).map(|node| node.clock.drift_max).unwrap_or_default();
     if begins_in_slots { stream.period } else { true_period(stream.period, clock) }
 }

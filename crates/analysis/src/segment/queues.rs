@@ -38,7 +38,7 @@ pub fn gateway_queues(plan: &Plan, bounds: &[StreamBounds]) -> Vec<QueueBound> {
     for bound in bounds {
         let stream = &plan.streams[bound.stream.index()];
         let sender = &plan.nodes[stream.sender.index()];
-        let distance = true_period(stream.period, sender.clock.drift);
+        let distance = true_period(stream.period, sender.clock.drift_max);
         for hop in stream.hops.iter().filter(|hop| hop.previous.is_some()) {
             let Some(gateway) = plan.nodes[hop.from.index()].gateway.as_ref() else { continue };
             let stays = bound.ends.iter().filter_map(|end| stay(end, hop.from, hop.segment)).max();

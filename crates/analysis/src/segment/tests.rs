@@ -217,7 +217,7 @@ fn a_fast_clock_brings_one_frame_more() {
     add_message(&mut plan, 2, 8, MS(10), &[(0, 2, 1)]);
     add_message(&mut plan, 3, 8, MS(10), &[(0, 2, 1)]);
     assert_eq!(latencies(&plan)[2], Ok(US(FRAME_US * 3 - GAP_US)));
-    plan.nodes[0].clock.drift = Ppm(1_000_000);
+    plan.nodes[0].clock.drift_max = Ppm(1_000_000);
     assert_eq!(latencies(&plan)[2], Ok(US(FRAME_US * 4 - GAP_US)));
 }
 

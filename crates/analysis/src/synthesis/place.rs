@@ -177,8 +177,9 @@ impl<'a> Placer<'a> {
             Access::PerLink => Resource::LinkToSwitch(stream.hop.from),
         };
         let mut uses = vec![at(first, 0, slot)];
+        // A frame that costs nothing to make has to be made all the same: no task may run at that instant.
         let seal = needs.seal.as_ps();
-        uses.push(at(Resource::Processor(stream.hop.from), -seal, seal));
+        uses.push(at(Resource::Processor(stream.hop.from), -seal, seal.max(1)));
         // Shared slots of unequal frames need this as well: a long frame is still on its way to the receiver when a
         // short one after it is due there.
         uses.extend(

@@ -33,6 +33,19 @@ const OUT_OF_TIMING: &str =
 help: leave --out away, or keep frames with --set fidelity=bytes";
 
 pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
+    let mut told = Vec::new();
+    let result = rounds(options, printer, &mut told);
+    // Programs read one value: of several runs, a list, also if one of them could not be run.
+    match &told[..] {
+        [] => {}
+        [one] if options.repeat == 1 => printer.data(&serde_json::to_string_pretty(one)?),
+        _ => printer.data(&serde_json::to_string_pretty(&told)?),
+    }
+    result
+}
+
+/// Every run that was asked for; with [`Format::Json`], what programs are told of each.
+fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Status, Trouble> {
     let stop = interrupt::flag();
     let mut status = Status::Held;
     if options.engine == EngineName::Both && options.repeat > 1 {
@@ -47,7 +60,7 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
             if options.out.is_some() {
                 return Err(Trouble(OUT_OF_TIMING.into()));
             }
-            counted(&prepared, options, printer, stop)?;
+            told.extend(counted(&prepared, options, printer, stop)?);
             if stop.load(Ordering::Relaxed) {
                 printer.note("interrupted: the counts are of what there was until then");
                 return Ok(Status::Failed);
@@ -66,7 +79,7 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
                 let _ = std::fs::remove_dir(folder);
             }
         })?;
-        if show(&ran, options, place.as_deref(), printer)? == Status::Failed {
+        if show(&ran, options, place.as_deref(), printer, told)? == Status::Failed {
             status = Status::Failed;
         }
         if stop.load(Ordering::Relaxed) {
@@ -212,14 +225,20 @@ fn document(ran: &[Ran]) -> Document {
     }
 }
 
-fn show(ran: &[Ran], options: &Run, place: Option<&Path>, printer: &Printer) -> Result<Status, Trouble> {
+fn show(
+    ran: &[Ran],
+    options: &Run,
+    place: Option<&Path>,
+    printer: &Printer,
+    told: &mut Vec<Value>,
+) -> Result<Status, Trouble> {
     let document = document(ran);
     let page = place.map(|folder| folder.join(PAGE));
     if let Some(page) = &page {
         input::write(page, &html(&document))?;
     }
     match options.format {
-        Format::Json => printer.data(&serde_json::to_string_pretty(&as_json(ran, &document, place))?),
+        Format::Json => told.push(as_json(ran, &document, place)),
         _ => printer.document(&document, options.format),
     }
     if let (Some(folder), Some(page)) = (place, &page) {

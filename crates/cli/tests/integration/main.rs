@@ -15,6 +15,7 @@ mod import;
 mod interrupt;
 mod lint;
 mod segments;
+mod silent;
 mod simulated;
 mod stored;
 mod support;

@@ -44,7 +44,7 @@ body = { id = "0x100" }
 fn vehicle() -> String {
     let mut text = String::from(
         "schema_version = 2\nname = \"vehicle\"\nduration = \"1s\"\n[segments.backbone.ethernet]\nrate = \"1Gbit/s\"\n\
-         cluster_cycle = \"100ms\"\nguard_period = \"20us\"\nclass = { best_effort = { priority = 3 } }\n\
+         cluster_cycle = \"100ms\"\nintegration_cycle = \"20ms\"\nguard_period = \"200us\"\nclass = { best_effort = { priority = 3 } }\n\
          [[protections]]\nname = \"short\"\nsecoc = { profile = 1 }\n\
          [[platforms]]\nname = \"ecu\"\ncosts = [{ operation = \"cmac-aes-128\", base = \"5us\", per_byte = \"20ns\" }]\n",
     );
@@ -123,7 +123,7 @@ fn a_deadline_that_one_receiver_can_miss_fails_the_check() {
     let bench = Bench::new();
     bench.write("late.toml", SENSOR.replace("logger = \"6ms\"", "logger = \"300us\""));
     let said = bench.say(&["check", "late.toml"]);
-    assert_shows(said.assert_code(1), &["1 of 2 streams at their receivers", "NOT"]);
+    assert_shows(said.assert_code(1), &["1 of 2 streams at their receivers", "BROKEN"]);
 }
 
 #[test]
@@ -143,7 +143,10 @@ fn a_queue_that_can_overflow_is_warned_of_with_the_room_that_helps() {
     let two = [more.replace("OTHER", "a"), more.replace("OTHER", "b").replace("0x1AA", "0x1AB")].concat();
     bench.write("full.toml", format!("{SENSOR}{two}"));
     let said = bench.say(&["check", "full.toml"]);
-    assert_shows(said.assert_code(0), &["up to 3 frames can wait in `zone` for `backbone`", "`queue = \"3 frames\"`"]);
+    assert_shows(
+        said.assert_code(1),
+        &["BROKEN", "up to 3 frames can wait in `zone` for `backbone`", "`queue = \"3 frames\"`"],
+    );
     bench.write("roomy.toml", format!("{SENSOR}{two}").replace("2 frames", "3 frames"));
     let said = bench.say(&["check", "roomy.toml"]);
     assert!(!said.assert_code(0).out.contains("can wait in"), "{}", said.out);

@@ -72,7 +72,8 @@ fn verdict(out: &mut String, document: &Document) {
     let sign = match verdict.held {
         Held::Yes => "\u{2713}",
         Held::No => "\u{2717}",
-        Held::Mixed => "\u{223c}",
+        Held::Mixed | Held::NotBounded => "\u{223c}",
+        Held::Broken => "\u{2717}",
     };
     let _ = write!(
         out,

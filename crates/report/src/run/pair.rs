@@ -55,6 +55,7 @@ fn of_both(both: [(RunView<'_>, &str); 2]) -> Verdict {
         merged.held = match (merged.held, verdict.held) {
             (Held::No, _) | (_, Held::No) => Held::No,
             (Held::Mixed, _) | (_, Held::Mixed) => Held::Mixed,
+            (Held::Broken | Held::NotBounded, _) | (_, Held::Broken | Held::NotBounded) => Held::No,
             (Held::Yes, Held::Yes) => Held::Yes,
         };
         if !merged.text.is_empty() {

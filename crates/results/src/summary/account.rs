@@ -242,7 +242,9 @@ impl<'r> Ledger<'r> {
             .collect();
         for row in own.iter().filter(|row| row.outcome == Outcome::Missing) {
             let is_seen = row.slot_start.is_some_and(|slot| used.contains(&slot));
-            if !is_seen && !open.end_missing(row) && row.cycle_start.since_zero().as_ns() >= self.ready_ns {
+            // What leaves in the first slots of the first cycle would have had to be made before the run began.
+            let is_judged = row.cycle_start > SimTime::ZERO && row.cycle_start.since_zero().as_ns() >= self.ready_ns;
+            if !is_seen && !open.end_missing(row) && is_judged {
                 account.not_sent += u64::from(!self.is_absent(receiver, row.cycle_start));
             }
         }

@@ -89,6 +89,11 @@ fn a_slot_for_which_nothing_was_sent_fails_the_run() {
     let account = account(&summary);
     assert_eq!((account.sent, account.in_time, account.missing, account.not_sent), (399, 399, 0, 1));
     assert!(!summary.deadlines_held());
+    // Before the first cycle nobody could make a frame for its first slot.
+    let mut rows = self::rows(400);
+    rows.frames[0] = missing(0);
+    rows.events.retain(|row| row.event.kind != EventKind::Sent || row.event.sequence != 0);
+    assert!(summarise(&meta(), &rows).deadlines_held());
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn write(
          [segments.network.ethernet]\n\
          rate = \"100Mbit/s\"\n\
          cluster_cycle = \"{cycle}\"\n\
-         guard_period = \"0s\"\n\n\
+         guard_period = \"20us\"\n\n\
          [[protections]]\n\
          name = \"{PROTECTION}\"\n\
          hmac = {{ hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }}\n",

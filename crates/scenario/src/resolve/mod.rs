@@ -7,6 +7,7 @@ mod freshness;
 mod gateways;
 mod group_key;
 mod nodes;
+mod operations;
 mod platforms;
 mod protections;
 mod recordings;

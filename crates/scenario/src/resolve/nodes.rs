@@ -149,7 +149,7 @@ impl Context<'_> {
             }
             nodes.extend(parts.brought.iter().map(|name| NodePlan {
                 name: name.clone(),
-                clock: ClockPlan { offset: Duration::ZERO, drift: Ppm(0) },
+                clock: ClockPlan { offset: Duration::ZERO, drift: Ppm(0), drift_max: Ppm(0) },
                 platform: parts.brought_platform,
                 driver: Default::default(),
                 tasks: Vec::new(),
@@ -237,13 +237,13 @@ impl Context<'_> {
     fn clock(&mut self, node: usize, spec: ClockSpec) -> ClockPlan {
         let no_drift = Ppm(0);
         match spec {
-            ClockSpec::Ideal => ClockPlan { offset: Duration::ZERO, drift: no_drift },
+            ClockSpec::Ideal => ClockPlan { offset: Duration::ZERO, drift: no_drift, drift_max: no_drift },
             ClockSpec::Fixed(spec) => {
                 let path = at!["nodes", node, "clock", "fixed", "offset"];
                 let offset = self.within(path, "the clock's offset", spec.offset.0, -DELAY_MAX, DELAY_MAX);
                 let path = at!["nodes", node, "clock", "fixed", "drift"];
                 let drift = self.within(path, "the clock's drift", spec.drift.0, Ppm(-DRIFT_MAX.0), DRIFT_MAX);
-                ClockPlan { offset, drift }
+                ClockPlan { offset, drift, drift_max: Ppm(drift.0.abs()) }
             }
             ClockSpec::Seeded(spec) => {
                 let path = at!["nodes", node, "clock", "seeded", "offset_max"];
@@ -253,7 +253,7 @@ impl Context<'_> {
                 let mut rng = random::stream(self.spec.seed, Purpose::Clock, node as u64);
                 let offset = uniform_i64(&mut rng, -offset_max.as_ps(), offset_max.as_ps());
                 let drift = uniform_i64(&mut rng, -drift_max.0, drift_max.0);
-                ClockPlan { offset: Duration::from_ps(offset), drift: Ppm(drift) }
+                ClockPlan { offset: Duration::from_ps(offset), drift: Ppm(drift), drift_max }
             }
         }
     }

@@ -3,6 +3,7 @@
 use chronoseal_core::Duration;
 use serde::Deserialize;
 
+use super::operations;
 use crate::kinds::Context;
 use crate::limits::*;
 use crate::load::Files;
@@ -64,9 +65,11 @@ impl Context<'_> {
 
     fn written_costs(&mut self, i: usize, spec: &PlatformSpec) -> Vec<OperationCost> {
         let mut costs: Vec<OperationCost> = Vec::new();
+        let operations = operations::names();
         for (k, cost) in spec.costs.iter().enumerate() {
             let path = at!["platforms", i, "costs", k, "operation"];
-            self.title(&cost.operation, path, "the operation");
+            // A cost of an operation that nobody has would leave the one that is meant free.
+            self.find(&cost.operation, &operations, path, "operation", "operations");
             if costs.iter().any(|earlier| earlier.operation == cost.operation) {
                 self.report(
                     Code::DuplicateName,
@@ -137,7 +140,16 @@ impl Context<'_> {
             let base = Duration::ZERO..=DELAY_MAX;
             !base.contains(&cost.base.0) || !(Duration::ZERO..=PER_BYTE_MAX).contains(&cost.per_byte.0)
         };
+        let operations = operations::names();
+        let unknown = |file: &PlatformFile| {
+            let mut names = file.costs.iter().map(|cost| cost.operation.clone());
+            names.find(|name| !operations.contains(&name.as_str()))
+        };
         let reason = match toml::from_str::<PlatformFile>(&text) {
+            Ok(file) if unknown(&file).is_some() => {
+                let name = unknown(&file).unwrap_or_default();
+                format!("there is no operation named `{name}`: {}", suggest(&name, &operations, "operations"))
+            }
             Ok(file) if !file.costs.iter().any(too_large) => {
                 let plan = |cost: CostSpec| OperationCost {
                     operation: cost.operation,

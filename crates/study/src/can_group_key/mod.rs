@@ -164,7 +164,9 @@ impl Findings {
                 "The source's exchanges and frame counts hold when its protocol is executed; some of its bounds on whole groups do not."
             }
             Held::No if self.interrupted => "The study was stopped before its end; what is there is marked.",
-            Held::No => "Something does not hold: an executed exchange or a count of frames differs from the source.",
+            Held::No | Held::Broken | Held::NotBounded => {
+                "Something does not hold: an executed exchange or a count of frames differs from the source."
+            }
         };
         let mut points = vec![
             format!(

@@ -1,6 +1,6 @@
 //! Every stream from its sender to its receivers, over all segments: bound, parts, deadline.
 
-use chronoseal_analysis::segment::{EndBound, QueueBound, StreamBounds, Why, end_to_end, gateway_queues};
+use chronoseal_analysis::segment::{Bounds, EndBound, QueueBound, Risk, StreamBounds, Why, bounds, gateway_queues};
 use chronoseal_catalog::{Kinds, Prepared};
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::schedule::ScheduleTable;
@@ -12,6 +12,18 @@ use super::assumptions;
 
 const NO_DEADLINE: &str = "the scenario names no deadline for it";
 
+/// The word for a stream at a receiver, or for a whole scenario.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Word {
+    /// No frame is lost and none is late in any run that the scenario allows.
+    Held,
+    /// Nobody can tell, and why.
+    NotBounded,
+    /// A frame can be lost or late.
+    Broken,
+}
+
 /// What is bounded from end to end.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct EndsReport {
@@ -21,6 +33,11 @@ pub(super) struct EndsReport {
     pub(super) queues: Vec<QueueReport>,
     /// What is taken for granted, a sentence each.
     assumptions: Vec<String>,
+    /// What can lose frames or make them late whatever their bounds, a sentence each.
+    risks: Vec<String>,
+    /// Some of it concerns a whole segment, whether or not streams are on it.
+    #[serde(skip)]
+    has_broken_segment: bool,
 }
 
 /// One stream at one of its receivers.
@@ -37,11 +54,17 @@ pub(super) struct EndReport {
     /// The deadline is kept in the worst case. `None` without a deadline, and for recordings and what crosses a radio, which
     /// have no bound in any case; what else has none does not hold.
     holds: Option<bool>,
+    /// What can be said: that no frame is lost or late, that one can be, or nothing.
+    pub(super) word: Word,
+    /// Why it is not held.
+    why: Option<String>,
     /// Where there is no bound, and why.
     no_bound: Option<String>,
     /// Nothing bounds it because it comes by radio.
     #[serde(skip)]
     by_radio: bool,
+    #[serde(skip)]
+    is_recording: bool,
     /// In the order of the way, up to the first place without a bound; behind a radio it goes on, from the instant of reception.
     parts: Vec<PartReport>,
 }
@@ -71,15 +94,54 @@ impl EndsReport {
         let prepared = Prepared::with_kinds(plan, kinds).ok();
         let table = |segment| prepared.as_ref().and_then(|prepared| prepared.schedule(segment)).cloned();
         let tables: Vec<Option<ScheduleTable>> = plan.segment_ids().map(table).collect();
-        let bounds = end_to_end(plan, &tables, kinds.bounds());
-        let queues = gateway_queues(plan, &bounds).iter().map(|queue| QueueReport::of(plan, queue)).collect();
-        let ends = bounds.iter().flat_map(|bound| of_stream(plan, bound, kinds)).collect();
-        Self { ends, queues, assumptions: assumptions::of(plan) }
+        let Bounds { streams, risks } = bounds(plan, &tables, kinds.bounds());
+        let queues = gateway_queues(plan, &streams).iter().map(|queue| QueueReport::of(plan, queue)).collect();
+        let ends = streams.iter().flat_map(|bound| of_stream(plan, bound, kinds, &risks)).collect();
+        let mut said: Vec<String> = Vec::new();
+        for risk in &risks {
+            let text = risk_text(plan, risk);
+            if !said.contains(&text) {
+                said.push(text);
+            }
+        }
+        let has_broken_segment = risks.iter().any(|risk| risk.stream.is_none() && !risk.cause.is_unbounded());
+        Self { ends, queues, assumptions: assumptions::of(plan), risks: said, has_broken_segment }
     }
 
-    /// Ends that can miss their deadline, or that nothing bounds.
-    pub(super) fn late(&self) -> usize {
-        self.ends.iter().filter(|end| end.holds == Some(false)).count()
+    /// The word for all of it: the worst there is. What nobody can bound on paper, as a recording, says nothing.
+    pub(super) fn word(&self) -> Word {
+        let ends = self.ends.iter().filter(|end| !end.is_recording).map(|end| end.word);
+        let queues = self.queues.iter().map(QueueReport::word);
+        let segments = self.has_broken_segment.then_some(Word::Broken);
+        ends.chain(queues).chain(segments).max().unwrap_or(Word::Held)
+    }
+
+    /// Ends of which a frame can be lost or late.
+    pub(super) fn broken(&self) -> usize {
+        self.ends.iter().filter(|end| end.word == Word::Broken).count()
+    }
+
+    /// Ends of which nothing can be said, but for recordings.
+    pub(super) fn unbounded(&self) -> usize {
+        self.ends.iter().filter(|end| end.word == Word::NotBounded && !end.is_recording).count()
+    }
+
+    /// True if a stream has a deadline.
+    pub(super) fn has_deadlines(&self) -> bool {
+        self.ends.iter().any(|end| end.deadline_ns.is_some())
+    }
+
+    /// Why not everything is held, each reason once.
+    pub(super) fn reasons(&self) -> Vec<String> {
+        let mut reasons: Vec<String> = Vec::new();
+        for end in self.ends.iter().filter(|end| !end.is_recording && end.word != Word::Held) {
+            let Some(why) = &end.why else { continue };
+            let known = reasons.iter().any(|known| known.ends_with(why));
+            if !known && !self.risks.contains(why) {
+                reasons.push(format!("`{}` at `{}`: {why}", end.stream, end.receiver));
+            }
+        }
+        self.risks.iter().cloned().chain(reasons).collect()
     }
 
     /// Streams that nothing bounds because they come by radio.
@@ -167,12 +229,16 @@ impl EndsReport {
 }
 
 /// Its ends; as one where everybody hears it by radio, nothing bounds that, and it goes no further.
-fn of_stream(plan: &Plan, bound: &StreamBounds, kinds: Kinds) -> Vec<EndReport> {
+fn of_stream(plan: &Plan, bound: &StreamBounds, kinds: Kinds, risks: &[Risk]) -> Vec<EndReport> {
     let stream = &plan.streams[bound.stream.index()];
     let stays_in_slots = stays_in_slots(plan, stream, kinds);
     let end = |end: &EndBound| {
         let deadline = stream.deadline_of(end.receiver).or(stays_in_slots.then_some(stream.period));
-        EndReport::of(plan, stream, end, deadline)
+        let on_way = |risk: &&Risk| {
+            risk.stream.map_or_else(|| stream.on(risk.segment).is_some(), |id| id == bound.stream)
+                && !matches!(end.latency, Err(missing) if missing.why == Why::Recording)
+        };
+        EndReport::of(plan, stream, end, deadline, &risks.iter().filter(on_way).collect::<Vec<_>>())
     };
     let mut ends: Vec<EndReport> = bound.ends.iter().map(end).collect();
     if ends.len() > 1 && stream.hops.len() == 1 && ends.iter().all(|end| end.by_radio) {
@@ -196,12 +262,26 @@ const fn is_never_bounded(why: Why) -> bool {
     matches!(why, Why::Recording | Why::Radio)
 }
 
+/// True where it is known that something is asked for more than it has.
+const fn is_overload(why: Why) -> bool {
+    matches!(why, Why::Overload(_) | Why::Arbitration(_))
+}
+
+/// What can go wrong, and where.
+fn risk_text(plan: &Plan, risk: &Risk) -> String {
+    let text = risk.cause.text(plan);
+    match risk.stream {
+        Some(stream) => format!("`{}`: {text}", plan.streams[stream.index()].name),
+        None => text,
+    }
+}
+
 fn ns(span: Duration) -> f64 {
     span.as_ps() as f64 / 1e3
 }
 
 impl EndReport {
-    fn of(plan: &Plan, stream: &StreamPlan, end: &EndBound, deadline: Option<Duration>) -> Self {
+    fn of(plan: &Plan, stream: &StreamPlan, end: &EndBound, deadline: Option<Duration>, risks: &[&Risk]) -> Self {
         let node = |id: NodeId| plan.nodes.get(id.index()).map_or_else(String::new, |node| node.name.clone());
         let bound = end.latency.ok().map(|latency| latency.max);
         let (deadline_kind, limited) = match stream.deadline_kind {
@@ -215,7 +295,24 @@ impl EndReport {
             (Some(limited), deadline) => deadline.map(|deadline| limited <= deadline),
             (None, _) => no_bound.is_none_or(|missing| !is_never_bounded(missing.why)).then_some(false),
         };
+        let place =
+            no_bound.map(|missing| format!("{} `{}`: {}", missing.place.role(), missing.place.name(plan), missing.why));
+        let worst = risks.iter().find(|risk| !risk.cause.is_unbounded()).or(risks.first());
+        let (word, why) = match (worst, limited, deadline) {
+            (Some(risk), ..) if !risk.cause.is_unbounded() => (Word::Broken, Some(risk_text(plan, risk))),
+            (None, Some(limited), Some(deadline)) if limited > deadline => {
+                (Word::Broken, Some(format!("it can take {limited}, and its deadline is {deadline}")))
+            }
+            (_, None, _) if no_bound.is_some_and(|missing| is_overload(missing.why)) => (Word::Broken, place.clone()),
+            (Some(risk), ..) => (Word::NotBounded, Some(risk_text(plan, risk))),
+            (None, Some(_), _) => (Word::Held, None),
+            (None, None, _) => (Word::NotBounded, place.clone()),
+        };
+        let holds = if word == Word::Broken { Some(false) } else { holds.filter(|_| word == Word::Held) };
         Self {
+            word,
+            why,
+            is_recording: no_bound.is_some_and(|missing| missing.why == Why::Recording),
             stream: stream.name.clone(),
             receiver: node(end.receiver),
             bound_ns: bound.map(ns),
@@ -223,8 +320,7 @@ impl EndReport {
             deadline_ns: deadline.map(ns),
             by_radio,
             holds,
-            no_bound: no_bound
-                .map(|missing| format!("{} `{}`: {}", missing.place.role(), missing.place.name(plan), missing.why)),
+            no_bound: place,
             parts: end
                 .parts
                 .iter()
@@ -238,16 +334,15 @@ impl EndReport {
     }
 
     fn row(&self) -> Vec<Cell> {
-        let why = || self.no_bound.clone().unwrap_or_default();
+        let why = || self.why.clone().or(self.no_bound.clone()).unwrap_or_default();
         let bound = match self.bound_ns {
             Some(ns) => Cell::number(ns / 1e3, 1).from(Evidence::Recomputed),
             None => Cell::na(why()),
         };
-        let holds = match self.holds {
-            Some(true) => Cell::text("HELD").marked(Mark::Good),
-            Some(false) => Cell::text("NOT").marked(Mark::Bad).titled(why()),
-            None if self.no_bound.is_none() => Cell::na(NO_DEADLINE),
-            None => Cell::na(why()),
+        let holds = match self.word {
+            Word::Held => Cell::text("HELD").marked(Mark::Good),
+            Word::Broken => Cell::text("BROKEN").marked(Mark::Bad).titled(why()),
+            Word::NotBounded => Cell::text("NOT BOUNDED").marked(Mark::Warn).titled(why()),
         };
         let listed = |parts: &mut dyn Iterator<Item = &PartReport>| -> Vec<String> {
             let parts = parts.filter(|part| part.max_ns > 0.0);
@@ -277,6 +372,14 @@ impl QueueReport {
             frames_max: queue.frames,
             room_frames: queue.room,
             holds: queue.holds(),
+        }
+    }
+
+    fn word(&self) -> Word {
+        match (self.holds, self.frames_max) {
+            (true, _) => Word::Held,
+            (false, Some(_)) => Word::Broken,
+            (false, None) => Word::NotBounded,
         }
     }
 

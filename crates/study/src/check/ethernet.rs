@@ -13,7 +13,6 @@ pub(super) fn check_document(report: &CheckReport) -> Document {
     } else if !report.candidates.is_empty() {
         points.push(report.lightest_reason.clone());
     }
-    points.extend(report.warnings.iter().cloned());
     let mut sections = vec![Section::new("Candidates").with(Block::Table(candidate_table(report)))];
     sections.push(Section::new("Streams").with(Block::Table(stream_table(report))));
     Document {

@@ -16,7 +16,7 @@ use chronoseal_runner::versions;
 use chronoseal_scenario::plan::{CAN, Can, ETHERNET, Plan, RADIO, Radio, SegmentId};
 use serde_json::{Value, json};
 
-use self::ends::EndsReport;
+use self::ends::{EndsReport, Word};
 
 pub(crate) use self::ethernet::candidate_table;
 
@@ -77,36 +77,64 @@ pub fn check_with(plan: &Plan, pages: &[(&str, Page)], kinds: Kinds) -> Result<C
     Ok(join(checked.ok_or_else(no_page)?, &EndsReport::of(plan, kinds)))
 }
 
+/// Reasons that a verdict names.
+const REASONS_MAX: usize = 8;
+
 /// Adds what holds from end to end to the page of a segment, or of a network.
 fn join(mut checked: Checked, ends: &EndsReport) -> Checked {
     let verdict = &mut checked.document.verdict;
-    let late = ends.late();
-    if checked.holds && late > 0 {
-        checked.holds = false;
-        verdict.held = Held::No;
-        let all = ends.ends.len();
-        verdict.text =
-            format!("From end to end, {late} of {all} streams at their receivers can be late or have no bound.");
-    }
-    if checked.holds && ends.by_radio() > 0 {
-        verdict.held = Held::Mixed;
-        let (by_radio, all) = (ends.by_radio(), ends.ends.len());
-        verdict.text = match by_radio == all {
-            true => "Nothing bounds streams over radio; their percentiles are simulated.".to_owned(),
-            false => format!(
+    let word = if checked.holds { ends.word() } else { Word::Broken };
+    let (broken, unbounded, by_radio, all) = (ends.broken(), ends.unbounded(), ends.by_radio(), ends.ends.len());
+    verdict.held = match word {
+        Word::Held => Held::Yes,
+        Word::Broken => Held::Broken,
+        Word::NotBounded => Held::NotBounded,
+    };
+    match word {
+        _ if !checked.holds => {}
+        Word::Held if !ends.has_deadlines() => {
+            verdict.text =
+                "No stream has a deadline to hold. On paper every frame arrives, each within its bound.".into();
+        }
+        Word::Held => {}
+        Word::Broken if broken == 0 => {
+            verdict.text = "On paper a clock can be lost, or the queue of a gateway can overflow.".into();
+        }
+        Word::Broken => {
+            verdict.text = format!(
+                "From end to end, frames of {broken} of {all} streams at their receivers can be late or lost on paper."
+            );
+        }
+        Word::NotBounded if unbounded > by_radio || by_radio == 0 => {
+            verdict.text = format!("Nothing bounds {unbounded} of {all} streams at their receivers.");
+        }
+        Word::NotBounded if by_radio == all => {
+            verdict.text = "Nothing bounds streams over radio; their percentiles are simulated.".into();
+        }
+        Word::NotBounded => {
+            verdict.text = format!(
                 "Nothing bounds streams over radio, {by_radio} of {all}; their percentiles are simulated. Every other \
                  stream meets its deadline in the worst case."
-            ),
-        };
+            );
+        }
+    }
+    // What nobody can bound fails nothing: that is what simulation is for.
+    checked.holds &= word == Word::Held || (word == Word::NotBounded && unbounded == by_radio);
+    let reasons = ends.reasons();
+    let more = reasons.len().saturating_sub(REASONS_MAX);
+    verdict.points.extend(reasons.into_iter().take(REASONS_MAX).map(|reason| sentence(&reason)));
+    if more > 0 {
+        verdict.points.push(format!("There are {more} more reasons; the tables below have all of them."));
     }
     verdict.points.extend(ends.warnings());
     checked.document.sections.extend(ends.sections());
     if let Ok(Value::Object(mut page)) = serde_json::from_str(&checked.json) {
         page.insert("end_to_end".into(), json!(ends));
+        page.insert("word".into(), json!(word));
         // What a page found by itself may have been too good.
         let verdict = &checked.document.verdict;
         match page.get("verdict") {
-            Some(Value::String(_)) if late > 0 => drop(page.insert("verdict".into(), json!(verdict.text))),
+            Some(Value::String(_)) if word != Word::Held => drop(page.insert("verdict".into(), json!(verdict.text))),
             Some(Value::String(_)) => {}
             _ => drop(page.insert("verdict".into(), json!(verdict))),
         }
@@ -116,6 +144,15 @@ fn join(mut checked: Checked, ends: &EndsReport) -> Checked {
         checked.json = format!("{:#}", Value::Object(page));
     }
     checked
+}
+
+/// A reason as a sentence of its own.
+fn sentence(reason: &str) -> String {
+    let mut text = format!("{reason}.");
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
 }
 
 /// A network of several segments, before what holds from end to end.

@@ -148,7 +148,7 @@ fn verdict(findings: &Findings, live: &Live) -> Verdict {
             "The run was stopped: what it came to agrees with the published main result, the rest is open."
         }
         Held::Mixed => "The published main result holds on paper and in the simulator; it was not fully measured here.",
-        Held::No => {
+        Held::No | Held::Broken | Held::NotBounded => {
             "Something does not hold: the tag costs a frame, a count differs from its formula, or a frame that must be stopped was accepted."
         }
     };

@@ -59,7 +59,7 @@ const PLACES: &[Place] = &[
     Place { name: "study", uses: WITH_REPORT, touches: &[] },
     // Clocks: the day in a run's manifest, processor time in its figures.
     Place { name: "cli", uses: WITH_STUDIES, touches: &[Files, Clocks, Programs] },
-    Place { name: "xtask", uses: &[], touches: &[Files, Programs] },
+    Place { name: "xtask", uses: &[], touches: &[Files, Programs, Clocks, Threads] },
 ];
 
 const PROTOCOLS: &[&str] =

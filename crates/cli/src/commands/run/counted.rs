@@ -5,20 +5,20 @@ use std::sync::atomic::AtomicBool;
 use chronoseal_catalog::Prepared;
 use chronoseal_runner::tally;
 use chronoseal_testbed::cost;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::progress;
 use crate::Trouble;
 use crate::arguments::{Format, Run};
 use crate::printer::Printer;
 
-/// Simulates and prints what was counted.
+/// Simulates and prints what was counted, or gives it back for programs.
 pub(super) fn counted(
     prepared: &Prepared<'_>,
     options: &Run,
     printer: &Printer,
     stop: &AtomicBool,
-) -> Result<(), Trouble> {
+) -> Result<Option<Value>, Trouble> {
     let plan = prepared.plan();
     let mut go_on = progress(plan.duration, "simulating", printer, stop);
     let cpu_before = cost::process_cpu_ns();
@@ -41,7 +41,7 @@ pub(super) fn counted(
                     })
                 })
                 .collect();
-            printer.data(&serde_json::to_string_pretty(&json!({
+            return Ok(Some(json!({
                 "schema_version": 1,
                 "scenario": plan.name,
                 "engine": "sim",
@@ -54,7 +54,7 @@ pub(super) fn counted(
                 "frames_per_cpu_s": run.tally.delivered() as f64 / cpu_s,
                 "simulated_s": plan.duration.as_secs_f64(),
                 "flows": streams,
-            }))?);
+            })));
         }
         Format::Human | Format::Csv => {
             printer.data("stream,delivered,discarded,latency_mean_ns,latency_max_ns");
@@ -79,5 +79,5 @@ pub(super) fn counted(
             ));
         }
     }
-    Ok(())
+    Ok(None)
 }

@@ -142,7 +142,7 @@ impl Plan {
         let segment = SegmentId(0);
         let node = |name| NodePlan {
             name,
-            clock: ClockPlan { offset: Duration::ZERO, drift: Ppm(0) },
+            clock: ClockPlan { offset: Duration::ZERO, drift: Ppm(0), drift_max: Ppm(0) },
             platform: PlatformId(0),
             driver: Jitter::default(),
             tasks: Vec::new(),

@@ -1,10 +1,9 @@
-//! Networks drawn from a seed, with all that makes frames late.
+//! Networks drawn from a seed, with all that makes frames late or loses them.
+//!
+//! Two things draw from here: the test of `chronoseal-sim` that holds simulated latencies against their bounds, and the
+//! contradiction hunter, which asks a binary. This file needs neither of them, and nothing but the standard library.
 
 use std::collections::BTreeMap;
-
-use chronoseal_core::random::{ChaCha8Rng, Purpose, stream, uniform_i64};
-use chronoseal_scenario::plan::Plan;
-use chronoseal_scenario::{NoFiles, load};
 
 /// A network, before it is written down as a scenario.
 #[derive(Clone, Debug)]
@@ -15,12 +14,33 @@ pub(crate) struct Network {
     nodes: Vec<Node>,
     pub(crate) streams: Vec<Stream>,
     collects: Vec<Collect>,
+    threats: Vec<String>,
+}
+
+/// What is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(dead_code, reason = "each of the two that draw from here asks for one of them")]
+pub(crate) enum Scope {
+    /// Networks in which no frame is lost as a rule, so that all latencies can be compared.
+    Lossless,
+    /// Anything the language has, mostly with room enough that it can hold.
+    Everything,
+}
+
+/// How a network is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Style {
+    everything: bool,
+    /// Too little of anything, more often than not.
+    is_wild: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     table: String,
     kind: Kind,
+    /// Its stations have the switch's time by themselves.
+    has_ideal_clocks: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +66,8 @@ pub(crate) struct Stream {
     /// By segment.
     tables: BTreeMap<usize, String>,
     index: i64,
+    /// It begins in slots.
+    is_slotted: bool,
     /// The segments it begins and ends on.
     from: usize,
     to: Vec<usize>,
@@ -66,12 +88,27 @@ struct Collect {
     keys: String,
 }
 
-/// Numbers from a seed.
-struct Chance(ChaCha8Rng);
+/// Numbers from a seed: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+struct Chance(u64);
 
 impl Chance {
+    /// What is drawn for one purpose does not depend on how much is drawn for others.
+    fn new(seed: u64, purpose: u64) -> Self {
+        let mut chance = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ purpose.rotate_left(48));
+        chance.next();
+        chance
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
     fn range(&mut self, low: i64, high: i64) -> i64 {
-        uniform_i64(&mut self.0, low, high)
+        low + (self.next() % (high - low + 1).unsigned_abs()) as i64
     }
 
     /// True so often `[%]`.
@@ -92,31 +129,42 @@ const CYCLE_US: i64 = 10_000;
 
 impl Network {
     /// The network of a seed.
-    pub(crate) fn of(seed: u64) -> Self {
-        let mut chance = Chance(stream(seed, Purpose::Phase, 0));
-        let segments: Vec<Segment> = (0..chance.range(1, 3)).map(|_| segment(&mut chance)).collect();
+    pub(crate) fn of(seed: u64, scope: Scope) -> Self {
+        let mut chance = Chance::new(seed, 0);
+        let everything = scope == Scope::Everything;
+        let style = Style { everything, is_wild: everything && chance.percent(25) };
+        // Most defects need one segment alone, and that is what an older version of the format has.
+        let several = !everything || chance.percent(40);
+        let count = if several { chance.range(1, 3) } else { 1 };
+        let segments: Vec<Segment> = (0..count).map(|_| segment(&mut chance, style)).collect();
         let mut nodes = Vec::new();
         for (index, segment) in segments.iter().enumerate() {
             for _ in 0..chance.range(2, 4) {
-                nodes.push(node(&mut chance, vec![index], &segments, segment));
+                nodes.push(node(&mut chance, vec![index], &segments, segment, style));
             }
         }
         for index in 1..segments.len() {
-            nodes.push(node(&mut chance, vec![index - 1, index], &segments, &segments[index]));
+            nodes.push(node(&mut chance, vec![index - 1, index], &segments, &segments[index], style));
         }
         // How much there is to do, and whether all begin at once.
-        let (count, together) = (chance.range(1, 14), chance.percent(50));
+        let most = if everything && !style.is_wild { 9 } else { 14 };
+        let (count, together) = (chance.range(1, most), chance.percent(50));
         // What is sent in several frames is drawn beside the rest, so that nothing else depends on it.
-        let mut cut = Chance(stream(seed, Purpose::Phase, 1));
-        let streams =
-            (0..count).map(|index| any_stream([&mut chance, &mut cut], index, together, &segments, &nodes)).collect();
-        let mut network = Self { seed, segments, nodes, streams, collects: Vec::new() };
+        let mut cut = Chance::new(seed, 1);
+        let streams = (0..count)
+            .map(|index| any_stream([&mut chance, &mut cut], index, together, &segments, &nodes, style))
+            .collect();
+        let mut network = Self { seed, segments, nodes, streams, collects: Vec::new(), threats: Vec::new() };
         // What is collected has numbers of its own, too.
-        let mut chance = Chance(stream(seed, Purpose::Phase, 2));
+        let mut chance = Chance::new(seed, 2);
         for gateway in (0..network.nodes.len()).filter(|index| network.nodes[*index].is_gateway) {
             for on in network.nodes[gateway].on.clone() {
                 network.collects.extend(collect(&mut chance, &network, gateway, on));
             }
+        }
+        if everything {
+            let mut chance = Chance::new(seed, 3);
+            network.threats = threats(&mut chance, &network);
         }
         network
     }
@@ -132,6 +180,7 @@ impl Network {
     }
 
     /// True if gateways put several PDUs into one frame.
+    #[allow(dead_code, reason = "only one of the two that draw from here counts them")]
     pub(crate) fn collects(&self) -> bool {
         (0..self.nodes.len()).any(|gateway| self.collects_of(gateway).next().is_some())
     }
@@ -179,18 +228,32 @@ impl Network {
                 text += table;
             }
         }
+        for threat in &self.threats {
+            text += threat;
+        }
         text
-    }
-
-    /// What it becomes.
-    pub(crate) fn plan(&self) -> Plan {
-        let text = self.text();
-        load("any.toml", text.as_bytes(), &[], &NoFiles)
-            .unwrap_or_else(|problems| panic!("{}\n{text}", problems.render()))
     }
 }
 
-fn segment(chance: &mut Chance) -> Segment {
+/// Attacks that must do nothing: from a port of their own, where the switch lets no frame of the stream in.
+fn threats(chance: &mut Chance, network: &Network) -> Vec<String> {
+    let mut threats = Vec::new();
+    for stream in network.streams.iter().filter(|stream| stream.is_slotted) {
+        if !chance.percent(12) {
+            continue;
+        }
+        let kind = chance.one(&["spoof", "spoof", "replay"]);
+        let (start, count) = (chance.range(0, 100), chance.range(1, 20));
+        threats.push(format!(
+            "[[threats]]\nname = \"t{0}\"\nkind = \"{kind}\"\nstream = \"m{0}\"\nat = {{ segment = \"s{1}\" }}\nstart = \"{start}ms\"\n\
+             count = {count}\n",
+            stream.index, stream.from
+        ));
+    }
+    threats
+}
+
+fn segment(chance: &mut Chance, style: Style) -> Segment {
     if chance.percent(50) {
         let fd = chance.percent(40);
         let mut table = format!("bit_rate = \"{}\"\n", chance.one(&["250kbit/s", "500kbit/s", "1Mbit/s"]));
@@ -200,23 +263,40 @@ fn segment(chance: &mut Chance) -> Segment {
         if chance.percent(25) {
             table += "mailboxes = \"fifo\"\n";
         }
-        return Segment { table, kind: Kind::Can { fd } };
+        return Segment { table, kind: Kind::Can { fd }, has_ideal_clocks: false };
     }
+    let Style { everything, is_wild } = style;
     let mut table = format!("cluster_cycle = \"{CYCLE_US}us\"\n");
     let mut key = |name: &str, value: String| table += &format!("{name} = \"{value}\"\n");
     key("rate", chance.one(&["100Mbit/s", "100Mbit/s", "100Mbit/s", "1Gbit/s", "1Gbit/s", "10Mbit/s"]).into());
-    key("sync", chance.one(&["beacon", "beacon", "ideal"]).into());
+    let sync = chance.one(&["beacon", "beacon", "ideal"]);
+    key("sync", sync.into());
     key("access", chance.one(&["shared-slots", "per-link"]).into());
     key("dispatch", chance.one(&["scheduled", "immediate"]).into());
     key("accounting", chance.one(&["on-wire", "as-published"]).into());
-    key("guard_period", format!("{}us", chance.range(20, 200)));
+    let guard = match style {
+        Style { is_wild: true, .. } => chance.range(0, 150),
+        Style { everything: true, .. } => chance.range(150, 600),
+        _ => chance.range(20, 200),
+    };
+    key("guard_period", format!("{guard}us"));
     key("forwarding_delay", format!("{}us", chance.range(0, 20)));
     key("propagation_delay", format!("{}ns", chance.range(0, 500)));
-    key("precision", format!("{}us", chance.range(2, 10)));
+    if everything {
+        let precisions = if is_wild { [200, 500, 1_000, 2_000, 5_000] } else { [1_500, 2_000, 3_000, 5_000, 10_000] };
+        key("precision", format!("{}ns", chance.one(&precisions)));
+        key("integration_cycle", chance.one(&["10ms", "10ms", "5ms", "2500us"]).into());
+        if chance.percent(25) {
+            let queues = if is_wild { ["2kB", "4kB", "8kB"] } else { ["16kB", "64kB", "200kB"] };
+            key("queue_len_max", chance.one(&queues).into());
+        }
+    } else {
+        key("precision", format!("{}us", chance.range(2, 10)));
+    }
     if chance.percent(30) {
         table += &format!("forwarding_jitter = {}\n", jitter(chance, 30));
     }
-    Segment { table, kind: Kind::Ethernet }
+    Segment { table, kind: Kind::Ethernet, has_ideal_clocks: sync == "ideal" }
 }
 
 /// A random time of up to so many microseconds.
@@ -227,29 +307,34 @@ fn jitter(chance: &mut Chance, max_us: i64) -> String {
     format!("{{ min = \"{min}us\", mean = \"{}us\", max = \"{max}us\" }}", (min + max + 1) / 2)
 }
 
-fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], own: &Segment) -> Node {
+fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], own: &Segment, style: Style) -> Node {
     let is_gateway = on.len() > 1;
     let drift = chance.one(&[0, 100, -100, 1000, -1000]);
     // A clock that is corrected once a cycle keeps its precision only if it does not drift far in one.
     let is_synchronised = on.iter().any(|segment| segments[*segment].kind == Kind::Ethernet);
     let drift = if is_synchronised { drift.clamp(-100, 100) } else { drift };
     let offset = chance.range(-2000, 2000);
-    let mut table = format!("clock = {{ fixed = {{ offset = \"{offset}us\", drift = \"{drift}ppm\" }} }}\n");
-    let gateway = is_gateway.then(|| format!("delay = \"{}us\", queue = \"1000 frames\"", chance.range(0, 80)));
+    let Style { everything, is_wild } = style;
+    let mut table = match everything && chance.percent(40) {
+        true => "clock = { seeded = { offset_max = \"2ms\", drift_max = \"50ppm\" } }\n".to_owned(),
+        false => format!("clock = {{ fixed = {{ offset = \"{offset}us\", drift = \"{drift}ppm\" }} }}\n"),
+    };
+    if on.iter().any(|segment| segments[*segment].has_ideal_clocks) && !is_wild {
+        table = "clock = \"ideal\"\n".to_owned();
+    }
+    let queue = if is_wild { chance.one(&[1, 2, 4, 100]) } else { 1_000 };
+    let gateway = is_gateway.then(|| format!("delay = \"{}us\", queue = \"{queue} frames\"", chance.range(0, 80)));
     if chance.percent(40) {
-        table += &format!("driver = {}\n", jitter(chance, if chance_is_small(own) { 15 } else { 400 }));
+        let small = if is_wild { chance.one(&[15, 60, 150]) } else { 15 };
+        table += &format!("driver = {}\n", jitter(chance, if own.kind == Kind::Ethernet { small } else { 400 }));
     }
     if own.kind == Kind::Ethernet && !is_gateway && chance.percent(30) {
-        let wcet = chance.range(10, 400);
+        let wcet = chance.range(10, if is_wild { 1_500 } else { 400 });
         table += &format!("tasks = [{{ name = \"t\", period = \"{}us\", wcet = \"{wcet}us\" }}]\n", CYCLE_US / 2);
     }
-    let mac_ns = if chance.percent(70) { (chance.range(500, 60_000), chance.range(0, 300)) } else { (0, 0) };
+    let mac_most = if everything && !is_wild { 25_000 } else { 60_000 };
+    let mac_ns = if chance.percent(70) { (chance.range(500, mac_most), chance.range(0, 100)) } else { (0, 0) };
     Node { on, is_gateway, gateway, table, mac_ns }
-}
-
-/// A driver on Ethernet that is late by more than the guard period makes frames miss their slots.
-fn chance_is_small(own: &Segment) -> bool {
-    own.kind == Kind::Ethernet
 }
 
 /// How a stream is cut into frames on one bus.
@@ -268,7 +353,9 @@ fn any_stream(
     together: bool,
     segments: &[Segment],
     nodes: &[Node],
+    style: Style,
 ) -> Stream {
+    let Style { everything, is_wild } = style;
     let station = |chance: &mut Chance| loop {
         let node = chance.range(0, nodes.len() as i64 - 1) as usize;
         if !nodes[node].is_gateway {
@@ -298,7 +385,10 @@ fn any_stream(
         (true, true) => chance.range(4, 32),
         (true, false) => 4,
     };
-    let period = chance.one(&PERIODS_US);
+    let period = match is_wild && !over_can && chance.percent(15) {
+        true => chance.one(&[125, 300, 700, 1_300]),
+        false => chance.one(&PERIODS_US),
+    };
     // One receiver, so that there is one on each bus of the way.
     let is_cut = over_can && to.len() == 1 && cut.percent(12);
     let (length, period) = match is_cut {
@@ -350,13 +440,17 @@ fn any_stream(
         }
     }
     table += &format!("period = \"{period}us\"\n");
+    if everything && chance.percent(20) {
+        let least = if is_wild { 10 } else { 60 };
+        table += &format!("deadline = \"{}us\"\n", period * chance.range(least, 100) / 100);
+    }
     if !(begins_in_slots && is_slotted) {
         let offset = if together { 0 } else { chance.range(0, period - 1) };
         table += &format!("offset = \"{offset}us\"\n");
     }
     let from = nodes[from].on[0];
     let to = to.iter().map(|node| nodes[*node].on[0]).collect();
-    Stream { table, tables, index, from, to, pdu_len, alone }
+    Stream { table, tables, index, is_slotted, from, to, pdu_len, alone }
 }
 
 /// What a protection adds `[byte]`.

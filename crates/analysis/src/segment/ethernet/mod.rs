@@ -10,10 +10,12 @@ use chronoseal_scenario::plan::{
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, INTER_FRAME_GAP_LEN};
 
+mod losses;
+
 use super::demand::Periodic;
 use super::line::{CONTROL, LineLoad, Queued, Reserved};
 use super::processor::{Jobs, ScheduledJob, mac_work};
-use super::{Arrivals, HopBound, SegmentBounds, Span, Why, without_bound};
+use super::{Arrivals, HopBound, Risk, SegmentBounds, Span, Why, without_bound};
 use crate::bounds::{Latency, ways, why_unbounded};
 
 /// Latencies under the schedule table, and below it by strict priority.
@@ -52,7 +54,8 @@ impl SegmentBounds for EthernetBounds {
         let mut found = Vec::new();
         for task in &table.tasks {
             let (earliest, latest) = (task.start - network.precision, task.start + network.precision);
-            found.push(ScheduledJob { node: task.node, earliest, latest, cost: task.length });
+            let own_time = Some(task.start);
+            found.push(ScheduledJob { node: task.node, earliest, latest, cost: task.length, own_time });
         }
         // What is later than the switch allows does not come at all.
         let late =
@@ -64,20 +67,34 @@ impl SegmentBounds for EthernetBounds {
                     earliest: slot.release - network.precision,
                     latest: slot.release + network.precision,
                     cost: jobs.sealing(stream.id, stream.hop),
+                    own_time: Some(slot.release),
                 });
                 for way in &ways {
                     let Some(latency) = way.latency else { continue };
                     let received = received_in_slot(network, latency, late(0, slot));
                     found.push(ScheduledJob {
                         node: way.receiver,
-                        earliest: slot.start + received.min,
-                        latest: slot.start + received.max,
+                        // Its clock and the switch's differ by the precision one way or the other.
+                        earliest: slot.start + received.min - network.precision,
+                        latest: slot.start + received.max + network.precision,
                         cost: jobs.on_arrival(stream.id, stream.hop, way.receiver),
+                        own_time: None,
                     });
                 }
             }
         }
         found
+    }
+
+    fn risks(
+        &self,
+        plan: &Plan,
+        segment: SegmentId,
+        prepared: Option<&ScheduleTable>,
+        arrivals: &Arrivals,
+    ) -> Vec<Risk> {
+        let (Some(view), Some(table)) = (Ethernet::of(plan, segment), prepared) else { return Vec::new() };
+        losses::of_segment(&Links::new(view, table, arrivals))
     }
 
     fn bounds(
@@ -189,6 +206,8 @@ struct Links<'a> {
     speed: LineSpeed,
     /// By slot: how much later than its clock says its first bit can leave.
     late: Vec<Duration>,
+    /// By slot: when its first bit leaves its sender at the latest, whether the switch still takes it or not.
+    first_bit: Vec<Duration>,
     /// By station: to the switch, and from it, with the stay of each class.
     up: Vec<Result<LineStays, Why>>,
     down: Vec<Result<LineStays, Why>>,
@@ -203,13 +222,15 @@ impl<'a> Links<'a> {
         let speed = speed(network);
         let nodes = view.plan.nodes.len();
         let none = || vec![Ok([Err(Why::NotReached); 8]); nodes];
-        let late = vec![Duration::ZERO; table.slots.len()];
-        let mut links = Self { view, table, arrivals, speed, late, up: none(), down: none() };
+        let none_yet = vec![Duration::ZERO; table.slots.len()];
+        let (late, first_bit) = (none_yet.clone(), none_yet);
+        let mut links = Self { view, table, arrivals, speed, late, first_bit, up: none(), down: none() };
         for node in view.stations() {
             let (line, slots) = links.uplink(node);
             for (index, end) in slots.iter().zip(line.scheduled_ends()) {
                 let slot = &table.slots[*index];
-                let first_bit = (end - slot.frame_time).min(first_bit_max(view, slot));
+                links.first_bit[*index] = end - slot.frame_time;
+                let first_bit = links.first_bit[*index].min(first_bit_max(view, slot));
                 let late = first_bit - slot.start - network.precision;
                 links.late[*index] = late.max(Duration::ZERO);
             }
@@ -246,8 +267,8 @@ impl<'a> Links<'a> {
         let mut slots = Vec::new();
         for (index, slot) in self.table.slots.iter().enumerate() {
             let Some(stream) = view.stream(slot.stream).filter(|stream| stream.hop.from == node) else { continue };
-            let busy = self.arrivals.busy(stream.hop.from).unwrap_or_default();
-            let computed = slot.start.max(slot.release + busy);
+            let blocked = self.arrivals.blocked(view.id, index).unwrap_or_default();
+            let computed = (slot.release + blocked + self.seal(&stream)).max(slot.start);
             line.reserved.push(Reserved {
                 from: slot.start - network.precision,
                 until: slot.start + network.precision,
@@ -288,7 +309,6 @@ impl<'a> Links<'a> {
             let frame_time = slot.frame_time;
             line.reserved.push(Reserved { from: from.min(slot.dispatch), until: slot.dispatch, latest, frame_time });
         }
-        line.reserved.sort_by_key(|slot| slot.from);
         Ok(line)
     }
 
@@ -335,6 +355,24 @@ impl<'a> Links<'a> {
         let shortest = self.view.plan.container_len_min(stream.id);
         let len = shortest.map(|len| relayed_frame_len(len, overhead) + overhead);
         u64::from(len.unwrap_or(self.view.secured_len(stream)))
+    }
+
+    /// Slots of frames from a station, in the order of [`Self::uplink`]'s reservations.
+    fn slots_from(&self, node: NodeId) -> impl Iterator<Item = &Slot> {
+        let is_from = move |slot: &&Slot| self.view.stream(slot.stream).is_some_and(|stream| stream.hop.from == node);
+        self.table.slots.iter().filter(is_from)
+    }
+
+    /// Slots of frames to a station.
+    fn slots_to(&self, node: NodeId) -> impl Iterator<Item = &Slot> {
+        let is_to =
+            move |slot: &&Slot| self.view.stream(slot.stream).is_some_and(|stream| stream.hop.to.contains(&node));
+        self.table.slots.iter().filter(is_to)
+    }
+
+    /// What sealing a stream costs its sender.
+    fn seal(&self, stream: &EthernetStream<'_>) -> Duration {
+        Jobs::new(self.view.plan, super::BOUNDS).sealing(stream.id, stream.hop)
     }
 
     fn slots_of(&self, stream: StreamId) -> impl Iterator<Item = (usize, &Slot)> {

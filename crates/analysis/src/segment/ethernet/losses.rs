@@ -1,0 +1,190 @@
+//! What can make a frame of an Ethernet segment not arrive in time although its latency has a bound: a slot that has closed, a
+//! clock that leaves the cluster, a queue that overflows.
+//!
+//! # Clocks
+//! Between two beacons a clock drifts by its drift times their distance. The station takes out half of the error that it sees
+//! and keeps an eighth of it as a correction of its rate, so before this has settled the errors of single cycles add up to at
+//! most 1.4 times the first one. A beacon that is further off than the precision is not used.
+//!
+//! # Queues
+//! A frame of a best-effort stream is in a queue no longer than it stays there and on the line, so of a stream no more frames
+//! wait than can come in that time. Scheduled frames wait in the same memory while the line is not free for them.
+
+use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
+use chronoseal_media::schedule::Slot;
+use chronoseal_scenario::plan::{Dispatch, EthernetStream, StreamClass, Sync};
+use chronoseal_wire::ethernet::FRAME_LEN_MIN;
+
+use super::super::line::{CONTROL, LineLoad};
+use super::super::losses::{Cause, Direction, Risk};
+use super::Links;
+
+/// Rounding of times by clocks and in control frames.
+const ROUNDING: Duration = Duration::from_ns(2);
+
+/// Every risk of the segment's frames.
+pub(super) fn of_segment(links: &Links<'_>) -> Vec<Risk> {
+    let mut found = clocks(links);
+    for (index, slot) in links.table.slots.iter().enumerate() {
+        let Some(stream) = links.view.stream(slot.stream) else { continue };
+        found.extend(closed(links, index, slot, &stream));
+    }
+    found.extend(links.view.streams().filter_map(|stream| overtaking(links, &stream)));
+    for node in links.view.stations() {
+        let (up, _) = links.uplink(node);
+        found.extend(queue(links, node, Direction::ToSwitch, Some(&up)));
+        let down = links.downlink(node);
+        found.extend(down.as_ref().map(|line| over(links, node, line)).unwrap_or_default());
+        found.extend(queue(links, node, Direction::FromSwitch, down.as_ref().ok()));
+    }
+    found
+}
+
+/// By so much a clock of this drift can be wrong when a beacon comes that is used `after` the one before.
+pub(super) fn clock_error_max(drift: Ppm, after: Duration) -> Duration {
+    let drifted = i128::from(after.as_ps()) * i128::from(drift.0.abs()) / 1_000_000_000;
+    Duration::from_ps(i64::try_from(drifted * 7 / 5).unwrap_or(i64::MAX / 2)) + ROUNDING
+}
+
+/// Clocks that can leave the cluster, and beacons that come too late to be used.
+fn clocks(links: &Links<'_>) -> Vec<Risk> {
+    let network = links.view.segment;
+    if network.sync != Sync::Beacon {
+        return links.view.stations().filter_map(|node| without_beacon(links, node)).collect();
+    }
+    let mut found = Vec::new();
+    for node in links.view.stations() {
+        let clock = links.view.plan.nodes[node.index()].clock;
+        // A busy processor looks at a beacon later, and its clock drifts until then.
+        let busy = links.arrivals.busy(node).unwrap_or_default();
+        let error = clock_error_max(clock.drift_max, network.integration_cycle + busy);
+        if error > network.precision {
+            let cause = Cause::Clock { node, error, precision: network.precision };
+            found.push(Risk { segment: links.view.id, stream: None, cause });
+        }
+        let beacon = links.downlink(node).ok().map(|line| line.stay(CONTROL));
+        let len = FRAME_LEN_MIN as u64;
+        let limit = network.max_transmission_delay;
+        let late = match beacon {
+            Some(Ok(stay)) => stay - links.speed.occupancy(len) + links.speed.reception(len) > limit,
+            _ => true,
+        };
+        if late {
+            found.push(Risk { segment: links.view.id, stream: None, cause: Cause::Beacon { node, limit } });
+        }
+    }
+    found
+}
+
+/// A station with slots whose clock is not the switch's although no beacon is sent.
+fn without_beacon(links: &Links<'_>, node: NodeId) -> Option<Risk> {
+    let clock = links.view.plan.nodes[node.index()].clock;
+    let is_exact = clock.offset == Duration::ZERO && clock.drift_max == Ppm(0);
+    let has_slots = links.slots_from(node).chain(links.slots_to(node)).next().is_some();
+    let cause = Cause::NoBeacon { node };
+    (has_slots && !is_exact).then_some(Risk { segment: links.view.id, stream: None, cause })
+}
+
+/// A frame that can come to the switch after its slot has closed.
+fn closed(links: &Links<'_>, index: usize, slot: &Slot, stream: &EthernetStream<'_>) -> Option<Risk> {
+    let network = links.view.segment;
+    let closes = match network.dispatch {
+        Dispatch::Scheduled => slot.dispatch - network.forwarding_delay,
+        Dispatch::Immediate => slot.end,
+    };
+    let risk = |cause| Some(Risk { segment: links.view.id, stream: Some(slot.stream), cause });
+    if links.arrivals.blocked(links.view.id, index).is_err() {
+        return risk(Cause::SenderUnbounded { node: stream.hop.from });
+    }
+    let arrives = links.first_bit[index] + links.speed.reception(u64::from(links.view.secured_len(stream)));
+    if arrives <= closes { None } else { risk(Cause::SlotClosed { by: arrives - closes }) }
+}
+
+/// Best-effort frames with a freshness value that can leave their driver in another order.
+fn overtaking(links: &Links<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
+    let StreamClass::BestEffort { .. } = stream.class else { return None };
+    links.view.protection_of(stream).profile().filter(|profile| !profile.is_replayable())?;
+    let driver = links.view.plan.nodes[stream.hop.from.index()].driver;
+    let arrival = links.arrivals.at(stream.id, links.view.id);
+    // What is made late is made nearer to the next one, and all that has waited is made at once.
+    let distance = (arrival.distance - arrival.at.ok()?.jitter()).max(Duration::ZERO);
+    let cause = Cause::Overtaking { node: stream.hop.from, distance };
+    let risk = Risk { segment: links.view.id, stream: Some(stream.id), cause };
+    (distance < driver.max - driver.min).then_some(risk)
+}
+
+/// Scheduled frames that the switch can pass on to a station after their slots.
+fn over(links: &Links<'_>, node: NodeId, line: &LineLoad) -> Vec<Risk> {
+    let network = links.view.segment;
+    let mut found = Vec::new();
+    for (slot, end) in links.slots_to(node).zip(line.scheduled_ends()) {
+        let Some(stream) = links.view.stream(slot.stream) else { continue };
+        let period_end = stream.stream.period * (i64::from(slot.instance) + 1);
+        let limit = slot.end.min(period_end) + network.precision;
+        let departs = end - slot.frame_time;
+        if departs > limit {
+            let cause = Cause::SlotOver { by: departs - limit };
+            found.push(Risk { segment: links.view.id, stream: Some(slot.stream), cause });
+        }
+    }
+    found
+}
+
+/// A queue in front of a line that can overflow, for every stream that goes over it.
+fn queue(links: &Links<'_>, node: NodeId, direction: Direction, line: Option<&LineLoad>) -> Vec<Risk> {
+    let view = links.view;
+    let room = view.segment.queue_len_max;
+    let goes = |stream: &EthernetStream<'_>| match direction {
+        Direction::ToSwitch => stream.hop.from == node,
+        Direction::FromSwitch => stream.hop.to.contains(&node),
+    };
+    let of_class = |stream: &EthernetStream<'_>| match stream.class {
+        StreamClass::BestEffort { priority } => Some(priority.min(7)),
+        StreamClass::TimeTriggered { .. } => None,
+    };
+    let streams: Vec<EthernetStream<'_>> = view.streams().filter(goes).collect();
+    let mut queued = line.iter().flat_map(|line| &line.queued).filter(|one| one.class < CONTROL);
+    let mut bytes = line.map(|line| scheduled_bytes(links, node, direction, line));
+    for stream in streams.iter().filter(|stream| of_class(stream).is_some()) {
+        // What nothing bounds is not among those that are queued.
+        let is_known = links.arrivals.at(stream.id, view.id).at.is_ok();
+        let waiting = line.filter(|_| is_known).zip(queued.by_ref().take(usize::from(is_known)).next());
+        let waiting = waiting.and_then(|(line, one)| {
+            let stay = line.stay(one.class).ok()?;
+            let frames = u64::try_from(one.frames.count(stay + Duration::from_ps(1))).ok()?;
+            Some(frames.saturating_mul(u64::from(view.secured_len(stream))))
+        });
+        bytes = bytes.zip(waiting).map(|(sum, waiting)| sum.saturating_add(waiting));
+    }
+    if direction == Direction::FromSwitch && view.segment.sync == Sync::Beacon {
+        bytes = bytes.map(|bytes| bytes + FRAME_LEN_MIN as u64);
+    }
+    if bytes.is_some_and(|bytes| bytes <= room) {
+        return Vec::new();
+    }
+    let risk = |id: StreamId| Risk {
+        segment: view.id,
+        stream: Some(id),
+        cause: Cause::QueueFull { node, direction, bytes, room },
+    };
+    streams.iter().map(|stream| risk(stream.id)).collect()
+}
+
+/// What scheduled frames can take of a queue while they wait for the line `[byte]`.
+fn scheduled_bytes(links: &Links<'_>, node: NodeId, direction: Direction, line: &LineLoad) -> u64 {
+    let slots: Vec<&Slot> = match direction {
+        Direction::ToSwitch => links.slots_from(node).collect(),
+        Direction::FromSwitch => links.slots_to(node).collect(),
+    };
+    let mut spans: Vec<(Duration, Duration, u64)> = (slots.iter().zip(line.reserved.iter().zip(line.scheduled_ends())))
+        .map(|(slot, (reserved, end))| {
+            let len = links.view.stream(slot.stream).map_or(0, |stream| links.view.secured_len(&stream));
+            (reserved.from, end - slot.frame_time, u64::from(len))
+        })
+        .collect();
+    spans.sort_unstable();
+    let at = |(from, ..): &(Duration, Duration, u64)| {
+        spans.iter().filter(|(first, last, _)| first <= from && from <= last).map(|(.., len)| len).sum::<u64>()
+    };
+    spans.iter().map(at).max().unwrap_or(0)
+}

@@ -1,0 +1,145 @@
+//! What can keep a frame from arriving in time although its latency has a bound.
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_scenario::plan::{Plan, SegmentId};
+
+/// Something that can make frames late or lose them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Risk {
+    /// Where.
+    pub segment: SegmentId,
+    /// Whose frames; `None` for all of the segment.
+    pub stream: Option<StreamId>,
+    /// What.
+    pub cause: Cause,
+}
+
+/// A direction of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// From a station to the switch.
+    ToSwitch,
+    /// From the switch to a station.
+    FromSwitch,
+}
+
+/// What makes frames late or loses them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Cause {
+    /// A clock can be further off than the precision when a beacon comes.
+    Clock {
+        /// Whose.
+        node: NodeId,
+        /// By so much.
+        error: Duration,
+        /// Of the segment.
+        precision: Duration,
+    },
+    /// A segment takes its stations' clocks for the switch's, and one of them shows another time.
+    NoBeacon {
+        /// Whose.
+        node: NodeId,
+    },
+    /// A beacon can take longer than its receivers wait for it.
+    Beacon {
+        /// To which station.
+        node: NodeId,
+        /// The largest transmission delay of the segment.
+        limit: Duration,
+    },
+    /// The switch throws a frame away that comes after its slot has closed.
+    SlotClosed {
+        /// So much later at most.
+        by: Duration,
+    },
+    /// The switch passes a frame on after its slot is over.
+    SlotOver {
+        /// So much later at most.
+        by: Duration,
+    },
+    /// Frames can leave their sender in another order than they were made in, and their receivers refuse older ones.
+    Overtaking {
+        /// Whose driver lets them.
+        node: NodeId,
+        /// Two frames can be handed to it this near to each other.
+        distance: Duration,
+    },
+    /// Nothing bounds when the sender's processor is free.
+    SenderUnbounded {
+        /// Whose.
+        node: NodeId,
+    },
+    /// The queues in front of a line have no room for a frame.
+    QueueFull {
+        /// At whose link.
+        node: NodeId,
+        /// Which direction of it.
+        direction: Direction,
+        /// So much can wait `[byte]`; `None` if nothing bounds it.
+        bytes: Option<u64>,
+        /// So much is there `[byte]`.
+        room: u64,
+    },
+}
+
+impl Cause {
+    /// True if it is not known whether it happens, because nothing bounds what leads to it.
+    pub const fn is_unbounded(&self) -> bool {
+        matches!(self, Self::SenderUnbounded { .. } | Self::QueueFull { bytes: None, .. })
+    }
+
+    /// One sentence for a reader, with what helps.
+    pub fn text(&self, plan: &Plan) -> String {
+        match self {
+            Self::Clock { node, error, precision } => format!(
+                "the clock of `{}` can be {error} off when a beacon comes, and beacons further off than the precision of \
+                 {precision} are not used: write a precision of at least {error}, or a shorter integration cycle",
+                plan.node_name(*node)
+            ),
+            Self::NoBeacon { node } => format!(
+                "with `sync = \"ideal\"` nothing keeps the clock of `{}` with the switch's, and it is not exact: write \
+                 `clock = \"ideal\"` for it, or leave `sync` out",
+                plan.node_name(*node)
+            ),
+            Self::Beacon { node, limit } => format!(
+                "a beacon can take longer to `{}` than the largest transmission delay of {limit}, and is not used then: write a \
+                 larger `max_transmission_delay`, or leave more room between scheduled frames",
+                plan.node_name(*node)
+            ),
+            Self::SlotClosed { by } => format!(
+                "a frame can come up to {by} after its slot has closed, and the switch throws it away: lengthen the guard period \
+                 by that, or write a smaller precision, driver or forwarding delay, or shorter tasks"
+            ),
+            Self::SlotOver { by } => format!(
+                "the switch can pass a frame on up to {by} after its slot is over: lengthen the guard period by that, or write a \
+                 smaller forwarding jitter or shorter frames of other streams"
+            ),
+            Self::Overtaking { node, distance } => format!(
+                "the driver of `{}` can let a frame pass one that was made {distance} before, and receivers refuse a freshness \
+                 value that is older than the last: write a driver whose `min` and `max` are nearer to each other",
+                plan.node_name(*node)
+            ),
+            Self::SenderUnbounded { node } => {
+                format!("nothing bounds when the processor of `{}` is free to make a frame", plan.node_name(*node))
+            }
+            Self::QueueFull { node, direction, bytes, room } => {
+                let line = match direction {
+                    Direction::ToSwitch => "from",
+                    Direction::FromSwitch => "to",
+                };
+                let name = plan.node_name(*node);
+                match bytes {
+                    Some(bytes) => format!(
+                        "up to {bytes} bytes can wait in front of the link {line} `{name}`, and its queues hold {room}: write a \
+                         larger `queue_len_max`"
+                    ),
+                    None => format!(
+                        "nothing bounds what waits in front of the link {line} `{name}`, and its queues, which all streams \
+                         share, hold {room} bytes"
+                    ),
+                }
+            }
+        }
+    }
+}

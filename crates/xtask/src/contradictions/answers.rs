@@ -1,0 +1,177 @@
+//! What a build of the program says of a scenario: on paper, and simulated.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::Failure;
+
+/// Seeds that a scenario is simulated with.
+const SEEDS: [u64; 3] = [1, 2, 17];
+
+/// A build of the program.
+pub(super) struct Binary {
+    file: PathBuf,
+    /// Where scenarios are handed over.
+    folder: PathBuf,
+    is_version_1: bool,
+}
+
+/// What `check` says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Word {
+    Held,
+    Broken,
+    NotBounded,
+    /// The scenario is not accepted at all.
+    Refused,
+}
+
+/// A scenario that holds on paper, and what the simulator made of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Contradiction {
+    pub(super) kind: Kind,
+    what: String,
+}
+
+/// What went wrong in the simulator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Lost,
+    Late,
+    AboveBound,
+    Clock,
+    Crashed,
+}
+
+impl fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl Binary {
+    /// A program that is there. Which version of the format it reads is asked for.
+    pub(super) fn new(file: PathBuf, folder: &Path) -> Result<Self, Failure> {
+        let file = file.canonicalize().map_err(|error| Failure::because(format!("{}: {error}", file.display())))?;
+        let mut binary = Self { file, folder: folder.to_owned(), is_version_1: false };
+        let schema = binary.say(&["schema".into()]).1;
+        binary.is_version_1 = schema["properties"]["segments"].is_null();
+        Ok(binary)
+    }
+
+    pub(super) const fn is_version_1(&self) -> bool {
+        self.is_version_1
+    }
+
+    /// What `check` says, and what contradicts it.
+    pub(super) fn ask(&self, worker: usize, text: &str) -> (Word, Option<Contradiction>) {
+        let path = self.folder.join(format!("worker-{worker}.toml"));
+        if std::fs::write(&path, text).is_err() {
+            return (Word::Refused, None);
+        }
+        let (word, checked) = self.check(&path);
+        if word != Word::Held {
+            let crashed =
+                checked["crashed"].as_str().map(|said| Contradiction { kind: Kind::Crashed, what: said.into() });
+            return (word, crashed);
+        }
+        for phase in 0..2 {
+            let text = if phase == 0 { text.to_owned() } else { at_once(text) };
+            if phase > 0 && std::fs::write(&path, &text).is_err() {
+                break;
+            }
+            for seed in SEEDS {
+                if let Some(contradiction) = self.simulate(&path, seed, phase, &checked) {
+                    return (word, Some(contradiction));
+                }
+            }
+        }
+        (word, None)
+    }
+
+    fn check(&self, path: &Path) -> (Word, Value) {
+        let (code, said) = self.say(&["check".into(), path.display().to_string(), "--format".into(), "json".into()]);
+        let word = match (said["word"].as_str(), code) {
+            _ if said["crashed"].is_string() => Word::Broken,
+            (Some("held"), _) => Word::Held,
+            (Some("not-bounded"), _) => Word::NotBounded,
+            (Some(_), _) => Word::Broken,
+            // A build that has no word says with its status whether everything holds.
+            (None, Some(0)) => Word::Held,
+            (None, Some(1)) => Word::Broken,
+            (None, _) => Word::Refused,
+        };
+        (word, said)
+    }
+
+    /// What a run with this seed has that nothing on paper allows.
+    fn simulate(&self, path: &Path, seed: u64, phase: u32, checked: &Value) -> Option<Contradiction> {
+        let arguments =
+            ["run".into(), path.display().to_string(), "--no-store".into(), "--seed".into(), seed.to_string()];
+        let (_, run) = self.say(&[&arguments[..], &["--format".into(), "json".into()]].concat());
+        let found = |kind, what: String| {
+            Some(Contradiction {
+                kind,
+                what: format!("{what} (seed {seed}, {})", ["phases as written", "all phases zero"][phase as usize]),
+            })
+        };
+        if let Some(said) = run["crashed"].as_str() {
+            return found(Kind::Crashed, said.to_owned());
+        }
+        let streams = run["summary"]["streams"].as_array()?;
+        for clock in run["summary"]["clocks"].as_array().into_iter().flatten() {
+            // One that never joined fails what its node sends or receives.
+            if clock["lost"].as_u64().unwrap_or(0) > 0 {
+                return found(Kind::Clock, format!("the clock of {} was lost", clock["node"]));
+            }
+        }
+        for stream in streams {
+            let name = stream["name"].as_str().unwrap_or_default();
+            let count = |key: &str| stream[key].as_u64().unwrap_or(0);
+            let discarded: u64 =
+                stream["discarded"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
+            let lost = count("missing") + count("not_sent") + count("unaccounted") + discarded;
+            // The attacks that are drawn must do nothing.
+            let lost = lost + count("replaced") + count("denied");
+            if lost > 0 {
+                return found(Kind::Lost, format!("{lost} frames of {name} lost: {}", stream["discarded"]));
+            }
+            if count("late") > 0 {
+                return found(Kind::Late, format!("{} frames of {name} late", count("late")));
+            }
+            let bounds = checked["end_to_end"]["ends"].as_array().into_iter().flatten();
+            let of_stream = bounds.filter(|end| end["stream"] == stream["name"]).map(|end| end["bound_ns"].as_f64());
+            let bound = of_stream.collect::<Option<Vec<f64>>>().and_then(|all| all.into_iter().reduce(f64::max));
+            let seen = stream["end_to_end"]["all"]["max_ns"].as_f64();
+            if let Some((seen, bound)) = seen.zip(bound).filter(|(seen, bound)| *seen > bound + 1.0) {
+                return found(Kind::AboveBound, format!("{name} took {seen} ns, its bound is {bound} ns"));
+            }
+        }
+        // An older build may say that a run failed in another way.
+        (run["held"] == "no").then(|| found(Kind::Lost, run["verdict"].to_string())).flatten()
+    }
+
+    /// Exit status and data of a command; a panic is in `crashed`.
+    fn say(&self, arguments: &[String]) -> (Option<i32>, Value) {
+        let mut command = Command::new(&self.file);
+        command.args(arguments).arg("--quiet").current_dir(&self.folder).stdin(Stdio::null());
+        let Ok(output) = command.output() else { return (None, Value::Null) };
+        let said = String::from_utf8_lossy(&output.stderr);
+        if let Some(line) = said.lines().find(|line| line.contains("panicked at")) {
+            return (output.status.code(), serde_json::json!({ "crashed": line }));
+        }
+        (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or(Value::Null))
+    }
+}
+
+/// The same scenario with every phase that is written at zero: what is not in slots begins at once.
+fn at_once(text: &str) -> String {
+    let phase = |line: &str| match line.starts_with("offset = ") {
+        true => "offset = \"0us\"".to_owned(),
+        false => line.to_owned(),
+    };
+    text.lines().map(phase).collect::<Vec<_>>().join("\n") + "\n"
+}

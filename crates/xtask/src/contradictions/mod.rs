@@ -1,0 +1,138 @@
+//! `cargo xtask contradictions`: looks for scenarios that hold on paper and fail in the simulator.
+//!
+//! Each scenario is drawn from a seed, given to `check`, and, where the answer is HELD, simulated with several seeds and several
+//! phases of what is not in slots. A frame that is lost or late, or that takes longer than its bound, is a contradiction: one of
+//! the two is wrong. It is made as small as it stays one and written to a folder.
+//!
+//! The program is asked through its command line alone, so any build can be hunted, also one from before the format had
+//! segments: scenarios of one segment are written in that version too.
+
+mod answers;
+mod network;
+mod shares;
+mod shrink;
+mod version_1;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use self::answers::{Binary, Contradiction};
+use self::network::{Network, Scope};
+use self::shares::Shares;
+use crate::{Failure, TaskResult, process};
+
+/// Where contradictions are kept, below the folder for build products.
+const KEPT: &str = "target/contradictions";
+/// More than so many are counted and not made smaller.
+const SHRUNK_MAX: usize = 12;
+
+const USAGE: &str = "usage: cargo xtask contradictions N [--binary FILE] [--seed SEED] [--seconds LIMIT]
+
+  N          so many scenarios
+  --binary   the program to ask; the release build of this tree otherwise
+  --seed     the first scenario's seed, one more for each further one (default 0)
+  --seconds  stops after so long, whatever N says";
+
+/// What was asked for.
+struct Hunt {
+    count: u64,
+    binary: Option<PathBuf>,
+    first: u64,
+    seconds: Option<u64>,
+}
+
+impl Hunt {
+    fn of(words: &[&str]) -> Result<Self, Failure> {
+        let refused = |why: String| Failure::because(format!("{why}\n{USAGE}"));
+        let number = |word: &str| word.parse::<u64>().map_err(|_| refused(format!("`{word}` is no whole number")));
+        let [count, options @ ..] = words else { return Err(refused("how many scenarios?".into())) };
+        let mut hunt = Self { count: number(count)?, binary: None, first: 0, seconds: None };
+        let mut options = options.iter();
+        while let Some(option) = options.next() {
+            let value = options.next().ok_or_else(|| refused(format!("`{option}` needs a value")))?;
+            match *option {
+                "--binary" => hunt.binary = Some(PathBuf::from(value)),
+                "--seed" => hunt.first = number(value)?,
+                "--seconds" => hunt.seconds = Some(number(value)?),
+                _ => return Err(refused(format!("`{option}` is not known"))),
+            }
+        }
+        Ok(hunt)
+    }
+}
+
+/// Something that was found.
+struct Found {
+    seed: u64,
+    contradiction: Contradiction,
+    text: String,
+}
+
+/// Hunts.
+pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
+    let hunt = Hunt::of(words)?;
+    let file = match &hunt.binary {
+        Some(file) => file.clone(),
+        None => {
+            process::run(root, &["cargo", "build", "--release", "-q", "-p", "chronoseal-cli"])?;
+            root.join("target/release/chronoseal")
+        }
+    };
+    let kept = root.join(KEPT);
+    std::fs::create_dir_all(&kept).map_err(|error| Failure::because(format!("{}: {error}", kept.display())))?;
+    let binary = Binary::new(file, &kept)?;
+    let next = AtomicU64::new(hunt.first);
+    let state = Mutex::new((Shares::default(), Vec::<Found>::new()));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    #[allow(clippy::disallowed_methods, reason = "a hunt of a given length; nothing it says depends on the time")]
+    let begun = std::time::Instant::now();
+    std::thread::scope(|scope| {
+        for worker in 0..workers {
+            let (binary, next, state, hunt) = (&binary, &next, &state, &hunt);
+            scope.spawn(move || {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    let is_over = hunt.seconds.is_some_and(|limit| begun.elapsed().as_secs() >= limit);
+                    if seed >= hunt.first + hunt.count || is_over {
+                        return;
+                    }
+                    one(binary, worker, seed, state);
+                }
+            });
+        }
+    });
+    let (shares, mut found) = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    found.sort_by_key(|found| found.seed);
+    println!("{}", shares.table());
+    for (place, found) in found.iter().enumerate() {
+        let small = match place < SHRUNK_MAX {
+            true => shrink::smallest(&binary, &found.text, &found.contradiction),
+            false => found.text.clone(),
+        };
+        let path = kept.join(format!("seed-{}.toml", found.seed));
+        let text = format!("# {}\n{small}", found.contradiction);
+        std::fs::write(&path, text).map_err(|error| Failure::because(format!("{}: {error}", path.display())))?;
+        println!("seed {}: {}: {}", found.seed, found.contradiction, path.display());
+    }
+    println!("{} contradictions in {} scenarios", found.len(), shares.asked());
+    if found.is_empty() { Ok(()) } else { Err(Failure::CheckFailed) }
+}
+
+/// Asks about the scenario of one seed.
+fn one(binary: &Binary, worker: usize, seed: u64, state: &Mutex<(Shares, Vec<Found>)>) {
+    let network = Network::of(seed, Scope::Everything);
+    let written = network.text();
+    let in_old_version = binary.is_version_1().then(|| version_1::of(&written));
+    let text = match in_old_version {
+        Some(None) => return,
+        Some(Some(text)) => text,
+        None => written.clone(),
+    };
+    let (word, contradiction) = binary.ask(worker, &text);
+    let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    state.0.add(&written, word);
+    if let Some(contradiction) = contradiction {
+        state.1.push(Found { seed, contradiction, text });
+    }
+}
