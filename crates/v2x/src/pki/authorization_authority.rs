@@ -194,8 +194,10 @@ impl AuthorizationAuthority {
     ) -> Result<CertificateBuf, PkiError> {
         let permissions = requested(&confirmed)?;
         permissions.check_within(&Permissions::tickets())?;
-        let period = confirmed.validity_period.ok_or(PkiError::Incomplete("validityPeriod"))?;
+        let mut period = confirmed.validity_period.ok_or(PkiError::Incomplete("validityPeriod"))?;
         let issuer = self.authority.certificate.certificate().view();
+        // A chain whose lower certificate begins first is refused.
+        period.start = period.start.max(issuer.to_be_signed.validity_period.start);
         if period.end() > issuer.to_be_signed.validity_period.end() {
             return Err(PkiError::ValidityPeriod("ends after this authority's certificate"));
         }

@@ -11,6 +11,7 @@ mod lint;
 mod mutation;
 mod on_demand;
 mod pki_exchanges;
+mod pki_linking;
 mod pki_messages;
 mod pki_replays;
 mod real_samples;
