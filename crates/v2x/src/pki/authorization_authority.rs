@@ -49,6 +49,7 @@ pub struct Question {
 }
 
 /// What a request leads to.
+#[allow(clippy::large_enum_variant, reason = "one of them lives at a time")]
 enum Asking {
     /// It was granted before, with this answer.
     Done(Vec<u8>),

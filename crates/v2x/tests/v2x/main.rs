@@ -3,6 +3,7 @@
 
 mod differential;
 mod encryption;
+mod held_lists;
 mod hostile;
 mod ieee_vectors;
 mod implicit;
