@@ -44,10 +44,10 @@ pub(crate) fn fleet_table(caption: &str, first: &str, rows: &[FleetRow]) -> Tabl
         table.push(vec![
             Cell::text(name.as_str()),
             Cell::count(evaluation.changes()).from(Evidence::Simulated),
-            percent(evaluation.changes_linked(), "no vehicle changed"),
+            linked(evaluation, evaluation.changes_linked()),
             real(evaluation.linked_by_chance().map(|share| share * 100.0), 1),
             real(evaluation.candidates(), 1),
-            percent(evaluation.trips_changed_linked(), "no vehicle changed"),
+            linked(evaluation, evaluation.trips_changed_linked()),
             percent(evaluation.unaware(), "no two vehicles were near each other"),
             percent(evaluation.unaware_around_change(), "no vehicle changed near another"),
             percent(evaluation.behind_unaware(), "nobody drove close behind another"),
@@ -63,8 +63,16 @@ pub(crate) fn fleet_table(caption: &str, first: &str, rows: &[FleetRow]) -> Tabl
 pub(crate) fn fleet_footnotes(table: Table) -> Table {
     table
         .footnote("Of a share, the mean over all runs and its 95 % confidence interval: Student's over the runs or Wilson's over the counts, whichever reaches further.")
-        .footnote("Linked: the eavesdropper saw through the change. By chance: who picks at random among the pseudonyms that begin when the vehicle's next could. Candidates: those that begin where it could, too; their number is the anonymity set.")
+        .footnote("Linked: the eavesdropper saw through the change; 100 % where nobody changed, since each trip then shows one pseudonym. By chance: who picks at random among the pseudonyms that begin when the vehicle's next could. Candidates: those that begin where it could, too; their number is the anonymity set.")
         .footnote("Unaware: of all pairs within 100 m, looked at each 200 ms, one had no news of the other for 1.1 s. No warning from ahead: the same of a vehicle and one ahead in its lane, less than 2 s away. Unheard: times longer than 1.1 s between two messages from a vehicle to another within 100 m.")
+}
+
+/// What was linked; all of it where nobody changed, since every trip then shows one pseudonym.
+fn linked(evaluation: &Evaluation, share: Option<Interval>) -> Cell {
+    if evaluation.changes() == 0 && evaluation.trips() > 0 {
+        return Cell::number(100.0, 1).from(Evidence::Simulated);
+    }
+    percent(share, "no vehicle changed")
 }
 
 fn percent(share: Option<Interval>, why_none: &str) -> Cell {
@@ -129,14 +137,17 @@ pub fn fleet_document(subtitle: String, rows: &[FleetRow]) -> Document {
     let hidden = |row: &&FleetRow| row.evaluation.changes_linked().is_some();
     let linked = |row: &FleetRow| row.evaluation.changes_linked().map_or(1.0, |linked| linked.estimate);
     let best = rows.iter().filter(hidden).min_by(|one, other| linked(one).total_cmp(&linked(other)));
-    let text = match best {
-        Some(row) => format!(
-            "Of these policies {} hides most: {} % of its changes were linked (95 % interval), and {:.1} % of near pairs did not know of each other.",
-            row.name,
-            row.evaluation.changes_linked().map_or_else(String::new, |linked| share_cell(linked).text),
+    let text = match best.and_then(|row| Some((row, row.evaluation.changes_linked()?.scaled(100.0)))) {
+        Some((row, Interval { estimate, low, high })) => format!(
+            "{} the eavesdropper linked {estimate:.1} % of the changes (95 % interval {low:.1} to {high:.1} %). Meanwhile {:.1} % of the pairs of vehicles near each other did not know of each other.",
+            if rows.len() > 1 {
+                format!("Of these policies, {} hides a car best:", row.name)
+            } else {
+                format!("With the policy {},", row.name)
+            },
             row.evaluation.unaware().map_or(0.0, |share| 100.0 * share.estimate),
         ),
-        None => "No vehicle changed its pseudonym while it was watched, so there was nothing to link.".into(),
+        None => "No vehicle changed its pseudonym while it was watched: the eavesdropper could follow each of them all the way.".into(),
     };
     let points = vec!["Simulated: the order holds for this traffic and this eavesdropper only.".into()];
     let table = fleet_footnotes(fleet_table("What each policy hides, and what it costs", "policy", rows));
@@ -147,5 +158,40 @@ pub fn fleet_document(subtitle: String, rows: &[FleetRow]) -> Document {
         verdict: Verdict { held: Held::Mixed, text, points },
         sections: vec![Section::new("Privacy against safety").with(Block::Table(table)).with(Block::Chart(chart))],
         environment: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoseal_v2x_fleet::eavesdropper::Score;
+    use chronoseal_v2x_fleet::evaluation::Trial;
+    use chronoseal_v2x_fleet::simulation::Safety;
+
+    fn row(name: &str, changes: u64, changes_linked: u64) -> FleetRow {
+        let score = Score { trips: 10, changes, changes_linked, ..Score::default() };
+        FleetRow::new(name, Evaluation { trials: vec![Trial { score, safety: Safety::default(), messages: 0 }] })
+    }
+
+    #[test]
+    fn who_never_changes_is_followed_all_the_way() {
+        let rows = [row("none", 0, 0), row("some", 10, 2)];
+        let table = fleet_table("caption", "policy", &rows);
+        // What was linked of the changes, and of the trips.
+        for column in [2, 5] {
+            assert_eq!(table.rows[0][column].text, "100.0", "{column}");
+        }
+        assert!(table.rows[1][2].text.starts_with("20.0 ["), "{}", table.rows[1][2].text);
+    }
+
+    #[test]
+    fn the_verdict_is_a_sentence() {
+        let document = fleet_document(String::new(), &[row("none", 0, 0), row("some", 10, 2)]);
+        let text = &document.verdict.text;
+        let begin =
+            "Of these policies, some hides a car best: the eavesdropper linked 20.0 % of the changes (95 % interval ";
+        assert!(text.starts_with(begin), "{text}");
+        let none = fleet_document(String::new(), &[row("none", 0, 0)]).verdict.text;
+        assert!(none.starts_with("No vehicle changed its pseudonym"), "{none}");
     }
 }

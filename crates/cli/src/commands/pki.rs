@@ -9,9 +9,11 @@ use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{
     AuthorizationResponseCode, AuthorizationValidationResponseCode, CtlCommand, CtlDelete, CtlEntry,
-    EnrolmentResponseCode, ListKind, Permissions, PkiError, Station, check_issued_by, read_trust_list,
+    EnrolmentResponseCode, ListKind, Permissions, PkiError, Station, TicketPeriods, check_issued_by, read_trust_list,
 };
-use chronoseal_v2x::types::{CertificateBuf, CertificateId, HashedId8, Ieee1609Dot2Data, IssuerIdentifier};
+use chronoseal_v2x::types::{
+    CertificateBuf, CertificateId, Duration, HashedId8, Ieee1609Dot2Data, IssuerIdentifier, ValidityPeriod,
+};
 use chronoseal_v2x_service::hsm::BackEnd;
 use chronoseal_v2x_service::pki::{
     CTL_TYPE, Client, Endpoint, Faults, HttpClient, KeyDevice, Server, ServerOptions, ServiceError, TicketOptions,
@@ -144,6 +146,10 @@ struct Serve {
     /// Curve of root and trust list manager
     #[arg(long, value_enum, default_value = "nistp256")]
     root_curve: CurveName,
+    /// When tickets begin and end: `weeks`, which all stations have in common, whatever is asked; `hours`, on the hour before;
+    /// `as-asked`, to the second, which links those of one request
+    #[arg(long, value_name = "PERIODS", default_value = "weeks", value_parser = ticket_periods)]
+    ticket_periods: TicketPeriods,
     /// Answer enrolment requests with this code, such as `baditsstatus`
     #[arg(long, value_name = "CODE", value_parser = enrolment_fault)]
     enrolment_fault: Option<EnrolmentResponseCode>,
@@ -155,6 +161,11 @@ struct Serve {
     validation_fault: Option<AuthorizationValidationResponseCode>,
     #[command(flatten)]
     keys: Keys,
+}
+
+fn ticket_periods(text: &str) -> Result<TicketPeriods, String> {
+    let found = TicketPeriods::ALL.into_iter().find(|periods| periods.name() == text);
+    found.ok_or_else(|| format!("one of {}", TicketPeriods::ALL.map(TicketPeriods::name).join(", ")))
 }
 
 macro_rules! fault_parser {
@@ -311,6 +322,9 @@ struct Authorize {
     /// What they are to allow, such as 36:01ffff; CAM and DENM if not given
     #[arg(long = "permission", value_name = "PSID:BITMAP")]
     permissions: Vec<String>,
+    /// Tickets for later: they are to begin so many hours from now
+    #[arg(long, value_name = "HOURS", default_value_t = 0)]
+    start_in: u16,
     /// Each with a key that others can encrypt to
     #[arg(long)]
     encryption_key: bool,
@@ -371,6 +385,7 @@ fn serve(options: &Serve, printer: &Printer) -> Result<Status, Trouble> {
     server.name.clone_from(&options.name);
     server.curve = options.curve.into();
     server.root_curve = options.root_curve.into();
+    server.ticket_periods = options.ticket_periods;
     server.faults = Faults {
         enrolment: options.enrolment_fault,
         authorization: options.authorization_fault,
@@ -455,6 +470,10 @@ fn authorize(options: &Authorize, printer: &Printer) -> Result<Status, Trouble> 
         with_encryption_key: options.encryption_key,
         ..TicketOptions::default()
     };
+    if options.start_in > 0 {
+        let start = now().plus_us(u64::from(options.start_in) * 3_600_000_000).time32();
+        wish.validity_period = Some(ValidityPeriod { start, duration: Duration::Hours(168) });
+    }
     if let Some(permissions) = permissions(&options.permissions)? {
         wish.permissions = permissions;
     }

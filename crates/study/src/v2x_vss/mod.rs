@@ -172,6 +172,8 @@ impl Findings {
 
 fn differences() -> Table {
     use chronoseal_report::Cell;
+    let processors = published::processors();
+    let builds = published::builds();
     let mut table = Table::new("What is the same, and what is not").words("").words("source").words("here");
     for [what, source, here] in [
         [
@@ -189,8 +191,8 @@ fn differences() -> Table {
             "FPGA on USB, measured",
             "RTL of a P-256 engine, simulated at a declared clock; SoftHSM and a software TPM, measured",
         ],
-        ["processors", "Atom N270, MPC5200B, ARM11", "this host, one core"],
-        ["builds", "gcc -Os and -O3", "one program under the profiles size and release"],
+        ["processors", &processors, "this host, one core"],
+        ["builds", &builds, "one program under the profiles size and release"],
         ["a run", "one message signed, then verified", "the same; devices sign and verify a digest"],
         ["radio", "none in these tables", "airtime by the OFDM formula; the fleet is simulated"],
     ] {

@@ -51,6 +51,27 @@ pub(super) fn tables() -> Vec<Printed> {
         .collect()
 }
 
+/// Tables of software: of the accelerator a firmware is named.
+fn of_software() -> impl Iterator<Item = Printed> {
+    tables().into_iter().filter(|table| !table.build.starts_with("fw "))
+}
+
+/// The processors of the software, each once.
+pub(super) fn processors() -> String {
+    let mut names: Vec<&str> = of_software().map(|table| table.processor).collect();
+    names.dedup();
+    names.join(", ")
+}
+
+/// The compiler's options it was built with.
+pub(super) fn builds() -> String {
+    let mut names: Vec<String> = of_software().map(|table| format!("-{}", table.build)).collect();
+    names.sort();
+    names.dedup();
+    names.reverse();
+    format!("gcc {}", names.join(" and "))
+}
+
 /// Name, status in the source, remark.
 pub(super) fn functions() -> impl Iterator<Item = [&'static str; 3]> {
     rows(FUNCTIONS)
@@ -82,6 +103,13 @@ mod tests {
                 assert!((table.mean_ms(column) - table.averages_ms[column]).abs() < 0.051, "table {}", table.number);
             }
         }
+    }
+
+    #[test]
+    fn processors_and_builds_are_those_of_the_tables() {
+        let expected = "Asus Eee PC with Atom N270 1.6 GHz, MPC5200B PowerPC 400 MHz, ARM11 533 MHz";
+        assert_eq!(processors(), expected);
+        assert_eq!(builds(), "gcc -Os and -O3");
     }
 
     #[test]

@@ -10,8 +10,8 @@ use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{
     AaEntry, Authority, AuthorizationAuthority, AuthorizationResponseCode, AuthorizationValidationResponseCode,
     CtlCommand, CtlEntry, DcEntry, Decision, EaEntry, EnrolmentAuthority, EnrolmentResponseCode, ListKind, NoAnswer,
-    PkiError, Role, RootCaEntry, Step, TlmEntry, TrustedAuthority, delta, issue_authority, own_trust_list,
-    sign_revocation_list, sign_trust_list,
+    PkiError, Role, RootCaEntry, Step, TicketPeriods, TlmEntry, TrustedAuthority, delta, issue_authority,
+    own_trust_list, sign_revocation_list, sign_trust_list,
 };
 use chronoseal_v2x::types::{CertificateBuf, HashedId8};
 
@@ -55,6 +55,8 @@ pub struct ServerOptions {
     pub faults: Faults,
     /// The clock to go by.
     pub clock: Clock,
+    /// When tickets begin and end.
+    pub ticket_periods: TicketPeriods,
 }
 
 impl ServerOptions {
@@ -69,6 +71,7 @@ impl ServerOptions {
             root_curve: Curve::NistP256,
             faults: Faults::default(),
             clock: Clock::default(),
+            ticket_periods: TicketPeriods::default(),
         }
     }
 }
@@ -125,6 +128,7 @@ impl Server {
         let own_ea = TrustedAuthority { certificate: ea.certificate.clone(), url: format!("{url}/ea") };
         let mut enrolment = EnrolmentAuthority::new(ea.authority(), own_aa);
         enrolment.fault = options.faults.enrolment;
+        enrolment.policy.ticket_periods = options.ticket_periods;
         enrolment.validation_fault = options.faults.validation;
         let mut authorization = AuthorizationAuthority::new(aa.authority(), own_ea);
         authorization.fault = options.faults.authorization;

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use chronoseal_v2x::crypto::SigningKey as _;
 use chronoseal_v2x::message::SignerCertificate;
-use chronoseal_v2x::pki::{Permissions, Role, Station};
+use chronoseal_v2x::pki::{Permissions, Role, Station, TicketPeriods};
 
 use super::TrialError;
 use super::car::Car;
@@ -86,7 +86,13 @@ impl Vendor {
     pub(super) fn ours(folder: &Path, name: &str, clock: &Clock) -> Result<Self, TrialError> {
         std::fs::create_dir_all(folder).map_err(TrialError::file(folder))?;
         let store = Store::sqlite(&folder.join("store.sqlite")).map_err(crate::pki::ServiceError::from)?;
-        let options = ServerOptions { name: name.to_owned(), clock: clock.clone(), ..ServerOptions::new(folder) };
+        // A station of the trial has tickets for as long as it runs, whenever a week ends.
+        let options = ServerOptions {
+            name: name.to_owned(),
+            clock: clock.clone(),
+            ticket_periods: TicketPeriods::AsAsked,
+            ..ServerOptions::new(folder)
+        };
         let server = Server::start(&options, &KeyDevice::software(folder)?, store)?;
         let [root, ea, aa] =
             [Role::Root, Role::Enrolment, Role::Authorization].map(|role| server.certificate(role).clone());

@@ -8,12 +8,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use chronoseal_v2x::certificate::{CertificateError, CertificateForm};
+use chronoseal_v2x::coer::DecodeErrorKind;
+use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{HeldLists, ListName, ListRefusal, Taken};
-use chronoseal_v2x::types::{HashedId8, Time64};
+use chronoseal_v2x::types::{CertificateBuf, HashedId8, Time64};
 use chronoseal_v2x::verify::Verifier;
 
 use super::VssError;
-use super::config::Lists;
+use super::config::{Lists, Trust};
+use super::service::Vss;
 use super::statistics::Record;
 use crate::pki::{CRL_TYPE, CTL_TYPE, HttpClient, ServiceError};
 use crate::private::{private_folder, replace};
@@ -177,8 +181,10 @@ impl StoredLists {
             match taken {
                 Ok(taken) => {
                     self.refusals.remove(&from);
-                    if let Taken::New(name) = taken {
+                    if let Taken::New(name) | Taken::Renewed(name) = taken {
                         new.insert(name);
+                    }
+                    if let Taken::New(name) = taken {
                         record.note(now, &format!("{name} taken from {from}{}", number(&held, name)));
                     }
                 }
@@ -245,6 +251,46 @@ fn messages(mut bytes: &[u8]) -> Vec<&[u8]> {
         bytes = rest;
     }
     messages
+}
+
+impl Vss {
+    /// Whose lists are wanted.
+    pub fn wanted_lists(&self) -> Wanted {
+        self.lists.wanted()
+    }
+
+    /// Takes those of the lists that are newer than what is held, all at once. Why one is refused is in the log, once.
+    ///
+    /// # Errors
+    /// [`VssError::Io`] if one cannot be written down; then none is taken.
+    pub fn take_lists(&mut self, offered: Vec<Offered>, now: Time64) -> Result<(), VssError> {
+        self.lists.take(offered, now, &mut self.verifier, &mut self.record)
+    }
+
+    /// Whether the authority of the ticket in use is revoked, and which it is.
+    pub(super) fn revoked_authority(&self) -> Option<HashedId8> {
+        let issuer = self.station.certificate()?.certificate().view().issuer.digest()?;
+        self.verifier.trust().is_authority_revoked(issuer).then_some(issuer)
+    }
+}
+
+/// Whom the configuration trusts, before any list.
+pub(super) fn trusted(trust: &Trust) -> Result<HeldLists, VssError> {
+    let read = |file: &PathBuf| -> Result<CertificateBuf, VssError> {
+        let bytes = fs::read(file).map_err(|error| VssError::io(file, error))?;
+        CertificateBuf::with_rules(bytes.as_slice(), trust.rules()).map_err(|reason| match reason.kind {
+            DecodeErrorKind::NotCanonical(_) => VssError::NotCanonical { file: file.clone(), reason },
+            _ => VssError::Corrupt { file: file.clone(), reason: reason.to_string() },
+        })
+    };
+    let signer = |file: &PathBuf| {
+        let corrupt = |error: CertificateError| VssError::Corrupt { file: file.clone(), reason: error.to_string() };
+        SignerCertificate::new(read(file)?).map_err(corrupt)
+    };
+    let roots = trust.roots.iter().map(signer).collect::<Result<Vec<_>, _>>()?;
+    let authorities = trust.authorities.iter().map(read).collect::<Result<_, _>>()?;
+    let manager = trust.tlm.as_ref().map(signer).transpose()?;
+    Ok(HeldLists::new(roots, authorities, manager, (trust.rules(), CertificateForm::Canonical)))
 }
 
 #[cfg(test)]

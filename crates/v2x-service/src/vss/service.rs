@@ -1,14 +1,12 @@
 //! The services of a station, as a library.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
 use std::time::Instant;
 
-use chronoseal_v2x::certificate::{CertificateError, CertificateForm, hashed_id8};
-use chronoseal_v2x::coer::{Decode, DecodeErrorKind, Encode};
+use chronoseal_v2x::certificate::hashed_id8;
+use chronoseal_v2x::coer::{Decode, Encode};
 use chronoseal_v2x::crypto::{Curve, KeyError, Provider, PublicPoint, SigningKey};
-use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, SignerCertificate, decrypt, encrypt};
-use chronoseal_v2x::pki::HeldLists;
+use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, decrypt, encrypt};
 use chronoseal_v2x::types::{
     Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, Psid, ThreeDLocation, Time64,
     TwoDLocation,
@@ -21,8 +19,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use super::VssError;
-use super::config::{Trust, VssConfig};
-use super::lists::{ListSource, Offered, StoredLists, Wanted};
+use super::config::VssConfig;
+use super::lists::{ListSource, StoredLists, trusted};
 use super::receiving::Waiting;
 use super::statistics::{EventLog, Record, Statistics};
 use super::store::{Folder, Stored};
@@ -97,9 +95,9 @@ impl KeyRing<KeyHandle> for Ring {
 
 /// A station: its nine services and what they need.
 pub struct Vss {
-    station: Station<KeyHandle>,
+    pub(super) station: Station<KeyHandle>,
     pub(super) verifier: Verifier,
-    lists: StoredLists,
+    pub(super) lists: StoredLists,
     pub(super) waiting: Waiting,
     ring: Ring,
     folder: Folder,
@@ -204,25 +202,6 @@ impl Vss {
     /// Whom to trust, and what is remembered of neighbours.
     pub fn verifier_mut(&mut self) -> &mut Verifier {
         &mut self.verifier
-    }
-
-    /// Whose lists are wanted.
-    pub fn wanted_lists(&self) -> Wanted {
-        self.lists.wanted()
-    }
-
-    /// Takes those of the lists that are newer than what is held, all at once. Why one is refused is in the log, once.
-    ///
-    /// # Errors
-    /// [`VssError::Io`] if one cannot be written down; then none is taken.
-    pub fn take_lists(&mut self, offered: Vec<Offered>, now: Time64) -> Result<(), VssError> {
-        self.lists.take(offered, now, &mut self.verifier, &mut self.record)
-    }
-
-    /// Whether the authority of the ticket in use is revoked, and which it is.
-    fn revoked_authority(&self) -> Option<HashedId8> {
-        let issuer = self.station.certificate()?.certificate().view().issuer.digest()?;
-        self.verifier.trust().is_authority_revoked(issuer).then_some(issuer)
     }
 
     /// The pseudonym in use.
@@ -503,25 +482,6 @@ impl Vss {
             }
         }
     }
-}
-
-/// Whom the configuration trusts, before any list.
-fn trusted(trust: &Trust) -> Result<HeldLists, VssError> {
-    let read = |file: &PathBuf| -> Result<CertificateBuf, VssError> {
-        let bytes = std::fs::read(file).map_err(|error| VssError::io(file, error))?;
-        CertificateBuf::with_rules(bytes.as_slice(), trust.rules()).map_err(|reason| match reason.kind {
-            DecodeErrorKind::NotCanonical(_) => VssError::NotCanonical { file: file.clone(), reason },
-            _ => VssError::Corrupt { file: file.clone(), reason: reason.to_string() },
-        })
-    };
-    let signer = |file: &PathBuf| {
-        let corrupt = |error: CertificateError| VssError::Corrupt { file: file.clone(), reason: error.to_string() };
-        SignerCertificate::new(read(file)?).map_err(corrupt)
-    };
-    let roots = trust.roots.iter().map(signer).collect::<Result<Vec<_>, _>>()?;
-    let authorities = trust.authorities.iter().map(read).collect::<Result<_, _>>()?;
-    let manager = trust.tlm.as_ref().map(signer).transpose()?;
-    Ok(HeldLists::new(roots, authorities, manager, (trust.rules(), CertificateForm::Canonical)))
 }
 
 fn name_of(refusal: &SignRefusal) -> &'static str {

@@ -2,8 +2,10 @@
 
 use chronoseal_v2x::crypto::{Curve, SigningKey};
 use chronoseal_v2x::lint::lint;
-use chronoseal_v2x::pki::{ListKind, Permissions, PkiError, Role, check_issued_by, read_trust_list};
+use chronoseal_v2x::message::SignerCertificate;
+use chronoseal_v2x::pki::{ListKind, Permissions, PkiError, Role, TicketPeriods, check_issued_by, read_trust_list};
 use chronoseal_v2x::types::{CertificateId, Duration, ValidityPeriod};
+use chronoseal_v2x::verify::{Verifier, VerifierConfig};
 use chronoseal_v2x_service::pki::{CTL_TYPE, HttpClient, Meta, ServiceError, TicketOptions, now};
 
 use super::{Car, Pki};
@@ -60,6 +62,28 @@ fn a_ticket_may_be_for_later() {
     pki.authorize(&car, &TicketOptions { validity_period: Some(period), ..TicketOptions::default() }).unwrap();
     let (ticket, _) = car.client.tickets().unwrap().remove(0);
     assert_eq!(ticket.certificate().view().to_be_signed.validity_period, period);
+}
+
+/// All tickets of a week have the same period, whatever is asked for; a receiver takes them from the first second on.
+#[test]
+fn tickets_of_the_week_say_nothing_of_their_request() {
+    let pki = Pki::start_with(|options| options.ticket_periods = TicketPeriods::Weeks);
+    let car = Car::enrolled_at(&pki);
+    let asked = ValidityPeriod { start: now().time32(), duration: Duration::Minutes(90) };
+    for validity_period in [None, Some(asked)] {
+        pki.authorize(&car, &TicketOptions { validity_period, ..TicketOptions::default() }).unwrap();
+    }
+    let mut verifier = Verifier::new(VerifierConfig::default());
+    verifier.trust_mut().insert_root(&pki.server.certificate(Role::Root).certificate().view()).unwrap();
+    verifier.trust_mut().insert_authority(&pki.aa().certificate().view()).unwrap();
+    let tickets = car.client.tickets().unwrap();
+    let period = |ticket: &SignerCertificate| ticket.certificate().view().to_be_signed.validity_period;
+    assert_eq!(period(&tickets[0].0), period(&tickets[1].0));
+    assert_eq!(period(&tickets[0].0).start.0 % (7 * 86_400), 0);
+    assert_eq!(period(&tickets[0].0).duration, Duration::Hours(168));
+    for (ticket, _) in &tickets {
+        verifier.trust_mut().insert_authority(&ticket.certificate().view()).unwrap();
+    }
 }
 
 #[test]

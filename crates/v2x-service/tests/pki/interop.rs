@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use chronoseal_v2x::certificate::CertificateForm;
+use chronoseal_v2x::coer::Rules;
 use chronoseal_v2x::crypto::Curve;
-use chronoseal_v2x::pki::{Permissions, PkiError, Role};
+use chronoseal_v2x::pki::{HeldLists, Permissions, PkiError, Role, TicketPeriods};
 use chronoseal_v2x::types::HashedId8;
 use chronoseal_v2x_service::pki::{
     Client, Endpoint, KeyDevice, ServiceError, TicketOptions, now, read_certificate, read_public_key,
 };
+use chronoseal_v2x_service::vss::{ListSource, Lists, Wanted};
 
 use super::{Car, Pki, skip};
 
@@ -216,7 +219,8 @@ fn bouncy_castle_s_client_at_ours() {
 fn credentials_of_either_get_tickets_of_the_other() {
     let Some(bc) = Bc::new() else { return };
     let server = bc.serve(&[]);
-    let pki = Pki::start();
+    // As `pki serve` has it: their client and their authority take tickets of the week, too.
+    let pki = Pki::start_with(|options| options.ticket_periods = TicketPeriods::Weeks);
     let root = read_certificate(Path::new(&bc.path("pki/rca.oer"))).unwrap();
     let [ea, aa] = ["ea", "aa"].map(|name| read_certificate(Path::new(&bc.path(&format!("pki/{name}.oer")))).unwrap());
 
@@ -251,4 +255,22 @@ fn credentials_of_either_get_tickets_of_the_other() {
     pki.server.revoke_authority(pki.ea().id()).unwrap();
     let error = own_car.client.authorize(endpoint, pki.ea(), &TicketOptions::default()).unwrap_err();
     assert!(error.to_string().ends_with("its-aa-unknownea"), "{error}");
+
+    // A station here takes their lists, and trusts their authority no longer once it is revoked.
+    let centre = Lists { centres: vec![server.url.clone()], ..Lists::default() };
+    let source = ListSource::new(&centre);
+    let mut lists = HeldLists::new([root.clone()], vec![], None, (Rules::STRICT, CertificateForm::Canonical));
+    let mut refresh = || {
+        let wanted = Wanted { roots: vec![root.id()], ..Wanted::default() };
+        for offered in source.fetch_lists(&wanted) {
+            lists.offer(&offered.list.unwrap(), now()).unwrap();
+        }
+        lists.trust().0
+    };
+    let trust = refresh();
+    assert!(trust.authority(aa.id()).is_some() && trust.has_revocation_list(root.id()));
+    assert!(!trust.is_authority_revoked(aa.id()));
+    bc.run(&["revoke", "--dir", &bc.path("pki"), "--certificate", &bc.path("pki/aa.oer")]).unwrap();
+    let trust = refresh();
+    assert!(trust.authority(aa.id()).is_none() || trust.is_authority_revoked(aa.id()));
 }

@@ -17,7 +17,7 @@ mod trial;
 
 use chronoseal_v2x::crypto::{Curve, PublicPoint, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
-use chronoseal_v2x::pki::{Permissions, Role, Station};
+use chronoseal_v2x::pki::{Permissions, Role, Station, TicketPeriods};
 use chronoseal_v2x::types::HashedId8;
 use chronoseal_v2x_service::pki::{Client, Endpoint, KeyDevice, Server, ServerOptions, ServiceError, TicketOptions};
 use chronoseal_v2x_service::store::Store;
@@ -49,6 +49,8 @@ impl Pki {
 
     fn start_in(folder: tempfile::TempDir, store: Store, change: impl FnOnce(&mut ServerOptions)) -> Self {
         let mut options = ServerOptions::new(folder.path());
+        // Whenever a week ends: a test says so if it is about that.
+        options.ticket_periods = TicketPeriods::AsAsked;
         change(&mut options);
         let device = KeyDevice::software(folder.path()).unwrap();
         Self { server: Server::start(&options, &device, store).unwrap(), folder }

@@ -5,6 +5,7 @@ use core::fmt;
 use rand_core::CryptoRng;
 
 use super::envelope::can_encrypt;
+use super::periods::week;
 use super::{
     AnswerStore, EtsiTs102941DataContent, Permissions, PkiError, RequestHash, RequestIdentity, open_request,
     request_hash, seal_answer, sign_content,
@@ -143,7 +144,8 @@ pub fn issue_authority(
     let years = if issuer.is_none() { ROOT_YEARS } else { AUTHORITY_YEARS };
     let mut tbs = ToBeSignedCertificate::new(
         CertificateId::Name(name),
-        ValidityPeriod { start: now, duration: Duration::Years(years) },
+        // Tickets may begin before the second they are issued in, and not before their issuer's certificate.
+        ValidityPeriod { start: week(now), duration: Duration::Years(years) },
         VerificationKeyIndicator::VerificationKey(verification_key.to_verification_key()),
     );
     tbs.encryption_key = encryption_key.map(PublicPoint::to_encryption_key).transpose()?;

@@ -49,6 +49,7 @@ pub struct Question {
 }
 
 /// What a request leads to.
+#[allow(clippy::large_enum_variant, reason = "one of them lives at a time")]
 enum Asking {
     /// It was granted before, with this answer.
     Done(Vec<u8>),
@@ -194,8 +195,10 @@ impl AuthorizationAuthority {
     ) -> Result<CertificateBuf, PkiError> {
         let permissions = requested(&confirmed)?;
         permissions.check_within(&Permissions::tickets())?;
-        let period = confirmed.validity_period.ok_or(PkiError::Incomplete("validityPeriod"))?;
+        let mut period = confirmed.validity_period.ok_or(PkiError::Incomplete("validityPeriod"))?;
         let issuer = self.authority.certificate.certificate().view();
+        // A chain whose lower certificate begins first is refused.
+        period.start = period.start.max(issuer.to_be_signed.validity_period.start);
         if period.end() > issuer.to_be_signed.validity_period.end() {
             return Err(PkiError::ValidityPeriod("ends after this authority's certificate"));
         }

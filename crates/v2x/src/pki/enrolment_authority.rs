@@ -9,7 +9,7 @@ use super::{
     Authority, AuthorizationValidationRequest, AuthorizationValidationResponse, AuthorizationValidationResponseCode,
     CertificateFormat, CertificateSubjectAttributes, Credential, EcSignature, EnrolmentResponseCode,
     EtsiTs102941DataContent, InnerEcRequest, InnerEcResponse, Permissions, PkiError, RequestHash, RequestIdentity,
-    SharedAtRequest, SignedMessage, Station, StationStore, TrustSource,
+    SharedAtRequest, SignedMessage, Station, StationStore, TicketPeriods, TrustSource,
 };
 use crate::certificate::{Issuer, issue};
 use crate::coer::{Decode, ExtensionAdditions};
@@ -35,12 +35,21 @@ pub struct EnrolmentPolicy {
     pub preload_s_max: u64,
     /// How many tickets of a station may be valid at once.
     pub tickets_at_once_max: u32,
+    /// When tickets begin and end.
+    pub ticket_periods: TicketPeriods,
 }
 
 impl Default for EnrolmentPolicy {
-    /// Three years; a week; three months; a hundred at once, the last three as the EU's certificate policy 1.1.
+    /// Three years; a week; three months; a hundred at once, the last three as the EU's certificate policy 1.1. Tickets are
+    /// of the week.
     fn default() -> Self {
-        Self { credential_years: 3, ticket_hours_max: 168, preload_s_max: 90 * 86_400, tickets_at_once_max: 100 }
+        Self {
+            credential_years: 3,
+            ticket_hours_max: 168,
+            preload_s_max: 90 * 86_400,
+            tickets_at_once_max: 100,
+            ticket_periods: TicketPeriods::default(),
+        }
     }
 }
 
@@ -227,7 +236,9 @@ impl EnrolmentAuthority {
         let (credential, request) = self.prove(shared, &question.ec_signature, store, now)?;
         let attributes = shared.requested_subject_attributes.clone();
         requested(&attributes)?.check_within(&credential.station.permissions)?;
-        let period = self.ticket_period(attributes.validity_period, &credential, now)?;
+        let mut period = self.ticket_period(attributes.validity_period, &credential, now)?;
+        // A ticket that began before its issuer's certificate would be refused.
+        period.start = period.start.max(aa.certificate().view().to_be_signed.validity_period.start);
         let at_once_max = self.policy.tickets_at_once_max;
         let period = store.add_confirmed(&credential.station, request, period, at_once_max)?;
         let period = period.ok_or(PkiError::TooManyTickets)?;
@@ -258,7 +269,7 @@ impl EnrolmentAuthority {
         Ok((credential, RequestIdentity::new(self.authority.id(), &message)))
     }
 
-    /// The period wanted if it may be had, cut to the longest there is; that from now if none is wanted.
+    /// The period wanted if it may be had, cut to the longest there is, and aligned; that from now if none is wanted.
     fn ticket_period(
         &self,
         wanted: Option<ValidityPeriod>,
@@ -279,7 +290,8 @@ impl EnrolmentAuthority {
             return Err(PkiError::ValidityPeriod("begins after the credential's end"));
         }
         let is_longer = period.duration.us() > longest.us();
-        Ok(if is_longer { ValidityPeriod { start: period.start, duration: longest } } else { period })
+        let period = if is_longer { ValidityPeriod { start: period.start, duration: longest } } else { period };
+        Ok(self.policy.ticket_periods.align(period, now.time32()))
     }
 
     fn answer_validation(

@@ -80,6 +80,8 @@ pub enum ListRefusal {
 pub enum Taken {
     /// It replaces what was held, or changes it.
     New(ListName),
+    /// It says what was held, and is good for longer.
+    Renewed(ListName),
     /// It is the one that is held.
     Held(ListName),
 }
@@ -241,9 +243,11 @@ impl HeldLists {
                 return Ok(Taken::Held(ListName::Crl(root)));
             }
         }
+        let is_same = self.crls.get(&root).is_some_and(|held| held.revoked == revoked);
         let (this_update, next_update) = (*this_update, *next_update);
         self.crls.insert(root, HeldRevocationList { this_update, next_update, revoked, message: bytes.to_vec() });
-        Ok(Taken::New(ListName::Crl(root)))
+        let name = ListName::Crl(root);
+        Ok(if is_same { Taken::Renewed(name) } else { Taken::New(name) })
     }
 
     /// What `list` makes of `held`; none if it is the same.

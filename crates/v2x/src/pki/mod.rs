@@ -15,6 +15,7 @@ mod envelope;
 mod error;
 mod held_lists;
 mod lists;
+mod periods;
 mod permissions;
 mod station;
 mod subject;
@@ -38,6 +39,7 @@ pub use held_lists::{HeldLists, ListName, ListRefusal, Taken};
 pub use lists::{
     ListKind, delta, own_trust_list, read_revocation_list, read_trust_list, sign_revocation_list, sign_trust_list,
 };
+pub use periods::TicketPeriods;
 pub use permissions::{Permissions, PermissionsError};
 pub use station::{Applicant, Pending, TicketWish, key_tag, request_credential, request_ticket};
 pub use subject::*;

@@ -15,6 +15,7 @@ mod begun;
 mod check;
 mod code;
 mod config;
+mod ending;
 mod header;
 mod job;
 mod peer;

@@ -3,6 +3,7 @@
 
 mod differential;
 mod encryption;
+mod held_lists;
 mod hostile;
 mod ieee_vectors;
 mod implicit;
@@ -11,6 +12,7 @@ mod lint;
 mod mutation;
 mod on_demand;
 mod pki_exchanges;
+mod pki_linking;
 mod pki_messages;
 mod pki_replays;
 mod real_samples;
