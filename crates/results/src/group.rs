@@ -188,8 +188,8 @@ fn judge(group: &GroupMeta, rows: &RunRows) -> Vec<ChangeSummary> {
             let gave_up = |entry: &&(i64, &EventRow)| {
                 entry.0 < until && entry.1.node.0 == *node && entry.1.event.kind == EventKind::KeyWithdrawn
             };
-            let given_up = events.iter().filter(gave_up).map(|(_, row)| row.event.sequence).last();
-            let last = keys_of(*node, until).last().filter(|last| given_up != Some(*last));
+            let given_up = events.iter().rfind(gave_up).map(|(_, row)| row.event.sequence);
+            let last = keys_of(*node, until).next_back().filter(|last| given_up != Some(*last));
             last.is_some_and(|last| keys_of(change.member, until).any(|key| key == last))
         };
         ChangeSummary {

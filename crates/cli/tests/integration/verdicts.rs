@@ -63,7 +63,7 @@ const CASES: &[Case] = &[
 fn upgraded(bench: &Bench, file: &str) -> String {
     let name = format!("{file}.toml");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/defects").join(&name);
-    bench.write(&name, &std::fs::read_to_string(source).unwrap());
+    bench.write(&name, std::fs::read_to_string(source).unwrap());
     bench.say(&["scenario", "upgrade", &name]).assert_code(0);
     name
 }
@@ -100,7 +100,7 @@ fn a_harmless_attack_excuses_no_loss() {
     let name = upgraded(&bench, "imm");
     let text = std::fs::read_to_string(bench.path(&name)).unwrap();
     let attack = "\n[[threats]]\nname = \"harmless\"\nkind = \"spoof\"\nstream = \"tt\"\nat = { segment = \"network\" }\ncount = 900\n";
-    bench.write("attacked.toml", &format!("{text}{attack}"));
+    bench.write("attacked.toml", format!("{text}{attack}"));
     let run = bench.say(&["run", "attacked.toml", "--no-store", "--quiet", "--format", "json"]).assert_code(1).json();
     assert_eq!(run["held"], "no", "{}", run["verdict"]);
     assert_eq!(run["summary"]["streams"][0]["replaced"], 0);
@@ -172,7 +172,7 @@ fn an_allowance_stands_in_the_verdict_line_and_never_holds() {
         let allowance = |stream: &str, frames: u32| {
             format!("\n[[allowances]]\nstream = \"{stream}\"\nreason = \"queue-full\"\nframes = {frames}\n")
         };
-        bench.write("allowed.toml", &format!("{text}{}{}", allowance("flood", frames), allowance("flood2", 358)));
+        bench.write("allowed.toml", format!("{text}{}{}", allowance("flood", frames), allowance("flood2", 358)));
         bench.say(&["run", "allowed.toml", "--no-store", "--quiet", "--format", "json"]).assert_code(1).json()
     };
     let within = allow(500);
