@@ -196,8 +196,8 @@ proptest! {
     #[test]
     fn scheduled_frames_are_never_late_and_within_their_bound(network in network()) {
         let Some(plan) = network.plan(1) else { return Err(TestCaseError::reject("does not fit")) };
-        // What remains of the table may be too short for the beacon, which the analysis warns of.
-        prop_assume!(chronoseal_analysis::check(&plan).is_some_and(|report| report.warnings.is_empty()));
+        // What is not HELD on paper, such as a table whose rest is too short for the beacon, may lose frames.
+        prop_assume!(chronoseal_analysis::check(&plan).is_some_and(|report| report.holds));
         let streams = plan.streams.len();
         let network_segment = view(&plan).segment;
         let scheduled = view(&plan).streams().map(|stream| stream.class.is_time_triggered()).collect();

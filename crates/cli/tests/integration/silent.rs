@@ -99,5 +99,10 @@ fn why_a_schedule_does_not_fit_is_said_once() {
     bench.write("tight.toml", PAIR.replace("100us", "10ms"));
     let said = bench.say(&["check", "tight.toml"]);
     said.assert_refused(&["finds no free"]);
-    assert_eq!((said.out.matches("finds no free").count(), said.err.matches("finds no free").count()), (0, 1), "{}", said.err);
+    assert_eq!(
+        (said.out.matches("finds no free").count(), said.err.matches("finds no free").count()),
+        (0, 1),
+        "{}",
+        said.err
+    );
 }
