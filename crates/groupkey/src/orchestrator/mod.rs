@@ -409,7 +409,8 @@ impl<S: Suite> Orchestrator<S> {
                 let operation = self.operations.iter().flatten().map(|(at, _)| (*at).max(self.resume_at)).next();
                 let is_due = matches!(self.withdrawal, Withdrawal::Due);
                 let due = is_due.then_some(self.resume_at).filter(|at| *at > now);
-                operation.into_iter().chain(self.next_withdrawal()).chain(due).min()
+                let again = self.next_withdrawal().map(|at| at.max(self.resume_at));
+                operation.into_iter().chain(again).chain(due).min()
             }
             Phase::Confirming => Some(self.deadline),
             _ => {

@@ -327,19 +327,24 @@ impl<S: Suite> Orchestrator<S> {
         if let Some(acts) = sides.into_iter().find(|side| tree.active_of(id, *side) == own) {
             return Some(acts);
         }
-        let start = tree.pair_of(self.followed).unwrap_or(self.followed);
-        let is_on_path = |address: Address| address == start || tree.path(start).any(|above| above == address);
+        // Where it has a leaf of its own, what is renewed above that is its own business in every run.
+        let starts = [tree.pair_of(self.followed).unwrap_or(self.followed), own];
+        let is_above = |start: &Address, address| address == *start || tree.path(*start).any(|above| above == address);
+        let is_on_path = |address: Address| starts.iter().any(|start| is_above(start, address));
         if self.manager.settings.monitoring == Monitoring::Path && !is_on_path(id.result) {
             return None;
         }
-        let listens = |side: &Side| tree.contains(id.operand(*side), own);
-        let is_renewed = |side: &Side| listens(side) && is_on_path(id.operand(*side));
-        let is_known = |side: &Side| listens(side) && self.manager.secret(id.operand(*side)).is_some();
-        sides
-            .into_iter()
-            .find(is_renewed)
-            .or_else(|| sides.into_iter().find(is_known))
-            .or_else(|| sides.into_iter().find(listens))
+        let knows = |side: &Side| tree.contains(id.operand(*side), own) && self.will_know(id.operand(*side));
+        let is_renewed = |side: &Side| is_on_path(id.operand(*side)) && knows(side);
+        sides.into_iter().find(is_renewed).or_else(|| sides.into_iter().find(knows))
+    }
+
+    /// True if it has the secret of a logical ECU, or will have it from an exchange of this run.
+    fn will_know(&self, address: Address) -> bool {
+        match self.progression(address) {
+            Progression::Idle => self.manager.secret(address).is_some(),
+            _ => self.manager.tree.exchange(address).is_some_and(|id| self.own_side(id).is_some()),
+        }
     }
 
     // ---- outcomes

@@ -183,3 +183,37 @@ fn an_orchestrator_goes_on_where_it_was() {
         assert_eq!(bus.count(EventKind::KeyRefused(AbortReason::WrongAddresses)), 1, "it is still revoked");
     }
 }
+
+/// A run after a failed one renews everything, of which the orchestrator follows a part. It still has what the runs after
+/// that need of it.
+#[test]
+fn the_orchestrator_goes_on_after_a_run_that_renewed_everything() {
+    for scheme in Scheme::ALL {
+        for (first, second) in [(1, 7), (7, 1), (3, 6)] {
+            let settings = Settings::new(Profile::Hardened, Transport::Fd);
+            let mut bus = network::<Swift>(settings, scheme, 7);
+            bus.start();
+            bus.run(Duration::from_s(9));
+            bus.fault = Some(Box::new(|heard, to| (heard.from != 4 && to != 4).then_some(heard.frame)));
+            operate(&mut bus, Operation::Establish);
+            let until = bus.now.since_zero() + Duration::from_s(10);
+            bus.run(until);
+            assert!(bus.orchestrator().last_failure().is_some());
+            bus.fault = None;
+            for operation in [
+                Operation::Remove(Address(first)),
+                Operation::Add(Address(first)),
+                Operation::Remove(Address(second)),
+                Operation::Add(Address(second)),
+            ] {
+                let (old, before) = (bus.station(0).key(), bus.aborts().len());
+                operate(&mut bus, operation);
+                let tree = bus.orchestrator().tree().clone();
+                let present: Vec<_> = tree.present().map(|member| usize::from(member.0)).collect();
+                let what = format!("{scheme:?} {first} {second} {operation:?}");
+                assert_common(&bus, &present, old, &what);
+                assert_eq!(bus.aborts()[before..], [], "{what}");
+            }
+        }
+    }
+}
