@@ -89,6 +89,11 @@ impl<S: Suite> Knowledge<S> {
         }
     }
 
+    /// Takes a secret that it came to by other ways.
+    pub fn take(&mut self, secret: [u8; SECRET_LEN]) {
+        self.secrets.insert(secret);
+    }
+
     /// Takes the seed of a member, and with it the first `count` private keys it ever drew.
     pub fn take_seed(&mut self, seed: [u8; SECRET_LEN], count: usize) {
         let mut rng = ChaCha8Rng::from_seed(seed);

@@ -2,8 +2,10 @@
 //!
 //! Needs the standard library, unlike everything else here; no station does.
 
+mod insider;
 mod knowledge;
 mod node;
 
+pub use insider::{Answer, Insider};
 pub use knowledge::Knowledge;
 pub use node::{Adversary, Attack};

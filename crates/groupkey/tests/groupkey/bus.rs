@@ -73,6 +73,22 @@ impl Heard {
 /// What becomes of a frame for one receiver; `None` loses it.
 pub type Fault = Box<dyn FnMut(&Heard, usize) -> Option<CanFrame>>;
 
+/// Somebody between the bus and its stations who can do more to a frame than lose it.
+pub trait Interference {
+    /// What a station gets in place of a frame.
+    fn deliver(&mut self, heard: &Heard, to: usize, is_busy: bool) -> Vec<CanFrame>;
+    /// What is on the bus next, now that this was.
+    fn answer(&mut self, heard: &Heard, is_busy: bool) -> Vec<CanFrame>;
+}
+
+/// A key that a station took into use.
+#[derive(Clone, Copy, Debug)]
+pub struct Installed {
+    pub station: usize,
+    pub epoch: u32,
+    pub key: [u8; 16],
+}
+
 pub struct Bus<S: Suite> {
     slots: Vec<Slot<S>>,
     queue: VecDeque<(usize, Vec<u8>, Option<TxToken>)>,
@@ -83,6 +99,8 @@ pub struct Bus<S: Suite> {
     /// How often each operation was charged, by station.
     pub works: BTreeMap<(usize, &'static str), usize>,
     pub fault: Option<Fault>,
+    pub interference: Option<std::rc::Rc<std::cell::RefCell<dyn Interference>>>,
+    pub installed: Vec<Installed>,
     /// The tree before anything happened.
     pub first_tree: Tree,
 }
@@ -106,6 +124,8 @@ impl<S: Suite> Bus<S> {
             events: Vec::new(),
             works: BTreeMap::new(),
             fault: None,
+            interference: None,
+            installed: Vec::new(),
         }
     }
 
@@ -225,7 +245,14 @@ impl<S: Suite> Bus<S> {
                 Output::Transmit(transmit) => {
                     self.queue.push_back((index, frame[..transmit.len].to_vec(), transmit.token));
                 }
-                Output::Event(event) => self.events.push((index, event)),
+                Output::Event(event) => {
+                    self.events.push((index, event));
+                    if event.kind == EventKind::KeyInstalled
+                        && let Some(key) = self.slots[index].station.key()
+                    {
+                        self.installed.push(Installed { station: index, epoch: event.sequence as u32, key });
+                    }
+                }
                 Output::Timeout(wake) => {
                     self.slots[index].wake_at = wake.map(|at| at.max(now));
                     return;
@@ -281,6 +308,21 @@ impl<S: Suite> Bus<S> {
         if let Some(token) = token {
             self.give(from, Pending::Transmitted(token));
         }
+        let interference = self.interference.clone();
+        let is_busy = self.orchestrator().is_busy();
+        if let Some(interference) = &interference {
+            for index in (0..self.slots.len()).filter(|index| *index != from) {
+                let frames = interference.borrow_mut().deliver(&heard, index, is_busy);
+                frames.iter().for_each(|frame| self.hand_over(index, frame));
+            }
+            for frame in interference.borrow_mut().answer(&heard, is_busy).iter().rev() {
+                let mut bytes = [0; 72];
+                let len = frame.emit(&mut bytes);
+                self.queue.push_front((usize::MAX, bytes[..len].to_vec(), None));
+            }
+            self.heard.push(heard);
+            return;
+        }
         let mut fault = self.fault.take();
         for index in (0..self.slots.len()).filter(|index| *index != from) {
             let frame = match &mut fault {
@@ -288,13 +330,17 @@ impl<S: Suite> Bus<S> {
                 None => Some(heard.frame),
             };
             if let Some(frame) = frame {
-                let mut bytes = [0; 72];
-                let len = frame.emit(&mut bytes);
-                self.give(index, Pending::Frame(self.now, bytes[..len].to_vec()));
+                self.hand_over(index, &frame);
             }
         }
         self.fault = fault;
         self.heard.push(heard);
+    }
+
+    fn hand_over(&mut self, index: usize, frame: &CanFrame) {
+        let mut bytes = [0; 72];
+        let len = frame.emit(&mut bytes);
+        self.give(index, Pending::Frame(self.now, bytes[..len].to_vec()));
     }
 
     // ---- what came of it

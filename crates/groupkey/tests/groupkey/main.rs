@@ -6,6 +6,7 @@ mod absent;
 mod bus;
 mod closed;
 mod contract;
+mod fuzz;
 mod losses;
 mod membership;
 mod replayed_subtree;
