@@ -185,8 +185,9 @@ impl<S: Suite> Orchestrator<S> {
                 self.phase = Phase::Distributing(Distributing::Draw);
                 true
             }
-            // It follows the last exchange and may need longer than those who take part.
-            Some(_) => false,
+            // It follows the last exchange and may need longer than those who take part; if it has lost that, nobody else
+            // will tell it.
+            Some(root) => self.repeat_unless_followed(now, root),
         }
     }
 
@@ -378,6 +379,16 @@ impl<S: Suite> Orchestrator<S> {
         {
             self.on_agreed(now, secret, epoch);
         }
+    }
+
+    /// All have what they need, as far as can be heard. True if it does not follow the last exchange any more, which is
+    /// repeated then.
+    fn repeat_unless_followed(&mut self, now: LocalTime, root: Address) -> bool {
+        let is_followed = self.manager.slots.iter().flatten().any(|slot| slot.exchange.setup().id.result == root);
+        let Some(exchange) = self.manager.tree.exchange(root).filter(|_| !is_followed) else { return false };
+        let (stage, peer, reason) = (Stage::Validation, self.manager.own, AbortReason::SecretMissing);
+        self.repeat(now, Failure { exchange, stage, peer, reason });
+        true
     }
 
     /// Requests whose exchanges have not ended in time.

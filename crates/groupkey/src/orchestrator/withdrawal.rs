@@ -6,7 +6,7 @@ use chronoseal_crypto::suite::{Signature, Suite};
 use super::Orchestrator;
 use crate::crypto_stack::{JobPriority, Owner, Request};
 use crate::profile::FailedRemoval;
-use crate::text::{self, About, Stamp, Text};
+use crate::text::{self, About, Stamp};
 
 /// How far the orchestrator has come with giving the key in use up.
 pub(super) enum Withdrawal {
@@ -16,8 +16,8 @@ pub(super) enum Withdrawal {
     Due,
     /// It is being signed.
     Signing(Stamp),
-    /// It was sent, and is sent so many times yet.
-    Sent { message: Text, again_at: LocalTime, times_left: u8 },
+    /// It was sent, and is signed and sent anew then: whoever missed it goes on with the key.
+    Sent { again_at: LocalTime },
 }
 
 impl<S: Suite> Orchestrator<S> {
@@ -32,20 +32,16 @@ impl<S: Suite> Orchestrator<S> {
 
     /// Between two runs: what has to be done of a withdrawal now. True while the next run has to wait for it.
     pub(super) fn advance_withdrawal(&mut self, now: LocalTime) -> bool {
-        match &self.withdrawal {
+        match self.withdrawal {
             Withdrawal::Nothing => false,
             Withdrawal::Signing(_) => true,
-            Withdrawal::Due => {
+            Withdrawal::Sent { again_at } if again_at > now => false,
+            Withdrawal::Sent { .. } | Withdrawal::Due => {
                 if self.begin_epoch(now) {
                     self.ask_withdrawal(now);
                 }
                 true
             }
-            Withdrawal::Sent { again_at, times_left: 1.., .. } if *again_at <= now => {
-                self.send_withdrawal(now);
-                false
-            }
-            Withdrawal::Sent { .. } => false,
         }
     }
 
@@ -62,22 +58,15 @@ impl<S: Suite> Orchestrator<S> {
 
     pub(super) fn on_withdrawal_signed(&mut self, now: LocalTime, signature: &Signature) {
         let Withdrawal::Signing(stamp) = self.withdrawal else { return };
-        let (message, times_left) = (self.request_message(stamp, signature), self.manager.settings.retries_max + 1);
-        self.withdrawal = Withdrawal::Sent { message, again_at: now, times_left };
-        self.send_withdrawal(now);
-    }
-
-    fn send_withdrawal(&mut self, now: LocalTime) {
-        let timeout = self.manager.settings.exchange_timeout;
-        let Withdrawal::Sent { message, again_at, times_left } = &mut self.withdrawal else { return };
-        let message = message.clone();
-        (*again_at, *times_left) = (now + timeout, *times_left - 1);
+        let message = self.request_message(stamp, signature);
+        self.withdrawal = Withdrawal::Sent { again_at: now + self.manager.settings.exchange_timeout };
         self.send(self.manager.withdrawal_identifier(), message);
     }
 
-    pub(super) fn next_withdrawal(&self) -> Option<LocalTime> {
-        match &self.withdrawal {
-            Withdrawal::Sent { again_at, times_left: 1.., .. } => Some(*again_at),
+    /// When it says so again, until there is a new key.
+    pub(super) const fn next_withdrawal(&self) -> Option<LocalTime> {
+        match self.withdrawal {
+            Withdrawal::Sent { again_at } => Some(again_at),
             _ => None,
         }
     }

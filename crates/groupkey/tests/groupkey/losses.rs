@@ -151,6 +151,31 @@ fn a_repeated_pair_costs_the_symmetric_scheme_no_round_of_waiting() {
     }
 }
 
+/// The orchestrator listens to the last exchange and is the only one that cannot read it.
+#[test]
+fn the_orchestrator_does_not_wait_for_ever_for_an_exchange_that_it_could_not_follow() {
+    for scheme in [Scheme::FullTree, Scheme::WithoutOrchestrator] {
+        for profile in Profile::ALL {
+            let mut bus = network::<Swift>(Settings::new(profile, Transport::Fd), scheme, 8);
+            let root = bus.orchestrator().tree().root().unwrap();
+            let mut left = 1;
+            bus.fault = Some(Box::new(move |heard, to| {
+                let identifier = heard.identifier()?;
+                let is_it = identifier.result == root && identifier.step == Step::ConfirmationFirst;
+                if to != 0 || !is_it || left == 0 {
+                    return Some(heard.frame);
+                }
+                left -= 1;
+                Some(CanFrame::fd(heard.frame.id(), &heard.frame.data()[..20], true).unwrap())
+            }));
+            bus.start();
+            bus.run(Duration::from_s(20));
+            assert!(!bus.orchestrator().is_busy(), "{scheme:?} {profile:?}");
+            bus.common_key();
+        }
+    }
+}
+
 #[test]
 fn a_run_along_the_fixed_tree_fails_as_a_whole() {
     let settings = Settings {

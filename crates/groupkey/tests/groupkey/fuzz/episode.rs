@@ -141,7 +141,7 @@ impl Episode {
         // What it has said last is still on the bus, and pieces of messages wait for the rest.
         self.pass(Duration::from_s(1));
         self.wait_until_idle();
-        // The orchestrator says three times that it has given the key up.
+        // The orchestrator says every second that it has given the key up.
         self.pass(Duration::from_s(4));
         self.check_closed();
         let before = self.bus.installed.len();
