@@ -40,7 +40,7 @@ struct Named(u64);
 impl Drop for Named {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("with GROUPKEY_FUZZ_SEED={}", self.0);
+            println!("with GROUPKEY_FUZZ_SEED={}", self.0);
         }
     }
 }
