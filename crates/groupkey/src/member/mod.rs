@@ -104,7 +104,7 @@ impl<S: Suite> Member<S> {
         self.manager.secret(address)
     }
 
-    /// The key of its private channel to the orchestrator; there is none in [`Scheme::WithoutOrchestrator`].
+    /// The key of its private channel to the orchestrator; there is none in [`WithoutOrchestrator`](crate::Scheme::WithoutOrchestrator).
     pub fn channel_key(&self) -> Option<&chronoseal_crypto::symmetric::Key128> {
         self.manager.channel(self.manager.tree.pair_of(self.manager.own)?)
     }

@@ -38,6 +38,7 @@ fn from_environment(name: &str, default: u64) -> u64 {
 struct Named(u64);
 
 impl Drop for Named {
+    #[allow(clippy::print_stdout, reason = "the test has failed, and this says how to see it again")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             println!("with GROUPKEY_FUZZ_SEED={}", self.0);
