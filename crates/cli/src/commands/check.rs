@@ -7,13 +7,17 @@ use crate::{Status, Trouble, input};
 pub(crate) fn run(options: &Check, printer: &Printer) -> Result<Status, Trouble> {
     let scenario = input::scenario(&options.scenario, &[], options.format)?;
     let checked = chronoseal_study::check(&scenario.plan).map_err(|error| Trouble(format!("error: {error}")))?;
-    // A schedule that does not fit is bad input: the file cannot be run as it is. People are shown why at its place in the text,
-    // and not once more before that.
+    // A schedule that does not fit is bad input: the file cannot be run as it is. People are shown why once, at its place in the
+    // text, behind what the candidates would need.
     let prepared = input::prepare(&scenario, &options.scenario.file, options.format);
-    match (options.format, &prepared) {
-        (Format::Json, _) => printer.data(&checked.json),
-        (_, Ok(_)) => printer.document(&checked.document, options.format),
-        (_, Err(_)) => {}
+    if options.format == Format::Json {
+        printer.data(&checked.json);
+    } else {
+        let mut document = checked.document;
+        if prepared.is_err() {
+            document.verdict.text = "The schedule does not fit; the problem below says why.".into();
+        }
+        printer.document(&document, options.format);
     }
     prepared?;
     Ok(if checked.holds { Status::Held } else { Status::Failed })

@@ -283,7 +283,9 @@ impl<'r> Ledger<'r> {
             _ => None,
         };
         let longest = open.ends.iter().filter_map(latency).max().unwrap_or(0) + self.stream.period_ns;
-        let under_way_ns = self.stream.deadline_ns.map_or(longest, |deadline| deadline.min(longest));
+        let bound = self.stream.bound.as_ref().map_or(0, |bound| bound.total_ns);
+        // A frame whose deadline is not over is not late yet; without one it may take as long as frames do, or as it can.
+        let under_way_ns = self.stream.deadline_ns.unwrap_or(longest.max(bound));
         // Where frames of a stream do not overtake each other, what one behind it has passed is not under way.
         let accepted: Vec<(usize, SimTime)> = open.accepted().collect();
         let is_in_order = accepted.is_sorted_by_key(|(_, at)| *at);

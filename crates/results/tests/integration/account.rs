@@ -72,6 +72,22 @@ fn only_the_last_frames_can_be_under_way_when_the_run_ends() {
 }
 
 #[test]
+fn a_frame_can_be_under_way_until_its_deadline_or_its_bound_is_over() {
+    let mut rows = rows(400);
+    rows.frames.truncate(395);
+    let mut meta = meta();
+    let open = |meta: &RunMeta| {
+        let summary = summarise(meta, &rows);
+        (account(&summary).in_flight, account(&summary).unaccounted)
+    };
+    assert_eq!(open(&meta), (2, 3), "as long as any took, and a period");
+    meta.streams[0].bound = Some(chronoseal_results::BoundMeta { total_ns: 35_000_000, parts: Vec::new() });
+    assert_eq!(open(&meta), (4, 1));
+    meta.streams[0].deadline_ns = Some(5_000_000);
+    assert_eq!(open(&meta), (1, 4));
+}
+
+#[test]
 fn a_frame_that_its_receiver_was_too_busy_to_see_in_time_is_not_missing_as_well() {
     let mut rows = rows(400);
     rows.frames.push(missing(7));

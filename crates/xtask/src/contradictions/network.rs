@@ -134,7 +134,7 @@ impl Network {
         let everything = scope == Scope::Everything;
         let style = Style { everything, is_wild: everything && chance.percent(25) };
         // Most defects need one segment alone, and that is what an older version of the format has.
-        let several = !everything || chance.percent(40);
+        let several = !everything || chance.percent(50);
         let count = if several { chance.range(1, 3) } else { 1 };
         let segments: Vec<Segment> = (0..count).map(|_| segment(&mut chance, style)).collect();
         let mut nodes = Vec::new();
@@ -239,7 +239,7 @@ impl Network {
 fn threats(chance: &mut Chance, network: &Network) -> Vec<String> {
     let mut threats = Vec::new();
     for stream in network.streams.iter().filter(|stream| stream.is_slotted) {
-        if !chance.percent(12) {
+        if !chance.percent(40) {
             continue;
         }
         let kind = chance.one(&["spoof", "spoof", "replay"]);
@@ -460,7 +460,7 @@ fn overhead(protection: &str) -> i64 {
 
 /// Frames in which a gateway puts PDUs of streams that it sends on a segment, if it does and there are some that can be in one.
 fn collect(chance: &mut Chance, network: &Network, gateway: usize, on: usize) -> Option<Collect> {
-    if network.segments[on].kind == (Kind::Can { fd: false }) || !chance.percent(60) {
+    if network.segments[on].kind == (Kind::Can { fd: false }) || !chance.percent(80) {
         return None;
     }
     let other = network.nodes[gateway].on.iter().copied().find(|segment| *segment != on)?;
