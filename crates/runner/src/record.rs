@@ -73,7 +73,7 @@ impl Recorder {
             sent: BTreeMap::new(),
             ended: BTreeMap::new(),
             strangers: vec![Strangers::default(); plan.segments.len()],
-            ways: Ways::of(plan),
+            ways: Ways::of(prepared),
             messages: Messages::default(),
             origins: BTreeMap::new(),
             parts: BTreeMap::new(),

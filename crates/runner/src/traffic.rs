@@ -36,7 +36,7 @@ impl PlanTraffic {
             describers: prepared.describers(),
             ports: own.chain(guests.iter().copied()).collect(),
             waits: Waits::of(plan),
-            ways: Ways::of(plan),
+            ways: Ways::of(prepared),
             first_own: NodeId(plan.node_ids().count() as u16),
             strangers: Mutex::new(vec![Strangers::default(); plan.segments.len()]),
         }

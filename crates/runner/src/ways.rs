@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
-use chronoseal_scenario::plan::{DeadlineKind, Plan, StreamPlan};
+use chronoseal_scenario::plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 
 use crate::hops::Hops;
 
@@ -18,6 +19,8 @@ pub(crate) struct Ways {
     senders: Vec<NodeId>,
     /// By stream: what is in its frames, if that is PDUs of other streams.
     collected: Vec<Vec<StreamId>>,
+    /// By stream: who looks for its frames in their slots, and counts these.
+    in_slots: Vec<Vec<NodeId>>,
     gateways: BTreeSet<NodeId>,
     any: bool,
     /// Frames that their sender put on its segment: stream, sequence number if its bytes tell all of it, when.
@@ -35,6 +38,13 @@ impl Sent {
         }
         sent.values_mut().for_each(|frames| frames.sort_unstable());
         Self(sent)
+    }
+
+    /// The number of the last frame sent before a time, if that is less than a period ago.
+    fn just_before(&self, stream: StreamId, at: SimTime, period: Duration) -> Option<u64> {
+        let frames = self.0.get(&stream)?;
+        let (sent_at, number) = frames.get(frames.partition_point(|(time, _)| *time <= at).checked_sub(1)?)?;
+        (at - *sent_at < period).then_some(*number)
     }
 
     /// The number of the frame sent nearest to a time.
@@ -60,7 +70,16 @@ impl Sent {
 }
 
 impl Ways {
-    pub(crate) fn of(plan: &Plan) -> Self {
+    pub(crate) fn of(prepared: &Prepared<'_>) -> Self {
+        let (plan, describers) = (prepared.plan(), prepared.describers());
+        let in_slots = |(index, stream): (usize, &StreamPlan)| {
+            let first = stream.hops.iter().find(|hop| hop.previous.is_none());
+            let has_slots = |hop: &&HopPlan| {
+                let described = describers[hop.segment.index()].missing(StreamId(index as u16), 0, SimTime::ZERO);
+                described.is_some_and(|described| described.slot_start.is_some())
+            };
+            first.filter(has_slots).map(|hop| hop.to.clone()).unwrap_or_default()
+        };
         let several = |(index, _): &(usize, _)| plan.nodes[*index].interfaces.len() > 1;
         let gateways = plan.nodes.iter().enumerate().filter(several).map(|(index, _)| NodeId(index as u16));
         let relayed: Vec<bool> = plan.streams.iter().map(StreamPlan::is_relayed).collect();
@@ -69,6 +88,7 @@ impl Ways {
             relayed,
             senders: plan.streams.iter().map(|stream| stream.sender).collect(),
             collected: plan.streams.iter().map(collected).collect(),
+            in_slots: plan.streams.iter().enumerate().map(in_slots).collect(),
             gateways: gateways.collect(),
             begun: Vec::new(),
         }
@@ -162,7 +182,15 @@ impl Ways {
                 continue;
             }
             if row.outcome == Outcome::Missing {
-                row.sequence = sent.complete(row.stream, stream.length, row.sequence, row.cycle_start);
+                if self.in_slots[row.stream.index()].contains(&row.at) {
+                    match sent.just_before(row.stream, row.cycle_start, stream.period) {
+                        Some(number) => row.sequence = number,
+                        // Nothing was sent for this slot.
+                        None => row.slot_start = Some(row.cycle_start),
+                    }
+                } else {
+                    row.sequence = sent.complete(row.stream, stream.length, row.sequence, row.cycle_start);
+                }
                 // It was noticed later than the frame was due, and an attack is known by when its frame was.
                 if let Some(due) = dues.get(&(row.stream, row.sequence)) {
                     row.cycle_start = *due;
