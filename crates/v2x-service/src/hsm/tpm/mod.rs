@@ -9,7 +9,7 @@
 //! Authorization is by password, so that a key's PIN crosses the link in the clear: over the kernel's device or a local
 //! socket, not over a network. The authorization of the owner hierarchy is taken to be empty, as after manufacture.
 //!
-//! A TPM that ends without [`Link::shutdown`] after a key's PIN was used counts that as a wrong PIN, since somebody might cut its
+//! A TPM that ends without the command `TPM2_Shutdown` after a key's PIN was used counts that as a wrong PIN, since somebody might cut its
 //! power to keep it from counting. So the shutdown follows each use of a persistent key: whoever is killed between two uses loses
 //! no try.
 //!
