@@ -65,6 +65,15 @@ pub enum Cause {
         /// Two frames can be handed to it this near to each other.
         distance: Duration,
     },
+    /// A frame that a gateway carries into slots waits for the next of them, and a newer one takes its place there.
+    Superseded {
+        /// Which gateway.
+        node: NodeId,
+        /// Two frames can come this near to each other; `None` if nothing bounds it.
+        distance: Option<Duration>,
+        /// Two slots are this far from each other.
+        gap: Duration,
+    },
     /// Nothing bounds when the sender's processor is free.
     SenderUnbounded {
         /// Whose.
@@ -120,6 +129,13 @@ impl Cause {
                  value that is older than the last: write a driver whose `min` and `max` are nearer to each other",
                 plan.node_name(*node)
             ),
+            Self::Superseded { node, distance, gap } => {
+                let near = distance.map_or("at once".to_owned(), |distance| format!("{distance} after each other"));
+                format!(
+                    "frames can come to `{}` {near} and its slots are up to {gap} apart, so a newer frame can take the place of one                      that waits for a slot: write `class = {{ best_effort = {{ priority = 7 }} }}` for the stream there",
+                    plan.node_name(*node)
+                )
+            }
             Self::SenderUnbounded { node } => {
                 format!("nothing bounds when the processor of `{}` is free to make a frame", plan.node_name(*node))
             }

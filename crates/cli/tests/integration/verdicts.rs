@@ -156,7 +156,7 @@ fn what_once_held_on_paper_and_failed_in_the_simulator_does_not_any_more() {
         }
         count += 1;
     }
-    assert!(count >= 6, "{count} scenarios");
+    assert!(count >= 7, "{count} scenarios");
 }
 
 fn bench_word(path: &str) -> String {

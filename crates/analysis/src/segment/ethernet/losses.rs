@@ -30,6 +30,7 @@ pub(super) fn of_segment(links: &Links<'_>) -> Vec<Risk> {
         found.extend(closed(links, index, slot, &stream));
     }
     found.extend(links.view.streams().filter_map(|stream| overtaking(links, &stream)));
+    found.extend(links.view.streams().filter_map(|stream| superseded(links, &stream)));
     for node in links.view.stations() {
         let (up, _) = links.uplink(node);
         found.extend(queue(links, node, Direction::ToSwitch, Some(&up)));
@@ -111,6 +112,24 @@ fn overtaking(links: &Links<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
     let cause = Cause::Overtaking { node: stream.hop.from, distance };
     let risk = Risk { segment: links.view.id, stream: Some(stream.id), cause };
     (distance < driver.max - driver.min).then_some(risk)
+}
+
+/// Frames that a gateway carries into slots: of those that come between two slots only the newest goes on. Sender and slots
+/// follow different clocks, so this happens as soon as two frames can be nearer to each other than two slots.
+fn superseded(links: &Links<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
+    let StreamClass::TimeTriggered { .. } = stream.class else { return None };
+    stream.hop.previous?;
+    let mut starts: Vec<Duration> =
+        links.table.slots.iter().filter(|slot| slot.stream == stream.id).map(|slot| slot.start).collect();
+    starts.sort_unstable();
+    let again = *starts.first()? + links.view.segment.cluster_cycle;
+    let nexts = starts.iter().skip(1).chain([&again]);
+    let gap = starts.iter().zip(nexts).map(|(start, next)| *next - *start).max()?;
+    let arrival = links.arrivals.at(stream.id, links.view.id);
+    let distance = arrival.at.ok().map(|at| (arrival.distance - at.jitter()).max(Duration::ZERO));
+    let cause = Cause::Superseded { node: stream.hop.from, distance, gap };
+    let risk = Risk { segment: links.view.id, stream: Some(stream.id), cause };
+    distance.is_none_or(|distance| distance < gap).then_some(risk)
 }
 
 /// Scheduled frames that the switch can pass on to a station after their slots.
