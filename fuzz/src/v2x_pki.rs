@@ -9,10 +9,11 @@ use chronoseal_v2x::coer::{Decode, Encode};
 use chronoseal_v2x::crypto::{Curve, SigningKey, SoftwareKey};
 use chronoseal_v2x::message::{SessionKey, SignerCertificate, SignerForm, encrypt_with_session_key, sign};
 use chronoseal_v2x::pki::{
-    Applicant, Authority, AuthorizationAuthority, Credential, Decision, EnrolmentAuthority, EtsiTs102941Data, ListKind,
-    NoAnswer, Pending, PkiError, Role, SealedRequest, Station, StationStore, Step, TicketWish, TrustNobody,
-    TrustedAuthority, delta, issue_authority, open_request, own_trust_list, read_revocation_list, read_trust_list,
-    request_credential, request_ticket, seal_answer, sign_revocation_list, sign_trust_list,
+    AnswerStore, Applicant, Authority, AuthorizationAuthority, Credential, Decision, EnrolmentAuthority,
+    EtsiTs102941Data, ListKind, NoAnswer, Pending, PkiError, RequestIdentity, Role, SealedRequest, Station,
+    StationStore, Step, TicketWish, TrustNobody, TrustedAuthority, delta, issue_authority, open_request,
+    own_trust_list, read_revocation_list, read_trust_list, request_credential, request_ticket, seal_answer,
+    sign_revocation_list, sign_trust_list,
 };
 use chronoseal_v2x::types::{
     CertificateBuf, HashedId8, HeaderInfo, Ieee1609Dot2Data, InnerData, Psid, Received, SignedDataPayload, Time64,
@@ -25,6 +26,16 @@ const ID: &[u8] = b"a vehicle";
 
 /// One station, and no memory of what it was given.
 struct Store(Station);
+
+impl AnswerStore for Store {
+    fn answer(&mut self, _: RequestIdentity, _: Time64) -> Result<Option<Vec<u8>>, PkiError> {
+        Ok(None)
+    }
+
+    fn keep_answer(&mut self, _: RequestIdentity, answer: Vec<u8>, _: Time64) -> Result<Vec<u8>, PkiError> {
+        Ok(answer)
+    }
+}
 
 impl StationStore for Store {
     fn station(&mut self, canonical_id: &[u8]) -> Result<Option<Station>, PkiError> {
@@ -39,8 +50,14 @@ impl StationStore for Store {
         Ok(())
     }
 
-    fn add_confirmed(&mut self, _: &Station, _: ValidityPeriod, _: u32) -> Result<bool, PkiError> {
-        Ok(true)
+    fn add_confirmed(
+        &mut self,
+        _: &Station,
+        _: RequestIdentity,
+        period: ValidityPeriod,
+        _: u32,
+    ) -> Result<Option<ValidityPeriod>, PkiError> {
+        Ok(Some(period))
     }
 }
 
@@ -135,14 +152,13 @@ impl Parties {
     }
 
     fn ask_aa(&mut self, request: &[u8]) {
-        match self.aa.handle(request, &mut TrustNobody, NOW, &mut self.rng) {
+        match self.aa.handle(request, &mut self.store, &mut TrustNobody, NOW, &mut self.rng) {
             Ok(Step::Done(decision)) => check(&decision),
             Ok(Step::Ask(question)) => {
                 let answer = self.ea.handle(question.message(), &mut self.store, &mut TrustNobody, NOW, &mut self.rng);
                 let answer = answer.map(|decision| decision.answer).map_err(|error| NoAnswer::Useless(Box::new(error)));
-                if let Ok(decision) =
-                    self.aa.resume(&question, answer.as_deref().map_err(Clone::clone), NOW, &mut self.rng)
-                {
+                let answer = answer.as_deref().map_err(Clone::clone);
+                if let Ok(decision) = self.aa.resume(&question, answer, &mut self.store, NOW, &mut self.rng) {
                     check(&decision);
                 }
             }
