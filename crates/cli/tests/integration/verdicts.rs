@@ -106,6 +106,71 @@ fn a_harmless_attack_excuses_no_loss() {
     assert_eq!(run["summary"]["streams"][0]["replaced"], 0);
 }
 
+/// A sensor on CAN, a gateway that was taken over, and a controller on Ethernet.
+const TAKEN_OVER: &str = r#"schema_version = 2
+name = "withheld"
+duration = "2s"
+
+[segments.bus.can]
+bit_rate = "500kbit/s"
+
+[segments.net.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+class = { best_effort = { priority = 3 } }
+
+[[protections]]
+name = "cmac-4"
+mac = { algorithm = "cmac-aes-128", tag = "3B", freshness = { truncated = "1B" } }
+
+[[nodes]]
+name = "sensor"
+on = ["bus"]
+[[nodes]]
+name = "gate"
+on = ["bus", "net"]
+gateway = { delay = "20us", queue = "16 frames" }
+[[nodes]]
+name = "ecu"
+on = ["net"]
+
+[[streams]]
+name = "speed"
+from = "sensor"
+to = ["ecu"]
+period = "10ms"
+length = "4B"
+deadline = "5ms"
+protection = PROTECTION
+bus = { id = "0x100" }
+
+[[threats]]
+name = "taken"
+kind = "KIND"
+stream = "speed"
+at = { node = "gate" }
+start = "500ms"
+count = 20
+"#;
+
+/// What was kept back is missed or lost, since nothing took its place; what was changed is replaced. Neither is counted twice.
+#[test]
+fn a_frame_that_a_gateway_keeps_back_or_changes_is_counted_once() {
+    let bench = Bench::new();
+    for protection in ["{ end_to_end = \"cmac-4\" }", "{ bus = \"cmac-4\", net = \"cmac-4\" }"] {
+        for (kind, [kept_back, replaced], held) in [("withhold", [20, 0], "no"), ("tamper", [0, 20], "mixed")] {
+            bench.write("taken.toml", TAKEN_OVER.replace("PROTECTION", protection).replace("KIND", kind));
+            let run = bench.say(&["run", "taken.toml", "--no-store", "--quiet", "--format", "json"]).json();
+            let account = &run["summary"]["streams"][0]["receivers"][0];
+            let count = |name: &str| account[name].as_u64().unwrap();
+            assert_eq!((count("sent"), count("in_time"), count("not_sent")), (200, 180, 0), "{kind}: {account}");
+            assert_eq!(count("missing") + count("unaccounted"), kept_back, "{kind}: {account}");
+            assert_eq!(count("replaced"), replaced, "{kind}: {account}");
+            assert_eq!(run["held"], held, "{kind}: {}", run["verdict"]);
+        }
+    }
+}
+
 #[test]
 fn the_bound_of_a_run_with_another_seed_is_not_exceeded_under_a_held() {
     let bench = Bench::new();

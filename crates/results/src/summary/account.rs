@@ -6,7 +6,8 @@
 //! 1. A row that the receiver wrote ends the frame it is about: by its number where the frame's bytes tell one, else the frame
 //!    sent nearest to when the row says it was.
 //! 2. What was thrown away before it was copied for its receivers ends for each of them, unless it came there another way.
-//! 3. A frame that an attacker held in its hands and changed, put another in place of or kept back is replaced.
+//! 3. A frame that an attacker held in its hands and changed or put another in place of is replaced. One that it kept back is
+//!    missed or lost like any other that does not come.
 //! 4. A slot in which the receiver saw nothing ends the frame sent for that slot. If a frame of that slot has ended in another
 //!    way, the receiver was only too busy to see it in time. If none was sent for it, the slot was not used.
 //! 5. What is left was under way when the run ended, or is unaccounted for.
@@ -367,7 +368,11 @@ impl<'r> Open<'r> {
     /// A receiver saw nothing in a slot, or waited too long for a frame it knows by its number. False if none was sent.
     fn end_missing(&mut self, row: &'r FrameRow) -> bool {
         let place = match row.slot_start {
-            None => self.by_number.get(&row.sequence).copied().filter(|place| self.ends[*place].is_none()),
+            // It was sent, whatever became of it.
+            None => match self.by_number.get(&row.sequence) {
+                Some(place) if self.ends[*place].is_some() => return true,
+                place => place.copied(),
+            },
             Some(slot) => {
                 let distance = |place: &usize| (self.sent[*place].time - slot).as_ns().abs();
                 let is_near = |place: &usize| distance(place) < self.period_ns;

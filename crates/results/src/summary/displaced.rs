@@ -2,7 +2,7 @@
 //!
 //! A loss in the same cycle is no evidence. A frame of an attack has to have had what the genuine frame lacked: its slot at the
 //! same filter, its room in the same queue, or the freshness value that its receiver had not seen yet. An attacker that holds a
-//! stream's frames in its hands says itself which of them it did not pass on.
+//! stream's frames in its hands says itself which of them it changed or put another in place of.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{FrameRow, Outcome, RunMeta, RunRows};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attacks<'r> {
     rows: Vec<&'r FrameRow>,
-    /// When an attacker changed, replaced or kept back a frame that was in its hands.
+    /// When an attacker changed or replaced a frame that was in its hands.
     taken: BTreeSet<SimTime>,
     /// Attackers on the link of the stream's sender.
     on_link: BTreeSet<NodeId>,
@@ -36,10 +36,8 @@ impl<'r> Attacks<'r> {
             attacks.on_link = nodes.map(|(node, _)| NodeId(node as u16)).collect();
         }
         for row in &rows.events {
-            let EventKind::Attacked(AttackKind::Tamper | AttackKind::Replay | AttackKind::Withhold) = row.event.kind
-            else {
-                continue;
-            };
+            // Where a frame was kept back nothing took its place: it is missed or lost.
+            let EventKind::Attacked(AttackKind::Tamper | AttackKind::Replay) = row.event.kind else { continue };
             let Some(attacks) = all.get_mut(row.event.stream.index()) else { continue };
             // Who was taken over passes on what comes to it.
             let is_gateway = meta.nodes.get(row.node.index()).is_some_and(|node| node.role == NodeRole::Station);
