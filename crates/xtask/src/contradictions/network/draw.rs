@@ -1,125 +1,9 @@
-//! Networks drawn from a seed, with all that makes frames late or loses them.
-//!
-//! Two things draw from here: the test of `chronoseal-sim` that holds simulated latencies against their bounds, and the
-//! contradiction hunter, which asks a binary. This file needs neither of them, and nothing but the standard library.
+//! The parts of a network, each drawn alone.
 
 use std::collections::BTreeMap;
 
-/// A network, before it is written down as a scenario.
-#[derive(Clone, Debug)]
-pub(crate) struct Network {
-    seed: u64,
-    pub(crate) segments: Vec<Segment>,
-    /// One platform a node: what a MAC takes on it, for any length and for each byte `[ns]`.
-    nodes: Vec<Node>,
-    pub(crate) streams: Vec<Stream>,
-    collects: Vec<Collect>,
-    threats: Vec<String>,
-}
-
-/// What is drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(dead_code, reason = "each of the two that draw from here asks for one of them")]
-pub(crate) enum Scope {
-    /// Networks in which no frame is lost as a rule, so that all latencies can be compared.
-    Lossless,
-    /// Anything the language has, mostly with room enough that it can hold.
-    Everything,
-}
-
-/// How a network is drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Style {
-    everything: bool,
-    /// Too little of anything, more often than not.
-    is_wild: bool,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Segment {
-    table: String,
-    kind: Kind,
-    /// Its stations have the switch's time by themselves.
-    has_ideal_clocks: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Can { fd: bool },
-    Ethernet,
-}
-
-#[derive(Clone, Debug)]
-struct Node {
-    on: Vec<usize>,
-    is_gateway: bool,
-    /// Its keys as a gateway.
-    gateway: Option<String>,
-    table: String,
-    mac_ns: (i64, i64),
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Stream {
-    /// All but the tables of segments.
-    table: String,
-    /// By segment.
-    tables: BTreeMap<usize, String>,
-    index: i64,
-    /// It begins in slots.
-    is_slotted: bool,
-    /// The segments it begins and ends on.
-    from: usize,
-    to: Vec<usize>,
-    /// Its PDU, with what protects it from end to end `[byte]`.
-    pdu_len: i64,
-    /// The protections of single segments.
-    alone: BTreeMap<usize, &'static str>,
-}
-
-/// Frames in which a gateway puts PDUs of several streams.
-#[derive(Clone, Debug)]
-struct Collect {
-    gateway: usize,
-    on: usize,
-    /// By the streams' own numbers.
-    streams: Vec<i64>,
-    /// All but the streams.
-    keys: String,
-}
-
-/// Numbers from a seed: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
-struct Chance(u64);
-
-impl Chance {
-    /// What is drawn for one purpose does not depend on how much is drawn for others.
-    fn new(seed: u64, purpose: u64) -> Self {
-        let mut chance = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ purpose.rotate_left(48));
-        chance.next();
-        chance
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn range(&mut self, low: i64, high: i64) -> i64 {
-        low + (self.next() % (high - low + 1).unsigned_abs()) as i64
-    }
-
-    /// True so often `[%]`.
-    fn percent(&mut self, percent: i64) -> bool {
-        self.range(1, 100) <= percent
-    }
-
-    fn one<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.range(0, of.len() as i64 - 1) as usize]
-    }
-}
+use super::chance::Chance;
+use super::{Collect, Kind, Network, Node, Segment, Stream, Style};
 
 /// Periods `[us]`: what collides often, and what hardly ever keeps its phase.
 const PERIODS_US: [i64; 8] = [2_000, 2_500, 4_000, 5_000, 7_919, 10_000, 12_345, 20_000];
@@ -127,116 +11,8 @@ const PERIODS_US: [i64; 8] = [2_000, 2_500, 4_000, 5_000, 7_919, 10_000, 12_345,
 const LONG_PERIODS_US: [i64; 4] = [50_000, 77_777, 100_000, 150_000];
 const CYCLE_US: i64 = 10_000;
 
-impl Network {
-    /// The network of a seed.
-    pub(crate) fn of(seed: u64, scope: Scope) -> Self {
-        let mut chance = Chance::new(seed, 0);
-        let everything = scope == Scope::Everything;
-        let style = Style { everything, is_wild: everything && chance.percent(25) };
-        // Most defects need one segment alone, and that is what an older version of the format has.
-        let several = !everything || chance.percent(50);
-        let count = if several { chance.range(1, 3) } else { 1 };
-        let segments: Vec<Segment> = (0..count).map(|_| segment(&mut chance, style)).collect();
-        let mut nodes = Vec::new();
-        for (index, segment) in segments.iter().enumerate() {
-            for _ in 0..chance.range(2, 4) {
-                nodes.push(node(&mut chance, vec![index], &segments, segment, style));
-            }
-        }
-        for index in 1..segments.len() {
-            nodes.push(node(&mut chance, vec![index - 1, index], &segments, &segments[index], style));
-        }
-        // How much there is to do, and whether all begin at once.
-        let most = if everything && !style.is_wild { 9 } else { 14 };
-        let (count, together) = (chance.range(1, most), chance.percent(50));
-        // What is sent in several frames is drawn beside the rest, so that nothing else depends on it.
-        let mut cut = Chance::new(seed, 1);
-        let streams = (0..count)
-            .map(|index| any_stream([&mut chance, &mut cut], index, together, &segments, &nodes, style))
-            .collect();
-        let mut network = Self { seed, segments, nodes, streams, collects: Vec::new(), threats: Vec::new() };
-        // What is collected has numbers of its own, too.
-        let mut chance = Chance::new(seed, 2);
-        for gateway in (0..network.nodes.len()).filter(|index| network.nodes[*index].is_gateway) {
-            for on in network.nodes[gateway].on.clone() {
-                network.collects.extend(collect(&mut chance, &network, gateway, on));
-            }
-        }
-        if everything {
-            let mut chance = Chance::new(seed, 3);
-            network.threats = threats(&mut chance, &network);
-        }
-        network
-    }
-
-    /// The entries of a gateway, and what is collected in them of the streams that are there.
-    fn collects_of(&self, gateway: usize) -> impl Iterator<Item = (&Collect, Vec<&Stream>)> {
-        let own = self.collects.iter().filter(move |collect| collect.gateway == gateway);
-        let all = own.map(|collect| {
-            let is_in = |stream: &&Stream| collect.streams.contains(&stream.index);
-            (collect, self.streams.iter().filter(is_in).collect::<Vec<_>>())
-        });
-        all.filter(|(_, streams)| streams.len() > 1)
-    }
-
-    /// True if gateways put several PDUs into one frame.
-    #[allow(dead_code, reason = "only one of the two that draw from here counts them")]
-    pub(crate) fn collects(&self) -> bool {
-        (0..self.nodes.len()).any(|gateway| self.collects_of(gateway).next().is_some())
-    }
-
-    /// The scenario.
-    pub(crate) fn text(&self) -> String {
-        let mut text = format!(
-            "schema_version = 2\nname = \"any\"\nduration = \"400ms\"\nfidelity = \"bytes\"\nseed = {}\n\
-             [[protections]]\nname = \"long\"\nhmac = {{ hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }}\n\
-             [[protections]]\nname = \"short\"\nsecoc = {{ profile = 1 }}\n",
-            self.seed
-        );
-        for (index, segment) in self.segments.iter().enumerate() {
-            let kind = if segment.kind == Kind::Ethernet { "ethernet" } else { "can" };
-            text += &format!("[segments.s{index}.{kind}]\n{}", segment.table);
-        }
-        for (index, Node { mac_ns: (base, byte), .. }) in self.nodes.iter().enumerate() {
-            text += &format!("[[platforms]]\nname = \"p{index}\"\ncosts = [\n");
-            for operation in ["hmac-sha-256", "cmac-aes-128"] {
-                text +=
-                    &format!("  {{ operation = \"{operation}\", base = \"{base}ns\", per_byte = \"{byte}ns\" }},\n");
-            }
-            text += "]\n";
-        }
-        for (index, node) in self.nodes.iter().enumerate() {
-            let on: Vec<String> = node.on.iter().map(|segment| format!("\"s{segment}\"")).collect();
-            text += &format!("[[nodes]]\nname = \"n{index}\"\non = [{}]\nplatform = \"p{index}\"\n", on.join(", "));
-            text += &node.table;
-            if let Some(gateway) = &node.gateway {
-                let entry = |(collect, streams): (&Collect, Vec<&Stream>)| {
-                    let names: Vec<String> = streams.iter().map(|stream| format!("\"m{}\"", stream.index)).collect();
-                    format!("{{ streams = [{}], on = \"s{}\", {} }}", names.join(", "), collect.on, collect.keys)
-                };
-                let entries: Vec<String> = self.collects_of(index).map(entry).collect();
-                text += &format!("gateway = {{ {gateway}, collect = [{}] }}\n", entries.join(", "));
-            }
-        }
-        for stream in &self.streams {
-            text += &stream.table;
-            let is_collected = |on: usize| {
-                let mut all = (0..self.nodes.len()).flat_map(|gateway| self.collects_of(gateway));
-                all.any(|(collect, streams)| collect.on == on && streams.iter().any(|one| one.index == stream.index))
-            };
-            for (_, table) in stream.tables.iter().filter(|(on, _)| !is_collected(**on)) {
-                text += table;
-            }
-        }
-        for threat in &self.threats {
-            text += threat;
-        }
-        text
-    }
-}
-
 /// Attacks that must do nothing: from a port of their own, where the switch lets no frame of the stream in.
-fn threats(chance: &mut Chance, network: &Network) -> Vec<String> {
+pub(super) fn threats(chance: &mut Chance, network: &Network) -> Vec<String> {
     let mut threats = Vec::new();
     for stream in network.streams.iter().filter(|stream| stream.is_slotted) {
         if !chance.percent(40) {
@@ -253,7 +29,7 @@ fn threats(chance: &mut Chance, network: &Network) -> Vec<String> {
     threats
 }
 
-fn segment(chance: &mut Chance, style: Style) -> Segment {
+pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
     if chance.percent(50) {
         let fd = chance.percent(40);
         let mut table = format!("bit_rate = \"{}\"\n", chance.one(&["250kbit/s", "500kbit/s", "1Mbit/s"]));
@@ -307,7 +83,7 @@ fn jitter(chance: &mut Chance, max_us: i64) -> String {
     format!("{{ min = \"{min}us\", mean = \"{}us\", max = \"{max}us\" }}", (min + max + 1) / 2)
 }
 
-fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], own: &Segment, style: Style) -> Node {
+pub(super) fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], own: &Segment, style: Style) -> Node {
     let is_gateway = on.len() > 1;
     let drift = chance.one(&[0, 100, -100, 1000, -1000]);
     // A clock that is corrected once a cycle keeps its precision only if it does not drift far in one.
@@ -347,7 +123,7 @@ fn segmented(cut: &mut Chance, index: i64) -> String {
     )
 }
 
-fn any_stream(
+pub(super) fn any_stream(
     [chance, cut]: [&mut Chance; 2],
     index: i64,
     together: bool,
@@ -459,19 +235,11 @@ fn overhead(protection: &str) -> i64 {
 }
 
 /// Frames in which a gateway puts PDUs of streams that it sends on a segment, if it does and there are some that can be in one.
-fn collect(chance: &mut Chance, network: &Network, gateway: usize, on: usize) -> Option<Collect> {
+pub(super) fn collect(chance: &mut Chance, network: &Network, gateway: usize, on: usize) -> Option<Collect> {
     if network.segments[on].kind == (Kind::Can { fd: false }) || !chance.percent(80) {
         return None;
     }
-    let other = network.nodes[gateway].on.iter().copied().find(|segment| *segment != on)?;
-    let leaves = |stream: &Stream| {
-        let (comes_from, goes_to) = match other < on {
-            true => (stream.from <= other, stream.to.iter().any(|to| *to >= on)),
-            false => (stream.from >= other, stream.to.iter().any(|to| *to <= on)),
-        };
-        comes_from && goes_to
-    };
-    let mut streams: Vec<&Stream> = network.streams.iter().filter(|stream| leaves(stream)).collect();
+    let mut streams: Vec<&Stream> = network.leaving(gateway, on).collect();
     // Of those with one protection there.
     let protection = streams.get(chance.range(0, streams.len().max(1) as i64 - 1) as usize)?.alone.get(&on).copied();
     streams.retain(|stream| stream.alone.get(&on).copied() == protection);
