@@ -90,8 +90,9 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
             }
             Class::ProcessorFree => world.resume(&mut stations[what.source() as usize]),
             Class::Launch => {
-                if let Some(launch) = world.take_held(what.source()) {
-                    world.launch(&mut stations[launch.from.node.index()], launch);
+                let station = &mut stations[what.source() as usize];
+                if let Some(launch) = station.held.take() {
+                    world.launch(station, launch);
                 }
             }
             Class::Wake => {
@@ -155,5 +156,101 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         let tokens = &mut self.stations.get_mut(sender.index())?.tokens;
         let place = tokens.iter().position(|(waiting, _)| Some(*waiting) == serial)?;
         Some(tokens.swap_remove(place).1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_core::random::Jitter;
+    use chronoseal_core::{
+        Duration, Event, HandleError, Input, LocalTime, Node, NodeId, Oscillator, Output, PortId, Priority, Transmit,
+    };
+    use chronoseal_media::medium::{Attachment, FrameStore, MediumTimer};
+
+    use super::*;
+    use crate::FrameContext;
+    use crate::station::NodeSetup;
+
+    /// Hands over one frame at each of these times, to leave at another `[us]`.
+    struct Sender {
+        agenda: Vec<(i64, i64, u8)>,
+        next: usize,
+    }
+
+    impl Node for Sender {
+        fn handle_input(&mut self, _: LocalTime, _: Input<'_>) -> Result<(), HandleError> {
+            Ok(())
+        }
+
+        fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
+            let local = |us| LocalTime::ZERO + Duration::from_us(us);
+            let Some(&(at, leaves, mark)) = self.agenda.get(self.next) else { return Output::Timeout(None) };
+            if local(at) > now {
+                return Output::Timeout(Some(local(at)));
+            }
+            self.next += 1;
+            frame[0] = mark;
+            Output::Transmit(Transmit {
+                port: PortId(0),
+                priority: Priority(0),
+                launch_at: local(leaves),
+                len: 1,
+                token: None,
+            })
+        }
+    }
+
+    /// Swallows every frame.
+    struct Sink;
+
+    impl Medium for Sink {
+        fn start(&mut self, _: SimTime, _: &mut FrameStore, _: &mut Vec<MediumOutput>) {}
+        fn handle_frame(
+            &mut self,
+            _: SimTime,
+            _: Attachment,
+            _: Priority,
+            frame: FrameId,
+            frames: &mut FrameStore,
+            _: &mut Vec<MediumOutput>,
+        ) {
+            frames.release(frame);
+        }
+        fn handle_timer(&mut self, _: SimTime, _: MediumTimer, _: &mut FrameStore, _: &mut Vec<MediumOutput>) {}
+    }
+
+    /// What left, and when.
+    #[derive(Default)]
+    struct Left(Vec<(i64, u16, u8)>);
+
+    impl Observer for Left {
+        fn event(&mut self, _: SimTime, _: NodeId, _: &Event, _: Option<FrameContext<'_>>) {}
+        fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+            self.0.push((at.since_zero().as_ns() / 1000, node.0, frame.bytes[0]));
+        }
+    }
+
+    #[test]
+    fn frames_held_until_one_instant_leave_by_station_and_then_as_they_were_handed_over() {
+        let mut simulation = Simulation::new(Sink, 1, Left::default());
+        // The first frames of each station come and go, and leave their places in another order than the stations'. Those
+        // that all leave at 100 us are handed over by the second station first.
+        let agendas =
+            [vec![(0, 1, 1), (0, 3, 2), (5, 100, 3), (6, 100, 4)], vec![(0, 2, 5), (4, 100, 6), (4, 100, 7), (7, 9, 8)]];
+        for (id, agenda) in agendas.into_iter().enumerate() {
+            simulation.add(NodeSetup {
+                id: NodeId(id as u16),
+                node: Box::new(Sender { agenda, next: 0 }),
+                oscillator: Oscillator::default(),
+                driver: Jitter::default(),
+                costs: Vec::new(),
+                is_gateway: false,
+            });
+        }
+        assert!(simulation.run_until(SimTime::ZERO + Duration::from_ms(1), &mut |_| true));
+        let left = simulation.into_observer().0;
+        let early = [(1, 0, 1), (2, 1, 5), (3, 0, 2), (9, 1, 8)];
+        let together = [(100, 0, 3), (100, 0, 4), (100, 1, 6), (100, 1, 7)];
+        assert_eq!(left, [&early[..], &together[..]].concat());
     }
 }

@@ -18,7 +18,7 @@ pub(crate) enum Class {
     Medium,
     /// A node's processor has finished.
     ProcessorFree,
-    /// A driver hands over the frame it held.
+    /// A driver hands over the frame that it has held for longest of those that are due.
     Launch,
     /// A node wanted to be woken.
     Wake,
@@ -41,8 +41,8 @@ impl Happening {
     }
 
     #[inline]
-    pub(crate) const fn launch(slot: u32) -> Self {
-        Self::new(Class::Launch, 0, slot)
+    pub(crate) const fn launch(node: NodeId) -> Self {
+        Self::new(Class::Launch, 0, node.0 as u32)
     }
 
     #[inline]
@@ -60,7 +60,7 @@ impl Happening {
         }
     }
 
-    /// Which timer, node or held frame.
+    /// Which timer or node.
     #[inline]
     pub(crate) const fn source(self) -> u32 {
         self.0 as u32
@@ -202,11 +202,11 @@ mod tests {
         let mut queue = Queue::default();
         let wake = |node| Happening::wake(NodeId(node));
         let medium = |segment, number| Happening::medium(MediumTimer { segment, number });
-        for what in [wake(1), wake(0), medium(1, 2), medium(0, 7), Happening::launch(0), medium(0, 2), wake(0)] {
+        for what in [wake(1), wake(0), medium(1, 2), medium(0, 7), Happening::launch(NodeId(0)), medium(0, 2), wake(0)] {
             queue.push(SimTime::ZERO, what);
         }
         let order: Vec<_> = std::iter::from_fn(|| queue.pop_until(SimTime::ZERO)).map(|(_, what)| what).collect();
-        let expected = [medium(0, 2), medium(0, 7), medium(1, 2), Happening::launch(0), wake(0), wake(0), wake(1)];
+        let expected = [medium(0, 2), medium(0, 7), medium(1, 2), Happening::launch(NodeId(0)), wake(0), wake(0), wake(1)];
         assert_eq!(order, expected);
     }
 
@@ -214,7 +214,7 @@ mod tests {
         prop_oneof![
             any::<(u16, u32)>().prop_map(|(segment, number)| Happening::medium(MediumTimer { segment, number })),
             any::<u16>().prop_map(|node| Happening::processor_free(NodeId(node))),
-            any::<u32>().prop_map(Happening::launch),
+            any::<u16>().prop_map(|node| Happening::launch(NodeId(node))),
             any::<u16>().prop_map(|node| Happening::wake(NodeId(node))),
         ]
     }

@@ -6,6 +6,8 @@ use chronoseal_core::random::{self, ChaCha8Rng, Jitter, Purpose};
 use chronoseal_core::{AttackKind, Command, Duration, LocalTime, Node, NodeId, Oscillator, PortId, SimTime, TxToken};
 use chronoseal_media::medium::FrameId;
 
+use crate::world::Launch;
+
 /// A node and what surrounds it.
 pub struct NodeSetup {
     /// Its number; nodes are added in order from 0.
@@ -48,6 +50,26 @@ impl Inputs {
     }
 }
 
+/// The frames that a driver holds until their launch times, in the order in which they leave: by time, and those of one
+/// instant in the order in which the node handed them over.
+#[derive(Default)]
+pub(crate) struct Held(VecDeque<(SimTime, Launch)>);
+
+impl Held {
+    /// Keeps a frame until `at`.
+    #[inline]
+    pub(crate) fn hold(&mut self, at: SimTime, launch: Launch) {
+        let later = self.0.iter().rev().take_while(|(other, _)| *other > at).count();
+        self.0.insert(self.0.len() - later, (at, launch));
+    }
+
+    /// Takes the frame that leaves next.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<Launch> {
+        Some(self.0.pop_front()?.1)
+    }
+}
+
 /// A running node.
 pub(crate) struct Station {
     pub(crate) setup: NodeSetup,
@@ -62,6 +84,8 @@ pub(crate) struct Station {
     pub(crate) attack: Option<AttackKind>,
     /// Tokens of frames that have not left yet, by the number of the frame.
     pub(crate) tokens: Vec<(u64, TxToken)>,
+    /// Frames that its driver holds until their launch times.
+    pub(crate) held: Held,
     /// Of a gateway.
     pub(crate) inputs: Option<Box<Inputs>>,
     rng: ChaCha8Rng,
@@ -78,6 +102,7 @@ impl Station {
             current: None,
             attack: None,
             tokens: Vec::new(),
+            held: Held::default(),
             rng: random::stream(seed, Purpose::Medium, 1 << 32 | u64::from(setup.id.0)),
             setup,
         }

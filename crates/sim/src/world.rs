@@ -9,9 +9,9 @@ use crate::observe::{FrameContext, Observer};
 use crate::queue::{Happening, Queue};
 use crate::station::{Pending, Station};
 
-/// A frame a driver holds until its launch time.
+/// A frame that goes to the medium, now or at its launch time.
 pub(crate) struct Launch {
-    pub(crate) from: Attachment,
+    from: Attachment,
     priority: Priority,
     frame: FrameId,
     token: Option<TxToken>,
@@ -25,8 +25,6 @@ pub(crate) struct World<M, O> {
     pub(crate) frames: FrameStore,
     /// Where the next outgoing frame is written.
     scratch: FrameId,
-    launches: Vec<Option<Launch>>,
-    free_launches: Vec<u32>,
     pub(crate) outputs: Vec<MediumOutput>,
     pub(crate) observer: O,
     serial: u64,
@@ -42,8 +40,6 @@ impl<M: Medium, O: Observer> World<M, O> {
             medium,
             frames,
             scratch,
-            launches: Vec::new(),
-            free_launches: Vec::new(),
             outputs: Vec::new(),
             observer,
             serial: 0,
@@ -175,7 +171,8 @@ impl<M: Medium, O: Observer> World<M, O> {
         if at == self.now {
             self.launch(station, launch);
         } else {
-            self.hold(at, launch);
+            station.held.hold(at, launch);
+            self.queue.push(at, Happening::launch(station.setup.id));
         }
     }
 
@@ -195,27 +192,6 @@ impl<M: Medium, O: Observer> World<M, O> {
             self.frames.label_mut(frame).attack = None;
             self.observer.contains(self.serial, &parts);
         }
-    }
-
-    fn hold(&mut self, at: SimTime, launch: Launch) {
-        let slot = match self.free_launches.pop() {
-            Some(slot) => {
-                self.launches[slot as usize] = Some(launch);
-                slot
-            }
-            None => {
-                self.launches.push(Some(launch));
-                (self.launches.len() - 1) as u32
-            }
-        };
-        self.queue.push(at, Happening::launch(slot));
-    }
-
-    /// Takes the held frame whose time has come.
-    pub(crate) fn take_held(&mut self, slot: u32) -> Option<Launch> {
-        let launch = self.launches[slot as usize].take()?;
-        self.free_launches.push(slot);
-        Some(launch)
     }
 
     /// Puts a frame of a station on the medium.

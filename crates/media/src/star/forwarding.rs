@@ -1,5 +1,7 @@
 //! Frames between their last bit in and their egress queue.
 
+use std::collections::VecDeque;
+
 use chronoseal_core::{SimTime, StreamId};
 
 use crate::medium::FrameId;
@@ -13,34 +15,35 @@ pub(super) struct Forwarded {
     pub(super) due: SimTime,
 }
 
-/// All of them, each in a place of its own, which is used again after it.
-#[derive(Default)]
+/// All of them, by the port they came in at: the earliest first, and those of one instant in the order in which they came
+/// in. The switch takes them port by port, so that frames of one instant are ordered by where they come from and then by
+/// their sequence, and by nothing that depends on what was in the switch before.
 pub(super) struct Forwarding {
-    places: Vec<Option<Forwarded>>,
-    free: Vec<u32>,
+    ports: Vec<VecDeque<Forwarded>>,
 }
 
 impl Forwarding {
-    /// Keeps a frame. Returns its place.
-    #[inline(always)]
-    pub(super) fn keep(&mut self, frame: Forwarded) -> usize {
-        match self.free.pop() {
-            Some(place) => {
-                self.places[place as usize] = Some(frame);
-                place as usize
-            }
-            None => {
-                self.places.push(Some(frame));
-                self.places.len() - 1
-            }
-        }
+    /// None yet, at so many ports.
+    pub(super) fn new(ports: usize) -> Self {
+        Self { ports: (0..ports).map(|_| VecDeque::new()).collect() }
     }
 
-    /// Takes the frame at a place, if there is one.
+    /// Keeps a frame that came in at `port`.
     #[inline(always)]
-    pub(super) fn take(&mut self, place: usize) -> Option<Forwarded> {
-        let frame = self.places[place].take()?;
-        self.free.push(place as u32);
-        Some(frame)
+    pub(super) fn keep(&mut self, port: usize, frame: Forwarded) {
+        let frames = &mut self.ports[port];
+        // With a random part in the delay a frame can be due before one that came in earlier.
+        let later = frames.iter().rev().take_while(|other| other.due > frame.due).count();
+        frames.insert(frames.len() - later, frame);
+    }
+
+    /// Takes the next frame of a port that is due by `now`.
+    #[inline(always)]
+    pub(super) fn take(&mut self, port: usize, now: SimTime) -> Option<Forwarded> {
+        let frames = &mut self.ports[port];
+        if frames.front()?.due > now {
+            return None;
+        }
+        frames.pop_front()
     }
 }

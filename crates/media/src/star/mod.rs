@@ -45,11 +45,13 @@ pub struct Star {
 
 /// What a timer number means: the kind in the upper four bits, an index below.
 ///
-/// Timers of one instant expire in the order of their numbers: first frames come in, then scheduled ones go out, then
-/// the beacon, and what is left of the line is for the others.
+/// Timers of one instant expire in the order of their numbers: first frames come in, by port, then those that have been in
+/// for the forwarding delay go to their lines, by port, then scheduled ones go out, then the beacon, and what is left of the
+/// line is for the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Timer {
     LineArrival(usize),
+    /// A frame that came in at this port is passed on.
     ForwardingDone(usize),
     ScheduleEntry,
     Beacon,
@@ -61,7 +63,7 @@ impl Timer {
     fn pack(self) -> MediumTimer {
         let (kind, index) = match self {
             Self::LineArrival(line) => (0, line),
-            Self::ForwardingDone(place) => (1, place),
+            Self::ForwardingDone(port) => (1, port),
             Self::ScheduleEntry => (2, 0),
             Self::Beacon => (3, 0),
             Self::LineFree(line) => (4, line),
@@ -117,7 +119,7 @@ impl Star {
             statistics: StarStatistics::new(config.load_window, lines.len()),
             executor: Executor::new(&config.schedule, config.waits_for_dispatch),
             lines,
-            forwarding: Forwarding::default(),
+            forwarding: Forwarding::new(config.stations.len()),
             fixed_delay: Some(config.forwarding_delay)
                 .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO),
             integration_cycle: 0,
@@ -222,7 +224,7 @@ impl Star {
         let judged = self.filter.judge(&self.config, arrives_at, port, frames.bytes(frame));
         let Ok(Admission::Stream(stream)) = judged else { return false };
         frames.label_mut(frame).arrived_at = Some(self.stamp(arrives_at, frame, frames));
-        self.forward_at(arrives_at + delay, (frame, stream), out);
+        self.forward_at(arrives_at + delay, port, (frame, stream), out);
         true
     }
 
@@ -287,7 +289,7 @@ impl Star {
         frames.label_mut(frame).arrived_at = Some(self.stamp(now, frame, frames));
         match self.filter.judge(&self.config, now, port, frames.bytes(frame)) {
             Err((reason, stream)) => self.discard(frame, stream, reason, frames, out),
-            Ok(Admission::Stream(stream)) => self.forward(now, (frame, stream), frames, out),
+            Ok(Admission::Stream(stream)) => self.forward(now, port, (frame, stream), frames, out),
             Ok(Admission::Slot { slot, cycle }) => {
                 let stream = self.config.schedule.slots[slot].stream;
                 if !self.executor.take(slot, cycle) {
@@ -295,7 +297,7 @@ impl Star {
                 } else if self.config.waits_for_dispatch {
                     self.executor.hold(slot, frame);
                 } else {
-                    self.forward(now, (frame, stream), frames, out);
+                    self.forward(now, port, (frame, stream), frames, out);
                 }
             }
         }
@@ -306,6 +308,7 @@ impl Star {
     fn forward(
         &mut self,
         now: SimTime,
+        port: usize,
         (frame, stream): (FrameId, StreamId),
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
@@ -317,14 +320,20 @@ impl Star {
         if due == now {
             return self.fan_out(now, (frame, stream), due, frames, out);
         }
-        self.forward_at(due, (frame, stream), out);
+        self.forward_at(due, port, (frame, stream), out);
     }
 
-    /// Keeps a frame until it is passed on.
+    /// Keeps a frame from a port until it is passed on.
     #[inline(always)]
-    fn forward_at(&mut self, due: SimTime, (frame, stream): (FrameId, StreamId), out: &mut Vec<MediumOutput>) {
-        let place = self.forwarding.keep(Forwarded { frame, stream, due });
-        out.push(MediumOutput::Timer { at: due, timer: Timer::ForwardingDone(place).pack() });
+    fn forward_at(
+        &mut self,
+        due: SimTime,
+        port: usize,
+        (frame, stream): (FrameId, StreamId),
+        out: &mut Vec<MediumOutput>,
+    ) {
+        self.forwarding.keep(port, Forwarded { frame, stream, due });
+        out.push(MediumOutput::Timer { at: due, timer: Timer::ForwardingDone(port).pack() });
     }
 
     /// One entry of the schedule table acts.
@@ -436,9 +445,10 @@ impl Medium for Star {
                     out.push(MediumOutput::Deliver { to: self.config.stations[line / 2], frame, departed_at });
                 }
             }
-            Timer::ForwardingDone(place) => {
-                let Some(done) = self.forwarding.take(place) else { return };
-                self.fan_out(now, (done.frame, done.stream), done.due, frames, out);
+            Timer::ForwardingDone(port) => {
+                while let Some(done) = self.forwarding.take(port, now) {
+                    self.fan_out(now, (done.frame, done.stream), done.due, frames, out);
+                }
             }
             Timer::ScheduleEntry => self.act(now, frames, out),
             Timer::Beacon => self.send_beacon(now, frames, out),

@@ -346,6 +346,53 @@ fn the_beacon_tells_how_old_it_is() {
 }
 
 #[test]
+fn frames_of_one_instant_are_passed_on_by_port_and_then_in_their_order() {
+    // A second plain stream, from station 0; both end at station 1.
+    let second = StreamId(2);
+    let mut config = config();
+    config.routes[1].egress = vec![1];
+    let route = Route { class: RouteClass::BestEffort { priority: 0 }, ingress: 0, egress: vec![1], len_max: 1514 };
+    config.routes.push(route);
+    let mut bench = Bench::new(config);
+    // What went through the switch before must not matter: station 2 has had two frames there and station 0 none.
+    bench.send(Duration::ZERO, 2, plain_frame(PLAIN, 60));
+    bench.send(Duration::from_us(1), 2, plain_frame(PLAIN, 60));
+    for round in 1..5 {
+        let when = Duration::from_us(100 * round);
+        // Whichever station hands over first.
+        let stations = if round % 2 == 0 { [(0, second), (2, PLAIN)] } else { [(2, PLAIN), (0, second)] };
+        for (station, stream) in stations {
+            bench.send(when, station, plain_frame(stream, 60));
+            bench.send(when, station, plain_frame(stream, 61));
+        }
+    }
+    let bench = bench.run(Duration::from_us(900));
+    let order: Vec<_> = bench.deliveries[2..]
+        .iter()
+        .map(|delivery| (bench.star.stream_of(&delivery.bytes).expect("a stream of ours"), delivery.bytes.len()))
+        .collect();
+    // The two of 60 bytes are in the switch at one instant, the two of 61 bytes at a later one.
+    let round = [(second, 60), (PLAIN, 60), (second, 61), (PLAIN, 61)];
+    assert_eq!(order, round.repeat(4));
+}
+
+#[test]
+fn frames_of_one_port_that_become_due_at_one_instant_keep_their_order() {
+    let mut forwarding = Forwarding::new(2);
+    let mut frames = FrameStore::new();
+    let mut keep = |port, due| {
+        let frame = frames.allocate(FrameLabel::default());
+        forwarding.keep(port, Forwarded { frame, stream: PLAIN, due: at(Duration::from_us(due)) });
+        frame
+    };
+    let [late, first, second, early] = [keep(1, 9), keep(1, 5), keep(1, 5), keep(1, 2)];
+    let mut take = |now| forwarding.take(1, at(Duration::from_us(now))).map(|done| done.frame);
+    assert_eq!(take(1), None);
+    assert_eq!([take(5), take(5), take(5), take(5)], [Some(early), Some(first), Some(second), None]);
+    assert_eq!([take(9), take(9)], [Some(late), None]);
+}
+
+#[test]
 fn a_full_queue_refuses_and_keeps_what_it_has() {
     let mut bench = Bench::new(StarConfig { queue_len_max: 1600, ..config() });
     for _ in 0..3 {
