@@ -231,12 +231,40 @@ mod tests {
     }
 
     #[test]
+    fn a_driver_keeps_the_order_of_what_leaves_as_soon_as_it_can() {
+        // Handed over 1 us after each other, and each takes up to 300 us.
+        let us = |us| Duration::from_us(us);
+        let driver = Jitter { min: us(0), mean: us(150), max: us(300) };
+        for seed in 0..20 {
+            let mut simulation = Simulation::new(Sink, seed, Left::default());
+            let agenda = (0..50).map(|mark| (i64::from(mark), i64::from(mark), mark)).collect();
+            simulation.add(NodeSetup {
+                id: NodeId(0),
+                node: Box::new(Sender { agenda, next: 0 }),
+                oscillator: Oscillator::default(),
+                driver,
+                costs: Vec::new(),
+                is_gateway: false,
+            });
+            assert!(simulation.run_until(SimTime::ZERO + Duration::from_ms(1), &mut |_| true));
+            let left = simulation.into_observer().0;
+            assert!(left.iter().map(|(.., mark)| *mark).eq(0..50), "seed {seed}: {left:?}");
+            assert!(
+                left.iter().all(|(at, _, mark)| (0..=300).contains(&(at - i64::from(*mark)))),
+                "seed {seed}: {left:?}"
+            );
+        }
+    }
+
+    #[test]
     fn frames_held_until_one_instant_leave_by_station_and_then_as_they_were_handed_over() {
         let mut simulation = Simulation::new(Sink, 1, Left::default());
         // The first frames of each station come and go, and leave their places in another order than the stations'. Those
         // that all leave at 100 us are handed over by the second station first.
-        let agendas =
-            [vec![(0, 1, 1), (0, 3, 2), (5, 100, 3), (6, 100, 4)], vec![(0, 2, 5), (4, 100, 6), (4, 100, 7), (7, 9, 8)]];
+        let agendas = [
+            vec![(0, 1, 1), (0, 3, 2), (5, 100, 3), (6, 100, 4)],
+            vec![(0, 2, 5), (4, 100, 6), (4, 100, 7), (7, 9, 8)],
+        ];
         for (id, agenda) in agendas.into_iter().enumerate() {
             simulation.add(NodeSetup {
                 id: NodeId(id as u16),

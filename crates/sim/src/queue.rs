@@ -202,11 +202,13 @@ mod tests {
         let mut queue = Queue::default();
         let wake = |node| Happening::wake(NodeId(node));
         let medium = |segment, number| Happening::medium(MediumTimer { segment, number });
-        for what in [wake(1), wake(0), medium(1, 2), medium(0, 7), Happening::launch(NodeId(0)), medium(0, 2), wake(0)] {
+        for what in [wake(1), wake(0), medium(1, 2), medium(0, 7), Happening::launch(NodeId(0)), medium(0, 2), wake(0)]
+        {
             queue.push(SimTime::ZERO, what);
         }
         let order: Vec<_> = std::iter::from_fn(|| queue.pop_until(SimTime::ZERO)).map(|(_, what)| what).collect();
-        let expected = [medium(0, 2), medium(0, 7), medium(1, 2), Happening::launch(NodeId(0)), wake(0), wake(0), wake(1)];
+        let expected =
+            [medium(0, 2), medium(0, 7), medium(1, 2), Happening::launch(NodeId(0)), wake(0), wake(0), wake(1)];
         assert_eq!(order, expected);
     }
 

@@ -1,9 +1,11 @@
 //! A node in the engine: what surrounds it, what waits for it, and what it waits for.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use chronoseal_core::random::{self, ChaCha8Rng, Jitter, Purpose};
-use chronoseal_core::{AttackKind, Command, Duration, LocalTime, Node, NodeId, Oscillator, PortId, SimTime, TxToken};
+use chronoseal_core::{
+    AttackKind, Command, Duration, LocalTime, Node, NodeId, Oscillator, PortId, Priority, SimTime, Transmit, TxToken,
+};
 use chronoseal_media::medium::FrameId;
 
 use crate::world::Launch;
@@ -63,6 +65,12 @@ impl Held {
         self.0.insert(self.0.len() - later, (at, launch));
     }
 
+    /// True if a frame leaves now or should have left.
+    #[inline]
+    pub(crate) fn is_due(&self, now: SimTime) -> bool {
+        self.0.front().is_some_and(|(at, _)| *at <= now)
+    }
+
     /// Takes the frame that leaves next.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Launch> {
@@ -86,6 +94,8 @@ pub(crate) struct Station {
     pub(crate) tokens: Vec<(u64, TxToken)>,
     /// Frames that its driver holds until their launch times.
     pub(crate) held: Held,
+    /// When the driver let go of the last frame of a priority that had no launch time.
+    let_go: BTreeMap<(PortId, Priority), SimTime>,
     /// Of a gateway.
     pub(crate) inputs: Option<Box<Inputs>>,
     rng: ChaCha8Rng,
@@ -103,6 +113,7 @@ impl Station {
             attack: None,
             tokens: Vec::new(),
             held: Held::default(),
+            let_go: BTreeMap::new(),
             rng: random::stream(seed, Purpose::Medium, 1 << 32 | u64::from(setup.id.0)),
             setup,
         }
@@ -116,9 +127,21 @@ impl Station {
 
     /// When the first bit of a frame leaves: not before its launch time, and after the time in the driver.
     #[inline(always)]
-    pub(crate) fn launch_time(&mut self, now: SimTime, launch_at: LocalTime) -> SimTime {
-        let at = self.setup.oscillator.sim(launch_at).max(now);
-        if self.setup.driver.is_zero() { at } else { at + self.setup.driver.sample(&mut self.rng) }
+    pub(crate) fn launch_time(&mut self, now: SimTime, transmit: &Transmit) -> SimTime {
+        let at = self.setup.oscillator.sim(transmit.launch_at).max(now);
+        if self.setup.driver.is_zero() { at } else { self.after_driver(now, at, transmit) }
+    }
+
+    /// A driver is a queue: frames of one priority that leave as soon as they can leave in the order in which they were handed
+    /// over, however long it takes for each.
+    fn after_driver(&mut self, now: SimTime, at: SimTime, transmit: &Transmit) -> SimTime {
+        let leaves = at + self.setup.driver.sample(&mut self.rng);
+        if at > now {
+            return leaves;
+        }
+        let last = self.let_go.entry((transmit.port, transmit.priority)).or_insert(leaves);
+        *last = leaves.max(*last);
+        *last
     }
 
     /// Notes when its node wants to be woken. The time, if it is another one than before.

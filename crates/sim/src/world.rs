@@ -151,7 +151,7 @@ impl<M: Medium, O: Observer> World<M, O> {
     #[inline(always)]
     fn take_scratch(&mut self, station: &mut Station, transmit: Transmit) {
         let from = Attachment { node: station.setup.id, port: transmit.port };
-        let at = station.launch_time(self.now, transmit.launch_at);
+        let at = station.launch_time(self.now, &transmit);
         self.serial += 1;
         let frame = self.scratch;
         let label = FrameLabel {
@@ -168,7 +168,7 @@ impl<M: Medium, O: Observer> World<M, O> {
             self.tell_origins(station, frame);
         }
         let launch = Launch { from, priority: transmit.priority, frame, token: transmit.token };
-        if at == self.now {
+        if at == self.now && !station.held.is_due(at) {
             self.launch(station, launch);
         } else {
             station.held.hold(at, launch);

@@ -58,13 +58,6 @@ pub enum Cause {
         /// So much later at most.
         by: Duration,
     },
-    /// Frames can leave their sender in another order than they were made in, and their receivers refuse older ones.
-    Overtaking {
-        /// Whose driver lets them.
-        node: NodeId,
-        /// Two frames can be handed to it this near to each other.
-        distance: Duration,
-    },
     /// A frame that a gateway carries into slots waits for the next of them, and a newer one takes its place there.
     Superseded {
         /// Which gateway.
@@ -124,15 +117,11 @@ impl Cause {
                 "the switch can pass a frame on up to {by} after its slot is over: lengthen the guard period by that, or write a \
                  smaller forwarding jitter or shorter frames of other streams"
             ),
-            Self::Overtaking { node, distance } => format!(
-                "the driver of `{}` can let a frame pass one that was made {distance} before, and receivers refuse a freshness \
-                 value that is older than the last: write a driver whose `min` and `max` are nearer to each other",
-                plan.node_name(*node)
-            ),
             Self::Superseded { node, distance, gap } => {
                 let near = distance.map_or("at once".to_owned(), |distance| format!("{distance} after each other"));
                 format!(
-                    "frames can come to `{}` {near} and its slots are up to {gap} apart, so a newer frame can take the place of one                      that waits for a slot: write `class = {{ best_effort = {{ priority = 7 }} }}` for the stream there",
+                    "frames can come to `{}` {near} and its slots are up to {gap} apart, so a newer frame can take the place of one \
+                     that waits for a slot: write `class = {{ best_effort = {{ priority = 7 }} }}` for the stream there",
                     plan.node_name(*node)
                 )
             }

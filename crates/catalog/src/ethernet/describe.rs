@@ -84,7 +84,12 @@ impl Describer {
             })
             .min_by_key(|(slot, cycle_start)| (at - (*cycle_start + slot.start)).abs());
         let Some((slot, cycle_start)) = nearest else { return self.outside(stream, sequence, at) };
-        let period_end = known.period * (i64::from(slot.instance) + 1);
+        self.in_slot(stream, sequence, at, slot, cycle_start)
+    }
+
+    fn in_slot(&self, stream: StreamId, sequence: u64, at: SimTime, slot: &Slot, cycle_start: SimTime) -> Description {
+        let period = self.known(stream).map_or(Duration::ZERO, |known| known.period);
+        let period_end = period * (i64::from(slot.instance) + 1);
         Description {
             cycle_start,
             slot_start: Some(cycle_start + slot.start),
@@ -125,8 +130,15 @@ impl Describe for Describer {
         self.at_slot(stream, sequence, sent_at)
     }
 
+    /// A receiver counts the slots of a stream since the cluster started, and says which of them was empty. When it says so
+    /// depends on what else it had to do.
     fn missing(&self, stream: StreamId, sequence: u64, at: SimTime) -> Option<Description> {
-        Some(self.at_slot(stream, sequence, at))
+        let slots = self.known(stream).map_or(&[][..], |known| &known.slots);
+        let Some(in_cycle) = sequence.checked_rem(slots.len() as u64) else {
+            return Some(self.outside(stream, sequence, at));
+        };
+        let cycle = (sequence / slots.len() as u64) as i64;
+        Some(self.in_slot(stream, sequence, at, &slots[in_cycle as usize], SimTime::ZERO + self.cluster_cycle * cycle))
     }
 
     fn priority(&self, bytes: &[u8]) -> Priority {

@@ -28,13 +28,24 @@ impl Forwarding {
         Self { ports: (0..ports).map(|_| VecDeque::new()).collect() }
     }
 
-    /// Keeps a frame that came in at `port`.
+    /// Keeps a frame that came in at `port`, and is due no earlier than those before it.
     #[inline(always)]
     pub(super) fn keep(&mut self, port: usize, frame: Forwarded) {
-        let frames = &mut self.ports[port];
-        // With a random part in the delay a frame can be due before one that came in earlier.
-        let later = frames.iter().rev().take_while(|other| other.due > frame.due).count();
-        frames.insert(frames.len() - later, frame);
+        debug_assert_eq!(self.in_order(port, frame.due), frame.due, "frames of a port stay in order");
+        self.ports[port].push_back(frame);
+    }
+
+    /// When a frame is passed on that came in at `port` and could be `due` alone: not before those that came in there earlier,
+    /// however long each of them takes.
+    #[inline]
+    pub(super) fn in_order(&self, port: usize, due: SimTime) -> SimTime {
+        self.ports[port].back().map_or(due, |last| due.max(last.due))
+    }
+
+    /// True if nothing that came in at `port` is kept.
+    #[inline]
+    pub(super) fn is_empty(&self, port: usize) -> bool {
+        self.ports[port].is_empty()
     }
 
     /// Takes the next frame of a port that is due by `now`.

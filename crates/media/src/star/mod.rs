@@ -315,9 +315,9 @@ impl Star {
     ) {
         let mut due = now + self.config.forwarding_delay;
         if !self.config.forwarding_jitter.is_zero() {
-            due += self.config.forwarding_jitter.sample(&mut self.rng);
+            due = self.forwarding.in_order(port, due + self.config.forwarding_jitter.sample(&mut self.rng));
         }
-        if due == now {
+        if due == now && self.forwarding.is_empty(port) {
             return self.fan_out(now, (frame, stream), due, frames, out);
         }
         self.forward_at(due, port, (frame, stream), out);

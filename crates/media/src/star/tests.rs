@@ -377,19 +377,22 @@ fn frames_of_one_instant_are_passed_on_by_port_and_then_in_their_order() {
 }
 
 #[test]
-fn frames_of_one_port_that_become_due_at_one_instant_keep_their_order() {
+fn frames_of_one_port_keep_their_order_however_long_each_of_them_takes() {
     let mut forwarding = Forwarding::new(2);
     let mut frames = FrameStore::new();
     let mut keep = |port, due| {
         let frame = frames.allocate(FrameLabel::default());
-        forwarding.keep(port, Forwarded { frame, stream: PLAIN, due: at(Duration::from_us(due)) });
+        let due = forwarding.in_order(port, at(Duration::from_us(due)));
+        forwarding.keep(port, Forwarded { frame, stream: PLAIN, due });
         frame
     };
-    let [late, first, second, early] = [keep(1, 9), keep(1, 5), keep(1, 5), keep(1, 2)];
-    let mut take = |now| forwarding.take(1, at(Duration::from_us(now))).map(|done| done.frame);
-    assert_eq!(take(1), None);
-    assert_eq!([take(5), take(5), take(5), take(5)], [Some(early), Some(first), Some(second), None]);
-    assert_eq!([take(9), take(9)], [Some(late), None]);
+    // The last one alone would be through before the two that came in before it.
+    let [first, second, third, last] = [keep(1, 2), keep(1, 5), keep(1, 5), keep(1, 3)];
+    let other = keep(0, 1);
+    let mut take = |port, now| forwarding.take(port, at(Duration::from_us(now))).map(|done| done.frame);
+    assert_eq!([take(1, 1), take(0, 1)], [None, Some(other)]);
+    assert_eq!([take(1, 4), take(1, 4)], [Some(first), None]);
+    assert_eq!([take(1, 5), take(1, 5), take(1, 5), take(1, 5)], [Some(second), Some(third), Some(last), None]);
 }
 
 #[test]

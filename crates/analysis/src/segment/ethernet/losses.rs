@@ -29,7 +29,6 @@ pub(super) fn of_segment(links: &Links<'_>) -> Vec<Risk> {
         let Some(stream) = links.view.stream(slot.stream) else { continue };
         found.extend(closed(links, index, slot, &stream));
     }
-    found.extend(links.view.streams().filter_map(|stream| overtaking(links, &stream)));
     found.extend(links.view.streams().filter_map(|stream| superseded(links, &stream)));
     for node in links.view.stations() {
         let (up, _) = links.uplink(node);
@@ -99,19 +98,6 @@ fn closed(links: &Links<'_>, index: usize, slot: &Slot, stream: &EthernetStream<
     }
     let arrives = links.first_bit[index] + links.speed.reception(u64::from(links.view.secured_len(stream)));
     if arrives <= closes { None } else { risk(Cause::SlotClosed { by: arrives - closes }) }
-}
-
-/// Best-effort frames with a freshness value that can leave their driver in another order.
-fn overtaking(links: &Links<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
-    let StreamClass::BestEffort { .. } = stream.class else { return None };
-    links.view.protection_of(stream).profile().filter(|profile| !profile.is_replayable())?;
-    let driver = links.view.plan.nodes[stream.hop.from.index()].driver;
-    let arrival = links.arrivals.at(stream.id, links.view.id);
-    // What is made late is made nearer to the next one, and all that has waited is made at once.
-    let distance = (arrival.distance - arrival.at.ok()?.jitter()).max(Duration::ZERO);
-    let cause = Cause::Overtaking { node: stream.hop.from, distance };
-    let risk = Risk { segment: links.view.id, stream: Some(stream.id), cause };
-    (distance < driver.max - driver.min).then_some(risk)
 }
 
 /// Frames that a gateway carries into slots: of those that come between two slots only the newest goes on. Sender and slots
