@@ -285,7 +285,7 @@ impl RunSummary {
     }
 
     /// True if the accounts of all frames add up, on every segment every clock joined in time and stayed, and after start-up
-    /// no frame was late, absent, lost or thrown away, but for those that an attack displaced or that the scenario allows.
+    /// no frame was late, absent, lost, replaced or thrown away, but for those that the scenario allows.
     pub fn deadlines_held(&self) -> bool {
         self.unbalanced().is_none()
             && self.clocks.iter().all(ClockSummary::held)
@@ -309,18 +309,19 @@ impl RunSummary {
 }
 
 impl StreamSummary {
-    /// True if after start-up every frame came in time, but for those that an attack displaced or that the scenario allows;
-    /// and, where frames can be late, if any came at all.
+    /// True if after start-up every frame came in time, but for those that the scenario allows; and, where frames can be late,
+    /// if any came at all.
     pub fn held(&self) -> bool {
         (self.delivered > 0 || !self.is_judged) && self.failed() == 0
     }
 
-    /// Why frames were not in time after start-up, and how many; those that an attack displaced are not among them.
+    /// Why frames were not in time after start-up, and how many.
     pub fn losses(&self) -> impl Iterator<Item = (&str, u64)> {
         let own = [
             ("late", self.late),
             ("missing", self.missing),
             ("not-sent", self.not_sent),
+            ("replaced", self.replaced),
             ("unaccounted", self.unaccounted),
         ];
         let discarded = self.discarded.iter().map(|(reason, count)| (reason.as_str(), *count));

@@ -23,7 +23,7 @@ pub(super) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     let is_keyed = key.is_none_or(|(is_keyed, _)| is_keyed);
     let held = match deadlines && is_keyed {
         false => Held::No,
-        true if summary.interrupted || forged > 0 || summary.replaced() > 0 || summary.has_allowances() => Held::Mixed,
+        true if summary.interrupted || forged > 0 || summary.has_allowances() => Held::Mixed,
         true => Held::Yes,
     };
     Verdict { held, text, points: points(meta, summary) }
@@ -72,7 +72,11 @@ fn on_deadlines(summary: &RunSummary) -> String {
         (clock, failed) => {
             let because = clock.map_or_else(String::new, |clock| format!(", and {clock}"));
             let all = delivered + failed;
-            format!("deadlines did not hold: {failed} of {all} frames were late or lost{because}")
+            let replaced = match summary.replaced() {
+                0 => "",
+                _ => ", or replaced by an attack",
+            };
+            format!("deadlines did not hold: {failed} of {all} frames were late or lost{replaced}{because}")
         }
     }
 }
@@ -89,22 +93,13 @@ fn unbalanced(stream: &StreamSummary, account: &Account) -> String {
     )
 }
 
-/// Frames that were not in time and break nothing: what attacks displaced, and what the scenario allows.
+/// Frames that were not in time and break nothing, since the scenario allows them.
 fn on_exceptions(summary: &RunSummary, deadlines: bool) -> String {
-    let mut exceptions = Vec::new();
-    if summary.replaced() > 0 {
-        exceptions.push(match summary.replaced() {
-            1 => "one frame that an attack kept from its receiver".to_owned(),
-            count => format!("{count} frames that attacks kept from their receivers"),
-        });
-    }
-    if summary.has_allowances() {
-        exceptions.push(format!("{} losses that the scenario allows ({})", summary.allowed(), allowances(summary)));
-    }
-    if exceptions.is_empty() {
+    if !summary.has_allowances() {
         return String::new();
     }
-    format!(" {} {}", if deadlines { "but for" } else { "beside" }, exceptions.join(" and "))
+    let but = if deadlines { "but for" } else { "beside" };
+    format!(" {but} {} losses that the scenario allows ({})", summary.allowed(), allowances(summary))
 }
 
 /// Every allowance, and what of it was used.

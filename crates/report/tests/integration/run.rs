@@ -3,8 +3,8 @@ use chronoseal_report::{
     Block, Document, Evidence, Held, Mark, RangePart, Ranges, RunView, html, pair_report, run_report,
 };
 use chronoseal_results::{
-    BoundMeta, ClockDomainMeta, Engine, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome, RunMeta, RunRows,
-    ScheduleMeta, SegmentMeta, SegmentSeries, SlotMeta, StreamMeta, summarise,
+    Allowance, BoundMeta, ClockDomainMeta, Engine, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome, RunMeta,
+    RunRows, ScheduleMeta, SegmentMeta, SegmentSeries, SlotMeta, StreamMeta, summarise,
 };
 
 fn us(us: i64) -> SimTime {
@@ -178,7 +178,7 @@ fn two_thousand_streams_make_a_page_people_can_open() {
 }
 
 #[test]
-fn a_denied_frame_is_told_and_leaves_the_verdict_mixed() {
+fn a_replaced_frame_is_told_and_fails_the_run_unless_the_scenario_allows_it() {
     let mut rows = rows();
     let spoof = FrameRow {
         attack: Some(AttackKind::Spoof),
@@ -189,8 +189,14 @@ fn a_denied_frame_is_told_and_leaves_the_verdict_mixed() {
     rows.frames.push(spoof);
     rows.frames[5].outcome = Outcome::Discarded(DiscardReason::DuplicateInWindow);
     let document = report(Engine::Sim, &rows);
-    assert_eq!(document.verdict.held, Held::Mixed);
+    assert_eq!(document.verdict.held, Held::No);
+    assert!(document.verdict.text.contains("late or lost, or replaced by an attack"), "{}", document.verdict.text);
     assert!(document.verdict.points.iter().any(|point| point.contains("kept 1 genuine frames")));
+    let mut allowing = meta(Engine::Sim);
+    allowing.streams[0].allowances = vec![Allowance { reason: "replaced".into(), copies: 1 }];
+    let document = run_report(&allowing, &summarise(&allowing, &rows), &rows);
+    assert_eq!(document.verdict.held, Held::Mixed);
+    assert!(document.verdict.text.contains("replaced: 1 of 1"), "{}", document.verdict.text);
 }
 
 #[test]

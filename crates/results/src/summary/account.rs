@@ -294,17 +294,25 @@ impl<'r> Ledger<'r> {
         for (place, (sent, end)) in self.sent.iter().zip(&open.ends).enumerate() {
             let since_cycle = Duration::from_ps(sent.time.as_ps().rem_euclid(self.cycle_ns * 1_000));
             let cycle_start = sent.time - since_cycle;
-            let may_be_under_way = last.is_none_or(|last| place > last);
+            let may_be_under_way =
+                last.is_none_or(|last| place > last) && (self.end - sent.time).as_ns() < under_way_ns;
             match end {
+                // Who waits for the next frame of a stream can call it missing before it has taken as long as it may.
+                Some(End::Row(row)) if may_be_under_way && is_awaited(row) => account.in_flight += 1,
                 Some(end @ End::Row(row)) => self.count(account, row.cycle_start, *end),
                 Some(end @ End::Replaced) => self.count(account, cycle_start, *end),
                 None if self.is_absent(receiver, sent.time) => account.sent -= 1,
                 None if cycle_start.since_zero().as_ns() < self.ready_ns => account.startup += 1,
-                None if may_be_under_way && (self.end - sent.time).as_ns() < under_way_ns => account.in_flight += 1,
+                None if may_be_under_way => account.in_flight += 1,
                 None => account.unaccounted += 1,
             }
         }
     }
+}
+
+/// True if a receiver has waited long for a frame that has no slot.
+fn is_awaited(row: &FrameRow) -> bool {
+    row.outcome == Outcome::Missing && row.slot_start.is_none()
 }
 
 /// Before every time of a run.

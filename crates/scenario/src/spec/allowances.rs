@@ -11,8 +11,8 @@ use crate::limits::ATTEMPTS_MAX;
 pub struct AllowanceSpec {
     /// Of which stream; `"name.0"` if it has a `count`.
     pub stream: String,
-    /// Why its frames do not arrive in time: `late`, `missing`, `not-sent`, `unaccounted`, or the reason for which they are
-    /// thrown away, such as `queue-full`.
+    /// Why its frames do not arrive in time: `late`, `missing`, `not-sent`, `replaced` by frames of an attack, `unaccounted`, or
+    /// the reason for which they are thrown away, such as `queue-full`.
     pub reason: String,
     /// So many at most over the whole run, one for each receiver of a frame.
     #[schemars(range(min = 1, max = ATTEMPTS_MAX))]
