@@ -28,11 +28,13 @@ impl Forwarding {
         Self { ports: (0..ports).map(|_| VecDeque::new()).collect() }
     }
 
-    /// Keeps a frame that came in at `port`, and is due no earlier than those before it.
+    /// Keeps a frame that came in at `port`, or is coming in there.
     #[inline(always)]
     pub(super) fn keep(&mut self, port: usize, frame: Forwarded) {
-        debug_assert_eq!(self.in_order(port, frame.due), frame.due, "frames of a port stay in order");
-        self.ports[port].push_back(frame);
+        let frames = &mut self.ports[port];
+        // What will have come in is known before it has, and before a frame in front of it is judged.
+        let later = frames.iter().rev().take_while(|other| other.due > frame.due).count();
+        frames.insert(frames.len() - later, frame);
     }
 
     /// When a frame is passed on that came in at `port` and could be `due` alone: not before those that came in there earlier,
