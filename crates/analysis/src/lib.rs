@@ -17,6 +17,7 @@
 //! [`Plan`]: chronoseal_scenario::plan::Plan
 
 pub mod bounds;
+pub mod calculus;
 pub mod can;
 pub mod candidates;
 pub mod group_key;
