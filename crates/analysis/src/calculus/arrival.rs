@@ -171,6 +171,13 @@ impl ArrivalCurve {
         )
     }
 
+    /// So many times as much of everything; the factor is above zero.
+    #[must_use]
+    pub fn scaled(&self, factor: &Rational) -> Self {
+        let times = |piece: &Bucket| Bucket { rate: &piece.rate * factor, burst: &piece.burst * factor };
+        Self::envelope(self.pieces.iter().map(times).collect())
+    }
+
     /// A curve on the grid that is nowhere below this one.
     #[must_use]
     pub fn rounded_up(&self, grid: &Grid) -> Self {

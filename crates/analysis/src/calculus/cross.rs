@@ -1,5 +1,7 @@
 //! How flows come to a server: the seam between the analyses of a flow and the ways to bound what crosses it.
 
+use num_traits::Zero;
+
 use super::arrival::ArrivalCurve;
 use super::network::{Multiplexing, Network};
 use super::operations::{left_over_arbitrary, left_over_fifo};
@@ -32,24 +34,43 @@ pub trait CrossTraffic<'a> {
     }
 }
 
-/// What a server leaves to `own` beside `cross`.
+/// Which bucket of flows that keep to several counts where a server serves in the order of arrival. What is left over
+/// beside each is a service curve, what is left over beside all together is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Piece {
+    /// That of the least burst.
+    First,
+    /// That of the least rate.
+    Last,
+}
+
+impl Piece {
+    pub(super) const ALL: [Self; 2] = [Self::First, Self::Last];
+}
+
+/// What a server leaves to flows of rate `own` beside `cross`.
 pub(super) fn left_over(
     network: &Network,
     multiplexing: Multiplexing,
     server: usize,
     cross: &ArrivalCurve,
-    own: &ArrivalCurve,
+    own: &Rational,
+    piece: Piece,
 ) -> Result<ServiceCurve, Unbounded> {
     let here = &network.servers()[server];
-    let left = match multiplexing {
-        Multiplexing::Fifo => left_over_fifo(&here.service, cross, own),
-        Multiplexing::Arbitrary if cross.is_zero() => left_over_fifo(&here.service, cross, own),
-        Multiplexing::Arbitrary => {
-            strict(network, server)?;
-            left_over_arbitrary(&here.service, cross)
-        }
+    let left = if cross.is_zero() {
+        (!here.service.rate().is_zero()).then(|| here.service.clone())
+    } else if multiplexing == Multiplexing::Fifo {
+        let others = match piece {
+            Piece::First => cross.pieces().first(),
+            Piece::Last => cross.pieces().last(),
+        };
+        others.and_then(|others| left_over_fifo(&here.service, others))
+    } else {
+        strict(network, server)?;
+        left_over_arbitrary(&here.service, cross)
     };
-    left.ok_or_else(|| overload(network, server, cross.rate() + own.rate()))
+    left.ok_or_else(|| overload(network, server, cross.rate() + own))
 }
 
 /// Refuses a server whose service curve is not strict.
@@ -61,7 +82,8 @@ pub(super) fn strict(network: &Network, server: usize) -> Result<(), Unbounded> 
 /// What is said of a server that is asked for too much.
 pub(super) fn overload(network: &Network, server: usize, asked: Rational) -> Unbounded {
     let here = &network.servers()[server];
-    Unbounded::Overload { server: here.name.clone(), asked, has: here.service.rate().clone() }
+    let (asked, has) = (Box::new(asked), Box::new(here.service.rate().clone()));
+    Unbounded::Overload { server: here.name.clone(), asked, has }
 }
 
 /// What is said of a server to which something comes that has no bound; the first reason is kept.

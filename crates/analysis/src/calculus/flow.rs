@@ -12,8 +12,8 @@
 use num_traits::Zero;
 
 use super::arrival::ArrivalCurve;
-use super::cross::{CrossTraffic, left_over, overload, upstream};
-use super::network::Multiplexing;
+use super::cross::{CrossTraffic, Piece, left_over, overload, upstream};
+use super::network::{Flow, Multiplexing};
 use super::operations::{backlog, busy_period, delay};
 use super::pmoo;
 use super::rational::Rational;
@@ -86,10 +86,16 @@ pub fn total_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usiz
 
 /// Separate flow analysis: what servers leave to the flow, one after the other.
 pub fn separate_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize) -> Bound {
-    match left_by_each(traffic, flow, end) {
+    let crossing = match crossing(traffic, flow, end) {
+        Ok(crossing) => crossing,
+        Err(because) => return Bound::none(&because),
+    };
+    let by = |piece| match left_by_each(traffic, flow, end, &crossing, piece) {
         Ok(left) => through(traffic, flow, end, &left),
         Err(because) => Bound::none(&because),
-    }
+    };
+    let [first, last] = Piece::ALL.map(by);
+    Bound { delay: least(last.delay, first.delay), backlog: least(last.backlog, first.backlog) }
 }
 
 /// Pay multiplexing only once: what the servers of the way leave to the flow together, in any order of service.
@@ -101,15 +107,15 @@ pub fn pay_multiplexing_once<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized),
     }
 }
 
-fn left_by_each<'a>(
+/// What crosses a flow at each server of its way.
+fn crossing<'a>(
     traffic: &mut (impl CrossTraffic<'a> + ?Sized),
     flow: usize,
     end: usize,
-) -> Result<ServiceCurve, Unbounded> {
-    let (network, multiplexing) = (traffic.network(), traffic.multiplexing());
-    let own = &network.flows()[flow].arrival;
-    let mut all: Option<ServiceCurve> = None;
+) -> Result<Vec<ArrivalCurve>, Unbounded> {
+    let network = traffic.network();
     let path = network.path(flow, end);
+    let mut all = Vec::with_capacity(path.len());
     for (index, server) in path.iter().enumerate() {
         let mut others = network.others(*server, &[flow]);
         let mut cross = ArrivalCurve::zero();
@@ -120,10 +126,26 @@ fn left_by_each<'a>(
             others.retain(|one| along.binary_search(one).is_err());
             cross = traffic.beside(&along, before, *server, flow)?;
         }
-        cross = cross.plus(&traffic.at(&others, *server)?);
-        let mut left = left_over(network, multiplexing, *server, &cross, own)?;
+        all.push(cross.plus(&traffic.at(&others, *server)?));
+    }
+    Ok(all)
+}
+
+fn left_by_each<'a>(
+    traffic: &(impl CrossTraffic<'a> + ?Sized),
+    flow: usize,
+    end: usize,
+    crossing: &[ArrivalCurve],
+    piece: Piece,
+) -> Result<ServiceCurve, Unbounded> {
+    let (network, multiplexing) = (traffic.network(), traffic.multiplexing());
+    let Flow { arrival, longest_frame, .. } = &network.flows()[flow];
+    let path = network.path(flow, end);
+    let mut all: Option<ServiceCurve> = None;
+    for (index, (server, cross)) in path.iter().zip(crossing).enumerate() {
+        let mut left = left_over(network, multiplexing, *server, cross, arrival.rate(), piece)?;
         if index + 1 < path.len() {
-            left = left.framed(&network.flows()[flow].longest_frame);
+            left = left.framed(longest_frame);
         }
         all = Some(match all {
             None => left,
@@ -131,6 +153,14 @@ fn left_by_each<'a>(
         });
     }
     Ok(all.expect("a network's flow passes at least one server"))
+}
+
+/// The lesser of two bounds; the first reason if there is none.
+fn least(one: Result<Rational, Unbounded>, other: Result<Rational, Unbounded>) -> Result<Rational, Unbounded> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok(one.min(other)),
+        (one, other) => one.or_else(|because| other.map_err(|_| because)),
+    }
 }
 
 fn through<'a>(traffic: &(impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize, left: &ServiceCurve) -> Bound {

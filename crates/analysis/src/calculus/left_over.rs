@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use num_traits::Zero;
 
 use super::arrival::ArrivalCurve;
-use super::cross::{CrossTraffic, left_over, overload};
+use super::cross::{CrossTraffic, Piece, left_over, overload};
 use super::network::{Multiplexing, Network};
 use super::operations::output;
 use super::pmoo;
@@ -77,11 +77,7 @@ impl<'a> LeftOver<'a> {
         match self.through {
             Through::Least => {
                 let one_by_one = self.through_one(group, server, None);
-                // Either may have no bound where the other one has.
-                match (over_all, one_by_one) {
-                    (Ok(a), Ok(b)) => Ok(a.least(&b)),
-                    (a, b) => a.or(b),
-                }
+                least(over_all, one_by_one)
             }
             _ => over_all,
         }
@@ -92,8 +88,14 @@ impl<'a> LeftOver<'a> {
         let mut others = self.network.others(server, group);
         others.retain(|flow| Some(*flow) != but);
         let cross = self.at(&others, server)?;
-        let left = left_over(self.network, self.multiplexing, server, &cross, &arrival)?;
-        self.output(&arrival, &left, group, server)
+        let out = |piece| {
+            let left = left_over(self.network, self.multiplexing, server, &cross, arrival.rate(), piece)?;
+            self.output(&arrival, &left, group, server)
+        };
+        match cross.pieces() {
+            [_] => out(Piece::Last),
+            _ => least(out(Piece::First), out(Piece::Last)),
+        }
     }
 
     fn output(
@@ -180,5 +182,16 @@ impl<'a> CrossTraffic<'a> for LeftOver<'a> {
         } else {
             self.at(flows, server)
         }
+    }
+}
+
+/// Both curves bound the same; either may have no bound where the other one has.
+fn least(
+    one: Result<ArrivalCurve, Unbounded>,
+    other: Result<ArrivalCurve, Unbounded>,
+) -> Result<ArrivalCurve, Unbounded> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok(one.least(&other)),
+        (one, other) => one.or(other),
     }
 }

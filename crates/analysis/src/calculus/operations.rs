@@ -25,10 +25,10 @@ pub fn delay(arrival: &ArrivalCurve, service: &ServiceCurve) -> Option<Rational>
     }
     for time in service.corners() {
         let carried = service.at(&time);
-        if carried > *arrival.burst() {
-            if let Some(came) = arrival.reaches(&carried) {
-                most = most.max(time - came);
-            }
+        if carried > *arrival.burst()
+            && let Some(came) = arrival.reaches(&carried)
+        {
+            most = most.max(time - came);
         }
     }
     Some(most)
@@ -94,38 +94,19 @@ pub fn left_over_arbitrary(service: &ServiceCurve, first: &ArrivalCurve) -> Opti
     (!lines.is_empty()).then(|| ServiceCurve::envelope(lines))
 }
 
-/// What a server leaves to flow `own` beside the flows `cross` if it serves in the order of arrival. `None` if that is
-/// nothing.
+/// What a server leaves to a flow beside others that keep to a bucket, if it serves in the order of arrival. `None` if that
+/// is nothing.
 ///
-/// Any time after which the others count as served gives a service curve; what is taken here is the time in which the
-/// burst of one of their buckets is carried, of the bucket with which `own` waits least.
-pub fn left_over_fifo(service: &ServiceCurve, cross: &ArrivalCurve, own: &ArrivalCurve) -> Option<ServiceCurve> {
-    if cross.is_zero() {
-        return (!service.rate().is_zero()).then(|| service.clone());
-    }
-    let candidates = cross.pieces().iter().filter_map(|bucket| {
-        let after = service.carries(&bucket.burst)?;
-        let lines = service.pieces().iter().filter_map(|piece| {
-            let taken = &bucket.burst + &piece.rate * &piece.latency - &bucket.rate * &after;
-            line(&piece.rate - &bucket.rate, taken)
-        });
-        let lines: Vec<RateLatency> = lines.collect();
-        let left = (!lines.is_empty()).then(|| ServiceCurve::envelope(lines))?;
-        Some((delay(own, &left), left))
+/// Any time after which the others count as served gives a service curve; here it is the time in which their burst is
+/// carried, so the curve starts from zero.
+pub fn left_over_fifo(service: &ServiceCurve, others: &Bucket) -> Option<ServiceCurve> {
+    let after = service.carries(&others.burst)?;
+    let lines = service.pieces().iter().filter_map(|piece| {
+        let taken = &others.burst + &piece.rate * &piece.latency - &others.rate * &after;
+        line(&piece.rate - &others.rate, taken)
     });
-    // The first of equals, which is the one with the least burst.
-    let mut best: Option<(Option<Rational>, ServiceCurve)> = None;
-    for (waits, left) in candidates {
-        let is_better = match &best {
-            None => true,
-            Some((None, _)) => waits.is_some(),
-            Some((Some(least), _)) => waits.as_ref().is_some_and(|waits| waits < least),
-        };
-        if is_better {
-            best = Some((waits, left));
-        }
-    }
-    best.map(|(_, left)| left)
+    let lines: Vec<RateLatency> = lines.collect();
+    (!lines.is_empty()).then(|| ServiceCurve::envelope(lines))
 }
 
 /// `rate * t - taken`, as a rate with a latency.

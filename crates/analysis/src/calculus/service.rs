@@ -122,6 +122,13 @@ impl ServiceCurve {
         Self::envelope(self.pieces.iter().map(later).collect())
     }
 
+    /// The same server if it starts up to so much later.
+    #[must_use]
+    pub fn later(&self, time: &Rational) -> Self {
+        let later = |piece: &RateLatency| RateLatency { rate: piece.rate.clone(), latency: &piece.latency + time };
+        Self::envelope(self.pieces.iter().map(later).collect())
+    }
+
     /// Slopes that grow, each with its length; the last has no end.
     pub(super) fn segments(&self) -> Vec<(Rational, Option<Rational>)> {
         let mut segments = vec![(Rational::zero(), Some(self.latency().clone()))];

@@ -14,9 +14,9 @@ pub enum Unbounded {
         /// Which server.
         server: String,
         /// Rates of the flows that count.
-        asked: Rational,
+        asked: Box<Rational>,
         /// Its rate in the long run.
-        has: Rational,
+        has: Box<Rational>,
     },
     /// Flows close a circle, so that no server can be computed first.
     #[error("the flows close a circle over {}; send one of them another way", quoted(.servers))]
@@ -54,11 +54,11 @@ pub enum Unbounded {
         /// Of which class.
         class: String,
         /// Its longest frame.
-        frame: Rational,
+        frame: Box<Rational>,
         /// How long a window would have to be.
-        needed: Rational,
+        needed: Box<Rational>,
         /// How long the longest is.
-        longest: Rational,
+        longest: Box<Rational>,
     },
     /// Shapers are given more than the link, or than the classes above leave.
     #[error(
@@ -68,9 +68,9 @@ pub enum Unbounded {
         /// The first class for which it is too much.
         class: String,
         /// Idle slopes of this class and those above.
-        reserved: Rational,
+        reserved: Box<Rational>,
         /// Rate of the link.
-        link: Rational,
+        link: Box<Rational>,
     },
     /// This combination is known to have no bound, or none is known.
     #[error("{0}")]
@@ -98,9 +98,14 @@ pub enum Combination {
     AsynchronousClocks,
     /// What a shaper earns while a gate is about to close is not covered by a proof.
     #[error(
-        "credit-based shaping (802.1Qav) below another shaped class and under gates (802.1Qbv): credit grows while a closing gate keeps frames back, and no bound of what the class above then sends is known to hold; give the class windows of its own or no gates"
+        "credit-based shaping (802.1Qav) under gates (802.1Qbv): credit grows while a gate that is about to close keeps frames back, and no bound of it is known to hold here; give the class its windows without a shaper, or a shaper without windows"
     )]
     CreditUnderGates,
+    /// A frame that was interrupted may not end before its gate closes.
+    #[error(
+        "a preemptable class (802.1Qbu) under gates of its own (802.1Qbv): a frame that is interrupted may not end before its gate closes; make the class express, or leave its gate open"
+    )]
+    InterruptedUnderGates,
 }
 
 /// What is wrong with a curve.

@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod afdx;
+mod closed_forms;
+mod curves;
 mod demo;
 mod dnc;
+mod properties;
 
 use chronoseal_analysis::calculus::{ArrivalCurve, RateLatency, Rational, ServiceCurve};
 use serde_json::Value;

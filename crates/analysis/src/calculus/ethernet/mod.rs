@@ -1,4 +1,23 @@
-//! Curves of what Ethernet ports do: links, classes, gates, shapers, virtual links.
+//! Curves of what Ethernet does: classes of a port, gates, shapers, regulators, virtual links.
 //!
 //! Units are the caller's: if times are in ns and data in bits, a link of 100 Mbit/s has the rate 1/10. Lengths of frames
-//! count all that keeps the wire: preamble, frame and interframe gap.
+//! count all that keeps the wire: preamble, frame and interframe gap, unless something else is said.
+//!
+//! | mechanism | here |
+//! |---|---|
+//! | strict priority, blocking by a lower frame, preemption (802.1Qbu), credit-based shapers (802.1Qav) | [`Port`] |
+//! | gates (802.1Qbv) and windows of time-triggered frames (AS6802) | [`Gates`] |
+//! | asynchronous shaping (802.1Qcr) | [`Regulated`] |
+//! | virtual links (ARINC 664 part 7) | [`VirtualLink`] |
+
+mod asynchronous;
+mod gates;
+mod port;
+#[cfg(test)]
+mod tests;
+mod virtual_links;
+
+pub use asynchronous::{Conditions, Regulated};
+pub use gates::{Frames, Gates, InvalidGates, Window};
+pub use port::{Class, Fragments, InvalidPort, Port};
+pub use virtual_links::{InvalidVirtualLink, VirtualLink, output_jitter};
