@@ -131,10 +131,19 @@ impl ArrivalCurve {
         self.pieces.windows(2).map(|pair| pair[0].meets(&pair[1]))
     }
 
+    /// The rest of a sum without one of its parts, if both keep to one bucket each.
+    pub(super) fn minus_bucket(&self, part: &Self) -> Option<Self> {
+        let ([sum], [part]) = (self.pieces.as_slice(), part.pieces.as_slice()) else { return None };
+        Some(Self { pieces: vec![Bucket { rate: &sum.rate - &part.rate, burst: &sum.burst - &part.burst }] })
+    }
+
     /// Both flows together.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let sum = |a: &Bucket, b: &Bucket| Bucket { rate: &a.rate + &b.rate, burst: &a.burst + &b.burst };
+        if let ([a], [b]) = (self.pieces.as_slice(), other.pieces.as_slice()) {
+            return Self { pieces: vec![sum(a, b)] };
+        }
         let (mut mine, mut others) = (self.corners().peekable(), other.corners().peekable());
         let (mut i, mut j) = (0, 0);
         let mut pieces = vec![sum(&self.pieces[0], &other.pieces[0])];

@@ -47,8 +47,8 @@ pub struct Best {
 
 /// The least of all analyses, for every flow to each of its ends, in their order.
 ///
-/// Left-over arrivals are exact and take long where many flows cross many others, so they are used for at most `small`
-/// flows; arrivals by delays are used always.
+/// Left-over arrivals, and paying multiplexing only once, take long where many flows cross many others, so they are used for
+/// at most `small` flows; total and separate flow analysis over arrivals by delays are used always.
 ///
 /// # Errors
 /// If flows close a circle, and [`Settings`] have no grid or delays on the circle grow without end.
@@ -65,8 +65,9 @@ pub fn best(
     let mut found = Vec::new();
     for (index, flow) in network.flows().iter().enumerate() {
         for end in flow.ends() {
+            let used = if is_small { &Analysis::ALL[..] } else { &[Analysis::TotalFlow, Analysis::SeparateFlow] };
             let mut bounds: Vec<(Result<Rational, Unbounded>, Analysis)> =
-                Analysis::ALL.iter().map(|one| (one.bound(&mut by_delay, index, end).delay, *one)).collect();
+                used.iter().map(|one| (one.bound(&mut by_delay, index, end).delay, *one)).collect();
             if let Some(traffic) = &mut left_over {
                 bounds.extend(Analysis::ALL.iter().map(|one| (one.bound(traffic, index, end).delay, *one)));
             }

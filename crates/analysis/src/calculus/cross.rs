@@ -3,8 +3,9 @@
 use num_traits::Zero;
 
 use super::arrival::ArrivalCurve;
+use super::flow::Bound;
 use super::network::{Multiplexing, Network};
-use super::operations::{left_over_arbitrary, left_over_fifo};
+use super::operations::{backlog, busy_period, delay, left_over_arbitrary, left_over_fifo};
 use super::rational::Rational;
 use super::service::ServiceCurve;
 use super::unbounded::Unbounded;
@@ -23,15 +24,40 @@ pub trait CrossTraffic<'a> {
     /// Why nothing bounds it.
     fn at(&mut self, flows: &[usize], server: usize) -> Result<ArrivalCurve, Unbounded>;
 
-    /// What these flows bring to a server from the one before it, as far as it matters to flow `own`, which comes from
-    /// there too and meets them at both.
+    /// What all flows but `own` bring to a server, as far as it matters to `own`. `before` is the server from which it
+    /// comes, if what meets it at both may be counted as if it had not been at the first.
     ///
     /// # Errors
     /// Why nothing bounds it.
-    fn beside(&mut self, flows: &[usize], before: usize, server: usize, own: usize) -> Result<ArrivalCurve, Unbounded> {
-        let _ = (before, own);
-        self.at(flows, server)
+    fn crossing(&mut self, server: usize, own: usize, before: Option<usize>) -> Result<ArrivalCurve, Unbounded> {
+        let _ = before;
+        let others = self.network().others(server, &[own]);
+        self.at(&others, server)
     }
+
+    /// What waits at a server, and how long.
+    fn server(&mut self, server: usize) -> Bound {
+        let network = self.network();
+        let flows: Vec<usize> = network.visits(server).iter().map(|visit| visit.flow).collect();
+        match self.at(&flows, server) {
+            Ok(arrival) => waiting(network, self.multiplexing(), server, &arrival),
+            Err(because) => Bound::none(&upstream(network, server, &because)),
+        }
+    }
+}
+
+/// What waits at a server to which this comes, and how long.
+pub(super) fn waiting(network: &Network, multiplexing: Multiplexing, server: usize, arrival: &ArrivalCurve) -> Bound {
+    let here = &network.servers()[server];
+    let too_much = || overload(network, server, arrival.rate().clone());
+    let delay = match multiplexing {
+        // One flow alone is served in its order.
+        Multiplexing::Arbitrary if network.visits(server).len() > 1 => {
+            strict(network, server).and_then(|()| busy_period(arrival, &here.service).ok_or_else(too_much))
+        }
+        _ => delay(arrival, &here.service).ok_or_else(too_much),
+    };
+    Bound { delay, backlog: backlog(arrival, &here.service).ok_or_else(too_much) }
 }
 
 /// Which bucket of flows that keep to several counts where a server serves in the order of arrival. What is left over
@@ -42,10 +68,6 @@ pub(super) enum Piece {
     First,
     /// That of the least rate.
     Last,
-}
-
-impl Piece {
-    pub(super) const ALL: [Self; 2] = [Self::First, Self::Last];
 }
 
 /// What a server leaves to flows of rate `own` beside `cross`.

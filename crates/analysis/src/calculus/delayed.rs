@@ -10,9 +10,11 @@
 //! server is computed again from them are bounds (Thomas, Le Boudec, Mifdaoui, "On cyclic dependencies and regulators in
 //! time-sensitive networks", RTSS 2019), and on a grid they are found in finitely many steps or not at all.
 
+use num_traits::Zero;
+
 use super::arrival::{ArrivalCurve, Bucket};
-use super::cross::{CrossTraffic, upstream};
-use super::flow::waits;
+use super::cross::{CrossTraffic, upstream, waiting};
+use super::flow::Bound;
 use super::network::{Multiplexing, Network, Visit};
 use super::rational::{Grid, Rational};
 use super::unbounded::Unbounded;
@@ -37,6 +39,22 @@ pub struct Delayed<'a> {
     settings: Settings,
     /// By flow and hop.
     arrivals: Vec<Vec<Result<ArrivalCurve, Unbounded>>>,
+    /// By server.
+    groups: Vec<Result<Vec<Group>, Unbounded>>,
+    /// By server.
+    bounds: Vec<Bound>,
+}
+
+/// What comes to a server over one link, or begins there.
+#[derive(Clone, Debug)]
+struct Group {
+    from: Option<usize>,
+    /// All flows of it, as if no link were there.
+    sum: ArrivalCurve,
+    /// The longest frame, and the longest of all flows but its own.
+    longest: [(Rational, Option<usize>); 2],
+    /// What all other groups bring, each over its link.
+    others: ArrivalCurve,
 }
 
 impl<'a> Delayed<'a> {
@@ -46,13 +64,16 @@ impl<'a> Delayed<'a> {
     /// If flows close a circle and there is no grid, or their delays grow without end. What has no bound elsewhere is said of
     /// the servers and flows it concerns.
     pub fn new(network: &'a Network, multiplexing: Multiplexing, settings: Settings) -> Result<Self, Unbounded> {
-        let at_first = network.flows().iter().map(|flow| vec![Ok(flow.arrival.clone()); flow.hops.len()]).collect();
-        let mut found = Self { network, multiplexing, settings, arrivals: at_first };
+        let servers = network.servers().len();
+        let arrivals = network.flows().iter().map(|flow| vec![Ok(flow.arrival.clone()); flow.hops.len()]).collect();
+        let nothing = Bound { delay: Ok(Rational::zero()), backlog: Ok(Rational::zero()) };
+        let (groups, bounds) = (vec![Ok(Vec::new()); servers], vec![nothing; servers]);
+        let mut found = Self { network, multiplexing, settings, arrivals, groups, bounds };
         match network.order() {
             Ok(order) => {
                 for server in order {
-                    let delay = found.delay(*server);
-                    found.hand_on(*server, &delay);
+                    found.compute(*server);
+                    found.hand_on(*server);
                 }
                 Ok(found)
             }
@@ -64,39 +85,60 @@ impl<'a> Delayed<'a> {
     /// Computes all servers from one another until nothing changes.
     fn settled(mut self, circle: Vec<String>) -> Result<Self, Unbounded> {
         let servers = 0..self.network.servers().len();
-        let mut before: Vec<Result<Rational, Unbounded>> = Vec::new();
         for _ in 0..ROUNDS_MAX {
-            let delays: Vec<_> = servers.clone().map(|server| self.delay(server)).collect();
-            if delays == before {
+            let before: Vec<_> = self.bounds.iter().map(|bound| bound.delay.clone()).collect();
+            servers.clone().for_each(|server| self.compute(server));
+            if self.bounds.iter().map(|bound| &bound.delay).eq(&before) {
                 return Ok(self);
             }
-            for (server, delay) in servers.clone().zip(&delays) {
-                self.hand_on(server, delay);
-            }
-            before = delays;
+            servers.clone().for_each(|server| self.hand_on(server));
         }
         Err(Unbounded::Diverges { servers: circle })
     }
 
-    fn delay(&mut self, server: usize) -> Result<Rational, Unbounded> {
-        let flows: Vec<usize> = self.network.visits(server).iter().map(|visit| visit.flow).collect();
-        let arrival = self.at(&flows, server)?;
-        let delay = waits(self, server, flows.len(), &arrival)?;
-        Ok(match &self.settings.grid {
-            Some(grid) => grid.later(&delay),
-            None => delay,
-        })
+    /// What comes to a server, and how long it waits.
+    fn compute(&mut self, server: usize) {
+        let mut visits = self.network.visits(server).to_vec();
+        visits.sort_by_key(|visit| (visit.from, visit.flow));
+        let groups: Result<Vec<Group>, Unbounded> =
+            visits.chunk_by(|a, b| a.from == b.from).map(|group| self.group(group)).collect();
+        let mut groups = match groups {
+            Ok(groups) => groups,
+            Err(because) => {
+                self.bounds[server] = Bound::none(&upstream(self.network, server, &because));
+                self.groups[server] = Err(because);
+                return;
+            }
+        };
+        let brought: Vec<ArrivalCurve> =
+            groups.iter().map(|group| self.over_link(group.from, &group.sum, &group.longest[0].0)).collect();
+        let sum = |but: Option<usize>| {
+            let all = brought.iter().enumerate().filter(|(index, _)| Some(*index) != but);
+            all.fold(ArrivalCurve::zero(), |sum, (_, one)| sum.plus(one))
+        };
+        for (index, group) in groups.iter_mut().enumerate() {
+            group.others = sum(Some(index));
+        }
+        let mut bound = waiting(self.network, self.multiplexing, server, &sum(None));
+        if let Some(grid) = &self.settings.grid {
+            bound.delay = bound.delay.map(|delay| grid.later(&delay));
+        }
+        self.bounds[server] = bound;
+        self.groups[server] = Ok(groups);
     }
 
     /// What all flows at a server bring to their next ones.
-    fn hand_on(&mut self, server: usize, delay: &Result<Rational, Unbounded>) {
+    fn hand_on(&mut self, server: usize) {
         for visit in self.network.visits(server) {
             let hops = &self.network.flows()[visit.flow].hops;
             for (next, _) in hops.iter().enumerate().filter(|(_, hop)| hop.after == Some(visit.hop)) {
-                let brought = match (&self.arrivals[visit.flow][visit.hop], delay) {
+                let brought = match (&self.arrivals[visit.flow][visit.hop], &self.bounds[server].delay) {
                     (Ok(arrival), Ok(delay)) => {
                         let later = arrival.delayed(delay);
-                        Ok(self.settings.grid.as_ref().map_or_else(|| later.clone(), |grid| later.rounded_up(grid)))
+                        Ok(match &self.settings.grid {
+                            Some(grid) => later.rounded_up(grid),
+                            None => later,
+                        })
                     }
                     (Err(because), _) | (_, Err(because)) => Err(upstream(self.network, hops[next].server, because)),
                 };
@@ -105,17 +147,30 @@ impl<'a> Delayed<'a> {
         }
     }
 
-    /// What a group of flows brings over one link, or what begins here.
-    fn group(&self, visits: &[Visit]) -> Result<ArrivalCurve, Unbounded> {
+    fn group(&self, visits: &[Visit]) -> Result<Group, Unbounded> {
         let mut sum = ArrivalCurve::zero();
+        let mut longest = [(Rational::zero(), None), (Rational::zero(), None)];
         for visit in visits {
             sum = sum.plus(self.arrivals[visit.flow][visit.hop].as_ref().map_err(Clone::clone)?);
+            let frame = &self.network.flows()[visit.flow].longest_frame;
+            if *frame > longest[0].0 {
+                longest.swap(0, 1);
+                longest[0] = (frame.clone(), Some(visit.flow));
+            } else if *frame > longest[1].0 {
+                longest[1] = (frame.clone(), Some(visit.flow));
+            }
         }
-        let link = visits.first().and_then(|visit| visit.from).filter(|_| self.settings.uses_links);
-        let rate = link.and_then(|before| self.network.servers()[before].link_rate.clone());
-        let Some(rate) = rate else { return Ok(sum) };
-        let burst = self.network.longest_frame(visits.iter().map(|visit| visit.flow));
-        Ok(sum.least(&ArrivalCurve::envelope(vec![Bucket { rate, burst }])))
+        let from = visits.first().and_then(|visit| visit.from);
+        Ok(Group { from, sum, longest, others: ArrivalCurve::zero() })
+    }
+
+    /// No more than the link carries, if it is known and used.
+    fn over_link(&self, from: Option<usize>, sum: &ArrivalCurve, longest: &Rational) -> ArrivalCurve {
+        let link = from.filter(|_| self.settings.uses_links);
+        match link.and_then(|before| self.network.servers()[before].link_rate.clone()) {
+            Some(rate) => sum.least(&ArrivalCurve::envelope(vec![Bucket { rate, burst: longest.clone() }])),
+            None => sum.clone(),
+        }
     }
 }
 
@@ -132,9 +187,29 @@ impl<'a> CrossTraffic<'a> for Delayed<'a> {
         let mut visits: Vec<Visit> = flows.iter().filter_map(|flow| self.network.visit(*flow, server)).collect();
         visits.sort_by_key(|visit| (visit.from, visit.flow));
         let mut sum = ArrivalCurve::zero();
-        for group in visits.chunk_by(|a, b| a.from == b.from) {
-            sum = sum.plus(&self.group(group)?);
+        for visits in visits.chunk_by(|a, b| a.from == b.from) {
+            let group = self.group(visits)?;
+            sum = sum.plus(&self.over_link(group.from, &group.sum, &group.longest[0].0));
         }
         Ok(sum)
+    }
+
+    fn crossing(&mut self, server: usize, own: usize, before: Option<usize>) -> Result<ArrivalCurve, Unbounded> {
+        let _ = before;
+        let Some(visit) = self.network.visit(own, server) else { return Ok(ArrivalCurve::zero()) };
+        let groups = self.groups[server].as_ref().map_err(Clone::clone)?;
+        let arrival = self.arrivals[own][visit.hop].as_ref().map_err(Clone::clone)?;
+        let Some(group) = groups.iter().find(|group| group.from == visit.from) else { return Ok(ArrivalCurve::zero()) };
+        let Some(rest) = group.sum.minus_bucket(arrival) else {
+            // Curves of several pieces are added up anew.
+            let others = self.network.others(server, &[own]);
+            return self.at(&others, server);
+        };
+        let longest = &group.longest[usize::from(group.longest[0].1 == Some(own))].0;
+        Ok(group.others.plus(&self.over_link(group.from, &rest, longest)))
+    }
+
+    fn server(&mut self, server: usize) -> Bound {
+        self.bounds[server].clone()
     }
 }

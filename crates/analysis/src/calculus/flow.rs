@@ -12,9 +12,9 @@
 use num_traits::Zero;
 
 use super::arrival::ArrivalCurve;
-use super::cross::{CrossTraffic, Piece, left_over, overload, upstream};
-use super::network::{Flow, Multiplexing};
-use super::operations::{backlog, busy_period, delay};
+use super::cross::{CrossTraffic, Piece, left_over, overload};
+use super::network::Flow;
+use super::operations::{backlog, delay};
 use super::pmoo;
 use super::rational::Rational;
 use super::service::ServiceCurve;
@@ -30,45 +30,9 @@ pub struct Bound {
 }
 
 impl Bound {
-    fn none(because: &Unbounded) -> Self {
+    pub(super) fn none(because: &Unbounded) -> Self {
         Self { delay: Err(because.clone()), backlog: Err(because.clone()) }
     }
-}
-
-/// What waits at a server, and how long.
-pub fn server<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), server: usize) -> Bound {
-    let network = traffic.network();
-    let flows: Vec<usize> = network.visits(server).iter().map(|visit| visit.flow).collect();
-    let arrival = match traffic.at(&flows, server) {
-        Ok(arrival) => arrival,
-        Err(because) => return Bound::none(&upstream(network, server, &because)),
-    };
-    let service = &network.servers()[server].service;
-    let too_much = || overload(network, server, arrival.rate().clone());
-    Bound {
-        delay: waits(traffic, server, flows.len(), &arrival),
-        backlog: backlog(&arrival, service).ok_or_else(too_much),
-    }
-}
-
-/// How long all that comes to a server waits.
-pub(super) fn waits<'a>(
-    traffic: &(impl CrossTraffic<'a> + ?Sized),
-    server: usize,
-    flows: usize,
-    arrival: &ArrivalCurve,
-) -> Result<Rational, Unbounded> {
-    let network = traffic.network();
-    let here = &network.servers()[server];
-    let found = match traffic.multiplexing() {
-        // One flow alone is served in its order.
-        Multiplexing::Arbitrary if flows > 1 => {
-            super::cross::strict(network, server)?;
-            busy_period(arrival, &here.service)
-        }
-        _ => delay(arrival, &here.service),
-    };
-    found.ok_or_else(|| overload(network, server, arrival.rate().clone()))
 }
 
 /// Total flow analysis: the delays of all servers of the way.
@@ -76,7 +40,7 @@ pub fn total_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usiz
     let network = traffic.network();
     let mut bound = Bound { delay: Ok(Rational::zero()), backlog: Ok(Rational::zero()) };
     for one in network.path(flow, end) {
-        let here = server(traffic, one);
+        let here = traffic.server(one);
         let constant = &network.servers()[one].constant;
         bound.delay = bound.delay.and_then(|sum| Ok(sum + here.delay? + constant));
         bound.backlog = bound.backlog.and_then(|most| Ok(most.max(here.backlog?)));
@@ -94,7 +58,11 @@ pub fn separate_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: u
         Ok(left) => through(traffic, flow, end, &left),
         Err(because) => Bound::none(&because),
     };
-    let [first, last] = Piece::ALL.map(by);
+    let last = by(Piece::Last);
+    if crossing.iter().all(|cross| cross.pieces().len() == 1) {
+        return last;
+    }
+    let first = by(Piece::First);
     Bound { delay: least(last.delay, first.delay), backlog: least(last.backlog, first.backlog) }
 }
 
@@ -117,16 +85,9 @@ fn crossing<'a>(
     let path = network.path(flow, end);
     let mut all = Vec::with_capacity(path.len());
     for (index, server) in path.iter().enumerate() {
-        let mut others = network.others(*server, &[flow]);
-        let mut cross = ArrivalCurve::zero();
-        if index % 2 == 1 {
-            // What came along from the server before: `left_over` says why only at every second one.
-            let before = path[index - 1];
-            let along = network.by_origin(&others, *server).remove(&Some(before)).unwrap_or_default();
-            others.retain(|one| along.binary_search(one).is_err());
-            cross = traffic.beside(&along, before, *server, flow)?;
-        }
-        all.push(cross.plus(&traffic.at(&others, *server)?));
+        // `LeftOver` says why only at every second one.
+        let before = (index % 2 == 1).then(|| path[index - 1]);
+        all.push(traffic.crossing(*server, flow, before)?);
     }
     Ok(all)
 }

@@ -173,15 +173,15 @@ impl<'a> CrossTraffic<'a> for LeftOver<'a> {
         sum
     }
 
-    fn beside(&mut self, flows: &[usize], before: usize, server: usize, own: usize) -> Result<ArrivalCurve, Unbounded> {
-        if flows.is_empty() {
-            return Ok(ArrivalCurve::zero());
+    fn crossing(&mut self, server: usize, own: usize, before: Option<usize>) -> Result<ArrivalCurve, Unbounded> {
+        let mut others = self.network.others(server, &[own]);
+        let along = self.network.by_origin(&others, server).remove(&before).filter(|_| before.is_some());
+        let (Some(before), Some(along)) = (before, along) else { return self.at(&others, server) };
+        if !self.is_proven(before)? || !self.is_proven(server)? {
+            return self.at(&others, server);
         }
-        if self.is_proven(before)? && self.is_proven(server)? {
-            self.through_one(flows, before, Some(own))
-        } else {
-            self.at(flows, server)
-        }
+        others.retain(|one| along.binary_search(one).is_err());
+        Ok(self.through_one(&along, before, Some(own))?.plus(&self.at(&others, server)?))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_analysis::calculus::{
-    Analysis, Bound, Flow, LeftOver, Multiplexing, Network, Server, Through, Unbounded, flow,
+    Analysis, Bound, CrossTraffic, Flow, LeftOver, Multiplexing, Network, Server, Through, Unbounded,
 };
 use serde_json::Value;
 
@@ -114,7 +114,7 @@ fn backlogs_at_the_root_of_a_sink_tree_are_met_exactly() {
             let index = names[expected["flow"].as_str().unwrap()];
             let root = network.flows()[index].hops.last().unwrap().server;
             let mut traffic = LeftOver::new(&network, Multiplexing::Arbitrary, Through::EachServer).unwrap();
-            let backlog = flow::server(&mut traffic, root).backlog.unwrap();
+            let backlog = traffic.server(root).backlog.unwrap();
             let given = number(&expected["backlog"]);
             if is_sink_tree(&network, root) {
                 assert_eq!(backlog, given, "{}: {expected}", value["name"]);

@@ -1,6 +1,6 @@
 use super::super::{
-    ArrivalCurve, Combination, Delayed, Flow, Grid, Multiplexing, Network, Rational, Server, ServiceCurve, Settings,
-    Unbounded, flow, ratio, whole,
+    ArrivalCurve, Combination, CrossTraffic, Delayed, Flow, Grid, Multiplexing, Network, Rational, Server,
+    ServiceCurve, Settings, Unbounded, flow, ratio, whole,
 };
 use super::*;
 
@@ -211,7 +211,7 @@ fn a_circle_of_flows_has_a_bound_on_a_grid_or_by_regulators_or_a_reason() {
     assert_eq!(exact.to_string(), "the flows close a circle over `b`, `c`, `a`; send one of them another way");
     let grid = || Settings { uses_links: false, grid: Grid::new(ratio(1, 1000), ratio(1, 1000)) };
     let mut settled = Delayed::new(&light, Multiplexing::Fifo, grid()).unwrap();
-    let delay = flow::server(&mut settled, 0).delay.unwrap();
+    let delay = settled.server(0).delay.unwrap();
     // d = 1 + (6 + 3 d / 10) / 1 with the bursts of flows that were delayed once and twice.
     assert!(delay >= whole(10) && delay <= whole(10) + ratio(1, 50), "{delay}");
     let heavy = ring(ratio(1, 3));
