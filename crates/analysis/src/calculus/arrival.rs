@@ -126,6 +126,12 @@ impl ArrivalCurve {
         Some(latest)
     }
 
+    /// The time after which more than `data` may come; `None` if that never happens.
+    pub(super) fn exceeds(&self, data: &Rational) -> Option<Rational> {
+        let full = self.pieces.iter().any(|piece| piece.rate.is_zero() && piece.burst == *data);
+        if full { None } else { self.reaches(data) }
+    }
+
     /// Where one piece gives way to the next.
     pub fn corners(&self) -> impl Iterator<Item = Rational> + '_ {
         self.pieces.windows(2).map(|pair| pair[0].meets(&pair[1]))

@@ -289,9 +289,6 @@ impl Gates {
         if arrival.rate() * &self.cycle > a_cycle {
             return None;
         }
-        let came = |carried: &Rational| {
-            if carried < arrival.burst() { Some(Rational::zero()) } else { arrival.reaches(carried) }
-        };
         let last = arrival.corners().last().unwrap_or_else(Rational::zero);
         let until = arrival.at(&last) + &a_cycle;
         let (mut most, mut carried, mut turns) = (Rational::zero(), Rational::zero(), Rational::zero());
@@ -299,7 +296,7 @@ impl Gates {
             for (at, length) in self.after(start, uses) {
                 let (from, amount) = (at + &turns, &length * rate);
                 // What comes just after all before was carried waits until here.
-                if let Some(came) = came(&carried) {
+                if let Some(came) = arrival.exceeds(&carried) {
                     most = most.max(&from - came);
                 }
                 for corner in arrival.corners().chain([Rational::zero()]) {
