@@ -6,7 +6,7 @@
 //!
 //! Frames that are handed on whole cost the second and third their time at every server but the last.
 //!
-//! None is the best everywhere, and each is a bound, so [`super::best`] takes the least. In a network that serves in the
+//! None is the best everywhere, and each is a bound, so [`super::best()`] takes the least. In a network that serves in the
 //! order of arrival, what holds for any order holds too.
 
 use num_traits::Zero;
