@@ -13,6 +13,7 @@ mod interop;
 mod postgres_server;
 mod replays;
 mod revocation;
+mod revoked_for_both;
 mod siege;
 mod stores;
 mod trial;
