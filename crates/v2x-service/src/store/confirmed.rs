@@ -75,7 +75,7 @@ impl Store {
             "INSERT INTO forgotten (what, until) SELECT 'confirmed', latest FROM \
              (SELECT MAX(until) AS latest FROM confirmed WHERE ends <= $1 AND until <= $1) AS gone WHERE latest IS NOT NULL \
              ON CONFLICT (what) DO UPDATE SET until = EXCLUDED.until WHERE forgotten.until < EXCLUDED.until",
-            &[over.clone()],
+            std::slice::from_ref(&over),
         )?;
         self.database.run(
             "DELETE FROM confirmed WHERE ends <= $1 AND until <= $1 AND \

@@ -287,12 +287,11 @@ impl<K: super::KeyName> Station<K> {
     /// the station from it: both are to let it keep its identity, which it can no longer show, and it would be silent.
     fn replace_expired(&mut self, now: Time64, rng: &mut impl Rng) {
         let has_expired = self.pool.in_use().is_some_and(|current| !current.is_valid(now.time32()));
-        if has_expired && !self.pool.is_changing() && now.0 >= self.replace_again_us {
-            if self.begin(now, rng).is_ok() {
-                self.replace_again_us = now.plus_us(REPLACE_EVERY_US).0;
-                if self.layers.registered().is_empty() {
-                    self.commit();
-                }
+        let is_due = has_expired && !self.pool.is_changing() && now.0 >= self.replace_again_us;
+        if is_due && self.begin(now, rng).is_ok() {
+            self.replace_again_us = now.plus_us(REPLACE_EVERY_US).0;
+            if self.layers.registered().is_empty() {
+                self.commit();
             }
         }
     }
