@@ -9,7 +9,7 @@ use chronoseal_v2x::coer::{Decode, Encode};
 use chronoseal_v2x::crypto::{Curve, SigningKey, SoftwareKey};
 use chronoseal_v2x::message::{SessionKey, SignerCertificate, SignerForm, encrypt_with_session_key, sign};
 use chronoseal_v2x::pki::{
-    AnswerStore, Applicant, Authority, AuthorizationAuthority, Credential, Decision, EnrolmentAuthority,
+    AnswerStore, Applicant, Authority, AuthorizationAuthority, Credential, DatedRequest, Decision, EnrolmentAuthority,
     EtsiTs102941Data, ListKind, NoAnswer, Pending, PkiError, RequestIdentity, Role, SealedRequest, Station,
     StationStore, Step, TicketWish, TrustNobody, TrustedAuthority, delta, issue_authority, open_request,
     own_trust_list, read_revocation_list, read_trust_list, request_credential, request_ticket, seal_answer,
@@ -53,7 +53,7 @@ impl StationStore for Store {
     fn add_confirmed(
         &mut self,
         _: &Station,
-        _: RequestIdentity,
+        _: DatedRequest,
         period: ValidityPeriod,
         _: u32,
     ) -> Result<Option<ValidityPeriod>, PkiError> {

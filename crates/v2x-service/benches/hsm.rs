@@ -21,6 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("swtpm", local::swtpm(&at("swtpm")), 200),
         ("rtl", local::rtl(Some(&at("flash"))), 10),
     ];
+    println!("{}", processor());
     println!(
         "{:10} {:44} {:>8} {:>12} {:>12} {:>12}  time",
         "device", "operation", "calls", "median us", "p99 us", "per second"
@@ -58,6 +59,17 @@ fn print(name: &str, samples: &Samples) {
             _ => println!("{name:10} {:44} no calls", text(timing.operation)),
         }
     }
+}
+
+/// What the system calls this processor: a figure without it says little.
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name));
+        line.and_then(|line| line.split_once(':')).map_or("unknown", |(_, value)| value.trim()).to_owned()
+    };
+    let numbers = ["cpu family", "model", "stepping"].map(field).join("/");
+    format!("{}, family/model/stepping {numbers}, {} MHz", field("model name"), field("cpu MHz"))
 }
 
 /// `format!` pads strings, not what displays itself.

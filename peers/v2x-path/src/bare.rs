@@ -18,6 +18,8 @@ use ring::signature as ring_signature;
 use crate::path::{SIGN, VERIFY, VERIFY_BRAINPOOL, VERIFY_NEW};
 use crate::{Row, timed};
 
+/// What the goals are multiples of.
+pub const AWS_LC: &str = "aws-lc-rs";
 /// Keys, each with a message of 32 octets and its signature.
 const COUNT: usize = 64;
 
@@ -93,15 +95,15 @@ fn aws_lc() -> Vec<Row> {
     let pairs: Vec<_> = all.iter().map(|sample| (pair(sample), sample.message)).collect();
     let random = SystemRandom::new();
     vec![
-        row(VERIFY, "aws-lc-rs", move || keys.iter().for_each(|(key, sample)| verify_digest(key, sample))),
-        row(VERIFY_NEW, "aws-lc-rs", move || {
+        row(VERIFY, AWS_LC, move || keys.iter().for_each(|(key, sample)| verify_digest(key, sample))),
+        row(VERIFY_NEW, AWS_LC, move || {
             for sample in &all {
                 let key = parse(&sample.point.to_sec1_compressed());
                 verify_digest(&key, sample);
                 verify_digest(&key, sample);
             }
         }),
-        row(SIGN, "aws-lc-rs", move || {
+        row(SIGN, AWS_LC, move || {
             for (pair, message) in &pairs {
                 pair.sign(&random, message).expect("signs");
             }

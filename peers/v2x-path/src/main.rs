@@ -39,24 +39,49 @@ fn main() {
             }
         }
     }
-    println!("engine of the lanes: {:?}; median of {rounds} rounds", chronoseal_ecdsa_lanes::engine());
+    println!("{}; engine of the lanes: {:?}; median of {rounds} rounds", processor(), chronoseal_ecdsa_lanes::engine());
     println!("\n| what | by | 1/s | lowest, highest tenth | to aws-lc-rs | to OpenSSL |");
     println!("|---|---|---|---|---|---|");
+    // Ratios are of the same round, and then their median is taken.
+    let ratio_of = |at: usize, name: &str| {
+        let other = rows.iter().position(|row| row.group == rows[at].group && row.name == name)?;
+        let mut ratios: Vec<f64> = samples[other].iter().zip(&samples[at]).map(|(other, own)| other / own).collect();
+        Some(quantile(&mut ratios, 0.5))
+    };
     for at in 0..rows.len() {
-        // Ratios are of the same round, and then their median is taken.
-        let ratio = |name: &str| {
-            let other = rows.iter().position(|row| row.group == rows[at].group && row.name == name)?;
-            let mut ratios: Vec<f64> =
-                samples[other].iter().zip(&samples[at]).map(|(other, own)| other / own).collect();
-            Some(quantile(&mut ratios, 0.5))
-        };
+        let ratio = |name: &str| ratio_of(at, name);
         let shown = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
-        let ratios = ["aws-lc-rs", "OpenSSL"].map(|name| shown(ratio(name)));
+        let ratios = [bare::AWS_LC, "OpenSSL"].map(|name| shown(ratio(name)));
         let mut own = samples[at].clone();
         let [slow, median, fast] = [0.9, 0.5, 0.1].map(|share| 1.0 / quantile(&mut own, share));
         let Row { group, name, .. } = &rows[at];
         println!("| {group} | {name} | {median:.0} | {slow:.0}, {fast:.0} | {} | {} |", ratios[0], ratios[1]);
     }
+    println!("\n| goal, on {} | wanted | measured | |\n|---|---|---|---|", processor());
+    for (what, group, name, wanted) in GOALS {
+        let at = rows.iter().position(|row| row.group == group && row.name == name);
+        let Some(ratio) = at.and_then(|at| ratio_of(at, bare::AWS_LC)) else { continue };
+        let verdict = if ratio >= wanted { "reached" } else { "NOT REACHED" };
+        println!("| {what} | {wanted:.3} | {ratio:.3} | {verdict} |");
+    }
+}
+
+/// What the whole path is to reach, as a multiple of the rate of bare aws-lc-rs in the same round.
+const GOALS: [(&str, &str, &str, f64); 3] = [
+    ("known signers", path::VERIFY, path::LANES, 6.0),
+    ("new certificates", path::VERIFY_NEW, path::LANES, 5.0),
+    ("a lone emergency, in at most 1.15 of the time", path::VERIFY, path::ALONE, 1.0 / 1.15),
+];
+
+/// What the system calls this processor: a figure without it says little.
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name));
+        line.and_then(|line| line.split_once(':')).map_or("unknown", |(_, value)| value.trim()).to_owned()
+    };
+    let numbers = ["cpu family", "model", "stepping"].map(field).join("/");
+    format!("{}, family/model/stepping {numbers}, {} MHz", field("model name"), field("cpu MHz"))
 }
 
 fn quantile(samples: &mut [f64], share: f64) -> f64 {

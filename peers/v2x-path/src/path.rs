@@ -22,6 +22,10 @@ pub const VERIFY: &str = "1 verify";
 pub const VERIFY_NEW: &str = "2 verify, each with a new certificate";
 pub const VERIFY_BRAINPOOL: &str = "3 verify, brainpoolP256r1";
 pub const SIGN: &str = "4 sign";
+/// The whole path in batches.
+pub const LANES: &str = "whole path, lanes";
+/// The whole path of one message at a time, on the lanes.
+pub const ALONE: &str = "whole path, a lone emergency";
 
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
@@ -29,6 +33,9 @@ pub fn rows() -> Vec<Row> {
         let town = Town::on(curve, STATIONS, 1).expect("a town");
         let verifier = knowing(&town);
         let messages = town.cams(STATIONS + COUNT, false).expect("messages").split_off(STATIONS);
+        if curve == Curve::NistP256 {
+            push_alone(&mut rows, verifier.clone(), messages.clone());
+        }
         push_paths(&mut rows, group, verifier, messages);
     }
     let town = Town::new(COUNT, 2).expect("a town");
@@ -61,7 +68,7 @@ fn push_paths(rows: &mut Vec<Row>, group: &'static str, verifier: Verifier, mess
     };
     rows.push(Row { group, name: "whole path, scalar", count: COUNT, run: Box::new(scalar) });
     let mut batches = batches(verifier.clone(), messages.clone(), |code| code == ResultCode::Success);
-    rows.push(Row { group, name: "whole path, lanes", count: COUNT, run: Box::new(move || batches()) });
+    rows.push(Row { group, name: LANES, count: COUNT, run: Box::new(move || batches()) });
     // What is left of the path without signatures.
     let checks = move || {
         let mut verifier = verifier.clone();
@@ -73,6 +80,28 @@ fn push_paths(rows: &mut Vec<Row>, group: &'static str, verifier: Verifier, mess
         })
     };
     rows.push(Row { group, name: "all checks but signatures", count: COUNT, run: Box::new(checks) });
+}
+
+/// Emergencies, each of which comes when nothing else waits: the lanes are spread over the one signature.
+fn push_alone(rows: &mut Vec<Row>, verifier: Verifier, messages: Vec<Vec<u8>>) {
+    let config = PipelineConfig { engine: Engine::Lanes, ..PipelineConfig::default() };
+    let mut pipeline = Pipeline::new(config);
+    let messages: &'static [Vec<u8>] = messages.leak();
+    let run = move || {
+        let mut verifier = verifier.clone();
+        let (now, mut count) = (Moment { ns: 0, time: NOW }, 0);
+        let took = timed(|| {
+            for message in messages {
+                pipeline.receive(black_box(&message[..]), Class::Emergency, now);
+                pipeline.run(&mut verifier, now, &mut NoStopwatch, |judged| {
+                    count += usize::from(judged.verdict.is_accepted());
+                });
+            }
+        });
+        assert_eq!(count, messages.len());
+        took
+    };
+    rows.push(Row { group: VERIFY, name: ALONE, count: COUNT, run: Box::new(run) });
 }
 
 fn batches(

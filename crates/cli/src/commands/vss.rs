@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use chronoseal_v2x::crypto::Provider;
 use chronoseal_v2x::pipeline::Engine;
+use chronoseal_v2x_service::pki::Clock;
 use chronoseal_v2x_service::vss::{ListSource, Server, Vss as Station, VssConfig, now, pseudonym_source};
 use clap::{Args, Subcommand};
 
@@ -47,9 +48,9 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
             let config = VssConfig::read(config)?;
             let (station, warnings) = Station::open(&config, now())?;
             warnings.0.iter().for_each(|warning| printer.note(&format!("warning: {warning}")));
-            let source = config.authority.as_ref();
+            let (source, clock) = (config.authority.as_ref(), Clock::default());
             let source = source
-                .map(|authority| pseudonym_source(&config.folder, authority, station.hsm().clone()))
+                .map(|authority| pseudonym_source(&config.folder, authority, station.hsm().clone(), &clock))
                 .transpose()?;
             let stop = chronoseal_testbed::interrupt::flag();
             let (engine, others) = station.engines();

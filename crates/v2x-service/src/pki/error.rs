@@ -34,6 +34,8 @@ pub enum ServiceError {
     Http {
         /// Who.
         url: String,
+        /// The status, if that is what is wrong.
+        status: Option<u16>,
         /// What was needed.
         expected: String,
         /// What came.
@@ -72,6 +74,11 @@ impl ServiceError {
     pub(super) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::File { path, source }
+    }
+
+    /// Whether a server said that it has no such thing.
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Http { status: Some(404), .. })
     }
 
     /// Of a station, if a file is not there that `command` would have written.

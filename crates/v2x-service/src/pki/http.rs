@@ -66,19 +66,22 @@ fn body(
     expected: &str,
 ) -> Result<Vec<u8>, ServiceError> {
     let network = |reason: String| ServiceError::Network { url: url.to_owned(), reason };
-    let http = |expected: &str, found: String| ServiceError::Http {
+    let http = |status: Option<u16>, expected: &str, found: String| ServiceError::Http {
         url: url.to_owned(),
+        status,
         expected: expected.to_owned(),
         found,
     };
     let mut response = response.map_err(|error| network(error.to_string()))?;
     if response.status() != ureq::http::StatusCode::OK {
-        return Err(http("status 200", format!("status {}", response.status().as_u16())));
+        let status = response.status().as_u16();
+        return Err(http(Some(status), "status 200", format!("status {status}")));
     }
     let found =
         response.headers().get("content-type").map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     if found.as_deref() != Some(expected) {
         return Err(http(
+            None,
             expected,
             found.map_or("no content type".to_owned(), |found| format!("content type {found}")),
         ));
@@ -87,7 +90,7 @@ fn body(
     let reader = response.body_mut().as_reader();
     reader.take(ANSWER_LEN_MAX + 1).read_to_end(&mut bytes).map_err(|error| network(error.to_string()))?;
     if bytes.len() as u64 > ANSWER_LEN_MAX {
-        return Err(http(&format!("at most {ANSWER_LEN_MAX} octets"), "more".to_owned()));
+        return Err(http(None, &format!("at most {ANSWER_LEN_MAX} octets"), "more".to_owned()));
     }
     Ok(bytes)
 }

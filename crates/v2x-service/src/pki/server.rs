@@ -144,7 +144,7 @@ impl Server {
             http,
             clock: options.clock.clone(),
         });
-        state.forget_answers()?;
+        state.forget()?;
         state.sign_lists()?;
         let http = listener.serve(Arc::clone(&state))?;
         Ok(Self { http, state })
@@ -295,9 +295,11 @@ impl State {
         Ok(lock(&self.aa).resume(&question, answer, &mut store, self.clock.now(), &mut rng()?)?)
     }
 
-    /// Forgets the answers to requests that are not taken any more.
-    pub(super) fn forget_answers(&self) -> Result<(), ServiceError> {
-        Ok(lock(&self.store).forget_answers(self.clock.now())?)
+    /// Forgets the answers to requests that are not taken any more, and the tickets that are over.
+    pub(super) fn forget(&self) -> Result<(), ServiceError> {
+        let (mut store, now) = (lock(&self.store), self.clock.now());
+        store.forget_answers(now)?;
+        Ok(store.forget_confirmed(now)?)
     }
 
     /// The newest full list.

@@ -20,7 +20,7 @@ use super::{CRL_TYPE, CTL_TYPE, REQUEST_TYPE, RESPONSE_TYPE, ServiceError};
 const REQUEST_LEN_MAX: usize = 64 * 1024;
 /// How long a request may take to arrive, its header and its body each.
 pub(super) const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
-/// How often answers are forgotten whose requests are not taken any more.
+/// How often what is of no use any more is forgotten.
 const FORGET_EVERY: Duration = Duration::from_secs(30);
 
 pub(super) fn router(state: Arc<State>) -> Router {
@@ -116,14 +116,14 @@ fn list(message: Result<Option<Vec<u8>>, ServiceError>, content_type: &'static s
     }
 }
 
-/// Forgets answers, every now and then, until the server ends.
+/// Forgets what is of no use any more, every now and then, until the server ends.
 pub(super) async fn forget(state: Arc<State>) {
     let mut interval = tokio::time::interval(FORGET_EVERY);
     loop {
         interval.tick().await;
         let state = Arc::clone(&state);
         // What could not be forgotten now is forgotten the next time; it is not given out in either case.
-        let _ = tokio::task::spawn_blocking(move || state.forget_answers()).await;
+        let _ = tokio::task::spawn_blocking(move || state.forget()).await;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use chronoseal_v2x::pki::{AnswerStore, Credential, PkiError, RequestIdentity, Station, StationStore};
+use chronoseal_v2x::pki::{AnswerStore, Credential, DatedRequest, PkiError, RequestIdentity, Station, StationStore};
 use chronoseal_v2x::types::{CertificateBuf, HashedId8, Time64, ValidityPeriod};
 
 use super::server::lock;
@@ -32,7 +32,7 @@ impl StationStore for Shared {
     fn add_confirmed(
         &mut self,
         station: &Station,
-        request: RequestIdentity,
+        request: DatedRequest,
         period: ValidityPeriod,
         at_once_max: u32,
     ) -> Result<Option<ValidityPeriod>, PkiError> {

@@ -1,6 +1,6 @@
 //! A station at the authorities of any vendor.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chronoseal_v2x::crypto::{Curve, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
@@ -17,7 +17,7 @@ use crate::private::private_folder;
 /// | file | content |
 /// |---|---|
 /// | `canonical.meta`, `canonical.pub.pem` | the key the enrolment authority is told about |
-/// | `ec/HASHEDID8.oer`, `.meta`; `ec/current` | enrolment credentials; the identifier of the one in use |
+/// | `ec/HASHEDID8.oer`, `.meta`; `ec/current` | the enrolment credential; its identifier |
 /// | `at/HASHEDID8.oer`, `.meta` | tickets |
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -140,6 +140,7 @@ impl Client {
         ea: Endpoint<'_>,
         curve: Curve,
     ) -> Result<HashedId8, ServiceError> {
+        let before = self.current_credential().ok();
         let handle = self.device.create(curve, "enrolment")?;
         let granted = (|| {
             let mut key = self.device.key(handle)?;
@@ -152,7 +153,30 @@ impl Client {
             files::write(&self.directory.join("ec/current"), id.to_string().as_bytes(), 0o644)?;
             Ok(id)
         })();
+        if granted.is_ok()
+            && let Some(path) = before
+        {
+            self.forget_credential(&path);
+        }
         Self::or_discard(&self.device, granted, &[handle])
+    }
+
+    /// Ends the key of a credential that was replaced: a device with room for few would be full after some renewals. What is left
+    /// behind if that fails, or after a crash, costs room and nothing more.
+    fn forget_credential(&self, path: &Path) {
+        if let Ok(meta) = Meta::read(path)
+            && std::fs::remove_file(path).is_ok()
+        {
+            let _ = std::fs::remove_file(path.with_extension("meta"));
+            self.device.discard(meta.signing_key);
+        }
+    }
+
+    /// The file of the credential in use.
+    fn current_credential(&self) -> Result<PathBuf, ServiceError> {
+        let current = files::read(&self.directory.join("ec/current"))?;
+        let id = String::from_utf8_lossy(&current).trim().to_owned();
+        Ok(self.directory.join("ec").join(format!("{id}.oer")))
     }
 
     /// A ticket of `aa` with the credential of `ea`, whose root may be another one.
@@ -205,10 +229,9 @@ impl Client {
     /// # Errors
     /// [`ServiceError::TooEarly`] if there is none; [`ServiceError::File`], [`ServiceError::Content`].
     pub fn credential(&self) -> Result<(SignerCertificate, HsmKey), ServiceError> {
-        let current = files::read(&self.directory.join("ec/current"))
+        let path = self
+            .current_credential()
             .map_err(|error| error.too_early(&self.directory, "enrolment credential", "enrol"))?;
-        let id = String::from_utf8_lossy(&current).trim().to_owned();
-        let path = self.directory.join("ec").join(format!("{id}.oer"));
         Ok((files::read_certificate(&path)?, self.device.key(Meta::read(&path)?.signing_key)?))
     }
 

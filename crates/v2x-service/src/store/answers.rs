@@ -5,7 +5,7 @@ use chronoseal_v2x::types::Time64;
 
 use super::{Store, StoreError, Value};
 
-fn time(at: Time64) -> Value {
+pub(super) fn time(at: Time64) -> Value {
     Value::Integer(i64::try_from(at.0).unwrap_or(i64::MAX))
 }
 

@@ -5,6 +5,7 @@
 //! the same request could come again. The same SQL runs on SQLite and on PostgreSQL.
 
 mod answers;
+mod confirmed;
 mod postgres;
 mod sqlite;
 
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use chronoseal_v2x::coer::{Decode, Encode};
 use chronoseal_v2x::crypto::PublicPoint;
 use chronoseal_v2x::message::SignerCertificate;
-use chronoseal_v2x::pki::{Credential, ListKind, PkiError, RequestIdentity, Station, StationStore};
+use chronoseal_v2x::pki::{Credential, DatedRequest, ListKind, PkiError, Station, StationStore};
 use chronoseal_v2x::types::{CertificateBuf, HashedId8, PublicVerificationKey, ValidityPeriod};
 
 /// Why a store does not work.
@@ -88,8 +89,10 @@ const SCHEMA: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS credentials (id BYTEA PRIMARY KEY, certificate BYTEA NOT NULL, \
      canonical_id BYTEA NOT NULL REFERENCES stations)",
     "CREATE TABLE IF NOT EXISTS confirmed (canonical_id BYTEA NOT NULL REFERENCES stations, starts BIGINT NOT NULL, \
-     ends BIGINT NOT NULL, request BYTEA, period BYTEA)",
+     ends BIGINT NOT NULL, request BYTEA, period BYTEA, until BIGINT)",
     "CREATE INDEX IF NOT EXISTS confirmed_by_station ON confirmed (canonical_id, ends)",
+    "CREATE INDEX IF NOT EXISTS confirmed_by_end ON confirmed (ends)",
+    "CREATE TABLE IF NOT EXISTS forgotten (what TEXT PRIMARY KEY, until BIGINT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS trusted_roots (id BYTEA PRIMARY KEY, certificate BYTEA NOT NULL, url TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS revoked_authorities (id BYTEA PRIMARY KEY)",
     "CREATE TABLE IF NOT EXISTS lists (kind BIGINT NOT NULL, age BIGINT NOT NULL, message BYTEA NOT NULL, \
@@ -97,11 +100,15 @@ const SCHEMA: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS answers (request BYTEA PRIMARY KEY, answer BYTEA NOT NULL, until BIGINT NOT NULL)",
 ];
 
-/// What stores from before requests were remembered lack.
-const ADDED_COLUMNS: &[&str] =
-    &["ALTER TABLE confirmed ADD COLUMN request BYTEA", "ALTER TABLE confirmed ADD COLUMN period BYTEA"];
-/// Needs those columns.
-const BY_REQUEST: &str = "CREATE UNIQUE INDEX IF NOT EXISTS confirmed_by_request ON confirmed (request)";
+/// What stores from before requests were remembered, and from before they were forgotten, lack: a column, and what makes it.
+const ADDED_COLUMNS: &[(&str, &str)] = &[
+    ("request", "ALTER TABLE confirmed ADD COLUMN request BYTEA"),
+    ("period", "ALTER TABLE confirmed ADD COLUMN period BYTEA"),
+    ("until", "ALTER TABLE confirmed ADD COLUMN until BIGINT"),
+];
+/// Need those columns.
+const ON_ADDED_COLUMNS: &[&str] =
+    &["CREATE UNIQUE INDEX IF NOT EXISTS confirmed_by_request ON confirmed (request)", confirmed::DATE_OLD_ROWS];
 
 /// How many trust lists are kept for deltas: a sequence number means one list only within a round of 255.
 const LISTS_KEPT: i64 = 200;
@@ -154,12 +161,14 @@ impl Store {
         for statement in SCHEMA {
             database.run(statement, &[])?;
         }
-        if database.rows("SELECT request, period FROM confirmed LIMIT 0", &[]).is_err() {
-            for statement in ADDED_COLUMNS {
+        for (column, statement) in ADDED_COLUMNS {
+            if database.rows(&format!("SELECT {column} FROM confirmed LIMIT 0"), &[]).is_err() {
                 database.run(statement, &[])?;
             }
         }
-        database.run(BY_REQUEST, &[])?;
+        for statement in ON_ADDED_COLUMNS {
+            database.run(statement, &[])?;
+        }
         Ok(Self { database })
     }
 
@@ -355,37 +364,11 @@ impl StationStore for Store {
     fn add_confirmed(
         &mut self,
         station: &Station,
-        request: RequestIdentity,
+        request: DatedRequest,
         period: ValidityPeriod,
         at_once_max: u32,
     ) -> Result<Option<ValidityPeriod>, PkiError> {
-        let time = |us: u64| Value::Integer(i64::try_from(us).unwrap_or(i64::MAX));
-        let parameters = [
-            time(period.start.time64().0),
-            time(period.end().0),
-            request.0[..].into(),
-            Value::Octets(period.to_coer()?),
-            Value::Octets(station.canonical_id.clone()),
-            Value::Integer(at_once_max.into()),
-        ];
-        // One statement, so that two requests at once cannot both be the last that is allowed, or the same one.
-        let added = self.database.run(
-            "INSERT INTO confirmed (canonical_id, starts, ends, request, period) \
-             SELECT canonical_id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), $3, $4 FROM stations \
-             WHERE canonical_id = $5 AND \
-             (SELECT COUNT(*) FROM confirmed WHERE canonical_id = $5 AND starts < $2 AND ends > $1) < $6 \
-             ON CONFLICT (request) DO NOTHING",
-            &parameters,
-        )?;
-        if added == 1 {
-            return Ok(Some(period));
-        }
-        let sql = "SELECT period FROM confirmed WHERE request = $1";
-        match self.database.rows(sql, &[request.0[..].into()])?.first().map(Vec::as_slice) {
-            None => Ok(None),
-            Some([Value::Octets(period)]) => Ok(Some(ValidityPeriod::from_coer(period)?)),
-            Some(_) => Err(StoreError::Damaged("confirmed ticket").into()),
-        }
+        self.add_confirmed_ticket(station, request, period, at_once_max)
     }
 }
 

@@ -175,6 +175,8 @@ impl<'a> Bench<'a> {
                 ask: plan.asks,
                 low_water: 3,
                 preload: 4,
+                // Its tickets end a day from now, and what is counted is what its changes use up.
+                ahead_s: 0,
                 ..Pseudonyms::default()
             },
             verification: sampling.unwrap_or_default(),
@@ -246,9 +248,9 @@ impl<'a> Bench<'a> {
                 }
                 Notice::Changed(_) => changes += 1,
                 Notice::Abandoned(why) => return Err(TrialError::Wrong(format!("a change was abandoned: {why}"))),
-                Notice::RequestPseudonyms(count) => {
-                    self.give(vss, count, at)?;
-                    requested += count;
+                Notice::RequestPseudonyms(order) => {
+                    self.give(vss, order.count, at)?;
+                    requested += order.count;
                 }
             }
         }

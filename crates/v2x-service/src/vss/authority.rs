@@ -4,19 +4,25 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use chronoseal_v2x::pki::PermissionsError;
+use chronoseal_v2x::vss::PseudonymOrder;
 
 use super::VssError;
 use super::config::Authority;
 use super::server::PseudonymSource;
 use super::service::Vss;
 use crate::hsm::SharedHsm;
-use crate::pki::{Client, Endpoint, KeyDevice, TicketOptions, now, read_certificate};
+use crate::pki::{Client, Clock, Endpoint, KeyDevice, TicketOptions, read_certificate};
 
-/// Requests tickets with the credential in the station's folder and has the station take them up.
+/// Requests tickets with the credential in the station's folder and has the station take them up. Requests are dated by `clock`.
 ///
 /// # Errors
 /// [`VssError::Authority`] if a certificate cannot be read, [`VssError::Config`] for permissions that are none.
-pub fn pseudonym_source(folder: &Path, authority: &Authority, hsm: SharedHsm) -> Result<PseudonymSource, VssError> {
+pub fn pseudonym_source(
+    folder: &Path,
+    authority: &Authority,
+    hsm: SharedHsm,
+    clock: &Clock,
+) -> Result<PseudonymSource, VssError> {
     let (aa, ea) = (read_certificate(&authority.aa)?, read_certificate(&authority.ea)?);
     let mut options = TicketOptions { with_encryption_key: true, ..TicketOptions::default() };
     if !authority.permissions.is_empty() {
@@ -24,14 +30,15 @@ pub fn pseudonym_source(folder: &Path, authority: &Authority, hsm: SharedHsm) ->
         let refused = |error: PermissionsError| VssError::Config { file: folder.to_owned(), reason: error.into() };
         options.permissions = text.parse().map_err(refused)?;
     }
-    let client = Client::new(folder, KeyDevice::new(hsm));
-    let url = authority.url.clone();
-    Ok(Box::new(move |vss: &Mutex<Vss>, count: usize| {
-        for _ in 0..count {
+    let client = Client::new(folder, KeyDevice::new(hsm)).with_clock(clock.clone());
+    let (url, clock) = (authority.url.clone(), clock.clone());
+    Ok(Box::new(move |vss: &Mutex<Vss>, order: &PseudonymOrder| {
+        let options = TicketOptions { validity_period: order.period, ..options.clone() };
+        for _ in 0..order.count {
             let endpoint = Endpoint { certificate: &aa, url: &url };
             let id = client.authorize(endpoint, &ea, &options)?;
             let mut vss = vss.lock().unwrap_or_else(PoisonError::into_inner);
-            vss.adopt_ticket(id, now())?;
+            vss.adopt_ticket(id, clock.now())?;
         }
         Ok(())
     }))

@@ -137,6 +137,9 @@ pub struct Pseudonyms {
     pub low_water: usize,
     /// They are requested up to this many.
     pub preload: usize,
+    /// How long before pseudonyms end those for the time after are requested, at most; 0: not before they have ended `[s]`. See
+    /// [`PoolConfig::ahead_s`].
+    pub ahead_s: u32,
     /// Whether they are requested at all.
     pub ask: bool,
     /// Whether one that was changed away from is deleted.
@@ -150,6 +153,7 @@ impl Default for Pseudonyms {
             policy: Preset::Segments.name().to_owned(),
             low_water: pool.low_water,
             preload: pool.preload,
+            ahead_s: pool.ahead_s,
             ask: !pool.never_asks,
             delete_used: pool.deletes_used,
         }
@@ -220,6 +224,8 @@ const REPLAYS_MIN: usize = 1024;
 const REPLAYS_MAX: usize = 1 << 22;
 /// Longest queue that may be asked for `[messages]`: each may be 64 KB long.
 const QUEUE_LEN_MAX: usize = 4096;
+/// How far ahead pseudonyms may be requested at most: three months, as the EU's certificate policy 1.1 has it `[s]`.
+const AHEAD_MAX_S: usize = 90 * 86_400;
 /// Longest wait that may be asked for `[us]`.
 const WAIT_MAX_US: usize = 100_000;
 
@@ -302,6 +308,7 @@ impl VssConfig {
         }
         let Verification { wait_max_us, queue, replays, .. } = self.verification;
         let ranges = [
+            ("pseudonyms.ahead_s", self.pseudonyms.ahead_s as usize, 0..=AHEAD_MAX_S),
             ("verification.queue", queue, 1..=QUEUE_LEN_MAX),
             ("verification.replays", replays, REPLAYS_MIN..=REPLAYS_MAX),
             ("verification.wait_max_us", wait_max_us as usize, 0..=WAIT_MAX_US),
@@ -319,8 +326,8 @@ impl VssConfig {
 
     /// The pool as configured.
     pub fn pool(&self) -> PoolConfig {
-        let Pseudonyms { low_water, preload, ask, delete_used, .. } = self.pseudonyms;
-        PoolConfig { low_water, preload, never_asks: !ask, deletes_used: delete_used }
+        let Pseudonyms { low_water, preload, ahead_s, ask, delete_used, .. } = self.pseudonyms;
+        PoolConfig { low_water, preload, never_asks: !ask, deletes_used: delete_used, ahead_s }
     }
 
     /// The policy of changes as configured.

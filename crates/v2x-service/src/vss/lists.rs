@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use chronoseal_v2x::certificate::{CertificateError, CertificateForm};
@@ -17,13 +18,16 @@ use chronoseal_v2x::verify::Verifier;
 
 use super::VssError;
 use super::config::{Lists, Trust};
+use super::server::lock;
 use super::service::Vss;
 use super::statistics::Record;
-use crate::pki::{CRL_TYPE, CTL_TYPE, HttpClient, ServiceError};
+use crate::pki::{CRL_TYPE, CTL_TYPE, Clock, HttpClient, ServiceError};
 use crate::private::{private_folder, replace};
 
 /// How long a distribution centre may take for a list.
 const FETCH_TIME_MAX: Duration = Duration::from_secs(10);
+/// So many changes of a trust list are put together before it is fetched whole.
+const CHANGES_MAX: usize = 16;
 /// Extension of the files lists are kept in.
 const EXTENSION: &str = "list";
 
@@ -34,6 +38,16 @@ pub struct Offered {
     pub from: String,
     /// The list, signed.
     pub list: Result<Vec<u8>, ServiceError>,
+    /// The list it changes, if what changed was asked for. If it does not fit, the whole list is wanted.
+    pub changes: Option<ListName>,
+}
+
+impl Offered {
+    /// A list that nobody asked the changes of.
+    #[must_use]
+    pub fn new(from: impl Into<String>, list: Result<Vec<u8>, ServiceError>) -> Self {
+        Self { from: from.into(), list, changes: None }
+    }
 }
 
 /// Where lists come from.
@@ -78,34 +92,74 @@ impl ListSource {
     pub fn read_files(&self) -> Vec<Offered> {
         let read = |file: &PathBuf| {
             let list = fs::read(file).map_err(|source| ServiceError::File { path: file.clone(), source });
-            Offered { from: file.display().to_string(), list }
+            Offered::new(file.display().to_string(), list)
         };
         self.files.iter().map(read).collect()
     }
 
-    /// Fetches the trust list manager's list.
+    /// Fetches the trust list manager's list, or what changed since the one that is held.
     #[must_use]
-    pub fn fetch_ectl(&self) -> Vec<Offered> {
-        let fetch = |url: &String| Offered { from: url.clone(), list: self.http.get(url, CTL_TYPE) };
-        self.ectl.iter().map(fetch).collect()
+    pub fn fetch_ectl(&self, wanted: &Wanted) -> Vec<Offered> {
+        let held = wanted.ectl.map(|(manager, number)| (ListName::Ectl(manager), number));
+        self.ectl.iter().map(|url| self.fetch_list(url.clone(), held)).collect()
     }
 
-    /// Fetches both lists of each root, from the centres of the configuration and those that lists name for it.
+    /// Fetches both lists of each root, from the centres of the configuration and those that lists name for it; of a trust list that
+    /// is held, what changed since.
     #[must_use]
     pub fn fetch_lists(&self, wanted: &Wanted) -> Vec<Offered> {
         let mut offered = Vec::new();
         for root in &wanted.roots {
-            let named = wanted.centres.iter().filter(|(_, roots)| roots.contains(root)).map(|(url, _)| url);
-            let centres: BTreeSet<&String> = self.centres.iter().chain(named).collect();
-            for centre in centres {
-                for (what, content_type) in [("getctl", CTL_TYPE), ("getcrl", CRL_TYPE)] {
-                    let from = format!("{centre}/{what}/{root}");
-                    let list = self.http.get(&from, content_type);
-                    offered.push(Offered { from, list });
-                }
+            let held = wanted.numbers.get(root).map(|number| (ListName::Ctl(*root), *number));
+            for centre in self.centres_of(*root, wanted) {
+                offered.push(self.fetch_list(format!("{centre}/getctl/{root}"), held));
+                let from = format!("{centre}/getcrl/{root}");
+                let list = self.http.get(&from, CRL_TYPE);
+                offered.push(Offered::new(from, list));
             }
         }
         offered
+    }
+
+    /// Fetches the trust lists that the changes which came did not lead to.
+    #[must_use]
+    pub fn fetch_whole(&self, wanted: &Wanted) -> Vec<Offered> {
+        let mut offered = Vec::new();
+        for name in &wanted.whole {
+            match name {
+                ListName::Ectl(_) => offered.extend(self.ectl.iter().map(|url| self.fetch_list(url.clone(), None))),
+                ListName::Ctl(root) => {
+                    let centres = self.centres_of(*root, wanted).into_iter();
+                    offered.extend(centres.map(|centre| self.fetch_list(format!("{centre}/getctl/{root}"), None)));
+                }
+                ListName::Crl(_) => {}
+            }
+        }
+        offered
+    }
+
+    /// Fetches all lists and has the station take them: from files, then the trust list manager's, which may name roots whose lists are
+    /// wanted, too, then the roots'. What cannot be written down is fetched again the next time, and not used before.
+    pub fn refresh(&self, vss: &Mutex<Vss>, clock: &Clock) {
+        let wanted = || lock(vss).wanted_lists();
+        let take = |offered: Vec<Offered>| drop(lock(vss).take_lists(offered, clock.now()));
+        let of_manager = self.fetch_ectl(&wanted());
+        take(self.read_files().into_iter().chain(of_manager).collect());
+        take(self.fetch_lists(&wanted()));
+        // Asked for one more time only: the next refresh is soon enough for what fails now.
+        take(self.fetch_whole(&wanted()));
+    }
+
+    fn centres_of<'a>(&'a self, root: HashedId8, wanted: &'a Wanted) -> BTreeSet<&'a String> {
+        let named = wanted.centres.iter().filter(|(_, roots)| roots.contains(&root)).map(|(url, _)| url);
+        self.centres.iter().chain(named).collect()
+    }
+
+    /// A trust list, or what changed since the number that is held.
+    fn fetch_list(&self, url: String, held: Option<(ListName, u8)>) -> Offered {
+        let from = held.map_or(url.clone(), |(_, number)| format!("{url}/{number}"));
+        let list = self.http.get(&from, CTL_TYPE);
+        Offered { from, list, changes: held.map(|(name, _)| name) }
     }
 }
 
@@ -116,6 +170,12 @@ pub struct Wanted {
     pub roots: Vec<HashedId8>,
     /// Distribution centres that lists name, and the roots whose lists they have.
     pub centres: BTreeMap<String, Vec<HashedId8>>,
+    /// Numbers of the roots' trust lists that are held, of which the changes will do.
+    pub numbers: BTreeMap<HashedId8, u8>,
+    /// The trust list manager and the number of its list, if the changes will do.
+    pub ectl: Option<(HashedId8, u8)>,
+    /// Trust lists that are wanted whole, since the changes that came did not fit.
+    pub whole: BTreeSet<ListName>,
 }
 
 /// The lists of a station, in its folder.
@@ -126,6 +186,8 @@ pub(super) struct StoredLists {
     /// What was wrong with what came from where, the last time.
     refusals: BTreeMap<String, String>,
     overdue: BTreeSet<ListName>,
+    /// Trust lists whose changes did not fit.
+    whole: BTreeSet<ListName>,
 }
 
 impl StoredLists {
@@ -138,7 +200,8 @@ impl StoredLists {
     ) -> Result<Self, VssError> {
         let folder = station.join("lists");
         private_folder(&folder).map_err(|error| VssError::io(&folder, error))?;
-        let mut lists = Self { held, folder, refusals: BTreeMap::new(), overdue: BTreeSet::new() };
+        let mut lists =
+            Self { held, folder, refusals: BTreeMap::new(), overdue: BTreeSet::new(), whole: BTreeSet::new() };
         let mut files: Vec<PathBuf> = Vec::new();
         for entry in fs::read_dir(&lists.folder).map_err(|error| VssError::io(&lists.folder, error))? {
             let file = entry.map_err(|error| VssError::io(&lists.folder, error))?.path();
@@ -161,7 +224,15 @@ impl StoredLists {
     }
 
     pub(super) fn wanted(&self) -> Wanted {
-        Wanted { roots: self.held.roots().into_keys().collect(), centres: self.held.centres() }
+        let roots: Vec<HashedId8> = self.held.roots().into_keys().collect();
+        // A list of many changes is fetched whole again, so that it does not take ever longer to start with.
+        let number = |name: ListName| {
+            let has_few = self.held.messages(name).len() <= CHANGES_MAX;
+            self.held.number(name).filter(|_| has_few && !self.whole.contains(&name))
+        };
+        let ectl = self.held.manager().and_then(|manager| Some((manager, number(ListName::Ectl(manager))?)));
+        let numbers = roots.iter().filter_map(|root| Some((*root, number(ListName::Ctl(*root))?))).collect();
+        Wanted { roots, centres: self.held.centres(), numbers, ectl, whole: self.whole.clone() }
     }
 
     /// Takes what is newer than what is held, all of it at once: first on the disk, then into use.
@@ -174,13 +245,16 @@ impl StoredLists {
     ) -> Result<(), VssError> {
         let mut held = self.held.clone();
         let mut new = BTreeSet::new();
-        for Offered { from, list } in offered {
-            let taken = list.map_err(|error| error.to_string());
-            let taken =
-                taken.and_then(|list| held.offer(&list, now).map_err(|refusal: ListRefusal| refusal.to_string()));
+        for Offered { from, list, changes } in offered {
+            let taken = match list {
+                Ok(list) => held.offer(&list, now).map_err(Refused::List),
+                Err(error) => Err(Refused::NotFetched(error)),
+            };
             match taken {
+                Err(refused) if changes.is_some() && refused.is_no_fault() => self.whole.extend(changes),
                 Ok(taken) => {
                     self.refusals.remove(&from);
+                    self.whole.remove(&taken.name());
                     if let Taken::New(name) | Taken::Renewed(name) = taken {
                         new.insert(name);
                     }
@@ -188,8 +262,12 @@ impl StoredLists {
                         record.note(now, &format!("{name} taken from {from}{}", number(&held, name)));
                     }
                 }
-                Err(reason) if self.refusals.get(&from) == Some(&reason) => {}
-                Err(reason) => {
+                Err(refused) => {
+                    self.whole.extend(changes);
+                    let reason = refused.to_string();
+                    if self.refusals.get(&from) == Some(&reason) {
+                        continue;
+                    }
                     record.statistics.count("lists", "refused");
                     record.note(now, &format!("no list from {from}, the one that is held stays: {reason}"));
                     self.refusals.insert(from, reason);
@@ -225,6 +303,26 @@ impl StoredLists {
     }
 }
 
+/// Why a list is not taken.
+#[derive(Debug, thiserror::Error)]
+enum Refused {
+    #[error(transparent)]
+    NotFetched(ServiceError),
+    #[error(transparent)]
+    List(ListRefusal),
+}
+
+impl Refused {
+    /// Whether a good centre answers so when it is asked what changed: it does not say what changed since that number, or more than
+    /// one list came since.
+    fn is_no_fault(&self) -> bool {
+        match self {
+            Self::NotFetched(error) => error.is_not_found(),
+            Self::List(refusal) => matches!(refusal, ListRefusal::Gap { .. }),
+        }
+    }
+}
+
 fn number(held: &HeldLists, name: ListName) -> String {
     held.number(name).map(|number| format!(", number {number}")).unwrap_or_default()
 }
@@ -254,7 +352,7 @@ fn messages(mut bytes: &[u8]) -> Vec<&[u8]> {
 }
 
 impl Vss {
-    /// Whose lists are wanted.
+    /// Whose lists are wanted, and which of them whole.
     pub fn wanted_lists(&self) -> Wanted {
         self.lists.wanted()
     }

@@ -21,10 +21,12 @@ mod connection;
 mod lists;
 mod protocol;
 mod receiving;
+mod ring;
 mod server;
 mod service;
 mod statistics;
 mod store;
+mod tickets;
 
 pub use crate::pki::now;
 pub use authority::pseudonym_source;

@@ -14,16 +14,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use chronoseal_v2x::vss::LayerId;
+use chronoseal_v2x::vss::{LayerId, PseudonymOrder};
 use nix::poll::{PollFd, PollFlags, ppoll};
 
 use super::VssError;
 use super::connection::Connection;
-use super::lists::{ListSource, Offered};
+use super::lists::ListSource;
 use super::protocol::{self, Request, Status, answer, answer_of, ids_of};
 use super::receiving::{Asker, Verified};
 use super::service::{Notice, Vss};
-use crate::pki::now;
+use crate::pki::Clock;
 
 /// How often the station's clock is looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -33,7 +33,7 @@ const CLIENTS_MAX: usize = 64;
 const SILENT_MAX: Duration = Duration::from_secs(1);
 
 /// Requests pseudonyms from an authority and adds them; called in a thread of its own.
-pub type PseudonymSource = Box<dyn FnMut(&Mutex<Vss>, usize) -> Result<(), VssError> + Send>;
+pub type PseudonymSource = Box<dyn FnMut(&Mutex<Vss>, &PseudonymOrder) -> Result<(), VssError> + Send>;
 
 /// A station that listens.
 pub struct Server {
@@ -42,9 +42,10 @@ pub struct Server {
     vss: Arc<Mutex<Vss>>,
     users: Vec<u32>,
     lists: Option<ListSource>,
+    clock: Clock,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What is in them is whole between calls, whatever became of a thread.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -63,7 +64,14 @@ impl Server {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(at)?;
         listener.set_nonblocking(true).map_err(at)?;
         let users = vec![nix::unistd::geteuid().as_raw()];
-        Ok(Self { listener, path: path.to_owned(), vss: Arc::new(Mutex::new(vss)), users, lists: None })
+        Ok(Self {
+            listener,
+            path: path.to_owned(),
+            vss: Arc::new(Mutex::new(vss)),
+            users,
+            lists: None,
+            clock: Clock::default(),
+        })
     }
 
     /// Serves these users of the host, by their numbers, besides the one this process runs as. The kernel says who connects;
@@ -87,22 +95,29 @@ impl Server {
         self
     }
 
+    /// Goes by another clock than the system's.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
     /// Serves until `stop` is set. `source` gets pseudonyms when the pool asks for some.
     ///
     /// # Errors
     /// [`VssError::Io`] of the socket. A client's trouble is its own.
     pub fn run(self, source: Option<PseudonymSource>, stop: &AtomicBool) -> Result<(), VssError> {
-        let Self { listener, path, vss, users, lists } = self;
+        let Self { listener, path, vss, users, lists, clock } = self;
         // Ends with this function; whatever is fetched then is of no use any more.
         let (_end, ended) = channel::<()>();
         if let Some((source, every)) = lists.and_then(|source| source.every().map(|every| (source, every))) {
-            let vss = Arc::clone(&vss);
-            thread::spawn(move || refresh(&vss, &source, every, &ended));
+            let (vss, clock) = (Arc::clone(&vss), clock.clone());
+            thread::spawn(move || refresh(&vss, &source, every, &clock, &ended));
         }
         let (requests, to_fetch) = channel();
-        let fetcher = Arc::clone(&vss);
-        thread::spawn(move || fetch(&fetcher, &to_fetch, source));
-        let mut clients = Clients { all: BTreeMap::new(), next: 0, layers: BTreeMap::new(), requests, users };
+        let (fetcher, fetchers_clock) = (Arc::clone(&vss), clock.clone());
+        thread::spawn(move || fetch(&fetcher, &to_fetch, source, &fetchers_clock));
+        let mut clients = Clients { all: BTreeMap::new(), next: 0, layers: BTreeMap::new(), requests, users, clock };
         let mut ticked = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             let ready = clients.wait(&listener, &vss, TICK.saturating_sub(ticked.elapsed()));
@@ -114,7 +129,7 @@ impl Server {
             if ticked.elapsed() >= TICK {
                 ticked = Instant::now();
                 // What could not be written down is tried again; the station signs nothing new until it is.
-                let _ = vss.handle_timeout(now());
+                let _ = vss.handle_timeout(clients.clock.now());
             }
             clients.tell(&mut vss);
             clients.write();
@@ -126,34 +141,27 @@ impl Server {
 }
 
 /// Keeps trust lists and revocation lists up to date, until the other end of `ended` is gone.
-fn refresh(vss: &Mutex<Vss>, source: &ListSource, every: Duration, ended: &Receiver<()>) {
+fn refresh(vss: &Mutex<Vss>, source: &ListSource, every: Duration, clock: &Clock, ended: &Receiver<()>) {
     loop {
-        // The trust list manager's first: it may name roots whose lists are wanted, too.
-        let mut offered = source.read_files();
-        offered.extend(source.fetch_ectl());
-        take(vss, offered);
-        let wanted = lock(vss).wanted_lists();
-        take(vss, source.fetch_lists(&wanted));
+        source.refresh(vss, clock);
         if !matches!(ended.recv_timeout(every), Err(RecvTimeoutError::Timeout)) {
             return;
         }
     }
 }
 
-/// What cannot be written down is fetched again the next time, and not used before.
-fn take(vss: &Mutex<Vss>, offered: Vec<Offered>) {
-    let _ = lock(vss).take_lists(offered, now());
-}
-
 /// Gets what the pool asks for, one request after the other.
-fn fetch(vss: &Mutex<Vss>, requests: &Receiver<usize>, mut source: Option<PseudonymSource>) {
-    while let Ok(count) = requests.recv() {
-        // Without an authority there are none to be had.
-        let is_fetched = source.as_mut().is_some_and(|source| source(vss, count).is_ok());
-        if !is_fetched {
-            // The pool asks again when the next message is signed; not at once, for that would be a storm.
-            thread::sleep(Duration::from_secs(5));
-            lock(vss).asked_in_vain(count);
+fn fetch(vss: &Mutex<Vss>, requests: &Receiver<PseudonymOrder>, mut source: Option<PseudonymSource>, clock: &Clock) {
+    while let Ok(order) = requests.recv() {
+        let fetched = match &mut source {
+            Some(source) => source(vss, &order).map_err(|error| error.to_string()),
+            None => {
+                Err("no authority is configured; name one in [authority], or set pseudonyms.ask = false".to_owned())
+            }
+        };
+        if let Err(reason) = fetched {
+            // The station knows when to ask again.
+            lock(vss).asked_in_vain(clock.now(), &reason);
         }
     }
 }
@@ -165,9 +173,10 @@ struct Clients {
     next: u64,
     /// Who registered a layer.
     layers: BTreeMap<LayerId, u64>,
-    requests: Sender<usize>,
+    requests: Sender<PseudonymOrder>,
     /// Who may connect.
     users: Vec<u32>,
+    clock: Clock,
 }
 
 impl Clients {
@@ -266,7 +275,7 @@ impl Clients {
             if request.operation == protocol::VERIFY_SIGNATURE {
                 self.let_wait(vss, &request, Asker { client: number, number: place });
             } else {
-                let result = request.perform(vss, now(), &mut client.layers);
+                let result = request.perform(vss, self.clock.now(), &mut client.layers);
                 for layer in &client.layers {
                     self.layers.insert(*layer, number);
                 }
@@ -279,7 +288,7 @@ impl Clients {
     fn let_wait(&mut self, vss: &mut Vss, request: &Request, asker: Asker) {
         match request.to_verify() {
             Ok((message, relevance)) => {
-                if let Some((asker, dropped)) = vss.receive(asker, message, relevance, now()) {
+                if let Some((asker, dropped)) = vss.receive(asker, message, relevance, self.clock.now()) {
                     self.deliver(asker, &dropped);
                 }
             }
@@ -296,7 +305,7 @@ impl Clients {
         if vss.due_in().is_none_or(|due| !due.is_zero()) {
             return;
         }
-        vss.verify_waiting(now(), |asker, verified| self.deliver(asker, &verified));
+        vss.verify_waiting(self.clock.now(), |asker, verified| self.deliver(asker, &verified));
         self.serve(vss);
     }
 
@@ -312,7 +321,7 @@ impl Clients {
         for (_, client) in self.all.extract_if(.., |_, client| client.is_over()) {
             for layer in client.layers {
                 self.layers.remove(&layer);
-                let _ = vss.remove_layer(now(), layer);
+                let _ = vss.remove_layer(self.clock.now(), layer);
             }
         }
         self.tell(vss);
@@ -334,9 +343,9 @@ impl Clients {
                 Notice::Abandoned(why) => {
                     self.tell_all(&[&[protocol::EVENT_ABANDONED][..], why.to_string().as_bytes()].concat());
                 }
-                Notice::RequestPseudonyms(count) => {
+                Notice::RequestPseudonyms(order) => {
                     // The other end goes away with the process only.
-                    let _ = self.requests.send(count);
+                    let _ = self.requests.send(order);
                 }
             }
         }

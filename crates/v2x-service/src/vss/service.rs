@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
-use chronoseal_v2x::certificate::hashed_id8;
 use chronoseal_v2x::coer::{Decode, Encode};
-use chronoseal_v2x::crypto::{Curve, KeyError, Provider, PublicPoint, SigningKey};
+use chronoseal_v2x::crypto::Provider;
 use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, decrypt, encrypt};
 use chronoseal_v2x::types::{
     Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, Psid, ThreeDLocation, Time64,
@@ -13,7 +12,7 @@ use chronoseal_v2x::types::{
 };
 use chronoseal_v2x::verify::{Verifier, VerifierConfig};
 use chronoseal_v2x::vss::{
-    Answered, ChangeRefusal, Effect, KeyRing, LayerId, NetworkIds, Request, SignRefusal, Station, Surroundings,
+    Answered, ChangeRefusal, Effect, LayerId, NetworkIds, PseudonymOrder, Request, SignRefusal, Station, Surroundings,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -22,9 +21,10 @@ use super::VssError;
 use super::config::VssConfig;
 use super::lists::{ListSource, StoredLists, trusted};
 use super::receiving::Waiting;
+use super::ring::Ring;
 use super::statistics::{EventLog, Record, Statistics};
 use super::store::{Folder, Stored};
-use crate::hsm::{HsmKey, KeyHandle, Persistence, SharedHsm};
+use crate::hsm::{KeyHandle, SharedHsm};
 use crate::pki::Meta;
 
 /// Something the owner of a station has to know of.
@@ -41,8 +41,8 @@ pub enum Notice {
     Changed(NetworkIds),
     /// A change did not take place.
     Abandoned(ChangeRefusal),
-    /// So many pseudonyms are to be requested; then [`Vss::add_ticket`] or [`Vss::adopt_ticket`], or [`Vss::asked_in_vain`].
-    RequestPseudonyms(usize),
+    /// These pseudonyms are to be requested; then [`Vss::add_ticket`] or [`Vss::adopt_ticket`] for each, or [`Vss::asked_in_vain`].
+    RequestPseudonyms(PseudonymOrder),
 }
 
 /// What is known of a payload that is to be signed.
@@ -56,56 +56,21 @@ pub struct Claims<'a> {
     pub ssp_needed: Option<&'a [u8]>,
 }
 
-/// Keys of the HSM that are in use.
-struct Ring {
-    hsm: SharedHsm,
-    keys: BTreeMap<KeyHandle, HsmKey>,
-}
-
-impl Ring {
-    fn key(&mut self, handle: KeyHandle) -> Result<&mut HsmKey, KeyError> {
-        if !self.keys.contains_key(&handle) {
-            let key = self.hsm.key(handle).map_err(|error| KeyError::Device(error.to_string()))?;
-            self.keys.insert(handle, key);
-        }
-        self.keys.get_mut(&handle).ok_or_else(|| KeyError::Device("the key is gone".into()))
-    }
-}
-
-/// A borrowed key.
-struct Borrowed<'a>(&'a mut HsmKey);
-
-impl SigningKey for Borrowed<'_> {
-    fn curve(&self) -> Curve {
-        SigningKey::curve(&*self.0)
-    }
-    fn public_point(&self) -> PublicPoint {
-        SigningKey::public_point(&*self.0)
-    }
-    fn sign_digest(&mut self, digest: &[u8]) -> Result<crate::hsm::EcdsaSignature, KeyError> {
-        self.0.sign_digest(digest)
-    }
-}
-
-impl KeyRing<KeyHandle> for Ring {
-    fn signing_key(&mut self, name: &KeyHandle) -> Result<Box<dyn SigningKey + '_>, KeyError> {
-        Ok(Box::new(Borrowed(self.key(*name)?)))
-    }
-}
-
 /// A station: its nine services and what they need.
 pub struct Vss {
     pub(super) station: Station<KeyHandle>,
     pub(super) verifier: Verifier,
     pub(super) lists: StoredLists,
     pub(super) waiting: Waiting,
-    ring: Ring,
-    folder: Folder,
-    metas: BTreeMap<HashedId8, (CertificateBuf, Meta)>,
+    pub(super) ring: Ring,
+    pub(super) folder: Folder,
+    pub(super) metas: BTreeMap<HashedId8, (CertificateBuf, Meta)>,
     surroundings: Surroundings,
-    rng: ChaCha20Rng,
+    pub(super) rng: ChaCha20Rng,
     pub(super) record: Record,
     notices: VecDeque<Notice>,
+    /// Why none came, the last time.
+    pub(super) no_pseudonyms: Option<String>,
 }
 
 /// What opening a station found amiss; none of it keeps the station from working.
@@ -183,6 +148,7 @@ impl Vss {
                 tells_results: logging.results,
             },
             notices: VecDeque::new(),
+            no_pseudonyms: None,
         };
         warnings.0.extend(vss.lists.trust(&mut vss.verifier, now, &mut vss.record));
         vss.take_lists(ListSource::new(&config.lists).read_files(), now)?;
@@ -222,52 +188,6 @@ impl Vss {
     /// The next notice for the owner.
     pub fn poll_notice(&mut self) -> Option<Notice> {
         self.notices.pop_front()
-    }
-
-    /// A pair in the HSM for a ticket that is about to be requested.
-    ///
-    /// # Errors
-    /// Whatever the HSM says.
-    pub fn create_key(&mut self, curve: Curve, label: &str) -> Result<HsmKey, VssError> {
-        let hsm = &self.ring.hsm;
-        let handle = hsm.lock().create_pair(curve, Persistence::Persistent, label)?;
-        Ok(hsm.key(handle)?)
-    }
-
-    /// Keeps a ticket that an authority has issued. It may be used from now on.
-    ///
-    /// # Errors
-    /// [`VssError::Io`] if it cannot be written down; it is not used then.
-    pub fn add_ticket(&mut self, certificate: CertificateBuf, meta: Meta, now: Time64) -> Result<HashedId8, VssError> {
-        let id = hashed_id8(&certificate.view())?;
-        let stored = Stored { id, certificate, meta };
-        self.folder.add(&stored)?;
-        self.take(stored, now)?;
-        Ok(id)
-    }
-
-    /// Takes up a ticket that [`crate::pki::Client`] has put into the station's folder.
-    ///
-    /// # Errors
-    /// [`VssError::Corrupt`] if it is not there.
-    pub fn adopt_ticket(&mut self, id: HashedId8, now: Time64) -> Result<(), VssError> {
-        let stored = self.folder.read(id)?;
-        self.take(stored, now)
-    }
-
-    fn take(&mut self, stored: Stored, now: Time64) -> Result<(), VssError> {
-        let Stored { id, certificate, meta } = stored;
-        self.station.add_pseudonym(certificate.clone(), meta.signing_key, now)?;
-        self.metas.insert(id, (certificate, meta));
-        self.record.own.insert(id);
-        let name = self.record.name_of(id);
-        self.record.note(now, &format!("ticket added{name}"));
-        self.settle(now)
-    }
-
-    /// So many pseudonyms that were requested will not come.
-    pub fn asked_in_vain(&mut self, count: usize) {
-        self.station.asked_in_vain(count);
     }
 
     /// `createSignature`.
@@ -438,7 +358,7 @@ impl Vss {
     }
 
     /// Does what the station wants done, the disk first.
-    fn settle(&mut self, now: Time64) -> Result<(), VssError> {
+    pub(super) fn settle(&mut self, now: Time64) -> Result<(), VssError> {
         while let Some(effect) = self.station.poll_effect() {
             match effect {
                 Effect::Persist(record) => {
@@ -460,27 +380,15 @@ impl Vss {
                     self.notices.push_back(Notice::Abandoned(why));
                 }
                 Effect::DeleteKey(handle) => self.delete_key(now, handle),
-                Effect::RequestPseudonyms(count) => {
-                    self.record.note(now, &format!("{count} pseudonyms to be requested"));
-                    self.notices.push_back(Notice::RequestPseudonyms(count));
+                Effect::RequestPseudonyms(order) => {
+                    let from = order.period.map(|period| format!(", valid from {} UTC", period.start.time64().date()));
+                    let text = format!("{} pseudonyms to be requested{}", order.count, from.unwrap_or_default());
+                    self.record.note(now, &text);
+                    self.notices.push_back(Notice::RequestPseudonyms(order));
                 }
             }
         }
         Ok(())
-    }
-
-    /// Ends a certificate's keys.
-    fn delete_key(&mut self, now: Time64, signing: KeyHandle) {
-        let with = self.metas.extract_if(.., |_, (_, meta)| meta.signing_key == signing);
-        let encryption: Vec<KeyHandle> = with.filter_map(|(_, (_, meta))| meta.decryption_key).collect();
-        for handle in [signing].into_iter().chain(encryption) {
-            self.ring.keys.remove(&handle);
-            let deleted = self.ring.hsm.lock().delete(handle);
-            // A predefined key stays where it is; whatever else goes wrong costs room and nothing more.
-            if let Err(error) = deleted {
-                self.record.note(now, &format!("key {handle} stays in the HSM: {error}"));
-            }
-        }
     }
 }
 

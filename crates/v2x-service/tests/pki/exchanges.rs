@@ -6,7 +6,8 @@ use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{ListKind, Permissions, PkiError, Role, TicketPeriods, check_issued_by, read_trust_list};
 use chronoseal_v2x::types::{CertificateId, Duration, ValidityPeriod};
 use chronoseal_v2x::verify::{Verifier, VerifierConfig};
-use chronoseal_v2x_service::pki::{CTL_TYPE, HttpClient, Meta, ServiceError, TicketOptions, now};
+use chronoseal_v2x_service::hsm::{BackEnd, SharedHsm};
+use chronoseal_v2x_service::pki::{CTL_TYPE, HttpClient, KeyDevice, Meta, ServiceError, TicketOptions, now};
 
 use super::{Car, Pki};
 
@@ -152,4 +153,28 @@ fn a_server_is_the_same_after_a_restart() {
     let pki = Pki::start_in(folder, store, |_| ());
     assert_eq!(pki.ea().id(), ea);
     pki.renew(&car).unwrap();
+}
+
+#[test]
+fn a_credential_that_is_replaced_leaves_no_key_behind() {
+    let pki = Pki::start();
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("keys");
+    let hsm = SharedHsm::new(BackEnd::Software { folder: keys, predefined: None }.open("4711").unwrap());
+    let car = Car::with_device(KeyDevice::new(hsm.clone()));
+    pki.register(&car, Permissions::tickets());
+    pki.enrol(&car).unwrap();
+    let held = |car: &Car| {
+        let files = std::fs::read_dir(car.folder.path().join("ec")).unwrap().count();
+        (hsm.lock().list().unwrap().len(), files)
+    };
+    let first = held(&car);
+    assert_eq!(first, (2, 3), "the canonical key and the credential's; certificate, note and which is in use");
+    for _ in 0..5 {
+        pki.renew(&car).unwrap();
+        assert_eq!(held(&car), first);
+    }
+    pki.enrol(&car).unwrap();
+    assert_eq!(held(&car), first);
+    pki.authorize(&car, &TicketOptions::default()).unwrap();
 }

@@ -70,7 +70,7 @@ impl Bc {
         Some(Self { jar, folder })
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("java");
         // One compiler: these programs do not live long.
         command.arg("-XX:TieredStopAtLevel=1").arg("-jar").arg(&self.jar).args(arguments);

@@ -3,7 +3,9 @@
 //! A test whose peer or device is not installed says so and passes; `CHRONOSEAL_REQUIRE_LIVE=1` makes that a failure.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are not marked as tests")]
 
+mod ahead;
 mod bad_authorities;
+mod changes;
 mod devices;
 mod exchanges;
 mod faults;
@@ -11,6 +13,7 @@ mod interop;
 mod postgres_server;
 mod replays;
 mod revocation;
+mod revoked_for_both;
 mod siege;
 mod stores;
 mod trial;

@@ -4,7 +4,7 @@ use chronoseal_v2x::crypto::{Curve, SoftwareKey};
 use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{Applicant, Pending, Permissions, PkiError, TicketWish, request_credential, request_ticket};
 use chronoseal_v2x::types::Time64;
-use chronoseal_v2x_service::pki::{HttpClient, TicketOptions, now};
+use chronoseal_v2x_service::pki::{Clock, HttpClient, TicketOptions, now};
 use chronoseal_v2x_service::store::Store;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -49,6 +49,14 @@ fn restarted(pki: Pki) -> Pki {
     Pki::start_in(folder, store, |_| ())
 }
 
+/// The same authorities, by a clock that stands.
+fn restarted_at(pki: Pki, at: Time64) -> Pki {
+    let Pki { server, folder } = pki;
+    drop(server);
+    let store = Store::sqlite(&folder.path().join("store.sqlite")).unwrap();
+    Pki::start_in(folder, store, |options| options.clock = Clock::new(move || at))
+}
+
 #[test]
 fn a_replayed_ticket_request_gets_the_same_answer_and_costs_no_quota() {
     let pki = Pki::start();
@@ -65,6 +73,32 @@ fn a_replayed_ticket_request_gets_the_same_answer_and_costs_no_quota() {
     let pki = restarted(pki);
     assert!(post(&pki, "/aa", &request) == first, "another answer after a restart");
     assert_eq!(count(&pki, "confirmed"), 2);
+}
+
+#[test]
+fn what_is_over_is_forgotten_and_a_replay_stays_refused_whatever_the_clock_says() {
+    let pki = Pki::start();
+    let car = Car::enrolled_at(&pki);
+    let asked_at = now();
+    let request = ticket_request(&pki, &car, asked_at);
+    request.ticket(&post(&pki, "/aa", &request), now()).unwrap();
+    let days = |days: u64| asked_at.plus_us(days * 86_400 * 1_000_000);
+    let pki = restarted_at(pki, days(6));
+    assert_eq!(count(&pki, "confirmed"), 1, "the ticket is valid");
+    let pki = restarted_at(pki, days(8));
+    assert_eq!((count(&pki, "confirmed"), count(&pki, "answers")), (0, 0), "the ticket is over");
+    let refused = |pki: &Pki, at| request.ticket(&post(pki, "/aa", &request), at).unwrap_err().to_string();
+    let late = refused(&pki, days(8));
+    assert!(late.ends_with("its-aa-outofsyncrequest"), "{late}");
+    // The clock was wrong, or is: it is the time of the request again.
+    let pki = restarted_at(pki, asked_at);
+    let replayed = refused(&pki, asked_at);
+    assert!(replayed.ends_with("deniedpermissions"), "{replayed}");
+    assert_eq!(count(&pki, "confirmed"), 0, "it was confirmed a second time");
+    // A request of a later second is granted.
+    let later = ticket_request(&pki, &car, asked_at.plus_us(1));
+    later.ticket(&post(&pki, "/aa", &later), asked_at).unwrap();
+    assert_eq!(count(&pki, "confirmed"), 1);
 }
 
 #[test]

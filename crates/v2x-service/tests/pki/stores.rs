@@ -1,7 +1,9 @@
 //! What authorities remember: the same list on SQLite and on PostgreSQL.
 
 use chronoseal_v2x::crypto::{Curve, SoftwareKey};
-use chronoseal_v2x::pki::{AnswerStore, ListKind, PkiError, RequestIdentity, Role, Station, StationStore};
+use chronoseal_v2x::pki::{
+    AnswerStore, DatedRequest, ListKind, PkiError, RequestIdentity, Role, Station, StationStore,
+};
 use chronoseal_v2x::types::{Duration, HashedId8, Time32, Time64, ValidityPeriod};
 use chronoseal_v2x_service::pki::TicketOptions;
 use chronoseal_v2x_service::store::{Store, StoreError};
@@ -21,6 +23,11 @@ fn station(id: u8, curve: Curve) -> Station {
 
 fn hours(start: u32, count: u16) -> ValidityPeriod {
     ValidityPeriod { start: Time32(start), duration: Duration::Hours(count) }
+}
+
+/// A request that is taken until this second.
+fn dated(request: u8, until: u32) -> DatedRequest {
+    DatedRequest { identity: RequestIdentity([request; 32]), until: Time32(until).time64() }
 }
 
 /// The list. `reopen` opens the same store once more.
@@ -57,6 +64,7 @@ fn remembers(reopen: &dyn Fn() -> Store) {
     assert!(other.station(&changed.canonical_id).unwrap().unwrap().is_revoked);
 
     at_most_two_tickets_at_once(&mut store, &stations[1]);
+    tickets_that_are_over_are_forgotten_and_their_requests_stay_refused(&mut store, &stations[2]);
     lists_are_kept_in_order(&mut store, &mut other);
     answers_are_kept_for_their_time(&mut store, &mut other);
 
@@ -68,7 +76,7 @@ fn remembers(reopen: &dyn Fn() -> Store) {
 
 fn at_most_two_tickets_at_once(store: &mut Store, station: &Station) {
     let mut add = |request: u8, period| {
-        let counted = store.add_confirmed(station, RequestIdentity([request; 32]), period, 2).unwrap();
+        let counted = store.add_confirmed(station, dated(request, 0), period, 2).unwrap();
         counted.map(|counted| counted == period)
     };
     assert_eq!(add(1, hours(1_000_000, 10)), Some(true));
@@ -79,8 +87,37 @@ fn at_most_two_tickets_at_once(store: &mut Store, station: &Station) {
     assert_eq!(add(1, hours(1_000_000, 10)), Some(true), "the first one once more");
     assert_eq!(add(1, hours(1_000_001, 10)), Some(false), "it keeps its period");
     let stranger = Station { canonical_id: vec![9; 4], ..station.clone() };
-    let of_nobody = store.add_confirmed(&stranger, RequestIdentity([9; 32]), hours(1_000_000, 1), 2);
+    let of_nobody = store.add_confirmed(&stranger, dated(9, 0), hours(1_000_000, 1), 2);
     assert_eq!(of_nobody.unwrap(), None, "of nobody");
+}
+
+fn tickets_that_are_over_are_forgotten_and_their_requests_stay_refused(store: &mut Store, station: &Station) {
+    const WEEK: u32 = 168 * 3600;
+    let at = |second: u32| Time32(second).time64();
+    let asked = 2_000 * WEEK;
+    let add = |store: &mut Store, request: u8, until: u32, start: u32| {
+        store.add_confirmed(station, dated(request, until), hours(start, 168), 1)
+    };
+    assert_eq!(add(store, 21, asked + 301, asked).unwrap(), Some(hours(asked, 168)));
+    assert_eq!(add(store, 22, asked + 302, asked + WEEK).unwrap(), Some(hours(asked + WEEK, 168)));
+    // One is over, the other is not; and an hour later, when no statement is left that did not see it.
+    for now in [asked + WEEK - 1, asked + WEEK, asked + WEEK + 3599] {
+        store.forget_confirmed(at(now)).unwrap();
+        assert!(add(store, 21, asked + 301, asked).unwrap().is_some(), "it is known");
+        assert_eq!(add(store, 23, asked + 400, asked).unwrap(), None, "it counts");
+    }
+    store.forget_confirmed(at(asked + WEEK + 3600)).unwrap();
+    // Also if the clock is set back to when it was asked for, it is not confirmed a second time.
+    assert_eq!(add(store, 21, asked + 301, asked), Err(PkiError::Forgotten));
+    store.forget_confirmed(at(asked)).unwrap();
+    assert_eq!(add(store, 21, asked + 301, asked), Err(PkiError::Forgotten));
+    assert_eq!(
+        add(store, 22, asked + 302, asked + WEEK).unwrap(),
+        Some(hours(asked + WEEK, 168)),
+        "the other is known"
+    );
+    // What was asked for later is confirmed.
+    assert_eq!(add(store, 23, asked + 302, asked).unwrap(), Some(hours(asked, 168)));
 }
 
 fn answers_are_kept_for_their_time(store: &mut Store, other: &mut Store) {
@@ -154,7 +191,7 @@ fn a_store_from_before_requests_were_remembered_is_taken_on() {
         let mut store = Store::sqlite(&path).unwrap();
         let station = station(1, Curve::NistP256);
         store.register(&station).unwrap();
-        let counted = store.add_confirmed(&station, RequestIdentity([1; 32]), hours(1_000_000, 10), 1).unwrap();
+        let counted = store.add_confirmed(&station, dated(1, 1_036_000), hours(1_000_000, 10), 1).unwrap();
         assert_eq!(counted, Some(hours(1_000_000, 10)));
     }
 }

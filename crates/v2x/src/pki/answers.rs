@@ -30,6 +30,26 @@ impl RequestIdentity {
     }
 }
 
+/// A request as a store remembers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatedRequest {
+    /// What it is recognised by.
+    pub identity: RequestIdentity,
+    /// From when on its time is not taken any more.
+    pub until: Time64,
+}
+
+impl DatedRequest {
+    /// `request`, opened, to `authority`.
+    ///
+    /// # Errors
+    /// [`PkiError::Incomplete`] for one that has no time.
+    pub fn new(authority: HashedId8, request: &SignedMessage<'_>) -> Result<Self, PkiError> {
+        let until = request.generation_time()?.plus_us((CLOCK_DIFFERENCE_MAX_S + 1) * 1_000_000);
+        Ok(Self { identity: RequestIdentity::new(authority, request), until })
+    }
+}
+
 /// A request whose signature was verified.
 pub(super) enum Asked {
     /// It was granted already, with this answer.
@@ -38,11 +58,10 @@ pub(super) enum Asked {
     Anew(Keeping),
 }
 
-/// How long the answer to a request is kept, and under which name.
+/// Under which name the answer to a request is kept, and how long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keeping {
-    pub(super) request: RequestIdentity,
-    until: Time64,
+    request: DatedRequest,
 }
 
 impl Asked {
@@ -53,19 +72,22 @@ impl Asked {
         answers: &mut dyn AnswerStore,
         now: Time64,
     ) -> Result<Self, PkiError> {
-        let identity = RequestIdentity::new(authority, request);
-        // After that its time is not taken any more.
-        let until = request.generation_time()?.plus_us((CLOCK_DIFFERENCE_MAX_S + 1) * 1_000_000);
-        let before = answers.answer(identity, now)?;
-        Ok(before.map_or(Self::Anew(Keeping { request: identity, until }), Self::Before))
+        let request = DatedRequest::new(authority, request)?;
+        let before = answers.answer(request.identity, now)?;
+        Ok(before.map_or(Self::Anew(Keeping { request }), Self::Before))
     }
 }
 
 impl Keeping {
+    /// What the request is recognised by.
+    pub(super) fn identity(&self) -> RequestIdentity {
+        self.request.identity
+    }
+
     /// Keeps the answer of a decision, if it grants the request; the answer to give is then the first one kept.
     pub(super) fn keep(&self, mut decision: Decision, answers: &mut dyn AnswerStore) -> Result<Decision, PkiError> {
         if decision.refused.is_none() {
-            decision.answer = answers.keep_answer(self.request, decision.answer, self.until)?;
+            decision.answer = answers.keep_answer(self.request.identity, decision.answer, self.request.until)?;
         }
         Ok(decision)
     }

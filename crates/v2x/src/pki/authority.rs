@@ -7,8 +7,8 @@ use rand_core::CryptoRng;
 use super::envelope::can_encrypt;
 use super::periods::week;
 use super::{
-    AnswerStore, EtsiTs102941DataContent, Permissions, PkiError, RequestHash, RequestIdentity, open_request,
-    request_hash, seal_answer, sign_content,
+    AnswerStore, DatedRequest, EtsiTs102941DataContent, Permissions, PkiError, RequestHash, open_request, request_hash,
+    seal_answer, sign_content,
 };
 use crate::certificate::{Issuer, issue};
 use crate::crypto::{AgreementKey, PublicPoint, SigningKey};
@@ -250,11 +250,11 @@ pub trait StationStore: AnswerStore {
     /// request was confirmed before. None, and nothing remembered, if that were more than `at_once_max`.
     ///
     /// # Errors
-    /// [`PkiError::Store`].
+    /// [`PkiError::Store`]; [`PkiError::Forgotten`] if requests of that time are not remembered any more.
     fn add_confirmed(
         &mut self,
         station: &Station,
-        request: RequestIdentity,
+        request: DatedRequest,
         period: ValidityPeriod,
         at_once_max: u32,
     ) -> Result<Option<ValidityPeriod>, PkiError>;

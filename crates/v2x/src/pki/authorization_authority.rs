@@ -121,7 +121,7 @@ impl AuthorizationAuthority {
         now: Time64,
         rng: &mut impl CryptoRng,
     ) -> Result<Decision, PkiError> {
-        if let Some(answer) = answers.answer(question.keeping.request, now)? {
+        if let Some(answer) = answers.answer(question.keeping.identity(), now)? {
             return Ok(Decision { answer, refused: None, issued: None });
         }
         let issued = answer.map_err(PkiError::UnreachableEa).and_then(|answer| self.issue(question, answer, now));

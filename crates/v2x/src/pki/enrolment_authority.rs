@@ -7,9 +7,9 @@ use super::authority::check_region_below;
 use super::envelope::open_encrypted;
 use super::{
     Authority, AuthorizationValidationRequest, AuthorizationValidationResponse, AuthorizationValidationResponseCode,
-    CertificateFormat, CertificateSubjectAttributes, Credential, EcSignature, EnrolmentResponseCode,
-    EtsiTs102941DataContent, InnerEcRequest, InnerEcResponse, Permissions, PkiError, RequestHash, RequestIdentity,
-    SharedAtRequest, SignedMessage, Station, StationStore, TicketPeriods, TrustSource,
+    CertificateFormat, CertificateSubjectAttributes, Credential, DatedRequest, EcSignature, EnrolmentResponseCode,
+    EtsiTs102941DataContent, InnerEcRequest, InnerEcResponse, Permissions, PkiError, RequestHash, SharedAtRequest,
+    SignedMessage, Station, StationStore, TicketPeriods, TrustSource,
 };
 use crate::certificate::{Issuer, issue};
 use crate::coer::{Decode, ExtensionAdditions};
@@ -253,7 +253,7 @@ impl EnrolmentAuthority {
         signature: &EcSignature<'_>,
         store: &mut dyn StationStore,
         now: Time64,
-    ) -> Result<(Credential, RequestIdentity), PkiError> {
+    ) -> Result<(Credential, DatedRequest), PkiError> {
         let opened;
         let message = match signature {
             EcSignature::Encrypted(data) => {
@@ -266,7 +266,7 @@ impl EnrolmentAuthority {
         let credential = find_credential(store, &message)?;
         message.check_signer(&credential.certificate, Psid::CERTIFICATE_REQUEST, now)?;
         message.check_external_payload(shared.received.0)?;
-        Ok((credential, RequestIdentity::new(self.authority.id(), &message)))
+        Ok((credential, DatedRequest::new(self.authority.id(), &message)?))
     }
 
     /// The period wanted if it may be had, cut to the longest there is, and aligned; that from now if none is wanted.

@@ -72,6 +72,9 @@ pub enum PkiError {
     /// The signature is by another key, or the message was changed.
     #[error("the signature does not verify")]
     WrongSignature,
+    /// A request from a time of which none is remembered any more: nobody could say whether it was granted before.
+    #[error("requests of that time are forgotten already; is the authority's clock right?")]
+    Forgotten,
     /// The clocks differ, or the message was kept.
     #[error("generated {difference_s} s from now, at most {} s are allowed", super::CLOCK_DIFFERENCE_MAX_S)]
     OutOfSync {
@@ -207,7 +210,7 @@ impl PkiError {
             Self::KeyTag => Code::ItsAaKeysDontMatch,
             Self::Incomplete(_) => Code::ItsAaIncompleteRequest,
             Self::Encrypt(_) | Self::Key(_) => Code::ItsAaInvalidEncryptionKey,
-            Self::OutOfSync { .. } => Code::ItsAaOutOfSyncRequest,
+            Self::OutOfSync { .. } | Self::Forgotten => Code::ItsAaOutOfSyncRequest,
             Self::UnknownEa(_) => Code::ItsAaUnknownEa,
             Self::RevokedEa(_) => Code::ItsAaInvalidEa,
             Self::UnreachableEa(_) => Code::AaEaCantReachEa,

@@ -86,6 +86,15 @@ pub enum Taken {
     Held(ListName),
 }
 
+impl Taken {
+    /// Which list.
+    pub fn name(self) -> ListName {
+        match self {
+            Self::New(name) | Self::Renewed(name) | Self::Held(name) => name,
+        }
+    }
+}
+
 /// A trust list as it stands: the last full one, and what changed since.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct HeldTrustList {
@@ -152,6 +161,11 @@ impl HeldLists {
         lists.flat_map(|list| list.centres.clone()).collect()
     }
 
+    /// The trust list manager.
+    pub fn manager(&self) -> Option<HashedId8> {
+        self.manager.as_ref().map(SignerCertificate::id)
+    }
+
     /// The number of a trust list that is held.
     pub fn number(&self, name: ListName) -> Option<u8> {
         match name {
@@ -175,7 +189,7 @@ impl HeldLists {
     /// Lists that should have been replaced by `now`.
     pub fn overdue(&self, now: Time64) -> Vec<ListName> {
         let is_over = |next: Time32| next.time64() <= now;
-        let manager = self.manager.as_ref().map(SignerCertificate::id);
+        let manager = self.manager();
         let ectl =
             self.ectl.iter().filter(|list| is_over(list.next_update)).filter_map(|_| manager.map(ListName::Ectl));
         let ctls = self.ctls.iter().filter(|(_, list)| is_over(list.next_update)).map(|(id, _)| ListName::Ctl(*id));

@@ -21,7 +21,7 @@ mod station;
 mod subject;
 mod trust_list;
 
-pub use answers::{AnswerStore, MemoryAnswers, RequestIdentity};
+pub use answers::{AnswerStore, DatedRequest, MemoryAnswers, RequestIdentity};
 pub use authority::{
     Authority, Credential, Role, Station, StationStore, TrustNobody, TrustSource, TrustedAuthority, issue_authority,
 };

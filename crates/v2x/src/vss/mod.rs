@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ChangePolicy`], [`Preset`], [`ChangeClock`] | when a pseudonym is changed |
 //! | [`Pool`] | the pseudonyms, and what a store has to write down of a change |
+//! | [`Supply`] | when more of them are asked for, and for which time |
 //! | [`Station`] | the services for sending |
 //! | [`Layers`] | one change across all layers; blocked and free |
 //! | [`CertificateInclusion`] | certificate or digest |
@@ -14,11 +15,15 @@ mod demand;
 mod inclusion;
 mod layers;
 mod pool;
+mod refusal;
 mod station;
+mod supply;
 
 pub use change::*;
 pub use demand::*;
 pub use inclusion::*;
 pub use layers::*;
 pub use pool::*;
+pub use refusal::*;
 pub use station::*;
+pub use supply::*;

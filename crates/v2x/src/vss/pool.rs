@@ -46,12 +46,17 @@ pub struct PoolConfig {
     pub never_asks: bool,
     /// A pseudonym that was changed away from is deleted; if not, it goes to the end of the queue.
     pub deletes_used: bool,
+    /// How long before pseudonyms end those for the time after are asked for, at most; 0: not before they have ended `[s]`. Each
+    /// station draws its own moment from the upper half of this, so that an authority is not asked by all at once.
+    pub ahead_s: u32,
 }
 
 impl Default for PoolConfig {
-    /// 20 in parallel, as C2C-CC has it; asked for with 5 left.
+    /// 20 in parallel, as C2C-CC has it; asked for with 5 left, and two days ahead. Two days bear an authority that is away over a
+    /// weekend's night and a car that stands for a day; longer would leave a station that is thrown out, and so gets no more, with
+    /// tickets for that much longer.
     fn default() -> Self {
-        Self { low_water: 5, preload: 20, never_asks: false, deletes_used: true }
+        Self { low_water: 5, preload: 20, never_asks: false, deletes_used: true, ahead_s: 2 * 86_400 }
     }
 }
 
@@ -103,14 +108,12 @@ pub struct Pool<K> {
     unused: VecDeque<Pseudonym<K>>,
     /// The next pseudonym while a change is under way.
     next: Option<Pseudonym<K>>,
-    /// How many were asked for and have not come.
-    asked: usize,
 }
 
 impl<K: KeyName> Pool<K> {
     /// An empty pool.
     pub fn new(config: PoolConfig) -> Self {
-        Self { config, current: None, unused: VecDeque::new(), next: None, asked: 0 }
+        Self { config, current: None, unused: VecDeque::new(), next: None }
     }
 
     /// A pool as a store has it. `begun` is the pseudonym of a change that was begun and neither finished nor
@@ -121,7 +124,7 @@ impl<K: KeyName> Pool<K> {
         unused: impl IntoIterator<Item = Pseudonym<K>>,
         begun: Option<HashedId8>,
     ) -> (Self, Option<PoolRecord>) {
-        let mut pool = Self { config, current, unused: unused.into_iter().collect(), next: None, asked: 0 };
+        let mut pool = Self { config, current, unused: unused.into_iter().collect(), next: None };
         let place = begun.and_then(|to| pool.unused.iter().position(|pseudonym| pseudonym.id == to));
         let record = place.and_then(|place| {
             pool.next = pool.unused.remove(place);
@@ -132,7 +135,6 @@ impl<K: KeyName> Pool<K> {
 
     /// Adds a pseudonym that has come from an authority. One that is held already is not added twice.
     pub fn add(&mut self, pseudonym: Pseudonym<K>) {
-        self.asked = self.asked.saturating_sub(1);
         if !self.holds(pseudonym.id) {
             self.unused.push_back(pseudonym);
         }
@@ -217,33 +219,12 @@ impl<K: KeyName> Pool<K> {
         Ok(PoolRecord::ChangeAbandoned)
     }
 
-    /// Forgets what is no longer valid; each record is to be written down.
-    pub fn expire(&mut self, now: Time32) -> Vec<PoolRecord> {
-        let mut records = Vec::new();
-        self.unused.retain(|pseudonym| {
-            let keep = now < pseudonym.valid_until;
-            if !keep {
-                records.push(PoolRecord::Expired(pseudonym.id));
-            }
-            keep
-        });
-        records
-    }
-
-    /// How many pseudonyms to ask an authority for now. They count as asked for from here on.
-    pub fn ask(&mut self) -> usize {
-        let coming = self.unused.len() + self.asked;
-        if self.config.never_asks || coming >= self.config.low_water {
-            return 0;
-        }
-        let wanted = self.config.preload.saturating_sub(coming);
-        self.asked += wanted;
-        wanted
-    }
-
-    /// So many that were asked for will not come.
-    pub fn asked_in_vain(&mut self, count: usize) {
-        self.asked = self.asked.saturating_sub(count);
+    /// Forgets those that were never used and are no longer valid; that of each is to be written down ([`PoolRecord::Expired`]), and
+    /// its key is of no use any more.
+    pub fn expire(&mut self, now: Time32) -> Vec<Pseudonym<K>> {
+        let (held, expired) = self.unused.drain(..).partition(|pseudonym| now < pseudonym.valid_until);
+        self.unused = held;
+        Vec::from(expired as VecDeque<_>)
     }
 }
 
@@ -325,25 +306,6 @@ mod tests {
     }
 
     #[test]
-    fn asks_once_for_what_is_missing() {
-        let mut pool = pool(6);
-        assert_eq!(pool.ask(), 0);
-        change(&mut pool);
-        assert_eq!(pool.ask(), 0, "five are left");
-        change(&mut pool);
-        assert_eq!(pool.ask(), 16);
-        assert_eq!(pool.ask(), 0, "they are on their way");
-        pool.asked_in_vain(16);
-        assert_eq!(pool.ask(), 16);
-        (10..26).for_each(|number| pool.add(pseudonym(number)));
-        pool.add(pseudonym(10));
-        assert_eq!(pool.unused().len(), 20);
-        assert_eq!(pool.ask(), 0);
-        let mut silent = Pool::<u8>::new(PoolConfig { never_asks: true, ..PoolConfig::default() });
-        assert_eq!(silent.ask(), 0);
-    }
-
-    #[test]
     fn what_is_not_valid_is_not_used() {
         let mut pool = Pool::new(PoolConfig::default());
         pool.add(Pseudonym { valid_until: Time32(5), ..pseudonym(1) });
@@ -352,7 +314,7 @@ mod tests {
         pool.begin_change(NOW).unwrap();
         assert_eq!(pool.next().unwrap().key, 3);
         pool.commit_change().unwrap();
-        assert_eq!(pool.expire(NOW), [PoolRecord::Expired(HashedId8([1; 8]))]);
+        assert_eq!(pool.expire(NOW).iter().map(|expired| expired.key).collect::<Vec<_>>(), [1]);
         assert_eq!(pool.unused().len(), 1);
         assert_eq!(pool.current(Time32(1000)), Err(PoolError::Empty));
     }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use rand_core::Rng;
 
 use super::{
-    Answered, CertificateInclusion, ChangeClock, ChangePolicy, Inclusion, LayerId, Layers, Pool, PoolConfig, PoolError,
-    PoolRecord, Pseudonym, Surroundings,
+    Answered, CertificateInclusion, ChangeClock, ChangePolicy, ChangeRefusal, Inclusion, LayerId, Layers, Pool,
+    PoolConfig, PoolError, PoolRecord, Pseudonym, PseudonymOrder, SignRefusal, Supply, Surroundings,
 };
 use crate::certificate::CertificateError;
 use crate::crypto::{KeyError, SigningKey};
@@ -15,7 +15,7 @@ use crate::types::{
     CertificateBuf, HashedId8, HeaderInfo, Psid, Received, SignedDataPayload, ThreeDLocation, Time64, ToBeSignedData,
     TwoDLocation,
 };
-use crate::verify::{Allowance, CheckKind, Context, ResultCode, VerifierConfig};
+use crate::verify::{Allowance, Context, VerifierConfig};
 
 /// Where private keys are: an HSM.
 pub trait KeyRing<K> {
@@ -67,59 +67,9 @@ pub enum Effect<K> {
     Abandoned(ChangeRefusal),
     /// The key of a pseudonym that will not be used again.
     DeleteKey(K),
-    /// Ask the authorization authority for so many pseudonyms.
-    RequestPseudonyms(usize),
-}
-
-/// Why a change did not take place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChangeRefusal {
-    /// `blockPseudonymChange` holds.
-    #[error("changes of pseudonym are blocked until {until_us} us")]
-    Blocked {
-        /// [us of `Time64`].
-        until_us: u64,
-    },
-    /// No layer has registered: it would change the certificate and leave the addresses.
-    #[error("no layer takes part in changes; register one with registerRequestNetworkIdChange")]
-    NoLayers,
-    /// One is under way.
-    #[error("a change of pseudonym is under way")]
-    UnderWay,
-    /// There is no other pseudonym.
-    #[error("no other pseudonym is valid now; request more from the authorization authority")]
-    NoOther,
-    /// A layer refused.
-    #[error("layer {} cannot change its identifier now", .0.0)]
-    Refused(LayerId),
-    /// A layer did not answer.
-    #[error("layer {} did not answer in time", .0.0)]
-    Silent(LayerId),
-}
-
-/// Why there is no signature.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SignRefusal {
-    /// No pseudonym, or a change under way.
-    #[error(transparent)]
-    Pool(#[from] PoolError),
-    /// The policy keeps the station silent after a change.
-    #[error("silent until {until_us} us after a change of pseudonym")]
-    Silence {
-        /// [us of `Time64`].
-        until_us: u64,
-    },
-    /// The pseudonym's certificate does not allow it: whoever receives it would refuse it.
-    #[error("the ticket does not allow this message, a receiver would refuse it by {}: {code}", check.name())]
-    NotAllowed {
-        /// The check it would fail.
-        check: CheckKind,
-        /// The code of the refusal.
-        code: ResultCode,
-    },
-    /// Key or message.
-    #[error(transparent)]
-    Sign(#[from] SignError),
+    /// Ask the authorization authority for these pseudonyms; then [`Station::add_pseudonym`] for each that has come, or
+    /// [`Station::asked_in_vain`].
+    RequestPseudonyms(PseudonymOrder),
 }
 
 /// A message to sign.
@@ -141,16 +91,22 @@ pub struct Request<'a> {
     pub wanted: &'a [u8],
 }
 
+/// How often a change away from an expired pseudonym is tried, if a layer is in its way `[us]`.
+const REPLACE_EVERY_US: u64 = 1_000_000;
+
 /// A station that sends.
 #[derive(Debug)]
 pub struct Station<K> {
     pool: Pool<K>,
+    supply: Supply,
     certificates: BTreeMap<HashedId8, (SignerCertificate, Allowance)>,
     /// What receivers are taken to ask of messages.
     rules: VerifierConfig,
     clock: ChangeClock,
     layers: Layers,
     blocked_until_us: u64,
+    /// When a change away from an expired pseudonym is tried again, if a layer was in its way.
+    replace_again_us: u64,
     inclusion: CertificateInclusion,
     effects: VecDeque<Effect<K>>,
 }
@@ -158,13 +114,16 @@ pub struct Station<K> {
 impl<K: super::KeyName> Station<K> {
     /// A station without pseudonyms, at the start of a trip.
     pub fn new(pool: PoolConfig, policy: ChangePolicy, now: Time64, rng: &mut impl Rng) -> Self {
+        let clock = ChangeClock::new(policy, now.0, rng);
         Self {
             pool: Pool::new(pool),
+            supply: Supply::new(pool, rng),
             certificates: BTreeMap::new(),
             rules: VerifierConfig::default(),
-            clock: ChangeClock::new(policy, now.0, rng),
+            clock,
             layers: Layers::default(),
             blocked_until_us: 0,
+            replace_again_us: 0,
             inclusion: CertificateInclusion::default(),
             effects: VecDeque::new(),
         }
@@ -222,6 +181,7 @@ impl<K: super::KeyName> Station<K> {
         let pseudonym = self.learn(certificate, key)?;
         let id = pseudonym.id;
         self.pool.add(pseudonym);
+        self.supply.came();
         self.begin_first(now);
         Ok(id)
     }
@@ -264,6 +224,7 @@ impl<K: super::KeyName> Station<K> {
         if now.0 < self.clock.silent_until_us() {
             return Err(SignRefusal::Silence { until_us: self.clock.silent_until_us() });
         }
+        self.replace_expired(now, rng);
         let current = self.pool.current(now.time32())?.clone();
         let (signer, allowance) = self.certificates.get(&current.id).ok_or(PoolError::Empty)?;
         let header_info = HeaderInfo {
@@ -307,20 +268,31 @@ impl<K: super::KeyName> Station<K> {
         if let Some(layer) = self.layers.time_out(now.0) {
             self.abandon(ChangeRefusal::Silent(layer));
         }
-        for record in self.pool.expire(now.time32()) {
-            if let PoolRecord::Expired(id) = record {
-                self.certificates.remove(&id);
-            }
-            self.effects.push_back(Effect::Persist(record));
+        for Pseudonym { id, key, .. } in self.pool.expire(now.time32()) {
+            self.certificates.remove(&id);
+            self.effects.push_back(Effect::Persist(PoolRecord::Expired(id)));
+            self.effects.push_back(Effect::DeleteKey(key));
         }
-        let has_expired = self.pool.in_use().is_some_and(|current| !current.is_valid(now.time32()));
-        if has_expired || self.clock.wants_change(now.0, around) {
+        self.replace_expired(now, rng);
+        if self.clock.wants_change(now.0, around) {
             // What stands in the way may be gone the next time.
             let _ = self.change_pseudonym(now, rng);
         }
-        match self.pool.ask() {
-            0 => {}
-            count => self.effects.push_back(Effect::RequestPseudonyms(count)),
+        if let Some(order) = self.supply.order(&self.pool, now) {
+            self.effects.push_back(Effect::RequestPseudonyms(order));
+        }
+    }
+
+    /// Changes away from a pseudonym that has expired, as soon as there is another one. Neither a block nor the want of a layer keeps
+    /// the station from it: both are to let it keep its identity, which it can no longer show, and it would be silent.
+    fn replace_expired(&mut self, now: Time64, rng: &mut impl Rng) {
+        let has_expired = self.pool.in_use().is_some_and(|current| !current.is_valid(now.time32()));
+        let is_due = has_expired && !self.pool.is_changing() && now.0 >= self.replace_again_us;
+        if is_due && self.begin(now, rng).is_ok() {
+            self.replace_again_us = now.plus_us(REPLACE_EVERY_US).0;
+            if self.layers.registered().is_empty() {
+                self.commit();
+            }
         }
     }
 
@@ -338,14 +310,19 @@ impl<K: super::KeyName> Station<K> {
         if self.layers.registered().is_empty() {
             return Err(ChangeRefusal::NoLayers);
         }
+        self.begin(now, rng)
+    }
+
+    /// Begins a change, and asks whoever is registered.
+    fn begin(&mut self, now: Time64, rng: &mut impl Rng) -> Result<(), ChangeRefusal> {
         let record = self.pool.begin_change(now.time32()).map_err(|_| ChangeRefusal::NoOther)?;
         self.effects.push_back(Effect::Persist(record));
         self.layers.prepare(now.0);
         // The clock starts again with the attempt: one that is refused is not repeated at each message.
         self.clock.changed(now.0, rng);
-        if let Some(next) = self.pool.next() {
-            let ids = NetworkIds::of(next.id);
-            self.effects.push_back(Effect::AskLayers { layers: self.layers.registered().to_vec(), ids });
+        let layers = self.layers.registered().to_vec();
+        if let Some(next) = self.pool.next().filter(|_| !layers.is_empty()) {
+            self.effects.push_back(Effect::AskLayers { layers, ids: NetworkIds::of(next.id) });
         }
         Ok(())
     }
@@ -432,9 +409,9 @@ impl<K: super::KeyName> Station<K> {
         Ok(())
     }
 
-    /// So many pseudonyms that were asked for will not come.
-    pub fn asked_in_vain(&mut self, count: usize) {
-        self.pool.asked_in_vain(count);
+    /// Those pseudonyms of [`Effect::RequestPseudonyms`] that have not come will not come; see [`Supply::asked_in_vain`].
+    pub fn asked_in_vain(&mut self, now: Time64, rng: &mut impl Rng) {
+        self.supply.asked_in_vain(now, rng);
     }
 
     /// When [`Station::handle_timeout`] has something to do whatever else happens [us of `Time64`].

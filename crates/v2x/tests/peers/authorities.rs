@@ -54,7 +54,7 @@ impl StationStore for Memory {
     fn add_confirmed(
         &mut self,
         _: &Station,
-        _: RequestIdentity,
+        _: DatedRequest,
         period: ValidityPeriod,
         _: u32,
     ) -> Result<Option<ValidityPeriod>, PkiError> {

@@ -21,5 +21,6 @@ mod signing;
 mod stations;
 mod traps;
 mod verification;
+mod vss_expiry;
 mod vss_station;
 mod wycheproof;

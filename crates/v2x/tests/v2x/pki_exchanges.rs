@@ -7,10 +7,10 @@ use chronoseal_v2x::crypto::{Curve, SigningKey, SoftwareKey};
 use chronoseal_v2x::message::{SignerCertificate, SignerForm};
 use chronoseal_v2x::pki::{
     AnswerStore, Applicant, Authority, AuthorizationAuthority, AuthorizationResponseCode as AtCode, Credential,
-    EnrolmentAuthority, EnrolmentResponseCode as EcCode, EtsiTs102941Data, EtsiTs102941DataContent, InnerAtRequest,
-    InnerEcRequest, MemoryAnswers, NoAnswer, Pending, Permissions, PkiError, PublicKeys, RequestIdentity, Role,
-    SealedRequest, Station, StationStore, Step, TicketWish, TrustNobody, TrustedAuthority, issue_authority, key_tag,
-    open_request, request_credential, request_ticket, sign_content,
+    DatedRequest, EnrolmentAuthority, EnrolmentResponseCode as EcCode, EtsiTs102941Data, EtsiTs102941DataContent,
+    InnerAtRequest, InnerEcRequest, MemoryAnswers, NoAnswer, Pending, Permissions, PkiError, PublicKeys,
+    RequestIdentity, Role, SealedRequest, Station, StationStore, Step, TicketWish, TrustNobody, TrustedAuthority,
+    issue_authority, key_tag, open_request, request_credential, request_ticket, sign_content,
 };
 use chronoseal_v2x::types::{
     CertificateBuf, CircularRegion, Duration, GeographicRegion, HashedId8, Ieee1609Dot2Data, Psid, Time32, Time64,
@@ -66,11 +66,11 @@ impl StationStore for Memory {
     fn add_confirmed(
         &mut self,
         _: &Station,
-        request: RequestIdentity,
+        request: DatedRequest,
         period: ValidityPeriod,
         at_once_max: u32,
     ) -> Result<Option<ValidityPeriod>, PkiError> {
-        if let Some((_, known)) = self.confirmed.iter().find(|(known, _)| *known == request) {
+        if let Some((_, known)) = self.confirmed.iter().find(|(known, _)| *known == request.identity) {
             return Ok(Some(*known));
         }
         let overlaps = |(_, other): &&(RequestIdentity, ValidityPeriod)| {
@@ -79,7 +79,7 @@ impl StationStore for Memory {
         if self.confirmed.iter().filter(overlaps).count() >= at_once_max as usize {
             return Ok(None);
         }
-        self.confirmed.push((request, period));
+        self.confirmed.push((request.identity, period));
         Ok(Some(period))
     }
 }

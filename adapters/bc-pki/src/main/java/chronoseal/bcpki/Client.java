@@ -50,8 +50,11 @@ final class Client {
         this.transport = transport;
     }
 
-    /** Makes the canonical key, the one the EA must be told about. */
+    /** Makes the canonical key, the one the EA must be told about; one that is there already stays, as the EA knows it. */
     void generateCanonicalKey(ItsCurve curve) throws IOException {
+        if (Files.exists(directory.resolve("canonical.pem")) && Files.exists(directory.resolve("canonical.pub.pem"))) {
+            return;
+        }
         KeyPair pair = Keys.generate(curve);
         Keys.writePrivate(directory.resolve("canonical.pem"), pair.getPrivate());
         Keys.writePublic(directory.resolve("canonical.pub.pem"), (ECPublicKey) pair.getPublic());

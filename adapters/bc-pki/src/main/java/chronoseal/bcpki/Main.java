@@ -1,6 +1,9 @@
 package chronoseal.bcpki;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -21,6 +24,7 @@ public final class Main {
           client reenrol   --dir DIR --url EA_URL --ea EA.oer [--rca RCA.oer] [--curve C]
           client authorize --dir DIR --url AA_URL --aa AA.oer --ea EA.oer [--rca RCA.oer] [--count N]
                            [--permission PSID:HEXSSP]... [--encryption-key] [--curve C]
+          client receive   --rca RCA.oer --dc URL [--refresh-ms 1000] [--psid 36]
         C is nistp256 (default), brainpoolp256r1 or, for signing keys only, brainpoolp384r1.
         Any command: [--trace DIR] keeps every message in DIR before encryption and after decryption.""";
 
@@ -53,6 +57,7 @@ public final class Main {
                 case "client enrol" -> enrol(options);
                 case "client reenrol" -> reenrol(options);
                 case "client authorize" -> authorize(options);
+                case "client receive" -> receive(options);
                 default -> throw new IllegalArgumentException("unknown command " + words.get(command - 1));
             }
             return 0;
@@ -172,6 +177,20 @@ public final class Main {
         options.finish();
         for (int i = 0; i < count; i++) {
             System.out.println("at " + client.authorize(url, aa, ea, curve, encryptionKey, permissions).id());
+        }
+    }
+
+    /** A message a line on standard input, in hexadecimal; what becomes of it on standard output. */
+    private static void receive(Options options) throws IOException, Refused {
+        Cert root = Cert.read(Path.of(options.required("rca")));
+        String centre = options.required("dc");
+        long refreshMillis = Long.parseLong(options.optional("refresh-ms", "1000"));
+        int psid = Integer.parseInt(options.optional("psid", "36"));
+        options.finish();
+        Receiver receiver = new Receiver(root, centre, refreshMillis);
+        var messages = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        for (String line = messages.readLine(); line != null; line = messages.readLine()) {
+            System.out.println(receiver.judge(HexFormat.of().parseHex(line.strip()), psid));
         }
     }
 

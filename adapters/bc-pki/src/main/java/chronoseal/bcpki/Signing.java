@@ -98,6 +98,24 @@ final class Signing {
             return ASN1OctetString.getInstance(data.getSigner().getSignerIdentifier()).getOctets();
         }
 
+        /** The certificate the signer sent along, or null if it is named by its digest. */
+        Cert signerCertificate() throws Refused {
+            if (data.getSigner().getChoice() != SignerIdentifier.certificate) {
+                return null;
+            }
+            var sent = SequenceOfCertificate.getInstance(data.getSigner().getSignerIdentifier()).getCertificates();
+            if (sent.size() != 1) {
+                throw new Refused(Refused.Reason.BAD_CONTENT_TYPE, "signer has " + sent.size() + " certificates");
+            }
+            return Cert.of(sent.get(0));
+        }
+
+        /** Whoever sent it holds this certificate, which is valid now; how the message names it was looked at. */
+        void checkSender(Cert certificate, int psid) throws Refused {
+            certificate.checkValidNow();
+            check(new JcaITSContentVerifierProvider.Builder().setProvider(Keys.BC).build(certificate.its()), certificate.curve(), psid);
+        }
+
         /** Signer {@code self}: the key is known from elsewhere. */
         void checkSelf(PublicVerificationKey key, int psid) throws Refused {
             if (!isSelfSigned()) {
@@ -120,14 +138,9 @@ final class Signing {
 
         /** As {@link #checkSigner} for lists: they may be old, and may name their signer by the certificate itself. */
         void checkListSigner(Cert certificate, int psid) throws Refused {
-            boolean named;
-            if (data.getSigner().getChoice() == SignerIdentifier.certificate) {
-                var embedded = SequenceOfCertificate.getInstance(data.getSigner().getSignerIdentifier()).getCertificates();
-                named = embedded.size() == 1 && Arrays.equals(Oer.encode(embedded.get(0), Oer.CERTIFICATE), certificate.bytes());
-            } else {
-                named = Arrays.equals(signerDigest(), certificate.hashedId8());
-            }
-            if (!named) {
+            Cert sent = signerCertificate();
+            byte[] named = sent == null ? signerDigest() : sent.hashedId8();
+            if (!Arrays.equals(named, certificate.hashedId8()) || (sent != null && !Arrays.equals(sent.bytes(), certificate.bytes()))) {
                 throw new Refused(Refused.Reason.INVALID_SIGNATURE, "list is not signed by " + certificate.id());
             }
             certificate.checkValidNow();
