@@ -30,7 +30,8 @@ struct Place {
 const PLACES: &[Place] = &[
     Place { name: "core", uses: &[], touches: &[] },
     Place { name: "wire", uses: &["core"], touches: &[] },
-    Place { name: "fourq", uses: &[], touches: &[] },
+    Place { name: "fourq-mulx", uses: &[], touches: &[] },
+    Place { name: "fourq", uses: &["fourq-mulx"], touches: &[] },
     Place { name: "ecdsa-lanes", uses: &[], touches: &[] },
     Place { name: "crypto", uses: &["core", "fourq"], touches: &[] },
     Place { name: "frameauth", uses: &["core", "wire", "crypto"], touches: &[] },
