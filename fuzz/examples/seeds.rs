@@ -148,7 +148,7 @@ fn main() {
         let sealed = Sealer::new(profile, &key, 100)
             .expect("HMAC takes any key")
             .seal(&mut pdu, 8, 5)
-           .expect("the buffer has room");
+            .expect("the buffer has room");
         let input = [&[choice as u8, 3, 5], &pdu[..sealed]].concat();
         write("secured_pdu_open", &format!("profile_{choice:02}"), &input);
     }

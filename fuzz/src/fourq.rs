@@ -1,28 +1,37 @@
 //! FourQ: bytes taken for public keys and for signatures.
 
+use chronoseal_fourq::internals::{Affine, Field, Mulx, Portable, Scalar};
 use chronoseal_fourq::{Error, ecdh, internals, schnorrq};
 
 /// 32 bytes as a point: what is accepted lies on the curve and is encoded by these very bytes, and both kinds of public
-/// key agree on it; a key that is accepted gives both sides of an exchange the same secret.
+/// key agree on it; a key that is accepted gives both sides of an exchange the same secret. Assembly and portable code
+/// decode the same and come to the same multiples.
 pub fn fourq_point(data: &[u8]) {
     let Some((bytes, rest)) = data.split_first_chunk::<32>() else { return };
     let agreement = ecdh::PublicKey::from_bytes(bytes);
     let signature = schnorrq::VerifyingKey::from_bytes(bytes);
     assert_eq!(agreement.as_ref().err(), signature.as_ref().err());
-    let decoded = internals::Affine::decode_vartime(bytes);
+    let decoded = Affine::decode_vartime(bytes, Portable);
     match &agreement {
         Err(Error::PublicKey(reason)) => assert_eq!(decoded.as_ref().err(), Some(reason)),
         outcome => {
             let point = decoded.expect("what is no encoding is refused as such");
             assert!(bool::from(point.is_on_curve()));
             assert_eq!(point.encode(), *bytes);
-            assert_eq!(outcome.is_err(), bool::from(point.to_extended().clear_cofactor().is_identity()));
+            let cleared = point.to_extended().clear_cofactor(Portable);
+            assert_eq!(outcome.is_err(), bool::from(cleared.is_identity()));
+        }
+    }
+    if let (Some(mulx), Some(secret)) = (Mulx::detect(), rest.first_chunk::<32>()) {
+        assert_eq!(decoded, Affine::decode_vartime(bytes, mulx));
+        if let Ok(point) = decoded {
+            assert_eq!(multiples(&point, secret, mulx), multiples(&point, secret, Portable));
         }
     }
     if let (Ok(peer), Some(secret)) = (agreement, rest.first_chunk::<32>()) {
         let ours = ecdh::SecretKey::from_bytes(*secret);
         let shared = ours.agree(&peer);
-        assert_eq!(shared.is_err(), internals::Scalar::from_bytes_mod_order(secret) == internals::Scalar::ZERO);
+        assert_eq!(shared.is_err(), Scalar::from_bytes_mod_order(secret) == Scalar::ZERO);
         if shared.is_ok() {
             let generator = ecdh::SecretKey::from_bytes(core::array::from_fn(|i| u8::from(i == 0)));
             let public = ecdh::PublicKey::from_bytes(&ours.public()).expect("one's own key");
@@ -31,6 +40,16 @@ pub fn fourq_point(data: &[u8]) {
             assert_eq!(one.expect("order N").as_bytes(), other.expect("order N").as_bytes());
         }
     }
+}
+
+/// Every multiple that the public interface makes of a secret number and a point, encoded.
+fn multiples<F: Field>(point: &Affine, secret: &[u8; 32], field: F) -> [[u8; 32]; 3] {
+    let scalar = Scalar::from_bytes_mod_order(secret);
+    let point = point.to_extended().clear_cofactor(field);
+    let own = internals::multiply_generator(&scalar, field);
+    let shared = internals::multiply(scalar.words(), &point, field);
+    let both = internals::double_multiply_vartime(&scalar, &scalar, &point, field);
+    [own, shared, both].map(|point| point.to_affine(field).encode())
 }
 
 /// Key, signature, message: nothing panics, a batch of one is at least as lenient as single verification; and what the

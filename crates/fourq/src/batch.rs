@@ -13,10 +13,11 @@ use rand_core::{Rng, SeedableRng};
 use crate::decomposition::{COLUMNS, Digits, decompose};
 use crate::double_base::{BaseDigits, WindowDigits};
 use crate::error::Error;
+use crate::field::{Field, with_field};
 use crate::point::{Affine, Cached, Extended};
 use crate::scalar::Scalar;
 use crate::schnorrq::{Signature, VerifyingKey, challenge};
-use crate::table::{Table, Words};
+use crate::table::{CachedWords, Table, negate};
 use crate::variable_base::table;
 
 /// Signatures in one equation: their tables lie on the stack, 2.3 KiB each.
@@ -42,7 +43,7 @@ pub struct BatchItem<'a> {
 /// One signature's share of the equation.
 struct Term {
     commitment_digits: WindowDigits<COMMITMENT_COLUMNS>,
-    commitment_table: [Words<16>; COMMITMENT_ENTRIES],
+    commitment_table: [CachedWords; COMMITMENT_ENTRIES],
     key_digits: Digits,
     key_table: Table<16, 8>,
 }
@@ -60,17 +61,17 @@ struct Term {
 pub fn verify_batch_vartime(items: &[BatchItem<'_>], seed: [u8; 32]) -> Result<(), Error> {
     let mut rng = ChaCha20Rng::from_seed(seed);
     for chunk in items.chunks(CHUNK_LEN) {
-        verify_chunk_vartime(chunk, &mut rng)?;
+        with_field!(field => verify_chunk_vartime(chunk, &mut rng, field))?;
     }
     Ok(())
 }
 
-fn verify_chunk_vartime(items: &[BatchItem<'_>], rng: &mut ChaCha20Rng) -> Result<(), Error> {
+fn verify_chunk_vartime<F: Field>(items: &[BatchItem<'_>], rng: &mut ChaCha20Rng, field: F) -> Result<(), Error> {
     let mut generator_factor = Scalar::ZERO;
     let mut terms: [Option<Term>; CHUNK_LEN] = [const { None }; CHUNK_LEN];
     for (item, term) in items.iter().zip(&mut terms) {
         let response = item.signature.response_vartime()?;
-        let commitment = Affine::decode_vartime(&item.signature.commitment).map_err(Error::Commitment)?;
+        let commitment = Affine::decode_vartime(&item.signature.commitment, field).map_err(Error::Commitment)?;
         let challenge = challenge(&item.signature.commitment, &item.key.bytes, item.message);
         let z = u128::from(rng.next_u64()) | u128::from(rng.next_u64()) << 64;
         let factor = Scalar::from_u128(z);
@@ -79,39 +80,48 @@ fn verify_chunk_vartime(items: &[BatchItem<'_>], rng: &mut ChaCha20Rng) -> Resul
         let negative = Affine { x: commitment.x.neg(), y: commitment.y };
         *term = Some(Term {
             commitment_digits: WindowDigits::new(z, COMMITMENT_WIDTH),
-            commitment_table: odd_multiples(&negative.to_extended()),
+            commitment_table: odd_multiples(&negative.to_extended(), field),
             key_digits: Digits::recode(decompose(factor.mul(&challenge).words())),
-            key_table: table(&item.key.point),
+            key_table: table(&item.key.point, field),
         });
     }
     let base = BaseDigits::new(&generator_factor);
 
     let mut sum = Extended::IDENTITY;
     for column in (0..COMMITMENT_COLUMNS).rev() {
-        sum = sum.double();
+        sum.double(field);
         for term in terms.iter().flatten() {
             if let Some((index, negative)) = term.commitment_digits.at(column) {
-                sum = sum.add(&Cached::from_words_signed(&term.commitment_table[index], negative));
+                sum.add(&signed(&term.commitment_table[index], negative), field);
             }
             if column < COLUMNS {
                 let (negative, index) = term.key_digits.column(column);
-                sum = sum.add(&Cached::from_words_signed(&term.key_table.0[index as usize], negative));
+                sum.add(&signed(&term.key_table.0[index as usize], negative), field);
             }
         }
         if column < COLUMNS {
-            base.add_column(&mut sum, column);
+            base.add_column(&mut sum, column, field);
         }
     }
-    if sum.clear_cofactor().is_identity().into() { Ok(()) } else { Err(Error::Signature) }
+    if sum.clear_cofactor(field).is_identity().into() { Ok(()) } else { Err(Error::Signature) }
+}
+
+/// The point of `words`, or its negative where `negative` is all ones.
+fn signed(words: &CachedWords, negative: u64) -> Cached {
+    let mut words = *words;
+    negate(&mut words, negative);
+    Cached::from_words(&words)
 }
 
 /// P, 3P, 5P, ...
-fn odd_multiples(point: &Extended) -> [Words<16>; COMMITMENT_ENTRIES] {
-    let twice = point.double().to_sum();
-    let mut multiple = point.to_cached();
+fn odd_multiples<F: Field>(point: &Extended, field: F) -> [CachedWords; COMMITMENT_ENTRIES] {
+    let mut twice = *point;
+    twice.double(field);
+    let twice = twice.to_sum(field);
+    let mut multiple = point.to_cached(field);
     core::array::from_fn(|i| {
         if i > 0 {
-            multiple = twice.add(&multiple).to_cached();
+            multiple = twice.add(&multiple, field).to_cached(field);
         }
         multiple.to_words()
     })

@@ -7,10 +7,11 @@
 //! Source: Moeller, "Algorithms for multi-exponentiation", SAC 2001 (interleaving).
 
 use crate::decomposition::{COLUMNS, Digits, decompose};
+use crate::field::Field;
 use crate::generated::windows::WINDOWS;
 use crate::point::{Cached, CachedAffine, Extended};
 use crate::scalar::Scalar;
-use crate::table::AffineWords;
+use crate::table::{AffineWords, negate};
 use crate::variable_base::table;
 
 /// Width of the base point's windows `[bit]`.
@@ -22,19 +23,22 @@ pub(crate) type WindowTable = [[AffineWords; BASE_ENTRIES]; 4];
 
 /// `a G + b point` in variable time; `point` must have order N or be the identity.
 #[must_use]
-pub fn double_multiply_vartime(a: &Scalar, b: &Scalar, point: &Extended) -> Extended {
+pub fn double_multiply_vartime<F: Field>(a: &Scalar, b: &Scalar, point: &Extended, field: F) -> Extended {
     let base = BaseDigits::new(a);
-    let table = table(point);
+    let table = table(point, field);
     let digits = Digits::recode(decompose(b.words()));
     let entry = |column| {
         let (negative, index) = digits.column(column);
-        Cached::from_words_signed(&table.0[index as usize], negative)
+        let mut words = table.0[index as usize];
+        negate(&mut words, negative);
+        Cached::from_words(&words)
     };
-    let mut sum = entry(COLUMNS - 1).to_extended();
-    base.add_column(&mut sum, COLUMNS - 1);
+    let mut sum = entry(COLUMNS - 1).to_extended(field);
+    base.add_column(&mut sum, COLUMNS - 1, field);
     for column in (0..COLUMNS - 1).rev() {
-        sum = sum.double().add(&entry(column));
-        base.add_column(&mut sum, column);
+        sum.double(field);
+        sum.add(&entry(column), field);
+        base.add_column(&mut sum, column, field);
     }
     sum
 }
@@ -50,10 +54,12 @@ impl BaseDigits {
 
     /// Adds what stands in `column`.
     #[inline(always)]
-    pub(crate) fn add_column(&self, sum: &mut Extended, column: usize) {
+    pub(crate) fn add_column<F: Field>(&self, sum: &mut Extended, column: usize, field: F) {
         for (digits, table) in self.0.iter().zip(&WINDOWS) {
             if let Some((index, negative)) = digits.at(column) {
-                *sum = sum.add_affine(&CachedAffine::from_words_signed(&table[index], negative));
+                let mut words = table[index];
+                negate(&mut words, negative);
+                sum.add_affine(&CachedAffine::from_words(&words), field);
             }
         }
     }

@@ -8,6 +8,7 @@ use subtle::CtOption;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::error::Error;
+use crate::field::{Field, with_field};
 use crate::fixed_base::multiply_generator;
 use crate::point::{Affine, Extended};
 use crate::scalar::{Scalar, words};
@@ -27,8 +28,12 @@ impl SecretKey {
     /// The public key's encoding; constant time.
     #[must_use]
     pub fn public(&self) -> [u8; 32] {
+        with_field!(field => self.public_by(field))
+    }
+
+    pub(crate) fn public_by<F: Field>(&self, field: F) -> [u8; 32] {
         let mut scalar = Scalar::from_bytes_mod_order(&self.0);
-        let public = multiply_generator(&scalar).to_affine().encode();
+        let public = multiply_generator(&scalar, field).to_affine(field).encode();
         scalar.zeroize();
         public
     }
@@ -44,8 +49,12 @@ impl SecretKey {
     /// As [`SecretKey::agree`], for callers whose time shall not show even whether it succeeds.
     #[must_use]
     pub fn agree_ct(&self, peer: &PublicKey) -> CtOption<SharedSecret> {
+        with_field!(field => self.agree_by(peer, field))
+    }
+
+    pub(crate) fn agree_by<F: Field>(&self, peer: &PublicKey, field: F) -> CtOption<SharedSecret> {
         let mut scalar = words(&self.0);
-        let mut shared = multiply(&scalar, &peer.cleared).to_affine();
+        let mut shared = multiply(&scalar, &peer.cleared, field).to_affine(field);
         let is_identity = shared.is_identity();
         let secret = SharedSecret(shared.y.to_bytes());
         scalar.zeroize();
@@ -74,7 +83,12 @@ impl PublicKey {
     /// # Errors
     /// [`Error::PublicKey`] if this is no encoding of a point, [`Error::SmallOrder`] if the point's order divides 392.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, Error> {
-        let cleared = Affine::decode_vartime(bytes).map_err(Error::PublicKey)?.to_extended().clear_cofactor();
+        with_field!(field => Self::from_bytes_by(bytes, field))
+    }
+
+    pub(crate) fn from_bytes_by<F: Field>(bytes: &[u8; 32], field: F) -> Result<Self, Error> {
+        let point = Affine::decode_vartime(bytes, field).map_err(Error::PublicKey)?;
+        let cleared = point.to_extended().clear_cofactor(field);
         if cleared.is_identity().into() {
             return Err(Error::SmallOrder);
         }

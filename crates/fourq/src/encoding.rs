@@ -6,7 +6,8 @@
 use subtle::ConstantTimeEq;
 
 use crate::error::EncodingError;
-use crate::fp::{Fp, P, product};
+use crate::field::Field;
+use crate::fp::{Fp, P};
 use crate::fp2::Fp2;
 use crate::point::{Affine, D};
 
@@ -18,16 +19,16 @@ impl Fp2 {
     #[must_use]
     pub fn to_bytes(self) -> [u8; 32] {
         let mut bytes = [0; 32];
-        bytes[..16].copy_from_slice(&self.re.canonical().to_le_bytes());
-        bytes[16..].copy_from_slice(&self.im.canonical().to_le_bytes());
+        bytes[..16].copy_from_slice(&self.re().canonical().to_le_bytes());
+        bytes[16..].copy_from_slice(&self.im().canonical().to_le_bytes());
         bytes
     }
 
     /// Whether this element is greater than its negative, comparing real parts, then imaginary parts. Constant time.
     fn sign(&self) -> u8 {
         // A number in 1..p is greater than p - itself exactly if its bit 126 is set.
-        let (re, im) = (self.re.canonical(), self.im.canonical());
-        let re_is_zero = self.re.is_zero().unwrap_u8();
+        let (re, im) = (self.re().canonical(), self.im().canonical());
+        let re_is_zero = self.re().is_zero().unwrap_u8();
         ((re >> 126) as u8) | (re_is_zero & (im >> 126) as u8)
     }
 }
@@ -45,7 +46,7 @@ impl Affine {
     ///
     /// # Errors
     /// [`EncodingError`], which says what no encoder writes or that there is no such point.
-    pub fn decode_vartime(bytes: &[u8; 32]) -> Result<Self, EncodingError> {
+    pub fn decode_vartime<F: Field>(bytes: &[u8; 32], field: F) -> Result<Self, EncodingError> {
         if bytes[15] & TOP_BIT != 0 {
             return Err(EncodingError::ReservedBit);
         }
@@ -53,8 +54,8 @@ impl Affine {
         let sign = bytes[31] >> 7;
         let re = Fp::from_canonical(half(0)).ok_or(EncodingError::NotCanonical)?;
         let im = Fp::from_canonical(half(16) & P).ok_or(EncodingError::NotCanonical)?;
-        let y = Fp2 { re, im };
-        let x = recover_x_vartime(&y).ok_or(EncodingError::NotOnCurve)?;
+        let y = Fp2::from_parts(re, im);
+        let x = recover_x_vartime(&y, field).ok_or(EncodingError::NotOnCurve)?;
         if bool::from(x.is_zero()) && sign != 0 {
             return Err(EncodingError::SignOfZero);
         }
@@ -64,29 +65,32 @@ impl Affine {
 }
 
 /// One of the two x with (x, y) on the curve, if there are any.
-fn recover_x_vartime(y: &Fp2) -> Option<Fp2> {
+fn recover_x_vartime<F: Field>(y: &Fp2, field: F) -> Option<Fp2> {
     // x^2 = u / v; v is never zero, because d is no square.
-    let yy = y.square();
+    let yy = field.square(y);
     let u = yy.sub(&Fp2::ONE);
-    let v = D.mul(&yy).add(&Fp2::ONE);
+    let v = field.mul(&D, &yy).add(&Fp2::ONE);
 
     // u / v = (t0 + t1 i) / t2 over GF(p).
-    let t0 = product(u.re, v.re).add(product(u.im, v.im)).reduce();
-    let t1 = product(u.im, v.re).sub(product(u.re, v.im)).reduce_signed();
-    let t2 = v.norm();
+    let t01 = field.mul(&u, &v.conjugate());
+    let (t0, t1, t2) = (t01.re(), t01.im(), v.norm());
     // The norm's square root; p = 3 mod 4 makes it a power, 2^125.
-    let root = Fp2 { re: t0, im: t1 }.norm().square_times(125);
+    let root = field.square_real_times(t01.norm(), 125);
     let twice = |a: Fp| a.add(a);
     let t = match twice(t0.add(root)) {
         t if t == Fp::ZERO => twice(t0.sub(root)),
         t => t,
     };
-    let a = t.mul(t2.square().mul(t2)).power_2_125_minus_1();
-    let a = a.mul(t2);
-    let b = a.mul(t);
-    let (half, other) = (b.half(), a.mul(t1));
-    let x = if t2.mul(b.square()) == t { Fp2 { re: half, im: other } } else { Fp2 { re: other, im: half } };
+    let times = |x, y| field.mul_real(x, y);
+    let a = times(t, times(times(t2, t2), t2)).power_2_125_minus_1(field);
+    let a = times(a, t2);
+    let b = times(a, t);
+    let (half, other) = (b.half(), times(a, t1));
+    let x = if times(t2, times(b, b)) == t { Fp2::from_parts(half, other) } else { Fp2::from_parts(other, half) };
     // Which of x and its conjugate, if any, is seen from the equation alone: v x^2 = u.
-    let xx = x.square();
-    [(x, xx), (x.conjugate(), xx.conjugate())].into_iter().find(|(_, xx)| v.mul(xx).ct_eq(&u).into()).map(|(x, _)| x)
+    let xx = field.square(&x);
+    [(x, xx), (x.conjugate(), xx.conjugate())]
+        .into_iter()
+        .find(|(_, xx)| field.mul(&v, xx).ct_eq(&u).into())
+        .map(|(x, _)| x)
 }

@@ -6,6 +6,7 @@
 //! Source: Costello, Longa, "FourQ: four-dimensional decompositions on a Q-curve over the Mersenne prime", ASIACRYPT 2015
 //! (eprint 2015/565), section 3; formulas and constants as in draft-ladd-cfrg-4q, "Endomorphisms" and appendix "Constants".
 
+use crate::field::Field;
 use crate::fp2::Fp2;
 use crate::point::Extended;
 
@@ -42,70 +43,78 @@ struct Isogenous {
 
 /// The endomorphism phi.
 #[must_use]
-pub fn phi(point: &Extended) -> Extended {
-    tau_dual(&upsilon(&tau(point)))
+pub fn phi<F: Field>(point: &Extended, field: F) -> Extended {
+    tau_dual(&upsilon(&tau(point, field), field), field)
 }
 
 /// The endomorphism psi.
 #[must_use]
-pub fn psi(point: &Extended) -> Extended {
-    tau_dual(&chi(&tau(point)))
+pub fn psi<F: Field>(point: &Extended, field: F) -> Extended {
+    tau_dual(&chi(&tau(point, field), field), field)
 }
 
 /// phi and psi of one point; they share the way out.
-pub(crate) fn phi_and_psi(point: &Extended) -> (Extended, Extended) {
-    let there = tau(point);
-    (tau_dual(&upsilon(&there)), tau_dual(&chi(&there)))
+pub(crate) fn phi_and_psi<F: Field>(point: &Extended, field: F) -> (Extended, Extended) {
+    let there = tau(point, field);
+    (tau_dual(&upsilon(&there, field), field), tau_dual(&chi(&there, field), field))
 }
 
-fn tau(p: &Extended) -> Isogenous {
-    let xx = p.x.square();
-    let yy = p.y.square();
+fn tau<F: Field>(p: &Extended, field: F) -> Isogenous {
+    let xx = field.square(&p.x);
+    let yy = field.square(&p.y);
     let c = xx.add(&yy);
     let d = xx.sub(&yy);
-    Isogenous { x: C_TAU.mul(&p.x).mul(&p.y).mul(&d), y: p.z.square().double().add(&d).mul(&c).neg(), z: c.mul(&d) }
+    let x = field.mul(&field.mul(&field.mul(&C_TAU, &p.x), &p.y), &d);
+    let y = field.mul(&field.square(&p.z).double().add(&d), &c).neg();
+    Isogenous { x, y, z: field.mul(&c, &d) }
 }
 
-fn tau_dual(p: &Isogenous) -> Extended {
-    let xx = p.x.square();
-    let yy = p.y.square();
+fn tau_dual<F: Field>(p: &Isogenous, field: F) -> Extended {
+    let xx = field.square(&p.x);
+    let yy = field.square(&p.y);
     let c = xx.add(&yy);
     let ta = yy.sub(&xx);
-    let d = p.z.square().double().sub(&ta);
-    let tb = C_TAU_DUAL.mul(&p.x).mul(&p.y);
-    Extended { x: c.mul(&tb), y: d.mul(&ta), z: c.mul(&d), ta, tb }
+    let d = field.square(&p.z).double().sub(&ta);
+    let tb = field.mul(&field.mul(&C_TAU_DUAL, &p.x), &p.y);
+    Extended { x: field.mul(&c, &tb), y: field.mul(&d, &ta), z: field.mul(&c, &d), ta, tb }
 }
 
 /// phi on the isogenous curve. The letters are the draft's.
-fn upsilon(p: &Isogenous) -> Isogenous {
-    let a = C_PHI[0].mul(&p.x).mul(&p.y);
-    let b = p.y.mul(&p.z);
-    let c = p.y.square();
-    let d = p.z.square();
-    let f = d.square();
-    let g = b.square();
-    let h = c.square();
-    let i = C_PHI[1].mul(&b);
-    let j = c.add(&C_PHI[2].mul(&d));
-    let k = C_PHI[8].mul(&g).add(&h).add(&C_PHI[9].mul(&f));
-    let l = c.add(&C_PHI[4].mul(&d));
-    let m = C_PHI[3].mul(&b);
-    let n = l.add(&m).mul(&l.sub(&m));
-    let o = h.add(&C_PHI[6].mul(&g)).add(&C_PHI[7].mul(&f));
+fn upsilon<F: Field>(p: &Isogenous, field: F) -> Isogenous {
+    let times = |x: &Fp2, y: &Fp2| field.mul(x, y);
+    let a = times(&times(&C_PHI[0], &p.x), &p.y);
+    let b = times(&p.y, &p.z);
+    let c = field.square(&p.y);
+    let d = field.square(&p.z);
+    let f = field.square(&d);
+    let g = field.square(&b);
+    let h = field.square(&c);
+    let i = times(&C_PHI[1], &b);
+    let j = c.add(&times(&C_PHI[2], &d));
+    let k = times(&C_PHI[8], &g).add(&h).add(&times(&C_PHI[9], &f));
+    let l = c.add(&times(&C_PHI[4], &d));
+    let m = times(&C_PHI[3], &b);
+    let n = times(&l.add(&m), &l.sub(&m));
+    let o = h.add(&times(&C_PHI[6], &g)).add(&times(&C_PHI[7], &f));
     Isogenous {
-        x: a.mul(&k).mul(&i.add(&j).mul(&i.sub(&j))).conjugate(),
-        y: C_PHI[5].mul(&d).mul(&n).mul(&o).conjugate(),
-        z: b.mul(&k).mul(&n).conjugate(),
+        x: times(&times(&a, &k), &times(&i.add(&j), &i.sub(&j))).conjugate(),
+        y: times(&times(&times(&C_PHI[5], &d), &n), &o).conjugate(),
+        z: times(&times(&b, &k), &n).conjugate(),
     }
 }
 
 /// psi on the isogenous curve. The letters are the draft's.
-fn chi(p: &Isogenous) -> Isogenous {
+fn chi<F: Field>(p: &Isogenous, field: F) -> Isogenous {
+    let times = |x: &Fp2, y: &Fp2| field.mul(x, y);
     let a = p.x.conjugate();
     let b = p.y.conjugate();
-    let c = p.z.conjugate().square();
-    let d = a.square();
-    let g = b.mul(&d.add(&C_PSI[1].mul(&c)));
-    let h = d.add(&C_PSI[3].mul(&c)).neg();
-    Isogenous { x: C_PSI[0].mul(&a).mul(&c.mul(&h)), y: g.mul(&d.add(&C_PSI[2].mul(&c))), z: g.mul(&h) }
+    let c = field.square(&p.z.conjugate());
+    let d = field.square(&a);
+    let g = times(&b, &d.add(&times(&C_PSI[1], &c)));
+    let h = d.add(&times(&C_PSI[3], &c)).neg();
+    Isogenous {
+        x: times(&times(&C_PSI[0], &a), &times(&c, &h)),
+        y: times(&g, &d.add(&times(&C_PSI[2], &c))),
+        z: times(&g, &h),
+    }
 }

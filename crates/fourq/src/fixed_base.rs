@@ -9,17 +9,18 @@
 
 use zeroize::Zeroize;
 
+use crate::field::Field;
 use crate::generated::comb::COMB;
 use crate::point::{CachedAffine, Extended};
 use crate::scalar::{Scalar, add_words};
 use crate::table::Table;
 
 /// Combs.
-pub(crate) const COMBS: usize = 21;
+pub(crate) const COMBS: usize = 10;
 /// Teeth of a comb.
-pub(crate) const TEETH: usize = 4;
+pub(crate) const TEETH: usize = 5;
 /// Places between teeth, which is the number of steps.
-pub(crate) const SPACING: usize = 3;
+pub(crate) const SPACING: usize = 5;
 /// Table entries of one comb.
 pub(crate) const COMB_ENTRIES: usize = 1 << (TEETH - 1);
 /// Sums of signed powers, for each comb those with the last tooth positive; bit j of the index is tooth j's sign.
@@ -30,23 +31,23 @@ const ALL_POWERS: [u64; 4] = [u64::MAX, u64::MAX, u64::MAX, (1 << (COMBS * TEETH
 
 /// `k` times the base point; constant time.
 #[must_use]
-pub fn multiply_generator(k: &Scalar) -> Extended {
+pub fn multiply_generator<F: Field>(k: &Scalar, field: F) -> Extended {
     // Sum of (2 b - 1) 2^i = k  <=>  sum of b 2^i = (k + sum of 2^i) / 2, for odd k.
     let mut bits = add_words(&k.to_odd_words(), &ALL_POWERS);
     for i in 0..4 {
         bits[i] = bits[i] >> 1 | if i < 3 { bits[i + 1] << 63 } else { 0 };
     }
 
-    let mut sum = signed_entry(&bits, 0, SPACING - 1).to_extended();
+    let mut sum = signed_entry(&bits, 0, SPACING - 1, field).to_extended();
     // An entry is looked up while the one before it is being added.
-    let mut entry = signed_entry(&bits, 1, SPACING - 1);
+    let mut entry = signed_entry(&bits, 1, SPACING - 1, field);
     for turn in 1..SPACING * COMBS {
         if turn % COMBS == 0 {
-            sum = sum.double();
+            sum.double(field);
         }
         let next = (turn + 1) % (SPACING * COMBS);
-        let next_entry = signed_entry(&bits, next % COMBS, SPACING - 1 - next / COMBS);
-        sum = sum.add_affine(&entry);
+        let next_entry = signed_entry(&bits, next % COMBS, SPACING - 1 - next / COMBS, field);
+        sum.add_affine(&entry, field);
         entry = next_entry;
     }
     bits.zeroize();
@@ -55,14 +56,13 @@ pub fn multiply_generator(k: &Scalar) -> Extended {
 
 /// What `comb` adds in `step`.
 #[inline(always)]
-fn signed_entry(bits: &[u64; 4], comb: usize, step: usize) -> CachedAffine {
+fn signed_entry<F: Field>(bits: &[u64; 4], comb: usize, step: usize, field: F) -> CachedAffine {
     let bit = |tooth: usize| {
         let place = (comb * TEETH + tooth) * SPACING + step;
         bits[place / 64] >> (place % 64) & 1
     };
-    let index = bit(0) | bit(1) << 1 | bit(2) << 2;
+    let index = bit(0) | bit(1) << 1 | bit(2) << 2 | bit(3) << 3;
     // A negative last tooth: the entry with all signs turned, negated.
     let negative = bit(TEETH - 1).wrapping_sub(1);
-    let words = COMB[comb].lookup((index ^ negative) & (COMB_ENTRIES as u64 - 1));
-    CachedAffine::from_words_signed(&words, negative)
+    CachedAffine::from_words(&field.lookup(&COMB[comb], (index ^ negative) & (COMB_ENTRIES as u64 - 1), negative))
 }

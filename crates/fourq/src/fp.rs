@@ -3,6 +3,8 @@
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
 
+use crate::field::Field;
+
 /// The prime, 2^127 - 1, which is also the mask of an element's bits.
 pub(crate) const P: u128 = u128::MAX >> 1;
 
@@ -103,32 +105,27 @@ impl Fp {
         Wide { low: join(low as u64, middle as u64), high }.reduce_square()
     }
 
-    /// This element squared `count` times.
-    #[inline(always)]
-    pub(crate) fn square_times(self, count: u32) -> Self {
-        (0..count).fold(self, |x, _| x.square())
-    }
-
     /// This element to the power 2^125 - 1.
-    pub(crate) fn power_2_125_minus_1(self) -> Self {
+    pub(crate) fn power_2_125_minus_1<F: Field>(self, field: F) -> Self {
         // e(n) = 2^n - 1 by e(a + b) = e(a) 2^b + e(b): 1, 2, 3, 5, 10, 15, 30, 60, 120, 125.
+        let shifted = |x, places, y| field.mul_real(field.square_real_times(x, places), y);
         let e1 = self;
-        let e2 = e1.square().mul(e1);
-        let e3 = e2.square().mul(e1);
-        let e5 = e3.square_times(2).mul(e2);
-        let e10 = e5.square_times(5).mul(e5);
-        let e15 = e10.square_times(5).mul(e5);
-        let e30 = e15.square_times(15).mul(e15);
-        let e60 = e30.square_times(30).mul(e30);
-        let e120 = e60.square_times(60).mul(e60);
-        e120.square_times(5).mul(e5)
+        let e2 = shifted(e1, 1, e1);
+        let e3 = shifted(e2, 1, e1);
+        let e5 = shifted(e3, 2, e2);
+        let e10 = shifted(e5, 5, e5);
+        let e15 = shifted(e10, 5, e5);
+        let e30 = shifted(e15, 15, e15);
+        let e60 = shifted(e30, 30, e30);
+        let e120 = shifted(e60, 60, e60);
+        shifted(e120, 5, e5)
     }
 
     /// The multiplicative inverse; zero of zero.
     #[must_use]
-    pub fn invert(self) -> Self {
+    pub fn invert<F: Field>(self, field: F) -> Self {
         // p - 2 = 4 (2^125 - 1) + 1.
-        self.power_2_125_minus_1().square_times(2).mul(self)
+        field.mul_real(field.square_real_times(self.power_2_125_minus_1(field), 2), self)
     }
 
     /// Whether this is zero.

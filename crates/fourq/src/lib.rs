@@ -33,6 +33,7 @@ pub mod ecdh;
 mod encoding;
 mod endomorphism;
 mod error;
+mod field;
 mod fixed_base;
 mod fp;
 mod fp2;
@@ -51,7 +52,10 @@ pub use error::{EncodingError, Error};
 #[doc(hidden)]
 pub mod internals {
     pub use crate::double_base::double_multiply_vartime;
+    pub use chronoseal_fourq_mulx::Mulx;
+
     pub use crate::endomorphism::{phi, psi};
+    pub use crate::field::{Field, Portable};
     pub use crate::fixed_base::multiply_generator;
     pub use crate::fp::Fp;
     pub use crate::fp2::Fp2;

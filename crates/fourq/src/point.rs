@@ -17,6 +17,7 @@
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
 
+use crate::field::Field;
 use crate::fp2::Fp2;
 use crate::generated::small_order::SMALL_ORDER;
 
@@ -58,9 +59,9 @@ impl Affine {
     ///
     /// Most points are told from the 392 by one word of y; the others are multiplied by the cofactor.
     #[must_use]
-    pub fn is_small_order_vartime(&self) -> bool {
-        let word = self.y.re.canonical() as u64;
-        SMALL_ORDER.binary_search(&word).is_ok() && self.to_extended().clear_cofactor().is_identity().into()
+    pub fn is_small_order_vartime<F: Field>(&self, field: F) -> bool {
+        let word = self.y.re().canonical() as u64;
+        SMALL_ORDER.binary_search(&word).is_ok() && self.to_extended().clear_cofactor(field).is_identity().into()
     }
 
     /// The extended form, with Z = 1.
@@ -94,75 +95,98 @@ impl Extended {
     /// The neutral element.
     pub const IDENTITY: Self = Affine::IDENTITY.to_extended();
 
-    /// Twice this point: 3 multiplications, 4 squarings.
+    /// Doubles this point: 3 multiplications, 4 squarings.
     #[inline(never)]
-    #[must_use]
-    pub fn double(&self) -> Self {
-        let xx = self.x.square();
-        let yy = self.y.square();
-        let zz = self.z.square();
+    pub fn double<F: Field>(&mut self, field: F) {
+        let xx = field.square(&self.x);
+        let yy = field.square(&self.y);
+        let zz = field.square(&self.z);
         let d = xx.add(&yy);
-        let e = self.x.add(&self.y).square().sub(&d);
         let f = yy.sub(&xx);
         let g = zz.double().sub(&f);
-        Self { x: e.mul(&g), y: d.mul(&f), z: f.mul(&g), ta: e, tb: d }
+        self.ta = field.square(&self.x.add(&self.y)).sub(&d);
+        self.tb = d;
+        self.x = field.mul(&self.ta, &g);
+        self.y = field.mul(&self.tb, &f);
+        self.z = field.mul(&f, &g);
     }
 
-    /// This point doubled `count` times.
-    #[must_use]
-    pub fn double_times(&self, count: u32) -> Self {
-        (0..count).fold(*self, |point, _| point.double())
+    /// Doubles this point `count` times.
+    pub fn double_times<F: Field>(&mut self, count: u32, field: F) {
+        for _ in 0..count {
+            self.double(field);
+        }
     }
 
     /// The form of the other operand of an addition.
     #[inline(always)]
     #[must_use]
-    pub fn to_sum(&self) -> Sum {
-        Sum { sum: self.x.add(&self.y), difference: self.y.sub(&self.x), z: self.z, t: self.ta.mul(&self.tb) }
+    pub fn to_sum<F: Field>(&self, field: F) -> Sum {
+        Sum { sum: self.x.add(&self.y), difference: self.y.sub(&self.x), z: self.z, t: field.mul(&self.ta, &self.tb) }
     }
 
     /// The form for repeated addition.
     #[inline]
     #[must_use]
-    pub fn to_cached(&self) -> Cached {
+    pub fn to_cached<F: Field>(&self, field: F) -> Cached {
         Cached {
             sum: self.x.add(&self.y),
             difference: self.y.sub(&self.x),
             z_twice: self.z.double(),
-            t_2d: self.ta.mul(&self.tb).mul(&D_TWICE),
+            t_2d: field.mul(&field.mul(&self.ta, &self.tb), &D_TWICE),
         }
     }
 
-    /// The sum with `other`: 8 multiplications.
+    /// Adds `other`: 8 multiplications.
     #[inline(never)]
-    #[must_use]
-    pub fn add(&self, other: &Cached) -> Self {
-        self.to_sum().add(other)
+    pub fn add<F: Field>(&mut self, other: &Cached, field: F) {
+        let c = field.mul(&field.mul(&self.ta, &self.tb), &other.t_2d);
+        let a = field.mul(&self.y.sub(&self.x), &other.difference);
+        let b = field.mul(&self.x.add(&self.y), &other.sum);
+        let d = field.mul(&self.z, &other.z_twice);
+        self.complete(&a, &b, &c, &d, field);
     }
 
-    /// The sum with `other`, whose Z is 1: 7 multiplications.
+    /// Adds `other`, whose Z is 1: 7 multiplications.
     #[inline(never)]
-    #[must_use]
-    pub fn add_affine(&self, other: &CachedAffine) -> Self {
-        let a = self.y.sub(&self.x).mul(&other.difference);
-        let b = self.x.add(&self.y).mul(&other.sum);
-        let c = self.ta.mul(&self.tb).mul(&other.t_2d);
-        complete(a, b, c, self.z.double())
+    pub fn add_affine<F: Field>(&mut self, other: &CachedAffine, field: F) {
+        let c = field.mul(&field.mul(&self.ta, &self.tb), &other.t_2d);
+        let a = field.mul(&self.y.sub(&self.x), &other.difference);
+        let b = field.mul(&self.x.add(&self.y), &other.sum);
+        self.complete(&a, &b, &c, &self.z.double(), field);
+    }
+
+    /// The second half of an addition, from the four products of the operands.
+    #[inline(always)]
+    fn complete<F: Field>(&mut self, a: &Fp2, b: &Fp2, c: &Fp2, d: &Fp2, field: F) {
+        let f = d.sub(c);
+        let g = d.add(c);
+        self.ta = b.sub(a);
+        self.tb = b.add(a);
+        self.x = field.mul(&self.ta, &f);
+        self.y = field.mul(&self.tb, &g);
+        self.z = field.mul(&f, &g);
     }
 
     /// 392 times this point, which has order N or is the identity.
     #[must_use]
-    pub fn clear_cofactor(&self) -> Self {
+    pub fn clear_cofactor<F: Field>(&self, field: F) -> Self {
         // 392 = 8 (16 * 3 + 1).
-        let p = self.to_cached();
-        self.double().add(&p).double_times(4).add(&p).double_times(3)
+        let p = self.to_cached(field);
+        let mut multiple = *self;
+        multiple.double(field);
+        multiple.add(&p, field);
+        multiple.double_times(4, field);
+        multiple.add(&p, field);
+        multiple.double_times(3, field);
+        multiple
     }
 
     /// The affine form.
     #[must_use]
-    pub fn to_affine(&self) -> Affine {
-        let inverse = self.z.invert();
-        Affine { x: self.x.mul(&inverse), y: self.y.mul(&inverse) }
+    pub fn to_affine<F: Field>(&self, field: F) -> Affine {
+        let inverse = self.z.invert(field);
+        Affine { x: field.mul(&self.x, &inverse), y: field.mul(&self.y, &inverse) }
     }
 
     /// Whether this is the neutral element.
@@ -198,23 +222,15 @@ impl Sum {
     /// The sum of both points: 7 multiplications.
     #[inline(always)]
     #[must_use]
-    pub fn add(&self, other: &Cached) -> Extended {
-        let a = self.difference.mul(&other.difference);
-        let b = self.sum.mul(&other.sum);
-        let c = self.t.mul(&other.t_2d);
-        let d = self.z.mul(&other.z_twice);
-        complete(a, b, c, d)
+    pub fn add<F: Field>(&self, other: &Cached, field: F) -> Extended {
+        let a = field.mul(&self.difference, &other.difference);
+        let b = field.mul(&self.sum, &other.sum);
+        let c = field.mul(&self.t, &other.t_2d);
+        let d = field.mul(&self.z, &other.z_twice);
+        let mut sum = Extended::IDENTITY;
+        sum.complete(&a, &b, &c, &d, field);
+        sum
     }
-}
-
-/// The second half of an addition, from the four products of the operands.
-#[inline(always)]
-fn complete(a: Fp2, b: Fp2, c: Fp2, d: Fp2) -> Extended {
-    let e = b.sub(&a);
-    let f = d.sub(&c);
-    let g = d.add(&c);
-    let h = b.add(&a);
-    Extended { x: e.mul(&f), y: g.mul(&h), z: f.mul(&g), ta: e, tb: h }
 }
 
 /// R2.
@@ -231,19 +247,12 @@ impl Cached {
     pub const IDENTITY: Self =
         Self { sum: Fp2::ONE, difference: Fp2::ONE, z_twice: Fp2::ONE.double(), t_2d: Fp2::ZERO };
 
-    /// The additive inverse.
-    #[inline(always)]
-    #[must_use]
-    pub const fn neg(&self) -> Self {
-        Self { sum: self.difference, difference: self.sum, z_twice: self.z_twice, t_2d: self.t_2d.neg() }
-    }
-
     /// The extended form: 3 multiplications, 1 squaring.
     #[must_use]
-    pub(crate) fn to_extended(self) -> Extended {
+    pub(crate) fn to_extended<F: Field>(self, field: F) -> Extended {
         // 2X, 2Y, 2Z, everything times 2Z, so that T is (2X) (2Y).
         let Extended { x, y, z, .. } = self.to_doubling_operand();
-        Extended { x: x.mul(&z), y: y.mul(&z), z: z.square(), ta: x, tb: y }
+        Extended { x: field.mul(&x, &z), y: field.mul(&y, &z), z: field.square(&z), ta: x, tb: y }
     }
 
     /// The same point as an operand of doublings only: its T is not there.
@@ -268,19 +277,12 @@ pub struct CachedAffine {
 }
 
 impl CachedAffine {
-    /// The additive inverse.
-    #[inline(always)]
-    #[must_use]
-    pub const fn neg(&self) -> Self {
-        Self { sum: self.difference, difference: self.sum, t_2d: self.t_2d.neg() }
-    }
-
     /// The extended form: 2 x and 2 y with Z = 2, so that T = 2 x y = Ta Tb holds.
     #[must_use]
     pub const fn to_extended(self) -> Extended {
         let x = self.sum.sub(&self.difference);
         let y = self.sum.add(&self.difference);
         // T = X Y / Z with Z = 2: half of one factor stands for the division.
-        Extended { x, y, z: Fp2::ONE.double(), ta: x, tb: Fp2 { re: y.re.half(), im: y.im.half() } }
+        Extended { x, y, z: Fp2::ONE.double(), ta: x, tb: Fp2::from_parts(y.re().half(), y.im().half()) }
     }
 }

@@ -11,6 +11,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::double_base::double_multiply_vartime;
 use crate::error::Error;
+use crate::field::{Field, with_field};
 use crate::fixed_base::multiply_generator;
 use crate::point::{Affine, Extended};
 use crate::scalar::Scalar;
@@ -31,13 +32,17 @@ pub struct SigningKey {
 impl SigningKey {
     /// The key made from `seed`, which must come from a good random number generator; constant time.
     #[must_use]
-    pub fn from_seed(mut seed: [u8; 32]) -> Self {
+    pub fn from_seed(seed: [u8; 32]) -> Self {
+        with_field!(field => Self::from_seed_by(seed, field))
+    }
+
+    pub(crate) fn from_seed_by<F: Field>(mut seed: [u8; 32], field: F) -> Self {
         let mut digest = hash(&[&seed]);
         seed.zeroize();
         let secret = Scalar::from_bytes_mod_order(&first_half(&digest));
         let prefix = core::array::from_fn(|i| digest[32 + i]);
         digest.zeroize();
-        let public = multiply_generator(&secret).to_affine();
+        let public = multiply_generator(&secret, field).to_affine(field);
         Self { secret, prefix, public, public_bytes: public.encode() }
     }
 
@@ -56,9 +61,13 @@ impl SigningKey {
     /// The signature of `message`, always the same; constant time but for the message's length.
     #[must_use]
     pub fn sign(&self, message: &[u8]) -> Signature {
+        with_field!(field => self.sign_by(message, field))
+    }
+
+    pub(crate) fn sign_by<F: Field>(&self, message: &[u8], field: F) -> Signature {
         let mut digest = hash(&[&self.prefix, message]);
         let mut nonce = Scalar::from_bytes_mod_order(&first_half(&digest));
-        let commitment = multiply_generator(&nonce).to_affine().encode();
+        let commitment = multiply_generator(&nonce, field).to_affine(field).encode();
         let challenge = challenge(&commitment, &self.public_bytes, message);
         let response = nonce.sub(&self.secret.mul(&challenge));
         digest.zeroize();
@@ -98,8 +107,12 @@ impl VerifyingKey {
     /// # Errors
     /// [`Error::PublicKey`] if this is no encoding of a point, [`Error::SmallOrder`] if the point's order divides 392.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, Error> {
-        let point = Affine::decode_vartime(bytes).map_err(Error::PublicKey)?;
-        if point.is_small_order_vartime() {
+        with_field!(field => Self::from_bytes_by(bytes, field))
+    }
+
+    pub(crate) fn from_bytes_by<F: Field>(bytes: &[u8; 32], field: F) -> Result<Self, Error> {
+        let point = Affine::decode_vartime(bytes, field).map_err(Error::PublicKey)?;
+        if point.is_small_order_vartime(field) {
             return Err(Error::SmallOrder);
         }
         Ok(Self { point: point.to_extended(), bytes: *bytes })
@@ -117,10 +130,14 @@ impl VerifyingKey {
     /// [`Error::ScalarRange`] if the second half is not less than N, [`Error::Signature`] if the first half is not the
     /// encoding the equation demands.
     pub fn verify(&self, message: &[u8], signature: &Signature) -> Result<(), Error> {
+        with_field!(field => self.verify_by(message, signature, field))
+    }
+
+    pub(crate) fn verify_by<F: Field>(&self, message: &[u8], signature: &Signature, field: F) -> Result<(), Error> {
         let response = signature.response_vartime()?;
         let challenge = challenge(&signature.commitment, &self.bytes, message);
-        let point = double_multiply_vartime(&response, &challenge, &self.point);
-        if point.to_affine().encode() == signature.commitment { Ok(()) } else { Err(Error::Signature) }
+        let point = double_multiply_vartime(&response, &challenge, &self.point, field);
+        if point.to_affine(field).encode() == signature.commitment { Ok(()) } else { Err(Error::Signature) }
     }
 }
 

@@ -3,10 +3,12 @@
 
 use crate::decomposition::{COLUMNS, Digits, decompose};
 use crate::endomorphism::{phi, psi};
+use crate::field::Field;
 use crate::fixed_base::multiply_generator;
 use crate::fp2::Fp2;
 use crate::point::{Affine, Extended};
 use crate::scalar::Scalar;
+use crate::tests::{sum, with_each_field};
 use crate::variable_base::multiply;
 
 const ROUNDS: usize = 1000;
@@ -34,70 +36,101 @@ fn generator_is_on_the_curve() {
 
 #[test]
 fn thousand_doublings_of_the_generator() {
-    assert_eq!(generator().double_times(ROUNDS as u32).to_affine(), thousand_doublings());
+    fn run<F: Field>(field: F) {
+        let mut multiple = generator();
+        multiple.double_times(ROUNDS as u32, field);
+        assert_eq!(multiple.to_affine(field), thousand_doublings());
+    }
+    with_each_field!(run);
 }
 
 #[test]
 fn thousand_additions_of_a_point_to_itself() {
-    let sum = (0..ROUNDS).fold(generator(), |sum, _| sum.add(&sum.to_cached()));
-    assert_eq!(sum.to_affine(), thousand_doublings());
+    fn run<F: Field>(field: F) {
+        let multiple = (0..ROUNDS).fold(generator(), |multiple, _| sum(&multiple, &multiple.to_cached(field), field));
+        assert_eq!(multiple.to_affine(field), thousand_doublings());
+    }
+    with_each_field!(run);
 }
 
 #[test]
 fn thousand_additions_of_the_generator() {
-    let expected = point(
-        (0x3E243958590C4D906480B1EF0A151DB0, 0x5327AF7D84238CD0AA270F644A65D473),
-        (0x3EF69A49CB7E02375E06003D73C43EB1, 0x293EB1E26DD23B4E4E752648AC2EF0AB),
-    );
-    let cached = generator().to_cached();
-    let sum = (0..ROUNDS).fold(generator().double(), |sum, _| sum.add(&cached));
-    assert_eq!(sum.to_affine(), expected);
-    let cached = Affine::GENERATOR.to_cached();
-    let sum = (0..ROUNDS).fold(generator().double(), |sum, _| sum.add_affine(&cached));
-    assert_eq!(sum.to_affine(), expected);
+    fn run<F: Field>(field: F) {
+        let expected = point(
+            (0x3E243958590C4D906480B1EF0A151DB0, 0x5327AF7D84238CD0AA270F644A65D473),
+            (0x3EF69A49CB7E02375E06003D73C43EB1, 0x293EB1E26DD23B4E4E752648AC2EF0AB),
+        );
+        let (cached, affine) = (generator().to_cached(field), Affine::GENERATOR.to_cached());
+        let mut multiple = generator();
+        multiple.double(field);
+        let mut other = multiple;
+        for _ in 0..ROUNDS {
+            multiple.add(&cached, field);
+            other.add_affine(&affine, field);
+        }
+        assert_eq!(multiple.to_affine(field), expected);
+        assert_eq!(other.to_affine(field), expected);
+    }
+    with_each_field!(run);
 }
 
 #[test]
 fn identity_is_neutral_on_both_sides() {
-    assert_eq!(generator().add(&Extended::IDENTITY.to_cached()), generator());
-    assert_eq!(Extended::IDENTITY.add(&generator().to_cached()), generator());
+    fn run<F: Field>(field: F) {
+        let mut on_the_left = generator();
+        on_the_left.add(&Extended::IDENTITY.to_cached(field), field);
+        assert_eq!(on_the_left, generator());
+        let mut on_the_right = Extended::IDENTITY;
+        on_the_right.add(&generator().to_cached(field), field);
+        assert_eq!(on_the_right, generator());
+    }
+    with_each_field!(run);
 }
 
 #[test]
 fn thousand_times_phi() {
-    let image = (0..ROUNDS).fold(generator(), |point, _| phi(&point));
-    let expected = point(
-        (0x5550AAB9E7A620EED5B5A3061287DB16, 0x3E61EBB9A1CB0210EC321E6CF33610FC),
-        (0x5474BF8EC55603AE7E2851D5A8E83FB9, 0x5476093DBF8BF6BFA5077613491788D5),
-    );
-    assert_eq!(image.to_affine(), expected);
+    fn run<F: Field>(field: F) {
+        let image = (0..ROUNDS).fold(generator(), |point, _| phi(&point, field));
+        let expected = point(
+            (0x5550AAB9E7A620EED5B5A3061287DB16, 0x3E61EBB9A1CB0210EC321E6CF33610FC),
+            (0x5474BF8EC55603AE7E2851D5A8E83FB9, 0x5476093DBF8BF6BFA5077613491788D5),
+        );
+        assert_eq!(image.to_affine(field), expected);
+    }
+    with_each_field!(run);
 }
 
 #[test]
 fn thousand_times_psi() {
-    let image = (0..ROUNDS).fold(generator(), |point, _| psi(&point));
-    let expected = point(
-        (0x75AF54EDB41A2B93D8F3C8C24A2BC7E2, 0x065249F9EDE0C7984DE2466701F009A9),
-        (0x06DBB85BFFB7C21E1C6E119ADD608104, 0x060A30903424BF13FD234D6C4CFA3EC1),
-    );
-    assert_eq!(image.to_affine(), expected);
+    fn run<F: Field>(field: F) {
+        let image = (0..ROUNDS).fold(generator(), |point, _| psi(&point, field));
+        let expected = point(
+            (0x75AF54EDB41A2B93D8F3C8C24A2BC7E2, 0x065249F9EDE0C7984DE2466701F009A9),
+            (0x06DBB85BFFB7C21E1C6E119ADD608104, 0x060A30903424BF13FD234D6C4CFA3EC1),
+        );
+        assert_eq!(image.to_affine(field), expected);
+    }
+    with_each_field!(run);
 }
 
 #[test]
 fn thousand_scalar_multiplications() {
-    let mut scalar = [0x3AD457AB55456230, 0x3A8B3C2C6FD86E0C, 0x7E38F7C9CFBB9166, 0x0028FD6CBDA458F0u64];
-    let mut sum = generator();
-    for _ in 0..ROUNDS {
-        scalar[1] = scalar[2];
-        scalar[2] = scalar[2].wrapping_add(scalar[0]);
-        sum = multiply(&scalar, &sum);
-        sum = sum.to_affine().to_extended();
+    fn run<F: Field>(field: F) {
+        let mut scalar = [0x3AD457AB55456230, 0x3A8B3C2C6FD86E0C, 0x7E38F7C9CFBB9166, 0x0028FD6CBDA458F0u64];
+        let mut sum = generator();
+        for _ in 0..ROUNDS {
+            scalar[1] = scalar[2];
+            scalar[2] = scalar[2].wrapping_add(scalar[0]);
+            sum = multiply(&scalar, &sum, field);
+            sum = sum.to_affine(field).to_extended();
+        }
+        let expected = point(
+            (0x257C122BBFC94A1BDFD2B477BD494BEF, 0x469BF80CB5B11F01769593547237C459),
+            (0x0901B3817C0E936C281C5067996F3344, 0x570B948EACACE2104FE8C429915F1245),
+        );
+        assert_eq!(sum.to_affine(field), expected);
     }
-    let expected = point(
-        (0x257C122BBFC94A1BDFD2B477BD494BEF, 0x469BF80CB5B11F01769593547237C459),
-        (0x0901B3817C0E936C281C5067996F3344, 0x570B948EACACE2104FE8C429915F1245),
-    );
-    assert_eq!(sum.to_affine(), expected);
+    with_each_field!(run);
 }
 
 #[test]
@@ -149,24 +182,21 @@ fn digits_add_up_to_the_decomposition() {
 
 #[test]
 fn comb_agrees_with_four_dimensions() {
-    let mut bytes = [7u8; 32];
-    for round in 0..ROUNDS as u32 {
-        bytes[round as usize % 32] ^= (round.wrapping_mul(2_654_435_761) >> 24) as u8;
-        let scalar = Scalar::from_bytes_mod_order(&bytes);
-        assert_eq!(multiply_generator(&scalar).to_affine(), multiply(scalar.words(), &generator()).to_affine());
+    fn run<F: Field>(field: F) {
+        let agree = |scalar: &Scalar, case: &str| {
+            let comb = multiply_generator(scalar, field).to_affine(field);
+            assert_eq!(comb, multiply(scalar.words(), &generator(), field).to_affine(field), "{case}");
+        };
+        let mut bytes = [7u8; 32];
+        for round in 0..ROUNDS as u32 {
+            bytes[round as usize % 32] ^= (round.wrapping_mul(2_654_435_761) >> 24) as u8;
+            agree(&Scalar::from_bytes_mod_order(&bytes), "random");
+        }
+        for small in 0..40 {
+            let scalar = Scalar::from_u128(small);
+            agree(&scalar, &format!("{small}"));
+            agree(&scalar.neg(), &format!("-{small}"));
+        }
     }
-    for small in 0..40 {
-        let scalar = Scalar::from_u128(small);
-        let negative = scalar.neg();
-        assert_eq!(
-            multiply_generator(&scalar).to_affine(),
-            multiply(scalar.words(), &generator()).to_affine(),
-            "{small}"
-        );
-        assert_eq!(
-            multiply_generator(&negative).to_affine(),
-            multiply(negative.words(), &generator()).to_affine(),
-            "-{small}"
-        );
-    }
+    with_each_field!(run);
 }

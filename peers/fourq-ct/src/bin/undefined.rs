@@ -110,7 +110,7 @@ fn main() -> ExitCode {
         let hidden = scalar;
         secret(&hidden);
         let generator = internals::Affine::GENERATOR.to_extended();
-        let sum = black_box(internals::double_multiply_vartime(&hidden, &scalar, &generator));
+        let sum = black_box(internals::double_multiply_vartime(&hidden, &scalar, &generator, internals::Portable));
         public(&sum);
     });
     println!("control, variable time: {control} errors (some are expected)");

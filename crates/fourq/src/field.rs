@@ -1,0 +1,116 @@
+//! Who computes in the field: code that runs everywhere, or assembly where the processor has the instructions.
+//!
+//! The formulas are written once, over [`Field`], and every entry of the public interface chooses by [`with_field!`].
+
+use chronoseal_fourq_mulx::Mulx;
+
+use crate::fp::Fp;
+use crate::fp2::Fp2;
+use crate::table::{self, Table};
+
+/// The operations that take most of the time, by something that can do them.
+pub trait Field: Copy {
+    /// The product of two elements of GF(p^2).
+    fn mul(self, x: &Fp2, y: &Fp2) -> Fp2;
+
+    /// The square of an element of GF(p^2).
+    fn square(self, x: &Fp2) -> Fp2;
+
+    /// The product of two elements of GF(p).
+    fn mul_real(self, x: Fp, y: Fp) -> Fp;
+
+    /// An element of GF(p) squared `count` times.
+    fn square_real_times(self, x: Fp, count: u32) -> Fp;
+
+    /// Entry `index`, less than `LEN`, of `table`, or its negative where `negative` is all ones; constant time.
+    fn lookup<const WORDS: usize, const LEN: usize>(
+        self,
+        table: &Table<WORDS, LEN>,
+        index: u64,
+        negative: u64,
+    ) -> [u64; WORDS];
+}
+
+/// Safe code for any processor.
+#[derive(Clone, Copy, Debug)]
+pub struct Portable;
+
+impl Field for Portable {
+    #[inline(always)]
+    fn mul(self, x: &Fp2, y: &Fp2) -> Fp2 {
+        x.mul(y)
+    }
+
+    #[inline(always)]
+    fn square(self, x: &Fp2) -> Fp2 {
+        x.square()
+    }
+
+    #[inline(always)]
+    fn mul_real(self, x: Fp, y: Fp) -> Fp {
+        x.mul(y)
+    }
+
+    #[inline(always)]
+    fn square_real_times(self, x: Fp, count: u32) -> Fp {
+        (0..count).fold(x, |x, _| x.square())
+    }
+
+    #[inline(always)]
+    fn lookup<const WORDS: usize, const LEN: usize>(
+        self,
+        table: &Table<WORDS, LEN>,
+        index: u64,
+        negative: u64,
+    ) -> [u64; WORDS] {
+        let mut found = table::lookup(table, index);
+        table::negate(&mut found, negative);
+        found
+    }
+}
+
+impl Field for Mulx {
+    #[inline(always)]
+    fn mul(self, x: &Fp2, y: &Fp2) -> Fp2 {
+        Fp2::from_words(self.mul(x.words(), y.words()))
+    }
+
+    #[inline(always)]
+    fn square(self, x: &Fp2) -> Fp2 {
+        Fp2::from_words(self.square(x.words()))
+    }
+
+    #[inline(always)]
+    fn mul_real(self, x: Fp, y: Fp) -> Fp {
+        Fp::new(self.mul_real(x.as_u128(), y.as_u128()))
+    }
+
+    #[inline(always)]
+    fn square_real_times(self, x: Fp, count: u32) -> Fp {
+        Fp::new(self.square_real_times(x.as_u128(), count))
+    }
+
+    #[inline(always)]
+    fn lookup<const WORDS: usize, const LEN: usize>(
+        self,
+        table: &Table<WORDS, LEN>,
+        index: u64,
+        negative: u64,
+    ) -> [u64; WORDS] {
+        self.lookup(table, index, negative)
+    }
+}
+
+/// The expression, in which `$field` is the fastest field this processor has.
+macro_rules! with_field {
+    ($field:ident => $value:expr) => {
+        match chronoseal_fourq_mulx::Mulx::detect() {
+            Some($field) => $value,
+            None => {
+                let $field = $crate::field::Portable;
+                $value
+            }
+        }
+    };
+}
+pub(crate) use with_field;
