@@ -1,6 +1,6 @@
 //! A processor of another architecture: the same interface, and no value to call it on.
 
-use crate::Table;
+use crate::{Table, Words};
 
 /// Proof that this processor has BMI2 and AVX2. It has not.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ impl Mulx {
 
     /// Entry `index` of `table`, or its negative where `negative` is all ones.
     #[must_use]
-    pub fn lookup<const WORDS: usize, const LEN: usize>(self, _: &Table<WORDS, LEN>, _: u64, _: u64) -> [u64; WORDS] {
+    pub fn lookup<const WORDS: usize, const LEN: usize>(self, _: &Table<WORDS, LEN>, _: u64, _: u64) -> Words<WORDS> {
         match self {}
     }
 }

@@ -15,28 +15,52 @@ use core::arch::asm;
 
 use crate::Mulx;
 
-/// Assembly: four words `p3 p2 p1 p0`, a sum of products of elements, to two, which are an element.
-///
-/// 2^127 = 1. The number is at most 2 p^2, so that its upper part, from bit 127 on, is at most 2^128 - 4, of which 2^127
-/// counts for one. If that one is there, what is left of the upper part is at most 2^127 - 4; so the sum of lower part,
-/// upper part and one is at most 2^128 - 2 in any case. Of that, again, 2^127 counts for one, and what comes out is at
-/// most p, without another carry.
-macro_rules! reduce {
-    ($p0:literal, $p1:literal, $p2:literal, $p3:literal) => {
+/// Assembly: the upper part of `p3 p2 p1 p0`, from bit 127 on, to `p3 p2`, and the lower part to `p1 p0`.
+macro_rules! split {
+    ($p1:literal, $p2:literal, $p3:literal) => {
         concat!(
-            // The upper part to p3 p2, the lower one to p1 p0.
             concat!("add {", $p1, "}, {", $p1, "}\n"),
             concat!("adc {", $p2, "}, {", $p2, "}\n"),
             concat!("adc {", $p3, "}, {", $p3, "}\n"),
             concat!("shr {", $p1, "}, 1\n"),
+        )
+    };
+}
+
+/// Assembly: a sum of at most 2^128 - 2 to an element: of it, 2^127 counts for one, and what comes out is at most p.
+macro_rules! fold {
+    ($p0:literal, $p1:literal) => {
+        concat!(concat!("btr {", $p1, "}, 63\n"), concat!("adc {", $p0, "}, 0\n"), concat!("adc {", $p1, "}, 0\n"),)
+    };
+}
+
+/// Assembly: a product of two elements to one element.
+///
+/// 2^127 = 1. The upper part of p^2 is p - 1, so that the sum of both parts is at most 2^128 - 3.
+macro_rules! reduce_product {
+    ($p0:literal, $p1:literal, $p2:literal, $p3:literal) => {
+        concat!(
+            split!($p1, $p2, $p3),
+            concat!("add {", $p0, "}, {", $p2, "}\n"),
+            concat!("adc {", $p1, "}, {", $p3, "}\n"),
+            fold!($p0, $p1),
+        )
+    };
+}
+
+/// Assembly: a sum of two products of elements to one element.
+///
+/// The upper part of 2 p^2 is 2^128 - 4, of which 2^127 counts for one. If that one is there, what is left of the upper
+/// part is at most 2^127 - 4; so the sum of lower part, upper part and one is at most 2^128 - 2 in any case.
+macro_rules! reduce_sum {
+    ($p0:literal, $p1:literal, $p2:literal, $p3:literal) => {
+        concat!(
+            split!($p1, $p2, $p3),
             // Bit 127 of the upper part becomes the carry.
             concat!("btr {", $p3, "}, 63\n"),
             concat!("adc {", $p0, "}, {", $p2, "}\n"),
             concat!("adc {", $p1, "}, {", $p3, "}\n"),
-            // And bit 127 of the sum.
-            concat!("btr {", $p1, "}, 63\n"),
-            concat!("adc {", $p0, "}, 0\n"),
-            concat!("adc {", $p1, "}, 0\n"),
+            fold!($p0, $p1),
         )
     };
 }
@@ -90,7 +114,7 @@ impl Mulx {
                 "adc {re1}, {t1}",
                 "adc {p2}, {m0}",
                 "adc {p3}, {m1}",
-                reduce!("re0", "re1", "p2", "p3"),
+                reduce_sum!("re0", "re1", "p2", "p3"),
                 // x.re y.im
                 "mov rdx, [{x}]",
                 "mulx {im1}, {im0}, [{y} + 16]",
@@ -112,7 +136,7 @@ impl Mulx {
                 "adc {im1}, {t1}",
                 "adc {p2}, {m0}",
                 "adc {p3}, {m1}",
-                reduce!("im0", "im1", "p2", "p3"),
+                reduce_sum!("im0", "im1", "p2", "p3"),
                 x = in(reg) x,
                 y = in(reg) y,
                 re0 = out(reg) re0,
@@ -164,7 +188,7 @@ impl Mulx {
                 "mov {m0}, {im0}",
                 "mov {m1}, {im1}",
                 add_middle!("re1", "p2", "p3"),
-                reduce!("re0", "re1", "p2", "p3"),
+                reduce_product!("re0", "re1", "p2", "p3"),
                 // (2 re) im
                 "mov {t0}, [{x}]",
                 "mov {t1}, [{x} + 8]",
@@ -179,7 +203,7 @@ impl Mulx {
                 "mulx {p3}, {p2}, [{x} + 24]",
                 "mulx {t1}, {t0}, [{x} + 16]",
                 add_middle!("im1", "p2", "p3"),
-                reduce!("im0", "im1", "p2", "p3"),
+                reduce_product!("im0", "im1", "p2", "p3"),
                 x = in(reg) x,
                 re0 = out(reg) re0,
                 re1 = out(reg) re1,
@@ -212,7 +236,7 @@ impl Mulx {
                 "mulx {p3}, {p2}, {y1}",
                 "mulx {t1}, {t0}, {y0}",
                 add_middle!("p1", "p2", "p3"),
-                reduce!("p0", "p1", "p2", "p3"),
+                reduce_product!("p0", "p1", "p2", "p3"),
                 x1 = in(reg) (x >> 64) as u64,
                 y0 = in(reg) y as u64,
                 y1 = in(reg) (y >> 64) as u64,
@@ -255,7 +279,7 @@ impl Mulx {
                 "add {p1}, {m0}",
                 "adc {p2}, {m1}",
                 "adc {p3}, 0",
-                reduce!("p0", "p1", "p2", "p3"),
+                reduce_product!("p0", "p1", "p2", "p3"),
                 "dec {count:e}",
                 "jnz 2b",
                 p0 = inout(reg) p0,

@@ -37,6 +37,11 @@ pub use absent::Mulx;
 #[cfg(target_arch = "x86_64")]
 pub use processor::Mulx;
 
+/// Words that elements are made of, four each, none of which lies across lines of the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(32))]
+pub struct Words<const LEN: usize>(pub [u64; LEN]);
+
 /// Entries to choose from in secret, each of so many words. The alignment keeps a vector within a line of the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(64))]

@@ -7,7 +7,7 @@
 use core::arch::asm;
 use core::mem::MaybeUninit;
 
-use crate::{Mulx, Table};
+use crate::{Mulx, Table, Words};
 
 /// The bits of an element's four words: its negative is the complement of these.
 static ELEMENT: [u64; 4] = [u64::MAX, u64::MAX >> 1, u64::MAX, u64::MAX >> 1];
@@ -53,7 +53,7 @@ macro_rules! look_up {
             "vpxor ymm1, ymm1, ymm5",
             "vpand ymm4, ymm4, [{element}]",
             "vpxor ymm3, ymm3, ymm4",
-            $(concat!("vmovdqu [{found} + ", $offset, "], ", $register),)*
+            $(concat!("vmovdqa [{found} + ", $offset, "], ", $register),)*
             "vzeroupper",
             table = inout(reg) $table => _,
             fours = inout(reg) ($len / 4) as u32 => _,
@@ -82,11 +82,11 @@ impl Mulx {
         table: &Table<WORDS, LEN>,
         index: u64,
         negative: u64,
-    ) -> [u64; WORDS] {
+    ) -> Words<WORDS> {
         const { assert!(WORDS == 12 || WORDS == 16, "an entry has three elements or four") };
         const { assert!(LEN >= 4 && LEN.is_multiple_of(4), "entries are read in fours") };
         let entries = table.0.as_ptr();
-        let mut found = MaybeUninit::<[u64; WORDS]>::uninit();
+        let mut found = MaybeUninit::<Words<WORDS>>::uninit();
         // SAFETY: `self` exists, so that the processor has AVX2 and the system keeps its registers. What is read are the
         // `LEN` entries of `table`, each of 96 or 128 bytes as `WORDS` says, and ELEMENT; what is written is `found`, the
         // whole of it.

@@ -31,7 +31,10 @@ impl SecretKey {
         with_field!(field => self.public_by(field))
     }
 
-    pub(crate) fn public_by<F: Field>(&self, field: F) -> [u8; 32] {
+    /// [`Self::public`], computed in `field`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn public_by<F: Field>(&self, field: F) -> [u8; 32] {
         let mut scalar = Scalar::from_bytes_mod_order(&self.0);
         let public = multiply_generator(&scalar, field).to_affine(field).encode();
         scalar.zeroize();
@@ -52,7 +55,10 @@ impl SecretKey {
         with_field!(field => self.agree_by(peer, field))
     }
 
-    pub(crate) fn agree_by<F: Field>(&self, peer: &PublicKey, field: F) -> CtOption<SharedSecret> {
+    /// [`Self::agree_ct`], computed in `field`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn agree_by<F: Field>(&self, peer: &PublicKey, field: F) -> CtOption<SharedSecret> {
         let mut scalar = words(&self.0);
         let mut shared = multiply(&scalar, &peer.cleared, field).to_affine(field);
         let is_identity = shared.is_identity();
@@ -86,7 +92,12 @@ impl PublicKey {
         with_field!(field => Self::from_bytes_by(bytes, field))
     }
 
-    pub(crate) fn from_bytes_by<F: Field>(bytes: &[u8; 32], field: F) -> Result<Self, Error> {
+    /// [`Self::from_bytes`], computed in `field`.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(hidden)]
+    pub fn from_bytes_by<F: Field>(bytes: &[u8; 32], field: F) -> Result<Self, Error> {
         let point = Affine::decode_vartime(bytes, field).map_err(Error::PublicKey)?;
         let cleared = point.to_extended().clear_cofactor(field);
         if cleared.is_identity().into() {

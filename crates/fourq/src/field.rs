@@ -6,7 +6,7 @@ use chronoseal_fourq_mulx::Mulx;
 
 use crate::fp::Fp;
 use crate::fp2::Fp2;
-use crate::table::{self, Table};
+use crate::table::{self, Table, Words};
 
 /// The operations that take most of the time, by something that can do them.
 pub trait Field: Copy {
@@ -28,7 +28,7 @@ pub trait Field: Copy {
         table: &Table<WORDS, LEN>,
         index: u64,
         negative: u64,
-    ) -> [u64; WORDS];
+    ) -> Words<WORDS>;
 }
 
 /// Safe code for any processor.
@@ -62,9 +62,9 @@ impl Field for Portable {
         table: &Table<WORDS, LEN>,
         index: u64,
         negative: u64,
-    ) -> [u64; WORDS] {
+    ) -> Words<WORDS> {
         let mut found = table::lookup(table, index);
-        table::negate(&mut found, negative);
+        table::negate(&mut found.0, negative);
         found
     }
 }
@@ -96,7 +96,7 @@ impl Field for Mulx {
         table: &Table<WORDS, LEN>,
         index: u64,
         negative: u64,
-    ) -> [u64; WORDS] {
+    ) -> Words<WORDS> {
         self.lookup(table, index, negative)
     }
 }

@@ -64,5 +64,6 @@ fn signed_entry<F: Field>(bits: &[u64; 4], comb: usize, step: usize, field: F) -
     let index = bit(0) | bit(1) << 1 | bit(2) << 2 | bit(3) << 3;
     // A negative last tooth: the entry with all signs turned, negated.
     let negative = bit(TEETH - 1).wrapping_sub(1);
-    CachedAffine::from_words(&field.lookup(&COMB[comb], (index ^ negative) & (COMB_ENTRIES as u64 - 1), negative))
+    let words = field.lookup(&COMB[comb], (index ^ negative) & (COMB_ENTRIES as u64 - 1), negative);
+    CachedAffine::from_words(&words.0)
 }

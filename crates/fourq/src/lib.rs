@@ -1,7 +1,8 @@
 //! FourQ: key agreement and SchnorrQ signatures over the curve of Costello and Longa (eprint 2015/565).
 //!
 //! This crate draws no random numbers, derives no keys from a shared secret, allocates nothing and contains no `unsafe`
-//! code. It does not interoperate with SchnorrQ over another hash than SHA-512. Where secrets flow, neither branches nor
+//! code. Where the processor has BMI2 and AVX2, which is asked once, `chronoseal-fourq-mulx` multiplies in its place, in
+//! assembly; [`engine`] tells. It does not interoperate with SchnorrQ over another hash than SHA-512. Where secrets flow, neither branches nor
 //! addresses depend on them; what runs in variable time says so in its name or its documentation and sees public data only.
 //!
 //! The types that matter are [`ecdh::SecretKey`] with [`ecdh::PublicKey`], and [`schnorrq::SigningKey`] with
@@ -48,7 +49,23 @@ mod variable_base;
 
 pub use error::{EncodingError, Error};
 
-/// The parts, for analysis and benches: no promise of stability, and nothing here guards against misuse.
+/// What computes. The results are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Assembly for BMI2 and AVX2.
+    Mulx,
+    /// Safe code for any processor.
+    Portable,
+}
+
+/// What computes on this processor.
+#[must_use]
+pub fn engine() -> Engine {
+    if chronoseal_fourq_mulx::Mulx::detect().is_some() { Engine::Mulx } else { Engine::Portable }
+}
+
+/// The parts, for analysis and benches: no promise of stability, and nothing here guards against misuse. Methods whose
+/// names end in `_by` belong to them: they let a caller choose who computes.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::double_base::double_multiply_vartime;

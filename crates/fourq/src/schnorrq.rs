@@ -36,7 +36,10 @@ impl SigningKey {
         with_field!(field => Self::from_seed_by(seed, field))
     }
 
-    pub(crate) fn from_seed_by<F: Field>(mut seed: [u8; 32], field: F) -> Self {
+    /// [`Self::from_seed`], computed in `field`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn from_seed_by<F: Field>(mut seed: [u8; 32], field: F) -> Self {
         let mut digest = hash(&[&seed]);
         seed.zeroize();
         let secret = Scalar::from_bytes_mod_order(&first_half(&digest));
@@ -64,7 +67,10 @@ impl SigningKey {
         with_field!(field => self.sign_by(message, field))
     }
 
-    pub(crate) fn sign_by<F: Field>(&self, message: &[u8], field: F) -> Signature {
+    /// [`Self::sign`], computed in `field`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn sign_by<F: Field>(&self, message: &[u8], field: F) -> Signature {
         let mut digest = hash(&[&self.prefix, message]);
         let mut nonce = Scalar::from_bytes_mod_order(&first_half(&digest));
         let commitment = multiply_generator(&nonce, field).to_affine(field).encode();
@@ -110,7 +116,12 @@ impl VerifyingKey {
         with_field!(field => Self::from_bytes_by(bytes, field))
     }
 
-    pub(crate) fn from_bytes_by<F: Field>(bytes: &[u8; 32], field: F) -> Result<Self, Error> {
+    /// [`Self::from_bytes`], computed in `field`.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(hidden)]
+    pub fn from_bytes_by<F: Field>(bytes: &[u8; 32], field: F) -> Result<Self, Error> {
         let point = Affine::decode_vartime(bytes, field).map_err(Error::PublicKey)?;
         if point.is_small_order_vartime(field) {
             return Err(Error::SmallOrder);
@@ -133,7 +144,12 @@ impl VerifyingKey {
         with_field!(field => self.verify_by(message, signature, field))
     }
 
-    pub(crate) fn verify_by<F: Field>(&self, message: &[u8], signature: &Signature, field: F) -> Result<(), Error> {
+    /// [`Self::verify`], computed in `field`.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(hidden)]
+    pub fn verify_by<F: Field>(&self, message: &[u8], signature: &Signature, field: F) -> Result<(), Error> {
         let response = signature.response_vartime()?;
         let challenge = challenge(&signature.commitment, &self.bytes, message);
         let point = double_multiply_vartime(&response, &challenge, &self.point, field);

@@ -2,7 +2,7 @@
 
 use core::hint::black_box;
 
-pub(crate) use chronoseal_fourq_mulx::Table;
+pub(crate) use chronoseal_fourq_mulx::{Table, Words};
 
 use crate::fp::P;
 use crate::fp2::Fp2;
@@ -16,14 +16,14 @@ pub(crate) type CachedWords = [u64; 16];
 /// Entry `index`, less than `LEN`; constant time.
 // As a function of its own it is compiled to vector instructions; where it is inlined it is not.
 #[inline(never)]
-pub(crate) fn lookup<const WORDS: usize, const LEN: usize>(table: &Table<WORDS, LEN>, index: u64) -> [u64; WORDS] {
+pub(crate) fn lookup<const WORDS: usize, const LEN: usize>(table: &Table<WORDS, LEN>, index: u64) -> Words<WORDS> {
     const { assert!(LEN <= 16, "four bits for each entry") };
     // Four bits are ones. A compiler that knew so might branch on the index instead: seen, in this very place.
     let bits = black_box(0xfu64 << (4 * index));
-    let mut found = [0; WORDS];
+    let mut found = Words([0; WORDS]);
     for (i, entry) in table.0.iter().enumerate() {
         let mask = ((bits << (60 - 4 * i)) as i64 >> 60) as u64;
-        for (found, word) in found.iter_mut().zip(entry) {
+        for (found, word) in found.0.iter_mut().zip(entry) {
             *found |= word & mask;
         }
     }

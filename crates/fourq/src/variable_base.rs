@@ -23,13 +23,13 @@ pub fn multiply<F: Field>(k: &[u64; 4], point: &Extended, field: F) -> Extended 
     };
 
     let mut words = entry(COLUMNS - 1);
-    let mut sum = Cached::from_words(&words).to_doubling_operand();
+    let mut sum = Cached::from_words(&words.0).to_doubling_operand();
     for column in (0..COLUMNS - 1).rev() {
         words = entry(column);
         sum.double(field);
-        sum.add(&Cached::from_words(&words), field);
+        sum.add(&Cached::from_words(&words.0), field);
     }
-    words.zeroize();
+    words.0.zeroize();
     sum
 }
 
@@ -37,12 +37,10 @@ pub fn multiply<F: Field>(k: &[u64; 4], point: &Extended, field: F) -> Extended 
 pub(crate) fn table<F: Field>(p: &Extended, field: F) -> Table<16, 8> {
     let (phi_p, psi_p) = phi_and_psi(p, field);
     let (q, r, s) = (phi_p.to_sum(field), psi_p.to_sum(field), psi(&phi_p, field).to_sum(field));
-    let mut table = [p.to_cached(field); 8];
-    table[1] = q.add(&table[0], field).to_cached(field);
-    table[2] = r.add(&table[0], field).to_cached(field);
-    table[3] = r.add(&table[1], field).to_cached(field);
-    for i in 0..4 {
-        table[4 + i] = s.add(&table[i], field).to_cached(field);
+    let mut table = Table([[0; 16]; 8]);
+    table.0[0] = p.to_cached(field).to_words();
+    for (addend, entry, sum) in [(&q, 0, 1), (&r, 0, 2), (&r, 1, 3), (&s, 0, 4), (&s, 1, 5), (&s, 2, 6), (&s, 3, 7)] {
+        table.0[sum] = addend.add(&Cached::from_words(&table.0[entry]), field).to_cached(field).to_words();
     }
-    Table(table.map(Cached::to_words))
+    table
 }
