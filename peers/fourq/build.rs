@@ -10,7 +10,15 @@ fn run(command: &mut Command) {
     assert!(status.success(), "{command:?}: {status}");
 }
 
+/// What `compiler` calls itself.
+fn version(compiler: &str) -> String {
+    let output = Command::new(compiler).arg("--version").output().unwrap_or_else(|error| panic!("{compiler}: {error}"));
+    String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned()
+}
+
 fn main() {
+    let rustc = version(&std::env::var("RUSTC").expect("cargo sets it"));
+    println!("cargo::rustc-env=COMPILERS={rustc}");
     println!("cargo::rerun-if-env-changed=FOURQLIB");
     println!("cargo::rerun-if-env-changed=FOURQLIB_CC");
     println!("cargo::rustc-check-cfg=cfg(fourqlib)");
@@ -20,6 +28,7 @@ fn main() {
     };
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     let compiler = std::env::var("FOURQLIB_CC").unwrap_or_else(|_| "clang".into());
+    println!("cargo::rustc-env=COMPILERS={rustc}; FourQlib by {}", version(&compiler));
     let flags = ["-O3", "-fwrapv", "-fomit-frame-pointer", "-march=native", "-fno-strict-aliasing", "-w"];
     let defines = ["-D_AMD64_", "-D__LINUX__", "-D_ASM_", "-DUSE_ENDO"];
     let folder = fourqlib.join("FourQ_64bit_and_portable");

@@ -2,12 +2,13 @@
 //!
 //! Every operation of every library runs in each of many rounds, one after the other, on one pinned core; the table
 //! holds medians over the rounds, and every result is checked before anything is timed. What is measured is processor
-//! time of the thread, so that others on the machine matter less.
+//! time of the thread, so that others on the machine matter less. The program says itself which processor it ran on.
 
 mod curves;
 #[cfg(fourqlib)]
 mod fourqlib;
 mod ours;
+mod processor;
 mod station_to_station;
 
 /// One operation of one library.
@@ -49,6 +50,8 @@ fn main() {
 
     let of =
         |library: &str, name: &str| operations.iter().position(|other| other.library == library && other.name == name);
+    println!("Processor: {}. Compilers: {}.", processor::describe(), processor::COMPILERS);
+    println!("chronoseal-fourq computes with: {:?}.\n", chronoseal_fourq::engine());
     println!("| library | operation | median us | 5 % us | of FourQlib |");
     println!("|---|---|---|---|---|");
     for (i, operation) in operations.iter().enumerate() {
