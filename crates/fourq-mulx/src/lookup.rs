@@ -14,7 +14,7 @@ static ELEMENT: [u64; 4] = [u64::MAX, u64::MAX >> 1, u64::MAX, u64::MAX >> 1];
 
 /// Assembly: entry `$number` of `$size` bytes, masked, to the registers of what is found.
 macro_rules! take {
-    ($number:literal of $size:literal: $($found:literal at $offset:literal)*) => {
+    ($number:literal of $size:literal: [$($found:literal at $offset:literal)*]) => {
         concat!(
             "vpcmpeqq ymm6, ymm4, ymm5\n",
             "vpsubq ymm5, ymm5, ymm7\n",
@@ -26,24 +26,29 @@ macro_rules! take {
     };
 }
 
+/// Assembly: what `$then` makes of each register and offset.
+macro_rules! each {
+    (clear [$($found:literal at $offset:literal)*]) => {
+        concat!($("vpxor ", $found, ", ", $found, ", ", $found, "\n",)*)
+    };
+    (store [$($found:literal at $offset:literal)*]) => {
+        concat!($("vmovdqa [{found} + ", $offset, "], ", $found, "\n",)*)
+    };
+}
+
 /// The look-up in entries of `$size` bytes, of which the first two elements are in ymm0 and ymm1, the last in ymm3.
+///
+/// There is no loop, and so no branch to mispredict.
 macro_rules! look_up {
-    ($table:ident of $len:ident, $index:ident, $negative:ident, $found:ident, $size:literal, $($register:literal at $offset:literal)*) => {
+    ($table:ident, $index:ident, $negative:ident, $found:ident, $size:literal, $registers:tt, $($number:literal)*) => {
         asm!(
             // The index four times, the entries' number, all ones.
             "vmovq xmm4, {index}",
             "vpbroadcastq ymm4, xmm4",
             "vpxor xmm5, xmm5, xmm5",
             "vpcmpeqq ymm7, ymm7, ymm7",
-            $(concat!("vpxor ", $register, ", ", $register, ", ", $register),)*
-            "2:",
-            take!("0" of $size: $($register at $offset)*),
-            take!("1" of $size: $($register at $offset)*),
-            take!("2" of $size: $($register at $offset)*),
-            take!("3" of $size: $($register at $offset)*),
-            concat!("add {table}, 4 * ", $size),
-            "dec {fours:e}",
-            "jnz 2b",
+            each!(clear $registers),
+            $(take!($number of $size: $registers),)*
             // The negative: the first two exchanged, the complement of the last.
             "vmovq xmm4, {negative}",
             "vpbroadcastq ymm4, xmm4",
@@ -53,10 +58,9 @@ macro_rules! look_up {
             "vpxor ymm1, ymm1, ymm5",
             "vpand ymm4, ymm4, [{element}]",
             "vpxor ymm3, ymm3, ymm4",
-            $(concat!("vmovdqa [{found} + ", $offset, "], ", $register),)*
+            each!(store $registers),
             "vzeroupper",
-            table = inout(reg) $table => _,
-            fours = inout(reg) ($len / 4) as u32 => _,
+            table = in(reg) $table,
             index = in(reg) $index,
             negative = in(reg) $negative,
             element = in(reg) &ELEMENT,
@@ -65,7 +69,7 @@ macro_rules! look_up {
             out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
             out("xmm8") _, out("xmm9") _, out("xmm10") _, out("xmm11") _,
             out("xmm12") _, out("xmm13") _, out("xmm14") _, out("xmm15") _,
-            options(nostack),
+            options(nostack, preserves_flags),
         )
     };
 }
@@ -74,7 +78,8 @@ impl Mulx {
     /// Entry `index` of `table`, or its negative where `negative` is all ones.
     ///
     /// An entry is a point as elements of GF(p^2), three or four of them: the negative has the first two in the other
-    /// order, and the negative of the last. `negative` is zero or all ones, `index` less than `LEN`.
+    /// order, and the negative of the last. `negative` is zero or all ones, `index` less than `LEN`. There are 16 entries of
+    /// three elements, or 8 of four.
     #[inline(always)]
     #[must_use]
     pub fn lookup<const WORDS: usize, const LEN: usize>(
@@ -83,20 +88,26 @@ impl Mulx {
         index: u64,
         negative: u64,
     ) -> Words<WORDS> {
-        const { assert!(WORDS == 12 || WORDS == 16, "an entry has three elements or four") };
-        const { assert!(LEN >= 4 && LEN.is_multiple_of(4), "entries are read in fours") };
-        let entries = table.0.as_ptr();
+        const {
+            assert!(matches!((WORDS, LEN), (12, 16) | (16, 8)), "16 entries of three elements, or 8 of four");
+        }
+        let table = table.0.as_ptr();
         let mut found = MaybeUninit::<Words<WORDS>>::uninit();
         // SAFETY: `self` exists, so that the processor has AVX2 and the system keeps its registers. What is read are the
-        // `LEN` entries of `table`, each of 96 or 128 bytes as `WORDS` says, and ELEMENT; what is written is `found`, the
-        // whole of it.
+        // entries of `table`, as many and as long as the assertion says, and ELEMENT; what is written is `found`, the
+        // whole of it, which is aligned to a vector.
         unsafe {
             if WORDS == 12 {
-                look_up!(entries of LEN, index, negative, found, "96", "ymm0" at "0" "ymm1" at "32" "ymm3" at "64");
+                look_up!(
+                    table, index, negative, found, "96",
+                    ["ymm0" at "0" "ymm1" at "32" "ymm3" at "64"],
+                    "0" "1" "2" "3" "4" "5" "6" "7" "8" "9" "10" "11" "12" "13" "14" "15"
+                );
             } else {
                 look_up!(
-                    entries of LEN, index, negative, found, "128",
-                    "ymm0" at "0" "ymm1" at "32" "ymm2" at "64" "ymm3" at "96"
+                    table, index, negative, found, "128",
+                    ["ymm0" at "0" "ymm1" at "32" "ymm2" at "64" "ymm3" at "96"],
+                    "0" "1" "2" "3" "4" "5" "6" "7"
                 );
             }
             found.assume_init()

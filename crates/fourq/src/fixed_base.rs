@@ -39,16 +39,13 @@ pub fn multiply_generator<F: Field>(k: &Scalar, field: F) -> Extended {
     }
 
     let mut sum = signed_entry(&bits, 0, SPACING - 1, field).to_extended();
-    // An entry is looked up while the one before it is being added.
-    let mut entry = signed_entry(&bits, 1, SPACING - 1, field);
     for turn in 1..SPACING * COMBS {
+        // Before the doubling, which need not wait for it.
+        let entry = signed_entry(&bits, turn % COMBS, SPACING - 1 - turn / COMBS, field);
         if turn % COMBS == 0 {
             sum.double(field);
         }
-        let next = (turn + 1) % (SPACING * COMBS);
-        let next_entry = signed_entry(&bits, next % COMBS, SPACING - 1 - next / COMBS, field);
         sum.add_affine(&entry, field);
-        entry = next_entry;
     }
     bits.zeroize();
     sum

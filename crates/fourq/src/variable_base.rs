@@ -19,17 +19,17 @@ pub fn multiply<F: Field>(k: &[u64; 4], point: &Extended, field: F) -> Extended 
     let digits = Digits::recode(decompose(k));
     let entry = |column| {
         let (negative, index) = digits.column(column);
-        field.lookup(&table, index, negative)
+        Cached::from_words(&field.lookup(&table, index, negative).0)
     };
 
-    let mut words = entry(COLUMNS - 1);
-    let mut sum = Cached::from_words(&words.0).to_doubling_operand();
+    let mut addend = entry(COLUMNS - 1);
+    let mut sum = addend.to_doubling_operand();
     for column in (0..COLUMNS - 1).rev() {
-        words = entry(column);
+        addend = entry(column);
         sum.double(field);
-        sum.add(&Cached::from_words(&words.0), field);
+        sum.add(&addend, field);
     }
-    words.0.zeroize();
+    addend.zeroize();
     sum
 }
 
