@@ -214,7 +214,8 @@ impl<S: Suite> Orchestrator<S> {
         if self.rounds_left == 0 {
             let exchange = self.manager.ready_identifier(missing).exchange();
             let (stage, reason) = (Stage::Installation, AbortReason::ReadyMissing);
-            return self.fail_run(Failure { exchange, stage, peer: missing, reason });
+            let silent = Failure { exchange, stage, peer: missing, reason };
+            return self.fail_run(self.told_of(missing).unwrap_or(silent));
         }
         self.rounds_left -= 1;
         self.deadline = now + self.confirmation_time();

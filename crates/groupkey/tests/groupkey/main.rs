@@ -10,6 +10,7 @@ mod fuzz;
 mod losses;
 mod membership;
 mod replayed_subtree;
+mod reports;
 mod schemes;
 mod secrecy;
 mod swift;
