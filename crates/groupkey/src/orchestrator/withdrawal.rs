@@ -35,7 +35,8 @@ impl<S: Suite> Orchestrator<S> {
         match self.withdrawal {
             Withdrawal::Nothing => false,
             Withdrawal::Signing(_) => true,
-            Withdrawal::Sent { again_at } if again_at > now => false,
+            // A change that waits goes before: as published both need an epoch, and there is one a second.
+            Withdrawal::Sent { again_at } if again_at > now || self.is_operation_due(now) => false,
             Withdrawal::Sent { .. } | Withdrawal::Due => {
                 if self.begin_epoch(now) {
                     self.ask_withdrawal(now);
