@@ -116,6 +116,7 @@ mod pair_shares;
 pub mod profile;
 pub mod roster;
 mod settings;
+mod signed;
 mod station_to_station;
 mod text;
 mod transport;
@@ -137,6 +138,7 @@ pub use profile::{
 };
 pub use roster::{Roster, RosterEntry, RosterError};
 pub use settings::Settings;
+pub use signed::{Field as SignedField, SignedText};
 pub use station_to_station::{Failure, Stage};
 pub use text::Stamp;
 pub use transport::GAP_MAX;

@@ -9,8 +9,9 @@ use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
 use crate::manager::sequence_of;
 use crate::profile::{Monitoring, OrchestrationSigning, Profile, Scheme};
 use crate::settings::time_ms;
+use crate::signed::{self, About};
 use crate::station_to_station::{Exchange, Failure, Stage};
-use crate::text::{self, About, Stamp, Text};
+use crate::text::{Stamp, Text};
 use crate::tree::MembershipChange;
 
 /// Requests being signed at once: enough that the next is ready when one is sent.
@@ -243,7 +244,7 @@ impl<S: Suite> Orchestrator<S> {
         };
         let stamp = self.stamp(now);
         let about = About::Group(self.manager.membership());
-        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
+        let text = signed::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
         let generate = Request::SignatureGenerate { text };
         let supervision = &mut self.supervision[result.index()];
         supervision.stamp = stamp;
@@ -358,7 +359,7 @@ impl<S: Suite> Orchestrator<S> {
         let stamp = self.stamp(now);
         let identifier = self.manager.start_identifier();
         let about = About::Group(self.manager.membership());
-        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
+        let text = signed::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
         let result = identifier.result;
         self.commit_stamp = stamp;
         let generate = Request::SignatureGenerate { text };
