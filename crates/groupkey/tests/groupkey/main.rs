@@ -9,6 +9,7 @@ mod contract;
 mod fuzz;
 mod losses;
 mod membership;
+mod price;
 mod replayed_subtree;
 mod reports;
 mod schemes;
