@@ -11,8 +11,9 @@ use crate::member::{Member, stamp_of};
 use crate::pair_shares::Guesses;
 use crate::profile::Profile;
 use crate::settings::Candidates;
+use crate::signed;
 use crate::station_to_station::{Failure, Stage};
-use crate::text::{self, Stamp, Text};
+use crate::text::{Stamp, Text};
 
 const CIPHERTEXT_LEN: usize = MASTER_SECRET_LEN + SIGNATURE_LEN;
 
@@ -34,11 +35,6 @@ pub(crate) struct Incoming {
 /// The identifier under which `member` gets the master secret.
 pub(crate) const fn identifier(member: Address, lead: Address, pair: Address) -> Identifier {
     Identifier { step: Step::Distribution, first: member, second: lead, result: pair }
-}
-
-/// What the tag of a hardened distribution covers.
-pub(crate) fn tagged_text(member: Address, stamp: Stamp, ciphertext: &[u8]) -> Text {
-    Text::of(&[&[member.0], &stamp.to_bytes(), ciphertext])
 }
 
 impl<S: Suite> Member<S> {
@@ -106,7 +102,7 @@ impl<S: Suite> Member<S> {
                 let ciphertext = &incoming.message.as_bytes()[FRESHNESS_LEN..][..CIPHERTEXT_LEN];
                 incoming.message.array::<TAG_LEN>(FRESHNESS_LEN + CIPHERTEXT_LEN).map(|tag| Request::MacVerify {
                     key: distribution_tag_key(&channel, epoch),
-                    text: tagged_text(own, incoming.stamp, ciphertext),
+                    text: signed::delivery_text(own, incoming.stamp, ciphertext),
                     tag,
                 })
             }
@@ -137,7 +133,7 @@ impl<S: Suite> Member<S> {
                 let parts = (plain.array::<MASTER_SECRET_LEN>(0), plain.array(MASTER_SECRET_LEN));
                 incoming.plain = plain;
                 let (Some(secret), Some(signature)) = parts else { return };
-                let text = text::master_secret_text(profile, S::NAME, &secret, &shares, incoming.stamp);
+                let text = signed::master_secret_text(profile, S::NAME, &secret, &shares, incoming.stamp);
                 let signer = self.manager.tree.lead();
                 self.ask(Some(Request::SignatureVerify { signer, text, signature }));
             }

@@ -21,7 +21,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::identifier::Side;
 use crate::profile::Profile;
-use crate::text::KEY_CHECK_LEN;
+use crate::signed::KEY_CHECK_LEN;
 
 const CONFIRMATION: Label = Label::new("chronoseal/1 groupkey confirmation");
 const CONFIRMATION_OF: [Label; 2] =

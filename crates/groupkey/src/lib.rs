@@ -93,7 +93,7 @@
 //! | Nothing is said of power that is lost | [`Persisted`] is kept by the driver | old messages would be new again |
 //! | No rule for messages longer than a frame | one identifier, in order, no numbers | 64 bytes in 8 classical frames leave none; see [`GAP_MAX`] |
 //! | A spare node is assigned directly, with address 0 (appendix A) | it joins a higher level; [`SpareNode::DirectAssignment`] for the other | one-byte addresses then hold 85 ECUs, and every merge is an exchange |
-//! | Nothing is said of loss | a request is repeated under a new epoch; who gives up an exchange says so ([`Step::Abort`]) | see [`Failure`] |
+//! | Nothing is said of loss | a request is repeated under a new epoch; when its time is over; who gives up an exchange says why ([`Step::Abort`]), which nobody has to believe | see [`Failure`] |
 //! | Nothing is said of a removal that fails | the key in use stays, or is given up ([`FailedRemoval`], [`Step::Withdrawal`]) | the removed node has it |
 //!
 //! How many frames each profile takes: [`frame_count`]. What each withstands: `docs/reference/group-key-threat-model.md`.
@@ -116,6 +116,7 @@ mod pair_shares;
 pub mod profile;
 pub mod roster;
 mod settings;
+mod signed;
 mod station_to_station;
 mod text;
 mod transport;
@@ -137,6 +138,7 @@ pub use profile::{
 };
 pub use roster::{Roster, RosterEntry, RosterError};
 pub use settings::Settings;
+pub use signed::{Field as SignedField, SignedText};
 pub use station_to_station::{Failure, Stage};
 pub use text::Stamp;
 pub use transport::GAP_MAX;

@@ -71,7 +71,7 @@ impl PairShares {
         for (position, shares) in self.heard.iter().enumerate().filter(|(position, _)| counts(*position)) {
             if let [Some(first), Some(second)] = shares {
                 let label = b"chronoseal/1 pair shares";
-                digest = text::digest(label, &[&digest, &[position as u8], first.as_bytes(), second.as_bytes()]);
+                digest = text::digest(label, [&digest[..], &[position as u8], first.as_bytes(), second.as_bytes()]);
             }
         }
         digest

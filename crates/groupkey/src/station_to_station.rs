@@ -21,7 +21,8 @@ use crate::frame_count::TAG_LEN;
 use crate::identifier::{Address, ExchangeId, Side, Step};
 use crate::keys::{Secret, SessionKeys, counter_block};
 use crate::profile::Profile;
-use crate::text::{self, Stamp, Text};
+use crate::signed;
+use crate::text::{Stamp, Text};
 
 /// The three stages of figure 13, and what comes before and after.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -362,7 +363,7 @@ impl Exchange {
                 self.private = None;
                 let ExchangeSetup { id, stamp, acting, profile, .. } = self.setup;
                 let shares = self.shares().ok_or(AbortReason::ShareMissing)?;
-                self.transcript = text::transcript(S::NAME, id, stamp, acting, shares);
+                self.transcript = signed::transcript(S::NAME, id, stamp, acting, shares);
                 self.keys = Some(SessionKeys::derive(&agreed, profile, &self.transcript));
                 self.phase = if self.is_active() { Phase::Sign } else { Phase::AwaitConfirmations };
             }
@@ -412,10 +413,10 @@ impl Exchange {
 
     fn signed_text(&self, side: Side) -> Result<Text, AbortReason> {
         let shares = self.shares().ok_or(AbortReason::ShareMissing)?;
-        Ok(text::confirmation_text(self.setup.profile, side, shares, &self.transcript))
+        Ok(signed::confirmation_text(self.setup.profile, side, shares, &self.transcript))
     }
 
     fn tagged_text(&self, side: Side, ciphertext: &Text) -> Text {
-        Text::of(&[&[side as u8], &self.transcript, ciphertext.as_bytes()])
+        signed::confirmation_tag_text(side, &self.transcript, ciphertext.as_bytes())
     }
 }

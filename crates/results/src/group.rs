@@ -37,6 +37,9 @@ pub struct ChangeMeta {
     pub member: u16,
     /// True if it is taken back.
     pub returns: bool,
+    /// True if it is removed for good.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub revokes: bool,
 }
 
 /// The group key of a run.
@@ -219,8 +222,8 @@ mod tests {
             profile: String::new(),
             start_ns: 0,
             changes: vec![
-                ChangeMeta { at_ns: 1000, member: 3, returns: false },
-                ChangeMeta { at_ns: 2000, member: 3, returns: true },
+                ChangeMeta { at_ns: 1000, member: 3, returns: false, revokes: false },
+                ChangeMeta { at_ns: 2000, member: 3, returns: true, revokes: false },
             ],
         }
     }

@@ -34,9 +34,9 @@ fn removals(plan: &Plan) -> Vec<(NodeId, SimTime, Option<SimTime>)> {
     changes
         .iter()
         .enumerate()
-        .filter(|(_, change)| !change.returns)
+        .filter(|(_, change)| !change.returns())
         .map(|(index, change)| {
-            let back = changes[index..].iter().find(|later| later.returns && later.member == change.member);
+            let back = changes[index..].iter().find(|later| later.returns() && later.member == change.member);
             (change.member, at(change), back.map(at))
         })
         .collect()

@@ -5,7 +5,7 @@ use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_results::meta::{BoundMeta, Fact, NodeMeta, NodeRole, StreamMeta};
 use chronoseal_results::{Allowance, ChangeMeta, Engine, GroupMeta, RunMeta};
-use chronoseal_scenario::plan::{AttackPlace, HopPlan, NodeKind, Plan, ProtectionPlan, StreamPlan};
+use chronoseal_scenario::plan::{AttackPlace, ChangeKind, HopPlan, NodeKind, Plan, ProtectionPlan, StreamPlan};
 
 use crate::facts;
 
@@ -30,7 +30,12 @@ pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
             profile: group.profile.name().into(),
             start_ns: group.start.as_ns(),
             changes: (group.changes.iter())
-                .map(|change| ChangeMeta { at_ns: change.at.as_ns(), member: change.member.0, returns: change.returns })
+                .map(|change| ChangeMeta {
+                    at_ns: change.at.as_ns(),
+                    member: change.member.0,
+                    returns: change.returns(),
+                    revokes: change.kind == ChangeKind::Revoke,
+                })
                 .collect(),
         }),
         ..RunMeta::new(plan.name.clone(), engine, plan.seed)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, Event, NodeId, SimTime};
+use chronoseal_scenario::plan::{ChangeKind, GroupChange};
 use chronoseal_scenario::{NoFiles, Plan, load};
 use chronoseal_sim::{Fingerprint, FrameContext, Observer};
 
@@ -222,16 +223,17 @@ fn profile_3_follows_the_orchestrator_by_every_scheme() {
 #[test]
 fn profile_3_goes_on_under_a_new_key() {
     let more = format!("{JASPAR}[[nodes]]\nname = \"late\"\n");
-    let mut plan = plan(3, "without-orchestrator", "hardened", "fourq", &more);
-    let group = plan.group_key.as_mut().expect("a group");
-    let removed = chronoseal_scenario::plan::GroupChange { at: Duration::from_s(1), member: NodeId(3), returns: false };
-    group.changes.push(removed);
-    let (counted, _) = run(&plan);
-    assert_eq!(counted.of(1, "key-installed"), 2);
-    let sent = counted.of(1, "sent");
-    assert!(sent >= 280, "{sent}");
-    let taken = counted.of(2, "delivered");
-    assert!(taken + 2 >= sent + counted.of(0, "sent"), "{taken} of {sent} and the master's");
+    for kind in [ChangeKind::Remove, ChangeKind::Revoke] {
+        let mut plan = plan(3, "without-orchestrator", "hardened", "fourq", &more);
+        let group = plan.group_key.as_mut().expect("a group");
+        group.changes.push(GroupChange { at: Duration::from_s(1), member: NodeId(3), kind });
+        let (counted, _) = run(&plan);
+        assert_eq!(counted.of(1, "key-installed"), 2, "{kind:?}");
+        let sent = counted.of(1, "sent");
+        assert!(sent >= 280, "{kind:?}: {sent}");
+        let taken = counted.of(2, "delivered");
+        assert!(taken + 2 >= sent + counted.of(0, "sent"), "{kind:?}: {taken} of {sent} and the master's");
+    }
 }
 
 #[test]

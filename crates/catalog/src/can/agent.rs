@@ -7,7 +7,7 @@ use chronoseal_groupkey::{
     Address, Member, NodeConfig, Operation, Orchestrator, Roster, RosterError, Settings, SpareNode, Tree,
 };
 use chronoseal_nodes::KeyAgent;
-use chronoseal_scenario::plan::{GroupKeyPlan, Plan, SegmentId};
+use chronoseal_scenario::plan::{ChangeKind, GroupKeyPlan, Plan, SegmentId};
 
 use crate::BuildError;
 
@@ -64,7 +64,11 @@ impl SuiteVisitor for Build<'_> {
         let mut orchestrator = Orchestrator::new(config)?.establishing_at(begin + group.start);
         for change in &group.changes {
             let member = address(plan, change.member);
-            let operation = if change.returns { Operation::Add(member) } else { Operation::Remove(member) };
+            let operation = match change.kind {
+                ChangeKind::Remove => Operation::Remove(member),
+                ChangeKind::Add => Operation::Add(member),
+                ChangeKind::Revoke => Operation::Revoke(member),
+            };
             orchestrator.schedule(begin + change.at, operation)?;
         }
         Ok(Box::new(orchestrator))

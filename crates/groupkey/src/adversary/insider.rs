@@ -9,7 +9,8 @@ use chronoseal_crypto::symmetric::{Aes128Ctr, BlockMac, CmacAes128};
 use crate::identifier::{Address, ExchangeId, Side};
 use crate::keys::{Secret, SessionKeys, counter_block};
 use crate::profile::Profile;
-use crate::text::{self, Stamp, Text};
+use crate::signed;
+use crate::text::Stamp;
 
 /// A removed node that takes part in exchanges it has no business in.
 ///
@@ -68,14 +69,14 @@ impl<S: Suite> Insider<S> {
         let agreed = S::agree(&S::secret(secret.expose()), peer.as_bytes()).ok()?;
         let shares = if *side == Side::First { [share, &peer] } else { [&peer, share] };
         let stamp = self.stamps.get(exchange).copied().unwrap_or_default();
-        let transcript = text::transcript(S::NAME, *exchange, stamp, *acting, shares);
+        let transcript = signed::transcript(S::NAME, *exchange, stamp, *acting, shares);
         let keys = SessionKeys::derive(&agreed, self.profile, &transcript);
-        let signed = text::confirmation_text(self.profile, *side, shares, &transcript);
+        let signed = signed::confirmation_text(self.profile, *side, shares, &transcript);
         let mut ciphertext = S::sign(&self.signing_key, signed.as_bytes());
         Aes128Ctr::new(keys.encryption(*side)).apply_keystream(&counter_block(*side), &mut ciphertext);
         let mut message = ciphertext.to_vec();
         if self.profile == Profile::Hardened {
-            let tagged = Text::of(&[&[*side as u8], &transcript, &ciphertext]);
+            let tagged = signed::confirmation_tag_text(*side, &transcript, &ciphertext);
             message.extend(CmacAes128::new(keys.tag(*side)).tag(&[tagged.as_bytes()]));
         }
         Some((message, *keys.logical.expose()))

@@ -15,7 +15,8 @@ use crate::keys::{Secret, SessionKeys, distribution_key};
 use crate::member::{Member, stamp_of};
 use crate::profile::Profile;
 use crate::roster::Roster;
-use crate::text::{Stamp, Text, digest, membership_of, transcript};
+use crate::signed::transcript;
+use crate::text::{Stamp, Text, digest, membership_of};
 use crate::tree::{MembershipChange, Tree};
 
 /// One exchange as it was on the bus.
@@ -183,7 +184,7 @@ impl<S: Suite> Knowledge<S> {
         for (position, shares) in &self.pair_shares {
             if let [Some(first), Some(second)] = shares {
                 let parts: [&[u8]; 4] = [&hash, &[*position as u8], first.as_bytes(), second.as_bytes()];
-                hash = digest(b"chronoseal/1 pair shares", &parts);
+                hash = digest(b"chronoseal/1 pair shares", parts);
             }
         }
         hash

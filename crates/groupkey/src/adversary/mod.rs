@@ -5,7 +5,9 @@
 mod insider;
 mod knowledge;
 mod node;
+mod replayer;
 
 pub use insider::{Answer, Insider};
 pub use knowledge::Knowledge;
 pub use node::{Adversary, Attack};
+pub use replayer::Replayer;

@@ -14,8 +14,9 @@ use crate::manager::{Manager, NodeConfig, Progress};
 use crate::membership::Persisted;
 use crate::profile::{Installation, Profile};
 use crate::roster::{Roster, RosterError};
+use crate::signed::{self, About};
 use crate::station_to_station::{Failure, Stage};
-use crate::text::{self, About, Stamp, Text};
+use crate::text::{Stamp, Text};
 use crate::transport::protocol_frame;
 use crate::tree::Tree;
 
@@ -199,7 +200,7 @@ impl<S: Suite> Member<S> {
         if stamp.epoch != candidate.epoch || !is_timely {
             return self.refuse_commit();
         }
-        let text = text::orchestrator_text(profile, S::NAME, self.manager.commit_identifier(), stamp, about);
+        let text = signed::orchestrator_text(profile, S::NAME, self.manager.commit_identifier(), stamp, about);
         let verify = Request::SignatureVerify { signer: lead, text, signature };
         if self.commit.is_none() && self.manager.submit(Owner::Commit, JobPriority::Confirmation, verify) {
             self.commit = Some(stamp);

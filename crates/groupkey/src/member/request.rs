@@ -10,8 +10,9 @@ use crate::manager::{Manager, PendingRequest, sequence_of};
 use crate::membership::Membership;
 use crate::profile::{FailedRemoval, MEMBERS_MAX, Profile};
 use crate::settings::Candidates;
+use crate::signed::{self, About};
 use crate::station_to_station::{Exchange, ExchangeSetup, Failure, Part, Stage};
-use crate::text::{self, About, Stamp, Text};
+use crate::text::{self, Stamp, Text};
 use crate::tree::{MembershipChange, NotInTree};
 
 impl<S: Suite> Member<S> {
@@ -112,7 +113,7 @@ impl<S: Suite> Member<S> {
         request.trying = epoch;
         let stamp = stamp_of(profile, &request.message, epoch);
         let about = About::Group(text::membership_of(profile, &request.message).unwrap_or_default());
-        let text = text::orchestrator_text(profile, S::NAME, request.identifier, stamp, about);
+        let text = signed::orchestrator_text(profile, S::NAME, request.identifier, stamp, about);
         let owner = Owner::Exchange { slot: index as u8, number: slot.number };
         let Some(signature) = signature_of(profile, request.identifier.step, &request.message) else { return };
         let verify = Request::SignatureVerify { signer: lead, text, signature };

@@ -5,13 +5,14 @@ use chronoseal_crypto::suite::{Signature, Suite};
 
 use super::{Distributing, Orchestrator, Phase, Readiness};
 use crate::crypto_stack::{JobPriority, Owner, Request, Response};
-use crate::distribution::{identifier, tagged_text};
+use crate::distribution::identifier;
 use crate::frame_count::TAG_LEN;
 use crate::identifier::{Address, Identifier};
 use crate::keys::{Secret, distribution_key, distribution_tag_key};
 use crate::profile::{Installation, Profile};
+use crate::signed::{self, About};
 use crate::station_to_station::{Failure, Stage};
-use crate::text::{self, About, Text};
+use crate::text::Text;
 
 /// Tags being checked at once.
 const CHECKING_MAX: usize = 4;
@@ -49,7 +50,7 @@ impl<S: Suite> Orchestrator<S> {
             }
         };
         let shares = self.manager.pair_shares.digest();
-        let text = text::master_secret_text(profile, S::NAME, secret.expose(), &shares, stamp);
+        let text = signed::master_secret_text(profile, S::NAME, secret.expose(), &shares, stamp);
         self.master = Some(secret);
         let generate = Request::SignatureGenerate { text };
         if !self.manager.submit(Owner::Distribution(0), JobPriority::Exchange, generate) {
@@ -117,7 +118,7 @@ impl<S: Suite> Orchestrator<S> {
     fn seal(&mut self, member: Address, ciphertext: Text) {
         let Some(channel) = self.channel_key(member) else { return };
         let key = distribution_tag_key(channel, self.master_stamp.epoch);
-        let text = tagged_text(member, self.master_stamp, ciphertext.as_bytes());
+        let text = signed::delivery_text(member, self.master_stamp, ciphertext.as_bytes());
         self.sealed = ciphertext;
         if !self.manager.submit(Owner::Distribution(0), JobPriority::Exchange, Request::MacGenerate { key, text }) {
             // Begins with this member again.
@@ -214,7 +215,8 @@ impl<S: Suite> Orchestrator<S> {
         if self.rounds_left == 0 {
             let exchange = self.manager.ready_identifier(missing).exchange();
             let (stage, reason) = (Stage::Installation, AbortReason::ReadyMissing);
-            return self.fail_run(Failure { exchange, stage, peer: missing, reason });
+            let silent = Failure { exchange, stage, peer: missing, reason };
+            return self.fail_run(self.told_of(missing).unwrap_or(silent));
         }
         self.rounds_left -= 1;
         self.deadline = now + self.confirmation_time();
@@ -245,7 +247,7 @@ impl<S: Suite> Orchestrator<S> {
         stamp.epoch = epoch;
         let identifier = self.manager.commit_identifier();
         let about = About::Key(check);
-        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
+        let text = signed::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
         let generate = Request::SignatureGenerate { text };
         let is_asked = self.manager.submit(Owner::Commit, JobPriority::Orchestration, generate);
         if is_asked {

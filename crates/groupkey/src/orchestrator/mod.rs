@@ -1,6 +1,7 @@
 //! The security orchestrator (SoECU): requests exchanges, takes part in them, and confirms the group key.
 
 mod confirmation;
+mod outcome;
 mod run;
 mod withdrawal;
 
@@ -9,8 +10,7 @@ use chronoseal_crypto::suite::{Signature, Suite};
 use chronoseal_crypto::symmetric::Key128;
 
 use crate::crypto_stack::{Owner, Response};
-use crate::frame_count::frames_of;
-use crate::identifier::{Address, ExchangeId, Identifier, Step};
+use crate::identifier::{Address, Identifier, Step};
 use crate::keys::Secret;
 use crate::manager::{Manager, NodeConfig, Progress};
 use crate::member::Member;
@@ -95,6 +95,10 @@ struct Supervision {
     stamp: Stamp,
     /// Frames heard of shares and confirmations, first and second.
     heard: [u8; 4],
+    /// Why it has failed here.
+    failed: Option<Failure>,
+    /// Why somebody says that it has failed there.
+    reported: Option<Failure>,
 }
 
 const NOT_SUPERVISED: Supervision = Supervision {
@@ -103,6 +107,8 @@ const NOT_SUPERVISED: Supervision = Supervision {
     deadline: LocalTime::ZERO,
     stamp: Stamp { epoch: 0, time_ms: 0 },
     heard: [0; 4],
+    failed: None,
+    reported: None,
 };
 
 /// What the orchestrator is doing.
@@ -308,7 +314,7 @@ impl<S: Suite> Orchestrator<S> {
         Member::of(self.manager)
     }
 
-    fn on_frame(&mut self, now: LocalTime, rx_at: LocalTime, bytes: &[u8]) {
+    fn on_frame(&mut self, rx_at: LocalTime, bytes: &[u8]) {
         let Some((identifier, data)) = protocol_frame(bytes, self.manager.settings.transport) else { return };
         match identifier.step {
             Step::ShareFirst | Step::ShareSecond | Step::ConfirmationFirst | Step::ConfirmationSecond => {
@@ -317,7 +323,7 @@ impl<S: Suite> Orchestrator<S> {
                 supervision.heard[message] = supervision.heard[message].saturating_add(1);
                 self.manager.on_exchange_frame(identifier, data, rx_at);
             }
-            Step::Abort => self.on_abort(now, identifier.exchange(), data),
+            Step::Abort => self.on_abort(identifier.exchange(), data),
             Step::Ready if identifier == self.manager.ready_identifier(identifier.first) => {
                 self.on_ready(identifier, data, rx_at);
             }
@@ -341,43 +347,6 @@ impl<S: Suite> Orchestrator<S> {
         }
     }
 
-    /// A participant gave up an exchange. Nothing authenticates this; all it can do is to have the exchange repeated.
-    fn on_abort(&mut self, now: LocalTime, exchange: ExchangeId, data: &[u8]) {
-        let &[reason, stage, reporter] = data else { return };
-        let reason = AbortReason::ALL.into_iter().find(|known| *known as u8 == reason);
-        let stages = [Stage::Orchestration, Stage::Shares, Stage::Confirmations, Stage::Validation];
-        let stage = stages.into_iter().find(|known| *known as u8 == stage);
-        let (Some(reason), Some(stage)) = (reason, stage) else { return };
-        let peer = Address(reporter);
-        let is_current = self.manager.tree.exchange(exchange.result) == Some(exchange);
-        if is_current && self.manager.tree.contains(exchange.result, peer) {
-            self.repeat(now, Failure { exchange, stage, peer, reason });
-        }
-    }
-
-    /// Frames of each message of an exchange.
-    fn frames_due(&self) -> [u8; 4] {
-        let steps = [Step::ShareFirst, Step::ShareSecond, Step::ConfirmationFirst, Step::ConfirmationSecond];
-        steps.map(|step| frames_of(self.manager.message_len(step), self.manager.settings.transport) as u8)
-    }
-
-    /// What is missing of an exchange that should have ended.
-    fn missing(&self, exchange: ExchangeId) -> Failure {
-        let (heard, due) = (self.supervision[exchange.result.index()].heard, self.frames_due());
-        let message = (0..4).find(|index| heard[*index] < due[*index]);
-        let side = if message.is_some_and(|message| message % 2 == 1) {
-            crate::identifier::Side::Second
-        } else {
-            crate::identifier::Side::First
-        };
-        let (stage, reason) = match message {
-            Some(0 | 1) => (Stage::Shares, AbortReason::ShareMissing),
-            Some(_) => (Stage::Confirmations, AbortReason::ConfirmationMissing),
-            None => (Stage::Validation, AbortReason::ConfirmationMissing),
-        };
-        Failure { exchange, stage, peer: self.manager.tree.active_of(exchange, side), reason }
-    }
-
     fn on_response(&mut self, now: LocalTime, owner: Owner, response: Response) {
         match (owner, response) {
             (Owner::Orchestration(result), Response::Signature(signature)) => self.on_signed(now, result, signature),
@@ -391,7 +360,8 @@ impl<S: Suite> Orchestrator<S> {
 
     fn on_timeout(&mut self, now: LocalTime) {
         while let Some(failure) = self.manager.time_out(now) {
-            self.repeat(now, failure);
+            let result = failure.exchange.result;
+            self.repeat(now, result, self.told(result).unwrap_or(failure));
         }
         self.repeat_overdue(now);
         if self.phase == Phase::Confirming && self.deadline <= now {
@@ -442,7 +412,7 @@ impl<S: Suite> Node for Orchestrator<S> {
                 self.manager.stop();
                 self.phase = Phase::Idle;
             }
-            Input::Frame { rx_at, bytes, .. } if self.manager.is_running => self.on_frame(now, rx_at, bytes),
+            Input::Frame { rx_at, bytes, .. } if self.manager.is_running => self.on_frame(rx_at, bytes),
             Input::Transmitted { token, .. } => self.manager.on_transmitted(token.id()),
             Input::Timeout if self.manager.is_running => self.on_timeout(now),
             _ => {}
@@ -458,7 +428,7 @@ impl<S: Suite> Node for Orchestrator<S> {
                 Progress::Output(output) => return output,
                 Progress::Response(owner, response) => self.on_response(now, owner, response),
                 Progress::Done(id, epoch) => self.on_done(now, id, epoch),
-                Progress::Failed(failure) => self.repeat(now, failure),
+                Progress::Failed(failure) => self.on_failed(now, failure),
                 Progress::Again => {}
                 Progress::Idle => return Output::Timeout(self.next_wake(now)),
             }

@@ -3,15 +3,15 @@
 use chronoseal_core::{AbortReason, EventKind, LocalTime};
 use chronoseal_crypto::suite::{Signature, Suite};
 
-use super::withdrawal::Withdrawal;
 use super::{Distributing, NOT_SUPERVISED, Operation, OperationError, Orchestrator, Phase, Progression, Readiness};
 use crate::crypto_stack::{JobPriority, Owner, Request};
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
 use crate::manager::sequence_of;
 use crate::profile::{Monitoring, OrchestrationSigning, Profile, Scheme};
 use crate::settings::time_ms;
+use crate::signed::{self, About};
 use crate::station_to_station::{Exchange, Failure, Stage};
-use crate::text::{self, About, Stamp, Text};
+use crate::text::{Stamp, Text};
 use crate::tree::MembershipChange;
 
 /// Requests being signed at once: enough that the next is ready when one is sent.
@@ -36,6 +36,10 @@ impl<S: Suite> Orchestrator<S> {
     }
 
     // ---- operations
+
+    pub(super) fn is_operation_due(&self, now: LocalTime) -> bool {
+        self.operations[0].is_some_and(|(at, _)| at <= now)
+    }
 
     fn begin_operation(&mut self, now: LocalTime) -> bool {
         let Some((at, operation)) = self.operations[0] else { return false };
@@ -151,7 +155,7 @@ impl<S: Suite> Orchestrator<S> {
 
     // ---- requests
 
-    fn progression(&self, result: Address) -> Progression {
+    pub(super) fn progression(&self, result: Address) -> Progression {
         self.supervision[result.index()].progression
     }
 
@@ -240,7 +244,7 @@ impl<S: Suite> Orchestrator<S> {
         };
         let stamp = self.stamp(now);
         let about = About::Group(self.manager.membership());
-        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
+        let text = signed::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
         let generate = Request::SignatureGenerate { text };
         let supervision = &mut self.supervision[result.index()];
         supervision.stamp = stamp;
@@ -291,6 +295,7 @@ impl<S: Suite> Orchestrator<S> {
         let supervision = &mut self.supervision[result.index()];
         let stamp = supervision.stamp;
         (supervision.heard, supervision.deadline) = ([0; 4], now + timeout);
+        (supervision.failed, supervision.reported) = (None, None);
         let message = self.request_message(stamp, signature);
         self.send(identifier, message);
         self.manager.tell(EventKind::ExchangeStarted, sequence_of(id), i64::from(stamp.epoch));
@@ -348,131 +353,13 @@ impl<S: Suite> Orchestrator<S> {
         }
     }
 
-    // ---- outcomes
-
-    /// Exchanges it does not act in are over when both confirmations have been on the bus.
-    fn notice_completed(&mut self) {
-        let (own, due) = (self.manager.own, self.frames_due());
-        for place in 0..self.manager.tree.results().count() {
-            let Some(result) = self.manager.tree.results().nth(place) else { continue };
-            let supervision = &self.supervision[result.index()];
-            let is_heard = supervision.heard.iter().zip(due).all(|(heard, due)| *heard >= due);
-            if supervision.progression != Progression::InFlight || !is_heard {
-                continue;
-            }
-            let Some(id) = self.manager.tree.exchange(result) else { continue };
-            let acts = [Side::First, Side::Second].into_iter().any(|side| self.manager.tree.active_of(id, side) == own);
-            if !acts {
-                self.supervision[result.index()].progression = Progression::Done;
-            }
-        }
-    }
-
-    /// An exchange it took part in succeeded.
-    pub(super) fn on_done(&mut self, now: LocalTime, id: ExchangeId, epoch: u32) {
-        if self.phase != Phase::Exchanging {
-            return;
-        }
-        self.supervision[id.result.index()].progression = Progression::Done;
-        if self.manager.tree.root() == Some(id.result)
-            && let Some(secret) = self.manager.secret(id.result).cloned()
-        {
-            self.on_agreed(now, secret, epoch);
-        }
-    }
-
-    /// All have what they need, as far as can be heard. True if it does not follow the last exchange any more, which is
-    /// repeated then.
-    fn repeat_unless_followed(&mut self, now: LocalTime, root: Address) -> bool {
-        let is_followed = self.manager.slots.iter().flatten().any(|slot| slot.exchange.setup().id.result == root);
-        let Some(exchange) = self.manager.tree.exchange(root).filter(|_| !is_followed) else { return false };
-        let (stage, peer, reason) = (Stage::Validation, self.manager.own, AbortReason::SecretMissing);
-        self.repeat(now, Failure { exchange, stage, peer, reason });
-        true
-    }
-
-    /// Requests whose exchanges have not ended in time.
-    pub(super) fn repeat_overdue(&mut self, now: LocalTime) {
-        for index in 0..self.supervision.len() {
-            let supervision = &self.supervision[index];
-            if supervision.progression != Progression::InFlight || supervision.deadline > now {
-                continue;
-            }
-            if let Some(id) = self.manager.tree.exchange(Address(index as u8)) {
-                let failure = self.missing(id);
-                self.repeat(now, failure);
-            }
-        }
-    }
-
-    /// Something went wrong with an exchange: it is repeated with all above it, if that has not been done too often. The
-    /// second time, all below it is renewed too: somebody may have missed it, or have lost what it held.
-    pub(super) fn repeat(&mut self, now: LocalTime, failure: Failure) {
-        let result = failure.exchange.result;
-        let is_live = matches!(self.phase, Phase::Exchanging | Phase::Confirming)
-            && matches!(self.progression(result), Progression::InFlight | Progression::Done);
-        if !is_live {
-            return;
-        }
-        let supervision = &mut self.supervision[result.index()];
-        supervision.attempts += 1;
-        let attempts = supervision.attempts;
-        if attempts > self.manager.settings.retries_max || self.is_along_tree {
-            return self.fail_run(failure);
-        }
-        let tree = self.manager.tree.clone();
-        let is_below = |address: &Address| attempts > 1 && tree.path(*address).any(|above| above == result);
-        let is_above = |address: &Address| *address == result || tree.path(result).any(|above| above == *address);
-        self.renew(now, tree.results().filter(|address| is_above(address) || is_below(address)));
-    }
-
-    /// Goes back to the exchanges, of which these are to be done, under a new epoch.
-    pub(super) fn renew(&mut self, now: LocalTime, results: impl Iterator<Item = Address>) {
-        self.manager.candidate = None;
-        for result in results {
-            self.supervision[result.index()].progression = Progression::Pending;
-            self.signatures[result.index()] = None;
-            self.manager.forget(result);
-        }
-        self.phase = Phase::Exchanging;
-        self.readiness = [Readiness::Missing; 256];
-        // Whoever had a master secret needs the new one.
-        self.is_served = [false; 256];
-        if !self.begin_epoch(now) {
-            // The epoch is begun when its time has come.
-            self.epoch += 1;
-        }
-    }
-
-    /// The run has failed; the key in use stays, and the next run renews everything: who has missed what is in doubt.
-    pub(super) fn fail_run(&mut self, failure: Failure) {
-        self.phase = Phase::Idle;
-        let Self { is_stale, manager, .. } = self;
-        manager.tree.results().for_each(|result| is_stale[result.index()] = true);
-        self.supervision = [NOT_SUPERVISED; 256];
-        self.manager.slots = [const { None }; crate::manager::SLOTS];
-        self.manager.candidate = None;
-        self.master = None;
-        self.manager.tell_failure(EventKind::KeyRefused, failure);
-        self.close_if_exposed();
-    }
-
-    /// The run has succeeded.
-    pub(super) fn conclude(&mut self) {
-        self.phase = Phase::Idle;
-        self.supervision = [NOT_SUPERVISED; 256];
-        self.is_stale = [false; 256];
-        self.master = None;
-        (self.is_exposed, self.withdrawal) = (false, Withdrawal::Nothing);
-    }
-
     // ---- runs along the fixed tree
 
     fn ask_start(&mut self, now: LocalTime) -> bool {
         let stamp = self.stamp(now);
         let identifier = self.manager.start_identifier();
         let about = About::Group(self.manager.membership());
-        let text = text::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
+        let text = signed::orchestrator_text(self.manager.settings.profile, S::NAME, identifier, stamp, about);
         let result = identifier.result;
         self.commit_stamp = stamp;
         let generate = Request::SignatureGenerate { text };

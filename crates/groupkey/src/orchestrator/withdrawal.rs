@@ -6,7 +6,8 @@ use chronoseal_crypto::suite::{Signature, Suite};
 use super::Orchestrator;
 use crate::crypto_stack::{JobPriority, Owner, Request};
 use crate::profile::FailedRemoval;
-use crate::text::{self, About, Stamp};
+use crate::signed::{self, About};
+use crate::text::Stamp;
 
 /// How far the orchestrator has come with giving the key in use up.
 pub(super) enum Withdrawal {
@@ -35,7 +36,8 @@ impl<S: Suite> Orchestrator<S> {
         match self.withdrawal {
             Withdrawal::Nothing => false,
             Withdrawal::Signing(_) => true,
-            Withdrawal::Sent { again_at } if again_at > now => false,
+            // A change that waits goes before: as published both need an epoch, and there is one a second.
+            Withdrawal::Sent { again_at } if again_at > now || self.is_operation_due(now) => false,
             Withdrawal::Sent { .. } | Withdrawal::Due => {
                 if self.begin_epoch(now) {
                     self.ask_withdrawal(now);
@@ -49,7 +51,7 @@ impl<S: Suite> Orchestrator<S> {
         let stamp = self.stamp(now);
         let (profile, identifier) = (self.manager.settings.profile, self.manager.withdrawal_identifier());
         let about = About::Group(self.manager.membership());
-        let text = text::orchestrator_text(profile, S::NAME, identifier, stamp, about);
+        let text = signed::orchestrator_text(profile, S::NAME, identifier, stamp, about);
         let generate = Request::SignatureGenerate { text };
         if self.manager.submit(Owner::Withdrawal, JobPriority::Orchestration, generate) {
             self.withdrawal = Withdrawal::Signing(stamp);

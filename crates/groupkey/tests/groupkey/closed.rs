@@ -87,6 +87,31 @@ fn a_member_closes_by_itself_when_the_removal_it_was_asked_for_comes_to_nothing(
     }
 }
 
+/// The orchestrator says again and again that the key is given up, each time under an epoch of its own. As published there is
+/// one epoch a second, and the next change needs one too.
+#[test]
+fn saying_that_the_key_is_given_up_does_not_keep_the_next_change_waiting() {
+    for scheme in Scheme::ALL {
+        for profile in Profile::ALL {
+            if profile == Profile::AsPublished && scheme == Scheme::WithoutOrchestrator {
+                // Nothing tells the one that was cut off who has left.
+                continue;
+            }
+            let settings = Settings {
+                failed_removal: FailedRemoval::Closed,
+                exchange_timeout: Duration::from_ms(300),
+                ..Settings::new(profile, Transport::Fd)
+            };
+            let mut bus = failed_removal(settings, scheme);
+            bus.fault = None;
+            let installed = bus.installed.len();
+            operate(&mut bus, Operation::Establish);
+            let is_new = bus.installed[installed..].iter().any(|installed| installed.station == 0);
+            assert!(is_new, "{scheme:?} {profile:?}: {:x?}", bus.aborts());
+        }
+    }
+}
+
 #[test]
 fn a_change_that_removes_nobody_closes_nothing() {
     everywhere(FailedRemoval::Closed, |settings, scheme, what| {

@@ -38,7 +38,11 @@ pub(super) fn answer(meta: &RunMeta, summary: &RunSummary) -> Option<(bool, Stri
 /// A planned change that did not come about, in a clause.
 fn what_failed(meta: &RunMeta, planned: &ChangeMeta, found: &ChangeSummary) -> String {
     let (who, at) = (meta.node_name(planned.member), ms(planned.at_ns) / 1e3);
-    let what = if planned.returns { "return" } else { "removal" };
+    let what = match (planned.returns, planned.revokes) {
+        (true, _) => "return",
+        (false, true) => "revocation",
+        (false, false) => "removal",
+    };
     let outcome = match (&found.refused, found.epoch) {
         (Some(reason), _) => format!("failed ({reason})"),
         (None, None) => "had not ended when the run did".to_owned(),

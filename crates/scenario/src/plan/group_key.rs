@@ -61,8 +61,26 @@ pub struct GroupChange {
     pub at: Duration,
     /// Who.
     pub member: NodeId,
-    /// True if it is taken back, false if it is thrown out.
-    pub returns: bool,
+    /// What.
+    pub kind: ChangeKind,
+}
+
+impl GroupChange {
+    /// True if somebody is taken back, false if somebody is thrown out.
+    pub fn returns(&self) -> bool {
+        self.kind == ChangeKind::Add
+    }
+}
+
+/// What a change of the group does to a member.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ChangeKind {
+    /// Throws it out.
+    Remove,
+    /// Takes it back.
+    Add,
+    /// Throws it out for good: its credential is not accepted again.
+    Revoke,
 }
 
 /// What an attacker does to the exchange of keys.

@@ -261,7 +261,7 @@ impl Context<'_> {
                 "make it a member, or write `key = \"pre-shared\"` under `[freshness]`",
             );
         }
-        if let Some(change) = group.changes.iter().find(|change| !change.returns && change.member == master) {
+        if let Some(change) = group.changes.iter().find(|change| !change.returns() && change.member == master) {
             self.report(
                 Code::BadFreshness,
                 at![self.freshness_table(), "master"],

@@ -9,8 +9,8 @@ use crate::kinds::can::spec::CanFormatSpec;
 use crate::kinds::{Context, Place, Segment};
 use crate::limits::DURATION_MAX;
 use crate::plan::{
-    EXCHANGE_IDS, GatewayPlan, GroupChange, GroupKeyPlan, HopPlan, NodePlan, ProtectionPlan, SegmentId, StreamPlan,
-    bridged_from,
+    ChangeKind, EXCHANGE_IDS, GatewayPlan, GroupChange, GroupKeyPlan, HopPlan, NodePlan, ProtectionPlan, SegmentId,
+    StreamPlan, bridged_from,
 };
 use crate::problem::Code;
 use crate::source::{Step, at};
@@ -288,14 +288,15 @@ impl<'s> Context<'s> {
         let mut changes: Vec<GroupChange> = Vec::new();
         for (k, change) in spec.changes.iter().enumerate() {
             let path = group(key, "changes").entry(k);
-            let (name, what, returns) = match (&change.remove, &change.add) {
-                (Some(name), None) => (name, "remove", false),
-                (None, Some(name)) => (name, "add", true),
+            let (name, what, kind) = match (&change.remove, &change.add, &change.revoke) {
+                (Some(name), None, None) => (name, "remove", ChangeKind::Remove),
+                (None, Some(name), None) => (name, "add", ChangeKind::Add),
+                (None, None, Some(name)) => (name, "revoke", ChangeKind::Revoke),
                 _ => {
                     self.report(
                         Code::ChooseOne,
                         &path,
-                        "a change of the group is exactly one of `remove`, `add`",
+                        "a change of the group is exactly one of `remove`, `add`, `revoke`",
                         "not exactly one",
                         "write `{ at = \"1s\", remove = \"ecu2\" }`",
                     );
@@ -314,18 +315,32 @@ impl<'s> Context<'s> {
                     "write changes in time, after the start and before the end",
                 );
             }
-            let was_thrown_out =
-                changes.iter().rev().find(|earlier| earlier.member == member).is_some_and(|earlier| !earlier.returns);
-            if !members.contains(&member) || was_thrown_out != returns {
+            let earlier = changes.iter().rev().find(|earlier| earlier.member == member).map(|earlier| earlier.kind);
+            let is_in = members.contains(&member) && !matches!(earlier, Some(ChangeKind::Remove | ChangeKind::Revoke));
+            let is_possible = match kind {
+                ChangeKind::Add => earlier == Some(ChangeKind::Remove),
+                ChangeKind::Remove | ChangeKind::Revoke => is_in,
+            };
+            if !is_possible {
+                let is_revoked = kind == ChangeKind::Add && earlier == Some(ChangeKind::Revoke);
+                let why = match (is_revoked, is_in) {
+                    (true, _) => "has lost its credential by",
+                    (false, true) => "is already in the group",
+                    (false, false) => "is not in the group",
+                };
                 self.report(
                     Code::BadGroup,
                     &path.key(what),
-                    format!("`{name}` is {} the group then", if returns { "already in" } else { "not in" }),
+                    format!("`{name}` {why} then"),
                     "not possible",
-                    "remove a member that is in the group; add one that was removed before",
+                    if is_revoked {
+                        "write `remove` where it goes for a time; `revoke` is for good"
+                    } else {
+                        "remove or revoke a member that is in the group; add one that was removed before"
+                    },
                 );
             }
-            changes.push(GroupChange { at, member, returns });
+            changes.push(GroupChange { at, member, kind });
         }
         changes
     }

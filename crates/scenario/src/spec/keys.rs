@@ -53,13 +53,13 @@ pub struct GroupKeySpec {
     /// When it begins. Default: 0s.
     #[serde(default = "zero")]
     pub start: Quantity<Duration>,
-    /// Members thrown out and taken back, in time.
+    /// Members thrown out, for a time or for good, and taken back, in time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = CHANGES_MAX))]
     pub changes: Vec<GroupChangeSpec>,
 }
 
-/// A change of the group: exactly one of `remove`, `add`.
+/// A change of the group: exactly one of `remove`, `add`, `revoke`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupChangeSpec {
@@ -71,6 +71,9 @@ pub struct GroupChangeSpec {
     /// A member, thrown out before, to take back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub add: Option<String>,
+    /// A member to throw out for good: its credential is not accepted again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoke: Option<String>,
 }
 
 /// A key agreement and a signature.

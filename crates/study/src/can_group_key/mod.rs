@@ -3,6 +3,7 @@
 mod baselines;
 mod exchange;
 mod groups;
+mod old_key;
 mod on_bus;
 mod peers;
 pub mod published;
@@ -78,6 +79,11 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
         modern =
             modern.with(Block::Table(baselines::table(&baselines))).with(Block::Chart(baselines::chart(&baselines)));
     }
+    let mut removals = Section::new("Removal under attack");
+    if !stopped() {
+        progress(0.95, "executing: removals under attack");
+        removals = removals.with(Block::Table(old_key::table(seed)?));
+    }
     findings.interrupted = stopped();
     progress(0.98, "writing the report");
 
@@ -100,6 +106,7 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
             load,
             primitives,
             modern,
+            removals,
             Section::new("Other works").with(Block::Table(tables::table_1())),
             Section::new("Not there yet").with(Block::Notes(vec![
                 "The exchange on a live bus: nothing here was measured on a wire, emulated or real; only the processor times of this host are measurements.".into(),

@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use chronoseal_core::random::{ChaCha8Rng, Rng};
 use chronoseal_groupkey::adversary::{Answer, Insider};
-use chronoseal_groupkey::{Address, Identifier, Side, Step, Transport, Tree};
+use chronoseal_groupkey::frame_count::message_len;
+use chronoseal_groupkey::{Address, Identifier, Profile, Side, Step, Transport, Tree};
 use chronoseal_wire::can::{CanFrame, CanId, Dlc};
 
 use super::coverage::{Action, Coverage};
+use super::plan::Return;
 use crate::bus::{Heard, Interference};
 use crate::swift::Swift;
+use chronoseal_crypto::suite::Suite;
 
 /// Messages that are kept to be repeated.
 const RECORDED_MAX: usize = 600;
@@ -61,10 +64,13 @@ pub struct Enemy {
     /// What it does to the frame that is being delivered, for everybody.
     for_all: Option<Action>,
     last_to: usize,
+    /// What it does on purpose.
+    pub plan: Option<Return>,
+    pub profile: Profile,
 }
 
 impl Enemy {
-    pub fn new(rng: ChaCha8Rng, transport: Transport, tree: Tree) -> Self {
+    pub fn new(rng: ChaCha8Rng, profile: Profile, transport: Transport, tree: Tree) -> Self {
         Self {
             rng,
             coverage: Coverage::default(),
@@ -80,6 +86,8 @@ impl Enemy {
             held_back: BTreeMap::new(),
             for_all: None,
             last_to: usize::MAX,
+            plan: None,
+            profile,
         }
     }
 
@@ -91,9 +99,9 @@ impl Enemy {
 
     fn choose(&mut self, step: Step, is_busy: bool) -> Option<Action> {
         let action = Action::ALL[below(&mut self.rng, 5)];
-        // What was tried seldom is tried more often.
+        // What was tried seldom is tried more often, and so is what happens between two runs, where less is on the bus.
         let is_rare = self.coverage.cell(step, action, is_busy) < self.coverage.steps() / 1000;
-        let patience = if is_rare { self.patience / 4 + 1 } else { self.patience };
+        let patience = if is_rare || !is_busy { self.patience / 4 + 1 } else { self.patience };
         one_in(&mut self.rng, patience).then_some(action)
     }
 
@@ -288,6 +296,11 @@ impl Interference for Enemy {
             frames.push(heard.frame);
             return frames;
         };
+        let is_own = heard.from == usize::MAX;
+        if self.plan.as_ref().is_some_and(|plan| !is_own && plan.keeps(identifier, to)) {
+            self.coverage.count(identifier.step, Action::Drop, is_busy);
+            return frames;
+        }
         if to <= self.last_to {
             self.for_all = one_in(&mut self.rng, 4).then(|| self.choose(identifier.step, is_busy)).flatten();
         }
@@ -320,6 +333,14 @@ impl Interference for Enemy {
         self.record(identifier, heard.frame);
         if !self.is_active || heard.from == usize::MAX {
             return Vec::new();
+        }
+        let len = message_len(identifier.step, self.profile, Swift::SHARE_LEN);
+        let planned = self.plan.as_mut().map(|plan| plan.hear(identifier, heard.frame, len)).unwrap_or_default();
+        if !planned.is_empty() {
+            for identifier in planned.iter().filter_map(identifier_of) {
+                self.coverage.count(identifier.step, Action::Inject, is_busy);
+            }
+            return planned;
         }
         let said = match identifier.step {
             Step::Orchestration if one_in(&mut self.rng, 3) => self.repeated_half(identifier),

@@ -15,6 +15,7 @@ use rand_core::SeedableRng;
 
 use super::coverage::Coverage;
 use super::enemy::{Enemy, Former, below, one_in};
+use super::plan::Return;
 use crate::bus::{self, Bus, Installed, LEAD, Station, config, network_of, roster, seed, signing_key};
 use crate::swift::Swift;
 
@@ -91,7 +92,7 @@ pub fn run(number: u64) -> Outcome {
         bus.set_cost(index, pick(&mut rng, &costs));
     }
     let tree = bus.orchestrator().tree().clone();
-    let enemy = Enemy::new(ChaCha8Rng::seed_from_u64(rng.next_u64()), transport, tree);
+    let enemy = Enemy::new(ChaCha8Rng::seed_from_u64(rng.next_u64()), profile, transport, tree);
     let enemy = Rc::new(RefCell::new(enemy));
     bus.interference = Some(enemy.clone());
     let mut episode = Episode {
@@ -119,6 +120,12 @@ pub fn run(number: u64) -> Outcome {
 impl Episode {
     fn play(&mut self) {
         self.bus.start();
+        if self.scheme == Scheme::Symmetric
+            && self.settings.installation == Installation::Confirmed
+            && one_in(&mut self.rng, 2)
+        {
+            self.bring_a_key_back();
+        }
         self.enemy.borrow_mut().is_active = one_in(&mut self.rng, 2);
         let mut pass = 2 + below(&mut self.rng, 4);
         self.pass(Duration::from_s(pass as i64));
@@ -150,13 +157,41 @@ impl Episode {
         self.check_success(before);
     }
 
+    /// The enemy follows a plan against one member, while it does little else.
+    fn bring_a_key_back(&mut self) {
+        let victim = 1 + below(&mut self.rng, self.n);
+        let removed = 1 + (victim + below(&mut self.rng, self.n - 1)) % self.n;
+        {
+            let mut enemy = self.enemy.borrow_mut();
+            (enemy.is_active, enemy.patience, enemy.plan) = (true, 2000, Some(Return::new(victim)));
+        }
+        let before = 500 + 100 * below(&mut self.rng, 20);
+        self.run_quietly(Duration::from_ms(before as i64));
+        self.ask(Operation::Remove(Address(removed as u8)));
+        if let Some(plan) = &mut self.enemy.borrow_mut().plan {
+            plan.on_removal();
+        }
+        self.run_quietly(Duration::from_s(4));
+        self.enemy.borrow_mut().plan = None;
+    }
+
+    /// Lets time pass without anything that is not planned on the bus.
+    fn run_quietly(&mut self, time: Duration) {
+        let end = self.bus.now + time;
+        while self.bus.now < end {
+            let until = (self.bus.now + SLICE).min(end);
+            self.bus.run(until.since_zero());
+            self.look_around();
+        }
+    }
+
     /// Lets time pass, with something for the bus now and then.
     fn pass(&mut self, time: Duration) {
         let end = self.bus.now + time;
         while self.bus.now < end {
             let is_busy = self.bus.orchestrator().is_busy();
             let is_hostile = self.enemy.borrow().is_active;
-            if is_hostile && one_in(&mut self.rng, if is_busy { 4 } else { 10 }) {
+            if is_hostile && one_in(&mut self.rng, if is_busy { 15 } else { 10 }) {
                 let frames = self.enemy.borrow_mut().inject(is_busy);
                 frames.iter().for_each(|frame| self.bus.inject(frame));
             }
@@ -208,7 +243,6 @@ impl Episode {
         let operation = match below(&mut self.rng, 4) {
             0 | 1 if present.len() > 1 && !has_to_be_whole => {
                 let station = pick(&mut self.rng, &present);
-                self.remember(station);
                 Operation::Remove(Address(station as u8))
             }
             2 if !gone.is_empty() && !has_to_be_whole => {
@@ -218,6 +252,13 @@ impl Episode {
             }
             _ => Operation::Establish,
         };
+        self.ask(operation);
+    }
+
+    fn ask(&mut self, operation: Operation) {
+        if let Operation::Remove(address) = operation {
+            self.remember(usize::from(address.0));
+        }
         let now = self.bus.now;
         self.bus.orchestrator_mut().schedule(now, operation).unwrap();
         self.bus.wake(0);

@@ -8,6 +8,8 @@
 //! 3. members that have a key of one epoch have the same;
 //! 4. once the enemy is silent, the next change succeeds within [`CHANGE_TIME`].
 //!
+//! In some groups the enemy also follows a plan (`plan.rs`).
+//!
 //! Hardened none may fail. As published each failure is counted under its name. `GROUPKEY_FUZZ_STEPS` says how many steps,
 //! `GROUPKEY_FUZZ_SEED` with which seed the first group begins:
 //!
@@ -18,6 +20,7 @@
 mod coverage;
 mod enemy;
 mod episode;
+mod plan;
 
 use std::collections::BTreeMap;
 
