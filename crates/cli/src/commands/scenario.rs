@@ -60,7 +60,7 @@ fn upgrade_file(options: &ScenarioUpgrade, printer: &Printer) -> Result<Status, 
             printer.hint(&format!("scenario: {0}\nnext: chronoseal check {0}", path.display()));
         }
         None if upgraded.is_changed() => {
-            input::replace(&options.file, &upgraded.text)?;
+            input::write(&options.file, &upgraded.text)?;
             printer.hint(&format!(
                 "{name}: rewritten from version {} of the format\nnext: chronoseal check {name}",
                 upgraded.from
