@@ -419,3 +419,6 @@ impl Exchange {
         Text::of(&[&[side as u8], &self.transcript, ciphertext.as_bytes()])
     }
 }
+
+#[cfg(test)]
+mod tests;
