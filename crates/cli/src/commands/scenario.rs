@@ -36,6 +36,9 @@ fn from(options: &ScenarioFrom, printer: &Printer) -> Result<Status, Trouble> {
         }
     };
     let text = text.map_err(|problems| nothing_made(&problems, "no scenario was made"))?;
+    for warning in import::warnings(&text) {
+        printer.note(&format!("warning: {warning}"));
+    }
     match &options.out {
         None => printer.data(&text),
         Some(path) => {
