@@ -12,17 +12,18 @@ pub(super) fn one_table(out: &mut String, table: &Table) {
         [kind] => Some(kind),
         _ => None,
     };
+    let deciding = deciding(table);
     let _ = write!(
         out,
-        "<figure class=\"table\"><figcaption>{}{}</figcaption><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><thead><tr>",
+        "<figure class=\"table\"><figcaption>{}{}</figcaption><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table{2}><thead><tr>",
         escape(&table.caption),
         one_evidence.map_or_else(String::new, |kind| format!(
             " <span class=\"chip ev {}\"><sup>{}</sup>{0}</span>",
             kind.name(),
             kind.letter()
         )),
+        if deciding.is_some() { " class=\"judged\"" } else { "" },
     );
-    let deciding = deciding(table);
     for (index, column) in table.columns.iter().enumerate() {
         let mut classes = Vec::new();
         if column.align == Align::Right {
