@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use chronoseal_catalog::{PrepareError, Prepared};
+use chronoseal_results::disk::{self, HostDisk};
 use chronoseal_runner::Scenario;
 use chronoseal_scenario::{FileError, Files, Problems};
 
@@ -81,33 +82,16 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Trouble> {
     })
 }
 
-/// Writes a file, with an error that says what to do.
+/// Writes a file, whole or not at all, with an error that says what to do.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Trouble> {
-    std::fs::write(path, text).map_err(|error| {
-        Trouble(format!("error: cannot write {}: {error}\nhelp: choose another place with --out", path.display()))
-    })
+    write_bytes(path, text.as_bytes())
 }
 
-/// Puts a text in the place of a file; if that fails, the file is as it was.
-pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Trouble> {
-    let failed = |error: std::io::Error| {
-        Trouble(format!(
-            "error: cannot write {}: {error}; it is as it was\nhelp: choose another place with --out",
-            path.display()
-        ))
-    };
-    // Behind a link, the file it leads to.
-    let path = path.canonicalize().map_err(failed)?;
-    let mut part = path.clone().into_os_string();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let written = std::fs::write(&part, text)
-        .and_then(|()| std::fs::set_permissions(&part, std::fs::metadata(&path)?.permissions()))
-        .and_then(|()| std::fs::rename(&part, &path));
-    written.map_err(|error| {
-        // What went wrong is worth telling, not that a part could not be removed as well.
-        let _ = std::fs::remove_file(&part);
-        failed(error)
+/// [`write`] for what is no text.
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    disk::put(&HostDisk, path, bytes).map_err(|error| {
+        let before = if path.exists() { "; what was there is as it was" } else { "" };
+        Trouble(format!("error: {error}{before}\nhelp: make room or choose another place with --out"))
     })
 }
 

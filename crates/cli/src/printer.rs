@@ -1,6 +1,6 @@
 //! Data on standard output, everything else on standard error; progress only on a terminal.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 use chronoseal_report::{Document, TerminalStyle, csv, json, terminal};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -19,15 +19,24 @@ impl Printer {
         Self { quiet, colour }
     }
 
-    /// Data, to standard output. A reader that has gone away (`| head`) ends the program quietly.
+    /// Data, to standard output. A reader that has gone away (`| head`) ends the program quietly; anything else that keeps it
+    /// from being written, such as a full disk, ends it with an error.
     pub(crate) fn data(&self, text: &str) {
         let mut out = std::io::stdout().lock();
         let written = out
             .write_all(text.as_bytes())
             .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") });
-        if written.and_then(|()| out.flush()).is_err() {
+        match written.and_then(|()| out.flush()) {
+            Ok(()) => {}
             // Nobody reads any more, so nothing is left to say.
-            std::process::exit(0);
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+            Err(error) => {
+                self.note(&format!(
+                    "error: cannot write standard output: {error}; what is there is cut off\n\
+                     help: make room, or send it elsewhere"
+                ));
+                std::process::exit(2);
+            }
         }
     }
 

@@ -420,3 +420,6 @@ impl Exchange {
         signed::confirmation_tag_text(side, &self.transcript, ciphertext.as_bytes())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -321,6 +321,27 @@ mod tests {
         assert_eq!(started(line.step(free, &speed())).frame, low);
     }
 
+    #[test]
+    fn frames_of_one_class_leave_in_the_order_they_came() {
+        let mut frames = FrameStore::new();
+        let mut line = Line::default();
+        started(offer(&mut line, SimTime::ZERO, frame(&mut frames), 60, Priority(1)));
+        // Two classes, mixed: each keeps its own order.
+        let waiting: Vec<_> = (0..6).map(|k| (frame(&mut frames), Priority(1 + k % 2))).collect();
+        for (frame, priority) in &waiting {
+            offer(&mut line, SimTime::ZERO, *frame, 60, *priority);
+        }
+        let mut now = SimTime::ZERO + speed().occupancy(60);
+        let left: Vec<_> = std::iter::from_fn(|| {
+            let Step::Started(next) = line.step(now, &speed()) else { return None };
+            now += speed().occupancy(60);
+            Some(next.frame)
+        })
+        .collect();
+        let of = |class| waiting.iter().filter(move |(_, priority)| *priority == class).map(|(frame, _)| *frame);
+        assert_eq!(left, of(Priority(2)).chain(of(Priority(1))).collect::<Vec<_>>());
+    }
+
     /// A line with starts at 100 us of every 500 us.
     fn reserved_line(tolerance: Duration) -> Line {
         let starts = [Duration::from_us(100)].into_iter();

@@ -4,7 +4,8 @@
 //! the line.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use can_dbc::{AttributeValue, Dbc, DbcError, Message, MessageId};
 use chronoseal_core::Duration;
@@ -30,6 +31,30 @@ pub struct Database {
     pub messages: Vec<DatabaseMessage>,
     /// Names of messages that are longer than a frame (transport protocols) and so left out.
     pub left_out: Vec<String>,
+    /// Messages whose number is no identifier, and which are left out therefore.
+    pub misnumbered: Vec<Misnumbered>,
+}
+
+/// A message whose number is no identifier.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Misnumbered {
+    /// From 1.
+    pub line: u64,
+    /// Its name.
+    pub name: String,
+    /// As written; [`u64::MAX`] for every number above that.
+    pub raw: u64,
+}
+
+impl fmt::Display for Misnumbered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, name, raw } = self;
+        write!(
+            f,
+            "line {line}: message {name} is left out, for {raw} is no identifier; write up to 2047, or for 29 bits \
+             2147483648 and the identifier together"
+        )
+    }
 }
 
 /// One message.
@@ -82,16 +107,9 @@ pub enum DatabaseError {
     /// A number out of range somewhere.
     #[error("DBC: {0}; export the database again")]
     Value(String),
-    /// A number that is no identifier.
-    #[error(
-        "DBC, line {line}: {raw} is no identifier; write up to 2047, or for 29 bits 2147483648 and the identifier together"
-    )]
-    Identifier {
-        /// From 1.
-        line: u64,
-        /// As written.
-        raw: u64,
-    },
+    /// No message has a number that is an identifier.
+    #[error("DBC, {0}; no message is left")]
+    Identifier(Misnumbered),
     /// Two messages with one identifier.
     #[error("DBC, line {line}: message {name} has the identifier {id} that {other} has already; give each its own")]
     SameIdentifier {
@@ -109,12 +127,21 @@ pub enum DatabaseError {
     Empty,
 }
 
-/// True if the bytes begin like a database: with one of its sections.
+/// True if the first section of the bytes is one of a database, as its grammar has it: `VERSION "..."`, `NS_ :`, `BS_:`, `BU_:`,
+/// or `BO_ 256 Name: 8 Sender`. A table whose first column has such a name is none.
 pub fn is_database(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4000)]);
-    let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.next().is_some_and(|line| {
-        ["VERSION", "NS_", "BS_", "BU_", "BO_ "].iter().any(|section| line.starts_with(section)) && !line.contains(',')
+        let after = |section| line.strip_prefix(section).map(str::trim_start);
+        let is_version = after("VERSION").is_some_and(|rest| rest.starts_with('"'));
+        let is_section =
+            ["NS_", "BS_", "BU_"].iter().any(|section| after(section).is_some_and(|rest| rest.starts_with(':')));
+        let is_message = after("BO_ ").is_some_and(|rest| {
+            let words: Vec<&str> = rest.split_whitespace().collect();
+            words.first().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit())) && rest.contains(':')
+        });
+        is_version || is_section || is_message
     })
 }
 
@@ -131,7 +158,7 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
         Err(_) => can_dbc::decode_cp1252(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes)),
     };
     // The parser keeps 16 bits of a number without the flag for 29: they are looked at before it does.
-    let lines = identifier_lines(&text)?;
+    let Numbers { lines, misnumbered, text } = numbers(&text);
     let dbc = Dbc::try_from(&*text).map_err(|error| malformed(&error))?;
 
     let mut first: BTreeMap<CanId, &str> = BTreeMap::new();
@@ -139,17 +166,23 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
         nodes: dbc.nodes.iter().map(|node| node.0.clone()).collect(),
         messages: Vec::new(),
         left_out: Vec::new(),
+        misnumbered: Vec::new(),
     };
     for (index, message) in dbc.messages.iter().enumerate() {
         if message.name == INDEPENDENT_SIGNALS {
             continue;
         }
         let line = lines.get(index).copied().unwrap_or(0);
+        let standing_in = misnumbered.iter().find(|(_, stands_in)| **stands_in == u64::from(message.id.raw()));
         let id = match message.id {
             MessageId::Standard(raw) => can_id(u32::from(raw), false),
             MessageId::Extended(raw) => can_id(raw, true),
         };
-        let id = id.ok_or(DatabaseError::Identifier { line, raw: u64::from(message.id.raw()) })?;
+        let Some(id) = id.filter(|_| standing_in.is_none()) else {
+            let raw = standing_in.map_or(u64::from(message.id.raw()), |(raw, _)| *raw);
+            database.misnumbered.push(Misnumbered { line, name: message.name.clone(), raw });
+            continue;
+        };
         if let Some(other) = first.insert(id, &message.name) {
             let (name, other) = (message.name.clone(), other.to_owned());
             return Err(DatabaseError::SameIdentifier { line, name, id, other });
@@ -176,7 +209,7 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
         });
     }
     if database.messages.is_empty() && database.left_out.is_empty() {
-        return Err(DatabaseError::Empty);
+        return Err(database.misnumbered.into_iter().next().map_or(DatabaseError::Empty, DatabaseError::Identifier));
     }
     Ok(database)
 }
@@ -191,9 +224,26 @@ fn receivers(message: &Message) -> Vec<String> {
     receivers
 }
 
-/// The lines of all messages, in order; refuses numbers that are no identifier.
-fn identifier_lines(text: &str) -> Result<Vec<u64>, DatabaseError> {
+/// What a database says of its messages' numbers.
+struct Numbers<'a> {
+    /// The line of each message, in order.
+    lines: Vec<u64>,
+    /// Numbers that are no identifier, and for each an identifier that nothing else has and that stands in for it.
+    misnumbered: BTreeMap<u64, u64>,
+    /// The text with those in their places.
+    text: Cow<'a, str>,
+}
+
+/// Words after which a message's number comes.
+const BEFORE_NUMBER: [&str; 9] =
+    ["BO_", "SG_", "VAL_", "BO_TX_BU_", "SIG_GROUP_", "SIG_VALTYPE_", "SG_MUL_VAL_", "SIG_TYPE_REF_", "SGTYPE_VAL_"];
+
+/// Finds the numbers of all messages, and takes those that are no identifier out of the parser's way: it would keep some of
+/// their bits, and so give what is said of such a message to another.
+fn numbers(text: &str) -> Numbers<'_> {
     let mut lines = Vec::new();
+    let mut known = BTreeSet::new();
+    let mut bad = BTreeSet::new();
     for (line, number) in text.lines().zip(1..) {
         let Some(raw) = line.trim_start().strip_prefix("BO_ ") else { continue };
         let digits = raw.trim_start();
@@ -201,15 +251,49 @@ fn identifier_lines(text: &str) -> Result<Vec<u64>, DatabaseError> {
         if digits.is_empty() {
             continue;
         }
+        lines.push(number);
         let raw = digits.parse::<u64>().unwrap_or(u64::MAX);
         // 0xC0000000 is the message of independent signals.
         let is_id = raw <= 0x7ff || (EXTENDED_FLAG..EXTENDED_FLAG | 0x6000_0000).contains(&raw);
-        if !is_id {
-            return Err(DatabaseError::Identifier { line: number, raw });
-        }
-        lines.push(number);
+        let _ = if is_id { known.insert(raw) } else { bad.insert(raw) };
     }
-    Ok(lines)
+    let mut free = (EXTENDED_FLAG..EXTENDED_FLAG | 0x2000_0000).rev().filter(|raw| !known.contains(raw));
+    let misnumbered: BTreeMap<u64, u64> = bad.into_iter().filter_map(|raw| Some((raw, free.next()?))).collect();
+    let text = if misnumbered.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(renumbered(text, &misnumbered)) };
+    Numbers { lines, misnumbered, text }
+}
+
+/// The text with other numbers of messages. What is in quotes stays as it is.
+fn renumbered(text: &str, numbers: &BTreeMap<u64, u64>) -> String {
+    let mut out = String::with_capacity(text.len());
+    // A quote ends a word, and what is between two is no place for a number.
+    for (index, part) in text.split('"').enumerate() {
+        if index > 0 {
+            out.push('"');
+        }
+        if index % 2 == 1 {
+            out.push_str(part);
+            continue;
+        }
+        let mut before = "";
+        for word in part.split_inclusive(char::is_whitespace) {
+            let plain = word.trim_end();
+            let digits = &plain[..plain.find(|c: char| !c.is_ascii_digit()).unwrap_or(plain.len())];
+            let stands_in =
+                digits.parse().ok().or((!digits.is_empty()).then_some(u64::MAX)).and_then(|raw| numbers.get(&raw));
+            match stands_in.filter(|_| BEFORE_NUMBER.contains(&before)) {
+                Some(number) => {
+                    out.push_str(&number.to_string());
+                    out.push_str(&word[digits.len()..]);
+                }
+                None => out.push_str(word),
+            }
+            if !plain.is_empty() {
+                before = plain;
+            }
+        }
+    }
+    out
 }
 
 /// Milliseconds of `GenMsgCycleTime`, own or default.

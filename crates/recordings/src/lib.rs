@@ -40,7 +40,9 @@ pub use capture::{
     CaptureInterface, CaptureItem, CaptureReader, CapturedPacket, LINKTYPE_CAN_SOCKETCAN, LINKTYPE_ETHERNET,
 };
 pub use collector::{FRAMES_MAX, LENGTH_NS_MAX};
-pub use dbc::{DATABASE_LEN_MAX, Database, DatabaseError, DatabaseMessage, DatabaseSignal, is_database, read_dbc};
+pub use dbc::{
+    DATABASE_LEN_MAX, Database, DatabaseError, DatabaseMessage, DatabaseSignal, Misnumbered, is_database, read_dbc,
+};
 pub use error::{Place, Problem, ReadError};
 pub use format::Format;
 pub use pcap::{is_can_capture, write_pcap};

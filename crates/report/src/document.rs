@@ -145,6 +145,8 @@ pub enum Evidence {
     Simulated,
     /// From a clock, on real hardware.
     Measured,
+    /// Computed by a formula from what was measured: as true as the formula, and only for the hardware of the measurement.
+    Derived,
 }
 
 /// What to think of a cell or a row.
@@ -283,7 +285,7 @@ impl Held {
 
 impl Evidence {
     /// Every kind that carries a letter, in the order legends show them.
-    pub const LETTERED: [Self; 4] = [Self::Printed, Self::Recomputed, Self::Simulated, Self::Measured];
+    pub const LETTERED: [Self; 5] = [Self::Printed, Self::Recomputed, Self::Simulated, Self::Measured, Self::Derived];
 
     /// The letter shown beside a value; empty for [`Evidence::Plain`].
     pub const fn letter(self) -> &'static str {
@@ -293,6 +295,7 @@ impl Evidence {
             Self::Recomputed => "R",
             Self::Simulated => "S",
             Self::Measured => "M",
+            Self::Derived => "D",
         }
     }
 
@@ -304,6 +307,7 @@ impl Evidence {
             Self::Recomputed => "recomputed",
             Self::Simulated => "simulated",
             Self::Measured => "measured",
+            Self::Derived => "derived",
         }
     }
 }

@@ -11,6 +11,7 @@
 //! ```
 
 pub mod capture;
+pub mod disk;
 pub mod distribution;
 pub mod group;
 pub mod meta;

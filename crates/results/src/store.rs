@@ -1,12 +1,13 @@
 //! A run is a folder: a manifest people can read, tables of raw samples, and the capture.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::capture::write_capture;
+use crate::disk::{self, Disk, HostDisk, UNFINISHED};
 use crate::tables::{self, Damage};
 use crate::{FrameRow, RunMeta, RunRows, RunSummary};
 
@@ -52,6 +53,16 @@ pub enum StoreError {
     /// The folder is no run.
     #[error("{} holds no {MANIFEST}; give the folder a run was stored in", path.display())]
     NoRun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The program that filled the folder did not come to its end.
+    #[error(
+        "{} is marked as not whole by {UNFINISHED} in it: the command that filled it was stopped, or failed; repeat it, or give \
+         one of the runs in the folder",
+        path.display()
+    )]
+    Unfinished {
         /// The folder.
         path: PathBuf,
     },
@@ -107,6 +118,22 @@ impl StoreError {
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {
         Self::Read { path: path.into(), source }
     }
+    /// A table was not written. A machine that refused to write is told as such, whatever the library made of its answer.
+    pub(crate) fn table_write(path: &Path, source: parquet::errors::ParquetError) -> Self {
+        match source {
+            parquet::errors::ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+                Ok(refused) => Self::write(path, *refused),
+                Err(inner) => Self::Table { path: path.into(), source: parquet::errors::ParquetError::External(inner) },
+            },
+            source => Self::Table { path: path.into(), source },
+        }
+    }
+    fn capture_write(path: &Path, source: pcap_file::PcapError) -> Self {
+        match source {
+            pcap_file::PcapError::IoError(refused) => Self::write(path, refused),
+            source => Self::Capture { path: path.into(), source },
+        }
+    }
 }
 
 /// What [`write()`] left behind.
@@ -141,14 +168,27 @@ struct Manifest {
 /// # Errors
 /// [`StoreError::Occupied`] if the folder is not empty, or what the machine refused.
 pub fn write(path: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Result<Written, StoreError> {
+    write_on(&HostDisk, path, meta, summary, rows)
+}
+
+/// [`write()`] on a disk of one's own.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_on(
+    disk: &dyn Disk,
+    path: &Path,
+    meta: &RunMeta,
+    summary: &RunSummary,
+    rows: &RunRows,
+) -> Result<Written, StoreError> {
     if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
         return Err(StoreError::Occupied { path: path.into() });
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(|source| StoreError::write(parent, source))?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let partial = parent.join(format!(".{name}.partial-{}", std::process::id()));
-    let result = write_all(&partial, meta, summary, rows).and_then(|files| {
+    let partial = disk::beside(path);
+    let result = write_all(disk, &partial, meta, summary, rows).and_then(|files| {
         fs::rename(&partial, path).map_err(|source| StoreError::write(path, source))?;
         Ok(Written { path: path.into(), files })
     });
@@ -159,23 +199,30 @@ pub fn write(path: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) 
     result
 }
 
-fn write_all(dir: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Result<Vec<StoredFile>, StoreError> {
+fn write_all(
+    disk: &dyn Disk,
+    dir: &Path,
+    meta: &RunMeta,
+    summary: &RunSummary,
+    rows: &RunRows,
+) -> Result<Vec<StoredFile>, StoreError> {
     fs::create_dir(dir).map_err(|source| StoreError::write(dir, source))?;
     let mut meta = meta.clone();
     meta.interrupted |= rows.interrupted;
-    tables::write_frames(&dir.join(FRAMES), &meta, &rows.frames)?;
-    tables::write_hops(&dir.join(HOPS), &meta, &rows.hops)?;
-    tables::write_events(&dir.join(EVENTS), &meta, &rows.events)?;
-    tables::write_segments(&dir.join(SEGMENTS), &meta, &rows.segments)?;
-    tables::write_work(&dir.join(WORK), &meta, &rows.work)?;
-    tables::write_stalls(&dir.join(STALLS), &meta, &rows.stalls)?;
-    tables::write_releases(&dir.join(RELEASES), &meta, &rows.releases)?;
+    tables::write_frames(disk, &dir.join(FRAMES), &meta, &rows.frames)?;
+    tables::write_hops(disk, &dir.join(HOPS), &meta, &rows.hops)?;
+    tables::write_events(disk, &dir.join(EVENTS), &meta, &rows.events)?;
+    tables::write_segments(disk, &dir.join(SEGMENTS), &meta, &rows.segments)?;
+    tables::write_work(disk, &dir.join(WORK), &meta, &rows.work)?;
+    tables::write_stalls(disk, &dir.join(STALLS), &meta, &rows.stalls)?;
+    tables::write_releases(disk, &dir.join(RELEASES), &meta, &rows.releases)?;
     let has_capture = !rows.captures.is_empty();
     if has_capture {
         let path = dir.join(CAPTURE);
-        let file = File::create(&path).map_err(|source| StoreError::write(&path, source))?;
-        write_capture(BufWriter::new(file), &meta, &rows.captures)
-            .map_err(|source| StoreError::Capture { path: path.clone(), source })?;
+        let refused = |source| StoreError::write(&path, source);
+        let mut file = disk.create(&path).map_err(refused)?;
+        write_capture(&mut file, &meta, &rows.captures).map_err(|source| StoreError::capture_write(&path, source))?;
+        file.sync().map_err(refused)?;
     }
     let file = |name: &str, rows: usize| StoredFile { name: name.into(), rows: rows as u64 };
     let values = rows.segments.iter().map(|series| series.values.len()).sum();
@@ -195,11 +242,10 @@ fn write_all(dir: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -
         Manifest { schema_version: SCHEMA_VERSION, run: meta, summary: summary.clone(), files: files.clone() };
     let path = dir.join(MANIFEST);
     let write_manifest = || -> io::Result<()> {
-        let mut file = BufWriter::new(File::create(&path)?);
+        let mut file = disk.create(&path)?;
         serde_json::to_writer_pretty(&mut file, &manifest)?;
         file.write_all(b"\n")?;
-        file.flush()?;
-        file.get_ref().sync_all()
+        file.sync()
     };
     write_manifest().map_err(|source| StoreError::write(&path, source))?;
     Ok(files)
@@ -208,9 +254,10 @@ fn write_all(dir: &Path, meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -
 /// The description and the summary of a stored run.
 ///
 /// # Errors
-/// [`StoreError::NoRun`] if the folder is none, [`StoreError::Version`] if another version wrote it,
+/// [`StoreError::NoRun`] if the folder is none, [`StoreError::Unfinished`] if it is marked as not whole, [`StoreError::Version`] if another version wrote it,
 /// [`StoreError::Manifest`] if it is damaged.
 pub fn read(path: &Path) -> Result<(RunMeta, RunSummary), StoreError> {
+    disk::check_finished(path)?;
     let manifest = path.join(MANIFEST);
     let text = match fs::read(&manifest) {
         Ok(text) => text,

@@ -11,12 +11,13 @@ use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, Nod
 
 pub use self::columns::Damage;
 use self::columns::{int64, named, ns, optional_ns, read, text, time, uint16, uint64, write};
+use crate::disk::Disk;
 use crate::store::StoreError;
 use crate::{EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunMeta, SegmentSeries, StallRow, WorkRow};
 
 /// The table of frames; one row for each [`FrameRow`].
-pub(crate) fn write_frames(path: &Path, meta: &RunMeta, rows: &[FrameRow]) -> Result<(), StoreError> {
-    write(path, meta, rows, |rows| {
+pub(crate) fn write_frames(disk: &dyn Disk, path: &Path, meta: &RunMeta, rows: &[FrameRow]) -> Result<(), StoreError> {
+    write(disk, path, meta, rows, |rows| {
         vec![
             ("stream", text(rows.iter().map(|row| meta.stream_name(row.stream.0)))),
             ("stream_id", uint16(rows.iter().map(|row| row.stream.0))),
@@ -75,8 +76,8 @@ pub(crate) fn read_frames(path: &Path) -> Result<Vec<FrameRow>, StoreError> {
 }
 
 /// The table of transmissions; one row for each [`HopRow`].
-pub(crate) fn write_hops(path: &Path, meta: &RunMeta, rows: &[HopRow]) -> Result<(), StoreError> {
-    write(path, meta, rows, |rows| {
+pub(crate) fn write_hops(disk: &dyn Disk, path: &Path, meta: &RunMeta, rows: &[HopRow]) -> Result<(), StoreError> {
+    write(disk, path, meta, rows, |rows| {
         let mut origins = ListBuilder::new(UInt64Builder::new());
         for row in rows {
             origins.append_value(row.origins.iter().copied().map(Some));
@@ -126,8 +127,8 @@ pub(crate) fn read_hops(path: &Path) -> Result<Vec<HopRow>, StoreError> {
 }
 
 /// The table of events; `detail` is [`EventKind::detail`].
-pub(crate) fn write_events(path: &Path, meta: &RunMeta, rows: &[EventRow]) -> Result<(), StoreError> {
-    write(path, meta, rows, |rows| {
+pub(crate) fn write_events(disk: &dyn Disk, path: &Path, meta: &RunMeta, rows: &[EventRow]) -> Result<(), StoreError> {
+    write(disk, path, meta, rows, |rows| {
         vec![
             ("time_ns", int64(rows.iter().map(|row| ns(row.time)))),
             ("node", text(rows.iter().map(|row| meta.node_name(row.node.0)))),
@@ -164,10 +165,15 @@ pub(crate) fn read_events(path: &Path) -> Result<Vec<EventRow>, StoreError> {
 }
 
 /// The table of what segments counted: one row for each value, `window_ns` empty in totals.
-pub(crate) fn write_segments(path: &Path, meta: &RunMeta, rows: &[SegmentSeries]) -> Result<(), StoreError> {
+pub(crate) fn write_segments(
+    disk: &dyn Disk,
+    path: &Path,
+    meta: &RunMeta,
+    rows: &[SegmentSeries],
+) -> Result<(), StoreError> {
     let values: Vec<(&SegmentSeries, usize)> =
         rows.iter().flat_map(|series| (0..series.values.len()).map(move |index| (series, index))).collect();
-    write(path, meta, &values, |values| {
+    write(disk, path, meta, &values, |values| {
         vec![
             ("segment", text(values.iter().map(|(series, _)| meta.segment_name(series.segment)))),
             ("segment_id", uint16(values.iter().map(|(series, _)| series.segment))),
@@ -208,8 +214,8 @@ pub(crate) fn read_segments(path: &Path) -> Result<Vec<SegmentSeries>, StoreErro
 }
 
 /// The table of computations.
-pub(crate) fn write_work(path: &Path, meta: &RunMeta, rows: &[WorkRow]) -> Result<(), StoreError> {
-    write(path, meta, rows, |rows| {
+pub(crate) fn write_work(disk: &dyn Disk, path: &Path, meta: &RunMeta, rows: &[WorkRow]) -> Result<(), StoreError> {
+    write(disk, path, meta, rows, |rows| {
         vec![
             ("time_ns", int64(rows.iter().map(|row| ns(row.time)))),
             ("node", text(rows.iter().map(|row| meta.node_name(row.node.0)))),
@@ -221,8 +227,8 @@ pub(crate) fn write_work(path: &Path, meta: &RunMeta, rows: &[WorkRow]) -> Resul
 }
 
 /// The table of stalls.
-pub(crate) fn write_stalls(path: &Path, meta: &RunMeta, rows: &[StallRow]) -> Result<(), StoreError> {
-    write(path, meta, rows, |rows| {
+pub(crate) fn write_stalls(disk: &dyn Disk, path: &Path, meta: &RunMeta, rows: &[StallRow]) -> Result<(), StoreError> {
+    write(disk, path, meta, rows, |rows| {
         vec![
             ("time_ns", int64(rows.iter().map(|row| ns(row.time)))),
             ("duration_ns", int64(rows.iter().map(|row| row.duration.as_ns()))),
@@ -236,8 +242,13 @@ pub(crate) fn read_stalls(path: &Path) -> Result<Vec<StallRow>, StoreError> {
 }
 
 /// The table of the emulator's writes.
-pub(crate) fn write_releases(path: &Path, meta: &RunMeta, rows: &[ReleaseRow]) -> Result<(), StoreError> {
-    write(path, meta, rows, |rows| {
+pub(crate) fn write_releases(
+    disk: &dyn Disk,
+    path: &Path,
+    meta: &RunMeta,
+    rows: &[ReleaseRow],
+) -> Result<(), StoreError> {
+    write(disk, path, meta, rows, |rows| {
         vec![
             ("planned_ns", int64(rows.iter().map(|row| ns(row.planned)))),
             ("error_ns", int64(rows.iter().map(|row| row.error.as_ns()))),
@@ -303,7 +314,7 @@ mod tests {
     fn read_back(numbers: &[u64]) -> Result<Vec<SegmentSeries>, StoreError> {
         let folder = tempfile::tempdir().expect("the machine has room for a folder");
         let (path, meta) = (folder.path().join("segments.parquet"), RunMeta::new("gap", Engine::Sim, 1));
-        write(&path, &meta, numbers, |numbers| {
+        write(&crate::disk::HostDisk, &path, &meta, numbers, |numbers| {
             vec![
                 ("segment_id", uint16(numbers.iter().map(|_| 0))),
                 ("name", text(numbers.iter().map(|_| "busy".into()))),

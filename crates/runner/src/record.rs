@@ -406,3 +406,6 @@ pub(crate) fn missing_row(describers: &[Box<dyn Describe>], waits: &Waits, row: 
         stalled: false,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -64,6 +64,21 @@ fn responses_of_the_vectors_are_exact() {
     assert_eq!(count, 3 + 17 + 17);
 }
 
+#[test]
+fn a_response_may_take_all_of_its_deadline_and_no_longer() {
+    let case = vectors().cases.swap_remove(0);
+    let bus =
+        Bus { bit_time: Duration::from_ps(case.bit_time_ps), other_frame: Duration::from_ps(case.other_frame_ps) };
+    let mut messages: Vec<Message> = case.messages.iter().map(message_of).collect();
+    for (index, row) in case.messages.iter().enumerate() {
+        for (deadline, meets) in [(row.response_ps, true), (row.response_ps - 1, false)] {
+            messages[index].deadline = Duration::from_ps(deadline);
+            let responses = response_times(&bus, &messages).expect("the vectors are messages");
+            assert_eq!(responses[index].meets_deadline(), meets, "message {} by {deadline} ps", row.id);
+        }
+    }
+}
+
 /// Davis 2007 eq. (1) for 11 bits: what the vectors call the time on the wire is what the frame codec counts.
 #[test]
 fn wire_times_of_the_vectors_are_those_of_the_frame_codec() {

@@ -75,6 +75,17 @@ fn a_candidate_that_does_not_fit_says_why_and_is_not_chosen() {
 }
 
 #[test]
+fn a_stream_may_take_all_of_its_deadline_and_no_longer() {
+    let mut plan = equal_frames(4, 4, 60);
+    let bound = check(&plan).streams[0].latency_max_ns.expect("every stream has a slot");
+    let bound = Duration::from_ps((bound * 1e3).round() as i64);
+    for (deadline, holds) in [(bound, true), (bound - Duration::from_ps(1), false)] {
+        plan.streams[0].deadline = Some(deadline);
+        assert_eq!(check(&plan).streams[0].holds, Some(holds), "a deadline of {deadline}");
+    }
+}
+
+#[test]
 fn a_forger_needs_half_of_all_tags_at_one_guess_a_period() {
     let report = check(&with_candidates(40));
     let find = |name: &str| report.candidates.iter().find(|one| one.protection == name).unwrap();

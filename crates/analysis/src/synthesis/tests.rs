@@ -158,6 +158,28 @@ fn a_verification_waits_for_a_task_of_its_receiver() {
 }
 
 #[test]
+fn a_verification_may_last_from_the_arrival_to_the_end_of_the_period_and_no_longer() {
+    let mut plan = equal_frames(2, 1, 60);
+    network(&mut plan).access = Access::PerLink;
+    plan.streams[0].offset = Some(US(0));
+    charge(&mut plan, US(30));
+    let slot = assert_verifies(&plan).table.slots[0];
+    let arrival = slot.dispatch + slot.frame_time + view(&plan).segment.propagation_delay;
+    let longest = Duration::from_ms(10) - arrival;
+    for (cost, fits) in [(US(30), true), (longest, true), (longest + Duration::from_ps(1), false)] {
+        plan.platforms[0].costs.last_mut().unwrap().base = cost;
+        let Ok(synthesis) = synthesize_all(view(&plan)) else {
+            assert!(!fits, "{cost} after {arrival}");
+            continue;
+        };
+        assert!(fits, "{cost} after {arrival}");
+        assert_eq!(verify(view(&plan), &synthesis.table), []);
+        let [check] = synthesis.verifications[..] else { panic!("{:?}", synthesis.verifications) };
+        assert_eq!((check.start, check.length), (arrival, cost));
+    }
+}
+
+#[test]
 fn a_long_task_is_placed_before_frames_when_it_fits_no_other_way() {
     let mut plan = equal_frames(2, 20, 60);
     charge(&mut plan, US(100));

@@ -108,7 +108,40 @@ mod tests {
         assert!(line.taken.is_empty());
     }
 
+    #[test]
+    fn a_gap_may_end_at_its_limit_and_no_later() {
+        let mut line = Timeline::new(100);
+        line.reserve(20, 30);
+        for (from, len, limit, found) in [
+            (0, 20, 20, Some(0)),
+            (0, 20, 19, None),
+            (1, 20, 70, Some(50)),
+            (1, 20, 69, None),
+            (50, 70, 120, Some(50)),
+            (50, 71, 1000, None),
+        ] {
+            assert_eq!(line.earliest_gap(from, len, limit), found, "{len} from {from} to {limit}");
+        }
+    }
+
     proptest! {
+        /// Against every start, one after the other.
+        #[test]
+        fn the_earliest_gap_is_the_first_of_all_free_starts(
+            spans in prop::collection::vec((-50i64..150, 1i64..20), 0..8),
+            (from, len, room) in (0i64..200, 1i64..60, 0i64..250),
+        ) {
+            let mut line = Timeline::new(100);
+            for (start, length) in spans {
+                if line.blocked_until(start, length).is_none() {
+                    line.reserve(start, length);
+                }
+            }
+            let limit = from + room;
+            let plain = (from..=limit - len).find(|start| line.blocked_until(*start, len).is_none());
+            prop_assert_eq!(line.earliest_gap(from, len, limit), plain);
+        }
+
         /// Against one flag for each picosecond.
         #[test]
         fn agrees_with_a_plain_array(wanted in prop::collection::vec((-50i64..150, 0i64..30, any::<bool>()), 0..40)) {

@@ -23,7 +23,7 @@ use chronoseal_v2x_service::store::Store;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::printer::Printer;
-use crate::{Status, Trouble};
+use crate::{Status, Trouble, input};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -508,7 +508,7 @@ fn fetch_ctl(options: &FetchCtl, printer: &Printer) -> Result<Status, Trouble> {
         {
             std::fs::create_dir_all(folder)?;
             let id = SignerCertificate::new(CertificateBuf::new(certificate.received.0)?)?.id();
-            std::fs::write(folder.join(format!("{id}.oer")), certificate.received.0)?;
+            input::write_bytes(&folder.join(format!("{id}.oer")), certificate.received.0)?;
         }
     }
     printer.data(&text);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chronoseal_report::{Document, RunView, html, pair_report, run_report};
-use chronoseal_results::{RunMeta, RunRows, RunSummary, store};
+use chronoseal_results::{RunMeta, RunRows, RunSummary, disk, store};
 
 use super::run::{LIVE, PAGE, SIM};
 use crate::arguments::Report;
@@ -21,6 +21,7 @@ pub(crate) fn run(options: &Report, printer: &Printer) -> Result<Status, Trouble
 
 /// Of the run in a folder, or of those of both engines below it.
 fn document(folder: &Path) -> Result<Document, Trouble> {
+    disk::check_finished(folder)?;
     let (sim, live) = (folder.join(SIM), folder.join(LIVE));
     if sim.is_dir() && live.is_dir() {
         let (sim, live) = (stored(&sim)?, stored(&live)?);

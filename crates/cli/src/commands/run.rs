@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, SimTime};
 use chronoseal_report::{Document, Held, RunView, html, pair_report, run_report};
+use chronoseal_results::disk::Filling;
 use chronoseal_results::store;
 use chronoseal_runner::{CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Scenario, measure, simulate};
 use chronoseal_scenario::plan::Fidelity;
@@ -73,13 +74,18 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         // Before the run: nobody wants to hear after five minutes that there is no room for the results.
         let place = place(options, &scenario.plan.name, scenario.plan.seed, round);
         place.as_deref().map(input::claim).transpose()?;
+        // Of two runs, each is whole or not there; the folder of both is marked until both are and their report.
+        let pair = place.as_deref().filter(|_| options.engine == EngineName::Both);
+        let filling = pair.map(Filling::begin).transpose()?;
         let ran = every_engine(&scenario, &prepared, options, place.as_deref(), printer, stop).inspect_err(|_| {
             if let Some(folder) = &place {
                 // Only if it is still empty; the error to tell is the other one.
                 let _ = std::fs::remove_dir(folder);
             }
         })?;
-        if show(&ran, options, place.as_deref(), printer, told)? == Status::Failed {
+        let shown = show(&ran, options, place.as_deref(), printer, told)?;
+        filling.map(Filling::finish).transpose()?;
+        if shown == Status::Failed {
             status = Status::Failed;
         }
         if stop.load(Ordering::Relaxed) {

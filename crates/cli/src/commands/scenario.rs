@@ -36,6 +36,9 @@ fn from(options: &ScenarioFrom, printer: &Printer) -> Result<Status, Trouble> {
         }
     };
     let text = text.map_err(|problems| nothing_made(&problems, "no scenario was made"))?;
+    for warning in import::warnings(&text) {
+        printer.note(&format!("warning: {warning}"));
+    }
     match &options.out {
         None => printer.data(&text),
         Some(path) => {
@@ -60,7 +63,7 @@ fn upgrade_file(options: &ScenarioUpgrade, printer: &Printer) -> Result<Status, 
             printer.hint(&format!("scenario: {0}\nnext: chronoseal check {0}", path.display()));
         }
         None if upgraded.is_changed() => {
-            input::replace(&options.file, &upgraded.text)?;
+            input::write(&options.file, &upgraded.text)?;
             printer.hint(&format!(
                 "{name}: rewritten from version {} of the format\nnext: chronoseal check {name}",
                 upgraded.from

@@ -1,10 +1,11 @@
 //! `chronoseal study`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use chronoseal_report::{Held, html};
-use chronoseal_study::{StudyOption, StudyOptions, studies};
+use chronoseal_results::disk::Filling;
+use chronoseal_study::{StudyOption, StudyOptions, StudyOutcome, studies};
 use chronoseal_testbed::interrupt;
 
 use crate::arguments::{Study, StudyAction, StudyRun};
@@ -39,6 +40,7 @@ fn reproduce(options: &StudyRun, printer: &Printer) -> Result<Status, Trouble> {
     let seed = options.seed.unwrap_or(SEED);
     let folder = options.out.clone().unwrap_or_else(|| input::fresh_folder(study.name));
     input::claim(&folder)?;
+    let filling = Filling::begin(&folder)?;
     let stop = interrupt::flag();
     let bar = printer.progress(100, study.name);
     let mut progress = |done: f64, what: &str| {
@@ -58,13 +60,7 @@ fn reproduce(options: &StudyRun, printer: &Printer) -> Result<Status, Trouble> {
         &mut progress,
     )?;
     bar.finish_and_clear();
-    let page = folder.join("report.html");
-    input::write(&page, &html(&outcome.document))?;
-    for (path, page) in &outcome.pages {
-        input::write(path, page)?;
-    }
-    input::write(&folder.join("tables.csv"), &chronoseal_report::csv(&outcome.document))?;
-    input::write(&folder.join("report.json"), &chronoseal_report::json(&outcome.document))?;
+    let page = keep(&folder, filling, &outcome)?;
     printer.document(&outcome.document, options.format);
     let interrupted = stop.load(Ordering::Relaxed);
     if interrupted {
@@ -72,6 +68,19 @@ fn reproduce(options: &StudyRun, printer: &Printer) -> Result<Status, Trouble> {
     }
     printer.hint(&last_line(study.honours, &folder, &page, seed));
     Ok(if interrupted || outcome.document.verdict.held == Held::No { Status::Failed } else { Status::Held })
+}
+
+/// Writes what a study found, and takes the mark off its folder when all of it is there. The page to begin with.
+fn keep(folder: &Path, filling: Filling, outcome: &StudyOutcome) -> Result<PathBuf, Trouble> {
+    let page = folder.join("report.html");
+    input::write(&page, &html(&outcome.document))?;
+    for (path, page) in &outcome.pages {
+        input::write(path, page)?;
+    }
+    input::write(&folder.join("tables.csv"), &chronoseal_report::csv(&outcome.document))?;
+    input::write(&folder.join("report.json"), &chronoseal_report::json(&outcome.document))?;
+    filling.finish()?;
+    Ok(page)
 }
 
 /// What of a study's options was typed.
@@ -93,7 +102,40 @@ fn last_line(honours: &[StudyOption], folder: &Path, page: &Path, seed: u64) -> 
 
 #[cfg(test)]
 mod tests {
+    use chronoseal_report::{Document, Verdict};
+    use chronoseal_results::disk::{UNFINISHED, check_finished};
+
     use super::*;
+
+    #[test]
+    fn a_study_that_cannot_be_written_keeps_its_mark() {
+        let folder = tempfile::tempdir().unwrap();
+        let verdict = Verdict { held: Held::Yes, text: "It holds.".into(), points: Vec::new() };
+        let (title, subtitle) = (String::new(), String::new());
+        let document = Document { title, subtitle, verdict, sections: Vec::new(), environment: Vec::new() };
+        let outcome = StudyOutcome { document, pages: Vec::new() };
+        let names = || -> Vec<_> {
+            let mut names: Vec<_> = folder
+                .path()
+                .read_dir()
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        // Something else has the name of a file: as good a reason as a full disk not to write it.
+        std::fs::create_dir(folder.path().join("tables.csv")).unwrap();
+        let filling = || Filling::begin(folder.path()).unwrap();
+        let Err(Trouble(text)) = keep(folder.path(), filling(), &outcome) else { panic!("it cannot be written") };
+        assert!(text.contains("cannot write") && text.contains("tables.csv"), "{text}");
+        assert_eq!(names(), [UNFINISHED, "report.html", "tables.csv"]);
+        assert!(check_finished(folder.path()).is_err());
+
+        std::fs::remove_dir(folder.path().join("tables.csv")).unwrap();
+        assert!(keep(folder.path(), filling(), &outcome).is_ok());
+        assert_eq!(names(), ["report.html", "report.json", "tables.csv"]);
+    }
 
     #[test]
     fn the_last_line_names_a_seed_that_was_used_and_no_other() {

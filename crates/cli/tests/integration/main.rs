@@ -9,6 +9,7 @@ mod collected;
 mod comparison;
 mod fleet;
 mod forger;
+mod full_disk;
 mod group_changes;
 mod help;
 mod import;

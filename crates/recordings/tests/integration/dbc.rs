@@ -81,17 +81,38 @@ fn an_error_names_its_line() {
     let error = refused(SMALL.replace("0|16@1+", "0|16@7+"));
     assert!(matches!(error, DatabaseError::Syntax { line: 6, .. }), "{error}");
     assert!(error.to_string().contains("line 6"), "{error}");
-    // 16 bits of it would be an identifier.
-    let error = refused(SMALL.replace("BO_ 257 ", "BO_ 65793 "));
-    assert_eq!(error, DatabaseError::Identifier { line: 11, raw: 65_793 });
-    let error = refused(SMALL.replace("BO_ 257 ", "BO_ 99999999999999999999 "));
-    assert!(matches!(error, DatabaseError::Identifier { line: 11, .. }), "{error}");
     let error = refused(SMALL.replace("BO_ 257 Camera", "BO_ 256 Camera"));
     assert!(matches!(&error, DatabaseError::SameIdentifier { line: 11, other, .. } if other == "Speed"), "{error}");
     let error = refused("VERSION \"\"\n\nBU_: A\n".into());
     assert_eq!(error, DatabaseError::Empty);
     let cut = refused(SMALL[..SMALL.find("[0|655").unwrap() + 5].into());
     assert!(matches!(cut, DatabaseError::Syntax { line: 6, .. }), "{cut}");
+}
+
+#[test]
+fn a_message_whose_number_is_no_identifier_is_left_out_and_no_other() {
+    // 16 bits of 65792 are 256, the identifier of another message with a cycle time of its own.
+    for raw in [65_792, 65_793, 2048, u64::MAX] {
+        let written = if raw == u64::MAX { "99999999999999999999".to_owned() } else { raw.to_string() };
+        let said =
+            format!("BA_ \"GenMsgCycleTime\" BO_ {written} 2048;\nCM_ BO_ {written} \"BO_ {written} is quoted\";\n");
+        let text = SMALL
+            .replace("BO_ 257 Camera", &format!("BO_ {written} Camera"))
+            .replace("BA_ \"GenMsgCycleTime\" BO_ 257 0;\n", &said);
+        let (whole, found) = (good(SMALL.as_bytes()), good(text.as_bytes()));
+        let others: Vec<_> = whole.messages.into_iter().filter(|message| message.name != "Camera").collect();
+        assert_eq!(found.messages, others, "{raw}");
+        let [bad] = &found.misnumbered[..] else { panic!("{:?}", found.misnumbered) };
+        assert_eq!((bad.line, &bad.name[..], bad.raw), (11, "Camera", raw));
+        assert!(bad.to_string().contains("line 11: message Camera is left out"), "{bad}");
+    }
+    // A cycle time that happens to be such a number is none.
+    let text = SMALL.replace("BO_ 257 Camera", "BO_ 2048 Camera").replace("BO_ 257 0", "BO_ 258 2048");
+    let position = good(text.as_bytes()).messages.pop().expect("it is the last");
+    assert_eq!((&position.name[..], position.cycle_time), ("Position", Some(Duration::from_ms(2048))));
+    // If none is left, there is nothing to give.
+    let error = read_dbc(b"VERSION \"\"\n\nBU_: A\n\nBO_ 4096 Only: 8 A\n").expect_err("no message is left");
+    assert!(matches!(&error, DatabaseError::Identifier(bad) if bad.raw == 4096), "{error}");
 }
 
 #[test]
@@ -104,8 +125,21 @@ fn windows_text_is_read() {
 
 #[test]
 fn a_table_or_a_log_is_no_database() {
-    for text in ["name,from,to,period,frame\n", "(0.0) can0 123#01\n", "VERSION,a\n", ""] {
+    for text in [
+        "name,from,to,period,frame\n",
+        "(0.0) can0 123#01\n",
+        "VERSION,a\n",
+        "VERSION;name;from\n",
+        "VERSION\tname\tfrom\n",
+        "NS_name;from;to\n",
+        "BU_;from\n",
+        "BO_ name;from\n",
+        "",
+    ] {
         assert!(!is_database(text.as_bytes()), "{text}");
+    }
+    for text in ["VERSION \"\"\n", "NS_ :\n", "BS_:\n", "BU_: A B\n", "\n// a remark\nBO_ 256 Speed: 8 Engine\n"] {
+        assert!(is_database(text.as_bytes()), "{text}");
     }
     assert!(is_database(VEHICLE) && is_database(ABS));
 }

@@ -6,6 +6,7 @@ mod busmaster;
 mod candump;
 mod capture;
 mod dbc;
+mod format;
 mod mf4;
 mod pcap;
 mod samples;

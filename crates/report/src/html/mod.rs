@@ -3,12 +3,13 @@
 mod chart;
 mod ranges;
 pub(crate) mod scale;
+mod table;
 mod timeline;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::document::{Align, Block, Cell, Document, Evidence, Held, Mark, Section, Table};
+use crate::document::{Block, Document, Evidence, Held, Section};
 
 const STYLE: &str = include_str!("assets/report.css");
 const SCRIPT: &str = include_str!("assets/report.js");
@@ -94,6 +95,7 @@ fn verdict(out: &mut String, document: &Document) {
                 Evidence::Recomputed => "recomputed or bounded by analysis",
                 Evidence::Simulated => "simulated in virtual time",
                 Evidence::Measured => "measured on this host",
+                Evidence::Derived => "computed by a formula from what was measured",
             };
             let _ = write!(out, "<li class=\"ev {}\"><sup>{}</sup>{what}</li>", kind.name(), kind.letter());
         }
@@ -121,7 +123,7 @@ fn one_section(out: &mut String, section: &Section) {
                 let _ = write!(out, "<p>{}</p>", escape(text));
             }
             Block::Notes(notes) => list(out, notes),
-            Block::Table(table) => one_table(out, table),
+            Block::Table(table) => table::one_table(out, table),
             Block::Chart(chart) => chart::chart(out, chart),
             Block::Timeline(timeline) => timeline::timeline(out, timeline),
             Block::Ranges(ranges) => ranges::ranges(out, ranges),
@@ -139,81 +141,6 @@ fn list(out: &mut String, items: &[String]) {
         let _ = write!(out, "<li>{}</li>", escape(item));
     }
     out.push_str("</ul>");
-}
-
-fn one_table(out: &mut String, table: &Table) {
-    // Where all numbers have one source, the caption says it once.
-    let one_evidence = match table.evidence()[..] {
-        [kind] => Some(kind),
-        _ => None,
-    };
-    let _ = write!(
-        out,
-        "<figure class=\"table\"><figcaption>{}{}</figcaption><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><thead><tr>",
-        escape(&table.caption),
-        one_evidence.map_or_else(String::new, |kind| format!(
-            " <span class=\"chip ev {}\"><sup>{}</sup>{0}</span>",
-            kind.name(),
-            kind.letter()
-        )),
-    );
-    for column in &table.columns {
-        let class = if column.align == Align::Right { " class=\"num\"" } else { "" };
-        let _ = write!(out, "<th scope=\"col\"{class}>{}", escape(&column.name));
-        if !column.unit.is_empty() {
-            let _ = write!(out, "<span class=\"unit\">{}</span>", escape(&column.unit));
-        }
-        out.push_str("</th>");
-    }
-    out.push_str("</tr></thead><tbody>");
-    for row in &table.rows {
-        out.push_str("<tr>");
-        for (cell, column) in row.iter().zip(&table.columns) {
-            one_cell(out, cell, column.align, one_evidence.is_none());
-        }
-        out.push_str("</tr>");
-    }
-    out.push_str("</tbody></table></div>");
-    let reasons = table.na_reasons();
-    if !reasons.is_empty() {
-        let _ = write!(out, "<p class=\"footnote\">n/a: {}.</p>", escape(&reasons.join("; ")));
-    }
-    for footnote in &table.footnotes {
-        let _ = write!(out, "<p class=\"footnote\">{}</p>", escape(footnote));
-    }
-    out.push_str("</figure>");
-}
-
-/// Words up to this long stay on one line `[character]`.
-const SHORT_MAX: usize = 26;
-
-fn one_cell(out: &mut String, cell: &Cell, align: Align, with_letter: bool) {
-    let mut classes = Vec::new();
-    if cell.text.chars().count() <= SHORT_MAX {
-        classes.push("short");
-    }
-    if align == Align::Right {
-        classes.push("num");
-    }
-    if cell.kind != Evidence::Plain {
-        classes.extend(["ev", cell.kind.name()]);
-    }
-    if cell.mark != Mark::None {
-        classes.extend(["mark", cell.mark.name()]);
-    }
-    out.push_str("<td");
-    if !classes.is_empty() {
-        let _ = write!(out, " class=\"{}\"", classes.join(" "));
-    }
-    if !cell.title.is_empty() {
-        let _ = write!(out, " title=\"{}\"", escape(&cell.title));
-    }
-    out.push('>');
-    out.push_str(&escape(&cell.text));
-    if with_letter && cell.kind != Evidence::Plain && cell.mark != Mark::Na {
-        let _ = write!(out, "<sup>{}</sup>", cell.kind.letter());
-    }
-    out.push_str("</td>");
 }
 
 fn environment(out: &mut String, document: &Document) {

@@ -3,8 +3,9 @@
 
 use std::fmt::Write;
 
+use super::escape;
 use super::scale::{Scale, Tick};
-use super::{escape, one_table};
+use super::table::one_table;
 use crate::document::{Evidence, Mark, RangePart, RangeRow, RangeSpread, Ranges, short_number};
 
 /// Height of a lane of a row and of the room above the first `[pixel]`.

@@ -47,7 +47,7 @@ pub(super) fn words(segment: &SegmentMeta) -> String {
 fn totals(meta: &RunMeta, segment: &SegmentMeta, found: &SegmentSummary) -> Table {
     let counted = evidence(meta);
     // No wire was timed: live, too, a frame's time on it follows from its length.
-    let timed = if counted == Evidence::Measured { Evidence::Recomputed } else { counted };
+    let timed = if counted == Evidence::Measured { Evidence::Derived } else { counted };
     let mut table = Table::new(format!("What was counted on {}", segment.name))
         .words("figure")
         .numbers("in the run", "")

@@ -1,4 +1,4 @@
-use chronoseal_report::{Block, Document, Series, SeriesKind, html};
+use chronoseal_report::{Block, Cell, Document, Mark, Section, Series, SeriesKind, Table, html};
 
 use crate::sample::document;
 
@@ -114,10 +114,35 @@ fn a_timeline_of_thousands_of_bars_is_cut_and_says_so() {
 }
 
 #[test]
+fn the_column_with_the_answer_stays_in_sight_on_a_narrow_screen() {
+    let table = |judged: fn(Cell) -> Cell, remark: &str| {
+        let mut table = Table::new("t").words("stream").numbers("latency", "ms").words("within").words("remark");
+        for word in ["yes", "no"] {
+            table.push(vec![Cell::text("s"), Cell::number(1.0, 1), judged(Cell::text(word)), Cell::text(remark)]);
+        }
+        let mut document = document();
+        document.sections = vec![Section::new("s").with(Block::Table(table))];
+        html(&document)
+    };
+    let page = table(|cell| cell.marked(Mark::Good), "it is so");
+    assert!(
+        page.contains("<th scope=\"col\" class=\"decides\">within")
+            && page.contains("class=\"short mark good decides\"")
+    );
+    assert_eq!(page.matches(" decides\"").count(), 2, "one column, and no other");
+    assert!(page.contains(".decides { position: sticky; left: 7.5rem; right: 0;"), "the style keeps it there");
+    // Nothing is judged, or the judgement is too long to stand beside the rest.
+    assert!(!table(|cell| cell, "").contains("class=\"decides\""));
+    assert!(
+        !table(|_| Cell::text("a sentence that goes on and on").marked(Mark::Bad), "").contains("class=\"decides\"")
+    );
+}
+
+#[test]
 fn evidence_is_told_apart_by_letter_and_colour() {
     let page = html(&document());
     assert!(page.contains("class=\"short num ev measured\"") && page.contains("<sup>M</sup>"));
-    assert!(page.contains("class=\"short num ev printed mark bad\"") && page.contains("<sup>P</sup>"));
+    assert!(page.contains("class=\"short num ev printed mark bad") && page.contains("<sup>P</sup>"));
     assert!(page.contains("printed in the publication") && page.contains("measured on this host"));
     assert!(!page.contains("simulated in virtual time"), "the legend names only what is there");
 }

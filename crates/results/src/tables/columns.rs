@@ -15,6 +15,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use crate::RunMeta;
+use crate::disk::Disk;
 use crate::store::{SCHEMA_VERSION, StoreError};
 
 /// Rows turned into columns at a time; bounds the memory of a long run.
@@ -48,13 +49,15 @@ pub(super) fn text(values: impl Iterator<Item = String>) -> ArrayRef {
 
 /// Writes `rows` as a table, a batch of columns at a time.
 pub(super) fn write<T>(
+    disk: &dyn Disk,
     path: &Path,
     meta: &RunMeta,
     rows: &[T],
     columns: impl Fn(&[T]) -> Columns,
 ) -> Result<(), StoreError> {
-    let table_error = |source| StoreError::Table { path: path.into(), source };
-    let file = File::create(path).map_err(|source| StoreError::write(path, source))?;
+    let table_error = |source| StoreError::table_write(path, source);
+    let refused = |source| StoreError::write(path, source);
+    let file = disk.create(path).map_err(refused)?;
     let remark = |key: &str, value: String| KeyValue::new(format!("chronoseal.{key}"), value);
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
@@ -76,8 +79,8 @@ pub(super) fn write<T>(
     for rows in rows.chunks(BATCH_ROWS) {
         writer.write(&batch(rows)?).map_err(table_error)?;
     }
-    writer.close().map_err(table_error)?;
-    Ok(())
+    writer.finish().map_err(table_error)?;
+    writer.inner_mut().sync().map_err(refused)
 }
 
 /// What is wrong inside a table.

@@ -2,6 +2,7 @@
 
 mod account;
 mod capture;
+mod full_disk;
 mod meta;
 mod sample;
 mod store;

@@ -35,6 +35,19 @@ pub fn from_any(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
     }
 }
 
+/// A comment at the beginning of an imported scenario that begins so says what of the file is not in it.
+const WARNING: &str = "Warning: ";
+
+fn warning_line(warning: &str) -> String {
+    format!("# {WARNING}{}.\n", warning.replace(char::is_control, " "))
+}
+
+/// What an imported scenario warns of: what of the file is not in it, and why.
+pub fn warnings(imported: &str) -> impl Iterator<Item = &str> {
+    let comments = imported.lines().map_while(|line| line.strip_prefix("# "));
+    comments.filter_map(|comment| comment.strip_prefix(WARNING))
+}
+
 /// A stream to be written.
 struct Found {
     name: String,

@@ -1,7 +1,7 @@
 //! What a user has of a CAN bus becomes a scenario that resolves, and says what was assumed.
 
 use chronoseal_core::Duration;
-use chronoseal_scenario::import::{from_any, from_database, from_recording};
+use chronoseal_scenario::import::{from_any, from_database, from_recording, warnings};
 use chronoseal_scenario::{Can, Code, NoFiles, Plan, load};
 use chronoseal_wire::can::{CanId, FrameKind};
 use proptest::prelude::*;
@@ -126,6 +126,27 @@ fn a_database_with_errors_is_refused_with_its_line() {
     assert!(problems.list()[0].message.contains("line 5"), "{}", problems.render());
     let problems = from_database("x.dbc", DBC.replace("BO_ 257 ", "BO_ 256 ").as_bytes()).expect_err("twice");
     assert!(problems.list()[0].message.contains("Speed has already"), "{}", problems.render());
+}
+
+#[test]
+fn one_message_with_a_bad_number_is_left_out_with_a_warning() {
+    let bad = DBC.replace("BO_ 257 Camera", "BO_ 65793 Camera");
+    assert_ne!(bad, DBC, "the database has such a message");
+    let text = imported("x.dbc", bad.as_bytes());
+    let told: Vec<_> = warnings(&text).collect();
+    let [told] = told[..] else { panic!("{text}") };
+    assert!(told.contains("message Camera is left out") && told.contains("65793 is no identifier"), "{told}");
+    let names: Vec<_> = plan(&text).streams.iter().map(|stream| stream.name.clone()).collect();
+    assert_eq!(names, ["Speed", "Lights"]);
+    assert_eq!(warnings(&imported("x.dbc", DBC.as_bytes())).count(), 0);
+}
+
+#[test]
+fn a_table_that_begins_like_a_recording_is_a_table() {
+    // With the column that the first letters of other files are taken from.
+    let table = "LOGG,name,from,to,period,frame\nx,speed,wheel,brake,10ms,60B\n";
+    let problems = from_any("t.csv", table.as_bytes()).expect_err("a column too many");
+    assert_eq!(problems.list()[0].code, Code::ImportCsv, "{}", problems.render());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A database for each bus and a table of routes become a scenario of several segments.
 
-use chronoseal_scenario::import::{Database, from_databases};
+use chronoseal_scenario::import::{Database, from_databases, warnings};
 use chronoseal_scenario::{Can, Code, NoFiles, Plan, Problems, SegmentId, load};
 
 /// The pedal's bus: its request goes on, the temperature stays.
@@ -165,4 +165,15 @@ fn rows_that_cannot_be_followed_say_so_with_their_place() {
         scenario(&[("front.dbc", "BO_ x")], ROUTES).expect_err("no database").list()[0].code,
         Code::ImportDatabase
     );
+}
+
+#[test]
+fn a_message_with_a_bad_number_is_left_out_of_its_bus_with_a_warning() {
+    let front = FRONT.replace("BO_ 416 ", "BO_ 4096 ");
+    let mut buses = buses();
+    buses[0].1 = &front;
+    let text = scenario(&buses, ROUTES).unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let told: Vec<_> = warnings(&text).collect();
+    assert!(matches!(told[..], [one] if one.contains("cars/front.dbc") && one.contains("OilTemperature")), "{told:?}");
+    assert!(plan(&text).streams.iter().all(|stream| stream.name != "OilTemperature"));
 }

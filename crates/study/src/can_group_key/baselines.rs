@@ -76,7 +76,7 @@ fn of_key_server(costs: &SuiteCostTable, seed: u64) -> Result<Vec<Row>, StudyErr
         .zip(price(Aes128Ctr::OPERATION))
         .map(|(tag, cipher)| KEY_SERVER_TAGS as f64 * tag + KEY_SERVER_CIPHERS as f64 * cipher);
     let row = |size| {
-        let total_us = each_us.map(|us| (f64::from(size - 1) * us, Evidence::Recomputed));
+        let total_us = each_us.map(|us| (f64::from(size - 1) * us, Evidence::Derived));
         Ok(Row::of("key server, pre-shared keys", size, &peers::key_server(size, seed)?, total_us))
     };
     SIZES.into_iter().map(row).collect()
@@ -112,7 +112,7 @@ fn ours(costs: &SuiteCostTable, seed: u64) -> Result<Vec<Row>, StudyError> {
                 // Two parties and the orchestrator's signature for each exchange; those who only listen come on top.
                 total_us: Some((
                     count * (2.0 * party_us + price(operations.sign)) + distribution_us,
-                    Evidence::Recomputed,
+                    Evidence::Derived,
                 )),
                 established_ms: Some(executed.established.as_ms_f64()),
                 removal_frames: Some(executed.frames),

@@ -1,8 +1,8 @@
 //! What the source printed, and every total it quotes computed again.
 //!
-//! Printed values are read from `studies/can-group-key/published/*.csv` and never corrected. A quoted total gets a
-//! [`Reproduces`] by rule: it does if the recomputed value rounds to what is printed or lies within 0.1 % of it,
-//! approximately if within 2 %, and does not beyond.
+//! Printed values are read from `studies/can-group-key/published/*.csv` and never corrected. A quoted total, and a measured one
+//! that is executed, gets a [`Reproduces`] by rule: it does if the value found rounds to what is printed or lies within 0.1 %
+//! of it, approximately if within 2 %, and does not beyond.
 
 mod quoted;
 
@@ -84,7 +84,7 @@ pub struct MeasuredExchange {
     pub parties: [PartyCosts; 2],
     /// The bus.
     pub bus: BusCosts,
-    /// The printed totals.
+    /// The totals, which the source calls measured.
     pub totals: [Duration; 2],
 }
 

@@ -1,9 +1,9 @@
 //! What is printed: tables and quoted totals, beside the same on this host.
 
-use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
+use chronoseal_report::{Axis, Cell, Chart, Evidence, Series, SeriesKind, Table};
 use chronoseal_runner::SuiteCostTable;
 
-use super::published::{Platform, Primitives, Reproduces, Tables, quoted};
+use super::published::{Platform, Primitives, Tables, quoted};
 
 const TABLE1: &str = include_str!("../../../../studies/can-group-key/published/table1.csv");
 
@@ -124,12 +124,6 @@ pub(super) fn quoted_totals() -> Table {
         .words("reproduces")
         .words("how it was read");
     for row in quoted() {
-        let mark = match row.reproduces {
-            Reproduces::Yes => Mark::Good,
-            Reproduces::No | Reproduces::NotForClassical => Mark::Bad,
-            Reproduces::Approximately | Reproduces::Mixed => Mark::Warn,
-            Reproduces::NothingQuoted => Mark::None,
-        };
         table.push(vec![
             Cell::text(row.quantity),
             if row.printed.is_empty() {
@@ -139,7 +133,7 @@ pub(super) fn quoted_totals() -> Table {
             },
             Cell::text(row.unit),
             Cell::text(row.recomputed).from(Evidence::Recomputed),
-            Cell::text(row.reproduces.name()).marked(mark),
+            Cell::text(row.reproduces.name()).marked(row.reproduces.mark()),
             Cell::text(row.note),
         ]);
     }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chronoseal_core::Duration;
 use chronoseal_report::{Document, html, run_report};
-use chronoseal_results::{RunSummary, store};
+use chronoseal_results::{FrameRow, Outcome, RunRows, RunSummary, StallSummary, store};
 use chronoseal_runner::{LiveOptions, MeasureError, Run, measure};
 
 use super::scenarios;
@@ -56,6 +57,56 @@ pub(super) struct Measured {
     /// Its own report.
     pub(super) document: Document,
     pub(super) interrupted: bool,
+    pub(super) lost: Lost,
+}
+
+/// Frames that did not keep their slots, and how many of them fall into a cycle in which the host stalled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Lost {
+    pub(super) frames: u64,
+    pub(super) in_stalls: u64,
+}
+
+impl Lost {
+    /// Of the rows of a run whose schedule has this cycle.
+    fn of(rows: &RunRows, cycle: Duration) -> Self {
+        let is_lost = |row: &&FrameRow| row.attack.is_none() && row.outcome != Outcome::Delivered;
+        let is_stalled = |row: &&FrameRow| {
+            let (begin, end) = (row.cycle_start, row.cycle_start + cycle);
+            row.stalled || rows.stalls.iter().any(|stall| stall.time < end && stall.time + stall.duration > begin)
+        };
+        let lost = rows.frames.iter().filter(is_lost);
+        Self { frames: lost.clone().count() as u64, in_stalls: lost.filter(is_stalled).count() as u64 }
+    }
+
+    /// Which limit of the host was hit, one sentence; nothing if every frame kept its slot.
+    fn host_limit(self, stalls: &StallSummary, late_ns: Option<i64>, has_fifo: bool) -> Option<String> {
+        let Self { frames, in_stalls } = self;
+        if frames == 0 {
+            return None;
+        }
+        let ms = |ns: i64| ns as f64 / 1e6;
+        let mut reasons = Vec::new();
+        if in_stalls > 0 {
+            reasons.push(format!(
+                "{in_stalls} fall into base periods in which the host kept a process from its processor ({} stalls, the longest of {:.1} ms)",
+                stalls.count,
+                ms(stalls.max_ns)
+            ));
+        }
+        if frames > in_stalls {
+            let late = late_ns
+                .map_or_else(String::new, |ns| format!("; the emulator's own writes were up to {:.3} ms late", ms(ns)));
+            reasons.push(format!(
+                "{} fall into others, where a wake-up of the host took longer than the guard period leaves room for{late}",
+                frames - in_stalls
+            ));
+        }
+        if !has_fifo {
+            reasons.push("SCHED_FIFO was not granted, so whatever else runs comes first".into());
+        }
+        Some(format!("The host's limit: of the {frames} that did not keep them, {}.", reasons.join(", and ")))
+    }
 }
 
 /// One rate.
@@ -84,6 +135,14 @@ impl Live {
             .map(|stream| stream.late + stream.missing + stream.unaccounted + stream.discarded_total())
             .sum();
         Some((kept, kept + rest))
+    }
+
+    /// Which limit of the host kept frames of that run from their slots; nothing if none was hit.
+    pub(super) fn host_limit(&self) -> Option<String> {
+        let (_, _, run) = self.full.iter().find(|(nodes, len, _)| (*nodes, *len) == (2, 60))?;
+        let late_ns = run.summary.release_error.as_ref().map(|error| error.max_ns);
+        let has_fifo = !self.host.iter().any(|(_, fact)| fact.contains("SCHED_OTHER"));
+        run.lost.host_limit(&run.summary.stalls, late_ns, has_fifo)
     }
 }
 
@@ -188,5 +247,66 @@ fn one(
         }
     }
     let interrupted = meta.interrupted;
-    Ok(Some(Measured { summary, document, interrupted }))
+    let schedule = meta.segments.iter().find_map(|segment| segment.schedule.as_ref());
+    let cycle = schedule.map_or(Duration::ZERO, |schedule| Duration::from_ns(schedule.cycle_ns));
+    let lost = Lost::of(&rows, cycle);
+    Ok(Some(Measured { summary, document, interrupted, lost }))
+}
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_core::{NodeId, SimTime, StreamId};
+    use chronoseal_results::StallRow;
+
+    use super::*;
+
+    fn frame(cycle_ms: i64, outcome: Outcome) -> FrameRow {
+        let cycle_start = SimTime::ZERO + Duration::from_ms(cycle_ms);
+        FrameRow {
+            stream: StreamId(0),
+            sequence: 0,
+            sender: NodeId(0),
+            at: NodeId(1),
+            attack: None,
+            len: 60,
+            cycle_start,
+            slot_start: Some(cycle_start),
+            sent_at: None,
+            arrived_at: None,
+            departed_at: None,
+            received_at: None,
+            outcome,
+            stalled: false,
+        }
+    }
+
+    #[test]
+    fn what_kept_frames_from_their_slots_is_named() {
+        let stall = StallRow { time: SimTime::ZERO + Duration::from_ms(19), duration: Duration::from_ms(3) };
+        let mut rows = RunRows {
+            frames: vec![frame(0, Outcome::Delivered), frame(10, Outcome::Missing), frame(20, Outcome::Late)],
+            stalls: vec![stall],
+            ..RunRows::default()
+        };
+        let cycle = Duration::from_ms(10);
+        assert_eq!(Lost::of(&rows, cycle), Lost { frames: 2, in_stalls: 2 });
+        rows.frames.push(frame(30, Outcome::Missing));
+        let lost = Lost::of(&rows, cycle);
+        assert_eq!(lost, Lost { frames: 3, in_stalls: 2 });
+
+        let stalls = StallSummary { count: 1, total_ns: 3_000_000, max_ns: 3_000_000, frames: 0 };
+        let said = lost.host_limit(&stalls, Some(250_000), true).unwrap();
+        for part in [
+            "of the 3",
+            "2 fall into base periods",
+            "1 stalls, the longest of 3.0 ms",
+            "1 fall into others",
+            "0.250 ms late",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(!said.contains("SCHED_FIFO"));
+        assert!(lost.host_limit(&stalls, None, false).unwrap().contains("SCHED_FIFO was not granted"));
+        assert_eq!(Lost::default().host_limit(&stalls, None, false), None, "a host that kept every slot hit no limit");
+    }
 }

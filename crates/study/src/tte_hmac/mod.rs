@@ -124,6 +124,7 @@ fn verdict(findings: &Findings, live: &Live) -> Verdict {
     let is_measured = live.refused.is_none() && !live.forger.is_empty();
     if let Some((kept, n)) = live.slots_kept() {
         points.push(format!("Live, with all 48 slots of a base period used by 2 end nodes, {:.2} % of n = {n} frames kept their slots on this host.", 100.0 * kept as f64 / n.max(1) as f64));
+        points.extend(live.host_limit());
     }
     points.push(match (&live.refused, is_measured) {
         (Some(why), _) => format!("Nothing was measured live: {why}"),

@@ -13,7 +13,7 @@ use chronoseal_analysis::tdma::{Cluster, frames_max, frames_max_by_transmission,
 use chronoseal_core::Duration;
 use chronoseal_scenario::plan::Accounting;
 
-pub use inconsistencies::{Inconsistency, inconsistencies};
+pub use inconsistencies::{Inconsistency, claimed_of_tags, inconsistencies};
 
 /// What the source assumes its sniffing switch adds to each measured frame time (its SO).
 pub const SWITCH_OVERHEAD: Duration = Duration::from_us(100);

@@ -12,7 +12,7 @@ use chronoseal_scenario::plan::Accounting;
 
 use super::frames_max::{Question, frame_time_max, frames_max};
 use super::live::{CARRIED_SHARE, Live};
-use super::published::{Table2Quantity, Table3Column, Table3Row, table1, table2, table3};
+use super::published::{Table2Quantity, Table3Column, Table3Row, claimed_of_tags, table1, table2, table3};
 use super::scenarios;
 use crate::StudyError;
 
@@ -76,6 +76,7 @@ pub(super) fn first(live: &Live, stop: &AtomicBool) -> Result<Table, StudyError>
         .numbers("Frametime recomputed", "ms")
         .numbers("slot recomputed", "ms")
         .footnote("80 bytes are 60 bytes and a SHA-1 tag, made and checked in every simulated and live frame.")
+        .footnote(claimed_of_tags())
         .footnote("Simulated: frames are added until, in the trace, one misses its slot or its period; perfect clocks, and the beacon in a channel of its own, as in the source.")
         .footnote(format!("Live with guard 0: no host of this kind keeps back-to-back slots of 5 us; the cell gives the highest rate the emulated switch carried with at least {} % of the frames delivered.", CARRIED_SHARE * 100.0));
     for row in table1() {
@@ -380,13 +381,12 @@ fn third_measured(
     };
     let (frame_time, guard) = (Duration::from_ns(frame_time), Duration::from_us(200));
     let max_tt = tdma::transmission_time_max(frame_time, Duration::ZERO, guard);
-    let measured = |value: f64| Cell::number(value, 4).from(Evidence::Measured);
     let rest = [
-        measured(ms(frame_time)).titled(format!("n = {}", spread.n)),
+        Cell::number(ms(frame_time), 4).from(Evidence::Measured).titled(format!("n = {}", spread.n)),
         Cell::number(ms(guard), 4),
-        measured(ms(max_tt)),
-        Cell::count(tdma::frames_max_by_transmission(PERIOD, max_tt)).from(Evidence::Measured),
-        Cell::count(tdma::frames_max(PERIOD, frame_time, guard)).from(Evidence::Measured),
+        Cell::number(ms(max_tt), 4).from(Evidence::Derived),
+        Cell::count(tdma::frames_max_by_transmission(PERIOD, max_tt)).from(Evidence::Derived),
+        Cell::count(tdma::frames_max(PERIOD, frame_time, guard)).from(Evidence::Derived),
     ];
     head.into_iter().chain(rest).collect()
 }

@@ -177,7 +177,10 @@ pub(super) fn side_by_side(measured: &[Measured]) -> Table {
         }
         for column in [0, 1] {
             row.push(match one.middle_ms(column) {
-                Some([_, median]) => Cell::number(1000.0 / median, 0).from(one.evidence),
+                Some([_, median]) => {
+                    let kind = if one.evidence == Evidence::Measured { Evidence::Derived } else { one.evidence };
+                    Cell::number(1000.0 / median, 0).from(kind)
+                }
                 None => Cell::na(one.why_not()),
             });
         }

@@ -7,6 +7,7 @@ use chronoseal_recordings::{Database, DatabaseMessage, read_dbc};
 use chronoseal_wire::can::{CanId, FrameKind};
 
 use super::{FoundBus, FoundMessage, REST_OF_BUS, node_name, write};
+use crate::import::WARNING;
 use crate::limits::{MESSAGES_MAX, NAME_LEN_MAX, NODES_MAX};
 use crate::problem::{Code, Problem, Problems};
 
@@ -55,6 +56,7 @@ pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems
     if !database.left_out.is_empty() {
         about.push(format!("{} messages were left out: they are longer than a frame.", database.left_out.len()));
     }
+    about.extend(misnumbered(&database).map(|warning| format!("{WARNING}{warning}.")));
     if !slow.is_empty() {
         about.push(format!("{} messages were left out: their frames are more than 10 s apart.", slow.len()));
     }
@@ -68,6 +70,11 @@ pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems
 
 pub(super) fn fail(source_name: &str, message: String, help: &str) -> Problems {
     Problems::one(source_name, "", Problem::new(Code::ImportDatabase, message).help(help))
+}
+
+/// What to tell of messages that are left out because their number is no identifier.
+pub(super) fn misnumbered(database: &Database) -> impl Iterator<Item = String> {
+    database.misnumbered.iter().map(ToString::to_string)
 }
 
 /// A database with no more messages than a bus has.

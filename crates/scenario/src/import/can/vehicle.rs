@@ -7,7 +7,7 @@ use chronoseal_wire::can::{CanId, FrameKind};
 
 use super::routes::{Carried, Route};
 use super::{LISTENER, REST_OF_BUS, database, node_name, routes, table};
-use crate::import::plain_name;
+use crate::import::{plain_name, warning_line};
 use crate::kinds::KINDS;
 use crate::limits::{CLUSTER_CYCLE_MAX, NAME_LEN_MAX, PERIOD_MIN, SEGMENTS_MAX};
 use crate::load::{NoFiles, load};
@@ -28,6 +28,8 @@ struct Bus {
     name: String,
     messages: Vec<DatabaseMessage>,
     nodes: Vec<String>,
+    /// What to tell of messages that are left out.
+    warnings: Vec<String>,
 }
 
 impl Bus {
@@ -84,7 +86,8 @@ fn buses(databases: &[Database<'_>]) -> Result<Vec<Bus>, Problems> {
         }
         let read = database::read(source_name, bytes)?;
         let nodes = read.nodes.iter().filter_map(|node| node_name(node)).collect();
-        buses.push(Bus { name, messages: read.messages, nodes });
+        let warnings = database::misnumbered(&read).map(|warning| format!("{source_name}, {warning}")).collect();
+        buses.push(Bus { name, messages: read.messages, nodes, warnings });
     }
     Ok(buses)
 }
@@ -260,6 +263,9 @@ impl<'a> Vehicle<'a> {
         }
         if assumed > 0 {
             text += &format!("# Assumed: 100ms for {assumed} messages without a cycle time.\n");
+        }
+        for warning in self.buses.iter().flat_map(|bus| &bus.warnings) {
+            text += &warning_line(warning);
         }
         text += "# Assumed: bit rates, delays of gateways and duration. Change them to yours.\n";
         text += &format!("\nschema_version = 2\nname = {}\nduration = \"10s\"\n", quoted(&plain_name(routes_name)));

@@ -6,6 +6,7 @@ use chronoseal_analysis::group_key::{
 use chronoseal_core::Duration;
 use chronoseal_groupkey::frame_count::frames_of_group;
 use chronoseal_groupkey::{Profile, Scheme, Transport};
+use chronoseal_report::Mark;
 
 use super::{CLASSICAL_BUS, Platform, Tables};
 
@@ -34,6 +35,30 @@ pub enum Reproduces {
 }
 
 impl Reproduces {
+    /// By the rule of the module above: the value rounds to what is printed or is within 0.1 % of it, within 2 %, or neither.
+    pub fn of(printed: &str, value: f64) -> Self {
+        let Ok(quoted) = printed.parse::<f64>() else { return Self::NothingQuoted };
+        let decimals = printed.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+        let deviation = (value - quoted).abs() / quoted;
+        if format!("{value:.decimals$}") == printed || deviation <= 0.001 {
+            Self::Yes
+        } else if deviation <= 0.02 {
+            Self::Approximately
+        } else {
+            Self::No
+        }
+    }
+
+    /// How a cell with it is marked.
+    pub const fn mark(self) -> Mark {
+        match self {
+            Self::Yes => Mark::Good,
+            Self::No | Self::NotForClassical => Mark::Bad,
+            Self::Approximately | Self::Mixed => Mark::Warn,
+            Self::NothingQuoted => Mark::None,
+        }
+    }
+
     /// As shown, and as in lists of these totals elsewhere.
     pub const fn name(self) -> &'static str {
         match self {
@@ -103,7 +128,7 @@ struct Found {
 impl Found {
     /// A value held against a printed one.
     fn value(printed: &str, value: f64, note: &'static str) -> Self {
-        Self { values: vec![value], shown: None, reproduces: judge(printed, value), note }
+        Self { values: vec![value], shown: None, reproduces: Reproduces::of(printed, value), note }
     }
     fn judged(values: Vec<f64>, reproduces: Reproduces, note: &'static str) -> Self {
         Self { values, shown: None, reproduces, note }
@@ -111,20 +136,6 @@ impl Found {
     fn text(mut self, shown: impl Into<String>) -> Self {
         self.shown = Some(shown.into());
         self
-    }
-}
-
-/// By the rule of the module above: rounds to what is printed or within 0.1 %, within 2 %, or neither.
-fn judge(printed: &str, value: f64) -> Reproduces {
-    let Ok(quoted) = printed.parse::<f64>() else { return Reproduces::NothingQuoted };
-    let decimals = printed.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    let deviation = (value - quoted).abs() / quoted;
-    if format!("{value:.decimals$}") == printed || deviation <= 0.001 {
-        Reproduces::Yes
-    } else if deviation <= 0.02 {
-        Reproduces::Approximately
-    } else {
-        Reproduces::No
     }
 }
 
@@ -289,7 +300,7 @@ impl Model {
                 let by_rate = 100.0 * frames / 4000.0;
                 let by_time = 100.0 * frames * FRAME_AT_500K.as_secs_f64();
                 // The quoted rate carries it; the frame time the text uses elsewhere does not.
-                let reproduces = match (judge(printed, by_rate), judge(printed, by_time)) {
+                let reproduces = match (Reproduces::of(printed, by_rate), Reproduces::of(printed, by_time)) {
                     (Reproduces::Yes, Reproduces::Yes) => Reproduces::Yes,
                     (Reproduces::No, Reproduces::No) => Reproduces::No,
                     _ => Reproduces::Approximately,
@@ -302,7 +313,7 @@ impl Model {
                     / (self.group_ms(Scheme::WithoutOrchestrator) + self.orchestration_ms(Scheme::WithoutOrchestrator));
                 let exchanged = (self.fd.exchange() * i64::from(exchanges(Scheme::WithoutOrchestrator, N))).as_ms_f64();
                 let without = 100.0 * exchanged / self.group_ms(Scheme::WithoutOrchestrator);
-                let reproduces = match (judge(printed, with_orchestration), judge(printed, without)) {
+                let reproduces = match (Reproduces::of(printed, with_orchestration), Reproduces::of(printed, without)) {
                     (Reproduces::No, Reproduces::No) => Reproduces::No,
                     _ => Reproduces::Approximately,
                 };
@@ -344,7 +355,7 @@ fn frames(id: &str) -> Found {
             let found = frames_fd(Scheme::FullTree, N);
             Found::judged(
                 vec![f64::from(found)],
-                judge(&(10 * N).to_string(), f64::from(found)),
+                Reproduces::of(&(10 * N).to_string(), f64::from(found)),
                 "(2n-1) exchanges of 5",
             )
             .text("10n-5")
@@ -440,10 +451,10 @@ mod tests {
 
     #[test]
     fn a_wrong_total_would_be_called_wrong() {
-        assert_eq!(judge("0.9", 0.9143), Reproduces::Yes);
-        assert_eq!(judge("0.9", 0.96), Reproduces::No);
-        assert_eq!(judge("38.31", 38.05), Reproduces::Approximately);
-        assert_eq!(judge("", 1.0), Reproduces::NothingQuoted);
+        assert_eq!(Reproduces::of("0.9", 0.9143), Reproduces::Yes);
+        assert_eq!(Reproduces::of("0.9", 0.96), Reproduces::No);
+        assert_eq!(Reproduces::of("38.31", 38.05), Reproduces::Approximately);
+        assert_eq!(Reproduces::of("", 1.0), Reproduces::NothingQuoted);
     }
 
     fn cells(line: &str) -> Vec<String> {
