@@ -101,7 +101,7 @@ fn start(batch: &[Certificate<'_>], others: &[Certificate<'_>]) -> Says {
         tickets.iter().map(|one| one.to_be_signed.validity_period.start.0).collect()
     };
     let (own, strange) = (starts(batch), starts(others));
-    let all_begin = |step_s: u32| own.iter().all(|start| start % step_s == 0);
+    let all_begin = |step_s: u32| own.iter().all(|start| start.is_multiple_of(step_s));
     let spread_s = own.iter().max().zip(own.iter().min()).map_or(0, |(last, first)| last - first);
     if !strange.is_empty() {
         return match compared(shares(&own, &strange, |one, other| one.abs_diff(*other) <= spread_s)) {
@@ -124,7 +124,9 @@ fn start(batch: &[Certificate<'_>], others: &[Certificate<'_>]) -> Says {
 fn alone(own: &[Vec<LegibleField>], index: usize, batch: &[Certificate<'_>]) -> Says {
     let LegibleField { name, .. } = own[0][index];
     if *name == *DURATION {
-        let is_week = |period: &ValidityPeriod| period.start.0 % WEEK_S == 0 && period.end().time32().0 % WEEK_S == 0;
+        let is_week = |period: &ValidityPeriod| {
+            period.start.0.is_multiple_of(WEEK_S) && period.end().time32().0.is_multiple_of(WEEK_S)
+        };
         if batch.iter().all(|ticket| is_week(&ticket.to_be_signed.validity_period)) {
             return Says::Nothing("to the end of a week, as of all tickets of that week".into());
         }
