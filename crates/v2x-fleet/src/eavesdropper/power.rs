@@ -15,12 +15,12 @@ use crate::road::State;
 /// Standard deviation of the log-normal shadowing `[dB]`.
 ///
 /// # Source
-/// 3GPP TR 36.885 V14.0.0, table A.1.4-1: vehicle to vehicle in line of sight, path loss by WINNER+ B1, 3 dB.
+/// 3GPP TR 36.885 V14.0.0, clause A.1.4: vehicle to vehicle in line of sight, path loss by WINNER+ B1, 3 dB.
 pub const SHADOWING_SIGMA_DB: f64 = 3.0;
 /// Way over which shadowing keeps 1/e of itself `[m]`.
 ///
 /// # Source
-/// 3GPP TR 36.885 V14.0.0, table A.1.4-1, for the freeway; M. Gudmundson, Electronics Letters 27 (1991) 2145-2146, for the law.
+/// 3GPP TR 36.885 V14.0.0, clause A.1.4, for the freeway; M. Gudmundson, Electronics Letters 27 (1991) 2145-2146, for the law.
 pub const DECORRELATION_M: f64 = 25.0;
 /// How far a station's power is from the nominal one at most, evenly spread `[dB]`.
 ///
