@@ -111,3 +111,47 @@ impl FieldsFound {
             .footnote(format!("Received power: mean over a pseudonym of what exceeds the path loss, with log-normal shadowing of {SHADOWING_SIGMA_DB:.0} dB that is 1/e after {DECORRELATION_M:.0} m (3GPP TR 36.885, clause A.1.4), Nakagami fading m = 3, and stations that radiate up to {TOLERANCE_DB:.0} dB more or less than they should (3GPP TS 36.101, table 6.2.2-1)."))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoseal_v2x_fleet::eavesdropper::Score;
+    use chronoseal_v2x_fleet::simulation::Safety;
+
+    /// Two hundred changes, of which so many are linked.
+    fn evaluation(changes_linked: u64) -> Evaluation {
+        let score = Score { changes: 200, changes_linked, ..Score::default() };
+        Evaluation { trials: vec![Trial { score, safety: Safety::default(), messages: 0 }] }
+    }
+
+    fn followed(by_places: u64, by_beat: u64, by_all: u64) -> Followed {
+        let mut followed =
+            Followed { by_places: evaluation(by_places), by_all: evaluation(by_all), ..Followed::default() };
+        followed.by_field = core::array::from_fn(|_| evaluation(by_places));
+        followed.by_field[Field::Beat as usize] = evaluation(by_beat);
+        followed
+    }
+
+    #[test]
+    fn what_is_renewed_has_to_say_nothing_and_what_is_kept_everything() {
+        let sound = |by_beat, by_all| {
+            let hours = evaluation(190);
+            FieldsFound { renewed: followed(120, by_beat, 125), hours, kept: followed(120, 200, by_all) }.is_sound()
+        };
+        assert!(sound(120, 200) && sound(124, 199));
+        assert!(!sound(170, 200), "a beat that links although it is renewed");
+        assert!(!sound(120, 190), "an eavesdropper that makes nothing of what is kept");
+        assert!(FieldsFound::default().is_sound(), "a run that was stopped before says nothing");
+    }
+
+    #[test]
+    fn every_field_has_its_line() {
+        let (renewed, kept) = (followed(120, 121, 125), followed(120, 200, 200));
+        let table = FieldsFound { renewed, hours: evaluation(190), kept }.table("all are silent");
+        for field in Field::ALL {
+            assert!(table.rows.iter().any(|row| row[0].text == field.name()), "{}", field.name());
+        }
+        let beat = table.rows.iter().find(|row| row[0].text == Field::Beat.name()).expect("a line");
+        assert!(beat[2].text.starts_with("60.5 [") && beat[4].text.starts_with("100.0 ["), "{beat:?}");
+    }
+}
