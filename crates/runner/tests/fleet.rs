@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use chronoseal_catalog::BuildError;
 use chronoseal_core::Duration;
-use chronoseal_media::radio::{Position, Propagation};
+use chronoseal_media::radio::{LogDistance, Position, Propagation};
 use chronoseal_runner::{drive_fleet, drive_plan};
 use chronoseal_scenario::plan::{OperationCost, Plan, PlatformPlan};
 use chronoseal_sim::Fingerprint;
 use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::pki::TicketPeriods;
 use chronoseal_v2x::vss::{ChangePolicy, Condition, Preset, Spread};
-use chronoseal_v2x_fleet::eavesdropper::Tracker;
+use chronoseal_v2x_fleet::eavesdropper::{Field, Fields, Tracker};
 use chronoseal_v2x_fleet::evaluation::{Control, Trial};
 use chronoseal_v2x_fleet::policy::{Cooperation, Policy};
 use chronoseal_v2x_fleet::road::Trips;
 use chronoseal_v2x_fleet::road::highway::Highway;
 use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetError, FleetOutcome, WatchConfig};
+use chronoseal_v2x_fleet::station::Kept;
 
 fn highway(lanes: usize) -> Highway {
     Highway {
@@ -120,6 +122,55 @@ fn learned_motion_keeps_true_pairs_within_the_gate() {
     let [gated, open] = [tracker, Tracker { gate: Some(1e6), ..tracker }].map(|tracker| outcome.score(&tracker));
     assert!(gated.changes > 20, "{gated:?}");
     assert!(gated.changes_linked * 100 >= open.changes_linked * 95, "{gated:?} and without a gate {open:?}");
+}
+
+/// Changes, and those linked by places and these fields, of vehicles that sign, change at once and are silent for 10 s.
+fn linked_by(change: fn(&mut FleetConfig), fields: &[Fields]) -> (u64, Vec<u64>) {
+    let mut config = FleetConfig::new(road(3, Duration::from_s(30)), at_once(14, 10_000));
+    signed(&mut config);
+    config.tells_dimensions = false;
+    // Nobody but the eavesdropper hears anything: what others verify would take a minute and tell it nothing.
+    let Propagation::LogDistance(model) = config.propagation else { panic!("the default has a path loss") };
+    config.propagation = Propagation::LogDistance(LogDistance { tx_power_dbm: -100.0, ..model });
+    change(&mut config);
+    let outcome = drive_fleet(&config).expect("a fleet that can drive");
+    assert_eq!(outcome.reception.received, 0);
+    assert!(outcome.heard.iter().all(|one| one.observation.trace.is_some_and(|trace| trace.power_db.is_some())));
+    let scores: Vec<_> = fields.iter().map(|fields| Trial::by_fields(&config, &outcome, *fields).score).collect();
+    assert!(scores.iter().all(|score| score.changes == scores[0].changes));
+    (scores[0].changes, scores.iter().map(|score| score.changes_linked).collect())
+}
+
+#[test]
+fn what_stations_keep_links_them_and_what_they_renew_says_nothing() {
+    let only = |field| Fields::NONE.with(field);
+    let looked_at = [
+        Fields::NONE,
+        only(Field::LinkAddress),
+        only(Field::Beat),
+        only(Field::Ticket),
+        only(Field::FrameLength),
+        Fields::ALL.without(Field::Power),
+    ];
+    let (changes, renewed) = linked_by(|_| (), &looked_at);
+    println!("renewed: {renewed:?} of {changes}");
+    let places = renewed[0];
+    assert!(changes > 20 && places < changes, "places alone leave a doubt: {places} of {changes}");
+    for linked in &renewed[1..] {
+        assert!(linked.abs_diff(places) <= 2, "{linked} of {changes}, {places} by places");
+    }
+    let (changes, kept) = linked_by(
+        |config| {
+            config.keeps = Kept { link_address: true, packet_number: true, beat: true };
+            config.ticket_periods = TicketPeriods::AsAsked;
+        },
+        &looked_at,
+    );
+    println!("kept: {kept:?} of {changes}");
+    for index in [1, 2, 3, 5] {
+        assert_eq!(kept[index], changes, "field {index}");
+    }
+    assert!(kept[4].abs_diff(kept[0]) <= 1, "frames are as long as others'");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! What a vehicle says of itself: its CAMs, with the errors of its sensors and the path it has come.
 
 use chronoseal_core::LocalTime;
-use chronoseal_core::random::{ChaCha8Rng, Rng};
+use chronoseal_core::random::ChaCha8Rng;
 use chronoseal_wire::its::{Cam, LowFrequency, PathHistory, PathPoint, ReferencePosition};
 
 use crate::accuracy::Accuracy;
+use crate::chance::normal;
 use crate::road::{Dimensions, Origin, State};
 
 /// Points of the path lie this far apart, and so many are told `[m]`.
@@ -118,11 +119,4 @@ impl Composer {
         }
         PathHistory::new(&points)
     }
-}
-
-/// A draw of the normal distribution (G. E. P. Box and M. E. Muller, Ann. Math. Stat. 29 (1958) 610-611).
-fn normal(rng: &mut ChaCha8Rng) -> f64 {
-    let uniform = |rng: &mut ChaCha8Rng| ((rng.next_u64() >> 11) as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0);
-    let radius = libm::sqrt(-2.0 * libm::log(uniform(rng)));
-    radius * libm::cos(core::f64::consts::TAU * uniform(rng))
 }

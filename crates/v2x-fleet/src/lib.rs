@@ -24,6 +24,7 @@
 
 pub mod accuracy;
 pub mod attacker;
+mod chance;
 mod composer;
 pub mod eavesdropper;
 mod envelope;

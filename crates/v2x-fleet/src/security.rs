@@ -1,6 +1,7 @@
 //! Why there is no secured packet.
 
 use chronoseal_v2x::certificate::CertificateError;
+use chronoseal_v2x::pki::PkiError;
 use chronoseal_v2x::verify::TrustError;
 use chronoseal_v2x::vss::{ChangeRefusal, SignRefusal};
 
@@ -11,6 +12,9 @@ pub enum SecurityError {
     /// A certificate cannot be issued or used.
     #[error("certificate: {0}")]
     Certificate(#[from] CertificateError),
+    /// No ticket is issued.
+    #[error("ticket: {0}")]
+    Ticket(#[from] PkiError),
     /// The office's own certificates are not taken by a receiver.
     #[error("trust: {0}")]
     Trust(#[from] TrustError),

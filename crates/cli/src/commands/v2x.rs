@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use chronoseal_recordings::{CaptureItem, CaptureReader, CapturedPacket, Format as Recorded};
 use chronoseal_v2x::coer::DecodeError;
-use chronoseal_v2x::lint::{Finding, Kind, Report, SecuredPacket, Severity, lint_at, lint_packet, secured_packet};
+use chronoseal_v2x::lint::{
+    Finding, Kind, Report, SecuredPacket, Severity, linking, lint_at, lint_packet, secured_packet,
+};
+use chronoseal_v2x::types::{Certificate, CertificateBuf};
 use chronoseal_v2x_service::pki::now;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -23,6 +26,7 @@ Examples:
   chronoseal v2x lint ectl.oer --facts                   a trust list, and what is in it
   chronoseal v2x lint drive.pcapng                       every secured packet of a capture
   chronoseal v2x lint *.oer --format json                for a program
+  chronoseal v2x lint --batch mine/*.oer --others theirs/*.oer   which fields link the tickets of one vehicle?
   chronoseal v2x fleet --policy silent                   how well does a pseudonym policy hide a car?")]
 pub(crate) struct V2x {
     #[command(subcommand)]
@@ -39,6 +43,12 @@ enum Action {
         /// Say what is in them, too
         #[arg(long)]
         facts: bool,
+        /// The files are the tickets of one vehicle: name the fields by which whoever hears two of them sees that they belong together
+        #[arg(long)]
+        batch: bool,
+        /// Tickets of other vehicles, of the same authority and time, to compare the batch with
+        #[arg(long, value_name = "FILES", num_args = 1.., requires = "batch")]
+        others: Vec<PathBuf>,
         /// How it is written
         #[arg(long, value_enum, default_value_t = Format::Human)]
         format: Format,
@@ -55,7 +65,11 @@ struct Examined {
 
 pub(crate) fn run(options: &V2x, printer: &Printer) -> Result<Status, Trouble> {
     let (files, facts, format) = match &options.action {
-        Action::Lint { files, facts, format } => (files, facts, format),
+        Action::Lint { files, batch: true, others, facts, format } => {
+            let one = examine_batch(files, others)?;
+            return Ok(show(&[one], *facts, *format, printer));
+        }
+        Action::Lint { files, facts, format, .. } => (files, facts, format),
         Action::Fleet(options) => return fleet::run(options, printer),
     };
     let mut all = Vec::new();
@@ -69,16 +83,49 @@ pub(crate) fn run(options: &V2x, printer: &Printer) -> Result<Status, Trouble> {
     if all.is_empty() {
         return Err(Trouble(unread.join("\n")));
     }
-    match format {
-        Format::Human => printer.data(&human(&all, *facts)),
-        Format::Json => printer.data(&in_json(&all)),
-        Format::Csv => printer.data(&csv(&all)),
-    }
+    let status = show(&all, *facts, *format, printer);
     if !unread.is_empty() {
         return Err(Trouble(unread.join("\n")));
     }
+    Ok(status)
+}
+
+fn show(all: &[Examined], facts: bool, format: Format, printer: &Printer) -> Status {
+    match format {
+        Format::Human => printer.data(&human(all, facts)),
+        Format::Json => printer.data(&in_json(all)),
+        Format::Csv => printer.data(&csv(all)),
+    }
     let is_clean = |one: &Examined| one.result.as_ref().is_ok_and(Report::is_clean);
-    Ok(if all.iter().all(is_clean) { Status::Held } else { Status::Failed })
+    if all.iter().all(is_clean) { Status::Held } else { Status::Failed }
+}
+
+/// Tickets of one vehicle beside those of others.
+fn examine_batch(files: &[PathBuf], others: &[PathBuf]) -> Result<Examined, Trouble> {
+    let read = |files: &[PathBuf]| files.iter().map(|file| read_ticket(file)).collect::<Result<Vec<_>, _>>();
+    let (batch, strange) = (read(files)?, read(others)?);
+    if batch.len() < 2 {
+        let help = "name two tickets of the vehicle at least, as `--batch car/at/*.oer`";
+        return Err(Trouble(format!("error: one ticket is no batch\nhelp: {help}")));
+    }
+    let name = match others.len() {
+        0 => format!("{} tickets of one vehicle", files.len()),
+        count => format!("{} tickets of one vehicle beside {count} of others", files.len()),
+    };
+    Ok(Examined { name, result: Ok(linking(&views(&batch), &views(&strange))) })
+}
+
+fn views(tickets: &[CertificateBuf]) -> Vec<Certificate<'_>> {
+    tickets.iter().map(CertificateBuf::view).collect()
+}
+
+fn read_ticket(file: &Path) -> Result<CertificateBuf, Trouble> {
+    let bytes =
+        std::fs::read(file).map_err(|error| Trouble(format!("error: cannot read {}: {error}", file.display())))?;
+    CertificateBuf::new(bytes).map_err(|error| {
+        let help = "a batch is of authorization tickets, one a file, in COER";
+        Trouble(format!("error: {} is no certificate: {error}\nhelp: {help}", file.display()))
+    })
 }
 
 fn examine_file(file: &Path, all: &mut Vec<Examined>, printer: &Printer) -> Result<(), Trouble> {
@@ -184,6 +231,9 @@ fn human(all: &[Examined], facts: bool) -> String {
             Ok(report) => {
                 let (violations, notes) = counts(report);
                 let _ = match (violations, notes) {
+                    (0, _) if report.kind == Kind::Batch => writeln!(text, "{name}: no field is known to link them"),
+                    (1, _) if report.kind == Kind::Batch => writeln!(text, "{name}: one field links them"),
+                    (count, _) if report.kind == Kind::Batch => writeln!(text, "{name}: {count} fields link them"),
                     (0, 0) => writeln!(text, "{name}: a {}, nothing to say", report.kind.name()),
                     _ => writeln!(text, "{name}: a {}, {violations} violations, {notes} notes", report.kind.name()),
                 };
@@ -216,6 +266,7 @@ fn kind_of(kind: Kind) -> &'static str {
         Kind::Certificate => "certificate",
         Kind::Message => "message",
         Kind::TrustList => "trust-list",
+        Kind::Batch => "batch",
     }
 }
 

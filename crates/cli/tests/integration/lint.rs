@@ -5,6 +5,11 @@ use std::time::Duration;
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 
+use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::pki::TicketPeriods;
+use chronoseal_v2x::types::Time32;
+use chronoseal_v2x_fleet::office::Office;
+
 use crate::support::Bench;
 
 /// A signed message of a root authority of another vendor.
@@ -74,4 +79,56 @@ fn one_bad_file_does_not_end_a_batch() {
     for expected in ["first.oer: a trust list", "rubbish.oer: neither", "last.oer: a trust list", "2 of 3 without"] {
         assert!(said.out.contains(expected), "{expected}: {}", said.out);
     }
+}
+
+#[test]
+fn a_batch_of_tickets_names_the_fields_that_link_them() {
+    let bench = Bench::new();
+    // Three tickets of each of two vehicles that ask hours apart in one week.
+    let write = |periods: TicketPeriods| {
+        let office = Office::new(Curve::NistP256, 722_000_000_000_000, 1).unwrap().with_periods(periods);
+        for (vehicle, asked_at) in [("mine", Time32(721_900_123)), ("theirs", Time32(721_990_456))] {
+            for number in 0..3 {
+                let key = number + if vehicle == "mine" { 0 } else { 10 };
+                let (ticket, _) = office.issue(key, asked_at, Time32(722_000_000)).unwrap();
+                bench.write(&format!("{vehicle}{number}.oer"), ticket.as_bytes());
+            }
+        }
+    };
+    const MINE: [&str; 3] = ["mine0.oer", "mine1.oer", "mine2.oer"];
+    const BESIDE: [&str; 4] = ["--others", "theirs0.oer", "theirs1.oer", "theirs2.oer"];
+    let lint =
+        |others: &[&str], more: &[&str]| bench.say(&[&["v2x", "lint", "--batch"], &MINE[..], more, others].concat());
+
+    write(TicketPeriods::Weeks);
+    for others in [&[][..], &BESIDE] {
+        let said = lint(others, &[]);
+        said.assert_code(0);
+        assert!(said.out.contains("no field is known to link them"), "{}", said.out);
+    }
+    let said = lint(&BESIDE, &["--facts"]);
+    assert!(
+        said.out.contains("toBeSigned.region: alike in 100 % of the pairs of this vehicle, in 100 %"),
+        "{}",
+        said.out
+    );
+
+    write(TicketPeriods::AsAsked);
+    let said = lint(&[], &[]);
+    said.assert_code(1);
+    assert!(said.out.contains("3 tickets of one vehicle: one field links them"), "{}", said.out);
+    assert!(said.out.contains("toBeSigned.validityPeriod.start: to the second, all within 0 s"), "{}", said.out);
+    let said = lint(&BESIDE, &["--format", "json"]);
+    said.assert_code(1);
+    assert!(
+        said.out.contains(r#""kind":"batch""#) && said.out.contains("in 0 % of those with another one"),
+        "{}",
+        said.out
+    );
+
+    bench.write("rubbish.oer", b"rubbish");
+    bench
+        .say(&["v2x", "lint", "--batch", "mine0.oer", "rubbish.oer"])
+        .assert_refused(&["rubbish.oer is no certificate", "authorization tickets"]);
+    bench.say(&["v2x", "lint", "--batch", "mine0.oer"]).assert_refused(&["one ticket is no batch", "name two"]);
 }

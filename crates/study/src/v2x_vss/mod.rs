@@ -2,6 +2,7 @@
 
 mod attacks;
 mod cases;
+mod fields;
 mod load;
 mod privacy;
 mod published;

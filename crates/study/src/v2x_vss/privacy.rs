@@ -10,6 +10,8 @@ use std::sync::Arc;
 use chronoseal_core::Duration;
 use chronoseal_report::{Axis, Block, Cell, Chart, Evidence, Section, Series, SeriesKind, Table};
 use chronoseal_runner::drive_fleet;
+use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::pki::TicketPeriods;
 use chronoseal_v2x::vss::{Preset, Spread};
 use chronoseal_v2x_fleet::eavesdropper::Coverage;
 use chronoseal_v2x_fleet::evaluation::{Control, Evaluation, Trial};
@@ -17,7 +19,9 @@ use chronoseal_v2x_fleet::policy::Policy;
 use chronoseal_v2x_fleet::road::Trips;
 use chronoseal_v2x_fleet::road::highway::Highway;
 use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetOutcome};
+use chronoseal_v2x_fleet::station::Kept;
 
+use super::fields::FieldsFound;
 use crate::StudyError;
 use crate::fleet::{FleetRow, fleet_chart, fleet_footnotes, fleet_table};
 
@@ -36,6 +40,8 @@ const SILENCES_S: [u64; 7] = [0, 1, 3, 5, 10, 13, 30];
 const LONG_S: u64 = 13;
 /// The silence at which coverage and the control are looked at `[s]`: the shortest of TR 103 415.
 const SHORT_S: u64 = 3;
+/// The silence at which fields are looked at `[s]`: the longest, since places tell least behind it.
+const FIELDS_S: u64 = 30;
 /// Shares of the road with an ear.
 const SHARES: [f64; 5] = [1.0, 0.8, 0.6, 0.4, 0.2];
 
@@ -47,6 +53,7 @@ pub(super) struct Privacy {
     around: Vec<FleetRow>,
     coverage: Vec<(f64, FleetRow)>,
     control: Control,
+    fields: FieldsFound,
 }
 
 fn failed(error: &dyn std::fmt::Display) -> StudyError {
@@ -75,16 +82,27 @@ fn drive(
     seed: u64,
     policy: &Policy,
     cam_interval_min: Duration,
+    look: impl FnMut(&FleetConfig, &FleetOutcome),
+) -> Result<FleetRow, StudyError> {
+    drive_changed(roads, seed, policy, |config| config.cam_interval_min = cam_interval_min, look)
+}
+
+/// The same of a fleet in which more is changed.
+fn drive_changed(
+    roads: &[Arc<Trips>],
+    seed: u64,
+    policy: &Policy,
+    change: impl Fn(&mut FleetConfig),
     mut look: impl FnMut(&FleetConfig, &FleetOutcome),
 ) -> Result<FleetRow, StudyError> {
     let mut evaluation = Evaluation::default();
     for (run_seed, trips) in (seed..).zip(roads) {
-        let config = FleetConfig {
+        let mut config = FleetConfig {
             seed: run_seed,
             tells_dimensions: false,
-            cam_interval_min,
             ..FleetConfig::new(Arc::clone(trips), policy.clone())
         };
+        change(&mut config);
         let outcome = drive_fleet(&config).map_err(|error| failed(&error))?;
         evaluation.trials.push(Trial::of(&config, &outcome, None));
         look(&config, &outcome);
@@ -113,8 +131,9 @@ pub(super) fn simulate(
         around: Vec::new(),
         coverage: Vec::new(),
         control: Control::default(),
+        fields: FieldsFound::default(),
     };
-    let steps = policies.len() + 2 * SILENCES_S.len() + 6;
+    let steps = policies.len() + 2 * SILENCES_S.len() + 9;
     let mut done = 0;
     let mut goes_on = |what: &str| {
         progress(f64::from(done) / steps as f64, &format!("simulating: pseudonyms, {what}"));
@@ -172,6 +191,27 @@ pub(super) fn simulate(
             found.around.push(FleetRow { name, ..row });
         }
     }
+    let policy = silent(Policy::at_once(), FIELDS_S);
+    let signed = |config: &mut FleetConfig| config.signs = Some(Curve::NistP256);
+    if goes_on("fields on the air, renewed") {
+        drive_changed(&usual, seed, &policy, signed, |config, outcome| found.fields.add_renewed(config, outcome))?;
+    }
+    let on_the_hour = |config: &mut FleetConfig| {
+        signed(config);
+        config.ticket_periods = TicketPeriods::Hours;
+    };
+    if goes_on("fields on the air, tickets on the hour") {
+        drive_changed(&usual, seed, &policy, on_the_hour, |config, outcome| found.fields.add_hours(config, outcome))?;
+    }
+    let kept = |config: &mut FleetConfig| {
+        signed(config);
+        config.ticket_periods = TicketPeriods::AsAsked;
+        config.keeps = Kept { link_address: true, packet_number: true, beat: true };
+        config.tells_dimensions = true;
+    };
+    if goes_on("fields on the air, kept") {
+        drive_changed(&usual, seed, &policy, kept, |config, outcome| found.fields.add_kept(config, outcome))?;
+    }
     Ok(found)
 }
 
@@ -184,8 +224,8 @@ impl Privacy {
             &self.policies,
         );
         let policies = fleet_footnotes(policies)
-            .footnote(format!("Built-in highway, {LENGTH_M:.0} m, two lanes one way, {:.0} vehicles an hour and lane, {} s, {SEEDS} runs each with traffic of its own; CAMs do not tell the sizes of vehicles. Not signed here: what is said, and when, is the same with and without.", FLOWS[1], DURATION.as_ns() / 1_000_000_000))
-            .footnote("The eavesdropper knows the policy. It predicts by a Kalman filter whose motion it learns from what it hears, and pairs ends and beginnings of pseudonyms globally.");
+            .footnote(format!("Built-in highway, {LENGTH_M:.0} m, two lanes one way, {:.0} vehicles an hour and lane, {} s, {SEEDS} runs each with traffic of its own; CAMs do not tell the sizes of vehicles. Not signed here: what is said, and when, is the same with and without, and certificates of the week say nothing (see the fields).", FLOWS[1], DURATION.as_ns() / 1_000_000_000))
+            .footnote("The eavesdropper knows the policy. It predicts by a Kalman filter whose motion it learns from what it hears, and pairs ends and beginnings of pseudonyms globally, by places and by all that frames show: addresses, beat, length, received power.");
         let silence: Vec<FleetRow> = self
             .alone
             .iter()
@@ -217,6 +257,9 @@ impl Privacy {
             .with(Block::Table(silence))
             .with(Block::Table(around))
             .with(Block::Chart(self.coverage_chart()))
+            .with(Block::Table(
+                self.fields.table(&format!("all change at full minutes and are silent for {FIELDS_S} s")),
+            ))
             .with(Block::Table(self.control_table()))
     }
 
@@ -257,10 +300,11 @@ impl Privacy {
         table
     }
 
-    /// Without changes every trip is linked, and with places that tell nothing what is linked is chance.
+    /// Without changes every trip is linked, with places that tell nothing what is linked is chance, and what stations renew tells
+    /// nothing that places do not.
     pub(super) fn is_sound(&self) -> bool {
         let none = self.policies.iter().find(|row| row.name == "none");
         let is_followed = |row: &FleetRow| row.evaluation.trips_linked().is_none_or(|share| share.estimate >= 1.0);
-        none.is_none_or(is_followed) && self.control.is_chance()
+        none.is_none_or(is_followed) && self.control.is_chance() && self.fields.is_sound()
     }
 }

@@ -2,9 +2,10 @@
 
 use chronoseal_core::random::{self, Purpose};
 
-use super::Heard;
+use super::{Heard, Observation};
 
-/// Gives the places, speeds, directions and sizes of all messages to each other at random; times, pseudonyms and truth stay.
+/// Gives the places, speeds, directions, sizes and received powers of all messages to each other at random; times, pseudonyms,
+/// what else frames show and truth stay.
 ///
 /// Over the whole record and not within each instant: among few vehicles a deal within an instant often gives a vehicle
 /// its own place back, and what is found then is more than chance.
@@ -16,5 +17,12 @@ pub fn reshuffle(heard: &mut [Heard], seed: u64) {
         let (a, b) = (heard[last].observation, heard[other].observation);
         (heard[last].observation.state, heard[other].observation.state) = (b.state, a.state);
         (heard[last].observation.dimensions, heard[other].observation.dimensions) = (b.dimensions, a.dimensions);
+        // A power is measured against a place.
+        let power_db = |from: &Observation| from.trace.and_then(|trace| trace.power_db);
+        for (to, from) in [(last, &b), (other, &a)] {
+            if let Some(trace) = &mut heard[to].observation.trace {
+                trace.power_db = power_db(from);
+            }
+        }
     }
 }

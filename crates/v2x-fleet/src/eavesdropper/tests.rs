@@ -22,7 +22,7 @@ fn convoy(vehicles: usize, gap_m: f64, change_ms: i64, silence_ms: i64, duration
             let x_m = vehicle as f64 * gap_m + 30.0 * ms as f64 / 1000.0;
             let state = State { x_m, speed_m_s: 30.0, heading_deg: 90.0, ..State::default() };
             let pseudonym = (vehicle as i64 + ms / change_ms * 1000) as u32;
-            let observation = Observation { at: at(ms), pseudonym, state, dimensions: None };
+            let observation = Observation { at: at(ms), pseudonym, state, dimensions: None, trace: None };
             heard.push(Heard { observation, vehicle });
         }
     }
@@ -96,25 +96,26 @@ fn reshuffling_keeps_what_it_deals_out() {
     assert_eq!(rest(&before), rest(&after));
 }
 
-#[test]
-fn silence_among_many_hides_some() {
-    // Random speeds, so that neighbours pass each other while nobody speaks.
+/// 60 vehicles that all change at 10 s, say nothing for so long and pass each other meanwhile.
+pub(super) fn passing(silence_ms: i64) -> Vec<Heard> {
     let mut rng = random::stream(3, Purpose::Phase, 0);
     let speeds: Vec<f64> = (0..60).map(|_| 25.0 + random::uniform_i64(&mut rng, 0, 100) as f64 / 10.0).collect();
-    let heard = |silence_ms: i64| {
-        let mut heard = convoy(60, 5.0, 10_000, silence_ms, 20_000);
-        for one in &mut heard {
-            // Everybody takes up a new speed, evenly within the 3 s after the change.
-            let (s, gained_m_s) = (one.observation.at.since_zero().as_secs_f64(), speeds[one.vehicle] - 30.0);
-            let since = (s - 10.0).max(0.0);
-            let (rising, risen) = (since.min(3.0), (since - 3.0).max(0.0));
-            let ahead_m = gained_m_s * (rising * rising / 6.0 + risen);
-            one.observation.state.x_m = one.vehicle as f64 * 5.0 + 30.0 * s + ahead_m;
-            one.observation.state.speed_m_s = 30.0 + gained_m_s * rising / 3.0;
-        }
-        heard
-    };
-    let linked = [0, 8_000].map(|silence_ms| score(&heard(silence_ms), &Tracker::default()).changes_linked);
+    let mut heard = convoy(60, 5.0, 10_000, silence_ms, 20_000);
+    for one in &mut heard {
+        // Everybody takes up a new speed, evenly within the 3 s after the change.
+        let (s, gained_m_s) = (one.observation.at.since_zero().as_secs_f64(), speeds[one.vehicle] - 30.0);
+        let since = (s - 10.0).max(0.0);
+        let (rising, risen) = (since.min(3.0), (since - 3.0).max(0.0));
+        let ahead_m = gained_m_s * (rising * rising / 6.0 + risen);
+        one.observation.state.x_m = one.vehicle as f64 * 5.0 + 30.0 * s + ahead_m;
+        one.observation.state.speed_m_s = 30.0 + gained_m_s * rising / 3.0;
+    }
+    heard
+}
+
+#[test]
+fn silence_among_many_hides_some() {
+    let linked = [0, 8_000].map(|silence_ms| score(&passing(silence_ms), &Tracker::default()).changes_linked);
     assert_eq!(linked[0], 60, "no silence, no doubt");
     assert!(linked[1] < 50, "{} of 60 after 8 s", linked[1]);
 }
@@ -179,7 +180,7 @@ fn few_vehicles_and_gaps_are_no_trouble() {
     // One vehicle heard once; one heard under two pseudonyms, once each; one beyond the longest gap.
     let heard = |ms: i64, vehicle: usize, pseudonym: u32| {
         let state = State { x_m: 30.0 * ms as f64 / 1e3, speed_m_s: 30.0, heading_deg: 90.0, ..State::default() };
-        Heard { observation: Observation { at: at(ms), pseudonym, state, dimensions: None }, vehicle }
+        Heard { observation: Observation { at: at(ms), pseudonym, state, dimensions: None, trace: None }, vehicle }
     };
     let once = score(&[heard(0, 0, 1)], &Tracker::default());
     assert_eq!((once.trips, once.trips_linked, once.changes, once.followed_ppm), (1, 1, 0, 1_000_000));
@@ -213,7 +214,8 @@ fn motion_is_learned_from_who_keeps_a_pseudonym() {
             x_m += speed_m_s * 0.1;
             speed_m_s += acceleration_m_s2 * 0.1;
             let state = State { x_m, speed_m_s, heading_deg: 90.0, ..State::default() };
-            let observation = Observation { at: at(tick * 100), pseudonym: vehicle as u32, state, dimensions: None };
+            let observation =
+                Observation { at: at(tick * 100), pseudonym: vehicle as u32, state, dimensions: None, trace: None };
             heard.push(observation);
         }
     }

@@ -6,8 +6,10 @@ use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{Duration, SimTime};
 
 use super::assignment::{Pair, assign};
+use super::evidence::Evidence;
+use super::field::Traits;
 use super::kalman::{Estimate, Motion, Vector};
-use super::{Heard, Observation, Score};
+use super::{Field, Fields, Heard, Observation, Score};
 use crate::generation;
 use crate::policy::{Cooperation, Policy};
 use crate::road::State;
@@ -25,6 +27,8 @@ pub struct Tracker {
     pub gap_min: Duration,
     /// Longest time it looks across.
     pub gap_max: Duration,
+    /// What it looks at beside places.
+    pub fields: Fields,
     /// True if a vehicle may take up another's pseudonym.
     pub pseudonyms_move: bool,
     /// `Some` seed for one that looks at no place: it links at random whom time allows. What it finds is chance.
@@ -32,13 +36,14 @@ pub struct Tracker {
 }
 
 impl Default for Tracker {
-    /// Learns the motion, has a gate of 23.5, looks across up to 60 s, and takes each pseudonym for one vehicle's.
+    /// Learns the motion, looks at all fields, has a gate of 23.5, looks across up to 60 s, and takes each pseudonym for one vehicle's.
     fn default() -> Self {
         Self {
             motion: None,
             gate: Some(23.5),
             gap_min: Duration::ZERO,
             gap_max: Duration::from_s(60),
+            fields: Fields::ALL,
             pseudonyms_move: false,
             guesses: None,
         }
@@ -95,6 +100,11 @@ impl Tracker {
             gap_max: match is_bounded {
                 true => silence.map_or(Duration::ZERO, |silence| ms(silence.max)) + FIRST_MESSAGE,
                 false => by_default.gap_max,
+            },
+            // What moves along with a pseudonym does not say whose it is.
+            fields: match pseudonyms_move {
+                true => Fields::ALL.without(Field::LinkAddress).without(Field::Ticket),
+                false => Fields::ALL,
             },
             pseudonyms_move,
             ..by_default
@@ -200,10 +210,10 @@ impl Tracker {
             };
             rows.push((from..until).filter_map(pair).collect());
         }
-        let chosen = assign(&rows, begins.len(), ALONE);
+        let next = self.pair(observations, tracklets, &rows, &begins);
         Tracks {
             tracklet_of,
-            next: chosen.into_iter().map(|column| column.map(|column| begins[column])).collect(),
+            next,
             allowed_by_time,
             allowed_by_place: rows.iter().map(|row| row.len() as u32).collect(),
             gap_min: if self.pseudonyms_move { Duration::ZERO } else { self.gap_min },
@@ -211,9 +221,39 @@ impl Tracker {
         }
     }
 
+    /// Pairs by places, learns from that what else agrees across a change, and pairs again by all of it.
+    fn pair(
+        &self,
+        observations: &[Observation],
+        tracklets: &[Tracklet],
+        rows: &[Vec<Pair>],
+        begins: &[usize],
+    ) -> Vec<Option<usize>> {
+        let assigned = |rows: &[Vec<Pair>]| -> Vec<Option<usize>> {
+            let chosen = assign(rows, begins.len(), ALONE).into_iter();
+            chosen.map(|column| column.map(|column| begins[column])).collect()
+        };
+        let mut next = assigned(rows);
+        if self.guesses.is_some() || self.fields == Fields::NONE {
+            return next;
+        }
+        let messages = |tracklet: &Tracklet| Traits::of(tracklet.messages.iter().map(|number| &observations[*number]));
+        let traits: Vec<Traits> = tracklets.iter().map(messages).collect();
+        for _ in 0..PASSES {
+            let Some(evidence) = Evidence::learned(self.fields, &traits, &next) else { break };
+            let weighed = |(index, row): (usize, &Vec<Pair>)| -> Vec<Pair> {
+                let cost = |pair: &Pair| pair.cost + evidence.cost(&traits[index], &traits[begins[pair.column]]);
+                row.iter().map(|pair| Pair { cost: cost(pair), ..*pair }).collect()
+            };
+            next = assigned(&rows.iter().enumerate().map(weighed).collect::<Vec<_>>());
+        }
+        next
+    }
+
     /// Minus twice the log-likelihood that a vehicle goes on so, but for a constant; `None` if it does not.
     fn cost(&self, end: &Ends, last: &Observation, begin: &Ends, first: &Observation, motion: &Motion) -> Option<f64> {
-        if let (Some(one), Some(other)) = (last.dimensions, first.dimensions)
+        if self.fields.has(Field::Dimensions)
+            && let (Some(one), Some(other)) = (last.dimensions, first.dimensions)
             && one != other
         {
             return None;
@@ -232,6 +272,9 @@ impl Tracker {
 /// Squared distance from one message to the next that driving explains once in 10^4 times. What is cut for nothing is its own
 /// continuation, and nearly always linked again.
 const JUMP: f64 = 23.5;
+/// How many times it learns from its links and links again: the first time by places alone it may be right in half of them,
+/// and what it learned then makes the next better.
+const PASSES: usize = 3;
 /// More than any pair costs: as many pairs as possible, of these the best.
 const ALONE: f64 = 1e12;
 /// What is further from an end of a tracklet says nothing of it `[s]`: drivers have long accelerated since.

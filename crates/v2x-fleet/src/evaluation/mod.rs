@@ -4,7 +4,7 @@ pub use chronoseal_core::statistics::Interval;
 
 use chronoseal_core::Duration;
 
-use crate::eavesdropper::{Coverage, Score, Tracker, reshuffle};
+use crate::eavesdropper::{Coverage, Fields, Score, Tracker, reshuffle};
 use crate::simulation::{FleetConfig, FleetOutcome, Safety};
 
 /// One run of one policy.
@@ -19,7 +19,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Scores a run; with a coverage, for an eavesdropper that hears that much of the road.
+    /// Scores a run for an eavesdropper that looks at all there is; with a coverage, for one that hears that much of the road.
     pub fn of(config: &FleetConfig, outcome: &FleetOutcome, coverage: Option<Coverage>) -> Self {
         let hears_everything = coverage.is_none() && config.posts.is_empty();
         let tracker = Tracker::against(&config.policy, hears_everything);
@@ -27,11 +27,18 @@ impl Trial {
             Some(coverage) => tracker.score(&coverage.of_all(&outcome.heard)),
             None => tracker.score(&outcome.heard),
         };
-        Self {
-            score,
-            safety: outcome.safety,
-            messages: outcome.with_certificate.messages + outcome.with_digest.messages,
-        }
+        Self::with(score, outcome)
+    }
+
+    /// The same for one that looks at these fields beside places.
+    pub fn by_fields(config: &FleetConfig, outcome: &FleetOutcome, fields: Fields) -> Self {
+        let tracker = Tracker { fields, ..Tracker::against(&config.policy, config.posts.is_empty()) };
+        Self::with(tracker.score(&outcome.heard), outcome)
+    }
+
+    fn with(score: Score, outcome: &FleetOutcome) -> Self {
+        let messages = outcome.with_certificate.messages + outcome.with_digest.messages;
+        Self { score, safety: outcome.safety, messages }
     }
 }
 

@@ -6,12 +6,14 @@ use chronoseal_core::{Duration, SimTime};
 use chronoseal_media::radio::{LogDistance, OfdmRate, Position, Propagation, RadioError, STATIONS_MAX};
 
 use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::pki::TicketPeriods;
 
 use crate::accuracy::Accuracy;
 use crate::generation;
 use crate::policy::Policy;
 use crate::road::{Origin, Trips};
 use crate::security::SecurityError;
+use crate::station::Kept;
 
 /// Where the plane of a road touches the ellipsoid if nothing else is said: Stuttgart.
 pub const ORIGIN: Origin = Origin { latitude_deg: 48.77, longitude_deg: 9.18 };
@@ -39,6 +41,8 @@ pub struct FleetConfig {
     pub capture_db: Option<f64>,
     /// When vehicles change their pseudonyms.
     pub policy: Policy,
+    /// What vehicles do not change with their pseudonyms; [`Kept::NOTHING`] but to see what it gives away.
+    pub keeps: Kept,
     /// How well vehicles know what they tell.
     pub accuracy: Accuracy,
     /// Shortest time between two CAMs of a vehicle, T_GenCam_DCC: 100 ms to 1 s.
@@ -49,6 +53,8 @@ pub struct FleetConfig {
     pub posts: Vec<Position>,
     /// The curve of all signatures. `None`: packets go out unsecured.
     pub signs: Option<Curve>,
+    /// Which periods tickets have, if packets are signed.
+    pub ticket_periods: TicketPeriods,
     /// Whether stations ask for certificates they do not know, and send theirs when asked.
     pub asks_for_certificates: bool,
     /// Whether a frame that many receive is decoded and verified once for all. It changes nothing but the time a run takes.
@@ -74,11 +80,13 @@ impl FleetConfig {
             propagation: Propagation::LogDistance(LogDistance { nakagami_m: Some(3), ..LogDistance::new(2.3, rate) }),
             capture_db: None,
             policy,
+            keeps: Kept::NOTHING,
             accuracy: Accuracy::default(),
             cam_interval_min: generation::INTERVAL_MIN,
             tells_dimensions: true,
             posts: Vec::new(),
             signs: None,
+            ticket_periods: TicketPeriods::default(),
             asks_for_certificates: false,
             shares_verification: true,
             wait_max: WAIT_MAX,

@@ -84,7 +84,10 @@ impl Fleet {
         let config = config.into();
         config.check()?;
         let office = match config.signs {
-            Some(curve) => Some(Arc::new(Office::new(curve, config.starts_at_us, config.seed)?)),
+            Some(curve) => {
+                let office = Office::new(curve, config.starts_at_us, config.seed)?;
+                Some(Arc::new(office.with_periods(config.ticket_periods)))
+            }
             None => None,
         };
         let verifier = office.as_ref().map(|office| office.verifier());
@@ -116,6 +119,7 @@ impl Fleet {
         let station = ItsStationConfig {
             dimensions: config.tells_dimensions.then_some(trip.dimensions),
             policy: config.policy.clone(),
+            keeps: config.keeps,
             // Who is there when the record begins was on its way before.
             is_under_way: trip.begins_at == SimTime::ZERO,
             ..self.station_config(first, index as u64, messages)
@@ -151,7 +155,8 @@ impl Fleet {
     /// # Errors
     /// [`SecurityError`] if a certificate cannot be issued.
     pub fn foreign_office(&self, curve: Curve) -> Result<Office, SecurityError> {
-        Office::new(curve, self.config.starts_at_us, self.config.seed ^ FOREIGN_SEED)
+        let office = Office::new(curve, self.config.starts_at_us, self.config.seed ^ FOREIGN_SEED)?;
+        Ok(office.with_periods(self.config.ticket_periods))
     }
 
     fn station_config(&self, first: SimTime, index: u64, messages: &Messages) -> ItsStationConfig {

@@ -30,7 +30,7 @@ pub enum Rider {
     Post(Position),
 }
 
-/// Moves each vehicle when its station looks around. One that is not there is out of everybody's reach.
+/// Moves each vehicle every 100 ms from when its station looks around first. One that is not there is out of everybody's reach.
 #[derive(Debug)]
 pub(super) struct FleetMotion {
     pub(super) trips: Arc<Trips>,

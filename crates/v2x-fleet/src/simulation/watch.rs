@@ -13,7 +13,7 @@ use chronoseal_wire::its::Cam;
 use super::config::{FleetConfig, WatchConfig};
 use super::receivers::{Present, Receivers};
 use super::{FleetOutcome, UNKNOWN_LENGTH, add};
-use crate::eavesdropper::{Heard, Observation};
+use crate::eavesdropper::{Heard, Observation, PowerMeter, Trace};
 use crate::generation::INTERVAL_MIN;
 use crate::road::{Dimensions, State};
 use crate::station::{Content, FrameTable};
@@ -59,6 +59,7 @@ pub struct Watch {
     /// The node of the first vehicle.
     first: NodeId,
     receivers: Receivers,
+    meter: PowerMeter,
     vehicles: Vec<Seen>,
     /// Who appears and who leaves, in the order of time, and how many of them have.
     comings: Vec<(SimTime, bool, usize)>,
@@ -93,6 +94,7 @@ impl Watch {
         let outcome = FleetOutcome { pseudonyms: ids.len() as u64, ..FleetOutcome::default() };
         Self {
             receivers: Receivers::new(&fleet.trips),
+            meter: PowerMeter::new(fleet.propagation, fleet.seed),
             vehicles: begins_at.iter().map(seen).collect(),
             comings,
             came: 0,
@@ -114,7 +116,9 @@ impl Watch {
         let received = frame.filter(|frame| frame.received_at.is_some());
         if index >= self.vehicles.len() {
             if let (EventKind::Delivered, Some(frame)) = (event.kind, received) {
-                self.eavesdrop(at, frame);
+                let post = self.fleet.posts.get(index - self.vehicles.len());
+                let metres = |mm: i64| mm as f64 / 1000.0;
+                self.eavesdrop(at, frame, post.map(|post| [metres(post.x_mm), metres(post.y_mm)]));
             }
             return;
         }
@@ -160,7 +164,7 @@ impl Watch {
     pub fn carried(&mut self, at: SimTime, node: NodeId, bytes: &[u8]) {
         self.advance(at);
         if self.fleet.posts.is_empty() {
-            self.eavesdrop(at, FrameSeen { bytes, sender: node, received_at: None });
+            self.eavesdrop(at, FrameSeen { bytes, sender: node, received_at: None }, None);
         }
     }
 
@@ -208,33 +212,58 @@ impl Watch {
         node.index().checked_sub(self.first.index())
     }
 
-    /// Takes down what a frame says, once.
-    fn eavesdrop(&mut self, at: SimTime, frame: FrameSeen<'_>) {
-        let taken_apart = self.table.frame(frame.bytes);
-        let Ok(Content::Cam(cam)) = taken_apart.content() else { return };
-        let Some(vehicle) = self.index(frame.sender) else { return };
-        let heard = Heard { observation: self.observation(at, cam), vehicle };
+    /// Takes down what a frame says and shows, once.
+    fn eavesdrop(&mut self, at: SimTime, frame: FrameSeen<'_>, receiver: Option<[f64; 2]>) {
+        let Some(vehicle) = self.index(frame.sender).filter(|index| *index < self.vehicles.len()) else { return };
         // Several posts hear one frame at the same instant.
-        if self.outcome.heard.iter().rev().take_while(|one| one.observation.at == at).all(|one| *one != heard) {
-            self.outcome.heard.push(heard);
+        let mut latest = self.outcome.heard.iter().rev().take_while(|one| one.observation.at == at);
+        if latest.any(|one| one.vehicle == vehicle) {
+            return;
         }
+        let Some(mut observation) = self.observation(at, frame.bytes) else { return };
+        let trip = &self.fleet.trips.trips[vehicle];
+        let real = trip.state_at(at, self.fleet.trips.step).unwrap_or(observation.state);
+        let power_db = self.meter.measure(vehicle, &real, &observation.state, receiver);
+        if let Some(trace) = &mut observation.trace {
+            trace.power_db = power_db;
+        }
+        self.outcome.heard.push(Heard { observation, vehicle });
     }
 
-    fn observation(&self, at: SimTime, cam: &Cam) -> Observation {
-        let (x_m, y_m) = self.fleet.origin.to_plane(cam.position.latitude, cam.position.longitude);
-        let state = State {
-            x_m,
-            y_m,
-            speed_m_s: f64::from(cam.speed_cm_s) / 100.0,
-            heading_deg: f64::from(cam.heading) / 10.0,
-            acceleration_m_s2: f64::from(cam.acceleration) / 10.0,
+    /// What a frame says, and what it shows.
+    fn observation(&self, at: SimTime, bytes: &[u8]) -> Option<Observation> {
+        let taken_apart = self.table.frame(bytes);
+        let content = taken_apart.content().ok()?;
+        let (source, trace) = Trace::of_frame(bytes, self.fleet.tai_us(at))?;
+        let said = |latitude, longitude, speed_cm_s: f64, heading: u16, acceleration: i16| {
+            let (x_m, y_m) = self.fleet.origin.to_plane(latitude, longitude);
+            State {
+                x_m,
+                y_m,
+                speed_m_s: speed_cm_s / 100.0,
+                heading_deg: f64::from(heading) / 10.0,
+                acceleration_m_s2: f64::from(acceleration) / 10.0,
+            }
         };
-        let dimensions = Dimensions { length_dm: cam.length_dm, width_dm: cam.width_dm };
-        let dimensions = Some(dimensions).filter(|one| one.length_dm < UNKNOWN_LENGTH);
-        Observation { at, pseudonym: cam.station_id, state, dimensions }
+        let (pseudonym, state, dimensions) = match content {
+            Content::Cam(cam) => {
+                let Cam { speed_cm_s, heading, acceleration, .. } = **cam;
+                let (latitude, longitude) = (cam.position.latitude, cam.position.longitude);
+                let state = said(latitude, longitude, speed_cm_s.into(), heading, acceleration);
+                let dimensions = Dimensions { length_dm: cam.length_dm, width_dm: cam.width_dm };
+                (cam.station_id, state, Some(dimensions).filter(|one| one.length_dm < UNKNOWN_LENGTH))
+            }
+            // Its own place is that of the event; where its sender is stands around it.
+            Content::Denm(denm) => {
+                let speed_cm_s = f64::from(source.speed_cm_s);
+                let state = said(source.latitude, source.longitude, speed_cm_s, source.heading, 0);
+                (denm.station_id, state, None)
+            }
+        };
+        Some(Observation { at, pseudonym, state, dimensions, trace: Some(trace) })
     }
 
-    /// Where a vehicle was when it last looked around.
+    /// Where a vehicle was at the last of its steps, which begin with its first look.
     fn state(&self, index: usize, now: SimTime) -> Option<State> {
         let begins_at = self.vehicles[index].begins_at;
         if now < begins_at {

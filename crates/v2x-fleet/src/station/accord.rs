@@ -33,6 +33,8 @@ impl MemberId {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Pseudonym {
     pub(super) number: u32,
+    /// When its ticket was asked for: a second of TAI since 2004-01-01.
+    pub(super) asked_at_s: u32,
     pub(super) station_id: u32,
 }
 
@@ -164,7 +166,7 @@ mod tests {
     }
 
     fn pseudonym(number: u32) -> Pseudonym {
-        Pseudonym { number, station_id: 100 + number }
+        Pseudonym { number, asked_at_s: 0, station_id: 100 + number }
     }
 
     #[test]

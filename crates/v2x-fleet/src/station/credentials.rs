@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chronoseal_core::Operation;
 use chronoseal_core::random::{ChaCha8Rng, Rng};
 use chronoseal_v2x::crypto::{Curve, EcdsaSignature, KeyError, PublicPoint, SigningKey, SoftwareKey};
-use chronoseal_v2x::types::{Psid, ThreeDLocation, Time64};
+use chronoseal_v2x::types::{Psid, ThreeDLocation, Time32, Time64};
 use chronoseal_v2x::verify::Verifier;
 use chronoseal_v2x::vss::{Effect, KeyRing, LayerId, NetworkIds, PoolConfig, Preset, Request, Station, Surroundings};
 
@@ -38,12 +38,18 @@ pub struct Signed {
     keys: Keys,
     /// Number of the ticket in use.
     number: u32,
+    /// When the ticket in use was asked for.
+    asked_at: Time32,
+    /// When this station asks for its own: all of them at once.
+    asks_at: Time32,
     identity: Identity,
     /// Numbers of tickets to come; the station's own chances follow.
     numbers: ChaCha8Rng,
     verifier: Verifier,
     asks: bool,
 }
+
+const DAY_S: u32 = 86_400;
 
 /// Private keys by the numbers of their tickets.
 #[derive(Default)]
@@ -116,8 +122,22 @@ impl Credentials {
         let layer = station.register_request_network_id_change();
         let identity = Identity::of_number(number);
         let keys = Keys::default();
-        let mut signed = Signed { office, station, layer, keys, number, identity, numbers, verifier, asks };
-        signed.add_ticket(number, now_us)?;
+        // Some time within the day before, as good as drawn.
+        let asks_at = Time32(Time64(now_us).time32().0.saturating_sub(number % DAY_S));
+        let mut signed = Signed {
+            office,
+            station,
+            layer,
+            keys,
+            number,
+            asked_at: asks_at,
+            asks_at,
+            identity,
+            numbers,
+            verifier,
+            asks,
+        };
+        signed.add_ticket(number, asks_at, now_us)?;
         signed.serve();
         Ok(Self::Signed(Box::new(signed)))
     }
@@ -131,30 +151,50 @@ impl Credentials {
     }
 
     pub(super) fn pseudonym(&self) -> Pseudonym {
-        let number = match self {
-            Self::Unsigned(unsigned) => unsigned.number,
-            Self::Signed(signed) => signed.number,
+        let (number, asked_at_s) = match self {
+            Self::Unsigned(unsigned) => (unsigned.number, 0),
+            Self::Signed(signed) => (signed.number, signed.asked_at.0),
         };
-        Pseudonym { number, station_id: self.identity().station_id }
+        Pseudonym { number, asked_at_s, station_id: self.identity().station_id }
     }
 
     /// Takes up a new identity.
     pub(super) fn renew(&mut self, now_us: u64) -> Result<(), SecurityError> {
-        let number = match self {
-            Self::Unsigned(unsigned) => unsigned.numbers.next_u32(),
-            Self::Signed(signed) => signed.numbers.next_u32(),
-        };
-        self.take_up(number, now_us)
-    }
-
-    /// Takes up the identity with this number, which may have been another station's.
-    pub(super) fn take_up(&mut self, number: u32, now_us: u64) -> Result<(), SecurityError> {
+        let has_run_out = self.has_run_out(now_us);
         match self {
             Self::Unsigned(unsigned) => {
-                unsigned.number = number;
+                unsigned.number = unsigned.numbers.next_u32();
                 Ok(())
             }
-            Self::Signed(signed) => signed.take_up(number, now_us),
+            Self::Signed(signed) => {
+                if has_run_out {
+                    signed.asks_at = Time64(now_us).time32();
+                }
+                let number = signed.numbers.next_u32();
+                signed.take_up(number, signed.asks_at, now_us)
+            }
+        }
+    }
+
+    /// Takes up an identity that may have been another station's.
+    pub(super) fn take_up(&mut self, pseudonym: Pseudonym, now_us: u64) -> Result<(), SecurityError> {
+        match self {
+            Self::Unsigned(unsigned) => {
+                unsigned.number = pseudonym.number;
+                Ok(())
+            }
+            Self::Signed(signed) => signed.take_up(pseudonym.number, Time32(pseudonym.asked_at_s), now_us),
+        }
+    }
+
+    /// Whether the ticket in use is no longer valid.
+    pub(super) fn has_run_out(&self, now_us: u64) -> bool {
+        match self {
+            Self::Unsigned(_) => false,
+            Self::Signed(signed) => {
+                let now = Time64(now_us).time32();
+                signed.station.pool().in_use().is_some_and(|ticket| ticket.valid_until <= now)
+            }
         }
     }
 
@@ -179,19 +219,19 @@ impl Credentials {
 }
 
 impl Signed {
-    fn add_ticket(&mut self, number: u32, now_us: u64) -> Result<(), SecurityError> {
-        let (certificate, key) = self.office.issue(number)?;
+    fn add_ticket(&mut self, number: u32, asked_at: Time32, now_us: u64) -> Result<(), SecurityError> {
+        let (certificate, key) = self.office.issue(number, asked_at, Time64(now_us).time32())?;
         self.keys.0.insert(number, key);
         self.station.add_pseudonym(certificate, number, Time64(now_us))?;
-        self.number = number;
+        (self.number, self.asked_at) = (number, asked_at);
         Ok(())
     }
 
-    fn take_up(&mut self, number: u32, now_us: u64) -> Result<(), SecurityError> {
+    fn take_up(&mut self, number: u32, asked_at: Time32, now_us: u64) -> Result<(), SecurityError> {
         if number == self.number {
             return Ok(());
         }
-        self.add_ticket(number, now_us)?;
+        self.add_ticket(number, asked_at, now_us)?;
         self.station.change_pseudonym(Time64(now_us), &mut self.numbers)?;
         self.serve();
         Ok(())

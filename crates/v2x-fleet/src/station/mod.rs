@@ -10,6 +10,7 @@
 //! taken or refused before; `PseudonymChanged`, `KeptSilent` and `Hushed`.
 
 mod accord;
+mod change;
 #[cfg(test)]
 mod contract;
 mod credentials;
@@ -25,6 +26,7 @@ mod table;
 mod tests;
 
 pub use accord::{CHANGE_ACCORD, ChangeAccord, MemberId};
+pub use change::Kept;
 pub use credentials::{Credentials, Signed, Unsigned, sign_operation, verify_operation};
 pub use lengths::{frame_len_max, message_len_max};
 pub use mobility::Mobility;
@@ -38,7 +40,7 @@ pub use crate::envelope::Identity;
 
 use std::collections::VecDeque;
 
-use chronoseal_core::random::{self, Purpose};
+use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::{
     Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Output, StreamId,
 };
@@ -48,10 +50,9 @@ use crate::composer::{Composer, ComposerConfig};
 use crate::generation::{Generation, INTERVAL_MIN};
 use crate::policy::{Changer, Policy};
 use crate::road::{Dimensions, Origin};
-use accord::{Order, What};
 use reception::Reception;
 use sending::{Outgoing, PacketCounts};
-use surroundings::{Around, Heard};
+use surroundings::Heard;
 
 /// Stream of CAMs in events, unless the configuration says otherwise.
 pub const CAM_STREAM: StreamId = StreamId(0);
@@ -80,6 +81,9 @@ pub struct ItsStationConfig {
     pub hazard: Option<Hazard>,
     /// When it changes its pseudonym.
     pub policy: Policy,
+    /// What stays as it is when the pseudonym changes, against all rules. [`Kept::NOTHING`] but for stations that show what it
+    /// gives away.
+    pub keeps: Kept,
     /// True if it was on its way before the run: then it has had its pseudonym for some time.
     pub is_under_way: bool,
     /// A message that has waited longer for the processor is dropped unread.
@@ -122,6 +126,7 @@ impl ItsStationConfig {
             dimensions: None,
             hazard: None,
             policy: chronoseal_v2x::vss::Preset::None.into(),
+            keeps: Kept::NOTHING,
             is_under_way: false,
             wait_max: Duration::from_ms(100),
             received_max: 0,
@@ -143,6 +148,12 @@ pub struct ItsStation {
     composer: Composer,
     generation: Generation,
     changer: Changer,
+    /// When it begins to look around after a change.
+    beats: ChaCha8Rng,
+    /// The link address it keeps, if it is one that does.
+    kept_address: Option<[u8; 6]>,
+    /// Number of its latest GeoBroadcast under the pseudonym of the moment.
+    packet_number: u16,
     /// `None` if its policy asks for nobody.
     heard: Option<Heard>,
     silent_until: LocalTime,
@@ -163,6 +174,8 @@ pub struct ItsStation {
 
 /// Streams of the random numbers of errors, beside those of the radio with the same purpose.
 const ERROR_STREAMS: u64 = 1 << 34;
+/// Streams of the phase purpose for the beats of stations, behind those of roads and policies.
+const BEAT_STREAMS: u64 = 1 << 35;
 
 impl ItsStation {
     /// A station. Without an accord a policy by which vehicles agree finds nobody to agree with.
@@ -187,6 +200,9 @@ impl ItsStation {
             composer: Composer::new(composer, errors),
             generation: Generation::with_interval_min(config.cam_interval_min),
             changer,
+            beats: random::stream(config.seed, Purpose::Phase, BEAT_STREAMS + config.index),
+            kept_address: config.keeps.link_address.then(|| credentials.identity().link_address),
+            packet_number: 0,
             heard: config.policy.asks_for_neighbours().then(Heard::default),
             silent_until: LocalTime::from_ps(i64::MIN),
             is_running: false,
@@ -209,7 +225,8 @@ impl ItsStation {
 
     /// What shows of it on the air.
     pub fn identity(&self) -> Identity {
-        self.credentials.identity()
+        let identity = self.credentials.identity();
+        Identity { link_address: self.kept_address.unwrap_or(identity.link_address), ..identity }
     }
 
     /// Where it goes.
@@ -250,9 +267,12 @@ impl ItsStation {
         if !std::mem::replace(&mut self.is_there, true) {
             self.tell_accord();
         }
-        self.follow_orders();
+        let planned_next = self.next_look_at;
+        self.replace_ticket_that_is_over(now);
+        self.follow_orders(now);
         let is_hushed = self.think(now, &state);
-        if !self.config.sends_cams {
+        // Whoever has another pseudonym now looks again by another beat, and says nothing before.
+        if !self.config.sends_cams || self.next_look_at != planned_next {
             return;
         }
         // Being woken late is no part of the rules, and a station that sends as often as it may would miss every other turn.
@@ -265,81 +285,6 @@ impl ItsStation {
             return;
         }
         self.outgoing = self.cam(now, &state, due);
-    }
-
-    /// Does what others have said through the accord, as of the time they said it.
-    fn follow_orders(&mut self) {
-        let Some((accord, me)) = &self.accord else { return };
-        for Order { at, what } in accord.take_orders(*me) {
-            match what {
-                What::Take { pseudonym, silence } => {
-                    self.changer.change(at);
-                    self.begin_with(at, silence, Some(pseudonym.number));
-                }
-                What::Change if at < self.silent_until => {}
-                What::Change => {
-                    let change = self.changer.change(at);
-                    self.begin_with(at, change.silence, None);
-                    self.tell_accord();
-                }
-            }
-        }
-    }
-
-    /// Lets the policy decide; true if the station says nothing at this place.
-    fn think(&mut self, now: LocalTime, state: &crate::road::State) -> bool {
-        use crate::policy::{Change, Company};
-        if now < self.silent_until {
-            return false;
-        }
-        let around = Around { heard: self.heard.as_ref(), now, origin: &self.config.origin, state };
-        let decision = self.changer.decide(now, state, &around);
-        match decision.change {
-            Some(Change { silence, with: Company::Nearest }) => {
-                let Some((accord, me)) = &self.accord else { return decision.is_hushed };
-                let coin = || self.changer.coin();
-                if let Some(mine) = accord.swap(now, *me, around.nearest_first(), silence, coin) {
-                    self.begin_with(now, silence, Some(mine.number));
-                }
-            }
-            Some(Change { silence, with }) => {
-                if let (Company::Neighbours, Some((accord, me))) = (with, &self.accord) {
-                    accord.take_along(now, *me, around.ids());
-                }
-                self.begin_with(now, silence, None);
-                self.tell_accord();
-            }
-            None => {}
-        }
-        if decision.is_hushed {
-            let value = INTERVAL_MIN.as_ps();
-            self.base.push(Event { kind: EventKind::Hushed, stream: self.config.streams[0], sequence: 0, value });
-        }
-        decision.is_hushed
-    }
-
-    /// Takes up an identity, a new one if none is given, and forgets whatever would tell of the one before.
-    fn begin_with(&mut self, now: LocalTime, silence: Duration, number: Option<u32>) {
-        let now_us = self.tai_us(now);
-        let taken = match number {
-            Some(number) => self.credentials.take_up(number, now_us),
-            None => self.credentials.renew(now_us),
-        };
-        if taken.is_err() {
-            // It goes on under the identity it has.
-            return;
-        }
-        self.silent_until = now + silence;
-        self.composer.forget();
-        let sequence = u64::from(self.identity().station_id);
-        let value = silence.as_ps();
-        self.base.push(Event { kind: EventKind::PseudonymChanged, stream: StreamId::NONE, sequence, value });
-    }
-
-    fn tell_accord(&self) {
-        if let Some((accord, me)) = &self.accord {
-            accord.goes_by(*me, self.credentials.pseudonym(), self.silent_until);
-        }
     }
 
     /// When it wants to be woken.

@@ -102,7 +102,7 @@ impl ItsStation {
         let mut message = [0; MESSAGE_LEN_MAX];
         let len = denm.emit(&mut message).ok()?;
         let area = Area { latitude, longitude, distance_a_m: RELEVANCE_M, ..Area::default() };
-        let number = (self.counts.sent[1] as u16).wrapping_add(1);
+        self.packet_number = self.packet_number.wrapping_add(1);
         Some(Outgoing {
             kind: 1,
             is_charged: false,
@@ -112,7 +112,7 @@ impl ItsStation {
             longitude,
             speed_cm_s: libm::round(state.speed_m_s * 100.0) as u16,
             heading: libm::round(state.heading_deg * 10.0) as u16 % 3600,
-            broadcast: Some((number, area)),
+            broadcast: Some((self.packet_number, area)),
             message,
             len,
         })
@@ -165,6 +165,7 @@ impl ItsStation {
     /// A frame with a message of this kind, made now whether one is due or not; `None` where the station is not.
     pub(crate) fn make(&mut self, now: LocalTime, kind: MessageKind) -> Option<Vec<u8>> {
         let state = self.mobility.state_at(now)?;
+        self.replace_ticket_that_is_over(now);
         let outgoing = match kind {
             MessageKind::Cam => self.cam(now, &state, Due { with_low_frequency: false })?,
             MessageKind::Denm => {

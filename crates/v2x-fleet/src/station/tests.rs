@@ -227,9 +227,10 @@ fn a_pseudonym_changes_with_all_that_shows_and_is_followed_by_silence() {
     let policy = Policy { name: "often".into(), change, cooperation: crate::policy::Cooperation::Alone };
     let mut station = station_of(&office(), ItsStationConfig { policy, ..config() }, 7);
     let before = station.identity();
-    let (frames, _) = sent(&mut station, 600);
+    let (frames, _) = sent(&mut station, 650);
     let times: Vec<_> = frames.iter().map(|frame| frame.0).collect();
-    assert_eq!(times, [0, 100, 200, 600], "silent from 300 to 550 ms");
+    assert_eq!(times[..3], [0, 100, 200]);
+    assert!(times.len() == 4 && (550..=650).contains(&times[3]), "silent from 300 to 550 ms: {times:?}");
     let after = station.identity();
     assert!(before.station_id != after.station_id && before.link_address != after.link_address);
     assert_eq!(frames[0].1[6..12], before.link_address);
@@ -258,4 +259,113 @@ fn says_when_the_driver_is_wrong() {
     assert_eq!(station.handle_input(at(5), frame), Err(HandleError::UnknownPort(PortId(1))));
     let backwards = Err(HandleError::TimeRanBackwards { last: at(5), now: at(4) });
     assert_eq!(station.handle_input(at(4), Input::Timeout), backwards);
+}
+
+/// What a packet that is not signed shows of its sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Shown {
+    link_address: [u8; 6],
+    gn_address: [u8; 8],
+    station_id: u32,
+    /// Of a GeoBroadcast.
+    number: Option<u16>,
+    /// Of a CAM: where in 100 ms it was made `[ms]`.
+    phase_ms: Option<u16>,
+}
+
+fn shown(bytes: &[u8]) -> Shown {
+    use chronoseal_wire::its::geonetworking::{BasicHeader, ExtendedHeader, Packet};
+    let packet = Packet::parse(&bytes[14 + BasicHeader::LEN..]).expect("a packet");
+    let (station_id, phase_ms) = match FrameTable::new(None).frame(bytes).content().expect("a message") {
+        // 65,536 is no multiple of 100: the runs below are shorter than that.
+        Content::Cam(cam) => (cam.station_id, Some(cam.generation_delta_time_ms % 100)),
+        Content::Denm(denm) => (denm.station_id, None),
+    };
+    let number = match packet.extended {
+        ExtendedHeader::GeoBroadcast { sequence, .. } => Some(sequence),
+        ExtendedHeader::SingleHop { .. } => None,
+    };
+    let link_address = bytes[6..12].try_into().expect("six octets");
+    Shown { link_address, gn_address: packet.source().address.0, station_id, number, phase_ms }
+}
+
+/// What an unsigned station that changes every two seconds shows, and reports a hazard twice a second.
+fn shown_over_changes(keeps: Kept) -> Vec<Shown> {
+    let later = vec![Condition { time_s: Some(Spread::exactly(2)), ..Condition::default() }];
+    let change = ChangePolicy { later, ..Preset::None.policy() };
+    let policy = Policy { name: "often".into(), change, cooperation: crate::policy::Cooperation::Alone };
+    let hazard = Some(Hazard { at: at(50), every: Duration::from_ms(500), cause_code: STATIONARY_VEHICLE });
+    // So that the time in a message begins at zero.
+    let starts_at_us = STARTS_AT_US / 65_536_000 * 65_536_000;
+    let config = ItsStationConfig { policy, keeps, hazard, starts_at_us, ..config() };
+    let credentials = Credentials::unsigned(random::stream(9, Purpose::Medium, 3));
+    let mobility = Mobility::Straight(State { speed_m_s: 50.0, ..State::default() });
+    let mut station = ItsStation::new(config, credentials, mobility, FrameTable::new(None), None);
+    sent(&mut station, 9_600).0.iter().map(|(_, bytes)| shown(bytes)).collect()
+}
+
+/// What is shown under each pseudonym, in order.
+fn by_pseudonym(all: &[Shown]) -> Vec<Vec<Shown>> {
+    all.chunk_by(|one, other| one.station_id == other.station_id).map(<[Shown]>::to_vec).collect()
+}
+
+#[test]
+fn a_change_renews_addresses_station_id_packet_number_and_beat_at_one_moment() {
+    let pseudonyms = by_pseudonym(&shown_over_changes(Kept::NOTHING));
+    assert_eq!(pseudonyms.len(), 5, "one at the start, and four changes");
+    for (number, messages) in pseudonyms.iter().enumerate() {
+        let first = messages[0];
+        assert!(
+            messages.iter().all(|one| one.link_address == first.link_address && one.gn_address == first.gn_address)
+        );
+        assert_eq!(first.gn_address[2..], first.link_address, "they are one address");
+        let numbers: Vec<_> = messages.iter().filter_map(|one| one.number).collect();
+        assert_eq!(numbers, (1..=numbers.len() as u16).collect::<Vec<_>>(), "pseudonym {number}");
+        assert!(numbers.len() >= 2, "pseudonym {number}");
+        let phases: Vec<_> = messages.iter().filter_map(|one| one.phase_ms).collect();
+        assert!(phases.iter().all(|phase| *phase == phases[0]), "pseudonym {number}: {phases:?}");
+        for other in &pseudonyms[..number] {
+            assert_ne!(other[0].link_address, first.link_address);
+            assert_ne!(other.iter().find_map(|one| one.phase_ms), Some(phases[0]), "pseudonym {number}");
+        }
+    }
+}
+
+#[test]
+fn what_a_station_keeps_goes_on_through_a_change() {
+    let keeps = Kept { link_address: true, packet_number: true, beat: true };
+    let pseudonyms = by_pseudonym(&shown_over_changes(keeps));
+    assert_eq!(pseudonyms.len(), 5);
+    let all: Vec<_> = pseudonyms.concat();
+    assert!(all.iter().all(|one| one.link_address == all[0].link_address && one.gn_address == all[0].gn_address));
+    let numbers: Vec<_> = all.iter().filter_map(|one| one.number).collect();
+    assert_eq!(numbers, (1..=20).collect::<Vec<_>>());
+    assert!(all.iter().filter_map(|one| one.phase_ms).all(|phase| phase == 0));
+}
+
+#[test]
+fn a_ticket_that_is_over_is_replaced_before_anything_is_said() {
+    // 722 131 200 s is the beginning of a week: tickets end there, half a second after the start.
+    const WEEK_BEGINS_US: u64 = 722_131_200_000_000;
+    let starts_at_us = WEEK_BEGINS_US - 500_000;
+    let office = Arc::new(Office::new(Curve::NistP256, starts_at_us, 1).expect("certificates"));
+    let make = |index: u64| {
+        let numbers = random::stream(9, Purpose::Medium, index);
+        let credentials = Credentials::signed(Arc::clone(&office), numbers, starts_at_us, true).expect("a ticket");
+        let mobility = Mobility::Straight(State { speed_m_s: 50.0, heading_deg: 90.0, ..State::default() });
+        let config = ItsStationConfig { starts_at_us, ..config() };
+        ItsStation::new(config, credentials, mobility, FrameTable::new(Some(office.verifier())), None)
+    };
+    let mut station = make(7);
+    let before = station.identity();
+    let (frames, _) = sent(&mut station, 1_500);
+    assert!(frames.len() >= 14, "it goes on: {}", frames.len());
+    assert_ne!(station.identity(), before);
+    let mut receiver = make(8);
+    for (ms, bytes) in &frames {
+        assert_eq!(heard(&mut receiver, *ms, bytes).0.kind, EventKind::Delivered, "at {ms} ms");
+    }
+    // One that makes up messages without looking around, too.
+    let mut impostor = make(9);
+    assert!(impostor.make(at(1_000), MessageKind::Cam).is_some());
 }

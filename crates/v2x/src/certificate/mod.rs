@@ -6,12 +6,15 @@
 mod identity;
 mod implicit;
 mod issue;
+mod legible;
 
 pub use identity::{
     CertificateForm, CertificateHash, canonical_bytes, certificate_hash, hashed_id8, verification_curve,
 };
 pub use implicit::{implicit_private_key, implicit_public_key, issue_implicit};
 pub use issue::{Issuer, certificate_digest, issue, verify_certificate_signature};
+pub(crate) use legible::{DURATION, START};
+pub use legible::{LegibleField, legible_fields};
 
 use crate::coer::{DecodeError, EncodeError};
 use crate::crypto::KeyError;

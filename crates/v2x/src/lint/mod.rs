@@ -18,12 +18,14 @@
 
 mod capture;
 mod certificate;
+mod linking;
 mod message;
 mod trust_list;
 
 use core::fmt;
 
 pub use capture::{SecuredPacket, secured_packet};
+pub use linking::linking;
 
 use crate::certificate::CertificateForm;
 use crate::coer::{Decode, DecodeError, Deviation, Reader, Rules};
@@ -39,6 +41,8 @@ pub enum Kind {
     Message,
     /// A message that holds a trust list or revocation list.
     TrustList,
+    /// Tickets of one vehicle, looked at together.
+    Batch,
 }
 
 impl Kind {
@@ -48,6 +52,7 @@ impl Kind {
             Self::Certificate => "certificate",
             Self::Message => "message",
             Self::TrustList => "trust list",
+            Self::Batch => "batch of tickets",
         }
     }
 }
@@ -57,7 +62,7 @@ impl Kind {
 pub enum Severity {
     /// Worth knowing.
     Note,
-    /// Against the standard; a receiver may refuse it.
+    /// Against the standard, so that a receiver may refuse it; or, of a batch of tickets, against what tickets are for.
     Violation,
 }
 

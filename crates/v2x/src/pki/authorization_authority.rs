@@ -13,6 +13,7 @@ use super::{
 };
 use crate::certificate::{Issuer, issue};
 use crate::coer::ExtensionAdditions;
+use crate::crypto::SigningKey;
 use crate::message::{SessionKey, SignerCertificate};
 use crate::types::{CertificateBuf, CertificateId, Psid, Time64, ToBeSignedCertificate, VerificationKeyIndicator};
 
@@ -185,34 +186,8 @@ impl AuthorizationAuthority {
             Some(confirmed) if response.response_code == AuthorizationValidationResponseCode::Ok => confirmed,
             _ => return Err(PkiError::ValidationRefused(response.response_code)),
         };
-        self.issue_ticket(&question.keys, confirmed)
-    }
-
-    fn issue_ticket(
-        &mut self,
-        keys: &PublicKeys,
-        confirmed: CertificateSubjectAttributes<'_>,
-    ) -> Result<CertificateBuf, PkiError> {
-        let permissions = requested(&confirmed)?;
-        permissions.check_within(&Permissions::tickets())?;
-        let mut period = confirmed.validity_period.ok_or(PkiError::Incomplete("validityPeriod"))?;
-        let issuer = self.authority.certificate.certificate().view();
-        // A chain whose lower certificate begins first is refused.
-        period.start = period.start.max(issuer.to_be_signed.validity_period.start);
-        if period.end() > issuer.to_be_signed.validity_period.end() {
-            return Err(PkiError::ValidityPeriod("ends after this authority's certificate"));
-        }
-        let mut tbs = ToBeSignedCertificate::new(
-            CertificateId::None,
-            period,
-            VerificationKeyIndicator::VerificationKey(keys.verification_key),
-        );
-        check_region_below(&issuer, confirmed.region.as_ref())?;
-        tbs.region = confirmed.region;
-        tbs.assurance_level = confirmed.assurance_level;
-        tbs.app_permissions = Some(permissions.to_certificate());
-        tbs.encryption_key = keys.encryption_key;
-        Ok(issue(tbs, Issuer::Certificate(&issuer), &mut *self.authority.signing_key)?)
+        let Authority { certificate, signing_key, .. } = &mut self.authority;
+        issue_ticket(certificate.certificate(), &mut **signing_key, &question.keys, confirmed)
     }
 
     fn answer(
@@ -238,4 +213,38 @@ impl AuthorizationAuthority {
         let answer = self.authority.answer(response, session_key, now, rng)?;
         Ok(Decision { answer, refused, issued })
     }
+}
+
+/// Issues a ticket for what an enrolment authority confirms: the part of an authorization authority that needs its certificate
+/// and its key, and no request.
+///
+/// # Errors
+/// [`PkiError`] if what is confirmed lacks permissions or a period, is more than a ticket can have, or goes beyond what the
+/// issuer's certificate holds.
+pub fn issue_ticket(
+    issuer: &CertificateBuf,
+    key: &mut (impl SigningKey + ?Sized),
+    keys: &PublicKeys,
+    confirmed: CertificateSubjectAttributes<'_>,
+) -> Result<CertificateBuf, PkiError> {
+    let permissions = requested(&confirmed)?;
+    permissions.check_within(&Permissions::tickets())?;
+    let mut period = confirmed.validity_period.ok_or(PkiError::Incomplete("validityPeriod"))?;
+    let issuer = issuer.view();
+    // A chain whose lower certificate begins first is refused.
+    period.start = period.start.max(issuer.to_be_signed.validity_period.start);
+    if period.end() > issuer.to_be_signed.validity_period.end() {
+        return Err(PkiError::ValidityPeriod("ends after this authority's certificate"));
+    }
+    let mut tbs = ToBeSignedCertificate::new(
+        CertificateId::None,
+        period,
+        VerificationKeyIndicator::VerificationKey(keys.verification_key),
+    );
+    check_region_below(&issuer, confirmed.region.as_ref())?;
+    tbs.region = confirmed.region;
+    tbs.assurance_level = confirmed.assurance_level;
+    tbs.app_permissions = Some(permissions.to_certificate());
+    tbs.encryption_key = keys.encryption_key;
+    Ok(issue(tbs, Issuer::Certificate(&issuer), key)?)
 }

@@ -26,7 +26,7 @@ pub use authority::{
     Authority, Credential, Role, Station, StationStore, TrustNobody, TrustSource, TrustedAuthority, issue_authority,
 };
 pub use authorization::*;
-pub use authorization_authority::{AuthorizationAuthority, Question, Step};
+pub use authorization_authority::{AuthorizationAuthority, Question, Step, issue_ticket};
 pub use code::*;
 pub use enrolment::*;
 pub use enrolment_authority::{Decision, EnrolmentAuthority, EnrolmentPolicy};
