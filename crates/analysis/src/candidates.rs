@@ -86,11 +86,15 @@ pub struct StreamReport {
     pub period_ns: f64,
     /// A frame has to arrive so long after it became due: within its period, if the scenario says nothing else.
     pub deadline_ns: f64,
-    /// First bit at the sender to last bit at the receiver, at most.
+    /// First bit at the sender to last bit at the receiver, at most, if nothing holds the frame up on its sender's link. It is
+    /// no bound of what is seen and is not shown: [`crate::segment::bounds`] are.
+    #[serde(skip)]
     pub latency_max_ns: Option<f64>,
-    /// Why there is no bound.
+    /// Why there is no such time.
+    #[serde(skip)]
     pub unbounded: Option<String>,
-    /// The bound is within the deadline; `None` without a bound.
+    /// It is within the deadline; `None` without one.
+    #[serde(skip)]
     pub holds: Option<bool>,
 }
 

@@ -87,7 +87,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Trouble> {
     write_bytes(path, text.as_bytes())
 }
 
-/// [`write`] for what is no text.
+/// `write` for what is no text.
 pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     disk::put(&HostDisk, path, bytes).map_err(|error| {
         let before = if path.exists() { "; what was there is as it was" } else { "" };

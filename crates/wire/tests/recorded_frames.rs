@@ -1,7 +1,11 @@
 //! Every bit and its length against frames recorded from another controller: see `vectors/README.md`.
 //!
 //! Encoder and receiver share the checksums, so a wrong one would pass every test between the two of them.
-#![allow(clippy::unwrap_used, reason = "a recording that cannot be read is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a recording that cannot be read or differs is a failed test"
+)]
 
 use chronoseal_core::{Duration, Rate};
 use chronoseal_wire::can::plain::{self, WireBits};
@@ -62,7 +66,7 @@ fn compare(text: &str) -> (u32, u32) {
         if same {
             equal += 1;
         } else if total - equal <= 3 {
-            println!("differs: {:?}\n ours   {expected:?}\n theirs {:?}", recorded.frame, recorded.levels);
+            eprintln!("differs: {:?}\n ours   {expected:?}\n theirs {:?}", recorded.frame, recorded.levels);
         }
     }
     (total, equal)

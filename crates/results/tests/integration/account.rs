@@ -223,7 +223,7 @@ fn a_loss_of_a_stream_without_a_deadline_fails_the_run_unless_its_segment_loses_
 #[test]
 fn an_allowance_covers_so_many_losses_for_one_reason_and_no_more() {
     let allowed = |reason: &str, copies| StreamMeta {
-        allowances: vec![chronoseal_results::Allowance { reason: reason.into(), copies }],
+        allowances: vec![Allowance { reason: reason.into(), copies }],
         ..meta().streams.remove(0)
     };
     let mut rows = rows(400);

@@ -82,7 +82,9 @@ fn the_shipped_scenarios_mean_what_those_of_version_1_meant() {
             if !stored().contains(&format!("{before}{name} ")) {
                 continue;
             }
-            let line = format!("{before}{name} {}\n", digest(&name, &text));
+            // What a run may lose could not be written in version 1; it changes no run, and stands at the end.
+            let (text, _) = text.split_once("\n[[allowances]]").unwrap_or((&text, ""));
+            let line = format!("{before}{name} {}\n", digest(&name, text));
             assert!(stored().contains(&line), "{name}");
             count += 1;
         }

@@ -206,6 +206,6 @@ impl Findings {
                 self.late.0, self.late.1
             ));
         }
-        Verdict { held, text: text.into(), points }
+        Verdict { held, text, points }
     }
 }

@@ -79,36 +79,21 @@ fn candidate_row(candidate: &CandidateReport, lightest: bool) -> Vec<Cell> {
 }
 
 fn stream_table(report: &CheckReport) -> Table {
-    let mut table = Table::new(
-        "Every stream as written: worst case from the first bit at the sender to the last bit at the receiver",
-    )
-    .words("stream")
-    .words("class")
-    .words("protection")
-    .numbers("frame", "B")
-    .numbers("on the wire", "us")
-    .numbers("bound", "us")
-    .numbers("deadline", "us")
-    .words("holds");
+    let mut table = Table::new("Every stream as written; how long its frames can take is below, from end to end")
+        .words("stream")
+        .words("class")
+        .words("protection")
+        .numbers("frame", "B")
+        .numbers("on the wire", "us")
+        .numbers("deadline", "us");
     for stream in &report.streams {
-        let bound = match (stream.latency_max_ns, &stream.unbounded) {
-            (Some(ns), _) => Cell::number(ns / 1000.0, 2),
-            (None, why) => Cell::na(why.clone().unwrap_or_default()),
-        };
-        let holds = match stream.holds {
-            Some(true) => Cell::text("yes").marked(Mark::Good),
-            Some(false) => Cell::text("no").marked(Mark::Bad),
-            None => Cell::na(stream.unbounded.clone().unwrap_or_default()),
-        };
         table.push(vec![
             Cell::text(stream.stream.clone()),
             Cell::text(stream.class),
             Cell::text(stream.protection.clone()),
             Cell::count(u64::from(stream.secured_len_bytes)),
             Cell::number(stream.frame_time_ns / 1000.0, 2),
-            bound,
             Cell::number(stream.deadline_ns / 1000.0, 1),
-            holds,
         ]);
     }
     table

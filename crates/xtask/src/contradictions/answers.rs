@@ -166,8 +166,8 @@ impl Binary {
     }
 }
 
-/// What `check` says a stream takes at most, from its sender to its last receiver `[ns]`: from end to end, and on the wires of a
-/// segment of slots, which is all that a build from before segments says.
+/// What `check` says a stream takes at most, from its sender to its last receiver `[ns]`: from end to end, and on the wires of
+/// slots, which is all that builds from before segments say.
 fn bounds(checked: &Value, stream: &Value) -> impl Iterator<Item = f64> {
     let largest = |list: &Value, key: &str| {
         let own = list.as_array().into_iter().flatten().filter(|entry| entry["stream"] == *stream);
