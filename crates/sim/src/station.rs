@@ -61,6 +61,15 @@ impl Held {
     /// Keeps a frame until `at`.
     #[inline]
     pub(crate) fn hold(&mut self, at: SimTime, launch: Launch) {
+        if self.0.back().is_none_or(|(last, _)| *last <= at) {
+            self.0.push_back((at, launch));
+        } else {
+            self.hold_before(at, launch);
+        }
+    }
+
+    #[cold]
+    fn hold_before(&mut self, at: SimTime, launch: Launch) {
         let later = self.0.iter().rev().take_while(|(other, _)| *other > at).count();
         self.0.insert(self.0.len() - later, (at, launch));
     }

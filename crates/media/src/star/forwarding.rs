@@ -32,7 +32,16 @@ impl Forwarding {
     #[inline(always)]
     pub(super) fn keep(&mut self, port: usize, frame: Forwarded) {
         let frames = &mut self.ports[port];
-        // What will have come in is known before it has, and before a frame in front of it is judged.
+        if frames.back().is_none_or(|last| last.due <= frame.due) {
+            frames.push_back(frame);
+        } else {
+            Self::keep_before(frames, frame);
+        }
+    }
+
+    /// What will have come in is known before it has, and before a frame in front of it is judged.
+    #[cold]
+    fn keep_before(frames: &mut VecDeque<Forwarded>, frame: Forwarded) {
         let later = frames.iter().rev().take_while(|other| other.due > frame.due).count();
         frames.insert(frames.len() - later, frame);
     }

@@ -446,9 +446,9 @@ impl Medium for Star {
                 }
             }
             Timer::ForwardingDone(port) => {
-                while let Some(done) = self.forwarding.take(port, now) {
-                    self.fan_out(now, (done.frame, done.stream), done.due, frames, out);
-                }
+                // Each frame has a timer of its own, so that this is one of those that expire now, and they go in their order.
+                let Some(done) = self.forwarding.take(port, now) else { return };
+                self.fan_out(now, (done.frame, done.stream), done.due, frames, out);
             }
             Timer::ScheduleEntry => self.act(now, frames, out),
             Timer::Beacon => self.send_beacon(now, frames, out),
