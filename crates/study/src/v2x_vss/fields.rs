@@ -108,7 +108,7 @@ impl FieldsFound {
         table
             .footnote(format!("The road and the runs of the first table, signed, an eavesdropper that hears everything; {policy}, since places tell least then."))
             .footnote("It pairs by places first, and learns from the pairs how often each field agrees in one vehicle and how often in two; the logarithm of the ratio is added to what places say, and it pairs again (Fellegi and Sunter, 1969).")
-            .footnote(format!("Received power: mean over a pseudonym of what exceeds the path loss, with log-normal shadowing of {SHADOWING_SIGMA_DB:.0} dB that is 1/e after {DECORRELATION_M:.0} m (3GPP TR 36.885, clause A.1.4), Nakagami fading m = 3, and stations that radiate up to {TOLERANCE_DB:.0} dB more or less than they should (3GPP TS 36.101, table 6.2.2-1)."))
+            .footnote(format!("Received power: mean over a pseudonym of what exceeds the path loss, with log-normal shadowing of {SHADOWING_SIGMA_DB:.0} dB that is 1/e after {DECORRELATION_M:.0} m (3GPP TR 36.885, clause A.1.4), Nakagami fading m = 3, and stations that radiate up to {TOLERANCE_DB:.0} dB more or less than they should (3GPP TS 36.101, table 6.2.2-1). Both documents are quoted at second hand."))
     }
 }
 

@@ -3,6 +3,9 @@
 //! A station radiates a little more or less than it should, always by the same amount: that is what can be recognised. On the
 //! way there is shadowing, which changes as the vehicle drives, and fading, which is new with every frame. Both count for
 //! what is measured here; whether a frame is decoded at all is the channel's business, which knows no shadowing.
+//!
+//! The values of the two 3GPP documents named below were taken over from works that quote them, not from their own text. Public
+//! models of WINNER+ B1 have the same 3 dB.
 
 use std::collections::BTreeMap;
 
