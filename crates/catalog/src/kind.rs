@@ -211,7 +211,7 @@ pub struct Description {
     pub slot_start: Option<SimTime>,
     /// It is late if the medium passes it on after this.
     pub leaves_by: Option<SimTime>,
-    /// It is late if its receiver has it, checked, after this.
+    /// It is late if its receiver has it, checked, after this; of frames whose deadline is not that of their stream.
     pub received_by: Option<SimTime>,
     /// True if it counts as received when the receiver's application has it, checked; false: with its last bit.
     pub is_received_when_checked: bool,

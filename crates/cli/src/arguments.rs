@@ -145,7 +145,10 @@ pub(crate) struct Run {
     /// Store nothing
     #[arg(long, conflicts_with = "out")]
     pub(crate) no_store: bool,
-    /// Simulated: count frames and latencies and keep nothing of single ones, for speed and for very long runs
+    /// Simulated: count frames and keep nothing of single ones, for speed and for very long runs
+    ///
+    /// No deadline is judged, so the exit status says only that it ran. Latencies are those on the wire, from the first bit at the
+    /// sender to the last bit at the receiver, of streams that cross one segment; those of other streams are left out.
     #[arg(long, conflicts_with_all = ["out", "capture"])]
     pub(crate) count: bool,
     /// Keep every frame's bytes in capture.pcapng

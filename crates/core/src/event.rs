@@ -37,7 +37,7 @@ pub enum EventKind {
     ClockCorrected,
     /// A beacon came outside the acceptance window and was not used; `value` is its distance `[ps]`.
     BeaconRejected,
-    /// A frame was handed to the port.
+    /// A frame was handed to the port; `value` is how much later than it was due `[ps]`, 0 if its slot says when that was.
     Sent,
     /// A frame was accepted by its receiver; `value` is the time since its slot began `[ps]`, 0 without a schedule.
     Delivered,

@@ -141,6 +141,7 @@ fn rows() -> RunRows {
             let sent = slot + (-share().ln() * 6e3) as i64;
             let arrived = sent + frame_ns(i) + 3_000 + (-share().ln() * 2e3) as i64;
             let departed = (slot + frame_ns(i) + 20_000).max(arrived + 4_000) + late;
+            let received = departed + frame_ns(i) + (-share().ln() * 5e3) as i64;
             let mut row = FrameRow {
                 stream: StreamId(i as u16),
                 sequence: k as u64,
@@ -153,7 +154,9 @@ fn rows() -> RunRows {
                 sent_at: Some(at(sent)),
                 arrived_at: Some(at(arrived)),
                 departed_at: Some(at(departed)),
-                received_at: Some(at(departed + frame_ns(i) + (-share().ln() * 5e3) as i64)),
+                received_at: Some(at(received)),
+                due_at: Some(at(slot)),
+                accepted_at: Some(at(received)),
                 outcome: if late > 1_000_000 { Outcome::Late } else { Outcome::Delivered },
                 stalled,
             };

@@ -85,8 +85,8 @@ fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
     }
     section = section
         .with(Block::Text(format!(
-            "Of frames accepted after start-up. A latency counts from the beginning on the first segment of a stream's way to \
-             the end on its last; each segment's section says what these are. A percentile is printed only where there are enough samples to bound it: {}, {} and {} for the \
+            "Of frames accepted after start-up. A latency counts from when a frame was due at its sender, before anything is \
+             computed for it, to when its receiver has accepted it, checked: as bounds and deadlines do. A percentile is printed only where there are enough samples to bound it: {}, {} and {} for the \
              median, the 90th and the 99th.",
             samples_for(0.5),
             samples_for(0.9),

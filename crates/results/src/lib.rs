@@ -17,6 +17,7 @@ pub mod group;
 pub mod meta;
 mod outcome;
 pub mod rows;
+mod stays;
 pub mod store;
 pub mod summary;
 mod tables;
@@ -30,6 +31,7 @@ pub use meta::{
 pub use rows::{
     CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunRows, SegmentSeries, StallRow, WorkRow,
 };
+pub use stays::Stays;
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{
     Account, AttackSummary, ClockSummary, PartSummary, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary, SeriesSummary,

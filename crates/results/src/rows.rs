@@ -1,6 +1,6 @@
 //! What a run leaves behind, row by row. Simulator and test bed fill the same rows.
 
-use chronoseal_core::{AttackKind, DiscardReason, Event, NodeId, SimTime, StreamId};
+use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, NodeId, SimTime, StreamId};
 
 /// One frame at one receiver, or where it was thrown away. Times are the run's own, from its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,10 +29,23 @@ pub struct FrameRow {
     pub departed_at: Option<SimTime>,
     /// Last bit in at the receiver (live: the kernel's receive stamp).
     pub received_at: Option<SimTime>,
+    /// When its sender was to send it: the start of its slot, or when it was to begin to make the frame ready. `None` for what
+    /// an attacker sent and for frames of no stream.
+    pub due_at: Option<SimTime>,
+    /// When the receiver's application had it, checked; `None` if it was not accepted.
+    pub accepted_at: Option<SimTime>,
     /// How it ended.
     pub outcome: Outcome,
     /// A stall of the host overlapped its way (live only).
     pub stalled: bool,
+}
+
+impl FrameRow {
+    /// From when it was due to when its receiver had accepted it, checks included: what bounds and deadlines are about. `None`
+    /// if it was not accepted, or nobody said when it was due.
+    pub fn latency(&self) -> Option<Duration> {
+        Some(self.accepted_at? - self.due_at?)
+    }
 }
 
 /// One transmission at one receiver: a frame that one node put on a segment and another got there. Where nodes forward
@@ -102,7 +115,7 @@ pub struct WorkRow {
     /// Over how much `[byte]`.
     pub len: u32,
     /// How long: charged from the platform's profile (simulated) or taken from the clock (measured).
-    pub duration: chronoseal_core::Duration,
+    pub duration: Duration,
 }
 
 /// One stay of the emulator or its sentinel off the processor (live only).
@@ -111,7 +124,7 @@ pub struct StallRow {
     /// When it should have run.
     pub time: SimTime,
     /// How much later it did.
-    pub duration: chronoseal_core::Duration,
+    pub duration: Duration,
 }
 
 /// One write of the emulator against its plan (live only).
@@ -120,7 +133,7 @@ pub struct ReleaseRow {
     /// When the medium wanted the frame delivered.
     pub planned: SimTime,
     /// How much later the kernel took it.
-    pub error: chronoseal_core::Duration,
+    pub error: Duration,
 }
 
 /// One captured frame, as it would be seen on a wire.
@@ -161,7 +174,7 @@ pub struct SegmentSeries {
     /// In what, such as `frames`; `ns` is time that was used.
     pub unit: String,
     /// Length of a window; `None` if there is one value for the whole run.
-    pub window: Option<chronoseal_core::Duration>,
+    pub window: Option<Duration>,
     /// The values in time, from the start of the run; never none.
     pub values: Vec<i64>,
 }

@@ -12,7 +12,7 @@ use crate::tables::{self, Damage};
 use crate::{FrameRow, RunMeta, RunRows, RunSummary};
 
 /// Version of the manifest and of every table; readers accept this one.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 const MANIFEST: &str = "manifest.json";
 const FRAMES: &str = "frames.parquet";

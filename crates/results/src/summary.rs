@@ -10,11 +10,12 @@ mod ways;
 
 use std::collections::BTreeMap;
 
+use chronoseal_core::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use self::account::Account;
 use crate::group::{self, GroupSummary};
-use crate::{Allowance, Distribution, RunMeta, RunRows};
+use crate::{Allowance, Distribution, RunMeta, RunRows, Stays};
 
 /// Start-up is over after so many integration cycles, or the run has failed.
 pub const STARTUP_CYCLES_MAX: i64 = 10;
@@ -88,10 +89,10 @@ pub struct StreamSummary {
     /// The same counts for each receiver; together they are the ones above.
     #[serde(default)]
     pub receivers: Vec<Account>,
-    /// First bit left the sender to last bit in at the receiver.
+    /// From when a frame was due to when its receiver had accepted it, checks included: [`FrameRow::latency`].
     pub end_to_end: Spread,
-    /// Of that, the time in each segment and in each node between two of them, in the order of the way. Empty if its frames
-    /// cross one segment only.
+    /// Of that, the time in its sender, in each segment, in each node between two of them and in its receiver, in the order of
+    /// the way. Empty if its frames cross one segment only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub way: Vec<PartSummary>,
     /// Last bit in to first bit out at the switch.
@@ -108,7 +109,8 @@ pub struct PartSummary {
     /// Name of the segment, or of the node between two segments.
     pub name: String,
     /// In a segment from the first bit out of its sender there to the last bit in at its receiver there; in a node from then
-    /// to the first bit out on the next segment.
+    /// to the first bit out on the next segment; in the sender from when the frame was due to its first bit; in the receiver
+    /// from the last bit to when it had accepted the frame.
     pub time: Distribution,
 }
 
@@ -390,6 +392,7 @@ impl AttackSummary {
 /// Sums up a run. Rows may come in any order.
 pub fn summarise(meta: &RunMeta, rows: &RunRows) -> RunSummary {
     let clocks = nodes::clocks(meta, rows);
+    let stays = Stays::new(&rows.stalls);
     RunSummary {
         streams: streams::streams(meta, rows, &clocks),
         attacks: attacks::attacks(meta, rows),
@@ -399,9 +402,9 @@ pub fn summarise(meta: &RunMeta, rows: &RunRows) -> RunSummary {
         tasks: nodes::tasks(meta, rows),
         release_error: Distribution::of(&mut rows.releases.iter().map(|row| row.error.as_ns()).collect::<Vec<_>>()),
         stalls: StallSummary {
-            count: rows.stalls.len() as u64,
-            total_ns: rows.stalls.iter().map(|row| row.duration.as_ns()).sum(),
-            max_ns: rows.stalls.iter().map(|row| row.duration.as_ns()).max().unwrap_or(0),
+            count: stays.lengths().count() as u64,
+            total_ns: stays.lengths().map(Duration::as_ns).sum(),
+            max_ns: stays.lengths().map(Duration::as_ns).max().unwrap_or(0),
             frames: rows.frames.iter().filter(|row| row.stalled).count() as u64,
         },
         strangers: streams::strangers(rows),

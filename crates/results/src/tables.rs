@@ -34,6 +34,8 @@ pub(crate) fn write_frames(disk: &dyn Disk, path: &Path, meta: &RunMeta, rows: &
             ("arrived_at_ns", optional_ns(rows.iter().map(|row| row.arrived_at))),
             ("departed_at_ns", optional_ns(rows.iter().map(|row| row.departed_at))),
             ("received_at_ns", optional_ns(rows.iter().map(|row| row.received_at))),
+            ("due_at_ns", optional_ns(rows.iter().map(|row| row.due_at))),
+            ("accepted_at_ns", optional_ns(rows.iter().map(|row| row.accepted_at))),
             ("outcome", text(rows.iter().map(|row| row.outcome.name().into()))),
             (
                 "reason",
@@ -66,6 +68,8 @@ pub(crate) fn read_frames(path: &Path) -> Result<Vec<FrameRow>, StoreError> {
                 arrived_at: optional("arrived_at_ns", row)?,
                 departed_at: optional("departed_at_ns", row)?,
                 received_at: optional("received_at_ns", row)?,
+                due_at: optional("due_at_ns", row)?,
+                accepted_at: optional("accepted_at_ns", row)?,
                 outcome: outcome(columns.text("outcome", row)?, columns.text("reason", row)?)?,
                 stalled: columns.boolean("stalled", row)?,
             });

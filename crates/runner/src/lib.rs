@@ -38,6 +38,7 @@
 //! ```
 
 mod cost;
+mod dues;
 mod facts;
 mod fleet;
 mod group;

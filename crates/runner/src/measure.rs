@@ -14,6 +14,7 @@ use chronoseal_testbed::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::dues::Dues;
 use crate::facts;
 use crate::group::leave_out_removed;
 use crate::record::Waits;
@@ -159,7 +160,7 @@ pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) ->
     let mut rows = outcome.rows;
     // What is worked out once for all of them says nothing of what one of them would have to compute.
     rows.work.retain(|row| shared.binary_search(&row.node).is_err());
-    Ways::of(&prepared).settle(plan, &mut rows);
+    Ways::of(&prepared).settle(plan, Dues::default(), &mut rows);
     leave_out_removed(plan, &mut rows);
     let describers = prepared.describers();
     rows.captures.retain(|row| {

@@ -9,6 +9,7 @@ use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, HopRow
 use chronoseal_scenario::plan::Plan;
 use chronoseal_sim::{FrameContext, Observer};
 
+use crate::dues::Dues;
 use crate::facts::{self, Strangers};
 use crate::group::leave_out_removed;
 use crate::messages::{About, Begun, Messages};
@@ -33,6 +34,7 @@ pub(crate) struct Recorder {
     /// By segment.
     strangers: Vec<Strangers>,
     ways: Ways,
+    dues: Dues,
     messages: Messages,
     /// Inputs of gateways that a frame came from, by serial number, until somebody has it.
     origins: BTreeMap<u64, Vec<u64>>,
@@ -74,6 +76,7 @@ impl Recorder {
             ended: BTreeMap::new(),
             strangers: vec![Strangers::default(); plan.segments.len()],
             ways: Ways::of(prepared),
+            dues: Dues::default(),
             messages: Messages::default(),
             origins: BTreeMap::new(),
             parts: BTreeMap::new(),
@@ -84,7 +87,7 @@ impl Recorder {
     /// The rows, when the run is over.
     pub(crate) fn into_rows(mut self, plan: &Plan, topology: &Topology) -> RunRows {
         self.unaccounted(plan);
-        self.ways.settle(plan, &mut self.rows);
+        self.ways.settle(plan, self.dues, &mut self.rows);
         leave_out_removed(plan, &mut self.rows);
         for (id, strangers) in plan.segment_ids().zip(self.strangers) {
             self.rows.segments.extend(facts::series(id, topology.series_of(id.0), strangers));
@@ -117,6 +120,8 @@ impl Recorder {
                         arrived_at: None,
                         departed_at: None,
                         received_at: None,
+                        due_at: None,
+                        accepted_at: None,
                         outcome: Outcome::Unaccounted,
                         stalled: false,
                     });
@@ -171,6 +176,8 @@ impl Recorder {
             arrived_at: frame.label.arrived_at.filter(|_| !is_shared),
             departed_at: frame.departed_at,
             received_at,
+            due_at: None,
+            accepted_at: accepted_at(at, event),
             outcome,
             stalled: false,
         });
@@ -196,6 +203,7 @@ impl Recorder {
             arrived_at: frame.label.arrived_at.filter(|_| !is_shared),
             departed_at: frame.departed_at,
             received_at: if described.is_received_when_checked { Some(at) } else { frame.received_at.or(Some(at)) },
+            accepted_at: accepted_at(at, event),
             ..open_row(event.stream, event.sequence, sender, node, described.cycle_start, outcome_of(event))
         });
     }
@@ -257,6 +265,11 @@ impl Recorder {
             });
         }
     }
+}
+
+/// When a receiver has accepted a frame, if it has.
+fn accepted_at(at: SimTime, event: &Event) -> Option<SimTime> {
+    matches!(event.kind, EventKind::Delivered | EventKind::Relayed).then_some(at)
 }
 
 /// What an event is the end of.
@@ -343,6 +356,7 @@ impl Observer for Recorder {
         if !describer.part(frame.bytes).is_first() {
             return;
         }
+        let (bytes, is_accounted) = (describer.payload_len(frame.bytes), describer.is_accounted(stream));
         if self.ways.is_relayed(stream) {
             if frame.label.attack.is_none() && self.ways.begins_at(stream, node) {
                 let described = describer.describe(frame.bytes, at);
@@ -353,12 +367,12 @@ impl Observer for Recorder {
         if frame.label.attack.is_some() {
             return;
         }
+        self.dues.leave(at, node, stream);
         if stream == StreamId::NONE {
-            let bytes = describer.payload_len(frame.bytes);
             let strangers = &mut self.strangers[usize::from(segment)];
             strangers.frames += 1;
             strangers.bytes += bytes;
-        } else if describer.is_accounted(stream) {
+        } else if is_accounted {
             self.sent.entry(stream).or_default().push(at);
         }
     }
@@ -402,6 +416,8 @@ pub(crate) fn missing_row(describers: &[Box<dyn Describe>], waits: &Waits, row: 
         arrived_at: None,
         departed_at: None,
         received_at: None,
+        due_at: None,
+        accepted_at: None,
         outcome: Outcome::Missing,
         stalled: false,
     })

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_results::Stays;
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
 use chronoseal_scenario::plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 
+use crate::dues::{Dues, due_of};
 use crate::hops::Hops;
 
 /// Which streams gateways carry on, and what of them has begun.
@@ -138,8 +140,9 @@ impl Ways {
         self.begun.push((stream, sequence, at));
     }
 
-    /// Makes rows of whole ways out of rows of hops, and judges deadlines that no segment can judge by itself.
-    pub(crate) fn settle(&self, plan: &Plan, rows: &mut RunRows) {
+    /// Makes rows of whole ways out of rows of hops, tells when each frame was due, and judges deadlines. `dues` knows when
+    /// frames left their senders, or nothing.
+    pub(crate) fn settle(&self, plan: &Plan, mut dues: Dues, rows: &mut RunRows) {
         let refused = rows.events.iter().filter(|row| self.is_refused_by_sender(row.node, &row.event)).map(|row| {
             let outcome = Outcome::Discarded(DiscardReason::QueueFull);
             open_row(row.event.stream, row.event.sequence, row.node, row.node, row.time, outcome)
@@ -148,7 +151,24 @@ impl Ways {
         if self.any {
             self.join(plan, rows);
         }
+        rows.events.iter().for_each(|row| dues.note(row.time, row.node, &row.event));
+        self.tell_dues(&dues, rows);
         judge(plan, &mut rows.frames);
+    }
+
+    /// Notes when each frame was due, and whether the host was away between then and when the frame had been checked.
+    fn tell_dues(&self, dues: &Dues, rows: &mut RunRows) {
+        let stays = Stays::new(&rows.stalls);
+        for row in rows.frames.iter_mut().filter(|row| row.attack.is_none() && row.stream != StreamId::NONE) {
+            row.due_at = match row.slot_start {
+                // What was missed in a slot for which nothing was sent has none.
+                Some(slot_start) => row.sent_at.map(|_| slot_start),
+                None if self.is_relayed(row.stream) => row.sent_at.map(|at| at.min(row.cycle_start)),
+                None => row.sent_at.map(|at| dues.due(row.stream, row.sender, at)),
+            };
+            let ended_at = row.accepted_at.or(row.received_at);
+            row.stalled |= row.due_at.zip(ended_at).is_some_and(|(from, to)| stays.overlap(from, to));
+        }
     }
 
     fn join(&self, plan: &Plan, rows: &mut RunRows) {
@@ -160,7 +180,7 @@ impl Ways {
             .events
             .iter()
             .filter(|row| row.event.kind == EventKind::Sent && self.is_relayed(row.event.stream))
-            .map(|row| ((row.event.stream, row.event.sequence), row.time - Duration::from_ps(row.event.value.max(0))))
+            .map(|row| ((row.event.stream, row.event.sequence), due_of(row.time, &row.event)))
             .collect();
         let hops = Hops::new(&rows.hops, &told);
         let sent = Sent::of(rows, |stream| self.is_relayed(stream));
@@ -280,6 +300,8 @@ pub(crate) fn open_row(
         arrived_at: None,
         departed_at: None,
         received_at: None,
+        due_at: None,
+        accepted_at: None,
         outcome,
         stalled: false,
     }
@@ -290,7 +312,7 @@ fn collected(stream: &StreamPlan) -> Vec<StreamId> {
     stream.collected().map(|collect| collect.streams.clone()).unwrap_or_default()
 }
 
-/// Judges the deadlines of streams from when a frame was due: at its slot's start, or when its sender had to have it ready.
+/// Judges the deadlines of streams, from when a frame was due to when its receiver had accepted it.
 fn judge(plan: &Plan, rows: &mut [FrameRow]) {
     let mut accepted: BTreeMap<(StreamId, NodeId), Vec<&mut FrameRow>> = BTreeMap::new();
     for row in rows {
@@ -303,19 +325,15 @@ fn judge(plan: &Plan, rows: &mut [FrameRow]) {
     for ((id, receiver), mut rows) in accepted {
         let stream = &plan.streams[id.index()];
         let Some(deadline) = stream.deadline_of(receiver) else { continue };
-        rows.sort_by_key(|row| row.received_at);
-        let received: Vec<Option<SimTime>> = rows.iter().map(|row| row.received_at).collect();
+        rows.sort_by_key(|row| row.accepted_at);
+        let accepted: Vec<Option<SimTime>> = rows.iter().map(|row| row.accepted_at).collect();
         for (place, row) in rows.into_iter().enumerate() {
-            let due = match stream.is_relayed() {
-                true => Some(row.cycle_start),
-                false => row.slot_start.or(row.sent_at),
-            };
             let until = match stream.deadline_kind {
-                DeadlineKind::Reaction => received[place],
+                DeadlineKind::Reaction => accepted[place],
                 // The last one of a run is followed by none.
-                DeadlineKind::Age => received.get(place + 1).copied().flatten(),
+                DeadlineKind::Age => accepted.get(place + 1).copied().flatten(),
             };
-            if due.zip(until).is_some_and(|(due, until)| until > due + deadline) {
+            if row.due_at.zip(until).is_some_and(|(due, until)| until > due + deadline) {
                 row.outcome = Outcome::Late;
             }
         }

@@ -26,7 +26,7 @@ pub(super) struct Describer {
 struct Known {
     stream: StreamId,
     sender: NodeId,
-    /// It has to be received so long after its sender had it ready.
+    /// Of a recorded identifier: a frame has to be received so long after it was sent.
     deadline: Option<Duration>,
     /// What its frames are.
     role: Role,
@@ -54,7 +54,7 @@ impl Describer {
             }
         }
         for (id, stream, _, facet) in view.streams() {
-            let known = |role| Known { stream: id, sender: stream.sender, deadline: stream.deadline, role };
+            let known = |role| Known { stream: id, sender: stream.sender, deadline: None, role };
             match facet {
                 CanHop::Message { id: can_id, segmented: Some(segmented), .. } => {
                     by_id.insert(*can_id, known(Role::Pieces));

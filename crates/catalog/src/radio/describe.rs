@@ -1,6 +1,6 @@
 //! What a frame on the air is.
 
-use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
+use chronoseal_core::{NodeId, Priority, SimTime, StreamId};
 use chronoseal_scenario::plan::Radio;
 use chronoseal_v2x_fleet::station::{FrameTable, MessageKind, priority_of};
 
@@ -19,17 +19,15 @@ struct Known {
     stream: StreamId,
     /// In order.
     receivers: Vec<NodeId>,
-    /// It has to be received so long after its first bit.
-    deadline: Option<Duration>,
 }
 
 impl Describer {
     /// For the frames of a segment; without a table nothing can be told of them.
     pub(super) fn new(view: Radio<'_>, table: Option<FrameTable>) -> Self {
-        let known = view.streams().map(|(id, stream, hop, facet)| {
+        let known = view.streams().map(|(id, _, hop, facet)| {
             let mut receivers = hop.to.clone();
             receivers.sort_unstable();
-            Known { message: facet.message, stream: id, receivers, deadline: stream.deadline }
+            Known { message: facet.message, stream: id, receivers }
         });
         Self { table, known: known.collect() }
     }
@@ -55,7 +53,7 @@ impl Describe for Describer {
             cycle_start: sent_at,
             slot_start: None,
             leaves_by: None,
-            received_by: known.and_then(|known| known.deadline).map(|deadline| sent_at + deadline),
+            received_by: None,
             // A warning that nobody may believe yet warns nobody.
             is_received_when_checked: true,
         }

@@ -15,6 +15,7 @@ mod help;
 mod import;
 mod interrupt;
 mod lint;
+mod processors;
 mod segments;
 mod silent;
 mod simulated;

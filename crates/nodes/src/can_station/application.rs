@@ -488,8 +488,9 @@ impl Application {
     fn replay(&mut self, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
         let started_at = self.started_at?;
         let replay = self.replays.iter_mut().find(|replay| replay.due(started_at).is_some_and(|due| due <= now))?;
+        let value = replay.due(started_at).map_or(0, |due| (now - due).as_ps());
         let (frame, number) = replay.take();
-        self.base.push(Event::of(EventKind::Sent, replay.config.stream, number));
+        self.base.push(Event { value, ..Event::of(EventKind::Sent, replay.config.stream, number) });
         Some(transmit(&frame, now, buffer, None))
     }
 }

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use chronoseal_core::{
     Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation, Output, PortId,
-    StreamId, Transmit, Work,
+    Priority, StreamId, Transmit, Work,
 };
 
 pub use self::config::{
@@ -272,12 +272,10 @@ impl EndSystem {
         match talker.next.take() {
             Some(pdu) => self.sent = Some(pdu.mark),
             None => {
-                let mut event = Event::of(EventKind::Sent, talker.config.stream, sequence);
-                // Its way goes on, and is counted from when it was due.
-                if talker.config.carried.is_some() {
-                    event.value = (now - sealing.launch_at).as_ps().max(0);
-                }
-                self.base.push(event);
+                // A slot says by itself when a frame was due, unless its way goes on.
+                let counts = talker.config.carried.is_some() || talker.priority() != Priority::TIME_TRIGGERED;
+                let value = if counts { (now - sealing.launch_at).as_ps().max(0) } else { 0 };
+                self.base.push(Event { value, ..Event::of(EventKind::Sent, talker.config.stream, sequence) });
             }
         }
         Output::Transmit(Transmit {

@@ -25,13 +25,13 @@ pub(super) fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> V
         if !is_sample(row, counts.ready_ns) {
             continue;
         }
-        let (Some(sent), Some(received)) = (row.sent_at, row.received_at) else { continue };
+        let Some(latency) = row.latency() else { continue };
         let key = if one_by_one {
             (row.stream.index(), stream.name.clone())
         } else {
             (0, format!("{}, {}", stream.class, stream.protection))
         };
-        groups.entry(key).or_default().push((received - sent).as_us_f64());
+        groups.entry(key).or_default().push(latency.as_us_f64());
     }
     let groups: Vec<(String, Vec<f64>)> = groups.into_iter().map(|((_, name), samples)| (name, samples)).collect();
     distributions("End-to-end latency", ("latency", "frames"), groups)

@@ -82,6 +82,8 @@ fn rows() -> RunRows {
         arrived_at: Some(us(k * 10_000 + 1_007)),
         departed_at: Some(us(k * 10_000 + 1_010)),
         received_at: Some(us(k * 10_000 + 1_020 + k % 7)),
+        due_at: Some(us(k * 10_000 + 1_000)),
+        accepted_at: Some(us(k * 10_000 + 1_020 + k % 7)),
         outcome: Outcome::Delivered,
         stalled: false,
     };
@@ -319,9 +321,9 @@ fn what_a_way_over_several_segments_takes_is_drawn_by_hop() {
     rows.hops = (0..400).flat_map(|k| [hop(k, 1, 0, 2, 1_000, 1_005), hop(k, 0, 2, 1, 1_007, 1_020)]).collect();
     let document = run_report(&meta, &summarise(&meta, &rows), &rows);
     let ranges = picture(&document);
-    assert_eq!(ranges.hops, ["body", "attacker", "backbone"]);
+    assert_eq!(ranges.hops, ["body", "attacker", "backbone", "b"]);
     let values: Vec<f64> = ranges.rows[0].spreads[0].parts.iter().map(|part| part.value).collect();
-    assert_eq!(values, [5.0, 2.0, 13.0]);
+    assert_eq!(values, [5.0, 2.0, 13.0, 3.0]);
 }
 
 #[test]

@@ -55,7 +55,7 @@ struct Spreads {
 
 impl Spreads {
     fn add(&mut self, row: &FrameRow) {
-        self.end_to_end.push(row.sent_at, row.received_at, row.stalled);
+        self.end_to_end.push(row.due_at, row.accepted_at, row.stalled);
         self.residence.push(row.arrived_at, row.departed_at, row.stalled);
         self.rx.push(row.slot_start, row.departed_at, row.stalled);
         // The copies for several receivers share one arrival.

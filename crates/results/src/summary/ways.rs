@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use chronoseal_core::{NodeId, SimTime};
 
 use super::PartSummary;
-use crate::{Distribution, HopRow, RunMeta, RunRows};
+use crate::{Distribution, FrameRow, HopRow, RunMeta, RunRows};
 
 /// More transmissions than any way has; origins that lead in a circle end here.
 const TRANSMISSIONS_MAX: usize = 64;
 
-/// By stream: the time in each segment and in each node between two of them, in the order of the way. Empty for a stream
+/// By stream: the time in its sender, in each segment, in each node between two of them and in its receiver, in the order of the
+/// way. Empty for a stream
 /// whose frames cross one segment only. Frames of a stream that were sent before its `ready_ns` do not
 /// count.
 pub(super) fn parts(meta: &RunMeta, rows: &RunRows, ready_ns: &[i64]) -> Vec<Vec<PartSummary>> {
@@ -18,6 +19,8 @@ pub(super) fn parts(meta: &RunMeta, rows: &RunRows, ready_ns: &[i64]) -> Vec<Vec
     if rows.hops.iter().all(|hop| hop.origins.is_empty()) {
         return found.into_iter().map(|_| Vec::new()).collect();
     }
+    let key = |row: &FrameRow| (row.stream, row.at, row.sent_at);
+    let ends: BTreeMap<_, &FrameRow> = rows.frames.iter().map(|row| (key(row), row)).collect();
     let hops: BTreeMap<(u64, NodeId), &HopRow> = rows.hops.iter().map(|hop| ((hop.frame, hop.to), hop)).collect();
     for last in rows.hops.iter().filter(|hop| !hop.origins.is_empty()) {
         let Some(stream) = meta.streams.get(last.stream.index()) else { continue };
@@ -28,7 +31,8 @@ pub(super) fn parts(meta: &RunMeta, rows: &RunRows, ready_ns: &[i64]) -> Vec<Vec
         if way[0].sent_at.is_none_or(|at| at.since_zero().as_ns() < ready_ns[last.stream.index()]) {
             continue;
         }
-        for (name, ns) in times(meta, &way) {
+        let end = ends.get(&(last.stream, last.to, way[0].sent_at)).copied();
+        for (name, ns) in times(meta, &way, end) {
             let samples = &mut found[last.stream.index()];
             match samples.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, samples)) => samples.push(ns),
@@ -38,7 +42,9 @@ pub(super) fn parts(meta: &RunMeta, rows: &RunRows, ready_ns: &[i64]) -> Vec<Vec
     }
     let summed_up =
         |(name, mut samples): (String, Vec<i64>)| Distribution::of(&mut samples).map(|time| PartSummary { name, time });
-    found.into_iter().map(|parts| parts.into_iter().filter_map(summed_up).collect()).collect()
+    // A sender or a receiver that computes nothing is no part of a way.
+    let takes_time = |part: &PartSummary| part.time.max_ns > 0;
+    found.into_iter().map(|parts| parts.into_iter().filter_map(summed_up).filter(takes_time).collect()).collect()
 }
 
 /// The transmissions that led to `last`, the first of them by `sender`; `None` if one is not known.
@@ -58,14 +64,19 @@ fn way<'r>(hops: &BTreeMap<(u64, NodeId), &'r HopRow>, last: &'r HopRow, sender:
     Some(way)
 }
 
-/// What passed in each segment and in each node between two segments `[ns]`.
-fn times(meta: &RunMeta, way: &[&HopRow]) -> Vec<(String, i64)> {
+/// What passed in the sender, in each segment, in each node between two segments and in the receiver `[ns]`.
+fn times(meta: &RunMeta, way: &[&HopRow], end: Option<&FrameRow>) -> Vec<(String, i64)> {
     let between = |from: Option<SimTime>, to: Option<SimTime>| from.zip(to).map(|(from, to)| (to - from).as_ns());
-    let mut times = Vec::new();
+    let (Some(first), Some(last)) = (way.first(), way.last()) else { return Vec::new() };
+    let sender = end.and_then(|end| between(end.due_at, first.sent_at)).map(|ns| (meta.node_name(first.from.0), ns));
+    let receiver =
+        end.and_then(|end| between(last.received_at, end.accepted_at)).map(|ns| (meta.node_name(last.to.0), ns));
+    let mut times = Vec::from_iter(sender);
     for (index, hop) in way.iter().enumerate() {
         let waited = index.checked_sub(1).and_then(|before| between(way[before].received_at, hop.sent_at));
         times.extend(waited.map(|ns| (meta.node_name(hop.from.0), ns)));
         times.extend(between(hop.sent_at, hop.received_at).map(|ns| (meta.segment_name(hop.segment), ns)));
     }
+    times.extend(receiver);
     times
 }

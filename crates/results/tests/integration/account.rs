@@ -26,6 +26,8 @@ fn missing(k: i64) -> FrameRow {
         arrived_at: None,
         departed_at: None,
         received_at: None,
+        due_at: None,
+        accepted_at: None,
         ..delivered(k)
     }
 }

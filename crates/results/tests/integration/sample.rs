@@ -91,6 +91,8 @@ pub(crate) fn delivered(k: i64) -> FrameRow {
         arrived_at: Some(us(slot + 7)),
         departed_at: Some(us(slot + 10)),
         received_at: Some(us(slot + 20)),
+        due_at: Some(us(slot)),
+        accepted_at: Some(us(slot + 20)),
         outcome: Outcome::Delivered,
         stalled: false,
     }

@@ -58,7 +58,7 @@ fn columns_carry_units_and_files_their_version() {
     let names: Vec<_> = metadata.schema_descr().columns().iter().map(|column| column.name().to_owned()).collect();
     assert!(names.contains(&"sent_at_ns".into()) && names.contains(&"len_bytes".into()), "{names:?}");
     let remarks = metadata.key_value_metadata().unwrap();
-    assert!(remarks.iter().any(|r| r.key == "chronoseal.schema_version" && r.value.as_deref() == Some("2")));
+    assert!(remarks.iter().any(|r| r.key == "chronoseal.schema_version" && r.value.as_deref() == Some("3")));
 }
 
 #[test]
@@ -79,16 +79,16 @@ fn says_what_is_wrong_with_a_folder_and_what_to_do() {
 
     fs::write(dir.path().join("manifest.json"), r#"{"schema_version": 99}"#).unwrap();
     assert!(matches!(read(dir.path()), Err(StoreError::Version { found: 99, .. })));
-    // A run of a bus as the version before this one stored it.
+    // A run of a bus as an earlier version stored it.
     fs::write(dir.path().join("manifest.json"), r#"{"schema_version": 1, "run": {"bus": {"bit_rate": 500000}}}"#)
         .unwrap();
     let error = read(dir.path()).unwrap_err().to_string();
     assert!(
-        error.contains("has schema version 1, this program reads 2") && error.contains("repeat the run"),
+        error.contains("has schema version 1, this program reads 3") && error.contains("repeat the run"),
         "{error}"
     );
 
-    for text in [&b"{\"schema_version\": 2, \"run\": {"[..], b"\xff\xfe", b"", b"[]", b"{}"] {
+    for text in [&b"{\"schema_version\": 3, \"run\": {"[..], b"\xff\xfe", b"", b"[]", b"{}"] {
         fs::write(dir.path().join("manifest.json"), text).unwrap();
         let error = read(dir.path()).unwrap_err();
         assert!(matches!(error, StoreError::Manifest { .. }), "{error}");

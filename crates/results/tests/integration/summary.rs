@@ -100,7 +100,7 @@ fn attacks_are_told_apart_by_what_stopped_them() {
 fn stalled_frames_are_shown_and_told_apart() {
     let mut rows = rows(400);
     rows.frames[5].stalled = true;
-    rows.frames[5].received_at = Some(us(5 * 10_000 + 9_000));
+    rows.frames[5].accepted_at = Some(us(5 * 10_000 + 9_000));
     let summary = summarise(&meta(), &rows);
     let spread = summary.streams[0].end_to_end;
     assert_eq!((spread.all.unwrap().n, spread.all.unwrap().max_ns), (400, 8_000_000));

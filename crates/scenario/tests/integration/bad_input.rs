@@ -97,7 +97,7 @@ const WRONG: &[Wrong] = &[
         code: Code::DeadlineTooShort,
         places: &["\"400us\""],
         message: "stream `brake request` takes at least 527.344us to `brake-rear`, and its deadline is 400us",
-        help: "write more than 527.344us, which leaves no time to wait or compute; or a shorter `length`, or a faster segment",
+        help: "527.344us leaves no time to wait or compute: write a longer one, and `chronoseal check` says what it can take; or a shorter `length`, or a faster segment",
     },
     Wrong {
         what: "a table of one kind for a segment of another",

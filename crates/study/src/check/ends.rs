@@ -10,6 +10,8 @@ use serde::Serialize;
 
 use super::assumptions;
 
+/// Streams named beside a reason.
+const NAMED_MAX: usize = 3;
 const NO_DEADLINE: &str = "the scenario names no deadline for it";
 
 /// The word for a stream at a receiver, or for a whole scenario.
@@ -131,17 +133,25 @@ impl EndsReport {
         self.ends.iter().any(|end| end.deadline_ns.is_some())
     }
 
-    /// Why not everything is held, each reason once.
+    /// Why not everything is held, each reason once, with the streams it is about.
     pub(super) fn reasons(&self) -> Vec<String> {
-        let mut reasons: Vec<String> = Vec::new();
+        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
         for end in self.ends.iter().filter(|end| !end.is_recording && end.word != Word::Held) {
             let Some(why) = &end.why else { continue };
-            let known = reasons.iter().any(|known| known.ends_with(why));
-            if !known && !self.risks.contains(why) {
-                reasons.push(format!("`{}` at `{}`: {why}", end.stream, end.receiver));
+            let about = format!("`{}` at `{}`", end.stream, end.receiver);
+            match reasons.iter_mut().find(|(known, _)| known == why) {
+                Some((_, ends)) => ends.push(about),
+                None if self.risks.contains(why) => {}
+                None => reasons.push((why, vec![about])),
             }
         }
-        self.risks.iter().cloned().chain(reasons).collect()
+        let told = |(why, ends): (&str, Vec<String>)| {
+            let more = ends.len().saturating_sub(NAMED_MAX);
+            let named = ends[..ends.len() - more].join(", ");
+            let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{named}{rest}: {why}")
+        };
+        self.risks.iter().cloned().chain(reasons.into_iter().map(told)).collect()
     }
 
     /// Streams that nothing bounds because they come by radio.
@@ -301,7 +311,11 @@ impl EndReport {
         let (word, why) = match (worst, limited, deadline) {
             (Some(risk), ..) if !risk.cause.is_unbounded() => (Word::Broken, Some(risk_text(plan, risk))),
             (None, Some(limited), Some(deadline)) if limited > deadline => {
-                (Word::Broken, Some(format!("it can take {limited}, and its deadline is {deadline}")))
+                let most = end.parts.iter().max_by_key(|part| part.max);
+                let part = most.map_or_else(String::new, |part| {
+                    format!(", of it {} in {} `{}`", part.max, part.place.role(), part.place.name(plan))
+                });
+                (Word::Broken, Some(format!("it can take {limited}{part}, and its deadline is {deadline}")))
             }
             (_, None, _) if no_bound.is_some_and(|missing| is_overload(missing.why)) => (Word::Broken, place.clone()),
             (Some(risk), ..) => (Word::NotBounded, Some(risk_text(plan, risk))),

@@ -275,6 +275,8 @@ mod tests {
             arrived_at: None,
             departed_at: None,
             received_at: None,
+            due_at: None,
+            accepted_at: None,
             outcome,
             stalled: false,
         }

@@ -4,7 +4,6 @@
 mod hops;
 mod messages;
 mod rows;
-mod spans;
 #[cfg(test)]
 mod tests;
 mod ways;

@@ -1,10 +1,9 @@
 //! Rows of frames and captures, from records that are matched.
 
 use chronoseal_core::{AttackKind, DiscardReason, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId};
-use chronoseal_results::{CaptureRow, FrameRow, Outcome};
+use chronoseal_results::{CaptureRow, FrameRow, Outcome, Stays};
 
 use super::messages::Messages;
-use super::spans::Spans;
 use super::ways::{Delivery, Ways};
 use super::{Carrier, Line};
 use crate::config::AgentConfig;
@@ -19,7 +18,7 @@ pub(super) struct Table<'a> {
     pub(super) emulated: &'a EmulatorLog,
     pub(super) logs: &'a [Option<AgentLog>],
     pub(super) ways: &'a Ways<'a>,
-    stalls: Spans,
+    stalls: Stays,
     traffic: &'a dyn Traffic,
     pub(super) messages: Messages,
 }
@@ -34,7 +33,7 @@ impl<'a> Table<'a> {
         traffic: &'a dyn Traffic,
     ) -> Self {
         let messages = Messages::new(agents, emulated, logs, ways, traffic);
-        Self { agents, lines, emulated, logs, ways, stalls: Spans::new(&emulated.stalls), traffic, messages }
+        Self { agents, lines, emulated, logs, ways, stalls: Stays::new(&emulated.stalls), traffic, messages }
     }
 
     /// True if what a node says of attacks is believed.
@@ -86,6 +85,8 @@ impl<'a> Table<'a> {
             arrived_at: Some(arrival.arrived_at.unwrap_or(arrival.read_at)),
             departed_at: None,
             received_at: None,
+            due_at: None,
+            accepted_at: None,
             outcome: Outcome::Unaccounted,
             stalled: false,
         }
@@ -266,6 +267,8 @@ impl<'a> Table<'a> {
             arrived_at: None,
             departed_at: None,
             received_at: None,
+            due_at: None,
+            accepted_at: None,
             outcome: Outcome::Unaccounted,
             stalled: self.stalls.overlap(at, at),
         }
@@ -315,6 +318,7 @@ fn judge(row: &mut FrameRow, at_ps: i64, verdict: Option<(SimTime, Event)>, desc
     };
     let Some((checked_at, event)) = verdict else { return };
     let is_accepted = matches!(event.kind, EventKind::Delivered | EventKind::Relayed);
+    row.accepted_at = Some(checked_at).filter(|_| is_accepted);
     if description.sequence.is_none() || is_accepted && description.is_numbered_by_receiver {
         row.sequence = event.sequence;
     }

@@ -47,6 +47,8 @@ pub(super) struct Outgoing {
     /// 0: CAM, 1: DENM.
     kind: usize,
     is_charged: bool,
+    /// When it was made, and all work for it began.
+    due: LocalTime,
     identity: Identity,
     now_us: u64,
     latitude: i32,
@@ -73,6 +75,7 @@ impl ItsStation {
         Some(Outgoing {
             kind: 0,
             is_charged: false,
+            due: now,
             identity,
             now_us,
             latitude: cam.position.latitude,
@@ -106,6 +109,7 @@ impl ItsStation {
         Some(Outgoing {
             kind: 1,
             is_charged: false,
+            due: now,
             identity,
             now_us,
             latitude,
@@ -137,7 +141,8 @@ impl ItsStation {
         }
         self.said.push_back(super::table::hash(&bytes));
         let sequence = self.counts.next_sent(kind);
-        self.base.push(Event::of(EventKind::Sent, self.config.streams[kind], sequence));
+        let value = (now - outgoing.due).as_ps();
+        self.base.push(Event { value, ..Event::of(EventKind::Sent, self.config.streams[kind], sequence) });
         let priority = priority_of(if kind == 1 { MessageKind::Denm } else { MessageKind::Cam });
         Some(Output::Transmit(Transmit { port: PortId(0), priority, launch_at: now, len: bytes.len(), token: None }))
     }

@@ -26,6 +26,8 @@ pub(super) fn counted(
     let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
     let rows = run.tally.rows();
     let stream = |index: usize| &plan.streams[index];
+    // A count knows the last hop of a frame alone.
+    let on_wire = |index: usize, ns: f64| (!stream(index).is_relayed()).then_some(ns);
     match options.format {
         Format::Json => {
             let streams: Vec<_> = rows
@@ -36,8 +38,8 @@ pub(super) fn counted(
                         "stream": stream(index).name,
                         "count": row.delivered,
                         "discarded": row.discarded,
-                        "latency_mean_ns": row.latency_mean_ns(),
-                        "latency_max_ns": row.latency_max.as_ps() as f64 / 1000.0,
+                        "latency_mean_ns": on_wire(index, row.latency_mean_ns()),
+                        "latency_max_ns": on_wire(index, row.latency_max.as_ps() as f64 / 1000.0),
                     })
                 })
                 .collect();
@@ -59,17 +61,18 @@ pub(super) fn counted(
         Format::Human | Format::Csv => {
             printer.data("stream,delivered,discarded,latency_mean_ns,latency_max_ns");
             for (index, row) in rows.iter().enumerate() {
+                let shown = |ns: f64| on_wire(index, ns).map_or_else(String::new, |ns| format!("{ns:.3}"));
                 printer.data(&format!(
-                    "{},{},{},{:.3},{:.3}",
+                    "{},{},{},{},{}",
                     stream(index).name,
                     row.delivered,
                     row.discarded,
-                    row.latency_mean_ns(),
-                    row.latency_max.as_ps() as f64 / 1000.0
+                    shown(row.latency_mean_ns()),
+                    shown(row.latency_max.as_ps() as f64 / 1000.0)
                 ));
             }
             printer.hint(&format!(
-                "simulated {} frames by {} events in {cpu_s:.2} s of processor time ({:.2} million frames a second, {:.1} times real time); nothing is stored; seed {}, fingerprint {}",
+                "simulated {} frames by {} events in {cpu_s:.2} s of processor time ({:.2} million frames a second, {:.1} times real time); nothing is stored and no deadline is judged (run it without --count for a verdict); seed {}, fingerprint {}",
                 run.tally.delivered(),
                 run.events,
                 run.tally.delivered() as f64 / cpu_s / 1e6,

@@ -77,7 +77,7 @@ impl Context<'_> {
                 world.nodes[receiver.index()].name
             ),
             "over before",
-            format!("write more than {least}, which leaves no time to wait or compute; or a shorter `length`, or a faster segment"),
+            format!("{least} leaves no time to wait or compute: write a longer one, and `chronoseal check` says what it can take; or a shorter `length`, or a faster segment"),
         );
     }
 }

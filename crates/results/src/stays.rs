@@ -1,14 +1,19 @@
 //! When the host did not let the emulator run.
 
-use chronoseal_core::SimTime;
-use chronoseal_results::StallRow;
+use chronoseal_core::{Duration, SimTime};
 
-/// Stalls as disjoint spans in order.
-pub(crate) struct Spans(Vec<(SimTime, SimTime)>);
+use crate::StallRow;
 
-impl Spans {
-    /// `stalls` in order of their begin.
-    pub(crate) fn new(stalls: &[StallRow]) -> Self {
+/// Stalls as disjoint stays off the processor, in order. Emulator and sentinel both write down the same stay, and those of one
+/// that overlap are one.
+#[derive(Clone, Debug, Default)]
+pub struct Stays(Vec<(SimTime, SimTime)>);
+
+impl Stays {
+    /// Of stalls in any order.
+    pub fn new(stalls: &[StallRow]) -> Self {
+        let mut stalls: Vec<&StallRow> = stalls.iter().collect();
+        stalls.sort_by_key(|stall| stall.time);
         let mut spans: Vec<(SimTime, SimTime)> = Vec::new();
         for stall in stalls {
             let end = stall.time + stall.duration;
@@ -20,8 +25,13 @@ impl Spans {
         Self(spans)
     }
 
+    /// How long each of them was, in order.
+    pub fn lengths(&self) -> impl Iterator<Item = Duration> + '_ {
+        self.0.iter().map(|(begin, end)| *end - *begin)
+    }
+
     /// True if one of them overlaps `from..=to`.
-    pub(crate) fn overlap(&self, from: SimTime, to: SimTime) -> bool {
+    pub fn overlap(&self, from: SimTime, to: SimTime) -> bool {
         let first = self.0.partition_point(|(_, end)| *end < from);
         self.0.get(first).is_some_and(|(begin, _)| *begin <= to)
     }
@@ -30,14 +40,13 @@ impl Spans {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chronoseal_core::Duration;
 
     #[test]
     fn a_stall_marks_what_it_overlaps() {
         let at = |us| SimTime::ZERO + Duration::from_us(us);
         let stall = |us, len| StallRow { time: at(us), duration: Duration::from_us(len) };
-        let spans = Spans::new(&[stall(100, 50), stall(120, 100), stall(1000, 10)]);
-        assert_eq!(spans.0.len(), 2);
+        let spans = Stays::new(&[stall(1000, 10), stall(100, 50), stall(120, 100), stall(130, 5)]);
+        assert!(spans.lengths().eq([120, 10].map(Duration::from_us)));
         assert!(spans.overlap(at(90), at(100)) && spans.overlap(at(219), at(400)) && spans.overlap(at(0), at(2000)));
         assert!(
             !spans.overlap(at(0), at(99)) && !spans.overlap(at(221), at(999)) && !spans.overlap(at(1011), at(1012))

@@ -1,0 +1,92 @@
+//! When frames were due at their senders.
+//!
+//! A sender tells when it handed a frame over, and how much later that was than the frame was due: what it computed for the
+//! frame before, and what held it up. Where a frame has a slot, it is due at the slot's start.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId};
+
+/// What senders told of frames and when the frames left, each by stream and sender, in order.
+#[derive(Default)]
+pub(crate) struct Dues {
+    /// When a frame was handed over, and when it was due.
+    told: BTreeMap<(StreamId, NodeId), Vec<(SimTime, SimTime)>>,
+    /// When a frame left its sender, where that is known of every one of them.
+    left: BTreeMap<(StreamId, NodeId), Vec<SimTime>>,
+}
+
+impl Dues {
+    /// Takes in an event, in the order of events.
+    pub(crate) fn note(&mut self, at: SimTime, node: NodeId, event: &Event) {
+        if event.kind == EventKind::Sent {
+            self.told.entry((event.stream, node)).or_default().push((at, due_of(at, event)));
+        }
+    }
+
+    /// Notes that a frame left its sender, in the order in which they do.
+    pub(crate) fn leave(&mut self, at: SimTime, node: NodeId, stream: StreamId) {
+        self.left.entry((stream, node)).or_default().push(at);
+    }
+
+    /// When the frame of a stream was due that left its sender at a time; then, if its sender told nothing of it.
+    pub(crate) fn due(&self, stream: StreamId, sender: NodeId, left_at: SimTime) -> SimTime {
+        let key = (stream, sender);
+        let told = self.told.get(&key).map_or(&[][..], Vec::as_slice);
+        // A driver keeps the order of what it is handed.
+        let nth = self.left.get(&key).and_then(|left| left.binary_search(&left_at).ok());
+        let due = nth.and_then(|nth| told.get(nth)).or_else(|| nearest(told, left_at));
+        due.map_or(left_at, |(_, due)| left_at.min(*due))
+    }
+}
+
+/// When the frame was due that an event tells of.
+pub(crate) fn due_of(at: SimTime, event: &Event) -> SimTime {
+    at - Duration::from_ps(event.value.max(0))
+}
+
+fn nearest(told: &[(SimTime, SimTime)], at: SimTime) -> Option<&(SimTime, SimTime)> {
+    let place = told.partition_point(|(handed, _)| *handed <= at);
+    let around = [place.checked_sub(1).and_then(|before| told.get(before)), told.get(place)];
+    around.into_iter().flatten().min_by_key(|(handed, _)| (*handed - at).as_ps().unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STREAM: StreamId = StreamId(3);
+    const SENDER: NodeId = NodeId(1);
+
+    fn at(us: i64) -> SimTime {
+        SimTime::ZERO + Duration::from_us(us)
+    }
+
+    fn told(frames: &[(i64, i64)]) -> Dues {
+        let mut dues = Dues::default();
+        for (handed, late) in frames {
+            let value = Duration::from_us(*late).as_ps();
+            dues.note(at(*handed), SENDER, &Event { value, ..Event::of(EventKind::Sent, STREAM, 0) });
+        }
+        dues
+    }
+
+    #[test]
+    fn a_frame_is_due_before_what_its_sender_computes_for_it() {
+        let dues = told(&[(120, 20), (220, 20)]);
+        assert_eq!(dues.due(STREAM, SENDER, at(121)), at(100));
+        assert_eq!(dues.due(STREAM, SENDER, at(219)), at(200));
+        // Made ready before it may leave, or told of by nobody.
+        assert_eq!(told(&[(90, -10)]).due(STREAM, SENDER, at(100)), at(90));
+        assert_eq!(dues.due(STREAM, NodeId(2), at(219)), at(219));
+    }
+
+    #[test]
+    fn frames_that_wait_long_in_a_driver_are_told_apart_by_their_order() {
+        let mut dues = told(&[(100, 0), (200, 0), (300, 0)]);
+        for left in [290, 291, 301] {
+            dues.leave(at(left), SENDER, STREAM);
+        }
+        assert_eq!([290, 291, 301].map(|left| dues.due(STREAM, SENDER, at(left))), [100, 200, 300].map(at));
+    }
+}
