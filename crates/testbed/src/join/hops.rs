@@ -1,5 +1,7 @@
 //! Rows of transmissions: each frame on each segment, and the ones it came from.
 
+use std::collections::BTreeMap;
+
 use chronoseal_core::{Event, EventKind, MessagePart, SimTime};
 use chronoseal_results::HopRow;
 
@@ -12,15 +14,22 @@ impl Table<'_> {
     /// when the first was.
     pub(super) fn hop_rows(&self) -> Vec<HopRow> {
         let handed_over = self.ways.deliveries.iter().enumerate().filter(|(_, delivery)| delivery.accepted);
-        let hops = handed_over.flat_map(|(index, delivery)| self.hop_rows_of(index, delivery));
+        let counted = self.counted();
+        let hops = handed_over.flat_map(|(index, delivery)| self.hop_rows_of(index, delivery, &counted));
         let mut rows: Vec<HopRow> = hops.collect();
         rows.sort_by_key(|row| row.sent_at.or(row.arrived_at));
         rows
     }
 
+    /// What a receiver counted, by arrival. Who only hears a frame that is for others knows no number of it.
+    fn counted(&self) -> BTreeMap<usize, u64> {
+        let told = |delivery: &Delivery| Some((delivery.serial?, delivery.received?.verdict?.event()?.sequence));
+        self.ways.deliveries.iter().filter_map(told).collect()
+    }
+
     /// The hop of a frame, or that of each PDU in it.
-    fn hop_rows_of(&self, index: usize, delivery: &Delivery) -> Vec<HopRow> {
-        let Some(whole) = self.hop_row(index, delivery) else { return Vec::new() };
+    fn hop_rows_of(&self, index: usize, delivery: &Delivery, counted: &BTreeMap<usize, u64>) -> Vec<HopRow> {
+        let Some(whole) = self.hop_row(index, delivery, counted) else { return Vec::new() };
         let parts = delivery.serial.map(|serial| self.parts(serial, delivery)).unwrap_or_default();
         if parts.is_empty() {
             return vec![whole];
@@ -34,7 +43,7 @@ impl Table<'_> {
         parts.iter().map(row).collect()
     }
 
-    fn hop_row(&self, index: usize, delivery: &Delivery) -> Option<HopRow> {
+    fn hop_row(&self, index: usize, delivery: &Delivery, counted: &BTreeMap<usize, u64>) -> Option<HopRow> {
         let serial = delivery.serial?;
         let arrival = &self.emulated.arrivals[serial];
         let first = match arrival.description.part {
@@ -44,7 +53,7 @@ impl Table<'_> {
         let told = || delivery.received?.verdict?.event();
         let is_accepted = |event: &Event| matches!(event.kind, EventKind::Delivered | EventKind::Relayed);
         let accepted = told().filter(is_accepted).filter(|_| arrival.description.is_numbered_by_receiver);
-        let counted = || told().map(|event| event.sequence);
+        let counted = || told().map(|event| event.sequence).or_else(|| counted.get(&serial).copied());
         let received_at = delivery.received.map(|received| SimTime::from_ps(received.at_ps));
         Some(HopRow {
             stream: arrival.description.stream,

@@ -65,6 +65,11 @@ impl Traffic for Nothing {
 /// Nodes 0 and 1 are on a CAN interface of the kernel, node 2 on Ethernet; node 1 is on both and forwards two CAN frames in
 /// one Ethernet frame. Node 9 is a stranger on the interface.
 fn forwarded(description: FrameDescription) -> Joined {
+    forwarded_but(description, |_, _| ())
+}
+
+/// The same with a change to what was written down.
+fn forwarded_but(description: FrameDescription, change: impl FnOnce(&mut [AgentLog], &mut EmulatorLog)) -> Joined {
     let agents = [agent(0, &[can()]), agent(1, &[can(), PortLink::Tap]), agent(2, &[PortLink::Tap])];
     let line = |attachment, segment, carrier| Line { attachment, segment, carrier };
     let lines = [
@@ -79,7 +84,7 @@ fn forwarded(description: FrameDescription) -> Joined {
     let origins = logs[1].add_origins(&[0, 2]);
     logs[1].sent = vec![sent(70, 1, 200, origins)];
     logs[2].received = vec![received(90, 0, 200)];
-    let emulated = EmulatorLog {
+    let mut emulated = EmulatorLog {
         arrivals: vec![
             arrival(21, 2, 100, description),
             arrival(32, 2, 555, description),
@@ -96,6 +101,7 @@ fn forwarded(description: FrameDescription) -> Joined {
         }],
         ..EmulatorLog::default()
     };
+    change(&mut logs, &mut emulated);
     let logs = logs.map(Some);
     join(&agents, &lines.each_ref(), emulated, &logs, &Nothing)
 }
@@ -112,6 +118,18 @@ fn each_wire_is_joined_by_what_carries_it() {
     assert_eq!(counts, [(2, 2, 1, 1), (1, 1, 3, 3), (0, 0, 1, 1)]);
     assert!(joined.counts.iter().all(|count| (count.lost, count.foreign, count.unread) == (0, 0, 0)));
     assert_eq!(joined.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn who_only_hears_a_frame_has_the_number_that_its_receiver_counted() {
+    let joined = forwarded_but(FrameDescription::UNKNOWN, |logs, emulated| {
+        emulated.arrivals[1].description.sequence = None;
+        logs[0].received[0].verdict = None;
+        let event = Event::of(EventKind::Delivered, StreamId(555), 7);
+        logs[1].received[1].verdict = Some(EventRecord::new(at(36), &event));
+    });
+    let of_frame = joined.rows.hops.iter().filter(|hop| hop.frame == 1);
+    assert!(of_frame.map(|hop| (hop.to.0, hop.sequence)).eq([(0, 7), (1, 7)]));
 }
 
 #[test]
