@@ -62,6 +62,27 @@ fn columns_carry_units_and_files_their_version() {
 }
 
 #[test]
+fn the_reference_names_every_column_of_every_table() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let reference = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/results.md")).unwrap();
+    let dir = stored(&meta(), &rows(3));
+    let mut tables = 0;
+    for file in fs::read_dir(dir.path().join("run")).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "parquet") {
+            continue;
+        }
+        tables += 1;
+        let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
+        for field in reader.metadata().file_metadata().schema().get_fields() {
+            assert!(reference.contains(&format!("`{}`", field.name())), "{}: {}", path.display(), field.name());
+        }
+        assert!(reference.contains(&*path.file_name().unwrap().to_string_lossy()), "{}", path.display());
+    }
+    assert_eq!(tables, 7);
+}
+
+#[test]
 fn refuses_to_write_over_a_run() {
     let dir = stored(&meta(), &rows(3));
     let run = dir.path().join("run");
