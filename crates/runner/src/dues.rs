@@ -5,11 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_catalog::Prepared;
+use chronoseal_core::{Duration, Event, EventKind, NodeId, Oscillator, SimTime, StreamId};
 
 /// What senders told of frames and when the frames left, each by stream and sender, in order.
 #[derive(Default)]
 pub(crate) struct Dues {
+    /// By node: a sender says by its own clock how late it was.
+    oscillators: Vec<Oscillator>,
     /// When a frame was handed over, and when it was due.
     told: BTreeMap<(StreamId, NodeId), Vec<(SimTime, SimTime)>>,
     /// When a frame left its sender, where that is known of every one of them.
@@ -17,11 +20,24 @@ pub(crate) struct Dues {
 }
 
 impl Dues {
+    /// Nothing told yet.
+    pub(crate) fn new(prepared: &Prepared<'_>) -> Self {
+        let oscillators = prepared.plan().node_ids().map(|id| prepared.oscillator(id)).collect();
+        Self { oscillators, ..Self::default() }
+    }
+
     /// Takes in an event, in the order of events.
     pub(crate) fn note(&mut self, at: SimTime, node: NodeId, event: &Event) {
         if event.kind == EventKind::Sent {
-            self.told.entry((event.stream, node)).or_default().push((at, due_of(at, event)));
+            let due = self.told_by(at, node, event);
+            self.told.entry((event.stream, node)).or_default().push((at, due));
         }
+    }
+
+    /// When the frame was due that a sender tells of.
+    pub(crate) fn told_by(&self, at: SimTime, node: NodeId, event: &Event) -> SimTime {
+        let oscillator = self.oscillators.get(node.index()).copied().unwrap_or_default();
+        oscillator.sim(oscillator.local(at) - Duration::from_ps(event.value.max(0)))
     }
 
     /// Notes that a frame left its sender, in the order in which they do.
@@ -38,11 +54,6 @@ impl Dues {
         let due = nth.and_then(|nth| told.get(nth)).or_else(|| nearest(told, left_at));
         due.map_or(left_at, |(_, due)| left_at.min(*due))
     }
-}
-
-/// When the frame was due that an event tells of.
-pub(crate) fn due_of(at: SimTime, event: &Event) -> SimTime {
-    at - Duration::from_ps(event.value.max(0))
 }
 
 fn nearest(told: &[(SimTime, SimTime)], at: SimTime) -> Option<&(SimTime, SimTime)> {
@@ -79,6 +90,17 @@ mod tests {
         // Made ready before it may leave, or told of by nobody.
         assert_eq!(told(&[(90, -10)]).due(STREAM, SENDER, at(100)), at(90));
         assert_eq!(dues.due(STREAM, NodeId(2), at(219)), at(219));
+    }
+
+    #[test]
+    fn how_late_a_sender_was_is_by_its_own_clock() {
+        // 100 ms of a clock that is a thousandth too fast are 99.9 ms and a tenth of a microsecond.
+        let fast = Oscillator::new(Duration::ZERO, chronoseal_core::Ppm(1_000_000));
+        let dues = Dues { oscillators: vec![Oscillator::default(), fast], ..Dues::default() };
+        let sent = Event { value: Duration::from_ms(100).as_ps(), ..Event::of(EventKind::Sent, STREAM, 0) };
+        let due = dues.told_by(at(500_000), SENDER, &sent);
+        assert!((due - at(400_099)).abs() < Duration::from_us(1), "{due:?}");
+        assert_eq!(dues.told_by(at(500_000), NodeId(0), &sent), at(400_000));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub fn simulated_latencies(prepared: &Prepared<'_>) -> Result<Vec<Option<Distrib
         first_frames: BTreeMap::new(),
         began: BTreeMap::new(),
         origins: BTreeMap::new(),
-        dues: Dues::default(),
+        dues: Dues::new(prepared),
         is_relayed,
         samples,
     };

@@ -160,7 +160,7 @@ pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) ->
     let mut rows = outcome.rows;
     // What is worked out once for all of them says nothing of what one of them would have to compute.
     rows.work.retain(|row| shared.binary_search(&row.node).is_err());
-    Ways::of(&prepared).settle(plan, Dues::default(), &mut rows);
+    Ways::of(&prepared).settle(plan, Dues::new(&prepared), &mut rows);
     leave_out_removed(plan, &mut rows);
     let describers = prepared.describers();
     rows.captures.retain(|row| {

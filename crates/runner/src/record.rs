@@ -76,7 +76,7 @@ impl Recorder {
             ended: BTreeMap::new(),
             strangers: vec![Strangers::default(); plan.segments.len()],
             ways: Ways::of(prepared),
-            dues: Dues::default(),
+            dues: Dues::new(prepared),
             messages: Messages::default(),
             origins: BTreeMap::new(),
             parts: BTreeMap::new(),

@@ -11,7 +11,7 @@ use chronoseal_results::Stays;
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
 use chronoseal_scenario::plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 
-use crate::dues::{Dues, due_of};
+use crate::dues::Dues;
 use crate::hops::Hops;
 
 /// Which streams gateways carry on, and what of them has begun.
@@ -149,7 +149,7 @@ impl Ways {
         });
         rows.frames.extend(refused);
         if self.any {
-            self.join(plan, rows);
+            self.join(plan, &dues, rows);
         }
         rows.events.iter().for_each(|row| dues.note(row.time, row.node, &row.event));
         self.tell_dues(&dues, rows);
@@ -171,7 +171,7 @@ impl Ways {
         }
     }
 
-    fn join(&self, plan: &Plan, rows: &mut RunRows) {
+    fn join(&self, plan: &Plan, clocks: &Dues, rows: &mut RunRows) {
         let (mut told, others): (Vec<FrameRow>, Vec<FrameRow>) =
             std::mem::take(&mut rows.frames).into_iter().partition(|row| self.is_relayed(row.stream));
         rows.frames = others;
@@ -180,7 +180,7 @@ impl Ways {
             .events
             .iter()
             .filter(|row| row.event.kind == EventKind::Sent && self.is_relayed(row.event.stream))
-            .map(|row| ((row.event.stream, row.event.sequence), due_of(row.time, &row.event)))
+            .map(|row| ((row.event.stream, row.event.sequence), clocks.told_by(row.time, row.node, &row.event)))
             .collect();
         let hops = Hops::new(&rows.hops, &told);
         let sent = Sent::of(rows, |stream| self.is_relayed(stream));

@@ -64,7 +64,8 @@ fn columns_carry_units_and_files_their_version() {
 #[test]
 fn the_reference_names_every_column_of_every_table() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
-    let reference = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/results.md")).unwrap();
+    let reference =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/results.md")).unwrap();
     let dir = stored(&meta(), &rows(3));
     let mut tables = 0;
     for file in fs::read_dir(dir.path().join("run")).unwrap() {
