@@ -213,19 +213,23 @@ fn what_once_held_on_paper_and_failed_in_the_simulator_does_not_any_more() {
     let mut count = 0;
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path().display().to_string();
-        let word = bench_word(&path);
+        let checked = Bench::new().json(&["check", &path]);
+        let word = checked["word"].as_str().unwrap();
         for seed in ["1", "2", "17"] {
             let run = ["run", &path, "--seed", seed, "--no-store", "--quiet"];
             let run = Bench::new().json(&run);
             assert!(word != "held" || run["held"] == "yes", "{path} with seed {seed}: {}", run["verdict"]);
+            for stream in run["summary"]["streams"].as_array().unwrap().iter().filter(|_| word == "held") {
+                let ends = checked["end_to_end"]["ends"].as_array().unwrap();
+                let own = ends.iter().filter(|end| end["stream"] == stream["name"]);
+                let bound = own.filter_map(|end| end["bound_ns"].as_f64()).fold(0.0, f64::max);
+                let seen = stream["end_to_end"]["all"]["max_ns"].as_f64().unwrap_or(0.0);
+                assert!(seen <= bound + 1.0, "{path} with seed {seed}: {} took {seen} ns of {bound}", stream["name"]);
+            }
         }
         count += 1;
     }
-    assert!(count >= 7, "{count} scenarios");
-}
-
-fn bench_word(path: &str) -> String {
-    Bench::new().json(&["check", path])["word"].as_str().unwrap().to_owned()
+    assert!(count >= 14, "{count} scenarios");
 }
 
 #[test]
