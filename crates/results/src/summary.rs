@@ -89,7 +89,7 @@ pub struct StreamSummary {
     /// The same counts for each receiver; together they are the ones above.
     #[serde(default)]
     pub receivers: Vec<Account>,
-    /// From when a frame was due to when its receiver had accepted it, checks included: [`FrameRow::latency`].
+    /// From when a frame was due to when its receiver had accepted it, checks included: [`crate::FrameRow::latency`].
     pub end_to_end: Spread,
     /// Of that, the time in its sender, in each segment, in each node between two of them and in its receiver, in the order of
     /// the way. Empty if its frames cross one segment only.
