@@ -24,6 +24,33 @@ fn a_sender_learns_of_each_frame_that_is_through() {
     assert!(clockwork.bus.tells_transmitted(port(0)));
 }
 
+/// A bus that has made other plans since does nothing at the time of the old ones.
+#[test]
+fn a_turn_that_was_taken_is_void() {
+    let mut frames = FrameStore::new();
+    let mut can = CanBus::new(bus(2), 1).expect("it is a bus");
+    let mut out = Vec::new();
+    can.start(SimTime::ZERO, &mut frames, &mut out);
+    let mut bytes = [0; 72];
+    let len = base(1, &[1, 2, 3]).emit(&mut bytes);
+    let frame = frames.allocate(FrameLabel::default());
+    frames.buffer(frame)[..len].copy_from_slice(&bytes[..len]);
+    frames.set_len(frame, len);
+    can.handle_frame(SimTime::ZERO, port(0), Priority(0), frame, &mut frames, &mut out);
+    let mut turns = Vec::new();
+    while let Some(MediumOutput::Timer { at, timer }) = out.pop() {
+        assert!(!turns.contains(&timer), "a turn has a number of its own");
+        can.handle_timer(at, timer, &mut frames, &mut out);
+        turns.push(timer);
+        out.retain(|output| matches!(output, MediumOutput::Timer { .. }));
+        let waiting = out.len();
+        can.handle_timer(at, timer, &mut frames, &mut out);
+        assert_eq!(out.len(), waiting, "nothing is done twice");
+    }
+    assert!(turns.len() > 1);
+    assert_eq!(can.statistics().frames, 1);
+}
+
 #[test]
 fn the_series_hold_what_was_counted() {
     let window = Duration::from_us(200);
