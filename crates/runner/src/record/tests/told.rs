@@ -1,6 +1,8 @@
 //! What a row says of a frame, and which events have no row of their own.
 
 use chronoseal_core::{AttackKind, DiscardReason};
+use chronoseal_results::rows::{STRANGER_BYTES, STRANGER_FRAMES};
+use chronoseal_wire::can::{CanFrame, CanId};
 
 use super::*;
 
@@ -152,4 +154,56 @@ fn an_empty_slot_is_told_by_receivers_and_over_gateways_with_the_whole_way() {
     with_last(&zones(BACK_SWITCH, "", [""; 2]), EventKind::Delivered, |_, prepared, _| {
         assert_eq!(rows(prepared, BRAKE, Event::of(EventKind::Missing, ONE, 3), None), []);
     });
+}
+
+#[test]
+fn a_way_begins_where_its_sender_puts_a_frame_of_its_own_on_a_segment() {
+    let (text, _) = &shared()[0];
+    with_last(text, EventKind::Relayed, |plan, prepared, seen| {
+        let open = |node, attack| {
+            let mut recorder = Recorder::new(prepared, false);
+            let label = FrameLabel { attack, ..seen.label };
+            recorder.event(seen.label.sent_at, PEDAL, &Event::of(EventKind::Sent, seen.event.stream, 3), None);
+            recorder.transmit(seen.label.sent_at, node, FrameContext { label: &label, ..seen.frame() });
+            recorder.into_rows(plan, &Topology::new()).frames.len()
+        };
+        assert_eq!(open(PEDAL, None), 1, "its receiver never had it");
+        assert_eq!(open(ZONE, None), 0, "a gateway carries on what others began");
+        assert_eq!(open(PEDAL, Some(AttackKind::Tamper)), 0);
+    });
+}
+
+#[test]
+fn frames_of_no_stream_are_counted_with_what_they_carry() {
+    with_pair(BUS, |plan, prepared, seen| {
+        let mut recorder = Recorder::new(prepared, false);
+        let mut bytes = [0; 72];
+        for (id, len) in [(0x7f0, 3), (0x7f1, 8), (0x123, 8)] {
+            let id = CanId::standard(id).expect("it has 11 bits");
+            let len = CanFrame::classical(id, &[1; 8][..len]).expect("it fits").emit(&mut bytes);
+            recorder.transmit(seen.label.sent_at, NodeId(0), FrameContext { bytes: &bytes[..len], ..seen.frame() });
+        }
+        let series = recorder.into_rows(plan, &Topology::new()).segments;
+        let found: Vec<_> = series.iter().map(|one| (one.name.as_str(), &one.values[..])).collect();
+        assert_eq!(found, [(STRANGER_FRAMES, &[2][..]), (STRANGER_BYTES, &[11][..])]);
+    });
+}
+
+#[test]
+fn a_message_in_several_frames_is_sent_with_its_first() {
+    let text = "schema_version = 2\nname = \"block\"\nduration = \"100ms\"\n[segments.bus.can]\nbit_rate = \"500kbit/s\"\n\
+         [[nodes]]\nname = \"a\"\n[[nodes]]\nname = \"b\"\n\
+         [[streams]]\nname = \"block\"\nfrom = \"a\"\nto = [\"b\"]\nperiod = \"50ms\"\nlength = \"40B\"\n\
+         bus = { id = \"0x6A0\", segmented = { flow_control = \"0x6A8\" } }\n";
+    let plan = load("block.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|bad| panic!("{}", bad.render()));
+    let prepared = Prepared::new(&plan).expect("its frames fit");
+    let recorder = Recorder::new(&prepared, false);
+    let finished = chronoseal_sim::run(&prepared, recorder, &mut |_| true).expect("every part can be built");
+    let rows = finished.observer.rows;
+    let begun: Vec<_> = rows.events.iter().filter(|row| row.event.kind == EventKind::TransferBegan).collect();
+    assert_eq!((begun.len(), rows.frames.len()), (2, 2));
+    for (begun, row) in begun.iter().zip(&rows.frames) {
+        let received_at = row.received_at.expect("it was delivered");
+        assert!(row.sent_at.is_some_and(|at| at < begun.time) && begun.time < received_at, "{row:?}");
+    }
 }
