@@ -243,6 +243,19 @@ mod tests {
     }
 
     #[test]
+    fn a_late_driver_lets_frames_of_other_slots_stand_in_the_way() {
+        let mut plan = equal_frames(2, 20, 60);
+        plan.streams.iter_mut().for_each(|stream| send(stream, NodeId(0), NodeId(1)));
+        network(&mut plan).dispatch = Dispatch::Immediate;
+        network(&mut plan).precision = Duration::ZERO;
+        network(&mut plan).sync = Sync::Ideal;
+        assert_eq!(latency(&plan, 10), Some(Duration::from_ns(9_600)));
+        // Two slots of 204.8 us pass within 410 us: two frames before it are as late as it, and two after it overtake.
+        plan.nodes[0].driver.max = Duration::from_us(410);
+        assert_eq!(latency(&plan, 10), Some(Duration::from_ns(9_600 + 4 * 4_800)));
+    }
+
+    #[test]
     fn best_effort_has_no_bound_and_says_why() {
         let mut plan = equal_frames(2, 2, 60);
         best_effort(&mut plan.streams[1], 0);

@@ -139,3 +139,15 @@ pub enum Monitoring {
     /// All it can: it then holds every subgroup's key, for one agreement and one verification each.
     All,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_scenario_writes_is_the_name() {
+        assert_eq!(Scheme::ALL.map(Scheme::name), ["full-tree", "without-orchestrator", "symmetric"]);
+        assert_eq!(Profile::ALL.map(Profile::name), ["as-published", "hardened"]);
+        assert_eq!(Transport::ALL.map(Transport::name), ["can", "can-fd"]);
+    }
+}

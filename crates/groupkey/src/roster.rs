@@ -225,6 +225,7 @@ mod tests {
         let mut roster = roster();
         assert_eq!(roster.add(Address(0), 1, Some(public(1).as_bytes())), Err(RosterError::ReservedAddress));
         assert_eq!(roster.add(Address(1), 1, Some(public(1).as_bytes())), Ok(()));
+        assert!(!roster.is_empty());
         for address in [Address(1), Address(250)] {
             let again = roster.add(address, 1, Some(public(2).as_bytes()));
             assert_eq!(again, Err(RosterError::DuplicateAddress(address)));

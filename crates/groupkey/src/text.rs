@@ -1,7 +1,7 @@
 //! Messages and the texts that are signed, as bounded byte strings.
 
 use sha2::{Digest, Sha256};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::frame_count::FRESHNESS_LEN;
 use crate::membership::Membership;
@@ -11,7 +11,7 @@ use crate::profile::Profile;
 pub(crate) const TEXT_LEN_MAX: usize = 128;
 
 /// A short byte string, wiped when dropped: some hold what is going to be encrypted.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Text {
     bytes: [u8; TEXT_LEN_MAX],
     len: u8,
@@ -56,12 +56,6 @@ impl Text {
     pub(crate) fn append(&mut self, piece: &[u8], len: usize) {
         let room = len.min(TEXT_LEN_MAX) - self.len();
         self.push(&piece[..piece.len().min(room)]);
-    }
-}
-
-impl Drop for Text {
-    fn drop(&mut self) {
-        self.bytes.zeroize();
     }
 }
 
@@ -118,6 +112,17 @@ mod tests {
     fn parts_of_a_digest_do_not_run_into_each_other() {
         assert_ne!(digest(b"label", [&b"ab"[..], b"c"]), digest(b"label", [&b"a"[..], b"bc"]));
         assert_ne!(digest(b"label", [&b"abc"[..]]), digest(b"labe", [&b"labc"[..]]));
+    }
+
+    #[test]
+    fn a_text_is_wiped_when_it_is_dropped() {
+        const fn is_wiped<T: ZeroizeOnDrop>(_: &T) -> bool {
+            true
+        }
+        let mut text = Text::of(&[b"secret"]);
+        assert!(is_wiped(&text));
+        text.zeroize();
+        assert!(text == Text::EMPTY, "so that is what becomes of it");
     }
 
     #[test]

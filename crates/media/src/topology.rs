@@ -255,6 +255,9 @@ mod tests {
             let (to, frame) = self.waiting[timer.number as usize];
             out.push(MediumOutput::Deliver { to, frame, departed_at: now });
         }
+        fn series(&self) -> Vec<Series> {
+            vec![Series::total("echoed", "frames", self.waiting.len() as i64)]
+        }
     }
 
     fn echo(delay_us: i64, tells: bool) -> Box<dyn Medium + Send> {
@@ -297,6 +300,18 @@ mod tests {
             assert_eq!((node, event.kind), (from.node, EventKind::Discarded(DiscardReason::WrongPort)));
             assert!(!topology.tells_transmitted(from));
         }
+    }
+
+    #[test]
+    fn each_segment_has_series_of_its_own() {
+        let (mut topology, mut frames, mut out) = (two(), FrameStore::new(), Vec::new());
+        for from in [at(0, 1), at(1, 0), at(2, 0)] {
+            let frame = frames.allocate(FrameLabel::default());
+            topology.handle_frame(SimTime::ZERO, from, Priority(0), frame, &mut frames, &mut out);
+        }
+        let values = |series: Vec<Series>| series.into_iter().flat_map(|one| one.values).collect::<Vec<_>>();
+        assert_eq!([0, 1, 2].map(|segment| values(topology.series_of(segment))), [vec![1], vec![2], vec![]]);
+        assert_eq!(values(topology.series()), [1, 2], "of all together");
     }
 
     #[test]

@@ -270,6 +270,24 @@ mod tests {
     }
 
     #[test]
+    fn who_has_given_the_key_in_use_up_is_not_exposed_and_who_has_not_is() {
+        let withdrawn = |time: i64, node: u16| EventRow {
+            time: SimTime::ZERO + chronoseal_core::Duration::from_ns(time),
+            node: NodeId(node),
+            event: Event::of(EventKind::KeyWithdrawn, StreamId::NONE, 1),
+        };
+        let third = [(2010, 0, 3), (2011, 1, 3), (2012, 2, 3), (2013, 3, 3)];
+        let mut rows = rows(&[&FIRST[..], &third].concat(), &[(1500, AbortReason::ReadyMissing)]);
+        rows.events.extend([withdrawn(1501, 0), withdrawn(1502, 1)]);
+        assert_eq!(judge(&group(), &rows)[0].exposed, [2]);
+        // Too late: the next change has ended before.
+        rows.events.push(withdrawn(2020, 2));
+        assert_eq!(judge(&group(), &rows)[0].exposed, [2]);
+        rows.events.push(withdrawn(1503, 2));
+        assert!(judge(&group(), &rows)[0].exposed.is_empty());
+    }
+
+    #[test]
     fn what_had_not_ended_does_not_hold() {
         let changes = judge(&group(), &rows(&FIRST, &[]));
         assert!(changes.iter().all(|change| change.epoch.is_none() && change.refused.is_none() && !change.held()));

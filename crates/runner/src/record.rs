@@ -315,8 +315,8 @@ impl Observer for Recorder {
             (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame)) => {
                 self.frame_row(at, node, event, frame);
             }
-            // The receivers' rows tell; the switch's own event is in the trace.
-            (EventKind::Missing, _) if node < self.first_own => {
+            // The receivers' rows tell: the switch, whose own event is in the trace, is none.
+            (EventKind::Missing, _) => {
                 let row = EventRow { time: at, node, event: *event };
                 self.rows.frames.extend(missing_row(&self.describers, &self.waits, &row));
             }

@@ -65,6 +65,38 @@ fn responses_of_the_vectors_are_exact() {
 }
 
 #[test]
+fn an_interframe_space_has_three_bits() {
+    let bus = Bus { bit_time: Duration::from_us(2), other_frame: Duration::ZERO };
+    assert_eq!(bus.intermission(), Duration::from_us(6));
+}
+
+#[test]
+fn a_busy_period_may_have_so_many_instances_and_no_more() {
+    // Frames take 99 of 100 ps: a blocking of n ps is worked off after n of them.
+    let message = Message {
+        id: CanId::standard(1).expect("it has 11 bits"),
+        wire_time: Duration::from_ps(99),
+        period: Duration::from_ps(100),
+        jitter: Duration::ZERO,
+        deadline: Duration::from_ps(100),
+    };
+    let instances = |blocking| {
+        let bus = Bus { bit_time: Duration::from_ps(1), other_frame: Duration::from_ps(blocking) };
+        let response = response_times(&bus, &[message]).expect("it is a message").swap_remove(0);
+        response.outcome.map(|bound| bound.instances.len())
+    };
+    assert_eq!(instances(50_000), Ok(50_000));
+    assert_eq!(instances(50_001), Err(Unbounded::NoEndInSight));
+}
+
+#[test]
+fn a_fixed_point_is_a_time_or_there_is_none() {
+    let most = i128::from(i64::MAX);
+    assert_eq!(response_time::fixed_point(0, |_| most), Ok(most));
+    assert_eq!(response_time::fixed_point(0, |_| most + 1), Err(Unbounded::NoEndInSight));
+}
+
+#[test]
 fn a_response_may_take_all_of_its_deadline_and_no_longer() {
     let case = vectors().cases.swap_remove(0);
     let bus =

@@ -81,7 +81,10 @@ fn a_stream_may_take_all_of_its_deadline_and_no_longer() {
     let bound = Duration::from_ps((bound * 1e3).round() as i64);
     for (deadline, holds) in [(bound, true), (bound - Duration::from_ps(1), false)] {
         plan.streams[0].deadline = Some(deadline);
-        assert_eq!(check(&plan).streams[0].holds, Some(holds), "a deadline of {deadline}");
+        let report = check(&plan);
+        assert_eq!((report.streams[0].holds, report.holds), (Some(holds), holds), "a deadline of {deadline}");
+        let verdict = if holds { "4 slots in a cluster cycle" } else { "1 streams can arrive after their deadline" };
+        assert!(report.verdict.contains(verdict), "{}", report.verdict);
     }
 }
 
@@ -162,4 +165,67 @@ fn an_empty_plan_is_no_stumbling_block() {
     let plan = crate::testing::cluster(1);
     let report = check(&plan);
     assert!(report.holds && report.candidates.is_empty() && report.lightest.is_none());
+}
+
+#[test]
+fn a_tag_takes_the_time_of_its_bytes_on_a_wire() {
+    let report = check(&with_candidates(4));
+    let times: Vec<_> = report.candidates.iter().map(|one| (one.overhead_bytes, one.overhead_time_ns)).collect();
+    // 80 ns for a byte at 100 Mbit/s. A freshness value of 16 bits is two bytes more.
+    let expected = [0, 20, 4, 32, 18, 32].map(|bytes| (bytes, f64::from(bytes) * 80.0));
+    assert_eq!(times, expected);
+}
+
+#[test]
+fn slack_is_what_the_slots_of_the_cluster_or_of_its_busiest_link_leave() {
+    let mut plan = equal_frames(4, 3, 60);
+    let cycle = network(&mut plan).cluster_cycle;
+    plan.streams[1].period = cycle / 2;
+    best_effort(&mut plan.streams[2], 0);
+    plan.candidates = vec![ProtectionId(0)];
+    let pitch = slot_pitch(Ethernet::first(&plan).unwrap(), &Ethernet::first(&plan).unwrap().streams().next().unwrap());
+    // One slot for the first stream, two for the second; best effort has none.
+    let slack = |plan: &Plan| check(plan).candidates[0].slack_ns;
+    assert_eq!(slack(&plan), ns(cycle - pitch * 3));
+    // From 0 to 1 and from 1 to 2: the links of 1 and 2 carry the two slots of the second.
+    network(&mut plan).access = Access::PerLink;
+    assert_eq!(slack(&plan), ns(cycle - pitch * 2));
+    // Both streams go to 2, over a link of its own.
+    crate::testing::send(&mut plan.streams[0], NodeId(0), NodeId(2));
+    assert_eq!(slack(&plan), ns(cycle - pitch * 3));
+    // Both come from 1.
+    crate::testing::send(&mut plan.streams[0], NodeId(1), NodeId(3));
+    assert_eq!(slack(&plan), ns(cycle - pitch * 3));
+}
+
+#[test]
+fn of_processors_that_are_equally_busy_the_first_is_named() {
+    let mut plan = with_candidates(4);
+    for node in [1, 3] {
+        let (period, wcet) = (Duration::from_ms(10), Duration::from_us(900));
+        plan.nodes[node].tasks.push(TaskPlan { name: "control".into(), period, wcet });
+    }
+    assert!(check(&plan).candidates.iter().all(|one| one.busiest_node == "ecu1"));
+}
+
+#[test]
+fn a_long_time_is_told_in_the_largest_unit_of_which_there_are_two() {
+    const DAY: f64 = 86_400.0;
+    const YEAR: f64 = 365.25 * DAY;
+    for (seconds, told) in [
+        (0.25, "0.2 s"),
+        (119.9, "119.9 s"),
+        (120.0, "2 min"),
+        (7_199.0, "120 min"),
+        (7_200.0, "2 h"),
+        (2.0 * DAY - 1.0, "48 h"),
+        (2.0 * DAY, "2 days"),
+        (2.0 * YEAR - 1.0, "730 days"),
+        (2.0 * YEAR, "2 years"),
+        (99_999.0 * YEAR, "99999 years"),
+        (1e5 * YEAR, "10^5 years"),
+        (2e30 * YEAR, "10^30 years"),
+    ] {
+        assert_eq!(long_time(seconds), told, "{seconds} s");
+    }
 }

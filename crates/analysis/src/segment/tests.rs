@@ -13,6 +13,8 @@ use crate::can::{Release, message_bounds};
 use crate::synthesis::synthesize;
 use crate::testing::{add_stream, best_effort, cluster, equal_frames, network, view};
 
+mod told;
+
 const MS: fn(i64) -> Duration = Duration::from_ms;
 const US: fn(i64) -> Duration = Duration::from_us;
 /// Of a classical frame of eight bytes at 500 kbit/s, at most with its interframe space.

@@ -109,6 +109,20 @@ mod tests {
     }
 
     #[test]
+    fn a_span_that_fills_a_gap_makes_one_span_of_three() {
+        let mut line = Timeline::new(100);
+        line.reserve(10, 10);
+        line.reserve(30, 10);
+        line.reserve(50, 10);
+        line.reserve(40, 10);
+        assert_eq!(line.taken, [(10, 20), (30, 60)]);
+        line.reserve(20, 10);
+        assert_eq!(line.taken, [(10, 60)]);
+        line.release(30, 10);
+        assert_eq!(line.taken, [(10, 30), (40, 60)]);
+    }
+
+    #[test]
     fn a_gap_may_end_at_its_limit_and_no_later() {
         let mut line = Timeline::new(100);
         line.reserve(20, 30);

@@ -7,6 +7,7 @@ mod closed_forms;
 mod curves;
 mod demo;
 mod dnc;
+mod once;
 mod properties;
 
 use chronoseal_analysis::calculus::{ArrivalCurve, RateLatency, Rational, ServiceCurve};

@@ -82,3 +82,37 @@ impl<S: Suite> Insider<S> {
         Some((message, *keys.logical.expose()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::swift::Swift;
+
+    /// An insider is worth something as an adversary only if whoever it speaks to derives the same.
+    #[test]
+    fn an_insider_derives_what_an_honest_peer_derives() {
+        let (insider, peer) = (Address(1), Address(2));
+        let (secret, of_peer) = ([3; SECRET_LEN], Swift::secret(&[5; SECRET_LEN]));
+        let peer_share = Swift::share(&of_peer);
+        for profile in Profile::ALL {
+            for side in [Side::First, Side::Second] {
+                let is_first = side == Side::First;
+                let [first, second] = if is_first { [insider, peer] } else { [peer, insider] };
+                let exchange = ExchangeId { first, second, result: Address(3) };
+                let stamp = Stamp { epoch: 7, time_ms: 8 };
+                let mut former = Insider::<Swift>::new(profile, insider, Swift::signing_key(&[9; SECRET_LEN]));
+                former.hear_request(exchange, &stamp.to_bytes());
+                let (answer, share) = former.answer(exchange, side, secret, peer);
+                let (_, derived) = former.confirm(&answer, peer_share.as_bytes()).expect("the share is sound");
+
+                let share = Share::new(&share).expect("it has the length of a share");
+                let shares = if is_first { [&share, &peer_share] } else { [&peer_share, &share] };
+                let stamp = if profile == Profile::Hardened { stamp } else { Stamp::default() };
+                let transcript = signed::transcript(Swift::NAME, exchange, stamp, [first, second], shares);
+                let agreed = Swift::agree(&of_peer, share.as_bytes()).expect("the share is sound");
+                let keys = SessionKeys::derive(&agreed, profile, &transcript);
+                assert_eq!(&derived, keys.logical.expose(), "{profile:?} {side:?}");
+            }
+        }
+    }
+}

@@ -314,6 +314,19 @@ mod tests {
     }
 
     #[test]
+    fn no_two_nonces_of_server_and_clients_are_equal() {
+        let mut server = Server::new(u8::MAX, None, 1);
+        server.handle_input(LocalTime::ZERO, Input::Command(Command::Start)).expect("it starts at once");
+        let mut nonces: BTreeSet<_> = server.sessions.iter().map(|session| session.nonces[0]).collect();
+        for number in 1..=u8::MAX {
+            let mut client = Client::new(number, 1);
+            client.received(HELLO, &[0; 16]);
+            nonces.insert(client.session.nonces[1]);
+        }
+        assert_eq!(nonces.len(), 2 * 255);
+    }
+
+    #[test]
     fn another_seed_draws_another_key() {
         let key = |seed| {
             let mut server = Server::new(1, None, seed);

@@ -202,6 +202,24 @@ mod tests {
     }
 
     #[test]
+    fn the_last_segment_holds_what_is_left() {
+        let mut member = Participant::new(1, FIGURES, None);
+        member.handle_input(LocalTime::ZERO, Input::Command(Command::Start)).expect("it starts at once");
+        let (mut buffer, mut lens) = ([0; 72], Vec::new());
+        loop {
+            match member.poll_output(LocalTime::ZERO, &mut buffer) {
+                Output::Transmit(transmit) => {
+                    let view = CanFrameView::new_checked(&buffer[..transmit.len]).expect("it is a frame");
+                    lens.push(view.data().len());
+                }
+                Output::Timeout(_) => break,
+                _ => {}
+            }
+        }
+        assert_eq!(lens, [64, 2], "64 bytes in segments of up to 63, each behind its number");
+    }
+
+    #[test]
     fn who_is_removed_does_not_process_the_commit() {
         let removal = Removal { member: 2, at: REMOVED_AT };
         let (events, frames) = run(&mut group(Some(removal)), END);

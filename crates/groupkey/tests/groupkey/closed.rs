@@ -112,6 +112,31 @@ fn saying_that_the_key_is_given_up_does_not_keep_the_next_change_waiting() {
     }
 }
 
+/// As published an epoch is the number of a second: a run that has used those of this second and of the next up waits until
+/// there is one for the withdrawal, and nothing but time has to wake the orchestrator.
+#[test]
+fn a_withdrawal_is_sent_as_soon_as_there_is_an_epoch_for_it() {
+    let settings = Settings {
+        failed_removal: FailedRemoval::Closed,
+        exchange_timeout: Duration::from_ms(100),
+        retries_max: 1,
+        ..Settings::new(Profile::AsPublished, Transport::Fd)
+    };
+    let mut bus = network::<Swift>(settings, Scheme::FullTree, 4);
+    bus.start();
+    bus.run(Duration::from_s(9));
+    bus.common_key();
+    bus.fault = Some(Box::new(|heard, _| (heard.from == 0).then_some(heard.frame)));
+    let now = bus.now;
+    bus.orchestrator_mut().schedule(now, Operation::Remove(Address(2))).unwrap();
+    bus.wake(0);
+    // The request and its repetition take epochs 10 and 11, and fail. There is an epoch 12 from the end of the second on.
+    bus.run(Duration::from_ms(9_990));
+    assert_eq!((bus.station(0).key(), bus.frames().get(&Step::Withdrawal)), (None, None), "{:x?}", bus.aborts());
+    bus.run(Duration::from_ms(10_010));
+    assert!(bus.frames().contains_key(&Step::Withdrawal));
+}
+
 #[test]
 fn a_change_that_removes_nobody_closes_nothing() {
     everywhere(FailedRemoval::Closed, |settings, scheme, what| {

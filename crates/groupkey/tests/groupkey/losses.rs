@@ -214,3 +214,23 @@ proptest! {
         prop_assert!(holders == 6 || bus.orchestrator().last_failure().is_some() || !bus.aborts().is_empty());
     }
 }
+
+/// As published an epoch is the number of a second and may be one ahead. A third request in one second waits for the next.
+#[test]
+fn requests_that_are_repeated_faster_than_seconds_pass_wait_for_an_epoch_of_their_own() {
+    let settings = Settings {
+        exchange_timeout: Duration::from_ms(100),
+        retries_max: 5,
+        ..Settings::new(Profile::AsPublished, Transport::Fd)
+    };
+    let mut bus = network::<Swift>(settings, Scheme::FullTree, 3);
+    bus.fault = Some(Box::new(|heard, _| (heard.from == 0).then_some(heard.frame)));
+    bus.start();
+    bus.run(Duration::from_ms(300));
+    bus.fault = None;
+    bus.run(Duration::from_ms(990));
+    assert!(bus.installed.is_empty(), "epochs 1 and 2 were begun, and 3 may not be used yet");
+    bus.run(Duration::from_s(5));
+    bus.common_key();
+    assert_eq!(bus.installed.iter().map(|installed| installed.epoch).collect::<Vec<_>>(), [3; 4]);
+}

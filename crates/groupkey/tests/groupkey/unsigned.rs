@@ -1,6 +1,6 @@
 //! What nobody signed changes nothing that lasts: the symmetric scheme while somebody forges and repeats its messages.
 
-use chronoseal_core::Duration;
+use chronoseal_core::{AbortReason, Duration, EventKind};
 use chronoseal_groupkey::{
     Address, ExchangeId, Identifier, Installation, Operation, Profile, Scheme, Settings, Step, Transport,
 };
@@ -97,6 +97,31 @@ fn a_start_and_a_master_secret_of_nobody_do_not_keep_a_removed_node_in() {
         forge(bus, pairs(bus)[0].message(Step::ShareFirst), 32);
         repeat(bus, Step::ShareSecond);
     });
+}
+
+#[test]
+fn a_member_reports_each_master_secret_that_it_refuses() {
+    for (profile, len, reason) in [
+        (Profile::AsPublished, 96, AbortReason::DistributionRefused),
+        (Profile::Hardened, 120, AbortReason::OrchestrationStale),
+    ] {
+        let mut bus = network::<Swift>(Settings::new(profile, Transport::Fd), Scheme::Symmetric, 4);
+        bus.start();
+        bus.run(Duration::from_s(9));
+        bus.common_key();
+        let delivery = |heard: &Heard| heard.identifier().filter(|id| id.step == Step::Distribution);
+        let deliveries: std::collections::BTreeSet<_> =
+            bus.heard.iter().filter_map(delivery).map(|id| (id.first, id.result)).collect();
+        assert_eq!(deliveries.len(), 4);
+        for (first, result) in deliveries {
+            forge(&mut bus, Identifier { step: Step::Distribution, first, second: LEAD, result }, len);
+        }
+        bus.run(Duration::from_s(10));
+        // The orchestrator reports by itself that somebody speaks in its name.
+        let of_members = bus.aborts().into_iter().filter(|(station, _)| *station != 0);
+        let refused: Vec<_> = of_members.map(|(station, event)| (station, event.kind)).collect();
+        assert_eq!(refused, [1, 2, 3, 4].map(|station| (station, EventKind::ExchangeAborted(reason))), "{profile:?}");
+    }
 }
 
 /// B agrees on key 1 and misses the word that all hold it. X, who has key 1, is removed, and B agrees on key 2. Then X

@@ -288,3 +288,28 @@ pub(super) fn resolve(participants: &mut [Participant], inverted: &[Inverted], t
     }
     outcome
 }
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_core::Rate;
+    use chronoseal_wire::can::{BitTimingConfig, CanId};
+
+    use super::*;
+
+    #[test]
+    fn a_sender_that_goes_bus_off_is_gone_with_the_bit_of_its_error() {
+        let mut counters = ErrorCounters::default();
+        while counters.transmit() < 248 {
+            counters.sender_found_error();
+        }
+        assert_eq!(counters.state(), ErrorState::Passive);
+        let frame = CanFrame::classical(CanId::standard(0x2aa).expect("it has 11 bits"), &[0x55; 8]).expect("8 bytes");
+        let timing = BitTiming::new(&BitTimingConfig::new(Rate(500_000), Rate(2_000_000))).expect("usual rates");
+        let mut alone = [Participant::sender(counters, &frame)];
+        let bit = 25;
+        let outcome = resolve(&mut alone, &[Inverted { bit, seen_by: None }], &timing);
+        assert_eq!(alone[0].counters.state(), ErrorState::BusOff);
+        assert_eq!(outcome.error.map(|(_, error, _)| error), Some(BusError::Bit));
+        assert_eq!(outcome.length, timing.nominal_bit() * i64::from(bit + 1), "no flag follows");
+    }
+}

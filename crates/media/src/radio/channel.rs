@@ -9,7 +9,7 @@ use chronoseal_core::{DiscardReason, Duration, Event, EventKind, Priority, SimTi
 use super::access::AccessCategory;
 use super::config::{RadioConfig, RadioError};
 use super::motion::{Motion, Step};
-use super::ofdm::{OfdmRate, PSDU_LEN_MAX, psdu_len};
+use super::ofdm::{OfdmRate, psdu_len};
 use super::propagation::{Path, Position, milliwatt};
 use super::station::{Reception, Station, Waiting};
 use super::statistics::StationStatistics;
@@ -242,9 +242,6 @@ impl Medium for RadioChannel {
         };
         let Some(index) = self.places.get(&from).copied() else { return discard(DiscardReason::WrongPort) };
         let psdu_len = psdu_len(frames.len_of(frame));
-        if psdu_len > PSDU_LEN_MAX {
-            return discard(DiscardReason::TooLong);
-        }
         let category = AccessCategory::of_priority(priority) as usize;
         let waiting = Waiting { frame, psdu_len, offered_at: now };
         if self.stations[index].offer(now, category, waiting, self.queue_len_max).is_err() {

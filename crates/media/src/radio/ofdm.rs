@@ -3,6 +3,7 @@
 use chronoseal_core::{Duration, Rate};
 
 use super::timing::{PREAMBLE, SIGNAL, SYMBOL};
+use crate::medium::FRAME_CAPACITY;
 
 /// What a data frame on the air has beyond the payload of an Ethernet frame `[byte]`: MAC header of a QoS frame 26, LLC and
 /// SNAP 8, frame check sequence 4.
@@ -19,6 +20,9 @@ const ETHERNET_HEADER_LEN: u64 = 14;
 pub const fn psdu_len(ethernet_len: u64) -> u64 {
     ethernet_len.saturating_sub(ETHERNET_HEADER_LEN) + PSDU_OVERHEAD_LEN
 }
+
+// No frame that a store can hold is too long for the air, so a channel need not ask.
+const _: () = assert!(psdu_len(FRAME_CAPACITY as u64) <= PSDU_LEN_MAX);
 
 /// Modulation and coding of a 10 MHz OFDM channel, by its nominal rate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

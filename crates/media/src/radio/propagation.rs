@@ -290,6 +290,23 @@ mod tests {
     }
 
     #[test]
+    fn who_is_too_far_for_a_draw_is_told_without_a_logarithm() {
+        let model = LogDistance { nakagami_m: Some(3), ..LogDistance::new(2.3, OfdmRate::Mbps6) };
+        let Path::LogDistance { fading: Some(fading), .. } = Path::new(&Propagation::LogDistance(model)) else {
+            panic!("it fades")
+        };
+        let mut rng = rng();
+        let mut share = |d_m: f64| {
+            let draws = 10_000;
+            let may = (0..draws).filter(|_| fading.may_be_heard(fading.draw(&mut rng), d_m * d_m)).count();
+            may as f64 / f64::from(draws)
+        };
+        // Where the mean power is that of carrier sense, only a gain of 1 and more is heard.
+        let at_edge = share(model.range_m(model.carrier_sense_dbm));
+        assert!((at_edge - exceeds(3, 1.0)).abs() < 0.03, "{at_edge}");
+    }
+
+    #[test]
     fn fading_decodes_as_often_as_its_law_says() {
         for m in [1u8, 3] {
             let model = LogDistance { nakagami_m: Some(m), ..LogDistance::new(2.0, OfdmRate::Mbps6) };

@@ -101,3 +101,39 @@ impl Executor {
         Some(Due { slot: entry.slot, cycle, frame: place.held.take(), missing })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_core::StreamId;
+
+    use super::*;
+    use crate::schedule::Slot;
+
+    #[test]
+    fn a_slot_that_acts_after_the_end_of_its_cycle_belongs_to_the_cycle_it_began_in() {
+        let ms = Duration::from_ms;
+        let slot = Slot {
+            stream: StreamId(0),
+            instance: 0,
+            release: ms(9),
+            start: ms(9),
+            frame_time: Duration::from_us(7),
+            dispatch: ms(12),
+            end: ms(12),
+        };
+        let table = ScheduleTable { cluster_cycle: ms(10), slots: vec![slot], tasks: Vec::new() };
+        let mut executor = Executor::new(&table, true);
+        let mut frames = crate::medium::FrameStore::new();
+        let frame = frames.allocate(crate::medium::FrameLabel::default());
+        let next = |executor: &mut Executor| {
+            let at = executor.next_at().expect("the table has a slot");
+            let due = executor.act().expect("the table has a slot");
+            (at - SimTime::ZERO, due.cycle, due.frame, due.missing)
+        };
+        assert_eq!(next(&mut executor), (ms(2), -1, None, false), "no slot began before the first cycle");
+        assert!(executor.take(0, 0));
+        executor.hold(0, frame);
+        assert_eq!(next(&mut executor), (ms(12), 0, Some(frame), false));
+        assert_eq!(next(&mut executor), (ms(22), 1, None, true));
+    }
+}

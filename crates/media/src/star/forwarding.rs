@@ -69,3 +69,28 @@ impl Forwarding {
         frames.pop_front()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_core::Duration;
+
+    use super::*;
+    use crate::medium::{FrameLabel, FrameStore};
+
+    #[test]
+    fn frames_leave_by_time_and_those_of_one_instant_in_the_order_they_came() {
+        let mut frames = FrameStore::new();
+        let mut forwarding = Forwarding::new(1);
+        let due_us = [10, 30, 20, 20, 5, 30];
+        let came: Vec<_> = due_us.map(|us| (us, frames.allocate(FrameLabel::default()))).to_vec();
+        for (us, frame) in &came {
+            let due = SimTime::ZERO + Duration::from_us(*us);
+            forwarding.keep(0, Forwarded { frame: *frame, stream: StreamId(0), due });
+        }
+        let end = SimTime::ZERO + Duration::from_us(30);
+        assert!(forwarding.take(0, SimTime::ZERO + Duration::from_us(4)).is_none(), "nothing is due yet");
+        let left: Vec<_> = core::iter::from_fn(|| forwarding.take(0, end)).map(|one| one.frame).collect();
+        assert_eq!(left, [4, 0, 2, 3, 1, 5].map(|index| came[index].1));
+        assert!(forwarding.is_empty(0));
+    }
+}

@@ -397,3 +397,6 @@ impl<'r> Open<'r> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

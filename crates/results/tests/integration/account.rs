@@ -118,6 +118,19 @@ fn a_frame_that_its_receiver_was_too_busy_to_see_in_time_is_not_missing_as_well(
 }
 
 #[test]
+fn a_receiver_that_saw_a_frame_of_an_attack_in_a_slot_has_not_seen_nothing() {
+    let mut rows = rows(400);
+    rows.frames[9] = missing(9);
+    rows.frames.push(spoofed(9, Outcome::Discarded(DiscardReason::TagMismatch)));
+    let found = summarise(&meta(), &rows);
+    assert_eq!((account(&found).missing, account(&found).unaccounted), (0, 1));
+    // What the schedule stopped was never seen in the slot.
+    rows.frames[400].outcome = Outcome::Discarded(DiscardReason::WrongPort);
+    let found = summarise(&meta(), &rows);
+    assert_eq!((account(&found).missing, account(&found).unaccounted), (1, 0));
+}
+
+#[test]
 fn a_slot_for_which_nothing_was_sent_fails_the_run() {
     let mut rows = rows(400);
     rows.frames[7] = missing(7);
@@ -261,4 +274,55 @@ fn where_receivers_count_by_themselves_a_lost_frame_is_found_by_when_it_was_sent
     rows.frames.iter_mut().enumerate().for_each(|(number, row)| row.sequence = number as u64);
     let summary = summarise(&meta, &rows);
     assert_eq!((account(&summary).in_flight, account(&summary).unaccounted), (0, 1));
+}
+
+#[test]
+fn a_frame_without_a_trace_from_before_the_end_of_start_up_is_not_held_against_the_stream() {
+    let mut rows = rows(400);
+    rows.events[1] = acquired(1, 20_000);
+    // The third cycle begins when start-up is over.
+    rows.frames.drain(..3);
+    let summary = summarise(&meta(), &rows);
+    assert_eq!(summary.streams[0].ready_ns, 20_000_000);
+    assert_eq!((account(&summary).startup, account(&summary).unaccounted), (2, 1));
+}
+
+#[test]
+fn what_is_sent_while_a_receiver_is_out_of_the_group_is_not_meant_for_it() {
+    let sent_at = |k: i64| us(k * CYCLE_US + SLOT_US - 5);
+    let mut rows = rows(400);
+    rows.frames.drain(4..=10);
+    let of = |rows: &RunRows| {
+        let summary = summarise(&meta(), rows);
+        let account = account(&summary);
+        (account.sent, account.in_time, account.unaccounted)
+    };
+    assert_eq!(of(&rows), (400, 393, 7));
+    rows.absences = vec![(NodeId(1), sent_at(5), sent_at(10))];
+    assert_eq!(of(&rows), (395, 393, 2), "from the time on, and not at its end");
+    rows.absences = vec![(NodeId(2), sent_at(5), sent_at(10))];
+    assert_eq!(of(&rows), (400, 393, 7), "somebody else was out");
+}
+
+#[test]
+fn where_everybody_sends_to_everybody_else_each_frame_has_a_copy_for_each_other() {
+    let mut meta = meta();
+    meta.segments.iter_mut().for_each(|segment| segment.clocks = None);
+    let all_to_all = StreamMeta { senders: Some((0, 3)), receivers: vec![0, 1, 2], ..meta.streams.remove(0) };
+    meta.streams.push(all_to_all);
+    let sent = |node: u16| EventRow {
+        time: us(1_000),
+        node: NodeId(node),
+        event: Event::of(EventKind::Sent, StreamId(0), u64::from(node)),
+    };
+    let copy = |from: u16, to: u16| FrameRow { sender: NodeId(from), at: NodeId(to), ..delivered(0) };
+    let rows = RunRows {
+        events: (0..3).map(sent).collect(),
+        frames: [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0)].map(|(from, to)| copy(from, to)).to_vec(),
+        ..RunRows::default()
+    };
+    let summary = summarise(&meta, &rows);
+    let account = account(&summary);
+    assert_eq!((account.receiver.as_str(), account.sent), ("all 3", 6));
+    assert_eq!((account.in_time, account.unaccounted), (5, 1), "nobody tells of the copy from 2 to 1");
 }

@@ -50,10 +50,15 @@ fn each_segment_is_an_interface_with_its_link_type_and_packets_are_in_order() {
     assert!(interfaces.len() == 2 && is(0, 1, "backbone") && is(1, 227, "body"), "{interfaces:?}");
     let places: Vec<_> = packets.iter().map(|(at, interface, _)| (*at, *interface)).collect();
     assert_eq!(places, [(3_000, 0), (1_007_000, 0), (1_007_000, 1), (1_010_000, 0)]);
-    for ((_, _, said), expected) in
-        packets.iter().zip(["ecu1 departure; beacon", "ecu1 arrival", "ecu1 carried", "ecu2 departure; sequence 5"])
-    {
-        assert!(said.contains(expected), "{said}");
+    // The direction is 1 for inbound and 2 for outbound.
+    let expected = [
+        ("ecu1 departure; beacon", "Flags(2)"),
+        ("ecu1 arrival", "Flags(1)"),
+        ("ecu1 carried", "Flags(0)"),
+        ("ecu2 departure; sequence 5", "Flags(2)"),
+    ];
+    for ((_, _, said), (comment, flags)) in packets.iter().zip(expected) {
+        assert!(said.contains(comment) && said.contains(flags), "{said}");
     }
 
     rows[0].segment = 2;

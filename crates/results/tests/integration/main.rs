@@ -2,7 +2,9 @@
 
 mod account;
 mod capture;
+mod displaced;
 mod full_disk;
+mod group;
 mod meta;
 mod sample;
 mod store;

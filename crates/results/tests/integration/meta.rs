@@ -1,6 +1,6 @@
 //! What a description of a run says for people.
 
-use chronoseal_results::StreamMeta;
+use chronoseal_results::{Engine, StreamMeta};
 
 use crate::sample;
 
@@ -14,4 +14,10 @@ fn a_way_names_its_ends_until_they_are_too_many_to_read() {
     let eight = way(None, vec![1; 8]);
     assert_eq!(eight.matches("ecu2").count(), 8, "{eight}");
     assert_eq!(way(None, vec![1; 9]), "ecu1 \u{2192} ecu2, ecu2, ecu2 and 6 others");
+}
+
+#[test]
+fn what_was_simulated_is_never_called_measured() {
+    let said = [Engine::Sim, Engine::Live].map(|engine| (engine.name(), engine.evidence()));
+    assert_eq!(said, [("sim", "simulated"), ("live", "measured")]);
 }

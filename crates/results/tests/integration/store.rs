@@ -122,6 +122,27 @@ fn says_what_is_wrong_with_a_folder_and_what_to_do() {
 }
 
 #[test]
+fn a_capture_is_written_where_frames_were_captured() {
+    let captured = rows(3);
+    let plain = RunRows { captures: Vec::new(), ..captured.clone() };
+    for (rows, packets) in [(captured, Some(2)), (plain, None)] {
+        let dir = tempfile::tempdir().expect("the machine has room for a folder");
+        let run = dir.path().join("run");
+        let written = write(&run, &meta(), &summarise(&meta(), &rows), &rows).expect("the folder is new");
+        let capture = written.files.iter().find(|file| file.name == "capture.pcapng");
+        assert_eq!(capture.map(|file| file.rows), packets);
+        assert_eq!(run.join("capture.pcapng").exists(), packets.is_some());
+    }
+}
+
+#[test]
+fn a_manifest_that_cannot_be_read_is_not_taken_for_a_folder_without_a_run() {
+    let dir = tempfile::tempdir().expect("the machine has room for a folder");
+    fs::create_dir(dir.path().join("manifest.json")).expect("the folder is empty");
+    assert!(matches!(read(dir.path()), Err(StoreError::Read { .. })));
+}
+
+#[test]
 fn refuses_a_table_of_another_kind() {
     let dir = stored(&meta(), &rows(3));
     let run = dir.path().join("run");

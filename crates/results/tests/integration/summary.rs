@@ -97,6 +97,63 @@ fn attacks_are_told_apart_by_what_stopped_them() {
 }
 
 #[test]
+fn without_events_every_copy_of_an_attack_is_an_attempt() {
+    let copies = [
+        (2, Outcome::Discarded(DiscardReason::Malformed)),
+        (3, Outcome::Discarded(DiscardReason::WrongPort)),
+        (5, Outcome::Discarded(DiscardReason::TagMismatch)),
+        (7, Outcome::Discarded(DiscardReason::Replayed)),
+        (11, Outcome::Discarded(DiscardReason::QueueFull)),
+        (13, Outcome::Unaccounted),
+        (17, Outcome::Late),
+    ];
+    let frames = copies.iter().flat_map(|(count, outcome)| (0..*count).map(|k| spoofed(k, *outcome))).collect();
+    let summary = summarise(&meta(), &RunRows { frames, ..RunRows::default() });
+    let [ref spoof] = summary.attacks[..] else { panic!("{:?}", summary.attacks) };
+    assert_eq!((spoof.stopped_by_format, spoof.stopped_by_schedule, spoof.stopped_by_tag), (2, 3, 5));
+    assert_eq!((spoof.stopped_by_freshness, spoof.stopped_by_capacity), (7, 11));
+    assert_eq!((spoof.stopped(), spoof.unaccounted, spoof.accepted), (28, 13, 17));
+    assert_eq!((spoof.attempts, summary.attack_attempts()), (58, 58));
+}
+
+#[test]
+fn tasks_are_summed_up_by_node() {
+    let event = |at: i64, node: u16, kind, response: Duration| EventRow {
+        time: us(at),
+        node: NodeId(node),
+        event: Event { value: response.as_ps(), ..Event::of(kind, StreamId::NONE, 0) },
+    };
+    let mut rows = rows(3);
+    rows.events.push(event(100, 1, EventKind::TaskDone, Duration::from_us(30)));
+    rows.events.push(event(200, 1, EventKind::TaskDone, Duration::from_us(50)));
+    rows.events.push(event(300, 1, EventKind::TaskOverrun, Duration::ZERO));
+    rows.events.push(event(300, 0, EventKind::TaskOverrun, Duration::ZERO));
+    let summary = summarise(&meta(), &rows);
+    let told: Vec<_> = (summary.tasks.iter())
+        .map(|one| {
+            (one.node.as_str(), one.done, one.overruns, one.response.map(|spread| (spread.min_ns, spread.max_ns)))
+        })
+        .collect();
+    assert_eq!(told, [("ecu1", 0, 1, None), ("ecu2", 2, 1, Some((30_000, 50_000)))]);
+}
+
+#[test]
+fn the_figures_of_a_segment_by_windows_are_found_by_segment_and_name() {
+    let window = Some(Duration::from_ms(10));
+    let mut rows = rows(3);
+    rows.segments = vec![
+        series(0, "busy", "ns", None, &[1]),
+        series(1, "busy", "ns", window, &[2]),
+        series(0, "frames", "frames", window, &[3]),
+        series(0, "busy", "ns", window, &[4]),
+        series(1, "frames", "frames", None, &[5]),
+    ];
+    let values = |segment, name| rows.by_window(segment, name).map(|series| series.values.clone());
+    assert_eq!((values(0, "busy"), values(1, "busy")), (Some(vec![4]), Some(vec![2])));
+    assert_eq!((values(0, "frames"), values(1, "frames"), values(2, "busy")), (Some(vec![3]), None, None));
+}
+
+#[test]
 fn stalled_frames_are_shown_and_told_apart() {
     let mut rows = rows(400);
     rows.frames[5].stalled = true;

@@ -1,10 +1,12 @@
-//! Both limits of a frame, to the picosecond.
+//! Both limits of a frame, to the picosecond; who has it when; and what never came to its receiver.
 
 use chronoseal_core::Duration;
 use chronoseal_media::medium::FrameLabel;
 use chronoseal_scenario::{NoFiles, load};
 
 use super::*;
+
+mod told;
 
 const SCHEDULED: &str = r#"
 [segments.network.ethernet]
@@ -30,42 +32,59 @@ struct Seen {
     received_at: Option<SimTime>,
 }
 
-/// Keeps the last frame delivered.
-#[derive(Default)]
-struct Last(Option<Seen>);
+/// Keeps the frame of the last event of a kind.
+struct Last(EventKind, Option<Seen>);
 
 impl Observer for Last {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
-        if let (EventKind::Delivered, Some(frame)) = (event.kind, frame) {
+        if let Some(frame) = frame.filter(|_| event.kind == self.0) {
             let FrameContext { bytes, label, departed_at, received_at } = frame;
             let (bytes, label) = (bytes.to_vec(), *label);
-            self.0 = Some(Seen { at, node, event: *event, bytes, label, departed_at, received_at });
+            self.1 = Some(Seen { at, node, event: *event, bytes, label, departed_at, received_at });
         }
     }
 }
 
-/// Runs `check` with the last frame that is delivered on a segment, and with the recorder's answer to any such frame.
-fn on(segment: &str, check: impl Fn(&Seen, &dyn Describe, &dyn Fn(&Seen) -> Outcome)) {
+/// Runs `check` with the plan of a scenario, and with the last frame that an event of a kind tells of.
+fn with_last(text: &str, kind: EventKind, check: impl Fn(&Plan, &Prepared<'_>, &Seen)) {
+    let plan = load("test.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|bad| panic!("{}", bad.render()));
+    let prepared = Prepared::new(&plan).expect("its frames fit");
+    let finished = chronoseal_sim::run(&prepared, Last(kind, None), &mut |_| true).expect("every part can be built");
+    check(&plan, &prepared, &finished.observer.1.expect("there was such an event"));
+}
+
+/// Runs `check` with the plan of a pair on a segment, and with the last frame that is delivered there.
+fn with_pair(segment: &str, check: impl Fn(&Plan, &Prepared<'_>, &Seen)) {
     let text = format!(
         "schema_version = 2\nname = \"pair\"\nduration = \"100ms\"\n{segment}\n\
          [[nodes]]\nname = \"a\"\n[[nodes]]\nname = \"b\"\n\
          [[streams]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"8B\"\ndeadline = \"5ms\"\n{}",
         if segment == BUS { "network = { id = \"0x123\" }\n" } else { "" }
     );
-    let plan = load("pair.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|bad| panic!("{}", bad.render()));
-    let prepared = Prepared::new(&plan).expect("one frame fits");
-    let finished = chronoseal_sim::run(&prepared, Last::default(), &mut |_| true).expect("every part can be built");
-    let seen = finished.observer.0.expect("a frame was delivered");
-    let outcome = |seen: &Seen| {
-        let mut recorder = Recorder::new(&prepared, false);
-        let Seen { bytes, label, departed_at, received_at, .. } = seen;
-        let (departed_at, received_at) = (*departed_at, *received_at);
-        recorder.event(seen.at, seen.node, &seen.event, Some(FrameContext { bytes, label, departed_at, received_at }));
-        recorder.ways.settle(&plan, Dues::default(), &mut recorder.rows);
+    with_last(&text, EventKind::Delivered, check);
+}
+
+impl Seen {
+    fn frame(&self) -> FrameContext<'_> {
+        let Self { bytes, label, departed_at, received_at, .. } = self;
+        FrameContext { bytes, label, departed_at: *departed_at, received_at: *received_at }
+    }
+
+    /// The row that a new recorder makes of it.
+    fn row(&self, prepared: &Prepared<'_>) -> FrameRow {
+        let mut recorder = Recorder::new(prepared, false);
+        recorder.event(self.at, self.node, &self.event, Some(self.frame()));
+        recorder.ways.settle(prepared.plan(), Dues::default(), &mut recorder.rows);
         let [row] = &recorder.rows.frames[..] else { panic!("one event, one row") };
-        row.outcome
-    };
-    check(&seen, &*prepared.describers()[0], &outcome);
+        row.clone()
+    }
+}
+
+/// Runs `check` with the last frame that is delivered on a segment, and with the recorder's answer to any such frame.
+fn on(segment: &str, check: impl Fn(&Seen, &dyn Describe, &dyn Fn(&Seen) -> Outcome)) {
+    with_pair(segment, |_, prepared, seen| {
+        check(seen, &*prepared.describers()[0], &|seen| seen.row(prepared).outcome);
+    });
 }
 
 const PS: Duration = Duration::from_ps(1);
@@ -88,4 +107,54 @@ fn a_frame_may_take_all_of_its_deadline_and_no_longer() {
         assert_eq!(outcome(&checked(limit)), Outcome::Delivered);
         assert_eq!(outcome(&checked(limit + PS)), Outcome::Late);
     });
+}
+
+#[test]
+fn a_station_has_a_frame_when_it_says_so_and_a_switch_has_none_for_itself() {
+    with_pair(SCHEDULED, |plan, prepared, seen| {
+        let at = |node| Seen { node, received_at: None, bytes: seen.bytes.clone(), ..*seen };
+        assert_eq!(at(seen.node).row(prepared).received_at, Some(seen.at));
+        // The segment's own nodes come behind those of the scenario.
+        let switch = NodeId(plan.nodes.len() as u16);
+        let event = Event::of(EventKind::Discarded(chronoseal_core::DiscardReason::QueueFull), seen.event.stream, 0);
+        assert_eq!(Seen { event, ..at(switch) }.row(prepared).received_at, None);
+    });
+}
+
+#[test]
+fn what_was_handed_to_a_bus_and_never_seen_again_is_unaccounted_for() {
+    with_pair(BUS, |plan, prepared, seen| {
+        let open = |told: &[&Seen]| {
+            let mut recorder = Recorder::new(prepared, false);
+            for k in 0..3 {
+                recorder.transmit(SimTime::ZERO + Duration::from_ms(10) * k, NodeId(0), seen.frame());
+            }
+            told.iter().for_each(|seen| recorder.event(seen.at, seen.node, &seen.event, Some(seen.frame())));
+            let rows = recorder.into_rows(plan, &Topology::new());
+            let lost = rows.frames.iter().filter(|row| row.outcome == Outcome::Unaccounted);
+            lost.map(|row| (row.at, row.sequence, row.sent_at)).collect::<Vec<_>>()
+        };
+        let lost = |k: i64| (seen.node, k as u64, Some(SimTime::ZERO + Duration::from_ms(10) * k));
+        assert_eq!(open(&[]), [lost(0), lost(1), lost(2)]);
+        assert_eq!(open(&[seen, seen]), [lost(2)], "frames of one sender keep their order");
+        // A frame of an attack is none of those.
+        let attack = Some(chronoseal_core::AttackKind::Spoof);
+        let forged = Seen { label: FrameLabel { attack, ..seen.label }, bytes: seen.bytes.clone(), ..*seen };
+        assert_eq!(open(&[seen, &forged]), [lost(1), lost(2)]);
+    });
+}
+
+#[test]
+fn a_receiver_waits_for_a_stream_on_the_segment_that_brings_it() {
+    let text = "schema_version = 2\nname = \"two\"\nduration = \"100ms\"\n\
+         [segments.left.can]\nbit_rate = \"500kbit/s\"\n[segments.right.can]\nbit_rate = \"500kbit/s\"\n\
+         [[nodes]]\nname = \"a\"\non = [\"left\", \"right\"]\n\
+         [[nodes]]\nname = \"b\"\non = [\"right\"]\n[[nodes]]\nname = \"c\"\non = [\"left\"]\n\
+         [[streams]]\nname = \"one\"\nfrom = \"a\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"8B\"\nright = { id = \"0x1\" }\n\
+         [[streams]]\nname = \"two\"\nfrom = \"a\"\nto = [\"c\"]\nperiod = \"10ms\"\nlength = \"8B\"\nleft = { id = \"0x2\" }\n";
+    let plan = load("two.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|bad| panic!("{}", bad.render()));
+    let waits = Waits::of(&plan);
+    let (one, two, b, c) = (StreamId(0), StreamId(1), NodeId(1), NodeId(2));
+    assert_eq!((waits.segment(one, b), waits.segment(two, c)), (Some(1), Some(0)));
+    assert_eq!((waits.segment(one, c), waits.segment(two, b), waits.segment(StreamId(2), b)), (None, None, None));
 }

@@ -4,6 +4,7 @@ mod arbitration;
 mod configuration;
 mod confinement;
 mod errors;
+mod medium;
 mod properties;
 
 use std::cmp::Reverse;

@@ -15,6 +15,16 @@ fn on_an_idle_channel_a_frame_starts_at_once() {
 }
 
 #[test]
+fn a_station_counts_the_time_of_its_frames_on_the_air() {
+    let mut clockwork = Clockwork::new(road(&[0, 100]));
+    clockwork.send_at(us(1000), 0, BestEffort);
+    clockwork.send_at(us(3000), 0, BestEffort);
+    clockwork.run_until(us(5000));
+    let air = [0, 1].map(|node| clockwork.statistics(node).sent_airtime);
+    assert_eq!(air, [Duration::from_us(2 * SHORT_US), Duration::ZERO]);
+}
+
+#[test]
 fn two_frames_at_one_instant_collide() {
     let mut clockwork = Clockwork::new(road(&[0, 100, 200]));
     clockwork.send_at(us(1000), 0, BestEffort);

@@ -63,6 +63,18 @@ fn capture_saves_the_stronger_frame_only_if_allowed() {
 }
 
 #[test]
+fn a_frame_that_is_stronger_by_exactly_the_capture_ratio_survives() {
+    // 0 and 2 stand 1,200 m from each other and do not hear each other; both are 600 m from 1, which is 0 dB.
+    for (capture_db, expected) in [(0.0, vec![(0, 1), (2, 1)]), (0.001, vec![])] {
+        let mut clockwork = Clockwork::new(with_power(&[0, 600, 1200], Some(capture_db)));
+        clockwork.send_at(us(1000), 0, BestEffort);
+        clockwork.send_at(us(1050), 2, BestEffort);
+        clockwork.run_until(us(2000));
+        assert_eq!(clockwork.delivered(), expected, "{capture_db} dB");
+    }
+}
+
+#[test]
 fn a_weak_frame_keeps_the_channel_busy_and_is_not_decoded() {
     // Decoded up to 719 m, heard up to 1,016 m.
     let mut clockwork = Clockwork::new(with_power(&[0, 700, 900, 1100], None));
