@@ -17,6 +17,7 @@
 //! reasons for which no schedule exists at all; without one, "infeasible" means that none was found.
 
 pub mod board;
+pub mod change;
 pub mod conflict;
 pub mod exchange;
 pub mod gates;
