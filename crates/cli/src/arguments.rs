@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Make a scenario from a table of streams or a capture, or bring an old one up to date
     Scenario(Scenario),
+    /// Make and replay windows and gate control lists for streams on a network of bridges
+    Schedule(crate::commands::schedule::Schedule),
     /// Measure what authentication costs on this processor
     Bench(Bench),
     /// Look at V2X certificates, messages, trust lists and captures

@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         Command::Report(options) => commands::report::run(options, &printer),
         Command::Run(options) => commands::run::run(options, &printer),
         Command::Scenario(options) => commands::scenario::run(options, &printer),
+        Command::Schedule(options) => commands::schedule::run(options, &printer),
         Command::Schema => commands::schema::run(&printer),
         Command::Study(options) => commands::study::run(options, &printer),
         Command::V2x(options) => commands::v2x::run(options, &printer),

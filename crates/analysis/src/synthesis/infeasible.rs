@@ -4,6 +4,7 @@ use std::fmt;
 
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_scenario::plan::Ethernet;
+use chronoseal_schedule::conflict::irreducible;
 
 use super::needs::{offset, scheduled};
 use super::place::{Order, Placer, items};
@@ -102,38 +103,16 @@ impl Failure {
     }
 }
 
-/// The smallest set around `culprit` that finds no place, by a deletion filter: whatever can be left out while the
-/// rest still fails is left out, large parts first, at last one by one until none can be.
-///
-/// Source of the filter: Chinneck, Dravnieks, "Locating minimal infeasible constraint sets in linear programs",
-/// ORSA Journal on Computing 3 (1991) 157-168.
+/// The smallest set around `culprit` that finds no place.
 fn conflict(view: Ethernet<'_>, order: Order, culprit: Item) -> (Vec<Item>, bool) {
     let mut effort = CONFLICT_EFFORT_MAX;
     let mut kept = items(view, order);
     let end = kept.iter().position(|item| *item == culprit).map_or(kept.len(), |at| at + 1);
     kept.truncate(end);
-
-    let mut chunk = kept.len().div_ceil(2);
-    loop {
-        let before = kept.len();
-        // From the back, so that what was placed first, and stands in the way, is what stays.
-        let mut end = kept.len();
-        while end > 0 {
-            let start = end.saturating_sub(chunk);
-            let Some(left) = effort.checked_sub(kept.len()) else { return (kept, false) };
-            effort = left;
-            let rest: Vec<_> = kept[..start].iter().chain(&kept[end..]).copied().collect();
-            if !rest.is_empty() && !fits(view, &rest) {
-                kept = rest;
-            }
-            end = start;
-        }
-        // An earliest fit is not monotone, so one round of single removals may open the way for another.
-        if chunk == 1 && kept.len() == before {
-            return (kept, true);
-        }
-        chunk = chunk.div_ceil(2);
-    }
+    irreducible(kept, |rest| {
+        effort = effort.checked_sub(rest.len())?;
+        Some(fits(view, rest))
+    })
 }
 
 fn fits(view: Ethernet<'_>, items: &[Item]) -> bool {

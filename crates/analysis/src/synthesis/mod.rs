@@ -20,10 +20,11 @@
 //!   table is made for itself: what another segment asks of the same processor is not seen.
 //!
 //! # Method
-//! Earliest fit: items are placed by period, then by length times hops, then by number, and a search that meets a
+//! Earliest fit on a [`Board`] of links and processors: items are placed by period, then by length times hops, then by number, and a search that meets a
 //! reserved span goes on at its end. If that fails with frames before tasks, it is tried with tasks before frames. An
 //! earliest fit can fail where a schedule exists; what it finds is checked by [`verify`].
 //!
+//! [`Board`]: chronoseal_schedule::board::Board
 //! [`Access::SharedSlots`]: chronoseal_scenario::plan::Access::SharedSlots
 //! [`Access::PerLink`]: chronoseal_scenario::plan::Access::PerLink
 //! [`Slot::release`]: chronoseal_media::schedule::Slot::release
@@ -31,7 +32,6 @@
 mod infeasible;
 mod needs;
 mod place;
-mod timeline;
 mod verify;
 
 use chronoseal_core::{Duration, NodeId, StreamId};

@@ -3,9 +3,9 @@
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, TaskSlot};
 use chronoseal_scenario::plan::{Access, Ethernet, EthernetStream};
+use chronoseal_schedule::board::{Blocked, Board, Float, Item as Periodic, Limit, Use};
 
 use super::needs::{FrameNeeds, authentication_time, offset, scheduled};
-use super::timeline::Timeline;
 use super::{Item, Reason, Resource, Synthesis, VerificationSlot};
 
 /// What is placed first. The wires usually run out first, so frames begin; long tasks may need the other order.
@@ -52,20 +52,12 @@ pub(super) fn items(view: Ethernet<'_>, order: Order) -> Vec<Item> {
     all
 }
 
-/// One span of one resource, from the start of a slot.
-#[derive(Clone, Copy)]
-struct Use {
-    resource: usize,
-    from: i64,
-    len: i64,
-}
-
 /// A schedule in the making. Each item is placed strictly periodically: instance `k` starts `k` periods after
 /// instance 0, so no frame has release jitter.
 pub(super) struct Placer<'a> {
     view: Ethernet<'a>,
     /// The cluster, then of each node: link to the switch, link from the switch, processor.
-    timelines: Vec<Timeline>,
+    board: Board,
     table: ScheduleTable,
     verifications: Vec<VerificationSlot>,
 }
@@ -76,7 +68,7 @@ impl<'a> Placer<'a> {
         let resources = 1 + 3 * view.plan.nodes.len();
         Self {
             view,
-            timelines: vec![Timeline::new(cycle.as_ps()); resources],
+            board: Board::new(resources, cycle.as_ps()),
             table: ScheduleTable { cluster_cycle: cycle, ..ScheduleTable::default() },
             verifications: Vec::new(),
         }
@@ -113,23 +105,34 @@ impl<'a> Placer<'a> {
         // passes the frame on while the next slot runs, so the last frame arrives in the next period.
         let last_bit = if shared { needs.end } else { needs.arrival.max(needs.end) };
         let latest = period - last_bit.as_ps();
-        let start = match offset(&stream) {
-            Some(offset) if offset.as_ps() > latest => return Err(Reason::PeriodTooShort { needed: last_bit }),
-            Some(offset) => self.earliest(&uses, period, instances, offset.as_ps(), offset.as_ps()),
-            None => self.earliest(&uses, period, instances, 0, latest),
+        let (first, last) = offset(&stream).map_or((0, latest), |offset| (offset.as_ps(), offset.as_ps()));
+        if last > latest {
+            return Err(Reason::PeriodTooShort { needed: last_bit });
         }
-        .map_err(|resource| match resource {
-            None => Reason::PeriodTooShort { needed: last_bit },
-            Some(resource) => Reason::NoGap { resource, length: needs.end },
-        })?;
-
         // A later start leaves less room before the same limit, so the first one decides.
-        let limit = if shared { 2 * period } else { period };
-        let checks = self.reserve_verifications(&stream, start + needs.arrival.as_ps(), period, instances, limit)?;
-        self.verifications.extend(checks);
-        self.reserve(&uses, period, instances, start);
-        let slots = (0..instances).map(|k| needs.slot(id, k, Duration::from_ps(start + i64::from(k) * period)));
-        self.table.slots.extend(slots);
+        let limit = Limit::FromPeriod(if shared { 2 * period } else { period });
+        let floats = stream.hop.to.iter().map(|&node| Float {
+            resource: self.index_of(Resource::Processor(node)),
+            after: needs.arrival.as_ps(),
+            len: authentication_time(view, &stream, node).as_ps(),
+            limit,
+        });
+        let floats = floats.filter(|float| float.len > 0).collect();
+        let item = Periodic { period, first, last, jitter: 0, uses, floats };
+        let placed = self.board.place(&item).map_err(|blocked| self.reason(blocked, needs.end, last_bit))?;
+        for (float, starts) in item.floats.iter().zip(placed.floats.chunks(placed.starts.len())) {
+            let Resource::Processor(node) = self.resource_at(float.resource) else { continue };
+            let slot = |(instance, start): (usize, &i64)| VerificationSlot {
+                stream: id,
+                instance: instance as u32,
+                node,
+                start: Duration::from_ps(*start),
+                length: Duration::from_ps(float.len),
+            };
+            self.verifications.extend(starts.iter().enumerate().map(slot));
+        }
+        let slots = (0..instances).zip(&placed.starts);
+        self.table.slots.extend(slots.map(|(k, start)| needs.slot(id, k, Duration::from_ps(*start))));
         Ok(())
     }
 
@@ -137,22 +140,32 @@ impl<'a> Placer<'a> {
         let task = &self.view.plan.nodes[node.index()].tasks[usize::from(index)];
         let instances = self.instances(task.period)?;
         let (period, length) = (task.period.as_ps(), task.wcet);
-        let resource = Resource::Processor(node);
-        let uses = [Use { resource: self.index_of(resource), from: 0, len: length.as_ps() }];
-        let start =
-            self.earliest(&uses, period, instances, 0, period - length.as_ps()).map_err(|blocker| match blocker {
-                None => Reason::PeriodTooShort { needed: length },
-                Some(_) => Reason::NoGap { resource, length },
-            })?;
-        self.reserve(&uses, period, instances, start);
-        self.table.tasks.extend((0..instances).map(|instance| TaskSlot {
+        let resource = self.index_of(Resource::Processor(node));
+        let uses = vec![Use { resource, from: 0, len: length.as_ps() }];
+        let item = Periodic { period, last: period - length.as_ps(), uses, ..Periodic::default() };
+        let placed = self.board.place(&item).map_err(|blocked| self.reason(blocked, length, length))?;
+        self.table.tasks.extend((0..instances).zip(&placed.starts).map(|(instance, start)| TaskSlot {
             node,
             task: index,
             instance,
-            start: Duration::from_ps(start + i64::from(instance) * period),
+            start: Duration::from_ps(*start),
             length,
         }));
         Ok(())
+    }
+
+    /// What was in the way of something that takes `length`, and of its period `needed`.
+    fn reason(&self, blocked: Blocked, length: Duration, needed: Duration) -> Reason {
+        match blocked {
+            Blocked::TooLong => Reason::PeriodTooShort { needed },
+            Blocked::Float { resource, len } => {
+                Reason::NoGap { resource: self.resource_at(resource), length: Duration::from_ps(len) }
+            }
+            // No list of gates is limited here.
+            Blocked::Use { resource } | Blocked::Entries { resource } => {
+                Reason::NoGap { resource: self.resource_at(resource), length }
+            }
+        }
     }
 
     /// A stream that [`items`] found on this segment.
@@ -191,88 +204,6 @@ impl<'a> Placer<'a> {
         );
         uses.retain(|usage| usage.len > 0);
         uses
-    }
-
-    /// The earliest start in `first..=last` at which every use of every instance is free. Each step jumps to the end
-    /// of what blocks; the error is the last blocker, `None` if there was none and the range is empty.
-    fn earliest(
-        &self,
-        uses: &[Use],
-        period: i64,
-        instances: u32,
-        first: i64,
-        last: i64,
-    ) -> Result<i64, Option<Resource>> {
-        if uses.iter().any(|usage| usage.len > period) {
-            return Err(None);
-        }
-        let (mut start, mut blocker) = (first, None);
-        while start <= last {
-            let mut next = start;
-            for usage in uses {
-                for k in 0..i64::from(instances) {
-                    let shift = usage.from + k * period;
-                    let end = self.timelines[usage.resource].blocked_until(start + shift, usage.len);
-                    if let Some(free) = end.map(|end| end - shift).filter(|free| *free > next) {
-                        (next, blocker) = (free, Some(usage.resource));
-                    }
-                }
-            }
-            if next == start {
-                return Ok(start);
-            }
-            start = next;
-        }
-        Err(blocker.map(|index| self.resource_at(index)))
-    }
-
-    fn reserve(&mut self, uses: &[Use], period: i64, instances: u32, start: i64) {
-        for usage in uses {
-            for k in 0..i64::from(instances) {
-                self.timelines[usage.resource].reserve(start + usage.from + k * period, usage.len);
-            }
-        }
-    }
-
-    /// Reserves the verification of each instance at each receiver at its earliest fit after arrival.
-    fn reserve_verifications(
-        &mut self,
-        stream: &EthernetStream<'_>,
-        arrival: i64,
-        period: i64,
-        instances: u32,
-        limit: i64,
-    ) -> Result<Vec<VerificationSlot>, Reason> {
-        let mut done: Vec<VerificationSlot> = Vec::new();
-        for &node in &stream.hop.to {
-            let resource = Resource::Processor(node);
-            let line = self.index_of(resource);
-            let length = authentication_time(self.view, stream, node);
-            if length <= Duration::ZERO {
-                continue;
-            }
-            for instance in 0..instances {
-                let shift = i64::from(instance) * period;
-                let fits = length.as_ps() <= period;
-                let gap = self.timelines[line].earliest_gap(arrival + shift, length.as_ps(), limit + shift);
-                let Some(start) = gap.filter(|_| fits) else {
-                    for slot in &done {
-                        let line = self.index_of(Resource::Processor(slot.node));
-                        self.timelines[line].release(slot.start.as_ps(), slot.length.as_ps());
-                    }
-                    return Err(Reason::NoGap { resource, length });
-                };
-                self.timelines[line].reserve(start, length.as_ps());
-                done.push(VerificationSlot {
-                    stream: stream.id,
-                    instance,
-                    node,
-                    start: Duration::from_ps(start),
-                    length,
-                });
-            }
-        }
-        Ok(done)
     }
 
     fn index_of(&self, resource: Resource) -> usize {

@@ -9,6 +9,7 @@ pub(crate) mod pki;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod scenario;
+pub(crate) mod schedule;
 pub(crate) mod schema;
 pub(crate) mod study;
 pub(crate) mod v2x;

@@ -37,6 +37,7 @@ const PLACES: &[Place] = &[
     Place { name: "frameauth", uses: &["core", "wire", "crypto"], touches: &[] },
     Place { name: "groupkey", uses: &["core", "wire", "crypto", "frameauth"], touches: &[] },
     Place { name: "media", uses: &["core", "wire"], touches: &[] },
+    Place { name: "schedule", uses: &["core"], touches: &[] },
     Place { name: "recordings", uses: &["core", "wire"], touches: &[] },
     Place { name: "v2x", uses: &["ecdsa-lanes"], touches: &[] },
     // What a vehicle and its authorities need of a host.
@@ -67,7 +68,7 @@ const PROTOCOLS: &[&str] =
     &["core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "v2x", "v2x-fleet"];
 #[rustfmt::skip]
 const WITH_SCENARIO: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario",
+    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "schedule", "scenario",
     "v2x", "v2x-fleet",
 ];
 /// A segment with slots has a table before it is built.
@@ -94,7 +95,7 @@ const WITH_REPORT: &[&str] = &[
 ];
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
+    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "schedule", "scenario", "analysis",
     "catalog", "results", "sim", "testbed", "report", "runner", "study", "v2x", "v2x-fleet",
     "v2x-service",
 ];

@@ -1,20 +1,43 @@
-//! What of one resource is taken: sorted disjoint spans on a circle as long as the cluster cycle.
+//! What of one resource is taken: sorted disjoint spans on a circle.
 
-/// Reserved spans `[ps]` of one cluster cycle, which repeats. Spans that touch are one span.
+/// Reserved spans `[ps]` of one cycle, which repeats. Spans that touch are one span.
 #[derive(Clone, Debug)]
-pub(super) struct Timeline {
+pub struct Timeline {
     cycle: i64,
     /// Start and end, `0 <= start < end <= cycle`, by start, never touching.
     taken: Vec<(i64, i64)>,
 }
 
+/// Later than any time that is asked for, with room to add to it `[ps]`.
+pub const NEVER: i64 = i64::MAX / 4;
+
 impl Timeline {
-    pub(super) fn new(cycle: i64) -> Self {
+    /// Nothing is reserved of a cycle of this length `[ps]`.
+    pub fn new(cycle: i64) -> Self {
         Self { cycle, taken: Vec::new() }
     }
 
+    /// The same spans in a cycle that is `times` as long.
+    pub fn unfold(&mut self, times: i64) {
+        let (cycle, once) = (self.cycle, std::mem::take(&mut self.taken));
+        self.cycle *= times;
+        if once.is_empty() {
+            return;
+        }
+        self.taken.reserve(once.len() * times as usize);
+        for k in 0..times {
+            for &(start, end) in &once {
+                let (start, end) = (start + k * cycle, end + k * cycle);
+                match self.taken.last_mut() {
+                    Some(last) if last.1 == start => last.1 = end,
+                    _ => self.taken.push((start, end)),
+                }
+            }
+        }
+    }
+
     /// Reserves `len` from `from`, any instant of any cycle. The span must be free and no longer than a cycle.
-    pub(super) fn reserve(&mut self, from: i64, len: i64) {
+    pub fn reserve(&mut self, from: i64, len: i64) {
         for (start, end) in self.pieces(from, len) {
             let at = self.taken.partition_point(|span| span.0 < start);
             let joins_left = at > 0 && self.taken[at - 1].1 == start;
@@ -32,7 +55,7 @@ impl Timeline {
     }
 
     /// Gives back a span reserved before.
-    pub(super) fn release(&mut self, from: i64, len: i64) {
+    pub fn release(&mut self, from: i64, len: i64) {
         for (start, end) in self.pieces(from, len) {
             let at = self.taken.partition_point(|span| span.1 <= start);
             let span = self.taken.remove(at);
@@ -46,8 +69,11 @@ impl Timeline {
     }
 
     /// If `[from, from + len)` is not free: the end of the last span in its way. No later start before that end is
-    /// free either, so a search may go on there.
-    pub(super) fn blocked_until(&self, from: i64, len: i64) -> Option<i64> {
+    /// free either, so a search may go on there; [`NEVER`] if it is longer than a cycle of which something is reserved.
+    pub fn blocked_until(&self, from: i64, len: i64) -> Option<i64> {
+        if len > self.cycle {
+            return self.taken.first().map(|_| NEVER);
+        }
         let base = from - from.rem_euclid(self.cycle);
         let [first, second] = self.split(from, len);
         self.last_overlap(second)
@@ -56,7 +82,7 @@ impl Timeline {
     }
 
     /// The earliest start from `from` on at which `len` is free, ending no later than `limit`.
-    pub(super) fn earliest_gap(&self, from: i64, len: i64, limit: i64) -> Option<i64> {
+    pub fn earliest_gap(&self, from: i64, len: i64, limit: i64) -> Option<i64> {
         let mut start = from;
         while start + len <= limit {
             match self.blocked_until(start, len) {
@@ -65,6 +91,35 @@ impl Timeline {
             }
         }
         None
+    }
+
+    /// Start and end, `0 <= start < end <= cycle`, by start, never touching.
+    pub fn spans(&self) -> &[(i64, i64)] {
+        &self.taken
+    }
+
+    /// After this it repeats `[ps]`.
+    pub fn cycle(&self) -> i64 {
+        self.cycle
+    }
+
+    /// How long after `at` the next span ends, at least 1 and at most a cycle; nothing if no span is reserved.
+    pub fn next_end(&self, at: i64) -> Option<i64> {
+        self.next(at, |span| span.1)
+    }
+
+    /// How long after `at` the next span starts, at least 1 and at most a cycle; nothing if no span is reserved.
+    pub fn next_start(&self, at: i64) -> Option<i64> {
+        self.next(at, |span| span.0)
+    }
+
+    fn next(&self, at: i64, of: impl Fn(&(i64, i64)) -> i64) -> Option<i64> {
+        let at = at.rem_euclid(self.cycle);
+        let next = self.taken.partition_point(|span| of(span) <= at);
+        match self.taken.get(next) {
+            Some(span) => Some(of(span) - at),
+            None => self.taken.first().map(|span| of(span) + self.cycle - at),
+        }
     }
 
     fn last_overlap(&self, (start, end): (i64, i64)) -> Option<i64> {
@@ -84,7 +139,8 @@ impl Timeline {
         [(start, end.min(self.cycle)), (0, end - self.cycle)]
     }
 
-    fn pieces(&self, from: i64, len: i64) -> impl Iterator<Item = (i64, i64)> + use<> {
+    /// The span `[from, from + len)` on the circle, in one piece or two.
+    pub(crate) fn pieces(&self, from: i64, len: i64) -> impl Iterator<Item = (i64, i64)> + use<> {
         self.split(from, len).into_iter().filter(|(start, end)| start < end)
     }
 }
@@ -120,6 +176,24 @@ mod tests {
         assert_eq!(line.taken, [(10, 60)]);
         line.release(30, 10);
         assert_eq!(line.taken, [(10, 30), (40, 60)]);
+    }
+
+    #[test]
+    fn what_is_longer_than_a_cycle_fits_only_where_nothing_is_reserved() {
+        let mut line = Timeline::new(100);
+        assert_eq!(line.blocked_until(5, 150), None);
+        line.reserve(20, 1);
+        assert_eq!(line.blocked_until(5, 150), Some(NEVER));
+        assert_eq!(line.earliest_gap(5, 150, 10_000), None);
+    }
+
+    #[test]
+    fn an_unfolded_line_has_each_span_in_each_part() {
+        let mut line = Timeline::new(100);
+        line.reserve(-10, 20);
+        line.reserve(40, 5);
+        line.unfold(2);
+        assert_eq!((line.cycle(), line.spans()), (200, &[(0, 10), (40, 45), (90, 110), (140, 145), (190, 200)][..]));
     }
 
     #[test]

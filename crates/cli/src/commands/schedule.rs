@@ -1,0 +1,207 @@
+//! `chronoseal schedule`
+
+use std::path::{Path, PathBuf};
+
+use chronoseal_schedule::exchange::qcw::{self, Place};
+use chronoseal_schedule::exchange::tsnkit;
+use chronoseal_schedule::gates::{GateList, SCHEDULED_CLASS};
+use chronoseal_schedule::replay::{PortLists, Told, Violation, replay};
+use chronoseal_schedule::{Fault, Network, Options, Problem, Security, Stream, synthesize};
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::printer::Printer;
+use crate::{Status, Trouble, input};
+
+/// The queue of scheduled frames in tsnkit's tables, which its own methods use.
+const TSNKIT_QUEUE: u8 = 0;
+/// Cycles that a schedule is replayed for.
+const CYCLES: i64 = 3;
+/// Violations that are shown one by one.
+const SHOWN_MAX: usize = 20;
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal schedule make --network topo.csv --streams task.csv --out schedule
+  chronoseal schedule make --network topo.csv --streams task.csv --tag 16 --gates yang-xml --out secured
+  chronoseal schedule replay --network topo.csv --streams task.csv --from schedule
+
+The tables are those of tsnkit; docs/guide/schedules.md has their columns.")]
+pub(crate) struct Schedule {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Make windows and gate control lists for streams on a network of bridges, and replay them
+    Make(Make),
+    /// Replay a schedule that any tool made, and say what goes wrong
+    Replay(Replay),
+}
+
+#[derive(Args, Debug)]
+struct Inputs {
+    /// The links, a CSV with the columns link,q_num,rate,t_proc,t_prop
+    #[arg(long, value_name = "CSV")]
+    network: PathBuf,
+    /// The streams, a CSV with the columns stream,src,dst,size,period,deadline,jitter
+    #[arg(long, value_name = "CSV")]
+    streams: PathBuf,
+}
+
+#[derive(Args, Debug)]
+struct Make {
+    #[command(flatten)]
+    inputs: Inputs,
+    /// Bytes that authentication adds to every frame
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    tag: u32,
+    /// Entries that the gate control list of a port holds [default: no limit]
+    #[arg(long, value_name = "COUNT")]
+    gate_entries: Option<usize>,
+    /// Routes that are tried for a stream
+    #[arg(long, value_name = "COUNT", default_value_t = Options::default().routes)]
+    routes: usize,
+    /// How often the search may ask whether a link is free
+    #[arg(long, value_name = "COUNT", default_value_t = Options::default().steps)]
+    steps: u64,
+    /// Seed of what the search chooses by chance
+    #[arg(long, default_value_t = Options::default().seed)]
+    seed: u64,
+    /// How to write the gate control lists, besides tsnkit's tables
+    #[arg(long, value_enum)]
+    gates: Option<Gates>,
+    /// Folder for GCL.csv, OFFSET.csv, ROUTE.csv, QUEUE.csv, DELAY.csv and the gate control lists
+    #[arg(long)]
+    out: PathBuf,
+}
+
+/// A form of gate control lists.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum Gates {
+    /// JSON of the YANG modules of IEEE 802.1Qcw
+    YangJson,
+    /// XML of the YANG modules of IEEE 802.1Qcw
+    YangXml,
+}
+
+#[derive(Args, Debug)]
+struct Replay {
+    #[command(flatten)]
+    inputs: Inputs,
+    /// Folder with GCL.csv, OFFSET.csv and ROUTE.csv, or the beginning of their names such as `results/1-`
+    #[arg(long, value_name = "PATH")]
+    from: PathBuf,
+    /// Gate control lists of the YANG modules of IEEE 802.1Qcw, JSON or XML, instead of GCL.csv
+    #[arg(long, value_name = "FILE")]
+    gates: Option<PathBuf>,
+}
+
+pub(crate) fn run(options: &Schedule, printer: &Printer) -> Result<Status, Trouble> {
+    match &options.action {
+        Action::Make(options) => make(options, printer),
+        Action::Replay(options) => replay_files(options, printer),
+    }
+}
+
+fn read(inputs: &Inputs) -> Result<(Network, Vec<Stream>), Trouble> {
+    let network = tsnkit::read_network(&inputs.network.display().to_string(), &input::read(&inputs.network)?)?;
+    let streams =
+        tsnkit::read_streams(&inputs.streams.display().to_string(), &input::read(&inputs.streams)?, &network)?;
+    Ok((network, streams))
+}
+
+fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
+    let (mut network, mut streams) = read(&options.inputs)?;
+    if let Some(entries_max) = options.gate_entries {
+        network = network.with_gate_entries(entries_max);
+    }
+    let security = Security { bytes: options.tag, ..Security::default() };
+    streams.iter_mut().for_each(|stream| stream.security = security);
+    let problem = Problem::new(network, streams).map_err(|faults| troubles(&faults))?;
+    let search = Options { routes: options.routes, steps: options.steps, seed: options.seed };
+    let schedule = match synthesize(&problem, search) {
+        Ok(schedule) => schedule,
+        Err(infeasible) => {
+            printer.note(&format!("INFEASIBLE\n{infeasible}"));
+            return Ok(Status::Failed);
+        }
+    };
+    let violations = schedule.replay(SCHEDULED_CLASS);
+    if !violations.is_empty() {
+        return Ok(report(&violations, printer));
+    }
+    let tables = tsnkit::write(&schedule, TSNKIT_QUEUE)?;
+    let lists = schedule.gates(SCHEDULED_CLASS);
+    let mut files = vec![
+        ("GCL.csv", tables.gates),
+        ("OFFSET.csv", tables.offsets),
+        ("ROUTE.csv", tables.routes),
+        ("QUEUE.csv", tables.queues),
+        ("DELAY.csv", tables.delays),
+    ];
+    match options.gates {
+        None => {}
+        Some(Gates::YangJson) => {
+            files.push(("gates.json", qcw::write_json(schedule.network(), &lists, Place::BridgePort)?));
+        }
+        Some(Gates::YangXml) => {
+            files.push(("gates.xml", qcw::write_xml(schedule.network(), &lists, Place::BridgePort)?));
+        }
+    }
+    std::fs::create_dir_all(&options.out)?;
+    for (name, text) in files {
+        input::write(&options.out.join(name), &text)?;
+    }
+    printer.data(&format!(
+        "{} streams on {} ports, a cycle of {}, at most {} entries in a gate control list; replayed without a violation\n",
+        problem.streams().len(),
+        lists.len(),
+        schedule.cycle(),
+        lists.iter().map(|list: &GateList| list.entries.len()).max().unwrap_or(0),
+    ));
+    printer.hint(&format!("schedule: {}\nseed: {}", options.out.display(), options.seed));
+    Ok(Status::Held)
+}
+
+fn replay_files(options: &Replay, printer: &Printer) -> Result<Status, Trouble> {
+    let (network, streams) = read(&options.inputs)?;
+    let path = |name: &str| {
+        if options.from.is_dir() {
+            options.from.join(name)
+        } else {
+            PathBuf::from(format!("{}{name}", options.from.display()))
+        }
+    };
+    let file = |path: &Path| Ok::<_, Trouble>((path.display().to_string(), input::read(path)?));
+    let [gates, offsets, routes] = [file(&path("GCL.csv"))?, file(&path("OFFSET.csv"))?, file(&path("ROUTE.csv"))?];
+    let files = [&gates, &offsets, &routes].map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+    let (told, mut lists): (Vec<Told>, PortLists) = tsnkit::read_schedule(&network, &streams, files, CYCLES)?;
+    if let Some(path) = &options.gates {
+        let (name, bytes) = file(path)?;
+        let read = qcw::read(&name, &bytes, &network)?.into_iter();
+        lists = read.map(|list| (list.link, vec![(chronoseal_core::Duration::ZERO, list)])).collect();
+    }
+    let violations = replay(&network, &told, &lists, SCHEDULED_CLASS);
+    if violations.is_empty() {
+        let frames: usize = told.iter().map(|told| told.sends.len()).sum();
+        printer.data(&format!("{frames} frames of {} streams replayed without a violation\n", streams.len()));
+        return Ok(Status::Held);
+    }
+    Ok(report(&violations, printer))
+}
+
+fn report(violations: &[Violation], printer: &Printer) -> Status {
+    printer.note(&format!("BROKEN\n{} violations in the replay", violations.len()));
+    violations.iter().take(SHOWN_MAX).for_each(|violation| printer.note(&format!("  {violation}")));
+    if violations.len() > SHOWN_MAX {
+        printer.note(&format!("  and {} more", violations.len() - SHOWN_MAX));
+    }
+    Status::Failed
+}
+
+fn troubles(faults: &[Fault]) -> Trouble {
+    let lines: Vec<String> = faults.iter().map(|fault| format!("error: {fault}")).collect();
+    Trouble(lines.join("\n"))
+}

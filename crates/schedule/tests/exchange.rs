@@ -1,0 +1,177 @@
+//! What is written is read again with the same meaning, what others made replays, and what is wrong is named.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::Duration;
+use chronoseal_schedule::exchange::qcw::{self, Place};
+use chronoseal_schedule::exchange::tsnkit;
+use chronoseal_schedule::gates::SCHEDULED_CLASS;
+use chronoseal_schedule::replay::{Violation, replay};
+use chronoseal_schedule::{Network, Options, Problem, Schedule, Stream, synthesize};
+
+macro_rules! vector {
+    ($name:literal) => {
+        ($name, &include_bytes!(concat!("vectors/tsnkit/", $name))[..])
+    };
+}
+
+fn load(task: (&str, &[u8]), topology: (&str, &[u8])) -> (Network, Vec<Stream>) {
+    let network = tsnkit::read_network(topology.0, topology.1).unwrap();
+    let streams = tsnkit::read_streams(task.0, task.1, &network).unwrap();
+    (network, streams)
+}
+
+fn schedule(network: &Network, streams: &[Stream]) -> Schedule {
+    let problem = Problem::new(network.clone(), streams.to_vec()).unwrap();
+    synthesize(&problem, Options::default()).unwrap_or_else(|infeasible| panic!("{infeasible}"))
+}
+
+#[test]
+fn all_streams_of_the_ring_are_scheduled_and_replay() {
+    for (task, topology, count) in [
+        (vector!("1_task.csv"), vector!("1_topo.csv"), 10),
+        (vector!("2_task.csv"), vector!("2_topo.csv"), 30),
+        (vector!("3_task.csv"), vector!("3_topo.csv"), 60),
+        (vector!("4_task.csv"), vector!("4_topo.csv"), 100),
+        (vector!("5_task.csv"), vector!("5_topo.csv"), 200),
+    ] {
+        let (network, streams) = load(task, topology);
+        assert_eq!(streams.len(), count);
+        assert_eq!(schedule(&network, &streams).replay(SCHEDULED_CLASS), []);
+    }
+}
+
+#[test]
+fn a_schedule_of_tsnkit_replays_with_the_delays_that_it_printed() {
+    let (network, streams) = load(vector!("1_task.csv"), vector!("1_topo.csv"));
+    let files = [vector!("1-GCL.csv"), vector!("1-OFFSET.csv"), vector!("1-ROUTE.csv")];
+    let (told, lists) = tsnkit::read_schedule(&network, &streams, files, 3).unwrap();
+    assert_eq!(replay(&network, &told, &lists, SCHEDULED_CLASS), []);
+    // Its delays are what a deadline has to allow, less the frame on the first link.
+    let delays = String::from_utf8(vector!("1-DELAY.csv").1.to_vec()).unwrap();
+    for line in delays.lines().skip(1) {
+        let fields: Vec<i64> = line.split(',').map(|field| field.parse().unwrap()).collect();
+        let at = told.iter().position(|told| told.stream.name == fields[0].to_string()).unwrap();
+        let mut told = told.clone();
+        let first = Duration::from_ns(i64::from(told[at].stream.len) * 8);
+        told[at].stream.deadline = Duration::from_ns(fields[2]) + first;
+        let late = |told: &[_]| {
+            replay(&network, told, &lists, SCHEDULED_CLASS).iter().any(|found| matches!(found, Violation::Late { .. }))
+        };
+        assert!(!late(&told), "{line}");
+        told[at].stream.deadline -= Duration::from_ps(1);
+        assert!(late(&told), "{line}");
+    }
+}
+
+#[test]
+fn a_schedule_written_for_tsnkit_is_read_again_and_replays() {
+    let (network, streams) = load(vector!("3_task.csv"), vector!("3_topo.csv"));
+    let tables = tsnkit::write(&schedule(&network, &streams), 0).unwrap();
+    let files = [
+        ("gates", tables.gates.as_bytes()),
+        ("offsets", tables.offsets.as_bytes()),
+        ("routes", tables.routes.as_bytes()),
+    ];
+    let (told, lists) = tsnkit::read_schedule(&network, &streams, files, 2).unwrap();
+    assert_eq!(replay(&network, &told, &lists, SCHEDULED_CLASS), []);
+    assert_eq!(tables.delays.lines().count(), 61);
+    let (network, streams) = load(vector!("1_task.csv"), vector!("1_topo.csv"));
+    let delays = tsnkit::write(&schedule(&network, &streams), 0).unwrap().delays;
+    let mut sorted: Vec<_> = delays.lines().collect();
+    sorted.sort_unstable();
+    let theirs = String::from_utf8(vector!("1-DELAY.csv").1.to_vec()).unwrap();
+    let mut lines: Vec<_> = theirs.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(sorted, lines);
+    assert_eq!(tables.queues.lines().count(), tables.routes.lines().count());
+}
+
+#[test]
+fn tables_that_are_wrong_are_refused_with_line_and_reason() {
+    let network = |text: &str| tsnkit::read_network("t.csv", text.as_bytes()).map(|_| ()).unwrap_err().to_string();
+    for (text, expected) in [
+        ("", "t.csv:1: the table is empty"),
+        ("link,rate\n", "t.csv:1: there is no column `q_num`"),
+        ("link,q_num,rate,t_proc,t_prop\n(0 1),8,1,0,0\n", "t.csv:2: the link is `(0 1)`"),
+        ("link,q_num,rate,t_proc,t_prop\n\"(0, 1)\",8,0,0,0\n", "t.csv:2: the link (0, 1) has the rate 0"),
+        ("link,q_num,rate,t_proc,t_prop\n\"(0, 1)\",8,1,-1,0\n", "t.csv:2: `t_proc` is `-1`"),
+        ("link,q_num,rate,t_proc,t_prop\n\"(0, 1)\",8,1,0,0\n\"(0, 1)\",8,1,0,0\n", "the link 0->1 is there twice"),
+    ] {
+        assert!(network(text).contains(expected), "{}", network(text));
+    }
+    let (net, streams) = load(vector!("1_task.csv"), vector!("1_topo.csv"));
+    let refused = |text: &str| tsnkit::read_streams("s.csv", text.as_bytes(), &net).unwrap_err().to_string();
+    let header = "stream,src,dst,size,period,deadline,jitter\n";
+    for (row, expected) in [
+        ("0,10,8,200,1000,1000,0\n", "s.csv:2: `dst` is `8` and has to be a list"),
+        ("0,10,[99],200,1000,1000,0\n", "s.csv:2: the network has no node 99"),
+        ("0,10,[10],200,1000,1000,0\n", "s.csv:2: stream `0` needs a talker"),
+        ("0,10,[8],200,0,1000,0\n", "s.csv:2: stream `0`: the period is 0s"),
+        ("0,10,[8],many,1000,1000,0\n", "s.csv:2: `size` is `many`"),
+    ] {
+        let found = refused(&format!("{header}{row}"));
+        assert!(found.contains(expected), "{found}");
+    }
+    let overlapping = "link,queue,start,end,cycle\n\"(0, 7)\",0,0,10,4000000\n\"(0, 7)\",0,9,20,4000000\n";
+    let files = [("g.csv", overlapping.as_bytes()), vector!("1-OFFSET.csv"), vector!("1-ROUTE.csv")];
+    let found = tsnkit::read_schedule(&net, &streams, files, 1).unwrap_err().to_string();
+    assert!(found.contains("g.csv:3: this window of 0->7 overlaps the one of line 2"), "{found}");
+}
+
+#[test]
+fn gate_lists_are_written_and_read_as_json_and_xml_with_the_same_meaning() {
+    let (network, streams) = load(vector!("2_task.csv"), vector!("2_topo.csv"));
+    let schedule = schedule(&network, &streams);
+    let lists = schedule.gates(SCHEDULED_CLASS);
+    for place in [Place::BridgePort, Place::Interface] {
+        for text in
+            [qcw::write_json(&network, &lists, place).unwrap(), qcw::write_xml(&network, &lists, place).unwrap()]
+        {
+            let read = qcw::read("gates", text.as_bytes(), &network).unwrap();
+            assert_eq!(read, lists);
+            let ports =
+                read.into_iter().map(|list| (list.link, vec![(Duration::ZERO, list)])).collect::<BTreeMap<_, _>>();
+            assert_eq!(replay(&network, &schedule.told(2), &ports, SCHEDULED_CLASS), []);
+        }
+    }
+}
+
+#[test]
+fn gate_lists_that_are_wrong_are_refused_with_port_and_entry() {
+    let (network, _) = load(vector!("1_task.csv"), vector!("1_topo.csv"));
+    let list = |name: &str, table: &str| {
+        format!(
+            "<interfaces><interface><name>{name}</name>\n<gate-parameter-table><gate-enabled>true</gate-enabled>\n{table}</gate-parameter-table></interface></interfaces>"
+        )
+    };
+    let cycle = "<admin-cycle-time><numerator>1</numerator><denominator>1000</denominator></admin-cycle-time>";
+    let entry = |interval: &str| {
+        format!(
+            "<admin-control-list>\n<gate-control-entry><index>3</index><time-interval-value>{interval}</time-interval-value><gate-states-value>255</gate-states-value></gate-control-entry></admin-control-list>"
+        )
+    };
+    for (text, expected) in [
+        ("{".to_owned(), "gates:1: this is no JSON"),
+        ("{}".to_owned(), "there is no `interfaces`"),
+        ("<interfaces>".to_owned(), "the file ends within an element"),
+        (list("0-&gt;99", ""), "gates:1: the network has no port `0->99`"),
+        (list("0-&gt;7", ""), "gates:2: port 0->7: `admin-cycle-time/numerator` is missing"),
+        (list("0-&gt;7", cycle), "port 0->7 has 0 entries"),
+        (list("0-&gt;7", &format!("{cycle}{}", entry("x"))), "gates:4: port 0->7: `time-interval-value` is `x`"),
+        (
+            list("0-&gt;7", &format!("{cycle}{}", entry("1000001"))),
+            "gates:4: port 0->7, entry 3: it has no length, or ends 1ns after the cycle of 1ms",
+        ),
+        (
+            list("0-&gt;7", &format!("<supported-list-max>0</supported-list-max>{cycle}{}", entry("5"))),
+            "port 0->7 has 1 entries and supports from 1 to 0",
+        ),
+    ] {
+        let found = qcw::read("gates", text.as_bytes(), &network).unwrap_err().to_string();
+        assert!(found.contains(expected), "{found}");
+    }
+    // What is shorter than the cycle holds until its end.
+    let short = list("0-&gt;7", &format!("{cycle}{}", entry("5")));
+    assert_eq!(qcw::read("gates", short.as_bytes(), &network).unwrap()[0].entries[0].interval, Duration::from_ms(1));
+}
