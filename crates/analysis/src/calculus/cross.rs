@@ -57,7 +57,9 @@ pub(super) fn waiting(network: &Network, multiplexing: Multiplexing, server: usi
         }
         _ => delay(arrival, &here.service).ok_or_else(too_much),
     };
-    Bound { delay, backlog: backlog(arrival, &here.service).ok_or_else(too_much) }
+    // A frame keeps its place until its last bit has left.
+    let left = here.service.framed(&network.longest_frame_at(server));
+    Bound { delay, backlog: backlog(arrival, &left).ok_or_else(too_much) }
 }
 
 /// Which bucket of flows that keep to several counts where a server serves in the order of arrival. What is left over

@@ -25,7 +25,8 @@ use super::unbounded::Unbounded;
 pub struct Bound {
     /// How long any of its data takes at most.
     pub delay: Result<Rational, Unbounded>,
-    /// How much of its data is on the way at most; of [`total_flow`] and of a server: the most data in one queue.
+    /// How much of its data is on the way at most, between servers too; of [`total_flow`] and of a server: the most data in
+    /// one queue. A frame that is handed on whole counts whole until its last bit has left.
     pub backlog: Result<Rational, Unbounded>,
 }
 
@@ -126,7 +127,7 @@ fn least(one: Result<Rational, Unbounded>, other: Result<Rational, Unbounded>) -
 
 fn through<'a>(traffic: &(impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize, left: &ServiceCurve) -> Bound {
     let network = traffic.network();
-    let own = &network.flows()[flow].arrival;
+    let Flow { arrival: own, longest_frame, .. } = &network.flows()[flow];
     let path = network.path(flow, end);
     let too_much = || {
         let asked = |server: usize| -> Rational {
@@ -137,8 +138,10 @@ fn through<'a>(traffic: &(impl CrossTraffic<'a> + ?Sized), flow: usize, end: usi
         overload(network, server, asked(server))
     };
     let constant: Rational = path.iter().map(|server| &network.servers()[*server].constant).sum();
+    // A frame is on the way until its last bit is over, and so is what is between servers.
+    let over = left.framed(longest_frame).later(&constant);
     Bound {
         delay: delay(own, left).map(|delay| delay + constant).ok_or_else(too_much),
-        backlog: backlog(own, left).ok_or_else(too_much),
+        backlog: backlog(own, &over).ok_or_else(too_much),
     }
 }

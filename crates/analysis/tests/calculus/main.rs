@@ -8,6 +8,8 @@ mod curves;
 mod demo;
 mod dnc;
 mod properties;
+mod simulated;
+mod simulation;
 
 use chronoseal_analysis::calculus::{ArrivalCurve, RateLatency, Rational, ServiceCurve};
 use serde_json::Value;
