@@ -1,7 +1,8 @@
 //! What flows bring to a server, from how long the queues before it delay them at most.
 //!
-//! A flow that some queue delays by at most `D` brings `a(t + D)` to the next; frames count when their last bit is there. What comes over one link comes no faster than
-//! the link carries it, so flows that come from one server together bring at most `C t` and one frame: without it the
+//! A flow that some queue delays by at most `D` brings `a(t + D)` to the next; frames count when their last bit is there. What
+//! comes over one link comes no faster than the link carries it, so flows that come from one server together bring at most
+//! `C t` and one frame, and what passes meanwhile if what follows takes a time that varies: without it the
 //! analysis is the classic total flow analysis, with it that of grouped flows (ARINC 664 tools; Grieu 2004; "TFA with
 //! line shaping": Mifdaoui, Leydier 2017; Thomas, Le Boudec, Mifdaoui 2019).
 //!
@@ -61,8 +62,8 @@ impl<'a> Delayed<'a> {
     /// Computes every server of a network.
     ///
     /// # Errors
-    /// If flows close a circle and there is no grid, or their delays grow without end. What has no bound elsewhere is said of
-    /// the servers and flows it concerns.
+    /// If flows close a circle and there is no grid. What else has no bound is said of the servers and flows it concerns: on a
+    /// circle whose delays grow without end, all that is on it or behind it.
     pub fn new(network: &'a Network, multiplexing: Multiplexing, settings: Settings) -> Result<Self, Unbounded> {
         let servers = network.servers().len();
         let arrivals = network.flows().iter().map(|flow| vec![Ok(flow.arrival.clone()); flow.hops.len()]).collect();
@@ -78,22 +79,28 @@ impl<'a> Delayed<'a> {
                 Ok(found)
             }
             Err(servers) if found.settings.grid.is_none() => Err(Unbounded::Cycle { servers }),
-            Err(servers) => found.settled(servers),
+            Err(servers) => Ok(found.settled(servers)),
         }
     }
 
     /// Computes all servers from one another until nothing changes.
-    fn settled(mut self, circle: Vec<String>) -> Result<Self, Unbounded> {
+    fn settled(mut self, circle: Vec<String>) -> Self {
         let servers = 0..self.network.servers().len();
         for _ in 0..ROUNDS_MAX {
             let before: Vec<_> = self.bounds.iter().map(|bound| bound.delay.clone()).collect();
             servers.clone().for_each(|server| self.compute(server));
             if self.bounds.iter().map(|bound| &bound.delay).eq(&before) {
-                return Ok(self);
+                return self;
             }
             servers.clone().for_each(|server| self.hand_on(server));
         }
-        Err(Unbounded::Diverges { servers: circle })
+        let because = Unbounded::Diverges { servers: circle };
+        for server in servers.clone().filter(|server| !self.network.before_circles().contains(server)) {
+            self.bounds[server] = Bound::none(&because);
+            self.groups[server] = Err(because.clone());
+        }
+        servers.for_each(|server| self.hand_on(server));
+        self
     }
 
     /// What comes to a server, and how long it waits.
@@ -134,7 +141,7 @@ impl<'a> Delayed<'a> {
             for (next, _) in hops.iter().enumerate().filter(|(_, hop)| hop.after == Some(visit.hop)) {
                 let brought = match (&self.arrivals[visit.flow][visit.hop], &self.bounds[server].delay) {
                     (Ok(arrival), Ok(delay)) => {
-                        let later = arrival.delayed(delay);
+                        let later = arrival.delayed(&(delay + &self.network.servers()[server].varying));
                         Ok(match &self.settings.grid {
                             Some(grid) => later.rounded_up(grid),
                             None => later,
@@ -167,8 +174,12 @@ impl<'a> Delayed<'a> {
     /// No more than the link carries, if it is known and used.
     fn over_link(&self, from: Option<usize>, sum: &ArrivalCurve, longest: &Rational) -> ArrivalCurve {
         let link = from.filter(|_| self.settings.uses_links);
-        match link.and_then(|before| self.network.servers()[before].link_rate.clone()) {
-            Some(rate) => sum.least(&ArrivalCurve::envelope(vec![Bucket { rate, burst: longest.clone() }])),
+        let before = link.map(|before| &self.network.servers()[before]);
+        match before.and_then(|before| Some((before.link_rate.clone()?, &before.varying))) {
+            Some((rate, varying)) => {
+                let burst = longest + &rate * varying;
+                sum.least(&ArrivalCurve::envelope(vec![Bucket { rate, burst }]))
+            }
             None => sum.clone(),
         }
     }

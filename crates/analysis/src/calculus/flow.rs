@@ -6,6 +6,9 @@
 //!
 //! Frames that are handed on whole cost the second and third their time at every server but the last.
 //!
+//! Servers in a row count as one where frames of a flow stay in order between them and nothing holds them back. Behind what
+//! varies ([`Server::varying`](super::Server)) and between regulators the second and third are the first.
+//!
 //! None is the best everywhere, and each is a bound, so [`super::best()`] takes the least. In a network that serves in the
 //! order of arrival, what holds for any order holds too.
 
@@ -13,7 +16,7 @@ use num_traits::Zero;
 
 use super::arrival::ArrivalCurve;
 use super::cross::{CrossTraffic, Piece, left_over, overload};
-use super::network::Flow;
+use super::network::{Flow, Server};
 use super::operations::{backlog, delay};
 use super::pmoo;
 use super::rational::Rational;
@@ -42,8 +45,8 @@ pub fn total_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usiz
     let mut bound = Bound { delay: Ok(Rational::zero()), backlog: Ok(Rational::zero()) };
     for one in network.path(flow, end) {
         let here = traffic.server(one);
-        let constant = &network.servers()[one].constant;
-        bound.delay = bound.delay.and_then(|sum| Ok(sum + here.delay? + constant));
+        let Server { constant, varying, .. } = &network.servers()[one];
+        bound.delay = bound.delay.and_then(|sum| Ok(sum + here.delay? + constant + varying));
         bound.backlog = bound.backlog.and_then(|most| Ok(most.max(here.backlog?)));
     }
     bound
@@ -51,6 +54,9 @@ pub fn total_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usiz
 
 /// Separate flow analysis: what servers leave to the flow, one after the other.
 pub fn separate_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize) -> Bound {
+    if !is_in_a_row(traffic, flow, end) {
+        return one_by_one(traffic, flow, end);
+    }
     let crossing = match crossing(traffic, flow, end) {
         Ok(crossing) => crossing,
         Err(because) => return Bound::none(&because),
@@ -69,11 +75,27 @@ pub fn separate_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: u
 
 /// Pay multiplexing only once: what the servers of the way leave to the flow together, in any order of service.
 pub fn pay_multiplexing_once<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize) -> Bound {
+    if !is_in_a_row(traffic, flow, end) {
+        return one_by_one(traffic, flow, end);
+    }
     let path = traffic.network().path(flow, end);
     match pmoo::left_over(traffic, &path, &[flow]) {
         Ok(left) => through(traffic, flow, end, &left),
         Err(because) => Bound::none(&because),
     }
+}
+
+/// True if the servers of a way count as one: nothing between them changes the order of frames or holds them back.
+fn is_in_a_row<'a>(traffic: &(impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize) -> bool {
+    let network = traffic.network();
+    !traffic.is_reshaped() && !network.varies(&network.path(flow, end))
+}
+
+/// The delays of all servers, and what may be sent while they pass.
+fn one_by_one<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize) -> Bound {
+    let delay = total_flow(traffic, flow, end).delay;
+    let sent = |delay: &Rational| traffic.network().flows()[flow].arrival.at(delay);
+    Bound { backlog: delay.as_ref().map(sent).map_err(Clone::clone), delay }
 }
 
 /// What crosses a flow at each server of its way.

@@ -9,6 +9,7 @@ mod demo;
 mod dnc;
 mod properties;
 mod simulated;
+mod simulated_classes;
 mod simulation;
 
 use chronoseal_analysis::calculus::{ArrivalCurve, RateLatency, Rational, ServiceCurve};

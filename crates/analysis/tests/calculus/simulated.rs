@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use chronoseal_analysis::calculus::{
-    Analysis, ArrivalCurve, Bound, Bucket, CrossTraffic, Delayed, Flow, Hop, LeftOver, Multiplexing, Network, Rational,
-    Server, Settings, Through, Unbounded, ratio, whole,
+    Analysis, ArrivalCurve, Bound, Bucket, CrossTraffic, Delayed, Flow, Grid, Hop, LeftOver, Multiplexing, Network,
+    Rational, Server, Settings, Through, Unbounded, ratio, whole,
 };
 
 use super::server;
@@ -16,31 +16,35 @@ use super::simulation::{Chance, Order, Run, Seen, Source, Station, simulate};
 
 /// Random networks of frames, and as many of single bits.
 const CASES: u64 = 1_000;
+/// Random networks whose flows close circles.
+const RINGS: u64 = 100;
 
 /// What is sent, over what.
 #[derive(Clone, Debug)]
-struct Case {
-    stations: Vec<Station>,
-    sources: Vec<Source>,
+pub(super) struct Case {
+    pub(super) stations: Vec<Station>,
+    pub(super) sources: Vec<Source>,
 }
 
 /// What a case may have.
 #[derive(Clone, Copy, Debug)]
-struct Kind {
-    longest: i64,
-    is_constant: bool,
-    is_ring: bool,
+pub(super) struct Kind {
+    pub(super) longest: i64,
+    pub(super) is_constant: bool,
+    pub(super) is_varying: bool,
+    pub(super) is_ring: bool,
+    pub(super) classes: i64,
 }
 
 /// A case whose fullest server is asked for between 40 and 95 % of what it has.
-fn case(chance: &mut Chance, kind: Kind) -> Case {
+pub(super) fn case(chance: &mut Chance, kind: Kind) -> Case {
     let servers = chance.within(if kind.is_ring { 3 } else { 1 }, 4) as usize;
     let stations: Vec<Station> = (0..servers)
         .map(|_| Station {
             unit: chance.within(1, 6),
-            latency: if chance.once_in(2) { 0 } else { chance.within(1, 30) },
+            latency: if kind.classes > 1 || chance.once_in(2) { 0 } else { chance.within(1, 30) },
             constant: if kind.is_constant { chance.within(0, 20) } else { 0 },
-            varying: 0,
+            varying: if kind.is_varying && chance.once_in(2) { chance.within(1, 40) } else { 0 },
         })
         .collect();
     let flows = chance.within(2, 5) as usize;
@@ -49,7 +53,15 @@ fn case(chance: &mut Chance, kind: Kind) -> Case {
             let longest = chance.within(1, kind.longest);
             let apart = if chance.once_in(3) { chance.within(1, 4) } else { 0 };
             let hops = if kind.is_ring { around(chance, servers) } else { way(chance, servers) };
-            Source { spaced: chance.within(20, 120), burst: longest + chance.within(0, 15), longest, apart, hops }
+            let class = chance.within(0, kind.classes - 1) as usize;
+            Source {
+                class,
+                spaced: chance.within(20, 120),
+                burst: longest + chance.within(0, 15),
+                longest,
+                apart,
+                hops,
+            }
         })
         .collect();
     let target = chance.within(40, 95);
@@ -89,12 +101,18 @@ fn around(chance: &mut Chance, servers: usize) -> Vec<(usize, Option<usize>)> {
 impl Case {
     /// As a network. A flow of frames of one unit may also be one of single bits: then a server that finishes units is one
     /// that is later by a unit, and its link is none that carries bit by bit.
-    fn network(&self, is_fluid: bool) -> Network {
+    pub(super) fn network(&self, is_fluid: bool) -> Network {
         let make = |(index, station): (usize, &Station)| {
             let (rate, latency) = (ratio(1, station.unit), station.latency + if is_fluid { station.unit } else { 0 });
             let service = server(&[(rate.clone(), whole(latency))]);
             let constant = whole(station.constant);
-            Server { link_rate: (!is_fluid).then_some(rate), constant, ..Server::new(format!("s{index}"), service) }
+            let varying = whole(station.varying);
+            Server {
+                link_rate: (!is_fluid).then_some(rate),
+                constant,
+                varying,
+                ..Server::new(format!("s{index}"), service)
+            }
         };
         let flow = |(index, source): (usize, &Source)| {
             let mut buckets = vec![Bucket { rate: ratio(1, source.spaced), burst: whole(source.burst) }];
@@ -114,7 +132,7 @@ impl Case {
     }
 
     /// Runs in which bursts meet `victim` where ways meet, or somewhere.
-    fn runs(&self, chance: &mut Chance, order: Order, victim: usize) -> Vec<Run> {
+    pub(super) fn runs(&self, chance: &mut Chance, order: Order, victim: usize) -> Vec<Run> {
         let travel = |flow: usize, until: usize| -> i64 {
             let (hops, longest) = (&self.sources[flow].hops, self.sources[flow].longest);
             let before = hops.iter().take_while(|hop| hop.0 != until);
@@ -205,7 +223,13 @@ fn send_through(is_fluid: bool) {
     let mut reached = [0; 2];
     for seed in 0..CASES {
         let mut chance = Chance(2 * seed + u64::from(is_fluid));
-        let kind = Kind { longest: if is_fluid { 1 } else { 4 }, is_constant: seed % 3 == 0, is_ring: false };
+        let kind = Kind {
+            longest: if is_fluid { 1 } else { 4 },
+            is_constant: seed % 3 == 0,
+            is_varying: seed % 4 == 0,
+            is_ring: false,
+            classes: 1,
+        };
         let case = case(&mut chance, kind);
         let network = case.network(is_fluid);
         let claims = [Multiplexing::Fifo, Multiplexing::Arbitrary].map(|order| {
@@ -247,4 +271,32 @@ fn no_frame_exceeds_a_bound() {
 #[test]
 fn no_bit_exceeds_a_bound() {
     send_through(true);
+}
+
+#[test]
+fn no_frame_on_a_circle_exceeds_a_bound() {
+    let (mut settled, mut near) = (0, 0);
+    for seed in 0..RINGS {
+        let mut chance = Chance(seed);
+        let case = case(
+            &mut chance,
+            Kind { longest: 4, is_constant: false, is_varying: seed % 4 == 0, is_ring: true, classes: 1 },
+        );
+        let network = case.network(false);
+        let victim = chance.within(0, case.sources.len() as i64 - 1) as usize;
+        for (order, served) in [(Multiplexing::Fifo, Order::Fifo), (Multiplexing::Arbitrary, Order::Last(victim))] {
+            let settings = Settings { uses_links: true, grid: Grid::new(ratio(1, 10), ratio(1, 10)) };
+            let mut traffic = Delayed::new(&network, order, settings).unwrap();
+            settled += u64::from((0..network.servers().len()).all(|server| traffic.server(server).delay.is_ok()));
+            let mut claims = Claims::default();
+            claims.of("delayed", &mut traffic);
+            for run in case.runs(&mut chance, served, victim) {
+                let seen = simulate(&case.stations, &case.sources, &run, chance.clone());
+                let nearest = claims.hold(&seen, &|| format!("seed {seed}, {run:?}\n{case:?}"));
+                near += u64::from(nearest >= 60);
+            }
+        }
+    }
+    println!("{settled} of {} circles settled; {near} runs came to 60 % of some bound", 2 * RINGS);
+    assert!(settled >= RINGS / 2 && settled < 2 * RINGS && near >= RINGS, "{settled}, {near}");
 }

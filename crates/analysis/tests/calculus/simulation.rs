@@ -55,6 +55,8 @@ pub(super) struct Source {
     pub(super) longest: i64,
     /// Ticks between two frames at least, for each unit of the longest; zero if they may come at once.
     pub(super) apart: i64,
+    /// Its class; the lower number goes first where that counts.
+    pub(super) class: usize,
     /// Servers, each with the hop it follows.
     pub(super) hops: Vec<(usize, Option<usize>)>,
 }
@@ -68,6 +70,8 @@ pub(super) enum Order {
     Last(usize),
     /// Any flow.
     Any,
+    /// The lowest class, and of that the one that came first.
+    Classes,
 }
 
 /// How one run is to go.
@@ -248,12 +252,18 @@ impl Simulation<'_> {
         let waiting = &self.queues[server].waiting;
         let first_of = |flow: usize| {
             let own = waiting.iter().enumerate().filter(|(_, frame)| frame.flow == flow);
-            own.min_by_key(|(_, frame)| frame.number).map(|(place, _)| place)
+            own.min_by_key(|(_, frame)| (frame.arrived, frame.number)).map(|(place, _)| place)
         };
         let next = match self.run.order {
             Order::Fifo => {
                 let by_time = waiting.iter().enumerate().min_by_key(|(_, frame)| (frame.arrived, frame.tie));
                 by_time.map(|(place, _)| place)
+            }
+            Order::Classes => {
+                let class = |frame: &Frame| self.sources[frame.flow].class;
+                let by_class =
+                    waiting.iter().enumerate().min_by_key(|(_, frame)| (class(frame), frame.arrived, frame.tie));
+                by_class.map(|(place, _)| place)
             }
             Order::Last(_) | Order::Any => {
                 let mut flows: Vec<usize> = waiting.iter().map(|frame| frame.flow).collect();
