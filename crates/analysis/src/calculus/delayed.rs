@@ -21,7 +21,9 @@ use super::rational::{Grid, Rational};
 use super::unbounded::Unbounded;
 
 /// Times every server of a circle of flows is computed again before their delays count as growing without end.
-const ROUNDS_MAX: u32 = 1_000;
+const ROUNDS_MAX: u32 = 300;
+/// Circles that settle within fewer rounds are not guessed at.
+const GUESSES_FROM: u32 = 32;
 
 /// How far to go.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -83,15 +85,29 @@ impl<'a> Delayed<'a> {
         }
     }
 
-    /// Computes all servers from one another until nothing changes.
+    /// Computes all servers from one another until nothing changes, or until they stay below a guess of where that leads:
+    /// delays from which no greater ones are computed are bounds too, since those that do not change any more are not above them.
     fn settled(mut self, circle: Vec<String>) -> Self {
         let servers = 0..self.network.servers().len();
-        for _ in 0..ROUNDS_MAX {
+        let mut grown = Rational::zero();
+        for round in 1..=ROUNDS_MAX {
             let before: Vec<_> = self.bounds.iter().map(|bound| bound.delay.clone()).collect();
             servers.clone().for_each(|server| self.compute(server));
             if self.bounds.iter().map(|bound| &bound.delay).eq(&before) {
                 return self;
             }
+            let steps = self.steps(&before);
+            let step: Rational = steps.iter().sum();
+            if round >= GUESSES_FROM && round.is_power_of_two() && step < grown {
+                let bounds = self.bounds.clone();
+                // Steps that go on shrinking as the last one did add up to this, and as much again for those that shrink less.
+                let rest = &step / (&grown - &step) * super::whole(2);
+                if self.stays_below(&steps, &rest) {
+                    return self;
+                }
+                self.bounds = bounds;
+            }
+            grown = step;
             servers.clone().for_each(|server| self.hand_on(server));
         }
         let because = Unbounded::Diverges { servers: circle };
@@ -101,6 +117,33 @@ impl<'a> Delayed<'a> {
         }
         servers.for_each(|server| self.hand_on(server));
         self
+    }
+
+    /// By how much each server's delay has grown.
+    fn steps(&self, before: &[Result<Rational, Unbounded>]) -> Vec<Rational> {
+        let step = |(bound, before): (&Bound, &Result<Rational, Unbounded>)| match (&bound.delay, before) {
+            (Ok(now), Ok(before)) => now - before,
+            _ => Rational::zero(),
+        };
+        self.bounds.iter().zip(before).map(step).collect()
+    }
+
+    /// Lets each delay grow by `rest` times its last step, and tells whether what is computed from that is no more.
+    fn stays_below(&mut self, steps: &[Rational], rest: &Rational) -> bool {
+        for (bound, step) in self.bounds.iter_mut().zip(steps) {
+            let more = match &self.settings.grid {
+                Some(grid) => grid.later(&(step * rest)),
+                None => step * rest,
+            };
+            bound.delay = bound.delay.clone().map(|delay| delay + more);
+        }
+        let guessed: Vec<_> = self.bounds.iter().map(|bound| bound.delay.clone()).collect();
+        (0..guessed.len()).for_each(|server| self.hand_on(server));
+        (0..guessed.len()).for_each(|server| self.compute(server));
+        self.bounds.iter().zip(&guessed).all(|(bound, guessed)| match (&bound.delay, guessed) {
+            (Ok(now), Ok(guessed)) => now <= guessed,
+            (now, guessed) => now == guessed,
+        })
     }
 
     /// What comes to a server, and how long it waits.
