@@ -10,6 +10,7 @@ mod dnc;
 mod properties;
 mod simulated;
 mod simulated_classes;
+mod simulated_port;
 mod simulation;
 
 use chronoseal_analysis::calculus::{ArrivalCurve, RateLatency, Rational, ServiceCurve};

@@ -61,6 +61,27 @@ pub(super) struct Source {
     pub(super) hops: Vec<(usize, Option<usize>)>,
 }
 
+impl Source {
+    /// When it sends frames of which lengths, as its token bucket allows. The bucket is counted in ticks: one unit is `spaced`
+    /// of them.
+    pub(super) fn frames(&self, start: i64, count: i64, is_greedy: bool, chance: &mut Chance) -> Vec<(i64, i64)> {
+        let full = self.burst * self.spaced;
+        let (mut now, mut level, mut last) = (start, full, i64::MIN / 2);
+        let mut frames = Vec::new();
+        for _ in 0..count {
+            let is_longest = is_greedy || chance.once_in(2);
+            let length = if is_longest { self.longest } else { chance.within(1, self.longest) };
+            let pause = if is_greedy || !chance.once_in(4) { 0 } else { chance.within(0, full) };
+            let missing = (length * self.spaced - level).max(0);
+            let next = (now + missing).max(last + self.apart * self.longest) + pause;
+            level = (level + next - now).min(full) - length * self.spaced;
+            (now, last) = (next, next);
+            frames.push((now, length));
+        }
+        frames
+    }
+}
+
 /// Which of the frames that wait goes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
@@ -191,19 +212,10 @@ impl Simulation<'_> {
         self.events.push(Reverse((time, class, tie, event)));
     }
 
-    /// All frames of a flow, as its token bucket allows. The bucket is counted in ticks: one unit is `spaced` of them.
     fn send(&mut self, flow: usize) {
         let source = &self.sources[flow];
-        let full = source.burst * source.spaced;
-        let (mut now, mut level, mut last) = (self.run.starts[flow], full, i64::MIN / 2);
-        for number in 0..self.run.frames {
-            let is_longest = self.run.is_greedy || self.chance.once_in(2);
-            let length = if is_longest { source.longest } else { self.chance.within(1, source.longest) };
-            let pause = if self.run.is_greedy || !self.chance.once_in(4) { 0 } else { self.chance.within(0, full) };
-            let missing = (length * source.spaced - level).max(0);
-            let next = (now + missing).max(last + source.apart * source.longest) + pause;
-            level = (level + next - now).min(full) - length * source.spaced;
-            (now, last) = (next, next);
+        let frames = source.frames(self.run.starts[flow], self.run.frames, self.run.is_greedy, &mut self.chance);
+        for (number, (now, length)) in (0..).zip(frames) {
             for hop in 0..source.hops.len() {
                 if source.hops[hop].1.is_none() {
                     let frame = Frame { flow, number, hop, length, sent: now, arrived: now, tie: 0 };
