@@ -257,9 +257,9 @@ fn send_through(is_fluid: bool) {
             *reached += u64::from(nearest >= 90);
         }
     }
-    println!("within 10 % of some bound, in the order of arrival and in any: {reached:?} of {CASES}");
     // A simulation that comes nowhere near would prove nothing.
-    assert!(reached.iter().all(|cases| *cases >= CASES / 2), "{reached:?}");
+    let most = |cases: &u64| *cases >= CASES / 2;
+    assert!(reached.iter().all(most), "within 10 % of some bound, in order and in any: {reached:?} of {CASES}");
 }
 
 #[test]
@@ -297,6 +297,5 @@ fn no_frame_on_a_circle_exceeds_a_bound() {
             }
         }
     }
-    println!("{settled} of {} circles settled; {near} runs came to 60 % of some bound", 2 * RINGS);
-    assert!(settled >= RINGS / 2 && settled < 2 * RINGS && near >= RINGS, "{settled}, {near}");
+    assert!((RINGS / 2..2 * RINGS).contains(&settled) && near >= RINGS, "{settled} settled, {near} runs near a bound");
 }

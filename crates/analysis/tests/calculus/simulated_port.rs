@@ -169,6 +169,6 @@ fn no_frame_at_a_port_exceeds_the_curves_of_its_class() {
         bounded[kind] += 1;
         near[kind] += i64::from(nearest >= 80);
     }
-    println!("with shapers, gates, neither: {bounded:?} ports bounded, {near:?} of them used to 80 %");
+    // With shapers, with gates, with neither.
     assert!(bounded.iter().zip(near).all(|(all, near)| *all >= 20 && 5 * near >= *all), "{bounded:?} {near:?}");
 }

@@ -192,11 +192,11 @@ impl Switches {
                 return Ok(());
             }
         };
-        for port in 0..self.ports.len() {
+        for (port, brought) in brought.iter_mut().enumerate() {
             let here: Vec<usize> = network.visits(port).iter().map(|visit| visit.flow).collect();
             if !here.is_empty() {
                 let unknown = self.unknown(port, class).map_or(Ok(()), Err);
-                brought[port].insert(class, unknown.and_then(|()| traffic.at(&here, port)));
+                brought.insert(class, unknown.and_then(|()| traffic.at(&here, port)));
                 found.ports[port].insert(class, traffic.server(port));
             }
         }
