@@ -85,7 +85,7 @@ fn streams(prepared: &Prepared<'_>) -> Vec<StreamMeta> {
         let stream = &mut streams[bounds.stream.index()];
         match longest(&bounds.ends) {
             Ok(end) => stream.bound = end.map(|end| bound(plan, &plan.streams[bounds.stream.index()], end)),
-            Err(missing) => stream.unbounded = Some(missing.why.to_string()),
+            Err(missing) => stream.unbounded = Some(missing.why.text(plan)),
         }
     }
     streams

@@ -51,7 +51,7 @@ pub struct Best {
 /// at most `small` flows; total and separate flow analysis over arrivals by delays are used always.
 ///
 /// # Errors
-/// If flows close a circle, and [`Settings`] have no grid or delays on the circle grow without end.
+/// If flows close a circle and [`Settings`] have no grid.
 pub fn best(
     network: &Network,
     multiplexing: Multiplexing,

@@ -35,6 +35,12 @@ pub trait CrossTraffic<'a> {
         self.at(&others, server)
     }
 
+    /// True if regulators between servers put flows into shape again. They hold frames back, so servers in a row are not one
+    /// server there: only the delays of one after the other add up.
+    fn is_reshaped(&self) -> bool {
+        false
+    }
+
     /// What waits at a server, and how long.
     fn server(&mut self, server: usize) -> Bound {
         let network = self.network();
@@ -49,6 +55,9 @@ pub trait CrossTraffic<'a> {
 /// What waits at a server to which this comes, and how long.
 pub(super) fn waiting(network: &Network, multiplexing: Multiplexing, server: usize, arrival: &ArrivalCurve) -> Bound {
     let here = &network.servers()[server];
+    if let Some(because) = &here.refused {
+        return Bound::none(because);
+    }
     let too_much = || overload(network, server, arrival.rate().clone());
     let delay = match multiplexing {
         // One flow alone is served in its order.
@@ -57,7 +66,9 @@ pub(super) fn waiting(network: &Network, multiplexing: Multiplexing, server: usi
         }
         _ => delay(arrival, &here.service).ok_or_else(too_much),
     };
-    Bound { delay, backlog: backlog(arrival, &here.service).ok_or_else(too_much) }
+    // A frame keeps its place until its last bit has left.
+    let left = here.service.framed(&network.longest_frame_at(server));
+    Bound { delay, backlog: backlog(arrival, &left).ok_or_else(too_much) }
 }
 
 /// Which bucket of flows that keep to several counts where a server serves in the order of arrival. What is left over
@@ -80,6 +91,7 @@ pub(super) fn left_over(
     piece: Piece,
 ) -> Result<ServiceCurve, Unbounded> {
     let here = &network.servers()[server];
+    known(network, server)?;
     let left = if cross.is_zero() {
         (!here.service.rate().is_zero()).then(|| here.service.clone())
     } else if multiplexing == Multiplexing::Fifo {
@@ -93,6 +105,11 @@ pub(super) fn left_over(
         left_over_arbitrary(&here.service, cross)
     };
     left.ok_or_else(|| overload(network, server, cross.rate() + own))
+}
+
+/// Refuses a server of which nothing is known.
+pub(super) fn known(network: &Network, server: usize) -> Result<(), Unbounded> {
+    network.servers()[server].refused.clone().map_or(Ok(()), Err)
 }
 
 /// Refuses a server whose service curve is not strict.

@@ -1,7 +1,8 @@
 //! What flows bring to a server, from how long the queues before it delay them at most.
 //!
-//! A flow that some queue delays by at most `D` brings `a(t + D)` to the next; frames count when their last bit is there. What comes over one link comes no faster than
-//! the link carries it, so flows that come from one server together bring at most `C t` and one frame: without it the
+//! A flow that some queue delays by at most `D` brings `a(t + D)` to the next; frames count when their last bit is there. What
+//! comes over one link comes no faster than the link carries it, so flows that come from one server together bring at most
+//! `C t` and one frame, and what passes meanwhile if what follows takes a time that varies: without it the
 //! analysis is the classic total flow analysis, with it that of grouped flows (ARINC 664 tools; Grieu 2004; "TFA with
 //! line shaping": Mifdaoui, Leydier 2017; Thomas, Le Boudec, Mifdaoui 2019).
 //!
@@ -20,7 +21,9 @@ use super::rational::{Grid, Rational};
 use super::unbounded::Unbounded;
 
 /// Times every server of a circle of flows is computed again before their delays count as growing without end.
-const ROUNDS_MAX: u32 = 1_000;
+const ROUNDS_MAX: u32 = 300;
+/// Circles that settle within fewer rounds are not guessed at.
+const GUESSES_FROM: u32 = 32;
 
 /// How far to go.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -61,8 +64,8 @@ impl<'a> Delayed<'a> {
     /// Computes every server of a network.
     ///
     /// # Errors
-    /// If flows close a circle and there is no grid, or their delays grow without end. What has no bound elsewhere is said of
-    /// the servers and flows it concerns.
+    /// If flows close a circle and there is no grid. What else has no bound is said of the servers and flows it concerns: on a
+    /// circle whose delays grow without end, all that is on it or behind it.
     pub fn new(network: &'a Network, multiplexing: Multiplexing, settings: Settings) -> Result<Self, Unbounded> {
         let servers = network.servers().len();
         let arrivals = network.flows().iter().map(|flow| vec![Ok(flow.arrival.clone()); flow.hops.len()]).collect();
@@ -78,22 +81,69 @@ impl<'a> Delayed<'a> {
                 Ok(found)
             }
             Err(servers) if found.settings.grid.is_none() => Err(Unbounded::Cycle { servers }),
-            Err(servers) => found.settled(servers),
+            Err(servers) => Ok(found.settled(servers)),
         }
     }
 
-    /// Computes all servers from one another until nothing changes.
-    fn settled(mut self, circle: Vec<String>) -> Result<Self, Unbounded> {
+    /// Computes all servers from one another until nothing changes, or until they stay below a guess of where that leads:
+    /// delays from which no greater ones are computed are bounds too, since those that do not change any more are not above them.
+    fn settled(mut self, circle: Vec<String>) -> Self {
         let servers = 0..self.network.servers().len();
-        for _ in 0..ROUNDS_MAX {
+        let mut grown = Rational::zero();
+        for round in 1..=ROUNDS_MAX {
             let before: Vec<_> = self.bounds.iter().map(|bound| bound.delay.clone()).collect();
             servers.clone().for_each(|server| self.compute(server));
             if self.bounds.iter().map(|bound| &bound.delay).eq(&before) {
-                return Ok(self);
+                return self;
             }
+            let steps = self.steps(&before);
+            let step: Rational = steps.iter().sum();
+            if round >= GUESSES_FROM && round.is_power_of_two() && step < grown {
+                let bounds = self.bounds.clone();
+                // Steps that go on shrinking as the last one did add up to this, and as much again for those that shrink less.
+                let rest = &step / (&grown - &step) * super::whole(2);
+                if self.stays_below(&steps, &rest) {
+                    return self;
+                }
+                self.bounds = bounds;
+            }
+            grown = step;
             servers.clone().for_each(|server| self.hand_on(server));
         }
-        Err(Unbounded::Diverges { servers: circle })
+        let because = Unbounded::Diverges { servers: circle };
+        for server in servers.clone().filter(|server| !self.network.before_circles().contains(server)) {
+            self.bounds[server] = Bound::none(&because);
+            self.groups[server] = Err(because.clone());
+        }
+        servers.for_each(|server| self.hand_on(server));
+        self
+    }
+
+    /// By how much each server's delay has grown.
+    fn steps(&self, before: &[Result<Rational, Unbounded>]) -> Vec<Rational> {
+        let step = |(bound, before): (&Bound, &Result<Rational, Unbounded>)| match (&bound.delay, before) {
+            (Ok(now), Ok(before)) => now - before,
+            _ => Rational::zero(),
+        };
+        self.bounds.iter().zip(before).map(step).collect()
+    }
+
+    /// Lets each delay grow by `rest` times its last step, and tells whether what is computed from that is no more.
+    fn stays_below(&mut self, steps: &[Rational], rest: &Rational) -> bool {
+        for (bound, step) in self.bounds.iter_mut().zip(steps) {
+            let more = match &self.settings.grid {
+                Some(grid) => grid.later(&(step * rest)),
+                None => step * rest,
+            };
+            bound.delay = bound.delay.clone().map(|delay| delay + more);
+        }
+        let guessed: Vec<_> = self.bounds.iter().map(|bound| bound.delay.clone()).collect();
+        (0..guessed.len()).for_each(|server| self.hand_on(server));
+        (0..guessed.len()).for_each(|server| self.compute(server));
+        self.bounds.iter().zip(&guessed).all(|(bound, guessed)| match (&bound.delay, guessed) {
+            (Ok(now), Ok(guessed)) => now <= guessed,
+            (now, guessed) => now == guessed,
+        })
     }
 
     /// What comes to a server, and how long it waits.
@@ -134,7 +184,7 @@ impl<'a> Delayed<'a> {
             for (next, _) in hops.iter().enumerate().filter(|(_, hop)| hop.after == Some(visit.hop)) {
                 let brought = match (&self.arrivals[visit.flow][visit.hop], &self.bounds[server].delay) {
                     (Ok(arrival), Ok(delay)) => {
-                        let later = arrival.delayed(delay);
+                        let later = arrival.delayed(&(delay + &self.network.servers()[server].varying));
                         Ok(match &self.settings.grid {
                             Some(grid) => later.rounded_up(grid),
                             None => later,
@@ -167,8 +217,12 @@ impl<'a> Delayed<'a> {
     /// No more than the link carries, if it is known and used.
     fn over_link(&self, from: Option<usize>, sum: &ArrivalCurve, longest: &Rational) -> ArrivalCurve {
         let link = from.filter(|_| self.settings.uses_links);
-        match link.and_then(|before| self.network.servers()[before].link_rate.clone()) {
-            Some(rate) => sum.least(&ArrivalCurve::envelope(vec![Bucket { rate, burst: longest.clone() }])),
+        let before = link.map(|before| &self.network.servers()[before]);
+        match before.and_then(|before| Some((before.link_rate.clone()?, &before.varying))) {
+            Some((rate, varying)) => {
+                let burst = longest + &rate * varying;
+                sum.least(&ArrivalCurve::envelope(vec![Bucket { rate, burst }]))
+            }
             None => sum.clone(),
         }
     }

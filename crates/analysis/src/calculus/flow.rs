@@ -6,6 +6,9 @@
 //!
 //! Frames that are handed on whole cost the second and third their time at every server but the last.
 //!
+//! Servers in a row count as one where frames of a flow stay in order between them and nothing holds them back. Behind what
+//! varies ([`Server::varying`](super::Server)) and between regulators the second and third are the first.
+//!
 //! None is the best everywhere, and each is a bound, so [`super::best()`] takes the least. In a network that serves in the
 //! order of arrival, what holds for any order holds too.
 
@@ -13,7 +16,7 @@ use num_traits::Zero;
 
 use super::arrival::ArrivalCurve;
 use super::cross::{CrossTraffic, Piece, left_over, overload};
-use super::network::Flow;
+use super::network::{Flow, Server};
 use super::operations::{backlog, delay};
 use super::pmoo;
 use super::rational::Rational;
@@ -25,7 +28,8 @@ use super::unbounded::Unbounded;
 pub struct Bound {
     /// How long any of its data takes at most.
     pub delay: Result<Rational, Unbounded>,
-    /// How much of its data is on the way at most; of [`total_flow`] and of a server: the most data in one queue.
+    /// How much of its data is on the way at most, between servers too; of [`total_flow`] and of a server: the most data in
+    /// one queue. A frame that is handed on whole counts whole until its last bit has left.
     pub backlog: Result<Rational, Unbounded>,
 }
 
@@ -41,8 +45,8 @@ pub fn total_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usiz
     let mut bound = Bound { delay: Ok(Rational::zero()), backlog: Ok(Rational::zero()) };
     for one in network.path(flow, end) {
         let here = traffic.server(one);
-        let constant = &network.servers()[one].constant;
-        bound.delay = bound.delay.and_then(|sum| Ok(sum + here.delay? + constant));
+        let Server { constant, varying, .. } = &network.servers()[one];
+        bound.delay = bound.delay.and_then(|sum| Ok(sum + here.delay? + constant + varying));
         bound.backlog = bound.backlog.and_then(|most| Ok(most.max(here.backlog?)));
     }
     bound
@@ -50,6 +54,9 @@ pub fn total_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usiz
 
 /// Separate flow analysis: what servers leave to the flow, one after the other.
 pub fn separate_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize) -> Bound {
+    if !is_in_a_row(traffic, flow, end) {
+        return one_by_one(traffic, flow, end);
+    }
     let crossing = match crossing(traffic, flow, end) {
         Ok(crossing) => crossing,
         Err(because) => return Bound::none(&because),
@@ -68,11 +75,27 @@ pub fn separate_flow<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: u
 
 /// Pay multiplexing only once: what the servers of the way leave to the flow together, in any order of service.
 pub fn pay_multiplexing_once<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize) -> Bound {
+    if !is_in_a_row(traffic, flow, end) {
+        return one_by_one(traffic, flow, end);
+    }
     let path = traffic.network().path(flow, end);
     match pmoo::left_over(traffic, &path, &[flow]) {
         Ok(left) => through(traffic, flow, end, &left),
         Err(because) => Bound::none(&because),
     }
+}
+
+/// True if the servers of a way count as one: nothing between them changes the order of frames or holds them back.
+fn is_in_a_row<'a>(traffic: &(impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize) -> bool {
+    let network = traffic.network();
+    !traffic.is_reshaped() && !network.varies(&network.path(flow, end))
+}
+
+/// The delays of all servers, and what may be sent while they pass.
+fn one_by_one<'a>(traffic: &mut (impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize) -> Bound {
+    let delay = total_flow(traffic, flow, end).delay;
+    let sent = |delay: &Rational| traffic.network().flows()[flow].arrival.at(delay);
+    Bound { backlog: delay.as_ref().map(sent).map_err(Clone::clone), delay }
 }
 
 /// What crosses a flow at each server of its way.
@@ -126,7 +149,7 @@ fn least(one: Result<Rational, Unbounded>, other: Result<Rational, Unbounded>) -
 
 fn through<'a>(traffic: &(impl CrossTraffic<'a> + ?Sized), flow: usize, end: usize, left: &ServiceCurve) -> Bound {
     let network = traffic.network();
-    let own = &network.flows()[flow].arrival;
+    let Flow { arrival: own, longest_frame, .. } = &network.flows()[flow];
     let path = network.path(flow, end);
     let too_much = || {
         let asked = |server: usize| -> Rational {
@@ -137,8 +160,10 @@ fn through<'a>(traffic: &(impl CrossTraffic<'a> + ?Sized), flow: usize, end: usi
         overload(network, server, asked(server))
     };
     let constant: Rational = path.iter().map(|server| &network.servers()[*server].constant).sum();
+    // A frame is on the way until its last bit is over, and so is what is between servers.
+    let over = left.framed(longest_frame).later(&constant);
     Bound {
         delay: delay(own, left).map(|delay| delay + constant).ok_or_else(too_much),
-        backlog: backlog(own, left).ok_or_else(too_much),
+        backlog: backlog(own, &over).ok_or_else(too_much),
     }
 }

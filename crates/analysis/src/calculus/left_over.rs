@@ -106,7 +106,8 @@ impl<'a> LeftOver<'a> {
         server: usize,
     ) -> Result<ArrivalCurve, Unbounded> {
         let left = left.framed(&self.network.longest_frame(group.iter().copied()));
-        output(arrival, &left).ok_or_else(|| {
+        let varying = &self.network.servers()[server].varying;
+        output(arrival, &left).map(|left| left.delayed(varying)).ok_or_else(|| {
             let all: Vec<usize> = self.network.visits(server).iter().map(|visit| visit.flow).collect();
             overload(self.network, server, all.iter().map(|flow| self.network.flows()[*flow].arrival.rate()).sum())
         })
@@ -120,7 +121,7 @@ impl<'a> LeftOver<'a> {
             let origins = self.network.by_origin(group, first);
             let mut origins = origins.keys();
             match (origins.next(), origins.next()) {
-                (Some(Some(origin)), None) => shared.push(*origin),
+                (Some(Some(origin)), None) if !self.network.varies(&[*origin]) => shared.push(*origin),
                 _ => break,
             }
         }
@@ -131,7 +132,9 @@ impl<'a> LeftOver<'a> {
     /// True where one of the proofs of the module holds.
     fn is_proven(&mut self, server: usize) -> Result<bool, Unbounded> {
         let is_fluid = self.network.longest_frame_at(server).is_zero();
-        Ok(is_fluid && (self.multiplexing == Multiplexing::Arbitrary || self.is_simple(server)?))
+        Ok(is_fluid
+            && !self.network.varies(&[server])
+            && (self.multiplexing == Multiplexing::Arbitrary || self.is_simple(server)?))
     }
 
     /// True where there is one bucket, and one rate with a latency.

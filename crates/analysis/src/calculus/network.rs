@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use num_traits::Zero;
+
 use super::arrival::ArrivalCurve;
 use super::rational::Rational;
 use super::service::ServiceCurve;
-use super::unbounded::InvalidNetwork;
+use super::unbounded::{InvalidNetwork, Unbounded};
 
 /// In which order a server serves what waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Multiplexing {
     /// In the order of arrival.
     Fifo,
-    /// In any order; each flow by itself stays in order.
+    /// In any order; of each flow by itself first what comes first.
     Arbitrary,
 }
 
@@ -30,12 +32,23 @@ pub struct Server {
     pub link_rate: Option<Rational>,
     /// A constant time after it, which adds to delays and changes no order: propagation, or a switch's own time.
     pub constant: Rational,
+    /// How much longer than `constant` that may take, from frame to frame anew: one frame may overtake another there.
+    pub varying: Rational,
+    /// Why nothing is known of what it carries; `service` counts for nothing then.
+    pub refused: Option<Unbounded>,
 }
 
 impl Server {
     /// A server with a strict service curve and nothing else.
     pub fn new(name: impl Into<String>, service: ServiceCurve) -> Self {
-        Self { name: name.into(), service, is_strict: true, link_rate: None, constant: super::whole(0) }
+        let zero = super::whole(0);
+        let (constant, varying) = (zero.clone(), zero);
+        Self { name: name.into(), service, is_strict: true, link_rate: None, constant, varying, refused: None }
+    }
+
+    /// A server of which nothing is known, and why. What passes it has no bound, for this reason.
+    pub fn refused(name: impl Into<String>, why: Unbounded) -> Self {
+        Self { refused: Some(why), ..Self::new(name, ServiceCurve::envelope(Vec::new())) }
     }
 }
 
@@ -91,7 +104,10 @@ pub struct Network {
     servers: Vec<Server>,
     flows: Vec<Flow>,
     visits: Vec<Vec<Visit>>,
-    order: Result<Vec<usize>, Vec<usize>>,
+    /// Servers that depend on no circle of flows, each after those it gets flows from.
+    order: Vec<usize>,
+    /// A circle, if there is one.
+    circle: Vec<usize>,
 }
 
 impl Network {
@@ -126,8 +142,8 @@ impl Network {
                 here.push(Visit { flow: index, hop: number, from });
             }
         }
-        let order = in_order(servers.len(), &visits);
-        Ok(Self { servers, flows, visits, order })
+        let (order, circle) = in_order(servers.len(), &visits);
+        Ok(Self { servers, flows, visits, order, circle })
     }
 
     /// The servers, in the order in which they were given.
@@ -155,7 +171,20 @@ impl Network {
 
     /// The servers, each after those it gets flows from; or those of a circle.
     pub(super) fn order(&self) -> Result<&[usize], Vec<String>> {
-        self.order.as_deref().map_err(|circle| circle.iter().map(|one| self.servers[*one].name.clone()).collect())
+        if self.circle.is_empty() {
+            return Ok(&self.order);
+        }
+        Err(self.circle.iter().map(|one| self.servers[*one].name.clone()).collect())
+    }
+
+    /// Servers to which flows come neither from a circle nor from behind one.
+    pub(super) fn before_circles(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// True if frames of one flow may overtake one another on these servers' way.
+    pub(super) fn varies(&self, path: &[usize]) -> bool {
+        path.iter().any(|server| !self.servers[*server].varying.is_zero())
     }
 
     /// Where a flow comes from to a server; `None` if it does not pass it.
@@ -190,7 +219,7 @@ impl Network {
     }
 }
 
-fn in_order(servers: usize, visits: &[Vec<Visit>]) -> Result<Vec<usize>, Vec<usize>> {
+fn in_order(servers: usize, visits: &[Vec<Visit>]) -> (Vec<usize>, Vec<usize>) {
     let mut before: Vec<Vec<usize>> = Vec::with_capacity(servers);
     for here in visits {
         let mut from: Vec<usize> = here.iter().filter_map(|visit| visit.from).collect();
@@ -217,7 +246,7 @@ fn in_order(servers: usize, visits: &[Vec<Visit>]) -> Result<Vec<usize>, Vec<usi
         }
     }
     if order.len() == servers {
-        return Ok(order);
+        return (order, Vec::new());
     }
     // Whatever is left waits for something that is left: going back from any of it leads into a circle.
     let left = |server: &usize| missing[*server] > 0;
@@ -226,9 +255,9 @@ fn in_order(servers: usize, visits: &[Vec<Visit>]) -> Result<Vec<usize>, Vec<usi
         if let Some(start) = way.iter().position(|one| *one == origin) {
             let mut circle = way.split_off(start);
             circle.reverse();
-            return Err(circle);
+            return (order, circle);
         }
         way.push(origin);
     }
-    Err(way)
+    (order, way)
 }

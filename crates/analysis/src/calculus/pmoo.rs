@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use num_traits::{Signed, Zero};
 
 use super::arrival::{ArrivalCurve, Bucket};
-use super::cross::{CrossTraffic, overload, strict};
+use super::cross::{CrossTraffic, known, overload, strict};
 use super::rational::Rational;
 use super::service::{RateLatency, ServiceCurve};
 use super::unbounded::Unbounded;
@@ -37,6 +37,9 @@ pub(super) fn left_over<'a>(
     own: &[usize],
 ) -> Result<ServiceCurve, Unbounded> {
     let network = traffic.network();
+    for server in servers {
+        known(network, *server)?;
+    }
     let crossings = crossings(traffic, servers, own)?;
     if !crossings.is_empty() {
         for server in servers {

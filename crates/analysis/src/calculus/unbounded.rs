@@ -25,7 +25,7 @@ pub enum Unbounded {
         servers: Vec<String>,
     },
     /// Servers in a circle of flows make one another later without end.
-    #[error("the servers {} make one another later without end; lower a rate on that circle or send a flow another way", quoted(.servers))]
+    #[error("the servers {} make one another later, with no end in sight; lower a rate on that circle or send a flow another way", quoted(.servers))]
     Diverges {
         /// The servers of the circle, in order.
         servers: Vec<String>,
@@ -45,6 +45,12 @@ pub enum Unbounded {
         server: String,
         /// Why not.
         because: Box<Unbounded>,
+    },
+    /// Nobody knows what a flow sends.
+    #[error("nothing bounds what `{flow}` sends")]
+    Unknown {
+        /// Which flow.
+        flow: String,
     },
     /// A gate never opens long enough for a frame.
     #[error(

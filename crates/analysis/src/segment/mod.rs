@@ -55,6 +55,7 @@ pub use can::CanBounds;
 pub use compose::{Arrival, Arrivals, Bounds, bounds, end_to_end};
 pub use demand::Overload;
 pub use ethernet::EthernetBounds;
+pub use ethernet::routed;
 pub use losses::{Cause, Direction, Risk};
 pub use processor::{Jobs, ScheduledJob};
 pub use queues::{QueueBound, gateway_queues};
@@ -181,6 +182,9 @@ pub enum Why {
     /// A processor or a link has less time than is asked of it.
     #[error(transparent)]
     Overload(#[from] Overload),
+    /// The queues in front of a link have no bound.
+    #[error(transparent)]
+    Link(#[from] routed::LinkProblem),
     /// A recording is traffic that others meet, and has no period of its own.
     #[error("a replayed recording has no period of its own")]
     Recording,
@@ -196,6 +200,16 @@ pub enum Why {
     /// Stages that hand over to one another make each other's jitter grow.
     #[error("the nodes and segments on its way make one another later without end")]
     NoEndInSight,
+}
+
+impl Why {
+    /// In words, with the names of the plan.
+    pub fn text(&self, plan: &Plan) -> String {
+        match self {
+            Self::Link(problem) => problem.text(plan),
+            other => other.to_string(),
+        }
+    }
 }
 
 /// Every hop of a segment, none with a bound.

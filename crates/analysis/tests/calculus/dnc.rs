@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_analysis::calculus::{
-    Analysis, Bound, CrossTraffic, Flow, LeftOver, Multiplexing, Network, Server, Through, Unbounded,
+    Analysis, Bound, CrossTraffic, Flow, LeftOver, Multiplexing, Network, Server, Through, Unbounded, ratio, whole,
 };
 use serde_json::Value;
 
@@ -120,11 +120,16 @@ fn backlogs_at_the_root_of_a_sink_tree_are_met_exactly() {
                 assert_eq!(backlog, given, "{}: {expected}", value["name"]);
                 compared += 1;
             } else {
-                assert!(backlog < given);
-                others.push((value["name"].as_str().unwrap(), index));
+                others.push((value["name"].as_str().unwrap(), index, backlog, given));
             }
         }
     }
-    // In one network a flow leaves before the last server, which is no root of a sink tree then.
-    assert_eq!((compared, others), (14, vec![("TA_3S_1SC_3F_1AC_3P", 1), ("TA_3S_1SC_3F_1AC_3P", 2)]));
+    // Two of the 161 values are not ours. They are of the one network in which a flow (f0) ends before the root, which so is no
+    // root of a sink tree, and the formula that the reference names does not apply: it says 1375 there. By hand f2 is left
+    // 15 a second after (25 + 20 * 20) / 15 = 85/3 beside f0 at s0, and after (25 + 5 * 85/3 + 20 * 20) / 15 = 340/9 at s1. So it
+    // comes to s2 with a burst of 25 + 5 (85/3 + 340/9) = 3200/9; with f1 there wait 3200/9 + 25 + (5 + 5) * 20 at most.
+    let tree = "TA_3S_1SC_3F_1AC_3P";
+    let ours = ratio(3200, 9) + whole(25 + 200);
+    assert_eq!(others, [(tree, 1, ours.clone(), whole(1375)), (tree, 2, ours, whole(1375))]);
+    assert_eq!(compared, 14);
 }

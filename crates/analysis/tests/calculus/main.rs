@@ -9,6 +9,10 @@ mod demo;
 mod dnc;
 mod once;
 mod properties;
+mod simulated;
+mod simulated_classes;
+mod simulated_port;
+mod simulation;
 
 use chronoseal_analysis::calculus::{ArrivalCurve, RateLatency, Rational, ServiceCurve};
 use serde_json::Value;

@@ -62,7 +62,11 @@ fn compare(plan: &Plan, bounds: &[StreamBounds], watch: &Watch) -> Outcome {
             match (end.latency, seen) {
                 (Err(missing), _) => {
                     let seen = seen.map_or("never seen".into(), |seen| format!("seen after {} at most", seen.max));
-                    outcome.unbounded.push(format!("{who}: {}: {}; {seen}", missing.place.name(plan), missing.why));
+                    outcome.unbounded.push(format!(
+                        "{who}: {}: {}; {seen}",
+                        missing.place.name(plan),
+                        missing.why.text(plan)
+                    ));
                 }
                 (Ok(_), None) => {}
                 (Ok(bound), Some(Latest { min, max, sequence })) => {

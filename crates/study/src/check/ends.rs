@@ -1,5 +1,6 @@
 //! Every stream from its sender to its receivers, over all segments: bound, parts, deadline.
 
+use chronoseal_analysis::segment::routed::LinkReason;
 use chronoseal_analysis::segment::{Bounds, EndBound, QueueBound, Risk, StreamBounds, Why, bounds, gateway_queues};
 use chronoseal_catalog::{Kinds, Prepared};
 use chronoseal_core::{Duration, NodeId};
@@ -273,8 +274,9 @@ const fn is_never_bounded(why: Why) -> bool {
 }
 
 /// True where it is known that something is asked for more than it has.
-const fn is_overload(why: Why) -> bool {
-    matches!(why, Why::Overload(_) | Why::Arbitration(_))
+fn is_overload(why: Why) -> bool {
+    let is_full = |reason: LinkReason| matches!(reason, LinkReason::Overload { .. } | LinkReason::NoRoom);
+    matches!(why, Why::Overload(_) | Why::Arbitration(_)) || matches!(why, Why::Link(link) if is_full(link.reason))
 }
 
 /// What can go wrong, and where.
@@ -305,8 +307,9 @@ impl EndReport {
             (Some(limited), deadline) => deadline.map(|deadline| limited <= deadline),
             (None, _) => no_bound.is_none_or(|missing| !is_never_bounded(missing.why)).then_some(false),
         };
-        let place =
-            no_bound.map(|missing| format!("{} `{}`: {}", missing.place.role(), missing.place.name(plan), missing.why));
+        let place = no_bound.map(|missing| {
+            format!("{} `{}`: {}", missing.place.role(), missing.place.name(plan), missing.why.text(plan))
+        });
         let worst = risks.iter().find(|risk| !risk.cause.is_unbounded()).or(risks.first());
         let (word, why) = match (worst, limited, deadline) {
             (Some(risk), ..) if !risk.cause.is_unbounded() => (Word::Broken, Some(risk_text(plan, risk))),

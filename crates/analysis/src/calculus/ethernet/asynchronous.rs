@@ -63,6 +63,10 @@ impl<'a> CrossTraffic<'a> for Regulated<'a> {
         Multiplexing::Fifo
     }
 
+    fn is_reshaped(&self) -> bool {
+        true
+    }
+
     fn at(&mut self, flows: &[usize], server: usize) -> Result<ArrivalCurve, Unbounded> {
         let here = flows.iter().filter(|flow| self.network.visit(**flow, server).is_some());
         Ok(here.fold(ArrivalCurve::zero(), |sum, flow| sum.plus(&self.arrivals[*flow])))

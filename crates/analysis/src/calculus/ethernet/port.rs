@@ -42,7 +42,8 @@ pub struct Class {
     pub arrival: ArrivalCurve,
     /// Their frames.
     pub frames: Frames,
-    /// The idle slope of its shaper; `None` if it is not shaped.
+    /// The idle slope of its shaper; `None` if it is not shaped. A frame spends credit as long as it keeps the wire, the gap
+    /// included. A port that earns credit in the gap sends more: write the slope times (frame and gap) over frame then.
     pub idle_slope: Option<Rational>,
     /// When it may send; `None` if always.
     pub gates: Option<Gates>,

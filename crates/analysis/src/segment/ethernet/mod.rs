@@ -11,6 +11,7 @@ use chronoseal_scenario::plan::{
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, INTER_FRAME_GAP_LEN};
 
 mod losses;
+pub mod routed;
 
 use super::demand::Periodic;
 use super::line::{CONTROL, LineLoad, Queued, Reserved};

@@ -1,0 +1,270 @@
+//! Frames over any number of switches: strict priority in front of every link, bounds by network calculus.
+//!
+//! A segment is described by its links, one for each direction, and by what is sent over which of them. [`Routed::bounds`]
+//! puts that into [`Switches`] on a grid of one picosecond, takes every stream's delay from there, and adds what is the same for
+//! all frames: propagation, and the least that a switch takes.
+//!
+//! # What a stream brings
+//! Frames that come at least `T` apart, each up to `J` late, keep to a bucket of `L / T` and `L (1 + J / T)`. A frame keeps
+//! a link with its overhead until the gap behind it is over, and is in the next switch when its last bit is. What a switch
+//! takes may differ by its jitter from frame to frame.
+//!
+//! # Units
+//! Times are in ps, data in bytes with what each frame costs beyond its own. A link's rate is that of the frames that pass it,
+//! whose times are rounded to ps: the least of them where it serves, the greatest where it limits what comes over it.
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_media::line::LineSpeed;
+use chronoseal_scenario::plan::Plan;
+
+use super::super::{HopBound, Span, Why};
+use crate::calculus::ethernet::{ClassPlan, PortPlan, StreamPlan, SwitchBounds, Switches};
+use crate::calculus::{ArrivalCurve, Bucket, Combination, Flow, Grid, Hop, Rational, Unbounded, ratio, whole};
+
+/// Classes: protocol control frames, then eight priorities.
+const CLASSES: usize = 9;
+
+/// A segment as its links and what is sent over them.
+#[derive(Clone, Debug)]
+pub struct Routed {
+    /// What each frame costs beyond its own `[byte]`.
+    pub overhead: u64,
+    /// What a switch takes from the last bit in to the queue in front of the next link.
+    pub forwarding: Span,
+    /// The links, one for each direction.
+    pub links: Vec<RoutedLink>,
+    /// What is sent.
+    pub streams: Vec<RoutedStream>,
+}
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug)]
+pub struct RoutedLink {
+    /// The station or switch that sends.
+    pub from: NodeId,
+    /// The station or switch that receives.
+    pub to: NodeId,
+    /// How long frames take on it.
+    pub speed: LineSpeed,
+    /// True if a switch receives.
+    pub enters_switch: bool,
+}
+
+/// What is sent from one station over links.
+#[derive(Clone, Debug)]
+pub struct RoutedStream {
+    /// What messages call it.
+    pub name: String,
+    /// Which stream; `None` for what the segment sends for itself.
+    pub stream: Option<StreamId>,
+    /// Its priority 0 to 7, or 8 for protocol control frames.
+    pub priority: u8,
+    /// When a frame comes to the first link's queue, counted from the instant at which it is due.
+    pub at: Result<Span, Why>,
+    /// The least distance of two frames at their sender.
+    pub distance: Duration,
+    /// How much one of what the distance counts brings at most `[byte]`.
+    pub counted_len: u64,
+    /// The longest frame `[byte]`.
+    pub len_max: u64,
+    /// The shortest frame `[byte]`.
+    pub len_min: u64,
+    /// The links it passes, each with the hop it comes from; `None` for the first.
+    pub hops: Vec<(usize, Option<usize>)>,
+    /// Who takes it, and behind which hop.
+    pub ends: Vec<(NodeId, usize)>,
+}
+
+/// A link whose queues have no bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the link from node {} to node {} {reason}", .from.0, .to.0)]
+pub struct LinkProblem {
+    /// Who sends on it.
+    pub from: NodeId,
+    /// Who receives.
+    pub to: NodeId,
+    /// What it is.
+    pub reason: LinkReason,
+}
+
+/// Why the queues of a link have no bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkReason {
+    /// More comes than it carries.
+    #[error(
+        "is overloaded: this stream, those of its class and those above it need {load_ppm} ppm of its time; send some of them another way, less often, or shorter"
+    )]
+    Overload {
+        /// What is asked for of what there is `[10^-6]`, rounded up.
+        load_ppm: u64,
+    },
+    /// Streams close a circle on which delays grow without an end in sight.
+    #[error(
+        "is on or behind a circle of streams that make one another later, with no end in sight; send one of them another way, or less often"
+    )]
+    Circle,
+    /// Gates leave no room for a frame.
+    #[error("has no window with room for a frame of this class; make one longer")]
+    NoRoom,
+    /// This combination has no bound.
+    #[error("has none: {0}")]
+    Combination(Combination),
+    /// The analysis has no answer.
+    #[error("has queues for which the analysis finds no bound")]
+    NotKnown,
+}
+
+impl LinkProblem {
+    /// In one sentence, with names.
+    pub fn text(&self, plan: &Plan) -> String {
+        let Self { from, to, reason } = self;
+        format!("the link from `{}` to `{}` {reason}", plan.node_name(*from), plan.node_name(*to))
+    }
+}
+
+impl Routed {
+    /// When frames are at their receivers, for every stream and each of its ends.
+    pub fn bounds(&self) -> Vec<HopBound> {
+        let found = self.switches().and_then(|switches| Some(switches.bounds(&grid()?)));
+        let mut hops = Vec::new();
+        for (index, sent) in self.streams.iter().enumerate() {
+            let Some(stream) = sent.stream else { continue };
+            for (receiver, end) in &sent.ends {
+                let received = match &found {
+                    Some(Ok(found)) => match found.delay(index, *end) {
+                        Ok(delay) => self.received(sent, *end, &delay),
+                        Err(_) => Err(self.reason(sent, *end, found)),
+                    },
+                    _ => Err(Why::NotReached),
+                };
+                hops.push(HopBound { stream, receiver: *receiver, received });
+            }
+        }
+        hops
+    }
+
+    /// The classes of all links; `None` if a stream's way is none.
+    fn switches(&self) -> Option<Switches> {
+        let class = |class: usize| ClassPlan { name: class_name(class), is_preemptable: false };
+        let streams: Option<Vec<StreamPlan>> = self.streams.iter().map(|sent| self.stream(sent)).collect();
+        Some(Switches {
+            classes: (0..CLASSES).map(class).collect(),
+            preemption: None,
+            ports: (0..self.links.len()).map(|link| self.port(link)).collect(),
+            streams: streams?,
+        })
+    }
+
+    fn stream(&self, sent: &RoutedStream) -> Option<StreamPlan> {
+        let of = |len: u64| whole(i64::try_from(len + self.overhead).unwrap_or(i64::MAX));
+        let (counted, distance) = (of(sent.counted_len), whole(sent.distance.as_ps().max(1)));
+        let jitter = whole(sent.at.map_or(0, |at| at.jitter().as_ps()));
+        let rate = &counted / distance;
+        let burst = &counted + &rate * jitter;
+        let arrival = ArrivalCurve::least_of([Bucket { rate, burst }]).ok()?;
+        let hop = |(link, after): &(usize, Option<usize>)| Hop { server: *link, after: *after };
+        let is_end = |end: &usize| *end < sent.hops.len() && sent.hops.iter().all(|(_, after)| *after != Some(*end));
+        if !sent.ends.iter().all(|(_, end)| is_end(end)) {
+            return None;
+        }
+        Some(StreamPlan {
+            flow: Flow {
+                name: sent.name.clone(),
+                arrival,
+                longest_frame: of(sent.len_max),
+                hops: sent.hops.iter().map(hop).collect(),
+            },
+            shortest: of(sent.len_min),
+            class: CLASSES - 1 - usize::from(sent.priority).min(CLASSES - 1),
+            is_unknown: sent.at.is_err(),
+        })
+    }
+
+    fn port(&self, link: usize) -> PortPlan {
+        let RoutedLink { from, to, speed, enters_switch } = self.links[link];
+        let passing = self.streams.iter().filter(|sent| sent.hops.iter().any(|(hop, _)| *hop == link));
+        let rate = |len: u64| {
+            let bytes = i64::try_from(len + self.overhead).unwrap_or(i64::MAX);
+            ratio(bytes, speed.occupancy(len).as_ps().max(1))
+        };
+        let rates: Vec<Rational> =
+            passing.flat_map(|sent| [rate(sent.len_min), rate(sent.counted_len), rate(sent.len_max)]).collect();
+        let least = rates.iter().min().cloned().unwrap_or_else(|| rate(0));
+        PortPlan {
+            rate_max: rates.into_iter().max().unwrap_or_else(|| least.clone()),
+            varying: if enters_switch { whole(self.forwarding.jitter().as_ps()) } else { whole(0) },
+            ..PortPlan::plain(format!("the link from node {} to node {}", from.0, to.0), least)
+        }
+    }
+
+    /// When a stream whose queues and links take this long is received.
+    fn received(&self, sent: &RoutedStream, end: usize, delay: &Rational) -> Result<Span, Why> {
+        let ps = i64::try_from(delay.ceil().to_integer()).map_err(|_| Why::NoEndInSight)?;
+        let (mut min, mut max) = (Duration::ZERO, Duration::from_ps(ps));
+        for link in self.way(sent, end).into_iter().map(|link| &self.links[link]) {
+            min += link.speed.reception(sent.len_min);
+            // The last bit is there before the gap behind it is over, and later by the propagation.
+            let behind = |len: u64| link.speed.reception(len) - link.speed.occupancy(len);
+            max += behind(sent.len_min).max(behind(sent.len_max));
+            if link.enters_switch {
+                // How much longer than this it may take is part of the delay.
+                (min, max) = (min + self.forwarding.min, max + self.forwarding.min);
+            }
+        }
+        Ok(sent.at?.later(min, max))
+    }
+
+    /// The links from a stream's sender to one of its ends.
+    fn way(&self, sent: &RoutedStream, end: usize) -> Vec<usize> {
+        let before = |hop: &usize| sent.hops[*hop].1;
+        let mut way: Vec<usize> = std::iter::successors(Some(end), before).map(|hop| sent.hops[hop].0).collect();
+        way.reverse();
+        way
+    }
+
+    /// Why a stream has no bound to one of its ends: the first link on its way that has none of its own.
+    fn reason(&self, sent: &RoutedStream, end: usize, found: &SwitchBounds) -> Why {
+        if let Err(why) = sent.at {
+            return why;
+        }
+        let class = CLASSES - 1 - usize::from(sent.priority).min(CLASSES - 1);
+        for link in self.way(sent, end) {
+            let because = found.at(link, class).and_then(|bound| bound.delay.as_ref().err());
+            let reason = match because {
+                None => continue,
+                Some(Unbounded::Upstream { .. } | Unbounded::Unknown { .. }) => return Why::ArrivalUnbounded,
+                Some(Unbounded::Overload { asked, has, .. }) => LinkReason::Overload { load_ppm: ppm(asked, has) },
+                Some(Unbounded::Cycle { .. } | Unbounded::Diverges { .. }) => LinkReason::Circle,
+                Some(Unbounded::NoRoomInWindows { .. }) => LinkReason::NoRoom,
+                Some(Unbounded::Combination(combination)) => LinkReason::Combination(*combination),
+                Some(_) => LinkReason::NotKnown,
+            };
+            let RoutedLink { from, to, .. } = self.links[link];
+            return Why::Link(LinkProblem { from, to, reason });
+        }
+        Why::ArrivalUnbounded
+    }
+}
+
+/// One picosecond, and a millionth of a byte.
+fn grid() -> Option<Grid> {
+    Grid::new(whole(1), ratio(1, 1_000_000))
+}
+
+fn class_name(class: usize) -> String {
+    match CLASSES - 1 - class {
+        8 => "control".to_owned(),
+        priority => format!("priority {priority}"),
+    }
+}
+
+fn ppm(asked: &Rational, has: &Rational) -> u64 {
+    if *has <= whole(0) {
+        return u64::MAX;
+    }
+    (asked * whole(1_000_000) / has).ceil().to_integer().try_into().unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;
