@@ -1,0 +1,73 @@
+//! Frames between their last bit in and their egress queue.
+
+use std::collections::VecDeque;
+
+use chronoseal_core::{SimTime, StreamId};
+
+use crate::medium::FrameId;
+
+/// A frame that is to be passed on.
+#[derive(Clone, Copy)]
+pub(super) struct Forwarded {
+    pub(super) frame: FrameId,
+    pub(super) stream: StreamId,
+    /// Which of the switches on its way has it, as an index into the hops of its route.
+    pub(super) hop: u16,
+    /// When.
+    pub(super) due: SimTime,
+}
+
+/// All of them, by the line they came in by: the earliest first, and those of one instant in the order in which they came
+/// in. The switches take them line by line, so that frames of one instant are ordered by where they come from and then by
+/// their sequence, and by nothing that depends on what was in a switch before.
+pub(super) struct Forwarding {
+    lines: Vec<VecDeque<Forwarded>>,
+}
+
+impl Forwarding {
+    /// None yet, on so many lines.
+    pub(super) fn new(lines: usize) -> Self {
+        Self { lines: (0..lines).map(|_| VecDeque::new()).collect() }
+    }
+
+    /// Keeps a frame that came in by `line`, or is coming in there.
+    #[inline(always)]
+    pub(super) fn keep(&mut self, line: usize, frame: Forwarded) {
+        let frames = &mut self.lines[line];
+        if frames.back().is_none_or(|last| last.due <= frame.due) {
+            frames.push_back(frame);
+        } else {
+            Self::keep_before(frames, frame);
+        }
+    }
+
+    /// What will have come in is known before it has, and before a frame in front of it is judged.
+    #[cold]
+    fn keep_before(frames: &mut VecDeque<Forwarded>, frame: Forwarded) {
+        let later = frames.iter().rev().take_while(|other| other.due > frame.due).count();
+        frames.insert(frames.len() - later, frame);
+    }
+
+    /// When a frame is passed on that came in by `line` and could be `due` alone: not before those that came in there earlier,
+    /// however long each of them takes.
+    #[inline]
+    pub(super) fn in_order(&self, line: usize, due: SimTime) -> SimTime {
+        self.lines[line].back().map_or(due, |last| due.max(last.due))
+    }
+
+    /// True if nothing that came in by `line` is kept.
+    #[inline]
+    pub(super) fn is_empty(&self, line: usize) -> bool {
+        self.lines[line].is_empty()
+    }
+
+    /// Takes the next frame of a line that is due by `now`.
+    #[inline(always)]
+    pub(super) fn take(&mut self, line: usize, now: SimTime) -> Option<Forwarded> {
+        let frames = &mut self.lines[line];
+        if frames.front()?.due > now {
+            return None;
+        }
+        frames.pop_front()
+    }
+}
