@@ -9,7 +9,7 @@ use crate::line::{self, Offer, Started, Step};
 use crate::medium::{FrameId, FrameStore, MediumOutput};
 
 impl Network {
-    #[allow(clippy::too_many_arguments, reason = "a frame with everything that is told of its end")]
+    /// Throws a frame away at a switch.
     pub(super) fn discard(
         &mut self,
         node: NodeId,

@@ -173,8 +173,7 @@ impl Network {
             return at;
         }
         let speed = self.lines[line].speed();
-        at + speed.reception(frames.len_of(frame))
-            - speed.reception(chronoseal_wire::ethernet::FRAME_LEN_MIN as u64)
+        at + speed.reception(frames.len_of(frame)) - speed.reception(chronoseal_wire::ethernet::FRAME_LEN_MIN as u64)
     }
 }
 
@@ -185,7 +184,9 @@ fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> Ve
         true => ReservedStarts::default(),
         false => ReservedStarts::new(cycle, phases.into_iter(), tolerance),
     };
-    let line = |(number, reserved): (usize, _)| Line::new(config.links[number / 2].speed, config.queue_len_max, starts(reserved));
+    let line = |(number, reserved): (usize, _)| {
+        Line::new(config.links[number / 2].speed, config.queue_len_max, starts(reserved))
+    };
     reserved.into_iter().enumerate().map(line).collect()
 }
 

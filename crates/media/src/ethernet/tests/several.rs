@@ -101,8 +101,12 @@ fn a_tree_reaches_each_receiver_once() {
 #[test]
 fn what_queues_on_a_link_between_switches_is_refused_in_the_name_of_the_switch_in_front_of_it() {
     // Two stations at 100 Mbit/s into a link of 10 Mbit/s.
-    let links =
-        vec![station(0, 0, 100_000_000), station(1, 0, 100_000_000), station(2, 1, 100_000_000), trunk(0, 1, 10_000_000)];
+    let links = vec![
+        station(0, 0, 100_000_000),
+        station(1, 0, 100_000_000),
+        station(2, 1, 100_000_000),
+        trunk(0, 1, 10_000_000),
+    ];
     let routes = [0, 2].map(|ingress| route(vec![hop(ingress, &[6]), hop(6, &[5])]));
     let mut bench = Bench::new(NetworkConfig { queue_len_max: 1_600, ..network(2, links, routes.to_vec()) });
     for stream in [0, 1] {
