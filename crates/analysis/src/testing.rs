@@ -67,6 +67,7 @@ fn segment(base_period: Duration) -> EthernetSegment {
         forwarding_jitter: Jitter::default(),
         queue_len_max: 1 << 20,
         sniffing_switch: false,
+        wiring: Wiring::default(),
     }
 }
 
@@ -107,7 +108,7 @@ pub fn add_stream<'a>(plan: &'a mut Plan, sender: u16, receivers: &[u16], frame_
             to: receivers,
             frame_len,
             class: class.name(),
-            facet: Facet::new(class),
+            facet: Facet::new(EthernetHop::from(class)),
         }],
     });
     &mut plan.streams[index]
@@ -122,7 +123,7 @@ pub fn send(stream: &mut StreamPlan, from: NodeId, to: NodeId) {
 /// Takes a stream of one hop out of the schedule.
 pub fn best_effort(stream: &mut StreamPlan, priority: u8) {
     let class = StreamClass::BestEffort { priority };
-    (stream.hops[0].class, stream.hops[0].facet) = (class.name(), Facet::new(class));
+    (stream.hops[0].class, stream.hops[0].facet) = (class.name(), Facet::new(EthernetHop::from(class)));
 }
 
 /// `frames` streams of `frame_len` bytes, the senders in turn, each to the node after it.

@@ -5,7 +5,8 @@
 //!
 //! The types that matter: the [`medium::Medium`] trait, the seam to a driver, [`topology::Topology`], the segments of a
 //! network as one medium, [`schedule::ScheduleTable`], who may use the wires of a time-triggered cluster when,
-//! [`can::CanBus`], a CAN bus, and [`radio::RadioChannel`], a broadcast channel of ITS-G5.
+//! [`ethernet::Network`], switches and the links between them, [`can::CanBus`], a CAN bus, and [`radio::RadioChannel`], a
+//! broadcast channel of ITS-G5.
 //!
 //! ```
 //! use chronoseal_core::{Duration, Rate};
@@ -19,9 +20,9 @@
 
 pub mod as6802;
 pub mod can;
+pub mod ethernet;
 pub mod line;
 pub mod medium;
 pub mod radio;
 pub mod schedule;
-pub mod star;
 pub mod topology;

@@ -6,8 +6,8 @@ use chronoseal_core::{Duration, Priority, Rate, SimTime};
 
 use crate::medium::{FrameId, FrameStore};
 
-/// How long frames take on the lines of one medium.
-#[derive(Clone, Copy, Debug)]
+/// How long frames take on a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineSpeed {
     rate: Rate,
     overhead_bytes: u64,
@@ -129,8 +129,11 @@ pub enum Step {
 }
 
 /// One direction of a link: strict-priority queues, a wire, and the frames on it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Line {
+    speed: LineSpeed,
+    /// The queues together hold at most this much `[byte]`.
+    queue_len_max: u64,
     queues: [VecDeque<Offer>; Priority::COUNT],
     /// Bit p is set while queue p holds a frame.
     waiting: u16,
@@ -145,35 +148,47 @@ pub struct Line {
 }
 
 impl Line {
-    /// A line whose `reserved` starts no lower class may delay (timely block, SAE AS6802).
-    pub fn new(reserved: ReservedStarts) -> Self {
-        Self { reserved, ..Self::default() }
+    /// A line of a speed with so much room in its queues `[byte]`, whose `reserved` starts no lower class may delay (timely
+    /// block, SAE AS6802).
+    pub fn new(speed: LineSpeed, queue_len_max: u64, reserved: ReservedStarts) -> Self {
+        Self {
+            speed,
+            queue_len_max,
+            queues: Default::default(),
+            waiting: 0,
+            queued_bytes: 0,
+            free_at: SimTime::default(),
+            busy: Duration::ZERO,
+            look_again_at: None,
+            on_wire: VecDeque::new(),
+            reserved,
+        }
+    }
+
+    /// How long frames take on it.
+    #[inline(always)]
+    pub fn speed(&self) -> &LineSpeed {
+        &self.speed
     }
 
     /// Takes a frame: starts it if it may start and nobody is before it, else queues it.
     ///
     /// # Errors
-    /// [`QueueFull`] if more than `queue_len_max` bytes would wait.
+    /// [`QueueFull`] if there is no room for it.
     #[inline(always)]
-    pub fn offer(
-        &mut self,
-        now: SimTime,
-        offer: Offer,
-        speed: &LineSpeed,
-        queue_len_max: u64,
-    ) -> Result<Step, QueueFull> {
-        if self.queued_bytes + offer.len > queue_len_max {
+    pub fn offer(&mut self, now: SimTime, offer: Offer) -> Result<Step, QueueFull> {
+        if self.queued_bytes + offer.len > self.queue_len_max {
             return Err(QueueFull);
         }
         let offer = Offer { priority: offer.priority.min(Priority(Priority::COUNT as u8 - 1)), ..offer };
-        if self.waiting == 0 && self.clear_at(now, &offer, speed) == now {
-            return Ok(Step::Started(self.start(now, offer, speed)));
+        if self.waiting == 0 && self.clear_at(now, &offer) == now {
+            return Ok(Step::Started(self.start(now, offer)));
         }
         let class = usize::from(offer.priority.0);
         self.queues[class].push_back(offer);
         self.waiting |= 1 << class;
         self.queued_bytes += offer.len;
-        Ok(self.step(now, speed))
+        Ok(self.step(now))
     }
 
     /// Starts the next frame if the wire is free and the frame may start.
@@ -181,13 +196,13 @@ impl Line {
     /// # Panics
     /// Never: the bit of a priority is set while its queue holds a frame.
     #[inline]
-    pub fn step(&mut self, now: SimTime, speed: &LineSpeed) -> Step {
+    pub fn step(&mut self, now: SimTime) -> Step {
         if self.waiting == 0 {
             return Step::Idle;
         }
         let class = 15 - self.waiting.leading_zeros() as usize;
         let head = *self.queues[class].front().expect("a queue whose bit is set holds a frame");
-        let clear_at = self.clear_at(now, &head, speed);
+        let clear_at = self.clear_at(now, &head);
         if clear_at > now {
             return self.look_again(now, clear_at).map_or(Step::Idle, Step::LookAgain);
         }
@@ -196,29 +211,29 @@ impl Line {
             self.waiting &= !(1 << class);
         }
         self.queued_bytes -= head.len;
-        Step::Started(self.start(now, head, speed))
+        Step::Started(self.start(now, head))
     }
 
     /// When a frame may start, or when to look again whether it may: `now` if it may now.
     #[inline(always)]
-    fn clear_at(&self, now: SimTime, offer: &Offer, speed: &LineSpeed) -> SimTime {
+    fn clear_at(&self, now: SimTime, offer: &Offer) -> SimTime {
         if now < self.free_at {
             return self.free_at;
         }
         if offer.priority == Priority::TIME_TRIGGERED {
             return now;
         }
-        self.reserved.blocked_until(now, speed.occupancy(offer.len)).unwrap_or(now)
+        self.reserved.blocked_until(now, self.speed.occupancy(offer.len)).unwrap_or(now)
     }
 
     #[inline(always)]
-    fn start(&mut self, now: SimTime, offer: Offer, speed: &LineSpeed) -> Started {
+    fn start(&mut self, now: SimTime, offer: Offer) -> Started {
         let Offer { frame, len, priority, due } = offer;
-        let occupancy = speed.occupancy(len);
+        let occupancy = self.speed.occupancy(len);
         self.free_at = now + occupancy;
         self.busy += occupancy;
         let look_again_at = if self.waiting == 0 { None } else { self.look_again(now, self.free_at) };
-        Started { frame, priority, arrives_at: now + speed.reception(len), due, look_again_at }
+        Started { frame, priority, arrives_at: now + self.speed.reception(len), due, look_again_at }
     }
 
     /// Time it was used before `until`, since the moment given to [`Self::forget_busy_before`] last. No frame has started

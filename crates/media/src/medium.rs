@@ -152,7 +152,7 @@ pub struct FrameLabel {
     pub attack: Option<AttackKind>,
     /// When its first bit left the sender.
     pub sent_at: SimTime,
-    /// When its last bit had reached the switch; stamped by the medium.
+    /// When its last bit had reached the switch, the first of several; stamped by the medium.
     pub arrived_at: Option<SimTime>,
     /// The driver's own number for it; `None` if the medium made the frame itself.
     pub serial: Option<u64>,
@@ -274,6 +274,19 @@ impl FrameStore {
     #[inline]
     pub fn label_mut(&mut self, frame: FrameId) -> &mut FrameLabel {
         &mut self.entries[frame.0 as usize].label
+    }
+
+    /// Another frame with the same bytes and the same label.
+    ///
+    /// # Panics
+    /// If 2^32 frames are held at once, which no memory can.
+    pub fn duplicate(&mut self, frame: FrameId) -> FrameId {
+        let (len, label) = (self.len_of(frame) as usize, *self.label(frame));
+        let copy = self.reserve();
+        let bytes = *self.buffer(frame);
+        self.buffer(copy)[..len].copy_from_slice(&bytes[..len]);
+        self.fill(copy, len, label);
+        copy
     }
 
     /// One more owner, for another copy on another wire.

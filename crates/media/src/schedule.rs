@@ -1,4 +1,4 @@
-//! The schedule table of a time-triggered cluster: who may use the wires when, and when the switch passes it on.
+//! The schedule table of a time-triggered cluster: who may use the wires when, and when each switch passes it on.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 
@@ -9,6 +9,8 @@ pub struct ScheduleTable {
     pub cluster_cycle: Duration,
     /// Slots of frames, by `start`.
     pub slots: Vec<Slot>,
+    /// What the switches behind the first do with the frames in these slots; none if there is one switch alone.
+    pub relays: Vec<Relay>,
     /// Slots of node tasks, by `start`.
     pub tasks: Vec<TaskSlot>,
 }
@@ -26,9 +28,24 @@ pub struct Slot {
     pub start: Duration,
     /// Time on one wire in the plan's accounting (the source's *Frametime*).
     pub frame_time: Duration,
-    /// The switch passes the frame on.
+    /// The first switch on its way passes the frame on.
     pub dispatch: Duration,
     /// The slot is over: frame time and guard period have passed.
+    pub end: Duration,
+}
+
+/// The turn of a slot's frame at a switch behind the first one on its way. All times count as those of a [`Slot`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Relay {
+    /// Whose slot, as an index into [`ScheduleTable::slots`].
+    pub slot: usize,
+    /// Which switch on the stream's way, from 1: the first one's turn is in the slot itself.
+    pub hop: u16,
+    /// The first bit leaves the switch before.
+    pub start: Duration,
+    /// This switch passes the frame on.
+    pub dispatch: Duration,
+    /// The turn is over.
     pub end: Duration,
 }
 
@@ -52,4 +69,45 @@ impl ScheduleTable {
     pub fn of(&self, stream: StreamId) -> impl Iterator<Item = &Slot> {
         self.slots.iter().filter(move |slot| slot.stream == stream)
     }
+
+    /// Every turn of a frame at a switch: those of the slots in their order, then those of the switches behind.
+    ///
+    /// # Panics
+    /// If a relay names a slot that the table does not have.
+    pub fn turns(&self) -> impl Iterator<Item = Turn> {
+        let of_slot = |(index, slot): (usize, &Slot)| Turn {
+            slot: index,
+            stream: slot.stream,
+            hop: 0,
+            start: slot.start,
+            dispatch: slot.dispatch,
+            end: slot.end,
+        };
+        let of_relay = |relay: &Relay| Turn {
+            slot: relay.slot,
+            stream: self.slots[relay.slot].stream,
+            hop: relay.hop,
+            start: relay.start,
+            dispatch: relay.dispatch,
+            end: relay.end,
+        };
+        self.slots.iter().enumerate().map(of_slot).chain(self.relays.iter().map(of_relay))
+    }
+}
+
+/// The turn of a slot's frame at one of the switches on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// Whose slot, as an index into [`ScheduleTable::slots`].
+    pub slot: usize,
+    /// Whose frame.
+    pub stream: StreamId,
+    /// Which switch on the stream's way, from 0.
+    pub hop: u16,
+    /// The first bit leaves the station or the switch before.
+    pub start: Duration,
+    /// This switch passes the frame on.
+    pub dispatch: Duration,
+    /// The turn is over.
+    pub end: Duration,
 }

@@ -27,7 +27,7 @@ pub const SEGMENTS_MAX: u32 = 64;
 /// Switches of an Ethernet segment.
 pub const SWITCHES_MAX: u32 = 64;
 /// Links of an Ethernet segment.
-pub const LINKS_MAX: u32 = 1_000;
+pub const LINKS_MAX: u32 = 10_000;
 /// Protections.
 pub const PROTECTIONS_MAX: u32 = 256;
 /// Platforms.

@@ -119,10 +119,12 @@ codes! {
     NotYet = "scenario::not-yet",
     /// A table of a segment that is not crossed, or of a segment of another kind.
     SegmentTable = "scenario::segment-table",
-    /// Two nodes that no gateway joins.
+    /// Two nodes that no gateway joins, or no way over the switches that a stream may pass.
     NoWay = "scenario::no-way",
     /// Two nodes that several ways of one length join.
     SeveralWays = "scenario::several-ways",
+    /// A link that joins nothing or what is joined already, or one that is missing.
+    BadLink = "scenario::bad-link",
     /// Gateways that a stream cannot pass so.
     BadVia = "scenario::bad-via",
     /// A gateway that cannot forward so.

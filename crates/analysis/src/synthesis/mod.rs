@@ -166,7 +166,7 @@ pub fn explicit(view: Ethernet<'_>, pitch: Duration) -> ScheduleTable {
         }));
     }
     slots.sort_unstable_by_key(|slot| (slot.start, slot.stream));
-    ScheduleTable { cluster_cycle: cycle, slots, tasks: Vec::new() }
+    ScheduleTable { cluster_cycle: cycle, slots, ..ScheduleTable::default() }
 }
 
 /// Frame time and guard period of a stream: the length of its slot.

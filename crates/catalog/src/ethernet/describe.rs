@@ -27,7 +27,7 @@ struct Known {
     period: Duration,
     slots: Vec<Slot>,
     priority: Priority,
-    /// Time of a frame on one wire.
+    /// Time of a frame on the wire of its sender.
     reception: Duration,
 }
 
@@ -46,7 +46,7 @@ impl Describer {
                 period: stream.stream.period,
                 slots: schedule.of(stream.id).copied().collect(),
                 priority,
-                reception: view.frame_time_of(&stream),
+                reception: view.segment.frame_time_on(stream.hop.from, view.secured_len(&stream)),
             });
             if let StreamClass::TimeTriggered { ct_id } = stream.class {
                 by_ct_id.resize(by_ct_id.len().max(usize::from(ct_id) + 1), None);

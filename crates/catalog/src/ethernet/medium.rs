@@ -1,45 +1,103 @@
-//! The switch and links of a segment.
+//! The switches and links of a segment.
 
+use chronoseal_core::NodeId;
+use chronoseal_media::ethernet::{Beacon, Ends, Link, Network, NetworkConfig, Route, RouteClass, RouteHop, Splice};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_media::star::{Beacon, Route, RouteClass, Splice, Star, StarConfig};
 use chronoseal_scenario::plan::{
-    Accounting, AttackPlace, Dispatch, Ethernet, EthernetSegment, StreamClass, Sync, ThreatKind,
+    Accounting, AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters, StreamClass,
+    SwitchHop, Sync, ThreatKind,
 };
 use chronoseal_wire::ethernet::INTER_FRAME_GAP_LEN;
 
 use crate::Prepared;
 
-/// How long frames take on a segment's links.
+/// How long frames take on those of a segment's links that have no rate and delay of their own.
 pub(super) fn speed(network: &EthernetSegment) -> LineSpeed {
+    speed_of(network, network.default_link())
+}
+
+fn speed_of(network: &EthernetSegment, link: LinkParameters) -> LineSpeed {
     let accounting = network.accounting;
     let gap_bytes = match accounting {
         Accounting::AsPublished => 0,
         Accounting::OnWire => INTER_FRAME_GAP_LEN as u64,
     };
-    LineSpeed::new(network.rate, accounting.overhead_bytes(), gap_bytes, network.propagation_delay)
+    LineSpeed::new(link.rate, accounting.overhead_bytes(), gap_bytes, link.propagation_delay)
 }
 
-/// The star.
+/// Which link is whose, in the order in which the medium has them.
+struct Links {
+    all: Vec<Link>,
+    /// By link of a station.
+    nodes: Vec<NodeId>,
+    /// The number of the first link between switches.
+    first_trunk: usize,
+}
+
+impl Links {
+    /// The links of stations, of attackers with a port of their own at the first switch, and between switches.
+    fn of(prepared: &Prepared<'_>, view: Ethernet<'_>) -> Self {
+        let network = view.segment;
+        let port = |node| prepared.attachment(node, view.id).expect("who is on a segment has a port to it");
+        let with_port = view.attackers().filter(|(_, place)| matches!(place, AttackPlace::OnSegment(_)));
+        let nodes: Vec<NodeId> = view.stations().chain(with_port.map(|(attacker, _)| attacker)).collect();
+        let station = |node: &NodeId| {
+            let link = network.link_of(*node);
+            let ends = Ends::Station { station: port(*node), switch: usize::from(link.switch) };
+            Link { ends, speed: speed_of(network, link.parameters) }
+        };
+        let mut all: Vec<Link> = nodes.iter().map(station).collect();
+        let first_trunk = all.len();
+        all.extend(network.wiring.trunks.iter().map(|trunk| {
+            let ends = Ends::Switches(trunk.ends.map(usize::from));
+            Link { ends, speed: speed_of(network, trunk.parameters) }
+        }));
+        Self { all, nodes, first_trunk }
+    }
+
+    /// The link of a node.
+    fn place_of(&self, node: NodeId) -> usize {
+        self.nodes.iter().position(|station| *station == node).expect("hops end at nodes of their segment")
+    }
+
+    /// The line from one switch over a link between switches.
+    fn line_over(&self, view: Ethernet<'_>, trunk: usize, from: u16) -> usize {
+        let is_back = view.segment.wiring.trunks[trunk].ends[0] != from;
+        2 * (self.first_trunk + trunk) + usize::from(is_back)
+    }
+
+    /// What each switch on its way does with a stream.
+    fn hops(&self, view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Vec<RouteHop> {
+        let route = view.route(stream).expect("a scenario is refused unless each stream has one way");
+        let trunks = &view.segment.wiring.trunks;
+        let hop = |hop: &SwitchHop| {
+            let before = hop.trunk.map(|trunk| (trunk, trunks[trunk].from(hop.switch)));
+            let ingress = match before {
+                None => 2 * self.place_of(stream.hop.from),
+                Some((trunk, switch)) => self.line_over(view, trunk, switch),
+            };
+            let to_nodes = hop.to.iter().map(|node| 2 * self.place_of(*node) + 1);
+            let onward = hop.onward.iter().map(|trunk| self.line_over(view, *trunk, hop.switch));
+            RouteHop { ingress, egress: to_nodes.chain(onward).collect() }
+        };
+        route.iter().map(hop).collect()
+    }
+}
+
+/// The switches with their links.
 ///
 /// # Panics
-/// If a stream of the plan has an end that is not on this segment.
-pub(super) fn star(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &ScheduleTable) -> Star {
+/// If a stream of the plan has an end that is not on this segment, or not one way over its switches.
+pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &ScheduleTable) -> Network {
     let (plan, network) = (view.plan, view.segment);
-    let port = |node| prepared.attachment(node, view.id).expect("who is on a segment has a port to it");
-    let mut stations: Vec<_> = view.stations().map(port).collect();
-    let place_of = |stations: &[_], node| {
-        stations.iter().position(|station| *station == port(node)).expect("hops end at nodes of their segment")
-    };
+    let links = Links::of(prepared, view);
     let mut splices = Vec::new();
     let mut mirror = None;
     for (attacker, place) in view.attackers() {
         match place {
-            AttackPlace::OnSegment(_) => {
-                mirror = Some((attacker, stations.len()));
-                stations.push(port(attacker));
-            }
-            AttackPlace::OnLink(_, victim) => splices.push(Splice { victim: place_of(&stations, victim), attacker }),
+            AttackPlace::OnSegment(_) => mirror = Some((attacker, 2 * links.place_of(attacker) + 1)),
+            AttackPlace::OnLink(_, victim) => splices.push(Splice { victim: links.place_of(victim), attacker }),
             // It has no port of its own.
             AttackPlace::AtNode(_) => {}
         }
@@ -47,26 +105,24 @@ pub(super) fn star(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sched
     // By stream of the plan; those that do not come by here have no address on this segment.
     let mut routes = vec![Route::ELSEWHERE; plan.streams.len()];
     for stream in view.streams() {
-        let mut egress: Vec<usize> = stream.hop.to.iter().map(|node| place_of(&stations, *node)).collect();
+        let mut hops = links.hops(view, &stream);
         // An attacker that replays from a port of its own has to have heard the frame: it gets a mirror port.
         let is_replayed =
             |attacker| view.threats_of(attacker).any(|threat| threat.kind == ThreatKind::Replay(stream.id));
-        egress.extend(mirror.filter(|(attacker, _)| is_replayed(*attacker)).map(|(_, place)| place));
+        hops[0].egress.extend(mirror.filter(|(attacker, _)| is_replayed(*attacker)).map(|(_, line)| line));
         routes[stream.id.index()] = Route {
             class: match stream.class {
                 StreamClass::TimeTriggered { ct_id } => RouteClass::TimeTriggered { ct_id },
                 StreamClass::BestEffort { priority } => RouteClass::BestEffort { priority },
             },
-            ingress: place_of(&stations, stream.hop.from),
-            egress,
+            hops,
             len_max: view.secured_len(&stream),
         };
     }
-    Star::new(StarConfig {
-        switch: view.switch(),
-        speed: speed(network),
+    Network::new(NetworkConfig {
+        switches: view.switches().collect(),
+        links: links.all,
         queue_len_max: network.queue_len_max,
-        stations,
         splices,
         routes,
         ct_marker: network.ct_marker,

@@ -1,4 +1,4 @@
-//! Ethernet: a star of end systems around a switch with a schedule table.
+//! Ethernet: end systems around switches with a schedule table.
 
 mod describe;
 mod end_system;
@@ -53,7 +53,7 @@ impl Kind for EthernetKind {
         _guests: &[Attachment],
     ) -> Result<Box<dyn Medium + Send>, BuildError> {
         let (view, schedule) = parts(prepared, segment);
-        Ok(Box::new(medium::star(prepared, view, schedule)))
+        Ok(Box::new(medium::network(prepared, view, schedule)))
     }
 
     fn station(
@@ -141,7 +141,7 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
         .threats_of(id)
         .map(|threat| {
             let target = threat.kind.target().and_then(|target| view.stream(target)).ok_or(BuildError::Attack(id))?;
-            let EthernetStream { id: target_id, stream, hop, class } = target;
+            let EthernetStream { id: target_id, stream, hop, class, .. } = target;
             Ok(Attack {
                 kind: threat.kind.attack(),
                 stream: target_id,

@@ -8,12 +8,16 @@ fn speed() -> LineSpeed {
     LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO)
 }
 
+fn line() -> Line {
+    Line::new(speed(), u64::MAX, ReservedStarts::default())
+}
+
 fn frame(frames: &mut FrameStore) -> FrameId {
     frames.allocate(FrameLabel::default())
 }
 
 fn offer(line: &mut Line, now: SimTime, frame: FrameId, len: u64, priority: Priority) -> Step {
-    line.offer(now, Offer { frame, len, priority, due: None }, &speed(), u64::MAX).expect("there is room")
+    line.offer(now, Offer { frame, len, priority, due: None }).expect("there is room")
 }
 
 fn started(step: Step) -> Started {
@@ -27,13 +31,13 @@ fn started(step: Step) -> Started {
 fn two_frames_at_one_instant_leave_one_after_the_other() {
     // Closed form FIFO1: two 1518-byte frames (checksum included) at 100 Mbit/s end at 245.12 us.
     let mut frames = FrameStore::new();
-    let mut line = Line::default();
+    let mut line = line();
     let (a, b) = (frame(&mut frames), frame(&mut frames));
     assert_eq!(started(offer(&mut line, SimTime::ZERO, a, 1514, Priority(0))).frame, a);
     let step = offer(&mut line, SimTime::ZERO, b, 1514, Priority(0));
     let Step::LookAgain(free) = step else { panic!("the wire is busy") };
-    assert!(matches!(line.step(SimTime::ZERO, &speed()), Step::Idle), "asked for once");
-    let second = started(line.step(free, &speed()));
+    assert!(matches!(line.step(SimTime::ZERO), Step::Idle), "asked for once");
+    let second = started(line.step(free));
     assert_eq!((second.frame, second.arrives_at), (b, SimTime::from_ps(245_120_000)));
     assert_eq!(second.look_again_at, None, "nobody is left");
 }
@@ -41,22 +45,22 @@ fn two_frames_at_one_instant_leave_one_after_the_other() {
 #[test]
 fn the_higher_class_goes_first() {
     let mut frames = FrameStore::new();
-    let mut line = Line::default();
+    let mut line = line();
     let (first, low, high) = (frame(&mut frames), frame(&mut frames), frame(&mut frames));
     started(offer(&mut line, SimTime::ZERO, first, 60, Priority(1)));
     let step = offer(&mut line, SimTime::ZERO, low, 60, Priority(1));
     let Step::LookAgain(free) = step else { panic!("the wire is busy") };
     assert!(matches!(offer(&mut line, SimTime::ZERO, high, 60, Priority::TIME_TRIGGERED), Step::Idle));
-    let second = started(line.step(free, &speed()));
+    let second = started(line.step(free));
     assert_eq!(second.frame, high);
     let free = second.look_again_at.expect("one more waits");
-    assert_eq!(started(line.step(free, &speed())).frame, low);
+    assert_eq!(started(line.step(free)).frame, low);
 }
 
 #[test]
 fn frames_of_one_class_leave_in_the_order_they_came() {
     let mut frames = FrameStore::new();
-    let mut line = Line::default();
+    let mut line = line();
     started(offer(&mut line, SimTime::ZERO, frame(&mut frames), 60, Priority(1)));
     // Two classes, mixed: each keeps its own order.
     let waiting: Vec<_> = (0..6).map(|k| (frame(&mut frames), Priority(1 + k % 2))).collect();
@@ -65,7 +69,7 @@ fn frames_of_one_class_leave_in_the_order_they_came() {
     }
     let mut now = SimTime::ZERO + speed().occupancy(60);
     let left: Vec<_> = std::iter::from_fn(|| {
-        let Step::Started(next) = line.step(now, &speed()) else { return None };
+        let Step::Started(next) = line.step(now) else { return None };
         now += speed().occupancy(60);
         Some(next.frame)
     })
@@ -77,7 +81,7 @@ fn frames_of_one_class_leave_in_the_order_they_came() {
 /// A line with starts at 100 us of every 500 us.
 fn reserved_line(tolerance: Duration) -> Line {
     let starts = [Duration::from_us(100)].into_iter();
-    Line::new(ReservedStarts::new(Duration::from_us(500), starts, tolerance))
+    Line::new(speed(), u64::MAX, ReservedStarts::new(Duration::from_us(500), starts, tolerance))
 }
 
 #[test]
@@ -96,7 +100,7 @@ fn a_low_frame_that_would_delay_a_reserved_start_waits_for_it() {
             let mut line = reserved_line(tolerance);
             let Step::LookAgain(clear_at) = longest(&mut line, now) else { panic!("{now} is too late") };
             assert_eq!(clear_at, start + tolerance + ps);
-            assert!(matches!(line.step(clear_at, &speed()), Step::Started(_)), "nobody came");
+            assert!(matches!(line.step(clear_at), Step::Started(_)), "nobody came");
         }
     }
 }
@@ -104,10 +108,10 @@ fn a_low_frame_that_would_delay_a_reserved_start_waits_for_it() {
 #[test]
 fn a_full_queue_refuses() {
     let mut frames = FrameStore::new();
-    let mut line = Line::default();
+    let mut line = Line::new(speed(), 100, ReservedStarts::default());
     let mut offer = |len| {
         let offer = Offer { frame: frame(&mut frames), len, priority: Priority(0), due: None };
-        line.offer(SimTime::ZERO, offer, &speed(), 100).map(|_| ())
+        line.offer(SimTime::ZERO, offer).map(|_| ())
     };
     assert_eq!(offer(101), Err(QueueFull), "even on an idle line");
     assert_eq!(offer(60), Ok(()), "it starts and waits for nobody");
@@ -118,17 +122,17 @@ fn a_full_queue_refuses() {
 #[test]
 fn a_queue_is_full_at_its_limit_and_has_room_again_when_a_frame_leaves() {
     let mut frames = FrameStore::new();
-    let mut line = Line::default();
+    let mut line = Line::new(speed(), 100, ReservedStarts::default());
     let mut offer = |line: &mut Line, now, len| {
         let offer = Offer { frame: frame(&mut frames), len, priority: Priority(0), due: None };
-        line.offer(now, offer, &speed(), 100).map(|_| ())
+        line.offer(now, offer).map(|_| ())
     };
     assert_eq!(offer(&mut line, SimTime::ZERO, 60), Ok(()), "it starts and waits for nobody");
     assert_eq!(offer(&mut line, SimTime::ZERO, 60), Ok(()));
     assert_eq!(offer(&mut line, SimTime::ZERO, 40), Ok(()), "100 bytes may wait");
     assert_eq!(offer(&mut line, SimTime::ZERO, 1), Err(QueueFull));
     let free = SimTime::ZERO + speed().occupancy(60);
-    assert!(matches!(line.step(free, &speed()), Step::Started(_)));
+    assert!(matches!(line.step(free), Step::Started(_)));
     assert_eq!(offer(&mut line, free, 61), Err(QueueFull), "40 bytes still wait");
     assert_eq!(offer(&mut line, free, 60), Ok(()));
 }
@@ -136,20 +140,20 @@ fn a_queue_is_full_at_its_limit_and_has_room_again_when_a_frame_leaves() {
 #[test]
 fn a_class_above_the_highest_is_taken_for_the_highest() {
     let mut frames = FrameStore::new();
-    let mut line = Line::default();
+    let mut line = line();
     let first = started(offer(&mut line, SimTime::ZERO, frame(&mut frames), 60, Priority(200)));
     assert_eq!(first.priority, Priority::TIME_TRIGGERED);
     let (low, high) = (frame(&mut frames), frame(&mut frames));
     offer(&mut line, SimTime::ZERO, low, 60, Priority(Priority::TIME_TRIGGERED.0 - 1));
     offer(&mut line, SimTime::ZERO, high, 60, Priority(200));
-    let next = started(line.step(SimTime::ZERO + speed().occupancy(60), &speed()));
+    let next = started(line.step(SimTime::ZERO + speed().occupancy(60)));
     assert_eq!((next.frame, next.priority), (high, Priority::TIME_TRIGGERED));
 }
 
 #[test]
 fn a_frame_that_comes_when_the_wire_gets_free_does_not_overtake_one_that_waits() {
     let mut frames = FrameStore::new();
-    let mut line = Line::default();
+    let mut line = line();
     started(offer(&mut line, SimTime::ZERO, frame(&mut frames), 60, Priority(1)));
     let (waiting, late) = (frame(&mut frames), frame(&mut frames));
     offer(&mut line, SimTime::ZERO, waiting, 60, Priority(1));
@@ -168,7 +172,7 @@ fn a_low_frame_that_waited_for_the_wire_waits_for_a_reserved_start_too() {
         panic!("it is busy")
     };
     assert_eq!(free, start, "the wire gets free at the very moment that is reserved");
-    let Step::LookAgain(clear) = line.step(free, &speed()) else { panic!("the start is reserved") };
+    let Step::LookAgain(clear) = line.step(free) else { panic!("the start is reserved") };
     assert_eq!(clear, start + Duration::from_ps(1));
 }
 

@@ -178,7 +178,7 @@ pub struct CollectRequest<'a> {
     /// The table of the entry for the segment.
     pub table: Table<'a>,
     /// The frame's way over the segment.
-    pub facet: &'a Facet,
+    pub hop: &'a HopPlan,
     /// All other frames there: where each is addressed, and how.
     pub others: Vec<(Place<'a>, &'a Facet)>,
 }

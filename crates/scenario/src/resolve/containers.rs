@@ -136,8 +136,7 @@ impl<'s> Context<'s> {
                     hops.map(move |hop| (place.clone(), &hop.facet))
                 });
                 let table = Table::new(collect.segments.get(segment.name), of.place.clone().key(segment.name));
-                let request =
-                    CollectRequest { segment, table, facet: &container.hops[0].facet, others: others.collect() };
+                let request = CollectRequest { segment, table, hop: &container.hops[0], others: others.collect() };
                 segment.kind.check_collect(&request, self);
                 tables.push((segment.id, of.place.clone().key(segment.name)));
                 let id = StreamId((first + containers.len()) as u16);

@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_scenario::{
-    CanHop, Code, CollectPlan, Contained, HopPlan, Plan, ProtectionId, SegmentId, StreamClass, StreamPlan,
+    CanHop, Code, CollectPlan, Contained, EthernetHop, HopPlan, Plan, ProtectionId, SegmentId, StreamClass, StreamPlan,
 };
 use chronoseal_wire::container::HeaderType;
 
@@ -49,7 +49,7 @@ fn a_frame_on_ethernet_has_a_stream_of_its_own() {
     assert!(stream.receivers.is_empty() && stream.hops.len() == 1);
     // Who gets any of them gets the frame.
     assert_eq!(stream.hops[0].to, [NodeId(2), NodeId(4)]);
-    assert_eq!(stream.hops[0].facet.get(), Some(&StreamClass::BestEffort { priority: 2 }));
+    assert_eq!(stream.hops[0].facet.get(), Some(&EthernetHop::from(StreamClass::BestEffort { priority: 2 })));
     for member in [0, 5, 6] {
         let hop = hop(&plan.streams[member], 1);
         assert_eq!((hop.container(), hop.class, hop.frame_len), (Some(id), Contained::CLASS, 8));
@@ -66,7 +66,7 @@ fn a_frame_says_how_it_is_addressed_in_the_words_of_a_stream() {
     let plan = plan(&collected(BOTH, "backbone", more));
     let (_, stream, collect) = container(&plan);
     assert_eq!((collect.header, stream.length), (HeaderType::Long, 100));
-    assert_eq!(stream.hops[0].facet.get(), Some(&StreamClass::BestEffort { priority: 6 }));
+    assert_eq!(stream.hops[0].facet.get(), Some(&EthernetHop::from(StreamClass::BestEffort { priority: 6 })));
 }
 
 #[test]

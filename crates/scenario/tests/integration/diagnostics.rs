@@ -145,7 +145,9 @@ fn each_problem_is_found_and_shown() {
 fn every_code_but_those_of_whole_files_is_shown() {
     let of_the_bus = crate::bus::CASES.iter().chain(crate::bus::COUNTED_CASES).map(|(_, code, ..)| *code);
     let of_segments = crate::segments::CASES.iter().map(|(_, code, ..)| *code);
-    let shown: BTreeSet<Code> = CASES.iter().map(|(_, code, ..)| *code).chain(of_the_bus).chain(of_segments).collect();
+    let of_switches = crate::switches::CASES.iter().map(|(_, code, ..)| *code);
+    let elsewhere_shown = of_the_bus.chain(of_segments).chain(of_switches);
+    let shown: BTreeSet<Code> = CASES.iter().map(|(_, code, ..)| *code).chain(elsewhere_shown).collect();
     let elsewhere = [
         Code::FileTooLong,
         Code::NotUtf8,

@@ -19,6 +19,7 @@ mod resolving;
 mod segmented;
 mod segments;
 mod shipped;
+mod switches;
 mod toy;
 mod upgrade;
 mod version_1;

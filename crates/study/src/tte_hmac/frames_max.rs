@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chronoseal_analysis::synthesis::{explicit, slot_pitch};
 use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::plan::{Accounting, Ethernet, Facet, Fidelity, Plan, StreamClass};
+use chronoseal_scenario::plan::{Accounting, Ethernet, EthernetHop, Facet, Fidelity, Plan, StreamClass};
 use chronoseal_sim::{FrameContext, Observer};
 
 use super::scenarios;
@@ -125,7 +125,8 @@ fn filled(plan: &Plan, count: u64, nodes: usize) -> Plan {
             let ct_id = index as u16 + 1;
             let class = StreamClass::TimeTriggered { ct_id: ct_id + u16::from(ct_id >= sync_id) };
             for hop in &mut stream.hops {
-                (hop.from, hop.to, hop.facet) = (stream.sender, stream.receivers.clone(), Facet::new(class));
+                (hop.from, hop.to, hop.facet) =
+                    (stream.sender, stream.receivers.clone(), Facet::new(EthernetHop::from(class)));
             }
             stream
         })

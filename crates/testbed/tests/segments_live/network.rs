@@ -3,10 +3,10 @@
 use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, PortId, Priority, Rate, SimTime, StreamId};
 use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig};
+use chronoseal_media::ethernet::{Ends, Link, Network, NetworkConfig, Route, RouteClass};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_media::star::{Route, RouteClass, Star, StarConfig};
 use chronoseal_media::topology::Topology;
 use chronoseal_testbed::can::{Guest, GuestKind};
 use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, PortLink, Traffic};
@@ -49,7 +49,7 @@ pub(crate) fn topology() -> Topology {
     let of = |wanted: PortLink| LINKS.into_iter().filter(move |(_, link)| *link == wanted).map(|(at, _)| at);
     let number = topology.add(bus(), of(PortLink::Pair).chain([at(RECORDER, 0)])).unwrap();
     assert_eq!(number, BUS);
-    let number = topology.add(Box::new(star()), of(PortLink::Tap)).unwrap();
+    let number = topology.add(Box::new(switched()), of(PortLink::Tap)).unwrap();
     assert_eq!(number, SWITCHED);
     topology
 }
@@ -68,21 +68,20 @@ pub(crate) fn bus() -> Box<dyn Medium + Send> {
     Box::new(CanBus::new(bus, 1).unwrap())
 }
 
-fn star() -> Star {
-    let best_effort = |ingress, egress| Route {
-        class: RouteClass::BestEffort { priority: 0 },
-        ingress,
-        egress: vec![egress],
-        len_max: 1514,
+fn switched() -> Network {
+    // Link 0 is the gateway's, link 1 the station's.
+    let best_effort = |from: usize, to: usize| {
+        Route::over_one_switch(RouteClass::BestEffort { priority: 0 }, 2 * from, vec![2 * to + 1], 1514)
     };
     let mut routes = vec![best_effort(0, 1); 4];
     routes[PAIRS.index()] = best_effort(0, 1);
     routes[ANSWERS.index()] = best_effort(1, 0);
-    Star::new(StarConfig {
-        switch: SWITCH,
-        speed: LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO),
+    let speed = LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO);
+    let link = |station| Link { ends: Ends::Station { station, switch: 0 }, speed };
+    Network::new(NetworkConfig {
+        switches: vec![SWITCH],
+        links: vec![link(at(GATEWAY, 1)), link(at(STATION, 0))],
         queue_len_max: 64_000,
-        stations: vec![at(GATEWAY, 1), at(STATION, 0)],
         splices: Vec::new(),
         routes,
         ct_marker: DEFAULT_CT_MARKER,

@@ -1,12 +1,13 @@
-//! Hops on an Ethernet segment: a switch with a schedule table and strict priorities below it.
+//! Hops on an Ethernet segment: a switch with a schedule table and strict priorities below it. Several switches, and links that
+//! differ, have no bounds yet.
 
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Accounting, Dispatch, ETHERNET, Ethernet, EthernetSegment, EthernetStream, HopPlan, Plan, SegmentId, StreamClass,
-    Sync,
+    Accounting, Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetSegment, EthernetStream, HopPlan, Plan, SegmentId,
+    StreamClass, Sync,
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, INTER_FRAME_GAP_LEN};
 
@@ -33,7 +34,8 @@ impl SegmentBounds for EthernetBounds {
     }
 
     fn authentication(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<Work> {
-        let number = match hop.facet.get()? {
+        let EthernetHop { class, .. } = hop.facet.get()?;
+        let number = match class {
             StreamClass::TimeTriggered { ct_id } => *ct_id,
             StreamClass::BestEffort { .. } => stream.0,
         };
@@ -41,7 +43,7 @@ impl SegmentBounds for EthernetBounds {
     }
 
     fn is_in_slots(&self, hop: &HopPlan) -> bool {
-        hop.facet.get::<StreamClass>().is_some_and(|class| class.is_time_triggered())
+        hop.facet.get::<EthernetHop>().is_some_and(|hop| hop.class.is_time_triggered())
     }
 
     fn scheduled_jobs(
@@ -95,6 +97,10 @@ impl SegmentBounds for EthernetBounds {
         arrivals: &Arrivals,
     ) -> Vec<Risk> {
         let (Some(view), Some(table)) = (Ethernet::of(plan, segment), prepared) else { return Vec::new() };
+        if !view.segment.wiring.is_plain() {
+            // Nothing there is bounded, so nothing is said that a loss could prove wrong.
+            return Vec::new();
+        }
         losses::of_segment(&Links::new(view, table, arrivals))
     }
 
@@ -108,6 +114,11 @@ impl SegmentBounds for EthernetBounds {
         let Some(view) = Ethernet::of(plan, segment) else {
             return without_bound(plan, segment, Why::UnknownKind(plan.segments[segment.index()].kind));
         };
+        match view.segment.wiring.switches {
+            1 if view.segment.wiring.is_plain() => {}
+            1 => return without_bound(plan, segment, Why::LinksOfTheirOwn),
+            _ => return without_bound(plan, segment, Why::SeveralSwitches),
+        }
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
         let links = Links::new(view, table, arrivals);
         let late = |index: usize, _: &Slot| links.late[index];

@@ -215,7 +215,7 @@ pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
         Some(CanHop::Message { id, .. } | CanHop::Synchronisation { id }) => Some(*id),
         Some(CanHop::Recording(_)) | None => None,
     };
-    let Some(id) = id_of(request.facet) else { return };
+    let Some(id) = id_of(&request.hop.facet) else { return };
     let answers = |facet: &Facet| match facet.get() {
         Some(CanHop::Message { segmented: Some(segmented), .. }) => Some(segmented.flow_control),
         _ => None,

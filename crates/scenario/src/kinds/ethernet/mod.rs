@@ -1,10 +1,13 @@
-//! Ethernet: a switch with a schedule table, streams in slots and streams whenever the wire is free.
+//! Ethernet: switches with a schedule table, streams in slots and streams whenever the wire is free.
 
+mod links;
 pub(crate) mod plan;
+mod routes;
 mod segment;
 pub mod spec;
 mod streams;
 mod threats;
+pub(crate) mod wiring;
 
 use serde_json::Value as Json;
 
@@ -22,10 +25,12 @@ pub use streams::relayed_frame_len;
 pub struct EthernetKind;
 
 /// What the resolver of streams needs to know of a segment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Memo {
     /// The class of streams that say nothing else; a time-triggered one without its identifier.
     class: StreamClass,
+    /// The names of its switches.
+    switches: Vec<String>,
 }
 
 impl SegmentKind for EthernetKind {

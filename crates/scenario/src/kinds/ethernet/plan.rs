@@ -2,15 +2,16 @@
 
 use chronoseal_core::{Duration, NodeId, Rate, StreamId};
 
+use super::wiring::{LinkParameters, RouteError, StationLink, SwitchHop, Wiring};
 use crate::plan::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatPlan};
 
 /// The kind's name.
 pub const ETHERNET: &str = "ethernet";
 
-/// A star of end systems around one switch with a schedule table, or a plain switched one if no stream has slots.
+/// End systems around switches with a schedule table, or plain switches if no stream has slots.
 #[derive(Clone, Debug)]
 pub struct EthernetSegment {
-    /// Of every link.
+    /// Of every link that has none of its own.
     pub rate: Rate,
     /// The schedule repeats after this (the source's base period BP if all streams share one period).
     pub cluster_cycle: Duration,
@@ -32,7 +33,7 @@ pub struct EthernetSegment {
     pub sync_id: u16,
     /// First four bytes of a critical-traffic destination address.
     pub ct_marker: [u8; 4],
-    /// Of every link.
+    /// Of every link that has none of its own.
     pub propagation_delay: Duration,
     /// When the switch passes on a scheduled frame.
     pub dispatch: Dispatch,
@@ -44,6 +45,8 @@ pub struct EthernetSegment {
     pub queue_len_max: u64,
     /// A second switch that copies every frame to the capture adds one more store-and-forward to its stamps.
     pub sniffing_switch: bool,
+    /// Its switches and links.
+    pub wiring: Wiring,
 }
 
 /// How the clocks are kept together.
@@ -130,6 +133,21 @@ impl StreamClass {
     }
 }
 
+/// A stream's way over an Ethernet segment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EthernetHop {
+    /// Its traffic class.
+    pub class: StreamClass,
+    /// The switches that it may pass, those of its ends besides; `None`: any.
+    pub over: Option<Vec<u16>>,
+}
+
+impl From<StreamClass> for EthernetHop {
+    fn from(class: StreamClass) -> Self {
+        Self { class, over: None }
+    }
+}
+
 /// An Ethernet segment of a plan with what travels on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ethernet<'p> {
@@ -152,6 +170,15 @@ pub struct EthernetStream<'p> {
     pub hop: &'p HopPlan,
     /// Its traffic class.
     pub class: StreamClass,
+    /// The switches that it may pass, those of its ends besides; `None`: any.
+    pub over: Option<&'p [u16]>,
+}
+
+impl<'p> EthernetStream<'p> {
+    fn of(id: StreamId, stream: &'p StreamPlan, hop: &'p HopPlan) -> Option<Self> {
+        let EthernetHop { class, over } = hop.facet.get()?;
+        Some(Self { id, stream, hop, class: *class, over: over.as_deref() })
+    }
 }
 
 impl<'p> Ethernet<'p> {
@@ -168,16 +195,14 @@ impl<'p> Ethernet<'p> {
 
     /// Streams that travel on it, in the order of their numbers.
     pub fn streams(self) -> impl Iterator<Item = EthernetStream<'p>> {
-        self.plan
-            .on_segment(self.id)
-            .filter_map(|(id, stream, hop)| Some(EthernetStream { id, stream, hop, class: *hop.facet.get()? }))
+        self.plan.on_segment(self.id).filter_map(|(id, stream, hop)| EthernetStream::of(id, stream, hop))
     }
 
     /// A stream by its number, if it travels on this segment.
     pub fn stream(self, id: StreamId) -> Option<EthernetStream<'p>> {
         let stream = self.plan.streams.get(id.index())?;
         let hop = stream.hops.iter().find(|hop| hop.segment == self.id)?;
-        Some(EthernetStream { id, stream, hop, class: *hop.facet.get()? })
+        EthernetStream::of(id, stream, hop)
     }
 
     /// Stations with an interface to it.
@@ -206,9 +231,17 @@ impl<'p> Ethernet<'p> {
         self.plan.threats.iter().filter(move |threat| self.plan.attacker_id(threat.attacker) == attacker)
     }
 
-    /// The switch's own number in events and rows.
-    pub fn switch(self) -> NodeId {
-        self.plan.own_node(self.id, 0)
+    /// The numbers of its switches in events and rows.
+    pub fn switches(self) -> impl Iterator<Item = NodeId> + 'p {
+        (0..self.segment.wiring.switches).map(move |switch| self.plan.own_node(self.id, usize::from(switch)))
+    }
+
+    /// The way of a stream over its switches.
+    ///
+    /// # Errors
+    /// [`RouteError`] if there is not just one, which no plan has that was made from a scenario.
+    pub fn route(self, stream: &EthernetStream<'_>) -> Result<Vec<SwitchHop>, RouteError> {
+        self.segment.wiring.route(stream.over, stream.hop.from, &stream.hop.to)
     }
 
     /// How a stream is protected here.
@@ -221,7 +254,7 @@ impl<'p> Ethernet<'p> {
         self.plan.secured_len(stream.stream, stream.hop)
     }
 
-    /// Time a frame of `len` bytes takes on one wire (the source's *Frametime*).
+    /// Time a frame of `len` bytes takes on one wire that has no rate of its own (the source's *Frametime*).
     pub fn frame_time(self, len: u32) -> Duration {
         self.segment.frame_time(len)
     }
@@ -233,8 +266,24 @@ impl<'p> Ethernet<'p> {
 }
 
 impl EthernetSegment {
+    /// What links have that say nothing else.
+    pub fn default_link(&self) -> LinkParameters {
+        LinkParameters { rate: self.rate, propagation_delay: self.propagation_delay }
+    }
+
+    /// The link of a node on the segment.
+    pub fn link_of(&self, node: NodeId) -> StationLink {
+        let default = StationLink { node, switch: 0, parameters: self.default_link() };
+        self.wiring.own_link(node).copied().unwrap_or(default)
+    }
+
     /// Time a frame of `len` bytes takes on one wire (the source's *Frametime*).
     pub fn frame_time(&self, len: u32) -> Duration {
         self.rate.time_of(u64::from(len) + self.accounting.overhead_bytes())
+    }
+
+    /// Time a frame of `len` bytes takes on the link of a node.
+    pub fn frame_time_on(&self, node: NodeId, len: u32) -> Duration {
+        self.link_of(node).parameters.rate.time_of(u64::from(len) + self.accounting.overhead_bytes())
     }
 }

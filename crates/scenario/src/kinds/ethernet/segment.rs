@@ -1,10 +1,11 @@
 //! What is written of an Ethernet segment, to what will be run.
 
-use chronoseal_core::{Bytes, Duration};
+use chronoseal_core::{Bytes, Duration, NodeId};
 
-use super::Memo;
 use super::plan::{Access, Accounting, Dispatch, EthernetSegment, StreamClass, Sync};
 use super::spec::{AccessSpec, AccountingSpec, ClassSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec};
+use super::wiring::{LinkParameters, StationLink, Wiring};
+use super::{Memo, links};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -29,50 +30,18 @@ impl StreamClass {
 pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
     let spec: EthernetSegmentSpec = request.table.read(context)?;
     let (mut segment, is_certain) = segment(&request.table, &spec, context);
+    let switches = links::switches(request, &spec, context);
+    segment.wiring = links::wiring(request, &spec, &switches, &segment, context);
     if spec.max_transmission_delay.is_none() {
-        let longest_driver = request.nodes_on_it().map(|(_, node)| node.driver.max).max().unwrap_or(Duration::ZERO);
-        segment.max_transmission_delay = transmission_delay(&segment, longest_driver);
+        segment.max_transmission_delay = transmission_delay(&segment, request);
     }
     let cycle = Cycle { length: segment.cluster_cycle, key: CYCLE, is_certain };
     Some(SegmentParts {
-        own_nodes: vec![switch(request, &spec, context)],
         cycle: Some(cycle),
-        memo: Some(Facet::new(Memo { class: StreamClass::from_spec(spec.class) })),
+        memo: Some(Facet::new(Memo { class: StreamClass::from_spec(spec.class), switches: switches.clone() })),
+        own_nodes: switches,
         ..SegmentParts::new(Facet::new(segment))
     })
-}
-
-/// The name of the only switch.
-fn switch(request: &SegmentRequest<'_>, spec: &EthernetSegmentSpec, context: &mut Context<'_>) -> String {
-    let switches = spec.switches.as_deref().unwrap_or_default();
-    for (i, name) in switches.iter().enumerate() {
-        let at = request.table.at("switches").entry(i);
-        context.identifier(name, &at, "the switch's name");
-        if request.nodes.iter().any(|node| node.name == *name) || switches[..i].contains(name) {
-            context.report(
-                Code::DuplicateName,
-                &at,
-                format!("`{name}` is also the name of a node or of another switch"),
-                "taken",
-                "give the switch another name",
-            );
-        }
-    }
-    let several = [("switches", switches.len() > 1), ("links", !spec.links.is_empty())];
-    for (key, _) in several.into_iter().filter(|(_, is_written)| *is_written) {
-        context.report(
-            Code::NotYet,
-            &request.table.at(key),
-            "a segment has one switch so far, and one link from it to each node",
-            "not there yet",
-            format!("leave `{key}` out: one switch"),
-        );
-    }
-    match switches.first() {
-        Some(name) => name.clone(),
-        None if request.is_only_one => "switch".into(),
-        None => format!("switch-{}", request.name),
-    }
 }
 
 /// The segment but for its largest transmission delay, and whether its cycle is the one that was meant.
@@ -138,16 +107,33 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
         forwarding_jitter: context.jitter(&path("forwarding_jitter"), "the forwarding jitter", spec.forwarding_jitter),
         queue_len_max: queue_len_max.0,
         sniffing_switch: spec.sniffing_switch,
+        wiring: Wiring::default(),
     };
     (segment, is_certain)
 }
 
-/// The largest transmission delay of a beacon: it waits for one longest frame at its sender and at the switch, and takes its
-/// own time on two links.
-fn transmission_delay(segment: &EthernetSegment, longest_driver: Duration) -> Duration {
-    let wire_time = |len: u32| segment.rate.time_of(u64::from(len) + WIRE_OVERHEAD);
-    let hop = wire_time(FRAME_LEN_MAX) + wire_time(FRAME_LEN_MIN) + segment.propagation_delay;
-    hop * 2 + segment.forwarding_delay + segment.forwarding_jitter.max + longest_driver
+/// The largest transmission delay of a beacon: it waits for one longest frame in front of each link on its way and takes its
+/// own time there, and its driver and the slowest link of all come on top.
+fn transmission_delay(segment: &EthernetSegment, request: &SegmentRequest<'_>) -> Duration {
+    let longest_driver = request.nodes_on_it().map(|(_, node)| node.driver.max).max().unwrap_or(Duration::ZERO);
+    let over = |link: LinkParameters| {
+        let wire_time = |len: u32| link.rate.time_of(u64::from(len) + WIRE_OVERHEAD);
+        wire_time(FRAME_LEN_MAX) + wire_time(FRAME_LEN_MIN) + link.propagation_delay
+    };
+    let in_switch = segment.forwarding_delay + segment.forwarding_jitter.max;
+    let wiring = &segment.wiring;
+    let between = |switch: u16| -> Duration {
+        let way = wiring.way_between(0, switch);
+        way.iter().map(|trunk| over(wiring.trunks[*trunk].parameters) + in_switch).sum()
+    };
+    let to_switch: Vec<Duration> = (0..wiring.switches).map(between).collect();
+    let link_of = |(number, _)| segment.link_of(NodeId(number as u16));
+    let stations: Vec<StationLink> = request.nodes_on_it().map(link_of).collect();
+    let ways = stations.iter().map(|link| to_switch[usize::from(link.switch)] + over(link.parameters));
+    let longest = ways.max().unwrap_or_else(|| over(segment.default_link()));
+    let links = stations.iter().map(|link| link.parameters).chain(wiring.trunks.iter().map(|trunk| trunk.parameters));
+    let slowest = links.map(over).max().unwrap_or_else(|| over(segment.default_link()));
+    longest + slowest + in_switch + longest_driver
 }
 
 fn integration_cycle(table: &Table<'_>, cycle: Duration, cluster: Cycle, context: &mut Context<'_>) -> Duration {

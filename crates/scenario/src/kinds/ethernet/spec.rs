@@ -8,11 +8,11 @@ use crate::limits::*;
 use crate::quantity::Quantity;
 use crate::spec::JitterSpec;
 
-/// An Ethernet: a star of end systems around one switch, with a schedule table where streams are time-triggered.
+/// An Ethernet: end systems around one or several switches, with a schedule table where streams are time-triggered.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EthernetSegmentSpec {
-    /// Of every link, 1kbit/s to 100Gbit/s.
+    /// Of every link that has none of its own, 1kbit/s to 100Gbit/s.
     pub rate: Quantity<Rate>,
     /// The schedule repeats after this, 1us to 10s.
     pub cluster_cycle: Quantity<Duration>,
@@ -44,7 +44,7 @@ pub struct EthernetSegmentSpec {
     /// First four bytes of a critical-traffic destination address. Default: 03:04:05:06.
     #[serde(default = "default_ct_marker")]
     pub ct_marker: String,
-    /// Of every link. Default: 0s.
+    /// Of every link that has none of its own. Default: 0s.
     #[serde(default = "crate::spec::zero")]
     pub propagation_delay: Quantity<Duration>,
     /// When the switch passes on a scheduled frame.
@@ -65,17 +65,17 @@ pub struct EthernetSegmentSpec {
     /// The class of streams that say nothing else. Default: time-triggered.
     #[serde(default)]
     pub class: ClassSpec,
-    /// Names of its switches. Default: one, named `switch`.
+    /// Names of its switches; the first sends the sync beacon. Default: one, named `switch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = SWITCHES_MAX))]
     pub switches: Option<Vec<String>>,
-    /// Its links. Default: one from each node to the switch.
+    /// Its links. With one switch those of nodes may be left out; of several, every node says which one it is at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = LINKS_MAX))]
     pub links: Vec<LinkSpec>,
 }
 
-/// A link between two switches, or a switch and a node.
+/// A link between two switches, or between a switch and a node.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
@@ -102,6 +102,11 @@ pub struct EthernetStreamSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub ct_id: Option<u16>,
+    /// The switches that its frames may pass, those of sender and receivers besides. Default: any; needed where several ways
+    /// have as few links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = SWITCHES_MAX))]
+    pub switches: Option<Vec<String>>,
 }
 
 /// What an attack has on an Ethernet segment.

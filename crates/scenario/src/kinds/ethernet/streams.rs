@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::Duration;
 use chronoseal_nodes::Protection;
 
-use super::plan::{EthernetSegment, StreamClass};
+use super::plan::{EthernetHop, EthernetSegment, StreamClass};
 use super::spec::{ClassSpec, EthernetStreamSpec};
-use super::{Memo, divisors_help};
+use super::{Memo, divisors_help, routes};
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Room, Segment, Step};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -38,22 +38,33 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     };
     if class.is_time_triggered() {
         in_slots(request, context);
+        routes::in_slots(request, segment, context);
     }
+    let over = routes::over(&request.table, spec.switches.as_deref(), memo, context);
     protection(request, class, context);
     let (payload, overhead) = (request.stream.payload_len, request.protection.overhead_bytes());
     let (frame_len, header) = match request.is_relayed {
         false => ((HEADER_LEN + payload).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX), HEADER_LEN),
         true => (relayed_frame_len(payload, overhead), HEADER_LEN + BENCH_HEADER_LEN),
     };
-    let link = segment.frame_time(frame_len + overhead) + segment.propagation_delay;
+    let link = shortest_link(segment, frame_len + overhead);
     Some(HopParts {
         frame_len,
         class: class.name(),
-        facet: Facet::new(class),
+        facet: Facet::new(EthernetHop { class, over }),
         has_slots: class.is_time_triggered(),
         room: Room { bytes: FRAME_LEN_MAX - header, frame: "an Ethernet frame", other_way: OTHER_WAY.into() },
         wire_time: link * 2 + segment.forwarding_delay + segment.forwarding_jitter.min,
     })
+}
+
+/// What a frame takes on a link at least. How many links it crosses is not known yet: two, at its only switch, are the fewest.
+fn shortest_link(segment: &EthernetSegment, len: u32) -> Duration {
+    let wiring = &segment.wiring;
+    let own = wiring.stations.iter().map(|link| link.parameters);
+    let links = own.chain((wiring.switches == 1).then(|| segment.default_link()));
+    let wire_len = u64::from(len) + segment.accounting.overhead_bytes();
+    links.map(|link| link.rate.time_of(wire_len) + link.propagation_delay).min().unwrap_or_default()
 }
 
 /// A frame of a stream that gateways carry, without what its protection adds `[byte]`. With it the frame is as long as its
@@ -128,7 +139,8 @@ pub(super) fn judge_contained(request: &HopRequest<'_>, context: &mut Context<'_
 
 /// Whether the frame in which a gateway collects is sent whenever there is one.
 pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
-    if request.facet.get().is_some_and(|class: &StreamClass| class.is_time_triggered()) {
+    routes::check_collected(request, context);
+    if request.hop.facet.get().is_some_and(|hop: &EthernetHop| hop.class.is_time_triggered()) {
         let name = request.segment.name;
         context.report(
             Code::BadGateway,
@@ -155,6 +167,7 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
         );
     }
     ct_ids(segment, network.sync_id, streams, context);
+    routes::check(segment, streams, context);
     let in_slots = |stream: &&OnSegment<'_>| class(stream).is_time_triggered();
     let slots: u64 =
         streams.iter().filter(in_slots).map(|stream| network.cluster_cycle.div_floor(stream.period) as u64).sum();
@@ -170,7 +183,14 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
 }
 
 fn class(stream: &OnSegment<'_>) -> StreamClass {
-    stream.hop.facet.get().copied().unwrap_or(StreamClass::from_spec(ClassSpec::default()))
+    let known = stream.hop.facet.get().map(|hop: &EthernetHop| hop.class);
+    known.unwrap_or(StreamClass::from_spec(ClassSpec::default()))
+}
+
+fn set_ct_id(stream: &mut OnSegment<'_>, ct_id: u16) {
+    if let Some(hop) = stream.hop.facet.get_mut::<EthernetHop>() {
+        hop.class = StreamClass::TimeTriggered { ct_id };
+    }
 }
 
 /// Gives each time-triggered stream its identifier: that written, then 1, 2, 3 and so on as they are free.
@@ -218,13 +238,13 @@ fn ct_ids(segment: &Segment<'_>, sync_id: u16, streams: &mut [OnSegment<'_>], co
                 earlier,
             ),
         }
-        stream.hop.facet = Facet::new(StreamClass::TimeTriggered { ct_id: id as u16 });
+        set_ct_id(stream, id as u16);
     }
     let mut free = (1..=u16::MAX).filter(|id| !taken.contains_key(&u32::from(*id)));
     for stream in streams {
         if let StreamClass::TimeTriggered { ct_id: 0 } = class(stream) {
             let ct_id = free.next().unwrap_or(0);
-            stream.hop.facet = Facet::new(StreamClass::TimeTriggered { ct_id });
+            set_ct_id(stream, ct_id);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Attacks on an Ethernet segment.
 
-use super::plan::{EthernetSegment, StreamClass};
+use super::plan::{EthernetHop, EthernetSegment};
 use super::spec::EthernetThreatSpec;
 use crate::kinds::{Context, ThreatParts, ThreatRequest};
 use crate::plan::{AttackPlace, ThreatKind};
@@ -34,7 +34,7 @@ fn place(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
     let target = shortened(&stream.name);
     let sender = &request.nodes[hop.from.index()].name;
     let there = format!("write `at = {{ link = \"{sender}\" }}`");
-    let has_slots = hop.facet.get().is_some_and(|class: &StreamClass| class.is_time_triggered());
+    let has_slots = hop.facet.get().is_some_and(|hop: &EthernetHop| hop.class.is_time_triggered());
     if matches!(request.place, AttackPlace::OnSegment(_)) && !has_slots {
         context.report(
             Code::ThreatWithoutSlot,

@@ -1,193 +1,19 @@
-//! The switch as its stations see it: frames go in by hand, a small clockwork lets time pass.
+//! One switch with its stations, and several of them.
 
-use chronoseal_core::random::Jitter;
-use chronoseal_core::{NodeId, PortId, Rate};
-use chronoseal_wire::ethernet::{Header, MacAddress, TypeOrLength};
-use chronoseal_wire::protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL;
+mod bench;
+mod several;
 
+use chronoseal_core::{Event, EventKind, NodeId, PortId, Rate};
+use chronoseal_wire::ethernet::TypeOrLength;
+use chronoseal_wire::protocol_control_frame::{ETHERTYPE_PROTOCOL_CONTROL, ProtocolControlFrame};
+use chronoseal_wire::virtual_link;
+
+use self::bench::*;
+use super::forwarding::Forwarded;
 use super::*;
 use crate::line::LineSpeed;
-use crate::schedule::{ScheduleTable, Slot};
-
-const MARKER: [u8; 4] = [3, 4, 5, 6];
-const CYCLE: Duration = Duration::from_ms(10);
-const SWITCH: NodeId = NodeId(9);
-/// Stream 0 is time-triggered, from station 0 to station 1, in one slot.
-const SCHEDULED: StreamId = StreamId(0);
-const CT_ID: u16 = 7;
-const SLOT_START: Duration = Duration::from_ms(1);
-const DISPATCH: Duration = Duration::from_us(1_100);
-/// Stream 1 is best effort, from station 2 to stations 1 and 0.
-const PLAIN: StreamId = StreamId(1);
-const PRECISION: Duration = Duration::from_us(10);
-const FORWARDING_DELAY: Duration = Duration::from_us(5);
-
-fn config() -> StarConfig {
-    let port_0 = |node| Attachment { node: NodeId(node), port: PortId(0) };
-    let slot = Slot {
-        stream: SCHEDULED,
-        instance: 0,
-        release: SLOT_START,
-        start: SLOT_START,
-        frame_time: Duration::from_ns(6_720),
-        dispatch: DISPATCH,
-        end: Duration::from_us(1_200),
-    };
-    StarConfig {
-        switch: SWITCH,
-        speed: LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO),
-        queue_len_max: 64_000,
-        stations: vec![port_0(0), port_0(1), port_0(2)],
-        splices: Vec::new(),
-        routes: vec![
-            Route { class: RouteClass::TimeTriggered { ct_id: CT_ID }, ingress: 0, egress: vec![1], len_max: 60 },
-            Route { class: RouteClass::BestEffort { priority: 0 }, ingress: 2, egress: vec![1, 0], len_max: 1514 },
-        ],
-        ct_marker: MARKER,
-        beacon: None,
-        schedule: ScheduleTable { cluster_cycle: CYCLE, slots: vec![slot], tasks: Vec::new() },
-        waits_for_dispatch: true,
-        forwarding_delay: FORWARDING_DELAY,
-        forwarding_jitter: Jitter::default(),
-        early_tolerance: PRECISION,
-        sniffing_switch: false,
-        load_window: None,
-        seed: 1,
-    }
-}
-
-fn at(since_start: Duration) -> SimTime {
-    SimTime::ZERO + since_start
-}
-
-fn frame_to(destination: MacAddress, type_or_length: TypeOrLength, len: usize) -> Vec<u8> {
-    let mut bytes = vec![0xa5; len];
-    Header { destination, source: virtual_link::station_address(NodeId(0)), type_or_length }.emit(&mut bytes);
-    bytes
-}
-
-fn scheduled_frame(ct_id: u16, len: usize) -> Vec<u8> {
-    let destination = virtual_link::critical_traffic_address(MARKER, ct_id);
-    frame_to(destination, TypeOrLength::Length(len as u16 - 14), len)
-}
-
-fn plain_frame(stream: StreamId, len: usize) -> Vec<u8> {
-    frame_to(virtual_link::stream_address(stream), TypeOrLength::EtherType(0x88b5), len)
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Delivery {
-    at: SimTime,
-    to: Attachment,
-    departed_at: SimTime,
-    bytes: Vec<u8>,
-}
-
-/// A star, what stations hand over, and what comes of it.
-struct Bench {
-    star: Star,
-    frames: FrameStore,
-    timers: std::collections::BTreeSet<(SimTime, MediumTimer)>,
-    sends: Vec<(SimTime, Attachment, Priority, Vec<u8>)>,
-    deliveries: Vec<Delivery>,
-    events: Vec<(SimTime, Event)>,
-}
-
-impl Bench {
-    fn new(config: StarConfig) -> Self {
-        let (deliveries, events) = (Vec::new(), Vec::new());
-        let (frames, timers) = (FrameStore::new(), Default::default());
-        Self { star: Star::new(config), frames, timers, sends: Vec::new(), deliveries, events }
-    }
-
-    fn send_from(&mut self, when: Duration, from: Attachment, bytes: Vec<u8>) {
-        let scheduled = virtual_link::ct_id(MacAddress(bytes[..6].try_into().unwrap()), MARKER).is_some();
-        let priority = if scheduled { Priority::TIME_TRIGGERED } else { Priority(0) };
-        self.sends.push((at(when), from, priority, bytes));
-    }
-
-    fn send(&mut self, when: Duration, station: u16, bytes: Vec<u8>) {
-        self.send_from(when, Attachment { node: NodeId(station), port: PortId(0) }, bytes);
-    }
-
-    /// Lets time pass from zero to `until`. As in a driver, timers of an instant come before what stations hand over.
-    fn run(mut self, until: Duration) -> Self {
-        self.sends.sort_by_key(|(when, ..)| *when);
-        let mut sends = std::mem::take(&mut self.sends).into_iter().peekable();
-        let mut out = Vec::new();
-        self.star.start(SimTime::ZERO, &mut self.frames, &mut out);
-        self.settle(SimTime::ZERO, &mut out);
-        loop {
-            let timer = self.timers.first().map(|(due, _)| *due);
-            let send = sends.peek().map(|(when, ..)| *when);
-            let Some(now) = timer.into_iter().chain(send).min() else { return self };
-            if now > at(until) {
-                return self;
-            }
-            if timer == Some(now)
-                && let Some((_, timer)) = self.timers.pop_first()
-            {
-                self.star.handle_timer(now, timer, &mut self.frames, &mut out);
-            } else if let Some((_, from, priority, bytes)) = sends.next_if(|(when, ..)| *when == now) {
-                let frame = self.frames.allocate(FrameLabel { sender: from.node, sent_at: now, ..Default::default() });
-                self.frames.buffer(frame)[..bytes.len()].copy_from_slice(&bytes);
-                self.frames.set_len(frame, bytes.len());
-                self.star.handle_frame(now, from, priority, frame, &mut self.frames, &mut out);
-            }
-            self.settle(now, &mut out);
-        }
-    }
-
-    fn settle(&mut self, now: SimTime, out: &mut Vec<MediumOutput>) {
-        for output in out.drain(..) {
-            match output {
-                MediumOutput::Timer { at, timer } => {
-                    assert!(at >= now, "a timer in the past");
-                    self.timers.insert((at, timer));
-                }
-                MediumOutput::Deliver { to, frame, departed_at } => {
-                    let bytes = self.frames.bytes(frame).to_vec();
-                    self.deliveries.push(Delivery { at: now, to, departed_at, bytes });
-                    self.frames.release(frame);
-                }
-                MediumOutput::Transmitted { .. } => panic!("a switch does not say when a frame has left its sender"),
-                MediumOutput::Discard { node, event, frame } => {
-                    assert_eq!(node, SWITCH);
-                    self.events.push((now, event));
-                    self.frames.release(frame);
-                }
-                MediumOutput::Event { node, event, .. } => {
-                    assert_eq!(node, SWITCH);
-                    self.events.push((now, event));
-                }
-            }
-        }
-    }
-
-    fn kinds(&self) -> Vec<EventKind> {
-        self.events.iter().map(|(_, event)| event.kind).collect()
-    }
-
-    /// Reasons and streams of what the switch threw away.
-    fn discarded(&self) -> Vec<(DiscardReason, StreamId)> {
-        let reason = |(_, event): &(SimTime, Event)| match event.kind {
-            EventKind::Discarded(reason) => Some((reason, event.stream)),
-            _ => None,
-        };
-        self.events.iter().filter_map(reason).collect()
-    }
-}
-
-/// One frame, from the station that may send it unless said otherwise, up to the end of the first slot.
-fn after(when: Duration, station: u16, bytes: Vec<u8>) -> Bench {
-    let mut bench = Bench::new(config());
-    bench.send(when, station, bytes);
-    bench.run(Duration::from_ms(9))
-}
-
-fn reception(len: u64) -> Duration {
-    config().speed.reception(len)
-}
+use crate::medium::FrameLabel;
+use crate::schedule::Slot;
 
 #[test]
 fn a_frame_in_its_window_is_passed_on_at_its_dispatch_time() {
@@ -207,7 +33,7 @@ fn a_frame_in_its_window_is_passed_on_at_its_dispatch_time() {
 
 #[test]
 fn a_switch_that_does_not_wait_passes_it_on_after_the_forwarding_delay() {
-    let mut bench = Bench::new(StarConfig { waits_for_dispatch: false, ..config() });
+    let mut bench = Bench::new(NetworkConfig { waits_for_dispatch: false, ..config() });
     bench.send(SLOT_START, 0, scheduled_frame(CT_ID, 60));
     let bench = bench.run(Duration::from_ms(9));
     assert_eq!(bench.deliveries[0].departed_at, at(SLOT_START + reception(60) + FORWARDING_DELAY));
@@ -271,12 +97,7 @@ fn slots_of_one_dispatch_time_act_in_the_order_of_the_table() {
     // A second scheduled stream, from station 2, on another link at the same time; both end at station 1.
     let second = StreamId(2);
     let mut config = config();
-    config.routes.push(Route {
-        class: RouteClass::TimeTriggered { ct_id: CT_ID + 1 },
-        ingress: 2,
-        egress: vec![1],
-        len_max: 60,
-    });
+    config.routes.push(over_switch(RouteClass::TimeTriggered { ct_id: CT_ID + 1 }, 2, &[1], 60));
     let slot = config.schedule.slots[0];
     config.schedule.slots.push(Slot { stream: second, ..slot });
     for order in [[0, 1], [1, 0]] {
@@ -320,7 +141,7 @@ fn best_effort_waits_for_a_reserved_start_and_never_delays_it() {
             bench.deliveries.iter().find(mine).expect("both frames arrive").departed_at
         };
         assert_eq!(to_1(60), at(DISPATCH), "ready {before} before the dispatch");
-        let speed = config().speed;
+        let speed = speed();
         let fits = ready + speed.occupancy(1514) <= DISPATCH;
         let expected = if fits { ready } else { DISPATCH + speed.occupancy(60) };
         assert_eq!(to_1(1514), at(expected), "ready {before} before the dispatch");
@@ -332,7 +153,7 @@ fn store_and_forward_latency_is_the_closed_form() {
     // SF1 and SF2, checksum included: (64 + 8) bytes twice at 100 Mbit/s, (1518 + 8) twice at 1 Gbit/s.
     for (rate, len, expected_ns) in [(100_000_000, 60, 11_520), (1_000_000_000, 1514, 24_416)] {
         let speed = LineSpeed::new(Rate(rate), 24, 12, Duration::ZERO);
-        let mut bench = Bench::new(StarConfig { speed, forwarding_delay: Duration::ZERO, ..config() });
+        let mut bench = Bench::new(with_speed(speed, NetworkConfig { forwarding_delay: Duration::ZERO, ..config() }));
         bench.send(Duration::ZERO, 2, plain_frame(PLAIN, len));
         let bench = bench.run(Duration::from_us(500));
         let arrivals: Vec<_> = bench.deliveries.iter().map(|delivery| (delivery.to.node.0, delivery.at)).collect();
@@ -345,7 +166,7 @@ fn store_and_forward_latency_is_the_closed_form() {
 fn propagation_and_forwarding_delays_add_up() {
     let delay = Duration::from_ns(500);
     let speed = LineSpeed::new(Rate(100_000_000), 24, 12, delay);
-    let mut bench = Bench::new(StarConfig { speed, ..config() });
+    let mut bench = Bench::new(with_speed(speed, config()));
     bench.send(Duration::ZERO, 2, plain_frame(PLAIN, 60));
     let bench = bench.run(Duration::from_us(500));
     assert_eq!(bench.deliveries[0].at, at(Duration::from_ns(11_520) + delay * 2 + FORWARDING_DELAY));
@@ -354,7 +175,7 @@ fn propagation_and_forwarding_delays_add_up() {
 #[test]
 fn the_beacon_tells_how_old_it_is() {
     let beacon = Some(Beacon { sync_id: 4043, integration_cycle: CYCLE });
-    let mut bench = Bench::new(StarConfig { beacon, ..config() });
+    let mut bench = Bench::new(NetworkConfig { beacon, ..config() });
     // A longest frame is on its way to stations 0 and 1 when the second beacon is due.
     let ready = CYCLE - Duration::from_us(50);
     bench.send(ready - FORWARDING_DELAY - reception(1514), 2, plain_frame(PLAIN, 1514));
@@ -368,7 +189,7 @@ fn the_beacon_tells_how_old_it_is() {
         assert_eq!(control.transparent_clock, delivery.at - due, "to station {}", delivery.to.node.0);
         let waited = delivery.departed_at - due;
         let blocked = control.integration_cycle == 1 && delivery.to.node != NodeId(2);
-        let rest = config().speed.occupancy(1514) - Duration::from_us(50);
+        let rest = speed().occupancy(1514) - Duration::from_us(50);
         assert_eq!(waited, if blocked { rest } else { Duration::ZERO });
         seen += 1;
     }
@@ -380,9 +201,8 @@ fn frames_of_one_instant_are_passed_on_by_port_and_then_in_their_order() {
     // A second plain stream, from station 0; both end at station 1.
     let second = StreamId(2);
     let mut config = config();
-    config.routes[1].egress = vec![1];
-    let route = Route { class: RouteClass::BestEffort { priority: 0 }, ingress: 0, egress: vec![1], len_max: 1514 };
-    config.routes.push(route);
+    config.routes[1].hops[0].egress = vec![3];
+    config.routes.push(over_switch(RouteClass::BestEffort { priority: 0 }, 0, &[1], 1514));
     let mut bench = Bench::new(config);
     // What went through the switch before must not matter: station 2 has had two frames there and station 0 none.
     bench.send(Duration::ZERO, 2, plain_frame(PLAIN, 60));
@@ -399,7 +219,7 @@ fn frames_of_one_instant_are_passed_on_by_port_and_then_in_their_order() {
     let bench = bench.run(Duration::from_us(900));
     let order: Vec<_> = bench.deliveries[2..]
         .iter()
-        .map(|delivery| (bench.star.stream_of(&delivery.bytes).expect("a stream of ours"), delivery.bytes.len()))
+        .map(|delivery| (bench.network.stream_of(&delivery.bytes).expect("a stream of ours"), delivery.bytes.len()))
         .collect();
     // The two of 60 bytes are in the switch at one instant, the two of 61 bytes at a later one.
     let round = [(second, 60), (PLAIN, 60), (second, 61), (PLAIN, 61)];
@@ -413,7 +233,7 @@ fn frames_of_one_port_keep_their_order_however_long_each_of_them_takes() {
     let mut keep = |port, due| {
         let frame = frames.allocate(FrameLabel::default());
         let due = forwarding.in_order(port, at(Duration::from_us(due)));
-        forwarding.keep(port, Forwarded { frame, stream: PLAIN, due });
+        forwarding.keep(port, Forwarded { frame, stream: PLAIN, hop: 0, due });
         frame
     };
     // The last one alone would be through before the two that came in before it.
@@ -427,7 +247,7 @@ fn frames_of_one_port_keep_their_order_however_long_each_of_them_takes() {
 
 #[test]
 fn a_full_queue_refuses_and_keeps_what_it_has() {
-    let mut bench = Bench::new(StarConfig { queue_len_max: 1600, ..config() });
+    let mut bench = Bench::new(NetworkConfig { queue_len_max: 1600, ..config() });
     for _ in 0..3 {
         bench.send(Duration::ZERO, 2, plain_frame(PLAIN, 1000));
     }
@@ -440,7 +260,7 @@ fn a_full_queue_refuses_and_keeps_what_it_has() {
 
 #[test]
 fn an_attacker_on_a_link_holds_each_frame_before_the_switch_does() {
-    let spliced = || StarConfig { splices: vec![Splice { victim: 0, attacker: NodeId(5) }], ..config() };
+    let spliced = || NetworkConfig { splices: vec![Splice { victim: 0, attacker: NodeId(5) }], ..config() };
     let port = |port| Attachment { node: NodeId(5), port: PortId(port) };
     let mut bench = Bench::new(spliced());
     bench.send(SLOT_START, 0, scheduled_frame(CT_ID, 60));
@@ -471,18 +291,18 @@ fn a_frame_from_nowhere_is_refused() {
 
 #[test]
 fn a_sniffing_switch_shifts_stamps_by_what_a_frame_takes_beyond_the_beacon() {
-    let star = Star::new(StarConfig { sniffing_switch: true, ..config() });
+    let network = Network::new(NetworkConfig { sniffing_switch: true, ..config() });
     let mut frames = FrameStore::new();
     let frame = frames.allocate(FrameLabel::default());
     frames.set_len(frame, 60);
-    assert_eq!(star.stamp(SimTime::ZERO, frame, &frames), SimTime::ZERO);
+    assert_eq!(network.stamp(SimTime::ZERO, 0, frame, &frames), SimTime::ZERO);
     frames.set_len(frame, 1514);
-    assert_eq!(star.stamp(SimTime::ZERO, frame, &frames), at(reception(1514) - reception(60)));
+    assert_eq!(network.stamp(SimTime::ZERO, 0, frame, &frames), at(reception(1514) - reception(60)));
 }
 
 #[test]
 fn a_stations_own_best_effort_never_delays_its_scheduled_frame() {
-    let routes = |config: &mut StarConfig| config.routes[1].ingress = 0;
+    let routes = |config: &mut NetworkConfig| config.routes[1].hops[0].ingress = 0;
     // Its clock may be off by the precision, and its best-effort frame may be handed over at any time.
     for error in [-PRECISION, Duration::ZERO, PRECISION] {
         for before in (-15..150).map(Duration::from_us) {
@@ -503,13 +323,13 @@ fn frames_and_the_busiest_link_are_counted_by_window() {
     // 1514 bytes and 24 more at 100 Mbit/s.
     const LONG: Duration = Duration::from_ns(123_040);
     let window = Duration::from_ms(1);
-    let mut bench = Bench::new(StarConfig { load_window: Some(window), queue_len_max: 1600, ..config() });
+    let mut bench = Bench::new(NetworkConfig { load_window: Some(window), queue_len_max: 1600, ..config() });
     // Begins 23.04 us before the first window ends; two copies leave in the second.
     bench.send(window - Duration::from_us(100), 2, plain_frame(PLAIN, 1514));
     // In the fourth: the second waits for the first, and a third finds no room.
     (0..3).for_each(|_| bench.send(Duration::from_us(3_200), 2, plain_frame(PLAIN, 1514)));
     let bench = bench.run(Duration::from_ms(6));
-    let series = bench.star.series();
+    let series = bench.network.series();
     let values = |name: &str, window: Option<Duration>| -> Vec<i64> {
         let found = series.iter().find(|series| series.name == name && series.window == window);
         found.unwrap_or_else(|| panic!("{name} in {series:?}")).values.clone()
@@ -527,6 +347,6 @@ fn frames_and_the_busiest_link_are_counted_by_window() {
     assert_eq!(values("frames to stations", None), [6]);
     assert_eq!(values("busiest link", None), [3 * LONG.as_ns()], "its use across all windows");
 
-    let totals = Bench::new(config()).run(Duration::from_ms(6)).star.series();
+    let totals = Bench::new(config()).run(Duration::from_ms(6)).network.series();
     assert!(totals.iter().all(|series| series.window.is_none() && series.values == [0]), "{totals:?}");
 }

@@ -1,4 +1,4 @@
-//! What a switch and its links were used for.
+//! What switches and their links were used for.
 //!
 //! A frame costs an addition here. What is kept grows once for each window, never for each frame.
 
@@ -7,20 +7,22 @@ use chronoseal_core::{Duration, SimTime};
 use crate::line::Line;
 use crate::medium::Series;
 
-/// Frames counted on the links of one star.
+/// Frames counted on the links of one network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counts {
-    /// Started on a link to the switch.
-    pub(super) in_to_switch: i64,
+    /// Started on a link from a station to its switch.
+    pub(super) from_stations: i64,
     /// Started on a link to a station, each copy for itself.
-    pub(super) out_to_stations: i64,
-    /// Thrown away by the switch.
+    pub(super) to_stations: i64,
+    /// Started on a link between switches.
+    pub(super) between_switches: i64,
+    /// Thrown away by a switch.
     pub(super) dropped: i64,
 }
 
 /// Counts of the window that has begun, and what the windows before it came to.
 #[derive(Clone, Debug)]
-pub(super) struct StarStatistics {
+pub(super) struct Statistics {
     window: Option<Duration>,
     window_end: SimTime,
     pub(super) counts: Counts,
@@ -29,11 +31,13 @@ pub(super) struct StarStatistics {
     busiest: Vec<Duration>,
     /// Time each link was used in the closed windows.
     busy_by_line: Vec<Duration>,
+    /// There are links between switches.
+    has_trunks: bool,
 }
 
-impl StarStatistics {
+impl Statistics {
     /// Windows of a length from the start of the run, or none: totals only.
-    pub(super) fn new(window: Option<Duration>, lines: usize) -> Self {
+    pub(super) fn new(window: Option<Duration>, lines: usize, has_trunks: bool) -> Self {
         Self {
             window,
             window_end: window.map_or(SimTime::MAX, |window| SimTime::ZERO + window),
@@ -41,6 +45,7 @@ impl StarStatistics {
             closed: Vec::new(),
             busiest: Vec::new(),
             busy_by_line: vec![Duration::ZERO; lines],
+            has_trunks,
         }
     }
 
@@ -74,7 +79,7 @@ impl StarStatistics {
         let busy_now = |line: &Line| line.busy_before(self.window_end);
         let by_line = self.busy_by_line.iter().zip(lines).map(|(total, line)| *total + busy_now(line));
         let mut series = vec![Series::total(BUSIEST, "ns", by_line.max().unwrap_or(Duration::ZERO).as_ns())];
-        for (name, of) in COUNTED {
+        for (name, of) in COUNTED.into_iter().filter(|(name, _)| self.has_trunks || *name != BETWEEN) {
             let values: Vec<i64> = self.closed.iter().chain([&self.counts]).map(of).collect();
             series.push(Series::total(name, "frames", values.iter().sum()));
             series.extend(self.window.map(|window| Series { name, unit: "frames", window: Some(window), values }));
@@ -91,12 +96,16 @@ impl StarStatistics {
 /// The use of the link that was used most: in all of the run, or in one window.
 const BUSIEST: &str = "busiest link";
 
+/// A series that only a network of several switches has.
+const BETWEEN: &str = "frames between switches";
+
 /// What a series counts.
 type Of = fn(&Counts) -> i64;
 
 /// Series of frames, by name.
-const COUNTED: [(&str, Of); 3] = [
-    ("frames from stations", |counts| counts.in_to_switch),
-    ("frames to stations", |counts| counts.out_to_stations),
+const COUNTED: [(&str, Of); 4] = [
+    ("frames from stations", |counts| counts.from_stations),
+    ("frames to stations", |counts| counts.to_stations),
+    (BETWEEN, |counts| counts.between_switches),
     ("frames dropped", |counts| counts.dropped),
 ];

@@ -1,35 +1,49 @@
-//! What the switch lets in: address, port, length, window, once for each slot.
+//! What a switch lets in: address, line, length, window, once for each turn.
 
 use chronoseal_core::{DiscardReason, Duration, SimTime, StreamId};
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::{protocol_control_frame, virtual_link};
 
-use super::config::{RouteClass, StarConfig};
+use super::config::{NetworkConfig, RouteClass};
+use crate::schedule::Turn;
 
 /// Where an admitted frame goes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Admission {
-    /// A scheduled frame in the window of one of its slots.
-    Slot {
-        /// Index into the schedule table.
-        slot: usize,
+    /// A scheduled frame in the window of one of its turns.
+    Turn {
+        /// Which, as the schedule table counts them.
+        turn: usize,
         /// Which repetition of the table.
         cycle: i64,
+        /// Whose frame.
+        stream: StreamId,
+        /// At which switch on the stream's way.
+        hop: u16,
     },
     /// A best-effort frame.
-    Stream(StreamId),
+    Stream {
+        /// Whose.
+        stream: StreamId,
+        /// At which switch on the stream's way.
+        hop: u16,
+    },
+    /// The beacon, from the switch that sends it.
+    Beacon,
 }
 
-/// The ingress side of the switch.
+/// The ingress side of the switches.
 pub(super) struct Filter {
     /// `by_ct_id[id]` is the stream with that identifier.
     by_ct_id: Vec<Option<StreamId>>,
-    /// `slots_of[stream]` lists its slots.
-    slots_of: Vec<Vec<usize>>,
+    /// `turns_of[stream]` lists its turns.
+    turns_of: Vec<Vec<(usize, Turn)>>,
+    /// True for a line by which the beacon comes in.
+    brings_beacon: Vec<bool>,
 }
 
 impl Filter {
-    pub(super) fn new(config: &StarConfig) -> Self {
+    pub(super) fn new(config: &NetworkConfig, brings_beacon: Vec<bool>) -> Self {
         let mut by_ct_id = Vec::new();
         for (index, route) in config.routes.iter().enumerate() {
             if let RouteClass::TimeTriggered { ct_id } = route.class {
@@ -40,16 +54,16 @@ impl Filter {
                 by_ct_id[ct_id] = Some(StreamId(index as u16));
             }
         }
-        let mut slots_of = vec![Vec::new(); config.routes.len()];
-        for (index, slot) in config.schedule.slots.iter().enumerate() {
-            slots_of[slot.stream.index()].push(index);
+        let mut turns_of = vec![Vec::new(); config.routes.len()];
+        for (index, turn) in config.schedule.turns().enumerate() {
+            turns_of[turn.stream.index()].push((index, turn));
         }
-        Self { by_ct_id, slots_of }
+        Self { by_ct_id, turns_of, brings_beacon }
     }
 
     /// The stream a frame's destination names.
     #[inline(always)]
-    pub(super) fn stream_of(&self, config: &StarConfig, frame: &Frame<'_>) -> Option<StreamId> {
+    pub(super) fn stream_of(&self, config: &NetworkConfig, frame: &Frame<'_>) -> Option<StreamId> {
         let destination = frame.destination();
         match virtual_link::ct_id(destination, config.ct_marker) {
             Some(ct_id) => self.by_ct_id.get(usize::from(ct_id)).copied().flatten(),
@@ -59,53 +73,61 @@ impl Filter {
         }
     }
 
-    /// Judges a frame whose last bit came in at `port` at `now`.
+    /// Judges a frame whose last bit came in by `line` at `now`.
     #[inline(always)]
     pub(super) fn judge(
         &self,
-        config: &StarConfig,
+        config: &NetworkConfig,
         now: SimTime,
-        port: usize,
+        line: usize,
         bytes: &[u8],
     ) -> Result<Admission, (DiscardReason, StreamId)> {
         let frame = Frame::new_checked(bytes).map_err(|error| (error.into(), StreamId::NONE))?;
         if frame.type_or_length() == TypeOrLength::EtherType(protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL) {
-            // Only a synchronisation master may send these, and here that is the switch itself.
-            return Err((DiscardReason::NotSyncMaster, StreamId::NONE));
+            // Only a synchronisation master may send these, and here that is the first switch.
+            let is_beacon = self.brings_beacon[line];
+            return if is_beacon { Ok(Admission::Beacon) } else { Err((DiscardReason::NotSyncMaster, StreamId::NONE)) };
         }
         let stream = self.stream_of(config, &frame).ok_or((DiscardReason::UnknownStream, StreamId::NONE))?;
         let route = &config.routes[stream.index()];
-        if route.ingress != port {
+        let Some(hop) = route.hops.iter().position(|hop| hop.ingress == line) else {
             return Err((DiscardReason::WrongPort, stream));
-        }
+        };
         if bytes.len() > route.len_max as usize {
             return Err((DiscardReason::TooLong, stream));
         }
+        let hop = hop as u16;
         match route.class {
             RouteClass::Elsewhere => Err((DiscardReason::UnknownStream, stream)),
-            RouteClass::BestEffort { .. } => Ok(Admission::Stream(stream)),
+            RouteClass::BestEffort { .. } => Ok(Admission::Stream { stream, hop }),
             RouteClass::TimeTriggered { .. } => {
-                self.window(config, now, stream, bytes.len() as u64).ok_or((DiscardReason::OutsideWindow, stream))
+                let reception = config.links[line / 2].speed.reception(bytes.len() as u64);
+                self.window(config, now, (stream, hop), reception).ok_or((DiscardReason::OutsideWindow, stream))
             }
         }
     }
 
-    /// The slot in whose receive window `now` lies.
+    /// The turn in whose receive window `now` lies.
     ///
     /// The window opens when the last bit can be there at the earliest, and closes when the frame can no longer leave
-    /// in time: at its dispatch, or at the end of its slot if the switch does not wait for dispatch times.
+    /// in time: at its dispatch, or at the end of its turn if the switches do not wait for dispatch times.
     #[inline(never)]
-    fn window(&self, config: &StarConfig, now: SimTime, stream: StreamId, len: u64) -> Option<Admission> {
+    fn window(
+        &self,
+        config: &NetworkConfig,
+        now: SimTime,
+        (stream, hop): (StreamId, u16),
+        reception: Duration,
+    ) -> Option<Admission> {
         let cycle_len = config.schedule.cluster_cycle;
-        let reception = config.speed.reception(len);
-        self.slots_of[stream.index()].iter().find_map(|&index| {
-            let slot = &config.schedule.slots[index];
-            let opens = slot.start + reception - config.early_tolerance;
-            let closes = if config.waits_for_dispatch { slot.dispatch - config.forwarding_delay } else { slot.end };
+        let at_this_switch = self.turns_of[stream.index()].iter().filter(|(_, turn)| turn.hop == hop);
+        at_this_switch.copied().find_map(|(index, turn)| {
+            let opens = turn.start + reception - config.early_tolerance;
+            let closes = if config.waits_for_dispatch { turn.dispatch - config.forwarding_delay } else { turn.end };
             let since_open = now.since_zero() - opens;
             let cycle = since_open.div_floor(cycle_len);
             let inside = since_open.rem_floor(cycle_len) <= closes - opens && closes - opens >= Duration::ZERO;
-            inside.then_some(Admission::Slot { slot: index, cycle })
+            inside.then_some(Admission::Turn { turn: index, cycle, stream, hop })
         })
     }
 }

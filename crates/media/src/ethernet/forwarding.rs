@@ -11,27 +11,29 @@ use crate::medium::FrameId;
 pub(super) struct Forwarded {
     pub(super) frame: FrameId,
     pub(super) stream: StreamId,
+    /// Which of the switches on its way has it, as an index into the hops of its route.
+    pub(super) hop: u16,
     /// When.
     pub(super) due: SimTime,
 }
 
-/// All of them, by the port they came in at: the earliest first, and those of one instant in the order in which they came
-/// in. The switch takes them port by port, so that frames of one instant are ordered by where they come from and then by
-/// their sequence, and by nothing that depends on what was in the switch before.
+/// All of them, by the line they came in by: the earliest first, and those of one instant in the order in which they came
+/// in. The switches take them line by line, so that frames of one instant are ordered by where they come from and then by
+/// their sequence, and by nothing that depends on what was in a switch before.
 pub(super) struct Forwarding {
-    ports: Vec<VecDeque<Forwarded>>,
+    lines: Vec<VecDeque<Forwarded>>,
 }
 
 impl Forwarding {
-    /// None yet, at so many ports.
-    pub(super) fn new(ports: usize) -> Self {
-        Self { ports: (0..ports).map(|_| VecDeque::new()).collect() }
+    /// None yet, on so many lines.
+    pub(super) fn new(lines: usize) -> Self {
+        Self { lines: (0..lines).map(|_| VecDeque::new()).collect() }
     }
 
-    /// Keeps a frame that came in at `port`, or is coming in there.
+    /// Keeps a frame that came in by `line`, or is coming in there.
     #[inline(always)]
-    pub(super) fn keep(&mut self, port: usize, frame: Forwarded) {
-        let frames = &mut self.ports[port];
+    pub(super) fn keep(&mut self, line: usize, frame: Forwarded) {
+        let frames = &mut self.lines[line];
         if frames.back().is_none_or(|last| last.due <= frame.due) {
             frames.push_back(frame);
         } else {
@@ -46,23 +48,23 @@ impl Forwarding {
         frames.insert(frames.len() - later, frame);
     }
 
-    /// When a frame is passed on that came in at `port` and could be `due` alone: not before those that came in there earlier,
+    /// When a frame is passed on that came in by `line` and could be `due` alone: not before those that came in there earlier,
     /// however long each of them takes.
     #[inline]
-    pub(super) fn in_order(&self, port: usize, due: SimTime) -> SimTime {
-        self.ports[port].back().map_or(due, |last| due.max(last.due))
+    pub(super) fn in_order(&self, line: usize, due: SimTime) -> SimTime {
+        self.lines[line].back().map_or(due, |last| due.max(last.due))
     }
 
-    /// True if nothing that came in at `port` is kept.
+    /// True if nothing that came in by `line` is kept.
     #[inline]
-    pub(super) fn is_empty(&self, port: usize) -> bool {
-        self.ports[port].is_empty()
+    pub(super) fn is_empty(&self, line: usize) -> bool {
+        self.lines[line].is_empty()
     }
 
-    /// Takes the next frame of a port that is due by `now`.
+    /// Takes the next frame of a line that is due by `now`.
     #[inline(always)]
-    pub(super) fn take(&mut self, port: usize, now: SimTime) -> Option<Forwarded> {
-        let frames = &mut self.ports[port];
+    pub(super) fn take(&mut self, line: usize, now: SimTime) -> Option<Forwarded> {
+        let frames = &mut self.lines[line];
         if frames.front()?.due > now {
             return None;
         }
@@ -85,7 +87,7 @@ mod tests {
         let came: Vec<_> = due_us.map(|us| (us, frames.allocate(FrameLabel::default()))).to_vec();
         for (us, frame) in &came {
             let due = SimTime::ZERO + Duration::from_us(*us);
-            forwarding.keep(0, Forwarded { frame: *frame, stream: StreamId(0), due });
+            forwarding.keep(0, Forwarded { frame: *frame, stream: StreamId(0), hop: 0, due });
         }
         let end = SimTime::ZERO + Duration::from_us(30);
         assert!(forwarding.take(0, SimTime::ZERO + Duration::from_us(4)).is_none(), "nothing is due yet");

@@ -1,11 +1,11 @@
 //! The schedule table at work: one entry after the other, at its time, in every cycle.
 
-use chronoseal_core::{Duration, SimTime};
+use chronoseal_core::{Duration, SimTime, StreamId};
 
 use crate::medium::FrameId;
 use crate::schedule::ScheduleTable;
 
-/// A frame in its slot, or the place where it should be.
+/// A frame in its turn, or the place where it should be.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     held: Option<FrameId>,
@@ -20,18 +20,24 @@ struct Entry {
     phase: Duration,
     /// How many cycles after the slot's own the action happens.
     carry: i64,
-    slot: usize,
+    /// Which turn, as the table counts them.
+    turn: usize,
+    /// At which switch on the stream's way.
+    hop: u16,
+    stream: StreamId,
 }
 
 /// What one entry found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Due {
-    pub(super) slot: usize,
+    pub(super) stream: StreamId,
+    /// At which switch on the stream's way.
+    pub(super) hop: u16,
     /// The cycle its slot began in.
     pub(super) cycle: i64,
-    /// The frame to pass on, if the switch waits for dispatch times and one is here.
+    /// The frame to pass on, if switches wait for dispatch times and one is here.
     pub(super) frame: Option<FrameId>,
-    /// No frame was taken in this slot.
+    /// No frame was taken in this turn.
     pub(super) missing: bool,
 }
 
@@ -46,21 +52,18 @@ pub(super) struct Executor {
 
 impl Executor {
     pub(super) fn new(table: &ScheduleTable, waits_for_dispatch: bool) -> Self {
-        let mut entries: Vec<Entry> = table
-            .slots
-            .iter()
-            .enumerate()
-            .map(|(slot, entry)| {
+        let mut entries: Vec<Entry> = (table.turns().enumerate())
+            .map(|(turn, entry)| {
                 let at = if waits_for_dispatch { entry.dispatch } else { entry.end };
                 let (phase, carry) = (at.rem_floor(table.cluster_cycle), at.div_floor(table.cluster_cycle));
-                Entry { phase, carry, slot }
+                Entry { phase, carry, turn, hop: entry.hop, stream: entry.stream }
             })
             .collect();
-        entries.sort_by_key(|entry| (entry.phase, entry.slot));
+        entries.sort_by_key(|entry| (entry.phase, entry.turn));
         Self {
             cycle_len: table.cluster_cycle,
+            places: vec![Place::default(); entries.len()],
             entries,
-            places: vec![Place::default(); table.slots.len()],
             next: 0,
             cycle: 0,
         }
@@ -72,9 +75,9 @@ impl Executor {
         Some(SimTime::ZERO + self.cycle_len * self.cycle + entry.phase)
     }
 
-    /// Marks the slot as used in `cycle`. False if it already was.
-    pub(super) fn take(&mut self, slot: usize, cycle: i64) -> bool {
-        let place = &mut self.places[slot];
+    /// Marks a turn as used in `cycle`. False if it already was.
+    pub(super) fn take(&mut self, turn: usize, cycle: i64) -> bool {
+        let place = &mut self.places[turn];
         let fresh = place.taken.is_none_or(|taken| taken < cycle);
         if fresh {
             place.taken = Some(cycle);
@@ -83,8 +86,8 @@ impl Executor {
     }
 
     /// Keeps a taken frame until its entry acts.
-    pub(super) fn hold(&mut self, slot: usize, frame: FrameId) {
-        self.places[slot].held = Some(frame);
+    pub(super) fn hold(&mut self, turn: usize, frame: FrameId) {
+        self.places[turn].held = Some(frame);
     }
 
     /// Acts on the next entry and moves on.
@@ -96,9 +99,9 @@ impl Executor {
             self.next = 0;
             self.cycle += 1;
         }
-        let place = &mut self.places[entry.slot];
+        let place = &mut self.places[entry.turn];
         let missing = cycle >= 0 && place.taken.is_none_or(|taken| taken < cycle);
-        Some(Due { slot: entry.slot, cycle, frame: place.held.take(), missing })
+        Some(Due { stream: entry.stream, hop: entry.hop, cycle, frame: place.held.take(), missing })
     }
 }
 
@@ -121,7 +124,7 @@ mod tests {
             dispatch: ms(12),
             end: ms(12),
         };
-        let table = ScheduleTable { cluster_cycle: ms(10), slots: vec![slot], tasks: Vec::new() };
+        let table = ScheduleTable { cluster_cycle: ms(10), slots: vec![slot], relays: Vec::new(), tasks: Vec::new() };
         let mut executor = Executor::new(&table, true);
         let mut frames = crate::medium::FrameStore::new();
         let frame = frames.allocate(crate::medium::FrameLabel::default());

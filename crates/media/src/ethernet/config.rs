@@ -1,0 +1,173 @@
+//! What a network of switches is built from.
+
+use chronoseal_core::random::Jitter;
+use chronoseal_core::{Duration, NodeId, StreamId};
+
+use crate::line::LineSpeed;
+use crate::medium::Attachment;
+use crate::schedule::ScheduleTable;
+
+/// Switches that follow one schedule table, the links between them, and one full-duplex link to each station.
+///
+/// # Numbers of lines
+/// A link is two lines, one for each direction. Line `2 * i` leads from the first end of link `i` to the second, line `2 * i + 1`
+/// back. The first end of a station's link is the station.
+#[derive(Clone, Debug)]
+pub struct NetworkConfig {
+    /// The switches as they are called in events. The first one sends the beacon.
+    pub switches: Vec<NodeId>,
+    /// Every link: first one for each station, then those between switches.
+    pub links: Vec<Link>,
+    /// Each line's queues hold at most this much `[byte]`.
+    pub queue_len_max: u64,
+    /// Attackers on the wire from a station to its switch.
+    pub splices: Vec<Splice>,
+    /// Where each stream goes; `routes[i]` is that of `StreamId(i)`.
+    pub routes: Vec<Route>,
+    /// First four bytes of a critical-traffic destination.
+    pub ct_marker: [u8; 4],
+    /// The sync beacon, if the first switch is the clock master.
+    pub beacon: Option<Beacon>,
+    /// Slots of the time-triggered streams.
+    pub schedule: ScheduleTable,
+    /// True if a scheduled frame waits for its dispatch time, false if only for the forwarding delay.
+    pub waits_for_dispatch: bool,
+    /// From the last bit in to the first bit out, at the earliest.
+    pub forwarding_delay: Duration,
+    /// Additional random part of it; each switch draws its own.
+    pub forwarding_jitter: Jitter,
+    /// A frame may arrive this much before its slot allows (clock precision).
+    pub early_tolerance: Duration,
+    /// Stamps are taken behind one more store-and-forward switch, as is the beacon's.
+    pub sniffing_switch: bool,
+    /// Length of the windows by which frames and busy time are counted; `None`: over the whole run only.
+    pub load_window: Option<Duration>,
+    /// Seeds the forwarding jitter.
+    pub seed: u64,
+}
+
+/// A full-duplex link.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// What it joins.
+    pub ends: Ends,
+    /// How long frames take on each of its two lines.
+    pub speed: LineSpeed,
+}
+
+/// What a link joins. Switches are indices into [`NetworkConfig::switches`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ends {
+    /// A station and its switch.
+    Station {
+        /// The station's port.
+        station: Attachment,
+        /// Its switch.
+        switch: usize,
+    },
+    /// Two switches.
+    Switches([usize; 2]),
+}
+
+impl Ends {
+    /// The switch into which the line leads that goes from the first end to the second, or back.
+    pub const fn switch_behind(self, is_back: bool) -> Option<usize> {
+        match (self, is_back) {
+            (Self::Station { switch, .. }, false) => Some(switch),
+            (Self::Station { .. }, true) => None,
+            (Self::Switches([_, second]), false) => Some(second),
+            (Self::Switches([first, _]), true) => Some(first),
+        }
+    }
+}
+
+/// A wire from a station to its switch that an attacker has cut and joined.
+///
+/// What the station sends reaches port 0 of the attacker at once; what the attacker sends on port 1 goes on to the
+/// switch. The attacker itself adds no delay: the strongest one.
+#[derive(Clone, Copy, Debug)]
+pub struct Splice {
+    /// The station's link, as an index into [`NetworkConfig::links`].
+    pub victim: usize,
+    /// Who sits there.
+    pub attacker: NodeId,
+}
+
+/// Where a stream goes.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// Its class and address.
+    pub class: RouteClass,
+    /// What each switch on its way does with it. The first is the one that its sender is linked to; together they are a tree.
+    pub hops: Vec<RouteHop>,
+    /// Longest frame, protection included, without checksum `[byte]`.
+    pub len_max: u32,
+}
+
+/// What one switch does with a stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RouteHop {
+    /// The only line by which it may come in.
+    pub ingress: usize,
+    /// The lines by which it leaves.
+    pub egress: Vec<usize>,
+}
+
+/// Class of a route.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RouteClass {
+    /// Addressed by its critical-traffic identifier, in slots.
+    TimeTriggered {
+        /// Last two bytes of the destination.
+        ct_id: u16,
+    },
+    /// Addressed by its stream address.
+    BestEffort {
+        /// Egress queue 0..=7.
+        priority: u8,
+    },
+    /// It does not come by here: no switch knows an address of it.
+    Elsewhere,
+}
+
+/// The sync beacon: an integration frame to every station at the start of each integration cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct Beacon {
+    /// Identifier of its virtual link.
+    pub sync_id: u16,
+    /// Distance of two beacons.
+    pub integration_cycle: Duration,
+}
+
+impl Route {
+    /// That of a stream which does not come by here.
+    pub const ELSEWHERE: Self = Self { class: RouteClass::Elsewhere, hops: Vec::new(), len_max: 0 };
+
+    /// Over one switch: in by one line and out by others.
+    pub fn over_one_switch(class: RouteClass, ingress: usize, egress: Vec<usize>, len_max: u32) -> Self {
+        Self { class, hops: vec![RouteHop { ingress, egress }], len_max }
+    }
+}
+
+impl NetworkConfig {
+    /// The route of `stream`.
+    pub fn route(&self, stream: StreamId) -> Option<&Route> {
+        self.routes.get(stream.index())
+    }
+
+    /// Links of stations. They are the first ones.
+    pub(super) fn station_links(&self) -> usize {
+        let is_station = |link: &&Link| matches!(link.ends, Ends::Station { .. });
+        self.links.iter().take_while(is_station).count()
+    }
+
+    /// The switch into which a line leads, if it leads to one.
+    pub(super) fn switch_behind(&self, line: usize) -> Option<usize> {
+        self.links[line / 2].ends.switch_behind(line % 2 == 1)
+    }
+
+    /// The switch that a line leaves, if it leaves one.
+    pub(super) fn switch_before(&self, line: usize) -> Option<usize> {
+        self.links[line / 2].ends.switch_behind(line % 2 == 0)
+    }
+}

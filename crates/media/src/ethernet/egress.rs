@@ -1,0 +1,162 @@
+//! From a switch, or a station, to the other end of a line.
+
+use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, Priority, SimTime, StreamId};
+
+use super::config::RouteClass;
+use super::forwarding::Forwarded;
+use super::{Network, Timer};
+use crate::line::{self, Offer, Started, Step};
+use crate::medium::{FrameId, FrameStore, MediumOutput};
+
+impl Network {
+    /// Throws a frame away at a switch.
+    pub(super) fn discard(
+        &mut self,
+        node: NodeId,
+        frame: FrameId,
+        stream: StreamId,
+        reason: DiscardReason,
+        frames: &FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        self.statistics.counts.dropped += 1;
+        let event = Event::of(EventKind::Discarded(reason), stream, frames.label(frame).serial.unwrap_or(0));
+        out.push(MediumOutput::Discard { node, event, frame });
+    }
+
+    /// Gives a frame to a line, which starts or queues it.
+    #[allow(clippy::too_many_arguments, reason = "a frame with everything its line wants to know")]
+    #[inline(always)]
+    pub(super) fn send(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        priority: Priority,
+        due: Option<SimTime>,
+        (frame, stream): (FrameId, StreamId),
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let offer = Offer { frame, len: frames.len_of(frame), priority, due };
+        match &self.lines[line].offer(now, offer) {
+            Ok(step) => self.follow(now, line, step, frames, out),
+            Err(_) => self.discard(self.queues_at[line], frame, stream, DiscardReason::QueueFull, frames, out),
+        }
+    }
+
+    /// Asks for what a line needs next.
+    #[inline(always)]
+    pub(super) fn follow(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        step: &Step,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let look_again_at = match step {
+            Step::Idle => None,
+            Step::LookAgain(at) => Some(*at),
+            Step::Started(started) => {
+                let leads_to_switch = self.leads_to_switch(line);
+                self.count(line, leads_to_switch);
+                if !(leads_to_switch && self.plan_forwarding(line, started, frames, out)) {
+                    self.lines[line].put_on_wire(started.frame, now);
+                    out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
+                }
+                // Nobody wants to know when a best-effort frame was passed on.
+                if let Some(due) = started.due
+                    && started.priority >= Priority::PROTOCOL_CONTROL
+                {
+                    self.forwarded(now, line, started, due, frames, out);
+                }
+                started.look_again_at
+            }
+        };
+        if let Some(at) = look_again_at {
+            out.push(MediumOutput::Timer { at, timer: Timer::LineFree(line).pack() });
+        }
+    }
+
+    #[inline(always)]
+    fn count(&mut self, line: usize, leads_to_switch: bool) {
+        let counts = &mut self.statistics.counts;
+        if line >= self.first_trunk_line {
+            counts.between_switches += 1;
+        } else {
+            counts.from_stations += i64::from(leads_to_switch);
+            counts.to_stations += i64::from(!leads_to_switch);
+        }
+    }
+
+    /// A switch has passed on a frame that was due at a time.
+    fn forwarded(
+        &self,
+        now: SimTime,
+        line: usize,
+        started: &Started,
+        due: SimTime,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        if started.priority == Priority::PROTOCOL_CONTROL {
+            // [SAE AS6802] every relay adds the delay it causes to the transparent clock.
+            line::stamp_transparent_clock(started.frame, started.arrives_at - due, frames);
+        } else if started.priority == Priority::TIME_TRIGGERED {
+            let stream = self.stream_of(frames.bytes(started.frame)).unwrap_or(StreamId::NONE);
+            let sequence = frames.label(started.frame).serial.unwrap_or(0);
+            let event = Event { value: (now - due).as_ps(), ..Event::of(EventKind::Forwarded, stream, sequence) };
+            out.push(MediumOutput::Event { node: self.queues_at[line], event, frame: Some(started.frame) });
+        }
+    }
+
+    /// A copy of the frame to every line by which its stream leaves the switch.
+    #[inline(always)]
+    pub(super) fn fan_out(
+        &mut self,
+        now: SimTime,
+        passed: Forwarded,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let Forwarded { frame, stream, hop, due } = passed;
+        let route = &self.config.routes[stream.index()];
+        let priority = match route.class {
+            RouteClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
+            RouteClass::BestEffort { priority } => Priority(priority.min(7)),
+            RouteClass::Elsewhere => Priority(0),
+        };
+        let hop = &route.hops[usize::from(hop)];
+        let (ingress, copies) = (hop.ingress, hop.egress.len());
+        for copy in 0..copies {
+            if copy + 1 < copies {
+                frames.retain(frame);
+            }
+            let line = self.config.routes[stream.index()].hops[usize::from(passed.hop)].egress[copy];
+            self.send(now, line, priority, Some(due), (frame, stream), frames, out);
+        }
+        if copies == 0 {
+            self.discard(self.judges[ingress], frame, stream, DiscardReason::UnknownStream, frames, out);
+        }
+    }
+
+    /// One turn of the schedule table acts.
+    pub(super) fn act(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        let Some(due) = self.executor.act() else { return };
+        if let Some(frame) = due.frame {
+            self.fan_out(now, Forwarded { frame, stream: due.stream, hop: due.hop, due: now }, frames, out);
+        }
+        if due.missing {
+            let event = Event::of(EventKind::Missing, due.stream, due.cycle as u64);
+            let ingress = self.config.routes[due.stream.index()].hops[usize::from(due.hop)].ingress;
+            out.push(MediumOutput::Event { node: self.judges[ingress], event, frame: None });
+        }
+        self.ask_for_entry(out);
+    }
+
+    pub(super) fn ask_for_entry(&self, out: &mut Vec<MediumOutput>) {
+        if let Some(at) = self.executor.next_at() {
+            out.push(MediumOutput::Timer { at, timer: Timer::ScheduleEntry.pack() });
+        }
+    }
+}

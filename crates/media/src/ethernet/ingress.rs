@@ -1,0 +1,107 @@
+//! From the last bit of a frame in a switch to its egress queues.
+
+use chronoseal_core::{DiscardReason, SimTime, StreamId};
+
+use super::filter::Admission;
+use super::forwarding::Forwarded;
+use super::{Network, Timer};
+use crate::line::{self, Started};
+use crate::medium::{FrameId, FrameStore, MediumOutput};
+
+impl Network {
+    /// Spares a best-effort frame on its way to a switch the event of its arrival. False if it needs that.
+    ///
+    /// Whatever happens until then, it will be let in: its stream, its line and its length decide. A fixed forwarding
+    /// delay is known now as well.
+    #[inline(always)]
+    pub(super) fn plan_forwarding(
+        &mut self,
+        line: usize,
+        started: &Started,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) -> bool {
+        let Some(delay) = self.fixed_delay else { return false };
+        let (arrives_at, frame) = (started.arrives_at, started.frame);
+        let judged = self.filter.judge(&self.config, arrives_at, line, frames.bytes(frame));
+        let Ok(Admission::Stream { stream, hop }) = judged else { return false };
+        self.stamp_arrival(arrives_at, line, frame, frames);
+        self.forward_at(line, Forwarded { frame, stream, hop, due: arrives_at + delay }, out);
+        true
+    }
+
+    /// Writes on a frame when it came to the first switch on its way.
+    #[inline(always)]
+    fn stamp_arrival(&self, at: SimTime, line: usize, frame: FrameId, frames: &mut FrameStore) {
+        if line < self.first_trunk_line {
+            frames.label_mut(frame).arrived_at = Some(self.stamp(at, line, frame, frames));
+        }
+    }
+
+    /// The last bit of a frame came in at a switch.
+    pub(super) fn arrive(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        self.stamp_arrival(now, line, frame, frames);
+        match self.filter.judge(&self.config, now, line, frames.bytes(frame)) {
+            Err((reason, stream)) => self.discard(self.judges[line], frame, stream, reason, frames, out),
+            Ok(Admission::Stream { stream, hop }) => self.forward(now, line, (frame, stream, hop), frames, out),
+            Ok(Admission::Turn { turn, cycle, stream, hop }) => {
+                if !self.executor.take(turn, cycle) {
+                    let reason = DiscardReason::DuplicateInWindow;
+                    self.discard(self.judges[line], frame, stream, reason, frames, out);
+                } else if self.config.waits_for_dispatch {
+                    self.executor.hold(turn, frame);
+                } else {
+                    self.forward(now, line, (frame, stream, hop), frames, out);
+                }
+            }
+            Ok(Admission::Beacon) => {
+                let due = self.due(now, line);
+                // [SAE AS6802] the time in the switch is part of the delay that a relay causes.
+                line::stamp_transparent_clock(frame, due - now, frames);
+                self.forward_at(line, Forwarded { frame, stream: StreamId::NONE, hop: 0, due }, out);
+            }
+        }
+    }
+
+    /// When a frame that is in a switch now has been there for the forwarding delay.
+    fn due(&mut self, now: SimTime, line: usize) -> SimTime {
+        let due = now + self.config.forwarding_delay;
+        if self.config.forwarding_jitter.is_zero() {
+            return due;
+        }
+        let switch = self.config.switch_behind(line).unwrap_or_default();
+        self.forwarding.in_order(line, due + self.config.forwarding_jitter.sample(&mut self.rngs[switch]))
+    }
+
+    /// Passes a frame on after the forwarding delay.
+    #[inline]
+    fn forward(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        (frame, stream, hop): (FrameId, StreamId, u16),
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let due = self.due(now, line);
+        let passed = Forwarded { frame, stream, hop, due };
+        if due == now && self.forwarding.is_empty(line) {
+            return self.fan_out(now, passed, frames, out);
+        }
+        self.forward_at(line, passed, out);
+    }
+
+    /// Keeps a frame that came in by a line until it is passed on.
+    #[inline(always)]
+    fn forward_at(&mut self, line: usize, passed: Forwarded, out: &mut Vec<MediumOutput>) {
+        self.forwarding.keep(line, passed);
+        out.push(MediumOutput::Timer { at: passed.due, timer: Timer::ForwardingDone(line).pack() });
+    }
+}

@@ -1,0 +1,281 @@
+//! A network of store-and-forward switches with a schedule table, and the links between them and to their stations (SAE AS6802
+//! beside best effort).
+//!
+//! ```text
+//! station ── line ──► filter ──► turn held until dispatch ──► line ──► station, or the next switch
+//!      (egress queues)   └─────► forwarding delay ─────────►  (egress queues)
+//! ```
+//!
+//! One switch with its stations is the network with one switch; nothing here is made for it alone. Every switch follows the
+//! table by the same clock, the one in which the run is counted.
+
+mod beacon;
+mod config;
+mod egress;
+mod executor;
+mod filter;
+mod forwarding;
+mod ingress;
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
+use chronoseal_core::{DiscardReason, Duration, NodeId, Priority, SimTime, StreamId};
+
+use self::beacon::BeaconTree;
+pub use self::config::{Beacon, Ends, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice};
+use self::executor::Executor;
+use self::filter::Filter;
+use self::forwarding::Forwarding;
+use self::statistics::Statistics;
+use crate::line::{Line, ReservedStarts};
+use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
+
+/// The medium of [`NetworkConfig`].
+pub struct Network {
+    config: NetworkConfig,
+    filter: Filter,
+    executor: Executor,
+    /// `link_of_node[node]` leads to a station of this node.
+    link_of_node: Vec<Option<usize>>,
+    /// As [`NetworkConfig`] numbers them.
+    lines: Vec<Line>,
+    /// Lines from here on join switches.
+    first_trunk_line: usize,
+    /// By line: the switch that judges what comes in by it, and the one in whose name its queues throw away.
+    judges: Vec<NodeId>,
+    queues_at: Vec<NodeId>,
+    forwarding: Forwarding,
+    /// The forwarding delay, if no random part is added to it and it takes time at all.
+    fixed_delay: Option<Duration>,
+    beacon_tree: BeaconTree,
+    integration_cycle: u32,
+    /// By switch.
+    rngs: Vec<ChaCha8Rng>,
+    statistics: Statistics,
+}
+
+/// What a timer number means: the kind in the upper four bits, an index below.
+///
+/// Timers of one instant expire in the order of their numbers: first frames come in, by line, then those that have been in
+/// for the forwarding delay go to their lines, by the line they came in by, then scheduled ones go out, then the beacon, and
+/// what is left of a line is for the others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Timer {
+    LineArrival(usize),
+    /// A frame that came in by this line is passed on.
+    ForwardingDone(usize),
+    ScheduleEntry,
+    Beacon,
+    LineFree(usize),
+}
+
+impl Timer {
+    #[inline]
+    fn pack(self) -> MediumTimer {
+        let (kind, index) = match self {
+            Self::LineArrival(line) => (0, line),
+            Self::ForwardingDone(line) => (1, line),
+            Self::ScheduleEntry => (2, 0),
+            Self::Beacon => (3, 0),
+            Self::LineFree(line) => (4, line),
+        };
+        MediumTimer::new(kind << 28 | index as u32)
+    }
+
+    #[inline]
+    fn unpack(timer: MediumTimer) -> Self {
+        let index = (timer.number & 0x0fff_ffff) as usize;
+        match timer.number >> 28 {
+            0 => Self::LineArrival(index),
+            1 => Self::ForwardingDone(index),
+            2 => Self::ScheduleEntry,
+            3 => Self::Beacon,
+            _ => Self::LineFree(index),
+        }
+    }
+}
+
+impl Network {
+    /// A network with nothing on its wires.
+    ///
+    /// # Panics
+    /// If a link of a station stands behind one between switches, or a link, a route or a turn of the schedule table names a
+    /// switch, a line or a hop that is not there.
+    pub fn new(config: NetworkConfig) -> Self {
+        let stations = config.station_links();
+        let is_trunk = |link: &Link| matches!(link.ends, Ends::Switches(_));
+        assert!(config.links[stations..].iter().all(is_trunk), "the links of stations are the first ones");
+        let count = 2 * config.links.len();
+        let lines = lines(&config, reserved(&config, count));
+        let mut link_of_node = Vec::new();
+        for (index, link) in config.links.iter().enumerate() {
+            let Ends::Station { station, .. } = link.ends else { break };
+            link_of_node.resize(link_of_node.len().max(station.node.index() + 1), None);
+            link_of_node[station.node.index()] = Some(index);
+        }
+        let behind = |line| config.switch_behind(line).or(config.switch_before(line)).unwrap_or_default();
+        let queueing = |line: usize| {
+            // A station's own queue has no name but that of its switch.
+            config.switch_before(line).unwrap_or_else(|| behind(line))
+        };
+        let beacon_tree = BeaconTree::new(&config);
+        Self {
+            filter: Filter::new(&config, beacon_tree.brings(count)),
+            link_of_node,
+            statistics: Statistics::new(config.load_window, count, stations < config.links.len()),
+            executor: Executor::new(&config.schedule, config.waits_for_dispatch),
+            lines,
+            first_trunk_line: 2 * stations,
+            judges: (0..count).map(|line| config.switches[behind(line)]).collect(),
+            queues_at: (0..count).map(|line| config.switches[queueing(line)]).collect(),
+            forwarding: Forwarding::new(count),
+            fixed_delay: Some(config.forwarding_delay)
+                .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO),
+            beacon_tree,
+            integration_cycle: 0,
+            rngs: (config.switches.iter())
+                .map(|switch| random::stream(config.seed, Purpose::Medium, u64::from(switch.0)))
+                .collect(),
+            config,
+        }
+    }
+
+    /// What it was built from.
+    pub fn config(&self) -> &NetworkConfig {
+        &self.config
+    }
+
+    /// The stream a frame's destination names, if the switches know one.
+    pub fn stream_of(&self, bytes: &[u8]) -> Option<StreamId> {
+        let frame = chronoseal_wire::ethernet::Frame::new_checked(bytes).ok()?;
+        self.filter.stream_of(&self.config, &frame)
+    }
+
+    #[inline]
+    fn link_of(&self, from: Attachment) -> Option<usize> {
+        let link = (*self.link_of_node.get(from.node.index())?)?;
+        matches!(self.config.links[link].ends, Ends::Station { station, .. } if station == from).then_some(link)
+    }
+
+    /// True for a line that leads to a switch.
+    #[inline(always)]
+    fn leads_to_switch(&self, line: usize) -> bool {
+        line.is_multiple_of(2) || line >= self.first_trunk_line
+    }
+
+    /// The time a stamp on the capture shows. A sniffing switch stores and forwards the frame as it does the beacon
+    /// the stamp is compared with, so that only the difference of the two remains.
+    #[inline(always)]
+    fn stamp(&self, at: SimTime, line: usize, frame: FrameId, frames: &FrameStore) -> SimTime {
+        if !self.config.sniffing_switch {
+            return at;
+        }
+        let speed = self.lines[line].speed();
+        at + speed.reception(frames.len_of(frame)) - speed.reception(chronoseal_wire::ethernet::FRAME_LEN_MIN as u64)
+    }
+}
+
+/// The lines, each with the starts that are reserved on it.
+fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> Vec<Line> {
+    let cycle = config.schedule.cluster_cycle;
+    let starts = |(phases, tolerance): (Vec<Duration>, Duration)| match phases.is_empty() {
+        true => ReservedStarts::default(),
+        false => ReservedStarts::new(cycle, phases.into_iter(), tolerance),
+    };
+    let line = |(number, reserved): (usize, _)| {
+        Line::new(config.links[number / 2].speed, config.queue_len_max, starts(reserved))
+    };
+    reserved.into_iter().enumerate().map(line).collect()
+}
+
+/// By line: when the first bits of scheduled frames leave, and by how much they can be early or late.
+fn reserved(config: &NetworkConfig, lines: usize) -> Vec<(Vec<Duration>, Duration)> {
+    let mut reserved = vec![(Vec::new(), Duration::ZERO); lines];
+    for turn in config.schedule.turns() {
+        let hop = &config.routes[turn.stream.index()].hops[usize::from(turn.hop)];
+        if config.switch_before(hop.ingress).is_none() {
+            // A station starts by its own clock, a switch by the one the run is counted in.
+            reserved[hop.ingress].0.push(turn.start);
+            reserved[hop.ingress].1 = config.early_tolerance;
+        }
+        for line in &hop.egress {
+            reserved[*line].0.push(turn.dispatch);
+        }
+    }
+    reserved
+}
+
+impl Medium for Network {
+    fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        self.send_beacon(now, frames, out);
+        self.ask_for_entry(out);
+    }
+
+    #[inline]
+    fn handle_frame(
+        &mut self,
+        now: SimTime,
+        from: Attachment,
+        priority: Priority,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        self.statistics.advance(now, &mut self.lines);
+        let splices = &self.config.splices;
+        let link = match self.link_of(from) {
+            Some(link) => {
+                if let Some(splice) = splices.iter().find(|splice| splice.victim == link) {
+                    let to = Attachment { node: splice.attacker, port: chronoseal_core::PortId(0) };
+                    out.push(MediumOutput::Deliver { to, frame, departed_at: now });
+                    return;
+                }
+                link
+            }
+            None => match splices.iter().find(|splice| splice.attacker == from.node) {
+                Some(splice) => splice.victim,
+                None => {
+                    let first = self.config.switches[0];
+                    return self.discard(first, frame, StreamId::NONE, DiscardReason::WrongPort, frames, out);
+                }
+            },
+        };
+        self.send(now, 2 * link, priority, None, (frame, StreamId::NONE), frames, out);
+    }
+
+    #[inline]
+    fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        self.statistics.advance(now, &mut self.lines);
+        match Timer::unpack(timer) {
+            Timer::LineFree(line) => {
+                let step = self.lines[line].step(now);
+                self.follow(now, line, &step, frames, out);
+            }
+            Timer::LineArrival(line) => {
+                let Some((frame, started)) = self.lines[line].take_arrived() else { return };
+                if self.leads_to_switch(line) {
+                    self.arrive(now, line, frame, frames, out);
+                } else if let Ends::Station { station, .. } = self.config.links[line / 2].ends {
+                    let departed_at = self.stamp(started, line, frame, frames);
+                    out.push(MediumOutput::Deliver { to: station, frame, departed_at });
+                }
+            }
+            Timer::ForwardingDone(line) => {
+                // Each frame has a timer of its own, so that this is one of those that expire now, and they go in their order.
+                let Some(done) = self.forwarding.take(line, now) else { return };
+                if done.stream == StreamId::NONE {
+                    return self.relay_beacon(now, line, done, frames, out);
+                }
+                self.fan_out(now, done, frames, out);
+            }
+            Timer::ScheduleEntry => self.act(now, frames, out),
+            Timer::Beacon => self.send_beacon(now, frames, out),
+        }
+    }
+
+    fn series(&self) -> Vec<Series> {
+        self.statistics.series(&self.lines)
+    }
+}

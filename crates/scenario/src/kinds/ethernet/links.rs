@@ -1,0 +1,238 @@
+//! What is written of the switches and links of a segment, checked.
+
+use chronoseal_core::{Duration, NodeId};
+
+use super::plan::EthernetSegment;
+use super::spec::{EthernetSegmentSpec, LinkSpec};
+use super::wiring::{LinkParameters, StationLink, Trunk, Wiring};
+use crate::kinds::{Context, Place, SegmentRequest};
+use crate::limits::*;
+use crate::problem::Code;
+use crate::shape::shortened;
+
+/// The names of the switches.
+pub(super) fn switches(
+    request: &SegmentRequest<'_>,
+    spec: &EthernetSegmentSpec,
+    context: &mut Context<'_>,
+) -> Vec<String> {
+    let switches = spec.switches.as_deref().unwrap_or_default();
+    for (i, name) in switches.iter().enumerate() {
+        let at = request.table.at("switches").entry(i);
+        context.identifier(name, &at, "the switch's name");
+        if request.nodes.iter().any(|node| node.name == *name) || switches[..i].contains(name) {
+            context.report(
+                Code::DuplicateName,
+                &at,
+                format!("`{name}` is also the name of a node or of another switch"),
+                "taken",
+                "give the switch another name",
+            );
+        }
+    }
+    match switches {
+        [] if request.is_only_one => vec!["switch".into()],
+        [] => vec![format!("switch-{}", request.name)],
+        names => names.to_vec(),
+    }
+}
+
+/// One end of a link.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Switch(u16),
+    Node(NodeId),
+}
+
+/// What the links of a segment join, with where each of them stands.
+struct Found<'a, 'r> {
+    request: &'a SegmentRequest<'r>,
+    switches: &'a [String],
+    stations: Vec<(StationLink, usize)>,
+    trunks: Vec<(Trunk, usize)>,
+    /// A link could not be read, so that what is missing may be what it was meant to join.
+    is_incomplete: bool,
+}
+
+/// The links; `segment` says what those have that say nothing.
+pub(super) fn wiring(
+    request: &SegmentRequest<'_>,
+    spec: &EthernetSegmentSpec,
+    switches: &[String],
+    segment: &EthernetSegment,
+    context: &mut Context<'_>,
+) -> Wiring {
+    let mut found = Found { request, switches, stations: Vec::new(), trunks: Vec::new(), is_incomplete: false };
+    for (i, link) in spec.links.iter().enumerate() {
+        found.add(i, link, segment, context);
+    }
+    let Found { mut stations, mut trunks, is_incomplete, .. } = found;
+    stations.sort_by_key(|(link, _)| link.node);
+    trunks.sort_by_key(|(trunk, _)| trunk.ends);
+    let mut wiring = Wiring {
+        switches: switches.len() as u16,
+        stations: stations.into_iter().map(|(link, _)| link).collect(),
+        trunks: trunks.into_iter().map(|(trunk, _)| trunk).collect(),
+    };
+    if switches.len() > 1 && !is_incomplete {
+        all_linked(request, switches, &wiring, context);
+    } else if switches.len() == 1 {
+        let default = segment.default_link();
+        wiring.stations.retain(|link| link.parameters != default);
+    }
+    wiring
+}
+
+/// Whether every node has a link, and every switch is joined with the others.
+fn all_linked(request: &SegmentRequest<'_>, switches: &[String], wiring: &Wiring, context: &mut Context<'_>) {
+    for (number, node) in request.nodes_on_it() {
+        if wiring.own_link(NodeId(number as u16)).is_none() {
+            context.report(
+                Code::BadLink,
+                &Place::new("nodes").entry(number).key("name"),
+                format!(
+                    "`{}` has {} switches, and none of its links says which of them `{}` is at",
+                    request.name,
+                    switches.len(),
+                    shortened(&node.name)
+                ),
+                "at no switch",
+                format!(
+                    "add to `links`: `{{ between = [\"{}\", \"{}\"] }}`, or another switch",
+                    node.name, switches[0]
+                ),
+            );
+        }
+    }
+    for switch in wiring.apart() {
+        let name = &switches[usize::from(switch)];
+        context.report(
+            Code::BadLink,
+            &request.table.at("switches").entry(usize::from(switch)),
+            format!("no links lead from `{}` to `{}`", shortened(&switches[0]), shortened(name)),
+            "stands apart",
+            format!("add a link, such as `{{ between = [\"{}\", \"{name}\"] }}`, or leave the switch out", switches[0]),
+        );
+    }
+}
+
+impl Found<'_, '_> {
+    fn add(&mut self, i: usize, link: &LinkSpec, segment: &EthernetSegment, context: &mut Context<'_>) {
+        let place = self.request.table.at("links").entry(i);
+        let default = segment.default_link();
+        let rate = link.rate.map_or(default.rate, |rate| {
+            context.within(&place.clone().key("rate"), "the rate", rate.0, RATE_MIN, RATE_MAX)
+        });
+        let propagation_delay = link.propagation_delay.map_or(default.propagation_delay, |delay| {
+            let at = place.clone().key("propagation_delay");
+            context.within(&at, "the propagation delay", delay.0, Duration::ZERO, DELAY_MAX)
+        });
+        let parameters = LinkParameters { rate, propagation_delay };
+        let [one, other] = [0, 1].map(|end| self.end(i, end, link, context));
+        let before = self.stations.len() + self.trunks.len();
+        if let (Some(one), Some(other)) = (one, other) {
+            self.join([one, other], i, link, parameters, context);
+        }
+        self.is_incomplete |= self.stations.len() + self.trunks.len() == before;
+    }
+
+    fn join(
+        &mut self,
+        ends: [End; 2],
+        i: usize,
+        link: &LinkSpec,
+        parameters: LinkParameters,
+        context: &mut Context<'_>,
+    ) {
+        let place = self.request.table.at("links").entry(i);
+        match (ends[0], ends[1]) {
+            (End::Node(_), End::Node(_)) => context.report(
+                Code::BadLink,
+                &place.key("between"),
+                format!("`{}` and `{}` are both nodes", shortened(&link.between[0]), shortened(&link.between[1])),
+                "joins no switch",
+                "a link leads from a switch to a node or to another switch: write a link for each of them",
+            ),
+            (End::Switch(one), End::Switch(other)) if one == other => context.report(
+                Code::BadLink,
+                &place.key("between"),
+                format!("the link leads from `{}` to itself", shortened(&link.between[0])),
+                "a loop",
+                "name another switch or a node as its other end",
+            ),
+            (End::Switch(one), End::Switch(other)) => {
+                let ends = [one.min(other), one.max(other)];
+                match self.trunks.iter().find(|(trunk, _)| trunk.ends == ends) {
+                    Some((_, earlier)) => self.again([i, *earlier], link, context),
+                    None => self.trunks.push((Trunk { ends, parameters }, i)),
+                }
+            }
+            (End::Node(node), End::Switch(switch)) | (End::Switch(switch), End::Node(node)) => {
+                match self.stations.iter().find(|(other, _)| other.node == node) {
+                    Some((known, earlier)) if known.switch == switch => self.again([i, *earlier], link, context),
+                    Some((known, earlier)) => {
+                        self.at_two_switches([i, *earlier], node, [known.switch, switch], context)
+                    }
+                    None => self.stations.push((StationLink { node, switch, parameters }, i)),
+                }
+            }
+        }
+    }
+
+    /// What a link names at one of its ends.
+    fn end(&self, i: usize, end: usize, link: &LinkSpec, context: &mut Context<'_>) -> Option<End> {
+        let name = link.between.get(end)?;
+        if let Some(switch) = self.switches.iter().position(|switch| switch == name) {
+            return Some(End::Switch(switch as u16));
+        }
+        if let Some((number, _)) = self.request.nodes_on_it().find(|(_, node)| node.name == *name) {
+            return Some(End::Node(NodeId(number as u16)));
+        }
+        let at = self.request.table.at("links").entry(i).key("between").entry(end);
+        if self.request.nodes.iter().any(|node| node.name == *name) {
+            let on = self.request.name;
+            context.report(
+                Code::BadLink,
+                &at,
+                format!("node `{}` is not on `{on}`", shortened(name)),
+                "is elsewhere",
+                format!("write `on = [\"{on}\"]` for the node, or name another one"),
+            );
+            return None;
+        }
+        let nodes = self.request.nodes_on_it().map(|(_, node)| node.name.as_str());
+        let names: Vec<&str> = self.switches.iter().map(String::as_str).chain(nodes).collect();
+        context.find(name, &names, &at, "switch or node", "switches and nodes");
+        None
+    }
+
+    fn again(&self, [i, earlier]: [usize; 2], link: &LinkSpec, context: &mut Context<'_>) {
+        let at = |link| self.request.table.at("links").entry(link).key("between");
+        context.report_both(
+            Code::BadLink,
+            (&at(i), "again here"),
+            (&at(earlier), "first here"),
+            format!("`{}` and `{}` are joined twice", shortened(&link.between[0]), shortened(&link.between[1])),
+            "leave one of the links out",
+        );
+    }
+
+    fn at_two_switches(
+        &self,
+        [i, earlier]: [usize; 2],
+        node: NodeId,
+        [first, second]: [u16; 2],
+        context: &mut Context<'_>,
+    ) {
+        let at = |link| self.request.table.at("links").entry(link).key("between");
+        let name = |switch: u16| shortened(&self.switches[usize::from(switch)]);
+        let node = shortened(&self.request.nodes[node.index()].name);
+        context.report_both(
+            Code::BadLink,
+            (&at(i), "a second switch"),
+            (&at(earlier), "the first one"),
+            format!("node `{node}` has links to two switches, `{}` and `{}`", name(first), name(second)),
+            "leave one of the links out: a node has one port on a segment, and another segment for another one",
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! Whether each stream has one way over the switches of its segment.
+
+use std::collections::BTreeSet;
+
+use chronoseal_core::NodeId;
+
+use super::Memo;
+use super::plan::{EthernetHop, EthernetSegment};
+use super::wiring::RouteError;
+use crate::kinds::{CollectRequest, Context, HopRequest, OnSegment, Place, Segment, Table};
+use crate::plan::HopPlan;
+use crate::problem::Code;
+use crate::shape::shortened;
+
+/// The numbers of the switches that a stream names as those it may pass.
+pub(super) fn over(
+    table: &Table<'_>,
+    names: Option<&[String]>,
+    memo: &Memo,
+    context: &mut Context<'_>,
+) -> Option<Vec<u16>> {
+    let known: Vec<&str> = memo.switches.iter().map(String::as_str).collect();
+    let find = |(i, name): (usize, &String)| {
+        let found = context.find(name, &known, &table.at("switches").entry(i), "switch", "switches");
+        found.map(|switch| switch as u16)
+    };
+    names.map(|names| names.iter().enumerate().filter_map(find).collect())
+}
+
+/// Whether a schedule table can be made for a stream in slots.
+pub(super) fn in_slots(request: &HopRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
+    let wiring = &segment.wiring;
+    if wiring.is_plain() {
+        return;
+    }
+    let (name, on) = (shortened(&request.stream.spec.name), request.segment.name);
+    let why = match wiring.switches {
+        1 => "with links of their own rates or delays".to_owned(),
+        switches => format!("with {switches} switches"),
+    };
+    context.report(
+        Code::NotYet,
+        &request.stream.at(on),
+        format!("stream `{name}` is time-triggered, and no schedule is made yet for a segment {why}, as `{on}` is"),
+        "needs slots",
+        format!("write `{on} = {{ class = {{ best_effort = {{}} }} }}`, or a `class` for all of the segment"),
+    );
+}
+
+/// Refuses streams that do not reach their receivers in just one way, one for each entry of the scenario.
+pub(super) fn check(segment: &Segment<'_>, streams: &[OnSegment<'_>], context: &mut Context<'_>) {
+    let mut judged = BTreeSet::new();
+    for stream in streams {
+        if judged.insert(stream.entry) {
+            let at = Place::new("streams").entry(stream.entry).key("to");
+            judge(segment, stream.name, stream.hop, &at, context);
+        }
+    }
+}
+
+/// As [`check`], for a frame in which a gateway collects.
+pub(super) fn check_collected(request: &CollectRequest<'_>, context: &mut Context<'_>) {
+    judge(request.segment, "the frame collected there", request.hop, &request.table.at("switches"), context);
+}
+
+fn judge(segment: &Segment<'_>, name: &str, hop: &HopPlan, at: &Place<'_>, context: &mut Context<'_>) {
+    let Some(network) = segment.facet::<EthernetSegment>() else { return };
+    let Some(memo) = segment.memo::<Memo>() else { return };
+    let wiring = &network.wiring;
+    // Switches that stand apart are a problem of their own.
+    if wiring.switches == 1 || !wiring.apart().is_empty() {
+        return;
+    }
+    let over = hop.facet.get::<EthernetHop>().and_then(|hop| hop.over.as_deref());
+    let Err(error) = wiring.route(over, hop.from, &hop.to) else { return };
+    let switch = |number: u16| memo.switches.get(usize::from(number)).map_or("", String::as_str);
+    let node = |id: NodeId| context.spec().nodes.get(id.index()).map_or("a node", |node| node.name.as_str());
+    let (name, on) = (shortened(name), segment.name);
+    match error {
+        RouteError::None { receiver } => {
+            let ends = [hop.from, receiver].map(|node| switch(wiring.switch_of(node)));
+            let between: Vec<String> = (wiring.way_between(wiring.switch_of(hop.from), wiring.switch_of(receiver)))
+                .iter()
+                .flat_map(|trunk| wiring.trunks[*trunk].ends)
+                .map(|number| switch(number).to_owned())
+                .filter(|name| !ends.contains(&name.as_str()))
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .map(|name| format!("\"{name}\""))
+                .collect();
+            let message =
+                format!("`{name}` does not reach `{}` over the switches it may pass on `{on}`", node(receiver));
+            let help = format!("write `switches = [{}]`, or leave it out", between.join(", "));
+            context.report(Code::NoWay, at, message, "not reached", help);
+        }
+        RouteError::Several { receiver, ways } => {
+            let [one, other] = ways.map(|way| way.into_iter().map(switch).collect::<Vec<_>>());
+            let middle: Vec<String> =
+                one.iter().skip(1).rev().skip(1).rev().map(|name| format!("\"{name}\"")).collect();
+            let message = format!(
+                "`{name}` has several ways of one length to `{}` on `{on}`: over {}, or over {}",
+                node(receiver),
+                one.join(", "),
+                other.join(", ")
+            );
+            let help = format!(
+                "choose one by the switches between its ends: `{on} = {{ switches = [{}] }}`",
+                middle.join(", ")
+            );
+            context.report(Code::SeveralWays, at, message, "which way is not said", help);
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Ethernet segments of several switches: exact worst cases of published networks, closed forms, and what changes nothing.
+
+use chronoseal_analysis::segment::{BOUNDS, Why, bounds};
+use chronoseal_catalog::Prepared;
+use chronoseal_core::Duration;
+use chronoseal_core::random::{self, Purpose, Rng};
+use chronoseal_scenario::plan::{Ethernet, Plan};
+use chronoseal_scenario::{NoFiles, load};
+use chronoseal_sim::{Fingerprint, Tally, run};
+use proptest::prelude::*;
+
+fn plan(text: &str) -> Plan {
+    load("any.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}\n{text}", problems.render()))
+}
+
+fn simulated(plan: &Plan) -> (Fingerprint, Tally) {
+    let prepared = Prepared::new(plan).expect("best effort needs no schedule");
+    let finished = run(&prepared, (Fingerprint::of_bytes(), Tally::default()), &mut |_| true);
+    finished.expect("every part can be built").observer
+}
+
+/// A network of virtual links with one class, first in first out, without gaps: name of the link, its end system, frame
+/// `[byte]` and worst latency from its release to the last bit `[us]`.
+///
+/// # Source
+/// `afdx_y4` is the configuration of four virtual links and three switches whose exact worst case in papers on the trajectory
+/// approach is 272 us; `afdx_m4` is its like with unequal frames. The worst cases are from an exhaustive search over offsets and
+/// orders. The bandwidth allocation gap is 4 ms, the rate 100 Mbit/s.
+struct Afdx {
+    switches: &'static str,
+    trunks: &'static [[&'static str; 2]],
+    /// Each end system with its switch; frames of one instant go in this order.
+    nodes: &'static [[&'static str; 2]],
+    to: &'static str,
+    switching_us: i64,
+    links: &'static [(&'static str, u32, i64)],
+}
+
+const Y4: Afdx = Afdx {
+    switches: "\"S1\", \"S2\", \"S3\"",
+    trunks: &[["S1", "S3"], ["S2", "S3"]],
+    nodes: &[["e1", "S1"], ["e2", "S1"], ["e3", "S2"], ["e4", "S2"], ["e6", "S3"]],
+    to: "e6",
+    switching_us: 16,
+    links: &[("e1", 500, 272), ("e2", 500, 272), ("e3", 500, 272), ("e4", 500, 272)],
+};
+
+const M4: Afdx = Afdx {
+    switches: "\"S1\", \"S2\"",
+    trunks: &[["S1", "S2"]],
+    nodes: &[["e1", "S1"], ["e2", "S1"], ["e3", "S2"], ["e8", "S2"]],
+    to: "e8",
+    switching_us: 20,
+    links: &[("e1", 250, 560), ("e1", 1500, 560), ("e2", 750, 480), ("e3", 1000, 300)],
+};
+
+impl Afdx {
+    /// Released at these times `[ps]`, the streams in this order, for two gaps.
+    fn text(&self, order: &[usize], offsets_ps: &[i64]) -> String {
+        let Self { switches, switching_us, to, .. } = self;
+        let mut text = format!(
+            "schema_version = 2\nname = \"afdx\"\nduration = \"8ms\"\nfidelity = \"timing\"\n[segments.network.ethernet]\n\
+             rate = \"100Mbit/s\"\ncluster_cycle = \"4ms\"\nsync = \"ideal\"\naccounting = \"as-published\"\n\
+             forwarding_delay = \"{switching_us}us\"\nclass = {{ best_effort = {{}} }}\nswitches = [{switches}]\nlinks = [\n"
+        );
+        for [one, other] in self.trunks.iter().chain(self.nodes) {
+            text += &format!("  {{ between = [\"{one}\", \"{other}\"] }},\n");
+        }
+        text += "]\n";
+        for [node, _] in self.nodes {
+            text += &format!("[[nodes]]\nname = \"{node}\"\nclock = \"ideal\"\n");
+        }
+        for &link in order {
+            let (from, bytes, _) = self.links[link];
+            text += &format!(
+                "[[streams]]\nname = \"v{link}\"\nfrom = \"{from}\"\nto = [\"{to}\"]\nperiod = \"4ms\"\nlength = \"{}B\"\n\
+                 offset = \"{}ps\"\n",
+                bytes - 14,
+                offsets_ps[link]
+            );
+        }
+        text
+    }
+
+    /// The longest latency of each virtual link.
+    fn latencies(&self, order: &[usize], offsets_ps: &[i64]) -> Vec<Duration> {
+        let (_, tally) = simulated(&plan(&self.text(order, offsets_ps)));
+        assert_eq!(tally.violations(), 0);
+        let mut latencies = vec![Duration::ZERO; self.links.len()];
+        for (row, &link) in tally.rows().iter().zip(order) {
+            assert!(row.delivered > 0, "v{link} arrives");
+            latencies[link] = row.latency_max;
+        }
+        latencies
+    }
+}
+
+/// In microseconds, and a picosecond later where one has to come behind the other.
+const US: i64 = 1_000_000;
+
+#[test]
+fn virtual_links_reach_their_exact_worst_case_at_the_witness() {
+    let natural = [0, 1, 2, 3];
+    let witnesses: [(&Afdx, usize, [usize; 4], [i64; 4]); 8] = [
+        // All at once; the one in question is the last of all by a picosecond or two, or by its place.
+        (&Y4, 0, natural, [2, 1, 0, 0]),
+        (&Y4, 1, natural, [1, 2, 0, 0]),
+        (&Y4, 2, natural, [0, 0, 1, 0]),
+        (&Y4, 3, natural, [0, 0, 0, 0]),
+        // Behind the long frame of its own end system; e2's comes between the two, e3's while all wait for the last link.
+        (&M4, 0, [1, 0, 2, 3], [0, 0, 70 * US, 250 * US]),
+        // Behind the short one, then behind e2's and e3's, which come a picosecond before it.
+        (&M4, 1, natural, [0, 0, 80 * US - 1, 260 * US - 2]),
+        // A picosecond behind both of e1's at the first switch, and behind e3's at the second.
+        (&M4, 2, [1, 0, 2, 3], [0, 0, 80 * US + 1, 250 * US]),
+        // A picosecond behind the long one.
+        (&M4, 3, natural, [2_000 * US, 0, 2_000 * US, 180 * US + 1]),
+    ];
+    for (network, link, order, offsets) in witnesses {
+        let worst = Duration::from_us(network.links[link].2);
+        let seen = network.latencies(&order, &offsets)[link];
+        assert!(seen <= worst && worst - seen <= Duration::from_ps(2), "v{link} of {}: {seen} of {worst}", network.to);
+    }
+}
+
+/// `AFDX_PHASINGS=1000000` tries more of them.
+#[test]
+fn no_virtual_link_is_later_than_its_exact_worst_case_whatever_the_offsets() {
+    let count = std::env::var("AFDX_PHASINGS").ok().and_then(|count| count.parse().ok()).unwrap_or(400u64);
+    for (number, network) in [Y4, M4].iter().enumerate() {
+        let mut rng = random::stream(1, Purpose::Medium, number as u64);
+        let worst: Vec<Duration> = network.links.iter().map(|(.., us)| Duration::from_us(*us)).collect();
+        for _ in 0..count {
+            // Near enough to meet, and now and then on a grid on which frames meet exactly.
+            let step = if rng.next_u32().is_multiple_of(2) { 10 * US } else { 1 };
+            let offsets: Vec<i64> = (0..4).map(|_| (rng.next_u64() % (500 * US as u64)) as i64 / step * step).collect();
+            let seen = network.latencies(&[0, 1, 2, 3], &offsets);
+            assert!(seen.iter().zip(&worst).all(|(seen, worst)| seen <= worst), "{offsets:?}: {seen:?}");
+        }
+    }
+}
+
+/// Switches joined as a tree, each with the one before it that its number says, its link's rate and its nodes' rates.
+fn tree() -> impl Strategy<Value = (Vec<(usize, u32)>, Vec<u32>, usize, usize)> {
+    let rates = || prop_oneof![Just(10u32), Just(100), Just(1_000), Just(2_500)];
+    (2usize..9).prop_flat_map(move |switches| {
+        let joined = proptest::collection::vec((0usize..8, rates()), switches - 1);
+        (joined, proptest::collection::vec(rates(), switches), 0..switches, 1..switches)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Store and forward over each link of the only way there is, the processing time of each switch, and nothing else.
+    #[test]
+    fn a_frame_that_meets_no_other_takes_the_closed_form(
+        (joined, rates, from, away) in tree(), bytes in 60u32..1514, delay_ns in 0i64..3_000, propagation_ns in 0i64..300,
+    ) {
+        let switches = rates.len();
+        let to = (from + away) % switches;
+        let names: Vec<String> = (0..switches).map(|switch| format!("\"s{switch}\"")).collect();
+        let mut links = String::new();
+        // Of each switch but the first: the one before it and the rate between them.
+        let before: Vec<(usize, u32)> =
+            joined.iter().enumerate().map(|(number, (before, rate))| (before % (number + 1), *rate)).collect();
+        for (number, (before, rate)) in before.iter().enumerate() {
+            links += &format!("  {{ between = [\"s{}\", \"s{before}\"], rate = \"{rate}Mbit/s\" }},\n", number + 1);
+        }
+        let mut nodes = String::new();
+        for (node, rate) in rates.iter().enumerate() {
+            links += &format!("  {{ between = [\"n{node}\", \"s{node}\"], rate = \"{rate}Mbit/s\" }},\n");
+            nodes += &format!("[[nodes]]\nname = \"n{node}\"\nclock = \"ideal\"\n");
+        }
+        let text = format!(
+            "schema_version = 2\nname = \"tree\"\nduration = \"100ms\"\n[segments.network.ethernet]\nrate = \"1Gbit/s\"\n\
+             cluster_cycle = \"50ms\"\nsync = \"ideal\"\nforwarding_delay = \"{delay_ns}ns\"\n\
+             propagation_delay = \"{propagation_ns}ns\"\nclass = {{ best_effort = {{}} }}\nswitches = [{}]\nlinks = [\n{links}]\n\
+             {nodes}[[streams]]\nname = \"s\"\nfrom = \"n{from}\"\nto = [\"n{to}\"]\nperiod = \"50ms\"\nlength = \"{}B\"\n",
+            names.join(", "),
+            bytes - 14
+        );
+        // Up to the first switch from both ends; what both have in common is not on the way.
+        let up = |mut switch: usize| {
+            let mut way = Vec::new();
+            while switch > 0 {
+                way.push(switch - 1);
+                switch = before[switch - 1].0;
+            }
+            way
+        };
+        let (mut one, mut other) = (up(from), up(to));
+        while let (Some(last), true) = (one.last().copied(), one.last() == other.last()) {
+            one.retain(|link| *link != last);
+            other.retain(|link| *link != last);
+        }
+        let trunks: Vec<u32> = one.iter().chain(&other).map(|link| before[*link].1).collect();
+        // 20 bytes with preamble and checksum beyond the frame, its gap left out: whole picoseconds at each of these rates.
+        let on_wire = |rate: u32| Duration::from_ps(i64::from(bytes + 12) * 8_000_000 / i64::from(rate));
+        let links = trunks.len() as i64 + 2;
+        let expected = on_wire(rates[from])
+            + on_wire(rates[to])
+            + trunks.iter().map(|rate| on_wire(*rate)).sum::<Duration>()
+            + Duration::from_ns(propagation_ns) * links
+            + Duration::from_ns(delay_ns) * (links - 1);
+        let (_, tally) = simulated(&plan(&text));
+        let [row] = tally.rows() else { panic!("one stream") };
+        prop_assert_eq!((row.delivered, row.latency_max), (2, expected));
+        prop_assert_eq!(row.latency_sum_ps, i128::from(expected.as_ps()) * 2);
+    }
+}
+
+/// A gateway to a bus, a ring with all the chance there is, and queues that overflow.
+const RING: &str = r#"
+schema_version = 2
+name = "ring"
+duration = "400ms"
+seed = 5
+
+[segments.body.can]
+bit_rate = "500kbit/s"
+
+[segments.network.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+forwarding_delay = "3us"
+forwarding_jitter = { min = "0s", mean = "2us", max = "20us" }
+queue_len_max = "4kB"
+class = { best_effort = { priority = 3 } }
+switches = ["front", "left", "rear", "right"]
+links = [
+  { between = ["front", "left"], rate = "10Mbit/s" },
+  { between = ["left", "rear"] },
+  { between = ["rear", "right"], propagation_delay = "100ns" },
+  { between = ["right", "front"] },
+  { between = ["camera", "front"] },
+  { between = ["radar", "front"] },
+  { between = ["brain", "rear"] },
+  { between = ["zone", "left"] },
+  { between = ["logger", "right"] },
+]
+
+[[protections]]
+name = "tagged"
+hmac = { hash = "sha-256", tag = "16B", freshness = "full" }
+
+[[nodes]]
+name = "camera"
+on = ["network"]
+clock = "ideal"
+driver = { min = "1us", mean = "5us", max = "50us" }
+[[nodes]]
+name = "radar"
+on = ["network"]
+clock = "ideal"
+[[nodes]]
+name = "brain"
+on = ["network"]
+[[nodes]]
+name = "zone"
+on = ["network", "body"]
+gateway = {}
+[[nodes]]
+name = "logger"
+on = ["network"]
+[[nodes]]
+name = "lamp"
+on = ["body"]
+
+[[streams]]
+name = "dim"
+from = "brain"
+to = ["lamp", "logger"]
+period = "10ms"
+length = "8B"
+body = { id = "0x100" }
+
+[[streams]]
+name = "picture"
+from = "camera"
+to = ["brain", "logger"]
+count = 12
+period = "5ms"
+length = "1200B"
+protection = "tagged"
+network = { switches = ["right"] }
+
+[[streams]]
+name = "burst-of-the-camera"
+from = "camera"
+to = ["zone"]
+count = 3
+period = "5ms"
+offset = "0s"
+length = "1200B"
+network = { class = { best_effort = { priority = 1 } } }
+
+[[streams]]
+name = "burst-of-the-radar"
+from = "radar"
+to = ["zone"]
+count = 3
+period = "5ms"
+offset = "0s"
+length = "1200B"
+network = { class = { best_effort = { priority = 1 } } }
+"#;
+
+#[test]
+fn a_ring_of_switches_gives_the_same_twice_and_accounts_for_every_frame() {
+    let plan = plan(RING);
+    let (fingerprint, tally) = simulated(&plan);
+    assert_eq!(fingerprint.finish(), simulated(&plan).0.finish());
+    let of = |name: &str| {
+        let number =
+            plan.streams.iter().position(|stream| stream.name.starts_with(name)).expect("it is one of the streams");
+        tally.rows()[number]
+    };
+    assert_eq!((of("dim").delivered, of("dim").discarded), (80, 0), "over the gateway too");
+    assert_eq!(of("picture").discarded, 0);
+    // Six at once for the slow link; one is on it, and the queue in front of it holds no more than three.
+    let burst: Vec<_> = plan
+        .streams
+        .iter()
+        .zip(tally.rows())
+        .filter(|(stream, _)| stream.name.starts_with("burst"))
+        .map(|(_, row)| *row)
+        .collect();
+    let (delivered, discarded) =
+        burst.iter().fold((0, 0), |(delivered, discarded), row| (delivered + row.delivered, discarded + row.discarded));
+    assert!(discarded > 0 && delivered > 0, "{burst:?}");
+    assert_eq!(delivered + discarded, 6 * 80, "{burst:?}");
+}
+
+#[test]
+fn the_order_of_the_links_changes_nothing() {
+    let mut lines: Vec<&str> = RING.lines().collect();
+    let first = lines.iter().position(|line| line.contains("between")).expect("there are links");
+    let count = lines.iter().filter(|line| line.contains("between")).count();
+    lines[first..first + count].reverse();
+    let reversed = lines.join("\n");
+    assert_ne!(reversed, RING);
+    assert_eq!(simulated(&plan(&reversed)).0.finish(), simulated(&plan(RING)).0.finish());
+}
+
+#[test]
+fn one_switch_with_its_links_written_out_is_the_same_as_one_without() {
+    let shipped = include_str!("../../../scenarios/first.toml");
+    let links = "switches = [\"switch\"]\nlinks = [{ between = [\"switch\", \"sensor\"] }, \
+                 { between = [\"controller\", \"switch\"], rate = \"100Mbit/s\" }]\nprecision";
+    let written = shipped.replacen("precision", links, 1);
+    assert_ne!(written, shipped);
+    assert_eq!(simulated(&plan(&written)).0.finish(), simulated(&plan(shipped)).0.finish());
+}
+
+#[test]
+fn nothing_is_bounded_over_several_switches_and_it_says_why() {
+    let plan = plan(RING);
+    let prepared = Prepared::new(&plan).expect("best effort needs no schedule");
+    let tables: Vec<_> =
+        plan.segment_ids().map(|id| Ethernet::of(&plan, id).and(prepared.schedule(id)).cloned()).collect();
+    let found = bounds(&plan, &tables, BOUNDS);
+    for (stream, bound) in plan.streams.iter().zip(&found.streams) {
+        for end in &bound.ends {
+            let why = end.latency.map_err(|missing| missing.why);
+            assert_eq!(why, Err(Why::SeveralSwitches), "{}", stream.name);
+        }
+    }
+}
