@@ -5,10 +5,9 @@ use chronoseal_media::ethernet::{Beacon, Ends, Link, Network, NetworkConfig, Rou
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
-    Accounting, AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters, StreamClass,
-    SwitchHop, Sync, ThreatKind,
+    AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters, StreamClass, SwitchHop, Sync,
+    ThreatKind,
 };
-use chronoseal_wire::ethernet::INTER_FRAME_GAP_LEN;
 
 use crate::Prepared;
 
@@ -19,11 +18,7 @@ pub(super) fn speed(network: &EthernetSegment) -> LineSpeed {
 
 fn speed_of(network: &EthernetSegment, link: LinkParameters) -> LineSpeed {
     let accounting = network.accounting;
-    let gap_bytes = match accounting {
-        Accounting::AsPublished => 0,
-        Accounting::OnWire => INTER_FRAME_GAP_LEN as u64,
-    };
-    LineSpeed::new(link.rate, accounting.overhead_bytes(), gap_bytes, link.propagation_delay)
+    LineSpeed::new(link.rate, accounting.overhead_bytes(), accounting.gap_bytes(), link.propagation_delay)
 }
 
 /// Which link is whose, in the order in which the medium has them.

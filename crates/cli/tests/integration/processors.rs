@@ -65,3 +65,18 @@ fn a_tag_that_takes_longer_than_the_deadline_fails_it_on_paper_and_in_the_simula
         }
     }
 }
+
+#[test]
+fn a_deadline_of_all_that_a_frame_takes_on_its_wires_is_not_refused() {
+    let scenario = |deadline: &str| {
+        let text = slow("ethernet", "neither").replace("deadline = \"1ms\"", &format!("deadline = \"{deadline}\""));
+        text.replace("class = {", "sync = \"ideal\"\nclass = {")
+    };
+    let bench = Bench::new();
+    bench.write("least.toml", scenario("12us"));
+    let refused = bench.say(&["check", "least.toml"]).assert_code(2).err.clone();
+    let least = refused.split("takes at least ").nth(1).and_then(|rest| rest.split(' ').next()).expect("it says so");
+    bench.write("least.toml", scenario(least));
+    assert_eq!(bench.json(&["check", "least.toml"])["word"], "held", "{least}");
+    assert_eq!(bench.json(&["run", "least.toml", "--no-store", "--quiet"])["held"], "yes", "{least}");
+}

@@ -96,8 +96,8 @@ const WRONG: &[Wrong] = &[
         new: "brake-rear = \"400us\"",
         code: Code::DeadlineTooShort,
         places: &["\"400us\""],
-        message: "stream `brake request` takes at least 527.344us to `brake-rear`, and its deadline is 400us",
-        help: "527.344us leaves no time to wait or compute: write a longer one, and `chronoseal check` says what it can take; or a shorter `length`, or a faster segment",
+        message: "stream `brake request` takes at least 527.152us to `brake-rear`, and its deadline is 400us",
+        help: "527.152us leaves no time to wait or compute: write a longer one, and `chronoseal check` says what it can take; or a shorter `length`, or a faster segment",
     },
     Wrong {
         what: "a table of one kind for a segment of another",

@@ -6,10 +6,10 @@ use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Accounting, Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetSegment, EthernetStream, HopPlan, Plan, SegmentId,
-    StreamClass, Sync,
+    Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetSegment, EthernetStream, HopPlan, Plan, SegmentId, StreamClass,
+    Sync,
 };
-use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, INTER_FRAME_GAP_LEN};
+use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
 mod losses;
 pub mod routed;
@@ -191,11 +191,12 @@ fn first_bit_max(view: Ethernet<'_>, slot: &Slot) -> Duration {
 
 /// How long frames take on the links of a segment.
 fn speed(network: &EthernetSegment) -> LineSpeed {
-    let gap_bytes = match network.accounting {
-        Accounting::AsPublished => 0,
-        Accounting::OnWire => INTER_FRAME_GAP_LEN as u64,
-    };
-    LineSpeed::new(network.rate, network.accounting.overhead_bytes(), gap_bytes, network.propagation_delay)
+    LineSpeed::new(
+        network.rate,
+        network.accounting.overhead_bytes(),
+        network.accounting.gap_bytes(),
+        network.propagation_delay,
+    )
 }
 
 /// The longest distance of two slots of a stream.

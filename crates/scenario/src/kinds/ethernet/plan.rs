@@ -76,6 +76,15 @@ impl Accounting {
             Self::OnWire => 24,
         }
     }
+
+    /// How many of them come after the frame's last bit: the gap.
+    pub const fn gap_bytes(self) -> u64 {
+        match self {
+            Self::AsPublished => 0,
+            Self::OnWire => 12,
+        }
+    }
+
     /// As written in a scenario.
     pub const fn name(self) -> &'static str {
         match self {

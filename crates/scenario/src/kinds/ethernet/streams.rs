@@ -63,7 +63,8 @@ fn shortest_link(segment: &EthernetSegment, len: u32) -> Duration {
     let wiring = &segment.wiring;
     let own = wiring.stations.iter().map(|link| link.parameters);
     let links = own.chain((wiring.switches == 1).then(|| segment.default_link()));
-    let wire_len = u64::from(len) + segment.accounting.overhead_bytes();
+    // A frame is there with its last bit; the gap behind it is for the next one.
+    let wire_len = u64::from(len) + segment.accounting.overhead_bytes() - segment.accounting.gap_bytes();
     links.map(|link| link.rate.time_of(wire_len) + link.propagation_delay).min().unwrap_or_default()
 }
 
