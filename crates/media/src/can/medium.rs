@@ -24,6 +24,8 @@ pub struct CanBus {
 /// The number of a [`MediumTimer`]: that of a turn, or this bit.
 const LOOK: u32 = 1 << 30;
 const TURN_MASK: u32 = (1 << 22) - 1;
+// A look is never taken for a turn, however many there were.
+const _: () = assert!(LOOK & TURN_MASK == 0 && LOOK != 0);
 
 impl CanBus {
     /// Builds the bus. `seed` is that of its bit errors.

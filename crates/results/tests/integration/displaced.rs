@@ -32,7 +32,7 @@ fn a_full_queue_is_an_attacks_doing_while_a_frame_of_it_waits_there() {
     };
     let attack = FrameRow { arrived_at: Some(us(100)), departed_at: Some(us(200)), ..spoofed(9, Outcome::Delivered) };
     for (arrived_us, expected) in [(99, (0, 1)), (100, (1, 0)), (199, (1, 0)), (200, (0, 1))] {
-        assert_eq!(told(genuine(arrived_us), attack.clone()), expected, "it came at {arrived_us} us");
+        assert_eq!(told(genuine(arrived_us), attack), expected, "it came at {arrived_us} us");
     }
     // It waits for the link of somebody who is no receiver of the stream.
     let elsewhere = FrameRow { at: NodeId(2), ..attack };
@@ -44,10 +44,10 @@ fn a_repeated_freshness_value_is_an_attacks_doing_if_the_receiver_took_its_frame
     let genuine =
         FrameRow { received_at: Some(us(500)), outcome: Outcome::Discarded(DiscardReason::Replayed), ..delivered(9) };
     let attack = |at_us, outcome| FrameRow { received_at: Some(us(at_us)), ..spoofed(9, outcome) };
-    assert_eq!(told(genuine.clone(), attack(500, Outcome::Delivered)), (1, 0));
-    assert_eq!(told(genuine.clone(), attack(400, Outcome::Late)), (1, 0));
-    assert_eq!(told(genuine.clone(), attack(501, Outcome::Delivered)), (0, 1), "it came behind");
-    assert_eq!(told(genuine.clone(), attack(400, Outcome::Discarded(DiscardReason::TagMismatch))), (0, 1));
+    assert_eq!(told(genuine, attack(500, Outcome::Delivered)), (1, 0));
+    assert_eq!(told(genuine, attack(400, Outcome::Late)), (1, 0));
+    assert_eq!(told(genuine, attack(501, Outcome::Delivered)), (0, 1), "it came behind");
+    assert_eq!(told(genuine, attack(400, Outcome::Discarded(DiscardReason::TagMismatch))), (0, 1));
     let elsewhere = FrameRow { at: NodeId(2), ..attack(400, Outcome::Delivered) };
     assert_eq!(told(genuine, elsewhere), (0, 1), "another receiver took it");
 }

@@ -76,7 +76,7 @@ impl Seen {
         recorder.event(self.at, self.node, &self.event, Some(self.frame()));
         recorder.ways.settle(prepared.plan(), Dues::default(), &mut recorder.rows);
         let [row] = &recorder.rows.frames[..] else { panic!("one event, one row") };
-        row.clone()
+        *row
     }
 }
 

@@ -2,6 +2,7 @@
 
 use chronoseal_core::{AttackKind, DiscardReason};
 use chronoseal_results::rows::{STRANGER_BYTES, STRANGER_FRAMES};
+use chronoseal_scenario::plan::{CanHop, CanRecording, Facet};
 use chronoseal_wire::can::{CanFrame, CanId};
 
 use super::*;
@@ -97,6 +98,31 @@ fn only_a_switch_knows_when_a_frame_arrived_there() {
 }
 
 #[test]
+fn a_frame_of_a_recording_is_late_behind_the_usual_distance_of_its_identifier() {
+    with_pair(BUS, |plan, _, seen| {
+        let frame = CanFrame::classical(CanId::standard(0x300).expect("it has 11 bits"), &[1; 8]).expect("8 bytes");
+        let frames = (0..4).map(|k| (Duration::from_ms(10) * k, frame)).collect();
+        let (length, start) = (Duration::from_ms(40), Duration::ZERO);
+        let recording = CanRecording { source: "test".into(), frames, length, start };
+        let mut plan = plan.clone();
+        let mut stream = plan.streams[0].clone();
+        stream.hops[0].facet = Facet::new(CanHop::Recording(recording));
+        plan.streams.push(stream);
+        let prepared = Prepared::new(&plan).expect("a recording has no schedule");
+        let mut bytes = [0; 72];
+        let len = frame.emit(&mut bytes);
+        let outcome = |at| {
+            let mut recorder = Recorder::new(&prepared, false);
+            let event = Event::of(EventKind::Delivered, TWO, 0);
+            recorder.event(at, seen.node, &event, Some(FrameContext { bytes: &bytes[..len], ..seen.frame() }));
+            recorder.rows.frames[0].outcome
+        };
+        let limit = seen.label.sent_at + Duration::from_ms(10);
+        assert_eq!((outcome(limit), outcome(limit + PS)), (Outcome::Delivered, Outcome::Late));
+    });
+}
+
+#[test]
 fn a_capture_says_what_became_of_a_frame() {
     with_pair(SCHEDULED, |_, prepared, seen| {
         let comments = |kind, attack| {
@@ -125,6 +151,10 @@ fn what_a_gateway_loses_of_a_stream_is_told_with_the_whole_way_and_of_no_stream_
     let (text, _) = &shared()[0];
     with_last(text, EventKind::Relayed, |_, prepared, seen| {
         assert_eq!((seen.node, rows(prepared, ZONE, seen.event, Some(seen)).len()), (ZONE, 1));
+        let mut recorder = Recorder::new(prepared, false);
+        recorder.came_from(seen.label.serial.expect("it was sent"), &[3, 4]);
+        recorder.event(seen.at, ZONE, &seen.event, Some(seen.frame()));
+        assert_eq!(recorder.rows.hops[0].origins, [3, 4], "of what it was made");
         assert_eq!(rows(prepared, ZONE, Event { kind: FULL, ..seen.event }, Some(seen)), []);
         let unknown = Event::of(EventKind::Discarded(DiscardReason::UnknownStream), StreamId::NONE, 3);
         let [row] = &rows(prepared, ZONE, unknown, None)[..] else { panic!("one row") };
@@ -138,7 +168,10 @@ fn what_a_sender_has_no_room_for_was_never_sent() {
         with_pair(segment, |_, prepared, seen| {
             let full = Event { kind: FULL, ..seen.event };
             assert_eq!(rows(prepared, NodeId(0), full, Some(seen)), []);
-            assert_eq!(rows(prepared, seen.node, full, Some(seen)).len(), 1, "its receiver had none for it");
+            let [row] = &rows(prepared, seen.node, full, Some(seen))[..] else {
+                panic!("its receiver had none for it")
+            };
+            assert_eq!(row.outcome, Outcome::Discarded(DiscardReason::QueueFull));
         });
     }
 }
@@ -206,4 +239,37 @@ fn a_message_in_several_frames_is_sent_with_its_first() {
         let received_at = row.received_at.expect("it was delivered");
         assert!(row.sent_at.is_some_and(|at| at < begun.time) && begun.time < received_at, "{row:?}");
     }
+}
+
+#[test]
+fn a_frame_of_an_attack_is_the_attackers() {
+    with_pair(BUS, |_, prepared, seen| {
+        let from = |attack| {
+            let label = FrameLabel { attack, sender: BRAKE, ..seen.label };
+            Seen { label, bytes: seen.bytes.clone(), ..*seen }.row(prepared).sender
+        };
+        assert_eq!((from(Some(AttackKind::Spoof)), from(None)), (BRAKE, PEDAL));
+    });
+}
+
+#[test]
+fn what_a_bus_carries_and_what_a_node_computes_is_kept() {
+    with_pair(BUS, |_, prepared, seen| {
+        let carried = |capture, attack| {
+            let mut recorder = Recorder::new(prepared, capture);
+            let label = FrameLabel { attack, ..seen.label };
+            recorder.carried(seen.at, PEDAL, FrameContext { label: &label, ..seen.frame() });
+            recorder.rows.captures.into_iter().map(|row| (row.direction, row.comment)).collect::<Vec<_>>()
+        };
+        assert_eq!(carried(true, None), [(Direction::Carried, "stream 0".to_owned())]);
+        assert_eq!(carried(true, Some(AttackKind::Spoof)), [(Direction::Carried, "spoof: stream 0".to_owned())]);
+        assert_eq!(carried(false, None), [], "nobody asked for a capture");
+
+        let mut recorder = Recorder::new(prepared, false);
+        let operation = chronoseal_core::Operation("cmac-aes-128");
+        recorder.work(seen.at, PEDAL, &Work::of(operation, 12), Duration::from_us(3));
+        let [row] = &recorder.rows.work[..] else { panic!("one row") };
+        let expected = (seen.at, PEDAL, operation.0, 12, Duration::from_us(3));
+        assert_eq!((row.time, row.node, row.operation, row.len, row.duration), expected);
+    });
 }
