@@ -19,8 +19,14 @@ pub(crate) enum Mode {
 type Generator = fn(&Cli) -> Result<String, Failure>;
 
 /// Each generated document, from the root, and what makes it.
-const DOCUMENTS: &[(&str, Generator)] =
-    &[("docs/reference/scenario.schema.json", scenario_schema), ("docs/reference/command-line.md", command_line)];
+const DOCUMENTS: &[(&str, Generator)] = &[
+    ("docs/reference/scenario.schema.json", scenario_schema),
+    ("docs/reference/command-line.md", command_line),
+    ("docs/reference/command-line-v2x.md", command_line_v2x),
+];
+
+/// Commands about V2X, which have a document of their own.
+const V2X: &[&str] = &["v2x", "vss", "pki"];
 
 /// The built binary.
 struct Cli {
@@ -78,12 +84,27 @@ fn scenario_schema(cli: &Cli) -> Result<String, Failure> {
     Ok(text.trim_end().to_owned() + "\n")
 }
 
-/// Every help text, the binary's first and then each subcommand's below it.
 fn command_line(cli: &Cli) -> Result<String, Failure> {
-    let mut text = String::from(
-        "# Command line\n\n<!-- Written by `cargo xtask generate` from the binary's own help; do not edit. -->\n",
-    );
-    let mut open = vec![Vec::<String>::new()];
+    let head = "# Command line\n\nThe commands `v2x`, `vss` and `pki` are in [a document of their own](command-line-v2x.md).\n";
+    help_texts(cli, head, vec![Vec::new()], |command| !V2X.contains(&command))
+}
+
+fn command_line_v2x(cli: &Cli) -> Result<String, Failure> {
+    let open = V2X.iter().rev().map(|command| vec![(*command).to_owned()]).collect();
+    help_texts(cli, "# Command line: V2X\n\nAll other commands are in [command line](command-line.md).\n", open, |_| {
+        true
+    })
+}
+
+/// The help texts of the commands in `open`, the last one first, and of each of their subcommands that is wanted.
+fn help_texts(
+    cli: &Cli,
+    head: &str,
+    mut open: Vec<Vec<String>>,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<String, Failure> {
+    let mut text =
+        format!("{head}\n<!-- Written by `cargo xtask generate` from the binary's own help; do not edit. -->\n");
     while let Some(path) = open.pop() {
         let mut words = vec![cli.program.as_str()];
         words.extend(path.iter().map(String::as_str));
@@ -91,7 +112,7 @@ fn command_line(cli: &Cli) -> Result<String, Failure> {
         let help = process::output(&cli.root, &words)?;
         let name = std::iter::once("chronoseal").chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
         text += &format!("\n## `{name}`\n\n```text\n{}\n```\n", trimmed_lines(&help));
-        for command in subcommands(&help).into_iter().rev() {
+        for command in subcommands(&help).into_iter().rev().filter(|command| wanted(command)) {
             open.push(path.iter().cloned().chain([command]).collect());
         }
     }

@@ -168,6 +168,6 @@ impl NetworkConfig {
 
     /// The switch that a line leaves, if it leaves one.
     pub(super) fn switch_before(&self, line: usize) -> Option<usize> {
-        self.links[line / 2].ends.switch_behind(line % 2 == 0)
+        self.links[line / 2].ends.switch_behind(line.is_multiple_of(2))
     }
 }
