@@ -12,7 +12,7 @@ mod testing;
 
 fn schedules(criterion: &mut Criterion) {
     let periods = [500, 1_000, 2_000, 4_000].map(Duration::from_us);
-    for (side, count, lens) in [(4, 1_000, &[100, 200, 300, 400, 500]), (10, 10_000, &[50, 100, 150, 200, 250])] {
+    for (side, count, lens) in [(4, 1_000, &[100, 200, 300, 400, 500]), (12, 10_000, &[50, 100, 150, 200, 250])] {
         let network = testing::grid(side);
         let mut streams = testing::streams(&network, count + 1, lens, &periods, 1);
         let one_more = streams.pop().expect("one more than wanted");

@@ -311,7 +311,8 @@ impl Infeasible {
         let (conflict, is_minimal) = irreducible(all, |keep| {
             let names: BTreeSet<&str> = keep.iter().map(|number| streams[*number].name.as_str()).collect();
             let part = problem.with(|stream| names.contains(stream.name.as_str()));
-            if prove(&part).is_some() {
+            // What has no proof as a whole has none in part.
+            if proof.is_some() && prove(&part).is_some() {
                 return Some(false);
             }
             let mut search = Search::new(&part, options);

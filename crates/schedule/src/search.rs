@@ -179,6 +179,10 @@ impl<'a> Search<'a> {
             let all = self.routes.all(network, stream, self.options.routes);
             self.know(number, &all);
             self.is_complete[number] = true;
+            // A search for a way looks at all of the network, from each node of each way.
+            let looked =
+                self.options.routes * (1 + self.shapes[number][..].iter().map(|shape| shape.hops.len()).sum::<usize>());
+            self.board.charge((looked * network.links().len()) as u64);
         }
     }
 
@@ -302,7 +306,6 @@ impl<'a> Search<'a> {
         let mut best: Option<(u64, usize, i64, Vec<usize>)> = None;
         for shape in 0..self.shapes[number].len() {
             let item = self.shapes[number][shape].item.clone();
-            let instances = self.board.cycle() / item.period;
             if item.uses.iter().any(|usage| usage.len > item.period - item.jitter) {
                 continue;
             }
@@ -322,17 +325,15 @@ impl<'a> Search<'a> {
                 }
                 let blockers = self.blockers(number, shape, start);
                 let cost = blockers.iter().map(|blocker| weights[*blocker] * self.size(*blocker)).sum();
-                self.charge(&blockers, instances);
+                // Whom it was held against is effort as well.
+                let asked: usize = item.uses.iter().map(|usage| self.users[usage.resource].len()).sum();
+                self.board.charge(1 + asked as u64);
                 if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
                     best = Some((cost, shape, start, blockers));
                 }
             }
         }
         best.map(|(_, shape, start, blockers)| (shape, start, blockers))
-    }
-
-    fn charge(&mut self, blockers: &[usize], instances: i64) {
-        self.board.charge(1 + blockers.len() as u64 + instances as u64);
     }
 
     /// How much a stream takes, for comparison.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::Duration;
+use chronoseal_core::random::{Purpose, stream, uniform_i64};
 use chronoseal_schedule::exchange::qcw::{self, Place};
 use chronoseal_schedule::exchange::tsnkit;
 use chronoseal_schedule::gates::SCHEDULED_CLASS;
@@ -174,4 +175,57 @@ fn gate_lists_that_are_wrong_are_refused_with_port_and_entry() {
     // What is shorter than the cycle holds until its end.
     let short = list("0-&gt;7", &format!("{cycle}{}", entry("5")));
     assert_eq!(qcw::read("gates", short.as_bytes(), &network).unwrap()[0].entries[0].interval, Duration::from_ms(1));
+}
+
+/// Bytes of `seed` with some of them changed, taken out or doubled.
+fn damaged(seed: &[u8], number: u64) -> Vec<u8> {
+    let mut rng = stream(number, Purpose::Phase, 2);
+    let mut bytes = seed.to_vec();
+    for _ in 0..uniform_i64(&mut rng, 1, 4) {
+        let at = uniform_i64(&mut rng, 0, bytes.len() as i64 - 1) as usize;
+        match uniform_i64(&mut rng, 0, 3) {
+            0 => bytes[at] = uniform_i64(&mut rng, 0, 255) as u8,
+            1 => drop(bytes.drain(at..bytes.len().min(at + 9))),
+            2 => bytes[at] = b"0123456789-,()[]<>{}\"&\n"[uniform_i64(&mut rng, 0, 22) as usize],
+            _ => {
+                let again = bytes[at..bytes.len().min(at + 40)].to_vec();
+                bytes.splice(at..at, again);
+            }
+        }
+        bytes.push(b'\n');
+    }
+    bytes
+}
+
+#[test]
+fn damaged_files_are_refused_or_mean_something_and_nothing_panics() {
+    let (network, streams) = load(vector!("1_task.csv"), vector!("1_topo.csv"));
+    let lists = schedule(&network, &streams).gates(SCHEDULED_CLASS);
+    let json = qcw::write_json(&network, &lists, Place::Interface).unwrap();
+    let xml = qcw::write_xml(&network, &lists, Place::BridgePort).unwrap();
+    let (mut taken, mut refused) = (0, 0);
+    let mut count = |ok: bool| if ok { taken += 1 } else { refused += 1 };
+    for number in 0..60 {
+        let topology = tsnkit::read_network("t", &damaged(vector!("1_topo.csv").1, number));
+        count(topology.is_ok());
+        let network = topology.unwrap_or_else(|_| network.clone());
+        let tasks = tsnkit::read_streams("s", &damaged(vector!("1_task.csv").1, number), &network);
+        count(tasks.is_ok());
+        let streams = tasks.unwrap_or_else(|_| streams.clone());
+        let gates = damaged(vector!("1-GCL.csv").1, number);
+        let files = [("g", gates.as_slice()), vector!("1-OFFSET.csv"), vector!("1-ROUTE.csv")];
+        if let Ok((told, lists)) = tsnkit::read_schedule(&network, &streams, files, 1)
+            && told.iter().map(|told| told.sends.len()).sum::<usize>() < 2_000
+        {
+            replay(&network, &told, &lists, SCHEDULED_CLASS);
+        }
+        for text in [&json, &xml] {
+            let read = qcw::read("q", &damaged(text.as_bytes(), number), &network);
+            count(read.is_ok());
+            for list in read.into_iter().flatten() {
+                assert_eq!(list.entries.iter().map(|entry| entry.interval).sum::<Duration>(), list.cycle);
+            }
+        }
+    }
+    assert!(taken > 10 && refused > 100, "{taken} taken, {refused} refused");
 }

@@ -150,7 +150,7 @@ fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
             files.push(("gates.xml", qcw::write_xml(schedule.network(), &lists, Place::BridgePort)?));
         }
     }
-    std::fs::create_dir_all(&options.out)?;
+    input::claim(&options.out)?;
     for (name, text) in files {
         input::write(&options.out.join(name), &text)?;
     }

@@ -17,6 +17,8 @@ use crate::schedule::Schedule;
 
 /// Rows of a table, at most.
 const ROWS_MAX: usize = 1_000_000;
+/// Frames that are replayed, at most.
+const FRAMES_MAX: i64 = 2_000_000;
 /// The longest time a table may hold `[ns]`: an hour.
 const TIME_MAX: i64 = 3_600_000_000_000;
 
@@ -360,13 +362,24 @@ pub fn read_schedule(
             .ok_or_else(|| table.refuse(row.line, format!("there is no stream `{}`", short(&row.fields[0]))))?;
         offset[stream] = Some(table.time(&row, 2)?);
     }
+    let frames: i64 = streams.iter().map(|stream| (cycle.div_floor(stream.period) * cycles).max(1)).sum();
+    if frames > FRAMES_MAX {
+        let message =
+            format!("{frames} frames are sent in {cycles} cycles of {cycle}, and at most {FRAMES_MAX} are replayed");
+        return Err(Refusal::new(
+            gates.0,
+            None,
+            message,
+            "write the cycle in which the periods repeat, and no longer one",
+        ));
+    }
     let mut told = Vec::new();
     for ((stream, route), offset) in streams.iter().zip(route).zip(offset) {
         let Some(offset) = offset else {
             let message = format!("stream {} has no offset", stream.name);
             return Err(Refusal::new(offsets.0, None, message, "write one row for each stream"));
         };
-        let count = (cycle.div_floor(stream.period) * cycles).clamp(1, ROWS_MAX as i64);
+        let count = (cycle.div_floor(stream.period) * cycles).max(1);
         let sends = (0..count).map(|k| (k, offset + stream.period * k)).collect();
         told.push(Told { stream: stream.clone(), route, sends, checks: Vec::new() });
     }
