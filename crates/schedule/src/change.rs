@@ -62,6 +62,7 @@ struct Part {
 ///
 /// # Errors
 /// [`ChangeError`] if the two have nothing to do with each other.
+#[expect(clippy::missing_panics_doc, reason = "a schedule has every one of its own streams")]
 pub fn plan(old: &Schedule, new: &Schedule, earliest: Duration, class: u8) -> Result<Change, ChangeError> {
     if old.network() != new.network() {
         return Err(ChangeError::OtherNetwork);

@@ -310,6 +310,7 @@ impl Problem {
     }
 
     /// The same network with some of the streams.
+    #[expect(clippy::missing_panics_doc, reason = "part of what fits does so as well")]
     pub fn with(&self, keep: impl Fn(&Stream) -> bool) -> Self {
         let streams: Vec<Stream> = self.streams.iter().filter(|stream| keep(stream)).cloned().collect();
         let hyperperiod = hyperperiod(&streams).expect("part of what fits does so as well");

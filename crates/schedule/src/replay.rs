@@ -108,6 +108,7 @@ impl fmt::Display for Violation {
 
 impl Schedule {
     /// What talkers and listeners are told for `cycles` cycles, streams by name.
+    #[expect(clippy::missing_panics_doc, reason = "every stream of a schedule is planned in it")]
     pub fn told(&self, cycles: i64) -> Vec<Told> {
         let told = self.streams().map(|stream| {
             let planned = self.planned(&stream.name).expect("it is in the schedule");

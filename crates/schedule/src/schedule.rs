@@ -77,6 +77,7 @@ impl fmt::Debug for Schedule {
 
 impl Schedule {
     /// An empty schedule.
+    #[expect(clippy::missing_panics_doc, reason = "no stream has no faults")]
     pub fn empty(network: Network, options: Options) -> Self {
         let problem = Problem::new(network, Vec::new()).expect("no stream has no faults");
         let board = board(&problem, 1);

@@ -17,13 +17,13 @@ macro_rules! vector {
 }
 
 fn load(task: (&str, &[u8]), topology: (&str, &[u8])) -> (Network, Vec<Stream>) {
-    let network = tsnkit::read_network(topology.0, topology.1).unwrap();
-    let streams = tsnkit::read_streams(task.0, task.1, &network).unwrap();
+    let network = tsnkit::read_network(topology.0, topology.1).expect("a network");
+    let streams = tsnkit::read_streams(task.0, task.1, &network).expect("streams");
     (network, streams)
 }
 
 fn schedule(network: &Network, streams: &[Stream]) -> Schedule {
-    let problem = Problem::new(network.clone(), streams.to_vec()).unwrap();
+    let problem = Problem::new(network.clone(), streams.to_vec()).expect("a problem");
     synthesize(&problem, Options::default()).unwrap_or_else(|infeasible| panic!("{infeasible}"))
 }
 

@@ -15,7 +15,7 @@ const OPTIONS: Options = Options { routes: 3, steps: 300_000, seed: 1 };
 /// A network and streams with a bit of everything.
 fn drawn(seed: u64, count: usize, tight: bool) -> Problem {
     let mut draw = Draw::new(seed);
-    let mut network = draw.of(&[0, 1]).eq(&0).then(|| ring(5)).unwrap_or_else(|| grid(3));
+    let mut network = if draw.of(&[0, 1]).eq(&0) { ring(5) } else { grid(3) };
     network.guard = Duration::from_ns(draw.of(&[0, 0, 300]));
     network.granularity = Duration::from_ns(draw.of(&[1, 10, 100]));
     let periods = draw.of(&[&[100, 200, 400][..], &[250, 500, 1_250], &[60, 90, 150], &[200, 300]]);
@@ -25,8 +25,9 @@ fn drawn(seed: u64, count: usize, tight: bool) -> Problem {
     let stations = network.nodes().len() / 2;
     for stream in &mut streams {
         if draw.below(4) == 0 {
-            let more: Vec<usize> =
-                (0..draw.below(3)).map(|_| network.node(&format!("e{:03}", draw.below(stations))).unwrap()).collect();
+            let more: Vec<usize> = (0..draw.below(3))
+                .map(|_| network.node(&format!("e{:03}", draw.below(stations))).expect("a station"))
+                .collect();
             stream.to.extend(more.into_iter().filter(|node| *node != stream.from));
             stream.to.sort_unstable();
             stream.to.dedup();
