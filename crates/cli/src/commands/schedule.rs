@@ -51,6 +51,12 @@ struct Inputs {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal schedule make --network topo.csv --streams task.csv --out schedule
+  chronoseal schedule make --network topo.csv --streams task.csv --tag 16 --out secured
+
+Ends with 0 if every stream has its windows and the replay finds nothing, and with 1 if not.")]
 struct Make {
     #[command(flatten)]
     inputs: Inputs,
@@ -87,6 +93,9 @@ enum Gates {
 }
 
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal schedule replay --network topo.csv --streams task.csv --from schedule")]
 struct Replay {
     #[command(flatten)]
     inputs: Inputs,
