@@ -1,6 +1,6 @@
 //! Ethernet segments of several switches: exact worst cases of published networks, closed forms, and what changes nothing.
 
-use chronoseal_analysis::segment::{BOUNDS, Why, bounds};
+use chronoseal_analysis::segment::{BOUNDS, Cause, Risk, bounds};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
 use chronoseal_core::random::{self, Purpose, Rng};
@@ -354,16 +354,17 @@ fn one_switch_with_its_links_written_out_is_the_same_as_one_without() {
 }
 
 #[test]
-fn nothing_is_bounded_over_several_switches_and_it_says_why() {
+fn best_effort_over_several_switches_is_bounded_and_a_short_queue_is_said() {
     let plan = plan(RING);
     let prepared = Prepared::new(&plan).expect("best effort needs no schedule");
     let tables: Vec<_> =
         plan.segment_ids().map(|id| Ethernet::of(&plan, id).and(prepared.schedule(id)).cloned()).collect();
     let found = bounds(&plan, &tables, BOUNDS);
     for (stream, bound) in plan.streams.iter().zip(&found.streams) {
-        for end in &bound.ends {
-            let why = end.latency.map_err(|missing| missing.why);
-            assert_eq!(why, Err(Why::SeveralSwitches), "{}", stream.name);
-        }
+        assert!(bound.ends.iter().all(|end| end.latency.is_ok()), "{}: {:?}", stream.name, bound.ends);
+        let is_full = |risk: &Risk| matches!(risk.cause, Cause::LinkFull { .. });
+        let is_at_risk = found.risks.iter().any(|risk| risk.stream == Some(bound.stream) && is_full(risk));
+        // Frames of the bursts are lost in the run.
+        assert!(is_at_risk || !stream.name.starts_with("burst"), "{}", stream.name);
     }
 }
