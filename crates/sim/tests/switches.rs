@@ -1,6 +1,6 @@
 //! Ethernet segments of several switches: exact worst cases of published networks, closed forms, and what changes nothing.
 
-use chronoseal_analysis::segment::{BOUNDS, Why, bounds};
+use chronoseal_analysis::segment::{BOUNDS, Cause, Risk, Why, bounds};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
 use chronoseal_core::random::{self, Purpose, Rng};
@@ -354,16 +354,21 @@ fn one_switch_with_its_links_written_out_is_the_same_as_one_without() {
 }
 
 #[test]
-fn nothing_is_bounded_over_several_switches_and_it_says_why() {
+fn best_effort_over_several_switches_is_bounded_but_over_a_link_that_has_too_much() {
     let plan = plan(RING);
     let prepared = Prepared::new(&plan).expect("best effort needs no schedule");
     let tables: Vec<_> =
         plan.segment_ids().map(|id| Ethernet::of(&plan, id).and(prepared.schedule(id)).cloned()).collect();
     let found = bounds(&plan, &tables, BOUNDS);
     for (stream, bound) in plan.streams.iter().zip(&found.streams) {
+        // The bursts ask for more than the slow link has, and frames of them are lost in the run.
+        let is_burst = stream.name.starts_with("burst");
+        let is_full = |risk: &Risk| matches!(risk.cause, Cause::LinkFull { bytes: None, .. });
+        let is_at_risk = found.risks.iter().any(|risk| risk.stream == Some(bound.stream) && is_full(risk));
+        assert!(is_at_risk || !is_burst, "{}", stream.name);
         for end in &bound.ends {
-            let why = end.latency.map_err(|missing| missing.why);
-            assert_eq!(why, Err(Why::SeveralSwitches), "{}", stream.name);
+            let is_overload = end.latency.is_err_and(|missing| matches!(missing.why, Why::Link(_)));
+            assert_eq!((end.latency.is_err(), is_overload), (is_burst, is_burst), "{}: {end:?}", stream.name);
         }
     }
 }

@@ -83,12 +83,24 @@ pub enum Cause {
         /// So much is there `[byte]`.
         room: u64,
     },
+    /// The queues in front of a link of a segment of several switches are not known to have room for every frame: what the
+    /// analysis says of them may be more than can ever wait.
+    LinkFull {
+        /// Who sends on the link.
+        from: NodeId,
+        /// Who receives.
+        to: NodeId,
+        /// At most so much waits `[byte]`; `None` if nothing bounds it.
+        bytes: Option<u64>,
+        /// So much is there `[byte]`.
+        room: u64,
+    },
 }
 
 impl Cause {
     /// True if it is not known whether it happens, because nothing bounds what leads to it.
     pub const fn is_unbounded(&self) -> bool {
-        matches!(self, Self::SenderUnbounded { .. } | Self::QueueFull { bytes: None, .. })
+        matches!(self, Self::SenderUnbounded { .. } | Self::QueueFull { bytes: None, .. } | Self::LinkFull { .. })
     }
 
     /// One sentence for a reader, with what helps.
@@ -141,6 +153,19 @@ impl Cause {
                     ),
                     None => format!(
                         "nothing bounds what waits in front of the link {line} `{name}`, and its queues, which all streams \
+                         share, hold {room} bytes"
+                    ),
+                }
+            }
+            Self::LinkFull { from, to, bytes, room } => {
+                let (from, to) = (plan.node_name(*from), plan.node_name(*to));
+                match bytes {
+                    Some(bytes) => format!(
+                        "the analysis allows for {bytes} bytes that wait in front of the link from `{from}` to `{to}`, and its queues \
+                         hold {room}, so it cannot say that no frame is lost: write a larger `queue_len_max`"
+                    ),
+                    None => format!(
+                        "nothing bounds what waits in front of the link from `{from}` to `{to}`, and its queues, which all streams \
                          share, hold {room} bytes"
                     ),
                 }

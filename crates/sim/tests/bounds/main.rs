@@ -5,9 +5,10 @@
 
 #[path = "../../../xtask/src/contradictions/network/mod.rs"]
 mod network;
+mod switched;
 mod watch;
 
-use chronoseal_analysis::segment::{BOUNDS, Place, Span, StreamBounds, end_to_end};
+use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, Place, Risk, Span, StreamBounds, bounds};
 use chronoseal_analysis::synthesize;
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, statistics};
@@ -21,6 +22,7 @@ use watch::{Latest, Watch};
 const NETWORKS: u64 = 200;
 
 /// What came of one network.
+#[derive(Default)]
 struct Outcome {
     /// Bound over simulated maximum, for every stream and receiver of which frames came.
     ratios: Vec<f64>,
@@ -30,6 +32,10 @@ struct Outcome {
     unbounded: Vec<String>,
     /// Ends at which a frame came later than its bound, or earlier than it can.
     wrong: Vec<String>,
+    /// Streams of which a queue threw a frame away although no risk says that this can be.
+    lost: Vec<String>,
+    /// A queue may have no room for a frame.
+    is_at_risk: bool,
 }
 
 /// Bounds and simulates a plan; `None` if its frames do not fit its slots.
@@ -39,11 +45,17 @@ fn outcome(plan: &Plan) -> Option<Outcome> {
         .segment_ids()
         .map(|segment| Ethernet::of(plan, segment).map(|view| synthesize(view).expect("it was prepared")))
         .collect();
-    let bounds = end_to_end(plan, &tables, BOUNDS);
+    let Bounds { streams, risks } = bounds(plan, &tables, BOUNDS);
     let watch = Watch::new(&prepared);
     let finished = chronoseal_sim::run(&prepared, watch, &mut |_| true).expect("every part can be built");
     assert!(finished.is_whole);
-    Some(compare(plan, &bounds, &finished.observer))
+    let mut outcome = compare(plan, &streams, &finished.observer);
+    let is_full = |risk: &&Risk| matches!(risk.cause, Cause::QueueFull { .. } | Cause::LinkFull { .. });
+    let at_risk: Vec<_> = risks.iter().filter(is_full).filter_map(|risk| risk.stream).collect();
+    let lost = finished.observer.lost().filter(|stream| !at_risk.contains(stream));
+    outcome.lost = lost.map(|stream| plan.streams[stream.index()].name.clone()).collect();
+    outcome.is_at_risk = !at_risk.is_empty();
+    Some(outcome)
 }
 
 /// What a network becomes.
@@ -53,7 +65,7 @@ fn plan_of(network: &Network) -> Plan {
 }
 
 fn compare(plan: &Plan, bounds: &[StreamBounds], watch: &Watch) -> Outcome {
-    let mut outcome = Outcome { ratios: Vec::new(), segmented: Vec::new(), unbounded: Vec::new(), wrong: Vec::new() };
+    let mut outcome = Outcome::default();
     for stream in bounds {
         let name = &plan.streams[stream.stream.index()].name;
         for end in &stream.ends {

@@ -1,9 +1,9 @@
 //! How long frames really take.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_catalog::{Describe, Prepared};
-use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_scenario::plan::{Ethernet, Plan};
 use chronoseal_sim::{FrameContext, Observer};
 
@@ -24,6 +24,8 @@ pub(crate) struct Watch {
     /// Of streams that begin in slots, by sequence number.
     slots: BTreeMap<(StreamId, u64), SimTime>,
     seen: BTreeMap<(StreamId, NodeId), Latest>,
+    /// Streams of which a switch's queue had no room for a frame, or a station's.
+    lost: BTreeSet<StreamId>,
 }
 
 /// How the frames of a stream become due.
@@ -49,12 +51,18 @@ impl Watch {
             clocks: plan.streams.iter().enumerate().map(clock).collect(),
             slots: BTreeMap::new(),
             seen: BTreeMap::new(),
+            lost: BTreeSet::new(),
         }
     }
 
     /// At a receiver, or at a gateway on the way.
     pub(crate) fn seen(&self, stream: StreamId, receiver: NodeId) -> Option<Latest> {
         self.seen.get(&(stream, receiver)).copied()
+    }
+
+    /// Streams of which a frame found the queues in front of a link full.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = StreamId> {
+        self.lost.iter().copied()
     }
 
     /// When a frame was due.
@@ -75,7 +83,12 @@ fn begins_in_slots(plan: &Plan, stream: StreamId) -> bool {
 }
 
 impl Observer for Watch {
-    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, _: Option<FrameContext<'_>>) {
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        if event.kind == EventKind::Discarded(DiscardReason::QueueFull) {
+            // A station's own queue knows no stream.
+            let named = frame.map(|frame| self.describers[usize::from(frame.label.segment)].describe(frame.bytes, at));
+            self.lost.insert(named.map_or(event.stream, |described| described.stream));
+        }
         if !matches!(event.kind, EventKind::Delivered | EventKind::Relayed) {
             return;
         }

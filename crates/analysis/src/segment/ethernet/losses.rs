@@ -12,9 +12,10 @@
 
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 use chronoseal_media::schedule::Slot;
-use chronoseal_scenario::plan::{Dispatch, EthernetStream, StreamClass, Sync};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, StreamClass, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
+use super::super::Arrivals;
 use super::super::line::{CONTROL, LineLoad};
 use super::super::losses::{Cause, Direction, Risk};
 use super::Links;
@@ -24,7 +25,8 @@ const ROUNDING: Duration = Duration::from_ns(2);
 
 /// Every risk of the segment's frames.
 pub(super) fn of_segment(links: &Links<'_>) -> Vec<Risk> {
-    let mut found = clocks(links);
+    let has_slots = |node| links.slots_from(node).chain(links.slots_to(node)).next().is_some();
+    let mut found = clocks(links.view, links.arrivals, &|node| beacon(links, node), &has_slots);
     for (index, slot) in links.table.slots.iter().enumerate() {
         let Some(stream) = links.view.stream(slot.stream) else { continue };
         found.extend(closed(links, index, slot, &stream));
@@ -46,43 +48,44 @@ pub(super) fn clock_error_max(drift: Ppm, after: Duration) -> Duration {
     Duration::from_ps(i64::try_from(drifted * 7 / 5).unwrap_or(i64::MAX / 2)) + ROUNDING
 }
 
-/// Clocks that can leave the cluster, and beacons that come too late to be used.
-fn clocks(links: &Links<'_>) -> Vec<Risk> {
-    let network = links.view.segment;
-    if network.sync != Sync::Beacon {
-        return links.view.stations().filter_map(|node| without_beacon(links, node)).collect();
-    }
+/// Clocks that can leave the cluster, and beacons that come too late to be used. `beacon` says when the beacon is at a
+/// station at the latest, if that is bounded, and `has_slots` whether it sends or receives in slots.
+pub(super) fn clocks(
+    view: Ethernet<'_>,
+    arrivals: &Arrivals,
+    beacon: &dyn Fn(NodeId) -> Option<Duration>,
+    has_slots: &dyn Fn(NodeId) -> bool,
+) -> Vec<Risk> {
+    let network = view.segment;
+    let risk = |cause| Risk { segment: view.id, stream: None, cause };
     let mut found = Vec::new();
-    for node in links.view.stations() {
-        let clock = links.view.plan.nodes[node.index()].clock;
+    for node in view.stations() {
+        let clock = view.plan.nodes[node.index()].clock;
+        if network.sync != Sync::Beacon {
+            // No beacon is sent, and a station with slots may have another clock than the switch.
+            let is_exact = clock.offset == Duration::ZERO && clock.drift_max == Ppm(0);
+            found.extend((has_slots(node) && !is_exact).then(|| risk(Cause::NoBeacon { node })));
+            continue;
+        }
         // A busy processor looks at a beacon later, and its clock drifts until then.
-        let busy = links.arrivals.busy(node).unwrap_or_default();
+        let busy = arrivals.busy(node).unwrap_or_default();
         let error = clock_error_max(clock.drift_max, network.integration_cycle + busy);
         if error > network.precision {
-            let cause = Cause::Clock { node, error, precision: network.precision };
-            found.push(Risk { segment: links.view.id, stream: None, cause });
+            found.push(risk(Cause::Clock { node, error, precision: network.precision }));
         }
-        let beacon = links.downlink(node).ok().map(|line| line.stay(CONTROL));
-        let len = FRAME_LEN_MIN as u64;
         let limit = network.max_transmission_delay;
-        let late = match beacon {
-            Some(Ok(stay)) => stay - links.speed.occupancy(len) + links.speed.reception(len) > limit,
-            _ => true,
-        };
-        if late {
-            found.push(Risk { segment: links.view.id, stream: None, cause: Cause::Beacon { node, limit } });
+        if beacon(node).is_none_or(|latest| latest > limit) {
+            found.push(risk(Cause::Beacon { node, limit }));
         }
     }
     found
 }
 
-/// A station with slots whose clock is not the switch's although no beacon is sent.
-fn without_beacon(links: &Links<'_>, node: NodeId) -> Option<Risk> {
-    let clock = links.view.plan.nodes[node.index()].clock;
-    let is_exact = clock.offset == Duration::ZERO && clock.drift_max == Ppm(0);
-    let has_slots = links.slots_from(node).chain(links.slots_to(node)).next().is_some();
-    let cause = Cause::NoBeacon { node };
-    (has_slots && !is_exact).then_some(Risk { segment: links.view.id, stream: None, cause })
+/// When the beacon is at a station at the latest; `None` if nothing bounds it.
+fn beacon(links: &Links<'_>, node: NodeId) -> Option<Duration> {
+    let stay = links.downlink(node).ok()?.stay(CONTROL).ok()?;
+    let len = FRAME_LEN_MIN as u64;
+    Some(stay - links.speed.occupancy(len) + links.speed.reception(len))
 }
 
 /// A frame that can come to the switch after its slot has closed.

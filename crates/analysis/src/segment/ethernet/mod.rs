@@ -1,5 +1,5 @@
-//! Hops on an Ethernet segment: a switch with a schedule table and strict priorities below it. Several switches, and links that
-//! differ, have no bounds yet.
+//! Hops on an Ethernet segment: a switch with a schedule table and strict priorities below it, or best effort over several
+//! switches and links that differ ([`wired`]).
 
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::line::LineSpeed;
@@ -13,6 +13,7 @@ use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
 mod losses;
 pub mod routed;
+mod wired;
 
 use super::demand::Periodic;
 use super::line::{CONTROL, LineLoad, Queued, Reserved};
@@ -96,11 +97,11 @@ impl SegmentBounds for EthernetBounds {
         prepared: Option<&ScheduleTable>,
         arrivals: &Arrivals,
     ) -> Vec<Risk> {
-        let (Some(view), Some(table)) = (Ethernet::of(plan, segment), prepared) else { return Vec::new() };
+        let Some(view) = Ethernet::of(plan, segment) else { return Vec::new() };
         if !view.segment.wiring.is_plain() {
-            // Nothing there is bounded, so nothing is said that a loss could prove wrong.
-            return Vec::new();
+            return wired::risks(view, arrivals);
         }
+        let Some(table) = prepared else { return Vec::new() };
         losses::of_segment(&Links::new(view, table, arrivals))
     }
 
@@ -114,10 +115,8 @@ impl SegmentBounds for EthernetBounds {
         let Some(view) = Ethernet::of(plan, segment) else {
             return without_bound(plan, segment, Why::UnknownKind(plan.segments[segment.index()].kind));
         };
-        match view.segment.wiring.switches {
-            1 if view.segment.wiring.is_plain() => {}
-            1 => return without_bound(plan, segment, Why::LinksOfTheirOwn),
-            _ => return without_bound(plan, segment, Why::SeveralSwitches),
+        if !view.segment.wiring.is_plain() {
+            return wired::bounds(view, arrivals);
         }
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
         let links = Links::new(view, table, arrivals);

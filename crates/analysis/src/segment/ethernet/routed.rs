@@ -123,25 +123,74 @@ impl LinkProblem {
     }
 }
 
+/// The bounds of a segment's streams and queues.
+#[derive(Clone, Debug)]
+pub struct Solved<'a> {
+    routed: &'a Routed,
+    found: Option<SwitchBounds>,
+}
+
+impl Solved<'_> {
+    /// When frames of a stream are at each of its ends, by its place in the list.
+    ///
+    /// # Panics
+    /// If there is no such stream.
+    pub fn received(&self, stream: usize) -> Vec<(NodeId, Result<Span, Why>)> {
+        let sent = &self.routed.streams[stream];
+        let at = |end: usize| match &self.found {
+            Some(found) => match found.delay(stream, end) {
+                Ok(delay) => self.routed.received(sent, end, &delay),
+                Err(_) => Err(self.routed.reason(sent, end, found)),
+            },
+            None => Err(Why::NotReached),
+        };
+        sent.ends.iter().map(|(receiver, end)| (*receiver, at(*end))).collect()
+    }
+
+    /// How much can wait in front of a link at most, in the queues of all classes together, with what each frame costs beyond
+    /// its own `[byte]`; `None` if nothing bounds it.
+    pub fn waiting(&self, link: usize) -> Option<u64> {
+        let passes = |sent: &&RoutedStream| sent.hops.iter().any(|(hop, _)| *hop == link);
+        let mut classes: Vec<usize> = self.routed.streams.iter().filter(passes).map(RoutedStream::class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        let of_class = |class: usize| {
+            let backlog = self.found.as_ref()?.at(link, class)?.backlog.as_ref().ok()?;
+            u64::try_from(backlog.ceil().to_integer()).ok()
+        };
+        classes.into_iter().try_fold(0u64, |sum, class| sum.checked_add(of_class(class)?))
+    }
+}
+
+impl RoutedStream {
+    /// True if its frames are not all of one length.
+    fn is_varying(&self) -> bool {
+        self.len_min != self.len_max || self.counted_len != self.len_max
+    }
+
+    /// Its place among the classes.
+    fn class(&self) -> usize {
+        CLASSES - 1 - usize::from(self.priority).min(CLASSES - 1)
+    }
+}
+
 impl Routed {
     /// When frames are at their receivers, for every stream and each of its ends.
     pub fn bounds(&self) -> Vec<HopBound> {
-        let found = self.switches().and_then(|switches| Some(switches.bounds(&grid()?)));
+        let solved = self.solved();
         let mut hops = Vec::new();
         for (index, sent) in self.streams.iter().enumerate() {
             let Some(stream) = sent.stream else { continue };
-            for (receiver, end) in &sent.ends {
-                let received = match &found {
-                    Some(Ok(found)) => match found.delay(index, *end) {
-                        Ok(delay) => self.received(sent, *end, &delay),
-                        Err(_) => Err(self.reason(sent, *end, found)),
-                    },
-                    _ => Err(Why::NotReached),
-                };
-                hops.push(HopBound { stream, receiver: *receiver, received });
-            }
+            let ends = solved.received(index).into_iter();
+            hops.extend(ends.map(|(receiver, received)| HopBound { stream, receiver, received }));
         }
         hops
+    }
+
+    /// Everything that is bounded.
+    pub fn solved(&self) -> Solved<'_> {
+        let found = self.switches().and_then(|switches| switches.bounds(&grid()?).ok());
+        Solved { routed: self, found }
     }
 
     /// The classes of all links; `None` if a stream's way is none.
@@ -176,7 +225,7 @@ impl Routed {
                 hops: sent.hops.iter().map(hop).collect(),
             },
             shortest: of(sent.len_min),
-            class: CLASSES - 1 - usize::from(sent.priority).min(CLASSES - 1),
+            class: sent.class(),
             is_unknown: sent.at.is_err(),
         })
     }
@@ -184,13 +233,21 @@ impl Routed {
     fn port(&self, link: usize) -> PortPlan {
         let RoutedLink { from, to, speed, enters_switch } = self.links[link];
         let passing = self.streams.iter().filter(|sent| sent.hops.iter().any(|(hop, _)| *hop == link));
-        let rate = |len: u64| {
+        let rate = |len: u64, rounding: i64| {
             let bytes = i64::try_from(len + self.overhead).unwrap_or(i64::MAX);
-            ratio(bytes, speed.occupancy(len).as_ps().max(1))
+            ratio(bytes, (speed.occupancy(len).as_ps() + rounding).max(1))
         };
-        let rates: Vec<Rational> =
-            passing.flat_map(|sent| [rate(sent.len_min), rate(sent.counted_len), rate(sent.len_max)]).collect();
-        let least = rates.iter().min().cloned().unwrap_or_else(|| rate(0));
+        let rates: Vec<Rational> = passing
+            .flat_map(|sent| match sent.is_varying() {
+                false => vec![rate(sent.len_max, 0)],
+                // A length between may be rounded by more than these, and by a picosecond at most.
+                true => [sent.len_min, sent.counted_len, sent.len_max]
+                    .into_iter()
+                    .flat_map(|len| [rate(len, -1), rate(len, 1)])
+                    .collect(),
+            })
+            .collect();
+        let least = rates.iter().min().cloned().unwrap_or_else(|| rate(0, 0));
         PortPlan {
             rate_max: rates.into_iter().max().unwrap_or_else(|| least.clone()),
             varying: if enters_switch { whole(self.forwarding.jitter().as_ps()) } else { whole(0) },
@@ -207,6 +264,7 @@ impl Routed {
             // The last bit is there before the gap behind it is over, and later by the propagation.
             let behind = |len: u64| link.speed.reception(len) - link.speed.occupancy(len);
             max += behind(sent.len_min).max(behind(sent.len_max));
+            max += Duration::from_ps(i64::from(sent.is_varying()));
             if link.enters_switch {
                 // How much longer than this it may take is part of the delay.
                 (min, max) = (min + self.forwarding.min, max + self.forwarding.min);
@@ -228,7 +286,7 @@ impl Routed {
         if let Err(why) = sent.at {
             return why;
         }
-        let class = CLASSES - 1 - usize::from(sent.priority).min(CLASSES - 1);
+        let class = sent.class();
         for link in self.way(sent, end) {
             let because = found.at(link, class).and_then(|bound| bound.delay.as_ref().err());
             let reason = match because {

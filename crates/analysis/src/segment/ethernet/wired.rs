@@ -1,0 +1,221 @@
+//! A segment of several switches, or of links with rates and delays of their own, as [`Routed`] wants it.
+//!
+//! Only best effort is known there: a stream in slots has no schedule over several switches. Each stream takes its way over
+//! the switches as the medium does, and so does the beacon, whose copies are streams of their own from where they leave the
+//! first switch.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Duration, NodeId};
+use chronoseal_media::line::LineSpeed;
+use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, StreamClass, SwitchHop, Sync};
+use chronoseal_wire::ethernet::FRAME_LEN_MIN;
+
+use super::super::losses::{Cause, Risk};
+use super::super::{Arrivals, HopBound, Span, Why, without_bound};
+use super::losses::clocks;
+use super::routed::{Routed, RoutedLink, RoutedStream};
+
+/// The priority of the beacon.
+const BEACON: u8 = 8;
+
+/// When frames are at their receivers.
+pub(super) fn bounds(view: Ethernet<'_>, arrivals: &Arrivals) -> Vec<HopBound> {
+    match Wired::new(view, arrivals) {
+        Ok(wired) => wired.routed.bounds(),
+        Err(why) => without_bound(view.plan, view.id, why),
+    }
+}
+
+/// What can lose a frame there although its latency has a bound, or spoil the clocks.
+pub(super) fn risks(view: Ethernet<'_>, arrivals: &Arrivals) -> Vec<Risk> {
+    // Nothing is bounded else, so nothing is said that a loss could prove wrong.
+    let Ok(wired) = Wired::new(view, arrivals) else { return Vec::new() };
+    let Wired { routed, .. } = &wired;
+    let solved = routed.solved();
+    let mut beacon: BTreeMap<NodeId, Duration> = BTreeMap::new();
+    for index in (0..routed.streams.len()).filter(|index| routed.streams[*index].stream.is_none()) {
+        let ends = solved.received(index);
+        beacon.extend(ends.into_iter().filter_map(|(node, received)| Some((node, received.ok()?.max))));
+    }
+    let mut found = clocks(view, arrivals, &|node| beacon.get(&node).copied(), &|_| false);
+    let room = view.segment.queue_len_max;
+    for (link, RoutedLink { from, to, .. }) in routed.links.iter().enumerate() {
+        let bytes = solved.waiting(link);
+        if bytes.is_some_and(|bytes| bytes <= room) {
+            continue;
+        }
+        let cause = Cause::LinkFull { from: *from, to: *to, bytes, room };
+        let passes = |sent: &&RoutedStream| sent.hops.iter().any(|(hop, _)| *hop == link);
+        for sent in routed.streams.iter().filter(passes).filter(|sent| sent.stream.is_some()) {
+            found.push(Risk { segment: view.id, stream: sent.stream, cause: cause.clone() });
+        }
+    }
+    found
+}
+
+/// The links of a segment, with what goes over them.
+struct Wired<'a> {
+    view: Ethernet<'a>,
+    arrivals: &'a Arrivals,
+    /// The link from each station; that to it is the next one.
+    stations: BTreeMap<NodeId, usize>,
+    /// The number of the first link between switches; each has two, the first from its first end.
+    first_trunk: usize,
+    routed: Routed,
+}
+
+impl<'a> Wired<'a> {
+    fn new(view: Ethernet<'a>, arrivals: &'a Arrivals) -> Result<Self, Why> {
+        let network = view.segment;
+        let forwarding = network.forwarding_delay;
+        let jitter = network.forwarding_jitter;
+        let routed = Routed {
+            overhead: network.accounting.overhead_bytes(),
+            // A draw is never below its least, and no frame overtakes another that came by its link.
+            forwarding: Span { min: forwarding + jitter.min, max: forwarding + jitter.max.max(jitter.min) },
+            links: Vec::new(),
+            streams: Vec::new(),
+        };
+        let mut wired = Self { view, arrivals, stations: BTreeMap::new(), first_trunk: 0, routed };
+        for node in view.stations() {
+            let link = network.link_of(node);
+            let switch = wired.switch(link.switch);
+            wired.stations.insert(node, wired.routed.links.len());
+            wired.link([node, switch], [true, false], link.parameters);
+        }
+        wired.first_trunk = wired.routed.links.len();
+        for trunk in &network.wiring.trunks {
+            wired.link(trunk.ends.map(|end| wired.switch(end)), [true, true], trunk.parameters);
+        }
+        for stream in view.streams() {
+            let StreamClass::BestEffort { priority } = stream.class else { return Err(Why::SlotsOverSwitches) };
+            let route = view.route(&stream).map_err(|_| Why::NotReached)?;
+            let sent = wired.sent(&stream, priority, &route).ok_or(Why::NotReached)?;
+            wired.routed.streams.push(sent);
+        }
+        if network.sync == Sync::Beacon {
+            wired.beacon();
+        }
+        Ok(wired)
+    }
+
+    /// A switch as messages call it.
+    fn switch(&self, switch: u16) -> NodeId {
+        self.view.plan.own_node(self.view.id, usize::from(switch))
+    }
+
+    /// Both directions of a link, the first from its first end. `enters` says which of them lead into a switch.
+    fn link(&mut self, [one, other]: [NodeId; 2], enters: [bool; 2], parameters: LinkParameters) {
+        let accounting = self.view.segment.accounting;
+        let LinkParameters { rate, propagation_delay } = parameters;
+        let speed = LineSpeed::new(rate, accounting.overhead_bytes(), accounting.gap_bytes(), propagation_delay);
+        let there = RoutedLink { from: one, to: other, speed, enters_switch: enters[0] };
+        self.routed.links.extend([there, RoutedLink { from: other, to: one, speed, enters_switch: enters[1] }]);
+    }
+
+    /// The link from a switch over a link between switches.
+    fn onward(&self, trunk: usize, from: u16) -> usize {
+        let is_back = self.view.segment.wiring.trunks[trunk].ends[0] != from;
+        self.first_trunk + 2 * trunk + usize::from(is_back)
+    }
+
+    /// A stream over its tree of links; `None` if an end has no link.
+    fn sent(&self, stream: &EthernetStream<'_>, priority: u8, route: &[SwitchHop]) -> Option<RoutedStream> {
+        let view = self.view;
+        let mut hops = vec![(*self.stations.get(&stream.hop.from)?, None)];
+        let mut ends = Vec::new();
+        // By link between switches: the hop over it.
+        let mut over: BTreeMap<usize, usize> = BTreeMap::new();
+        for at in route {
+            let came_by = match at.trunk {
+                None => 0,
+                Some(trunk) => *over.get(&trunk)?,
+            };
+            for node in &at.to {
+                ends.push((*node, hops.len()));
+                hops.push((self.stations.get(node)? + 1, Some(came_by)));
+            }
+            for trunk in &at.onward {
+                over.insert(*trunk, hops.len());
+                hops.push((self.onward(*trunk, at.switch), Some(came_by)));
+            }
+        }
+        let driver = view.plan.nodes[stream.hop.from.index()].driver;
+        let arrival = self.arrivals.at(stream.id, view.id);
+        let len_max = view.secured_len(stream);
+        let overhead = view.protection_of(stream).overhead_bytes();
+        let with = |len: u32| relayed_frame_len(len, overhead) + overhead;
+        // A PDU that counts by itself is alone in its frame; a frame of several takes no longer than one for each.
+        let counted = view.plan.contained_len_max(stream.id);
+        let counted = counted.filter(|_| self.arrivals.counts_pdus(stream.id, view.id)).map(with);
+        let len_min = view.plan.container_len_min(stream.id).map(with);
+        Some(RoutedStream {
+            name: view.plan.streams[stream.id.index()].name.clone(),
+            stream: Some(stream.id),
+            priority: priority.min(7),
+            at: arrival.at.map(|at| at.later(driver.min, driver.max)),
+            distance: arrival.distance,
+            counted_len: u64::from(counted.unwrap_or(len_max)),
+            len_max: u64::from(len_max),
+            len_min: u64::from(len_min.unwrap_or(len_max)),
+            hops,
+            ends,
+        })
+    }
+
+    /// The beacon on its way, which is that of the medium: by as few links as possible to each switch, and of those by the first.
+    /// Every copy that leaves the first switch is a stream of its own.
+    fn beacon(&mut self) {
+        let wiring = &self.view.segment.wiring;
+        let mut is_reached = vec![false; usize::from(wiring.switches)];
+        if let Some(first) = is_reached.first_mut() {
+            *first = true;
+        }
+        let mut copies: Vec<RoutedStream> = Vec::new();
+        // Each switch with the copy that comes to it and the hop by which it does, in the order in which they are reached.
+        let mut reached: Vec<(u16, Option<(usize, usize)>)> = vec![(0, None)];
+        let mut next = 0;
+        while let Some(&(switch, came_by)) = reached.get(next) {
+            next += 1;
+            for (node, link) in self.stations.iter().filter(|(node, _)| wiring.switch_of(**node) == switch) {
+                let (copy, hop) = self.leaves(&mut copies, came_by, link + 1);
+                copies[copy].ends.push((*node, hop));
+            }
+            for (trunk, other) in wiring.trunks.iter().enumerate().filter(|(_, trunk)| trunk.ends.contains(&switch)) {
+                let behind = other.from(switch);
+                if !std::mem::replace(&mut is_reached[usize::from(behind)], true) {
+                    let at = self.leaves(&mut copies, came_by, self.onward(trunk, switch));
+                    reached.push((behind, Some(at)));
+                }
+            }
+        }
+        self.routed.streams.extend(copies);
+    }
+
+    /// Adds a link to the copy of the beacon that came by a hop, or to a new one; gives the copy and the new hop.
+    fn leaves(&self, copies: &mut Vec<RoutedStream>, came_by: Option<(usize, usize)>, link: usize) -> (usize, usize) {
+        let len = FRAME_LEN_MIN as u64;
+        let (copy, after) = match came_by {
+            Some((copy, hop)) => (copy, Some(hop)),
+            None => {
+                copies.push(RoutedStream {
+                    name: "the beacon".to_owned(),
+                    stream: None,
+                    priority: BEACON,
+                    at: Ok(Span::DUE),
+                    distance: self.view.segment.integration_cycle,
+                    counted_len: len,
+                    len_max: len,
+                    len_min: len,
+                    hops: Vec::new(),
+                    ends: Vec::new(),
+                });
+                (copies.len() - 1, None)
+            }
+        };
+        copies[copy].hops.push((link, after));
+        (copy, copies[copy].hops.len() - 1)
+    }
+}
