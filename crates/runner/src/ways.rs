@@ -160,10 +160,14 @@ impl Ways {
     fn tell_dues(&self, dues: &Dues, rows: &mut RunRows) {
         let stays = Stays::new(&rows.stalls);
         for row in rows.frames.iter_mut().filter(|row| row.attack.is_none() && row.stream != StreamId::NONE) {
+            // A live sender may have lost count of a frame that was accepted all the same, and that is judged too. What was missed
+            // in a slot for which nothing was sent was never due.
+            let is_known = row.sent_at.is_some() || row.accepted_at.is_some();
             row.due_at = match row.slot_start {
-                // What was missed in a slot for which nothing was sent has none.
-                Some(slot_start) => row.sent_at.map(|_| slot_start),
-                None if self.is_relayed(row.stream) => row.sent_at.map(|at| at.min(row.cycle_start)),
+                Some(slot_start) => is_known.then_some(slot_start),
+                None if self.is_relayed(row.stream) => {
+                    is_known.then(|| row.sent_at.map_or(row.cycle_start, |at| at.min(row.cycle_start)))
+                }
                 None => row.sent_at.map(|at| dues.due(row.stream, row.sender, at)),
             };
             let ended_at = row.accepted_at.or(row.received_at);

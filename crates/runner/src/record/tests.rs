@@ -158,3 +158,25 @@ fn a_receiver_waits_for_a_stream_on_the_segment_that_brings_it() {
     assert_eq!((waits.segment(one, b), waits.segment(two, c)), (Some(1), Some(0)));
     assert_eq!((waits.segment(one, c), waits.segment(two, b), waits.segment(StreamId(2), b)), (None, None, None));
 }
+
+#[test]
+fn a_frame_whose_sender_lost_count_of_it_is_judged_all_the_same() {
+    let text = format!(
+        "schema_version = 2\nname = \"pair\"\nduration = \"100ms\"\n{SCHEDULED}\n\
+         [[nodes]]\nname = \"a\"\n[[nodes]]\nname = \"b\"\n\
+         [[streams]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"8B\"\ndeadline = \"5ms\"\n"
+    );
+    let plan = load("pair.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|bad| panic!("{}", bad.render()));
+    let prepared = Prepared::new(&plan).expect("one frame fits");
+    let start = SimTime::ZERO + Duration::from_ms(10);
+    for (takes, outcome) in [(Duration::from_ms(5), Outcome::Delivered), (Duration::from_ms(5) + PS, Outcome::Late)] {
+        let row = FrameRow {
+            slot_start: Some(start),
+            accepted_at: Some(start + takes),
+            ..open_row(StreamId(0), 0, NodeId(0), NodeId(1), start, Outcome::Delivered)
+        };
+        let mut rows = RunRows { frames: vec![row], ..RunRows::default() };
+        Ways::of(&prepared).settle(&plan, Dues::default(), &mut rows);
+        assert_eq!((rows.frames[0].due_at, rows.frames[0].outcome), (Some(start), outcome));
+    }
+}
