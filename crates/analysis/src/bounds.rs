@@ -11,6 +11,7 @@
 //! ```
 //!
 //! - `precision` enters once: sender and switch are two correct clocks, and it bounds their difference (SAE AS6802).
+//! - Over several switches the departure is that from the last one, by the dispatch there; F and `d` are those of each link.
 //! - A scheduled frame meets no queue: the table keeps the receiver's link free at its dispatch time, and lower classes
 //!   start only if they end before it (timely block).
 //! - A frame passed on at once can meet other frames on the receiver's link. `queueing` is what the others, each as late
@@ -20,8 +21,8 @@
 //! A best-effort stream has no bound here: nothing limits what the others of its class send at once.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, NodePlan, Sync};
+use chronoseal_media::schedule::{ScheduleTable, Slot, Turn};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, LinkParameters, NodePlan, SwitchHop, Sync};
 
 /// Length of a protocol control frame without checksum `[byte]`.
 const CONTROL_FRAME_LEN: u32 = 60;
@@ -94,27 +95,52 @@ pub(crate) fn ways(view: Ethernet<'_>, table: &ScheduleTable, late: Late<'_>) ->
     for (index, slot) in table.slots.iter().enumerate() {
         slots_of[slot.stream.index()].push(index);
     }
-    let way = |stream: &EthernetStream<'_>, receiver: NodeId| {
+    let way = |stream: &EthernetStream<'_>, route: &[SwitchHop], receiver: NodeId| {
         let slots = slots_of[stream.id.index()].iter().filter(|_| stream.class.is_time_triggered());
         let latencies = slots.filter_map(|index| {
             let queue = queues[receiver.index()].as_ref()?;
-            Some(latency(view, &table.slots[*index], late[*index], queue))
+            let hop = route.iter().position(|hop| hop.to.contains(&receiver))?;
+            let last = Last { turn: table.turn(*index, hop)?, trunk: route[hop].trunk, receiver };
+            Some(latency(view, stream, &table.slots[*index], last, late[*index], queue))
         });
         let latency = latencies.reduce(|a, b| Latency { min: a.min.min(b.min), max: a.max.max(b.max) });
         Way { receiver, latency }
     };
-    view.streams().map(|stream| stream.hop.to.iter().map(|node| way(&stream, *node)).collect()).collect()
+    let ways = |stream: EthernetStream<'_>| {
+        let route = view.route(&stream).unwrap_or_default();
+        stream.hop.to.iter().map(|node| way(&stream, &route, *node)).collect()
+    };
+    view.streams().map(ways).collect()
+}
+
+/// The last switch on a frame's way to a receiver.
+struct Last {
+    turn: Turn,
+    /// The link between switches by which the frame comes there; `None`: from its sender.
+    trunk: Option<usize>,
+    receiver: NodeId,
 }
 
 /// To one receiver, in one slot whose sender can be so `late`.
-fn latency(view: Ethernet<'_>, slot: &Slot, late: Duration, queue: &Queue) -> Latency {
+fn latency(
+    view: Ethernet<'_>,
+    stream: &EthernetStream<'_>,
+    slot: &Slot,
+    last: Last,
+    late: Duration,
+    queue: &Queue,
+) -> Latency {
     let network = view.segment;
-    let received = slot.frame_time + network.propagation_delay;
-    let ready = received + network.forwarding_delay;
+    let over = |link: LinkParameters| network.frame_time_over(link, view.secured_len(stream)) + link.propagation_delay;
+    let link_of = |node| network.link_of(node).parameters;
+    let before = last.trunk.map_or_else(|| link_of(stream.hop.from), |trunk| network.wiring.trunks[trunk].parameters);
+    let received = over(link_of(last.receiver));
+    let ready = last.turn.start - slot.start + over(before) + network.forwarding_delay;
     let (earliest, latest) = match network.dispatch {
         Dispatch::Scheduled => {
-            let dispatch = slot.dispatch - slot.start;
-            ((dispatch - network.precision).max(ready), (dispatch + network.precision).max(ready))
+            let dispatch = last.turn.dispatch - slot.start;
+            // A sender that begins early has its frame in the switch before `ready`.
+            (dispatch - network.precision, (dispatch + network.precision).max(ready))
         }
         Dispatch::Immediate => {
             (ready, ready + network.forwarding_jitter.max + queue.wait_max(window(view, slot, late)))

@@ -9,8 +9,12 @@ pub struct ScheduleTable {
     pub cluster_cycle: Duration,
     /// Slots of frames, by `start`.
     pub slots: Vec<Slot>,
-    /// What the switches behind the first do with the frames in these slots; none if there is one switch alone.
+    /// What the switches behind the first do with the frames in these slots, by slot and then by hop; none if there is one
+    /// switch alone.
     pub relays: Vec<Relay>,
+    /// Where a slot's frame leaves for a receiver at another time than its [`Slot::dispatch`], or keeps the last link for another
+    /// one than its [`Slot::frame_time`], by slot.
+    pub deliveries: Vec<Delivery>,
     /// Slots of node tasks, by `start`.
     pub tasks: Vec<TaskSlot>,
 }
@@ -49,6 +53,19 @@ pub struct Relay {
     pub end: Duration,
 }
 
+/// How a slot's frame leaves its last switch for a receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// Whose slot, as an index into [`ScheduleTable::slots`].
+    pub slot: usize,
+    /// The receiver.
+    pub node: NodeId,
+    /// The first bit leaves its switch.
+    pub dispatch: Duration,
+    /// Time on its link.
+    pub frame_time: Duration,
+}
+
 /// One run of a node's task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TaskSlot {
@@ -70,27 +87,24 @@ impl ScheduleTable {
         self.slots.iter().filter(move |slot| slot.stream == stream)
     }
 
+    /// The turn of a slot's frame at one of the switches on its way, from 0; `None` if it does not come there.
+    pub fn turn(&self, slot: usize, hop: usize) -> Option<Turn> {
+        let in_slot = self.slots.get(slot)?;
+        if hop == 0 {
+            return Some(Turn::of_slot(slot, in_slot));
+        }
+        let by = |relay: &Relay| (relay.slot, usize::from(relay.hop)).cmp(&(slot, hop));
+        let place = self.relays.binary_search_by(by).ok()?;
+        Some(Turn::of_relay(&self.relays[place], in_slot.stream))
+    }
+
     /// Every turn of a frame at a switch: those of the slots in their order, then those of the switches behind.
     ///
     /// # Panics
     /// If a relay names a slot that the table does not have.
     pub fn turns(&self) -> impl Iterator<Item = Turn> {
-        let of_slot = |(index, slot): (usize, &Slot)| Turn {
-            slot: index,
-            stream: slot.stream,
-            hop: 0,
-            start: slot.start,
-            dispatch: slot.dispatch,
-            end: slot.end,
-        };
-        let of_relay = |relay: &Relay| Turn {
-            slot: relay.slot,
-            stream: self.slots[relay.slot].stream,
-            hop: relay.hop,
-            start: relay.start,
-            dispatch: relay.dispatch,
-            end: relay.end,
-        };
+        let of_slot = |(index, slot): (usize, &Slot)| Turn::of_slot(index, slot);
+        let of_relay = |relay: &Relay| Turn::of_relay(relay, self.slots[relay.slot].stream);
         self.slots.iter().enumerate().map(of_slot).chain(self.relays.iter().map(of_relay))
     }
 }
@@ -110,4 +124,16 @@ pub struct Turn {
     pub dispatch: Duration,
     /// The turn is over.
     pub end: Duration,
+}
+
+impl Turn {
+    fn of_slot(index: usize, slot: &Slot) -> Self {
+        let Slot { stream, start, dispatch, end, .. } = *slot;
+        Self { slot: index, stream, hop: 0, start, dispatch, end }
+    }
+
+    fn of_relay(relay: &Relay, stream: StreamId) -> Self {
+        let Relay { slot, hop, start, dispatch, end } = *relay;
+        Self { slot, stream, hop, start, dispatch, end }
+    }
 }

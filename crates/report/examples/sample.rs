@@ -103,6 +103,7 @@ fn meta() -> RunMeta {
             clocks: Some(ClockDomainMeta { cycle_ns: CYCLE_NS, nodes: vec![0, 1, 2] }),
             schedule: Some(ScheduleMeta {
                 cycle_ns: CYCLE_NS,
+                deliveries: Vec::new(),
                 slots,
                 tasks: vec![TaskMeta { node: 2, name: "control".into(), start_ns: 6_500_000, length_ns: 1_200_000 }],
             }),

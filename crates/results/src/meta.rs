@@ -192,6 +192,10 @@ pub struct ScheduleMeta {
     pub cycle_ns: i64,
     /// Slots of one cycle, by start.
     pub slots: Vec<SlotMeta>,
+    /// Where a slot's frame goes on to a receiver at another time, or for another one, than the slot says: behind several
+    /// switches, or over links of different rates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliveries: Vec<DeliveryMeta>,
     /// Task slots of one cycle, by start.
     pub tasks: Vec<TaskMeta>,
 }
@@ -205,10 +209,23 @@ pub struct SlotMeta {
     pub start_ns: i64,
     /// Time on one wire `[ns]`.
     pub frame_time_ns: i64,
-    /// The switch passes the frame on `[ns]`.
+    /// The first switch passes the frame on `[ns]`.
     pub dispatch_ns: i64,
     /// Frame time and guard period have passed `[ns]`.
     pub end_ns: i64,
+}
+
+/// How the frame of a slot goes on to a receiver; times count from the start of the cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DeliveryMeta {
+    /// Index into [`ScheduleMeta::slots`].
+    pub slot: usize,
+    /// The receiver, as an index into [`RunMeta::nodes`].
+    pub node: u16,
+    /// Its switch passes the frame on `[ns]`.
+    pub dispatch_ns: i64,
+    /// Time on its wire `[ns]`.
+    pub frame_time_ns: i64,
 }
 
 /// One run of a node's task in the cluster cycle; times count from the start of the cycle.

@@ -3,7 +3,7 @@
 use chronoseal_catalog::Prepared;
 use chronoseal_media::medium::Series;
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_results::meta::{ClockDomainMeta, ScheduleMeta, SegmentMeta, SlotMeta, TaskMeta};
+use chronoseal_results::meta::{ClockDomainMeta, DeliveryMeta, ScheduleMeta, SegmentMeta, SlotMeta, TaskMeta};
 use chronoseal_results::rows::{STRANGER_BYTES, STRANGER_FRAMES, SegmentSeries};
 use chronoseal_scenario::plan::{Plan, SegmentId};
 
@@ -40,7 +40,18 @@ fn schedule(plan: &Plan, table: &ScheduleTable) -> ScheduleMeta {
         start_ns: task.start.as_ns(),
         length_ns: task.length.as_ns(),
     });
-    ScheduleMeta { cycle_ns: table.cluster_cycle.as_ns(), slots: slots.collect(), tasks: tasks.collect() }
+    let deliveries = table.deliveries.iter().map(|delivery| DeliveryMeta {
+        slot: delivery.slot,
+        node: delivery.node.0,
+        dispatch_ns: delivery.dispatch.as_ns(),
+        frame_time_ns: delivery.frame_time.as_ns(),
+    });
+    ScheduleMeta {
+        cycle_ns: table.cluster_cycle.as_ns(),
+        slots: slots.collect(),
+        deliveries: deliveries.collect(),
+        tasks: tasks.collect(),
+    }
 }
 
 /// Frames of no stream that were handed to a segment.

@@ -210,6 +210,126 @@ proptest! {
     }
 }
 
+/// Streams in slots and a flood below them, over three switches whose links differ.
+fn in_slots(access: &str, guard_us: u32) -> String {
+    format!(
+        r#"
+schema_version = 2
+name = "in-slots"
+duration = "200ms"
+[segments.network.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+guard_period = "{guard_us}us"
+access = "{access}"
+forwarding_delay = "2us"
+switches = ["front", "middle", "rear"]
+links = [
+  {{ between = ["front", "middle"], rate = "1Gbit/s" }},
+  {{ between = ["middle", "rear"], rate = "10Mbit/s", propagation_delay = "500ns" }},
+  {{ between = ["camera", "front"] }},
+  {{ between = ["radar", "front"], rate = "10Mbit/s" }},
+  {{ between = ["brain", "middle"], rate = "1Gbit/s" }},
+  {{ between = ["lamp", "rear"] }},
+]
+[[nodes]]
+name = "camera"
+[[nodes]]
+name = "radar"
+[[nodes]]
+name = "brain"
+[[nodes]]
+name = "lamp"
+[[protections]]
+name = "tagged"
+hmac = {{ hash = "sha-256", tag = "16B", freshness = "full" }}
+[[streams]]
+name = "request"
+from = "camera"
+to = ["brain", "lamp"]
+count = 3
+period = "5ms"
+length = "100B"
+protection = "tagged"
+[[streams]]
+name = "echo"
+from = "radar"
+to = ["lamp", "camera"]
+period = "10ms"
+length = "300B"
+[[streams]]
+name = "answer"
+from = "lamp"
+to = ["radar"]
+period = "10ms"
+length = "46B"
+[[streams]]
+name = "flood"
+from = "camera"
+to = ["lamp"]
+count = 4
+period = "10ms"
+length = "1400B"
+network = {{ class = {{ best_effort = {{}} }} }}
+"#
+    )
+}
+
+#[test]
+fn frames_in_slots_go_through_several_switches_beside_a_flood() {
+    for (access, guard_us) in [("per-link", 0), ("per-link", 50), ("shared-slots", 50)] {
+        let plan = plan(&in_slots(access, guard_us));
+        let view = Ethernet::first(&plan).unwrap();
+        let table = chronoseal_analysis::synthesize(view).expect("it fits");
+        assert_eq!(chronoseal_analysis::verify(view, &table), []);
+        assert_eq!(table.relays.len(), 3 * 2 * 2 + 2 + 2, "a turn at each switch behind the first, in every slot");
+        let found = bounds(&plan, &[Some(table.clone())], BOUNDS);
+        assert!(found.risks.is_empty(), "{:?}", found.risks);
+        let (_, tally) = simulated(&plan);
+        for (index, row) in tally.rows().iter().enumerate() {
+            let stream = &plan.streams[index];
+            let frames = plan.duration.div_floor(stream.period) as u64 * stream.receivers.len() as u64;
+            assert_eq!((row.discarded, row.late), (0, 0), "{access}: {}", stream.name);
+            // A clock has to be right before its frames are taken: three switches and two receivers miss one. The last may still
+            // be on their way.
+            assert!(row.missing <= 5, "{access}: {} misses {}", stream.name, row.missing);
+            assert!(
+                row.delivered > 0 && row.delivered + 10 >= frames,
+                "{}: {} of {frames}",
+                stream.name,
+                row.delivered
+            );
+            let ends = &found.streams[index].ends;
+            let bound = ends.iter().map(|end| end.latency.as_ref().expect("all is bounded").max).max().unwrap();
+            assert!(row.latency_max <= bound, "{}: {} above {bound}", stream.name, row.latency_max);
+        }
+    }
+}
+
+#[test]
+fn a_frame_in_its_slot_leaves_each_switch_at_its_dispatch() {
+    let plan = plan(&in_slots("per-link", 0));
+    let view = Ethernet::first(&plan).unwrap();
+    let table = chronoseal_analysis::synthesize(view).expect("it fits");
+    let echo = view.streams().find(|stream| stream.stream.name == "echo").unwrap();
+    let (number, slot) = table.slots.iter().enumerate().find(|(_, slot)| slot.stream == echo.id).unwrap();
+    // 338 bytes with checksum, preamble and gap. In each switch 2 us, and twice the precision of 10 us.
+    let on = |rate: i64| Duration::from_ps(338 * 8 * 1_000_000 / rate);
+    let wait = Duration::from_us(2 + 20);
+    let turns: Vec<_> = (0..3).map(|hop| table.turn(number, hop).unwrap().dispatch - slot.start).collect();
+    let first = on(10) + wait;
+    let second = first + on(1_000) + wait;
+    assert_eq!(turns, [first, second, second + on(10) + Duration::from_ns(500) + wait]);
+    let of_echo: Vec<_> = table.deliveries.iter().filter(|delivery| delivery.slot == number).collect();
+    let seen: Vec<_> = of_echo.iter().map(|one| (one.node.0, one.dispatch - slot.start, one.frame_time)).collect();
+    assert_eq!(seen, [(0, turns[0], on(100)), (3, turns[2], on(100))]);
+    // The receiver that is furthest away sets the latency: from the last dispatch on, without the gap.
+    let (_, tally) = simulated(&plan);
+    let last = Duration::from_ps(326 * 8 * 1_000_000 / 100);
+    let off = tally.rows()[echo.id.index()].latency_max - turns[2] - last;
+    assert!(off.abs() <= view.segment.precision, "{off}");
+}
+
 /// A gateway to a bus, a ring with all the chance there is, and queues that overflow.
 const RING: &str = r#"
 schema_version = 2

@@ -194,9 +194,6 @@ pub enum Why {
     /// On the air a frame may be lost, and may wait as long as others send.
     #[error("not bounded: radio")]
     Radio,
-    /// Slots are known over one switch whose links are alike.
-    #[error("not bounded: slots over several switches, or over links of different rates or delays")]
-    SlotsOverSwitches,
     /// No earlier hop brings the stream to the node.
     #[error("no hop brings it there")]
     NotReached,

@@ -148,6 +148,14 @@ fn describe(view: Ethernet<'_>, item: Item, reason: Reason) -> String {
                 Resource::Cluster => "between the other slots".to_owned(),
                 Resource::LinkToSwitch(node) => format!("on the link from `{}`", view.plan.node_name(node)),
                 Resource::LinkFromSwitch(node) => format!("on the link to `{}`", view.plan.node_name(node)),
+                Resource::LinkBetween { link, from } => {
+                    let to = view.segment.wiring.trunks[link].from(from);
+                    let [from, to] = [from, to].map(|switch| {
+                        let switch = view.plan.own_node(view.id, usize::from(switch));
+                        view.plan.node_name(switch)
+                    });
+                    format!("on the link from `{from}` to `{to}`")
+                }
                 Resource::Processor(node) => format!("on the processor of `{}`", view.plan.node_name(node)),
             };
             format!("{subject} finds no free {length} {place}")

@@ -3,16 +3,18 @@
 //! # What is reserved
 //! - [`Access::SharedSlots`]: the whole cluster for frame time and guard period, one slot after another, as in the
 //!   source; and the receivers' links while the switch passes the frame on.
-//! - [`Access::PerLink`]: the sender's link from the slot's start, the receivers' links from the dispatch time, each
-//!   for frame time and guard period.
+//! - [`Access::PerLink`]: the sender's link from the slot's start, every link behind a switch from the dispatch time there,
+//!   each for frame time and guard period. The frame time is that of the link.
+//! - Over several switches, in both cases: the links between them, as those to receivers. Each switch has a dispatch time of
+//!   its own ([`Relay`]), as long after the one before as the first is after the start of the slot.
 //! - Processors: sealing directly before the slot, verification at the earliest free time after arrival, tasks for
 //!   their worst-case execution time. The times are those of the node's platform profile.
 //!
 //! # Rules
 //! - Every item is strictly periodic: its instance `k` lies `k` periods after its first one.
 //! - A slot lies within its period, and with links of their own so do arrival and verification. With shared slots the
-//!   slot counts alone, which is the source's NFmax: the switch passes the last frame on in the next period, and it
-//!   is verified before the end of that.
+//!   slot counts alone, and the turns at the switches behind, which is the source's NFmax: the last switch passes the last frame
+//!   on in the next period, and it is verified before the end of that.
 //! - Sealing may begin before its period does, by its own length at most: the table repeats, so the processor time of
 //!   the first slot is reserved at the end of the cycle ([`Slot::release`] is negative there).
 //! - A fixed offset is kept.
@@ -28,6 +30,7 @@
 //! [`Access::SharedSlots`]: chronoseal_scenario::plan::Access::SharedSlots
 //! [`Access::PerLink`]: chronoseal_scenario::plan::Access::PerLink
 //! [`Slot::release`]: chronoseal_media::schedule::Slot::release
+//! [`Relay`]: chronoseal_media::schedule::Relay
 
 mod infeasible;
 mod needs;
@@ -42,7 +45,7 @@ pub use infeasible::{Infeasible, Reason};
 pub use needs::authentication_time;
 pub use verify::{Violation, verify};
 
-use needs::{FrameNeeds, scheduled};
+use needs::{FrameNeeds, finish_slots, scheduled};
 use place::{Order, Placer, items};
 
 /// Something that gets a place in the table.
@@ -68,6 +71,13 @@ pub enum Resource {
     LinkToSwitch(NodeId),
     /// The wire from the switch to a node.
     LinkFromSwitch(NodeId),
+    /// The wire from a switch to another one.
+    LinkBetween {
+        /// Which link between switches, as the segment counts them.
+        link: usize,
+        /// The switch that sends.
+        from: u16,
+    },
     /// The processor of a node.
     Processor(NodeId),
 }
@@ -165,8 +175,9 @@ pub fn explicit(view: Ethernet<'_>, pitch: Duration) -> ScheduleTable {
             needs.slot(stream.id, instance as u32, pitch.saturating_mul(k as i64) + period.saturating_mul(instance))
         }));
     }
-    slots.sort_unstable_by_key(|slot| (slot.start, slot.stream));
-    ScheduleTable { cluster_cycle: cycle, slots, ..ScheduleTable::default() }
+    let mut table = ScheduleTable { cluster_cycle: cycle, slots, ..ScheduleTable::default() };
+    finish_slots(view, &mut table);
+    table
 }
 
 /// Frame time and guard period of a stream: the length of its slot.

@@ -1,8 +1,12 @@
 //! What one frame needs of links and processors, relative to the start of its slot.
 
+use std::collections::BTreeMap;
+
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_media::schedule::Slot;
-use chronoseal_scenario::plan::{Access, DataName, Dispatch, Ethernet, EthernetStream, PlatformPlan};
+use chronoseal_media::schedule::{Delivery, Relay, ScheduleTable, Slot};
+use chronoseal_scenario::plan::{Access, DataName, Dispatch, Ethernet, EthernetStream, LinkParameters, PlatformPlan};
+
+use super::Resource;
 
 /// Bytes of an Ethernet header, which no tag covers: two addresses and a type.
 const HEADER_LEN: u32 = 14;
@@ -33,64 +37,171 @@ pub fn authentication_time(view: Ethernet<'_>, stream: &EthernetStream<'_>, node
     view.plan.platform_of(node).map(cost).unwrap_or_default()
 }
 
-/// The times of one time-triggered frame, counted from the start of its slot.
+/// A frame's turn at one of the switches on its way, from the start of its slot.
 #[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    /// The first bit leaves the sender or the switch before.
+    pub(super) start: Duration,
+    /// This switch passes the frame on.
+    pub(super) dispatch: Duration,
+    /// The turn is over.
+    pub(super) end: Duration,
+}
+
+/// How a frame comes to a receiver, from the start of its slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) node: NodeId,
+    /// The first bit leaves the receiver's switch.
+    dispatch: Duration,
+    frame_time: Duration,
+    /// The last bit is there.
+    pub(super) at: Duration,
+}
+
+/// The times of one time-triggered frame, counted from the start of its slot.
+#[derive(Clone, Debug)]
 pub(super) struct FrameNeeds {
+    /// On the link of its sender.
     pub(super) frame_time: Duration,
     /// Processor time of the sender directly before the slot.
     pub(super) seal: Duration,
-    /// The switch passes the frame on.
-    pub(super) dispatch: Duration,
-    /// The last bit reaches a receiver.
-    pub(super) arrival: Duration,
-    /// The slot is over.
-    pub(super) end: Duration,
-    /// How long the way from the switch to a receiver is taken, from `dispatch`.
-    pub(super) egress: Duration,
+    /// By switch on its way.
+    pub(super) turns: Vec<Turn>,
+    /// Who takes it, and when.
+    pub(super) arrivals: Vec<Arrival>,
+    /// What it uses from when on, and for how long.
+    pub(super) uses: Vec<(Resource, Duration, Duration)>,
 }
 
 impl FrameNeeds {
+    /// # Panics
+    /// If the stream has not one way over its segment, which no plan has that was made from a scenario.
     pub(super) fn of(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Self {
         let network = view.segment;
-        let frame_time = view.frame_time_of(stream);
-        let slot = frame_time + network.guard_period;
-        let forwarded = frame_time + network.propagation_delay + network.forwarding_delay;
-        let dispatch = match (network.access, network.dispatch) {
-            (_, Dispatch::Immediate) => forwarded,
-            (Access::SharedSlots, Dispatch::Scheduled) => slot,
-            // The switch may be early and the sender late by the precision.
-            (Access::PerLink, Dispatch::Scheduled) => forwarded + network.precision * 2,
-        };
-        let egress = match (network.access, network.dispatch) {
+        let wiring = &network.wiring;
+        let len = view.secured_len(stream);
+        let (shared, guard) = (network.access == Access::SharedSlots, network.guard_period);
+        let time_on = |link: LinkParameters| network.frame_time_over(link, len);
+        // How long the line behind a switch is taken, from the dispatch on.
+        let egress = |link: LinkParameters| match (network.access, network.dispatch) {
             // The guard period is part of the slot.
-            (Access::SharedSlots, _) => frame_time,
-            (Access::PerLink, Dispatch::Scheduled) => slot,
-            (Access::PerLink, Dispatch::Immediate) => slot + network.forwarding_jitter.max + network.precision,
+            (Access::SharedSlots, _) => time_on(link),
+            (Access::PerLink, Dispatch::Scheduled) => time_on(link) + guard,
+            (Access::PerLink, Dispatch::Immediate) => {
+                time_on(link) + guard + network.forwarding_jitter.max + network.precision
+            }
         };
-        let end = match network.access {
-            Access::SharedSlots => slot,
-            Access::PerLink => slot.max(dispatch),
+        let from = network.link_of(stream.hop.from).parameters;
+        let seal = authentication_time(view, stream, stream.hop.from);
+        let first = if shared { Resource::Cluster } else { Resource::LinkToSwitch(stream.hop.from) };
+        // A frame that costs nothing to make has to be made all the same: no task may run at that instant.
+        let sealing = (Resource::Processor(stream.hop.from), -seal, seal.max(Duration::from_ps(1)));
+        let mut needs = Self {
+            frame_time: time_on(from),
+            seal,
+            turns: Vec::new(),
+            arrivals: Vec::new(),
+            uses: vec![(first, Duration::ZERO, time_on(from) + guard), sealing],
         };
-        Self {
-            frame_time,
-            seal: authentication_time(view, stream, stream.hop.from),
-            dispatch,
-            arrival: dispatch + frame_time + network.propagation_delay,
-            end,
-            egress,
+        // By link between switches: when the first bit goes over it.
+        let mut over: BTreeMap<usize, Duration> = BTreeMap::new();
+        for hop in view.route(stream).expect("a scenario is refused unless each stream has one way") {
+            let (start, link) = match hop.trunk {
+                None => (Duration::ZERO, from),
+                Some(trunk) => (over[&trunk], wiring.trunks[trunk].parameters),
+            };
+            let slot = time_on(link) + guard;
+            let forwarded = time_on(link) + link.propagation_delay + network.forwarding_delay;
+            let takes = match (network.access, network.dispatch) {
+                (_, Dispatch::Immediate) => forwarded,
+                (Access::SharedSlots, Dispatch::Scheduled) => slot,
+                // The switch may be early and what comes before it late by the precision.
+                (Access::PerLink, Dispatch::Scheduled) => forwarded + network.precision * 2,
+            };
+            let (dispatch, end) = (start + takes, start + if shared { slot } else { slot.max(takes) });
+            needs.turns.push(Turn { start, dispatch, end });
+            // Shared slots of unequal frames need this as well: a long frame is still on its way to the receiver when a
+            // short one after it is due there.
+            for &node in &hop.to {
+                let link = network.link_of(node).parameters;
+                let (frame_time, at) = (time_on(link), dispatch + time_on(link) + link.propagation_delay);
+                needs.arrivals.push(Arrival { node, dispatch, frame_time, at });
+                needs.uses.push((Resource::LinkFromSwitch(node), dispatch, egress(link)));
+            }
+            for &trunk in &hop.onward {
+                over.insert(trunk, dispatch);
+                let resource = Resource::LinkBetween { link: trunk, from: hop.switch };
+                needs.uses.push((resource, dispatch, egress(wiring.trunks[trunk].parameters)));
+            }
         }
+        needs.uses.retain(|(.., len)| *len > Duration::ZERO);
+        needs
+    }
+
+    /// The end of the slot itself.
+    pub(super) fn end(&self) -> Duration {
+        self.turns.first().map_or(self.frame_time, |turn| turn.end)
+    }
+
+    /// When the last of its turns is over.
+    pub(super) fn turns_over(&self) -> Duration {
+        self.turns.iter().map(|turn| turn.end).max().unwrap_or(self.frame_time)
+    }
+
+    /// When all that it uses is over: the last turn, and the last bit at a receiver.
+    pub(super) fn all_over(&self) -> Duration {
+        self.arrivals.iter().map(|arrival| arrival.at).fold(self.turns_over(), Duration::max)
+    }
+
+    /// When its last bit is at a receiver.
+    pub(super) fn arrival_at(&self, node: NodeId) -> Duration {
+        self.arrivals.iter().find(|arrival| arrival.node == node).map_or(self.frame_time, |arrival| arrival.at)
     }
 
     pub(super) fn slot(&self, stream: StreamId, instance: u32, start: Duration) -> Slot {
+        let dispatch = self.turns.first().map_or(self.frame_time, |turn| turn.dispatch);
         Slot {
             stream,
             instance,
             release: start - self.seal,
             start,
             frame_time: self.frame_time,
-            dispatch: start + self.dispatch,
-            end: start + self.end,
+            dispatch: start + dispatch,
+            end: start + self.end(),
         }
+    }
+
+    /// The turns behind the first switch of the frame in a slot, which the table has at this place.
+    pub(super) fn relays(&self, slot: usize, start: Duration) -> impl Iterator<Item = Relay> {
+        let behind = self.turns.iter().enumerate().skip(1);
+        behind.map(move |(hop, turn)| Relay {
+            slot,
+            hop: hop as u16,
+            start: start + turn.start,
+            dispatch: start + turn.dispatch,
+            end: start + turn.end,
+        })
+    }
+}
+
+/// Puts the slots of a table in their order, and gives each its turns behind the first switch and its deliveries.
+pub(super) fn finish_slots(view: Ethernet<'_>, table: &mut ScheduleTable) {
+    table.slots.sort_unstable_by_key(|slot| (slot.start, slot.stream));
+    table.relays.clear();
+    table.deliveries.clear();
+    let mut known: BTreeMap<StreamId, FrameNeeds> = BTreeMap::new();
+    for (index, slot) in table.slots.iter().enumerate() {
+        let Some(stream) = view.stream(slot.stream) else { continue };
+        let needs = known.entry(slot.stream).or_insert_with(|| FrameNeeds::of(view, &stream));
+        table.relays.extend(needs.relays(index, slot.start));
+        let delivery = |arrival: &Arrival| {
+            let Arrival { node, dispatch, frame_time, .. } = *arrival;
+            Delivery { slot: index, node, dispatch: slot.start + dispatch, frame_time }
+        };
+        let is_plain =
+            |delivery: &Delivery| (delivery.dispatch, delivery.frame_time) == (slot.dispatch, slot.frame_time);
+        table.deliveries.extend(needs.arrivals.iter().map(delivery).filter(|delivery| !is_plain(delivery)));
     }
 }
 

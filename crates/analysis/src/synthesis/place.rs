@@ -2,10 +2,10 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, TaskSlot};
-use chronoseal_scenario::plan::{Access, Ethernet, EthernetStream};
+use chronoseal_scenario::plan::{Access, Ethernet, EthernetStream, SwitchHop};
 use chronoseal_schedule::board::{Blocked, Board, Float, Item as Periodic, Limit, Use};
 
-use super::needs::{FrameNeeds, authentication_time, offset, scheduled};
+use super::needs::{FrameNeeds, authentication_time, finish_slots, offset, scheduled};
 use super::{Item, Reason, Resource, Synthesis, VerificationSlot};
 
 /// What is placed first. The wires usually run out first, so frames begin; long tasks may need the other order.
@@ -20,9 +20,7 @@ pub(super) enum Order {
 pub(super) fn items(view: Ethernet<'_>, order: Order) -> Vec<Item> {
     let mut frames: Vec<_> = scheduled(view)
         .map(|stream| {
-            // Every way through a star is two links: to the switch, and on to each receiver.
-            let links = 1 + stream.hop.to.len() as i64;
-            let length = view.frame_time_of(&stream) * links;
+            let length = view.frame_time_of(&stream) * links(view, &stream);
             ((offset(&stream).is_none(), stream.stream.period, length, stream.id), Item::Stream(stream.id))
         })
         .collect();
@@ -52,11 +50,18 @@ pub(super) fn items(view: Ethernet<'_>, order: Order) -> Vec<Item> {
     all
 }
 
+/// How many links a stream's frames take: to the first switch, between switches, and on to each receiver.
+fn links(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> i64 {
+    let behind = |hop: &SwitchHop| hop.to.len() + hop.onward.len();
+    1 + view.route(stream).map_or(0, |route| route.iter().map(behind).sum::<usize>()) as i64
+}
+
 /// A schedule in the making. Each item is placed strictly periodically: instance `k` starts `k` periods after
 /// instance 0, so no frame has release jitter.
 pub(super) struct Placer<'a> {
     view: Ethernet<'a>,
-    /// The cluster, then of each node: link to the switch, link from the switch, processor.
+    /// The cluster, then of each node: link to the switch, link from the switch, processor; then both directions of each link
+    /// between switches.
     board: Board,
     table: ScheduleTable,
     verifications: Vec<VerificationSlot>,
@@ -65,7 +70,7 @@ pub(super) struct Placer<'a> {
 impl<'a> Placer<'a> {
     pub(super) fn new(view: Ethernet<'a>) -> Self {
         let cycle = view.segment.cluster_cycle;
-        let resources = 1 + 3 * view.plan.nodes.len();
+        let resources = 1 + 3 * view.plan.nodes.len() + 2 * view.segment.wiring.trunks.len();
         Self {
             view,
             board: Board::new(resources, cycle.as_ps()),
@@ -83,7 +88,7 @@ impl<'a> Placer<'a> {
     }
 
     pub(super) fn finish(mut self) -> Synthesis {
-        self.table.slots.sort_unstable_by_key(|slot| (slot.start, slot.stream));
+        finish_slots(self.view, &mut self.table);
         self.table.tasks.sort_unstable_by_key(|slot| (slot.start, slot.node, slot.task));
         self.verifications.sort_unstable_by_key(|slot| (slot.start, slot.node, slot.stream));
         Synthesis { table: self.table, verifications: self.verifications }
@@ -98,12 +103,17 @@ impl<'a> Placer<'a> {
         }
         let needs = FrameNeeds::of(view, &stream);
         let instances = self.instances(stream.stream.period)?;
-        let uses = self.uses_of(&stream, &needs);
+        let to_use = |(resource, from, len): &(Resource, Duration, Duration)| Use {
+            resource: self.index_of(*resource),
+            from: from.as_ps(),
+            len: len.as_ps(),
+        };
+        let uses = needs.uses.iter().map(to_use).collect();
         let (period, shared) = (stream.stream.period.as_ps(), view.segment.access == Access::SharedSlots);
 
-        // The links are left within the period. With shared slots the slot counts alone, as in the source: the switch
+        // The links are left within the period. With shared slots the turns count alone, as in the source: the last switch
         // passes the frame on while the next slot runs, so the last frame arrives in the next period.
-        let last_bit = if shared { needs.end } else { needs.arrival.max(needs.end) };
+        let last_bit = if shared { needs.turns_over() } else { needs.all_over() };
         let latest = period - last_bit.as_ps();
         let (first, last) = offset(&stream).map_or((0, latest), |offset| (offset.as_ps(), offset.as_ps()));
         if last > latest {
@@ -113,13 +123,13 @@ impl<'a> Placer<'a> {
         let limit = Limit::FromPeriod(if shared { 2 * period } else { period });
         let floats = stream.hop.to.iter().map(|&node| Float {
             resource: self.index_of(Resource::Processor(node)),
-            after: needs.arrival.as_ps(),
+            after: needs.arrival_at(node).as_ps(),
             len: authentication_time(view, &stream, node).as_ps(),
             limit,
         });
         let floats = floats.filter(|float| float.len > 0).collect();
         let item = Periodic { period, first, last, jitter: 0, uses, floats };
-        let placed = self.board.place(&item).map_err(|blocked| self.reason(blocked, needs.end, last_bit))?;
+        let placed = self.board.place(&item).map_err(|blocked| self.reason(blocked, needs.end(), last_bit))?;
         for (float, starts) in item.floats.iter().zip(placed.floats.chunks(placed.starts.len())) {
             let Resource::Processor(node) = self.resource_at(float.resource) else { continue };
             let slot = |(instance, start): (usize, &i64)| VerificationSlot {
@@ -182,41 +192,26 @@ impl<'a> Placer<'a> {
         u32::try_from(cycle.div_floor(period)).map_err(|_| Reason::PeriodDoesNotDivideCycle { period, cycle })
     }
 
-    fn uses_of(&self, stream: &EthernetStream<'_>, needs: &FrameNeeds) -> Vec<Use> {
-        let slot = (needs.frame_time + self.view.segment.guard_period).as_ps();
-        let at = |resource, from: i64, len: i64| Use { resource: self.index_of(resource), from, len };
-        let first = match self.view.segment.access {
-            Access::SharedSlots => Resource::Cluster,
-            Access::PerLink => Resource::LinkToSwitch(stream.hop.from),
-        };
-        let mut uses = vec![at(first, 0, slot)];
-        // A frame that costs nothing to make has to be made all the same: no task may run at that instant.
-        let seal = needs.seal.as_ps();
-        uses.push(at(Resource::Processor(stream.hop.from), -seal, seal.max(1)));
-        // Shared slots of unequal frames need this as well: a long frame is still on its way to the receiver when a
-        // short one after it is due there.
-        uses.extend(
-            stream
-                .hop
-                .to
-                .iter()
-                .map(|&node| at(Resource::LinkFromSwitch(node), needs.dispatch.as_ps(), needs.egress.as_ps())),
-        );
-        uses.retain(|usage| usage.len > 0);
-        uses
-    }
-
     fn index_of(&self, resource: Resource) -> usize {
         match resource {
             Resource::Cluster => 0,
             Resource::LinkToSwitch(node) => 1 + 3 * node.index(),
             Resource::LinkFromSwitch(node) => 2 + 3 * node.index(),
             Resource::Processor(node) => 3 + 3 * node.index(),
+            Resource::LinkBetween { link, from } => {
+                let is_back = self.view.segment.wiring.trunks[link].ends[0] != from;
+                1 + 3 * self.view.plan.nodes.len() + 2 * link + usize::from(is_back)
+            }
         }
     }
 
     fn resource_at(&self, index: usize) -> Resource {
         let Some(index) = index.checked_sub(1) else { return Resource::Cluster };
+        let nodes = self.view.plan.nodes.len();
+        if let Some(index) = index.checked_sub(3 * nodes) {
+            let link = index / 2;
+            return Resource::LinkBetween { link, from: self.view.segment.wiring.trunks[link].ends[index % 2] };
+        }
         let node = NodeId((index / 3) as u16);
         match index % 3 {
             0 => Resource::LinkToSwitch(node),

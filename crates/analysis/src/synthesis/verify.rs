@@ -3,8 +3,8 @@
 use std::fmt;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Access, Dispatch, Ethernet};
+use chronoseal_media::schedule::{Relay, ScheduleTable, Slot};
+use chronoseal_scenario::plan::{Access, Dispatch, Ethernet, EthernetStream, LinkParameters};
 
 use super::{Resource, authentication_time};
 
@@ -134,24 +134,46 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
             found.push(Violation::WrongInstances { stream: id, expected, found: slots.len() });
             continue;
         }
-        let frame_time = view.frame_time_of(&on_wire);
-        let in_switch = frame_time + network.propagation_delay + network.forwarding_delay;
-        for slot in &slots {
-            let begin = stream.period * i64::from(slot.instance);
-            let shared = network.access == Access::SharedSlots;
+        let shared = network.access == Access::SharedSlots;
+        // When a switch passes on what comes to it by a link from `start` on, and when that turn is over.
+        let turn = |start: Duration, link: LinkParameters| {
+            let frame_time = time_on(view, &on_wire, link);
+            let guarded = start + frame_time + network.guard_period;
+            let in_switch = start + frame_time + link.propagation_delay + network.forwarding_delay;
             let dispatch = match network.dispatch {
-                Dispatch::Immediate => slot.start + in_switch,
-                Dispatch::Scheduled if shared => slot.end,
-                Dispatch::Scheduled => slot.start + in_switch + network.precision * 2,
+                Dispatch::Immediate => in_switch,
+                Dispatch::Scheduled if shared => guarded,
+                Dispatch::Scheduled => in_switch + network.precision * 2,
             };
-            let guarded = slot.start + frame_time + network.guard_period;
-            let end = if shared { guarded } else { guarded.max(slot.dispatch) };
+            (dispatch, if shared { guarded } else { guarded.max(dispatch) })
+        };
+        let from = network.link_of(on_wire.hop.from).parameters;
+        let frame_time = time_on(view, &on_wire, from);
+        let Ok(route) = view.route(&on_wire) else {
+            found.push(Violation::WrongInstances { stream: id, expected: 0, found: slots.len() });
+            continue;
+        };
+        let positions = table.slots.iter().enumerate().filter(|(_, slot)| slot.stream == id);
+        for (position, slot) in positions {
+            let begin = stream.period * i64::from(slot.instance);
+            let (dispatch, end) = turn(slot.start, from);
+            let relays: Vec<_> = table.relays.iter().filter(|relay| relay.slot == position).collect();
+            let mut rightly = relays.len() + 1 == route.len();
+            for (hop, at) in route.iter().enumerate().skip(1) {
+                let Some(relay) = relays.iter().find(|relay| usize::from(relay.hop) == hop) else { continue };
+                let before = route.iter().position(|before| before.onward.contains(&at.trunk.unwrap_or(usize::MAX)));
+                let start = before.map(|before| dispatched(slot, &relays, before));
+                let link = at.trunk.map(|trunk| network.wiring.trunks[trunk].parameters);
+                let right = start.zip(link).map(|(start, link)| (start, turn(start, link)));
+                rightly &= right == Some((relay.start, (relay.dispatch, relay.end)));
+            }
             let release = slot.start - authentication_time(view, &on_wire, on_wire.hop.from);
             for (which, right) in [
                 ("frame time", slot.frame_time == frame_time),
                 ("dispatch time", slot.dispatch == dispatch),
                 ("end", slot.end == end),
                 ("release", slot.release == release),
+                ("turn at a switch behind the first", rightly),
             ] {
                 if !right {
                     found.push(Violation::WrongTimes { stream: id, instance: slot.instance, which });
@@ -162,7 +184,9 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
             if slot.start != first + begin {
                 found.push(Violation::NotPeriodic { stream: id, instance: slot.instance });
             }
-            let last = if shared { slot.end } else { slot.end.max(arrival(view, slot)) };
+            let of_receiver = |node: &NodeId| arrival(view, table, position, *node).filter(|_| !shared);
+            let received = on_wire.hop.to.iter().filter_map(of_receiver);
+            let last = received.chain(relays.iter().map(|relay| relay.end)).fold(slot.end, Duration::max);
             if slot.start < begin || last > begin + stream.period {
                 found.push(Violation::OutsidePeriod { name: stream.name.clone(), instance: slot.instance });
             }
@@ -190,8 +214,26 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
     }
 }
 
-fn arrival(view: Ethernet<'_>, slot: &Slot) -> Duration {
-    slot.dispatch + slot.frame_time + view.segment.propagation_delay
+/// How long a frame of a stream keeps a link.
+fn time_on(view: Ethernet<'_>, stream: &EthernetStream<'_>, link: LinkParameters) -> Duration {
+    let bytes = u64::from(view.secured_len(stream)) + view.segment.accounting.overhead_bytes();
+    link.rate.time_of(bytes)
+}
+
+/// When the frame of a slot is passed on by one of the switches on its way.
+fn dispatched(slot: &Slot, relays: &[&Relay], hop: usize) -> Duration {
+    let behind = relays.iter().find(|relay| usize::from(relay.hop) == hop);
+    behind.map_or(slot.dispatch, |relay| relay.dispatch)
+}
+
+/// When the frame of a slot is at one of its receivers.
+fn arrival(view: Ethernet<'_>, table: &ScheduleTable, position: usize, node: NodeId) -> Option<Duration> {
+    let slot = &table.slots[position];
+    let stream = view.stream(slot.stream)?;
+    let hop = view.route(&stream).ok()?.iter().position(|hop| hop.to.contains(&node))?;
+    let relays: Vec<_> = table.relays.iter().filter(|relay| relay.slot == position).collect();
+    let link = view.segment.link_of(node).parameters;
+    Some(dispatched(slot, &relays, hop) + time_on(view, &stream, link) + link.propagation_delay)
 }
 
 struct Span {
@@ -204,15 +246,20 @@ struct Span {
 fn fixed_spans(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<Span> {
     let network = view.segment;
     let mut spans = Vec::new();
-    for slot in &table.slots {
+    for (position, slot) in table.slots.iter().enumerate() {
         let Some(on_wire) = view.stream(slot.stream) else { continue };
+        let Ok(route) = view.route(&on_wire) else { continue };
         let (hop, name) = (on_wire.hop, &on_wire.stream.name);
         let mut add = |resource, start, length| spans.push(Span { resource, start, length, name: name.clone() });
         let guarded = slot.frame_time + network.guard_period;
-        let egress = match (network.access, network.dispatch) {
-            (Access::SharedSlots, _) => slot.frame_time,
-            (Access::PerLink, Dispatch::Scheduled) => guarded,
-            (Access::PerLink, Dispatch::Immediate) => guarded + network.forwarding_jitter.max + network.precision,
+        let egress = |link: LinkParameters| {
+            let frame_time = time_on(view, &on_wire, link);
+            let guarded = frame_time + network.guard_period;
+            match (network.access, network.dispatch) {
+                (Access::SharedSlots, _) => frame_time,
+                (Access::PerLink, Dispatch::Scheduled) => guarded,
+                (Access::PerLink, Dispatch::Immediate) => guarded + network.forwarding_jitter.max + network.precision,
+            }
         };
         let first = match network.access {
             Access::SharedSlots => Resource::Cluster,
@@ -220,8 +267,16 @@ fn fixed_spans(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<Span> {
         };
         add(first, slot.start, guarded);
         add(Resource::Processor(hop.from), slot.release, slot.start - slot.release);
-        for &node in &hop.to {
-            add(Resource::LinkFromSwitch(node), slot.dispatch, egress);
+        let relays: Vec<_> = table.relays.iter().filter(|relay| relay.slot == position).collect();
+        for (number, at) in route.iter().enumerate() {
+            let dispatch = dispatched(slot, &relays, number);
+            for &node in &at.to {
+                add(Resource::LinkFromSwitch(node), dispatch, egress(network.link_of(node).parameters));
+            }
+            for &link in &at.onward {
+                let resource = Resource::LinkBetween { link, from: at.switch };
+                add(resource, dispatch, egress(network.wiring.trunks[link].parameters));
+            }
         }
     }
     for run in &table.tasks {
@@ -257,15 +312,16 @@ fn verifications(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Viol
     let fixed = fixed_spans(view, table);
     for node in view.stations() {
         let mut jobs = Vec::new();
-        for slot in &table.slots {
+        for (position, slot) in table.slots.iter().enumerate() {
             let Some(on_wire) = view.stream(slot.stream) else { continue };
             let cost = authentication_time(view, &on_wire, node);
+            let Some(arrives) = arrival(view, table, position, node) else { continue };
             if on_wire.hop.to.contains(&node) && cost > Duration::ZERO {
                 let periods = if view.segment.access == Access::SharedSlots { 2 } else { 1 };
                 let limit = on_wire.stream.period * (i64::from(slot.instance) + periods);
                 for repeat in [-2, -1, 0, 1, 2] {
                     let shift = cycle * repeat;
-                    jobs.push((arrival(view, slot) + shift, limit + shift, cost));
+                    jobs.push((arrives + shift, limit + shift, cost));
                 }
             }
         }

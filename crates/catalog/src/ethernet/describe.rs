@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Ethernet, StreamClass};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, StreamClass};
 use chronoseal_wire::ethernet::Frame;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
@@ -25,7 +25,8 @@ pub(super) struct Describer {
 struct Known {
     sender: NodeId,
     period: Duration,
-    slots: Vec<Slot>,
+    /// Each with the end of its last turn.
+    slots: Vec<(Slot, Duration)>,
     priority: Priority,
     /// Time of a frame on the wire of its sender.
     reception: Duration,
@@ -44,7 +45,7 @@ impl Describer {
             streams[stream.id.index()] = Some(Known {
                 sender: stream.stream.sender,
                 period: stream.stream.period,
-                slots: schedule.of(stream.id).copied().collect(),
+                slots: slots(view, schedule, &stream),
                 priority,
                 reception: view.segment.frame_time_on(stream.hop.from, view.secured_len(&stream)),
             });
@@ -77,24 +78,31 @@ impl Describer {
         let nearest = known
             .slots
             .iter()
-            .map(|slot| {
+            .map(|(slot, over)| {
                 // The repetition of the slot whose start lies nearest.
                 let cycle = (at.since_zero() - slot.start + cycle_len / 2).div_floor(cycle_len);
-                (slot, SimTime::ZERO + cycle_len * cycle)
+                ((slot, *over), SimTime::ZERO + cycle_len * cycle)
             })
-            .min_by_key(|(slot, cycle_start)| (at - (*cycle_start + slot.start)).abs());
+            .min_by_key(|((slot, _), cycle_start)| (at - (*cycle_start + slot.start)).abs());
         let Some((slot, cycle_start)) = nearest else { return self.outside(stream, sequence, at) };
         self.in_slot(stream, sequence, at, slot, cycle_start)
     }
 
-    fn in_slot(&self, stream: StreamId, sequence: u64, at: SimTime, slot: &Slot, cycle_start: SimTime) -> Description {
+    fn in_slot(
+        &self,
+        stream: StreamId,
+        sequence: u64,
+        at: SimTime,
+        (slot, over): (&Slot, Duration),
+        cycle_start: SimTime,
+    ) -> Description {
         let period = self.known(stream).map_or(Duration::ZERO, |known| known.period);
         let period_end = period * (i64::from(slot.instance) + 1);
         Description {
             cycle_start,
             slot_start: Some(cycle_start + slot.start),
-            // The end of its slot, or of its period if that is earlier, and the precision of the cluster's clocks.
-            leaves_by: Some(cycle_start + slot.end.min(period_end) + self.precision),
+            // The end of its last turn, or of its period if that is earlier, and the precision of the cluster's clocks.
+            leaves_by: Some(cycle_start + over.min(period_end) + self.precision),
             ..self.outside(stream, sequence, at)
         }
     }
@@ -112,6 +120,17 @@ impl Describer {
             is_received_when_checked: false,
         }
     }
+}
+
+/// The slots of a stream, each with the end of the last turn of its frame at a switch.
+fn slots(view: Ethernet<'_>, schedule: &ScheduleTable, stream: &EthernetStream<'_>) -> Vec<(Slot, Duration)> {
+    let hops = view.route(stream).map_or(0, |route| route.len());
+    let own = schedule.slots.iter().enumerate().filter(|(_, slot)| slot.stream == stream.id);
+    let over = |(index, slot): (usize, &Slot)| {
+        let turns = (0..hops).filter_map(|hop| schedule.turn(index, hop));
+        (*slot, turns.map(|turn| turn.end).fold(slot.end, Duration::max))
+    };
+    own.map(over).collect()
 }
 
 impl Describe for Describer {
@@ -138,7 +157,8 @@ impl Describe for Describer {
             return Some(self.outside(stream, sequence, at));
         };
         let cycle = (sequence / slots.len() as u64) as i64;
-        Some(self.in_slot(stream, sequence, at, &slots[in_cycle as usize], SimTime::ZERO + self.cluster_cycle * cycle))
+        let (slot, over) = &slots[in_cycle as usize];
+        Some(self.in_slot(stream, sequence, at, (slot, *over), SimTime::ZERO + self.cluster_cycle * cycle))
     }
 
     fn priority(&self, bytes: &[u8]) -> Priority {

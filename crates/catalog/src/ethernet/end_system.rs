@@ -94,26 +94,32 @@ fn unsealed(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Protection {
     Protection::None { padding: view.protection_of(target).overhead_bytes() as usize }
 }
 
-/// The receive windows follow from the schedule: the frame leaves the switch between its dispatch (or, if the switch
-/// does not wait, its earliest arrival) and the end of its slot, and takes one more reception time to the receiver.
+/// The receive windows follow from the schedule: the frame leaves the receiver's switch between its dispatch (or, if the
+/// switch does not wait, its earliest arrival) and the end of its turn, and takes one more reception time to the receiver.
 /// The clocks of both ends may each be off by the precision.
 fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<'_>, node: NodeId) -> ListenerConfig {
     let network = view.segment;
     let id = target.id;
-    let reception = super::medium::speed(network).reception(u64::from(view.secured_len(target)));
+    let reception = |station: NodeId| {
+        let speed = super::medium::speed_of(network, network.link_of(station).parameters);
+        speed.reception(u64::from(view.secured_len(target)))
+    };
+    let route = view.route(target).expect("a scenario is refused unless each stream has one way");
+    let last = route.iter().position(|hop| hop.to.contains(&node)).unwrap_or_default();
     let tolerance = network.precision * 2;
-    let windows = schedule
-        .of(id)
-        .map(|slot| {
+    let slots = schedule.slots.iter().enumerate().filter(|(_, slot)| slot.stream == id);
+    let windows = slots
+        .filter_map(|(index, slot)| {
+            let turn = schedule.turn(index, last)?;
             let leaves_first = match network.dispatch {
-                Dispatch::Scheduled => slot.dispatch,
-                Dispatch::Immediate => slot.start + reception + network.forwarding_delay,
+                Dispatch::Scheduled => turn.dispatch,
+                Dispatch::Immediate => slot.start + reception(target.hop.from) + network.forwarding_delay,
             };
-            ReceiveWindow {
+            Some(ReceiveWindow {
                 slot_start: slot.start,
-                opens: leaves_first + reception - tolerance,
-                closes: slot.end.max(slot.dispatch) + reception + tolerance,
-            }
+                opens: leaves_first + reception(node) - tolerance,
+                closes: turn.end.max(turn.dispatch) + reception(node) + tolerance,
+            })
         })
         .collect();
     let ct_id = match target.class {

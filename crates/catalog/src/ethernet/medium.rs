@@ -11,12 +11,8 @@ use chronoseal_scenario::plan::{
 
 use crate::Prepared;
 
-/// How long frames take on those of a segment's links that have no rate and delay of their own.
-pub(super) fn speed(network: &EthernetSegment) -> LineSpeed {
-    speed_of(network, network.default_link())
-}
-
-fn speed_of(network: &EthernetSegment, link: LinkParameters) -> LineSpeed {
+/// How long frames take on a link.
+pub(super) fn speed_of(network: &EthernetSegment, link: LinkParameters) -> LineSpeed {
     let accounting = network.accounting;
     LineSpeed::new(link.rate, accounting.overhead_bytes(), accounting.gap_bytes(), link.propagation_delay)
 }

@@ -124,7 +124,7 @@ mod tests {
             dispatch: ms(12),
             end: ms(12),
         };
-        let table = ScheduleTable { cluster_cycle: ms(10), slots: vec![slot], relays: Vec::new(), tasks: Vec::new() };
+        let table = ScheduleTable { cluster_cycle: ms(10), slots: vec![slot], ..ScheduleTable::default() };
         let mut executor = Executor::new(&table, true);
         let mut frames = crate::medium::FrameStore::new();
         let frame = frames.allocate(crate::medium::FrameLabel::default());

@@ -12,13 +12,18 @@ pub(super) fn planned(meta: &RunMeta, segment: &SegmentMeta, schedule: &Schedule
     let mut lanes = Vec::new();
     for node in stations(meta) {
         let (mut out, mut into) = (Vec::new(), Vec::new());
-        for slot in &schedule.slots {
+        for (number, slot) in schedule.slots.iter().enumerate() {
             let Some(stream) = meta.streams.get(usize::from(slot.stream)) else { continue };
             if stream.sender == node {
                 out.extend(slot_bars(slot, &stream.name));
             }
             if stream.receivers.contains(&node) {
-                out_of_switch(&mut into, slot, &stream.name);
+                let own = schedule.deliveries.iter().find(|own| (own.slot, own.node) == (number, node));
+                let (from, takes) = match own {
+                    Some(own) => (own.dispatch_ns, own.frame_time_ns),
+                    None => (slot.dispatch_ns, slot.frame_time_ns),
+                };
+                into.push(bar(from, from + takes, stream.name.clone(), BarKind::Dispatch));
             }
         }
         let tasks: Vec<Bar> = schedule
@@ -43,10 +48,6 @@ fn slot_bars(slot: &SlotMeta, name: &str) -> Vec<Bar> {
         bars.push(bar(frame_end, slot.end_ns, format!("guard after {name}"), BarKind::Guard));
     }
     bars
-}
-
-fn out_of_switch(bars: &mut Vec<Bar>, slot: &SlotMeta, name: &str) {
-    bars.push(bar(slot.dispatch_ns, slot.dispatch_ns + slot.frame_time_ns, name.into(), BarKind::Dispatch));
 }
 
 /// One cluster cycle with what arrived and departed at the switch: the first with an attack, else one from the middle of

@@ -51,6 +51,7 @@ fn backbone() -> SegmentMeta {
         clocks: Some(ClockDomainMeta { cycle_ns: 10_000_000, nodes: vec![0, 1] }),
         schedule: Some(ScheduleMeta {
             cycle_ns: 10_000_000,
+            deliveries: Vec::new(),
             slots: vec![SlotMeta {
                 stream: 0,
                 start_ns: 1_000_000,

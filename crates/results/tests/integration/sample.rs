@@ -59,6 +59,7 @@ pub(crate) fn backbone() -> SegmentMeta {
         clocks: Some(ClockDomainMeta { cycle_ns: CYCLE_US * 1_000, nodes: vec![0, 1] }),
         schedule: Some(ScheduleMeta {
             cycle_ns: CYCLE_US * 1_000,
+            deliveries: Vec::new(),
             slots: vec![SlotMeta {
                 stream: 0,
                 start_ns: SLOT_US * 1_000,

@@ -9,9 +9,9 @@ mod switched;
 mod watch;
 
 use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, Place, Risk, Span, StreamBounds, bounds};
-use chronoseal_analysis::synthesize;
+use chronoseal_analysis::{synthesize, verify};
 use chronoseal_catalog::Prepared;
-use chronoseal_core::{Duration, statistics};
+use chronoseal_core::{Duration, StreamId, statistics};
 use chronoseal_scenario::plan::{Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 
@@ -45,6 +45,10 @@ fn outcome(plan: &Plan) -> Option<Outcome> {
         .segment_ids()
         .map(|segment| Ethernet::of(plan, segment).map(|view| synthesize(view).expect("it was prepared")))
         .collect();
+    for (segment, table) in plan.segment_ids().zip(&tables) {
+        let wrong = Ethernet::of(plan, segment).zip(table.as_ref()).map(|(view, table)| verify(view, table));
+        assert_eq!(wrong.unwrap_or_default(), [], "a schedule is wrong");
+    }
     let Bounds { streams, risks } = bounds(plan, &tables, BOUNDS);
     let watch = Watch::new(&prepared);
     let finished = chronoseal_sim::run(&prepared, watch, &mut |_| true).expect("every part can be built");
@@ -52,8 +56,17 @@ fn outcome(plan: &Plan) -> Option<Outcome> {
     let mut outcome = compare(plan, &streams, &finished.observer);
     let is_full = |risk: &&Risk| matches!(risk.cause, Cause::QueueFull { .. } | Cause::LinkFull { .. });
     let at_risk: Vec<_> = risks.iter().filter(is_full).filter_map(|risk| risk.stream).collect();
-    let lost = finished.observer.lost().filter(|stream| !at_risk.contains(stream));
-    outcome.lost = lost.map(|stream| plan.streams[stream.index()].name.clone()).collect();
+    let name = |stream: StreamId| {
+        plan.streams.get(stream.index()).map_or_else(|| "the beacon".to_owned(), |stream| stream.name.clone())
+    };
+    // A beacon is of no stream, and what can make it late or lost is told of the clocks.
+    let is_beacon_at_risk =
+        risks.iter().any(|risk| matches!(risk.cause, Cause::Beacon { .. } | Cause::LinkFull { .. }));
+    let is_told = |stream: &StreamId| match *stream {
+        StreamId::NONE => is_beacon_at_risk,
+        stream => at_risk.contains(&stream),
+    };
+    outcome.lost = finished.observer.lost().filter(|stream| !is_told(stream)).map(name).collect();
     outcome.is_at_risk = !at_risk.is_empty();
     Some(outcome)
 }

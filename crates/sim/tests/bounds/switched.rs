@@ -1,4 +1,5 @@
-//! No best-effort frame of any network of switches is later than its bound: trees and rings of one to five switches.
+//! No frame of any network of switches is later than its bound: trees and rings of two to five switches, with and without
+//! streams in slots.
 //!
 //! Every other network has all its streams due at once on exact clocks, in an order of its own; the others have phases from
 //! the seed and clocks that drift.
@@ -36,10 +37,14 @@ fn network(seed: u64) -> String {
     let jitter = one_of(rng, &["", "forwarding_jitter = { min = \"0us\", mean = \"1us\", max = \"6us\" }\n"]);
     let accounting = one_of(rng, &["on-wire", "on-wire", "as-published"]);
     let room = one_of(rng, &["", "", "", "queue_len_max = \"3000B\"\n"]);
+    let has_slots = below(rng, 2) == 0;
+    let access = one_of(rng, &["shared-slots", "per-link"]);
+    let guard_us = one_of(rng, &[0, 20, 120]);
     let mut text = format!(
         "schema_version = 2\nname = \"switched\"\nseed = {seed}\nduration = \"80ms\"\nfidelity = \"timing\"\n\
          [segments.network.ethernet]\nrate = \"100Mbit/s\"\ncluster_cycle = \"20ms\"\nintegration_cycle = \"{}\"\n\
          sync = \"{sync}\"\naccounting = \"{accounting}\"\nprecision = \"30us\"\nforwarding_delay = \"{}us\"\n{jitter}{room}\
+         access = \"{access}\"\nguard_period = \"{guard_us}us\"\n\
          class = {{ best_effort = {{}} }}\nswitches = [{}]\nlinks = [\n",
         one_of(rng, &["1ms", "5ms", "20ms"]),
         one_of(rng, &[0, 1, 8]),
@@ -84,7 +89,11 @@ fn network(seed: u64) -> String {
         if to.is_empty() {
             to.push((from + 1) % nodes.len());
         }
+        let in_slots = has_slots && below(rng, 3) == 0;
         let mut class = format!("class = {{ best_effort = {{ priority = {} }} }}", one_of(rng, &[0, 1, 1, 5, 7]));
+        if in_slots {
+            class = "class = \"time-triggered\"".to_owned();
+        }
         if is_ring && switches == 4 {
             // Across there are two ways of one length: over the next switch, or the one before.
             let across = |to: &&usize| (nodes[**to] + 2) % 4 == nodes[from];
@@ -97,7 +106,7 @@ fn network(seed: u64) -> String {
             }
         }
         let to: Vec<String> = to.iter().map(|node| format!("\"n{node}\"")).collect();
-        let offset = if is_adverse { "offset = \"0s\"\n" } else { "" };
+        let offset = if is_adverse && !in_slots { "offset = \"0s\"\n" } else { "" };
         write!(
             text,
             "[[streams]]\nname = \"s{stream}\"\nfrom = \"n{from}\"\nto = [{}]\nperiod = \"{}\"\nlength = \"{}B\"\n{offset}network = {{ {class} }}\n",
@@ -116,13 +125,16 @@ fn plan_of(text: &str) -> Plan {
 
 /// `SWITCHED_SEED=17` tries that network alone, `SWITCHED_NETWORKS=5000` more of them.
 #[test]
-fn no_best_effort_frame_over_several_switches_is_later_than_its_bound() {
+fn no_frame_over_several_switches_is_later_than_its_bound() {
     let only = from_environment("SWITCHED_SEED");
     let wanted = from_environment("SWITCHED_NETWORKS").unwrap_or(NETWORKS);
-    let (mut ratios, mut unbounded, mut lossy) = (Vec::new(), Vec::new(), 0);
+    let (mut ratios, mut unbounded, mut lossy, mut unscheduled) = (Vec::new(), Vec::new(), 0, 0);
     for seed in only.map_or(0..wanted, |seed| seed..seed + 1) {
         let text = network(seed);
-        let outcome = outcome(&plan_of(&text)).expect("best effort needs no schedule");
+        let Some(outcome) = outcome(&plan_of(&text)) else {
+            unscheduled += 1;
+            continue;
+        };
         assert!(outcome.wrong.is_empty(), "seed {seed}:\n{}\n{text}", outcome.wrong.join("\n"));
         assert!(
             outcome.lost.is_empty(),
@@ -135,7 +147,7 @@ fn no_best_effort_frame_over_several_switches_is_later_than_its_bound() {
     }
     ratios.sort_by(f64::total_cmp);
     println!(
-        "{} networks of several switches, {lossy} with queues that may be too short: {} ends, bound over simulated maximum: \
+        "{} networks of several switches, {unscheduled} whose slots do not fit, {lossy} with queues that may be too short: {} ends, bound over simulated maximum: \
          median {:.2}, worst {:.2}; {} ends without a bound",
         only.map_or(wanted, |_| 1),
         ratios.len(),
@@ -144,6 +156,7 @@ fn no_best_effort_frame_over_several_switches_is_later_than_its_bound() {
         unbounded.len()
     );
     if only.is_none() {
+        assert!(unscheduled * 5 <= wanted, "the slots of {unscheduled} of {wanted} do not fit");
         assert!(unbounded.len() <= ratios.len(), "{}", unbounded.join("\n"));
         assert!(lossy > 0 && lossy < wanted, "queues are too short in {lossy} of {wanted}");
     }

@@ -29,6 +29,7 @@ const FEATURES: &[Feature] = &[
     ("attacks that must do nothing", |text| text.contains("[[threats]]")),
     ("dispatch at once", |text| text.contains("\"immediate\"")),
     ("slots of each link", |text| text.contains("\"per-link\"")),
+    ("several switches", |text| text.contains("switches = ")),
     ("deadlines", |text| text.contains("deadline = ")),
     ("several beacons a cycle", |text| {
         text.contains("integration_cycle") && !text.contains("integration_cycle = \"10ms\"")

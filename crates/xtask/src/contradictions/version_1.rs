@@ -12,6 +12,9 @@ pub(super) fn of(text: &str) -> Option<String> {
     }
     let (name, Value::Table(kinds)) = segments.into_iter().next()? else { return None };
     let (kind, keys) = kinds.into_iter().next()?;
+    if keys.get("switches").is_some() {
+        return None;
+    }
     let is_can = kind == "can";
     let network = if is_can { "can_bus" } else { "time_triggered_ethernet" };
     scenario.insert("network".into(), Value::Table(Table::from_iter([(network.to_owned(), keys)])));

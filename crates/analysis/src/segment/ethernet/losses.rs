@@ -12,28 +12,25 @@
 
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 use chronoseal_media::schedule::Slot;
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, StreamClass, Sync};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, StreamClass, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::Arrivals;
 use super::super::line::{CONTROL, LineLoad};
 use super::super::losses::{Cause, Direction, Risk};
 use super::Links;
+use super::slots::{Slots, closes, speed_from};
 
 /// Rounding of times by clocks and in control frames.
 const ROUNDING: Duration = Duration::from_ns(2);
 
 /// Every risk of the segment's frames.
 pub(super) fn of_segment(links: &Links<'_>) -> Vec<Risk> {
-    let has_slots = |node| links.slots_from(node).chain(links.slots_to(node)).next().is_some();
+    let has_slots = |node| links.slots.slots_from(node).chain(links.slots.slots_to(node)).next().is_some();
     let mut found = clocks(links.view, links.arrivals, &|node| beacon(links, node), &has_slots);
-    for (index, slot) in links.table.slots.iter().enumerate() {
-        let Some(stream) = links.view.stream(slot.stream) else { continue };
-        found.extend(closed(links, index, slot, &stream));
-    }
-    found.extend(links.view.streams().filter_map(|stream| superseded(links, &stream)));
+    found.extend(in_slots(&links.slots));
     for node in links.view.stations() {
-        let (up, _) = links.uplink(node);
+        let (up, _) = links.slots.uplink(node);
         found.extend(queue(links, node, Direction::ToSwitch, Some(&up)));
         let down = links.downlink(node);
         found.extend(down.as_ref().map(|line| over(links, node, line)).unwrap_or_default());
@@ -88,36 +85,45 @@ fn beacon(links: &Links<'_>, node: NodeId) -> Option<Duration> {
     Some(stay - links.speed.occupancy(len) + links.speed.reception(len))
 }
 
+/// Frames that can come to their first switch after their slot has closed, and those that a gateway cannot carry into slots.
+pub(super) fn in_slots(slots: &Slots<'_>) -> Vec<Risk> {
+    let view = slots.view;
+    let mut found = Vec::new();
+    for (index, slot) in slots.table.slots.iter().enumerate() {
+        let Some(stream) = view.stream(slot.stream) else { continue };
+        found.extend(closed(slots, index, slot, &stream));
+    }
+    found.extend(view.streams().filter_map(|stream| superseded(slots, &stream)));
+    found
+}
+
 /// A frame that can come to the switch after its slot has closed.
-fn closed(links: &Links<'_>, index: usize, slot: &Slot, stream: &EthernetStream<'_>) -> Option<Risk> {
-    let network = links.view.segment;
-    let closes = match network.dispatch {
-        Dispatch::Scheduled => slot.dispatch - network.forwarding_delay,
-        Dispatch::Immediate => slot.end,
-    };
-    let risk = |cause| Some(Risk { segment: links.view.id, stream: Some(slot.stream), cause });
-    if links.arrivals.blocked(links.view.id, index).is_err() {
+fn closed(slots: &Slots<'_>, index: usize, slot: &Slot, stream: &EthernetStream<'_>) -> Option<Risk> {
+    let view = slots.view;
+    let risk = |cause| Some(Risk { segment: view.id, stream: Some(slot.stream), cause });
+    if slots.arrivals.blocked(view.id, index).is_err() {
         return risk(Cause::SenderUnbounded { node: stream.hop.from });
     }
-    let arrives = links.first_bit[index] + links.speed.reception(u64::from(links.view.secured_len(stream)));
+    let reception = speed_from(view.segment, stream.hop.from).reception(u64::from(view.secured_len(stream)));
+    let (arrives, closes) = (slots.first_bit[index] + reception, closes(view.segment, slot));
     if arrives <= closes { None } else { risk(Cause::SlotClosed { by: arrives - closes }) }
 }
 
 /// Frames that a gateway carries into slots: of those that come between two slots only the newest goes on. Sender and slots
 /// follow different clocks, so this happens as soon as two frames can be nearer to each other than two slots.
-fn superseded(links: &Links<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
+fn superseded(slots: &Slots<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
     let StreamClass::TimeTriggered { .. } = stream.class else { return None };
     stream.hop.previous?;
     let mut starts: Vec<Duration> =
-        links.table.slots.iter().filter(|slot| slot.stream == stream.id).map(|slot| slot.start).collect();
+        slots.table.slots.iter().filter(|slot| slot.stream == stream.id).map(|slot| slot.start).collect();
     starts.sort_unstable();
-    let again = *starts.first()? + links.view.segment.cluster_cycle;
+    let again = *starts.first()? + slots.view.segment.cluster_cycle;
     let nexts = starts.iter().skip(1).chain([&again]);
     let gap = starts.iter().zip(nexts).map(|(start, next)| *next - *start).max()?;
-    let arrival = links.arrivals.at(stream.id, links.view.id);
+    let arrival = slots.arrivals.at(stream.id, slots.view.id);
     let distance = arrival.at.ok().map(|at| (arrival.distance - at.jitter()).max(Duration::ZERO));
     let cause = Cause::Superseded { node: stream.hop.from, distance, gap };
-    let risk = Risk { segment: links.view.id, stream: Some(stream.id), cause };
+    let risk = Risk { segment: slots.view.id, stream: Some(stream.id), cause };
     distance.is_none_or(|distance| distance < gap).then_some(risk)
 }
 
@@ -125,7 +131,7 @@ fn superseded(links: &Links<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
 fn over(links: &Links<'_>, node: NodeId, line: &LineLoad) -> Vec<Risk> {
     let network = links.view.segment;
     let mut found = Vec::new();
-    for (slot, end) in links.slots_to(node).zip(line.scheduled_ends()) {
+    for (slot, end) in links.slots.slots_to(node).zip(line.scheduled_ends()) {
         let Some(stream) = links.view.stream(slot.stream) else { continue };
         let period_end = stream.stream.period * (i64::from(slot.instance) + 1);
         let limit = slot.end.min(period_end) + network.precision;
@@ -180,13 +186,17 @@ fn queue(links: &Links<'_>, node: NodeId, direction: Direction, line: Option<&Li
 
 /// What scheduled frames can take of a queue while they wait for the line `[byte]`.
 fn scheduled_bytes(links: &Links<'_>, node: NodeId, direction: Direction, line: &LineLoad) -> u64 {
-    let slots: Vec<&Slot> = match direction {
-        Direction::ToSwitch => links.slots_from(node).collect(),
-        Direction::FromSwitch => links.slots_to(node).collect(),
-    };
-    let mut spans: Vec<(Duration, Duration, u64)> = (slots.iter().zip(line.reserved.iter().zip(line.scheduled_ends())))
+    match direction {
+        Direction::ToSwitch => waiting_in_slots(links.view, links.slots.slots_from(node), line),
+        Direction::FromSwitch => waiting_in_slots(links.view, links.slots.slots_to(node), line),
+    }
+}
+
+/// What frames in these slots, which are the reserved ones of a line, can take of its queue while they wait for it `[byte]`.
+pub(super) fn waiting_in_slots<'s>(view: Ethernet<'_>, slots: impl Iterator<Item = &'s Slot>, line: &LineLoad) -> u64 {
+    let mut spans: Vec<(Duration, Duration, u64)> = (slots.zip(line.reserved.iter().zip(line.scheduled_ends())))
         .map(|(slot, (reserved, end))| {
-            let len = links.view.stream(slot.stream).map_or(0, |stream| links.view.secured_len(&stream));
+            let len = view.stream(slot.stream).map_or(0, |stream| view.secured_len(&stream));
             (reserved.from, end - slot.frame_time, u64::from(len))
         })
         .collect();

@@ -1,25 +1,26 @@
-//! Hops on an Ethernet segment: a switch with a schedule table and strict priorities below it, or best effort over several
-//! switches and links that differ ([`wired`]).
+//! Hops on an Ethernet segment: switches with a schedule table and strict priorities below it. One switch whose links are
+//! alike is bounded here, several of them and links that differ in [`wired`].
 
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetSegment, EthernetStream, HopPlan, Plan, SegmentId, StreamClass,
-    Sync,
+    Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, Plan, SegmentId, StreamClass, Sync,
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
 mod losses;
 pub mod routed;
+mod slots;
 mod wired;
 
 use super::demand::Periodic;
 use super::line::{CONTROL, LineLoad, Queued, Reserved};
 use super::processor::{Jobs, ScheduledJob, mac_work};
 use super::{Arrivals, HopBound, Risk, SegmentBounds, Span, Why, without_bound};
-use crate::bounds::{Latency, ways, why_unbounded};
+use crate::bounds::ways;
+use slots::{Slots, first_bit_max, received_in_slot, speed_over};
 
 /// Latencies under the schedule table, and below it by strict priority.
 ///
@@ -75,7 +76,7 @@ impl SegmentBounds for EthernetBounds {
                 });
                 for way in &ways {
                     let Some(latency) = way.latency else { continue };
-                    let received = received_in_slot(network, latency, late(0, slot));
+                    let received = received_in_slot(network, stream.hop.from, way.receiver, latency, late(0, slot));
                     found.push(ScheduledJob {
                         node: way.receiver,
                         // Its clock and the switch's differ by the precision one way or the other.
@@ -98,10 +99,10 @@ impl SegmentBounds for EthernetBounds {
         arrivals: &Arrivals,
     ) -> Vec<Risk> {
         let Some(view) = Ethernet::of(plan, segment) else { return Vec::new() };
-        if !view.segment.wiring.is_plain() {
-            return wired::risks(view, arrivals);
-        }
         let Some(table) = prepared else { return Vec::new() };
+        if !view.segment.wiring.is_plain() {
+            return wired::risks(view, table, arrivals);
+        }
         losses::of_segment(&Links::new(view, table, arrivals))
     }
 
@@ -115,18 +116,17 @@ impl SegmentBounds for EthernetBounds {
         let Some(view) = Ethernet::of(plan, segment) else {
             return without_bound(plan, segment, Why::UnknownKind(plan.segments[segment.index()].kind));
         };
-        if !view.segment.wiring.is_plain() {
-            return wired::bounds(view, arrivals);
-        }
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
+        if !view.segment.wiring.is_plain() {
+            return wired::bounds(view, table, arrivals);
+        }
         let links = Links::new(view, table, arrivals);
-        let late = |index: usize, _: &Slot| links.late[index];
+        let late = |index: usize, _: &Slot| links.slots.late[index];
         let mut hops = Vec::new();
         for (stream, ways) in view.streams().zip(ways(view, table, &late)) {
-            let slots: Vec<_> = table.of(stream.id).collect();
             for way in ways {
                 let received = match stream.class {
-                    StreamClass::TimeTriggered { .. } => in_slots(&stream, &links, &slots, way.latency),
+                    StreamClass::TimeTriggered { .. } => links.slots.received(&stream, way.receiver, way.latency),
                     StreamClass::BestEffort { priority } => links.queued(&stream, priority, way.receiver),
                 };
                 hops.push(HopBound { stream: stream.id, receiver: way.receiver, received });
@@ -134,75 +134,6 @@ impl SegmentBounds for EthernetBounds {
         }
         hops
     }
-}
-
-/// When a frame in one of its slots is received.
-fn in_slots(
-    stream: &EthernetStream<'_>,
-    links: &Links<'_>,
-    slots: &[&Slot],
-    latency: Option<Latency>,
-) -> Result<Span, Why> {
-    let latency = latency.ok_or(Why::NotScheduled(why_unbounded(stream)))?;
-    let network = links.view.segment;
-    let arrival = links.arrivals.at(stream.id, links.view.id);
-    let start = arrival.at?;
-    let late = links.slots_of(stream.id).map(|(index, _)| links.late[index]).max().unwrap_or_default();
-    let from_start = received_in_slot(network, latency, late);
-    if arrival.begins {
-        return Ok(start.later(from_start.min, from_start.max));
-    }
-    // The newest frame is taken when the slot's begin to be made ready; what comes right after that waits for the next. A
-    // sender that is late with it may even take one that comes when the slot has begun.
-    let min = links.speed.reception(u64::from(links.view.secured_len(stream))) * 2 + network.forwarding_delay;
-    let ready = slots.iter().map(|slot| slot.start - slot.release).max().unwrap_or_default();
-    let wait = distance_max(slots, links.table.cluster_cycle) + ready + network.precision * 2;
-    Ok(start.later(min, from_start.max + wait))
-}
-
-/// When a frame is received, counted from the start of its slot, if its first bit can be so `late`.
-///
-/// A frame that the switch holds until its dispatch leaves by the switch's clock; another one as its sender begins, whose
-/// clock differs by the precision one way or the other.
-fn received_in_slot(network: &EthernetSegment, latency: Latency, late: Duration) -> Span {
-    // The times of the table end with the gap behind a frame, a reception with its last bit. It counts on each link where a
-    // frame is early, and on the last one in any case.
-    let len = FRAME_LEN_MIN as u64;
-    let speed = speed(network);
-    let gap = speed.occupancy(len) + network.propagation_delay - speed.reception(len);
-    let (min, max) = (latency.min - gap * 2, latency.max - gap);
-    match network.dispatch {
-        Dispatch::Scheduled => Span { min, max },
-        Dispatch::Immediate => Span { min: min - network.precision, max: max + network.precision + late },
-    }
-}
-
-/// When the first bit of a frame that the switch still takes into its slot leaves its sender at the latest.
-fn first_bit_max(view: Ethernet<'_>, slot: &Slot) -> Duration {
-    let network = view.segment;
-    let closes = match network.dispatch {
-        Dispatch::Scheduled => slot.dispatch - network.forwarding_delay,
-        Dispatch::Immediate => slot.end,
-    };
-    let len = view.stream(slot.stream).map_or(0, |stream| view.secured_len(&stream));
-    (closes - speed(network).reception(u64::from(len))).max(slot.start)
-}
-
-/// How long frames take on the links of a segment.
-fn speed(network: &EthernetSegment) -> LineSpeed {
-    LineSpeed::new(
-        network.rate,
-        network.accounting.overhead_bytes(),
-        network.accounting.gap_bytes(),
-        network.propagation_delay,
-    )
-}
-
-/// The longest distance of two slots of a stream.
-fn distance_max(slots: &[&Slot], cycle: Duration) -> Duration {
-    let starts = slots.iter().map(|slot| slot.start);
-    let next = slots.iter().skip(1).map(|slot| slot.start).chain(slots.first().map(|slot| slot.start + cycle));
-    starts.zip(next).map(|(start, next)| next - start).max().unwrap_or(cycle)
 }
 
 /// When the switch has a frame that it passes on at once ready for its receivers' links, at the latest.
@@ -213,13 +144,9 @@ fn passed_on_by(view: Ethernet<'_>, slot: &Slot) -> Duration {
 /// Every link of a segment, with what goes over it as far as `arrivals` tell.
 struct Links<'a> {
     view: Ethernet<'a>,
-    table: &'a ScheduleTable,
     arrivals: &'a Arrivals,
+    slots: Slots<'a>,
     speed: LineSpeed,
-    /// By slot: how much later than its clock says its first bit can leave.
-    late: Vec<Duration>,
-    /// By slot: when its first bit leaves its sender at the latest, whether the switch still takes it or not.
-    first_bit: Vec<Duration>,
     /// By station: to the switch, and from it, with the stay of each class.
     up: Vec<Result<LineStays, Why>>,
     down: Vec<Result<LineStays, Why>>,
@@ -230,22 +157,13 @@ type LineStays = [Result<Duration, Why>; 8];
 
 impl<'a> Links<'a> {
     fn new(view: Ethernet<'a>, table: &'a ScheduleTable, arrivals: &'a Arrivals) -> Self {
-        let network = view.segment;
-        let speed = speed(network);
+        let speed = speed_over(view.segment, view.segment.default_link());
         let nodes = view.plan.nodes.len();
         let none = || vec![Ok([Err(Why::NotReached); 8]); nodes];
-        let none_yet = vec![Duration::ZERO; table.slots.len()];
-        let (late, first_bit) = (none_yet.clone(), none_yet);
-        let mut links = Self { view, table, arrivals, speed, late, first_bit, up: none(), down: none() };
+        let slots = Slots::new(view, table, arrivals);
+        let mut links = Self { view, arrivals, slots, speed, up: none(), down: none() };
         for node in view.stations() {
-            let (line, slots) = links.uplink(node);
-            for (index, end) in slots.iter().zip(line.scheduled_ends()) {
-                let slot = &table.slots[*index];
-                links.first_bit[*index] = end - slot.frame_time;
-                let first_bit = links.first_bit[*index].min(first_bit_max(view, slot));
-                let late = first_bit - slot.start - network.precision;
-                links.late[*index] = late.max(Duration::ZERO);
-            }
+            let (line, _) = links.slots.uplink(node);
             links.up[node.index()] = links.spoiled_up(node).map_or_else(|| Ok(stays(&line)), Err);
         }
         for node in view.stations() {
@@ -264,57 +182,29 @@ impl<'a> Links<'a> {
         sent.any(is_unbounded).then_some(Why::ArrivalUnbounded)
     }
 
-    /// The link from a station to the switch, and which slots of the table are in it.
-    fn uplink(&self, node: NodeId) -> (LineLoad, Vec<usize>) {
-        let (view, network) = (self.view, self.view.segment);
-        let driver = view.plan.nodes[node.index()].driver;
-        let mut line = LineLoad { cycle: self.table.cluster_cycle, ..LineLoad::default() };
-        for stream in view.streams().filter(|stream| stream.hop.from == node) {
-            let StreamClass::BestEffort { priority } = stream.class else { continue };
-            let arrival = self.arrivals.at(stream.id, view.id);
-            let Ok(at) = arrival.at else { continue };
-            let at = at.later(driver.min, driver.max);
-            line.queued.push(self.queue(&stream, priority, arrival.distance, at.jitter()));
-        }
-        let mut slots = Vec::new();
-        for (index, slot) in self.table.slots.iter().enumerate() {
-            let Some(stream) = view.stream(slot.stream).filter(|stream| stream.hop.from == node) else { continue };
-            let blocked = self.arrivals.blocked(view.id, index).unwrap_or_default();
-            let computed = (slot.release + blocked + self.seal(&stream)).max(slot.start);
-            line.reserved.push(Reserved {
-                from: slot.start - network.precision,
-                until: slot.start + network.precision,
-                latest: computed + network.precision + driver.max,
-                frame_time: slot.frame_time,
-            });
-            slots.push(index);
-        }
-        (line, slots)
-    }
-
     /// The link from the switch to a station.
     fn downlink(&self, node: NodeId) -> Result<LineLoad, Why> {
         let (view, network) = (self.view, self.view.segment);
-        let mut line = LineLoad { cycle: self.table.cluster_cycle, ..LineLoad::default() };
+        let mut line = LineLoad { cycle: self.slots.table.cluster_cycle, ..LineLoad::default() };
         for stream in view.streams().filter(|stream| stream.hop.to.contains(&node)) {
             let StreamClass::BestEffort { priority } = stream.class else { continue };
             let at = self.forwarded(&stream, priority)?;
             let distance = self.arrivals.at(stream.id, view.id).distance;
-            line.queued.push(self.queue(&stream, priority, distance, at.jitter()));
+            line.queued.push(self.slots.queue(self.speed, &stream, priority, distance, at.jitter()));
         }
         if network.sync == Sync::Beacon {
             let cost = self.speed.occupancy(FRAME_LEN_MIN as u64);
             let frames = Periodic { period: network.integration_cycle, jitter: Duration::ZERO, cost };
             line.queued.push(Queued { class: CONTROL, frames, longest: cost });
         }
-        for (index, slot) in self.table.slots.iter().enumerate() {
+        for (index, slot) in self.slots.table.slots.iter().enumerate() {
             if !view.stream(slot.stream).is_some_and(|stream| stream.hop.to.contains(&node)) {
                 continue;
             }
             let (from, latest) = match network.dispatch {
                 Dispatch::Scheduled => (slot.dispatch, slot.dispatch),
                 Dispatch::Immediate => {
-                    let late = network.precision + self.late[index] + network.forwarding_jitter.max;
+                    let late = network.precision + self.slots.late[index] + network.forwarding_jitter.max;
                     (slot.dispatch - network.precision, (slot.dispatch + late).min(passed_on_by(view, slot)))
                 }
             };
@@ -322,17 +212,6 @@ impl<'a> Links<'a> {
             line.reserved.push(Reserved { from: from.min(slot.dispatch), until: slot.dispatch, latest, frame_time });
         }
         Ok(line)
-    }
-
-    fn queue(&self, stream: &EthernetStream<'_>, priority: u8, period: Duration, jitter: Duration) -> Queued {
-        let longest = self.speed.occupancy(u64::from(self.view.secured_len(stream)));
-        // A PDU that counts by itself is alone in its frame; a frame of several takes no longer than one for each.
-        let overhead = self.view.protection_of(stream).overhead_bytes();
-        let counted = self.view.plan.contained_len_max(stream.id);
-        let counted = counted.filter(|_| self.arrivals.counts_pdus(stream.id, self.view.id));
-        let alone = counted.map(|len| self.speed.occupancy(u64::from(relayed_frame_len(len, overhead) + overhead)));
-        let cost = alone.unwrap_or(longest);
-        Queued { class: priority.min(7), frames: Periodic { period, jitter, cost }, longest }
     }
 
     /// When a best-effort frame is in the queue of its receivers' links.
@@ -367,28 +246,6 @@ impl<'a> Links<'a> {
         let shortest = self.view.plan.container_len_min(stream.id);
         let len = shortest.map(|len| relayed_frame_len(len, overhead) + overhead);
         u64::from(len.unwrap_or(self.view.secured_len(stream)))
-    }
-
-    /// Slots of frames from a station, in the order of [`Self::uplink`]'s reservations.
-    fn slots_from(&self, node: NodeId) -> impl Iterator<Item = &Slot> {
-        let is_from = move |slot: &&Slot| self.view.stream(slot.stream).is_some_and(|stream| stream.hop.from == node);
-        self.table.slots.iter().filter(is_from)
-    }
-
-    /// Slots of frames to a station.
-    fn slots_to(&self, node: NodeId) -> impl Iterator<Item = &Slot> {
-        let is_to =
-            move |slot: &&Slot| self.view.stream(slot.stream).is_some_and(|stream| stream.hop.to.contains(&node));
-        self.table.slots.iter().filter(is_to)
-    }
-
-    /// What sealing a stream costs its sender.
-    fn seal(&self, stream: &EthernetStream<'_>) -> Duration {
-        Jobs::new(self.view.plan, super::BOUNDS).sealing(stream.id, stream.hop)
-    }
-
-    fn slots_of(&self, stream: StreamId) -> impl Iterator<Item = (usize, &Slot)> {
-        self.table.slots.iter().enumerate().filter(move |(_, slot)| slot.stream == stream)
     }
 }
 

@@ -9,16 +9,23 @@
 //! a link with its overhead until the gap behind it is over, and is in the next switch when its last bit is. What a switch
 //! takes may differ by its jitter from frame to frame.
 //!
+//! # Scheduled frames
+//! A link is closed to all classes around each scheduled frame, from the instant at which that may begin until it is over, in
+//! every cycle ([`Closed`]). A frame that would not end in time waits, and whatever is behind it and below it waits too, so before
+//! each such time the link is of no use to a class from the longest frame of this class and those above it on.
+//!
 //! # Units
 //! Times are in ps, data in bytes with what each frame costs beyond its own. A link's rate is that of the frames that pass it,
 //! whose times are rounded to ps: the least of them where it serves, the greatest where it limits what comes over it.
+
+use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_scenario::plan::Plan;
 
 use super::super::{HopBound, Span, Why};
-use crate::calculus::ethernet::{ClassPlan, PortPlan, StreamPlan, SwitchBounds, Switches};
+use crate::calculus::ethernet::{ClassPlan, Gates, PortPlan, StreamPlan, SwitchBounds, Switches, Window};
 use crate::calculus::{ArrivalCurve, Bucket, Combination, Flow, Grid, Hop, Rational, Unbounded, ratio, whole};
 
 /// Classes: protocol control frames, then eight priorities.
@@ -31,6 +38,8 @@ pub struct Routed {
     pub overhead: u64,
     /// What a switch takes from the last bit in to the queue in front of the next link.
     pub forwarding: Span,
+    /// After this, times at which links are closed repeat.
+    pub cycle: Duration,
     /// The links, one for each direction.
     pub links: Vec<RoutedLink>,
     /// What is sent.
@@ -38,7 +47,7 @@ pub struct Routed {
 }
 
 /// One direction of a link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RoutedLink {
     /// The station or switch that sends.
     pub from: NodeId,
@@ -48,6 +57,17 @@ pub struct RoutedLink {
     pub speed: LineSpeed,
     /// True if a switch receives.
     pub enters_switch: bool,
+    /// When scheduled frames have it for themselves, in any order.
+    pub closed: Vec<Closed>,
+}
+
+/// A time at which a scheduled frame has a link for itself, from the start of the cycle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Closed {
+    /// The frame may begin.
+    pub from: Duration,
+    /// It is over.
+    pub until: Duration,
 }
 
 /// What is sent from one station over links.
@@ -231,7 +251,7 @@ impl Routed {
     }
 
     fn port(&self, link: usize) -> PortPlan {
-        let RoutedLink { from, to, speed, enters_switch } = self.links[link];
+        let RoutedLink { from, to, speed, enters_switch, .. } = self.links[link];
         let passing = self.streams.iter().filter(|sent| sent.hops.iter().any(|(hop, _)| *hop == link));
         let rate = |len: u64, rounding: i64| {
             let bytes = i64::try_from(len + self.overhead).unwrap_or(i64::MAX);
@@ -251,8 +271,42 @@ impl Routed {
         PortPlan {
             rate_max: rates.into_iter().max().unwrap_or_else(|| least.clone()),
             varying: if enters_switch { whole(self.forwarding.jitter().as_ps()) } else { whole(0) },
+            gates: self.gates(link, &least),
             ..PortPlan::plain(format!("the link from node {} to node {}", from.0, to.0), least)
         }
+    }
+
+    /// What scheduled frames leave of a link to each class that comes there, if its rate is this.
+    fn gates(&self, link: usize, rate: &Rational) -> BTreeMap<usize, Gates> {
+        let closed = merged(&self.links[link].closed, self.cycle);
+        if closed.is_empty() {
+            return BTreeMap::new();
+        }
+        let longest_of = |class: usize| {
+            let passes = |sent: &&RoutedStream| sent.class() == class && sent.hops.iter().any(|(hop, _)| *hop == link);
+            self.streams.iter().filter(passes).map(|sent| sent.len_max + self.overhead).max()
+        };
+        let longest: Vec<(usize, u64)> = (0..CLASSES).filter_map(|class| Some((class, longest_of(class)?))).collect();
+        let gates_of = |(class, own): &(usize, u64)| {
+            let above = longest.iter().take_while(|(other, _)| other <= class).map(|(_, len)| *len).max();
+            // What is of no use to this class because a longer frame above it would not end in time.
+            let waits = i64::try_from(above.unwrap_or(*own) - own).unwrap_or(i64::MAX);
+            let waits = (whole(waits) / rate).ceil().to_integer();
+            let waits = Duration::from_ps(i64::try_from(waits).unwrap_or(i64::MAX));
+            let (cycle, nexts) = (self.cycle, closed.iter().skip(1).map(|next| next.from));
+            let nexts = nexts.chain([closed[0].from + cycle]);
+            let open = closed.iter().zip(nexts).filter_map(|(before, next)| {
+                let from = before.until;
+                let length = next - waits - from;
+                let window = Window { from: whole(from.rem_floor(cycle).as_ps()), length: whole(length.as_ps()) };
+                (length > Duration::ZERO).then_some(window)
+            });
+            let gates = Gates::new(whole(cycle.as_ps()), open.collect());
+            // Without a window there is no room; a window shorter than any frame says the same.
+            let none = || Gates::new(whole(cycle.as_ps()), vec![Window { from: whole(0), length: ratio(1, 1_000) }]);
+            Some((*class, gates.or_else(|_| none()).ok()?))
+        };
+        longest.iter().filter_map(gates_of).collect()
     }
 
     /// When a stream whose queues and links take this long is received.
@@ -303,6 +357,34 @@ impl Routed {
         }
         Why::ArrivalUnbounded
     }
+}
+
+/// Closed times in their order within one cycle, those that overlap as one. One that is as long as the cycle leaves nothing.
+fn merged(closed: &[Closed], cycle: Duration) -> Vec<Closed> {
+    let within = |one: &Closed| {
+        let from = one.from.rem_floor(cycle);
+        Closed { from, until: from + (one.until - one.from) }
+    };
+    let mut sorted: Vec<Closed> = closed.iter().map(within).collect();
+    sorted.sort_unstable();
+    let mut merged: Vec<Closed> = Vec::new();
+    for one in sorted {
+        match merged.last_mut() {
+            Some(last) if last.until >= one.from => last.until = last.until.max(one.until),
+            _ => merged.push(one),
+        }
+    }
+    // The last may go on into the next cycle, over those at its beginning.
+    while let (Some(first), Some(last)) = (merged.first().copied(), merged.last().copied()) {
+        if merged.len() == 1 || last.until - cycle < first.from {
+            break;
+        }
+        merged.remove(0);
+        if let Some(last) = merged.last_mut() {
+            last.until = last.until.max(first.until + cycle);
+        }
+    }
+    merged
 }
 
 /// One picosecond, and a millionth of a byte.

@@ -1,58 +1,88 @@
 //! A segment of several switches, or of links with rates and delays of their own, as [`Routed`] wants it.
 //!
-//! Only best effort is known there: a stream in slots has no schedule over several switches. Each stream takes its way over
-//! the switches as the medium does, and so does the beacon, whose copies are streams of their own from where they leave the
-//! first switch.
+//! Each stream takes its way over the switches as the medium does, and so does the beacon, whose copies are streams of their own
+//! from where they leave the first switch. Streams in slots are no traffic there: they keep to the schedule table, and the links
+//! are closed to all others around their frames.
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Duration, NodeId};
-use chronoseal_media::line::LineSpeed;
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, StreamClass, SwitchHop, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
+use super::super::line::Reserved;
 use super::super::losses::{Cause, Risk};
 use super::super::{Arrivals, HopBound, Span, Why, without_bound};
-use super::losses::clocks;
-use super::routed::{Routed, RoutedLink, RoutedStream};
+use super::losses::{clocks, in_slots, waiting_in_slots};
+use super::routed::{Closed, Routed, RoutedLink, RoutedStream};
+use super::slots::{Slots, speed_over};
+use crate::bounds::ways;
 
 /// The priority of the beacon.
 const BEACON: u8 = 8;
 
 /// When frames are at their receivers.
-pub(super) fn bounds(view: Ethernet<'_>, arrivals: &Arrivals) -> Vec<HopBound> {
-    match Wired::new(view, arrivals) {
-        Ok(wired) => wired.routed.bounds(),
-        Err(why) => without_bound(view.plan, view.id, why),
+pub(super) fn bounds(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arrivals) -> Vec<HopBound> {
+    let wired = match Wired::new(view, table, arrivals) {
+        Ok(wired) => wired,
+        Err(why) => return without_bound(view.plan, view.id, why),
+    };
+    let mut found = wired.routed.bounds();
+    let late = |index: usize, _: &Slot| wired.slots.late[index];
+    for (stream, ways) in view.streams().zip(ways(view, table, &late)) {
+        if !stream.class.is_time_triggered() {
+            continue;
+        }
+        found.extend(ways.into_iter().map(|way| HopBound {
+            stream: stream.id,
+            receiver: way.receiver,
+            received: wired.slots.received(&stream, way.receiver, way.latency),
+        }));
     }
+    found
 }
 
 /// What can lose a frame there although its latency has a bound, or spoil the clocks.
-pub(super) fn risks(view: Ethernet<'_>, arrivals: &Arrivals) -> Vec<Risk> {
+pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arrivals) -> Vec<Risk> {
     // Nothing is bounded else, so nothing is said that a loss could prove wrong.
-    let Ok(wired) = Wired::new(view, arrivals) else { return Vec::new() };
-    let Wired { routed, .. } = &wired;
+    let Ok(wired) = Wired::new(view, table, arrivals) else { return Vec::new() };
+    let Wired { routed, slots, .. } = &wired;
     let solved = routed.solved();
     let mut beacon: BTreeMap<NodeId, Duration> = BTreeMap::new();
     for index in (0..routed.streams.len()).filter(|index| routed.streams[*index].stream.is_none()) {
         let ends = solved.received(index);
         beacon.extend(ends.into_iter().filter_map(|(node, received)| Some((node, received.ok()?.max))));
     }
-    let mut found = clocks(view, arrivals, &|node| beacon.get(&node).copied(), &|_| false);
+    let has_slots = |node| slots.slots_from(node).chain(slots.slots_to(node)).next().is_some();
+    let mut found = clocks(view, arrivals, &|node| beacon.get(&node).copied(), &has_slots);
+    found.extend(in_slots(slots));
+    found.extend(wired.closed_behind());
     let room = view.segment.queue_len_max;
     for (link, RoutedLink { from, to, .. }) in routed.links.iter().enumerate() {
-        let bytes = solved.waiting(link);
+        let bytes = solved.waiting(link).map(|bytes| bytes + wired.in_slots[link].waiting);
         if bytes.is_some_and(|bytes| bytes <= room) {
             continue;
         }
         let cause = Cause::LinkFull { from: *from, to: *to, bytes, room };
         let passes = |sent: &&RoutedStream| sent.hops.iter().any(|(hop, _)| *hop == link);
-        for sent in routed.streams.iter().filter(passes).filter(|sent| sent.stream.is_some()) {
-            found.push(Risk { segment: view.id, stream: sent.stream, cause: cause.clone() });
-        }
+        let queued = routed.streams.iter().filter(passes).filter_map(|sent| sent.stream);
+        let mut streams: Vec<StreamId> = queued.chain(wired.in_slots[link].streams.iter().copied()).collect();
+        streams.sort_unstable();
+        streams.dedup();
+        found.extend(streams.into_iter().map(|id| Risk { segment: view.id, stream: Some(id), cause: cause.clone() }));
     }
     found
+}
+
+/// What scheduled frames are to a link.
+#[derive(Clone, Debug, Default)]
+struct InSlots {
+    /// Which streams have slots there.
+    streams: Vec<StreamId>,
+    /// What they take of its queues at most `[byte]`.
+    waiting: u64,
 }
 
 /// The links of a segment, with what goes over them.
@@ -64,10 +94,13 @@ struct Wired<'a> {
     /// The number of the first link between switches; each has two, the first from its first end.
     first_trunk: usize,
     routed: Routed,
+    slots: Slots<'a>,
+    /// By link.
+    in_slots: Vec<InSlots>,
 }
 
 impl<'a> Wired<'a> {
-    fn new(view: Ethernet<'a>, arrivals: &'a Arrivals) -> Result<Self, Why> {
+    fn new(view: Ethernet<'a>, table: &'a ScheduleTable, arrivals: &'a Arrivals) -> Result<Self, Why> {
         let network = view.segment;
         let forwarding = network.forwarding_delay;
         let jitter = network.forwarding_jitter;
@@ -75,10 +108,13 @@ impl<'a> Wired<'a> {
             overhead: network.accounting.overhead_bytes(),
             // A draw is never below its least, and no frame overtakes another that came by its link.
             forwarding: Span { min: forwarding + jitter.min, max: forwarding + jitter.max.max(jitter.min) },
+            cycle: table.cluster_cycle,
             links: Vec::new(),
             streams: Vec::new(),
         };
-        let mut wired = Self { view, arrivals, stations: BTreeMap::new(), first_trunk: 0, routed };
+        let slots = Slots::new(view, table, arrivals);
+        let (stations, in_slots) = (BTreeMap::new(), Vec::new());
+        let mut wired = Self { view, arrivals, stations, first_trunk: 0, routed, slots, in_slots };
         for node in view.stations() {
             let link = network.link_of(node);
             let switch = wired.switch(link.switch);
@@ -89,8 +125,15 @@ impl<'a> Wired<'a> {
         for trunk in &network.wiring.trunks {
             wired.link(trunk.ends.map(|end| wired.switch(end)), [true, true], trunk.parameters);
         }
+        wired.in_slots = vec![InSlots::default(); wired.routed.links.len()];
+        for node in view.stations() {
+            wired.uplink(node);
+        }
         for stream in view.streams() {
-            let StreamClass::BestEffort { priority } = stream.class else { return Err(Why::SlotsOverSwitches) };
+            let StreamClass::BestEffort { priority } = stream.class else {
+                wired.scheduled(&stream)?;
+                continue;
+            };
             let route = view.route(&stream).map_err(|_| Why::NotReached)?;
             let sent = wired.sent(&stream, priority, &route).ok_or(Why::NotReached)?;
             wired.routed.streams.push(sent);
@@ -108,11 +151,68 @@ impl<'a> Wired<'a> {
 
     /// Both directions of a link, the first from its first end. `enters` says which of them lead into a switch.
     fn link(&mut self, [one, other]: [NodeId; 2], enters: [bool; 2], parameters: LinkParameters) {
-        let accounting = self.view.segment.accounting;
-        let LinkParameters { rate, propagation_delay } = parameters;
-        let speed = LineSpeed::new(rate, accounting.overhead_bytes(), accounting.gap_bytes(), propagation_delay);
-        let there = RoutedLink { from: one, to: other, speed, enters_switch: enters[0] };
-        self.routed.links.extend([there, RoutedLink { from: other, to: one, speed, enters_switch: enters[1] }]);
+        let speed = speed_over(self.view.segment, parameters);
+        let link = |from, to, enters_switch| RoutedLink { from, to, speed, enters_switch, closed: Vec::new() };
+        self.routed.links.extend([link(one, other, enters[0]), link(other, one, enters[1])]);
+    }
+
+    /// What the slots of a station are to its link.
+    fn uplink(&mut self, node: NodeId) {
+        let link = self.stations[&node];
+        let (line, slots) = self.slots.uplink(node);
+        let ends = line.scheduled_ends();
+        // The instant at which a reservation ends belongs to it.
+        let closed = |(slot, end): (&Reserved, &Duration)| Closed {
+            from: slot.from,
+            until: (*end).max(slot.until + Duration::from_ps(1)),
+        };
+        self.routed.links[link].closed = line.reserved.iter().zip(&ends).map(closed).collect();
+        self.in_slots[link] = InSlots {
+            streams: slots.iter().map(|slot| self.slots.table.slots[*slot].stream).collect(),
+            waiting: waiting_in_slots(self.view, self.slots.slots_from(node), &line),
+        };
+    }
+
+    /// What a stream's slots are to the links behind switches.
+    fn scheduled(&mut self, stream: &EthernetStream<'_>) -> Result<(), Why> {
+        let len = u64::from(self.view.secured_len(stream));
+        let route = self.view.route(stream).map_err(|_| Why::NotReached)?;
+        for (hop, at) in route.iter().enumerate() {
+            let to_nodes = at.to.iter().filter_map(|node| Some(self.stations.get(node)? + 1));
+            let onward = at.onward.iter().map(|trunk| self.onward(*trunk, at.switch));
+            for link in to_nodes.chain(onward).collect::<Vec<_>>() {
+                let occupancy = self.routed.links[link].speed.occupancy(len).max(Duration::from_ps(1));
+                let turns = self.slots.of(stream.id).filter_map(|(slot, _)| self.slots.table.turn(slot, hop));
+                let closed = turns.map(|turn| Closed { from: turn.dispatch, until: turn.dispatch + occupancy });
+                self.routed.links[link].closed.extend(closed);
+                let in_slots = &mut self.in_slots[link];
+                in_slots.streams.push(stream.id);
+                // The table keeps its frames apart, so that they never wait for each other.
+                in_slots.waiting = in_slots.waiting.max(len);
+            }
+        }
+        Ok(())
+    }
+
+    /// Frames that can come to a switch behind the first after that should pass them on. Clocks of switches, too, differ by the
+    /// precision at most.
+    fn closed_behind(&self) -> Vec<Risk> {
+        let (view, network) = (self.view, self.view.segment);
+        let mut found = Vec::new();
+        for stream in view.streams().filter(|stream| stream.class.is_time_triggered()) {
+            let len = u64::from(view.secured_len(&stream));
+            for (hop, at) in view.route(&stream).unwrap_or_default().iter().enumerate() {
+                let Some(trunk) = at.trunk else { continue };
+                let reception = speed_over(network, network.wiring.trunks[trunk].parameters).reception(len);
+                let turns = self.slots.of(stream.id).filter_map(|(slot, _)| self.slots.table.turn(slot, hop));
+                let by = turns
+                    .map(|turn| turn.start + reception + network.precision + network.forwarding_delay - turn.dispatch);
+                if let Some(by) = by.max().filter(|by| *by > Duration::ZERO) {
+                    found.push(Risk { segment: view.id, stream: Some(stream.id), cause: Cause::SlotClosed { by } });
+                }
+            }
+        }
+        found
     }
 
     /// The link from a switch over a link between switches.

@@ -268,9 +268,9 @@ impl<'p> Ethernet<'p> {
         self.segment.frame_time(len)
     }
 
-    /// Time a frame of a stream takes on one wire.
+    /// Time a frame of a stream takes on the wire of its sender.
     pub fn frame_time_of(self, stream: &EthernetStream<'_>) -> Duration {
-        self.frame_time(self.secured_len(stream))
+        self.segment.frame_time_on(stream.hop.from, self.secured_len(stream))
     }
 }
 
@@ -293,6 +293,11 @@ impl EthernetSegment {
 
     /// Time a frame of `len` bytes takes on the link of a node.
     pub fn frame_time_on(&self, node: NodeId, len: u32) -> Duration {
-        self.link_of(node).parameters.rate.time_of(u64::from(len) + self.accounting.overhead_bytes())
+        self.frame_time_over(self.link_of(node).parameters, len)
+    }
+
+    /// Time a frame of `len` bytes takes on a link.
+    pub fn frame_time_over(&self, link: LinkParameters, len: u32) -> Duration {
+        link.rate.time_of(u64::from(len) + self.accounting.overhead_bytes())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chronoseal_core::NodeId;
 
 use super::Memo;
-use super::plan::{EthernetHop, EthernetSegment};
+use super::plan::{Dispatch, ETHERNET, EthernetHop, EthernetSegment};
 use super::wiring::RouteError;
 use crate::kinds::{CollectRequest, Context, HopRequest, OnSegment, Place, Segment, Table};
 use crate::plan::HopPlan;
@@ -29,21 +29,22 @@ pub(super) fn over(
 
 /// Whether a schedule table can be made for a stream in slots.
 pub(super) fn in_slots(request: &HopRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
-    let wiring = &segment.wiring;
-    if wiring.is_plain() {
+    if segment.wiring.is_plain() || segment.dispatch == Dispatch::Scheduled {
         return;
     }
     let (name, on) = (shortened(&request.stream.spec.name), request.segment.name);
-    let why = match wiring.switches {
-        1 => "with links of their own rates or delays".to_owned(),
-        switches => format!("with {switches} switches"),
+    let why = match segment.wiring.switches {
+        1 => "links have rates or delays of their own".to_owned(),
+        switches => format!("there are {switches} switches"),
     };
-    context.report(
+    context.report_both(
         Code::NotYet,
-        &request.stream.at(on),
-        format!("stream `{name}` is time-triggered, and no schedule is made yet for a segment {why}, as `{on}` is"),
-        "needs slots",
-        format!("write `{on} = {{ class = {{ best_effort = {{}} }} }}`, or a `class` for all of the segment"),
+        (&request.stream.at(on), "needs slots"),
+        (&Place::new("segments").key(on).key(ETHERNET).key("dispatch"), "passes frames on at once"),
+        format!(
+            "stream `{name}` is time-triggered, and where {why}, slots are made only for switches that keep to a table"
+        ),
+        "write `dispatch = \"scheduled\"`, which is the default".to_owned(),
     );
 }
 

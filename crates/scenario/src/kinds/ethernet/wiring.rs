@@ -116,34 +116,58 @@ impl Wiring {
         self.stations.get(place)
     }
 
-    /// The shortest way from one node to others, as a tree: the sender's switch first, every other one behind the switch it
-    /// follows. With `over`, only these switches are passed, and those of the ends.
+    /// The shortest way from one node to others: the sender's switch first, every other one behind the switch it follows. With
+    /// `over`, only these switches are passed, and those of other receivers only where there is no way without them.
     ///
     /// # Errors
     /// [`RouteError`] if a receiver is not reached, or in several ways that are equally short: nothing says which of them was
     /// meant, and the bounds of all streams there depend on it.
     pub fn route(&self, over: Option<&[u16]>, from: NodeId, to: &[NodeId]) -> Result<Vec<SwitchHop>, RouteError> {
         let first = self.switch_of(from);
-        let may_pass = |switch: u16| {
-            over.is_none_or(|over| over.contains(&switch))
-                || switch == first
-                || to.iter().any(|receiver| self.switch_of(*receiver) == switch)
-        };
-        let reached = self.reach(first, &may_pass);
+        let is_named = |switch: u16| switch == first || over.is_none_or(|over| over.contains(&switch));
+        let is_end = |switch: u16| to.iter().any(|receiver| self.switch_of(*receiver) == switch);
+        let by_all = self.reach(first, &|switch| is_named(switch) || is_end(switch));
+        if over.is_some() && to.len() > 1 {
+            let way = |&receiver: &NodeId| {
+                let last = self.switch_of(receiver);
+                let by_named = self.reach(first, &|switch| is_named(switch) || switch == last);
+                match self.way_to(&by_named, receiver) {
+                    Err(RouteError::None { .. }) => self.way_to(&by_all, receiver),
+                    way => way,
+                }
+            };
+            let ways: Result<Vec<_>, RouteError> = to.iter().map(way).collect();
+            // Ways that part and meet again would bring a frame twice.
+            if let Some(hops) = self.tree(first, to, &ways?) {
+                return Ok(hops);
+            }
+        }
+        let ways: Result<Vec<_>, RouteError> = to.iter().map(|receiver| self.way_to(&by_all, *receiver)).collect();
+        let ways = ways?;
+        let none = || RouteError::None { receiver: to.first().copied().unwrap_or(from) };
+        self.tree(first, to, &ways).ok_or_else(none)
+    }
+
+    /// What each switch does for these ways from the first one, each to one receiver; `None` if they meet again after they parted.
+    fn tree(&self, first: u16, to: &[NodeId], ways: &[Vec<usize>]) -> Option<Vec<SwitchHop>> {
         let mut hops = vec![SwitchHop::new(first, None)];
-        for &receiver in to {
+        for (&receiver, way) in to.iter().zip(ways) {
             let mut at = 0;
-            for trunk in self.way_to(&reached, receiver)? {
-                // The ways of a tree have each link in one direction, so that a known link leads to a known hop.
-                at = hops.iter().position(|hop| hop.trunk == Some(trunk)).unwrap_or_else(|| {
-                    hops[at].onward.push(trunk);
-                    hops.push(SwitchHop::new(self.trunks[trunk].from(hops[at].switch), Some(trunk)));
-                    hops.len() - 1
-                });
+            for &trunk in way {
+                let next = self.trunks[trunk].from(hops[at].switch);
+                at = match hops.iter().position(|hop| hop.switch == next) {
+                    Some(known) if hops[at].onward.contains(&trunk) => known,
+                    Some(_) => return None,
+                    None => {
+                        hops[at].onward.push(trunk);
+                        hops.push(SwitchHop::new(next, Some(trunk)));
+                        hops.len() - 1
+                    }
+                };
             }
             hops[at].to.push(receiver);
         }
-        Ok(hops)
+        Some(hops)
     }
 
     /// The switches that no links join with the first one.
@@ -292,6 +316,17 @@ mod tests {
         // A neighbour is nearer one way, and a switch that may not be passed still has its own nodes.
         assert_eq!(ring.route(None, NodeId(0), &nodes(&[1])).unwrap().len(), 2);
         assert_eq!(ring.route(Some(&[]), NodeId(0), &nodes(&[1])).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_receiver_beside_the_way_does_not_make_it_one_of_two() {
+        // Node 3 is at the neighbour over which the other way to node 2 leads.
+        let route = ring().route(Some(&[1]), NodeId(0), &nodes(&[2, 3])).unwrap();
+        assert_eq!(route.iter().map(|hop| hop.switch).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert_eq!(route[3].to, nodes(&[3]));
+        // Where there is no other way, the switch of another receiver is passed.
+        let row = wiring(3, &[[0, 1], [1, 2]], &[0, 1, 2]);
+        assert_eq!(row.route(Some(&[]), NodeId(0), &nodes(&[2, 1])).unwrap().len(), 3);
     }
 
     #[test]

@@ -75,6 +75,38 @@ pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
     Segment { table, kind: Kind::Ethernet, has_ideal_clocks: sync == "ideal" }
 }
 
+/// Switches in a tree, each node at one of them, for an Ethernet: the lines that say so, and the way its streams must then be
+/// passed on, if there are several.
+pub(super) fn wiring(chance: &mut Chance, segment: usize, nodes: &[Node], table: &mut String) {
+    let own = nodes.iter().enumerate().filter(|(_, node)| node.on.contains(&segment)).map(|(index, _)| index);
+    let switches = chance.range(2, 4);
+    let name = |switch: i64| format!("\"s{segment}w{switch}\"");
+    let mut links = String::new();
+    let mut link = |chance: &mut Chance, one: String, other: String| {
+        let own = chance.one(&[
+            "",
+            "",
+            "",
+            ", rate = \"100Mbit/s\"",
+            ", rate = \"1Gbit/s\"",
+            ", propagation_delay = \"300ns\"",
+        ]);
+        links += &format!("  {{ between = [{one}, {other}]{own} }},\n");
+    };
+    for switch in 1..switches {
+        let before = chance.range(0, switch - 1);
+        link(chance, name(before), name(switch));
+    }
+    for node in own {
+        let switch = chance.range(0, switches - 1);
+        link(chance, format!("\"n{node}\""), name(switch));
+    }
+    let names: Vec<String> = (0..switches).map(name).collect();
+    // Slots over several switches are by table alone.
+    *table = table.replace("dispatch = \"immediate\"", "dispatch = \"scheduled\"");
+    *table += &format!("switches = [{}]\nlinks = [\n{links}]\n", names.join(", "));
+}
+
 /// A random time of up to so many microseconds.
 fn jitter(chance: &mut Chance, max_us: i64) -> String {
     let max = chance.range(1, max_us);

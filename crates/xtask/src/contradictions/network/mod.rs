@@ -9,7 +9,7 @@ mod draw;
 use std::collections::BTreeMap;
 
 use self::chance::Chance;
-use self::draw::{any_stream, collect, node, segment, threats};
+use self::draw::{any_stream, collect, node, segment, threats, wiring};
 
 /// A network, before it is written down as a scenario.
 #[derive(Clone, Debug)]
@@ -139,6 +139,14 @@ impl Network {
         if everything {
             let mut chance = Chance::new(seed, 3);
             network.threats = threats(&mut chance, &network);
+            // Several switches are drawn beside the rest as well.
+            let mut chance = Chance::new(seed, 5);
+            let Self { segments, nodes, .. } = &mut network;
+            for (index, segment) in segments.iter_mut().enumerate() {
+                if segment.kind == Kind::Ethernet && chance.percent(30) {
+                    wiring(&mut chance, index, nodes, &mut segment.table);
+                }
+            }
         }
         network
     }

@@ -15,9 +15,11 @@ fn two_switches(jitter: i64) -> Routed {
         to: NodeId(to),
         speed: LineSpeed::new(GIGABIT, OVERHEAD, 12, NS(5)),
         enters_switch: to >= 10,
+        closed: Vec::new(),
     };
     Routed {
         overhead: OVERHEAD,
+        cycle: Duration::from_ms(1),
         forwarding: Span { min: NS(1_000), max: NS(1_000 + jitter) },
         links: vec![link(0, 10), link(1, 10), link(10, 11), link(11, 2)],
         streams: Vec::new(),
@@ -90,7 +92,7 @@ fn others_of_the_class_those_above_and_one_frame_below_are_in_the_way() {
 fn a_stream_that_branches_has_a_bound_at_each_end() {
     let mut routed = two_switches(0);
     let mut tree = sent(0, 3, 100, 1_000, &[0, 2, 3]);
-    routed.links.push(RoutedLink { from: NodeId(10), to: NodeId(1), enters_switch: false, ..routed.links[0] });
+    routed.links.push(RoutedLink { from: NodeId(10), to: NodeId(1), enters_switch: false, ..routed.links[0].clone() });
     tree.hops.push((4, Some(0)));
     tree.ends.push((NodeId(1), 3));
     routed.streams.push(tree);
@@ -135,7 +137,7 @@ fn what_comes_from_somewhere_without_a_bound_spoils_its_class_and_those_below() 
 /// Four switches in a ring, with a stream from each over all four links.
 fn ring(distance: Duration) -> Routed {
     let mut routed = two_switches(0);
-    let link = |from: u16, to: u16| RoutedLink { from: NodeId(from), to: NodeId(to), ..routed.links[0] };
+    let link = |from: u16, to: u16| RoutedLink { from: NodeId(from), to: NodeId(to), ..routed.links[0].clone() };
     routed.links = vec![link(10, 11), link(11, 12), link(12, 13), link(13, 10)];
     let around = |from: usize| [from, (from + 1) % 4, (from + 2) % 4, (from + 3) % 4];
     routed.streams =
@@ -152,4 +154,32 @@ fn a_circle_of_streams_settles_or_is_said() {
     let heavy = spans(&ring(NS(33_400)));
     let Err(Why::Link(problem)) = heavy[0] else { panic!("{heavy:?}") };
     assert_eq!(problem.reason, LinkReason::Circle, "{problem}");
+}
+
+#[test]
+fn around_a_scheduled_frame_a_link_is_closed() {
+    let mut routed = two_switches(0);
+    routed.streams.push(sent(0, 3, 100, 1_000, &[2, 3]));
+    let free = spans(&routed)[0].unwrap().max;
+    // 20 us for a scheduled frame in each millisecond: a frame of 992 ns that does not end before it waits until it is over.
+    let closed = |from: i64| Closed { from: Duration::from_us(from), until: Duration::from_us(from + 20) };
+    routed.links[2].closed = vec![closed(990)];
+    let once = spans(&routed)[0].unwrap().max;
+    // The curve is convex, and the link does 979 us of work in a millisecond.
+    let exact = free + Duration::from_us(20) + NS(992);
+    assert!(once >= exact && once < exact + NS(22), "{once} for {exact}");
+    // A longer frame of a class above begins to wait earlier, and this one behind it.
+    routed.streams.push(sent(1, 5, 1_500, 1_000, &[2, 3]));
+    let behind = spans(&routed)[0].unwrap().max;
+    routed.links[2].closed.clear();
+    let without = spans(&routed)[0].unwrap().max;
+    assert!(behind >= without + Duration::from_us(20) + NS(12_192), "{behind} {without}");
+    // Two that overlap, the second over the end of the cycle, are one.
+    let overlapping = [closed(985), closed(990), Closed { from: Duration::from_us(2), until: Duration::from_us(4) }];
+    let expected = Closed { from: Duration::from_us(985), until: Duration::from_us(1_010) };
+    assert_eq!(merged(&overlapping, Duration::from_ms(1)), [expected]);
+    // Closed all of the cycle, nothing gets through.
+    routed.links[2].closed = vec![Closed { from: Duration::ZERO, until: Duration::from_ms(1) }];
+    let Err(Why::Link(problem)) = spans(&routed)[0] else { panic!("a closed link has no bound") };
+    assert_eq!(problem.reason, LinkReason::NoRoom);
 }
