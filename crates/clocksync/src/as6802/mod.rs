@@ -35,7 +35,9 @@ mod synchronisation_master;
 use chronoseal_core::{Duration, LocalTime};
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 
-pub use self::compression::{CollectError, Collector, Compressed, MASTERS_MAX, compression_correction, permanence_point};
+pub use self::compression::{
+    CollectError, Collector, Compressed, MASTERS_MAX, compression_correction, permanence_point,
+};
 pub use self::compression_master::{CompressionMaster, CompressionMasterState};
 pub use self::parameters::{Cluster, Integrity, ParameterError, Parameters, Thresholds};
 pub use self::permanence::PENDING_MAX;

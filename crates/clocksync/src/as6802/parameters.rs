@@ -224,7 +224,9 @@ pub enum ParameterError {
     #[error("a cluster has 1 to {MASTERS_MAX} synchronisation masters, not {0}")]
     Masters(u8),
     /// The compression function does not tolerate that many faults among so many masters.
-    #[error("{faults} faulty synchronisation masters are tolerated by {needed} masters or more, and there are {masters}")]
+    #[error(
+        "{faults} faulty synchronisation masters are tolerated by {needed} masters or more, and there are {masters}"
+    )]
     Faults {
         /// Faulty masters to be tolerated.
         faults: u8,

@@ -1,15 +1,18 @@
 //! A network of masters, compression masters and clients, each end system linked to each compression master.
 
+mod condition;
+
 use std::collections::BTreeMap;
 
 use chronoseal_clocksync::as6802::{
-    Cluster, CompressionMaster, CompressionMasterState, Effect, Integrity, Parameters, SynchronisationClient,
-    SynchronisationClientState, SynchronisationMaster, SynchronisationMasterState,
+    Cluster, CompressionMaster, Effect, Integrity, Parameters, SynchronisationClient, SynchronisationMaster,
 };
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::{Duration, LocalTime, Oscillator, Ppm, SimTime};
 use chronoseal_wire::ethernet::{Frame, MacAddress};
 use chronoseal_wire::protocol_control_frame::{FRAME_LEN, PcfType, ProtocolControlFrame, add_transparent_clock};
+
+pub(crate) use self::condition::Condition;
 
 /// Of every oscillator `[ppb]`.
 pub(crate) const DRIFT_PPB: i64 = 100_000;
@@ -17,6 +20,9 @@ pub(crate) const DRIFT_PPB: i64 = 100_000;
 const DELAY_MIN: Duration = Duration::from_us(10);
 /// And at most this: it waits for others in the devices' queues.
 const DELAY_MAX: Duration = Duration::from_us(100);
+
+/// Nobody stays further than the precision from the others for longer than this many cycles without leaving the cluster.
+pub(crate) const CYCLES_UNTIL_NOTICED: i64 = 4;
 
 /// The cluster of these tests.
 pub(crate) fn cluster(masters: u8) -> Cluster {
@@ -62,15 +68,6 @@ enum Happening {
     Look,
 }
 
-/// The state of any device, as far as tests ask.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Condition {
-    Off,
-    Starting,
-    Sync,
-    Stable,
-}
-
 pub(crate) struct Network {
     pub(crate) parameters: Parameters,
     stations: Vec<Station>,
@@ -84,6 +81,9 @@ pub(crate) struct Network {
     rng: ChaCha8Rng,
     /// Largest difference of two synchronised correct clocks since it was last taken.
     spread: Duration,
+    /// Who is out of the precision of most of the others, since when, and how long anybody was.
+    strays: BTreeMap<Place, SimTime>,
+    pub(crate) longest_stray: Duration,
     /// When a device changed its condition.
     pub(crate) changes: Vec<(SimTime, Place, Condition)>,
     /// Refused frames.
@@ -115,6 +115,8 @@ impl Network {
             now: SimTime::ZERO,
             rng: random::stream(seed, Purpose::Medium, 0),
             spread: Duration::ZERO,
+            strays: BTreeMap::new(),
+            longest_stray: Duration::ZERO,
             changes: Vec::new(),
             refused: 0,
         };
@@ -205,49 +207,6 @@ impl Network {
         None
     }
 
-    fn is_faulty(&self, place: Place) -> bool {
-        self.stations.iter().any(|station| station.place == place && matches!(station.device, Device::Faulty))
-    }
-
-    pub(crate) fn condition(&self, place: Place) -> Condition {
-        use CompressionMasterState as Cm;
-        use SynchronisationClientState as Sc;
-        use SynchronisationMasterState as Sm;
-        match &self.stations.iter().find(|station| station.place == place).unwrap().device {
-            Device::Off | Device::Faulty => Condition::Off,
-            Device::Master(master) => match master.state() {
-                Sm::Stable => Condition::Stable,
-                Sm::Sync => Condition::Sync,
-                _ => Condition::Starting,
-            },
-            Device::Compression(master) => match master.state() {
-                Cm::Stable => Condition::Stable,
-                Cm::Sync => Condition::Sync,
-                _ => Condition::Starting,
-            },
-            Device::Client(client) => match client.state() {
-                Sc::Stable => Condition::Stable,
-                Sc::Sync => Condition::Sync,
-                Sc::Integrate => Condition::Starting,
-            },
-        }
-    }
-
-    /// What each synchronised correct clock shows.
-    pub(crate) fn clocks(&self) -> Vec<(Place, Duration)> {
-        let shown = |station: &Station| {
-            let local = station.oscillator.local(self.now);
-            let time = match &station.device {
-                Device::Off | Device::Faulty => None,
-                Device::Master(master) => master.cluster_time(local),
-                Device::Compression(master) => master.cluster_time(local),
-                Device::Client(client) => client.cluster_time(local),
-            };
-            time.map(|time| (station.place, time))
-        };
-        self.stations.iter().filter_map(shown).collect()
-    }
-
     /// The largest difference of two synchronised correct clocks since it was last asked for.
     pub(crate) fn take_spread(&mut self) -> Duration {
         std::mem::take(&mut self.spread)
@@ -268,14 +227,26 @@ impl Network {
                 }
             }
             Happening::Look => {
-                let times = self.clocks();
-                let (low, high) = (times.iter().map(|(_, time)| *time).min(), times.iter().map(|(_, time)| *time).max());
-                if let (Some(low), Some(high)) = (low, high) {
-                    self.spread = self.spread.max(high - low);
-                }
+                self.look();
                 let step = self.parameters.cluster.integration_cycle / 23;
                 self.push(self.now + step, Happening::Look);
             }
+        }
+    }
+
+    /// Compares the clocks.
+    fn look(&mut self) {
+        let clocks = self.clocks();
+        let mut times: Vec<Duration> = clocks.iter().map(|(_, time)| *time).collect();
+        times.sort_unstable();
+        let (Some(low), Some(high)) = (times.first(), times.last()) else { return self.strays.clear() };
+        self.spread = self.spread.max(*high - *low);
+        let (middle, precision) = (times[times.len() / 2], self.parameters.cluster.precision);
+        let is_out = |place: &Place| clocks.iter().any(|(of, time)| of == place && (*time - middle).abs() > precision);
+        self.strays.retain(|place, _| is_out(place));
+        for place in clocks.iter().map(|(place, _)| *place).filter(is_out) {
+            let since = *self.strays.entry(place).or_insert(self.now);
+            self.longest_stray = self.longest_stray.max(self.now - since);
         }
     }
 
@@ -368,9 +339,7 @@ impl Network {
 
     fn send(&mut self, from: Place, frame: ProtocolControlFrame) {
         let receivers: Vec<Place> = match from {
-            Place::Compression(_) => {
-                self.places().filter(|place| !matches!(place, Place::Compression(_))).collect()
-            }
+            Place::Compression(_) => self.places().filter(|place| !matches!(place, Place::Compression(_))).collect(),
             _ => (0..self.compression_masters).map(Place::Compression).collect(),
         };
         for to in receivers {
