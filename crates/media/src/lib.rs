@@ -18,7 +18,6 @@
 //! assert_eq!(speed.occupancy(60).to_string(), "6.72us");
 //! ```
 
-pub mod as6802;
 pub mod can;
 pub mod ethernet;
 pub mod line;

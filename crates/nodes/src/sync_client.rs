@@ -1,8 +1,8 @@
 //! A station's clock: its own oscillator, disciplined by the sync beacon (SAE AS6802 synchronisation client).
 
+use chronoseal_clocksync::as6802;
 use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{Duration, LocalTime};
-use chronoseal_media::as6802;
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 
 /// How the cluster keeps time.

@@ -36,7 +36,8 @@ const PLACES: &[Place] = &[
     Place { name: "crypto", uses: &["core", "fourq"], touches: &[] },
     Place { name: "frameauth", uses: &["core", "wire", "crypto"], touches: &[] },
     Place { name: "groupkey", uses: &["core", "wire", "crypto", "frameauth"], touches: &[] },
-    Place { name: "media", uses: &["core", "wire"], touches: &[] },
+    Place { name: "clocksync", uses: &["core", "wire"], touches: &[] },
+    Place { name: "media", uses: &["core", "wire", "clocksync"], touches: &[] },
     Place { name: "schedule", uses: &["core"], touches: &[] },
     Place { name: "recordings", uses: &["core", "wire"], touches: &[] },
     Place { name: "v2x", uses: &["ecdsa-lanes"], touches: &[] },
@@ -44,7 +45,7 @@ const PLACES: &[Place] = &[
     Place { name: "v2x-service", uses: &["core", "v2x"], touches: &[Files, Sockets, Clocks, Threads, Programs] },
     // A receiver, measured. Threads: it sleeps between messages.
     Place { name: "v2x-load", uses: &["core", "ecdsa-lanes", "v2x"], touches: &[Clocks, Threads] },
-    Place { name: "nodes", uses: &["core", "wire", "crypto", "frameauth", "groupkey", "media"], touches: &[] },
+    Place { name: "nodes", uses: IN_STATIONS, touches: &[] },
     Place { name: "v2x-fleet", uses: &["core", "media", "nodes", "v2x", "wire"], touches: &[] },
     Place { name: "scenario", uses: PROTOCOLS, touches: &[] },
     Place { name: "analysis", uses: WITH_SCENARIO, touches: &[] },
@@ -64,38 +65,39 @@ const PLACES: &[Place] = &[
     Place { name: "xtask", uses: &[], touches: &[Files, Programs, Clocks, Threads] },
 ];
 
+const IN_STATIONS: &[&str] = &["core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media"];
 const PROTOCOLS: &[&str] =
-    &["core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "v2x", "v2x-fleet"];
+    &["core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "v2x", "v2x-fleet"];
 #[rustfmt::skip]
 const WITH_SCENARIO: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "schedule", "scenario",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "scenario",
     "v2x", "v2x-fleet",
 ];
 /// A segment with slots has a table before it is built.
 #[rustfmt::skip]
 const WITH_ANALYSIS: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "scenario", "analysis",
     "v2x", "v2x-fleet",
 ];
 #[rustfmt::skip]
 const OF_A_DRIVER: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "catalog", "results",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "scenario", "catalog", "results",
     "v2x", "v2x-fleet",
 ];
 #[rustfmt::skip]
 const WITH_DRIVERS: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "scenario", "analysis",
     "catalog", "results", "sim", "testbed", "v2x", "v2x-fleet",
 ];
 #[rustfmt::skip]
 const WITH_REPORT: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "scenario", "analysis",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "scenario", "analysis",
     "catalog", "results", "sim", "testbed", "report", "runner",
     "ecdsa-lanes", "v2x", "v2x-fleet", "v2x-load", "v2x-service",
 ];
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "media", "nodes", "recordings", "schedule", "scenario", "analysis",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "scenario", "analysis",
     "catalog", "results", "sim", "testbed", "report", "runner", "study", "v2x", "v2x-fleet",
     "v2x-service",
 ];

@@ -1,10 +1,8 @@
-//! Permanence and compression: how SAE AS6802 turns control frames of several masters into one point in time.
+//! Permanence and compression: how control frames of several masters become one point in time.
 //!
 //! A receiver makes every protocol control frame as old as the slowest way through the network allows (permanence);
 //! after that the frames have the order and the distances in which they were sent. A compression master collects
 //! those of one integration cycle and takes a fault-tolerant average of their permanence points (compression).
-//!
-//! No clock is corrected here and no frame is read. What the standard adds for start-up and clique detection is absent.
 
 use chronoseal_core::{Duration, LocalTime};
 
@@ -13,7 +11,7 @@ use chronoseal_core::{Duration, LocalTime};
 ///
 /// ```
 /// use chronoseal_core::{Duration, LocalTime};
-/// use chronoseal_media::as6802::permanence_point;
+/// use chronoseal_clocksync::as6802::permanence_point;
 /// let at = LocalTime::from_ps(1000);
 /// let (clock, max) = (Duration::from_ps(120), Duration::from_ps(635));
 /// assert_eq!(permanence_point(at, clock, max), Some(LocalTime::from_ps(1515)));
@@ -61,24 +59,31 @@ pub fn compression_correction(permanence: &mut [LocalTime], faults_tolerated: us
 /// Most synchronisation masters of one cluster: one for each bit of a control frame's membership.
 pub const MASTERS_MAX: usize = 32;
 
-/// What a compression master collects in one integration cycle.
+/// What a compression master collects of one integration cycle.
 ///
-/// The first permanent frame opens the collection; it lasts k+1 observation windows, each as long as the precision of
-/// the cluster, since each of k faulty masters can be one window ahead of the correct ones. It always lasts that long,
-/// so that the compressed point has a constant distance from the windows' start.
+/// The first permanent frame opens an observation window as long as the precision of the cluster. If another frame became
+/// permanent in a window, one more window follows, up to `max_observation_window` of them, k+1 where k faulty masters are
+/// tolerated. A faulty master that is ahead of all correct ones by more than a window therefore ends up alone, and one that is
+/// less ahead cannot close the collection before the last correct master was heard. The compressed point has the same distance
+/// from the first frame however many windows were used.
 #[derive(Clone, Debug)]
 pub struct Collector {
-    precision: Duration,
-    faults_tolerated: u8,
+    observation_window: Duration,
+    max_observation_window: u8,
+    first: LocalTime,
     /// In the order of arrival; none twice from one master.
     points: Vec<LocalTime>,
     membership: u32,
+    /// Of the window that is open, and how many frames had come when it opened.
+    windows: u8,
+    frames_before: usize,
 }
 
 /// What the collected frames amount to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compressed {
-    /// End of the collection, later by the correction: the compressed point, before any constant overhead of the device.
+    /// The end of the last possible window, later by the correction: the compressed point, before the constant overhead of
+    /// the calculation.
     pub at: LocalTime,
     /// How far the average lies behind the first permanence point.
     pub correction: Duration,
@@ -87,32 +92,37 @@ pub struct Compressed {
 }
 
 /// Why a control frame was not collected.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CollectError {
-    /// It became permanent before the collection opened or after it closed.
+    /// It became permanent after the window that is open.
+    #[error("the control frame became permanent outside the observation windows")]
     OutsideCollection,
     /// It names a master that has contributed, or none, or several.
+    #[error("the control frame does not name exactly one master that has not been heard yet")]
     Membership,
 }
 
-impl std::fmt::Display for CollectError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::OutsideCollection => "the control frame became permanent outside the observation windows",
-            Self::Membership => "the control frame does not name exactly one master that has not been heard yet",
-        })
-    }
-}
-impl std::error::Error for CollectError {}
-
 impl Collector {
-    /// Nothing collected yet; `precision` is the length of one observation window.
-    pub fn new(precision: Duration, faults_tolerated: u8) -> Self {
-        Self { precision, faults_tolerated, points: Vec::with_capacity(MASTERS_MAX), membership: 0 }
+    /// Opens a collection with the frame that became permanent at `first` and whose sender set the bit `membership`.
+    ///
+    /// # Errors
+    /// [`CollectError::Membership`] if it does not name exactly one master.
+    pub fn open(
+        observation_window: Duration,
+        max_observation_window: u8,
+        first: LocalTime,
+        membership: u32,
+    ) -> Result<Self, CollectError> {
+        if !membership.is_power_of_two() {
+            return Err(CollectError::Membership);
+        }
+        let points = vec![first];
+        let max_observation_window = max_observation_window.max(1);
+        Ok(Self { observation_window, max_observation_window, first, points, membership, windows: 1, frames_before: 1 })
     }
 
-    /// Takes a frame that became permanent at `permanence` and whose sender set the bit `membership`.
+    /// Takes a frame that became permanent at `permanence`, in the window that is open. A frame at its very end is in it.
     ///
     /// # Errors
     /// [`CollectError`]; the collection is as before.
@@ -120,9 +130,7 @@ impl Collector {
         if !membership.is_power_of_two() || self.membership & membership != 0 {
             return Err(CollectError::Membership);
         }
-        if let (Some(&first), Some(closes_at)) = (self.points.first(), self.closes_at())
-            && !(first..closes_at).contains(&permanence)
-        {
+        if !(self.first..=self.window_ends_at()).contains(&permanence) {
             return Err(CollectError::OutsideCollection);
         }
         self.points.push(permanence);
@@ -130,19 +138,27 @@ impl Collector {
         Ok(())
     }
 
-    /// End of the last observation window; `None` before the first frame.
-    pub fn closes_at(&self) -> Option<LocalTime> {
-        let windows = i64::from(self.faults_tolerated) + 1;
-        self.points.first().map(|&first| first + self.precision.saturating_mul(windows))
+    /// The masters heard so far.
+    pub fn membership(&self) -> u32 {
+        self.membership
     }
 
-    /// Ends the collection and is ready for the next; `None` if nothing came.
-    pub fn finish(&mut self) -> Option<Compressed> {
-        let closes_at = self.closes_at()?;
-        let correction = compression_correction(&mut self.points, usize::from(self.faults_tolerated));
-        self.points.clear();
-        let membership = std::mem::take(&mut self.membership);
-        Some(Compressed { at: closes_at + correction, correction, membership })
+    /// End of the window that is open.
+    pub fn window_ends_at(&self) -> LocalTime {
+        self.first + self.observation_window.saturating_mul(i64::from(self.windows))
+    }
+
+    /// Ends the window that is open: what was collected, or nothing if another window has begun.
+    pub fn end_window(&mut self) -> Option<Compressed> {
+        if self.points.len() > self.frames_before && self.windows < self.max_observation_window {
+            self.windows += 1;
+            self.frames_before = self.points.len();
+            return None;
+        }
+        let faults_tolerated = usize::from(self.max_observation_window - 1);
+        let correction = compression_correction(&mut self.points, faults_tolerated);
+        let closes_at = self.first + self.observation_window.saturating_mul(i64::from(self.max_observation_window));
+        Some(Compressed { at: closes_at + correction, correction, membership: self.membership })
     }
 }
 
@@ -170,7 +186,7 @@ mod tests {
     }
 
     fn vectors() -> Vectors {
-        serde_json::from_str(include_str!("../tests/vectors/as6802.json")).unwrap()
+        serde_json::from_str(include_str!("../../tests/vectors/as6802.json")).unwrap()
     }
 
     fn at(ps: i64) -> LocalTime {
@@ -227,23 +243,33 @@ mod tests {
         assert_eq!(compression_correction(&mut [at(0), at(3)], 0), span(1));
     }
 
+    fn opened(first: i64) -> Collector {
+        Collector::open(span(100), 2, at(first), 0b001).unwrap()
+    }
+
     #[test]
     fn collects_each_master_once_within_the_windows() {
-        let mut collector = Collector::new(span(100), 1);
-        assert_eq!(collector.closes_at(), None);
-        assert_eq!(collector.add(at(1000), 0b001), Ok(()));
-        assert_eq!(collector.closes_at(), Some(at(1200)));
+        let mut collector = opened(1000);
+        assert_eq!(collector.window_ends_at(), at(1100));
         assert_eq!(collector.add(at(1010), 0b001), Err(CollectError::Membership));
         assert_eq!(collector.add(at(1010), 0b110), Err(CollectError::Membership));
         assert_eq!(collector.add(at(1010), 0), Err(CollectError::Membership));
         assert_eq!(collector.add(at(999), 0b010), Err(CollectError::OutsideCollection));
-        assert_eq!(collector.add(at(1200), 0b010), Err(CollectError::OutsideCollection));
-        assert_eq!(collector.add(at(1199), 0b010), Ok(()));
+        assert_eq!(collector.add(at(1101), 0b010), Err(CollectError::OutsideCollection));
         assert_eq!(collector.add(at(1007), 0b100), Ok(()));
+        assert_eq!(collector.end_window(), None, "a frame came, so another window opens");
+        assert_eq!(collector.window_ends_at(), at(1200));
+        assert_eq!(collector.add(at(1200), 0b010), Ok(()));
         let compressed = Compressed { at: at(1207), correction: span(7), membership: 0b111 };
-        assert_eq!(collector.finish(), Some(compressed));
-        assert_eq!(collector.finish(), None);
-        assert_eq!(collector.add(at(5000), 0b001), Ok(()));
+        assert_eq!(collector.end_window(), Some(compressed));
+        assert!(matches!(Collector::open(span(100), 2, at(0), 0b11), Err(CollectError::Membership)));
+    }
+
+    #[test]
+    fn a_window_without_a_frame_is_the_last_and_moves_no_compressed_point() {
+        let mut alone = opened(1000);
+        let compressed = Compressed { at: at(1200), correction: Duration::ZERO, membership: 0b001 };
+        assert_eq!(alone.end_window(), Some(compressed));
     }
 
     proptest! {
@@ -267,6 +293,36 @@ mod tests {
             let (low, high) = (*rest.iter().min().unwrap() - first, *rest.iter().max().unwrap() - first);
             let mut points: Vec<_> = offsets.iter().copied().map(at).collect();
             prop_assert_eq!(compression_correction(&mut points, faults_tolerated), span((low + high) / 2));
+        }
+
+        /// What the windows are for: however early k faulty masters are, a collection that holds one correct master holds
+        /// all of them.
+        #[test]
+        fn faulty_masters_cannot_split_the_correct_ones(
+            correct in proptest::collection::vec(0i64..=100, 2..6),
+            early in proptest::collection::vec(-500i64..=100, 1..=2),
+        ) {
+            let faults_tolerated = early.len() as u8;
+            let mut frames: Vec<(i64, u32)> = (correct.iter().chain(&early)).copied().zip((0..).map(|bit| 1 << bit)).collect();
+            let correct_ones = (1 << correct.len()) - 1;
+            frames.sort_unstable();
+            let mut open: Option<Collector> = None;
+            let mut closed = Vec::new();
+            for (point, membership) in frames {
+                while let Some(collector) = open.as_mut().filter(|collector| collector.window_ends_at() < at(point)) {
+                    if let Some(compressed) = collector.end_window() {
+                        closed.push(compressed.membership);
+                        open = None;
+                    }
+                }
+                match open.as_mut() {
+                    Some(collector) => collector.add(at(point), membership).unwrap(),
+                    None => open = Collector::open(span(100), faults_tolerated + 1, at(point), membership).ok(),
+                }
+            }
+            closed.extend(open.map(|collector| collector.membership()));
+            let with_correct_ones = closed.iter().filter(|membership| *membership & correct_ones != 0).count();
+            prop_assert_eq!(with_correct_ones, 1, "{:?}", closed);
         }
 
         /// What the average is for: k masters, however wrong, cannot pull it out of the range of the correct ones.
