@@ -16,6 +16,7 @@ mod container;
 mod fourq;
 mod iso_tp;
 mod its;
+mod schedule;
 mod v2x;
 mod v2x_pki;
 #[cfg(feature = "vss")]
@@ -26,6 +27,7 @@ pub use container::container_pdu;
 pub use fourq::{fourq_point, fourq_signature};
 pub use iso_tp::{Setting as IsoTpSetting, iso_tp, record as iso_tp_record};
 pub use its::{its_packet, sumo_trace};
+pub use schedule::{gate_control_list, schedule_table, stream_table};
 pub use v2x::{World as V2xWorld, v2x_certificate, v2x_message, v2x_pki, v2x_verify};
 pub use v2x_pki::{seeds as v2x_pki_seeds, v2x_exchange, v2x_lint, v2x_trust_list};
 
@@ -44,6 +46,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("ethernet_frame", ethernet_frame),
     ("fourq_point", fourq_point),
     ("fourq_signature", fourq_signature),
+    ("gate_control_list", gate_control_list),
     ("import_capture", import_capture),
     ("import_table", import_table),
     ("iso_tp", iso_tp),
@@ -58,7 +61,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("recording_pcap", recording),
     ("recording_trc", recording),
     ("scenario_text", scenario_text),
+    ("schedule_table", schedule_table),
     ("secured_pdu_open", secured_pdu_open),
+    ("stream_table", stream_table),
     ("sumo_trace", sumo_trace),
     ("v2x_certificate", v2x_certificate),
     ("v2x_exchange", v2x_exchange),

@@ -232,6 +232,12 @@ pub enum Fault {
         /// Its name.
         stream: String,
     },
+    /// A frame without a byte.
+    #[error("stream `{stream}` has frames of 0 bytes; write how long they are")]
+    NoLength {
+        /// Its name.
+        stream: String,
+    },
     /// A period, deadline, jitter, offset or processing time out of range.
     #[error("stream `{stream}`: {what} is {value}; it has to be {expected}")]
     BadTime {
@@ -340,6 +346,9 @@ pub(crate) fn gcd(a: i128, b: i128) -> i128 {
 
 /// What can be wrong with one stream of a network.
 pub(crate) fn check(network: &Network, stream: &Stream) -> Result<(), Fault> {
+    if stream.len == 0 {
+        return Err(Fault::NoLength { stream: stream.name.clone() });
+    }
     let name = || stream.name.clone();
     let known = |node: &usize| *node < network.nodes.len();
     let mut listeners = stream.to.clone();

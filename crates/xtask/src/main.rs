@@ -15,6 +15,7 @@ mod rtl;
 mod socketcan;
 mod test;
 mod tidy;
+mod yang;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,6 +38,8 @@ usage: cargo xtask <task>
                        finds into target/contradictions
   socketcan [FOLDER]   the live CAN bus in user-mode Linux, whose kernel has CAN, against candump; FOLDER is where the
                        Debian packages user-mode-linux, busybox-static and can-utils are unpacked, if not installed
+  yang FOLDER          gate control lists that are written, against the public YANG modules in FOLDER, by Debian's yanglint
+                       (libyang2-tools)
   rtl build            the simulator of the P-256 engine, by Verilator; prints where it is
   rtl test             builds it and tests it
   rtl calls            200 messages signed and verified, and the cycles that takes
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         ["contradictions", ref words @ ..] => contradictions::run(&root, words),
         ["socketcan"] => socketcan::run(&root, Path::new("/")),
         ["socketcan", packages] => socketcan::run(&root, Path::new(packages)),
+        ["yang", modules] => yang::run(&root, Path::new(modules)),
         ["rtl", "build"] => rtl::build(&root).map(drop),
         ["rtl", "test"] => rtl::test(&root),
         ["rtl", "calls"] => rtl::calls(&root),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use chronoseal_core::Duration;
 use chronoseal_schedule::exchange::qcw::{self, Place};
 use chronoseal_schedule::exchange::tsnkit;
 use chronoseal_schedule::gates::{GateList, SCHEDULED_CLASS};
@@ -16,6 +17,8 @@ use crate::{Status, Trouble, input};
 const TSNKIT_QUEUE: u8 = 0;
 /// Cycles that a schedule is replayed for.
 const CYCLES: i64 = 3;
+/// The most that a processor may take for a frame: beyond it, no period is left.
+const PROCESSOR_TIME_MAX: Duration = Duration::from_s(1);
 /// Violations that are shown one by one.
 const SHOWN_MAX: usize = 20;
 
@@ -48,21 +51,30 @@ struct Inputs {
     /// The streams, a CSV with the columns stream,src,dst,size,period,deadline,jitter
     #[arg(long, value_name = "CSV")]
     streams: PathBuf,
+    /// Bytes that authentication adds to every frame: a tag with its freshness value, or header and check value of MACsec
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    tag: u32,
+    /// Time in every bridge, where each hop is protected for itself, as by MACsec
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    per_hop: Duration,
 }
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   chronoseal schedule make --network topo.csv --streams task.csv --out schedule
-  chronoseal schedule make --network topo.csv --streams task.csv --tag 16 --out secured
+  chronoseal schedule make --network topo.csv --streams task.csv --tag 16 --seal 4us --open 6us --out secured
 
 Ends with 0 if every stream has its windows and the replay finds nothing, and with 1 if not.")]
 struct Make {
     #[command(flatten)]
     inputs: Inputs,
-    /// Bytes that authentication adds to every frame
-    #[arg(long, value_name = "BYTES", default_value_t = 0)]
-    tag: u32,
+    /// Processor time of the talker for a frame, before it is sent, such as 4us
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    seal: Duration,
+    /// Processor time of each listener for a frame, after it has arrived
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    open: Duration,
     /// Entries that the gate control list of a port holds [default: no limit]
     #[arg(long, value_name = "COUNT")]
     gate_entries: Option<usize>,
@@ -116,9 +128,19 @@ pub(crate) fn run(options: &Schedule, printer: &Printer) -> Result<Status, Troub
 
 fn read(inputs: &Inputs) -> Result<(Network, Vec<Stream>), Trouble> {
     let network = tsnkit::read_network(&inputs.network.display().to_string(), &input::read(&inputs.network)?)?;
-    let streams =
+    let mut streams =
         tsnkit::read_streams(&inputs.streams.display().to_string(), &input::read(&inputs.streams)?, &network)?;
+    let per_hop = processor_time("--per-hop", inputs.per_hop)?;
+    let security = Security { bytes: inputs.tag, per_hop, ..Security::default() };
+    streams.iter_mut().for_each(|stream| stream.security = security);
     Ok((network, streams))
+}
+
+fn processor_time(name: &str, time: Duration) -> Result<Duration, Trouble> {
+    if !time.is_negative() && time <= PROCESSOR_TIME_MAX {
+        return Ok(time);
+    }
+    Err(Trouble(format!("error: {name} is {time} and has to be from 0s to {PROCESSOR_TIME_MAX}")))
 }
 
 fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
@@ -126,8 +148,10 @@ fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
     if let Some(entries_max) = options.gate_entries {
         network = network.with_gate_entries(entries_max);
     }
-    let security = Security { bytes: options.tag, ..Security::default() };
-    streams.iter_mut().for_each(|stream| stream.security = security);
+    let (seal, open) = (processor_time("--seal", options.seal)?, processor_time("--open", options.open)?);
+    for stream in &mut streams {
+        stream.security = Security { seal, open, ..stream.security };
+    }
     let problem = Problem::new(network, streams).map_err(|faults| troubles(&faults))?;
     let search = Options { routes: options.routes, steps: options.steps, seed: options.seed };
     let schedule = match synthesize(&problem, search) {
@@ -190,7 +214,7 @@ fn replay_files(options: &Replay, printer: &Printer) -> Result<Status, Trouble> 
     if let Some(path) = &options.gates {
         let (name, bytes) = file(path)?;
         let read = qcw::read(&name, &bytes, &network)?.into_iter();
-        lists = read.map(|list| (list.link, vec![(chronoseal_core::Duration::ZERO, list)])).collect();
+        lists = read.map(|list| (list.link, vec![(Duration::ZERO, list)])).collect();
     }
     let violations = replay(&network, &told, &lists, SCHEDULED_CLASS);
     if violations.is_empty() {

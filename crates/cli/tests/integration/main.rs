@@ -16,6 +16,7 @@ mod import;
 mod interrupt;
 mod lint;
 mod processors;
+mod schedule;
 mod segments;
 mod silent;
 mod simulated;

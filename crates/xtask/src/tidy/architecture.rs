@@ -66,8 +66,19 @@ const PLACES: &[Place] = &[
 ];
 
 const IN_STATIONS: &[&str] = &["core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media"];
-const PROTOCOLS: &[&str] =
-    &["core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "v2x", "v2x-fleet"];
+const PROTOCOLS: &[&str] = &[
+    "core",
+    "wire",
+    "crypto",
+    "frameauth",
+    "groupkey",
+    "clocksync",
+    "media",
+    "nodes",
+    "recordings",
+    "v2x",
+    "v2x-fleet",
+];
 #[rustfmt::skip]
 const WITH_SCENARIO: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "scenario",
