@@ -5,11 +5,12 @@ use chronoseal_results::rows::{EventRow, Outcome, RunRows};
 use chronoseal_scenario::plan::{GroupChange, Plan};
 
 /// Leaves out what a member threw away because it could not read it while it was out of the group: that was not meant
-/// for it. It is out from its removal until it takes a key into use after it was asked back. The events stay.
+/// for it. It is out from its removal, or from the start where it comes in later, until it takes a key into use after it
+/// was asked in. The events stay.
 pub(crate) fn leave_out_removed(plan: &Plan, rows: &mut RunRows) {
-    let removals = removals(plan);
+    let absences = absences(plan);
     let events = &rows.events;
-    let out: Vec<(NodeId, SimTime, SimTime)> = removals
+    let out: Vec<(NodeId, SimTime, SimTime)> = absences
         .into_iter()
         .map(|(node, from, back)| {
             let has_key = |row: &&EventRow| {
@@ -28,16 +29,19 @@ pub(crate) fn leave_out_removed(plan: &Plan, rows: &mut RunRows) {
     rows.absences = out;
 }
 
-fn removals(plan: &Plan) -> Vec<(NodeId, SimTime, Option<SimTime>)> {
-    let changes = plan.group_key.as_ref().map_or(&[][..], |group| &group.changes);
+/// Who is out from when, and when it is asked in.
+fn absences(plan: &Plan) -> Vec<(NodeId, SimTime, Option<SimTime>)> {
+    let Some(group) = &plan.group_key else { return Vec::new() };
     let at = |change: &GroupChange| SimTime::ZERO + change.at;
-    changes
-        .iter()
-        .enumerate()
-        .filter(|(_, change)| !change.returns())
-        .map(|(index, change)| {
-            let back = changes[index..].iter().find(|later| later.returns() && later.member == change.member);
-            (change.member, at(change), back.map(at))
-        })
-        .collect()
+    let mut absences = Vec::new();
+    for member in &group.members {
+        absences.extend(group.merge_of(*member).map(|merge| (*member, SimTime::ZERO, Some(at(merge)))));
+    }
+    for (index, change) in group.changes.iter().enumerate().filter(|(_, change)| !change.admits()) {
+        for member in &change.members {
+            let is_return = |later: &&GroupChange| later.admits() && later.members.contains(member);
+            absences.push((*member, at(change), group.changes[index..].iter().find(is_return).map(at)));
+        }
+    }
+    absences
 }

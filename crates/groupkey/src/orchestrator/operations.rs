@@ -1,8 +1,8 @@
 //! What the orchestrator can be asked to do to a network, and which secrets each of that renews.
 
-use chronoseal_core::{AbortReason, LocalTime};
 #[cfg(doc)]
 use chronoseal_core::EventKind;
+use chronoseal_core::{AbortReason, LocalTime};
 use chronoseal_crypto::suite::Suite;
 
 use super::{NOT_SUPERVISED, Orchestrator, Phase, Progression, Readiness};

@@ -45,7 +45,8 @@ fn several_come_in_with_one_key_by_every_scheme_profile_and_installation() {
     for scheme in Scheme::ALL {
         for profile in Profile::ALL {
             for installation in [Installation::Confirmed, Installation::Unconfirmed] {
-                for signing in [OrchestrationSigning::PerStep, OrchestrationSigning::Ahead, OrchestrationSigning::Once] {
+                for signing in [OrchestrationSigning::PerStep, OrchestrationSigning::Ahead, OrchestrationSigning::Once]
+                {
                     // Two who share a logical ECU, a half of the tree, all but one, and some here and there.
                     for (n, newcomers) in
                         [(4, &[3, 4][..]), (6, &[4, 5, 6]), (5, &[1, 2, 3, 4]), (9, &[2, 5, 9]), (3, &[2])]
