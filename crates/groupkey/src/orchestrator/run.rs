@@ -104,6 +104,10 @@ impl<S: Suite> Orchestrator<S> {
         if self.progression(result) != Progression::Pending || !settled(left) || !settled(right) {
             return false;
         }
+        // A direct assignment hands on a secret, which it may still be computing where it only listened.
+        if self.manager.tree.is_single(result) && self.manager.is_in_exchange(left) {
+            return false;
+        }
         let tree = &self.manager.tree;
         if tree.is_pair(result) {
             let is_open = |pair: &Address| {
