@@ -90,18 +90,17 @@ fn several_come_in_where_a_spare_node_is_assigned_directly() {
 /// A direct assignment follows at once on the exchange whose secret it takes over, and who is slow is still at that.
 #[test]
 fn who_is_slow_takes_a_direct_assignment_when_it_has_what_is_assigned() {
-    for profile in Profile::ALL {
-        for signing in [OrchestrationSigning::PerStep, OrchestrationSigning::Ahead] {
-            for (n, newcomers, slow) in
-                (0..=6).map(|slow| (6, &[5][..], slow)).chain((0..=9).map(|slow| (9, &[9][..], slow)))
-            {
-                let settings = Settings { signing, ..Settings::new(profile, Transport::Fd) };
-                let mut bus = network_without(settings, Scheme::FullTree, SpareNode::DirectAssignment, n, newcomers);
-                bus.set_cost(slow, |_| Duration::from_ms(4));
-                operate(&mut bus, Operation::Admit(places(newcomers)));
-                bus.common_key();
-                assert_eq!(bus.aborts(), [], "{profile:?} {signing:?} {n}: {slow} is slow");
-            }
+    let groups = [(6, &[5][..]), (9, &[9])];
+    for (profile, looks_at_once) in Profile::ALL.into_iter().flat_map(|profile| [(profile, false), (profile, true)]) {
+        for (n, newcomers, slow) in groups.iter().flat_map(|(n, names)| (0..=*n).map(move |slow| (*n, *names, slow))) {
+            let settings = Settings::new(profile, Transport::Fd);
+            let mut bus = network_without(settings, Scheme::FullTree, SpareNode::DirectAssignment, n, newcomers);
+            bus.set_cost(slow, |_| Duration::from_ms(4));
+            bus.looks_at_once = looks_at_once;
+            operate(&mut bus, Operation::Admit(places(newcomers)));
+            bus.common_key();
+            let lacks = EventKind::ExchangeAborted(AbortReason::SecretMissing);
+            assert_eq!(bus.count(lacks), 0, "{profile:?} {looks_at_once} {n}: {slow} is slow");
         }
     }
 }
