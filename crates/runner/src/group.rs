@@ -24,7 +24,9 @@ pub(crate) fn leave_out_removed(plan: &Plan, rows: &mut RunRows) {
     rows.frames.retain(|row| {
         let at = row.received_at.or(row.sent_at).unwrap_or(SimTime::ZERO);
         let is_out = out.iter().any(|(node, from, until)| row.at == *node && at >= *from && at < *until);
-        !(is_out && row.outcome == Outcome::Discarded(DiscardReason::TagMismatch))
+        // It has the key of before, or none.
+        let is_unread = matches!(row.outcome, Outcome::Discarded(DiscardReason::TagMismatch | DiscardReason::NoKey));
+        !(is_out && is_unread)
     });
     rows.absences = out;
 }
