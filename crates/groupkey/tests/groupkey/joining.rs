@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use chronoseal_core::{AbortReason, Duration, EventKind};
 use chronoseal_groupkey::adversary::Knowledge;
 use chronoseal_groupkey::{
-    Address, Installation, Membership, MembershipChange, Operation, OperationError, OrchestrationSigning, Profile,
-    Scheme, Settings, SpareNode, Step, Transport, Tree,
+    Address, Installation, Membership, MembershipChange, Operation, OperationError, OrchestrationSigning, Orchestrator,
+    Profile, Scheme, Settings, SpareNode, Step, Transport, Tree,
 };
 
 use crate::bus::{Bus, LEAD, Station, config, roster, seed, stations};
@@ -204,6 +204,29 @@ fn a_newcomer_that_lost_its_power_before_or_after_is_in() {
             let new = bus.station(0).key();
             assert!(new.is_some() && bus.station(1).key() != new);
             assert!((2..=5).all(|station| bus.station(station).key() == new), "{scheme:?} {profile:?}");
+        }
+    }
+}
+
+#[test]
+fn an_orchestrator_that_lost_its_power_knows_who_has_come_in() {
+    for scheme in Scheme::ALL {
+        for profile in Profile::ALL {
+            let settings = Settings::new(profile, Transport::Fd);
+            let mut bus = network_without(settings, scheme, SpareNode::JoinsHigherLevel, 5, &[2, 4, 5]);
+            operate(&mut bus, Operation::Admit(places(&[2, 5])));
+            let persisted = bus.orchestrator().persisted();
+            let roster = roster::<Swift>(LEAD, 1, 5);
+            let mut config = config(settings, &roster, &bus.first_tree, LEAD);
+            config.seed[2] = 1;
+            let orchestrator = Orchestrator::new(config).unwrap().restored(&persisted);
+            // It begins with a key for everybody who was in.
+            bus.replace(0, Station::Orchestrator(Box::new(orchestrator)));
+            let until = bus.now.since_zero() + Duration::from_s(10);
+            bus.run(until);
+            let new = bus.station(0).key();
+            let has_it: Vec<usize> = (1..=5).filter(|station| bus.station(*station).key() == new).collect();
+            assert!(new.is_some() && has_it == [1, 2, 3, 5], "{scheme:?} {profile:?}: {has_it:?}");
         }
     }
 }
