@@ -19,7 +19,8 @@ CONSTANTS
     Epochs,        \* epochs there are
     Restarts,      \* losses of power
     Persists,      \* members keep what the driver has to keep
-    Deleted        \* signed fields that are left out
+    Deleted,       \* signed fields that are left out
+    Most           \* states to look at where there are more than can be explored; 0 for all
 
 Hardened == Profile = "hardened"
 Symmetric == Tree = "symmetric"
@@ -416,6 +417,8 @@ Spec == Init /\ [][Next]_vars
 
 (* After the commit of an epoch no present member takes an older key, or one that the removed member has. *)
 Holds == bad = ""
+(* What lies behind the first so many states is not looked at. *)
+Within == Most = 0 \/ TLCGet("distinct") < Most
 (* Has to be violated: a change that never succeeds would prove nothing. *)
 NeverSucceeds == \E m \in Members : mem[m].used.e < 2 \/ mem[m].used.key # mem["O"].used.key
 =============================================================================

@@ -90,6 +90,7 @@
 //! | `gsk = KDF(msk, r_1 P, ..., r_S P)` | the shares of all pairs formed since the last master secret, hashed in the order of the roster | a removal exchanges no shares |
 //! | Every ECU hears all shares of that key | hardened: the orchestrator mixes the channels of all present pairs into `msk`, which is the group secret then | a listener cannot verify the shares of others, and a lost or forged one would keep the key from it |
 //! | The lowest request of a removal says by its addresses who left | hardened: each request carries a bit for each place of the roster ([`Membership`]) | who missed it would go on with the removed node |
+//! | Nothing is said of ECUs that come later | they have a place from the start, which the orchestrator holds; several come in with one key ([`Operation::Admit`]) | places that are made later would move addresses |
 //! | Nothing is said of power that is lost | [`Persisted`] is kept by the driver | old messages would be new again |
 //! | No rule for messages longer than a frame | one identifier, in order, no numbers | 64 bytes in 8 classical frames leave none; see [`GAP_MAX`] |
 //! | A spare node is assigned directly, with address 0 (appendix A) | it joins a higher level; [`SpareNode::DirectAssignment`] for the other | one-byte addresses then hold 85 ECUs, and every merge is an exchange |

@@ -13,7 +13,7 @@ use crate::{RunMeta, RunRows};
 pub struct GroupMeta {
     /// Index into [`RunMeta::nodes`].
     pub orchestrator: u16,
-    /// Indices into [`RunMeta::nodes`].
+    /// Indices into [`RunMeta::nodes`], those that come in later included.
     pub members: Vec<u16>,
     /// Curve and signature.
     pub suite: String,
@@ -33,13 +33,39 @@ pub struct GroupMeta {
 pub struct ChangeMeta {
     /// When it is asked for `[ns]`.
     pub at_ns: i64,
-    /// Who is removed or taken back: index into [`RunMeta::nodes`].
+    /// Who is removed or comes in: index into [`RunMeta::nodes`].
     pub member: u16,
-    /// True if it is taken back.
-    pub returns: bool,
+    /// Who else comes in with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<u16>,
+    /// True if it comes in, back or for the first time.
+    #[serde(rename = "returns")]
+    pub admits: bool,
     /// True if it is removed for good.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub revokes: bool,
+    /// True if it comes in for the first time.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub merges: bool,
+}
+
+impl ChangeMeta {
+    /// Whom it concerns: indices into [`RunMeta::nodes`].
+    pub fn members(&self) -> impl Iterator<Item = u16> {
+        std::iter::once(self.member).chain(self.others.iter().copied())
+    }
+}
+
+impl GroupMeta {
+    /// The change with which a node comes in for the first time; `None` if it is in from the start, or never.
+    pub fn merge_of(&self, node: u16) -> Option<&ChangeMeta> {
+        self.changes.iter().find(|change| change.merges && change.members().any(|member| member == node))
+    }
+
+    /// The members that are in from the start.
+    pub fn founders(&self) -> impl Iterator<Item = u16> {
+        self.members.iter().copied().filter(|member| self.merge_of(*member).is_none())
+    }
 }
 
 /// The group key of a run.
@@ -73,6 +99,9 @@ pub struct ChangeSummary {
     pub exposed: Vec<u16>,
     /// Of a removal: the removed member took the new key into use.
     pub kept_in: bool,
+    /// Where somebody was to come in and the key that came of it is not everybody's: who went on with a key of before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holding: Vec<u16>,
 }
 
 impl ChangeSummary {
@@ -99,10 +128,10 @@ impl KeySummary {
 }
 
 impl GroupSummary {
-    /// True if every member and the orchestrator took the first key into use.
+    /// True if every member of the start and the orchestrator took the first key into use.
     pub fn is_established(&self, group: &GroupMeta) -> bool {
         self.keys.first().is_some_and(|key| {
-            group.members.iter().chain([&group.orchestrator]).all(|node| key.installed_ns.contains_key(node))
+            group.founders().chain([group.orchestrator]).all(|node| key.installed_ns.contains_key(&node))
         })
     }
 
@@ -172,10 +201,10 @@ fn judge(group: &GroupMeta, rows: &RunRows) -> Vec<ChangeSummary> {
         };
         events.iter().filter(is_its).map(|(_, row)| row.event.sequence)
     };
-    let mut present: BTreeSet<u16> = group.members.iter().copied().collect();
+    let mut present: BTreeSet<u16> = group.founders().collect();
     let judged = group.changes.iter().enumerate().map(|(number, change)| {
-        if change.returns {
-            present.insert(change.member);
+        if change.admits {
+            present.extend(change.members());
         } else {
             present.remove(&change.member);
         }
@@ -187,20 +216,24 @@ fn judge(group: &GroupMeta, rows: &RunRows) -> Vec<ChangeSummary> {
         };
         let everybody = || std::iter::once(group.orchestrator).chain(present.iter().copied());
         let has_it = |node: u16| epoch.is_some_and(|epoch| keys_of(node, i64::MAX).any(|key| key == epoch));
-        let uses_its = |node: &u16| {
+        // The key a node had in use when the next change ended.
+        let last_of = |node: u16| {
             let gave_up = |entry: &&(i64, &EventRow)| {
-                entry.0 < until && entry.1.node.0 == *node && entry.1.event.kind == EventKind::KeyWithdrawn
+                entry.0 < until && entry.1.node.0 == node && entry.1.event.kind == EventKind::KeyWithdrawn
             };
             let given_up = events.iter().rfind(gave_up).map(|(_, row)| row.event.sequence);
-            let last = keys_of(*node, until).next_back().filter(|last| given_up != Some(*last));
-            last.is_some_and(|last| keys_of(change.member, until).any(|key| key == last))
+            keys_of(node, until).next_back().filter(|last| given_up != Some(*last))
         };
+        let uses_its =
+            |node: &u16| last_of(*node).is_some_and(|last| keys_of(change.member, until).any(|key| key == last));
+        let is_left = |node: &u16| !has_it(*node) && last_of(*node).is_some();
         ChangeSummary {
             epoch,
             refused,
             lacking: everybody().filter(|node| !has_it(*node)).collect(),
-            exposed: everybody().filter(|node| !change.returns && uses_its(node)).collect(),
-            kept_in: !change.returns && has_it(change.member),
+            exposed: everybody().filter(|node| !change.admits && uses_its(node)).collect(),
+            kept_in: !change.admits && has_it(change.member),
+            holding: everybody().filter(|node| change.admits && is_left(node)).collect(),
         }
     });
     judged.collect()
@@ -212,6 +245,10 @@ mod tests {
 
     use super::*;
 
+    fn change(at_ns: i64, member: u16, admits: bool) -> ChangeMeta {
+        ChangeMeta { at_ns, member, others: Vec::new(), admits, revokes: false, merges: false }
+    }
+
     /// Orchestrator 0 with members 1 to 3, of whom 3 is removed and taken back.
     fn group() -> GroupMeta {
         GroupMeta {
@@ -221,10 +258,7 @@ mod tests {
             scheme: String::new(),
             profile: String::new(),
             start_ns: 0,
-            changes: vec![
-                ChangeMeta { at_ns: 1000, member: 3, returns: false, revokes: false },
-                ChangeMeta { at_ns: 2000, member: 3, returns: true, revokes: false },
-            ],
+            changes: vec![change(1000, 3, false), change(2000, 3, true)],
         }
     }
 
@@ -293,5 +327,25 @@ mod tests {
         assert!(changes.iter().all(|change| change.epoch.is_none() && change.refused.is_none() && !change.held()));
         // Who returns has nothing to lose.
         assert_eq!((changes[0].exposed.len(), changes[1].exposed.len()), (3, 0));
+        assert_eq!((&changes[0].holding[..], &changes[1].holding[..]), (&[][..], &[0, 1, 2, 3][..]));
+    }
+
+    /// Members 2 and 3 come in together after the first key.
+    #[test]
+    fn who_comes_in_later_is_waited_for_from_then_on_and_who_goes_on_without_it_is_named() {
+        let mut merging = group();
+        merging.changes = vec![ChangeMeta { others: vec![3], merges: true, ..change(1000, 2, true) }];
+        assert_eq!(merging.founders().collect::<Vec<_>>(), [1]);
+        let first = [(10, 0, 1), (11, 1, 1)];
+        let second = [(1010, 0, 2), (1011, 1, 2), (1012, 2, 2), (1013, 3, 2)];
+        let held = judge(&merging, &rows(&[&first[..], &second].concat(), &[]));
+        assert!(held[0].held() && held[0].holding.is_empty(), "{held:?}");
+        // One of the two never has it, and a member of the start keeps the old one.
+        let half = judge(&merging, &rows(&[&first[..], &[second[0], second[2]]].concat(), &[]));
+        assert_eq!((&half[0].lacking[..], &half[0].holding[..], half[0].held()), (&[1, 3][..], &[1][..], false));
+        // It comes to nothing, and the group goes on as it was.
+        let refused = judge(&merging, &rows(&first, &[(1500, AbortReason::ReadyMissing)]));
+        assert_eq!((&refused[0].holding[..], refused[0].held()), (&[0, 1][..], false));
+        assert_eq!(refused[0].refused.as_deref(), Some("ready-missing"));
     }
 }

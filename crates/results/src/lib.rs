@@ -29,7 +29,8 @@ pub use meta::{
     SlotMeta, StreamMeta, TaskMeta,
 };
 pub use rows::{
-    CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunRows, SegmentSeries, StallRow, WorkRow,
+    Absence, CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunRows, SegmentSeries, StallRow,
+    WorkRow,
 };
 pub use stays::Stays;
 pub use store::{StoreError, StoredFile, Written};

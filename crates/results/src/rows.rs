@@ -200,9 +200,29 @@ pub struct RunRows {
     pub segments: Vec<SegmentSeries>,
     /// Stopped before its time; what is here is what there was.
     pub interrupted: bool,
-    /// Who was out of the group whose key protects streams, from when to before when: what is sent meanwhile is not meant for
-    /// it. Not kept in the tables of a stored run.
-    pub absences: Vec<(NodeId, SimTime, SimTime)>,
+    /// Who was out of the group whose key protects a stream: what is sent meanwhile is not meant for it. Not kept in the tables
+    /// of a stored run.
+    pub absences: Vec<Absence>,
+}
+
+/// A time in which a receiver of a stream was not in the group whose key protects it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Absence {
+    /// The receiver.
+    pub node: NodeId,
+    /// The stream.
+    pub stream: StreamId,
+    /// From when it was out.
+    pub from: SimTime,
+    /// When it was in again, or for the first time.
+    pub until: SimTime,
+}
+
+impl Absence {
+    /// True if this is about the node and the stream, and the time lies in it.
+    pub fn covers(&self, node: NodeId, stream: StreamId, at: SimTime) -> bool {
+        self.node == node && self.stream == stream && at >= self.from && at < self.until
+    }
 }
 
 /// Name of the series of frames that belong to no stream, such as those of a key exchange `[frames]`.

@@ -32,9 +32,11 @@ pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
             changes: (group.changes.iter())
                 .map(|change| ChangeMeta {
                     at_ns: change.at.as_ns(),
-                    member: change.member.0,
-                    returns: change.returns(),
+                    member: change.members.first().map_or(0, |member| member.0),
+                    others: change.members.iter().skip(1).map(|member| member.0).collect(),
+                    admits: change.admits(),
                     revokes: change.kind == ChangeKind::Revoke,
+                    merges: change.kind == ChangeKind::Merge,
                 })
                 .collect(),
         }),

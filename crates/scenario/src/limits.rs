@@ -46,8 +46,8 @@ pub const SEGMENTED_LEN_MAX: u32 = 65_535;
 pub const SEGMENTED_WAIT_MAX: Duration = Duration::from_s(1);
 /// Sets of identifiers that a gateway passes on whole.
 pub const BRIDGES_MAX: u32 = 64;
-/// Removals and returns of members.
-pub const CHANGES_MAX: u32 = 64;
+/// Changes of a group: what an orchestrator can have before it, and the first key is one of that.
+pub const CHANGES_MAX: u32 = chronoseal_groupkey::OPERATIONS_MAX as u32 - 1;
 /// Threats.
 pub const THREATS_MAX: u32 = 1_000;
 /// Attempts of one threat.

@@ -226,7 +226,7 @@ fn profile_3_goes_on_under_a_new_key() {
     for kind in [ChangeKind::Remove, ChangeKind::Revoke] {
         let mut plan = plan(3, "without-orchestrator", "hardened", "fourq", &more);
         let group = plan.group_key.as_mut().expect("a group");
-        group.changes.push(GroupChange { at: Duration::from_s(1), member: NodeId(3), kind });
+        group.changes.push(GroupChange { at: Duration::from_s(1), members: vec![NodeId(3)], kind });
         let (counted, _) = run(&plan);
         assert_eq!(counted.of(1, "key-installed"), 2, "{kind:?}");
         let sent = counted.of(1, "sent");
@@ -247,4 +247,63 @@ fn replayed_and_spoofed_messages_of_profile_3_are_stopped() {
     assert_eq!((counted.of(3, "attacked"), counted.of(4, "attacked") >= 19), (20, true));
     assert_eq!(counted.of(2, "delivered"), counted.of(1, "sent") + counted.of(0, "sent"));
     assert!(counted.of(2, "discarded") >= 39, "{}", counted.of(2, "discarded"));
+}
+
+/// As [`plan`] with five nodes: 4 is removed, then 3 and 5 come in together.
+fn merging(scheme: &str, profile: &str, installation: &str, more: &str) -> Plan {
+    let text = format!(
+        "schema_version = 2\nname = \"merging\"\nduration = \"5s\"\n\
+         [segments.bus.can]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\
+         [keys.bus.group]\norchestrator = \"gateway\"\nscheme = \"{scheme}\"\nprofile = \"{profile}\"\n\
+         installation = \"{installation}\"\n\
+         changes = [{{ at = \"1s\", remove = \"ecu4\" }}, {{ at = \"2500ms\", merge = [\"ecu3\", \"ecu5\"] }}]\n\
+         [[nodes]]\nname = \"gateway\"\n\
+         [[nodes]]\nname = \"ecu1\"\n[[nodes]]\nname = \"ecu2\"\n[[nodes]]\nname = \"ecu3\"\n[[nodes]]\nname = \"ecu4\"\n\
+         [[nodes]]\nname = \"ecu5\"\n[[protections]]\nname = \"sealed\"\nsecoc = {{ profile = 1 }}\n\
+         [[streams]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\", \"ecu3\"]\nbus = {{ id = \"0x100\" }}\n\
+         length = \"4B\"\nperiod = \"10ms\"\nprotection = \"sealed\"\n{more}"
+    );
+    load("merging.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+}
+
+#[test]
+fn nodes_come_in_later_by_every_scheme_profile_and_installation() {
+    // A recorder that repeats the first request when the newcomers have come in, or nobody.
+    let recorder = "[[threats]]\nname = \"mallory\"\nkind = { replayed_orchestration = { after = \"2600ms\" } }\n";
+    for scheme in ["full-tree", "without-orchestrator", "symmetric"] {
+        for profile in ["as-published", "hardened"] {
+            for installation in ["confirmed", "unconfirmed"] {
+                for more in ["", recorder] {
+                    let (counted, _) = run(&merging(scheme, profile, installation, more));
+                    let case = format!("{scheme}, {profile}, {installation}, {more}");
+                    // The first key, that of the removal, and that of the merge.
+                    let keys: Vec<usize> = (0..=5).map(|node| counted.of(node, "key-installed")).collect();
+                    assert_eq!(keys, [3, 3, 3, 1, 1, 1], "{case}");
+                    let came_in = counted.0[&(NodeId(3), "key-installed")][0];
+                    assert!(came_in >= SimTime::ZERO + Duration::from_ms(2500), "{case}: {came_in}");
+                    // It reads what is protected from then on, and nothing of before.
+                    let read = &counted.0[&(NodeId(3), "delivered")];
+                    assert!(read[0] >= came_in && read.len() > 200, "{case}: {} from {} on", read.len(), read[0]);
+                    assert_eq!(counted.of(6, "attacked"), usize::from(!more.is_empty()), "{case}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn attacks_on_a_merge_leave_nobody_with_a_key_of_the_attackers_making() {
+    let kinds = ["reflected-share", "small-order-share", "forged-confirmation", "forged-commit", "swapped-addresses"];
+    for scheme in ["full-tree", "without-orchestrator", "symmetric"] {
+        for kind in kinds {
+            // It has more attempts than there are exchanges, so the merge meets it too where it waits for a while.
+            let more = format!("[[threats]]\nname = \"mallory\"\nkind = \"{kind}\"\ncount = 100\n");
+            let (counted, _) = run(&merging(scheme, "hardened", "confirmed", &more));
+            assert!(counted.of(6, "attacked") > 0, "{scheme}, {kind}");
+            let of = |node: u16| counted.of(node, "key-installed");
+            // All who are in have the same number of keys, and the newcomers one less than those by the two of before.
+            assert_eq!([of(0), of(0)], [of(1), of(2)], "{scheme}, {kind}: {:?}", counted.0.keys());
+            assert!(of(3) == of(5) && of(3) <= 1 && (of(3) == 0 || of(0) > 0), "{scheme}, {kind}");
+        }
+    }
 }

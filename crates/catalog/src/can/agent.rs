@@ -4,10 +4,11 @@ use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{LocalTime, NodeId};
 use chronoseal_crypto::suite::{SECRET_LEN, Suite, SuiteVisitor};
 use chronoseal_groupkey::{
-    Address, Member, NodeConfig, Operation, Orchestrator, Roster, RosterError, Settings, SpareNode, Tree,
+    Address, Member, Membership, MembershipChange, NodeConfig, Operation, Orchestrator, Roster, RosterError, Settings,
+    SpareNode, Tree,
 };
 use chronoseal_nodes::KeyAgent;
-use chronoseal_scenario::plan::{ChangeKind, GroupKeyPlan, Plan, SegmentId};
+use chronoseal_scenario::plan::{ChangeKind, GroupChange, GroupKeyPlan, Plan, SegmentId};
 
 use crate::BuildError;
 
@@ -63,15 +64,30 @@ impl SuiteVisitor for Build<'_> {
         let begin = LocalTime::ZERO + plan.nodes[id.index()].clock.offset;
         let mut orchestrator = Orchestrator::new(config)?.establishing_at(begin + group.start);
         for change in &group.changes {
-            let member = address(plan, change.member);
-            let operation = match change.kind {
-                ChangeKind::Remove => Operation::Remove(member),
-                ChangeKind::Add => Operation::Add(member),
-                ChangeKind::Revoke => Operation::Revoke(member),
-            };
-            orchestrator.schedule(begin + change.at, operation)?;
+            for operation in operations(plan, group, change) {
+                orchestrator.schedule(begin + change.at, operation)?;
+            }
         }
         Ok(Box::new(orchestrator))
+    }
+}
+
+/// What the orchestrator is asked to do for a change.
+fn operations(plan: &Plan, group: &GroupKeyPlan, change: &GroupChange) -> Vec<Operation> {
+    let of_each = |operation: fn(Address) -> Operation| {
+        change.members.iter().map(|member| operation(address(plan, *member))).collect()
+    };
+    match change.kind {
+        ChangeKind::Remove => of_each(Operation::Remove),
+        ChangeKind::Add => of_each(Operation::Add),
+        ChangeKind::Revoke => of_each(Operation::Revoke),
+        ChangeKind::Merge => {
+            let mut places = Membership::NONE;
+            for (place, member) in group.members.iter().enumerate() {
+                places.set(place, change.members.contains(member));
+            }
+            vec![Operation::Admit(places)]
+        }
     }
 }
 
@@ -84,7 +100,7 @@ pub(super) fn settings(group: &GroupKeyPlan) -> Settings {
     settings
 }
 
-/// Who belongs to a group, and their tree.
+/// Who belongs to a group, and their tree. The orchestrator stands in for those that come in later.
 pub(super) fn network<S: Suite>(plan: &Plan, group: &GroupKeyPlan) -> Result<(Roster<S>, Tree), RosterError> {
     let entry =
         |node: NodeId| (address(plan, node), capability::<S>(plan, node), S::public_key(&signing_key::<S>(plan, node)));
@@ -94,7 +110,10 @@ pub(super) fn network<S: Suite>(plan: &Plan, group: &GroupKeyPlan) -> Result<(Ro
         let (member, rank, key) = entry(*member);
         roster.add(member, rank, Some(key.as_bytes()))?;
     }
-    let tree = Tree::new(&roster, group.scheme, SpareNode::JoinsHigherLevel)?;
+    let mut tree = Tree::new(&roster, group.scheme, SpareNode::JoinsHigherLevel)?;
+    for member in group.members.iter().filter(|member| group.merge_of(**member).is_some()) {
+        tree.apply(MembershipChange::Vacated(address(plan, *member)));
+    }
     Ok((roster, tree))
 }
 

@@ -69,3 +69,48 @@ fn a_failed_removal_stops_what_the_key_protects_only_where_the_scenario_says_so(
     // From the failure to the end of the run, more than a second of 50 messages each.
     assert!(closed_withheld > withheld + 50, "{closed_withheld} against {withheld}");
 }
+
+/// Two members, and two nodes that come in together after a second; `more` is what happens meanwhile.
+fn merging(more: &str) -> String {
+    let nodes = ["gate", "a", "b", "lamp", "axle"].map(|name| format!("[[nodes]]\nname = \"{name}\"\n")).concat();
+    format!(
+        "schema_version = 2\nname = \"merging\"\nduration = \"2s\"\n\
+         [segments.bus.can]\nbit_rate = \"500kbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\
+         [keys.bus.group]\norchestrator = \"gate\"\nscheme = \"full-tree\"\n\
+         changes = [{{ at = \"1s\", merge = [\"lamp\", \"axle\"] }}]\n{nodes}{more}"
+    )
+}
+
+#[test]
+fn nodes_that_come_in_later_are_waited_for_from_then_on() {
+    let bench = Bench::new();
+    let sealed = "[[protections]]\nname = \"sealed\"\nsecoc = { profile = 1 }\n\
+                  [[streams]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"b\", \"lamp\"]\nbus = { id = \"0x100\" }\n\
+                  length = \"4B\"\nperiod = \"20ms\"\nprotection = \"sealed\"\n";
+    bench.write("merging.toml", merging(sealed));
+    let run = bench.say(&["run", "merging.toml", "--no-store", "--format", "json"]).assert_code(0).json();
+    assert_eq!(run["held"], "yes", "{run}");
+    assert!(run["verdict"].as_str().unwrap().starts_with("All 3 nodes shared a key"), "{run}");
+    let group = &run["summary"]["group"];
+    assert!(group["changes"][0]["epoch"].is_u64(), "{group}");
+    let installed: Vec<usize> =
+        group["keys"].as_array().unwrap().iter().map(|key| key["installed_ns"].as_object().unwrap().len()).collect();
+    assert_eq!(installed, [3, 5]);
+    // A frame that the newcomer could not read before it was in is no loss.
+    let shown = bench.say(&["run", "merging.toml", "--no-store"]);
+    assert!(shown.out.contains("not in yet"), "{}", shown.out);
+}
+
+#[test]
+fn a_merge_that_does_not_happen_is_named_with_who_goes_on_without() {
+    let bench = Bench::new();
+    let babble =
+        "[[threats]]\nname = \"mallory\"\nkind = \"babble\"\nstart = \"900ms\"\nevery = \"100us\"\ncount = 20000\n";
+    bench.write("merging.toml", merging(babble));
+    let run = bench.say(&["run", "merging.toml", "--no-store", "--format", "json"]).assert_code(1).json();
+    assert_eq!(run["held"], "no", "{run}");
+    let verdict = run["verdict"].as_str().unwrap();
+    for part in ["the merge of lamp and axle at 1.000 s", "a key of before is still in use at gate, a and b"] {
+        assert!(verdict.contains(part), "{part}: {verdict}");
+    }
+}

@@ -29,6 +29,11 @@ impl<S: Suite> Manager<S> {
         self.slots.iter().filter(|slot| slot.is_none()).count()
     }
 
+    /// True while an exchange for the secret of `result` is open here.
+    pub(crate) fn is_in_exchange(&self, result: Address) -> bool {
+        self.slots.iter().flatten().any(|slot| slot.exchange.setup().id.result == result)
+    }
+
     /// The setup of an exchange in which this node takes part on `side`.
     pub(crate) fn setup(&self, id: ExchangeId, side: Side, stamp: Stamp) -> ExchangeSetup {
         let acting = [self.tree.active_of(id, Side::First), self.tree.active_of(id, Side::Second)];

@@ -1,5 +1,6 @@
 //! An ECU of the network.
 
+mod assignment;
 mod request;
 
 use chronoseal_core::{AbortReason, Command, DiscardReason, EventKind, HandleError, Input, LocalTime, Node, Output};
@@ -19,6 +20,7 @@ use crate::station_to_station::{Failure, Stage};
 use crate::text::{Stamp, Text};
 use crate::transport::protocol_frame;
 use crate::tree::Tree;
+use assignment::{ASSIGNMENTS_MAX, Assignment};
 
 /// What a member still waits for when it holds a new key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +49,8 @@ pub struct Member<S: Suite> {
     commit: Option<Stamp>,
     /// When it gives the key in use up, if there is no new one by then.
     closes_at: Option<LocalTime>,
+    /// Direct assignments of secrets that are still being agreed on.
+    assignments: [Option<Assignment>; ASSIGNMENTS_MAX],
     pub(crate) incoming: Option<Incoming>,
     /// Master secrets that came, counted.
     pub(crate) deliveries: u32,
@@ -72,6 +76,7 @@ impl<S: Suite> Member<S> {
             ready: Text::EMPTY,
             commit: None,
             closes_at: None,
+            assignments: [None; ASSIGNMENTS_MAX],
             incoming: None,
             deliveries: 0,
             delivered: Text::EMPTY,
@@ -305,6 +310,7 @@ impl<S: Suite> Node for Member<S> {
                 self.manager.stop();
                 self.waiting = Waiting::Nothing;
                 (self.commit, self.incoming) = (None, None);
+                self.assignments = [None; ASSIGNMENTS_MAX];
             }
             Input::Frame { rx_at, bytes, .. } if self.manager.is_running => self.on_frame(rx_at, bytes),
             Input::Transmitted { token, .. } => self.manager.on_transmitted(token.id()),
@@ -325,7 +331,10 @@ impl<S: Suite> Node for Member<S> {
                         self.on_agreed(secret, epoch);
                     }
                 }
-                Progress::Done(..) => self.resume_distribution(),
+                Progress::Done(id, epoch) => {
+                    self.resume_assignments(id.result, epoch);
+                    self.resume_distribution();
+                }
                 Progress::Failed(_) | Progress::Again => {}
                 Progress::Idle => return Output::Timeout(self.next_wake()),
             }

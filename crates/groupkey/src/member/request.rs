@@ -123,7 +123,7 @@ impl<S: Suite> Member<S> {
         }
     }
 
-    fn refuse_request(&mut self, exchange: ExchangeId, reason: AbortReason) {
+    pub(super) fn refuse_request(&mut self, exchange: ExchangeId, reason: AbortReason) {
         let peer = self.manager.tree.lead();
         let failure = Failure { exchange, stage: Stage::Orchestration, peer, reason };
         self.manager.tell_failure(EventKind::ExchangeAborted, failure);
@@ -227,22 +227,6 @@ impl<S: Suite> Member<S> {
             if self.manager.open(Exchange::new(setup), None, deadline).is_none() {
                 self.refuse_request(id, AbortReason::Overloaded);
             }
-        }
-    }
-
-    /// A single child's secret becomes its parent's. An ECU that has none yet draws one.
-    fn assign(&mut self, id: ExchangeId, epoch: u32) {
-        let secret = if id.first == self.manager.own {
-            Some(self.manager.crypto.draw())
-        } else {
-            self.manager.secret(id.first).cloned()
-        };
-        match secret {
-            Some(secret) => {
-                self.manager.set_secret(id.result, secret);
-                self.manager.tell(EventKind::ExchangeDone, sequence_of(id), i64::from(epoch));
-            }
-            None => self.refuse_request(id, AbortReason::SecretMissing),
         }
     }
 

@@ -220,11 +220,15 @@ impl<S: Suite> Orchestrator<S> {
         }
         self.rounds_left -= 1;
         self.deadline = now + self.confirmation_time();
-        if self.rounds_left == 0 && !self.is_along_tree && core::mem::take(&mut self.can_renew) {
-            // Whoever is silent so long may have lost its secrets, and this run may not have asked for them.
-            let tree = self.manager.tree.clone();
-            let readiness = self.readiness;
-            let is_missing = |member: &Address| readiness[member.index()] != Readiness::Ready;
+        let tree = self.manager.tree.clone();
+        let readiness = self.readiness;
+        let is_missing = |member: &Address| readiness[member.index()] != Readiness::Ready;
+        // Whoever is silent so long may have lost its secrets, and this run may not have asked for them. If it has said that
+        // an exchange failed, there is no use in waiting. Nobody has signed that, but all it does is to choose between two
+        // repairs, of which this one does what the other does and more.
+        let has_told = tree.present().filter(is_missing).any(|member| self.told_of(member).is_some());
+        let has_to_renew = self.rounds_left == 0 || has_told;
+        if has_to_renew && !self.is_along_tree && core::mem::take(&mut self.can_renew) {
             let needs = |result: &Address| {
                 tree.present().filter(is_missing).any(|member| tree.path(member).any(|above| above == *result))
             };

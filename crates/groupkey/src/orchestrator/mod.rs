@@ -1,6 +1,7 @@
 //! The security orchestrator (SoECU): requests exchanges, takes part in them, and confirms the group key.
 
 mod confirmation;
+mod operations;
 mod outcome;
 mod run;
 mod withdrawal;
@@ -21,52 +22,8 @@ use crate::station_to_station::{Failure, Stage};
 use crate::text::{Stamp, Text};
 use crate::transport::protocol_frame;
 use crate::tree::Tree;
+pub use operations::{OPERATIONS_MAX, Operation, OperationError};
 use withdrawal::Withdrawal;
-
-/// Operations that can wait.
-pub const OPERATIONS_MAX: usize = 16;
-
-/// What the orchestrator can do to a network.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Operation {
-    /// A key for everybody: every exchange of the tree.
-    Establish,
-    /// Removes an ECU: the orchestrator takes its place, and every key it held is renewed.
-    Remove(Address),
-    /// Takes an ECU back, or in for the first time.
-    Add(Address),
-    /// Removes an ECU for good: its credential is not accepted again.
-    Revoke(Address),
-    /// Joins the two networks whose roster and tree were given to [`Orchestrator::merge_into`].
-    Merge,
-}
-
-/// Why an operation is refused.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OperationError {
-    /// No such ECU.
-    #[error("address {0} is no ECU of this network")]
-    UnknownAddress(Address),
-    /// It is not in the group.
-    #[error("address {0} has been removed already")]
-    AlreadyRemoved(Address),
-    /// It is in the group.
-    #[error("address {0} has not been removed")]
-    AlreadyPresent(Address),
-    /// Nobody would be left to share a key with.
-    #[error("address {0} is the last ECU of the group")]
-    LastMember(Address),
-    /// Its credential was revoked.
-    #[error("the credential of address {0} is revoked")]
-    Revoked(Address),
-    /// Nothing was merged into this network.
-    #[error("there is no second network to merge with")]
-    NothingToMerge,
-    /// Too many operations wait.
-    #[error("{OPERATIONS_MAX} operations wait already")]
-    TooMany,
-}
 
 /// How far a result has come in a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -235,22 +192,6 @@ impl<S: Suite> Orchestrator<S> {
     pub const fn establishing_at(mut self, at: LocalTime) -> Self {
         self.operations[0] = Some((at, Operation::Establish));
         self
-    }
-
-    /// Asks for an operation, not before `at` and after those asked for earlier. It begins with the next input.
-    ///
-    /// # Errors
-    /// [`OperationError::TooMany`], or [`OperationError::UnknownAddress`]. What depends on the state of the network then is
-    /// checked when its turn comes, and told as [`EventKind::KeyRefused`].
-    pub fn schedule(&mut self, at: LocalTime, operation: Operation) -> Result<(), OperationError> {
-        if let Operation::Remove(address) | Operation::Add(address) | Operation::Revoke(address) = operation
-            && self.manager.roster.position(address).is_none()
-        {
-            return Err(OperationError::UnknownAddress(address));
-        }
-        let free = self.operations.iter_mut().find(|slot| slot.is_none()).ok_or(OperationError::TooMany)?;
-        *free = Some((at, operation));
-        Ok(())
     }
 
     /// Goes on where an orchestrator was that a loss of power ended. It begins with the key for everybody.

@@ -111,7 +111,7 @@ impl<S: Suite> Orchestrator<S> {
     /// All have what they need, as far as can be heard. True if it does not follow the last exchange any more, which is
     /// repeated then.
     pub(super) fn repeat_unless_followed(&mut self, now: LocalTime, root: Address) -> bool {
-        let is_followed = self.manager.slots.iter().flatten().any(|slot| slot.exchange.setup().id.result == root);
+        let is_followed = self.manager.is_in_exchange(root);
         let Some(exchange) = self.manager.tree.exchange(root).filter(|_| !is_followed) else { return false };
         let (stage, peer, reason) = (Stage::Validation, self.manager.own, AbortReason::SecretMissing);
         self.repeat(now, root, Failure { exchange, stage, peer, reason });

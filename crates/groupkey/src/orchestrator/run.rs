@@ -3,16 +3,15 @@
 use chronoseal_core::{AbortReason, EventKind, LocalTime};
 use chronoseal_crypto::suite::{Signature, Suite};
 
-use super::{Distributing, NOT_SUPERVISED, Operation, OperationError, Orchestrator, Phase, Progression, Readiness};
+use super::{Distributing, Orchestrator, Phase, Progression};
 use crate::crypto_stack::{JobPriority, Owner, Request};
 use crate::identifier::{Address, ExchangeId, Identifier, Side, Step};
 use crate::manager::sequence_of;
-use crate::profile::{Monitoring, OrchestrationSigning, Profile, Scheme};
+use crate::profile::{Monitoring, OrchestrationSigning, Profile};
 use crate::settings::time_ms;
 use crate::signed::{self, About};
 use crate::station_to_station::{Exchange, Failure, Stage};
 use crate::text::{Stamp, Text};
-use crate::tree::MembershipChange;
 
 /// Requests being signed at once: enough that the next is ready when one is sent.
 const SIGNING_MAX: usize = 2;
@@ -33,103 +32,6 @@ impl<S: Suite> Orchestrator<S> {
             Phase::Confirming => self.advance_confirmation(now),
             Phase::Committing => false,
         }
-    }
-
-    // ---- operations
-
-    pub(super) fn is_operation_due(&self, now: LocalTime) -> bool {
-        self.operations[0].is_some_and(|(at, _)| at <= now)
-    }
-
-    fn begin_operation(&mut self, now: LocalTime) -> bool {
-        let Some((at, operation)) = self.operations[0] else { return false };
-        if at > now {
-            return false;
-        }
-        if !self.begin_epoch(now) {
-            return false;
-        }
-        self.operations.rotate_left(1);
-        self.operations[self.operations.len() - 1] = None;
-        if let Err(error) = self.plan(operation) {
-            let (reason, peer) = match error {
-                OperationError::LastMember(peer) | OperationError::Revoked(peer) => (AbortReason::WrongAddresses, peer),
-                _ => (AbortReason::WrongAddresses, self.manager.own),
-            };
-            self.manager.refuse(Stage::Orchestration, peer, reason);
-            return true;
-        }
-        let is_once = self.manager.settings.signing == OrchestrationSigning::Once;
-        self.is_along_tree = is_once && operation == Operation::Establish;
-        self.phase = if self.is_along_tree { Phase::Starting { is_asked: false } } else { Phase::Exchanging };
-        true
-    }
-
-    /// Marks what an operation has to renew.
-    fn plan(&mut self, operation: Operation) -> Result<(), OperationError> {
-        let tree = &mut self.manager.tree;
-        let mut renewed = [false; 256];
-        match operation {
-            Operation::Establish => {
-                tree.results().for_each(|result| renewed[result.index()] = true);
-                // Without a pair for each ECU the orchestrator follows its own leaf's path.
-                self.followed = match tree.scheme() {
-                    Scheme::WithoutOrchestrator => self.manager.own,
-                    _ => tree.present().next().unwrap_or(self.manager.own),
-                };
-            }
-            Operation::Remove(address) | Operation::Revoke(address) => {
-                if !tree.is_present(address) {
-                    return Err(OperationError::AlreadyRemoved(address));
-                }
-                if tree.present().count() == 1 {
-                    return Err(OperationError::LastMember(address));
-                }
-                self.is_exposed = true;
-                self.is_revoked[address.index()] |= matches!(operation, Operation::Revoke(_));
-                tree.apply(MembershipChange::Vacated(address));
-                // The pair of a removed ECU is the orchestrator alone, which needs no exchange.
-                tree.path(address).for_each(|result| renewed[result.index()] = true);
-                self.followed = address;
-            }
-            Operation::Add(address) => {
-                if tree.is_present(address) {
-                    return Err(OperationError::AlreadyPresent(address));
-                }
-                if self.is_revoked[address.index()] {
-                    return Err(OperationError::Revoked(address));
-                }
-                tree.apply(MembershipChange::Occupied(address));
-                tree.path(address).for_each(|result| renewed[result.index()] = true);
-                self.followed = address;
-            }
-            Operation::Merge => {
-                if !self.can_merge {
-                    return Err(OperationError::NothingToMerge);
-                }
-                self.can_merge = false;
-                tree.root().into_iter().for_each(|root| renewed[root.index()] = true);
-            }
-        }
-        let first = match self.manager.settings.signing {
-            OrchestrationSigning::Ahead => Progression::Unsigned,
-            _ => Progression::Pending,
-        };
-        for (index, is_renewed) in renewed.into_iter().enumerate() {
-            let is_due = is_renewed || self.is_stale[index];
-            self.is_stale[index] = is_due;
-            self.supervision[index] = NOT_SUPERVISED;
-            self.signatures[index] = None;
-            if is_due {
-                self.supervision[index].progression = first;
-                self.manager.invalidate(Address(index as u8));
-            }
-        }
-        self.manager.candidate = None;
-        self.readiness = [Readiness::Missing; 256];
-        self.is_served = [false; 256];
-        self.can_renew = true;
-        Ok(())
     }
 
     /// A new epoch, higher than all before. As published it is a timestamp, which must not lie in the future by more
@@ -200,6 +102,10 @@ impl<S: Suite> Orchestrator<S> {
         let settled = |child: Address| matches!(self.progression(child), Progression::Idle | Progression::Done);
         let Some((left, right)) = self.manager.tree.children(result) else { return false };
         if self.progression(result) != Progression::Pending || !settled(left) || !settled(right) {
+            return false;
+        }
+        // A direct assignment hands on a secret, which it may still be computing where it only listened.
+        if self.manager.tree.is_single(result) && self.manager.is_in_exchange(left) {
             return false;
         }
         let tree = &self.manager.tree;

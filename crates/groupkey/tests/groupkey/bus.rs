@@ -101,6 +101,8 @@ pub struct Bus<S: Suite> {
     pub fault: Option<Fault>,
     pub interference: Option<std::rc::Rc<std::cell::RefCell<dyn Interference>>>,
     pub installed: Vec<Installed>,
+    /// Stations look at frames while they compute; otherwise frames wait until that is done.
+    pub looks_at_once: bool,
     /// The tree before anything happened.
     pub first_tree: Tree,
 }
@@ -126,6 +128,7 @@ impl<S: Suite> Bus<S> {
             fault: None,
             interference: None,
             installed: Vec::new(),
+            looks_at_once: false,
         }
     }
 
@@ -210,7 +213,9 @@ impl<S: Suite> Bus<S> {
     }
 
     fn give(&mut self, index: usize, input: Pending) {
-        if self.slots[index].busy_until.is_some() {
+        if self.slots[index].busy_until.is_some() && self.looks_at_once {
+            self.handle(index, input);
+        } else if self.slots[index].busy_until.is_some() {
             self.slots[index].waiting.push_back(input);
         } else {
             self.handle(index, input);

@@ -7,6 +7,7 @@ mod bus;
 mod closed;
 mod contract;
 mod fuzz;
+mod joining;
 mod losses;
 mod membership;
 mod price;

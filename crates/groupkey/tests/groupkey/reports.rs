@@ -2,10 +2,11 @@
 //! would fall into the next.
 
 use chronoseal_core::Duration;
+use chronoseal_groupkey::adversary::{Adversary, Attack};
 use chronoseal_groupkey::{Address, ExchangeId, OrchestrationSigning, Profile, Scheme, Settings, Step, Transport};
 use chronoseal_wire::can::{CanFrame, CanId};
 
-use crate::bus::{Bus, network};
+use crate::bus::{Bus, Station, network};
 use crate::swift::Swift;
 
 const SLOW: usize = 2;
@@ -44,6 +45,24 @@ fn everywhere(step: Step, signings: &[OrchestrationSigning], data: &[u8]) {
                     );
                 }
             }
+        }
+    }
+}
+
+/// A member of a pair that refuses a confirmation has no channel for the master secret, and says nothing when it comes. It has
+/// said why, so it is not given another second to find what it does not have.
+#[test]
+fn a_confirmation_that_nobody_sent_costs_one_second() {
+    for profile in Profile::ALL {
+        for scheme in Scheme::ALL {
+            let settings = Settings::new(profile, Transport::Fd);
+            let mut bus: Bus<Swift> = network(settings, scheme, 3);
+            let adversary = Adversary::new::<Swift>(settings, Attack::ForgedConfirmation, 1);
+            bus.push(Station::Other(Box::new(adversary)));
+            bus.start();
+            bus.run(Duration::from_ms(1500));
+            let key = bus.station(0).key();
+            assert!(key.is_some() && (1..=3).all(|index| bus.station(index).key() == key), "{profile:?} {scheme:?}");
         }
     }
 }

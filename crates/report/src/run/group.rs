@@ -15,7 +15,7 @@ const NAMED_MAX: usize = 12;
 /// Whether the group came to its key and every planned change of it came about, and that in words; `None` without a group.
 pub(super) fn answer(meta: &RunMeta, summary: &RunSummary) -> Option<(bool, String)> {
     let (group, found) = (meta.group.as_ref()?, summary.group.as_ref()?);
-    let nodes = group.members.len() + 1;
+    let nodes = group.founders().count() + 1;
     let text = match found.established_after_ns(group) {
         Some(ns) => format!("All {nodes} nodes shared a key {:.3} ms after the exchange began", ms(ns)),
         None => {
@@ -37,11 +37,13 @@ pub(super) fn answer(meta: &RunMeta, summary: &RunSummary) -> Option<(bool, Stri
 
 /// A planned change that did not come about, in a clause.
 fn what_failed(meta: &RunMeta, planned: &ChangeMeta, found: &ChangeSummary) -> String {
-    let (who, at) = (meta.node_name(planned.member), ms(planned.at_ns) / 1e3);
-    let what = match (planned.returns, planned.revokes) {
-        (true, _) => "return",
-        (false, true) => "revocation",
-        (false, false) => "removal",
+    let who = names(meta, &planned.members().collect::<Vec<_>>());
+    let at = ms(planned.at_ns) / 1e3;
+    let what = match planned {
+        ChangeMeta { merges: true, .. } => "merge",
+        ChangeMeta { admits: true, .. } => "return",
+        ChangeMeta { revokes: true, .. } => "revocation",
+        _ => "removal",
     };
     let outcome = match (&found.refused, found.epoch) {
         (Some(reason), _) => format!("failed ({reason})"),
@@ -49,11 +51,12 @@ fn what_failed(meta: &RunMeta, planned: &ChangeMeta, found: &ChangeSummary) -> S
         (None, Some(epoch)) if found.kept_in => format!("failed, for {who} has key {epoch} as well"),
         (None, Some(epoch)) => format!("was not finished: {} lack key {epoch}", names(meta, &found.lacking)),
     };
-    let exposed = match found.exposed.len() {
-        0 => String::new(),
-        _ => format!("; the key that {who} has is still in use at {}", names(meta, &found.exposed)),
+    let who_has_what = match (&found.exposed[..], &found.holding[..]) {
+        ([], []) => String::new(),
+        ([], holding) => format!("; a key of before is still in use at {}", names(meta, holding)),
+        (exposed, _) => format!("; the key that {who} has is still in use at {}", names(meta, exposed)),
     };
-    format!("the {what} of {who} at {at:.3} s {outcome}{exposed}")
+    format!("the {what} of {who} at {at:.3} s {outcome}{who_has_what}")
 }
 
 /// Nodes by their names.
@@ -113,6 +116,9 @@ pub(super) fn section(meta: &RunMeta, summary: &RunSummary) -> Option<Section> {
         let mut row = vec![Cell::text(meta.node_name(node)), Cell::text(role)];
         row.extend(found.keys.iter().map(|key| match key.installed_ns.get(&node) {
             Some(ns) => Cell::number(ms(*ns), 3).from(evidence(meta)),
+            None if group.merge_of(node).is_some_and(|merge| key.complete_ns() <= merge.at_ns) => {
+                Cell::text("not in yet").titled("it comes into the group later")
+            }
             None => Cell::text("never").marked(Mark::Warn).titled("it did not come to this key"),
         }));
         table.push(row);

@@ -14,11 +14,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::{Duration, EventKind, NodeId, SimTime};
+use chronoseal_core::{Duration, EventKind, NodeId, SimTime, StreamId};
 use serde::{Deserialize, Serialize};
 
 use super::displaced::Attacks;
-use crate::{FrameRow, Outcome, RunMeta, RunRows, StreamMeta};
+use crate::{Absence, FrameRow, Outcome, RunMeta, RunRows, StreamMeta};
 
 /// What became of a stream's frames at one receiver: `sent` is the sum of all the others but [`Self::not_sent`].
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -87,6 +87,7 @@ struct Sent {
 
 /// What all accounts of one stream need.
 pub(super) struct Ledger<'r> {
+    id: StreamId,
     stream: &'r StreamMeta,
     /// By time.
     sent: Vec<Sent>,
@@ -100,7 +101,7 @@ pub(super) struct Ledger<'r> {
     ready_ns: i64,
     /// When the last thing happened in the run.
     end: SimTime,
-    absences: &'r [(NodeId, SimTime, SimTime)],
+    absences: &'r [Absence],
 }
 
 /// Every stream's frames and rows, each gathered once.
@@ -139,6 +140,7 @@ pub(super) fn ledgers<'r>(meta: &'r RunMeta, rows: &'r RunRows, ready_ns: &[i64]
         let segments = stream.segments.iter().filter_map(|segment| meta.segments.get(usize::from(*segment)));
         let cycle_ns = segments.filter_map(|segment| segment.schedule.as_ref()).map(|table| table.cycle_ns).next();
         Ledger {
+            id: StreamId(index as u16),
             stream,
             sent,
             own,
@@ -255,7 +257,7 @@ impl<'r> Ledger<'r> {
 
     /// True if a node was out of the group that reads this stream.
     fn is_absent(&self, node: NodeId, at: SimTime) -> bool {
-        self.absences.iter().any(|(absent, from, until)| *absent == node && at >= *from && at < *until)
+        self.absences.iter().any(|absence| absence.covers(node, self.id, at))
     }
 
     /// Counts a frame whose cycle began at a time.

@@ -2,7 +2,7 @@
 
 use chronoseal_core::{AttackKind, DiscardReason, Event, EventKind, NodeId, StreamId};
 use chronoseal_results::{
-    Account, Allowance, EventRow, FrameRow, Outcome, RunMeta, RunRows, RunSummary, StreamMeta, summarise,
+    Absence, Account, Allowance, EventRow, FrameRow, Outcome, RunMeta, RunRows, RunSummary, StreamMeta, summarise,
 };
 
 use crate::sample::{CYCLE_US, SLOT_US, acquired, delivered, meta, spoofed, us};
@@ -298,10 +298,16 @@ fn what_is_sent_while_a_receiver_is_out_of_the_group_is_not_meant_for_it() {
         (account.sent, account.in_time, account.unaccounted)
     };
     assert_eq!(of(&rows), (400, 393, 7));
-    rows.absences = vec![(NodeId(1), sent_at(5), sent_at(10))];
+    let absence = |node: u16, stream: u16| {
+        let (node, stream) = (NodeId(node), StreamId(stream));
+        vec![Absence { node, stream, from: sent_at(5), until: sent_at(10) }]
+    };
+    rows.absences = absence(1, 0);
     assert_eq!(of(&rows), (395, 393, 2), "from the time on, and not at its end");
-    rows.absences = vec![(NodeId(2), sent_at(5), sent_at(10))];
+    rows.absences = absence(2, 0);
     assert_eq!(of(&rows), (400, 393, 7), "somebody else was out");
+    rows.absences = absence(1, 1);
+    assert_eq!(of(&rows), (400, 393, 7), "the key is not that of this stream");
 }
 
 #[test]

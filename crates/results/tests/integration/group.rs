@@ -18,7 +18,14 @@ fn group() -> GroupMeta {
         scheme: "full-tree".into(),
         profile: "hardened".into(),
         start_ns: 100_000,
-        changes: vec![ChangeMeta { at_ns: 1_000_000_000, member: 2, returns: false, revokes: false }],
+        changes: vec![ChangeMeta {
+            at_ns: 1_000_000_000,
+            member: 2,
+            others: vec![],
+            admits: false,
+            revokes: false,
+            merges: false,
+        }],
     }
 }
 

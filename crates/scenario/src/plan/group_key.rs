@@ -15,7 +15,7 @@ pub const EXCHANGE_IDS: IdFilter = IdFilter { id: CanId::Extended(ExtendedId::ZE
 pub struct GroupKeyPlan {
     /// Who orchestrates.
     pub orchestrator: NodeId,
-    /// The members.
+    /// The members, by their places in the tree: those of the start, then those that come in later.
     pub members: Vec<NodeId>,
     /// The segments that carry the exchange, the orchestrator's first.
     pub segments: Vec<SegmentId>,
@@ -39,6 +39,18 @@ pub struct GroupKeyPlan {
     pub changes: Vec<GroupChange>,
 }
 
+impl GroupKeyPlan {
+    /// The change with which a node comes into the group; `None` if it is in from the start, or never.
+    pub fn merge_of(&self, node: NodeId) -> Option<&GroupChange> {
+        self.changes.iter().find(|change| change.kind == ChangeKind::Merge && change.members.contains(&node))
+    }
+
+    /// The members that are in the group from the start.
+    pub fn founders(&self) -> impl Iterator<Item = NodeId> {
+        self.members.iter().copied().filter(|member| self.merge_of(*member).is_none())
+    }
+}
+
 /// Trip and reset counters: who counts, and who follows.
 #[derive(Clone, Debug)]
 pub struct FreshnessPlan {
@@ -55,20 +67,20 @@ pub struct FreshnessPlan {
 }
 
 /// A change of the group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupChange {
     /// When.
     pub at: Duration,
-    /// Who.
-    pub member: NodeId,
+    /// Who: one node, or those that are merged with the group.
+    pub members: Vec<NodeId>,
     /// What.
     pub kind: ChangeKind,
 }
 
 impl GroupChange {
-    /// True if somebody is taken back, false if somebody is thrown out.
-    pub fn returns(&self) -> bool {
-        self.kind == ChangeKind::Add
+    /// True if somebody comes in, false if somebody is thrown out.
+    pub const fn admits(&self) -> bool {
+        matches!(self.kind, ChangeKind::Add | ChangeKind::Merge)
     }
 }
 
@@ -81,6 +93,8 @@ pub enum ChangeKind {
     Add,
     /// Throws it out for good: its credential is not accepted again.
     Revoke,
+    /// Takes it in for the first time.
+    Merge,
 }
 
 /// What an attacker does to the exchange of keys.

@@ -8,8 +8,8 @@ use super::streams::Streams;
 use super::ways::{self, Step, WayError};
 use crate::kinds::{Context, Segment, SynchronisationRequest};
 use crate::plan::{
-    DeadlineKind, FreshnessPlan, GroupKeyPlan, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, SegmentId,
-    StreamPlan,
+    ChangeKind, DeadlineKind, FreshnessPlan, GroupChange, GroupKeyPlan, HopPlan, NodePlan, PayloadPlan, ProtectionId,
+    ProtectionPlan, SegmentId, StreamPlan,
 };
 use crate::problem::Code;
 use crate::source::at;
@@ -261,12 +261,17 @@ impl Context<'_> {
                 "make it a member, or write `key = \"pre-shared\"` under `[freshness]`",
             );
         }
-        if let Some(change) = group.changes.iter().find(|change| !change.returns() && change.member == master) {
+        let is_its = |change: &&GroupChange| change.kind != ChangeKind::Add && change.members.contains(&master);
+        if let Some(change) = group.changes.iter().find(is_its) {
+            let (what, label) = match change.kind {
+                ChangeKind::Merge => ("comes into the group only at", "nobody follows it until then"),
+                _ => ("is thrown out of the group at", "nobody follows it then"),
+            };
             self.report(
                 Code::BadFreshness,
                 at![self.freshness_table(), "master"],
-                format!("`{}` counts for all, and is thrown out of the group at {}", name(master), change.at),
-                "nobody follows it then",
+                format!("`{}` counts for all, and {what} {}", name(master), change.at),
+                label,
                 "let the orchestrator count, or write `key = \"pre-shared\"` under `[freshness]`",
             );
         }

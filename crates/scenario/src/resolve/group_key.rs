@@ -4,13 +4,14 @@ use chronoseal_core::{Duration, NodeId};
 use chronoseal_crypto::suite::SuiteName;
 use chronoseal_groupkey::{FailedRemoval, Installation, OrchestrationSigning, Profile, Scheme, Transport};
 
+use super::group_changes::{Group, newcomers};
 use super::streams::Streams;
 use crate::kinds::can::spec::CanFormatSpec;
 use crate::kinds::{Context, Place, Segment};
 use crate::limits::DURATION_MAX;
 use crate::plan::{
-    ChangeKind, EXCHANGE_IDS, GatewayPlan, GroupChange, GroupKeyPlan, HopPlan, NodePlan, ProtectionPlan, SegmentId,
-    StreamPlan, bridged_from,
+    ChangeKind, EXCHANGE_IDS, GatewayPlan, GroupKeyPlan, HopPlan, NodePlan, ProtectionPlan, SegmentId, StreamPlan,
+    bridged_from,
 };
 use crate::problem::Code;
 use crate::source::{Step, at};
@@ -19,7 +20,7 @@ use crate::spec::{
 };
 
 /// Where a key of a group's table stands.
-fn group<'a>(name: &'a str, key: &'a str) -> Place<'a> {
+pub(super) fn group<'a>(name: &'a str, key: &'a str) -> Place<'a> {
     Place::new("keys").key(name).key("group").key(key)
 }
 
@@ -65,24 +66,27 @@ impl<'s> Context<'s> {
             GroupKeyProfileSpec::Hardened => Profile::Hardened,
             GroupKeyProfileSpec::AsPublished => Profile::AsPublished,
         };
-        let members = self.members(name, spec, nodes, &exchange, traffic, orchestrator);
+        let founders = self.members(name, spec, nodes, &exchange, traffic, orchestrator);
+        let members_max = scheme.members_max();
         // Without a segment for the exchange nothing can be said of who is on it.
-        if !exchange.is_empty() && (members.len() < 2 || members.len() > scheme.members_max()) {
+        if !exchange.is_empty() && !(2..=members_max).contains(&founders.len()) {
             self.report(
                 Code::BadGroup,
                 &group(name, "scheme"),
                 format!(
-                    "the group has {} members; scheme `{}` takes 2 to {}",
-                    members.len(),
+                    "the group has {} members; scheme `{}` takes 2 to {members_max}",
+                    founders.len(),
                     scheme.name(),
-                    scheme.members_max()
                 ),
                 "not this many",
                 "one-byte addresses hold every unit, every logical unit and the orchestrator: split the group, or choose \
                  another scheme",
             );
         }
-        let changes = self.changes(name, spec, nodes, &members, duration);
+        let changes = self.changes(&Group { name, spec, scheme, orchestrator, founders: &founders }, nodes, duration);
+        let newcomers =
+            changes.iter().filter(|change| change.kind == ChangeKind::Merge).flat_map(|change| &change.members);
+        let members = founders.iter().chain(newcomers).copied().collect();
         Some(GroupKeyPlan {
             orchestrator,
             members,
@@ -131,13 +135,20 @@ impl<'s> Context<'s> {
         let passes = |gateway: &GatewayPlan| gateway.bridges.iter().any(|filter| filter.covers(&EXCHANGE_IDS));
         let from =
             |segment: &Segment<'_>| bridged_from(nodes, segment.id, |other| by_id(other).is_some_and(carries), passes);
-        let members = spec.members.as_deref().unwrap_or_default();
+        // Who is named as a member, from the start or later, and where.
+        let mut members: Vec<(&str, Place<'_>)> = Vec::new();
+        for (k, member) in spec.members.iter().flatten().enumerate() {
+            members.push((member, group(name, "members").entry(k)));
+        }
+        for (number, member, k) in newcomers(spec) {
+            members.push((member, group(name, "changes").entry(number).key("merge").entry(k)));
+        }
         let is_on = |member: &str, reached: &[SegmentId]| {
             let node = nodes.iter().find(|node| node.name == *member);
             node.is_none_or(|node| node.interfaces.iter().any(|on| reached.contains(on)))
         };
         let possible = segments.iter().filter(|segment| own.contains(&segment.id) && carries(segment)).map(from);
-        let best = possible.max_by_key(|reached| members.iter().filter(|name| is_on(name, reached)).count());
+        let best = possible.max_by_key(|reached| members.iter().filter(|(name, _)| is_on(name, reached)).count());
         let Some(reached) = best else {
             self.report(
                 Code::BadGroup,
@@ -149,8 +160,8 @@ impl<'s> Context<'s> {
             return Vec::new();
         };
         let exchange: Vec<&Segment<'_>> = reached.iter().filter_map(|id| by_id(*id)).collect();
-        if let Some(k) = members.iter().position(|name| !is_on(name, &reached)) {
-            let on = nodes.iter().find(|node| node.name == members[k]).map_or(&[][..], |node| &node.interfaces);
+        if let Some((member, place)) = members.iter().find(|(name, _)| !is_on(name, &reached)) {
+            let on = nodes.iter().find(|node| node.name == *member).map_or(&[][..], |node| &node.interfaces);
             let joins = |node: &&NodePlan| {
                 let leads = |to: &[SegmentId]| node.interfaces.iter().any(|id| to.contains(id));
                 node.gateway.is_some()
@@ -160,10 +171,9 @@ impl<'s> Context<'s> {
             };
             self.report(
                 Code::BadGroup,
-                &group(name, "members").entry(k),
+                place,
                 format!(
-                    "`{}` is not on `{}`, and no gateway passes the messages of the exchange on to it",
-                    members[k],
+                    "`{member}` is not on `{}`, and no gateway passes the messages of the exchange on to it",
                     exchange.iter().map(|segment| segment.name).collect::<Vec<_>>().join("` or `")
                 ),
                 "out of reach",
@@ -256,7 +266,12 @@ impl<'s> Context<'s> {
             let is_on =
                 |node: NodeId| exchange.iter().any(|segment| nodes[node.index()].interfaces.contains(&segment.id));
             let all = (0..nodes.len() as u16).map(NodeId);
-            return all.filter(|node| *node != orchestrator && !plays(*node) && is_on(*node)).collect();
+            let comes_later = |node: NodeId| {
+                newcomers(spec).any(|(_, name, _)| nodes.get(node.index()).is_some_and(|it| it.name == name))
+            };
+            let is_member =
+                |node: &NodeId| *node != orchestrator && !plays(*node) && is_on(*node) && !comes_later(*node);
+            return all.filter(is_member).collect();
         };
         let mut members = Vec::new();
         for (k, member_name) in names.iter().enumerate() {
@@ -275,74 +290,6 @@ impl<'s> Context<'s> {
             members.push(member);
         }
         members
-    }
-
-    fn changes(
-        &mut self,
-        key: &str,
-        spec: &GroupKeySpec,
-        nodes: &[NodePlan],
-        members: &[NodeId],
-        duration: Duration,
-    ) -> Vec<GroupChange> {
-        let mut changes: Vec<GroupChange> = Vec::new();
-        for (k, change) in spec.changes.iter().enumerate() {
-            let path = group(key, "changes").entry(k);
-            let (name, what, kind) = match (&change.remove, &change.add, &change.revoke) {
-                (Some(name), None, None) => (name, "remove", ChangeKind::Remove),
-                (None, Some(name), None) => (name, "add", ChangeKind::Add),
-                (None, None, Some(name)) => (name, "revoke", ChangeKind::Revoke),
-                _ => {
-                    self.report(
-                        Code::ChooseOne,
-                        &path,
-                        "a change of the group is exactly one of `remove`, `add`, `revoke`",
-                        "not exactly one",
-                        "write `{ at = \"1s\", remove = \"ecu2\" }`",
-                    );
-                    continue;
-                }
-            };
-            let member = self.node(name, nodes, &path.clone().key(what));
-            let at = self.instant(&path.clone().key("at"), "the time of the change", change.at.0);
-            let latest = changes.last().map_or(spec.start.0, |earlier| earlier.at);
-            if at <= latest || at >= duration {
-                self.report(
-                    Code::BadGroup,
-                    &path.clone().key("at"),
-                    format!("the change at {at} does not lie between {latest} and the end of the run"),
-                    "out of order",
-                    "write changes in time, after the start and before the end",
-                );
-            }
-            let earlier = changes.iter().rev().find(|earlier| earlier.member == member).map(|earlier| earlier.kind);
-            let is_in = members.contains(&member) && !matches!(earlier, Some(ChangeKind::Remove | ChangeKind::Revoke));
-            let is_possible = match kind {
-                ChangeKind::Add => earlier == Some(ChangeKind::Remove),
-                ChangeKind::Remove | ChangeKind::Revoke => is_in,
-            };
-            if !is_possible {
-                let is_revoked = kind == ChangeKind::Add && earlier == Some(ChangeKind::Revoke);
-                let why = match (is_revoked, is_in) {
-                    (true, _) => "has lost its credential by",
-                    (false, true) => "is already in the group",
-                    (false, false) => "is not in the group",
-                };
-                self.report(
-                    Code::BadGroup,
-                    &path.key(what),
-                    format!("`{name}` {why} then"),
-                    "not possible",
-                    if is_revoked {
-                        "write `remove` where it goes for a time; `revoke` is for good"
-                    } else {
-                        "remove or revoke a member that is in the group; add one that was removed before"
-                    },
-                );
-            }
-            changes.push(GroupChange { at, member, kind });
-        }
-        changes
     }
 
     /// A node by its name; the first one if there is none of that name, which is then a problem.

@@ -5,6 +5,7 @@ mod bridges;
 mod containers;
 mod freshness;
 mod gateways;
+mod group_changes;
 mod group_key;
 mod nodes;
 mod operations;

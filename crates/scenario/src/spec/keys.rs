@@ -24,7 +24,8 @@ pub enum KeySpec {
 pub struct GroupKeySpec {
     /// The node that orchestrates (the SoECU).
     pub orchestrator: String,
-    /// The members. Default: all others on the segments that the exchange reaches, those that play recordings left out.
+    /// The members from the start. Default: all others on the segments that the exchange reaches, but for those that play
+    /// recordings and those that `changes` merge with the group later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NODES_MAX))]
     pub members: Option<Vec<String>>,
@@ -53,13 +54,13 @@ pub struct GroupKeySpec {
     /// When it begins. Default: 0s.
     #[serde(default = "zero")]
     pub start: Quantity<Duration>,
-    /// Members thrown out, for a time or for good, and taken back, in time.
+    /// Members thrown out, for a time or for good, and taken back, and nodes that come in later, in time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = CHANGES_MAX))]
     pub changes: Vec<GroupChangeSpec>,
 }
 
-/// A change of the group: exactly one of `remove`, `add`, `revoke`.
+/// A change of the group: exactly one of `remove`, `add`, `revoke`, `merge`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupChangeSpec {
@@ -74,6 +75,11 @@ pub struct GroupChangeSpec {
     /// A member to throw out for good: its credential is not accepted again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoke: Option<String>,
+    /// Nodes that were never in the group and come in together, with one new key. They are on the bus from the start and have
+    /// a place in the tree, which the orchestrator holds until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = NODES_MAX))]
+    pub merge: Option<Vec<String>>,
 }
 
 /// A key agreement and a signature.

@@ -10,6 +10,7 @@ mod gateways;
 mod import;
 mod import_can;
 mod import_routes;
+mod merging;
 mod overrides;
 mod properties;
 mod protected_ways;

@@ -6,17 +6,17 @@ use std::rc::Rc;
 
 use chronoseal_core::random::{ChaCha8Rng, Rng};
 use chronoseal_core::{Duration, EventKind};
-use chronoseal_groupkey::adversary::{Insider, Knowledge};
 use chronoseal_groupkey::{
-    Address, FailedRemoval, Installation, Member, Operation, OrchestrationSigning, Profile, Scheme, Settings,
-    SpareNode, Step, Transport, Tree,
+    Address, FailedRemoval, Installation, MembershipChange, Operation, OrchestrationSigning, Profile, Scheme, Settings,
+    SpareNode, Transport, Tree,
 };
 use rand_core::SeedableRng;
 
+use super::changes::{Removed, Returned};
 use super::coverage::Coverage;
-use super::enemy::{Enemy, Former, below, one_in};
+use super::enemy::{Enemy, below, one_in};
 use super::plan::Return;
-use crate::bus::{self, Bus, Installed, LEAD, Station, config, network_of, roster, seed, signing_key};
+use crate::bus::{self, Bus, Installed, LEAD, roster, stations};
 use crate::swift::Swift;
 
 /// Time in which a change succeeds once the enemy is silent and the run under way has ended.
@@ -24,8 +24,6 @@ pub const CHANGE_TIME: Duration = Duration::from_s(20);
 /// Time in which a run ends at the latest once the enemy is silent.
 const RUN_TIME: Duration = Duration::from_s(90);
 const SLICE: Duration = Duration::from_ms(20);
-/// Private keys a member draws in an episode, at most.
-const DRAWS: usize = 64;
 
 pub struct Outcome {
     pub coverage: Coverage,
@@ -34,35 +32,26 @@ pub struct Outcome {
     pub keys: u64,
 }
 
-/// What a removed member knows.
-struct Removed {
-    station: usize,
-    knowledge: Knowledge<Swift>,
-    /// Frames it has recorded.
-    heard: usize,
-    /// The highest epoch that anything had when its removal began.
-    epoch: u32,
-    /// Keys that were in use until then.
-    keys: BTreeSet<[u8; 16]>,
-}
-
-struct Episode {
-    rng: ChaCha8Rng,
-    bus: Bus<Swift>,
-    enemy: Rc<RefCell<Enemy>>,
-    settings: Settings,
+pub(super) struct Episode {
+    pub(super) rng: ChaCha8Rng,
+    pub(super) bus: Bus<Swift>,
+    pub(super) enemy: Rc<RefCell<Enemy>>,
+    pub(super) settings: Settings,
+    pub(super) n: usize,
+    pub(super) removed: Vec<Removed>,
+    pub(super) returned: Vec<Returned>,
+    /// Stations whose credential is revoked.
+    pub(super) revoked: BTreeSet<usize>,
     scheme: Scheme,
-    spare: SpareNode,
-    n: usize,
-    removed: Vec<Removed>,
     failures: Vec<String>,
     /// Installations that have been judged.
     judged: usize,
     keys_of: BTreeMap<u32, [u8; 16]>,
-    lives: u8,
+    /// Stations that lost their power, in order.
+    pub(super) rebooted: Vec<usize>,
 }
 
-fn pick<T: Copy>(rng: &mut ChaCha8Rng, choices: &[T]) -> T {
+pub(super) fn pick<T: Copy>(rng: &mut ChaCha8Rng, choices: &[T]) -> T {
     choices[below(rng, choices.len())]
 }
 
@@ -86,12 +75,19 @@ pub fn run(number: u64) -> Outcome {
         ..Settings::new(profile, transport)
     };
     let n = 2 + below(&mut rng, 8);
-    let mut bus = network_of::<Swift>(settings, scheme, spare, n);
+    let roster = roster::<Swift>(LEAD, 1, n);
+    let mut tree = Tree::new(&roster, scheme, spare).unwrap();
+    // Some groups begin without some of their nodes, which wait on the bus with the enemy and come in later.
+    let absent: Vec<usize> = match below(&mut rng, 3) {
+        0 => (2..=n).filter(|_| one_in(&mut rng, 2)).collect(),
+        _ => Vec::new(),
+    };
+    absent.iter().for_each(|station| tree.apply(MembershipChange::Vacated(Address(*station as u8))));
+    let mut bus = Bus::new(stations(settings, &roster, &tree));
     for index in 0..=n {
         let costs = [bus::free, |_: &str| Duration::from_us(500), |_: &str| Duration::from_ms(4)];
         bus.set_cost(index, pick(&mut rng, &costs));
     }
-    let tree = bus.orchestrator().tree().clone();
     let enemy = Enemy::new(ChaCha8Rng::seed_from_u64(rng.next_u64()), profile, transport, tree);
     let enemy = Rc::new(RefCell::new(enemy));
     bus.interference = Some(enemy.clone());
@@ -100,15 +96,17 @@ pub fn run(number: u64) -> Outcome {
         bus,
         enemy,
         settings,
-        scheme,
-        spare,
         n,
         removed: Vec::new(),
+        returned: Vec::new(),
+        revoked: BTreeSet::new(),
+        scheme,
         failures: Vec::new(),
         judged: 0,
         keys_of: BTreeMap::new(),
-        lives: 0,
+        rebooted: Vec::new(),
     };
+    absent.iter().for_each(|station| episode.remember(*station));
     episode.play();
     let keys = episode.bus.installed.len() as u64;
     episode.bus.interference = None;
@@ -155,12 +153,17 @@ impl Episode {
         self.change(true);
         self.pass(CHANGE_TIME);
         self.check_success(before);
+        self.check_what_was_missed();
     }
 
     /// The enemy follows a plan against one member, while it does little else.
     fn bring_a_key_back(&mut self) {
-        let victim = 1 + below(&mut self.rng, self.n);
-        let removed = 1 + (victim + below(&mut self.rng, self.n - 1)) % self.n;
+        let mut present: Vec<usize> = (1..=self.n).filter(|index| self.is_present(*index)).collect();
+        if present.len() < 2 {
+            return;
+        }
+        let victim = present.remove(below(&mut self.rng, present.len()));
+        let removed = pick(&mut self.rng, &present);
         {
             let mut enemy = self.enemy.borrow_mut();
             (enemy.is_active, enemy.patience, enemy.plan) = (true, 2000, Some(Return::new(victim)));
@@ -219,7 +222,7 @@ impl Episode {
         }
     }
 
-    fn fail(&mut self, what: &str) {
+    pub(super) fn fail(&mut self, what: &str) {
         let installation = match self.settings.installation {
             Installation::Confirmed => "confirmed",
             Installation::Unconfirmed => "unconfirmed",
@@ -227,92 +230,8 @@ impl Episode {
         self.failures.push(format!("{what} ({}, {installation})", self.scheme.name()));
     }
 
-    fn is_present(&self, station: usize) -> bool {
+    pub(super) fn is_present(&self, station: usize) -> bool {
         station == 0 || self.bus.orchestrator().tree().is_present(Address(station as u8))
-    }
-
-    // ---- changes
-
-    /// Asks for a change. The last one is one that its installation promises to finish.
-    fn change(&mut self, is_last: bool) {
-        let present: Vec<usize> = (1..=self.n).filter(|index| self.is_present(*index)).collect();
-        let gone: Vec<usize> = (1..=self.n).filter(|index| !self.is_present(*index)).collect();
-        // Who takes a key into use at once never hears that others have none; only a whole run mends that. As published
-        // nothing else tells who was removed either.
-        let has_to_be_whole = is_last && self.settings.installation == Installation::Unconfirmed;
-        let operation = match below(&mut self.rng, 4) {
-            0 | 1 if present.len() > 1 && !has_to_be_whole => {
-                let station = pick(&mut self.rng, &present);
-                Operation::Remove(Address(station as u8))
-            }
-            2 if !gone.is_empty() && !has_to_be_whole => {
-                let station = pick(&mut self.rng, &gone);
-                self.forget(station);
-                Operation::Add(Address(station as u8))
-            }
-            _ => Operation::Establish,
-        };
-        self.ask(operation);
-    }
-
-    fn ask(&mut self, operation: Operation) {
-        if let Operation::Remove(address) = operation {
-            self.remember(usize::from(address.0));
-        }
-        let now = self.bus.now;
-        self.bus.orchestrator_mut().schedule(now, operation).unwrap();
-        self.bus.wake(0);
-    }
-
-    /// A member is about to be removed: all it knows is the enemy's.
-    fn remember(&mut self, station: usize) {
-        let tree = self.bus.first_tree.clone();
-        let mut knowledge = Knowledge::new(self.settings.profile, self.bus.orchestrator().roster(), tree.clone());
-        knowledge.take_from(self.bus.member(station));
-        knowledge.take_seed(seed(2, station as u8), DRAWS);
-        let address = Address(station as u8);
-        let mut former = Former::new(Insider::new(self.settings.profile, address, signing_key::<Swift>(address)));
-        for result in tree.path(address) {
-            let held = self.bus.member(station).logical_secret(result).map(|secret| *secret.expose());
-            former.held.entry(result).or_default().extend(held);
-        }
-        let is_epoch = |kind: EventKind| {
-            matches!(kind, EventKind::ExchangeStarted | EventKind::KeyAgreed | EventKind::KeyInstalled)
-        };
-        let epochs =
-            self.bus.events.iter().filter(|(_, event)| is_epoch(event.kind)).map(|(_, event)| event.value as u32);
-        let keys = self.bus.installed.iter().map(|installed| installed.key).collect();
-        let epoch = epochs.max().unwrap_or(0);
-        self.removed.push(Removed { station, knowledge, heard: 0, epoch, keys });
-        let mut enemy = self.enemy.borrow_mut();
-        enemy.former.push(former);
-        enemy.removed.insert(station);
-    }
-
-    /// A removed member is taken back: what it learns from now on is meant for it.
-    fn forget(&mut self, station: usize) {
-        if let Some(index) = self.removed.iter().position(|removed| removed.station == station) {
-            self.removed.remove(index);
-            let mut enemy = self.enemy.borrow_mut();
-            enemy.former.remove(index);
-            enemy.removed.remove(&station);
-        }
-    }
-
-    /// A member loses its power and everything but what has to be kept.
-    fn reboot(&mut self) {
-        let station = 1 + below(&mut self.rng, self.n);
-        if !self.is_present(station) {
-            return;
-        }
-        let persisted = self.bus.member(station).persisted();
-        let roster = roster::<Swift>(LEAD, 1, self.n);
-        let tree = Tree::new(&roster, self.scheme, self.spare).unwrap();
-        let mut config = config(self.settings, &roster, &tree, Address(station as u8));
-        self.lives += 1;
-        config.seed[2] = self.lives;
-        let member = Member::new(config).unwrap().restored(&persisted);
-        self.bus.replace(station, Station::Member(Box::new(member)));
     }
 
     // ---- what has to hold
@@ -343,12 +262,7 @@ impl Episode {
             if epoch <= removed.epoch {
                 continue;
             }
-            for heard in &self.bus.heard[removed.heard..] {
-                if heard.identifier().is_some_and(|identifier| identifier.step != Step::Distribution) {
-                    removed.knowledge.hear(&heard.frame);
-                }
-            }
-            removed.heard = self.bus.heard.len();
+            removed.record(&self.bus);
             removed.knowledge.derive_all();
             if removed.keys.contains(&key) {
                 self.fail("a key from before a removal is taken into use after it");

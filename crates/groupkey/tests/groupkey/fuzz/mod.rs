@@ -1,12 +1,16 @@
 //! The adversary fuzzer: groups under somebody who loses, repeats, reorders, cuts, changes and invents their messages, and
 //! has their removed members on its side.
 //!
-//! A *step* is a hostile action that changes what a station receives. Four things have to hold:
+//! A *step* is a hostile action that changes what a station receives. Five things have to hold:
 //! 1. no present member takes a key into use, for an epoch after a removal, that the removed member can derive; with confirmed
 //!    installation none takes a key that is older than the orchestrator's;
 //! 2. nobody takes a key into use without the words of all that confirmed installation promises;
 //! 3. members that have a key of one epoch have the same;
-//! 4. once the enemy is silent, the next change succeeds within [`CHANGE_TIME`].
+//! 4. once the enemy is silent, the next change succeeds within [`CHANGE_TIME`];
+//! 5. whoever comes in, back or for the first time, cannot derive the keys that were in use while it was out.
+//!
+//! Changes are removals, for a time or for good, the return of one node, the merge of several, and a key for everybody. One
+//! group in three begins without some of its nodes, which wait on the bus and are the enemy's until they come in.
 //!
 //! In some groups the enemy also follows a plan (`plan.rs`).
 //!
@@ -17,6 +21,7 @@
 //! GROUPKEY_FUZZ_STEPS=1000000 cargo test --release -p chronoseal-groupkey --test groupkey fuzz -- --nocapture
 //! ```
 
+mod changes;
 mod coverage;
 mod enemy;
 mod episode;
