@@ -114,3 +114,18 @@ fn a_merge_that_does_not_happen_is_named_with_who_goes_on_without() {
         assert!(verdict.contains(part), "{part}: {verdict}");
     }
 }
+
+/// Who is not in the group yet reads what another key protects all the same, and what it throws away of that counts.
+#[test]
+fn what_the_group_key_does_not_protect_is_meant_for_newcomers_from_the_start() {
+    let bench = Bench::new();
+    let own = "[[protections]]\nname = \"fixed\"\nsecoc = { profile = 1, key = \"pre-shared\" }\n\
+               [[streams]]\nname = \"own\"\nfrom = \"b\"\nto = [\"lamp\"]\nbus = { id = \"0x110\" }\nlength = \"4B\"\n\
+               period = \"20ms\"\nprotection = \"fixed\"\n\
+               [[threats]]\nname = \"mallory\"\nkind = \"spoof\"\nstream = \"own\"\nstart = \"100ms\"\nevery = \"10ms\"\n\
+               count = 5\n";
+    bench.write("merging.toml", merging(own));
+    let run = bench.say(&["run", "merging.toml", "--no-store", "--format", "json"]).assert_code(0).json();
+    let attack = &run["summary"]["attacks"][0];
+    assert_eq!((attack["attempts"].as_u64(), attack["stopped_by_tag"].as_u64()), (Some(5), Some(5)), "{attack}");
+}
