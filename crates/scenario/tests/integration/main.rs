@@ -11,6 +11,7 @@ mod import;
 mod import_can;
 mod import_routes;
 mod overrides;
+mod ports;
 mod properties;
 mod protected_ways;
 mod protections;
