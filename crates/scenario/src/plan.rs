@@ -21,6 +21,7 @@ use std::ops::Range;
 
 pub use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
+use chronoseal_media::host::HostConfig;
 
 use crate::resolve::FREE;
 
@@ -157,6 +158,8 @@ pub struct NodePlan {
     pub platform: PlatformId,
     /// Time its network driver takes between hand-over and first bit.
     pub driver: Jitter,
+    /// What a frame that it receives passes before its application has it, at each port to a segment that knows of such.
+    pub host_interface: Option<HostConfig>,
     /// Work it does beside its frames.
     pub tasks: Vec<TaskPlan>,
     /// In key exchanges.

@@ -83,6 +83,15 @@ pub enum Cause {
         /// So much is there `[byte]`.
         room: u64,
     },
+    /// The buffer of a node's host interface is not known to have room for every frame.
+    HostBufferFull {
+        /// Whose.
+        node: NodeId,
+        /// At most so much of the stream's class is in it `[byte]`; `None` if nothing bounds it.
+        bytes: Option<u64>,
+        /// So much is there `[byte]`.
+        room: u64,
+    },
     /// The queues in front of a link of a segment of several switches are not known to have room for every frame: what the
     /// analysis says of them may be more than can ever wait.
     LinkFull {
@@ -100,7 +109,13 @@ pub enum Cause {
 impl Cause {
     /// True if it is not known whether it happens, because nothing bounds what leads to it.
     pub const fn is_unbounded(&self) -> bool {
-        matches!(self, Self::SenderUnbounded { .. } | Self::QueueFull { bytes: None, .. } | Self::LinkFull { .. })
+        matches!(
+            self,
+            Self::SenderUnbounded { .. }
+                | Self::QueueFull { bytes: None, .. }
+                | Self::LinkFull { .. }
+                | Self::HostBufferFull { .. }
+        )
     }
 
     /// One sentence for a reader, with what helps.
@@ -154,6 +169,19 @@ impl Cause {
                     None => format!(
                         "nothing bounds what waits in front of the link {line} `{name}`, and its queues, which all streams \
                          share, hold {room} bytes"
+                    ),
+                }
+            }
+            Self::HostBufferFull { node, bytes, room } => {
+                let name = plan.node_name(*node);
+                match bytes {
+                    Some(bytes) => format!(
+                        "the analysis allows for {bytes} bytes of one class in the host interface of `{name}`, whose buffer for it \
+                         holds {room}, so it cannot say that no frame is lost: write a larger `buffer`"
+                    ),
+                    None => format!(
+                        "nothing bounds what waits in the host interface of `{name}`, whose buffer for a class holds {room} bytes: \
+                         let less come to it, or write a smaller `base` or `per_byte`"
                     ),
                 }
             }

@@ -1,12 +1,13 @@
 //! A station of a plan.
 
-use chronoseal_core::NodeId;
+use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
     CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
 use chronoseal_nodes::{Protection, SyncConfig};
 use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync};
+use chronoseal_wire::ethernet::FRAME_LEN_MAX;
 
 use crate::{BuildOptions, fill, gateway, pace, protection, signal};
 
@@ -35,7 +36,7 @@ pub(super) fn config(
         ct_marker: network.ct_marker,
         cluster_cycle: network.cluster_cycle,
         lead: options.lead,
-        hand_over_max: options.hand_over_max,
+        hand_over_max: options.hand_over_max + host_stay_max(view, schedule, id),
         real_bytes: view.plan.fidelity == Fidelity::Bytes,
         talkers: view
             .streams()
@@ -54,6 +55,16 @@ pub(super) fn config(
             .collect(),
         tasks,
     }
+}
+
+/// How long a frame of a slot stays in its receiver's host interface at most: nothing goes before it but what is being copied and
+/// the frames of other slots, and there are no more of these than a cycle has.
+fn host_stay_max(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Duration {
+    let Some(host) = view.plan.nodes[id.index()].host_interface else { return Duration::ZERO };
+    let scheduled = schedule.slots.iter().filter_map(|slot| view.stream(slot.stream));
+    let own = scheduled.filter(|stream| stream.hop.to.contains(&id));
+    let copied: Duration = own.map(|stream| host.service(u64::from(view.secured_len(&stream)))).sum();
+    copied + host.service(FRAME_LEN_MAX as u64)
 }
 
 fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<'_>) -> TalkerConfig {

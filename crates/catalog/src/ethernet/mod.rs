@@ -94,14 +94,26 @@ impl Kind for EthernetKind {
         Box::new(describe::Describer::new(view, schedule))
     }
 
+    fn has_host_interface(&self) -> bool {
+        true
+    }
+
     fn live_link(&self) -> LiveLink {
         LiveLink::Tap
     }
 
     fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {
+        let view = parts(prepared, segment).0;
         // Live clocks have to be told the time.
-        (parts(prepared, segment).0.segment.sync == Sync::Ideal)
-            .then(|| "sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"".to_owned())
+        if view.segment.sync == Sync::Ideal {
+            return Some("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"".to_owned());
+        }
+        // A live agent has the host interface of its own host, and hands frames over in the order in which they come.
+        let hosts = view.stations().find(|node| view.plan.nodes[node.index()].host_interface.is_some());
+        hosts.map(|node| {
+            let name = view.plan.node_name(node);
+            format!("the `host_interface` of `{name}` exists only in the simulator; leave it out for a live run")
+        })
     }
 
     fn link_type(&self) -> u16 {

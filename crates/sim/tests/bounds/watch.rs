@@ -84,7 +84,7 @@ fn begins_in_slots(plan: &Plan, stream: StreamId) -> bool {
 
 impl Observer for Watch {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
-        if event.kind == EventKind::Discarded(DiscardReason::QueueFull) {
+        if let EventKind::Discarded(DiscardReason::QueueFull | DiscardReason::HostBufferFull) = event.kind {
             // A station's own queue knows no stream.
             let named = frame.map(|frame| self.describers[usize::from(frame.label.segment)].describe(frame.bytes, at));
             self.lost.insert(named.map_or(event.stream, |described| described.stream));

@@ -1,7 +1,7 @@
 //! Hops on an Ethernet segment: switches with a schedule table and strict priorities below it. One switch whose links are
 //! alike is bounded here, several of them and links that differ in [`wired`].
 
-use chronoseal_core::{Duration, NodeId, StreamId, Work};
+use chronoseal_core::{Duration, NodeId, Priority, StreamId, Work};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
@@ -19,7 +19,7 @@ mod wired;
 use super::demand::Periodic;
 use super::line::{CONTROL, LineLoad, Queued, Reserved};
 use super::processor::{Jobs, ScheduledJob, mac_work};
-use super::{Arrivals, HopBound, Risk, SegmentBounds, Span, Why, without_bound};
+use super::{Arrivals, HopBound, HostFrame, Risk, SegmentBounds, Span, Why, without_bound};
 use crate::bounds::ways;
 use slots::{Slots, first_bit_max, received_in_slot, speed_over};
 
@@ -48,6 +48,19 @@ impl SegmentBounds for EthernetBounds {
 
     fn is_in_slots(&self, hop: &HopPlan) -> bool {
         hop.facet.get::<EthernetHop>().is_some_and(|hop| hop.class.is_time_triggered())
+    }
+
+    fn has_host_interfaces(&self) -> bool {
+        true
+    }
+
+    fn host_frame(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<HostFrame> {
+        let EthernetHop { class, .. } = hop.facet.get()?;
+        let class = match class {
+            StreamClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED.0,
+            StreamClass::BestEffort { priority } => (*priority).min(7),
+        };
+        Some(HostFrame { class, len: u64::from(plan.secured_len(&plan.streams[stream.index()], hop)) })
     }
 
     fn scheduled_jobs(

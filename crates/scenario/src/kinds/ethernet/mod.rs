@@ -57,7 +57,7 @@ impl SegmentKind for EthernetKind {
     }
 
     fn rules(&self) -> Rules {
-        Rules { collects: true, ..Rules::default() }
+        Rules { collects: true, has_host_interfaces: true, ..Rules::default() }
     }
 
     fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {

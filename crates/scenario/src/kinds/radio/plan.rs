@@ -145,6 +145,7 @@ impl Plan {
             clock: ClockPlan { offset: Duration::ZERO, drift: Ppm(0), drift_max: Ppm(0) },
             platform: PlatformId(0),
             driver: Jitter::default(),
+            host_interface: None,
             tasks: Vec::new(),
             address: 0,
             interfaces: vec![segment],
