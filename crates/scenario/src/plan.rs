@@ -208,6 +208,8 @@ pub struct StreamPlan {
     /// When its first frame is due. Of a stream whose first hop has slots: where in the cluster cycle its first slot
     /// starts, if the scenario fixes it.
     pub offset: Option<Duration>,
+    /// The timer of its application, if that decides when a stream that begins in slots has something to send.
+    pub application: Option<ApplicationPlan>,
     /// The least distance of two frames, if it is sent when its value changes; `period` is the same then.
     pub min_distance: Option<Duration>,
     /// It has to be received so long after it became due. `None`: its slot says when, or nothing does.
@@ -224,6 +226,26 @@ pub struct StreamPlan {
     pub protection: ProtectionId,
     /// Its way, segment by segment.
     pub hops: Vec<HopPlan>,
+}
+
+/// A timer of an application, which no clock of the network corrects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ApplicationPlan {
+    /// Its data are ready so often, by its timer.
+    pub period: Duration,
+    /// When they are ready for the first time, from the start of its node.
+    pub phase: Duration,
+    /// How much faster it runs than the clock of its node.
+    pub drift: Ppm,
+}
+
+impl ApplicationPlan {
+    /// How far apart its data are by the clock of its node.
+    pub fn step(&self) -> Duration {
+        const BILLION: i128 = 1_000_000_000;
+        let step = i128::from(self.period.as_ps()) * BILLION / (BILLION + i128::from(self.drift.0));
+        Duration::from_ps((step as i64).max(1))
+    }
 }
 
 /// What a deadline limits.

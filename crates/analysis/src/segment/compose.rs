@@ -26,7 +26,7 @@ pub struct Arrival {
     pub at: Result<Span, Why>,
     /// The least distance of two frames at their sender, by true time.
     pub distance: Duration,
-    /// The stream begins here.
+    /// The stream begins here, in time for what it leaves by: a slot of each period, or at once.
     pub begins: bool,
 }
 
@@ -197,7 +197,8 @@ impl Network<'_> {
                     }
                 };
                 let at = before.and_then(|before| self.sent(id, hop, before, &arrivals));
-                let arrival = Arrival { at, distance, begins: hop.previous.is_none() };
+                let begins = hop.previous.is_none() && stream.application.is_none();
+                let arrival = Arrival { at, distance, begins };
                 arrivals.of.insert((id, hop.segment), arrival);
             }
         }
@@ -245,8 +246,10 @@ impl Network<'_> {
             return Ok(before.later(forwarding, busy));
         }
         if self.jobs.is_in_slots(hop) {
-            // It is made before its slot, whose start is the instant that counts.
-            return Ok(before);
+            let is_own = self.plan.streams[id.index()].application.is_some();
+            // It is made before its slot, whose start is the instant that counts; or the application has its data by a timer of its
+            // own, and they are there when the processor has looked at that.
+            return if is_own { Ok(before.later(Duration::ZERO, arrivals.busy(hop.from)?)) } else { Ok(before) };
         }
         Ok(before.later(self.jobs.certain(id, hop, hop.from), arrivals.busy(hop.from)?))
     }

@@ -67,6 +67,15 @@ pub enum Cause {
         /// Two slots are this far from each other.
         gap: Duration,
     },
+    /// An application with a timer of its own has data before those that wait have left in their slot, and replaces them.
+    Outrun {
+        /// Whose.
+        node: NodeId,
+        /// Two data can be ready this near to each other; `None` if nothing bounds it.
+        distance: Option<Duration>,
+        /// Two slots are this far from each other.
+        gap: Duration,
+    },
     /// Nothing bounds when the sender's processor is free.
     SenderUnbounded {
         /// Whose.
@@ -149,6 +158,14 @@ impl Cause {
                 format!(
                     "frames can come to `{}` {near} and its slots are up to {gap} apart, so a newer frame can take the place of one \
                      that waits for a slot: write `class = {{ best_effort = {{ priority = 7 }} }}` for the stream there",
+                    plan.node_name(*node)
+                )
+            }
+            Self::Outrun { node, distance, gap } => {
+                let near = distance.map_or("at once".to_owned(), |distance| format!("{distance} after each other"));
+                format!(
+                    "the application of `{}` can have data {near} and its slots are up to {gap} apart, so newer data can take the \
+                     place of what waits for a slot: write a longer `period` for the application, or a shorter one for the stream",
                     plan.node_name(*node)
                 )
             }

@@ -296,5 +296,9 @@ impl Processors {
 pub(super) fn distance(jobs: &Jobs<'_>, stream: &StreamPlan) -> Duration {
     let begins_in_slots = stream.hops.iter().any(|hop| hop.previous.is_none() && jobs.is_in_slots(hop));
     let clock = jobs.plan.nodes.get(stream.sender.index()).map(|node| node.clock.drift_max).unwrap_or_default();
-    if begins_in_slots { stream.period } else { true_period(stream.period, clock) }
+    match stream.application {
+        Some(application) => true_period(application.step(), clock),
+        None if begins_in_slots => stream.period,
+        None => true_period(stream.period, clock),
+    }
 }

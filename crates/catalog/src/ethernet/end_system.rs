@@ -3,7 +3,8 @@
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
-    CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
+    Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming,
+    TaskRun,
 };
 use chronoseal_nodes::{Protection, SyncConfig};
 use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync};
@@ -74,6 +75,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
             ct_id,
             slots: schedule.of(id).map(|slot| SendSlot { release: slot.release, start: slot.start }).collect(),
             samples: target.hop.previous.is_some(),
+            application: application(target),
         },
         StreamClass::BestEffort { priority } if stream.collected().is_some() => TalkerTiming::Collected { priority },
         StreamClass::BestEffort { priority } if target.hop.previous.is_some() => TalkerTiming::Relayed { priority },
@@ -93,6 +95,12 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         carried: carried(target),
         protection: if passes { unsealed(view, target) } else { protection(view, target) },
     }
+}
+
+/// The timer of the application of a stream that begins in slots here, if it has one of its own.
+fn application(target: &EthernetStream<'_>) -> Option<Application> {
+    let own = target.stream.application.filter(|_| target.hop.previous.is_none())?;
+    Some(Application { phase: own.phase, step: own.step() })
 }
 
 /// The PDU in the frames of a stream that gateways carry on.
@@ -142,7 +150,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
     // What only passes by is opened at the end of its way.
     let passes = target.hop.protection.is_none() && !delivers;
     ListenerConfig {
-        fills_slots: target.hop.previous.is_none(),
+        fills_slots: target.hop.previous.is_none() && target.stream.application.is_none(),
         carried: carried(target),
         delivers,
         hands_over: gateway::hand_over(view.plan, target.stream, target.hop, node),

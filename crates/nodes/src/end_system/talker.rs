@@ -1,6 +1,6 @@
 //! Makes the frames of one stream.
 
-use chronoseal_core::{Duration, NodeId, Priority, Work};
+use chronoseal_core::{Duration, LocalTime, NodeId, Priority, Work};
 use chronoseal_frameauth::{Freshness, Moment, Sealer};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, Header, TAGGED_HEADER_LEN, TypeOrLength};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
@@ -31,6 +31,8 @@ pub(super) struct Talker {
     pub(super) made: u64,
     /// What has come from another segment and goes into the next frame.
     pub(super) next: Option<Pdu>,
+    /// Since when its application's data wait for a slot.
+    pub(super) ready_at: Option<LocalTime>,
 }
 
 impl Talker {
@@ -68,9 +70,10 @@ impl Talker {
         template[headers_len..headers_len + fill_len].copy_from_slice(&config.fill[..fill_len]);
         let pace = match config.timing {
             TalkerTiming::Periodic { pace, .. } => pace,
-            TalkerTiming::Slots { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => {
-                PaceConfig::Period(Duration::ZERO)
-            }
+            TalkerTiming::Slots { application: Some(application), .. } => PaceConfig::Period(application.step),
+            TalkerTiming::Slots { application: None, .. }
+            | TalkerTiming::Relayed { .. }
+            | TalkerTiming::Collected { .. } => PaceConfig::Period(Duration::ZERO),
         };
         let pace = Pace::new(pace, config.stream.0);
         Ok(Self {
@@ -84,6 +87,7 @@ impl Talker {
             seals_by_own_count,
             made: 0,
             next: None,
+            ready_at: None,
         })
     }
 
@@ -104,6 +108,11 @@ impl Talker {
             _ => self.config.frame_len - self.header_len,
         };
         self.sealer.as_ref().map(|sealer| sealer.work(covered))
+    }
+
+    /// True if its frames leave in slots.
+    pub(super) const fn has_slots(&self) -> bool {
+        matches!(self.config.timing, TalkerTiming::Slots { .. })
     }
 
     /// True if its frames carry what comes from another segment.

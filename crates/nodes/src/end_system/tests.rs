@@ -61,6 +61,7 @@ fn talker(protection: Protection) -> TalkerConfig {
             ct_id: CT_ID,
             slots: vec![SendSlot { release: RELEASE, start: START }],
             samples: false,
+            application: None,
         },
         frame_len: FRAME_LEN,
         tag: None,

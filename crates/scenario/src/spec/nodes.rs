@@ -222,7 +222,7 @@ pub struct SeededClockSpec {
     pub drift_max: Quantity<Ppm>,
 }
 
-fn no_drift() -> Quantity<Ppm> {
+pub(super) fn no_drift() -> Quantity<Ppm> {
     Quantity(Ppm(0))
 }
 fn default_offset_max() -> Quantity<Duration> {

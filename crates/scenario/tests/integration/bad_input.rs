@@ -42,7 +42,7 @@ const WRONG: &[Wrong] = &[
         code: Code::OutOfRange,
         places: &["\"1513B\""],
         message: "the host interface's buffer is 1513B",
-        help: "write a value from 1514B to 1000MB",
+        help: "write a value from 1514B to 1000000000B",
     },
     Wrong {
         what: "a host interface that takes longer for a byte than a bus",
@@ -52,6 +52,16 @@ const WRONG: &[Wrong] = &[
         places: &["\"2ms\""],
         message: "the host interface's time for a byte is 2ms",
         help: "write a value from 0s to 1ms",
+    },
+    Wrong {
+        what: "an application's own timer where nothing waits for a slot",
+        old: "length = \"8B\"",
+        new: "length = \"8B\"\napplication = { drift = \"500ppm\" }",
+        code: Code::WrongNetwork,
+        places: &["{ drift = \"500ppm\" }"],
+        message: "stream `brake request` leaves when its data are ready: it waits for no slot",
+        help: "write the application's period and phase as `period` and `offset` of the stream, or `class = \"time-triggered\"` in the \
+               table of its first segment",
     },
     Wrong {
         what: "a stream without a way",

@@ -41,9 +41,9 @@ impl Watch {
         let plan = prepared.plan();
         let clock = |(index, stream): (usize, &chronoseal_scenario::plan::StreamPlan)| Due {
             oscillator: prepared.oscillator(stream.sender),
-            offset: stream.offset.unwrap_or_default(),
-            period: stream.period,
-            is_in_slots: begins_in_slots(plan, StreamId(index as u16)),
+            offset: stream.application.map_or(stream.offset.unwrap_or_default(), |application| application.phase),
+            period: stream.application.map_or(stream.period, |application| application.step()),
+            is_in_slots: begins_in_slots(plan, StreamId(index as u16)) && stream.application.is_none(),
         };
         Self {
             describers: prepared.describers(),

@@ -127,6 +127,17 @@ pub(super) fn host_interface(chance: &mut Chance, on: &[usize], segments: &[Segm
     format!("host_interface = {{ base = \"{base}us\", per_byte = \"{per_byte}ns\", buffer = \"{buffer}\" }}\n")
 }
 
+/// The timer of the application of a stream in slots, if it has one of its own: mostly so slow that no data are replaced.
+pub(super) fn application(chance: &mut Chance, style: Style) -> String {
+    if !chance.percent(25) {
+        return String::new();
+    }
+    let periods: &[i64] = if style.is_wild { &[2_000, 5_000, 12_345] } else { &[12_345, 20_001, 30_000] };
+    let (period, drift) = (chance.one(periods), chance.one(&[0, 500, -500, 1_000]));
+    let phase = chance.range(0, period - 1);
+    format!("application = {{ period = \"{period}us\", phase = \"{phase}us\", drift = \"{drift}ppm\" }}\n")
+}
+
 pub(super) fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], own: &Segment, style: Style) -> Node {
     let is_gateway = on.len() > 1;
     let drift = chance.one(&[0, 100, -100, 1000, -1000]);
