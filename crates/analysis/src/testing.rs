@@ -26,6 +26,7 @@ pub fn cluster(nodes: u16) -> Plan {
                 clock: ClockPlan { offset: Duration::ZERO, drift: Ppm(0), drift_max: Ppm(0) },
                 platform: PlatformId(0),
                 driver: Jitter::default(),
+                host_interface: None,
                 tasks: Vec::new(),
                 address: 0,
                 interfaces: vec![SegmentId(0)],
@@ -68,6 +69,7 @@ fn segment(base_period: Duration) -> EthernetSegment {
         queue_len_max: 1 << 20,
         sniffing_switch: false,
         wiring: Wiring::default(),
+        ports: Ports::default(),
     }
 }
 
@@ -93,6 +95,7 @@ pub fn add_stream<'a>(plan: &'a mut Plan, sender: u16, receivers: &[u16], frame_
         receivers: receivers.clone(),
         period: view(plan).segment.cluster_cycle,
         offset: None,
+        application: None,
         min_distance: None,
         deadline: None,
         deadlines: Vec::new(),

@@ -90,6 +90,11 @@ pub trait Kind: Sync {
         LiveHome::Own
     }
 
+    /// True if a node's host interface is between its port to such a segment and its application.
+    fn has_host_interface(&self) -> bool {
+        false
+    }
+
     /// True if gateways pass frames of no stream between such segments, whole.
     fn bridges_frames(&self) -> bool {
         false
@@ -159,6 +164,12 @@ pub trait Describe: Send + Sync {
     fn priority(&self, bytes: &[u8]) -> Priority {
         let _ = bytes;
         Priority(0)
+    }
+
+    /// The class in which a frame passes its receiver's host interface; `None` if it ends in the network interface, as a
+    /// protocol control frame does.
+    fn host_class(&self, bytes: &[u8]) -> Option<Priority> {
+        Some(self.priority(bytes))
     }
 
     /// Time the frame took on its wire until its last bit was in.

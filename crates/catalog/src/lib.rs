@@ -55,6 +55,7 @@ pub mod radio;
 
 use chronoseal_core::random::{self, Jitter, Purpose, Rng};
 use chronoseal_core::{Duration, Node, NodeId, Oscillator, PortId, StreamId};
+use chronoseal_media::host::HostConfig;
 use chronoseal_media::medium::Attachment;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_media::topology::{Absent, Topology};
@@ -217,6 +218,15 @@ impl<'p> Prepared<'p> {
             [segment] => self.kind(segment).station(self, segment, id, options),
             _ => Ok(Box::new(gateway::build(self, id, options)?)),
         }
+    }
+
+    /// The ports of a node behind which a host interface is, each with what tells its frames apart.
+    pub fn host_ports(&self, id: NodeId) -> Vec<(PortId, HostConfig, Box<dyn Describe>)> {
+        let Some(config) = self.plan.nodes.get(id.index()).and_then(|node| node.host_interface) else {
+            return Vec::new();
+        };
+        let ports = self.attachments(id).into_iter().filter(|(_, segment)| self.kind(*segment).has_host_interface());
+        ports.map(|(port, segment)| (port.port, config, self.kind(segment).describer(self, segment))).collect()
     }
 
     /// The oscillator of one node. Attackers know true time.

@@ -293,6 +293,8 @@ pub enum DiscardReason {
     WrongSequence,
     /// N_TIMEOUT_Cr: one of its frames did not come in time.
     FrameMissing,
+    /// The buffer between the network interface and the application of its receiver had no room for it.
+    HostBufferFull,
 }
 
 /// Which mechanism stopped a frame.
@@ -326,7 +328,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 44] = [
+    pub const ALL: [Self; 45] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -371,6 +373,7 @@ impl DiscardReason {
         Self::Interrupted,
         Self::WrongSequence,
         Self::FrameMissing,
+        Self::HostBufferFull,
     ];
 
     /// The mechanism this reason belongs to.
@@ -415,9 +418,12 @@ impl DiscardReason {
             | Self::GeneratedTooLongAgo
             | Self::GeneratedInFuture
             | Self::MessageExpired => StoppedBy::Freshness,
-            Self::QueueFull | Self::BusOff | Self::AttemptsExhausted | Self::WaitedTooLong | Self::Superseded => {
-                StoppedBy::Capacity
-            }
+            Self::QueueFull
+            | Self::BusOff
+            | Self::AttemptsExhausted
+            | Self::WaitedTooLong
+            | Self::Superseded
+            | Self::HostBufferFull => StoppedBy::Capacity,
         }
     }
 
@@ -468,6 +474,7 @@ impl DiscardReason {
             Self::Interrupted => "interrupted",
             Self::WrongSequence => "wrong-sequence",
             Self::FrameMissing => "frame-missing",
+            Self::HostBufferFull => "host-buffer-full",
         }
     }
 }

@@ -5,8 +5,9 @@
 //!
 //! The types that matter: the [`medium::Medium`] trait, the seam to a driver, [`topology::Topology`], the segments of a
 //! network as one medium, [`schedule::ScheduleTable`], who may use the wires of a time-triggered cluster when,
-//! [`ethernet::Network`], switches and the links between them, [`can::CanBus`], a CAN bus, and [`radio::RadioChannel`], a
-//! broadcast channel of ITS-G5.
+//! [`ethernet::Network`], switches and the links between them, [`port::Port`], the egress of a port by IEEE 802.1Q,
+//! [`can::CanBus`], a CAN bus, [`radio::RadioChannel`], a broadcast channel of ITS-G5, and [`host::HostInterface`], what frames pass
+//! between a network interface and an application.
 //!
 //! ```
 //! use chronoseal_core::{Duration, Rate};
@@ -20,8 +21,10 @@
 
 pub mod can;
 pub mod ethernet;
+pub mod host;
 pub mod line;
 pub mod medium;
+pub mod port;
 pub mod radio;
 pub mod schedule;
 pub mod topology;

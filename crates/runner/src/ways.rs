@@ -23,6 +23,8 @@ pub(crate) struct Ways {
     collected: Vec<Vec<StreamId>>,
     /// By stream: who looks for its frames in their slots, and counts these.
     in_slots: Vec<Vec<NodeId>>,
+    /// By stream: its application has a timer of its own, so a slot does not say when a frame was due.
+    has_application: Vec<bool>,
     gateways: BTreeSet<NodeId>,
     any: bool,
     /// Frames that their sender put on its segment: stream, sequence number if its bytes tell all of it, when.
@@ -91,6 +93,7 @@ impl Ways {
             senders: plan.streams.iter().map(|stream| stream.sender).collect(),
             collected: plan.streams.iter().map(collected).collect(),
             in_slots: plan.streams.iter().enumerate().map(in_slots).collect(),
+            has_application: plan.streams.iter().map(|stream| stream.application.is_some()).collect(),
             gateways: gateways.collect(),
             begun: Vec::new(),
         }
@@ -129,10 +132,13 @@ impl Ways {
         is_loss && self.gateways.contains(&node) && is_held
     }
 
-    /// True if a sender has no room for a message of its own, since those before it are still being sent.
+    /// True if a sender has no room for a message of its own, since those before it are still being sent, or newer data have
+    /// taken its place before its slot.
     pub(crate) fn is_refused_by_sender(&self, node: NodeId, event: &Event) -> bool {
         let is_full = event.kind == EventKind::Discarded(DiscardReason::QueueFull);
-        is_full && event.stream != StreamId::NONE && self.begins_at(event.stream, node)
+        let is_replaced = event.kind == EventKind::Discarded(DiscardReason::Superseded)
+            && self.has_application.get(event.stream.index()) == Some(&true);
+        (is_full || is_replaced) && event.stream != StreamId::NONE && self.begins_at(event.stream, node)
     }
 
     /// A sender has put a frame on its segment.
@@ -143,10 +149,12 @@ impl Ways {
     /// Makes rows of whole ways out of rows of hops, tells when each frame was due, and judges deadlines. `dues` knows when
     /// frames left their senders, or nothing.
     pub(crate) fn settle(&self, plan: &Plan, mut dues: Dues, rows: &mut RunRows) {
-        let refused = rows.events.iter().filter(|row| self.is_refused_by_sender(row.node, &row.event)).map(|row| {
-            let outcome = Outcome::Discarded(DiscardReason::QueueFull);
-            open_row(row.event.stream, row.event.sequence, row.node, row.node, row.time, outcome)
-        });
+        let refused =
+            rows.events.iter().filter(|row| self.is_refused_by_sender(row.node, &row.event)).filter_map(|row| {
+                let EventKind::Discarded(reason) = row.event.kind else { return None };
+                let outcome = Outcome::Discarded(reason);
+                Some(open_row(row.event.stream, row.event.sequence, row.node, row.node, row.time, outcome))
+            });
         rows.frames.extend(refused);
         if self.any {
             self.join(plan, &dues, rows);
@@ -164,11 +172,11 @@ impl Ways {
             // in a slot for which nothing was sent was never due.
             let is_known = row.sent_at.is_some() || row.accepted_at.is_some();
             row.due_at = match row.slot_start {
-                Some(slot_start) => is_known.then_some(slot_start),
-                None if self.is_relayed(row.stream) => {
+                Some(slot_start) if !self.has_application[row.stream.index()] => is_known.then_some(slot_start),
+                _ if self.is_relayed(row.stream) => {
                     is_known.then(|| row.sent_at.map_or(row.cycle_start, |at| at.min(row.cycle_start)))
                 }
-                None => row.sent_at.map(|at| dues.due(row.stream, row.sender, at)),
+                _ => row.sent_at.map(|at| dues.due(row.stream, row.sender, at)),
             };
             let ended_at = row.accepted_at.or(row.received_at);
             row.stalled |= row.due_at.zip(ended_at).is_some_and(|(from, to)| stays.overlap(from, to));

@@ -8,6 +8,7 @@ mod threat;
 
 pub use crate::kinds::can::plan::*;
 pub use crate::kinds::ethernet::plan::*;
+pub use crate::kinds::ethernet::ports::{PortEnd, Ports};
 pub use crate::kinds::ethernet::wiring::*;
 pub use crate::kinds::radio::plan::*;
 pub use facet::Facet;
@@ -20,6 +21,7 @@ use std::ops::Range;
 
 pub use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
+use chronoseal_media::host::HostConfig;
 
 use crate::resolve::FREE;
 
@@ -156,6 +158,8 @@ pub struct NodePlan {
     pub platform: PlatformId,
     /// Time its network driver takes between hand-over and first bit.
     pub driver: Jitter,
+    /// What a frame that it receives passes before its application has it, at each port to a segment that knows of such.
+    pub host_interface: Option<HostConfig>,
     /// Work it does beside its frames.
     pub tasks: Vec<TaskPlan>,
     /// In key exchanges.
@@ -204,6 +208,8 @@ pub struct StreamPlan {
     /// When its first frame is due. Of a stream whose first hop has slots: where in the cluster cycle its first slot
     /// starts, if the scenario fixes it.
     pub offset: Option<Duration>,
+    /// The timer of its application, if that decides when a stream that begins in slots has something to send.
+    pub application: Option<ApplicationPlan>,
     /// The least distance of two frames, if it is sent when its value changes; `period` is the same then.
     pub min_distance: Option<Duration>,
     /// It has to be received so long after it became due. `None`: its slot says when, or nothing does.
@@ -220,6 +226,26 @@ pub struct StreamPlan {
     pub protection: ProtectionId,
     /// Its way, segment by segment.
     pub hops: Vec<HopPlan>,
+}
+
+/// A timer of an application, which no clock of the network corrects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ApplicationPlan {
+    /// Its data are ready so often, by its timer.
+    pub period: Duration,
+    /// When they are ready for the first time, from the start of its node.
+    pub phase: Duration,
+    /// How much faster it runs than the clock of its node.
+    pub drift: Ppm,
+}
+
+impl ApplicationPlan {
+    /// How far apart its data are by the clock of its node.
+    pub fn step(&self) -> Duration {
+        const BILLION: i128 = 1_000_000_000;
+        let step = i128::from(self.period.as_ps()) * BILLION / (BILLION + i128::from(self.drift.0));
+        Duration::from_ps((step as i64).max(1))
+    }
 }
 
 /// What a deadline limits.

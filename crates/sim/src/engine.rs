@@ -88,6 +88,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
             Class::Medium => {
                 world.medium.handle_timer(world.now, what.timer(), &mut world.frames, &mut world.outputs);
             }
+            Class::Host => world.host_done(&mut stations[what.source() as usize], what.port()),
             Class::ProcessorFree => world.resume(&mut stations[what.source() as usize]),
             Class::Launch => {
                 let station = &mut stations[what.source() as usize];
@@ -120,7 +121,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
                 MediumOutput::Timer { at, timer } => world.queue.push(at, Happening::medium(timer)),
                 MediumOutput::Deliver { to, frame, departed_at } => {
                     let arrived = Arrived { frame, departed_at, received_at: world.now };
-                    world.input(&mut stations[to.node.index()], Pending::Frame(to.port, arrived));
+                    world.deliver(&mut stations[to.node.index()], to.port, arrived);
                 }
                 MediumOutput::Transmitted { from, frame, departed_at } => {
                     let context = context(&world.frames, frame, Some(departed_at), None);
@@ -244,6 +245,7 @@ mod tests {
                 oscillator: Oscillator::default(),
                 driver,
                 costs: Vec::new(),
+                hosts: Vec::new(),
                 is_gateway: false,
             });
             assert!(simulation.run_until(SimTime::ZERO + Duration::from_ms(1), &mut |_| true));
@@ -272,6 +274,7 @@ mod tests {
                 oscillator: Oscillator::default(),
                 driver: Jitter::default(),
                 costs: Vec::new(),
+                hosts: Vec::new(),
                 is_gateway: false,
             });
         }

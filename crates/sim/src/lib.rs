@@ -111,6 +111,7 @@ fn node_setup(prepared: &Prepared<'_>, id: NodeId) -> Result<NodeSetup, BuildErr
         node: prepared.node(id, BuildOptions::default())?,
         oscillator: prepared.oscillator(id),
         driver: plan.nodes.get(id.index()).map_or_else(Default::default, |node| node.driver),
+        hosts: prepared.host_ports(id),
         is_gateway: plan.nodes.get(id.index()).is_some_and(|node| node.interfaces.len() > 1),
         costs: plan.platform_of(id).map_or_else(Vec::new, costs),
     })

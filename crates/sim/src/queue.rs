@@ -3,19 +3,21 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use chronoseal_core::{NodeId, SimTime};
+use chronoseal_core::{NodeId, PortId, SimTime};
 use chronoseal_media::medium::MediumTimer;
 
 /// What happens at a time, and to whom, as one number: class above segment above source. Ties are ordered by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Happening(u64);
 
-/// At one instant the medium goes first (frames come in, slots are served), then processors finish, then drivers hand
+/// At one instant the medium goes first (frames come in, slots are served), then host interfaces give frames to applications, then processors finish, then drivers hand
 /// over frames, then nodes wake.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Class {
     /// A timer of the medium expires.
     Medium,
+    /// A host interface has copied a frame.
+    Host,
     /// A node's processor has finished.
     ProcessorFree,
     /// A driver hands over the frame that it has held for longest of those that are due.
@@ -33,6 +35,11 @@ impl Happening {
     #[inline]
     pub(crate) const fn medium(timer: MediumTimer) -> Self {
         Self::new(Class::Medium, timer.segment, timer.number)
+    }
+
+    #[inline]
+    pub(crate) const fn host(node: NodeId, port: PortId) -> Self {
+        Self::new(Class::Host, port.0, node.0 as u32)
     }
 
     #[inline]
@@ -54,8 +61,9 @@ impl Happening {
     pub(crate) const fn class(self) -> Class {
         match self.0 >> 48 {
             0 => Class::Medium,
-            1 => Class::ProcessorFree,
-            2 => Class::Launch,
+            1 => Class::Host,
+            2 => Class::ProcessorFree,
+            3 => Class::Launch,
             _ => Class::Wake,
         }
     }
@@ -64,6 +72,12 @@ impl Happening {
     #[inline]
     pub(crate) const fn source(self) -> u32 {
         self.0 as u32
+    }
+
+    /// The port of the host interface.
+    #[inline]
+    pub(crate) const fn port(self) -> PortId {
+        PortId((self.0 >> 32) as u16)
     }
 
     /// The timer that expires.

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use chronoseal_catalog::Describe;
 use chronoseal_core::random::{self, ChaCha8Rng, Jitter, Purpose};
 use chronoseal_core::{
     AttackKind, Command, Duration, LocalTime, Node, NodeId, Oscillator, PortId, Priority, SimTime, Transmit, TxToken,
 };
+use chronoseal_media::host::{HostConfig, HostInterface};
 use chronoseal_media::medium::FrameId;
 
 use crate::world::Launch;
@@ -22,6 +24,8 @@ pub struct NodeSetup {
     pub driver: Jitter,
     /// What its processor takes: operation, for any length, for each byte.
     pub costs: Vec<(String, Duration, Duration)>,
+    /// The ports of which frames pass a host interface, each with what tells their classes.
+    pub hosts: Vec<(PortId, HostConfig, Box<dyn Describe>)>,
     /// True if it passes on what it gets, and says what its frames came from.
     pub is_gateway: bool,
 }
@@ -105,6 +109,8 @@ pub(crate) struct Station {
     pub(crate) held: Held,
     /// When the driver let go of the last frame of a priority that had no launch time.
     let_go: BTreeMap<(PortId, Priority), SimTime>,
+    /// By entry of [`NodeSetup::hosts`].
+    hosts: Vec<HostInterface<Arrived>>,
     /// Of a gateway.
     pub(crate) inputs: Option<Box<Inputs>>,
     rng: ChaCha8Rng,
@@ -123,6 +129,7 @@ impl Station {
             tokens: Vec::new(),
             held: Held::default(),
             let_go: BTreeMap::new(),
+            hosts: setup.hosts.iter().map(|(_, config, _)| HostInterface::new(*config)).collect(),
             rng: random::stream(seed, Purpose::Medium, 1 << 32 | u64::from(setup.id.0)),
             setup,
         }
@@ -132,6 +139,18 @@ impl Station {
     #[inline(always)]
     pub(crate) fn local(&self, at: SimTime) -> LocalTime {
         self.setup.oscillator.local(at)
+    }
+
+    /// True if no frame passes a host interface here.
+    #[inline(always)]
+    pub(crate) fn has_no_host(&self) -> bool {
+        self.hosts.is_empty()
+    }
+
+    /// The host interface of a port, and what tells the classes of its frames.
+    pub(crate) fn host(&mut self, port: PortId) -> Option<(&mut HostInterface<Arrived>, &dyn Describe)> {
+        let place = self.setup.hosts.iter().position(|(known, ..)| *known == port)?;
+        Some((&mut self.hosts[place], &*self.setup.hosts[place].2))
     }
 
     /// When the first bit of a frame leaves: not before its launch time, and after the time in the driver.

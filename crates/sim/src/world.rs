@@ -1,13 +1,14 @@
 //! What lies between a node and the medium: time, processors, frames on their way, and who watches.
 
 use chronoseal_core::{
-    AttackKind, Duration, EventKind, FramePart, Input, LocalTime, Output, Priority, SimTime, Transmit, TxToken, Work,
+    AttackKind, DiscardReason, Duration, Event, EventKind, FramePart, Input, LocalTime, Output, PortId, Priority,
+    SimTime, Transmit, TxToken, Work,
 };
 use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput};
 
 use crate::observe::{FrameContext, Observer};
 use crate::queue::{Happening, Queue};
-use crate::station::{Pending, Station};
+use crate::station::{Arrived, Pending, Station};
 
 /// A frame that goes to the medium, now or at its launch time.
 pub(crate) struct Launch {
@@ -56,6 +57,44 @@ impl<M: Medium, O: Observer> World<M, O> {
         let now = station.local(self.now);
         self.handle(station, now, input);
         self.drain(station, now);
+    }
+
+    /// A frame has come to a node: to its application, or first to its host interface.
+    #[inline(always)]
+    pub(crate) fn deliver(&mut self, station: &mut Station, port: PortId, arrived: Arrived) {
+        if station.has_no_host() {
+            return self.input(station, Pending::Frame(port, arrived));
+        }
+        self.deliver_by_host(station, port, arrived);
+    }
+
+    #[inline(never)]
+    fn deliver_by_host(&mut self, station: &mut Station, port: PortId, arrived: Arrived) {
+        let node = station.setup.id;
+        let bytes = self.frames.bytes(arrived.frame);
+        let class = station.host(port).and_then(|(host, describe)| Some((host, describe, describe.host_class(bytes)?)));
+        let Some((host, describe, class)) = class else { return self.input(station, Pending::Frame(port, arrived)) };
+        match host.arrive(self.now, class, bytes.len(), arrived) {
+            Ok(Some(done_at)) => self.queue.push(done_at, Happening::host(node, port)),
+            Ok(None) => {}
+            Err(arrived) => {
+                let full = EventKind::Discarded(DiscardReason::HostBufferFull);
+                let event = Event::of(full, describe.stream_of(bytes), 0);
+                let frame = context(&self.frames, arrived.frame, Some(arrived.departed_at), Some(arrived.received_at));
+                self.observer.event(self.now, node, &event, Some(frame));
+                self.frames.release(arrived.frame);
+            }
+        }
+    }
+
+    /// A host interface has copied a frame: its application gets it, and the next one is begun with.
+    pub(crate) fn host_done(&mut self, station: &mut Station, port: PortId) {
+        let Some((host, _)) = station.host(port) else { return };
+        let Some(arrived) = host.finish() else { return };
+        if let Some(done_at) = host.done_at() {
+            self.queue.push(done_at, Happening::host(station.setup.id, port));
+        }
+        self.input(station, Pending::Frame(port, arrived));
     }
 
     #[inline(always)]

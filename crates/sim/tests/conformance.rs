@@ -73,6 +73,7 @@ impl Driver for Virtual {
                 oscillator: Oscillator::default(),
                 driver: Jitter::default(),
                 costs: vec![("conformance".into(), Duration::ZERO, self.per_iteration)],
+                hosts: Vec::new(),
                 is_gateway: false,
             });
         }

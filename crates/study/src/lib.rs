@@ -16,6 +16,7 @@
 pub mod can_group_key;
 mod check;
 mod cost;
+pub mod ethernet_classes;
 mod fleet;
 pub mod tte_hmac;
 pub mod v2x_vss;
@@ -161,6 +162,12 @@ pub const fn studies() -> &'static [Study] {
     &[
         Study { name: "tte-hmac", title: tte_hmac::TITLE, honours: &[Full, NoLive, NoFifo, Seed], run: tte_hmac::run },
         Study { name: "can-group-key", title: can_group_key::TITLE, honours: &[Seed], run: can_group_key::run },
+        Study {
+            name: "ethernet-classes",
+            title: ethernet_classes::TITLE,
+            honours: &[Seed],
+            run: ethernet_classes::run,
+        },
         Study { name: "v2x-vss", title: v2x_vss::TITLE, honours: &[NoLive, Seed], run: v2x_vss::run },
     ]
 }

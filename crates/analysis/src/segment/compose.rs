@@ -7,6 +7,7 @@ use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{HopPlan, Plan, SegmentId};
 
 use super::collected::Collected;
+use super::host::{self, Hosts};
 use super::processor::{Jobs, Processors, distance};
 use super::way::{EndBound, Place, StreamBounds, Walked};
 use super::{Risk, SegmentBounds, Span, Why, collected, without_bound};
@@ -25,7 +26,7 @@ pub struct Arrival {
     pub at: Result<Span, Why>,
     /// The least distance of two frames at their sender, by true time.
     pub distance: Duration,
-    /// The stream begins here.
+    /// The stream begins here, in time for what it leaves by: a slot of each period, or at once.
     pub begins: bool,
 }
 
@@ -129,7 +130,8 @@ pub fn end_to_end(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn Se
 /// `tables[i]` is the schedule table of segment `i`; one that is missing is none. `rows` is [`super::BOUNDS`], or what
 /// else bounds the plan's kinds of segments.
 pub fn bounds(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn SegmentBounds]) -> Bounds {
-    let network = Network { plan, jobs: Jobs::new(plan, rows), tables };
+    let jobs = Jobs::new(plan, rows);
+    let network = Network { plan, jobs, tables, hosts: Hosts::new(&jobs, tables) };
     let processors = Processors::new(&network.jobs, tables);
     let mut reached = Reached::at_once(plan);
     let mut before = Arrivals::default();
@@ -138,14 +140,17 @@ pub fn bounds(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn Segmen
         let arrivals =
             Arrivals { busy, blocked: network.blocked(&processors, &reached, &before), ..Arrivals::default() };
         let arrivals = network.arrivals(&reached, arrivals);
-        let found = network.reached(&arrivals);
+        let at_ports = network.at_ports(&arrivals);
+        let found = network.in_hosts(&at_ports, &arrivals);
         if found == reached && arrivals == before {
-            let risks = network.risks(&arrivals);
-            return Bounds { streams: network.streams(&reached, &arrivals), risks };
+            let mut risks = network.risks(&arrivals);
+            risks.extend(network.hosts.risks(&at_ports, &arrivals));
+            return Bounds { streams: network.streams(&at_ports, &reached, &arrivals), risks };
         }
         (reached, before) = (found, arrivals);
     }
-    Bounds { streams: network.streams(&Reached::default(), &Arrivals::default()), risks: Vec::new() }
+    let never = Reached::default();
+    Bounds { streams: network.streams(&never, &never, &Arrivals::default()), risks: Vec::new() }
 }
 
 /// A time that somebody might wait for.
@@ -157,6 +162,7 @@ struct Network<'a> {
     plan: &'a Plan,
     jobs: Jobs<'a>,
     tables: &'a [Option<ScheduleTable>],
+    hosts: Hosts,
 }
 
 impl Network<'_> {
@@ -191,7 +197,8 @@ impl Network<'_> {
                     }
                 };
                 let at = before.and_then(|before| self.sent(id, hop, before, &arrivals));
-                let arrival = Arrival { at, distance, begins: hop.previous.is_none() };
+                let begins = hop.previous.is_none() && stream.application.is_none();
+                let arrival = Arrival { at, distance, begins };
                 arrivals.of.insert((id, hop.segment), arrival);
             }
         }
@@ -239,13 +246,32 @@ impl Network<'_> {
             return Ok(before.later(forwarding, busy));
         }
         if self.jobs.is_in_slots(hop) {
-            // It is made before its slot, whose start is the instant that counts.
-            return Ok(before);
+            let is_own = self.plan.streams[id.index()].application.is_some();
+            // It is made before its slot, whose start is the instant that counts; or the application has its data by a timer of its
+            // own, and they are there when the processor has looked at that.
+            return if is_own { Ok(before.later(Duration::ZERO, arrivals.busy(hop.from)?)) } else { Ok(before) };
         }
         Ok(before.later(self.jobs.certain(id, hop, hop.from), arrivals.busy(hop.from)?))
     }
 
-    fn reached(&self, arrivals: &Arrivals) -> Reached {
+    /// When frames that are at the ports of their receivers at these times are with the applications there.
+    fn in_hosts(&self, at_ports: &Reached, arrivals: &Arrivals) -> Reached {
+        let mut reached = at_ports.clone();
+        if self.hosts.is_empty() {
+            return reached;
+        }
+        for ((stream, segment), ends) in &mut reached.0 {
+            for (node, received) in ends {
+                let passed = self.hosts.passed((*stream, *segment, *node), *received, at_ports, arrivals);
+                *received = passed.and_then(within_reason);
+            }
+        }
+        self.contained(&mut reached, arrivals);
+        reached
+    }
+
+    /// When frames are at the ports of their receivers.
+    fn at_ports(&self, arrivals: &Arrivals) -> Reached {
         let mut reached = Reached::default();
         for segment in self.plan.segment_ids() {
             let table = self.tables.get(segment.index()).and_then(Option::as_ref);
@@ -275,7 +301,7 @@ impl Network<'_> {
     }
 
     /// Walks every way.
-    fn streams(&self, reached: &Reached, arrivals: &Arrivals) -> Vec<StreamBounds> {
+    fn streams(&self, at_ports: &Reached, reached: &Reached, arrivals: &Arrivals) -> Vec<StreamBounds> {
         let is_settled = !reached.0.is_empty() || self.plan.streams.is_empty();
         let mut streams = Vec::new();
         for (id, stream) in self.streams_by_id() {
@@ -291,11 +317,14 @@ impl Network<'_> {
                     }
                 };
                 let sent = before.then(place, arrivals.at(id, hop.segment).at);
-                let ends = hop
-                    .to
-                    .iter()
-                    .map(|node| (*node, sent.then(Place::Segment(hop.segment), reached.at(id, hop.segment, *node))));
-                let ends: BTreeMap<_, _> = ends.collect();
+                let end = |node: &NodeId| {
+                    let at_port = sent.then(Place::Segment(hop.segment), at_ports.at(id, hop.segment, *node));
+                    match host::interface(&self.jobs, hop.segment, *node) {
+                        Some(_) => (*node, at_port.then(Place::Host(*node), reached.at(id, hop.segment, *node))),
+                        None => (*node, at_port),
+                    }
+                };
+                let ends: BTreeMap<_, _> = hop.to.iter().map(end).collect();
                 for (node, way) in &ends {
                     // The first way to a node counts, if there are several.
                     ways.entry(*node).or_insert_with(|| {

@@ -67,6 +67,15 @@ pub enum Cause {
         /// Two slots are this far from each other.
         gap: Duration,
     },
+    /// An application with a timer of its own has data before those that wait have left in their slot, and replaces them.
+    Outrun {
+        /// Whose.
+        node: NodeId,
+        /// Two data can be ready this near to each other; `None` if nothing bounds it.
+        distance: Option<Duration>,
+        /// Two slots are this far from each other.
+        gap: Duration,
+    },
     /// Nothing bounds when the sender's processor is free.
     SenderUnbounded {
         /// Whose.
@@ -79,6 +88,15 @@ pub enum Cause {
         /// Which direction of it.
         direction: Direction,
         /// So much can wait `[byte]`; `None` if nothing bounds it.
+        bytes: Option<u64>,
+        /// So much is there `[byte]`.
+        room: u64,
+    },
+    /// The buffer of a node's host interface is not known to have room for every frame.
+    HostBufferFull {
+        /// Whose.
+        node: NodeId,
+        /// At most so much of the stream's class is in it `[byte]`; `None` if nothing bounds it.
         bytes: Option<u64>,
         /// So much is there `[byte]`.
         room: u64,
@@ -100,7 +118,13 @@ pub enum Cause {
 impl Cause {
     /// True if it is not known whether it happens, because nothing bounds what leads to it.
     pub const fn is_unbounded(&self) -> bool {
-        matches!(self, Self::SenderUnbounded { .. } | Self::QueueFull { bytes: None, .. } | Self::LinkFull { .. })
+        matches!(
+            self,
+            Self::SenderUnbounded { .. }
+                | Self::QueueFull { bytes: None, .. }
+                | Self::LinkFull { .. }
+                | Self::HostBufferFull { .. }
+        )
     }
 
     /// One sentence for a reader, with what helps.
@@ -137,6 +161,14 @@ impl Cause {
                     plan.node_name(*node)
                 )
             }
+            Self::Outrun { node, distance, gap } => {
+                let near = distance.map_or("at once".to_owned(), |distance| format!("{distance} after each other"));
+                format!(
+                    "the application of `{}` can have data {near} and its slots are up to {gap} apart, so newer data can take the \
+                     place of what waits for a slot: write a longer `period` for the application, or a shorter one for the stream",
+                    plan.node_name(*node)
+                )
+            }
             Self::SenderUnbounded { node } => {
                 format!("nothing bounds when the processor of `{}` is free to make a frame", plan.node_name(*node))
             }
@@ -154,6 +186,19 @@ impl Cause {
                     None => format!(
                         "nothing bounds what waits in front of the link {line} `{name}`, and its queues, which all streams \
                          share, hold {room} bytes"
+                    ),
+                }
+            }
+            Self::HostBufferFull { node, bytes, room } => {
+                let name = plan.node_name(*node);
+                match bytes {
+                    Some(bytes) => format!(
+                        "the analysis allows for {bytes} bytes of one class in the host interface of `{name}`, whose buffer for it \
+                         holds {room}, so it cannot say that no frame is lost: write a larger `buffer`"
+                    ),
+                    None => format!(
+                        "nothing bounds what waits in the host interface of `{name}`, whose buffer for a class holds {room} bytes: \
+                         let less come to it, or write a smaller `base` or `per_byte`"
                     ),
                 }
             }

@@ -11,6 +11,7 @@
 //!
 //! ```text
 //! due ─ sender's processor ─ driver and segment ─ gateway's processor ─ driver and segment ─ receiver's processor ─ checked
+//!                                           (host interface)                          (host interface)
 //! ```
 //!
 //! A stage depends on how much the frames of all others vary, which depends on other stages, so all are computed again
@@ -36,6 +37,7 @@ mod collected;
 mod compose;
 pub(crate) mod demand;
 mod ethernet;
+mod host;
 mod line;
 mod losses;
 pub mod processor;
@@ -56,6 +58,7 @@ pub use compose::{Arrival, Arrivals, Bounds, bounds, end_to_end};
 pub use demand::Overload;
 pub use ethernet::EthernetBounds;
 pub use ethernet::routed;
+pub use host::HostFrame;
 pub use losses::{Cause, Direction, Risk};
 pub use processor::{Jobs, ScheduledJob};
 pub use queues::{QueueBound, gateway_queues};
@@ -87,6 +90,17 @@ pub trait SegmentBounds: Sync {
     fn is_in_slots(&self, hop: &HopPlan) -> bool {
         let _ = hop;
         false
+    }
+
+    /// True if a node's host interface is between its port to such a segment and its application.
+    fn has_host_interfaces(&self) -> bool {
+        false
+    }
+
+    /// A frame of this hop as the host interface of its receiver sees it; `None` if it passes none.
+    fn host_frame(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<HostFrame> {
+        let _ = (plan, stream, hop);
+        None
     }
 
     /// What the segment's schedule table lets processors do, and when.
@@ -194,6 +208,16 @@ pub enum Why {
     /// On the air a frame may be lost, and may wait as long as others send.
     #[error("not bounded: radio")]
     Radio,
+    /// Its asynchronous shapers let less through than is sent.
+    #[error(
+        "its asynchronous shapers hold it to a smaller bucket than it fills, late frames counted, so that frames wait in them for an unknown time: write a `committed` rate and burst that hold all that comes"
+    )]
+    OverBucket,
+    /// The ports of a segment put frames into different orders.
+    #[error(
+        "not bounded: the ports of the segment map priorities to different traffic classes, or interrupt or shape different ones; describe them alike"
+    )]
+    PortsDiffer,
     /// No earlier hop brings the stream to the node.
     #[error("no hop brings it there")]
     NotReached,

@@ -30,7 +30,7 @@ use chronoseal_scenario::plan::{DataName, Fidelity, HopPlan, Plan, SegmentId, St
 use super::backlog::Backlog;
 use super::compose::{Arrivals, Reached, from_the_air};
 use super::demand::{Cyclic, Entry, Load, Periodic, true_period};
-use super::{SegmentBounds, Why};
+use super::{SegmentBounds, Why, host};
 
 /// What the streams of a plan ask of processors.
 #[derive(Clone, Copy)]
@@ -162,6 +162,8 @@ struct Arriving {
     stream: StreamId,
     segment: SegmentId,
     period: Duration,
+    /// How much nearer to each other they can be than their jitter says.
+    spread: Duration,
     cost: Duration,
 }
 
@@ -180,12 +182,19 @@ impl Processors {
                     let job = Periodic { period, jitter: Duration::ZERO, cost };
                     of[hop.from.index()].load.periodic.push(job);
                 }
-                for node in hop.to.iter().filter(|_| !is_in_slots) {
+                for node in &hop.to {
+                    // Behind a host interface nobody knows the table.
+                    let has_host = host::interface(jobs, hop.segment, *node).is_some();
+                    if is_in_slots && !has_host {
+                        continue;
+                    }
+                    let spread = if is_in_slots { host::spread_of(jobs, id, hop, tables) } else { Duration::ZERO };
                     let cost = jobs.on_arrival(id, hop, *node);
                     let per_period = jobs.row(hop.segment).map_or(1, |row| row.openings_per_period(jobs.plan, id, hop));
                     let cost = cost * i64::try_from(per_period).unwrap_or(i64::MAX);
                     if cost > Duration::ZERO {
-                        of[node.index()].arrivals.push(Arriving { stream: id, segment: hop.segment, period, cost });
+                        let one = Arriving { stream: id, segment: hop.segment, period, spread, cost };
+                        of[node.index()].arrivals.push(one);
                     }
                 }
             }
@@ -201,7 +210,10 @@ impl Processors {
             let Some(table) = tables.get(segment.index()).and_then(Option::as_ref) else { continue };
             let scheduled = row.scheduled_jobs(jobs, segment, Some(table));
             for (node, processor) in of.iter_mut().enumerate() {
-                let own = scheduled.iter().filter(|job| job.node.index() == node);
+                // What comes through a host interface is among the arrivals.
+                let has_host = host::interface(jobs, segment, NodeId(node as u16)).is_some();
+                let own =
+                    scheduled.iter().filter(|job| job.node.index() == node && (job.own_time.is_some() || !has_host));
                 processor.scheduled.extend(own.clone().map(|job| (segment, *job)));
                 let entries: Vec<Entry> =
                     own.map(|job| Entry { earliest: job.earliest, latest: job.latest, cost: job.cost }).collect();
@@ -230,7 +242,7 @@ impl Processors {
         let mut load = processor.load.clone();
         for one in &processor.arrivals {
             let received = reached.at(one.stream, one.segment, node);
-            let jitter = from_the_air(received).map_err(|_| Why::ArrivalUnbounded)?.jitter();
+            let jitter = from_the_air(received).map_err(|_| Why::ArrivalUnbounded)?.jitter() + one.spread;
             let period = sent.collected(one.stream, one.segment).map_or(one.period, |arrival| arrival.distance);
             load.periodic.push(Periodic { period, jitter, cost: one.cost });
         }
@@ -284,5 +296,9 @@ impl Processors {
 pub(super) fn distance(jobs: &Jobs<'_>, stream: &StreamPlan) -> Duration {
     let begins_in_slots = stream.hops.iter().any(|hop| hop.previous.is_none() && jobs.is_in_slots(hop));
     let clock = jobs.plan.nodes.get(stream.sender.index()).map(|node| node.clock.drift_max).unwrap_or_default();
-    if begins_in_slots { stream.period } else { true_period(stream.period, clock) }
+    match stream.application {
+        Some(application) => true_period(application.step(), clock),
+        None if begins_in_slots => stream.period,
+        None => true_period(stream.period, clock),
+    }
 }

@@ -46,6 +46,8 @@ pub enum Place {
     Sender(NodeId),
     /// A segment, with the driver of the node that sends the frame there and the wait for its slot.
     Segment(SegmentId),
+    /// The host interface of a node that it comes to.
+    Host(NodeId),
     /// The processor of a node that takes it from one segment to another.
     Gateway(NodeId),
     /// The processor of who receives it.
@@ -65,7 +67,7 @@ impl Place {
     /// As in the scenario.
     pub fn name(self, plan: &Plan) -> &str {
         match self {
-            Self::Sender(node) | Self::Gateway(node) | Self::Receiver(node) => {
+            Self::Sender(node) | Self::Host(node) | Self::Gateway(node) | Self::Receiver(node) => {
                 plan.nodes.get(node.index()).map_or("", |node| &node.name)
             }
             Self::Segment(segment) => plan.segments.get(segment.index()).map_or("", |segment| &segment.name),
@@ -77,6 +79,7 @@ impl Place {
         match self {
             Self::Sender(_) => "sender",
             Self::Segment(_) => "segment",
+            Self::Host(_) => "host interface",
             Self::Gateway(_) => "gateway",
             Self::Receiver(_) => "receiver",
         }

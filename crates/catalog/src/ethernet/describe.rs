@@ -3,7 +3,8 @@
 use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::plan::{Ethernet, EthernetStream, StreamClass};
-use chronoseal_wire::ethernet::Frame;
+use chronoseal_wire::ethernet::{Frame, TypeOrLength};
+use chronoseal_wire::protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
 
@@ -164,6 +165,13 @@ impl Describe for Describer {
     fn priority(&self, bytes: &[u8]) -> Priority {
         // What belongs to no stream waits behind everything that does.
         self.named(bytes).and_then(|stream| self.known(stream)).map_or(Priority(0), |known| known.priority)
+    }
+
+    /// The network interface keeps the clock, so control frames end in it.
+    fn host_class(&self, bytes: &[u8]) -> Option<Priority> {
+        let control = TypeOrLength::EtherType(ETHERTYPE_PROTOCOL_CONTROL);
+        let is_control = Frame::new_checked(bytes).is_ok_and(|frame| frame.type_or_length() == control);
+        (!is_control).then(|| self.priority(bytes))
     }
 
     fn reception(&self, bytes: &[u8]) -> Duration {

@@ -1,12 +1,14 @@
 //! A station of a plan.
 
-use chronoseal_core::NodeId;
+use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
-    CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
+    Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming,
+    TaskRun,
 };
 use chronoseal_nodes::{Protection, SyncConfig};
 use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync};
+use chronoseal_wire::ethernet::FRAME_LEN_MAX;
 
 use crate::{BuildOptions, fill, gateway, pace, protection, signal};
 
@@ -35,7 +37,7 @@ pub(super) fn config(
         ct_marker: network.ct_marker,
         cluster_cycle: network.cluster_cycle,
         lead: options.lead,
-        hand_over_max: options.hand_over_max,
+        hand_over_max: options.hand_over_max + host_stay_max(view, schedule, id),
         real_bytes: view.plan.fidelity == Fidelity::Bytes,
         talkers: view
             .streams()
@@ -56,6 +58,16 @@ pub(super) fn config(
     }
 }
 
+/// How long a frame of a slot stays in its receiver's host interface at most: nothing goes before it but what is being copied and
+/// the frames of other slots, and there are no more of these than a cycle has.
+fn host_stay_max(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Duration {
+    let Some(host) = view.plan.nodes[id.index()].host_interface else { return Duration::ZERO };
+    let scheduled = schedule.slots.iter().filter_map(|slot| view.stream(slot.stream));
+    let own = scheduled.filter(|stream| stream.hop.to.contains(&id));
+    let copied: Duration = own.map(|stream| host.service(u64::from(view.secured_len(&stream)))).sum();
+    copied + host.service(FRAME_LEN_MAX as u64)
+}
+
 fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<'_>) -> TalkerConfig {
     let (plan, id, stream) = (view.plan, target.id, target.stream);
     let timing = match target.class {
@@ -63,6 +75,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
             ct_id,
             slots: schedule.of(id).map(|slot| SendSlot { release: slot.release, start: slot.start }).collect(),
             samples: target.hop.previous.is_some(),
+            application: application(target),
         },
         StreamClass::BestEffort { priority } if stream.collected().is_some() => TalkerTiming::Collected { priority },
         StreamClass::BestEffort { priority } if target.hop.previous.is_some() => TalkerTiming::Relayed { priority },
@@ -76,11 +89,18 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         stream: id,
         timing,
         frame_len: target.hop.frame_len as usize,
+        tag: target.tag,
         fill: fill(plan, id, stream.length.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
         signal: signal(plan, stream),
         carried: carried(target),
         protection: if passes { unsealed(view, target) } else { protection(view, target) },
     }
+}
+
+/// The timer of the application of a stream that begins in slots here, if it has one of its own.
+fn application(target: &EthernetStream<'_>) -> Option<Application> {
+    let own = target.stream.application.filter(|_| target.hop.previous.is_none())?;
+    Some(Application { phase: own.phase, step: own.step() })
 }
 
 /// The PDU in the frames of a stream that gateways carry on.
@@ -130,7 +150,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
     // What only passes by is opened at the end of its way.
     let passes = target.hop.protection.is_none() && !delivers;
     ListenerConfig {
-        fills_slots: target.hop.previous.is_none(),
+        fills_slots: target.hop.previous.is_none() && target.stream.application.is_none(),
         carried: carried(target),
         delivers,
         hands_over: gateway::hand_over(view.plan, target.stream, target.hop, node),

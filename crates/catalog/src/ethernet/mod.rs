@@ -3,6 +3,7 @@
 mod describe;
 mod end_system;
 mod medium;
+mod ports;
 
 use chronoseal_analysis::{Infeasible, synthesize};
 use chronoseal_core::{Duration, Node, NodeId, StreamId};
@@ -93,14 +94,26 @@ impl Kind for EthernetKind {
         Box::new(describe::Describer::new(view, schedule))
     }
 
+    fn has_host_interface(&self) -> bool {
+        true
+    }
+
     fn live_link(&self) -> LiveLink {
         LiveLink::Tap
     }
 
     fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {
+        let view = parts(prepared, segment).0;
         // Live clocks have to be told the time.
-        (parts(prepared, segment).0.segment.sync == Sync::Ideal)
-            .then(|| "sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"".to_owned())
+        if view.segment.sync == Sync::Ideal {
+            return Some("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"".to_owned());
+        }
+        // A live agent has the host interface of its own host, and hands frames over in the order in which they come.
+        let hosts = view.stations().find(|node| view.plan.nodes[node.index()].host_interface.is_some());
+        hosts.map(|node| {
+            let name = view.plan.node_name(node);
+            format!("the `host_interface` of `{name}` exists only in the simulator; leave it out for a live run")
+        })
     }
 
     fn link_type(&self) -> u16 {
@@ -148,9 +161,13 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
                 destination: destination(view, target_id, class),
                 source: virtual_link::station_address(hop.from),
                 frame_len: view.secured_len(&target) as usize,
+                tag: target.tag,
                 ether_type: (!class.is_time_triggered()).then_some(ETHERTYPE_BEST_EFFORT),
                 // A PDU begins with a sequence number of its own.
-                value_at: HEADER_LEN + TestBedHeader::LEN + if stream.is_relayed() { SEQUENCE_LEN } else { 0 },
+                value_at: HEADER_LEN
+                    + target.tag_len() as usize
+                    + TestBedHeader::LEN
+                    + if stream.is_relayed() { SEQUENCE_LEN } else { 0 },
                 slot_start: schedule.of(target_id).next().map_or_else(Default::default, |slot| slot.start),
                 period: stream.period,
                 first: threat.start,

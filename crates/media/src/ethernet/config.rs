@@ -1,10 +1,13 @@
 //! What a network of switches is built from.
 
+use std::collections::BTreeMap;
+
 use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, StreamId};
 
 use crate::line::LineSpeed;
 use crate::medium::Attachment;
+use crate::port::PortConfig;
 use crate::schedule::ScheduleTable;
 
 /// Switches that follow one schedule table, the links between them, and one full-duplex link to each station.
@@ -20,6 +23,8 @@ pub struct NetworkConfig {
     pub links: Vec<Link>,
     /// Each line's queues hold at most this much `[byte]`.
     pub queue_len_max: u64,
+    /// By line: what its port does beyond strict priority.
+    pub ports: BTreeMap<usize, PortConfig>,
     /// Attackers on the wire from a station to its switch.
     pub splices: Vec<Splice>,
     /// Where each stream goes; `routes[i]` is that of `StreamId(i)`.
@@ -102,6 +107,8 @@ pub struct Route {
     pub hops: Vec<RouteHop>,
     /// Longest frame, protection included, without checksum `[byte]`.
     pub len_max: u32,
+    /// The VLAN that its frames name in their tag, whose priority they have then; `None`: they have no tag.
+    pub vid: Option<u16>,
 }
 
 /// What one switch does with a stream.
@@ -141,11 +148,11 @@ pub struct Beacon {
 
 impl Route {
     /// That of a stream which does not come by here.
-    pub const ELSEWHERE: Self = Self { class: RouteClass::Elsewhere, hops: Vec::new(), len_max: 0 };
+    pub const ELSEWHERE: Self = Self { class: RouteClass::Elsewhere, hops: Vec::new(), len_max: 0, vid: None };
 
     /// Over one switch: in by one line and out by others.
     pub fn over_one_switch(class: RouteClass, ingress: usize, egress: Vec<usize>, len_max: u32) -> Self {
-        Self { class, hops: vec![RouteHop { ingress, egress }], len_max }
+        Self { class, hops: vec![RouteHop { ingress, egress }], len_max, vid: None }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What an end system is built from.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_wire::ethernet::VlanTag;
 
 use crate::container::ContainerConfig;
 use crate::gateway::HandOver;
@@ -50,6 +51,8 @@ pub struct TalkerConfig {
     pub timing: TalkerTiming,
     /// Header and payload before protection, without checksum `[byte]`.
     pub frame_len: usize,
+    /// The VLAN tag of its frames; those in slots have none.
+    pub tag: Option<VlanTag>,
     /// What every frame carries unless [`TalkerConfig::signal`] has something newer.
     pub fill: Vec<u8>,
     /// A recorded signal to replay: behind the sequence number.
@@ -71,6 +74,8 @@ pub enum TalkerTiming {
         slots: Vec<SendSlot>,
         /// True if each carries the newest PDU that has come from another segment of this station's node, if there is one.
         samples: bool,
+        /// When its application has something for it, if that is not in time for each slot.
+        application: Option<Application>,
     },
     /// By the station's own oscillator.
     Periodic {
@@ -91,6 +96,16 @@ pub enum TalkerTiming {
         /// Egress queue 0..=7.
         priority: u8,
     },
+}
+
+/// A timer by which the application of a stream in slots has data for it. The newest wait for the next slot; what they replace is
+/// lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Application {
+    /// From the start of the station to the first data, by its oscillator.
+    pub phase: Duration,
+    /// From data to data.
+    pub step: Duration,
 }
 
 /// A PDU of a stream that gateways carry on, as it lies in this segment's frames: behind the test-bed header.

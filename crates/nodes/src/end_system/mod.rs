@@ -12,12 +12,13 @@ mod tests;
 use std::collections::VecDeque;
 
 use chronoseal_core::{
-    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation, Output, PortId,
-    Priority, StreamId, Transmit, Work,
+    Command, DiscardReason, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation,
+    Output, PortId, Priority, StreamId, Transmit, Work,
 };
 
 pub use self::config::{
-    CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
+    Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming,
+    TaskRun,
 };
 
 use self::agenda::{Action, Agenda};
@@ -171,7 +172,10 @@ impl EndSystem {
             .iter()
             .enumerate()
             .filter_map(|(index, talker)| match talker.config.timing {
-                TalkerTiming::Periodic { phase, .. } => Some((now + phase, index)),
+                TalkerTiming::Periodic { phase, .. }
+                | TalkerTiming::Slots { application: Some(Application { phase, .. }), .. } => {
+                    Some((now + phase, index))
+                }
                 TalkerTiming::Slots { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => None,
             })
             .collect();
@@ -218,6 +222,9 @@ impl EndSystem {
         let Some(due) = self.periodic.iter_mut().find(|(at, _)| *at <= now) else { return false };
         let (launch_at, talker) = *due;
         due.0 += self.talkers[talker].pace.step();
+        if self.talkers[talker].has_slots() {
+            return self.make_ready(launch_at, talker);
+        }
         let signal_time = launch_at.since_zero();
         let freshness = self.talkers[talker].made;
         self.begin_send(Sealing { talker, launch_at, signal_time, freshness });
@@ -229,8 +236,10 @@ impl EndSystem {
         match action {
             Action::Send { talker, instance } => {
                 let entry = &self.talkers[talker];
-                let TalkerTiming::Slots { slots, samples, .. } = &entry.config.timing else { return false };
-                if *samples && entry.next.is_none() {
+                let TalkerTiming::Slots { slots, samples, application, .. } = &entry.config.timing else {
+                    return false;
+                };
+                if *samples && entry.next.is_none() || application.is_some() && entry.ready_at.is_none() {
                     return false;
                 }
                 let start = cycle_start + slots[instance].start;
@@ -256,6 +265,24 @@ impl EndSystem {
         }
     }
 
+    /// The application has data for a stream in slots. They take the place of older ones that have not left yet. Before the
+    /// clock has joined the cluster there is no slot to wait for. True if there is something to tell.
+    fn make_ready(&mut self, at: LocalTime, talker: usize) -> bool {
+        let is_synchronised = self.clock.is_synchronised();
+        let talker = &mut self.talkers[talker];
+        if !is_synchronised {
+            talker.made += 1 + u64::from(talker.ready_at.take().is_some());
+            return false;
+        }
+        if talker.ready_at.replace(at).is_none() {
+            return false;
+        }
+        let reason = EventKind::Discarded(DiscardReason::Superseded);
+        self.base.push(Event::of(reason, talker.config.stream, talker.made));
+        talker.made += 1;
+        true
+    }
+
     #[inline]
     fn begin_send(&mut self, sealing: Sealing) {
         if self.config.real_bytes {
@@ -274,7 +301,11 @@ impl EndSystem {
             None => {
                 // A slot says by itself when a frame was due, unless its way goes on.
                 let counts = talker.config.carried.is_some() || talker.priority() != Priority::TIME_TRIGGERED;
-                let value = if counts { (now - sealing.launch_at).as_ps().max(0) } else { 0 };
+                let value = match talker.ready_at.take() {
+                    Some(ready_at) => (now - ready_at).as_ps().max(0),
+                    None if counts => (now - sealing.launch_at).as_ps().max(0),
+                    None => 0,
+                };
                 self.base.push(Event { value, ..Event::of(EventKind::Sent, talker.config.stream, sequence) });
             }
         }

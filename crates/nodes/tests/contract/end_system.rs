@@ -43,13 +43,22 @@ pub(crate) fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
 }
 
 pub(crate) fn talker(stream: StreamId, timing: TalkerTiming, protection: Protection) -> TalkerConfig {
-    TalkerConfig { stream, timing, frame_len: LEN, fill: vec![0x5a; LEN], signal: None, carried: None, protection }
+    TalkerConfig {
+        stream,
+        timing,
+        frame_len: LEN,
+        tag: None,
+        fill: vec![0x5a; LEN],
+        signal: None,
+        carried: None,
+        protection,
+    }
 }
 
 /// Sends in slots and beside them, and has a task.
 fn sender(ideal_clock: bool) -> Box<EndSystem> {
     let slots = vec![SendSlot { release: Duration::from_us(900), start: Duration::from_ms(1) }];
-    let scheduled = TalkerTiming::Slots { ct_id: CT_ID, slots, samples: false };
+    let scheduled = TalkerTiming::Slots { ct_id: CT_ID, slots, samples: false, application: None };
     let periodic =
         TalkerTiming::Periodic { priority: 3, phase: Duration::from_ms(2), pace: Duration::from_ms(7).into() };
     let talkers = vec![

@@ -154,6 +154,8 @@ pub struct Rules {
     pub replays_traffic: bool,
     /// True if it can be simulated without the bytes of its frames.
     pub has_timing_fidelity: bool,
+    /// True if its frames can pass a host interface between a node's network interface and its application.
+    pub has_host_interfaces: bool,
     /// True if nodes on it are stations that a table of theirs describes.
     pub has_stations: bool,
     /// True if `check` can compare protections on it.
@@ -176,6 +178,7 @@ impl Default for Rules {
             bridges_frames: false,
             replays_traffic: false,
             has_timing_fidelity: true,
+            has_host_interfaces: false,
             has_stations: false,
             compares_candidates: true,
             collects: false,

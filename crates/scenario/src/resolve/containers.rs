@@ -290,6 +290,7 @@ impl<'s> Context<'s> {
             receivers: Vec::new(),
             period: of.within,
             offset: None,
+            application: None,
             min_distance: None,
             deadline: None,
             deadlines: Vec::new(),

@@ -103,6 +103,7 @@ impl Context<'_> {
             receivers: slaves.clone(),
             period,
             offset: None,
+            application: None,
             min_distance: None,
             deadline: Some(period),
             deadlines: Vec::new(),

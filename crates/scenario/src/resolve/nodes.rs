@@ -1,7 +1,8 @@
 //! Stations.
 
 use chronoseal_core::random::{self, Purpose, uniform_i64};
-use chronoseal_core::{Duration, Ppm};
+use chronoseal_core::{Bytes, Duration, Ppm};
+use chronoseal_media::host::HostConfig;
 
 use crate::kinds::ethernet::divisors_help;
 use crate::kinds::{Context, Cycle, Segment};
@@ -11,7 +12,7 @@ use crate::problem::Code;
 use crate::quantity::Frames;
 use crate::shape::shortened;
 use crate::source::at;
-use crate::spec::{ClockSpec, NodeSpec};
+use crate::spec::{ClockSpec, HostInterfaceSpec, NodeSpec};
 
 impl Context<'_> {
     /// The stations, without what depends on the kinds of their segments.
@@ -31,6 +32,7 @@ impl Context<'_> {
                 clock: self.clock(i, spec.clock),
                 platform: PlatformId(platform.unwrap_or(0) as u16),
                 driver: self.jitter(at!["nodes", i, "driver"], "the driver's time", spec.driver),
+                host_interface: spec.host_interface.map(|spec| self.host_interface(i, spec)),
                 tasks: Vec::new(),
                 address: 0,
                 gateway: self.gateway(i, spec, &interfaces),
@@ -78,6 +80,18 @@ impl Context<'_> {
         interfaces
     }
 
+    fn host_interface(&mut self, node: usize, spec: HostInterfaceSpec) -> HostConfig {
+        let path = at!["nodes", node, "host_interface", "base"];
+        let base = self.within(path, "the host interface's time for a frame", spec.base.0, Duration::ZERO, DELAY_MAX);
+        let path = at!["nodes", node, "host_interface", "per_byte"];
+        let what = "the host interface's time for a byte";
+        let per_byte = self.within(path, what, spec.per_byte.0, Duration::ZERO, PER_BYTE_MAX);
+        let path = at!["nodes", node, "host_interface", "buffer"];
+        let (least, most) = (Bytes(u64::from(FRAME_LEN_MAX)), Bytes(QUEUE_LEN_MAX));
+        let buffer = self.within(path, "the host interface's buffer", spec.buffer.0, least, most);
+        HostConfig { base, per_byte, buffer: buffer.0 }
+    }
+
     fn gateway(&mut self, node: usize, spec: &NodeSpec, interfaces: &[SegmentId]) -> Option<GatewayPlan> {
         let gateway = spec.gateway.as_ref()?;
         let path = at!["nodes", node, "gateway", "delay"];
@@ -111,6 +125,11 @@ impl Context<'_> {
                 on.iter().filter_map(|segment| Some((*segment, segment.parts.as_ref()?.cycle?))).collect();
             let misplaced = [
                 ("address", spec.address.is_some() && !has(|rules| rules.has_addresses), "carry key exchanges"),
+                (
+                    "host_interface",
+                    spec.host_interface.is_some() && !has(|rules| rules.has_host_interfaces),
+                    "are Ethernets",
+                ),
                 ("station", spec.station.is_some() && !has(|rules| rules.has_stations), "have stations"),
                 ("tasks", !spec.tasks.is_empty() && cycles.is_empty(), "have a cycle that tasks are scheduled in"),
             ];
@@ -152,6 +171,7 @@ impl Context<'_> {
                 clock: ClockPlan { offset: Duration::ZERO, drift: Ppm(0), drift_max: Ppm(0) },
                 platform: parts.brought_platform,
                 driver: Default::default(),
+                host_interface: None,
                 tasks: Vec::new(),
                 address: 0,
                 interfaces: vec![segment.id],

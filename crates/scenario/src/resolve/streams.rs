@@ -1,5 +1,6 @@
 //! Streams: who sends what to whom, over which segments, how often, how long, how protected.
 
+mod application;
 mod deadlines;
 mod ends;
 mod protection;
@@ -8,7 +9,6 @@ mod room;
 use std::collections::BTreeMap;
 
 use chronoseal_core::Duration;
-use chronoseal_core::random::{self, Purpose, uniform_i64};
 
 use crate::kinds::{Context, HopParts, HopRequest, OnSegment, OwnMessage, Place, Rules, Segment, StreamRequest, Table};
 use crate::limits::*;
@@ -85,8 +85,12 @@ impl<'s> Context<'s> {
                 first.insert(name.clone(), i);
                 let mut stream = StreamPlan { name, ..template.clone() };
                 if stream.offset.is_none() && hops.first().is_some_and(|hop| !hop.parts.has_slots) {
-                    let mut rng = random::stream(self.spec.seed, Purpose::Phase, streams.plans.len() as u64);
-                    stream.offset = Some(Duration::from_ps(uniform_i64(&mut rng, 0, stream.period.as_ps() - 1)));
+                    stream.offset = Some(self.any_phase(streams.plans.len(), stream.period));
+                }
+                if let Some(application) = &mut stream.application {
+                    let phase = spec.application.and_then(|spec| spec.phase);
+                    application.phase =
+                        phase.map_or_else(|| self.any_phase(streams.plans.len(), application.period), |phase| phase.0);
                 }
                 stream.hops = hops.iter().map(hop_plan).collect();
                 streams.plans.push(stream);
@@ -153,6 +157,7 @@ impl<'s> Context<'s> {
             protection: &world.protections[usize::from(shield.end_to_end.0)],
         };
         let hops = self.hops(&request, route, &ends, &shield, world);
+        let application = self.application(&request, &hops);
         self.names_under_tags(&request, &hops, world);
         let room = self.room(&request, &hops, world);
         let deadlines = self.deadlines(&request, &ends.receivers, &hops, period_max, world);
@@ -172,6 +177,7 @@ impl<'s> Context<'s> {
             receivers: ends.receivers,
             period,
             offset,
+            application,
             min_distance,
             deadline,
             deadlines: deadlines.each,

@@ -42,10 +42,34 @@ pub struct NodeSpec {
     /// Time its network driver takes. Default: none.
     #[serde(default)]
     pub driver: JitterSpec,
+    /// What a received frame passes between the network interface and the application. Default: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_interface: Option<HostInterfaceSpec>,
     /// What it does beside its frames.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = TASKS_MAX))]
     pub tasks: Vec<TaskSpec>,
+}
+
+/// What takes received frames from the network interface to the application: one after the other, none interrupted, the
+/// highest class first and those of a class in the order in which they came. A node on several Ethernet segments has one for
+/// each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostInterfaceSpec {
+    /// For any frame, up to 1s. Default: 0s.
+    #[serde(default = "zero")]
+    pub base: Quantity<Duration>,
+    /// For each byte of a frame, header included and checksum left out, up to 1ms. Default: 0s.
+    #[serde(default = "zero")]
+    pub per_byte: Quantity<Duration>,
+    /// Frames of each class take so much at most, 1514B to 1000MB; one that finds no room is lost. Default: 64kB.
+    #[serde(default = "default_host_buffer")]
+    pub buffer: Quantity<Bytes>,
+}
+
+fn default_host_buffer() -> Quantity<Bytes> {
+    Quantity(Bytes(64_000))
 }
 
 /// How a node forwards frames between its segments.
@@ -198,7 +222,7 @@ pub struct SeededClockSpec {
     pub drift_max: Quantity<Ppm>,
 }
 
-fn no_drift() -> Quantity<Ppm> {
+pub(super) fn no_drift() -> Quantity<Ppm> {
     Quantity(Ppm(0))
 }
 fn default_offset_max() -> Quantity<Duration> {

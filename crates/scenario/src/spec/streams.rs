@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Bytes, Duration};
+use chronoseal_core::{Bytes, Duration, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::nodes::no_drift;
 use crate::limits::*;
 use crate::quantity::Quantity;
 
@@ -35,6 +36,10 @@ pub struct StreamSpec {
     /// drawn from the seed; of a time-triggered stream, found by the scheduler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<Quantity<Duration>>,
+    /// When the application of a stream that begins in slots has data for it, if that follows a timer of its own and not the
+    /// schedule. Default: in time for each slot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<ApplicationSpec>,
     /// It has to be received so long after it became due: one value, or one for each receiver. Default on CAN: the period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSpec>,
@@ -60,6 +65,21 @@ pub struct StreamSpec {
     #[serde(flatten)]
     #[schemars(skip)]
     pub segments: BTreeMap<String, Json>,
+}
+
+/// A timer of an application, which no clock of the network corrects. The newest data wait for the next slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApplicationSpec {
+    /// Its data are ready so often, by its timer. Default: the period of the stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Quantity<Duration>>,
+    /// They are ready for the first time so long after its node starts, below its period. Default: drawn from the seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Quantity<Duration>>,
+    /// How much faster its timer runs than the clock of its node, within 1000ppm. Default: 0ppm.
+    #[serde(default = "no_drift")]
+    pub drift: Quantity<Ppm>,
 }
 
 /// A stream that is sent when its value changes.

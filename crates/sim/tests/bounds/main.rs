@@ -5,6 +5,7 @@
 
 #[path = "../../../xtask/src/contradictions/network/mod.rs"]
 mod network;
+mod ports;
 mod switched;
 mod watch;
 
@@ -54,7 +55,9 @@ fn outcome(plan: &Plan) -> Option<Outcome> {
     let finished = chronoseal_sim::run(&prepared, watch, &mut |_| true).expect("every part can be built");
     assert!(finished.is_whole);
     let mut outcome = compare(plan, &streams, &finished.observer);
-    let is_full = |risk: &&Risk| matches!(risk.cause, Cause::QueueFull { .. } | Cause::LinkFull { .. });
+    let is_full = |risk: &&Risk| {
+        matches!(risk.cause, Cause::QueueFull { .. } | Cause::LinkFull { .. } | Cause::HostBufferFull { .. })
+    };
     let at_risk: Vec<_> = risks.iter().filter(is_full).filter_map(|risk| risk.stream).collect();
     let name = |stream: StreamId| {
         plan.streams.get(stream.index()).map_or_else(|| "the beacon".to_owned(), |stream| stream.name.clone())

@@ -16,17 +16,19 @@ use super::{from_environment, outcome};
 /// So many networks are tried.
 const NETWORKS: u64 = 100;
 
-fn one_of<T: Copy>(rng: &mut ChaCha8Rng, all: &[T]) -> T {
+pub(super) fn one_of<T: Copy>(rng: &mut ChaCha8Rng, all: &[T]) -> T {
     all[(rng.next_u64() % all.len() as u64) as usize]
 }
 
-fn below(rng: &mut ChaCha8Rng, end: usize) -> usize {
+pub(super) fn below(rng: &mut ChaCha8Rng, end: usize) -> usize {
     (rng.next_u64() % end as u64) as usize
 }
 
 /// A network as a scenario.
 fn network(seed: u64) -> String {
     let rng = &mut random::stream(seed, Purpose::Medium, 1);
+    // Beside all else, so that nothing else depends on them.
+    let hosts = &mut random::stream(seed, Purpose::Medium, 2);
     let switches = 2 + below(rng, 4);
     // A ring of four has two ways of one length across, one of five none.
     let is_ring = switches >= 3 && below(rng, 3) == 0;
@@ -78,6 +80,13 @@ fn network(seed: u64) -> String {
         let clock = if is_adverse { "clock = \"ideal\"\n" } else { "" };
         let driver = one_of(rng, &["", "driver = { min = \"1us\", mean = \"5us\", max = \"40us\" }\n"]);
         write!(text, "[[nodes]]\nname = \"n{node}\"\n{clock}{driver}").expect("a text takes all");
+        let host = one_of(
+            hosts,
+            &["", "base = \"20us\", per_byte = \"80ns\"", "per_byte = \"270ns\", buffer = \"6kB\"", "base = \"3us\""],
+        );
+        if !host.is_empty() {
+            writeln!(text, "host_interface = {{ {host} }}").expect("a text takes all");
+        }
     }
     let count = 3 + below(rng, 10);
     for stream in 0..count {
@@ -119,7 +128,7 @@ fn network(seed: u64) -> String {
     text
 }
 
-fn plan_of(text: &str) -> Plan {
+pub(super) fn plan_of(text: &str) -> Plan {
     load("any.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}\n{text}", problems.render()))
 }
 

@@ -41,9 +41,9 @@ impl Watch {
         let plan = prepared.plan();
         let clock = |(index, stream): (usize, &chronoseal_scenario::plan::StreamPlan)| Due {
             oscillator: prepared.oscillator(stream.sender),
-            offset: stream.offset.unwrap_or_default(),
-            period: stream.period,
-            is_in_slots: begins_in_slots(plan, StreamId(index as u16)),
+            offset: stream.application.map_or(stream.offset.unwrap_or_default(), |application| application.phase),
+            period: stream.application.map_or(stream.period, |application| application.step()),
+            is_in_slots: begins_in_slots(plan, StreamId(index as u16)) && stream.application.is_none(),
         };
         Self {
             describers: prepared.describers(),
@@ -84,7 +84,7 @@ fn begins_in_slots(plan: &Plan, stream: StreamId) -> bool {
 
 impl Observer for Watch {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
-        if event.kind == EventKind::Discarded(DiscardReason::QueueFull) {
+        if let EventKind::Discarded(DiscardReason::QueueFull | DiscardReason::HostBufferFull) = event.kind {
             // A station's own queue knows no stream.
             let named = frame.map(|frame| self.describers[usize::from(frame.label.segment)].describe(frame.bytes, at));
             self.lost.insert(named.map_or(event.stream, |described| described.stream));

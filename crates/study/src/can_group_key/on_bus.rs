@@ -91,6 +91,7 @@ pub(super) fn run(nodes: Vec<Box<dyn Node + Send>>, seed: u64) -> Result<Watched
             oscillator: Oscillator::default(),
             driver: Default::default(),
             costs: costs.clone(),
+            hosts: Vec::new(),
             is_gateway: false,
         });
     }

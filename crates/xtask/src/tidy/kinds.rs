@@ -24,6 +24,7 @@ const AT_HOME: &[&str] = &[
     "crates/v2x-fleet/",
     // Published works are each about one kind.
     "crates/study/src/can_group_key/",
+    "crates/study/src/ethernet_classes/",
     "crates/study/src/tte_hmac/",
     "crates/study/src/v2x_vss/",
 ];

@@ -110,10 +110,13 @@ fn closed(slots: &Slots<'_>, index: usize, slot: &Slot, stream: &EthernetStream<
 }
 
 /// Frames that a gateway carries into slots: of those that come between two slots only the newest goes on. Sender and slots
-/// follow different clocks, so this happens as soon as two frames can be nearer to each other than two slots.
+/// follow different clocks, so this happens as soon as two frames can be nearer to each other than two slots. It is the same with
+/// an application that has a timer of its own.
 fn superseded(slots: &Slots<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
     let StreamClass::TimeTriggered { .. } = stream.class else { return None };
-    stream.hop.previous?;
+    if stream.hop.previous.is_none() && stream.stream.application.is_none() {
+        return None;
+    }
     let mut starts: Vec<Duration> =
         slots.table.slots.iter().filter(|slot| slot.stream == stream.id).map(|slot| slot.start).collect();
     starts.sort_unstable();
@@ -122,7 +125,11 @@ fn superseded(slots: &Slots<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
     let gap = starts.iter().zip(nexts).map(|(start, next)| *next - *start).max()?;
     let arrival = slots.arrivals.at(stream.id, slots.view.id);
     let distance = arrival.at.ok().map(|at| (arrival.distance - at.jitter()).max(Duration::ZERO));
-    let cause = Cause::Superseded { node: stream.hop.from, distance, gap };
+    let node = stream.hop.from;
+    let (cause, gap) = match stream.hop.previous {
+        Some(_) => (Cause::Superseded { node, distance, gap }, gap),
+        None => (Cause::Outrun { node, distance, gap }, gap + slots.view.segment.precision * 2),
+    };
     let risk = Risk { segment: slots.view.id, stream: Some(stream.id), cause };
     distance.is_none_or(|distance| distance < gap).then_some(risk)
 }

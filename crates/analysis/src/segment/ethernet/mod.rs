@@ -1,16 +1,17 @@
 //! Hops on an Ethernet segment: switches with a schedule table and strict priorities below it. One switch whose links are
 //! alike is bounded here, several of them and links that differ in [`wired`].
 
-use chronoseal_core::{Duration, NodeId, StreamId, Work};
+use chronoseal_core::{Duration, NodeId, Priority, StreamId, Work};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
     Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, Plan, SegmentId, StreamClass, Sync,
 };
-use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
+use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, VLAN_TAG_LEN};
 
 mod losses;
+mod ports;
 pub mod routed;
 mod slots;
 mod wired;
@@ -18,7 +19,7 @@ mod wired;
 use super::demand::Periodic;
 use super::line::{CONTROL, LineLoad, Queued, Reserved};
 use super::processor::{Jobs, ScheduledJob, mac_work};
-use super::{Arrivals, HopBound, Risk, SegmentBounds, Span, Why, without_bound};
+use super::{Arrivals, HopBound, HostFrame, Risk, SegmentBounds, Span, Why, without_bound};
 use crate::bounds::ways;
 use slots::{Slots, first_bit_max, received_in_slot, speed_over};
 
@@ -36,16 +37,30 @@ impl SegmentBounds for EthernetBounds {
     }
 
     fn authentication(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<Work> {
-        let EthernetHop { class, .. } = hop.facet.get()?;
+        let EthernetHop { class, tag, .. } = hop.facet.get()?;
+        let header = HEADER_LEN + if tag.is_some() { VLAN_TAG_LEN } else { 0 };
         let number = match class {
             StreamClass::TimeTriggered { ct_id } => *ct_id,
             StreamClass::BestEffort { .. } => stream.0,
         };
-        mac_work(plan, stream, hop, number, hop.frame_len.saturating_sub(HEADER_LEN as u32))
+        mac_work(plan, stream, hop, number, hop.frame_len.saturating_sub(header as u32))
     }
 
     fn is_in_slots(&self, hop: &HopPlan) -> bool {
         hop.facet.get::<EthernetHop>().is_some_and(|hop| hop.class.is_time_triggered())
+    }
+
+    fn has_host_interfaces(&self) -> bool {
+        true
+    }
+
+    fn host_frame(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<HostFrame> {
+        let EthernetHop { class, .. } = hop.facet.get()?;
+        let class = match class {
+            StreamClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED.0,
+            StreamClass::BestEffort { priority } => (*priority).min(7),
+        };
+        Some(HostFrame { class, len: u64::from(plan.secured_len(&plan.streams[stream.index()], hop)) })
     }
 
     fn scheduled_jobs(
@@ -100,7 +115,7 @@ impl SegmentBounds for EthernetBounds {
     ) -> Vec<Risk> {
         let Some(view) = Ethernet::of(plan, segment) else { return Vec::new() };
         let Some(table) = prepared else { return Vec::new() };
-        if !view.segment.wiring.is_plain() {
+        if !view.segment.is_plain() {
             return wired::risks(view, table, arrivals);
         }
         losses::of_segment(&Links::new(view, table, arrivals))
@@ -117,7 +132,7 @@ impl SegmentBounds for EthernetBounds {
             return without_bound(plan, segment, Why::UnknownKind(plan.segments[segment.index()].kind));
         };
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
-        if !view.segment.wiring.is_plain() {
+        if !view.segment.is_plain() {
             return wired::bounds(view, table, arrivals);
         }
         let links = Links::new(view, table, arrivals);
@@ -244,7 +259,7 @@ impl<'a> Links<'a> {
     fn len_min(&self, stream: &EthernetStream<'_>) -> u64 {
         let overhead = self.view.protection_of(stream).overhead_bytes();
         let shortest = self.view.plan.container_len_min(stream.id);
-        let len = shortest.map(|len| relayed_frame_len(len, overhead) + overhead);
+        let len = shortest.map(|len| relayed_frame_len(len, overhead) + overhead + stream.tag_len());
         u64::from(len.unwrap_or(self.view.secured_len(stream)))
     }
 }

@@ -57,6 +57,7 @@ impl SegmentKind for CanKind {
             bridges_frames: true,
             replays_traffic: true,
             has_timing_fidelity: false,
+            has_host_interfaces: false,
             has_stations: false,
             compares_candidates: false,
             collects: true,

@@ -115,6 +115,29 @@ fn jitter(chance: &mut Chance, max_us: i64) -> String {
     format!("{{ min = \"{min}us\", mean = \"{}us\", max = \"{max}us\" }}", (min + max + 1) / 2)
 }
 
+/// The host interface of a node, if it has one: of any speed from one that nobody notices to one that a long frame keeps busy for
+/// as long as a slow link.
+pub(super) fn host_interface(chance: &mut Chance, on: &[usize], segments: &[Segment], style: Style) -> String {
+    if !on.iter().any(|segment| segments[*segment].kind == Kind::Ethernet) || !chance.percent(30) {
+        return String::new();
+    }
+    let (base, per_byte) = (chance.range(0, 40), chance.one(&[0, 8, 80, 270]));
+    let buffer =
+        if style.is_wild { chance.one(&["1514B", "4kB", "16kB"]) } else { chance.one(&["16kB", "80kB", "80kB"]) };
+    format!("host_interface = {{ base = \"{base}us\", per_byte = \"{per_byte}ns\", buffer = \"{buffer}\" }}\n")
+}
+
+/// The timer of the application of a stream in slots, if it has one of its own: mostly so slow that no data are replaced.
+pub(super) fn application(chance: &mut Chance, style: Style) -> String {
+    if !chance.percent(25) {
+        return String::new();
+    }
+    let periods: &[i64] = if style.is_wild { &[2_000, 5_000, 12_345] } else { &[12_345, 20_001, 30_000] };
+    let (period, drift) = (chance.one(periods), chance.one(&[0, 500, -500, 1_000]));
+    let phase = chance.range(0, period - 1);
+    format!("application = {{ period = \"{period}us\", phase = \"{phase}us\", drift = \"{drift}ppm\" }}\n")
+}
+
 pub(super) fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], own: &Segment, style: Style) -> Node {
     let is_gateway = on.len() > 1;
     let drift = chance.one(&[0, 100, -100, 1000, -1000]);

@@ -9,7 +9,7 @@ mod draw;
 use std::collections::BTreeMap;
 
 use self::chance::Chance;
-use self::draw::{any_stream, collect, node, segment, threats, wiring};
+use self::draw::{any_stream, application, collect, host_interface, node, segment, threats, wiring};
 
 /// A network, before it is written down as a scenario.
 #[derive(Clone, Debug)]
@@ -113,6 +113,11 @@ impl Network {
         for index in 1..segments.len() {
             nodes.push(node(&mut chance, vec![index - 1, index], &segments, &segments[index], style));
         }
+        // Host interfaces have numbers of their own, so that nothing else depends on them.
+        let mut hosts = Chance::new(seed, 7);
+        for node in &mut nodes {
+            node.table += &host_interface(&mut hosts, &node.on, &segments, style);
+        }
         // How much there is to do, and whether all begin at once.
         let most = if everything && !style.is_wild { 9 } else { 14 };
         let (count, together) = (chance.range(1, most), chance.percent(50));
@@ -135,6 +140,10 @@ impl Network {
             for on in network.nodes[gateway].on.clone() {
                 network.collects.extend(collect(&mut chance, &network, gateway, on));
             }
+        }
+        let mut applications = Chance::new(seed, 6);
+        for stream in network.streams.iter_mut().filter(|stream| stream.is_slotted) {
+            stream.table += &application(&mut applications, style);
         }
         if everything {
             let mut chance = Chance::new(seed, 3);
