@@ -6,7 +6,15 @@
 //! | destination| source     | type or length | payload                | padding |
 //! +------------+------------+----------------+------------------------+---------+
 //! ```
-//! No VLAN tag. A sender pads a frame to [`FRAME_LEN_MIN`] with zeros ([`pad`]); a receiver takes a shorter one for a
+//! A frame may carry one VLAN tag (IEEE 802.1Q-2022 clause 9) between the source address and the type or length:
+//!
+//! ```text
+//! 12               14                          16               18
+//! +----------------+---------------------------+----------------+---- - -
+//! | 0x8100         | PCP 3, DEI 1, VID 12 bits | type or length | payload
+//! +----------------+---------------------------+----------------+---- - -
+//! ```
+//! A sender pads a frame to [`FRAME_LEN_MIN`] with zeros ([`pad`]); a receiver takes a shorter one for a
 //! fragment and refuses it. A length field tells payload from padding, an EtherType does not: there the payload's own
 //! format has to.
 
@@ -20,6 +28,14 @@ pub const HEADER_LEN: usize = 14;
 pub const FRAME_LEN_MIN: usize = 60;
 /// Longest frame, without checksum and without tags `[byte]`.
 pub const FRAME_LEN_MAX: usize = 1514;
+/// What a VLAN tag adds to a frame: IEEE 802.1Q-2022 §9.3 `[byte]`.
+pub const VLAN_TAG_LEN: usize = 4;
+/// Destination, source, VLAN tag, type or length `[byte]`.
+pub const TAGGED_HEADER_LEN: usize = HEADER_LEN + VLAN_TAG_LEN;
+/// The EtherType of a VLAN tag: IEEE 802.1Q-2022 table 9-1.
+pub const ETHERTYPE_VLAN: u16 = 0x8100;
+/// Largest VLAN identifier; 4095 is reserved: IEEE 802.1Q-2022 table 9-2.
+pub const VID_MAX: u16 = 4094;
 /// Longest payload, and the largest value of a length field `[byte]`.
 pub const PAYLOAD_LEN_MAX: usize = FRAME_LEN_MAX - HEADER_LEN;
 /// Frame check sequence `[byte]`.
@@ -82,6 +98,29 @@ impl TypeOrLength {
     }
 }
 
+/// What a VLAN tag says of a frame: IEEE 802.1Q-2022 §9.6.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VlanTag {
+    /// Priority code point, 0..=7.
+    pub pcp: u8,
+    /// The frame may be dropped before others.
+    pub drop_eligible: bool,
+    /// VLAN identifier, 0..=4095; 0: only the priority counts.
+    pub vid: u16,
+}
+
+impl VlanTag {
+    /// The meaning of a tag's control information.
+    pub const fn from_raw(raw: u16) -> Self {
+        Self { pcp: (raw >> 13) as u8, drop_eligible: raw & 0x1000 != 0, vid: raw & 0x0fff }
+    }
+
+    /// As on the wire; bits that a field has no room for are left out.
+    pub const fn raw(self) -> u16 {
+        (self.pcp as u16 & 7) << 13 | (self.drop_eligible as u16) << 12 | self.vid & 0x0fff
+    }
+}
+
 /// Why bytes are no frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -89,8 +128,8 @@ pub enum FrameError {
     /// Below [`FRAME_LEN_MIN`].
     #[error("a frame of {0} bytes is shorter than 60")]
     TooShort(usize),
-    /// Above [`FRAME_LEN_MAX`].
-    #[error("a frame of {0} bytes is longer than 1514")]
+    /// Above [`FRAME_LEN_MAX`], with a tag above that and [`VLAN_TAG_LEN`].
+    #[error("a frame of {0} bytes is longer than 1514, or than 1518 with a VLAN tag")]
     TooLong(usize),
     /// The length field claims more payload than there is.
     #[error("the length field says {claimed} bytes of payload, the frame holds {held}")]
@@ -121,6 +160,7 @@ pub struct Frame<'a> {
     bytes: &'a [u8],
     /// Its first bytes, read where they stand: a copy read back at once stalls the processor at every frame.
     head: &'a [u8; HEADER_LEN],
+    tag: Option<VlanTag>,
     type_or_length: TypeOrLength,
 }
 
@@ -128,11 +168,10 @@ impl<'a> Frame<'a> {
     /// Checks `bytes`, from the first byte of the header to the last before the checksum.
     ///
     /// # Errors
-    /// [`FrameError`] for anything else than one frame of 60..=1514 bytes with a defined type or a fitting length.
+    /// [`FrameError`] for anything else than one frame of 60..=1514 bytes, 4 more with a tag, with a defined type or a fitting
+    /// length.
+    #[inline]
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, FrameError> {
-        if bytes.len() > FRAME_LEN_MAX {
-            return Err(FrameError::TooLong(bytes.len()));
-        }
         if bytes.len() < FRAME_LEN_MIN {
             return Err(FrameError::TooShort(bytes.len()));
         }
@@ -140,14 +179,41 @@ impl<'a> Frame<'a> {
         let head: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(too_short)?;
         let [.., high, low] = *head;
         let raw = u16::from_be_bytes([high, low]);
+        if raw == ETHERTYPE_VLAN {
+            return Self::tagged(bytes, head);
+        }
+        Self::behind(bytes, head, None, raw)
+    }
+
+    #[inline(never)]
+    fn tagged(bytes: &'a [u8], head: &'a [u8; HEADER_LEN]) -> Result<Self, FrameError> {
+        let too_short = FrameError::TooShort(bytes.len());
+        let tag: &[u8; VLAN_TAG_LEN] = bytes[HEADER_LEN..].first_chunk().ok_or(too_short)?;
+        let [tag_high, tag_low, high, low] = *tag;
+        let tag = VlanTag::from_raw(u16::from_be_bytes([tag_high, tag_low]));
+        Self::behind(bytes, head, Some(tag), u16::from_be_bytes([high, low]))
+    }
+
+    /// Checks what follows the addresses and the tag.
+    #[inline(always)]
+    fn behind(
+        bytes: &'a [u8],
+        head: &'a [u8; HEADER_LEN],
+        tag: Option<VlanTag>,
+        raw: u16,
+    ) -> Result<Self, FrameError> {
+        let tag_len = if tag.is_some() { VLAN_TAG_LEN } else { 0 };
+        if bytes.len() > FRAME_LEN_MAX + tag_len {
+            return Err(FrameError::TooLong(bytes.len()));
+        }
         let type_or_length = TypeOrLength::from_raw(raw).ok_or(FrameError::UndefinedTypeOrLength(raw))?;
-        let held = bytes.len() - HEADER_LEN;
+        let held = bytes.len() - HEADER_LEN - tag_len;
         if let TypeOrLength::Length(claimed) = type_or_length
             && usize::from(claimed) > held
         {
             return Err(FrameError::LengthBeyondFrame { claimed, held });
         }
-        Ok(Self { bytes, head, type_or_length })
+        Ok(Self { bytes, head, tag, type_or_length })
     }
 
     /// To whom.
@@ -164,13 +230,19 @@ impl<'a> Frame<'a> {
         MacAddress([a, b, c, d, e, f])
     }
 
-    /// What the payload is, or how long.
+    /// Its VLAN tag.
+    #[inline]
+    pub const fn tag(&self) -> Option<VlanTag> {
+        self.tag
+    }
+
+    /// What the payload is, or how long; behind the tag if there is one.
     #[inline]
     pub const fn type_or_length(&self) -> TypeOrLength {
         self.type_or_length
     }
 
-    /// All three.
+    /// Addresses, and what the payload is, without the tag.
     pub const fn header(&self) -> Header {
         Header { destination: self.destination(), source: self.source(), type_or_length: self.type_or_length }
     }
@@ -178,7 +250,7 @@ impl<'a> Frame<'a> {
     /// The payload: what the length field says, or with an EtherType everything after the header, padding included.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
-        let rest = &self.bytes[HEADER_LEN..];
+        let rest = &self.bytes[if self.tag.is_some() { TAGGED_HEADER_LEN } else { HEADER_LEN }..];
         match self.type_or_length {
             TypeOrLength::Length(length) => &rest[..usize::from(length)],
             TypeOrLength::EtherType(_) => rest,
@@ -211,6 +283,18 @@ impl Header {
         buf[..6].copy_from_slice(&self.destination.0);
         buf[6..12].copy_from_slice(&self.source.0);
         buf[12..HEADER_LEN].copy_from_slice(&self.type_or_length.raw().to_be_bytes());
+    }
+}
+
+impl Header {
+    /// Writes the header with a VLAN tag to the front of `buf`.
+    ///
+    /// # Panics
+    /// If `buf` is shorter than [`TAGGED_HEADER_LEN`].
+    pub fn emit_tagged(&self, tag: VlanTag, buf: &mut [u8]) {
+        Self { type_or_length: TypeOrLength::EtherType(ETHERTYPE_VLAN), ..*self }.emit(buf);
+        buf[HEADER_LEN..HEADER_LEN + 2].copy_from_slice(&tag.raw().to_be_bytes());
+        buf[HEADER_LEN + 2..TAGGED_HEADER_LEN].copy_from_slice(&self.type_or_length.raw().to_be_bytes());
     }
 }
 
@@ -270,6 +354,26 @@ mod tests {
     }
 
     #[test]
+    fn a_tagged_frame_is_four_bytes_longer() {
+        let tagged = |len: usize| {
+            let mut bytes = frame_of(ETHERTYPE_VLAN, len);
+            bytes[14..18].copy_from_slice(&[0xb0, 0x2a, 0x88, 0xb5]);
+            bytes
+        };
+        let bytes = tagged(1518);
+        let frame = Frame::new_checked(&bytes).unwrap();
+        assert_eq!(frame.tag(), Some(VlanTag { pcp: 5, drop_eligible: true, vid: 42 }));
+        assert_eq!(frame.type_or_length(), TypeOrLength::EtherType(0x88b5));
+        assert_eq!(frame.payload(), &bytes[18..]);
+        assert_eq!(Frame::new_checked(&tagged(1519)), Err(FrameError::TooLong(1519)));
+        assert_eq!(Frame::new_checked(&tagged(59)), Err(FrameError::TooShort(59)));
+        let mut bytes = tagged(60);
+        bytes[16..18].copy_from_slice(&43u16.to_be_bytes());
+        let error = FrameError::LengthBeyondFrame { claimed: 43, held: 42 };
+        assert_eq!(Frame::new_checked(&bytes), Err(error));
+    }
+
+    #[test]
     fn refuses_a_length_field_beyond_the_frame() {
         assert!(Frame::new_checked(&frame_of(46, 60)).is_ok());
         let error = FrameError::LengthBeyondFrame { claimed: 47, held: 46 };
@@ -311,7 +415,8 @@ mod tests {
         fn an_emitted_frame_reads_back(
             destination: [u8; 6],
             source: [u8; 6],
-            ethertype in proptest::option::of(ETHERTYPE_MIN..),
+            ethertype in proptest::option::of((ETHERTYPE_MIN..).prop_filter("a tag is no type", |raw| *raw != ETHERTYPE_VLAN)),
+            tag in proptest::option::of(any::<u16>()),
             payload in proptest::collection::vec(any::<u8>(), 0..=PAYLOAD_LEN_MAX),
         ) {
             let header = Header {
@@ -320,12 +425,22 @@ mod tests {
                 type_or_length: ethertype
                     .map_or(TypeOrLength::Length(payload.len() as u16), TypeOrLength::EtherType),
             };
-            let mut buf = vec![0xaa; FRAME_LEN_MAX];
-            header.emit(&mut buf);
-            buf[HEADER_LEN..][..payload.len()].copy_from_slice(&payload);
-            let len = pad(&mut buf, HEADER_LEN + payload.len());
+            let mut buf = vec![0xaa; FRAME_LEN_MAX + VLAN_TAG_LEN];
+            let tag = tag.map(VlanTag::from_raw);
+            let header_len = match tag {
+                Some(tag) => {
+                    header.emit_tagged(tag, &mut buf);
+                    TAGGED_HEADER_LEN
+                }
+                None => {
+                    header.emit(&mut buf);
+                    HEADER_LEN
+                }
+            };
+            buf[header_len..][..payload.len()].copy_from_slice(&payload);
+            let len = pad(&mut buf, header_len + payload.len());
             let frame = Frame::new_checked(&buf[..len]).unwrap();
-            prop_assert_eq!(frame.header(), header);
+            prop_assert_eq!((frame.header(), frame.tag()), (header, tag));
             prop_assert!(frame.payload().starts_with(&payload));
             if ethertype.is_none() {
                 prop_assert_eq!(frame.payload().len(), payload.len());
