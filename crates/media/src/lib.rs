@@ -5,7 +5,7 @@
 //!
 //! The types that matter: the [`medium::Medium`] trait, the seam to a driver, [`topology::Topology`], the segments of a
 //! network as one medium, [`schedule::ScheduleTable`], who may use the wires of a time-triggered cluster when,
-//! [`ethernet::Network`], switches and the links between them, [`can::CanBus`], a CAN bus, and [`radio::RadioChannel`], a
+//! [`ethernet::Network`], switches and the links between them, [`port::Port`], the egress of a port by IEEE 802.1Q, [`can::CanBus`], a CAN bus, and [`radio::RadioChannel`], a
 //! broadcast channel of ITS-G5.
 //!
 //! ```
@@ -22,6 +22,7 @@ pub mod can;
 pub mod ethernet;
 pub mod line;
 pub mod medium;
+pub mod port;
 pub mod radio;
 pub mod schedule;
 pub mod topology;

@@ -1,10 +1,13 @@
 //! What a network of switches is built from.
 
+use std::collections::BTreeMap;
+
 use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, StreamId};
 
 use crate::line::LineSpeed;
 use crate::medium::Attachment;
+use crate::port::PortConfig;
 use crate::schedule::ScheduleTable;
 
 /// Switches that follow one schedule table, the links between them, and one full-duplex link to each station.
@@ -20,6 +23,8 @@ pub struct NetworkConfig {
     pub links: Vec<Link>,
     /// Each line's queues hold at most this much `[byte]`.
     pub queue_len_max: u64,
+    /// By line: what its port does beyond strict priority.
+    pub ports: BTreeMap<usize, PortConfig>,
     /// Attackers on the wire from a station to its switch.
     pub splices: Vec<Splice>,
     /// Where each stream goes; `routes[i]` is that of `StreamId(i)`.

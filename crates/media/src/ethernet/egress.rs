@@ -40,7 +40,7 @@ impl Network {
         let offer = Offer { frame, len: frames.len_of(frame), priority, due };
         match &self.lines[line].offer(now, offer) {
             Ok(step) => self.follow(now, line, step, frames, out),
-            Err(_) => self.discard(self.queues_at[line], frame, stream, DiscardReason::QueueFull, frames, out),
+            Err(_) => self.send_by_port(now, line, offer, stream, frames, out),
         }
     }
 
@@ -60,7 +60,7 @@ impl Network {
             Step::Started(started) => {
                 let leads_to_switch = self.leads_to_switch(line);
                 self.count(line, leads_to_switch);
-                if !(leads_to_switch && self.plan_forwarding(line, started, frames, out)) {
+                if !(leads_to_switch && self.plan_forwarding(line, (started.frame, started.arrives_at), frames, out)) {
                     self.lines[line].put_on_wire(started.frame, now);
                     out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
                 }
@@ -68,7 +68,8 @@ impl Network {
                 if let Some(due) = started.due
                     && started.priority >= Priority::PROTOCOL_CONTROL
                 {
-                    self.forwarded(now, line, started, due, frames, out);
+                    let Started { frame, priority, arrives_at, .. } = *started;
+                    self.forwarded((now, arrives_at), line, priority, frame, due, frames, out);
                 }
                 started.look_again_at
             }
@@ -79,7 +80,7 @@ impl Network {
     }
 
     #[inline(always)]
-    fn count(&mut self, line: usize, leads_to_switch: bool) {
+    pub(super) fn count(&mut self, line: usize, leads_to_switch: bool) {
         let counts = &mut self.statistics.counts;
         if line >= self.first_trunk_line {
             counts.between_switches += 1;
@@ -89,24 +90,26 @@ impl Network {
         }
     }
 
-    /// A switch has passed on a frame that was due at a time.
-    fn forwarded(
+    /// A switch has passed on a frame that was due at a time: it started then and arrives then.
+    #[allow(clippy::too_many_arguments, reason = "a frame with everything that is said of it")]
+    pub(super) fn forwarded(
         &self,
-        now: SimTime,
+        (started_at, arrives_at): (SimTime, SimTime),
         line: usize,
-        started: &Started,
+        priority: Priority,
+        frame: FrameId,
         due: SimTime,
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
-        if started.priority == Priority::PROTOCOL_CONTROL {
+        if priority == Priority::PROTOCOL_CONTROL {
             // [SAE AS6802] every relay adds the delay it causes to the transparent clock.
-            line::stamp_transparent_clock(started.frame, started.arrives_at - due, frames);
-        } else if started.priority == Priority::TIME_TRIGGERED {
-            let stream = self.stream_of(frames.bytes(started.frame)).unwrap_or(StreamId::NONE);
-            let sequence = frames.label(started.frame).serial.unwrap_or(0);
-            let event = Event { value: (now - due).as_ps(), ..Event::of(EventKind::Forwarded, stream, sequence) };
-            out.push(MediumOutput::Event { node: self.queues_at[line], event, frame: Some(started.frame) });
+            line::stamp_transparent_clock(frame, arrives_at - due, frames);
+        } else if priority == Priority::TIME_TRIGGERED {
+            let stream = self.stream_of(frames.bytes(frame)).unwrap_or(StreamId::NONE);
+            let sequence = frames.label(frame).serial.unwrap_or(0);
+            let event = Event { value: (started_at - due).as_ps(), ..Event::of(EventKind::Forwarded, stream, sequence) };
+            out.push(MediumOutput::Event { node: self.queues_at[line], event, frame: Some(frame) });
         }
     }
 

@@ -5,7 +5,7 @@ use chronoseal_core::{DiscardReason, SimTime, StreamId};
 use super::filter::Admission;
 use super::forwarding::Forwarded;
 use super::{Network, Timer};
-use crate::line::{self, Started};
+use crate::line;
 use crate::medium::{FrameId, FrameStore, MediumOutput};
 
 impl Network {
@@ -17,12 +17,11 @@ impl Network {
     pub(super) fn plan_forwarding(
         &mut self,
         line: usize,
-        started: &Started,
+        (frame, arrives_at): (FrameId, SimTime),
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) -> bool {
         let Some(delay) = self.fixed_delay else { return false };
-        let (arrives_at, frame) = (started.arrives_at, started.frame);
         let judged = self.filter.judge(&self.config, arrives_at, line, frames.bytes(frame));
         let Ok(Admission::Stream { stream, hop }) = judged else { return false };
         self.stamp_arrival(arrives_at, line, frame, frames);

@@ -16,6 +16,7 @@ mod executor;
 mod filter;
 mod forwarding;
 mod ingress;
+mod ports;
 mod statistics;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ use self::forwarding::Forwarding;
 use self::statistics::Statistics;
 use crate::line::{Line, ReservedStarts};
 use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
+use crate::port::Port;
 
 /// The medium of [`NetworkConfig`].
 pub struct Network {
@@ -41,6 +43,8 @@ pub struct Network {
     link_of_node: Vec<Option<usize>>,
     /// As [`NetworkConfig`] numbers them.
     lines: Vec<Line>,
+    /// By line: the port in front of it, where that does more than the line itself.
+    ports: Vec<Option<Box<Port>>>,
     /// Lines from here on join switches.
     first_trunk_line: usize,
     /// By line: the switch that judges what comes in by it, and the one in whose name its queues throw away.
@@ -60,7 +64,7 @@ pub struct Network {
 ///
 /// Timers of one instant expire in the order of their numbers: first frames come in, by line, then those that have been in
 /// for the forwarding delay go to their lines, by the line they came in by, then scheduled ones go out, then the beacon, and
-/// what is left of a line is for the others.
+/// what is left of a line is for the others. Ports look last, so that a gate that opens finds all that has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Timer {
     LineArrival(usize),
@@ -69,6 +73,8 @@ enum Timer {
     ScheduleEntry,
     Beacon,
     LineFree(usize),
+    /// The port in front of this line has something to do.
+    Port(usize),
 }
 
 impl Timer {
@@ -80,6 +86,7 @@ impl Timer {
             Self::ScheduleEntry => (2, 0),
             Self::Beacon => (3, 0),
             Self::LineFree(line) => (4, line),
+            Self::Port(line) => (5, line),
         };
         MediumTimer::new(kind << 28 | index as u32)
     }
@@ -92,7 +99,8 @@ impl Timer {
             1 => Self::ForwardingDone(index),
             2 => Self::ScheduleEntry,
             3 => Self::Beacon,
-            _ => Self::LineFree(index),
+            4 => Self::LineFree(index),
+            _ => Self::Port(index),
         }
     }
 }
@@ -108,7 +116,7 @@ impl Network {
         let is_trunk = |link: &Link| matches!(link.ends, Ends::Switches(_));
         assert!(config.links[stations..].iter().all(is_trunk), "the links of stations are the first ones");
         let count = 2 * config.links.len();
-        let lines = lines(&config, reserved(&config, count));
+        let (lines, ports) = lines(&config, reserved(&config, count));
         let mut link_of_node = Vec::new();
         for (index, link) in config.links.iter().enumerate() {
             let Ends::Station { station, .. } = link.ends else { break };
@@ -127,6 +135,7 @@ impl Network {
             statistics: Statistics::new(config.load_window, count, stations < config.links.len()),
             executor: Executor::new(&config.schedule, config.waits_for_dispatch),
             lines,
+            ports,
             first_trunk_line: 2 * stations,
             judges: (0..count).map(|line| config.switches[behind(line)]).collect(),
             queues_at: (0..count).map(|line| config.switches[queueing(line)]).collect(),
@@ -177,17 +186,22 @@ impl Network {
     }
 }
 
-/// The lines, each with the starts that are reserved on it.
-fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> Vec<Line> {
+/// The lines, and the ports in front of some, each with the starts that are reserved on it.
+fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> (Vec<Line>, Vec<Option<Box<Port>>>) {
     let cycle = config.schedule.cluster_cycle;
     let starts = |(phases, tolerance): (Vec<Duration>, Duration)| match phases.is_empty() {
         true => ReservedStarts::default(),
         false => ReservedStarts::new(cycle, phases.into_iter(), tolerance),
     };
+    let room = config.queue_len_max;
     let line = |(number, reserved): (usize, _)| {
-        Line::new(config.links[number / 2].speed, config.queue_len_max, starts(reserved))
+        let (speed, starts) = (config.links[number / 2].speed, starts(reserved));
+        match config.ports.get(&number) {
+            None => (Line::new(speed, room, starts), None),
+            Some(port) => (Line::behind_port(speed), Some(Box::new(Port::new(port, speed, room, starts)))),
+        }
     };
-    reserved.into_iter().enumerate().map(line).collect()
+    reserved.into_iter().enumerate().map(line).unzip()
 }
 
 /// By line: when the first bits of scheduled frames leave, and by how much they can be early or late.
@@ -253,6 +267,7 @@ impl Medium for Network {
                 let step = self.lines[line].step(now);
                 self.follow(now, line, &step, frames, out);
             }
+            Timer::Port(line) => self.look_at_port(now, line, frames, out),
             Timer::LineArrival(line) => {
                 let Some((frame, started)) = self.lines[line].take_arrived() else { return };
                 if self.leads_to_switch(line) {

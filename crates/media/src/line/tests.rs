@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::medium::FrameLabel;
+use chronoseal_core::Rate;
 use proptest::prelude::*;
 
 fn speed() -> LineSpeed {

@@ -54,6 +54,7 @@ pub(super) fn config() -> NetworkConfig {
             .map(|node| Link { ends: Ends::Station { station: port_0(node), switch: 0 }, speed: speed() })
             .collect(),
         queue_len_max: 64_000,
+        ports: Default::default(),
         splices: Vec::new(),
         routes: vec![
             over_switch(RouteClass::TimeTriggered { ct_id: CT_ID }, 0, &[1], 60),

@@ -2,6 +2,7 @@
 
 mod bench;
 mod several;
+mod shaped;
 
 use chronoseal_core::{Event, EventKind, NodeId, PortId, Rate};
 use chronoseal_wire::ethernet::TypeOrLength;

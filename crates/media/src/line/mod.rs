@@ -2,87 +2,14 @@
 
 use std::collections::VecDeque;
 
-use chronoseal_core::{Duration, Priority, Rate, SimTime};
+use chronoseal_core::{Duration, Priority, SimTime};
 
+pub use self::reserved::ReservedStarts;
+pub use self::speed::LineSpeed;
 use crate::medium::{FrameId, FrameStore};
 
-/// How long frames take on a line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LineSpeed {
-    rate: Rate,
-    overhead_bytes: u64,
-    gap_bytes: u64,
-    propagation_delay: Duration,
-    /// What one byte takes, where that is a whole number of picoseconds; else zero.
-    byte_time: Duration,
-}
-
-impl LineSpeed {
-    /// Lines of `rate` on which each frame costs `overhead_bytes` beyond its own (24 on a real wire: preamble and
-    /// delimiter 8, checksum 4, gap 12), the last `gap_bytes` of them after the last bit of the frame (12: the gap).
-    ///
-    /// # Panics
-    /// If the rate is zero.
-    pub fn new(rate: Rate, overhead_bytes: u64, gap_bytes: u64, propagation_delay: Duration) -> Self {
-        // 8 bits * 10^12 ps. Every rate from 10 Mbit/s to 10 Gbit/s in use divides it, and spares the division then.
-        let is_whole = 8_000_000_000_000 % rate.0 == 0;
-        let byte_time = if is_whole { rate.time_of(1) } else { Duration::ZERO };
-        Self { rate, overhead_bytes, gap_bytes, propagation_delay, byte_time }
-    }
-
-    /// From the first bit on the wire to the last bit off it.
-    #[inline]
-    pub fn reception(&self, len: u64) -> Duration {
-        self.time_of(len + self.overhead_bytes - self.gap_bytes) + self.propagation_delay
-    }
-
-    /// From the first bit of one frame to the earliest first bit of the next (the source's *Frametime*).
-    #[inline]
-    pub fn occupancy(&self, len: u64) -> Duration {
-        self.time_of(len + self.overhead_bytes)
-    }
-
-    #[inline]
-    fn time_of(&self, bytes: u64) -> Duration {
-        if self.byte_time == Duration::ZERO { self.rate.time_of(bytes) } else { self.byte_time * bytes as i64 }
-    }
-}
-
-/// Times of scheduled frames on a line, which no lower class may delay (timely block, SAE AS6802).
-#[derive(Clone, Debug, Default)]
-pub struct ReservedStarts {
-    cycle: Duration,
-    /// Sorted, each in `0..cycle`: the earliest moment of each start.
-    phases: Vec<Duration>,
-    /// A start may come this much later; the line is kept free until then.
-    hold: Duration,
-}
-
-impl ReservedStarts {
-    /// Starts at `phases` (taken modulo `cycle`) of every cycle, each early or late by up to `tolerance`.
-    pub fn new(cycle: Duration, phases: impl Iterator<Item = Duration>, tolerance: Duration) -> Self {
-        let mut phases: Vec<_> = phases.map(|phase| (phase - tolerance).rem_floor(cycle)).collect();
-        phases.sort_unstable();
-        phases.dedup();
-        Self { cycle, phases, hold: tolerance * 2 }
-    }
-
-    /// When to look again if a frame that keeps the line for `occupancy` from `now` on could delay a reserved start;
-    /// `None` if it may go.
-    ///
-    /// The instant of a start is part of what is reserved: whoever is served first then, it is not the lower class.
-    #[inline]
-    fn blocked_until(&self, now: SimTime, occupancy: Duration) -> Option<SimTime> {
-        let first = *self.phases.first()?;
-        // The first start that has not been over before now.
-        let since = now - self.hold;
-        let phase = since.since_zero().rem_floor(self.cycle);
-        let cycle_start = since - phase;
-        let index = self.phases.partition_point(|start| *start < phase);
-        let start = cycle_start + self.phases.get(index).copied().unwrap_or(self.cycle + first);
-        (now + occupancy > start).then(|| start + self.hold + Duration::from_ps(1))
-    }
-}
+mod reserved;
+mod speed;
 
 /// A frame that wants to go over a line.
 #[derive(Clone, Copy, Debug)]
@@ -234,6 +161,20 @@ impl Line {
         self.busy += occupancy;
         let look_again_at = if self.waiting == 0 { None } else { self.look_again(now, self.free_at) };
         Started { frame, priority, arrives_at: now + self.speed.reception(len), due, look_again_at }
+    }
+
+    /// A line whose frames wait in front of it, in a [`Port`](crate::port::Port): it is told when it is used, and takes no frame
+    /// itself.
+    pub fn behind_port(speed: LineSpeed) -> Self {
+        Self::new(speed, 0, ReservedStarts::default())
+    }
+
+    /// Its port uses it from now on until then, whatever was said before of the time from now on.
+    pub fn use_until(&mut self, now: SimTime, until: SimTime) {
+        if until > now || self.free_at > now {
+            self.busy += until.max(now) - now - self.busy_after(now);
+            self.free_at = until.max(now);
+        }
     }
 
     /// Time it was used before `until`, since the moment given to [`Self::forget_busy_before`] last. No frame has started

@@ -1,0 +1,135 @@
+//! Switches whose ports shape, gate and interrupt, against what others measured and what can be worked out by hand.
+
+use super::*;
+use crate::port::{GateControlList, GateEntry, PortConfig, Selection};
+
+/// Gigabit links from stations to one switch, which passes frames on after a microsecond.
+fn gigabit(streams: &[(u16, u16, u8)]) -> NetworkConfig {
+    let fast = LineSpeed::new(Rate(1_000_000_000), 24, 12, Duration::ZERO);
+    let stations = streams.iter().map(|(from, to, _)| *from.max(to)).max().unwrap_or(0) + 1;
+    let port_0 = |node| Attachment { node: NodeId(node), port: PortId(0) };
+    NetworkConfig {
+        links: (0..stations)
+            .map(|node| Link { ends: Ends::Station { station: port_0(node), switch: 0 }, speed: fast })
+            .collect(),
+        routes: streams
+            .iter()
+            .map(|(from, to, priority)| {
+                let class = RouteClass::BestEffort { priority: *priority };
+                over_switch(class, usize::from(*from), &[usize::from(*to)], 1518)
+            })
+            .collect(),
+        schedule: Default::default(),
+        forwarding_delay: Duration::from_us(1),
+        ..config()
+    }
+}
+
+#[test]
+fn a_scheduled_gate_opens_for_its_class() {
+    // Closed form GATE1: class 7 is open in [250, 260) us of 500, everything else is closed.
+    let mut config = gigabit(&[(0, 1, 7)]);
+    let entry = |open, us| GateEntry { open, hold: false, lasts: Duration::from_us(us) };
+    let list = GateControlList {
+        base_time: Duration::ZERO,
+        cycle: Duration::from_us(500),
+        entries: vec![entry(0, 250), entry(0x80, 10), entry(0, 240)],
+        hold_advance: Duration::ZERO,
+    };
+    config.ports.insert(3, PortConfig { gates: Some(list), ..PortConfig::default() });
+    let mut bench = Bench::new(config);
+    bench.send(Duration::from_us(100), 0, plain_frame(StreamId(0), 124));
+    let bench = bench.run(Duration::from_ms(1));
+    let [ref delivery] = bench.deliveries[..] else { panic!("{:?}", bench.deliveries) };
+    assert_eq!(delivery.departed_at, at(Duration::from_ns(250_000)));
+    assert_eq!(delivery.at, at(Duration::from_ns(251_088)));
+}
+
+#[test]
+fn an_interrupted_frame_comes_whole_and_later_and_the_line_counts_what_it_was_used() {
+    let mut config = gigabit(&[(0, 2, 0), (1, 2, 7)]);
+    let mut port = PortConfig::default();
+    port.classes[0].is_preemptable = true;
+    config.ports.insert(5, port);
+    let mut bench = Bench::new(config);
+    bench.send(Duration::ZERO, 0, plain_frame(StreamId(0), 1514));
+    // It is ready to leave the switch when the long one begins to.
+    let speed = LineSpeed::new(Rate(1_000_000_000), 24, 12, Duration::ZERO);
+    let late = speed.reception(1514) - speed.reception(60);
+    bench.send(late, 1, plain_frame(StreamId(1), 60));
+    let bench = bench.run(Duration::from_ms(1));
+    let [ref express, ref long] = bench.deliveries[..] else { panic!("{:?}", bench.deliveries) };
+    assert_eq!((express.bytes.len(), long.bytes.len()), (60, 1514));
+    let starts = at(speed.reception(1514) + Duration::from_us(1));
+    assert_eq!(long.departed_at, starts, "its first bit");
+    // The first part is 8 + 60 + 4 bytes and a gap of 12, then the express frame, then the rest with a preamble.
+    let byte = Duration::from_ns(8);
+    assert_eq!(express.departed_at, starts + byte * (8 + 60 + 4 + 12));
+    assert_eq!(long.at, starts + byte * (1526 + 24 + 84));
+    let busiest = bench.network.series().into_iter().find(|series| series.name == "busiest link").unwrap();
+    assert_eq!(busiest.values, [(byte * (1538 + 24 + 84)).as_ns()]);
+}
+
+/// The credit-based shaper of INET's validation test (inet-framework/inet, tests/validation/tsn/trafficshaping/
+/// creditbasedshaper, with its expected values in python/inet/test/validation.py), which takes over the network of
+/// CoRE4INET's examples/tsn/medium_network: four stations at a switch of 100 Mbit/s send to a fifth one. Latencies count
+/// from the production to the last bit.
+#[test]
+fn credit_based_shaping_is_that_of_inet_and_core4inet() {
+    // By stream: priority, frame without checksum, period, first one, idle slope; then the least and the greatest latency.
+    let streams: [(u8, usize, i64, i64, Option<u64>); 4] = [
+        (0, 1514, 125_000, 0, None),
+        (5, 318, 250_000, 1, Some(10_976_000)),
+        (6, 318, 125_000, 0, Some(21_952_000)),
+        (7, 1518, 300_000, 0, None),
+    ];
+    let expected = [(1, 88_259, 535_939, 247.259), (2, 60_900, 307_260, 161.309), (3, 252_900, 375_780, 298.477)];
+    let ways: Vec<(u16, u16, u8)> = (0u16..).zip(&streams).map(|(from, stream)| (from, 4, stream.0)).collect();
+    let speed = LineSpeed::new(Rate(100_000_000), 24, 12, Duration::from_ns(50));
+    let mut config = with_speed(speed, gigabit(&ways));
+    config.forwarding_delay = Duration::from_us(8);
+    let mut port = PortConfig::default();
+    for (priority, .., slope) in streams {
+        let class = &mut port.classes[usize::from(priority)];
+        class.selection = slope.map_or(Selection::Strict, |slope| Selection::CreditBased { idle_slope: Rate(slope) });
+        // Four frames, which only the unshaped flood fills.
+        class.room = Some(4 * 1518);
+    }
+    config.ports.insert(9, port);
+    let mut bench = Bench::new(config);
+    let mut produced: Vec<Vec<SimTime>> = vec![Vec::new(); 4];
+    let end = Duration::from_s(1);
+    for (station, (priority, len, period, first, _)) in (0u16..).zip(streams) {
+        let mut when = Duration::from_ns(first);
+        while when < end {
+            let mut bytes = plain_frame(StreamId(station), len.min(1514));
+            if len > 1514 {
+                let header = chronoseal_wire::ethernet::Header {
+                    destination: virtual_link::stream_address(StreamId(station)),
+                    source: virtual_link::station_address(NodeId(station)),
+                    type_or_length: TypeOrLength::EtherType(0x88b5),
+                };
+                bytes.resize(len, 0);
+                let tag = chronoseal_wire::ethernet::VlanTag { pcp: priority, drop_eligible: false, vid: 0 };
+                header.emit_tagged(tag, &mut bytes);
+            }
+            bench.send(when, station, bytes);
+            produced[usize::from(station)].push(at(when));
+            when += Duration::from_ns(period);
+        }
+    }
+    let bench = bench.run(end);
+    let mut latencies: Vec<Vec<Duration>> = vec![Vec::new(); 4];
+    for delivery in &bench.deliveries {
+        let stream = bench.network.stream_of(&delivery.bytes).unwrap().index();
+        let number = latencies[stream].len();
+        latencies[stream].push(delivery.at - produced[stream][number]);
+    }
+    for (stream, min, max, mean) in expected {
+        let seen = &latencies[stream];
+        let range = (seen.iter().min().unwrap().as_ns(), seen.iter().max().unwrap().as_ns());
+        assert_eq!(range, (min, max), "stream {stream}");
+        let average = seen.iter().map(|one| one.as_us_f64()).sum::<f64>() / seen.len() as f64;
+        assert!((average - mean).abs() <= mean / 1000.0, "stream {stream}: {average} us");
+    }
+}

@@ -1,0 +1,246 @@
+//! When the gates of a port are open: IEEE 802.1Q-2022 §8.6.8.4.
+
+use chronoseal_core::{Duration, SimTime};
+
+use super::config::{GateControlList, TRAFFIC_CLASSES};
+
+/// The windows of one gate, which repeat; or a gate that never changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Windows {
+    base_time: Duration,
+    cycle: Duration,
+    /// When it opens, in `0..cycle`, and when it closes, at most a cycle later; in order, none touches the next.
+    windows: Vec<(Duration, Duration)>,
+    /// What it is if there are no windows.
+    is_always_open: bool,
+}
+
+/// The gate of a class that has none.
+static OPEN: Windows = Windows::fixed(true);
+
+/// A gate at some time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Gate {
+    /// It closes then, if ever.
+    Open(Option<SimTime>),
+    /// It opens then, if ever.
+    Closed(Option<SimTime>),
+}
+
+impl Windows {
+    /// A gate that never closes, or never opens.
+    const fn fixed(is_always_open: bool) -> Self {
+        Self { base_time: Duration::ZERO, cycle: Duration::ZERO, windows: Vec::new(), is_always_open }
+    }
+
+    /// Windows in a cycle, in their order, each of a length.
+    fn new(base_time: Duration, cycle: Duration, windows: impl Iterator<Item = (Duration, Duration)>) -> Self {
+        let mut merged: Vec<(Duration, Duration)> = Vec::new();
+        for (opens, closes) in windows {
+            match merged.last_mut() {
+                Some(last) if last.1 >= opens => last.1 = last.1.max(closes),
+                _ => merged.push((opens, closes)),
+            }
+        }
+        // What is open at the end of a cycle and at the start of the next is one window.
+        while let (Some(first), Some(last)) = (merged.first().copied(), merged.last_mut())
+            && last.1 - cycle >= first.0
+        {
+            if last.0 == first.0 {
+                return Self::fixed(true);
+            }
+            last.1 = last.1.max(first.1 + cycle);
+            merged.remove(0);
+        }
+        match merged.is_empty() {
+            true => Self::fixed(false),
+            false => Self { base_time, cycle, windows: merged, is_always_open: false },
+        }
+    }
+
+    /// The gate at a time.
+    pub(super) fn at(&self, now: SimTime) -> Gate {
+        if self.windows.is_empty() {
+            return if self.is_always_open { Gate::Open(None) } else { Gate::Closed(None) };
+        }
+        let phase = (now.since_zero() - self.base_time).rem_floor(self.cycle);
+        let start = now - phase;
+        let next = self.windows.partition_point(|(opens, _)| *opens <= phase);
+        // The last window of the cycle before may go on into this one.
+        let (before, turn) = match next.checked_sub(1) {
+            Some(index) => (self.windows[index], Duration::ZERO),
+            None => (self.windows[self.windows.len() - 1], self.cycle),
+        };
+        let closes = before.1 - turn;
+        if phase < closes {
+            return Gate::Open(Some(start + closes));
+        }
+        let opens = self.windows.get(next).map_or(self.windows[0].0 + self.cycle, |(opens, _)| *opens);
+        Gate::Closed(Some(start + opens))
+    }
+
+    /// The next time it opens after it closes at a time; that time itself if it never does.
+    pub(super) fn opens_after(&self, closes: SimTime) -> SimTime {
+        match self.at(closes) {
+            Gate::Closed(Some(opens)) => opens,
+            Gate::Open(_) | Gate::Closed(None) => closes,
+        }
+    }
+
+    /// How long it is open from one time to another.
+    pub(super) fn open_between(&self, from: SimTime, until: SimTime) -> Duration {
+        if until <= from {
+            return Duration::ZERO;
+        }
+        if self.windows.is_empty() {
+            return if self.is_always_open { until - from } else { Duration::ZERO };
+        }
+        let (whole, rest) = ((until - from).div_floor(self.cycle), (until - from).rem_floor(self.cycle));
+        let mut open = self.open_in_cycle() * whole;
+        let (mut at, end) = (from, from + rest);
+        while at < end {
+            at = match self.at(at) {
+                Gate::Open(closes) => {
+                    let closes = closes.unwrap_or(end).min(end);
+                    open += closes - at;
+                    closes
+                }
+                Gate::Closed(opens) => opens.unwrap_or(end),
+            };
+        }
+        open
+    }
+
+    /// When it has been open for a time, from another time on.
+    pub(super) fn after_open(&self, from: SimTime, open: Duration) -> SimTime {
+        if self.windows.is_empty() {
+            return if self.is_always_open { from + open } else { SimTime::MAX };
+        }
+        let in_cycle = self.open_in_cycle();
+        // A cycle less than there are, so that the end of the last one is found by walking.
+        let whole = ((open - Duration::from_ps(1)).div_floor(in_cycle)).max(0);
+        let (mut at, mut left) = (from + self.cycle * whole, open - in_cycle * whole);
+        while left > Duration::ZERO {
+            at = match self.at(at) {
+                Gate::Open(closes) => {
+                    let used = closes.map_or(left, |closes| left.min(closes - at));
+                    left -= used;
+                    at + used
+                }
+                Gate::Closed(Some(opens)) => opens,
+                Gate::Closed(None) => return SimTime::MAX,
+            };
+        }
+        at
+    }
+
+    fn open_in_cycle(&self) -> Duration {
+        self.windows.iter().map(|(opens, closes)| *closes - *opens).sum()
+    }
+}
+
+/// All gates of a port, and when it holds preemptable frames.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Gates {
+    classes: [Windows; TRAFFIC_CLASSES],
+    held: Windows,
+}
+
+impl Gates {
+    pub(super) fn new(list: Option<&GateControlList>) -> Self {
+        let Some(list) = list else { return Self { classes: std::array::from_fn(|_| OPEN.clone()), held: Windows::fixed(false) } };
+        let windows = |is_open: &dyn Fn(usize) -> bool, early: Duration| {
+            let mut at = Duration::ZERO;
+            let mut found = Vec::new();
+            for (index, entry) in list.entries.iter().enumerate() {
+                // The last operation lasts until the end of the cycle, and none beyond it.
+                let is_last = index + 1 == list.entries.len();
+                let end = if is_last { list.cycle } else { (at + entry.lasts).min(list.cycle) };
+                if is_open(index) && end > at {
+                    found.push((at, end + early));
+                }
+                at = end;
+            }
+            Windows::new((list.base_time - early).rem_floor(list.cycle), list.cycle, found.into_iter())
+        };
+        let class = |class: usize| windows(&|entry| list.entries[entry].open >> class & 1 == 1, Duration::ZERO);
+        Self {
+            classes: std::array::from_fn(class),
+            held: windows(&|entry| list.entries[entry].hold, list.hold_advance),
+        }
+    }
+
+    /// The gate of a class; those above the traffic classes have none.
+    pub(super) fn of(&self, class: usize) -> &Windows {
+        self.classes.get(class).unwrap_or(&OPEN)
+    }
+
+    /// When preemptable frames are held.
+    pub(super) fn held(&self) -> &Windows {
+        &self.held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::config::GateEntry;
+    use super::*;
+
+    proptest! {
+        /// A gate against the list itself, read picosecond by picosecond.
+        #[test]
+        fn a_gate_is_what_its_list_says(
+            entries in proptest::collection::vec((any::<bool>(), 1i64..9), 1..6), rest in 0i64..4, base in -30i64..30,
+            from in 0i64..60, length in 0i64..90, early in 0i64..4,
+        ) {
+            let ps = Duration::from_ps;
+            let total: i64 = entries.iter().map(|(_, lasts)| lasts).sum();
+            let list = GateControlList {
+                base_time: ps(base),
+                cycle: ps(total + rest),
+                entries: entries.iter()
+                    .map(|(open, lasts)| GateEntry { open: u8::from(*open) << 3, hold: *open, lasts: ps(*lasts) })
+                    .collect(),
+                hold_advance: ps(early),
+            };
+            let plain = |at: i64| {
+                let mut phase = (at - base).rem_euclid(total + rest);
+                for (open, lasts) in &entries {
+                    if phase < *lasts {
+                        return *open;
+                    }
+                    phase -= lasts;
+                }
+                entries[entries.len() - 1].0
+            };
+            let gates = Gates::new(Some(&list));
+            let gate = gates.of(3);
+            let at = SimTime::from_ps;
+            match gate.at(at(from)) {
+                Gate::Open(closes) => {
+                    prop_assert!(plain(from));
+                    let end = closes.map_or(from + 200, |closes| closes.as_ps());
+                    prop_assert!((from..end).all(plain));
+                    prop_assert!(closes.is_none() || !plain(end));
+                }
+                Gate::Closed(opens) => {
+                    prop_assert!(!plain(from));
+                    let end = opens.map_or(from + 200, |opens| opens.as_ps());
+                    prop_assert!(!(from..end).any(plain));
+                    prop_assert!(opens.is_none() || plain(end));
+                }
+            }
+            let open = (from..from + length).filter(|at| plain(*at)).count() as i64;
+            prop_assert_eq!(gate.open_between(at(from), at(from + length)), ps(open));
+            if open > 0 {
+                let until = gate.after_open(at(from), ps(open)).as_ps();
+                prop_assert_eq!((from..until).filter(|at| plain(*at)).count() as i64, open);
+                prop_assert!(plain(until - 1), "no longer than needed");
+            }
+            let is_held = matches!(gates.held().at(at(from)), Gate::Open(_));
+            prop_assert_eq!(is_held, (from..=from + early).any(plain), "held from a little before");
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! The egress of a port by IEEE 802.1Q: classes with queues, shapers and gates in front of one wire, and frames that are
+//! interrupted on it.
+//!
+//! ```text
+//! priority ─► class ─► queue (scheduler of the stream, if asynchronous) ─► gate, credit ─┐
+//!                                                                                      selection ─► wire
+//! protocol control, scheduled frames of AS6802 ──────────────────────────────────────────┘
+//! ```
+//!
+//! A frame may start if its class's gate is open and stays so until its last bit has left, if the class's credit is not
+//! negative, if its eligibility time has come, and if it delays no reserved start ([`ReservedStarts`]). Of the classes whose
+//! first frame may start the highest has the wire, express ones before preemptable ones. While the highest waits for a
+//! reserved start, nobody else goes.
+//!
+//! Where nothing is configured this is [`Line`](crate::line::Line), which does the same in fewer steps; a test holds the two
+//! against each other.
+
+use chronoseal_core::{Priority, SimTime, StreamId};
+
+use self::asynchronous::Schedulers;
+pub use self::config::{
+    ClassConfig, GateControlList, GateEntry, PortConfig, SchedulerConfig, Selection, TRAFFIC_CLASSES,
+};
+use self::credit::Credit;
+use self::gates::{Gate, Gates};
+use self::merge::{Held, Sending};
+use self::queue::{Queue, Waiting};
+use crate::line::{LineSpeed, Offer, ReservedStarts};
+use crate::medium::FrameId;
+
+mod asynchronous;
+mod config;
+mod credit;
+mod gates;
+mod merge;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+/// The class of scheduled frames of AS6802.
+const SCHEDULED: usize = Priority::TIME_TRIGGERED.0 as usize;
+
+/// A class of a port at work.
+#[derive(Debug)]
+struct Class {
+    queue: Queue,
+    credit: Option<Credit>,
+    is_asynchronous: bool,
+    is_preemptable: bool,
+    room: Option<u64>,
+}
+
+/// One port: its queues, and what is on its wire.
+#[derive(Debug)]
+pub struct Port {
+    speed: LineSpeed,
+    class_of: [u8; TRAFFIC_CLASSES],
+    classes: [Class; Priority::COUNT],
+    gates: Gates,
+    schedulers: Schedulers,
+    reserved: ReservedStarts,
+    /// What the queues hold together that have no room of their own, and may hold `[byte]`.
+    shared: u64,
+    shared_max: u64,
+    /// A preemptable frame whose last bit has not left.
+    sending: Option<Sending>,
+    /// A frame that was interrupted.
+    held: Option<Held>,
+    free_at: SimTime,
+    look_again_at: Option<SimTime>,
+}
+
+/// A frame that certainly leaves: an express one has just started, the last bit of a preemptable one has just left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Left {
+    /// Which.
+    pub frame: FrameId,
+    /// Its priority.
+    pub priority: Priority,
+    /// When its first bit left.
+    pub started_at: SimTime,
+    /// When its last bit arrives at the other end.
+    pub arrives_at: SimTime,
+    /// When it should have started, if it was due at a time.
+    pub due: Option<SimTime>,
+}
+
+/// What a look at a port led to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PortStep {
+    /// A frame that leaves.
+    pub left: Option<Left>,
+    /// The wire is used until then, as far as is known.
+    pub free_at: SimTime,
+    /// Look again at this time.
+    pub look_again_at: Option<SimTime>,
+}
+
+/// Why a port does not take a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refused {
+    /// Its queue has no room for it.
+    #[error("the queue of its class is full")]
+    QueueFull,
+    /// The scheduler of its stream would let it go after its longest residence time only.
+    #[error("its scheduler would keep it longer than it may stay")]
+    ResidenceTime,
+}
+
+/// Whether the first frame of a class may start.
+enum May {
+    /// There is none.
+    Empty,
+    Start,
+    /// Not before then, and others may go until then; `None`: never.
+    Later(Option<SimTime>),
+    /// It would delay a reserved start, and nobody else goes either.
+    Reserved(SimTime),
+}
+
+impl Port {
+    /// A port of a line, with so much room in the queue that classes share `[byte]`, whose `reserved` starts no lower class may
+    /// delay.
+    ///
+    /// # Panics
+    /// If a priority has a class that is none.
+    pub fn new(config: &PortConfig, speed: LineSpeed, queue_len_max: u64, reserved: ReservedStarts) -> Self {
+        assert!(config.class_of.iter().all(|class| usize::from(*class) < TRAFFIC_CLASSES), "there are eight classes");
+        let class = |class: usize| {
+            let ClassConfig { selection, is_preemptable, room } = config.classes.get(class).copied().unwrap_or_default();
+            let credit = match selection {
+                Selection::CreditBased { idle_slope } => Some(Credit::new(idle_slope, speed.rate())),
+                Selection::Strict | Selection::Asynchronous => None,
+            };
+            let is_asynchronous = selection == Selection::Asynchronous;
+            Class { queue: Queue::default(), credit, is_asynchronous, is_preemptable, room }
+        };
+        Self {
+            speed,
+            class_of: config.class_of,
+            classes: std::array::from_fn(class),
+            gates: Gates::new(config.gates.as_ref()),
+            schedulers: Schedulers::new(&config.schedulers),
+            reserved,
+            shared: 0,
+            shared_max: queue_len_max,
+            sending: None,
+            held: None,
+            free_at: SimTime::ZERO,
+            look_again_at: None,
+        }
+    }
+
+    /// Takes a frame of a stream into the queue of its class, and starts whichever may start.
+    ///
+    /// # Errors
+    /// Why it does not take it.
+    pub fn offer(&mut self, now: SimTime, offer: Offer, stream: StreamId) -> Result<PortStep, Refused> {
+        let priority = usize::from(offer.priority.0).min(Priority::COUNT - 1);
+        let number = self.class_of.get(priority).map_or(priority, |class| usize::from(*class));
+        let class = &mut self.classes[number];
+        let (held, max) = match class.room {
+            Some(room) => (class.queue.bytes(), room),
+            None => (self.shared, self.shared_max),
+        };
+        if held + offer.len > max {
+            return Err(Refused::QueueFull);
+        }
+        let eligible = match class.is_asynchronous {
+            true => self.schedulers.eligible(now, stream, self.speed.bytes_of(offer.len)),
+            false => Some(now),
+        };
+        let eligible = eligible.ok_or(Refused::ResidenceTime)?;
+        self.advance(now, number);
+        let class = &mut self.classes[number];
+        class.queue.push(Waiting { offer: Offer { priority: Priority(priority as u8), ..offer }, eligible });
+        if class.room.is_none() {
+            self.shared += offer.len;
+        }
+        Ok(self.step(now))
+    }
+
+    /// Does what is to be done now.
+    pub fn step(&mut self, now: SimTime) -> PortStep {
+        self.look_again_at = self.look_again_at.filter(|at| *at > now);
+        let mut left = None;
+        if let Some(sending) = self.sending {
+            if now >= sending.last_bit(&self.speed) {
+                self.sending = None;
+                left = Some(self.left(&sending.frame.offer, sending.frame.started_at, sending.last_bit(&self.speed)));
+            } else if self.interrupts(now) {
+                self.cut(now, &sending);
+            }
+        }
+        if left.is_none() && now >= self.free_at {
+            left = self.select(now);
+        }
+        let at = self.next_look(now);
+        let asked = self.look_again_at.is_some_and(|asked| at.is_none_or(|at| asked <= at));
+        let look_again_at = if asked { None } else { at };
+        self.look_again_at = look_again_at.or(self.look_again_at);
+        PortStep { left, free_at: self.free_at, look_again_at }
+    }
+
+    /// Lets a class's credit grow or shrink until now.
+    fn advance(&mut self, now: SimTime, class: usize) {
+        let is_held = self.held.is_some_and(|held| held.class == class);
+        let Class { queue, credit, .. } = &mut self.classes[class];
+        if let Some(credit) = credit {
+            credit.advance(now, is_held || !queue.is_empty(), self.gates.of(class));
+        }
+    }
+
+    /// Classes from the highest to the lowest, either the express ones or the others.
+    fn classes(&self, is_preemptable: bool) -> impl Iterator<Item = usize> + use<> {
+        let wanted: [bool; Priority::COUNT] =
+            std::array::from_fn(|class| self.classes[class].is_preemptable == is_preemptable);
+        (0..Priority::COUNT).rev().filter(move |class| wanted[*class])
+    }
+
+    /// Starts the frame that is next, if one may start.
+    fn select(&mut self, now: SimTime) -> Option<Left> {
+        for class in self.classes(false) {
+            match self.may_start(now, class) {
+                May::Start => return self.start(now, class),
+                May::Reserved(_) => return None,
+                May::Empty | May::Later(_) => {}
+            }
+        }
+        if self.holds(now).is_some() {
+            return None;
+        }
+        if let Some(held) = self.held {
+            // What was begun is ended before another frame that may be interrupted, whatever its class's gate is.
+            if self.reserved.blocked_until(now, held.occupancy(&self.speed)).is_none() {
+                self.go_on(now, held);
+            }
+            return None;
+        }
+        for class in self.classes(true) {
+            match self.may_start(now, class) {
+                May::Start => return self.start(now, class),
+                May::Reserved(_) => return None,
+                May::Empty | May::Later(_) => {}
+            }
+        }
+        None
+    }
+
+    /// Whether the first frame of a class may start now if the wire is free.
+    fn may_start(&mut self, now: SimTime, class: usize) -> May {
+        let Some(Waiting { offer, eligible }) = self.classes[class].queue.first() else { return May::Empty };
+        if eligible > now {
+            return May::Later(Some(eligible));
+        }
+        self.advance(now, class);
+        let gate = self.gates.of(class);
+        if let Some(credit) = &self.classes[class].credit {
+            let clear_at = credit.clear_at(now, gate);
+            if clear_at > now {
+                return May::Later(Some(clear_at));
+            }
+        }
+        match gate.at(now) {
+            Gate::Open(None) => {}
+            Gate::Open(Some(closes)) if now + self.speed.transmission(offer.len) <= closes => {}
+            Gate::Open(Some(closes)) => return May::Later(Some(gate.opens_after(closes)).filter(|at| *at > now)),
+            Gate::Closed(opens) => return May::Later(opens),
+        }
+        if class == SCHEDULED {
+            return May::Start;
+        }
+        match self.reserved.blocked_until(now, self.speed.occupancy(offer.len)) {
+            Some(at) => May::Reserved(at),
+            None => May::Start,
+        }
+    }
+
+    /// Until when preemptable frames are held, if they are.
+    fn holds(&self, now: SimTime) -> Option<SimTime> {
+        match self.gates.held().at(now) {
+            Gate::Open(until) => Some(until.unwrap_or(SimTime::MAX)),
+            Gate::Closed(_) => None,
+        }
+    }
+
+    /// True if a preemptable frame on the wire has to make room.
+    fn interrupts(&mut self, now: SimTime) -> bool {
+        let express = self.classes(false);
+        self.holds(now).is_some() || express.into_iter().any(|class| matches!(self.may_start(now, class), May::Start))
+    }
+
+    fn cut(&mut self, now: SimTime, sending: &Sending) {
+        let Some(cut) = sending.cut(now, &self.speed) else { return };
+        let class = cut.held.class;
+        self.advance(now, class);
+        if let Some(credit) = &mut self.classes[class].credit {
+            credit.cut(cut.ends_at);
+        }
+        (self.sending, self.held, self.free_at) = (None, Some(cut.held), cut.free_at);
+    }
+
+    fn go_on(&mut self, now: SimTime, held: Held) {
+        self.advance(now, held.class);
+        self.held = None;
+        self.send(held, now);
+    }
+
+    fn send(&mut self, frame: Held, now: SimTime) {
+        let sending = Sending::new(frame, now);
+        self.free_at = sending.free_at(&self.speed);
+        if let Some(credit) = &mut self.classes[frame.class].credit {
+            credit.send(sending.own_from(&self.speed), self.free_at);
+        }
+        self.sending = Some(sending);
+    }
+
+    /// Starts the first frame of a class.
+    fn start(&mut self, now: SimTime, class: usize) -> Option<Left> {
+        self.advance(now, class);
+        let taken = &mut self.classes[class];
+        let Waiting { offer, .. } = taken.queue.pop()?;
+        if taken.room.is_none() {
+            self.shared -= offer.len;
+        }
+        if taken.is_preemptable {
+            self.send(Held::whole(offer, class, now), now);
+            return None;
+        }
+        self.free_at = now + self.speed.occupancy(offer.len);
+        if let Some(credit) = &mut taken.credit {
+            credit.send(now, self.free_at);
+        }
+        Some(self.left(&offer, now, now + self.speed.transmission(offer.len)))
+    }
+
+    fn left(&self, offer: &Offer, started_at: SimTime, last_bit: SimTime) -> Left {
+        let Offer { frame, priority, due, .. } = *offer;
+        Left { frame, priority, started_at, arrives_at: last_bit + self.speed.propagation_delay(), due }
+    }
+
+    /// When something can change next without a frame coming.
+    fn next_look(&mut self, now: SimTime) -> Option<SimTime> {
+        let is_waiting = self.held.is_some() || self.classes.iter().any(|class| !class.queue.is_empty());
+        if let Some(sending) = self.sending {
+            let last_bit = sending.last_bit(&self.speed);
+            // A frame that cannot be cut now cannot be cut later.
+            let may_be_cut = sending.cut(now, &self.speed).is_some();
+            let hold = match self.gates.held().at(now) {
+                Gate::Closed(Some(held)) => held,
+                _ => last_bit,
+            };
+            let first = if may_be_cut { self.express_from(now).map_or(hold, |at| at.min(hold)) } else { last_bit };
+            return Some(first.min(last_bit));
+        }
+        if now < self.free_at {
+            return is_waiting.then_some(self.free_at);
+        }
+        if !is_waiting {
+            return None;
+        }
+        let mut looks = Vec::new();
+        for class in (0..Priority::COUNT).rev() {
+            match self.may_start(now, class) {
+                May::Empty => {}
+                May::Start => looks.extend(self.holds(now).filter(|_| self.classes[class].is_preemptable)),
+                May::Later(at) => looks.extend(at),
+                May::Reserved(at) => looks.push(at),
+            }
+        }
+        if let Some(held) = self.held {
+            looks.extend(self.holds(now));
+            looks.extend(self.reserved.blocked_until(now, held.occupancy(&self.speed)));
+        }
+        looks.into_iter().filter(|at| *at > now).min()
+    }
+
+    /// When an express frame that waits may start, if it waits for a time.
+    fn express_from(&mut self, now: SimTime) -> Option<SimTime> {
+        let at = |may: May| match may {
+            May::Later(at) => at,
+            May::Reserved(at) => Some(at),
+            May::Empty | May::Start => None,
+        };
+        self.classes(false).filter_map(|class| at(self.may_start(now, class))).min()
+    }
+}

@@ -1,0 +1,49 @@
+//! The frames of one class that wait.
+
+use std::collections::VecDeque;
+
+use chronoseal_core::SimTime;
+
+use crate::line::Offer;
+
+/// A frame in a queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) offer: Offer,
+    /// It may not leave before.
+    pub(super) eligible: SimTime,
+}
+
+/// Frames in the order in which they may leave, and those that may leave at one time in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    frames: VecDeque<Waiting>,
+    /// All of them `[byte]`.
+    bytes: u64,
+}
+
+impl Queue {
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    pub(super) fn first(&self) -> Option<Waiting> {
+        self.frames.front().copied()
+    }
+
+    pub(super) fn push(&mut self, waiting: Waiting) {
+        self.bytes += waiting.offer.len;
+        let later = self.frames.iter().rev().take_while(|other| other.eligible > waiting.eligible).count();
+        self.frames.insert(self.frames.len() - later, waiting);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Waiting> {
+        let first = self.frames.pop_front()?;
+        self.bytes -= first.offer.len;
+        Some(first)
+    }
+}
