@@ -15,8 +15,9 @@ use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Access, Ethernet, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId,
+    EthernetHop, Access, Ethernet, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId,
 };
+use chronoseal_wire::ethernet::VLAN_TAG_LEN;
 use serde::Serialize;
 
 use crate::bounds::bounds;
@@ -251,7 +252,8 @@ fn on_every_stream(trial: &mut Plan, segment: SegmentId, id: ProtectionId) -> Et
             stream.protection = id;
             hop.protection = None;
             if is_relayed {
-                hop.frame_len = relayed_frame_len(length, overhead);
+                let tag = hop.facet.get::<EthernetHop>().and_then(|hop| hop.tag);
+                hop.frame_len = relayed_frame_len(length, overhead) + tag.map_or(0, |_| VLAN_TAG_LEN as u32);
             }
         }
     }

@@ -68,6 +68,7 @@ fn segment(base_period: Duration) -> EthernetSegment {
         queue_len_max: 1 << 20,
         sniffing_switch: false,
         wiring: Wiring::default(),
+        ports: Ports::default(),
     }
 }
 

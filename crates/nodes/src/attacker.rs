@@ -10,7 +10,7 @@ use chronoseal_core::{
     AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, NodeId, Output,
     PortId, Priority, Queued, StreamId,
 };
-use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
+use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TAGGED_HEADER_LEN, TypeOrLength, VlanTag};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 
 /// What an attacker is built from.
@@ -39,6 +39,8 @@ pub struct Attack {
     pub source: MacAddress,
     /// Frames as the stream's own, protection included `[byte]`.
     pub frame_len: usize,
+    /// Their VLAN tag.
+    pub tag: Option<VlanTag>,
     /// The type that the stream's frames carry; `None` if it is their length.
     pub ether_type: Option<u16>,
     /// Where in a frame the value begins that a controller acts on `[byte]`.
@@ -193,11 +195,16 @@ impl Attacker {
 /// A frame as the stream's sender would make it, with a guessed payload and tag.
 fn forge(attack: &Attack, rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut frame = vec![0; attack.frame_len];
-    rng.fill_bytes(&mut frame[HEADER_LEN..]);
-    let length = TypeOrLength::Length((attack.frame_len - HEADER_LEN) as u16);
+    let header_len = if attack.tag.is_some() { TAGGED_HEADER_LEN } else { HEADER_LEN };
+    rng.fill_bytes(&mut frame[header_len..]);
+    let length = TypeOrLength::Length((attack.frame_len - header_len) as u16);
     let type_or_length = attack.ether_type.map_or(length, TypeOrLength::EtherType);
-    Header { destination: attack.destination, source: attack.source, type_or_length }.emit(&mut frame);
-    TestBedHeader { stream: attack.stream, sequence: rng.next_u32() }.emit(&mut frame[HEADER_LEN..]);
+    let header = Header { destination: attack.destination, source: attack.source, type_or_length };
+    match attack.tag {
+        Some(tag) => header.emit_tagged(tag, &mut frame),
+        None => header.emit(&mut frame),
+    }
+    TestBedHeader { stream: attack.stream, sequence: rng.next_u32() }.emit(&mut frame[header_len..]);
     frame
 }
 
@@ -238,6 +245,7 @@ mod tests {
             destination: virtual_link::critical_traffic_address([3, 4, 5, 6], 1),
             source: virtual_link::station_address(NodeId(0)),
             frame_len: 76,
+            tag: None,
             ether_type: None,
             value_at: HEADER_LEN + TestBedHeader::LEN,
             slot_start: Duration::from_us(100),

@@ -28,6 +28,8 @@ pub const SEGMENTS_MAX: u32 = 64;
 pub const SWITCHES_MAX: u32 = 64;
 /// Links of an Ethernet segment.
 pub const LINKS_MAX: u32 = 10_000;
+/// Most entries of a gate control list.
+pub const GATE_ENTRIES_MAX: u32 = 1_024;
 /// Protections.
 pub const PROTECTIONS_MAX: u32 = 256;
 /// Platforms.

@@ -125,6 +125,8 @@ codes! {
     SeveralWays = "scenario::several-ways",
     /// A link that joins nothing or what is joined already, or one that is missing.
     BadLink = "scenario::bad-link",
+    /// A port that cannot do what is written, or not for the streams that leave by it.
+    BadPort = "scenario::bad-port",
     /// Gateways that a stream cannot pass so.
     BadVia = "scenario::bad-via",
     /// A gateway that cannot forward so.

@@ -194,6 +194,16 @@ pub enum Why {
     /// On the air a frame may be lost, and may wait as long as others send.
     #[error("not bounded: radio")]
     Radio,
+    /// Its asynchronous shapers let less through than is sent.
+    #[error(
+        "its asynchronous shapers hold it to a smaller bucket than it fills, late frames counted, so that frames wait in them for an unknown time: write a `committed` rate and burst that hold all that comes"
+    )]
+    OverBucket,
+    /// The ports of a segment put frames into different orders.
+    #[error(
+        "not bounded: the ports of the segment map priorities to different traffic classes, or interrupt or shape different ones; describe them alike"
+    )]
+    PortsDiffer,
     /// No earlier hop brings the stream to the node.
     #[error("no hop brings it there")]
     NotReached,

@@ -10,7 +10,7 @@ const CASES: u64 = 400;
 const CLASSES: i64 = 3;
 
 fn switches(case: &Case) -> Switches {
-    let class = |index: i64| ClassPlan { name: format!("c{index}"), is_preemptable: false };
+    let class = |index: i64| ClassPlan { name: format!("c{index}"), is_preemptable: false, is_regulated: false };
     let port = |(index, station): (usize, &super::simulation::Station)| PortPlan {
         varying: whole(station.varying),
         ..PortPlan::plain(format!("p{index}"), ratio(1, station.unit))
@@ -73,7 +73,7 @@ fn no_frame_of_a_class_on_a_circle_exceeds_its_bound() {
 fn a_port_that_is_asked_for_too_much_spoils_what_is_below_and_behind_and_nothing_else() {
     use chronoseal_analysis::calculus::{Flow, Unbounded};
 
-    let class = |name: &str| ClassPlan { name: name.to_owned(), is_preemptable: false };
+    let class = |name: &str| ClassPlan { name: name.to_owned(), is_preemptable: false, is_regulated: false };
     let stream = |name: &str, class: usize, spaced: i64, ports: &[usize]| StreamPlan {
         flow: Flow {
             longest_frame: whole(10),

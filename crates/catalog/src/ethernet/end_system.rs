@@ -76,6 +76,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         stream: id,
         timing,
         frame_len: target.hop.frame_len as usize,
+        tag: target.tag,
         fill: fill(plan, id, stream.length.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
         signal: signal(plan, stream),
         carried: carried(target),

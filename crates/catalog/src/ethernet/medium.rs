@@ -9,6 +9,7 @@ use chronoseal_scenario::plan::{
     ThreatKind,
 };
 
+use super::ports;
 use crate::Prepared;
 
 /// How long frames take on a link.
@@ -108,12 +109,15 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
             },
             hops,
             len_max: view.secured_len(&stream),
+            vid: stream.tag.map(|tag| tag.vid),
         };
     }
+    let ports = ports::of(view, &links.all, &links.nodes, &routes);
     Network::new(NetworkConfig {
         switches: view.switches().collect(),
         links: links.all,
         queue_len_max: network.queue_len_max,
+        ports,
         splices,
         routes,
         ct_marker: network.ct_marker,

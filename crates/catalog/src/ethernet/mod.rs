@@ -3,6 +3,7 @@
 mod describe;
 mod end_system;
 mod medium;
+mod ports;
 
 use chronoseal_analysis::{Infeasible, synthesize};
 use chronoseal_core::{Duration, Node, NodeId, StreamId};
@@ -148,9 +149,12 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
                 destination: destination(view, target_id, class),
                 source: virtual_link::station_address(hop.from),
                 frame_len: view.secured_len(&target) as usize,
+                tag: target.tag,
                 ether_type: (!class.is_time_triggered()).then_some(ETHERTYPE_BEST_EFFORT),
                 // A PDU begins with a sequence number of its own.
-                value_at: HEADER_LEN + TestBedHeader::LEN + if stream.is_relayed() { SEQUENCE_LEN } else { 0 },
+                value_at: HEADER_LEN
+                    + target.tag_len() as usize
+                    + TestBedHeader::LEN + if stream.is_relayed() { SEQUENCE_LEN } else { 0 },
                 slot_start: schedule.of(target_id).next().map_or_else(Default::default, |slot| slot.start),
                 period: stream.period,
                 first: threat.start,

@@ -107,6 +107,8 @@ pub struct Route {
     pub hops: Vec<RouteHop>,
     /// Longest frame, protection included, without checksum `[byte]`.
     pub len_max: u32,
+    /// The VLAN that its frames name in their tag, whose priority they have then; `None`: they have no tag.
+    pub vid: Option<u16>,
 }
 
 /// What one switch does with a stream.
@@ -146,11 +148,11 @@ pub struct Beacon {
 
 impl Route {
     /// That of a stream which does not come by here.
-    pub const ELSEWHERE: Self = Self { class: RouteClass::Elsewhere, hops: Vec::new(), len_max: 0 };
+    pub const ELSEWHERE: Self = Self { class: RouteClass::Elsewhere, hops: Vec::new(), len_max: 0, vid: None };
 
     /// Over one switch: in by one line and out by others.
     pub fn over_one_switch(class: RouteClass, ingress: usize, egress: Vec<usize>, len_max: u32) -> Self {
-        Self { class, hops: vec![RouteHop { ingress, egress }], len_max }
+        Self { class, hops: vec![RouteHop { ingress, egress }], len_max, vid: None }
     }
 }
 

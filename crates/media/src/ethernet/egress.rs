@@ -126,6 +126,7 @@ impl Network {
         let route = &self.config.routes[stream.index()];
         let priority = match route.class {
             RouteClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
+            RouteClass::BestEffort { .. } if route.vid.is_some() => pcp_of(frames.bytes(frame)),
             RouteClass::BestEffort { priority } => Priority(priority.min(7)),
             RouteClass::Elsewhere => Priority(0),
         };
@@ -162,4 +163,11 @@ impl Network {
             out.push(MediumOutput::Timer { at, timer: Timer::ScheduleEntry.pack() });
         }
     }
+}
+
+/// The priority that the VLAN tag of a frame names.
+#[inline(never)]
+fn pcp_of(bytes: &[u8]) -> Priority {
+    let tag = chronoseal_wire::ethernet::Frame::new_checked(bytes).ok().and_then(|frame| frame.tag());
+    Priority(tag.map_or(0, |tag| tag.pcp))
 }

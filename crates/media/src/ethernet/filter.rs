@@ -90,6 +90,9 @@ impl Filter {
         }
         let stream = self.stream_of(config, &frame).ok_or((DiscardReason::UnknownStream, StreamId::NONE))?;
         let route = &config.routes[stream.index()];
+        if frame.tag().map(|tag| tag.vid) != route.vid {
+            return Err((DiscardReason::UnknownStream, stream));
+        }
         let Some(hop) = route.hops.iter().position(|hop| hop.ingress == line) else {
             return Err((DiscardReason::WrongPort, stream));
         };

@@ -1,6 +1,7 @@
 //! What an end system is built from.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_wire::ethernet::VlanTag;
 
 use crate::container::ContainerConfig;
 use crate::gateway::HandOver;
@@ -50,6 +51,8 @@ pub struct TalkerConfig {
     pub timing: TalkerTiming,
     /// Header and payload before protection, without checksum `[byte]`.
     pub frame_len: usize,
+    /// The VLAN tag of its frames; those in slots have none.
+    pub tag: Option<VlanTag>,
     /// What every frame carries unless [`TalkerConfig::signal`] has something newer.
     pub fill: Vec<u8>,
     /// A recorded signal to replay: behind the sequence number.

@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, Priority, Work};
 use chronoseal_frameauth::{Freshness, Moment, Sealer};
-use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, Header, TypeOrLength};
+use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, Header, TAGGED_HEADER_LEN, TypeOrLength};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::virtual_link;
 
@@ -11,9 +11,6 @@ use crate::gateway::{Pdu, SEQUENCE_LEN};
 use crate::pace::{Pace, PaceConfig};
 use crate::protection::{Protection, ProtectionError};
 
-/// Bytes written even if only headers are asked for: Ethernet header and test-bed header.
-const HEADERS_LEN: usize = HEADER_LEN + TestBedHeader::LEN;
-
 /// The sender's end of one stream.
 pub(super) struct Talker {
     pub(super) config: TalkerConfig,
@@ -21,6 +18,10 @@ pub(super) struct Talker {
     template: Vec<u8>,
     /// The frame on the wire `[byte]`.
     secured_len: usize,
+    /// Ethernet header, tag included `[byte]`.
+    header_len: usize,
+    /// Bytes written even if only headers are asked for: Ethernet header and test-bed header.
+    headers_len: usize,
     sealer: Option<Sealer>,
     /// Of one that keeps to no slots.
     pub(super) pace: Pace,
@@ -47,18 +48,24 @@ impl Talker {
         };
         let seals_by_own_count =
             sealer.as_ref().is_some_and(|sealer| matches!(sealer.profile().freshness(), Freshness::Rising { .. }));
+        let header_len = if config.tag.is_some() { TAGGED_HEADER_LEN } else { HEADER_LEN };
+        let headers_len = header_len + TestBedHeader::LEN;
         let secured_len = config.frame_len + config.protection.overhead();
         let type_or_length = match config.timing {
             // Critical traffic carries its length, as the data frames of time-triggered Ethernet do.
-            TalkerTiming::Slots { .. } => TypeOrLength::Length((secured_len - HEADER_LEN) as u16),
+            TalkerTiming::Slots { .. } => TypeOrLength::Length((secured_len - header_len) as u16),
             TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => {
                 TypeOrLength::EtherType(ETHERTYPE_BEST_EFFORT)
             }
         };
         let mut template = vec![0; secured_len];
-        Header { destination, source: virtual_link::station_address(node), type_or_length }.emit(&mut template);
-        let fill_len = config.fill.len().min(config.frame_len.saturating_sub(HEADERS_LEN));
-        template[HEADERS_LEN..HEADERS_LEN + fill_len].copy_from_slice(&config.fill[..fill_len]);
+        let header = Header { destination, source: virtual_link::station_address(node), type_or_length };
+        match config.tag {
+            Some(tag) => header.emit_tagged(tag, &mut template),
+            None => header.emit(&mut template),
+        }
+        let fill_len = config.fill.len().min(config.frame_len.saturating_sub(headers_len));
+        template[headers_len..headers_len + fill_len].copy_from_slice(&config.fill[..fill_len]);
         let pace = match config.timing {
             TalkerTiming::Periodic { pace, .. } => pace,
             TalkerTiming::Slots { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => {
@@ -66,7 +73,18 @@ impl Talker {
             }
         };
         let pace = Pace::new(pace, config.stream.0);
-        Ok(Self { config, pace, template, secured_len, sealer, seals_by_own_count, made: 0, next: None })
+        Ok(Self {
+            config,
+            pace,
+            template,
+            secured_len,
+            header_len,
+            headers_len,
+            sealer,
+            seals_by_own_count,
+            made: 0,
+            next: None,
+        })
     }
 
     pub(super) fn priority(&self) -> Priority {
@@ -81,9 +99,9 @@ impl Talker {
     /// What computing the next frame takes; `None` if there is nothing to compute.
     pub(super) fn work(&self) -> Option<Work> {
         let covered = match self.config.carried {
-            _ if self.is_container() => self.unsealed_len() - HEADER_LEN,
+            _ if self.is_container() => self.unsealed_len() - self.header_len,
             Some(CarriedPdu { len, is_sealed: true }) => len,
-            _ => self.config.frame_len - HEADER_LEN,
+            _ => self.config.frame_len - self.header_len,
         };
         self.sealer.as_ref().map(|sealer| sealer.work(covered))
     }
@@ -102,8 +120,8 @@ impl Talker {
     /// Its next frame without what protects it, filled up so that the tag is at the end of the shortest frame `[byte]`.
     fn unsealed_len(&self) -> usize {
         let Some(pdu) = self.next.as_ref().filter(|_| self.is_container()) else { return self.config.frame_len };
-        let least = FRAME_LEN_MIN.saturating_sub(self.config.protection.overhead());
-        (HEADERS_LEN + pdu.bytes.len()).max(least).min(self.config.frame_len)
+        let least = (FRAME_LEN_MIN + self.header_len - HEADER_LEN).saturating_sub(self.config.protection.overhead());
+        (self.headers_len + pdu.bytes.len()).max(least).min(self.config.frame_len)
     }
 
     /// Writes the next frame and returns its length. `freshness` is the slot's count, or the frame's own.
@@ -113,21 +131,21 @@ impl Talker {
         let header = TestBedHeader { stream: self.config.stream, sequence: sequence as u32 };
         self.made += 1;
         if !real_bytes {
-            frame[..HEADERS_LEN].copy_from_slice(&self.template[..HEADERS_LEN]);
-            header.emit(&mut frame[HEADER_LEN..]);
+            frame[..self.headers_len].copy_from_slice(&self.template[..self.headers_len]);
+            header.emit(&mut frame[self.header_len..]);
             return self.secured_len;
         }
         frame[..self.secured_len].copy_from_slice(&self.template);
-        header.emit(&mut frame[HEADER_LEN..]);
+        header.emit(&mut frame[self.header_len..]);
         if let Some(signal) = self.config.signal.as_ref().map(|signal| signal.at(signal_time)) {
             // A PDU begins with a sequence number of its own.
-            let from = HEADERS_LEN + if self.config.carried.is_some() { SEQUENCE_LEN } else { 0 };
+            let from = self.headers_len + if self.config.carried.is_some() { SEQUENCE_LEN } else { 0 };
             let len = signal.len().min(self.config.frame_len.saturating_sub(from));
             frame[from..from + len].copy_from_slice(&signal[..len]);
         }
         let (covered_from, covered_len) = match self.config.carried {
             _ if self.is_container() => self.place_container(frame),
-            None => (HEADER_LEN, self.config.frame_len - HEADER_LEN),
+            None => (self.header_len, self.config.frame_len - self.header_len),
             Some(carried) => self.place_pdu(frame, carried, sequence),
         };
         if let Some(sealer) = &mut self.sealer {
@@ -149,18 +167,18 @@ impl Talker {
     /// Puts a container behind the headers, filled up with zeros, and tells what a seal covers: from where, how much.
     fn place_container(&self, frame: &mut [u8]) -> (usize, usize) {
         let len = self.unsealed_len();
-        frame[HEADERS_LEN..self.secured_len].fill(0);
+        frame[self.headers_len..self.secured_len].fill(0);
         if let Some(pdu) = &self.next {
-            let room = &mut frame[HEADERS_LEN..len];
+            let room = &mut frame[self.headers_len..len];
             let held = pdu.bytes.len().min(room.len());
             room[..held].copy_from_slice(&pdu.bytes[..held]);
         }
-        (HEADER_LEN, len - HEADER_LEN)
+        (self.header_len, len - self.header_len)
     }
 
     /// Puts the PDU behind the headers, and tells what a seal covers: from where, how much.
     fn place_pdu(&self, frame: &mut [u8], carried: CarriedPdu, sequence: u64) -> (usize, usize) {
-        let room = &mut frame[HEADERS_LEN..self.secured_len];
+        let room = &mut frame[self.headers_len..self.secured_len];
         match &self.next {
             Some(pdu) => {
                 let len = pdu.bytes.len().min(room.len());
@@ -171,6 +189,6 @@ impl Talker {
                 room[..len].copy_from_slice(&sequence.to_be_bytes()[8 - len..]);
             }
         }
-        if carried.is_sealed { (HEADERS_LEN, carried.len) } else { (HEADER_LEN, self.config.frame_len - HEADER_LEN) }
+        if carried.is_sealed { (self.headers_len, carried.len) } else { (self.header_len, self.config.frame_len - self.header_len) }
     }
 }

@@ -63,6 +63,7 @@ fn talker(protection: Protection) -> TalkerConfig {
             samples: false,
         },
         frame_len: FRAME_LEN,
+        tag: None,
         fill: vec![0x5a; FRAME_LEN],
         signal: None,
         carried: None,

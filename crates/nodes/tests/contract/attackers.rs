@@ -27,6 +27,7 @@ fn attack(kind: AttackKind) -> Attack {
         destination: virtual_link::critical_traffic_address([3, 4, 5, 6], 1),
         source: virtual_link::station_address(NodeId(0)),
         frame_len: LEN,
+        tag: None,
         ether_type: None,
         value_at: 22,
         slot_start: Duration::from_us(100),

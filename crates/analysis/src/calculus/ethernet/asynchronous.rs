@@ -25,6 +25,15 @@ pub struct Conditions {
     pub margin: Rational,
 }
 
+impl Conditions {
+    /// Of regulators whose frames come in order, without replication, and whose buckets are those of the network's flows with
+    /// the clocks' differences in them.
+    pub fn kept() -> Self {
+        let none = super::super::whole(0);
+        Self { is_behind_replication: false, keeps_order: true, clocks_apart: none.clone(), margin: none }
+    }
+}
+
 /// Flows that keep to their own buckets at every server.
 #[derive(Debug)]
 pub struct Regulated<'a> {

@@ -21,6 +21,7 @@ use super::super::network::{Flow, Multiplexing, Network, Server};
 use super::super::rational::{Grid, Rational};
 use super::super::service::ServiceCurve;
 use super::super::unbounded::{InvalidNetwork, Unbounded};
+use super::asynchronous::{Conditions, Regulated};
 use super::gates::{Frames, Gates};
 use super::port::{Class, Fragments, InvalidPort, Port};
 
@@ -31,6 +32,9 @@ pub struct ClassPlan {
     pub name: String,
     /// True if frames of it may be interrupted by express frames, where ports do that.
     pub is_preemptable: bool,
+    /// True if every port but the first of each stream regulates them (802.1Qcr): each stream's arrival is the bucket that it is
+    /// held to there, and it keeps to it when it is sent.
+    pub is_regulated: bool,
 }
 
 /// One direction of a link, with the queues in front of it.
@@ -44,6 +48,8 @@ pub struct PortPlan {
     pub rate_max: Rational,
     /// How much longer than at least a frame may take from the end of this link into the next queue.
     pub varying: Rational,
+    /// True if it interrupts frames of preemptable classes.
+    pub preempts: bool,
     /// Idle slopes of shaped classes, by class.
     pub idle_slopes: BTreeMap<usize, Rational>,
     /// Windows of classes that are not always open, by class.
@@ -55,7 +61,7 @@ impl PortPlan {
     pub fn plain(name: impl Into<String>, rate: Rational) -> Self {
         let (idle_slopes, gates) = (BTreeMap::new(), BTreeMap::new());
         let rate_max = rate.clone();
-        Self { name: name.into(), rate, rate_max, varying: Rational::zero(), idle_slopes, gates }
+        Self { name: name.into(), rate, rate_max, varying: Rational::zero(), preempts: false, idle_slopes, gates }
     }
 }
 
@@ -77,7 +83,8 @@ pub struct StreamPlan {
 pub struct Switches {
     /// The classes, the highest priority first.
     pub classes: Vec<ClassPlan>,
-    /// What interrupting a frame costs; `None` if no port does it.
+    /// What interrupting a frame costs at the ports that do it; `None` if none does. Where some ports do it and others do not,
+    /// preemptable classes have to be below the others, or no order of the classes is that of all ports.
     pub preemption: Option<Fragments>,
     /// The ports.
     pub ports: Vec<PortPlan>,
@@ -182,7 +189,11 @@ impl Switches {
         let flows = own.iter().map(|one| self.streams[*one].flow.clone()).collect();
         let network = Network::new(servers?, flows)?;
         let settings = Settings { uses_links: true, grid: Some(grid.clone()) };
-        let mut traffic = match Delayed::new(&network, Multiplexing::Fifo, settings) {
+        let traffic: Result<Box<dyn CrossTraffic<'_>>, Unbounded> = match self.classes[class].is_regulated {
+            true => Regulated::new(&network, &Conditions::kept()).map(|traffic| Box::new(traffic) as Box<_>),
+            false => Delayed::new(&network, Multiplexing::Fifo, settings).map(|traffic| Box::new(traffic) as Box<_>),
+        };
+        let mut traffic = match traffic {
             Ok(traffic) => traffic,
             Err(because) => {
                 for (index, stream) in own.iter().enumerate() {
@@ -202,8 +213,8 @@ impl Switches {
         }
         for (index, stream) in own.into_iter().enumerate() {
             for end in network.flows()[index].ends() {
-                let one_by_one = total_flow(&mut traffic, index, end).delay;
-                let together = separate_flow(&mut traffic, index, end).delay;
+                let one_by_one = total_flow(&mut *traffic, index, end).delay;
+                let together = separate_flow(&mut *traffic, index, end).delay;
                 let least = match (one_by_one, together) {
                     (Ok(one), Ok(other)) => Ok(one.min(other)),
                     (Ok(one), Err(_)) => Ok(one),
@@ -246,7 +257,8 @@ impl Switches {
             return Ok(rates(Server::refused(name, because)));
         }
         let classes = classes.into_iter().map(|(_, class)| class).collect();
-        let port = Port::new(plan.name.clone(), plan.rate.clone(), self.preemption.clone(), classes)?;
+        let preemption = self.preemption.clone().filter(|_| plan.preempts);
+        let port = Port::new(plan.name.clone(), plan.rate.clone(), preemption, classes)?;
         Ok(rates(match port.service(place) {
             Ok(service) => Server::new(name, service),
             Err(because) => Server::refused(name, because),

@@ -8,9 +8,10 @@ use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
     Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, Plan, SegmentId, StreamClass, Sync,
 };
-use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
+use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, VLAN_TAG_LEN};
 
 mod losses;
+mod ports;
 pub mod routed;
 mod slots;
 mod wired;
@@ -36,12 +37,13 @@ impl SegmentBounds for EthernetBounds {
     }
 
     fn authentication(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<Work> {
-        let EthernetHop { class, .. } = hop.facet.get()?;
+        let EthernetHop { class, tag, .. } = hop.facet.get()?;
+        let header = HEADER_LEN + if tag.is_some() { VLAN_TAG_LEN } else { 0 };
         let number = match class {
             StreamClass::TimeTriggered { ct_id } => *ct_id,
             StreamClass::BestEffort { .. } => stream.0,
         };
-        mac_work(plan, stream, hop, number, hop.frame_len.saturating_sub(HEADER_LEN as u32))
+        mac_work(plan, stream, hop, number, hop.frame_len.saturating_sub(header as u32))
     }
 
     fn is_in_slots(&self, hop: &HopPlan) -> bool {
@@ -100,7 +102,7 @@ impl SegmentBounds for EthernetBounds {
     ) -> Vec<Risk> {
         let Some(view) = Ethernet::of(plan, segment) else { return Vec::new() };
         let Some(table) = prepared else { return Vec::new() };
-        if !view.segment.wiring.is_plain() {
+        if !view.segment.is_plain() {
             return wired::risks(view, table, arrivals);
         }
         losses::of_segment(&Links::new(view, table, arrivals))
@@ -117,7 +119,7 @@ impl SegmentBounds for EthernetBounds {
             return without_bound(plan, segment, Why::UnknownKind(plan.segments[segment.index()].kind));
         };
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
-        if !view.segment.wiring.is_plain() {
+        if !view.segment.is_plain() {
             return wired::bounds(view, table, arrivals);
         }
         let links = Links::new(view, table, arrivals);
@@ -244,7 +246,7 @@ impl<'a> Links<'a> {
     fn len_min(&self, stream: &EthernetStream<'_>) -> u64 {
         let overhead = self.view.protection_of(stream).overhead_bytes();
         let shortest = self.view.plan.container_len_min(stream.id);
-        let len = shortest.map(|len| relayed_frame_len(len, overhead) + overhead);
+        let len = shortest.map(|len| relayed_frame_len(len, overhead) + overhead + stream.tag_len());
         u64::from(len.unwrap_or(self.view.secured_len(stream)))
     }
 }

@@ -18,14 +18,16 @@
 //! Times are in ps, data in bytes with what each frame costs beyond its own. A link's rate is that of the frames that pass it,
 //! whose times are rounded to ps: the least of them where it serves, the greatest where it limits what comes over it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_scenario::plan::Plan;
 
 use super::super::{HopBound, Span, Why};
-use crate::calculus::ethernet::{ClassPlan, Gates, PortPlan, StreamPlan, SwitchBounds, Switches, Window};
+use crate::calculus::ethernet::{
+    ClassPlan, Fragments, Gates, PortPlan, StreamPlan, SwitchBounds, Switches, Window,
+};
 use crate::calculus::{ArrivalCurve, Bucket, Combination, Flow, Grid, Hop, Rational, Unbounded, ratio, whole};
 
 /// Classes: protocol control frames, then eight priorities.
@@ -44,6 +46,10 @@ pub struct Routed {
     pub links: Vec<RoutedLink>,
     /// What is sent.
     pub streams: Vec<RoutedStream>,
+    /// Traffic classes that express frames interrupt, at the ports that do that.
+    pub preemptable: BTreeSet<u8>,
+    /// Traffic classes whose streams every port but their first shapes asynchronously.
+    pub regulated: BTreeSet<u8>,
 }
 
 /// One direction of a link.
@@ -59,6 +65,8 @@ pub struct RoutedLink {
     pub enters_switch: bool,
     /// When scheduled frames have it for themselves, in any order.
     pub closed: Vec<Closed>,
+    /// What its port does with the traffic classes 0 to 7 beyond strict priority.
+    pub port: RoutedPort,
 }
 
 /// A time at which a scheduled frame has a link for itself, from the start of the cycle.
@@ -70,6 +78,19 @@ pub struct Closed {
     pub until: Duration,
 }
 
+/// What a port does beyond strict priority, in the units of this module.
+#[derive(Clone, Debug, Default)]
+pub struct RoutedPort {
+    /// By traffic class: the idle slope of its shaper `[byte/ps]`.
+    pub idle_slopes: BTreeMap<u8, Rational>,
+    /// By traffic class: when its gate is open `[ps]`.
+    pub gates: BTreeMap<u8, Gates>,
+    /// It interrupts frames of preemptable classes.
+    pub preempts: bool,
+    /// By traffic class: its own queue's room `[byte]`. The others share one.
+    pub rooms: BTreeMap<u8, u64>,
+}
+
 /// What is sent from one station over links.
 #[derive(Clone, Debug)]
 pub struct RoutedStream {
@@ -77,12 +98,14 @@ pub struct RoutedStream {
     pub name: String,
     /// Which stream; `None` for what the segment sends for itself.
     pub stream: Option<StreamId>,
-    /// Its priority 0 to 7, or 8 for protocol control frames.
+    /// Its traffic class 0 to 7, or 8 for protocol control frames.
     pub priority: u8,
     /// When a frame comes to the first link's queue, counted from the instant at which it is due.
     pub at: Result<Span, Why>,
     /// The least distance of two frames at their sender.
     pub distance: Duration,
+    /// The bucket that asynchronous shapers hold it to, in bytes a ps and bytes; it has to hold all that comes.
+    pub committed: Option<Bucket>,
     /// How much one of what the distance counts brings at most `[byte]`.
     pub counted_len: u64,
     /// The longest frame `[byte]`.
@@ -124,6 +147,14 @@ pub enum LinkReason {
         "is on or behind a circle of streams that make one another later, with no end in sight; send one of them another way, or less often"
     )]
     Circle,
+    /// Its shapers are given more than it carries.
+    #[error(
+        "has idle slopes that leave no room for this class: those of the classes down to it and what goes before them need {load_ppm} ppm of its time; lower one of them"
+    )]
+    Overreserved {
+        /// What is reserved of what there is `[10^-6]`, rounded up.
+        load_ppm: u64,
+    },
     /// Gates leave no room for a frame.
     #[error("has no window with room for a frame of this class; make one longer")]
     NoRoom,
@@ -170,10 +201,20 @@ impl Solved<'_> {
     /// How much can wait in front of a link at most, in the queues of all classes together, with what each frame costs beyond
     /// its own `[byte]`; `None` if nothing bounds it.
     pub fn waiting(&self, link: usize) -> Option<u64> {
+        self.waiting_of(link, &|_| true)
+    }
+
+    /// As [`Self::waiting`], for the traffic classes for which `counts` holds; 8 is that of control frames. What an asynchronous
+    /// shaper keeps back is not bounded.
+    pub fn waiting_of(&self, link: usize, counts: &dyn Fn(u8) -> bool) -> Option<u64> {
         let passes = |sent: &&RoutedStream| sent.hops.iter().any(|(hop, _)| *hop == link);
-        let mut classes: Vec<usize> = self.routed.streams.iter().filter(passes).map(RoutedStream::class).collect();
+        let here = self.routed.streams.iter().filter(passes).filter(|sent| counts(sent.priority));
+        let mut classes: Vec<usize> = here.map(RoutedStream::class).collect();
         classes.sort_unstable();
         classes.dedup();
+        if classes.iter().any(|class| self.routed.is_regulated(*class)) {
+            return None;
+        }
         let of_class = |class: usize| {
             let backlog = self.found.as_ref()?.at(link, class)?.backlog.as_ref().ok()?;
             u64::try_from(backlog.ceil().to_integer()).ok()
@@ -190,7 +231,7 @@ impl RoutedStream {
 
     /// Its place among the classes.
     fn class(&self) -> usize {
-        CLASSES - 1 - usize::from(self.priority).min(CLASSES - 1)
+        place(self.priority)
     }
 }
 
@@ -215,23 +256,44 @@ impl Routed {
 
     /// The classes of all links; `None` if a stream's way is none.
     fn switches(&self) -> Option<Switches> {
-        let class = |class: usize| ClassPlan { name: class_name(class), is_preemptable: false };
+        let class = |class: usize| ClassPlan {
+            name: class_name(class),
+            is_preemptable: self.preemptable.contains(&number(class)),
+            is_regulated: self.is_regulated(class),
+        };
         let streams: Option<Vec<StreamPlan>> = self.streams.iter().map(|sent| self.stream(sent)).collect();
         Some(Switches {
             classes: (0..CLASSES).map(class).collect(),
-            preemption: None,
+            preemption: (!self.preemptable.is_empty()).then(|| Fragments::bytes(&whole(1))),
             ports: (0..self.links.len()).map(|link| self.port(link)).collect(),
             streams: streams?,
         })
     }
 
+    fn is_regulated(&self, class: usize) -> bool {
+        self.regulated.contains(&number(class))
+    }
+
+    /// What a stream brings.
+    fn bucket(&self, sent: &RoutedStream) -> Bucket {
+        let counted = whole(i64::try_from(sent.counted_len + self.overhead).unwrap_or(i64::MAX));
+        let jitter = whole(sent.at.map_or(0, |at| at.jitter().as_ps()));
+        let rate = &counted / whole(sent.distance.as_ps().max(1));
+        let burst = &counted + &rate * jitter;
+        Bucket { rate, burst }
+    }
+
+    /// True if asynchronous shapers hold a stream to less than it brings.
+    fn is_over_bucket(&self, sent: &RoutedStream) -> bool {
+        let brought = self.bucket(sent);
+        let is_more = |held: &Bucket| held.rate < brought.rate || held.burst < brought.burst;
+        self.is_regulated(sent.class()) && sent.committed.as_ref().is_some_and(is_more)
+    }
+
     fn stream(&self, sent: &RoutedStream) -> Option<StreamPlan> {
         let of = |len: u64| whole(i64::try_from(len + self.overhead).unwrap_or(i64::MAX));
-        let (counted, distance) = (of(sent.counted_len), whole(sent.distance.as_ps().max(1)));
-        let jitter = whole(sent.at.map_or(0, |at| at.jitter().as_ps()));
-        let rate = &counted / distance;
-        let burst = &counted + &rate * jitter;
-        let arrival = ArrivalCurve::least_of([Bucket { rate, burst }]).ok()?;
+        let held = sent.committed.clone().filter(|_| self.is_regulated(sent.class()));
+        let arrival = ArrivalCurve::least_of([held.unwrap_or_else(|| self.bucket(sent))]).ok()?;
         let hop = |(link, after): &(usize, Option<usize>)| Hop { server: *link, after: *after };
         let is_end = |end: &usize| *end < sent.hops.len() && sent.hops.iter().all(|(_, after)| *after != Some(*end));
         if !sent.ends.iter().all(|(_, end)| is_end(end)) {
@@ -246,12 +308,12 @@ impl Routed {
             },
             shortest: of(sent.len_min),
             class: sent.class(),
-            is_unknown: sent.at.is_err(),
+            is_unknown: sent.at.is_err() || self.is_over_bucket(sent),
         })
     }
 
     fn port(&self, link: usize) -> PortPlan {
-        let RoutedLink { from, to, speed, enters_switch, .. } = self.links[link];
+        let RoutedLink { from, to, speed, enters_switch, ref port, .. } = self.links[link];
         let passing = self.streams.iter().filter(|sent| sent.hops.iter().any(|(hop, _)| *hop == link));
         let rate = |len: u64, rounding: i64| {
             let bytes = i64::try_from(len + self.overhead).unwrap_or(i64::MAX);
@@ -268,10 +330,13 @@ impl Routed {
             })
             .collect();
         let least = rates.iter().min().cloned().unwrap_or_else(|| rate(0, 0));
+        let own_gates = port.gates.iter().map(|(class, gates)| (place(*class), gates.clone()));
         PortPlan {
             rate_max: rates.into_iter().max().unwrap_or_else(|| least.clone()),
+            preempts: port.preempts,
+            idle_slopes: port.idle_slopes.iter().map(|(class, slope)| (place(*class), slope.clone())).collect(),
             varying: if enters_switch { whole(self.forwarding.jitter().as_ps()) } else { whole(0) },
-            gates: self.gates(link, &least),
+            gates: self.gates(link, &least).into_iter().chain(own_gates).collect(),
             ..PortPlan::plain(format!("the link from node {} to node {}", from.0, to.0), least)
         }
     }
@@ -340,6 +405,9 @@ impl Routed {
         if let Err(why) = sent.at {
             return why;
         }
+        if self.is_over_bucket(sent) {
+            return Why::OverBucket;
+        }
         let class = sent.class();
         for link in self.way(sent, end) {
             let because = found.at(link, class).and_then(|bound| bound.delay.as_ref().err());
@@ -348,11 +416,14 @@ impl Routed {
                 Some(Unbounded::Upstream { .. } | Unbounded::Unknown { .. }) => return Why::ArrivalUnbounded,
                 Some(Unbounded::Overload { asked, has, .. }) => LinkReason::Overload { load_ppm: ppm(asked, has) },
                 Some(Unbounded::Cycle { .. } | Unbounded::Diverges { .. }) => LinkReason::Circle,
+                Some(Unbounded::Overreserved { reserved, link, .. }) => {
+                    LinkReason::Overreserved { load_ppm: ppm(reserved, link) }
+                }
                 Some(Unbounded::NoRoomInWindows { .. }) => LinkReason::NoRoom,
                 Some(Unbounded::Combination(combination)) => LinkReason::Combination(*combination),
                 Some(_) => LinkReason::NotKnown,
             };
-            let RoutedLink { from, to, .. } = self.links[link];
+            let (from, to) = (self.links[link].from, self.links[link].to);
             return Why::Link(LinkProblem { from, to, reason });
         }
         Why::ArrivalUnbounded
@@ -392,10 +463,20 @@ fn grid() -> Option<Grid> {
     Grid::new(whole(1), ratio(1, 1_000_000))
 }
 
+/// The place of a traffic class among those of the calculus, which begins with the highest.
+fn place(class: u8) -> usize {
+    CLASSES - 1 - usize::from(class).min(CLASSES - 1)
+}
+
+/// The traffic class at a place.
+fn number(place: usize) -> u8 {
+    (CLASSES - 1 - place) as u8
+}
+
 fn class_name(class: usize) -> String {
-    match CLASSES - 1 - class {
+    match number(class) {
         8 => "control".to_owned(),
-        priority => format!("priority {priority}"),
+        class => format!("traffic class {class}"),
     }
 }
 

@@ -4,18 +4,19 @@
 //! from where they leave the first switch. Streams in slots are no traffic there: they keep to the schedule table, and the links
 //! are closed to all others around their frames.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, StreamClass, SwitchHop, Sync};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, PortEnd, StreamClass, SwitchHop, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::line::Reserved;
 use super::super::losses::{Cause, Risk};
 use super::super::{Arrivals, HopBound, Span, Why, without_bound};
 use super::losses::{clocks, in_slots, waiting_in_slots};
+use super::ports;
 use super::routed::{Closed, Routed, RoutedLink, RoutedStream};
 use super::slots::{Slots, speed_over};
 use crate::bounds::ways;
@@ -60,18 +61,28 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
     found.extend(in_slots(slots));
     found.extend(wired.closed_behind());
     let room = view.segment.queue_len_max;
-    for (link, RoutedLink { from, to, .. }) in routed.links.iter().enumerate() {
-        let bytes = solved.waiting(link).map(|bytes| bytes + wired.in_slots[link].waiting);
-        if bytes.is_some_and(|bytes| bytes <= room) {
-            continue;
+    for (link, RoutedLink { from, to, port, .. }) in routed.links.iter().enumerate() {
+        // The queue that classes share, then those of single classes. What is in slots waits in the first.
+        let queues = [(None, room)].into_iter().chain(port.rooms.iter().map(|(class, room)| (Some(*class), *room)));
+        for (own, room) in queues {
+            let is_in = |class: u8| own.map_or(!port.rooms.contains_key(&class), |own| own == class);
+            let in_slots = Some(&wired.in_slots[link]).filter(|_| own.is_none());
+            let bytes = solved.waiting_of(link, &is_in).map(|bytes| bytes + in_slots.map_or(0, |slots| slots.waiting));
+            if bytes.is_some_and(|bytes| bytes <= room) {
+                continue;
+            }
+            let cause = Cause::LinkFull { from: *from, to: *to, bytes, room };
+            let passes =
+                |sent: &&RoutedStream| is_in(sent.priority) && sent.hops.iter().any(|(hop, _)| *hop == link);
+            let queued = routed.streams.iter().filter(passes).filter_map(|sent| sent.stream);
+            let in_slots = in_slots.into_iter().flat_map(|slots| slots.streams.iter().copied());
+            let mut streams: Vec<StreamId> = queued.chain(in_slots).collect();
+            streams.sort_unstable();
+            streams.dedup();
+            found.extend(
+                streams.into_iter().map(|id| Risk { segment: view.id, stream: Some(id), cause: cause.clone() }),
+            );
         }
-        let cause = Cause::LinkFull { from: *from, to: *to, bytes, room };
-        let passes = |sent: &&RoutedStream| sent.hops.iter().any(|(hop, _)| *hop == link);
-        let queued = routed.streams.iter().filter(passes).filter_map(|sent| sent.stream);
-        let mut streams: Vec<StreamId> = queued.chain(wired.in_slots[link].streams.iter().copied()).collect();
-        streams.sort_unstable();
-        streams.dedup();
-        found.extend(streams.into_iter().map(|id| Risk { segment: view.id, stream: Some(id), cause: cause.clone() }));
     }
     found
 }
@@ -111,7 +122,10 @@ impl<'a> Wired<'a> {
             cycle: table.cluster_cycle,
             links: Vec::new(),
             streams: Vec::new(),
+            preemptable: BTreeSet::new(),
+            regulated: BTreeSet::new(),
         };
+        let classes = ports::classes(view).ok_or(Why::PortsDiffer)?;
         let slots = Slots::new(view, table, arrivals);
         let (stations, in_slots) = (BTreeMap::new(), Vec::new());
         let mut wired = Self { view, arrivals, stations, first_trunk: 0, routed, slots, in_slots };
@@ -119,11 +133,14 @@ impl<'a> Wired<'a> {
             let link = network.link_of(node);
             let switch = wired.switch(link.switch);
             wired.stations.insert(node, wired.routed.links.len());
-            wired.link([node, switch], [true, false], link.parameters);
+            let ends = [PortEnd::Station(node), PortEnd::ToStation(node)];
+            wired.link([node, switch], [true, false], link.parameters, ends);
         }
         wired.first_trunk = wired.routed.links.len();
         for trunk in &network.wiring.trunks {
-            wired.link(trunk.ends.map(|end| wired.switch(end)), [true, true], trunk.parameters);
+            let [one, other] = trunk.ends;
+            let ends = [PortEnd::Between(one, other), PortEnd::Between(other, one)];
+            wired.link(trunk.ends.map(|end| wired.switch(end)), [true, true], trunk.parameters, ends);
         }
         wired.in_slots = vec![InSlots::default(); wired.routed.links.len()];
         for node in view.stations() {
@@ -135,9 +152,11 @@ impl<'a> Wired<'a> {
                 continue;
             };
             let route = view.route(&stream).map_err(|_| Why::NotReached)?;
-            let sent = wired.sent(&stream, priority, &route).ok_or(Why::NotReached)?;
+            let class = classes.of_priority[usize::from(priority.min(7))];
+            let sent = wired.sent(&stream, class, &route).ok_or(Why::NotReached)?;
             wired.routed.streams.push(sent);
         }
+        (wired.routed.preemptable, wired.routed.regulated) = (classes.preemptable, classes.regulated);
         if network.sync == Sync::Beacon {
             wired.beacon();
         }
@@ -150,10 +169,17 @@ impl<'a> Wired<'a> {
     }
 
     /// Both directions of a link, the first from its first end. `enters` says which of them lead into a switch.
-    fn link(&mut self, [one, other]: [NodeId; 2], enters: [bool; 2], parameters: LinkParameters) {
+    fn link(
+        &mut self,
+        [one, other]: [NodeId; 2],
+        enters: [bool; 2],
+        parameters: LinkParameters,
+        ends: [PortEnd; 2],
+    ) {
         let speed = speed_over(self.view.segment, parameters);
-        let link = |from, to, enters_switch| RoutedLink { from, to, speed, enters_switch, closed: Vec::new() };
-        self.routed.links.extend([link(one, other, enters[0]), link(other, one, enters[1])]);
+        let [there, back] = ends.map(|end| ports::port(self.view, end));
+        let link = |from, to, enters_switch, port| RoutedLink { from, to, speed, enters_switch, closed: Vec::new(), port };
+        self.routed.links.extend([link(one, other, enters[0], there), link(other, one, enters[1], back)]);
     }
 
     /// What the slots of a station are to its link.
@@ -222,7 +248,7 @@ impl<'a> Wired<'a> {
     }
 
     /// A stream over its tree of links; `None` if an end has no link.
-    fn sent(&self, stream: &EthernetStream<'_>, priority: u8, route: &[SwitchHop]) -> Option<RoutedStream> {
+    fn sent(&self, stream: &EthernetStream<'_>, class: u8, route: &[SwitchHop]) -> Option<RoutedStream> {
         let view = self.view;
         let mut hops = vec![(*self.stations.get(&stream.hop.from)?, None)];
         let mut ends = Vec::new();
@@ -246,7 +272,7 @@ impl<'a> Wired<'a> {
         let arrival = self.arrivals.at(stream.id, view.id);
         let len_max = view.secured_len(stream);
         let overhead = view.protection_of(stream).overhead_bytes();
-        let with = |len: u32| relayed_frame_len(len, overhead) + overhead;
+        let with = |len: u32| relayed_frame_len(len, overhead) + overhead + stream.tag_len();
         // A PDU that counts by itself is alone in its frame; a frame of several takes no longer than one for each.
         let counted = view.plan.contained_len_max(stream.id);
         let counted = counted.filter(|_| self.arrivals.counts_pdus(stream.id, view.id)).map(with);
@@ -254,9 +280,10 @@ impl<'a> Wired<'a> {
         Some(RoutedStream {
             name: view.plan.streams[stream.id.index()].name.clone(),
             stream: Some(stream.id),
-            priority: priority.min(7),
+            priority: class,
             at: arrival.at.map(|at| at.later(driver.min, driver.max)),
             distance: arrival.distance,
+            committed: Some(ports::bucket(view, stream)),
             counted_len: u64::from(counted.unwrap_or(len_max)),
             len_max: u64::from(len_max),
             len_min: u64::from(len_min.unwrap_or(len_max)),
@@ -306,6 +333,7 @@ impl<'a> Wired<'a> {
                     priority: BEACON,
                     at: Ok(Span::DUE),
                     distance: self.view.segment.integration_cycle,
+                    committed: None,
                     counted_len: len,
                     len_max: len,
                     len_min: len,

@@ -33,7 +33,7 @@ fn switch(number: u16) -> NodeId {
 
 /// Best effort, over these switches.
 fn route(hops: Vec<RouteHop>) -> Route {
-    Route { class: RouteClass::BestEffort { priority: 0 }, hops, len_max: 1514 }
+    Route { class: RouteClass::BestEffort { priority: 0 }, hops, len_max: 1514, vid: None }
 }
 
 fn network(switches: u16, links: Vec<Link>, routes: Vec<Route>) -> NetworkConfig {

@@ -1,8 +1,10 @@
 //! What is written of the switches and links of a segment, checked.
 
 use chronoseal_core::{Duration, NodeId};
+use chronoseal_media::port::PortConfig;
 
 use super::plan::EthernetSegment;
+use super::ports::{self, PortEnd, Ports};
 use super::spec::{EthernetSegmentSpec, LinkSpec};
 use super::wiring::{LinkParameters, StationLink, Trunk, Wiring};
 use crate::kinds::{Context, Place, SegmentRequest};
@@ -81,6 +83,55 @@ pub(super) fn wiring(
         wiring.stations.retain(|link| link.parameters != default);
     }
     wiring
+}
+
+/// What the ports do; the links of `segment` are known.
+pub(super) fn ports(
+    request: &SegmentRequest<'_>,
+    spec: &EthernetSegmentSpec,
+    switches: &[String],
+    segment: &EthernetSegment,
+    context: &mut Context<'_>,
+) -> Ports {
+    let wiring = &segment.wiring;
+    let default = segment.default_link().rate;
+    let own = wiring.stations.iter().map(|link| link.parameters.rate);
+    let all_own = wiring.switches > 1;
+    let rates = own.chain((!all_own).then_some(default));
+    let slowest_station = rates.min().unwrap_or(default);
+    let slowest = wiring.trunks.iter().map(|trunk| trunk.parameters.rate).chain([slowest_station]).min().unwrap_or(default);
+    let bridges = spec.bridge_ports.as_ref().map(|port| {
+        let at = request.table.at("bridge_ports");
+        ports::port(&at, port, slowest, segment, context)
+    });
+    let stations = match (&spec.station_ports, &bridges) {
+        (Some(port), _) => {
+            Some(ports::port(&request.table.at("station_ports"), port, slowest_station, segment, context))
+        }
+        (None, Some(bridges)) => Some(PortConfig { class_of: bridges.class_of, ..PortConfig::default() }),
+        (None, None) => None,
+    };
+    let mut found = Ports { bridges, stations, own: Vec::new() };
+    let names = Found { request, switches, stations: Vec::new(), trunks: Vec::new(), is_incomplete: false };
+    for (i, link) in spec.links.iter().enumerate() {
+        let place = request.table.at("links").entry(i);
+        let rate = link.rate.map_or(default, |rate| rate.0.clamp(RATE_MIN, RATE_MAX));
+        for (name, port) in &link.ports {
+            let at = place.clone().key("ports").key(name);
+            let known: Vec<&str> = link.between.iter().map(String::as_str).collect();
+            let Some(end) = context.find(name, &known, &at, "end of this link", "its ends") else { continue };
+            let port = ports::port(&at, port, rate, segment, context);
+            let ends = [end, 1 - end.min(1)].map(|end| link.between.get(end).and_then(|name| names.known(name)));
+            found.own.extend(match ends {
+                [Some(End::Node(node)), _] => Some((PortEnd::Station(node), port)),
+                [Some(End::Switch(_)), Some(End::Node(node))] => Some((PortEnd::ToStation(node), port)),
+                [Some(End::Switch(one)), Some(End::Switch(other))] => Some((PortEnd::Between(one, other), port)),
+                // What a link joins is a problem of its own.
+                _ => None,
+            });
+        }
+    }
+    found
 }
 
 /// Whether every node has a link, and every switch is joined with the others.
@@ -179,14 +230,20 @@ impl Found<'_, '_> {
         }
     }
 
-    /// What a link names at one of its ends.
-    fn end(&self, i: usize, end: usize, link: &LinkSpec, context: &mut Context<'_>) -> Option<End> {
-        let name = link.between.get(end)?;
+    /// What a name is that of.
+    fn known(&self, name: &str) -> Option<End> {
         if let Some(switch) = self.switches.iter().position(|switch| switch == name) {
             return Some(End::Switch(switch as u16));
         }
-        if let Some((number, _)) = self.request.nodes_on_it().find(|(_, node)| node.name == *name) {
-            return Some(End::Node(NodeId(number as u16)));
+        let (number, _) = self.request.nodes_on_it().find(|(_, node)| node.name == *name)?;
+        Some(End::Node(NodeId(number as u16)))
+    }
+
+    /// What a link names at one of its ends.
+    fn end(&self, i: usize, end: usize, link: &LinkSpec, context: &mut Context<'_>) -> Option<End> {
+        let name = link.between.get(end)?;
+        if let Some(end) = self.known(name) {
+            return Some(end);
         }
         let at = self.request.table.at("links").entry(i).key("between").entry(end);
         if self.request.nodes.iter().any(|node| node.name == *name) {

@@ -2,11 +2,14 @@
 
 mod links;
 pub(crate) mod plan;
+pub mod port_spec;
+pub(crate) mod ports;
 mod routes;
 mod segment;
 pub mod spec;
 mod streams;
 mod threats;
+mod windows;
 pub(crate) mod wiring;
 
 use serde_json::Value as Json;
@@ -15,6 +18,7 @@ use super::{
     CollectRequest, Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts,
     SegmentRequest, ThreatParts, ThreatRequest, schema_of,
 };
+use chronoseal_wire::ethernet::VlanTag;
 use plan::{ETHERNET, StreamClass};
 
 pub use segment::divisors_help;
@@ -29,6 +33,8 @@ pub struct EthernetKind;
 struct Memo {
     /// The class of streams that say nothing else; a time-triggered one without its identifier.
     class: StreamClass,
+    /// Their VLAN tag.
+    tag: Option<VlanTag>,
     /// The names of its switches.
     switches: Vec<String>,
 }

@@ -2,6 +2,9 @@
 
 use chronoseal_core::{Duration, NodeId, Rate, StreamId};
 
+use chronoseal_wire::ethernet::{VLAN_TAG_LEN, VlanTag};
+
+use super::ports::Ports;
 use super::wiring::{LinkParameters, RouteError, StationLink, SwitchHop, Wiring};
 use crate::plan::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatPlan};
 
@@ -47,6 +50,8 @@ pub struct EthernetSegment {
     pub sniffing_switch: bool,
     /// Its switches and links.
     pub wiring: Wiring,
+    /// What the ports of its switches and stations do beyond strict priority.
+    pub ports: Ports,
 }
 
 /// How the clocks are kept together.
@@ -149,11 +154,24 @@ pub struct EthernetHop {
     pub class: StreamClass,
     /// The switches that it may pass, those of its ends besides; `None`: any.
     pub over: Option<Vec<u16>>,
+    /// The VLAN tag of its frames.
+    pub tag: Option<VlanTag>,
+    /// The bucket to which asynchronous shapers hold it.
+    pub committed: Option<Committed>,
+}
+
+/// The bucket of an asynchronously shaped stream, with all that keeps the wire for a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Committed {
+    /// Its rate.
+    pub rate: Rate,
+    /// Its burst `[byte]`.
+    pub burst: u64,
 }
 
 impl From<StreamClass> for EthernetHop {
     fn from(class: StreamClass) -> Self {
-        Self { class, over: None }
+        Self { class, over: None, tag: None, committed: None }
     }
 }
 
@@ -181,12 +199,22 @@ pub struct EthernetStream<'p> {
     pub class: StreamClass,
     /// The switches that it may pass, those of its ends besides; `None`: any.
     pub over: Option<&'p [u16]>,
+    /// The VLAN tag of its frames.
+    pub tag: Option<VlanTag>,
+    /// The bucket to which asynchronous shapers hold it, if it is written.
+    pub committed: Option<Committed>,
 }
 
 impl<'p> EthernetStream<'p> {
     fn of(id: StreamId, stream: &'p StreamPlan, hop: &'p HopPlan) -> Option<Self> {
-        let EthernetHop { class, over } = hop.facet.get()?;
-        Some(Self { id, stream, hop, class: *class, over: over.as_deref() })
+        let EthernetHop { class, over, tag, committed } = hop.facet.get()?;
+        let (over, tag, committed) = (over.as_deref(), *tag, *committed);
+        Some(Self { id, stream, hop, class: *class, over, tag, committed })
+    }
+
+    /// What its VLAN tag adds to a frame `[byte]`.
+    pub fn tag_len(&self) -> u32 {
+        if self.tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 }
     }
 }
 
@@ -263,6 +291,18 @@ impl<'p> Ethernet<'p> {
         self.plan.secured_len(stream.stream, stream.hop)
     }
 
+    /// The bucket to which asynchronous shapers hold a stream: as it was written, or its longest frame and one such frame in each
+    /// period, with 200 ppm more: the clocks of two stations of IEEE 802.3 differ by no more.
+    pub fn committed_of(self, stream: &EthernetStream<'_>) -> Committed {
+        stream.committed.unwrap_or_else(|| {
+            let burst = u64::from(self.secured_len(stream)) + self.segment.accounting.overhead_bytes();
+            // 8 bits, 10^12 ps, and 200 ppm more.
+            let bits = u128::from(burst) * 8_001_600_000_000;
+            let period = u128::try_from(stream.stream.period.as_ps().max(1)).unwrap_or(1);
+            Committed { rate: Rate(u64::try_from(bits.div_ceil(period)).unwrap_or(u64::MAX)), burst }
+        })
+    }
+
     /// Time a frame of `len` bytes takes on one wire that has no rate of its own (the source's *Frametime*).
     pub fn frame_time(self, len: u32) -> Duration {
         self.segment.frame_time(len)
@@ -275,6 +315,11 @@ impl<'p> Ethernet<'p> {
 }
 
 impl EthernetSegment {
+    /// True for one switch whose links are all as the segment says, and whose ports send by strict priority.
+    pub fn is_plain(&self) -> bool {
+        self.wiring.is_plain() && self.ports.is_plain()
+    }
+
     /// What links have that say nothing else.
     pub fn default_link(&self) -> LinkParameters {
         LinkParameters { rate: self.rate, propagation_delay: self.propagation_delay }

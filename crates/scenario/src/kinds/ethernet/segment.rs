@@ -3,13 +3,15 @@
 use chronoseal_core::{Bytes, Duration, NodeId};
 
 use super::plan::{Access, Accounting, Dispatch, EthernetSegment, StreamClass, Sync};
-use super::spec::{AccessSpec, AccountingSpec, ClassSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec};
+use super::ports::Ports;
+use super::spec::{AccessSpec, AccountingSpec, ClassSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec, VlanSpec};
 use super::wiring::{LinkParameters, StationLink, Wiring};
 use super::{Memo, links};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
 use crate::limits::*;
 use crate::plan::Facet;
 use crate::problem::Code;
+use chronoseal_wire::ethernet::VlanTag;
 
 /// Checksum 4, preamble and delimiter 8, gap 12 (IEEE 802.3) `[byte]`.
 const WIRE_OVERHEAD: u64 = 24;
@@ -22,7 +24,16 @@ impl StreamClass {
         match spec {
             ClassSpec::TimeTriggered => Self::TimeTriggered { ct_id: 0 },
             ClassSpec::BestEffort(best_effort) => Self::BestEffort { priority: best_effort.priority },
+            ClassSpec::Vlan(vlan) => Self::BestEffort { priority: vlan.pcp },
         }
+    }
+}
+
+/// The VLAN tag of frames of a class.
+pub(super) fn tag_of(spec: ClassSpec) -> Option<VlanTag> {
+    match spec {
+        ClassSpec::Vlan(VlanSpec { pcp, vid }) => Some(VlanTag { pcp, drop_eligible: false, vid }),
+        ClassSpec::TimeTriggered | ClassSpec::BestEffort(_) => None,
     }
 }
 
@@ -32,13 +43,14 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     let (mut segment, is_certain) = segment(&request.table, &spec, context);
     let switches = links::switches(request, &spec, context);
     segment.wiring = links::wiring(request, &spec, &switches, &segment, context);
+    segment.ports = links::ports(request, &spec, &switches, &segment, context);
     if spec.max_transmission_delay.is_none() {
         segment.max_transmission_delay = transmission_delay(&segment, request);
     }
     let cycle = Cycle { length: segment.cluster_cycle, key: CYCLE, is_certain };
     Some(SegmentParts {
         cycle: Some(cycle),
-        memo: Some(Facet::new(Memo { class: StreamClass::from_spec(spec.class), switches: switches.clone() })),
+        memo: Some(Facet::new(Memo { class: StreamClass::from_spec(spec.class), tag: tag_of(spec.class), switches: switches.clone() })),
         own_nodes: switches,
         ..SegmentParts::new(Facet::new(segment))
     })
@@ -108,6 +120,7 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
         queue_len_max: queue_len_max.0,
         sniffing_switch: spec.sniffing_switch,
         wiring: Wiring::default(),
+        ports: Ports::default(),
     };
     (segment, is_certain)
 }

@@ -1,11 +1,14 @@
 //! What a scenario says of an Ethernet segment.
 
+use std::collections::BTreeMap;
+
 use chronoseal_core::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::*;
 use crate::quantity::Quantity;
+use super::port_spec::{CommittedSpec, PortSpec};
 use crate::spec::JitterSpec;
 
 /// An Ethernet: end systems around one or several switches, with a schedule table where streams are time-triggered.
@@ -73,6 +76,12 @@ pub struct EthernetSegmentSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = LINKS_MAX))]
     pub links: Vec<LinkSpec>,
+    /// What the ports of its switches do beyond strict priority. Default: nothing, and each priority has a queue of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bridge_ports: Option<PortSpec>,
+    /// What the ports of its nodes do. Default: strict priority among the traffic classes of `bridge_ports`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub station_ports: Option<PortSpec>,
 }
 
 /// A link between two switches, or between a switch and a node.
@@ -88,6 +97,9 @@ pub struct LinkSpec {
     /// Default: that of the segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub propagation_delay: Option<Quantity<Duration>>,
+    /// What the ports at its ends do, by the names of these; instead of `bridge_ports` and `station_ports`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ports: BTreeMap<String, PortSpec>,
 }
 
 /// What a stream has on an Ethernet segment.
@@ -107,6 +119,10 @@ pub struct EthernetStreamSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SWITCHES_MAX))]
     pub switches: Option<Vec<String>>,
+    /// The bucket to which ports with asynchronous shaping hold it. Default: its longest frame, and one such frame in each
+    /// period with 200 ppm more for clocks that differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub committed: Option<CommittedSpec>,
 }
 
 /// What an attack has on an Ethernet segment.
@@ -126,6 +142,9 @@ fn default_sync_id() -> u16 {
 }
 fn default_ct_marker() -> String {
     "03:04:05:06".into()
+}
+fn default_vid() -> u16 {
+    1
 }
 fn default_queue_len_max() -> Quantity<Bytes> {
     Quantity(Bytes(64_000))
@@ -189,6 +208,22 @@ pub enum ClassSpec {
     /// Whenever the wire is free.
     #[serde(rename = "best_effort")]
     BestEffort(BestEffortSpec),
+    /// Whenever the wire is free, with a VLAN tag that says its priority (IEEE 802.1Q-2022 clause 9).
+    #[serde(rename = "vlan")]
+    Vlan(VlanSpec),
+}
+
+/// Traffic with a VLAN tag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VlanSpec {
+    /// Priority code point: its priority at every port.
+    #[schemars(range(min = 0, max = 7))]
+    pub pcp: u8,
+    /// VLAN identifier. Default: 1.
+    #[serde(default = "default_vid")]
+    #[schemars(range(min = 1, max = 4094))]
+    pub vid: u16,
 }
 
 /// Best-effort traffic.

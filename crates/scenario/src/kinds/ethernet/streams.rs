@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
 use chronoseal_nodes::Protection;
+use chronoseal_wire::ethernet::VLAN_TAG_LEN;
 
 use super::plan::{EthernetHop, EthernetSegment, StreamClass};
 use super::spec::{ClassSpec, EthernetStreamSpec};
-use super::{Memo, divisors_help, routes};
+use super::segment::tag_of;
+use super::{Memo, divisors_help, ports, routes, windows};
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Room, Segment, Step};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -29,7 +31,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
             context.report(
                 Code::BadCtId,
                 &request.table.at("ct_id"),
-                "best-effort traffic has no critical-traffic identifier",
+                "traffic without slots has no critical-traffic identifier",
                 "not used",
                 "leave `ct_id` out, or write `class = \"time-triggered\"`",
             );
@@ -39,19 +41,24 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     if class.is_time_triggered() {
         in_slots(request, context);
         routes::in_slots(request, segment, context);
+        ports::in_slots(request, segment, context);
     }
+    let tag = spec.class.map_or(memo.tag, tag_of);
     let over = routes::over(&request.table, spec.switches.as_deref(), memo, context);
     protection(request, class, context);
     let (payload, overhead) = (request.stream.payload_len, request.protection.overhead_bytes());
-    let (frame_len, header) = match request.is_relayed {
+    let (untagged_len, header) = match request.is_relayed {
         false => ((HEADER_LEN + payload).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX), HEADER_LEN),
         true => (relayed_frame_len(payload, overhead), HEADER_LEN + BENCH_HEADER_LEN),
     };
+    // A tag comes on top, so that a switch that takes it off has nothing to fill up (IEEE 802.1Q-2022 annex G).
+    let frame_len = untagged_len + if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 };
+    let committed = spec.committed.map(|committed| ports::committed(&request.table, committed, context));
     let link = shortest_link(segment, frame_len + overhead);
     Some(HopParts {
         frame_len,
-        class: class.name(),
-        facet: Facet::new(EthernetHop { class, over }),
+        class: if tag.is_some() { "vlan" } else { class.name() },
+        facet: Facet::new(EthernetHop { class, over, tag, committed }),
         has_slots: class.is_time_triggered(),
         room: Room { bytes: FRAME_LEN_MAX - header, frame: "an Ethernet frame", other_way: OTHER_WAY.into() },
         wire_time: link * 2 + segment.forwarding_delay + segment.forwarding_jitter.min,
@@ -169,6 +176,7 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
     }
     ct_ids(segment, network.sync_id, streams, context);
     routes::check(segment, streams, context);
+    windows::check(segment, streams, context);
     let in_slots = |stream: &&OnSegment<'_>| class(stream).is_time_triggered();
     let slots: u64 =
         streams.iter().filter(in_slots).map(|stream| network.cluster_cycle.div_floor(stream.period) as u64).sum();

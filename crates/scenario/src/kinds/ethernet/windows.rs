@@ -1,0 +1,152 @@
+//! Whether the frames of each stream can leave by the ports on their way.
+
+use std::collections::BTreeSet;
+
+use chronoseal_core::Duration;
+use chronoseal_media::port::{ClassConfig, Selection};
+
+use super::Memo;
+use super::plan::{EthernetHop, EthernetSegment, StreamClass};
+use super::ports::{PortEnd, longest_window};
+use super::wiring::{LinkParameters, SwitchHop};
+use crate::kinds::{Context, OnSegment, Place, Segment};
+use crate::plan::HopPlan;
+use crate::problem::Code;
+use crate::shape::shortened;
+
+/// A port on the way of a stream.
+struct Passed {
+    end: PortEnd,
+    link: LinkParameters,
+    /// What messages call it.
+    name: String,
+}
+
+/// Refuses streams that never leave by one of their ports, one for each entry of the scenario.
+pub(super) fn check(segment: &Segment<'_>, streams: &[OnSegment<'_>], context: &mut Context<'_>) {
+    let Some(network) = segment.facet::<EthernetSegment>() else { return };
+    if network.ports.is_plain() {
+        return;
+    }
+    let mut judged = BTreeSet::new();
+    for stream in streams {
+        let Some(EthernetHop { class: StreamClass::BestEffort { priority }, over, .. }) = stream.hop.facet.get() else {
+            continue;
+        };
+        if !judged.insert(stream.entry) {
+            continue;
+        }
+        // A way that is none is a problem of its own.
+        let Ok(route) = network.wiring.route(over.as_deref(), stream.hop.from, &stream.hop.to) else { continue };
+        for passed in passed(segment, network, stream.hop, &route, context) {
+            if leaves(segment, network, stream, *priority, &passed, context).is_none() {
+                break;
+            }
+        }
+    }
+}
+
+/// The ports on the way of a stream.
+fn passed(
+    segment: &Segment<'_>,
+    network: &EthernetSegment,
+    hop: &HopPlan,
+    route: &[SwitchHop],
+    context: &Context<'_>,
+) -> Vec<Passed> {
+    let nodes = &context.spec().nodes;
+    let node = |id: chronoseal_core::NodeId| nodes.get(id.index()).map_or("a node", |node| node.name.as_str());
+    let memo = segment.memo::<Memo>();
+    let switch = |number: u16| memo.and_then(|memo| memo.switches.get(usize::from(number))).map_or("", String::as_str);
+    let named = |from: &str, to: &str| format!("the port of `{from}` to `{to}`");
+    let first = route.first().map_or(0, |first| first.switch);
+    let mut found = vec![Passed {
+        end: PortEnd::Station(hop.from),
+        link: network.link_of(hop.from).parameters,
+        name: named(node(hop.from), switch(first)),
+    }];
+    for at in route {
+        found.extend(at.to.iter().map(|to| Passed {
+            end: PortEnd::ToStation(*to),
+            link: network.link_of(*to).parameters,
+            name: named(switch(at.switch), node(*to)),
+        }));
+        found.extend(at.onward.iter().map(|trunk| {
+            let trunk = &network.wiring.trunks[*trunk];
+            let to = trunk.from(at.switch);
+            let name = named(switch(at.switch), switch(to));
+            Passed { end: PortEnd::Between(at.switch, to), link: trunk.parameters, name }
+        }));
+    }
+    found
+}
+
+/// `None` if a stream never leaves by a port, which is reported then.
+fn leaves(
+    segment: &Segment<'_>,
+    network: &EthernetSegment,
+    stream: &OnSegment<'_>,
+    priority: u8,
+    passed: &Passed,
+    context: &mut Context<'_>,
+) -> Option<()> {
+    let Some(port) = network.ports.of(passed.end) else { return Some(()) };
+    let class = port.class_of[usize::from(priority.min(7))];
+    let len = u64::from(stream.hop.frame_len + stream.protection.overhead_bytes());
+    let on_wire = len + network.accounting.overhead_bytes();
+    let needed = passed.link.rate.time_of(on_wire - network.accounting.gap_bytes());
+    let (name, at) = (shortened(stream.name), Place::new("streams").entry(stream.entry).key("name"));
+    let window = longest_window(port, class);
+    if window == Some(Duration::ZERO) {
+        context.report(
+            Code::BadPort,
+            &at,
+            format!("`{name}` is of traffic class {class} on `{}`, whose gate at {} never opens", segment.name, passed.name),
+            "never leaves",
+            format!("write {class} into `open` of an entry that lasts {needed} or longer, or give it another priority"),
+        );
+        return None;
+    }
+    if let Some(window) = window.filter(|window| *window < needed) {
+        context.report(
+            Code::BadPort,
+            &at,
+            format!(
+                "a frame of `{name}` takes {needed}, and the longest window of its class {class} at {} is {window} \
+                 (IEEE 802.1Q-2022 §8.6.8.4)",
+                passed.name
+            ),
+            "fits no window",
+            format!("make a window longer by {}, or the frame shorter", needed - window),
+        );
+        return None;
+    }
+    let ClassConfig { selection, room, .. } = port.classes[usize::from(class)];
+    if room.is_some_and(|room| room < len) {
+        context.report(
+            Code::BadPort,
+            &at,
+            format!("a frame of `{name}` has {len}B, and the queue of its class {class} at {} holds less", passed.name),
+            "fits no queue",
+            format!("write at least {len}B for `queue_len_max` of the class"),
+        );
+        return None;
+    }
+    let committed = stream.hop.facet.get::<EthernetHop>().and_then(|hop| hop.committed);
+    if let (Selection::Asynchronous, Some(committed)) = (selection, committed)
+        && committed.burst < on_wire
+    {
+        context.report(
+            Code::BadPort,
+            &stream.at(segment, "committed").key("burst"),
+            format!(
+                "a frame of `{name}` counts {on_wire}B on the wire, and its bucket holds {}B (IEEE 802.1Q-2022 §8.6.11.3)",
+                committed.burst
+            ),
+            "never holds a frame",
+            format!("write at least {on_wire}B"),
+        );
+        return None;
+    }
+    Some(())
+}
