@@ -107,6 +107,11 @@ pub enum Combination {
         "credit-based shaping (802.1Qav) under gates (802.1Qbv): credit grows while a gate that is about to close keeps frames back, and no bound of it is known to hold here; give the class its windows without a shaper, or a shaper without windows"
     )]
     CreditUnderGates,
+    /// What a preemptable class loses to holds is not known.
+    #[error(
+        "a preemptable class at a port that holds it by a table (*Set-And-Hold-MAC*, 802.1Qbu): how often its frames are cut then is not counted here; make the class express, or close its gate instead of holding it"
+    )]
+    Held,
     /// A frame that was interrupted may not end before its gate closes.
     #[error(
         "a preemptable class (802.1Qbu) under gates of its own (802.1Qbv): a frame that is interrupted may not end before its gate closes; make the class express, or leave its gate open"

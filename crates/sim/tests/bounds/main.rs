@@ -5,6 +5,7 @@
 
 #[path = "../../../xtask/src/contradictions/network/mod.rs"]
 mod network;
+mod ports;
 mod switched;
 mod watch;
 

@@ -16,11 +16,11 @@ use super::{from_environment, outcome};
 /// So many networks are tried.
 const NETWORKS: u64 = 100;
 
-fn one_of<T: Copy>(rng: &mut ChaCha8Rng, all: &[T]) -> T {
+pub(super) fn one_of<T: Copy>(rng: &mut ChaCha8Rng, all: &[T]) -> T {
     all[(rng.next_u64() % all.len() as u64) as usize]
 }
 
-fn below(rng: &mut ChaCha8Rng, end: usize) -> usize {
+pub(super) fn below(rng: &mut ChaCha8Rng, end: usize) -> usize {
     (rng.next_u64() % end as u64) as usize
 }
 
@@ -119,7 +119,7 @@ fn network(seed: u64) -> String {
     text
 }
 
-fn plan_of(text: &str) -> Plan {
+pub(super) fn plan_of(text: &str) -> Plan {
     load("any.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}\n{text}", problems.render()))
 }
 

@@ -20,7 +20,7 @@ use super::super::flow::{Bound, separate_flow, total_flow};
 use super::super::network::{Flow, Multiplexing, Network, Server};
 use super::super::rational::{Grid, Rational};
 use super::super::service::ServiceCurve;
-use super::super::unbounded::{InvalidNetwork, Unbounded};
+use super::super::unbounded::{Combination, InvalidNetwork, Unbounded};
 use super::asynchronous::{Conditions, Regulated};
 use super::gates::{Frames, Gates};
 use super::port::{Class, Fragments, InvalidPort, Port};
@@ -50,6 +50,8 @@ pub struct PortPlan {
     pub varying: Rational,
     /// True if it interrupts frames of preemptable classes.
     pub preempts: bool,
+    /// True if it holds frames of preemptable classes back at times.
+    pub holds: bool,
     /// Idle slopes of shaped classes, by class.
     pub idle_slopes: BTreeMap<usize, Rational>,
     /// Windows of classes that are not always open, by class.
@@ -61,7 +63,7 @@ impl PortPlan {
     pub fn plain(name: impl Into<String>, rate: Rational) -> Self {
         let (idle_slopes, gates) = (BTreeMap::new(), BTreeMap::new());
         let rate_max = rate.clone();
-        Self { name: name.into(), rate, rate_max, varying: Rational::zero(), preempts: false, idle_slopes, gates }
+        Self { name: name.into(), rate, rate_max, varying: Rational::zero(), preempts: false, holds: false, idle_slopes, gates }
     }
 }
 
@@ -255,6 +257,9 @@ impl Switches {
         }
         if let Some(because) = self.unknown(port, class) {
             return Ok(rates(Server::refused(name, because)));
+        }
+        if plan.holds && plan.preempts && self.classes[class].is_preemptable {
+            return Ok(rates(Server::refused(name, Unbounded::Combination(Combination::Held))));
         }
         let classes = classes.into_iter().map(|(_, class)| class).collect();
         let preemption = self.preemption.clone().filter(|_| plan.preempts);

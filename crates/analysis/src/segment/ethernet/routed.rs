@@ -87,6 +87,8 @@ pub struct RoutedPort {
     pub gates: BTreeMap<u8, Gates>,
     /// It interrupts frames of preemptable classes.
     pub preempts: bool,
+    /// It holds them back at times.
+    pub holds: bool,
     /// By traffic class: its own queue's room `[byte]`. The others share one.
     pub rooms: BTreeMap<u8, u64>,
 }
@@ -334,6 +336,7 @@ impl Routed {
         PortPlan {
             rate_max: rates.into_iter().max().unwrap_or_else(|| least.clone()),
             preempts: port.preempts,
+            holds: port.holds,
             idle_slopes: port.idle_slopes.iter().map(|(class, slope)| (place(*class), slope.clone())).collect(),
             varying: if enters_switch { whole(self.forwarding.jitter().as_ps()) } else { whole(0) },
             gates: self.gates(link, &least).into_iter().chain(own_gates).collect(),

@@ -16,6 +16,7 @@ fn two_switches(jitter: i64) -> Routed {
         speed: LineSpeed::new(GIGABIT, OVERHEAD, 12, NS(5)),
         enters_switch: to >= 10,
         closed: Vec::new(),
+        port: RoutedPort::default(),
     };
     Routed {
         overhead: OVERHEAD,
@@ -23,6 +24,8 @@ fn two_switches(jitter: i64) -> Routed {
         forwarding: Span { min: NS(1_000), max: NS(1_000 + jitter) },
         links: vec![link(0, 10), link(1, 10), link(10, 11), link(11, 2)],
         streams: Vec::new(),
+        preemptable: BTreeSet::new(),
+        regulated: BTreeSet::new(),
     }
 }
 
@@ -34,6 +37,7 @@ fn sent(number: u16, priority: u8, len: u64, period_us: i64, links: &[usize]) ->
         priority,
         at: Ok(Span::DUE),
         distance: Duration::from_us(period_us),
+        committed: None,
         counted_len: len,
         len_max: len,
         len_min: len,

@@ -1,0 +1,156 @@
+//! No frame of any network whose ports shape, gate and interrupt is later than its bound: rows of one to three switches.
+//!
+//! Every other network has all its streams due at once on exact clocks; the others have phases from the seed and clocks that
+//! drift.
+
+use std::fmt::Write as _;
+
+use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
+use chronoseal_core::statistics;
+
+use super::switched::{below, one_of, plan_of};
+use super::{from_environment, outcome};
+
+/// So many networks are tried.
+const NETWORKS: u64 = 80;
+
+/// What ports do, and whether a station's frames are held to its bucket.
+fn ports(rng: &mut ChaCha8Rng) -> String {
+    let kind = below(rng, 6);
+    let mut classes: Vec<String> = Vec::new();
+    let mut gates = String::new();
+    let preemptable = |below: usize| -> Vec<String> {
+        (0..below).map(|class| format!("{{ class = {class}, preemptable = true }}")).collect()
+    };
+    let shaped = |class: usize, rate: usize| {
+        format!("{{ class = {class}, shaper = {{ credit_based = {{ idle_slope = \"{rate}Mbit/s\" }} }} }}")
+    };
+    match kind {
+        0 => classes.extend([shaped(7, one_of(rng, &[2, 5, 20])), shaped(5, one_of(rng, &[2, 5, 15]))]),
+        1 => classes = preemptable(one_of(rng, &[1, 2, 6, 8])),
+        2 => {
+            classes = preemptable(one_of(rng, &[1, 2, 5]));
+            classes.push(shaped(7, one_of(rng, &[5, 20])));
+            classes.push(shaped(5, one_of(rng, &[5, 15])));
+        }
+        3 => {
+            // Windows of their own for the highest, the others between them or whenever they like.
+            let others = one_of(rng, &["0, 1, 2, 3, 4, 5, 6", "0, 1, 2, 3, 4, 5, 6, 7"]);
+            let first = one_of(rng, &[150, 300, 900]);
+            let second = one_of(rng, &[200, 700]);
+            gates = format!(
+                "gates = {{ cycle = \"4ms\", base_time = \"{}us\", entries = [{{ open = [7], lasts = \"{first}us\" }}, {{ open = [{others}], lasts = \"2ms\" }}, {{ open = [7], lasts = \"{second}us\" }}, {{ open = [0, 1, 2, 3, 4, 5, 6], lasts = \"100us\" }}] }}\n",
+                below(rng, 4000)
+            );
+        }
+        4 => {
+            classes = preemptable(one_of(rng, &[2, 6]));
+            gates = "gates = { cycle = \"2ms\", entries = [{ open = [0, 1, 2, 3, 4, 5, 6, 7], lasts = \"400us\", hold = true }, { open = [0, 1, 2, 3, 4, 5, 6, 7], lasts = \"1600us\" }] }\n".to_owned();
+        }
+        _ => classes.extend([5, 7].map(|class| format!("{{ class = {class}, shaper = \"asynchronous\" }}"))),
+    }
+    let traffic_classes = if kind == 0 { one_of(rng, &["", "priorities = [0, 0, 2, 3, 4, 5, 6, 7]\n"]) } else { "" };
+    let classes = if classes.is_empty() { String::new() } else { format!("classes = [{}]\n", classes.join(", ")) };
+    format!("{traffic_classes}{classes}{gates}")
+}
+
+/// A network as a scenario.
+fn network(seed: u64) -> String {
+    let rng = &mut random::stream(seed, Purpose::Medium, 2);
+    let switches = 1 + below(rng, 3);
+    let nodes: Vec<usize> = (0..switches + 1 + below(rng, 4)).map(|node| node % switches).collect();
+    let is_adverse = seed.is_multiple_of(2);
+    let list: Vec<String> = (0..switches).map(|switch| format!("\"S{switch}\"")).collect();
+    let sync = one_of(rng, &["beacon", "ideal"]);
+    let jitter = one_of(rng, &["", "forwarding_jitter = { min = \"0us\", mean = \"1us\", max = \"6us\" }\n"]);
+    let mut text = format!(
+        "schema_version = 2\nname = \"ports\"\nseed = {seed}\nduration = \"80ms\"\nfidelity = \"timing\"\n\
+         [segments.network.ethernet]\nrate = \"100Mbit/s\"\ncluster_cycle = \"20ms\"\nintegration_cycle = \"5ms\"\n\
+         sync = \"{sync}\"\nprecision = \"30us\"\nforwarding_delay = \"{}us\"\n{jitter}\
+         class = {{ best_effort = {{}} }}\nswitches = [{}]\n",
+        one_of(rng, &[0, 1, 8]),
+        list.join(", "),
+    );
+    if switches > 1 {
+        text += "links = [\n";
+        for switch in 1..switches {
+            let own = one_of(rng, &["", ", rate = \"1Gbit/s\", propagation_delay = \"400ns\""]);
+            writeln!(text, "  {{ between = [\"S{}\", \"S{switch}\"]{own} }},", switch - 1).expect("a text takes all");
+        }
+        for (node, switch) in nodes.iter().enumerate() {
+            writeln!(text, "  {{ between = [\"n{node}\", \"S{switch}\"] }},").expect("a text takes all");
+        }
+        text += "]\n";
+    }
+    let ports = ports(rng);
+    let both = one_of(rng, &[true, false]) && !ports.contains("asynchronous");
+    write!(text, "[segments.network.ethernet.bridge_ports]\n{ports}").expect("a text takes all");
+    if both {
+        write!(text, "[segments.network.ethernet.station_ports]\n{ports}").expect("a text takes all");
+    }
+    for node in 0..nodes.len() {
+        let clock = if is_adverse { "clock = \"ideal\"\n" } else { "" };
+        write!(text, "[[nodes]]\nname = \"n{node}\"\n{clock}").expect("a text takes all");
+    }
+    for stream in 0..3 + below(rng, 10) {
+        let from = below(rng, nodes.len());
+        let mut to: Vec<usize> =
+            (0..1 + below(rng, 3)).map(|_| below(rng, nodes.len())).filter(|to| *to != from).collect();
+        to.sort_unstable();
+        to.dedup();
+        if to.is_empty() {
+            to.push((from + 1) % nodes.len());
+        }
+        let to: Vec<String> = to.iter().map(|node| format!("\"n{node}\"")).collect();
+        let priority = one_of(rng, &[0, 1, 1, 5, 5, 7, 7]);
+        let class = one_of(rng, &["best_effort = { priority = ", "vlan = { pcp = "]);
+        let offset = if is_adverse { "offset = \"0s\"\n" } else { "" };
+        // Half of them with room for late frames.
+        let committed = one_of(rng, &["", ", committed = { rate = \"6Mbit/s\", burst = \"3300B\" }"]);
+        write!(
+            text,
+            "[[streams]]\nname = \"s{stream}\"\nfrom = \"n{from}\"\nto = [{}]\nperiod = \"{}\"\nlength = \"{}B\"\n{offset}network = {{ class = {{ {class}{priority} }} }}{committed} }}\n",
+            to.join(", "),
+            one_of(rng, &["4ms", "5ms", "10ms", "20ms"]),
+            one_of(rng, &[46, 100, 333, 800, 1500]),
+        )
+        .expect("a text takes all");
+    }
+    text
+}
+
+/// `PORTS_SEED=17` tries that network alone, `PORTS_NETWORKS=2000` more of them.
+#[test]
+fn no_frame_behind_ports_that_shape_gate_and_interrupt_is_later_than_its_bound() {
+    let only = from_environment("PORTS_SEED");
+    let wanted = from_environment("PORTS_NETWORKS").unwrap_or(NETWORKS);
+    let (mut ratios, mut unbounded, mut lossy) = (Vec::new(), Vec::new(), 0);
+    for seed in only.map_or(0..wanted, |seed| seed..seed + 1) {
+        let text = network(seed);
+        let outcome = outcome(&plan_of(&text)).expect("streams without slots need no schedule");
+        assert!(outcome.wrong.is_empty(), "seed {seed}:\n{}\n{text}", outcome.wrong.join("\n"));
+        assert!(
+            outcome.lost.is_empty(),
+            "seed {seed}: frames of {:?} are lost, and nothing says that they can be\n{text}",
+            outcome.lost
+        );
+        lossy += u64::from(outcome.is_at_risk);
+        ratios.extend(outcome.ratios);
+        unbounded.extend(outcome.unbounded.into_iter().map(|end| format!("seed {seed}: {end}")));
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!(
+        "{} networks of ports, {lossy} with queues that may be too short: {} ends, bound over simulated maximum: median {:.2}, \
+         worst {:.2}; {} ends without a bound",
+        only.map_or(wanted, |_| 1),
+        ratios.len(),
+        statistics::median(&ratios).unwrap_or_default(),
+        ratios.last().copied().unwrap_or_default(),
+        unbounded.len()
+    );
+    if only.is_none() {
+        assert!(unbounded.len() <= ratios.len(), "{}", unbounded.join("\n"));
+    } else {
+        unbounded.iter().for_each(|end| println!("{end}"));
+    }
+}
