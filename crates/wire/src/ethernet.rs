@@ -196,12 +196,7 @@ impl<'a> Frame<'a> {
 
     /// Checks what follows the addresses and the tag.
     #[inline(always)]
-    fn behind(
-        bytes: &'a [u8],
-        head: &'a [u8; HEADER_LEN],
-        tag: Option<VlanTag>,
-        raw: u16,
-    ) -> Result<Self, FrameError> {
+    fn behind(bytes: &'a [u8], head: &'a [u8; HEADER_LEN], tag: Option<VlanTag>, raw: u16) -> Result<Self, FrameError> {
         let tag_len = if tag.is_some() { VLAN_TAG_LEN } else { 0 };
         if bytes.len() > FRAME_LEN_MAX + tag_len {
             return Err(FrameError::TooLong(bytes.len()));

@@ -154,7 +154,8 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
                 // A PDU begins with a sequence number of its own.
                 value_at: HEADER_LEN
                     + target.tag_len() as usize
-                    + TestBedHeader::LEN + if stream.is_relayed() { SEQUENCE_LEN } else { 0 },
+                    + TestBedHeader::LEN
+                    + if stream.is_relayed() { SEQUENCE_LEN } else { 0 },
                 slot_start: schedule.of(target_id).next().map_or_else(Default::default, |slot| slot.start),
                 period: stream.period,
                 first: threat.start,

@@ -108,7 +108,8 @@ impl Network {
         } else if priority == Priority::TIME_TRIGGERED {
             let stream = self.stream_of(frames.bytes(frame)).unwrap_or(StreamId::NONE);
             let sequence = frames.label(frame).serial.unwrap_or(0);
-            let event = Event { value: (started_at - due).as_ps(), ..Event::of(EventKind::Forwarded, stream, sequence) };
+            let event =
+                Event { value: (started_at - due).as_ps(), ..Event::of(EventKind::Forwarded, stream, sequence) };
             out.push(MediumOutput::Event { node: self.queues_at[line], event, frame: Some(frame) });
         }
     }

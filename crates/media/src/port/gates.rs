@@ -148,7 +148,9 @@ pub(super) struct Gates {
 
 impl Gates {
     pub(super) fn new(list: Option<&GateControlList>) -> Self {
-        let Some(list) = list else { return Self { classes: std::array::from_fn(|_| OPEN.clone()), held: Windows::fixed(false) } };
+        let Some(list) = list else {
+            return Self { classes: std::array::from_fn(|_| OPEN.clone()), held: Windows::fixed(false) };
+        };
         let windows = |is_open: &dyn Fn(usize) -> bool, early: Duration| {
             let mut at = Duration::ZERO;
             let mut found = Vec::new();

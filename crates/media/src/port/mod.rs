@@ -127,7 +127,8 @@ impl Port {
     pub fn new(config: &PortConfig, speed: LineSpeed, queue_len_max: u64, reserved: ReservedStarts) -> Self {
         assert!(config.class_of.iter().all(|class| usize::from(*class) < TRAFFIC_CLASSES), "there are eight classes");
         let class = |class: usize| {
-            let ClassConfig { selection, is_preemptable, room } = config.classes.get(class).copied().unwrap_or_default();
+            let ClassConfig { selection, is_preemptable, room } =
+                config.classes.get(class).copied().unwrap_or_default();
             let credit = match selection {
                 Selection::CreditBased { idle_slope } => Some(Credit::new(idle_slope, speed.rate())),
                 Selection::Strict | Selection::Asynchronous => None,

@@ -189,6 +189,10 @@ impl Talker {
                 room[..len].copy_from_slice(&sequence.to_be_bytes()[8 - len..]);
             }
         }
-        if carried.is_sealed { (self.headers_len, carried.len) } else { (self.header_len, self.config.frame_len - self.header_len) }
+        if carried.is_sealed {
+            (self.headers_len, carried.len)
+        } else {
+            (self.header_len, self.config.frame_len - self.header_len)
+        }
     }
 }

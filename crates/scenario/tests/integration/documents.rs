@@ -8,6 +8,7 @@ const ERRORS: &str = include_str!("../../../../docs/reference/errors.md");
 const FIRST_GUIDE: &str = include_str!("../../../../docs/guide/getting-started.md");
 const GUIDE: &str = include_str!("../../../../docs/guide/scenario-file.md");
 const CAN_GUIDE: &str = include_str!("../../../../docs/guide/can-bus.md");
+const CLASSES_GUIDE: &str = include_str!("../../../../docs/guide/traffic-classes.md");
 const RADIO_GUIDE: &str = include_str!("../../../../docs/guide/radio.md");
 const SCHEMA: &str = include_str!("../../../../docs/reference/scenario.schema.json");
 
@@ -41,6 +42,7 @@ fn the_schema_accepts_what_the_parser_accepts() {
         crate::WHOLE,
         include_str!("bus.toml"),
         include_str!("vehicle.toml"),
+        include_str!("ports.toml"),
         include_str!("../../../../scenarios/brake-by-wire.toml"),
         include_str!("../../../../scenarios/group-key.toml"),
     ] {
@@ -102,6 +104,15 @@ fn the_example_of_the_radio_guide_is_right() {
     let block =
         RADIO_GUIDE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
     if let Err(problems) = load("radio.md", block.as_bytes(), &[], &NoFiles) {
+        panic!("{}", problems.render());
+    }
+}
+
+#[test]
+fn the_example_of_the_guide_of_traffic_classes_is_right() {
+    let block =
+        CLASSES_GUIDE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
+    if let Err(problems) = load("traffic-classes.md", block.as_bytes(), &[], &NoFiles) {
         panic!("{}", problems.render());
     }
 }

@@ -12,6 +12,7 @@ mod import_can;
 mod import_routes;
 mod merging;
 mod overrides;
+mod ports;
 mod properties;
 mod protected_ways;
 mod protections;

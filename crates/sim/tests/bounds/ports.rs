@@ -12,7 +12,7 @@ use super::switched::{below, one_of, plan_of};
 use super::{from_environment, outcome};
 
 /// So many networks are tried.
-const NETWORKS: u64 = 80;
+const NETWORKS: u64 = 48;
 
 /// What ports do, and whether a station's frames are held to its bucket.
 fn ports(rng: &mut ChaCha8Rng) -> String {
@@ -64,7 +64,7 @@ fn network(seed: u64) -> String {
     let sync = one_of(rng, &["beacon", "ideal"]);
     let jitter = one_of(rng, &["", "forwarding_jitter = { min = \"0us\", mean = \"1us\", max = \"6us\" }\n"]);
     let mut text = format!(
-        "schema_version = 2\nname = \"ports\"\nseed = {seed}\nduration = \"80ms\"\nfidelity = \"timing\"\n\
+        "schema_version = 2\nname = \"ports\"\nseed = {seed}\nduration = \"60ms\"\nfidelity = \"timing\"\n\
          [segments.network.ethernet]\nrate = \"100Mbit/s\"\ncluster_cycle = \"20ms\"\nintegration_cycle = \"5ms\"\n\
          sync = \"{sync}\"\nprecision = \"30us\"\nforwarding_delay = \"{}us\"\n{jitter}\
          class = {{ best_effort = {{}} }}\nswitches = [{}]\n",

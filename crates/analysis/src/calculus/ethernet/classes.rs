@@ -63,7 +63,16 @@ impl PortPlan {
     pub fn plain(name: impl Into<String>, rate: Rational) -> Self {
         let (idle_slopes, gates) = (BTreeMap::new(), BTreeMap::new());
         let rate_max = rate.clone();
-        Self { name: name.into(), rate, rate_max, varying: Rational::zero(), preempts: false, holds: false, idle_slopes, gates }
+        Self {
+            name: name.into(),
+            rate,
+            rate_max,
+            varying: Rational::zero(),
+            preempts: false,
+            holds: false,
+            idle_slopes,
+            gates,
+        }
     }
 }
 

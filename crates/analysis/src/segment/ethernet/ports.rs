@@ -28,7 +28,7 @@ pub(super) fn classes(view: Ethernet<'_>) -> Option<Classes> {
     if ends.iter().any(|end| port(end).class_of != of_priority) {
         return None;
     }
-    let preemptable_at = |end: &PortEnd| of(port(end), |class| port(end).classes[class].is_preemptable);
+    let preemptable_at = |end: &PortEnd| those(|class| port(end).classes[class].is_preemptable);
     let preemptable: BTreeSet<u8> = ends.iter().map(preemptable_at).find(|set| !set.is_empty()).unwrap_or_default();
     let used: BTreeSet<u8> = used(view, of_priority);
     let is_lowest = preemptable.iter().filter(|class| used.contains(class)).max()
@@ -42,8 +42,7 @@ pub(super) fn classes(view: Ethernet<'_>) -> Option<Classes> {
         return None;
     }
     let is_first = |end: &&PortEnd| matches!(end, PortEnd::Station(_));
-    let regulated_at =
-        |end: &PortEnd| of(port(end), |class| port(end).classes[class].selection == Selection::Asynchronous);
+    let regulated_at = |end: &PortEnd| those(|class| port(end).classes[class].selection == Selection::Asynchronous);
     let mut of_switches = ends.iter().filter(|end| !is_first(end)).map(regulated_at);
     let regulated = of_switches.next().unwrap_or_default();
     if of_switches.any(|set| set != regulated) {
@@ -56,7 +55,8 @@ pub(super) fn classes(view: Ethernet<'_>) -> Option<Classes> {
     Some(Classes { of_priority, preemptable, regulated })
 }
 
-fn of(_port: &PortConfig, is_so: impl Fn(usize) -> bool) -> BTreeSet<u8> {
+/// The traffic classes for which something is so.
+fn those(is_so: impl Fn(usize) -> bool) -> BTreeSet<u8> {
     (0..TRAFFIC_CLASSES).filter(|class| is_so(*class)).map(|class| class as u8).collect()
 }
 

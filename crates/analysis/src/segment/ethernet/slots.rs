@@ -88,7 +88,8 @@ impl<'a> Slots<'a> {
         let overhead = self.view.protection_of(stream).overhead_bytes();
         let counted = self.view.plan.contained_len_max(stream.id);
         let counted = counted.filter(|_| self.arrivals.counts_pdus(stream.id, self.view.id));
-        let alone = counted.map(|len| speed.occupancy(u64::from(relayed_frame_len(len, overhead) + overhead + stream.tag_len())));
+        let alone = counted
+            .map(|len| speed.occupancy(u64::from(relayed_frame_len(len, overhead) + overhead + stream.tag_len())));
         let cost = alone.unwrap_or(longest);
         Queued { class: priority.min(7), frames: Periodic { period, jitter, cost }, longest }
     }

@@ -72,16 +72,17 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
                 continue;
             }
             let cause = Cause::LinkFull { from: *from, to: *to, bytes, room };
-            let passes =
-                |sent: &&RoutedStream| is_in(sent.priority) && sent.hops.iter().any(|(hop, _)| *hop == link);
+            let passes = |sent: &&RoutedStream| is_in(sent.priority) && sent.hops.iter().any(|(hop, _)| *hop == link);
             let queued = routed.streams.iter().filter(passes).filter_map(|sent| sent.stream);
             let in_slots = in_slots.into_iter().flat_map(|slots| slots.streams.iter().copied());
             let mut streams: Vec<StreamId> = queued.chain(in_slots).collect();
             streams.sort_unstable();
             streams.dedup();
-            found.extend(
-                streams.into_iter().map(|id| Risk { segment: view.id, stream: Some(id), cause: cause.clone() }),
-            );
+            found.extend(streams.into_iter().map(|id| Risk {
+                segment: view.id,
+                stream: Some(id),
+                cause: cause.clone(),
+            }));
         }
     }
     found
@@ -169,16 +170,11 @@ impl<'a> Wired<'a> {
     }
 
     /// Both directions of a link, the first from its first end. `enters` says which of them lead into a switch.
-    fn link(
-        &mut self,
-        [one, other]: [NodeId; 2],
-        enters: [bool; 2],
-        parameters: LinkParameters,
-        ends: [PortEnd; 2],
-    ) {
+    fn link(&mut self, [one, other]: [NodeId; 2], enters: [bool; 2], parameters: LinkParameters, ends: [PortEnd; 2]) {
         let speed = speed_over(self.view.segment, parameters);
         let [there, back] = ends.map(|end| ports::port(self.view, end));
-        let link = |from, to, enters_switch, port| RoutedLink { from, to, speed, enters_switch, closed: Vec::new(), port };
+        let link =
+            |from, to, enters_switch, port| RoutedLink { from, to, speed, enters_switch, closed: Vec::new(), port };
         self.routed.links.extend([link(one, other, enters[0], there), link(other, one, enters[1], back)]);
     }
 

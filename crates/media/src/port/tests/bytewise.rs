@@ -30,7 +30,8 @@ impl Setup {
                 None => Selection::Strict,
             };
         }
-        let entry = |(open, hold, lasts): &(u8, bool, i64)| GateEntry { open: *open, hold: *hold, lasts: BYTE * *lasts };
+        let entry =
+            |(open, hold, lasts): &(u8, bool, i64)| GateEntry { open: *open, hold: *hold, lasts: BYTE * *lasts };
         config.gates = (!self.entries.is_empty()).then(|| GateControlList {
             base_time: Duration::ZERO,
             cycle: BYTE * self.cycle(),
@@ -109,7 +110,8 @@ impl Model<'_> {
     /// The first frame of a class if the class is free to send it now.
     fn ready(&self, class: usize, now: i64) -> Option<usize> {
         let (frame, eligible) = *self.queues[class].first()?;
-        let has_credit = self.setup.slopes[class].is_none() || self.setup.asynchronous[class] || self.credits[class] >= 0;
+        let has_credit =
+            self.setup.slopes[class].is_none() || self.setup.asynchronous[class] || self.credits[class] >= 0;
         let ends = now + 8 + self.whole(frame);
         let stays_open = self.setup.entries.is_empty() || (now..ends).all(|at| self.setup.is_open(class, at));
         (eligible <= now && has_credit && stays_open).then_some(frame)
@@ -139,7 +141,14 @@ impl Model<'_> {
             (None, _) if holds => None,
             (None, Some(rest)) => {
                 self.rest = None;
-                self.wire = Some(Wire { frame: rest.0, class: rest.1, started: rest.2, sent_before: rest.3, at: 0, cut_at: None });
+                self.wire = Some(Wire {
+                    frame: rest.0,
+                    class: rest.1,
+                    started: rest.2,
+                    sent_before: rest.3,
+                    at: 0,
+                    cut_at: None,
+                });
                 return;
             }
             (None, None) => self.of_kind(true, now).map(|(class, frame)| (frame, class, now, 0)),
@@ -221,15 +230,8 @@ struct Bucket {
 }
 
 fn run(setup: &Setup, coming: &[Coming]) -> Vec<(usize, i64, i64)> {
-    let mut model = Model {
-        setup,
-        coming,
-        queues: vec![Vec::new(); 8],
-        credits: [0; 8],
-        wire: None,
-        rest: None,
-        log: Vec::new(),
-    };
+    let mut model =
+        Model { setup, coming, queues: vec![Vec::new(); 8], credits: [0; 8], wire: None, rest: None, log: Vec::new() };
     let mut buckets: Vec<Bucket> =
         setup.schedulers.iter().map(|(k, burst, _)| Bucket { empty_time: -burst * k }).collect();
     let mut groups = [0i64; 4];
@@ -240,14 +242,17 @@ fn run(setup: &Setup, coming: &[Coming]) -> Vec<(usize, i64, i64)> {
         while let Some(frame) = coming.get(next).filter(|frame| (frame.at - SimTime::ZERO) == BYTE * now) {
             let class = usize::from(frame.priority);
             let mut eligible = now;
-            if let Some((k, burst, group)) = setup.schedulers.get(usize::from(frame.stream)).filter(|_| setup.asynchronous[class]) {
+            if let Some((k, burst, group)) =
+                setup.schedulers.get(usize::from(frame.stream)).filter(|_| setup.asynchronous[class])
+            {
                 let bucket = &mut buckets[usize::from(frame.stream)];
                 let scheduler_eligibility = bucket.empty_time + (frame.len as i64 + 24) * k;
                 let full = bucket.empty_time + burst * k;
                 let group = &mut groups[usize::from(*group)];
                 eligible = now.max(*group).max(scheduler_eligibility);
                 *group = eligible;
-                bucket.empty_time = if eligible < full { scheduler_eligibility } else { scheduler_eligibility + eligible - full };
+                bucket.empty_time =
+                    if eligible < full { scheduler_eligibility } else { scheduler_eligibility + eligible - full };
             }
             let queue = &mut model.queues[class];
             let place = queue.iter().position(|(_, other)| *other > eligible).unwrap_or(queue.len());
@@ -272,7 +277,8 @@ fn setups() -> impl Strategy<Value = Setup> {
     ];
     // 10^9 has no third part: times of the model are whole bytes.
     let slope = slope.prop_map(|slope| slope.filter(|k| *k != 3));
-    let schedulers = proptest::collection::vec((prop_oneof![Just(2i64), Just(5), Just(20)], 1600i64..4000, 0u16..4), 0..3);
+    let schedulers =
+        proptest::collection::vec((prop_oneof![Just(2i64), Just(5), Just(20)], 1600i64..4000, 0u16..4), 0..3);
     (
         proptest::array::uniform8(slope),
         proptest::array::uniform8(prop_oneof![3 => Just(false), 1 => Just(true)]),

@@ -76,8 +76,7 @@ fn coming(frames: Vec<(i64, u64, u8, u16)>) -> Vec<Coming> {
 }
 
 fn gated(entries: &[(u8, i64)], cycle_us: i64) -> PortConfig {
-    let entry =
-        |(open, us): &(u8, i64)| GateEntry { open: *open, hold: false, lasts: Duration::from_us(*us) };
+    let entry = |(open, us): &(u8, i64)| GateEntry { open: *open, hold: false, lasts: Duration::from_us(*us) };
     let list = GateControlList {
         base_time: Duration::ZERO,
         cycle: Duration::from_us(cycle_us),

@@ -99,7 +99,8 @@ pub(super) fn ports(
     let all_own = wiring.switches > 1;
     let rates = own.chain((!all_own).then_some(default));
     let slowest_station = rates.min().unwrap_or(default);
-    let slowest = wiring.trunks.iter().map(|trunk| trunk.parameters.rate).chain([slowest_station]).min().unwrap_or(default);
+    let slowest =
+        wiring.trunks.iter().map(|trunk| trunk.parameters.rate).chain([slowest_station]).min().unwrap_or(default);
     let bridges = spec.bridge_ports.as_ref().map(|port| {
         let at = request.table.at("bridge_ports");
         ports::port(&at, port, slowest, segment, context)

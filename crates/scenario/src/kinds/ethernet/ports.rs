@@ -227,7 +227,10 @@ fn list(
                 Code::BadPort,
                 (&at_lasts, "ends after the cycle"),
                 (&at_cycle, "the cycle"),
-                format!("the entries up to this one last {}, and the cycle is {cycle} (IEEE 802.1Q-2022 §8.6.9.1)", total + lasts),
+                format!(
+                    "the entries up to this one last {}, and the cycle is {cycle} (IEEE 802.1Q-2022 §8.6.9.1)",
+                    total + lasts
+                ),
                 format!("shorten the entries by {}, or write a longer cycle", total + lasts - cycle),
             );
         }

@@ -50,7 +50,11 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     let cycle = Cycle { length: segment.cluster_cycle, key: CYCLE, is_certain };
     Some(SegmentParts {
         cycle: Some(cycle),
-        memo: Some(Facet::new(Memo { class: StreamClass::from_spec(spec.class), tag: tag_of(spec.class), switches: switches.clone() })),
+        memo: Some(Facet::new(Memo {
+            class: StreamClass::from_spec(spec.class),
+            tag: tag_of(spec.class),
+            switches: switches.clone(),
+        })),
         own_nodes: switches,
         ..SegmentParts::new(Facet::new(segment))
     })

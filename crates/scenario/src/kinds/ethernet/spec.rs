@@ -6,9 +6,9 @@ use chronoseal_core::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::port_spec::{CommittedSpec, PortSpec};
 use crate::limits::*;
 use crate::quantity::Quantity;
-use super::port_spec::{CommittedSpec, PortSpec};
 use crate::spec::JitterSpec;
 
 /// An Ethernet: end systems around one or several switches, with a schedule table where streams are time-triggered.

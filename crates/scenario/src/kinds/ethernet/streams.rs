@@ -7,8 +7,8 @@ use chronoseal_nodes::Protection;
 use chronoseal_wire::ethernet::VLAN_TAG_LEN;
 
 use super::plan::{EthernetHop, EthernetSegment, StreamClass};
-use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::segment::tag_of;
+use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::{Memo, divisors_help, ports, routes, windows};
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Room, Segment, Step};
 use crate::limits::*;

@@ -101,7 +101,10 @@ fn leaves(
         context.report(
             Code::BadPort,
             &at,
-            format!("`{name}` is of traffic class {class} on `{}`, whose gate at {} never opens", segment.name, passed.name),
+            format!(
+                "`{name}` is of traffic class {class} on `{}`, whose gate at {} never opens",
+                segment.name, passed.name
+            ),
             "never leaves",
             format!("write {class} into `open` of an entry that lasts {needed} or longer, or give it another priority"),
         );
