@@ -82,6 +82,7 @@ fn switched() -> Network {
         switches: vec![SWITCH],
         links: vec![link(at(GATEWAY, 1)), link(at(STATION, 0))],
         queue_len_max: 64_000,
+        ports: Default::default(),
         splices: Vec::new(),
         routes,
         ct_marker: DEFAULT_CT_MARKER,
