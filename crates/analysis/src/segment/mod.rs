@@ -194,6 +194,9 @@ pub enum Why {
     /// On the air a frame may be lost, and may wait as long as others send.
     #[error("not bounded: radio")]
     Radio,
+    /// Control frames of a cluster go before all others, and how many of them a start takes is not counted yet.
+    #[error("not bounded: the control frames of an AS6802 cluster go first")]
+    ClusterClocks,
     /// No earlier hop brings the stream to the node.
     #[error("no hop brings it there")]
     NotReached,

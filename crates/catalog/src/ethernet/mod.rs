@@ -99,8 +99,15 @@ impl Kind for EthernetKind {
 
     fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {
         // Live clocks have to be told the time.
-        (parts(prepared, segment).0.segment.sync == Sync::Ideal)
-            .then(|| "sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"".to_owned())
+        match parts(prepared, segment).0.segment.sync {
+            Sync::Beacon => None,
+            Sync::Ideal => Some("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"".to_owned()),
+            Sync::As6802 => Some(
+                "sync = { as6802 = … } exists only in the simulator: when a process of this host lets a control frame go is off by \
+                 more than clocks may differ, and no transparent clock holds it; write sync = \"beacon\""
+                    .to_owned(),
+            ),
+        }
     }
 
     fn link_type(&self) -> u16 {
@@ -123,7 +130,7 @@ impl Kind for EthernetKind {
 
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let network = parts(prepared, segment).0.segment;
-        (network.sync == Sync::Beacon).then_some(network.integration_cycle)
+        (network.sync != Sync::Ideal).then_some(network.integration_cycle)
     }
 }
 

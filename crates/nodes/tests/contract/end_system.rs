@@ -28,6 +28,7 @@ pub(crate) fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
     EndSystemConfig {
         node: NodeId(node),
         sync,
+        cluster: None,
         ideal_clock,
         sync_id: SYNC_ID,
         ct_marker: MARKER,

@@ -61,6 +61,7 @@ pub(super) fn config() -> NetworkConfig {
         ],
         ct_marker: MARKER,
         beacon: None,
+        clocks: None,
         schedule: ScheduleTable { cluster_cycle: CYCLE, slots: vec![slot], ..ScheduleTable::default() },
         waits_for_dispatch: true,
         forwarding_delay: FORWARDING_DELAY,

@@ -5,14 +5,14 @@ use chronoseal_core::{Bytes, Duration, NodeId};
 use super::plan::{Access, Accounting, Dispatch, EthernetSegment, StreamClass, Sync};
 use super::spec::{AccessSpec, AccountingSpec, ClassSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec};
 use super::wiring::{LinkParameters, StationLink, Wiring};
-use super::{Memo, links};
+use super::{Memo, clocks, links};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
 use crate::limits::*;
 use crate::plan::Facet;
 use crate::problem::Code;
 
 /// Checksum 4, preamble and delimiter 8, gap 12 (IEEE 802.3) `[byte]`.
-const WIRE_OVERHEAD: u64 = 24;
+pub(super) const WIRE_OVERHEAD: u64 = 24;
 /// The key that says after what the schedule repeats.
 const CYCLE: &str = "cluster_cycle";
 
@@ -32,8 +32,12 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     let (mut segment, is_certain) = segment(&request.table, &spec, context);
     let switches = links::switches(request, &spec, context);
     segment.wiring = links::wiring(request, &spec, &switches, &segment, context);
-    if spec.max_transmission_delay.is_none() {
+    if spec.max_transmission_delay.is_none() && segment.sync != Sync::As6802 {
         segment.max_transmission_delay = transmission_delay(&segment, request);
+    }
+    if let SyncSpec::As6802(cluster) = &spec.sync {
+        let is_given = spec.max_transmission_delay.is_some();
+        segment.cluster = clocks::resolve(request, cluster, &switches, (&mut segment, is_given), context);
     }
     let cycle = Cycle { length: segment.cluster_cycle, key: CYCLE, is_certain };
     Some(SegmentParts {
@@ -80,9 +84,11 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
     let segment = EthernetSegment {
         rate,
         cluster_cycle,
+        cluster: None,
         sync: match spec.sync {
             SyncSpec::Beacon => Sync::Beacon,
             SyncSpec::Ideal => Sync::Ideal,
+            SyncSpec::As6802(_) => Sync::As6802,
         },
         integration_cycle,
         guard_period,
