@@ -67,9 +67,9 @@ fn a_cluster_over_two_switches_starts_from_cold_and_keeps_its_precision_beside_o
     let run = run(SCENARIO);
     assert_eq!(run.summary.clocks.len(), 5);
     for clock in &run.summary.clocks {
-        // Listen time-out, coldstart time-out and three cycles are 10 + 2 x 4.5 + 4.5 + 30 ms or less.
-        let acquired = clock.acquired_ns.unwrap();
-        assert!(acquired > 10_000_000 && acquired < 60_000_000, "{clock:?}");
+        assert!(clock.acquired_ns.unwrap() > 10_000_000, "everybody listens first: {clock:?}");
+        // Listen time-out, coldstart time-out and three integration cycles, in cycles.
+        assert!(clock.held() && clock.startup_cycles.is_some_and(|cycles| (4..10).contains(&cycles)), "{clock:?}");
         assert_eq!((clock.lost, clock.beacons_rejected), (0, 0), "{clock:?}");
         assert!(clock.corrections > 150, "{clock:?}");
     }
@@ -84,11 +84,26 @@ fn the_same_scenario_gives_the_same_differences_and_another_seed_need_not() {
     assert_eq!(differences(&run(SCENARIO), true), differences(&run(SCENARIO), true));
 }
 
+#[test]
+fn a_run_whose_cluster_never_starts_says_so() {
+    // A frame from the other switch is under way for 11 us and too old to be used: each switch hears two of four masters.
+    let text = SCENARIO.replace("rate = \"100Mbit/s\"", "rate = \"100Mbit/s\"\nmax_transmission_delay = \"10us\"");
+    let run = run(&text);
+    assert!(run.summary.clocks.iter().all(|clock| clock.acquired_ns.is_none() && !clock.held()));
+    assert!(differences(&run, false).is_empty());
+}
+
 /// Faster oscillators than the cluster is built for: the clocks are further apart than the precision, and the measured series
 /// says so, as the analysis did.
 #[test]
 fn clocks_that_drift_too_fast_for_the_precision_are_seen() {
     let text = SCENARIO.replace("precision = \"10us\"", "precision = \"1us\"");
+    let scenario = Scenario::load("cluster.toml", text.as_bytes(), &[], &NoFiles).unwrap();
+    let prepared = scenario.prepare().unwrap();
+    let tables: Vec<_> = scenario.plan.segment_ids().map(|id| prepared.schedule(id).cloned()).collect();
+    let bounds = chronoseal_analysis::segment::bounds(&scenario.plan, &tables, chronoseal_analysis::segment::BOUNDS);
+    let risks: Vec<String> = bounds.risks.iter().map(|risk| risk.cause.text(&scenario.plan)).collect();
+    assert!(risks.iter().any(|text| text.contains("write a precision of at least")), "{risks:?}");
     let run = run(&text);
     let largest = differences(&run, false).first().copied();
     let is_lost = run.summary.clocks.iter().any(|clock| clock.lost > 0 || clock.acquired_ns.is_none());

@@ -117,7 +117,7 @@ impl Kind for EthernetKind {
     fn properties(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, String)> {
         let network = parts(prepared, segment).0.segment;
         let in_ms = |duration: Duration| format!("{:.3} ms", duration.as_ms_f64());
-        vec![
+        let mut properties = vec![
             ("rate", format!("{} Mbit/s", network.rate.0 as f64 / 1e6)),
             ("cluster cycle", in_ms(network.cluster_cycle)),
             ("integration cycle", in_ms(network.integration_cycle)),
@@ -125,7 +125,19 @@ impl Kind for EthernetKind {
             ("accounting", network.accounting.name().into()),
             ("a latency counts from", "the first bit out of the sender".into()),
             ("and to", "the last bit in at the receiver".into()),
-        ]
+        ];
+        if let Some(cluster) = &network.cluster {
+            let masters = cluster.masters.len();
+            properties.push(("clocks", format!("SAE AS6802, {masters} synchronisation masters")));
+            properties.push(("precision they are to keep", format!("{:.3} us", network.precision.as_us_f64())));
+            properties.push(("from cold to stable at the latest after", in_ms(cluster.parameters.startup_bound())));
+        }
+        properties
+    }
+
+    fn startup(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
+        let network = parts(prepared, segment).0.segment;
+        network.cluster.as_ref().map(|cluster| cluster.parameters.startup_bound())
     }
 
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {

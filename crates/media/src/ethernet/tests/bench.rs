@@ -123,6 +123,15 @@ impl Bench {
         self.sends.push((at(when), from, priority, bytes));
     }
 
+    /// A control frame from a station's interface, with what its source address says.
+    pub(super) fn send_control(&mut self, when: Duration, station: u16, source: NodeId, control: &ProtocolControlFrame) {
+        let mut bytes = vec![0; 60];
+        let destination = virtual_link::critical_traffic_address(MARKER, 4043);
+        control.emit_frame(destination, virtual_link::station_address(source), &mut bytes);
+        let from = Attachment { node: NodeId(station), port: PortId(0) };
+        self.sends.push((at(when), from, Priority::PROTOCOL_CONTROL, bytes));
+    }
+
     pub(super) fn send(&mut self, when: Duration, station: u16, bytes: Vec<u8>) {
         self.send_from(when, Attachment { node: NodeId(station), port: PortId(0) }, bytes);
     }

@@ -192,7 +192,7 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
 /// time of the run.
 fn slots_without_beacon(segment: &Segment<'_>, stream: &OnSegment<'_>, context: &mut Context<'_>) {
     context.report(
-        Code::BadClockTree,
+        Code::NotYet,
         &segment.table.at("sync"),
         format!(
             "stream `{}` has slots, and the switches follow no table by the clocks of an AS6802 cluster yet",
