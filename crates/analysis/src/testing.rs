@@ -54,6 +54,7 @@ fn segment(base_period: Duration) -> EthernetSegment {
         rate: Rate(100_000_000),
         cluster_cycle: base_period,
         sync: Sync::Beacon,
+        cluster: None,
         integration_cycle: base_period,
         guard_period: Duration::from_us(200),
         accounting: Accounting::AsPublished,

@@ -109,6 +109,12 @@ pub trait Kind: Sync {
         Vec::new()
     }
 
+    /// How long the clocks of the segment may take to join when a run begins, if not as long as usual.
+    fn startup(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
+        let _ = (prepared, segment);
+        None
+    }
+
     /// Distance of two sync beacons, if the segment keeps the clocks of its nodes together.
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let _ = (prepared, segment);

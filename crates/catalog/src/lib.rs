@@ -250,7 +250,7 @@ impl<'p> Prepared<'p> {
 
 /// Length of the windows by which segments count what they were used for: 10 ms, and as many times longer as keeps their
 /// number in bounds.
-fn load_window(plan: &Plan) -> Duration {
+pub fn load_window(plan: &Plan) -> Duration {
     const SHORTEST: Duration = Duration::from_ms(10);
     const WINDOWS_MAX: i64 = 1 << 16;
     SHORTEST * (plan.duration.div_floor(SHORTEST * WINDOWS_MAX) + 1)

@@ -105,6 +105,9 @@ pub enum EventKind {
     /// Something went wrong with a message that is sent in several frames. Its sender has given it up, or a frame changed
     /// nothing. A receiver that gives one up throws it away: [`Self::Discarded`].
     TransferFault(TransferFault),
+    /// What the clock of a cluster without a beacon showed when it was about to be corrected: `sequence` is the time of the
+    /// cluster `[ps]`, `value` the correction `[ps]`.
+    ClockShown,
 }
 
 /// Why a key exchange, or the run it belongs to, was given up.
@@ -509,7 +512,7 @@ impl AttackKind {
 
 impl EventKind {
     /// Every kind without a detail.
-    pub const PLAIN: [Self; 31] = [
+    pub const PLAIN: [Self; 32] = [
         Self::SyncAcquired,
         Self::SyncLost,
         Self::ClockCorrected,
@@ -541,6 +544,7 @@ impl EventKind {
         Self::Rebooted,
         Self::TransferBegan,
         Self::KeyWithdrawn,
+        Self::ClockShown,
     ];
 
     /// Every kind with every detail.
@@ -608,6 +612,7 @@ impl EventKind {
             Self::TransferBegan => 0x2200,
             Self::TransferFault(fault) => 0x2300 | fault as u16,
             Self::KeyWithdrawn => 0x2400,
+            Self::ClockShown => 0x2500,
         }
     }
 
@@ -629,6 +634,7 @@ impl EventKind {
             Self::SyncLost => "sync-lost",
             Self::ClockCorrected => "clock-corrected",
             Self::BeaconRejected => "beacon-rejected",
+            Self::ClockShown => "clock-shown",
             Self::Sent => "sent",
             Self::Delivered => "delivered",
             Self::Discarded(_) => "discarded",

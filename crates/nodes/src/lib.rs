@@ -38,6 +38,7 @@
 pub mod attacker;
 pub mod can_attacker;
 pub mod can_station;
+pub mod clock;
 pub mod container;
 pub mod end_system;
 pub mod gateway;
@@ -51,6 +52,7 @@ pub mod sync_client;
 pub use attacker::{Attack, Attacker, AttackerConfig};
 pub use can_attacker::{CanAttacker, CanAttackerConfig, CanAttackerKind, SegmentedAttacker, SegmentedAttackerConfig};
 pub use can_station::{CanStation, KeyAgent, StationConfig};
+pub use clock::{Clock, ClusterConfig};
 pub use end_system::{EndSystem, EndSystemConfig};
 pub use gateway::{Gateway, GatewayConfig};
 pub use pace::PaceConfig;

@@ -183,6 +183,9 @@ pub struct ClockDomainMeta {
     pub cycle_ns: i64,
     /// Whose clocks, as indices into [`RunMeta::nodes`].
     pub nodes: Vec<u16>,
+    /// They have so many integration cycles to join, if not as many as usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub startup_cycles: Option<i64>,
 }
 
 /// Who sends when on one segment.

@@ -211,6 +211,9 @@ pub struct ClockSummary {
     pub lost: u64,
     /// Beacons outside its acceptance window.
     pub beacons_rejected: u64,
+    /// It has so many integration cycles to join, if not [`STARTUP_CYCLES_MAX`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub startup_cycles: Option<i64>,
 }
 
 /// Processor time of one operation at one node.
@@ -367,14 +370,19 @@ impl SegmentSummary {
 }
 
 impl ClockSummary {
-    /// True if it joined within [`STARTUP_CYCLES_MAX`] and was never lost.
+    /// It has so many integration cycles to join.
+    pub fn startup_cycles_max(&self) -> i64 {
+        self.startup_cycles.unwrap_or(STARTUP_CYCLES_MAX)
+    }
+
+    /// True if it joined in time and was never lost.
     pub fn held(&self) -> bool {
         self.acquired_ns.is_some() && self.lost == 0 && !self.joined_late()
     }
 
     /// True if start-up took longer than it may.
     pub fn joined_late(&self) -> bool {
-        self.acquired_cycles.is_some_and(|cycles| cycles > STARTUP_CYCLES_MAX)
+        self.acquired_cycles.is_some_and(|cycles| cycles > self.startup_cycles_max())
     }
 }
 

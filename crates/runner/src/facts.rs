@@ -21,6 +21,7 @@ pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
         clocks: kind.sync_interval(prepared, id).map(|interval| ClockDomainMeta {
             cycle_ns: interval.as_ns(),
             nodes: on_it.map(|(node, _)| node as u16).collect(),
+            startup_cycles: kind.startup(prepared, id).map(|time| time.div_floor(interval) + 1),
         }),
         schedule: prepared.schedule(id).map(|table| schedule(plan, table)),
     }

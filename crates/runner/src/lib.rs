@@ -47,6 +47,7 @@ mod latency;
 mod measure;
 mod messages;
 mod meta;
+mod precision;
 mod record;
 mod scenario;
 mod simulate;

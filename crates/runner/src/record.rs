@@ -13,6 +13,7 @@ use crate::dues::Dues;
 use crate::facts::{self, Strangers};
 use crate::group::leave_out_removed;
 use crate::messages::{About, Begun, Messages};
+use crate::precision::Precision;
 use crate::ways::{Ways, open_row};
 
 /// Keeps every row.
@@ -33,6 +34,7 @@ pub(crate) struct Recorder {
     ended: BTreeMap<(StreamId, NodeId), usize>,
     /// By segment.
     strangers: Vec<Strangers>,
+    precision: Precision,
     ways: Ways,
     dues: Dues,
     messages: Messages,
@@ -75,6 +77,7 @@ impl Recorder {
             sent: BTreeMap::new(),
             ended: BTreeMap::new(),
             strangers: vec![Strangers::default(); plan.segments.len()],
+            precision: Precision::new(prepared),
             ways: Ways::of(prepared),
             dues: Dues::new(prepared),
             messages: Messages::default(),
@@ -90,7 +93,9 @@ impl Recorder {
         self.ways.settle(plan, self.dues, &mut self.rows);
         leave_out_removed(plan, &mut self.rows);
         for (id, strangers) in plan.segment_ids().zip(self.strangers) {
-            self.rows.segments.extend(facts::series(id, topology.series_of(id.0), strangers));
+            let mut counted = topology.series_of(id.0);
+            counted.extend(self.precision.series(id.index()));
+            self.rows.segments.extend(facts::series(id, counted, strangers));
         }
         self.rows
     }
@@ -291,6 +296,7 @@ fn sender(frame: &FrameContext<'_>, of_stream: Option<NodeId>) -> NodeId {
 impl Observer for Recorder {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         self.rows.events.push(EventRow { time: at, node, event: *event });
+        self.precision.tell(at, node, event);
         let about = self.messages.about(&self.describers, node, event, frame.as_ref());
         let told = match &about {
             About::Frame => frame,

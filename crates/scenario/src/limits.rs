@@ -26,6 +26,8 @@ pub const STREAMS_MAX: u32 = 10_000;
 pub const SEGMENTS_MAX: u32 = 64;
 /// Switches of an Ethernet segment.
 pub const SWITCHES_MAX: u32 = 64;
+/// Synchronisation masters of a cluster: one for each bit of a control frame's membership.
+pub const MASTERS_MAX: u32 = 32;
 /// Links of an Ethernet segment.
 pub const LINKS_MAX: u32 = 10_000;
 /// Most entries of a gate control list.

@@ -69,6 +69,8 @@ codes! {
     PeriodNotDividing = "scenario::period-not-dividing",
     /// An integration cycle that does not divide the cluster cycle.
     IntegrationCycleNotDividing = "scenario::integration-cycle-not-dividing",
+    /// A cluster whose clocks its masters cannot keep together.
+    BadClockTree = "scenario::bad-clock-tree",
     /// Minimum, mean and maximum out of order.
     JitterOrder = "scenario::jitter-order",
     /// No four bytes, or no group address.

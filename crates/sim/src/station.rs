@@ -157,7 +157,9 @@ impl Station {
     #[inline(always)]
     pub(crate) fn launch_time(&mut self, now: SimTime, transmit: &Transmit) -> SimTime {
         let at = self.setup.oscillator.sim(transmit.launch_at).max(now);
-        if self.setup.driver.is_zero() { at } else { self.after_driver(now, at, transmit) }
+        // Control frames of masters are made by the interface itself.
+        let has_none = self.setup.driver.is_zero() || transmit.priority == Priority::PROTOCOL_CONTROL;
+        if has_none { at } else { self.after_driver(now, at, transmit) }
     }
 
     /// A driver is a queue: frames of one priority that leave as soon as they can leave in the order in which they were handed

@@ -36,6 +36,22 @@ pub enum Cause {
         /// Of the segment.
         precision: Duration,
     },
+    /// The clocks of a cluster can differ by more than the precision that it is built for.
+    Cluster {
+        /// The station with the worst oscillator.
+        node: NodeId,
+        /// So much.
+        needed: Duration,
+        /// Of the segment.
+        precision: Duration,
+    },
+    /// A control frame of a cluster can be under way for longer than its devices allow.
+    ControlDelay {
+        /// So long.
+        delay: Duration,
+        /// The largest transmission delay of the segment.
+        limit: Duration,
+    },
     /// A segment takes its stations' clocks for the switch's, and one of them shows another time.
     NoBeacon {
         /// Whose.
@@ -134,6 +150,16 @@ impl Cause {
                 "the clock of `{}` can be {error} off when a beacon comes, and beacons further off than the precision of \
                  {precision} are not used: write a precision of at least {error}, or a shorter integration cycle",
                 plan.node_name(*node)
+            ),
+            Self::Cluster { node, needed, precision } => format!(
+                "oscillators like that of `{}` drift so far apart in an integration cycle that clocks can differ by {needed}, and \
+                 the cluster is built for a precision of {precision}: write a precision of at least {needed}, or a shorter \
+                 integration cycle",
+                plan.node_name(*node)
+            ),
+            Self::ControlDelay { delay, limit } => format!(
+                "a control frame can be under way for {delay}, and one older than the largest transmission delay of {limit} is \
+                 not used: write `max_transmission_delay = \"{delay}\"`, or leave it out"
             ),
             Self::NoBeacon { node } => format!(
                 "with `sync = \"ideal\"` nothing keeps the clock of `{}` with the switch's, and it is not exact: write \

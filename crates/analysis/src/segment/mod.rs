@@ -218,6 +218,9 @@ pub enum Why {
         "not bounded: the ports of the segment map priorities to different traffic classes, or interrupt or shape different ones; describe them alike"
     )]
     PortsDiffer,
+    /// Control frames of a cluster go before all others, and how many of them a start takes is not counted yet.
+    #[error("not bounded: the control frames of an AS6802 cluster go first")]
+    ClusterClocks,
     /// No earlier hop brings the stream to the node.
     #[error("no hop brings it there")]
     NotReached,

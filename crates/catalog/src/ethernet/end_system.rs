@@ -6,7 +6,7 @@ use chronoseal_nodes::end_system::{
     Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming,
     TaskRun,
 };
-use chronoseal_nodes::{Protection, SyncConfig};
+use chronoseal_nodes::{ClusterConfig, Protection, SyncConfig};
 use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MAX;
 
@@ -32,6 +32,13 @@ pub(super) fn config(
             precision: network.precision,
             max_transmission_delay: network.max_transmission_delay + options.medium_late_max,
         },
+        cluster: network.cluster.as_ref().map(|cluster| ClusterConfig {
+            parameters: cluster.parameters.clone(),
+            master: cluster.masters.iter().position(|master| *master == id).map(|index| index as u8),
+            compression_masters: (cluster.compression_masters.iter())
+                .map(|switch| view.plan.own_node(view.id, usize::from(*switch)))
+                .collect(),
+        }),
         ideal_clock: network.sync == Sync::Ideal,
         sync_id: network.sync_id,
         ct_marker: network.ct_marker,

@@ -1,7 +1,9 @@
 //! The switches and links of a segment.
 
 use chronoseal_core::NodeId;
-use chronoseal_media::ethernet::{Beacon, Ends, Link, Network, NetworkConfig, Route, RouteClass, RouteHop, Splice};
+use chronoseal_media::ethernet::{
+    Beacon, ClusterClocks, Ends, Link, Network, NetworkConfig, Route, RouteClass, RouteHop, Splice,
+};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
@@ -123,6 +125,12 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         ct_marker: network.ct_marker,
         beacon: (network.sync == Sync::Beacon)
             .then_some(Beacon { sync_id: network.sync_id, integration_cycle: network.integration_cycle }),
+        clocks: network.cluster.as_ref().map(|cluster| ClusterClocks {
+            sync_id: network.sync_id,
+            parameters: cluster.parameters.clone(),
+            masters: cluster.masters.clone(),
+            compression_masters: cluster.compression_masters.iter().copied().map(usize::from).collect(),
+        }),
         schedule: schedule.clone(),
         waits_for_dispatch: network.dispatch == Dispatch::Scheduled,
         forwarding_delay: network.forwarding_delay,

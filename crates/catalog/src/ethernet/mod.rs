@@ -105,14 +105,20 @@ impl Kind for EthernetKind {
     fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {
         let view = parts(prepared, segment).0;
         // Live clocks have to be told the time.
-        if view.segment.sync == Sync::Ideal {
-            return Some("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"".to_owned());
-        }
+        let refused = match view.segment.sync {
+            Sync::Beacon => None,
+            Sync::Ideal => Some("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"".to_owned()),
+            Sync::As6802 => Some(
+                "sync = { as6802 = … } exists only in the simulator: when a process of this host lets a control frame go is off by \
+                 more than clocks may differ, and no transparent clock holds it; write sync = \"beacon\""
+                    .to_owned(),
+            ),
+        };
         // A live agent has the host interface of its own host, and hands frames over in the order in which they come.
-        let hosts = view.stations().find(|node| view.plan.nodes[node.index()].host_interface.is_some());
-        hosts.map(|node| {
-            let name = view.plan.node_name(node);
-            format!("the `host_interface` of `{name}` exists only in the simulator; leave it out for a live run")
+        let hosts = || view.stations().find(|node| view.plan.nodes[node.index()].host_interface.is_some());
+        refused.or_else(|| {
+            let name = view.plan.node_name(hosts()?);
+            Some(format!("the `host_interface` of `{name}` exists only in the simulator; leave it out for a live run"))
         })
     }
 
@@ -123,7 +129,7 @@ impl Kind for EthernetKind {
     fn properties(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, String)> {
         let network = parts(prepared, segment).0.segment;
         let in_ms = |duration: Duration| format!("{:.3} ms", duration.as_ms_f64());
-        vec![
+        let mut properties = vec![
             ("rate", format!("{} Mbit/s", network.rate.0 as f64 / 1e6)),
             ("cluster cycle", in_ms(network.cluster_cycle)),
             ("integration cycle", in_ms(network.integration_cycle)),
@@ -131,12 +137,24 @@ impl Kind for EthernetKind {
             ("accounting", network.accounting.name().into()),
             ("a latency counts from", "the first bit out of the sender".into()),
             ("and to", "the last bit in at the receiver".into()),
-        ]
+        ];
+        if let Some(cluster) = &network.cluster {
+            let masters = cluster.masters.len();
+            properties.push(("clocks", format!("SAE AS6802, {masters} synchronisation masters")));
+            properties.push(("precision they are to keep", format!("{:.3} us", network.precision.as_us_f64())));
+            properties.push(("from cold to stable at the latest after", in_ms(cluster.parameters.startup_bound())));
+        }
+        properties
+    }
+
+    fn startup(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
+        let network = parts(prepared, segment).0.segment;
+        network.cluster.as_ref().map(|cluster| cluster.parameters.startup_bound())
     }
 
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let network = parts(prepared, segment).0.segment;
-        (network.sync == Sync::Beacon).then_some(network.integration_cycle)
+        (network.sync != Sync::Ideal).then_some(network.integration_cycle)
     }
 }
 

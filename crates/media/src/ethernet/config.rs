@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, StreamId};
 
+use super::control::ClusterClocks;
 use crate::line::LineSpeed;
 use crate::medium::Attachment;
 use crate::port::PortConfig;
@@ -33,6 +34,8 @@ pub struct NetworkConfig {
     pub ct_marker: [u8; 4],
     /// The sync beacon, if the first switch is the clock master.
     pub beacon: Option<Beacon>,
+    /// The masters of a cluster that keeps its clocks together by itself; there is no beacon then.
+    pub clocks: Option<ClusterClocks>,
     /// Slots of the time-triggered streams.
     pub schedule: ScheduleTable,
     /// True if a scheduled frame waits for its dispatch time, false if only for the forwarding delay.

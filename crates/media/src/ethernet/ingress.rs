@@ -2,6 +2,7 @@
 
 use chronoseal_core::{DiscardReason, SimTime, StreamId};
 
+use super::control;
 use super::filter::Admission;
 use super::forwarding::Forwarded;
 use super::{Network, Timer};
@@ -47,6 +48,9 @@ impl Network {
         out: &mut Vec<MediumOutput>,
     ) {
         self.stamp_arrival(now, line, frame, frames);
+        if self.control.is_some() && control::is_control(frames.bytes(frame)) {
+            return self.arrive_control(now, line, frame, frames, out);
+        }
         match self.filter.judge(&self.config, now, line, frames.bytes(frame)) {
             Err((reason, stream)) => self.discard(self.judges[line], frame, stream, reason, frames, out),
             Ok(Admission::Stream { stream, hop }) => self.forward(now, line, (frame, stream, hop), frames, out),
@@ -70,7 +74,7 @@ impl Network {
     }
 
     /// When a frame that is in a switch now has been there for the forwarding delay.
-    fn due(&mut self, now: SimTime, line: usize) -> SimTime {
+    pub(super) fn due(&mut self, now: SimTime, line: usize) -> SimTime {
         let due = now + self.config.forwarding_delay;
         if self.config.forwarding_jitter.is_zero() {
             return due;
@@ -99,7 +103,7 @@ impl Network {
 
     /// Keeps a frame that came in by a line until it is passed on.
     #[inline(always)]
-    fn forward_at(&mut self, line: usize, passed: Forwarded, out: &mut Vec<MediumOutput>) {
+    pub(super) fn forward_at(&mut self, line: usize, passed: Forwarded, out: &mut Vec<MediumOutput>) {
         self.forwarding.keep(line, passed);
         out.push(MediumOutput::Timer { at: passed.due, timer: Timer::ForwardingDone(line).pack() });
     }

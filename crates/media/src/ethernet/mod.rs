@@ -11,6 +11,7 @@
 
 mod beacon;
 mod config;
+mod control;
 mod egress;
 mod executor;
 mod filter;
@@ -26,6 +27,8 @@ use chronoseal_core::{DiscardReason, Duration, NodeId, Priority, SimTime, Stream
 
 use self::beacon::BeaconTree;
 pub use self::config::{Beacon, Ends, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice};
+pub use self::control::ClusterClocks;
+use self::control::Control;
 use self::executor::Executor;
 use self::filter::Filter;
 use self::forwarding::Forwarding;
@@ -54,6 +57,8 @@ pub struct Network {
     /// The forwarding delay, if no random part is added to it and it takes time at all.
     fixed_delay: Option<Duration>,
     beacon_tree: BeaconTree,
+    /// Of a cluster that keeps its clocks together by itself.
+    control: Option<Control>,
     integration_cycle: u32,
     /// By switch.
     rngs: Vec<ChaCha8Rng>,
@@ -64,7 +69,8 @@ pub struct Network {
 ///
 /// Timers of one instant expire in the order of their numbers: first frames come in, by line, then those that have been in
 /// for the forwarding delay go to their lines, by the line they came in by, then scheduled ones go out, then the beacon, and
-/// what is left of a line is for the others. Ports look last, so that a gate that opens finds all that has come.
+/// what is left of a line is for the others. Then come compression masters, and ports look last, so that a gate that opens finds
+/// all that has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Timer {
     LineArrival(usize),
@@ -73,6 +79,8 @@ enum Timer {
     ScheduleEntry,
     Beacon,
     LineFree(usize),
+    /// A compression master has something to do.
+    Control(usize),
     /// The port in front of this line has something to do.
     Port(usize),
 }
@@ -86,7 +94,8 @@ impl Timer {
             Self::ScheduleEntry => (2, 0),
             Self::Beacon => (3, 0),
             Self::LineFree(line) => (4, line),
-            Self::Port(line) => (5, line),
+            Self::Control(compressing) => (5, compressing),
+            Self::Port(line) => (6, line),
         };
         MediumTimer::new(kind << 28 | index as u32)
     }
@@ -100,6 +109,7 @@ impl Timer {
             2 => Self::ScheduleEntry,
             3 => Self::Beacon,
             4 => Self::LineFree(index),
+            5 => Self::Control(index),
             _ => Self::Port(index),
         }
     }
@@ -143,6 +153,7 @@ impl Network {
             fixed_delay: Some(config.forwarding_delay)
                 .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO),
             beacon_tree,
+            control: config.clocks.as_ref().map(|clocks| Control::new(&config, clocks)),
             integration_cycle: 0,
             rngs: (config.switches.iter())
                 .map(|switch| random::stream(config.seed, Purpose::Medium, u64::from(switch.0)))
@@ -224,6 +235,7 @@ fn reserved(config: &NetworkConfig, lines: usize) -> Vec<(Vec<Duration>, Duratio
 impl Medium for Network {
     fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         self.send_beacon(now, frames, out);
+        self.start_control(now, frames, out);
         self.ask_for_entry(out);
     }
 
@@ -256,7 +268,9 @@ impl Medium for Network {
                 }
             },
         };
-        self.send(now, 2 * link, priority, None, (frame, StreamId::NONE), frames, out);
+        // A master's interface adds the delay in front of its line to the transparent clock, as every relay does.
+        let due = (self.control.is_some() && priority == Priority::PROTOCOL_CONTROL).then_some(now);
+        self.send(now, 2 * link, priority, due, (frame, StreamId::NONE), frames, out);
     }
 
     #[inline]
@@ -280,6 +294,9 @@ impl Medium for Network {
             Timer::ForwardingDone(line) => {
                 // Each frame has a timer of its own, so that this is one of those that expire now, and they go in their order.
                 let Some(done) = self.forwarding.take(line, now) else { return };
+                if done.stream == StreamId::NONE && self.control.is_some() {
+                    return self.relay_control(now, done, frames, out);
+                }
                 if done.stream == StreamId::NONE {
                     return self.relay_beacon(now, line, done, frames, out);
                 }
@@ -287,6 +304,7 @@ impl Medium for Network {
             }
             Timer::ScheduleEntry => self.act(now, frames, out),
             Timer::Beacon => self.send_beacon(now, frames, out),
+            Timer::Control(compressing) => self.compress(now, compressing, frames, out),
         }
     }
 

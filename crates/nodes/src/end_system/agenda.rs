@@ -68,7 +68,14 @@ impl Agenda {
 
     /// Leaves out everything due before a time. Never goes back.
     pub(super) fn skip_to(&mut self, cluster_time: Duration) {
-        if self.entries.is_empty() || self.next_at().is_none_or(|next| next >= cluster_time) {
+        if self.next_at().is_some_and(|next| next < cluster_time) {
+            self.seek(cluster_time);
+        }
+    }
+
+    /// Goes on with what is due from a time on, be it earlier or later than what is next now.
+    pub(super) fn seek(&mut self, cluster_time: Duration) {
+        if self.entries.is_empty() {
             return;
         }
         self.cycle = cluster_time.div_floor(self.cycle_len);

@@ -3,6 +3,7 @@
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_wire::ethernet::VlanTag;
 
+use crate::clock::ClusterConfig;
 use crate::container::ContainerConfig;
 use crate::gateway::HandOver;
 use crate::pace::PaceConfig;
@@ -18,6 +19,8 @@ pub struct EndSystemConfig {
     pub node: NodeId,
     /// How the cluster keeps time.
     pub sync: SyncConfig,
+    /// Its part in a cluster that keeps its clocks together without a beacon.
+    pub cluster: Option<ClusterConfig>,
     /// True if the oscillator is cluster time and no beacon is needed.
     pub ideal_clock: bool,
     /// Identifier of the sync beacon's virtual link.

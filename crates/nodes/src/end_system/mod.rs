@@ -1,6 +1,7 @@
 //! A station of a time-triggered Ethernet: clock, slots, keys, tasks (SAE AS6802 synchronisation client).
 
 mod agenda;
+mod cluster;
 mod config;
 mod listener;
 mod receive;
@@ -21,10 +22,13 @@ pub use self::config::{
     TaskRun,
 };
 
+use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
+
 use self::agenda::{Action, Agenda};
 use self::listener::Listener;
 use self::receive::Received;
 use self::talker::Talker;
+use crate::clock::{Clock, ClusterClock};
 use crate::container::Containers;
 use crate::gateway::{Mark, Pdu};
 use crate::protection::{Protection, ProtectionError};
@@ -39,7 +43,7 @@ pub const TASK: Operation = Operation("task");
 pub struct EndSystem {
     base: NodeBase<VecDeque<Event>>,
     config: EndSystemConfig,
-    clock: SyncClient,
+    clock: Clock,
     talkers: Vec<Talker>,
     listeners: Vec<Listener>,
     /// `listener_of[ct_id]`, for critical traffic.
@@ -76,6 +80,7 @@ pub struct EndSystem {
 enum Stage {
     Idle,
     Seal(Sealing),
+    Control(ProtocolControlFrame, LocalTime),
     Open(Received),
     OpenContainer(usize),
     JudgeContained,
@@ -113,7 +118,11 @@ impl EndSystem {
             table.resize(table.len().max(number + 1), None);
             table[number] = Some(index as u16);
         }
-        let clock = if config.ideal_clock { SyncClient::ideal(config.sync) } else { SyncClient::new(config.sync) };
+        let clock = match config.cluster.take() {
+            Some(cluster) => Clock::Cluster(Box::new(ClusterClock::new(cluster))),
+            None if config.ideal_clock => Clock::Beacon(SyncClient::ideal(config.sync)),
+            None => Clock::Beacon(SyncClient::new(config.sync)),
+        };
         let containers = Containers::new(std::mem::take(&mut config.containers), Protection::check_on_ethernet)?;
         let is_supervising =
             listeners.iter().any(|listener| listener.supervision.is_some()) || containers.is_supervising();
@@ -151,7 +160,7 @@ impl EndSystem {
     }
 
     /// Its clock.
-    pub fn clock(&self) -> &SyncClient {
+    pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
@@ -167,6 +176,9 @@ impl EndSystem {
 
     fn start(&mut self, now: LocalTime) {
         self.running = true;
+        if let Clock::Cluster(clock) = &mut self.clock {
+            clock.start(now);
+        }
         self.periodic = self
             .talkers
             .iter()
@@ -198,8 +210,13 @@ impl EndSystem {
         if let Some(deadline) = self.clock.beacon_deadline()
             && now >= deadline
         {
-            self.clock.lose();
+            if let Clock::Beacon(client) = &mut self.clock {
+                client.lose();
+            }
             self.base.push(Event::of(EventKind::SyncLost, StreamId::NONE, 0));
+            return true;
+        }
+        if self.keep_time(now) {
             return true;
         }
         if !self.agenda.is_empty() && self.clock.is_synchronised() {
@@ -333,6 +350,7 @@ impl EndSystem {
                         return Output::Timeout(self.due_at);
                     }
                 }
+                Stage::Control(control, due) => return self.send_control(now, control, due, frame),
                 Stage::Seal(sealing) => return self.finish_send(now, sealing, frame),
                 Stage::Open(received) => self.finish_receive(now, received),
                 Stage::OpenContainer(container) => self.finish_container(container),
@@ -365,7 +383,10 @@ impl EndSystem {
         if !self.outgoing.is_empty() {
             return Some(LocalTime::from_ps(i64::MIN));
         }
-        let mut wake = self.clock.beacon_deadline();
+        let mut wake = match &self.clock {
+            Clock::Beacon(client) => client.beacon_deadline(),
+            Clock::Cluster(clock) => clock.wake_at(),
+        };
         let mut ask_for = |at: LocalTime| wake = Some(wake.map_or(at, |earlier| earlier.min(at)));
         if self.clock.is_synchronised()
             && let Some(at) = self.agenda.next_at()

@@ -9,6 +9,7 @@ use chronoseal_wire::virtual_link;
 
 use super::listener::Opened;
 use super::{EndSystem, Stage};
+use crate::clock::Clock;
 use crate::sync_client::BeaconEffect;
 
 /// A frame whose computation is still to be done; its payload waits in [`EndSystem::held`].
@@ -175,7 +176,10 @@ impl EndSystem {
             Ok(beacon) => beacon,
             Err(error) => return self.discard(error.into(), StreamId::NONE),
         };
-        let (kind, span) = match self.clock.handle_beacon(rx_at, &beacon) {
+        let Clock::Beacon(client) = &mut self.clock else {
+            return self.receive_control(rx_at, frame, &beacon);
+        };
+        let (kind, span) = match client.handle_beacon(rx_at, &beacon) {
             BeaconEffect::Joined(step) => {
                 self.agenda.skip_to(self.clock.cluster_time(rx_at));
                 (EventKind::SyncAcquired, step)
@@ -193,7 +197,7 @@ impl EndSystem {
         self.base.push(event);
     }
 
-    fn discard(&mut self, reason: DiscardReason, stream: StreamId) {
+    pub(super) fn discard(&mut self, reason: DiscardReason, stream: StreamId) {
         self.base.push(Event::of(EventKind::Discarded(reason), stream, 0));
     }
 }

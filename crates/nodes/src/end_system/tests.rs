@@ -34,6 +34,7 @@ fn config(node: u16) -> EndSystemConfig {
             precision: Duration::from_us(10),
             max_transmission_delay: Duration::from_us(100),
         },
+        cluster: None,
         ideal_clock: true,
         sync_id: SYNC_ID,
         ct_marker: MARKER,

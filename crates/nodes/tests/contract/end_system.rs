@@ -1,12 +1,13 @@
 //! Stations of a time-triggered Ethernet.
 
+use chronoseal_clocksync::as6802::{Cluster, Parameters};
 use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{Duration, EventKind, Node, NodeId, PortId, StreamId};
 use chronoseal_frameauth::Freshness;
 use chronoseal_nodes::end_system::{
     EndSystem, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming, TaskRun,
 };
-use chronoseal_nodes::{Protection, SupervisionConfig, SyncConfig};
+use chronoseal_nodes::{ClusterConfig, Protection, SupervisionConfig, SyncConfig};
 use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame};
 use chronoseal_wire::virtual_link;
 
@@ -28,6 +29,7 @@ pub(crate) fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
     EndSystemConfig {
         node: NodeId(node),
         sync,
+        cluster: None,
         ideal_clock,
         sync_id: SYNC_ID,
         ct_marker: MARKER,
@@ -131,6 +133,58 @@ fn a_clock_that_joins_is_corrected_and_loses_its_beacon_keeps_it() {
     for kind in [EventKind::SyncAcquired, EventKind::ClockCorrected, EventKind::SyncLost, EventKind::Sent] {
         assert!(count(&conduct, |other| other == kind) > 0, "{kind:?}");
     }
+}
+
+/// A station of a cluster of three masters over one switch, number 9.
+fn in_cluster(master: Option<u8>) -> Box<EndSystem> {
+    let cluster = Cluster::new(3, CYCLE, Duration::from_us(100), Duration::from_us(10));
+    let parameters = Parameters::of(&cluster).expect("there is such a cluster");
+    let cluster = ClusterConfig { parameters, master, compression_masters: vec![NodeId(9)] };
+    let tasks = vec![TaskRun { task: 1, start: Duration::from_us(3_500), length: Duration::from_us(200) }];
+    Box::new(
+        EndSystem::new(EndSystemConfig { cluster: Some(cluster), tasks, ..config(0, false) }).expect("it is able to"),
+    )
+}
+
+/// The compressed frames of eight cycles, each permanent where it belongs but for a few microseconds.
+fn compressed() -> Script {
+    (0..8).fold(Script::until(ms(200)), |script, cycle| {
+        let control = ProtocolControlFrame {
+            integration_cycle: cycle,
+            membership_new: 0b111,
+            sync_priority: 0,
+            sync_domain: 0,
+            kind: PcfType::Integration,
+            transparent_clock: Duration::from_us(40),
+        };
+        let mut bytes = vec![0; 60];
+        let destination = virtual_link::critical_traffic_address(MARKER, SYNC_ID);
+        control.emit_frame(destination, virtual_link::station_address(NodeId(9)), &mut bytes);
+        let late = Duration::from_us(i64::from(cycle % 3) * 2);
+        script.hear(at(Duration::from_ms(3) + CYCLE * i64::from(cycle) + late), PortId(0), &bytes)
+    })
+}
+
+#[test]
+fn clients_and_masters_of_a_cluster_keep_it() {
+    let follows = Contract::new(0..1, compressed(), || in_cluster(None)).check();
+    let kinds = [EventKind::SyncAcquired, EventKind::ClockShown, EventKind::ClockCorrected, EventKind::SyncLost];
+    for kind in kinds.into_iter().chain([EventKind::TaskDone]) {
+        assert!(count(&follows, |other| other == kind) > 0, "{kind:?}");
+    }
+    assert_eq!(follows.frames().count(), 0, "a client sends nothing");
+
+    // What a control frame is late by is part of its age and so of its bytes: here all wake-ups are exact.
+    let leads = Contract::new(0..1, compressed(), || in_cluster(Some(1))).late_by(Duration::ZERO).check();
+    for kind in kinds {
+        assert!(count(&leads, |other| other == kind) > 0, "{kind:?}");
+    }
+    let sent: Vec<PcfType> = leads
+        .frames()
+        .map(|(_, _, bytes)| ProtocolControlFrame::parse(&bytes[14..]).expect("a control frame").kind)
+        .collect();
+    assert!(sent.iter().filter(|kind| **kind == PcfType::Integration).count() >= 7, "{sent:?}");
+    assert!(sent.contains(&PcfType::ColdStart), "when it has lost the cluster it tries to start one");
 }
 
 #[test]

@@ -45,8 +45,9 @@ fn what_failed(clock: &ClockSummary) -> String {
     match (clock.acquired_ns, lost) {
         (None, _) => format!("the clock of {node} never joined on segment {segment}"),
         (_, 0) => format!(
-            "the clock of {node} joined after {} cycles on segment {segment}, and has {STARTUP_CYCLES_MAX} for that",
-            clock.acquired_cycles.unwrap_or_default()
+            "the clock of {node} joined after {} cycles on segment {segment}, and has {} for that",
+            clock.acquired_cycles.unwrap_or_default(),
+            clock.startup_cycles_max()
         ),
         (_, 1) => format!("the clock of {node} was lost on segment {segment}"),
         (_, times) => format!("the clock of {node} was lost {times} times on segment {segment}"),
@@ -180,9 +181,10 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
 /// When start-up was over, and how long it may take.
 fn on_startup(summary: &RunSummary) -> String {
     let cycles = summary.clocks.iter().filter_map(|clock| clock.acquired_cycles).max().unwrap_or(0);
+    let at_most = summary.clocks.iter().map(ClockSummary::startup_cycles_max).max().unwrap_or(STARTUP_CYCLES_MAX);
     let excused: u64 = summary.streams.iter().map(|stream| stream.startup).sum();
     format!(
-        "Start-up ended {:.3} ms after the run began, in integration cycle {cycles} of at most {STARTUP_CYCLES_MAX}; {excused} \
+        "Start-up ended {:.3} ms after the run began, in integration cycle {cycles} of at most {at_most}; {excused} \
          frames were not in time before that and are not judged.",
         summary.ready_ns() as f64 / 1e6
     )

@@ -16,7 +16,8 @@ pub(super) fn clocks(meta: &RunMeta, rows: &RunRows) -> Vec<ClockSummary> {
         let Some(domain) = &segment.clocks else { continue };
         for &node in &domain.nodes {
             let events = in_order.iter().filter(|row| row.node == NodeId(node)).copied();
-            clocks.push(clock(segment.name.clone(), meta.node_name(node), domain.cycle_ns, events));
+            let clock = clock(segment.name.clone(), meta.node_name(node), domain.cycle_ns, events);
+            clocks.push(ClockSummary { startup_cycles: domain.startup_cycles, ..clock });
         }
     }
     clocks
@@ -34,6 +35,7 @@ fn clock<'r>(segment: String, node: String, cycle_ns: i64, events: impl Iterator
         corrections: 0,
         lost: 0,
         beacons_rejected: 0,
+        startup_cycles: None,
     };
     for row in events {
         let value_ns = row.event.value / 1_000;

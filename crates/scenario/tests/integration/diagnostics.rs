@@ -147,7 +147,8 @@ fn every_code_but_those_of_whole_files_is_shown() {
     let of_segments = crate::segments::CASES.iter().map(|(_, code, ..)| *code);
     let of_switches = crate::switches::CASES.iter().map(|(_, code, ..)| *code);
     let of_ports = crate::ports::CASES.iter().map(|(_, code, ..)| *code);
-    let elsewhere_shown = of_the_bus.chain(of_segments).chain(of_switches).chain(of_ports);
+    let of_clusters = crate::clusters::CASES.iter().map(|(_, code, ..)| *code);
+    let elsewhere_shown = of_the_bus.chain(of_segments).chain(of_switches).chain(of_ports).chain(of_clusters);
     let shown: BTreeSet<Code> = CASES.iter().map(|(_, code, ..)| *code).chain(elsewhere_shown).collect();
     let elsewhere = [
         Code::FileTooLong,

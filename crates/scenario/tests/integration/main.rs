@@ -3,6 +3,7 @@
 mod bad_input;
 mod bridges;
 mod bus;
+mod clusters;
 mod containers;
 mod diagnostics;
 mod documents;

@@ -87,6 +87,7 @@ fn switched() -> Network {
         routes,
         ct_marker: DEFAULT_CT_MARKER,
         beacon: None,
+        clocks: None,
         schedule: ScheduleTable { cluster_cycle: Duration::from_ms(10), ..ScheduleTable::default() },
         waits_for_dispatch: true,
         forwarding_delay: Duration::from_us(5),

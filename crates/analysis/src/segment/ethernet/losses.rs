@@ -78,6 +78,23 @@ pub(super) fn clocks(
     found
 }
 
+/// A cluster whose clocks can differ by more than its precision, or whose control frames can be too old to be used.
+pub(super) fn cluster(view: Ethernet<'_>) -> Vec<Risk> {
+    let network = view.segment;
+    let Some(cluster) = &network.cluster else { return Vec::new() };
+    let risk = |cause| Risk { segment: view.id, stream: None, cause };
+    let drift = |node: &NodeId| view.plan.nodes[node.index()].clock.drift_max.0.abs();
+    let worst = view.stations().max_by_key(drift);
+    let clocks = worst.and_then(|node| {
+        let needed = cluster.parameters.precision_needed(drift(&node), cluster.compression_masters.len()) + ROUNDING;
+        let precision = network.precision;
+        (needed > precision).then(|| risk(Cause::Cluster { node, needed, precision }))
+    });
+    let (delay, limit) = (cluster.control_delay_max, network.max_transmission_delay);
+    let control = (delay > limit).then(|| risk(Cause::ControlDelay { delay, limit }));
+    clocks.into_iter().chain(control).collect()
+}
+
 /// When the beacon is at a station at the latest; `None` if nothing bounds it.
 fn beacon(links: &Links<'_>, node: NodeId) -> Option<Duration> {
     let stay = links.downlink(node).ok()?.stay(CONTROL).ok()?;

@@ -114,6 +114,10 @@ impl SegmentBounds for EthernetBounds {
         arrivals: &Arrivals,
     ) -> Vec<Risk> {
         let Some(view) = Ethernet::of(plan, segment) else { return Vec::new() };
+        if view.segment.sync == Sync::As6802 {
+            // Nothing is bounded else.
+            return losses::cluster(view);
+        }
         let Some(table) = prepared else { return Vec::new() };
         if !view.segment.is_plain() {
             return wired::risks(view, table, arrivals);
@@ -131,6 +135,9 @@ impl SegmentBounds for EthernetBounds {
         let Some(view) = Ethernet::of(plan, segment) else {
             return without_bound(plan, segment, Why::UnknownKind(plan.segments[segment.index()].kind));
         };
+        if view.segment.sync == Sync::As6802 {
+            return without_bound(plan, segment, Why::ClusterClocks);
+        }
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
         if !view.segment.is_plain() {
             return wired::bounds(view, table, arrivals);

@@ -3,6 +3,7 @@
 use chronoseal_core::random::Jitter;
 use chronoseal_core::{Event, EventKind, NodeId, PortId, Rate};
 use chronoseal_wire::ethernet::{Header, MacAddress, TypeOrLength};
+use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 use chronoseal_wire::virtual_link;
 
 use super::super::*;
@@ -62,6 +63,7 @@ pub(super) fn config() -> NetworkConfig {
         ],
         ct_marker: MARKER,
         beacon: None,
+        clocks: None,
         schedule: ScheduleTable { cluster_cycle: CYCLE, slots: vec![slot], ..ScheduleTable::default() },
         waits_for_dispatch: true,
         forwarding_delay: FORWARDING_DELAY,
@@ -121,6 +123,21 @@ impl Bench {
         let scheduled = virtual_link::ct_id(MacAddress(bytes[..6].try_into().unwrap()), MARKER).is_some();
         let priority = if scheduled { Priority::TIME_TRIGGERED } else { Priority(0) };
         self.sends.push((at(when), from, priority, bytes));
+    }
+
+    /// A control frame from a station's interface, with what its source address says.
+    pub(super) fn send_control(
+        &mut self,
+        when: Duration,
+        station: u16,
+        source: NodeId,
+        control: &ProtocolControlFrame,
+    ) {
+        let mut bytes = vec![0; 60];
+        let destination = virtual_link::critical_traffic_address(MARKER, 4043);
+        control.emit_frame(destination, virtual_link::station_address(source), &mut bytes);
+        let from = Attachment { node: NodeId(station), port: PortId(0) };
+        self.sends.push((at(when), from, Priority::PROTOCOL_CONTROL, bytes));
     }
 
     pub(super) fn send(&mut self, when: Duration, station: u16, bytes: Vec<u8>) {

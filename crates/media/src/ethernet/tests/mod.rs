@@ -1,6 +1,7 @@
 //! One switch with its stations, and several of them.
 
 mod bench;
+mod control;
 mod several;
 mod shaped;
 

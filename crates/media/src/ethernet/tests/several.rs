@@ -42,7 +42,7 @@ fn network(switches: u16, links: Vec<Link>, routes: Vec<Route>) -> NetworkConfig
 }
 
 /// Stations 0, 1 and 2 in a row, each at a switch of its own: links 3 and 4 join the switches.
-fn row(rate: u64, routes: Vec<Route>) -> NetworkConfig {
+pub(super) fn row(rate: u64, routes: Vec<Route>) -> NetworkConfig {
     let links =
         vec![station(0, 0, rate), station(1, 1, rate), station(2, 2, rate), trunk(0, 1, rate), trunk(1, 2, rate)];
     network(3, links, routes)

@@ -1,5 +1,6 @@
 //! Ethernet: switches with a schedule table, streams in slots and streams whenever the wire is free.
 
+mod clocks;
 mod links;
 pub(crate) mod plan;
 pub mod port_spec;

@@ -1,5 +1,6 @@
 //! What will be run on an Ethernet segment.
 
+use chronoseal_clocksync::as6802::Parameters;
 use chronoseal_core::{Duration, NodeId, Rate, StreamId};
 
 use chronoseal_wire::ethernet::{VLAN_TAG_LEN, VlanTag};
@@ -20,6 +21,8 @@ pub struct EthernetSegment {
     pub cluster_cycle: Duration,
     /// How the clocks are kept together.
     pub sync: Sync,
+    /// The cluster that keeps its clocks together, with [`Sync::As6802`].
+    pub cluster: Option<ClusterPlan>,
     /// Distance of two sync beacons.
     pub integration_cycle: Duration,
     /// Minimum time between the end of one frame and the next action (the source's GP).
@@ -62,6 +65,21 @@ pub enum Sync {
     /// Every station has the switch's time and no beacon is sent; for bounds such as the source's, which leave the
     /// beacon to a channel of its own. Simulator only.
     Ideal,
+    /// Synchronisation masters and compression masters start a cluster from cold and keep its clocks together (SAE AS6802).
+    As6802,
+}
+
+/// The devices that make the time of a cluster.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClusterPlan {
+    /// Everything that its devices are configured with.
+    pub parameters: Parameters,
+    /// The synchronisation masters; the first has bit 0 of memberships. All other stations are clients.
+    pub masters: Vec<NodeId>,
+    /// The switches that compress.
+    pub compression_masters: Vec<u16>,
+    /// The longest that a control frame is under way as the network is written.
+    pub control_delay_max: Duration,
 }
 
 /// What counts as time on the wire.

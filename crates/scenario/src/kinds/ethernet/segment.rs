@@ -6,7 +6,7 @@ use super::plan::{Access, Accounting, Dispatch, EthernetSegment, StreamClass, Sy
 use super::ports::Ports;
 use super::spec::{AccessSpec, AccountingSpec, ClassSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec, VlanSpec};
 use super::wiring::{LinkParameters, StationLink, Wiring};
-use super::{Memo, links};
+use super::{Memo, clocks, links};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -14,7 +14,7 @@ use crate::problem::Code;
 use chronoseal_wire::ethernet::VlanTag;
 
 /// Checksum 4, preamble and delimiter 8, gap 12 (IEEE 802.3) `[byte]`.
-const WIRE_OVERHEAD: u64 = 24;
+pub(super) const WIRE_OVERHEAD: u64 = 24;
 /// The key that says after what the schedule repeats.
 const CYCLE: &str = "cluster_cycle";
 
@@ -44,8 +44,12 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     let switches = links::switches(request, &spec, context);
     segment.wiring = links::wiring(request, &spec, &switches, &segment, context);
     segment.ports = links::ports(request, &spec, &switches, &segment, context);
-    if spec.max_transmission_delay.is_none() {
+    if spec.max_transmission_delay.is_none() && segment.sync != Sync::As6802 {
         segment.max_transmission_delay = transmission_delay(&segment, request);
+    }
+    if let SyncSpec::As6802(cluster) = &spec.sync {
+        let is_given = spec.max_transmission_delay.is_some();
+        segment.cluster = clocks::resolve(request, cluster, &switches, (&mut segment, is_given), context);
     }
     let cycle = Cycle { length: segment.cluster_cycle, key: CYCLE, is_certain };
     Some(SegmentParts {
@@ -96,9 +100,11 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
     let segment = EthernetSegment {
         rate,
         cluster_cycle,
+        cluster: None,
         sync: match spec.sync {
             SyncSpec::Beacon => Sync::Beacon,
             SyncSpec::Ideal => Sync::Ideal,
+            SyncSpec::As6802(_) => Sync::As6802,
         },
         integration_cycle,
         guard_period,

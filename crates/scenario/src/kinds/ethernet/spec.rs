@@ -151,7 +151,7 @@ fn default_queue_len_max() -> Quantity<Bytes> {
 }
 
 /// How the clocks are kept together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub enum SyncSpec {
     /// The switch sends a protocol control frame at the start of each integration cycle.
     #[default]
@@ -160,6 +160,42 @@ pub enum SyncSpec {
     /// Every station has the switch's time and no beacon is sent; for the simulator alone.
     #[serde(rename = "ideal")]
     Ideal,
+    /// Masters among the nodes and the switches start a cluster from cold and keep its clocks together (SAE AS6802); for the
+    /// simulator alone, and not yet with streams in slots.
+    #[serde(rename = "as6802")]
+    As6802(As6802Spec),
+}
+
+/// A cluster of SAE AS6802.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct As6802Spec {
+    /// Nodes whose clocks make the time of the cluster; all others follow it.
+    #[schemars(length(max = MASTERS_MAX))]
+    pub masters: Vec<String>,
+    /// Switches that compress the masters' frames. Default: the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = SWITCHES_MAX))]
+    pub compression_masters: Option<Vec<String>>,
+    /// Faulty masters to be tolerated, 0 to 2. Default: 1 with three masters or more, else 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 2))]
+    pub faults_tolerated: Option<u8>,
+    /// Which devices check themselves.
+    #[serde(default)]
+    pub integrity: IntegritySpec,
+}
+
+/// Which devices of a cluster check themselves, so that they send no wrong frame unnoticed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum IntegritySpec {
+    /// The compression masters.
+    #[default]
+    #[serde(rename = "standard")]
+    Standard,
+    /// The synchronisation masters too.
+    #[serde(rename = "high")]
+    High,
 }
 
 /// What counts as time on the wire.

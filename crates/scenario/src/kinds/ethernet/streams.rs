@@ -6,7 +6,7 @@ use chronoseal_core::Duration;
 use chronoseal_nodes::Protection;
 use chronoseal_wire::ethernet::VLAN_TAG_LEN;
 
-use super::plan::{EthernetHop, EthernetSegment, StreamClass};
+use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::{Memo, divisors_help, ports, routes, windows};
@@ -174,6 +174,11 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
             "add a `[[streams]]`",
         );
     }
+    if network.sync == Sync::As6802
+        && let Some(stream) = streams.iter().find(|stream| class(stream).is_time_triggered())
+    {
+        slots_without_beacon(segment, stream, context);
+    }
     ct_ids(segment, network.sync_id, streams, context);
     routes::check(segment, streams, context);
     windows::check(segment, streams, context);
@@ -189,6 +194,21 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
             format!("a schedule holds at most {SLOTS_MAX}: write longer periods or a shorter cluster cycle"),
         );
     }
+}
+
+/// Switches that follow their table by the time of a cluster are still to come: what begins when a cluster has started is no
+/// time of the run.
+fn slots_without_beacon(segment: &Segment<'_>, stream: &OnSegment<'_>, context: &mut Context<'_>) {
+    context.report(
+        Code::NotYet,
+        &segment.table.at("sync"),
+        format!(
+            "stream `{}` has slots, and the switches follow no table by the clocks of an AS6802 cluster yet",
+            shortened(stream.name)
+        ),
+        "keeps clocks together, and no slots",
+        "write `sync = \"beacon\"`, or give the segment `class = { best_effort = {} }`",
+    );
 }
 
 fn class(stream: &OnSegment<'_>) -> StreamClass {
