@@ -140,6 +140,7 @@ fn every_key_is_explained_in_the_guide() {
         let quoted = format!("`{key}`");
         let is_explained = GUIDE.contains(&quoted)
             || RADIO_GUIDE.contains(&quoted)
+            || CLASSES_GUIDE.contains(&quoted)
             || CAN_GUIDE.contains(&quoted)
             || CAN_GUIDE.contains(&format!("{key}]"));
         assert!(is_explained, "no guide explains `{key}`");

@@ -46,7 +46,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str, &str)] = &[
         Code::NotYet,
         "{ vlan = { pcp = 7, vid = 42 } }",
         "\"time-triggered\"",
-        "no analysis has both",
+        "analysis has both",
     ),
     (
         "identifier_of_slots",
