@@ -191,7 +191,7 @@ fn scheduled_row(dispatches: [i64; 3]) -> NetworkConfig {
     let slot = Slot { dispatch: first, ..config().schedule.slots[0] };
     let relays = vec![turn(1, first, second), turn(2, second, third)];
     let class = RouteClass::TimeTriggered { ct_id: CT_ID };
-    let scheduled = Route { class, hops: along_the_row(), len_max: 60 };
+    let scheduled = Route { class, hops: along_the_row(), len_max: 60, vid: None };
     let across = route(vec![hop(2, &[8]), hop(8, &[5])]);
     let config = row(100_000_000, vec![scheduled, across]);
     NetworkConfig { schedule: ScheduleTable { slots: vec![slot], relays, ..config.schedule }, ..config }
