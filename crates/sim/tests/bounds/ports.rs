@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
+use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::statistics;
 
 use super::switched::{below, one_of, plan_of};
