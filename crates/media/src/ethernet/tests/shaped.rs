@@ -87,6 +87,8 @@ fn credit_based_shaping_is_that_of_inet_and_core4inet() {
     let ways: Vec<(u16, u16, u8)> = (0u16..).zip(&streams).map(|(from, stream)| (from, 4, stream.0)).collect();
     let speed = LineSpeed::new(Rate(100_000_000), 24, 12, Duration::from_ns(50));
     let mut config = with_speed(speed, gigabit(&ways));
+    // The longest frames have tags without a VLAN.
+    config.routes[3].vid = Some(0);
     config.forwarding_delay = Duration::from_us(8);
     let mut port = PortConfig::default();
     for (priority, .., slope) in streams {
@@ -131,5 +133,52 @@ fn credit_based_shaping_is_that_of_inet_and_core4inet() {
         assert_eq!(range, (min, max), "stream {stream}");
         let average = seen.iter().map(|one| one.as_us_f64()).sum::<f64>() / seen.len() as f64;
         assert!((average - mean).abs() <= mean / 1000.0, "stream {stream}: {average} us");
+    }
+}
+
+#[test]
+fn a_frame_has_the_tag_of_its_stream_and_the_priority_in_it() {
+    use chronoseal_wire::ethernet::{Header, VlanTag};
+    let tagged = |tag: Option<VlanTag>| {
+        let mut bytes = vec![0; 100];
+        let header = Header {
+            destination: virtual_link::stream_address(StreamId(0)),
+            source: virtual_link::station_address(NodeId(0)),
+            type_or_length: TypeOrLength::EtherType(0x88b5),
+        };
+        match tag {
+            Some(tag) => header.emit_tagged(tag, &mut bytes),
+            None => header.emit(&mut bytes),
+        }
+        bytes
+    };
+    let tag = |pcp, vid| Some(VlanTag { pcp, drop_eligible: false, vid });
+    for (vid, sent, is_taken) in [
+        (Some(5), tag(0, 5), true),
+        (Some(5), tag(0, 6), false),
+        (Some(5), None, false),
+        (None, None, true),
+        (None, tag(0, 5), false),
+    ] {
+        let mut config = gigabit(&[(0, 1, 0)]);
+        config.routes[0].vid = vid;
+        let mut bench = Bench::new(config);
+        bench.send(Duration::ZERO, 0, tagged(sent));
+        let bench = bench.run(Duration::from_ms(1));
+        assert_eq!(bench.deliveries.len(), usize::from(is_taken), "{vid:?} {sent:?}");
+        let refused = [(DiscardReason::UnknownStream, StreamId(0))];
+        assert_eq!(bench.discarded(), refused[usize::from(is_taken)..]);
+    }
+    // Class 0 never leaves, class 3 does: what the tag says counts, not what the stream is said to have.
+    for pcp in [0, 3] {
+        let mut config = gigabit(&[(0, 1, 0)]);
+        config.routes[0].vid = Some(5);
+        let entries = vec![GateEntry { open: 0b1000, hold: false, lasts: Duration::from_us(500) }];
+        let (base_time, hold_advance) = (Duration::ZERO, Duration::ZERO);
+        let list = GateControlList { base_time, cycle: Duration::from_us(500), entries, hold_advance };
+        config.ports.insert(3, PortConfig { gates: Some(list), ..PortConfig::default() });
+        let mut bench = Bench::new(config);
+        bench.send(Duration::ZERO, 0, tagged(tag(pcp, 5)));
+        assert_eq!(bench.run(Duration::from_ms(1)).deliveries.len(), usize::from(pcp == 3));
     }
 }
