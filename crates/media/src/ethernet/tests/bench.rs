@@ -3,6 +3,7 @@
 use chronoseal_core::random::Jitter;
 use chronoseal_core::{Event, EventKind, NodeId, PortId, Rate};
 use chronoseal_wire::ethernet::{Header, MacAddress, TypeOrLength};
+use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 use chronoseal_wire::virtual_link;
 
 use super::super::*;
@@ -124,7 +125,13 @@ impl Bench {
     }
 
     /// A control frame from a station's interface, with what its source address says.
-    pub(super) fn send_control(&mut self, when: Duration, station: u16, source: NodeId, control: &ProtocolControlFrame) {
+    pub(super) fn send_control(
+        &mut self,
+        when: Duration,
+        station: u16,
+        source: NodeId,
+        control: &ProtocolControlFrame,
+    ) {
         let mut bytes = vec![0; 60];
         let destination = virtual_link::critical_traffic_address(MARKER, 4043);
         control.emit_frame(destination, virtual_link::station_address(source), &mut bytes);
