@@ -293,6 +293,12 @@ pub enum DiscardReason {
     WrongSequence,
     /// N_TIMEOUT_Cr: one of its frames did not come in time.
     FrameMissing,
+    /// Policing: more came on its virtual link than its bandwidth allocation gap and jitter allow (ARINC 664 part 7).
+    Policed,
+    /// Shorter than its virtual link allows (Lmin, ARINC 664 part 7).
+    BelowLmin,
+    /// The integrity check of its virtual link: its sequence number is not one of those that may follow (ARINC 664 part 7).
+    OutOfSequence,
 }
 
 /// Which mechanism stopped a frame.
@@ -326,7 +332,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 44] = [
+    pub const ALL: [Self; 47] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -371,6 +377,9 @@ impl DiscardReason {
         Self::Interrupted,
         Self::WrongSequence,
         Self::FrameMissing,
+        Self::Policed,
+        Self::BelowLmin,
+        Self::OutOfSequence,
     ];
 
     /// The mechanism this reason belongs to.
@@ -387,7 +396,8 @@ impl DiscardReason {
             | Self::TooDistant
             | Self::Interrupted
             | Self::WrongSequence
-            | Self::FrameMissing => StoppedBy::Format,
+            | Self::FrameMissing
+            | Self::BelowLmin => StoppedBy::Format,
             Self::UnknownStream
             | Self::WrongPort
             | Self::OutsideWindow
@@ -412,12 +422,16 @@ impl DiscardReason {
             Self::Replayed
             | Self::FreshnessTooOld
             | Self::FreshnessTooFarAhead
+            | Self::OutOfSequence
             | Self::GeneratedTooLongAgo
             | Self::GeneratedInFuture
             | Self::MessageExpired => StoppedBy::Freshness,
-            Self::QueueFull | Self::BusOff | Self::AttemptsExhausted | Self::WaitedTooLong | Self::Superseded => {
-                StoppedBy::Capacity
-            }
+            Self::QueueFull
+            | Self::BusOff
+            | Self::AttemptsExhausted
+            | Self::WaitedTooLong
+            | Self::Superseded
+            | Self::Policed => StoppedBy::Capacity,
         }
     }
 
@@ -468,6 +482,9 @@ impl DiscardReason {
             Self::Interrupted => "interrupted",
             Self::WrongSequence => "wrong-sequence",
             Self::FrameMissing => "frame-missing",
+            Self::Policed => "policed",
+            Self::BelowLmin => "below-lmin",
+            Self::OutOfSequence => "out-of-sequence",
         }
     }
 }

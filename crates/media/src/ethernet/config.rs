@@ -1,8 +1,9 @@
 //! What a network of switches is built from.
 
 use chronoseal_core::random::Jitter;
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 
+use super::policing::Policing;
 use crate::line::LineSpeed;
 use crate::medium::Attachment;
 use crate::schedule::ScheduleTable;
@@ -126,6 +127,17 @@ pub enum RouteClass {
         /// Egress queue 0..=7.
         priority: u8,
     },
+    /// Addressed by its critical-traffic identifier, policed where it enters a switch (ARINC 664 part 7).
+    RateConstrained {
+        /// Last two bytes of the destination: its virtual link.
+        ct_id: u16,
+        /// One of the two egress queues of its class.
+        priority: Priority,
+        /// Its shortest frame, without checksum `[byte]`.
+        len_min: u32,
+        /// What it is allowed.
+        policing: Policing,
+    },
     /// It does not come by here: no switch knows an address of it.
     Elsewhere,
 }
@@ -137,6 +149,26 @@ pub struct Beacon {
     pub sync_id: u16,
     /// Distance of two beacons.
     pub integration_cycle: Duration,
+}
+
+impl RouteClass {
+    /// The critical-traffic identifier it is addressed by, if it is.
+    pub const fn ct_id(self) -> Option<u16> {
+        match self {
+            Self::TimeTriggered { ct_id } | Self::RateConstrained { ct_id, .. } => Some(ct_id),
+            Self::BestEffort { .. } | Self::Elsewhere => None,
+        }
+    }
+
+    /// The egress queue of its frames.
+    pub fn priority(self) -> Priority {
+        match self {
+            Self::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
+            Self::RateConstrained { priority, .. } => priority,
+            Self::BestEffort { priority } => Priority(priority.min(7)),
+            Self::Elsewhere => Priority(0),
+        }
+    }
 }
 
 impl Route {

@@ -2,7 +2,6 @@
 
 use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, Priority, SimTime, StreamId};
 
-use super::config::RouteClass;
 use super::forwarding::Forwarded;
 use super::{Network, Timer};
 use crate::line::{self, Offer, Started, Step};
@@ -64,7 +63,7 @@ impl Network {
                     self.lines[line].put_on_wire(started.frame, now);
                     out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
                 }
-                // Nobody wants to know when a best-effort frame was passed on.
+                // Nobody wants to know when a frame without a slot was passed on.
                 if let Some(due) = started.due
                     && started.priority >= Priority::PROTOCOL_CONTROL
                 {
@@ -121,11 +120,7 @@ impl Network {
     ) {
         let Forwarded { frame, stream, hop, due } = passed;
         let route = &self.config.routes[stream.index()];
-        let priority = match route.class {
-            RouteClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
-            RouteClass::BestEffort { priority } => Priority(priority.min(7)),
-            RouteClass::Elsewhere => Priority(0),
-        };
+        let priority = route.class.priority();
         let hop = &route.hops[usize::from(hop)];
         let (ingress, copies) = (hop.ingress, hop.egress.len());
         for copy in 0..copies {

@@ -1,9 +1,10 @@
 //! A network of store-and-forward switches with a schedule table, and the links between them and to their stations (SAE AS6802
-//! beside best effort).
+//! and the virtual links of ARINC 664 part 7, beside best effort).
 //!
 //! ```text
 //! station ── line ──► filter ──► turn held until dispatch ──► line ──► station, or the next switch
-//!      (egress queues)   └─────► forwarding delay ─────────►  (egress queues)
+//!      (egress queues)   ├─────► forwarding delay ─────────►  (egress queues)
+//!                        └─ policing ──┘
 //! ```
 //!
 //! One switch with its stations is the network with one switch; nothing here is made for it alone. Every switch follows the
@@ -16,6 +17,7 @@ mod executor;
 mod filter;
 mod forwarding;
 mod ingress;
+mod policing;
 mod statistics;
 #[cfg(test)]
 mod tests;
@@ -28,6 +30,8 @@ pub use self::config::{Beacon, Ends, Link, NetworkConfig, Route, RouteClass, Rou
 use self::executor::Executor;
 use self::filter::Filter;
 use self::forwarding::Forwarding;
+use self::policing::Account;
+pub use self::policing::{Charge, Policing};
 use self::statistics::Statistics;
 use crate::line::{Line, ReservedStarts};
 use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
@@ -47,6 +51,8 @@ pub struct Network {
     judges: Vec<NodeId>,
     queues_at: Vec<NodeId>,
     forwarding: Forwarding,
+    /// Of each virtual link, by stream and by switch on its way.
+    accounts: Vec<Vec<Account>>,
     /// The forwarding delay, if no random part is added to it and it takes time at all.
     fixed_delay: Option<Duration>,
     beacon_tree: BeaconTree,
@@ -131,6 +137,7 @@ impl Network {
             judges: (0..count).map(|line| config.switches[behind(line)]).collect(),
             queues_at: (0..count).map(|line| config.switches[queueing(line)]).collect(),
             forwarding: Forwarding::new(count),
+            accounts: config.routes.iter().map(accounts).collect(),
             fixed_delay: Some(config.forwarding_delay)
                 .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO),
             beacon_tree,
@@ -188,6 +195,14 @@ fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> Ve
         Line::new(config.links[number / 2].speed, config.queue_len_max, starts(reserved))
     };
     reserved.into_iter().enumerate().map(line).collect()
+}
+
+/// The accounts of a virtual link at the switches on its way; none of another stream.
+fn accounts(route: &Route) -> Vec<Account> {
+    match route.class {
+        RouteClass::RateConstrained { policing, .. } => vec![Account::new(policing); route.hops.len()],
+        RouteClass::TimeTriggered { .. } | RouteClass::BestEffort { .. } | RouteClass::Elsewhere => Vec::new(),
+    }
 }
 
 /// By line: when the first bits of scheduled frames leave, and by how much they can be early or late.
