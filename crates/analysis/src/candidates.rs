@@ -5,8 +5,9 @@
 //!
 //! # Model of an online forgery
 //! The forger knows no key and guesses tags. A time-triggered stream accepts one frame in each of its slots, so it can
-//! try one guess in each period; a best-effort stream can be tried as often as its frames fit on a link. Half of all
-//! `2^(8 * tag bytes)` tags have to be tried on average when no guess is repeated. With a freshness value the right tag
+//! try one guess in each period, and policing lets one through in each bandwidth allocation gap of a virtual link; a
+//! best-effort stream can be tried as often as its frames fit on a link. Half of all `2^(8 * tag bytes)` tags have to be tried
+//! on average when no guess is repeated. With a freshness value the right tag
 //! changes from frame to frame, earlier guesses exclude nothing, and it takes twice as long; the shorter time is shown.
 //! Guessing on all streams at once makes *one* of them accept earlier. Discarded guesses raise counters long before;
 //! nobody reading them is assumed.
@@ -15,7 +16,8 @@ use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Access, Ethernet, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId,
+    Access, Ethernet, EthernetHop, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId,
+    StreamClass,
 };
 use serde::Serialize;
 
@@ -74,7 +76,7 @@ pub struct StreamReport {
     pub stream: String,
     /// Name of its protection.
     pub protection: String,
-    /// `time-triggered` or `best-effort`.
+    /// `time-triggered`, `rate-constrained` or `best-effort`.
     pub class: &'static str,
     /// Before protection, without checksum `[byte]`.
     pub frame_len_bytes: u32,
@@ -251,7 +253,8 @@ fn on_every_stream(trial: &mut Plan, segment: SegmentId, id: ProtectionId) -> Et
             stream.protection = id;
             hop.protection = None;
             if is_relayed {
-                hop.frame_len = relayed_frame_len(length, overhead);
+                let trailer = hop.facet.get().map_or(0, |hop: &EthernetHop| hop.class.trailer_len());
+                hop.frame_len = relayed_frame_len(length + trailer, overhead);
             }
         }
     }
@@ -301,8 +304,10 @@ fn without_slot(view: Ethernet<'_>, protection: &ProtectionPlan) -> Option<Strin
     protection.profile().filter(|profile| profile.freshness().needs_clock())?;
     let stream = view.streams().find(|stream| !stream.class.is_time_triggered())?;
     Some(format!(
-        "`{}` takes freshness from the cycle counter, and best-effort frames like those of `{}` come in no certain cycle",
-        protection.name, stream.stream.name
+        "`{}` takes freshness from the cycle counter, and {} frames like those of `{}` come in no certain cycle",
+        protection.name,
+        stream.class.name(),
+        stream.stream.name
     ))
 }
 
@@ -355,8 +360,12 @@ fn forgery(view: Ethernet<'_>, protection: &ProtectionPlan) -> (ForgeryTime, For
     let rates: Vec<_> = view
         .streams()
         .map(|stream| {
-            let scheduled = stream.class.is_time_triggered();
-            let every = if scheduled { stream.stream.period } else { view.frame_time_of(&stream) };
+            let every = match stream.class {
+                StreamClass::TimeTriggered { .. } => stream.stream.period,
+                // Policing lets no more through.
+                StreamClass::RateConstrained(link) => link.bag,
+                StreamClass::BestEffort { .. } => view.frame_time_of(&stream),
+            };
             1.0 / every.as_secs_f64()
         })
         .collect();

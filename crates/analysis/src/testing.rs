@@ -68,6 +68,7 @@ fn segment(base_period: Duration) -> EthernetSegment {
         queue_len_max: 1 << 20,
         sniffing_switch: false,
         wiring: Wiring::default(),
+        virtual_links: VirtualLinkRules { charges_longest: false, clock_tolerance: Ppm(100_000) },
     }
 }
 

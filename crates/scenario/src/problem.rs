@@ -125,6 +125,8 @@ codes! {
     SeveralWays = "scenario::several-ways",
     /// A link that joins nothing or what is joined already, or one that is missing.
     BadLink = "scenario::bad-link",
+    /// A virtual link that ARINC 664 part 7 does not allow, or that cannot carry its stream.
+    BadVirtualLink = "scenario::bad-virtual-link",
     /// Gateways that a stream cannot pass so.
     BadVia = "scenario::bad-via",
     /// A gateway that cannot forward so.

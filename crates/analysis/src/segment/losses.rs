@@ -95,12 +95,25 @@ pub enum Cause {
         /// So much is there `[byte]`.
         room: u64,
     },
+    /// A switch can take a frame of a virtual link for one too many, and police it.
+    Policed {
+        /// The jitter that policing would have to allow; `None` if no jitter is known to be enough.
+        needed: Option<Duration>,
+        /// What it allows.
+        allowed: Duration,
+    },
 }
 
 impl Cause {
     /// True if it is not known whether it happens, because nothing bounds what leads to it.
     pub const fn is_unbounded(&self) -> bool {
-        matches!(self, Self::SenderUnbounded { .. } | Self::QueueFull { bytes: None, .. } | Self::LinkFull { .. })
+        matches!(
+            self,
+            Self::SenderUnbounded { .. }
+                | Self::QueueFull { bytes: None, .. }
+                | Self::LinkFull { .. }
+                | Self::Policed { .. }
+        )
     }
 
     /// One sentence for a reader, with what helps.
@@ -157,6 +170,15 @@ impl Cause {
                     ),
                 }
             }
+            Self::Policed { needed: Some(needed), allowed } => format!(
+                "a frame can come to a switch {needed} later than its bandwidth allocation gap says, and policing allows {allowed}, so \
+                 it cannot be said that none is thrown away: write `jitter = \"{needed}\"` for the virtual link"
+            ),
+            Self::Policed { needed: None, allowed } => format!(
+                "nothing bounds how near together its frames come to a switch by true time, and policing allows a jitter of {allowed}: \
+                 write a period or a bandwidth allocation gap that is longer by the drift of its sender's clock, or a larger \
+                 `clock_tolerance`"
+            ),
             Self::LinkFull { from, to, bytes, room } => {
                 let (from, to) = (plan.node_name(*from), plan.node_name(*to));
                 match bytes {

@@ -194,6 +194,11 @@ pub enum Why {
     /// On the air a frame may be lost, and may wait as long as others send.
     #[error("not bounded: radio")]
     Radio,
+    /// The regulator of a virtual link lets its frames go more slowly than they come from another segment.
+    #[error(
+        "its bandwidth allocation gap is longer than the distance in which frames can come there, by clocks that drift, so ever more can wait; write a shorter `bag`"
+    )]
+    GapAboveDistance,
     /// No earlier hop brings the stream to the node.
     #[error("no hop brings it there")]
     NotReached,

@@ -1,13 +1,16 @@
 //! The switches and links of a segment.
 
 use chronoseal_core::NodeId;
-use chronoseal_media::ethernet::{Beacon, Ends, Link, Network, NetworkConfig, Route, RouteClass, RouteHop, Splice};
+use chronoseal_media::ethernet::{
+    Beacon, Charge, Ends, Link, Network, NetworkConfig, Policing, Route, RouteClass, RouteHop, Splice,
+};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
     AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters, StreamClass, SwitchHop, Sync,
-    ThreatKind,
+    ThreatKind, VirtualLink,
 };
+use chronoseal_wire::ethernet::FCS_LEN;
 
 use crate::Prepared;
 
@@ -76,6 +79,22 @@ impl Links {
     }
 }
 
+/// What switches know of a virtual link.
+fn virtual_link(network: &EthernetSegment, link: &VirtualLink) -> RouteClass {
+    let rules = network.virtual_links;
+    RouteClass::RateConstrained {
+        ct_id: link.ct_id,
+        priority: link.priority(),
+        len_min: link.lmin - FCS_LEN as u32,
+        policing: Policing {
+            bag: link.bag_min(rules.clock_tolerance),
+            jitter: link.jitter,
+            lmax: link.lmax,
+            charge: if rules.charges_longest { Charge::Longest } else { Charge::Own },
+        },
+    }
+}
+
 /// The switches with their links.
 ///
 /// # Panics
@@ -104,10 +123,14 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         routes[stream.id.index()] = Route {
             class: match stream.class {
                 StreamClass::TimeTriggered { ct_id } => RouteClass::TimeTriggered { ct_id },
+                StreamClass::RateConstrained(link) => virtual_link(network, &link),
                 StreamClass::BestEffort { priority } => RouteClass::BestEffort { priority },
             },
             hops,
-            len_max: view.secured_len(&stream),
+            len_max: match stream.class.virtual_link() {
+                Some(link) => link.lmax - FCS_LEN as u32,
+                None => view.secured_len(&stream),
+            },
         };
     }
     Network::new(NetworkConfig {

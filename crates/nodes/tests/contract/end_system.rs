@@ -43,7 +43,16 @@ pub(crate) fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
 }
 
 pub(crate) fn talker(stream: StreamId, timing: TalkerTiming, protection: Protection) -> TalkerConfig {
-    TalkerConfig { stream, timing, frame_len: LEN, fill: vec![0x5a; LEN], signal: None, carried: None, protection }
+    TalkerConfig {
+        stream,
+        timing,
+        frame_len: LEN,
+        fill: vec![0x5a; LEN],
+        signal: None,
+        carried: None,
+        virtual_link: None,
+        protection,
+    }
 }
 
 /// Sends in slots and beside them, and has a task.

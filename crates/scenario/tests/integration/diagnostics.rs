@@ -146,7 +146,8 @@ fn every_code_but_those_of_whole_files_is_shown() {
     let of_the_bus = crate::bus::CASES.iter().chain(crate::bus::COUNTED_CASES).map(|(_, code, ..)| *code);
     let of_segments = crate::segments::CASES.iter().map(|(_, code, ..)| *code);
     let of_switches = crate::switches::CASES.iter().map(|(_, code, ..)| *code);
-    let elsewhere_shown = of_the_bus.chain(of_segments).chain(of_switches);
+    let of_virtual_links = crate::virtual_links::CASES.iter().map(|(_, code, ..)| *code);
+    let elsewhere_shown = of_the_bus.chain(of_segments).chain(of_switches).chain(of_virtual_links);
     let shown: BTreeSet<Code> = CASES.iter().map(|(_, code, ..)| *code).chain(elsewhere_shown).collect();
     let elsewhere = [
         Code::FileTooLong,

@@ -7,7 +7,7 @@
 //! # What a stream brings
 //! Frames that come at least `T` apart, each up to `J` late, keep to a bucket of `L / T` and `L (1 + J / T)`. A frame keeps
 //! a link with its overhead until the gap behind it is over, and is in the next switch when its last bit is. What a switch
-//! takes may differ by its jitter from frame to frame.
+//! takes may differ by its jitter from frame to frame. A virtual link keeps to a second bucket, that of its regulator.
 //!
 //! # Scheduled frames
 //! A link is closed to all classes around each scheduled frame, from the instant at which that may begin until it is over, in
@@ -20,7 +20,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_scenario::plan::Plan;
 
@@ -28,8 +28,8 @@ use super::super::{HopBound, Span, Why};
 use crate::calculus::ethernet::{ClassPlan, Gates, PortPlan, StreamPlan, SwitchBounds, Switches, Window};
 use crate::calculus::{ArrivalCurve, Bucket, Combination, Flow, Grid, Hop, Rational, Unbounded, ratio, whole};
 
-/// Classes: protocol control frames, then eight priorities.
-const CLASSES: usize = 9;
+/// Classes: protocol control frames, virtual links of high and of low priority, then eight priorities.
+const CLASSES: usize = Priority::PROTOCOL_CONTROL.0 as usize + 1;
 
 /// A segment as its links and what is sent over them.
 #[derive(Clone, Debug)]
@@ -77,12 +77,14 @@ pub struct RoutedStream {
     pub name: String,
     /// Which stream; `None` for what the segment sends for itself.
     pub stream: Option<StreamId>,
-    /// Its priority 0 to 7, or 8 for protocol control frames.
-    pub priority: u8,
+    /// The queue of its frames in front of each link: that of its class and priority.
+    pub priority: Priority,
     /// When a frame comes to the first link's queue, counted from the instant at which it is due.
     pub at: Result<Span, Why>,
     /// The least distance of two frames at their sender.
     pub distance: Duration,
+    /// What a regulator at its sender does to it.
+    pub regulated: Option<Regulated>,
     /// How much one of what the distance counts brings at most `[byte]`.
     pub counted_len: u64,
     /// The longest frame `[byte]`.
@@ -93,6 +95,15 @@ pub struct RoutedStream {
     pub hops: Vec<(usize, Option<usize>)>,
     /// Who takes it, and behind which hop.
     pub ends: Vec<(NodeId, usize)>,
+}
+
+/// Frames as they come from a regulator (ARINC 664 part 7).
+#[derive(Clone, Copy, Debug)]
+pub struct Regulated {
+    /// They are released at least so far apart, by true time.
+    pub gap: Duration,
+    /// How much later than another one can come from there to the first link's queue.
+    pub jitter: Duration,
 }
 
 /// A link whose queues have no bound.
@@ -167,6 +178,22 @@ impl Solved<'_> {
         sent.ends.iter().map(|(receiver, end)| (*receiver, at(*end))).collect()
     }
 
+    /// When frames of a stream enter each switch on their way, whatever these take of them.
+    pub fn entered(&self, stream: usize) -> Vec<Result<Span, Why>> {
+        let sent = &self.routed.streams[stream];
+        let entered = |hop: usize| {
+            let found = self.found.as_ref().ok_or(Why::NotReached)?;
+            let mut delay = whole(0);
+            for link in self.routed.way(sent, hop) {
+                let bound = found.at(link, sent.class()).ok_or(Why::NotReached)?;
+                delay += bound.delay.clone().map_err(|_| self.routed.reason(sent, hop, found))?;
+            }
+            self.routed.received(sent, hop, &delay)
+        };
+        let enters = |hop: &usize| self.routed.links[sent.hops[*hop].0].enters_switch;
+        (0..sent.hops.len()).filter(enters).map(entered).collect()
+    }
+
     /// How much can wait in front of a link at most, in the queues of all classes together, with what each frame costs beyond
     /// its own `[byte]`; `None` if nothing bounds it.
     pub fn waiting(&self, link: usize) -> Option<u64> {
@@ -190,7 +217,7 @@ impl RoutedStream {
 
     /// Its place among the classes.
     fn class(&self) -> usize {
-        CLASSES - 1 - usize::from(self.priority).min(CLASSES - 1)
+        CLASSES - 1 - usize::from(self.priority.0).min(CLASSES - 1)
     }
 }
 
@@ -227,11 +254,15 @@ impl Routed {
 
     fn stream(&self, sent: &RoutedStream) -> Option<StreamPlan> {
         let of = |len: u64| whole(i64::try_from(len + self.overhead).unwrap_or(i64::MAX));
-        let (counted, distance) = (of(sent.counted_len), whole(sent.distance.as_ps().max(1)));
-        let jitter = whole(sent.at.map_or(0, |at| at.jitter().as_ps()));
-        let rate = &counted / distance;
-        let burst = &counted + &rate * jitter;
-        let arrival = ArrivalCurve::least_of([Bucket { rate, burst }]).ok()?;
+        let counted = of(sent.counted_len);
+        let bucket = |distance: Duration, jitter: Duration| {
+            let rate = &counted / whole(distance.as_ps().max(1));
+            let burst = &counted + &rate * whole(jitter.as_ps());
+            Bucket { rate, burst }
+        };
+        let due = bucket(sent.distance, sent.at.map_or(Duration::ZERO, Span::jitter));
+        let regulated = sent.regulated.map(|Regulated { gap, jitter }| bucket(gap, jitter));
+        let arrival = ArrivalCurve::least_of(std::iter::once(due).chain(regulated)).ok()?;
         let hop = |(link, after): &(usize, Option<usize>)| Hop { server: *link, after: *after };
         let is_end = |end: &usize| *end < sent.hops.len() && sent.hops.iter().all(|(_, after)| *after != Some(*end));
         if !sent.ends.iter().all(|(_, end)| is_end(end)) {
@@ -393,9 +424,11 @@ fn grid() -> Option<Grid> {
 }
 
 fn class_name(class: usize) -> String {
-    match CLASSES - 1 - class {
-        8 => "control".to_owned(),
-        priority => format!("priority {priority}"),
+    match Priority((CLASSES - 1 - class) as u8) {
+        Priority::PROTOCOL_CONTROL => "control".to_owned(),
+        Priority::RATE_CONSTRAINED_HIGH => "virtual links of high priority".to_owned(),
+        Priority::RATE_CONSTRAINED_LOW => "virtual links of low priority".to_owned(),
+        Priority(priority) => format!("priority {priority}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Ethernet: switches with a schedule table, streams in slots and streams whenever the wire is free.
+//! Ethernet: switches with a schedule table, streams in slots, virtual links, and streams whenever the wire is free.
 
 mod links;
 pub(crate) mod plan;
@@ -7,6 +7,7 @@ mod segment;
 pub mod spec;
 mod streams;
 mod threats;
+mod virtual_links;
 pub(crate) mod wiring;
 
 use serde_json::Value as Json;
@@ -15,7 +16,7 @@ use super::{
     CollectRequest, Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts,
     SegmentRequest, ThreatParts, ThreatRequest, schema_of,
 };
-use plan::{ETHERNET, StreamClass};
+use plan::ETHERNET;
 
 pub use segment::divisors_help;
 pub use streams::relayed_frame_len;
@@ -27,8 +28,10 @@ pub struct EthernetKind;
 /// What the resolver of streams needs to know of a segment.
 #[derive(Clone, Debug)]
 struct Memo {
-    /// The class of streams that say nothing else; a time-triggered one without its identifier.
-    class: StreamClass,
+    /// The class of streams that say nothing else.
+    class: spec::ClassSpec,
+    /// Virtual links keep to ARINC 664 part 7.
+    is_standard: bool,
     /// The names of its switches.
     switches: Vec<String>,
 }

@@ -1,9 +1,11 @@
 //! What is written of an Ethernet segment, to what will be run.
 
-use chronoseal_core::{Bytes, Duration, NodeId};
+use chronoseal_core::{Bytes, Duration, NodeId, Ppm};
 
-use super::plan::{Access, Accounting, Dispatch, EthernetSegment, StreamClass, Sync};
-use super::spec::{AccessSpec, AccountingSpec, ClassSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec};
+use super::plan::{Access, Accounting, Dispatch, EthernetSegment, Sync, VirtualLinkRules};
+use super::spec::{
+    AccessSpec, AccountingSpec, ChargeSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec, VirtualLinksSpec,
+};
 use super::wiring::{LinkParameters, StationLink, Wiring};
 use super::{Memo, links};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
@@ -15,16 +17,6 @@ use crate::problem::Code;
 const WIRE_OVERHEAD: u64 = 24;
 /// The key that says after what the schedule repeats.
 const CYCLE: &str = "cluster_cycle";
-
-impl StreamClass {
-    /// As written, without the identifier of a time-triggered stream.
-    pub(super) fn from_spec(spec: ClassSpec) -> Self {
-        match spec {
-            ClassSpec::TimeTriggered => Self::TimeTriggered { ct_id: 0 },
-            ClassSpec::BestEffort(best_effort) => Self::BestEffort { priority: best_effort.priority },
-        }
-    }
-}
 
 /// A segment with its defaults filled in.
 pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
@@ -38,7 +30,11 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     let cycle = Cycle { length: segment.cluster_cycle, key: CYCLE, is_certain };
     Some(SegmentParts {
         cycle: Some(cycle),
-        memo: Some(Facet::new(Memo { class: StreamClass::from_spec(spec.class), switches: switches.clone() })),
+        memo: Some(Facet::new(Memo {
+            class: spec.class,
+            is_standard: spec.virtual_links.standard,
+            switches: switches.clone(),
+        })),
         own_nodes: switches,
         ..SegmentParts::new(Facet::new(segment))
     })
@@ -108,8 +104,16 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
         queue_len_max: queue_len_max.0,
         sniffing_switch: spec.sniffing_switch,
         wiring: Wiring::default(),
+        virtual_links: virtual_links(table, &spec.virtual_links, context),
     };
     (segment, is_certain)
+}
+
+/// What holds for all virtual links.
+fn virtual_links(table: &Table<'_>, spec: &VirtualLinksSpec, context: &mut Context<'_>) -> VirtualLinkRules {
+    let at = table.at("virtual_links").key("clock_tolerance");
+    let tolerance = context.within(&at, "the clock tolerance", spec.clock_tolerance.0, Ppm(0), DRIFT_MAX);
+    VirtualLinkRules { charges_longest: spec.policing == ChargeSpec::Frames, clock_tolerance: tolerance }
 }
 
 /// The largest transmission delay of a beacon: it waits for one longest frame in front of each link on its way and takes its

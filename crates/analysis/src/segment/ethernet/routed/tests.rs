@@ -31,9 +31,10 @@ fn sent(number: u16, priority: u8, len: u64, period_us: i64, links: &[usize]) ->
     RoutedStream {
         name: format!("stream {number}"),
         stream: Some(StreamId(number)),
-        priority,
+        priority: Priority(priority),
         at: Ok(Span::DUE),
         distance: Duration::from_us(period_us),
+        regulated: None,
         counted_len: len,
         len_max: len,
         len_min: len,
@@ -74,7 +75,7 @@ fn others_of_the_class_those_above_and_one_frame_below_are_in_the_way() {
     // A lower frame of 1024 bytes on both links that it shares.
     assert_eq!((below.min, below.max), (alone.min, alone.max + NS(2 * 1_024 * 8)));
     for priority in [5, 6, 8] {
-        routed.streams[1].priority = priority;
+        routed.streams[1].priority = Priority(priority);
         let met = spans(&routed)[0].unwrap();
         // It comes from another link, so the two meet. Both come over one link then, and the long frame has begun on the next
         // by as much as the short one lasts; frames of two classes are counted as if they met once more.
