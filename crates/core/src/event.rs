@@ -299,6 +299,8 @@ pub enum DiscardReason {
     BelowLmin,
     /// The integrity check of its virtual link: its sequence number is not one of those that may follow (ARINC 664 part 7).
     OutOfSequence,
+    /// It was not over its link when this failed.
+    LinkDown,
 }
 
 /// Which mechanism stopped a frame.
@@ -332,7 +334,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 47] = [
+    pub const ALL: [Self; 48] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -380,6 +382,7 @@ impl DiscardReason {
         Self::Policed,
         Self::BelowLmin,
         Self::OutOfSequence,
+        Self::LinkDown,
     ];
 
     /// The mechanism this reason belongs to.
@@ -431,7 +434,8 @@ impl DiscardReason {
             | Self::AttemptsExhausted
             | Self::WaitedTooLong
             | Self::Superseded
-            | Self::Policed => StoppedBy::Capacity,
+            | Self::Policed
+            | Self::LinkDown => StoppedBy::Capacity,
         }
     }
 
@@ -485,6 +489,7 @@ impl DiscardReason {
             Self::Policed => "policed",
             Self::BelowLmin => "below-lmin",
             Self::OutOfSequence => "out-of-sequence",
+            Self::LinkDown => "link-down",
         }
     }
 }

@@ -370,3 +370,34 @@ fn best_effort_over_several_switches_is_bounded_but_over_a_link_that_has_too_muc
         }
     }
 }
+
+#[test]
+fn a_link_that_fails_loses_what_is_not_over_it_and_check_says_whose_that_is() {
+    let failing =
+        RING.replacen("switches = [", "failures = [{ link = [\"rear\", \"right\"], at = \"200ms\" }]\nswitches = [", 1);
+    let plan = plan(&failing);
+    let of = |tally: &Tally, name: &str| {
+        let rows = plan.streams.iter().zip(tally.rows()).filter(|(stream, _)| stream.name.starts_with(name));
+        rows.fold((0, 0), |(delivered, discarded), (_, row)| (delivered + row.delivered, discarded + row.discarded))
+    };
+    let (_, tally) = simulated(&plan);
+    // Twelve pictures every 5 ms for two receivers, one of which is before the link; a frame every 10 ms, one of whose two
+    // receivers is behind it.
+    for (name, sent, lost) in [("picture", 12 * 80 * 2, 12 * 40), ("dim", 80, 20)] {
+        let (delivered, discarded) = of(&tally, name);
+        assert_eq!(delivered + discarded, sent, "{name}");
+        assert!((lost - 12..=lost + 12).contains(&discarded), "{discarded} of {name}");
+    }
+    let (_, whole) = simulated(&self::plan(RING));
+    assert_eq!(of(&tally, "burst"), of(&whole, "burst"), "they go another way");
+    let prepared = Prepared::new(&plan).expect("best effort needs no schedule");
+    let tables: Vec<_> =
+        plan.segment_ids().map(|id| Ethernet::of(&plan, id).and(prepared.schedule(id)).cloned()).collect();
+    let risks = bounds(&plan, &tables, BOUNDS).risks;
+    for (number, stream) in plan.streams.iter().enumerate() {
+        let is_told = risks.iter().any(|risk| {
+            risk.stream.is_some_and(|id| id.index() == number) && matches!(risk.cause, Cause::LinkFails { .. })
+        });
+        assert_eq!(is_told, !stream.name.starts_with("burst"), "{}", stream.name);
+    }
+}

@@ -95,6 +95,13 @@ pub enum Cause {
         /// So much is there `[byte]`.
         room: u64,
     },
+    /// The scenario lets a link fail.
+    LinkFails {
+        /// Its two ends.
+        ends: [NodeId; 2],
+        /// When.
+        at: Duration,
+    },
     /// A switch can take a frame of a virtual link for one too many, and police it.
     Policed {
         /// The jitter that policing would have to allow; `None` if no jitter is known to be enough.
@@ -170,6 +177,12 @@ impl Cause {
                     ),
                 }
             }
+            Self::LinkFails { ends: [one, other], at } => format!(
+                "the scenario lets the link between `{}` and `{}` fail at {at}, and what is not over it then is lost: lead the stream \
+                 another way, or take the failure out",
+                plan.node_name(*one),
+                plan.node_name(*other)
+            ),
             Self::Policed { needed: Some(needed), allowed } => format!(
                 "a frame can come to a switch {needed} later than its bandwidth allocation gap says, and policing allows {allowed}, so \
                  it cannot be said that none is thrown away: write `jitter = \"{needed}\"` for the virtual link"

@@ -1,14 +1,14 @@
 //! The switches and links of a segment.
 
-use chronoseal_core::NodeId;
+use chronoseal_core::{NodeId, SimTime};
 use chronoseal_media::ethernet::{
-    Beacon, Charge, Ends, Link, Network, NetworkConfig, Policing, Route, RouteClass, RouteHop, Splice,
+    Beacon, Charge, Ends, Failure, Link, Network, NetworkConfig, Policing, Route, RouteClass, RouteHop, Splice,
 };
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
-    AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters, StreamClass, SwitchHop, Sync,
-    ThreatKind, VirtualLink,
+    AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, FailingLink, LinkFailure, LinkParameters,
+    StreamClass, SwitchHop, Sync, ThreatKind, VirtualLink,
 };
 use chronoseal_wire::ethernet::FCS_LEN;
 
@@ -53,6 +53,15 @@ impl Links {
     /// The link of a node.
     fn place_of(&self, node: NodeId) -> usize {
         self.nodes.iter().position(|station| *station == node).expect("hops end at nodes of their segment")
+    }
+
+    /// A link that fails.
+    fn failure(&self, failure: &LinkFailure) -> Failure {
+        let link = match failure.link {
+            FailingLink::Station(node) => self.place_of(node),
+            FailingLink::Trunk(trunk) => self.first_trunk + trunk,
+        };
+        Failure { link, at: SimTime::ZERO + failure.at }
     }
 
     /// The line from one switch over a link between switches.
@@ -133,11 +142,13 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
             },
         };
     }
+    let failures = network.failures.iter().map(|failure| links.failure(failure)).collect();
     Network::new(NetworkConfig {
         switches: view.switches().collect(),
         links: links.all,
         queue_len_max: network.queue_len_max,
         splices,
+        failures,
         routes,
         ct_marker: network.ct_marker,
         beacon: (network.sync == Sync::Beacon)

@@ -1,7 +1,7 @@
 //! What a network of switches is built from.
 
 use chronoseal_core::random::Jitter;
-use chronoseal_core::{Duration, NodeId, Priority, StreamId};
+use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
 
 use super::policing::Policing;
 use crate::line::LineSpeed;
@@ -23,6 +23,8 @@ pub struct NetworkConfig {
     pub queue_len_max: u64,
     /// Attackers on the wire from a station to its switch.
     pub splices: Vec<Splice>,
+    /// Links that fail in the run.
+    pub failures: Vec<Failure>,
     /// Where each stream goes; `routes[i]` is that of `StreamId(i)`.
     pub routes: Vec<Route>,
     /// First four bytes of a critical-traffic destination.
@@ -80,6 +82,15 @@ impl Ends {
             (Self::Switches([first, _]), true) => Some(first),
         }
     }
+}
+
+/// A link that fails, and stays so: what is not over it then is lost, in both directions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// Which, as an index into [`NetworkConfig::links`].
+    pub link: usize,
+    /// From then on.
+    pub at: SimTime,
 }
 
 /// A wire from a station to its switch that an attacker has cut and joined.

@@ -24,6 +24,9 @@ impl Network {
     ) -> bool {
         let Some(delay) = self.fixed_delay else { return false };
         let (arrives_at, frame) = (started.arrives_at, started.frame);
+        if arrives_at >= self.down_from[line / 2] {
+            return false;
+        }
         let judged = self.filter.judge(&self.config, arrives_at, line, frames.bytes(frame));
         let Ok(Admission::Stream { stream, hop }) = judged else { return false };
         self.stamp_arrival(arrives_at, line, frame, frames);

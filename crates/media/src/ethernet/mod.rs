@@ -26,7 +26,7 @@ use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::{DiscardReason, Duration, NodeId, Priority, SimTime, StreamId};
 
 use self::beacon::BeaconTree;
-pub use self::config::{Beacon, Ends, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice};
+pub use self::config::{Beacon, Ends, Failure, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice};
 use self::executor::Executor;
 use self::filter::Filter;
 use self::forwarding::Forwarding;
@@ -53,6 +53,8 @@ pub struct Network {
     forwarding: Forwarding,
     /// Of each virtual link, by stream and by switch on its way.
     accounts: Vec<Vec<Account>>,
+    /// By link: from when on it is down.
+    down_from: Vec<SimTime>,
     /// The forwarding delay, if no random part is added to it and it takes time at all.
     fixed_delay: Option<Duration>,
     beacon_tree: BeaconTree,
@@ -138,6 +140,7 @@ impl Network {
             queues_at: (0..count).map(|line| config.switches[queueing(line)]).collect(),
             forwarding: Forwarding::new(count),
             accounts: config.routes.iter().map(accounts).collect(),
+            down_from: (0..config.links.len()).map(|link| down_from(&config, link)).collect(),
             fixed_delay: Some(config.forwarding_delay)
                 .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO),
             beacon_tree,
@@ -195,6 +198,17 @@ fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> Ve
         Line::new(config.links[number / 2].speed, config.queue_len_max, starts(reserved))
     };
     reserved.into_iter().enumerate().map(line).collect()
+}
+
+/// From when on a link is down.
+fn down_from(config: &NetworkConfig, link: usize) -> SimTime {
+    config
+        .failures
+        .iter()
+        .filter(|failure| failure.link == link)
+        .map(|failure| failure.at)
+        .min()
+        .unwrap_or(SimTime::MAX)
 }
 
 /// The accounts of a virtual link at the switches on its way; none of another stream.
@@ -270,6 +284,10 @@ impl Medium for Network {
             }
             Timer::LineArrival(line) => {
                 let Some((frame, started)) = self.lines[line].take_arrived() else { return };
+                if now >= self.down_from[line / 2] {
+                    let stream = self.stream_of(frames.bytes(frame)).unwrap_or(StreamId::NONE);
+                    return self.discard(self.judges[line], frame, stream, DiscardReason::LinkDown, frames, out);
+                }
                 if self.leads_to_switch(line) {
                     self.arrive(now, line, frame, frames, out);
                 } else if let Ends::Station { station, .. } = self.config.links[line / 2].ends {

@@ -12,7 +12,7 @@
 
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 use chronoseal_media::schedule::Slot;
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, StreamClass, Sync};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, FailingLink, StreamClass, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::Arrivals;
@@ -95,6 +95,31 @@ pub(super) fn in_slots(slots: &Slots<'_>) -> Vec<Risk> {
         found.extend(closed(slots, index, slot, &stream));
     }
     found.extend(view.streams().filter_map(|stream| superseded(slots, &stream)));
+    found
+}
+
+/// Links that the scenario lets fail, for every stream over them. Behind one that fails the beacon does not come any more, so
+/// that nothing that is in slots can be relied on.
+pub(super) fn failing(view: Ethernet<'_>) -> Vec<Risk> {
+    let mut found = Vec::new();
+    for failure in &view.segment.failures {
+        let switch = |switch: u16| view.plan.own_node(view.id, usize::from(switch));
+        let wiring = &view.segment.wiring;
+        let ends = match failure.link {
+            FailingLink::Station(node) => [node, switch(wiring.switch_of(node))],
+            FailingLink::Trunk(trunk) => wiring.trunks[trunk].ends.map(switch),
+        };
+        let is_between_switches = matches!(failure.link, FailingLink::Trunk(_));
+        let is_hit = |stream: &EthernetStream<'_>| {
+            view.passes(stream, failure.link) || is_between_switches && stream.class.is_time_triggered()
+        };
+        let risk = |stream: EthernetStream<'_>| Risk {
+            segment: view.id,
+            stream: Some(stream.id),
+            cause: Cause::LinkFails { ends, at: failure.at },
+        };
+        found.extend(view.streams().filter(is_hit).map(risk));
+    }
     found
 }
 

@@ -98,10 +98,13 @@ impl SegmentBounds for EthernetBounds {
     ) -> Vec<Risk> {
         let Some(view) = Ethernet::of(plan, segment) else { return Vec::new() };
         let Some(table) = prepared else { return Vec::new() };
+        let mut found = losses::failing(view);
         if !view.segment.wiring.is_plain() {
-            return wired::risks(view, table, arrivals);
+            found.extend(wired::risks(view, table, arrivals));
+        } else {
+            found.extend(losses::of_segment(&Links::new(view, table, arrivals)));
         }
-        losses::of_segment(&Links::new(view, table, arrivals))
+        found
     }
 
     fn bounds(

@@ -1,5 +1,6 @@
 //! Ethernet: switches with a schedule table, streams in slots, virtual links, and streams whenever the wire is free.
 
+mod failures;
 mod links;
 pub(crate) mod plan;
 mod routes;

@@ -50,6 +50,26 @@ pub struct EthernetSegment {
     pub wiring: Wiring,
     /// What holds for all its virtual links.
     pub virtual_links: VirtualLinkRules,
+    /// Links that fail in a run, each once.
+    pub failures: Vec<LinkFailure>,
+}
+
+/// A link that fails in a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkFailure {
+    /// Which.
+    pub link: FailingLink,
+    /// From the start of the run; what is not over it then is lost.
+    pub at: Duration,
+}
+
+/// One of the links of a segment.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum FailingLink {
+    /// That of a node.
+    Station(NodeId),
+    /// One between switches, as an index into [`Wiring::trunks`].
+    Trunk(usize),
 }
 
 /// How the clocks are kept together.
@@ -345,6 +365,16 @@ impl<'p> Ethernet<'p> {
     /// [`RouteError`] if there is not just one, which no plan has that was made from a scenario.
     pub fn route(self, stream: &EthernetStream<'_>) -> Result<Vec<SwitchHop>, RouteError> {
         self.segment.wiring.route(stream.over, stream.hop.from, &stream.hop.to)
+    }
+
+    /// True if a stream's way, or a branch of it, leads over a link.
+    pub fn passes(self, stream: &EthernetStream<'_>, link: FailingLink) -> bool {
+        match link {
+            FailingLink::Station(node) => stream.hop.from == node || stream.hop.to.contains(&node),
+            FailingLink::Trunk(trunk) => {
+                self.route(stream).is_ok_and(|route| route.iter().any(|hop| hop.trunk == Some(trunk)))
+            }
+        }
     }
 
     /// How a stream is protected here.

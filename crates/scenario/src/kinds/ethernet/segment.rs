@@ -7,7 +7,7 @@ use super::spec::{
     AccessSpec, AccountingSpec, ChargeSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec, VirtualLinksSpec,
 };
 use super::wiring::{LinkParameters, StationLink, Wiring};
-use super::{Memo, links};
+use super::{Memo, failures, links};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -24,6 +24,7 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     let (mut segment, is_certain) = segment(&request.table, &spec, context);
     let switches = links::switches(request, &spec, context);
     segment.wiring = links::wiring(request, &spec, &switches, &segment, context);
+    segment.failures = failures::resolve(request, &spec, &switches, &segment.wiring, context);
     if spec.max_transmission_delay.is_none() {
         segment.max_transmission_delay = transmission_delay(&segment, request);
     }
@@ -105,6 +106,7 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
         sniffing_switch: spec.sniffing_switch,
         wiring: Wiring::default(),
         virtual_links: virtual_links(table, &spec.virtual_links, context),
+        failures: Vec::new(),
     };
     (segment, is_certain)
 }

@@ -76,6 +76,21 @@ pub struct EthernetSegmentSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = LINKS_MAX))]
     pub links: Vec<LinkSpec>,
+    /// Links that fail in the run, each at most once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = LINKS_MAX))]
+    pub failures: Vec<FailureSpec>,
+}
+
+/// A link that fails and stays so.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FailureSpec {
+    /// Its two ends.
+    #[schemars(length(min = 2, max = 2))]
+    pub link: Vec<String>,
+    /// So long after the start of the run; what is not over it then is lost.
+    pub at: Quantity<Duration>,
 }
 
 /// A link between two switches, or between a switch and a node.
