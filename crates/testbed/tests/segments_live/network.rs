@@ -83,6 +83,7 @@ fn switched() -> Network {
         links: vec![link(at(GATEWAY, 1)), link(at(STATION, 0))],
         queue_len_max: 64_000,
         splices: Vec::new(),
+        failures: Vec::new(),
         routes,
         ct_marker: DEFAULT_CT_MARKER,
         beacon: None,
