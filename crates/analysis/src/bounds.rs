@@ -22,7 +22,9 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot, Turn};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, LinkParameters, NodePlan, SwitchHop, Sync};
+use chronoseal_scenario::plan::{
+    Dispatch, Ethernet, EthernetStream, LinkParameters, NodePlan, StreamClass, SwitchHop, Sync,
+};
 
 /// Length of a protocol control frame without checksum `[byte]`.
 const CONTROL_FRAME_LEN: u32 = 60;
@@ -55,10 +57,10 @@ pub fn bounds(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<StreamBound> {
 
 /// Why a stream that has no bound has none.
 pub(crate) fn why_unbounded(stream: &EthernetStream<'_>) -> &'static str {
-    if stream.class.is_time_triggered() {
-        "it has no slot in the table, or no receiver"
-    } else {
-        "best effort: nothing limits what it meets in a queue"
+    match stream.class {
+        StreamClass::TimeTriggered { .. } => "it has no slot in the table, or no receiver",
+        StreamClass::RateConstrained(_) => "rate-constrained: its bound is that from end to end",
+        StreamClass::BestEffort { .. } => "best effort: nothing limits what it meets in a queue",
     }
 }
 

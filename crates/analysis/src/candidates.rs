@@ -5,8 +5,9 @@
 //!
 //! # Model of an online forgery
 //! The forger knows no key and guesses tags. A time-triggered stream accepts one frame in each of its slots, so it can
-//! try one guess in each period; a best-effort stream can be tried as often as its frames fit on a link. Half of all
-//! `2^(8 * tag bytes)` tags have to be tried on average when no guess is repeated. With a freshness value the right tag
+//! try one guess in each period, and policing lets one through in each bandwidth allocation gap of a virtual link; a
+//! best-effort stream can be tried as often as its frames fit on a link. Half of all `2^(8 * tag bytes)` tags have to be tried
+//! on average when no guess is repeated. With a freshness value the right tag
 //! changes from frame to frame, earlier guesses exclude nothing, and it takes twice as long; the shorter time is shown.
 //! Guessing on all streams at once makes *one* of them accept earlier. Discarded guesses raise counters long before;
 //! nobody reading them is assumed.
@@ -16,6 +17,7 @@ use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
     Access, Ethernet, EthernetHop, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId,
+    StreamClass,
 };
 use chronoseal_wire::ethernet::VLAN_TAG_LEN;
 use serde::Serialize;
@@ -75,7 +77,7 @@ pub struct StreamReport {
     pub stream: String,
     /// Name of its protection.
     pub protection: String,
-    /// `time-triggered` or `best-effort`.
+    /// `time-triggered`, `rate-constrained` or `best-effort`.
     pub class: &'static str,
     /// Before protection, without checksum `[byte]`.
     pub frame_len_bytes: u32,
@@ -252,8 +254,10 @@ fn on_every_stream(trial: &mut Plan, segment: SegmentId, id: ProtectionId) -> Et
             stream.protection = id;
             hop.protection = None;
             if is_relayed {
-                let tag = hop.facet.get::<EthernetHop>().and_then(|hop| hop.tag);
-                hop.frame_len = relayed_frame_len(length, overhead) + tag.map_or(0, |_| VLAN_TAG_LEN as u32);
+                let own = hop.facet.get::<EthernetHop>();
+                let tag = own.and_then(|hop| hop.tag).map_or(0, |_| VLAN_TAG_LEN as u32);
+                let trailer = own.map_or(0, |hop| hop.class.trailer_len());
+                hop.frame_len = relayed_frame_len(length + trailer, overhead) + tag;
             }
         }
     }
@@ -303,8 +307,10 @@ fn without_slot(view: Ethernet<'_>, protection: &ProtectionPlan) -> Option<Strin
     protection.profile().filter(|profile| profile.freshness().needs_clock())?;
     let stream = view.streams().find(|stream| !stream.class.is_time_triggered())?;
     Some(format!(
-        "`{}` takes freshness from the cycle counter, and best-effort frames like those of `{}` come in no certain cycle",
-        protection.name, stream.stream.name
+        "`{}` takes freshness from the cycle counter, and {} frames like those of `{}` come in no certain cycle",
+        protection.name,
+        stream.class.name(),
+        stream.stream.name
     ))
 }
 
@@ -357,8 +363,12 @@ fn forgery(view: Ethernet<'_>, protection: &ProtectionPlan) -> (ForgeryTime, For
     let rates: Vec<_> = view
         .streams()
         .map(|stream| {
-            let scheduled = stream.class.is_time_triggered();
-            let every = if scheduled { stream.stream.period } else { view.frame_time_of(&stream) };
+            let every = match stream.class {
+                StreamClass::TimeTriggered { .. } => stream.stream.period,
+                // Policing lets no more through.
+                StreamClass::RateConstrained(link) => link.bag,
+                StreamClass::BestEffort { .. } => view.frame_time_of(&stream),
+            };
             1.0 / every.as_secs_f64()
         })
         .collect();

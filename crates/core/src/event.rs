@@ -298,6 +298,14 @@ pub enum DiscardReason {
     FrameMissing,
     /// The buffer between the network interface and the application of its receiver had no room for it.
     HostBufferFull,
+    /// Policing: more came on its virtual link than its bandwidth allocation gap and jitter allow (ARINC 664 part 7).
+    Policed,
+    /// Shorter than its virtual link allows (Lmin, ARINC 664 part 7).
+    BelowLmin,
+    /// The integrity check of its virtual link: its sequence number is not one of those that may follow (ARINC 664 part 7).
+    OutOfSequence,
+    /// It was not over its link when this failed.
+    LinkDown,
 }
 
 /// Which mechanism stopped a frame.
@@ -331,7 +339,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 49] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -377,6 +385,10 @@ impl DiscardReason {
         Self::WrongSequence,
         Self::FrameMissing,
         Self::HostBufferFull,
+        Self::Policed,
+        Self::BelowLmin,
+        Self::OutOfSequence,
+        Self::LinkDown,
     ];
 
     /// The mechanism this reason belongs to.
@@ -393,7 +405,8 @@ impl DiscardReason {
             | Self::TooDistant
             | Self::Interrupted
             | Self::WrongSequence
-            | Self::FrameMissing => StoppedBy::Format,
+            | Self::FrameMissing
+            | Self::BelowLmin => StoppedBy::Format,
             Self::UnknownStream
             | Self::WrongPort
             | Self::OutsideWindow
@@ -418,6 +431,7 @@ impl DiscardReason {
             Self::Replayed
             | Self::FreshnessTooOld
             | Self::FreshnessTooFarAhead
+            | Self::OutOfSequence
             | Self::GeneratedTooLongAgo
             | Self::GeneratedInFuture
             | Self::MessageExpired => StoppedBy::Freshness,
@@ -426,7 +440,9 @@ impl DiscardReason {
             | Self::AttemptsExhausted
             | Self::WaitedTooLong
             | Self::Superseded
-            | Self::HostBufferFull => StoppedBy::Capacity,
+            | Self::HostBufferFull
+            | Self::Policed
+            | Self::LinkDown => StoppedBy::Capacity,
         }
     }
 
@@ -478,6 +494,10 @@ impl DiscardReason {
             Self::WrongSequence => "wrong-sequence",
             Self::FrameMissing => "frame-missing",
             Self::HostBufferFull => "host-buffer-full",
+            Self::Policed => "policed",
+            Self::BelowLmin => "below-lmin",
+            Self::OutOfSequence => "out-of-sequence",
+            Self::LinkDown => "link-down",
         }
     }
 }

@@ -39,9 +39,14 @@ impl StreamId {
 
 impl Priority {
     /// Scheduled critical traffic, above everything (SAE AS6802).
-    pub const TIME_TRIGGERED: Self = Self(9);
+    pub const TIME_TRIGGERED: Self = Self(11);
     /// Protocol control frames, below time-triggered and above all else (SAE AS6802).
-    pub const PROTOCOL_CONTROL: Self = Self(8);
-    /// Number of egress queues: eight for best effort (IEEE 802.1Q), one for control, one for time-triggered.
-    pub const COUNT: usize = 10;
+    pub const PROTOCOL_CONTROL: Self = Self(10);
+    /// Virtual links of high priority (ARINC 664 part 7), below protocol control frames (SAE AS6802).
+    pub const RATE_CONSTRAINED_HIGH: Self = Self(9);
+    /// Virtual links of low priority, above all of best effort.
+    pub const RATE_CONSTRAINED_LOW: Self = Self(8);
+    /// Number of egress queues: eight for best effort (IEEE 802.1Q), two for rate-constrained, one for control, one for
+    /// time-triggered.
+    pub const COUNT: usize = 12;
 }

@@ -57,6 +57,9 @@ pub struct Attack {
     pub count: u32,
     /// On its own port: where in the slot its frame leaves.
     pub at_slot_offset: Duration,
+    /// True if it makes up frames at the times of its attempts, wherever it sits: of a stream without slots, of which a link
+    /// may be made to carry more than its sender has.
+    pub is_timed: bool,
 }
 
 /// State of one attack.
@@ -75,9 +78,12 @@ impl Campaign {
             .then(|| LocalTime::ZERO + attack.first + attack.every.saturating_mul(i64::from(self.attempts)))
     }
 
-    /// The same, moved to the stream's next slot, for an attacker that has to keep time by itself.
+    /// The same, moved to the stream's next slot if it has slots, for an attacker that has to keep time by itself.
     fn next_slot_at(&self) -> Option<LocalTime> {
         let attack = &self.attack;
+        if attack.is_timed {
+            return self.next_at();
+        }
         let earliest = self.next_at()?.since_zero() - attack.slot_start;
         let slot = -(-earliest).div_floor(attack.period);
         Some(LocalTime::ZERO + attack.slot_start + attack.period * slot + attack.at_slot_offset)
@@ -85,6 +91,11 @@ impl Campaign {
 
     fn is_due(&self, now: LocalTime) -> bool {
         self.next_at().is_some_and(|at| at <= now)
+    }
+
+    /// True if it makes up frames by itself, and not as one comes by.
+    fn keeps_time(&self, on_link: bool) -> bool {
+        !on_link || self.attack.is_timed && self.attack.kind == AttackKind::Spoof
     }
 }
 
@@ -129,7 +140,7 @@ impl Attacker {
             }
             let is_first_heard = campaign.recorded.is_none();
             campaign.recorded.get_or_insert_with(|| bytes.to_vec());
-            if !self.running || !campaign.is_due(now) {
+            if !self.running || campaign.keeps_time(true) || !campaign.is_due(now) {
                 continue;
             }
             let (kind, stream, attempt) = (campaign.attack.kind, campaign.attack.stream, u64::from(campaign.attempts));
@@ -158,14 +169,15 @@ impl Attacker {
         }
     }
 
-    /// Makes the attempts of an attacker on its own port that are due.
+    /// Makes the attempts that are due and wait for no frame to come by.
     fn attempt_due(&mut self, now: LocalTime) {
-        if self.config.on_link || !self.running {
+        if !self.running {
             return;
         }
+        let on_link = self.config.on_link;
         for index in 0..self.campaigns.len() {
             let campaign = &mut self.campaigns[index];
-            if campaign.next_slot_at().is_none_or(|at| at > now) {
+            if !campaign.keeps_time(on_link) || campaign.next_slot_at().is_none_or(|at| at > now) {
                 continue;
             }
             let attempt = u64::from(campaign.attempts);
@@ -185,10 +197,11 @@ impl Attacker {
     }
 
     fn next_wake(&self) -> Option<LocalTime> {
-        if self.config.on_link || !self.running {
+        if !self.running {
             return None;
         }
-        self.campaigns.iter().filter_map(Campaign::next_slot_at).min()
+        let keeps_time = |campaign: &&Campaign| campaign.keeps_time(self.config.on_link);
+        self.campaigns.iter().filter(keeps_time).filter_map(Campaign::next_slot_at).min()
     }
 }
 
@@ -254,6 +267,7 @@ mod tests {
             every: Duration::from_ms(10),
             count: 2,
             at_slot_offset: Duration::ZERO,
+            is_timed: false,
         }
     }
 

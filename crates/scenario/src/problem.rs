@@ -129,6 +129,8 @@ codes! {
     BadLink = "scenario::bad-link",
     /// A port that cannot do what is written, or not for the streams that leave by it.
     BadPort = "scenario::bad-port",
+    /// A virtual link that ARINC 664 part 7 does not allow, or that cannot carry its stream.
+    BadVirtualLink = "scenario::bad-virtual-link",
     /// Gateways that a stream cannot pass so.
     BadVia = "scenario::bad-via",
     /// A gateway that cannot forward so.

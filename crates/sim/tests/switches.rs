@@ -1,9 +1,8 @@
-//! Ethernet segments of several switches: exact worst cases of published networks, closed forms, and what changes nothing.
+//! Ethernet segments of several switches: closed forms, and what changes nothing.
 
 use chronoseal_analysis::segment::{BOUNDS, Cause, Risk, Why, bounds};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
-use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_scenario::plan::{Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{Fingerprint, Tally, run};
@@ -17,127 +16,6 @@ fn simulated(plan: &Plan) -> (Fingerprint, Tally) {
     let prepared = Prepared::new(plan).expect("best effort needs no schedule");
     let finished = run(&prepared, (Fingerprint::of_bytes(), Tally::default()), &mut |_| true);
     finished.expect("every part can be built").observer
-}
-
-/// A network of virtual links with one class, first in first out, without gaps: name of the link, its end system, frame
-/// `[byte]` and worst latency from its release to the last bit `[us]`.
-///
-/// # Source
-/// `afdx_y4` is the configuration of four virtual links and three switches whose exact worst case in papers on the trajectory
-/// approach is 272 us; `afdx_m4` is its like with unequal frames. The worst cases are from an exhaustive search over offsets and
-/// orders. The bandwidth allocation gap is 4 ms, the rate 100 Mbit/s.
-struct Afdx {
-    switches: &'static str,
-    trunks: &'static [[&'static str; 2]],
-    /// Each end system with its switch; frames of one instant go in this order.
-    nodes: &'static [[&'static str; 2]],
-    to: &'static str,
-    switching_us: i64,
-    links: &'static [(&'static str, u32, i64)],
-}
-
-const Y4: Afdx = Afdx {
-    switches: "\"S1\", \"S2\", \"S3\"",
-    trunks: &[["S1", "S3"], ["S2", "S3"]],
-    nodes: &[["e1", "S1"], ["e2", "S1"], ["e3", "S2"], ["e4", "S2"], ["e6", "S3"]],
-    to: "e6",
-    switching_us: 16,
-    links: &[("e1", 500, 272), ("e2", 500, 272), ("e3", 500, 272), ("e4", 500, 272)],
-};
-
-const M4: Afdx = Afdx {
-    switches: "\"S1\", \"S2\"",
-    trunks: &[["S1", "S2"]],
-    nodes: &[["e1", "S1"], ["e2", "S1"], ["e3", "S2"], ["e8", "S2"]],
-    to: "e8",
-    switching_us: 20,
-    links: &[("e1", 250, 560), ("e1", 1500, 560), ("e2", 750, 480), ("e3", 1000, 300)],
-};
-
-impl Afdx {
-    /// Released at these times `[ps]`, the streams in this order, for two gaps.
-    fn text(&self, order: &[usize], offsets_ps: &[i64]) -> String {
-        let Self { switches, switching_us, to, .. } = self;
-        let mut text = format!(
-            "schema_version = 2\nname = \"afdx\"\nduration = \"8ms\"\nfidelity = \"timing\"\n[segments.network.ethernet]\n\
-             rate = \"100Mbit/s\"\ncluster_cycle = \"4ms\"\nsync = \"ideal\"\naccounting = \"as-published\"\n\
-             forwarding_delay = \"{switching_us}us\"\nclass = {{ best_effort = {{}} }}\nswitches = [{switches}]\nlinks = [\n"
-        );
-        for [one, other] in self.trunks.iter().chain(self.nodes) {
-            text += &format!("  {{ between = [\"{one}\", \"{other}\"] }},\n");
-        }
-        text += "]\n";
-        for [node, _] in self.nodes {
-            text += &format!("[[nodes]]\nname = \"{node}\"\nclock = \"ideal\"\n");
-        }
-        for &link in order {
-            let (from, bytes, _) = self.links[link];
-            text += &format!(
-                "[[streams]]\nname = \"v{link}\"\nfrom = \"{from}\"\nto = [\"{to}\"]\nperiod = \"4ms\"\nlength = \"{}B\"\n\
-                 offset = \"{}ps\"\n",
-                bytes - 14,
-                offsets_ps[link]
-            );
-        }
-        text
-    }
-
-    /// The longest latency of each virtual link.
-    fn latencies(&self, order: &[usize], offsets_ps: &[i64]) -> Vec<Duration> {
-        let (_, tally) = simulated(&plan(&self.text(order, offsets_ps)));
-        assert_eq!(tally.violations(), 0);
-        let mut latencies = vec![Duration::ZERO; self.links.len()];
-        for (row, &link) in tally.rows().iter().zip(order) {
-            assert!(row.delivered > 0, "v{link} arrives");
-            latencies[link] = row.latency_max;
-        }
-        latencies
-    }
-}
-
-/// In microseconds, and a picosecond later where one has to come behind the other.
-const US: i64 = 1_000_000;
-
-#[test]
-fn virtual_links_reach_their_exact_worst_case_at_the_witness() {
-    let natural = [0, 1, 2, 3];
-    let witnesses: [(&Afdx, usize, [usize; 4], [i64; 4]); 8] = [
-        // All at once; the one in question is the last of all by a picosecond or two, or by its place.
-        (&Y4, 0, natural, [2, 1, 0, 0]),
-        (&Y4, 1, natural, [1, 2, 0, 0]),
-        (&Y4, 2, natural, [0, 0, 1, 0]),
-        (&Y4, 3, natural, [0, 0, 0, 0]),
-        // Behind the long frame of its own end system; e2's comes between the two, e3's while all wait for the last link.
-        (&M4, 0, [1, 0, 2, 3], [0, 0, 70 * US, 250 * US]),
-        // Behind the short one, then behind e2's and e3's, which come a picosecond before it.
-        (&M4, 1, natural, [0, 0, 80 * US - 1, 260 * US - 2]),
-        // A picosecond behind both of e1's at the first switch, and behind e3's at the second.
-        (&M4, 2, [1, 0, 2, 3], [0, 0, 80 * US + 1, 250 * US]),
-        // A picosecond behind the long one.
-        (&M4, 3, natural, [2_000 * US, 0, 2_000 * US, 180 * US + 1]),
-    ];
-    for (network, link, order, offsets) in witnesses {
-        let worst = Duration::from_us(network.links[link].2);
-        let seen = network.latencies(&order, &offsets)[link];
-        assert!(seen <= worst && worst - seen <= Duration::from_ps(2), "v{link} of {}: {seen} of {worst}", network.to);
-    }
-}
-
-/// `AFDX_PHASINGS=1000000` tries more of them.
-#[test]
-fn no_virtual_link_is_later_than_its_exact_worst_case_whatever_the_offsets() {
-    let count = std::env::var("AFDX_PHASINGS").ok().and_then(|count| count.parse().ok()).unwrap_or(400u64);
-    for (number, network) in [Y4, M4].iter().enumerate() {
-        let mut rng = random::stream(1, Purpose::Medium, number as u64);
-        let worst: Vec<Duration> = network.links.iter().map(|(.., us)| Duration::from_us(*us)).collect();
-        for _ in 0..count {
-            // Near enough to meet, and now and then on a grid on which frames meet exactly.
-            let step = if rng.next_u32().is_multiple_of(2) { 10 * US } else { 1 };
-            let offsets: Vec<i64> = (0..4).map(|_| (rng.next_u64() % (500 * US as u64)) as i64 / step * step).collect();
-            let seen = network.latencies(&[0, 1, 2, 3], &offsets);
-            assert!(seen.iter().zip(&worst).all(|(seen, worst)| seen <= worst), "{offsets:?}: {seen:?}");
-        }
-    }
 }
 
 /// Switches joined as a tree, each with the one before it that its number says, its link's rate and its nodes' rates.
@@ -490,5 +368,36 @@ fn best_effort_over_several_switches_is_bounded_but_over_a_link_that_has_too_muc
             let is_overload = end.latency.is_err_and(|missing| matches!(missing.why, Why::Link(_)));
             assert_eq!((end.latency.is_err(), is_overload), (is_burst, is_burst), "{}: {end:?}", stream.name);
         }
+    }
+}
+
+#[test]
+fn a_link_that_fails_loses_what_is_not_over_it_and_check_says_whose_that_is() {
+    let failing =
+        RING.replacen("switches = [", "failures = [{ link = [\"rear\", \"right\"], at = \"200ms\" }]\nswitches = [", 1);
+    let plan = plan(&failing);
+    let of = |tally: &Tally, name: &str| {
+        let rows = plan.streams.iter().zip(tally.rows()).filter(|(stream, _)| stream.name.starts_with(name));
+        rows.fold((0, 0), |(delivered, discarded), (_, row)| (delivered + row.delivered, discarded + row.discarded))
+    };
+    let (_, tally) = simulated(&plan);
+    // Twelve pictures every 5 ms for two receivers, one of which is before the link; a frame every 10 ms, one of whose two
+    // receivers is behind it.
+    for (name, sent, lost) in [("picture", 12 * 80 * 2, 12 * 40), ("dim", 80, 20)] {
+        let (delivered, discarded) = of(&tally, name);
+        assert_eq!(delivered + discarded, sent, "{name}");
+        assert!((lost - 12..=lost + 12).contains(&discarded), "{discarded} of {name}");
+    }
+    let (_, whole) = simulated(&self::plan(RING));
+    assert_eq!(of(&tally, "burst"), of(&whole, "burst"), "they go another way");
+    let prepared = Prepared::new(&plan).expect("best effort needs no schedule");
+    let tables: Vec<_> =
+        plan.segment_ids().map(|id| Ethernet::of(&plan, id).and(prepared.schedule(id)).cloned()).collect();
+    let risks = bounds(&plan, &tables, BOUNDS).risks;
+    for (number, stream) in plan.streams.iter().enumerate() {
+        let is_told = risks.iter().any(|risk| {
+            risk.stream.is_some_and(|id| id.index() == number) && matches!(risk.cause, Cause::LinkFails { .. })
+        });
+        assert_eq!(is_told, !stream.name.starts_with("burst"), "{}", stream.name);
     }
 }

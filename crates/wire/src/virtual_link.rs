@@ -62,6 +62,28 @@ pub fn stream(address: MacAddress) -> Option<StreamId> {
     split(address, STREAM_PREFIX).map(StreamId)
 }
 
+/// The number behind the payload of a virtual link's frame, its last byte before the checksum (ARINC 664 part 7).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SequenceNumber(pub u8);
+
+impl SequenceNumber {
+    /// Length on the wire `[byte]`.
+    pub const LEN: usize = 1;
+    /// That of the first frame after a reset of its sender. It does not come again.
+    pub const RESET: Self = Self(0);
+
+    /// That of the next frame: 1 to 255, and 1 again.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(if self.0 == u8::MAX { 1 } else { self.0 + 1 })
+    }
+
+    /// What stands before the number, and the number. `None` if there is nothing.
+    pub fn split(payload: &[u8]) -> Option<(&[u8], Self)> {
+        payload.split_last().map(|(number, before)| (before, Self(*number)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +105,19 @@ mod tests {
             address.0[byte] ^= 0x80;
             assert_eq!(ct_id(address, DEFAULT_CT_MARKER), None);
         }
+    }
+
+    #[test]
+    fn sequence_numbers_begin_at_0_and_return_to_1() {
+        let mut number = SequenceNumber::RESET;
+        let numbers: [u8; 257] = core::array::from_fn(|_| {
+            let this = number.0;
+            number = number.next();
+            this
+        });
+        assert_eq!((numbers[0], numbers[1], numbers[255], numbers[256]), (0, 1, 255, 1));
+        assert_eq!(SequenceNumber::split(&[7, 8, 9]), Some((&[7, 8][..], SequenceNumber(9))));
+        assert_eq!(SequenceNumber::split(&[]), None);
     }
 
     proptest! {

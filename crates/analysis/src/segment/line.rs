@@ -1,4 +1,4 @@
-//! Best-effort frames in front of one direction of a link, as `media::line` serves them.
+//! Frames without a slot in front of one direction of a link, as `media::line` serves them.
 //!
 //! Classes have strict priority and nothing that has begun is interrupted. A scheduled frame interrupts nothing either:
 //! the line is kept free for it (timely block), so a lower frame that would not end in time waits, and all that are behind
@@ -12,14 +12,14 @@
 //! bounds what a frame of the class waits, in whatever order its class is served ([`super::demand`]). A scheduled frame
 //! that can be later than its reservation lasts can meet a frame that has just begun; both are counted to the slot then.
 
-use chronoseal_core::Duration;
+use chronoseal_core::{Duration, Priority};
 
 use super::demand::{Cyclic, Entry, Load, Overload, Periodic};
 
-/// The class of protocol control frames, above all of best effort.
-pub(super) const CONTROL: u8 = 8;
+/// The class of protocol control frames, above virtual links and all of best effort.
+pub(super) const CONTROL: u8 = Priority::PROTOCOL_CONTROL.0;
 
-/// Best-effort frames of one stream on a line.
+/// Frames of one stream on a line that wait for no slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queued {
     /// The higher goes first.

@@ -129,6 +129,20 @@ pub enum Cause {
         /// So much is there `[byte]`.
         room: u64,
     },
+    /// The scenario lets a link fail.
+    LinkFails {
+        /// Its two ends.
+        ends: [NodeId; 2],
+        /// When.
+        at: Duration,
+    },
+    /// A switch can take a frame of a virtual link for one too many, and police it.
+    Policed {
+        /// The jitter that policing would have to allow; `None` if no jitter is known to be enough.
+        needed: Option<Duration>,
+        /// What it allows.
+        allowed: Duration,
+    },
 }
 
 impl Cause {
@@ -140,6 +154,7 @@ impl Cause {
                 | Self::QueueFull { bytes: None, .. }
                 | Self::LinkFull { .. }
                 | Self::HostBufferFull { .. }
+                | Self::Policed { .. }
         )
     }
 
@@ -228,6 +243,21 @@ impl Cause {
                     ),
                 }
             }
+            Self::LinkFails { ends: [one, other], at } => format!(
+                "the scenario lets the link between `{}` and `{}` fail at {at}, and what is not over it then is lost: lead the stream \
+                 another way, or take the failure out",
+                plan.node_name(*one),
+                plan.node_name(*other)
+            ),
+            Self::Policed { needed: Some(needed), allowed } => format!(
+                "a frame can come to a switch {needed} later than its bandwidth allocation gap says, and policing allows {allowed}, so \
+                 it cannot be said that none is thrown away: write `jitter = \"{needed}\"` for the virtual link"
+            ),
+            Self::Policed { needed: None, allowed } => format!(
+                "nothing bounds how near together its frames come to a switch by true time, and policing allows a jitter of {allowed}: \
+                 write a period or a bandwidth allocation gap that is longer by the drift of its sender's clock, or a larger \
+                 `clock_tolerance`"
+            ),
             Self::LinkFull { from, to, bytes, room } => {
                 let (from, to) = (plan.node_name(*from), plan.node_name(*to));
                 match bytes {

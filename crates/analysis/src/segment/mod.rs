@@ -221,6 +221,11 @@ pub enum Why {
     /// Control frames of a cluster go before all others, and how many of them a start takes is not counted yet.
     #[error("not bounded: the control frames of an AS6802 cluster go first")]
     ClusterClocks,
+    /// The regulator of a virtual link lets its frames go more slowly than they come from another segment.
+    #[error(
+        "its bandwidth allocation gap is longer than the distance in which frames can come there, by clocks that drift, so ever more can wait; write a shorter `bag`"
+    )]
+    GapAboveDistance,
     /// No earlier hop brings the stream to the node.
     #[error("no hop brings it there")]
     NotReached,

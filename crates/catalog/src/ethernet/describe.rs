@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, StreamClass};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream};
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL;
 use chronoseal_wire::test_bed_header::TestBedHeader;
@@ -39,18 +39,14 @@ impl Describer {
         let mut streams: Vec<Option<Known>> = view.plan.streams.iter().map(|_| None).collect();
         let mut by_ct_id = Vec::new();
         for stream in view.streams() {
-            let priority = match stream.class {
-                StreamClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
-                StreamClass::BestEffort { priority } => Priority(priority.min(7)),
-            };
             streams[stream.id.index()] = Some(Known {
                 sender: stream.stream.sender,
                 period: stream.stream.period,
                 slots: slots(view, schedule, &stream),
-                priority,
+                priority: stream.class.priority(),
                 reception: view.segment.frame_time_on(stream.hop.from, view.secured_len(&stream)),
             });
-            if let StreamClass::TimeTriggered { ct_id } = stream.class {
+            if let Some(ct_id) = stream.class.ct_id() {
                 by_ct_id.resize(by_ct_id.len().max(usize::from(ct_id) + 1), None);
                 by_ct_id[usize::from(ct_id)] = Some(stream.id);
             }

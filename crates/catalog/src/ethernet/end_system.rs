@@ -4,10 +4,10 @@ use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
     Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming,
-    TaskRun,
+    TaskRun, VirtualLinkConfig,
 };
 use chronoseal_nodes::{ClusterConfig, Protection, SyncConfig};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync, VirtualLink};
 use chronoseal_wire::ethernet::FRAME_LEN_MAX;
 
 use crate::{BuildOptions, fill, gateway, pace, protection, signal};
@@ -84,6 +84,13 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
             samples: target.hop.previous.is_some(),
             application: application(target),
         },
+        StreamClass::RateConstrained(link) if target.hop.previous.is_some() => {
+            TalkerTiming::Relayed { priority: link.priority().0 }
+        }
+        StreamClass::RateConstrained(link) => {
+            let (priority, phase) = (link.priority().0, stream.offset.unwrap_or_default());
+            TalkerTiming::Periodic { priority, phase, pace: pace(plan, stream) }
+        }
         StreamClass::BestEffort { priority } if stream.collected().is_some() => TalkerTiming::Collected { priority },
         StreamClass::BestEffort { priority } if target.hop.previous.is_some() => TalkerTiming::Relayed { priority },
         StreamClass::BestEffort { priority } => {
@@ -92,14 +99,17 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
     };
     // What comes from another segment is sealed already, unless this hop has a protection of its own.
     let passes = target.hop.previous.is_some() && target.hop.protection.is_none();
+    let regulated =
+        |link: &VirtualLink| VirtualLinkConfig { ct_id: link.ct_id, bag: link.bag, priority: link.priority() };
     TalkerConfig {
         stream: id,
         timing,
-        frame_len: target.hop.frame_len as usize,
+        frame_len: (target.hop.frame_len - target.class.trailer_len()) as usize,
         tag: target.tag,
         fill: fill(plan, id, stream.length.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
         signal: signal(plan, stream),
         carried: carried(target),
+        virtual_link: target.class.virtual_link().map(regulated),
         protection: if passes { unsealed(view, target) } else { protection(view, target) },
     }
 }
@@ -149,14 +159,12 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
             })
         })
         .collect();
-    let ct_id = match target.class {
-        StreamClass::TimeTriggered { ct_id } => Some(ct_id),
-        StreamClass::BestEffort { .. } => None,
-    };
+    let ct_id = target.class.ct_id();
     let delivers = target.stream.receivers.contains(&node);
     // What only passes by is opened at the end of its way.
     let passes = target.hop.protection.is_none() && !delivers;
     ListenerConfig {
+        is_virtual_link: target.class.virtual_link().is_some(),
         fills_slots: target.hop.previous.is_none() && target.stream.application.is_none(),
         carried: carried(target),
         delivers,
@@ -167,9 +175,6 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
 }
 
 fn protection(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Protection {
-    let number = match target.class {
-        StreamClass::TimeTriggered { ct_id } => ct_id,
-        StreamClass::BestEffort { .. } => target.id.0,
-    };
+    let number = target.class.ct_id().unwrap_or(target.id.0);
     protection::on_hop(view.plan, target.id, target.hop, number)
 }

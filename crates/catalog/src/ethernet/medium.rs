@@ -1,15 +1,17 @@
 //! The switches and links of a segment.
 
-use chronoseal_core::NodeId;
+use chronoseal_core::{NodeId, SimTime};
 use chronoseal_media::ethernet::{
-    Beacon, ClusterClocks, Ends, Link, Network, NetworkConfig, Route, RouteClass, RouteHop, Splice,
+    Beacon, Charge, ClusterClocks, Ends, Failure, Link, Network, NetworkConfig, Policing, Route, RouteClass, RouteHop,
+    Splice,
 };
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
-    AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters, StreamClass, SwitchHop, Sync,
-    ThreatKind,
+    AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, FailingLink, LinkFailure, LinkParameters,
+    StreamClass, SwitchHop, Sync, ThreatKind, VirtualLink,
 };
+use chronoseal_wire::ethernet::FCS_LEN;
 
 use super::ports;
 use crate::Prepared;
@@ -55,6 +57,15 @@ impl Links {
         self.nodes.iter().position(|station| *station == node).expect("hops end at nodes of their segment")
     }
 
+    /// A link that fails.
+    fn failure(&self, failure: &LinkFailure) -> Failure {
+        let link = match failure.link {
+            FailingLink::Station(node) => self.place_of(node),
+            FailingLink::Trunk(trunk) => self.first_trunk + trunk,
+        };
+        Failure { link, at: SimTime::ZERO + failure.at }
+    }
+
     /// The line from one switch over a link between switches.
     fn line_over(&self, view: Ethernet<'_>, trunk: usize, from: u16) -> usize {
         let is_back = view.segment.wiring.trunks[trunk].ends[0] != from;
@@ -76,6 +87,22 @@ impl Links {
             RouteHop { ingress, egress: to_nodes.chain(onward).collect() }
         };
         route.iter().map(hop).collect()
+    }
+}
+
+/// What switches know of a virtual link.
+fn virtual_link(network: &EthernetSegment, link: &VirtualLink) -> RouteClass {
+    let rules = network.virtual_links;
+    RouteClass::RateConstrained {
+        ct_id: link.ct_id,
+        priority: link.priority(),
+        len_min: link.lmin - FCS_LEN as u32,
+        policing: Policing {
+            bag: link.bag_min(rules.clock_tolerance),
+            jitter: link.jitter,
+            lmax: link.lmax,
+            charge: if rules.charges_longest { Charge::Longest } else { Charge::Own },
+        },
     }
 }
 
@@ -107,20 +134,26 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         routes[stream.id.index()] = Route {
             class: match stream.class {
                 StreamClass::TimeTriggered { ct_id } => RouteClass::TimeTriggered { ct_id },
+                StreamClass::RateConstrained(link) => virtual_link(network, &link),
                 StreamClass::BestEffort { priority } => RouteClass::BestEffort { priority },
             },
             hops,
-            len_max: view.secured_len(&stream),
+            len_max: match stream.class.virtual_link() {
+                Some(link) => link.lmax - FCS_LEN as u32,
+                None => view.secured_len(&stream),
+            },
             vid: stream.tag.map(|tag| tag.vid),
         };
     }
     let ports = ports::of(view, &links.all, &links.nodes, &routes);
+    let failures = network.failures.iter().map(|failure| links.failure(failure)).collect();
     Network::new(NetworkConfig {
         switches: view.switches().collect(),
         links: links.all,
         queue_len_max: network.queue_len_max,
         ports,
         splices,
+        failures,
         routes,
         ct_marker: network.ct_marker,
         beacon: (network.sync == Sync::Beacon)

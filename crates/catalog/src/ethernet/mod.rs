@@ -160,9 +160,9 @@ impl Kind for EthernetKind {
 
 /// Where a stream's frames go.
 fn destination(view: Ethernet<'_>, id: StreamId, class: StreamClass) -> MacAddress {
-    match class {
-        StreamClass::TimeTriggered { ct_id } => virtual_link::critical_traffic_address(view.segment.ct_marker, ct_id),
-        StreamClass::BestEffort { .. } => virtual_link::stream_address(id),
+    match class.ct_id() {
+        Some(ct_id) => virtual_link::critical_traffic_address(view.segment.ct_marker, ct_id),
+        None => virtual_link::stream_address(id),
     }
 }
 
@@ -180,7 +180,7 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
                 source: virtual_link::station_address(hop.from),
                 frame_len: view.secured_len(&target) as usize,
                 tag: target.tag,
-                ether_type: (!class.is_time_triggered()).then_some(ETHERTYPE_BEST_EFFORT),
+                ether_type: class.ct_id().is_none().then_some(ETHERTYPE_BEST_EFFORT),
                 // A PDU begins with a sequence number of its own.
                 value_at: HEADER_LEN
                     + target.tag_len() as usize
@@ -192,6 +192,7 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
                 every: threat.every,
                 count: threat.count,
                 at_slot_offset: threat.at_slot_offset,
+                is_timed: class.virtual_link().is_some(),
             })
         })
         .collect::<Result<_, BuildError>>()?;

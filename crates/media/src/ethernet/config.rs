@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::random::Jitter;
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
 
 use super::control::ClusterClocks;
+use super::policing::Policing;
 use crate::line::LineSpeed;
 use crate::medium::Attachment;
 use crate::port::PortConfig;
@@ -28,6 +29,8 @@ pub struct NetworkConfig {
     pub ports: BTreeMap<usize, PortConfig>,
     /// Attackers on the wire from a station to its switch.
     pub splices: Vec<Splice>,
+    /// Links that fail in the run.
+    pub failures: Vec<Failure>,
     /// Where each stream goes; `routes[i]` is that of `StreamId(i)`.
     pub routes: Vec<Route>,
     /// First four bytes of a critical-traffic destination.
@@ -89,6 +92,15 @@ impl Ends {
     }
 }
 
+/// A link that fails, and stays so: what is not over it then is lost, in both directions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// Which, as an index into [`NetworkConfig::links`].
+    pub link: usize,
+    /// From then on.
+    pub at: SimTime,
+}
+
 /// A wire from a station to its switch that an attacker has cut and joined.
 ///
 /// What the station sends reaches port 0 of the attacker at once; what the attacker sends on port 1 goes on to the
@@ -136,6 +148,17 @@ pub enum RouteClass {
         /// Egress queue 0..=7.
         priority: u8,
     },
+    /// Addressed by its critical-traffic identifier, policed where it enters a switch (ARINC 664 part 7).
+    RateConstrained {
+        /// Last two bytes of the destination: its virtual link.
+        ct_id: u16,
+        /// One of the two egress queues of its class.
+        priority: Priority,
+        /// Its shortest frame, without checksum `[byte]`.
+        len_min: u32,
+        /// What it is allowed.
+        policing: Policing,
+    },
     /// It does not come by here: no switch knows an address of it.
     Elsewhere,
 }
@@ -147,6 +170,26 @@ pub struct Beacon {
     pub sync_id: u16,
     /// Distance of two beacons.
     pub integration_cycle: Duration,
+}
+
+impl RouteClass {
+    /// The critical-traffic identifier it is addressed by, if it is.
+    pub const fn ct_id(self) -> Option<u16> {
+        match self {
+            Self::TimeTriggered { ct_id } | Self::RateConstrained { ct_id, .. } => Some(ct_id),
+            Self::BestEffort { .. } | Self::Elsewhere => None,
+        }
+    }
+
+    /// The egress queue of its frames.
+    pub fn priority(self) -> Priority {
+        match self {
+            Self::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
+            Self::RateConstrained { priority, .. } => priority,
+            Self::BestEffort { priority } => Priority(priority.min(7)),
+            Self::Elsewhere => Priority(0),
+        }
+    }
 }
 
 impl Route {

@@ -64,7 +64,7 @@ impl Network {
                     self.lines[line].put_on_wire(started.frame, now);
                     out.push(MediumOutput::Timer { at: started.arrives_at, timer: Timer::LineArrival(line).pack() });
                 }
-                // Nobody wants to know when a best-effort frame was passed on.
+                // Nobody wants to know when a frame without a slot was passed on.
                 if let Some(due) = started.due
                     && started.priority >= Priority::PROTOCOL_CONTROL
                 {
@@ -126,10 +126,8 @@ impl Network {
         let Forwarded { frame, stream, hop, due } = passed;
         let route = &self.config.routes[stream.index()];
         let priority = match route.class {
-            RouteClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
             RouteClass::BestEffort { .. } if route.vid.is_some() => pcp_of(frames.bytes(frame)),
-            RouteClass::BestEffort { priority } => Priority(priority.min(7)),
-            RouteClass::Elsewhere => Priority(0),
+            class => class.priority(),
         };
         let hop = &route.hops[usize::from(hop)];
         let (ingress, copies) = (hop.ingress, hop.egress.len());

@@ -21,6 +21,13 @@ pub(super) enum Admission {
         /// At which switch on the stream's way.
         hop: u16,
     },
+    /// A frame of a virtual link, which is still to be policed.
+    VirtualLink {
+        /// Whose.
+        stream: StreamId,
+        /// At which switch on the stream's way.
+        hop: u16,
+    },
     /// A best-effort frame.
     Stream {
         /// Whose.
@@ -46,7 +53,7 @@ impl Filter {
     pub(super) fn new(config: &NetworkConfig, brings_beacon: Vec<bool>) -> Self {
         let mut by_ct_id = Vec::new();
         for (index, route) in config.routes.iter().enumerate() {
-            if let RouteClass::TimeTriggered { ct_id } = route.class {
+            if let Some(ct_id) = route.class.ct_id() {
                 let ct_id = usize::from(ct_id);
                 if by_ct_id.len() <= ct_id {
                     by_ct_id.resize(ct_id + 1, None);
@@ -103,6 +110,10 @@ impl Filter {
         match route.class {
             RouteClass::Elsewhere => Err((DiscardReason::UnknownStream, stream)),
             RouteClass::BestEffort { .. } => Ok(Admission::Stream { stream, hop }),
+            RouteClass::RateConstrained { len_min, .. } if bytes.len() < len_min as usize => {
+                Err((DiscardReason::BelowLmin, stream))
+            }
+            RouteClass::RateConstrained { .. } => Ok(Admission::VirtualLink { stream, hop }),
             RouteClass::TimeTriggered { .. } => {
                 let reception = config.links[line / 2].speed.reception(bytes.len() as u64);
                 self.window(config, now, (stream, hop), reception).ok_or((DiscardReason::OutsideWindow, stream))

@@ -1,6 +1,7 @@
 //! From the last bit of a frame in a switch to its egress queues.
 
 use chronoseal_core::{DiscardReason, SimTime, StreamId};
+use chronoseal_wire::ethernet::FCS_LEN;
 
 use super::control;
 use super::filter::Admission;
@@ -23,6 +24,9 @@ impl Network {
         out: &mut Vec<MediumOutput>,
     ) -> bool {
         let Some(delay) = self.fixed_delay else { return false };
+        if arrives_at >= self.down_from[line / 2] {
+            return false;
+        }
         let judged = self.filter.judge(&self.config, arrives_at, line, frames.bytes(frame));
         let Ok(Admission::Stream { stream, hop }) = judged else { return false };
         self.stamp_arrival(arrives_at, line, frame, frames);
@@ -54,6 +58,15 @@ impl Network {
         match self.filter.judge(&self.config, now, line, frames.bytes(frame)) {
             Err((reason, stream)) => self.discard(self.judges[line], frame, stream, reason, frames, out),
             Ok(Admission::Stream { stream, hop }) => self.forward(now, line, (frame, stream, hop), frames, out),
+            Ok(Admission::VirtualLink { stream, hop }) => {
+                // Lengths of virtual links count the checksum.
+                let len = (frames.len_of(frame) + FCS_LEN as u64) as u32;
+                if self.accounts[stream.index()][usize::from(hop)].pays(now, len) {
+                    self.forward(now, line, (frame, stream, hop), frames, out);
+                } else {
+                    self.discard(self.judges[line], frame, stream, DiscardReason::Policed, frames, out);
+                }
+            }
             Ok(Admission::Turn { turn, cycle, stream, hop }) => {
                 if !self.executor.take(turn, cycle) {
                     let reason = DiscardReason::DuplicateInWindow;

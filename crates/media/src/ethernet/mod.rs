@@ -1,9 +1,10 @@
 //! A network of store-and-forward switches with a schedule table, and the links between them and to their stations (SAE AS6802
-//! beside best effort).
+//! and the virtual links of ARINC 664 part 7, beside best effort).
 //!
 //! ```text
 //! station ── line ──► filter ──► turn held until dispatch ──► line ──► station, or the next switch
-//!      (egress queues)   └─────► forwarding delay ─────────►  (egress queues)
+//!      (egress queues)   ├─────► forwarding delay ─────────►  (egress queues)
+//!                        └─ policing ──┘
 //! ```
 //!
 //! One switch with its stations is the network with one switch; nothing here is made for it alone. Every switch follows the
@@ -17,6 +18,7 @@ mod executor;
 mod filter;
 mod forwarding;
 mod ingress;
+mod policing;
 mod ports;
 mod statistics;
 #[cfg(test)]
@@ -26,12 +28,14 @@ use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::{DiscardReason, Duration, NodeId, Priority, SimTime, StreamId};
 
 use self::beacon::BeaconTree;
-pub use self::config::{Beacon, Ends, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice};
+pub use self::config::{Beacon, Ends, Failure, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice};
 pub use self::control::ClusterClocks;
 use self::control::Control;
 use self::executor::Executor;
 use self::filter::Filter;
 use self::forwarding::Forwarding;
+use self::policing::Account;
+pub use self::policing::{Charge, Policing};
 use self::statistics::Statistics;
 use crate::line::{Line, ReservedStarts};
 use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
@@ -54,6 +58,10 @@ pub struct Network {
     judges: Vec<NodeId>,
     queues_at: Vec<NodeId>,
     forwarding: Forwarding,
+    /// Of each virtual link, by stream and by switch on its way.
+    accounts: Vec<Vec<Account>>,
+    /// By link: from when on it is down.
+    down_from: Vec<SimTime>,
     /// The forwarding delay, if no random part is added to it and it takes time at all.
     fixed_delay: Option<Duration>,
     beacon_tree: BeaconTree,
@@ -150,6 +158,8 @@ impl Network {
             judges: (0..count).map(|line| config.switches[behind(line)]).collect(),
             queues_at: (0..count).map(|line| config.switches[queueing(line)]).collect(),
             forwarding: Forwarding::new(count),
+            accounts: config.routes.iter().map(accounts).collect(),
+            down_from: (0..config.links.len()).map(|link| down_from(&config, link)).collect(),
             fixed_delay: Some(config.forwarding_delay)
                 .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO),
             beacon_tree,
@@ -213,6 +223,25 @@ fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> (V
         }
     };
     reserved.into_iter().enumerate().map(line).unzip()
+}
+
+/// From when on a link is down.
+fn down_from(config: &NetworkConfig, link: usize) -> SimTime {
+    config
+        .failures
+        .iter()
+        .filter(|failure| failure.link == link)
+        .map(|failure| failure.at)
+        .min()
+        .unwrap_or(SimTime::MAX)
+}
+
+/// The accounts of a virtual link at the switches on its way; none of another stream.
+fn accounts(route: &Route) -> Vec<Account> {
+    match route.class {
+        RouteClass::RateConstrained { policing, .. } => vec![Account::new(policing); route.hops.len()],
+        RouteClass::TimeTriggered { .. } | RouteClass::BestEffort { .. } | RouteClass::Elsewhere => Vec::new(),
+    }
 }
 
 /// By line: when the first bits of scheduled frames leave, and by how much they can be early or late.
@@ -284,6 +313,10 @@ impl Medium for Network {
             Timer::Port(line) => self.look_at_port(now, line, frames, out),
             Timer::LineArrival(line) => {
                 let Some((frame, started)) = self.lines[line].take_arrived() else { return };
+                if now >= self.down_from[line / 2] {
+                    let stream = self.stream_of(frames.bytes(frame)).unwrap_or(StreamId::NONE);
+                    return self.discard(self.judges[line], frame, stream, DiscardReason::LinkDown, frames, out);
+                }
                 if self.leads_to_switch(line) {
                     self.arrive(now, line, frame, frames, out);
                 } else if let Ends::Station { station, .. } = self.config.links[line / 2].ends {

@@ -1,6 +1,6 @@
 //! What an end system is built from.
 
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_wire::ethernet::VlanTag;
 
 use crate::clock::ClusterConfig;
@@ -62,8 +62,22 @@ pub struct TalkerConfig {
     pub signal: Option<RecordedSignal>,
     /// The PDU in its frames, if gateways carry it on.
     pub carried: Option<CarriedPdu>,
+    /// What regulates it, if it is a virtual link; its priority stands before that of its timing.
+    pub virtual_link: Option<VirtualLinkConfig>,
     /// How it is protected. Trip and reset counters and the group key are not to be had here.
     pub protection: Protection,
+}
+
+/// A virtual link at its sender (ARINC 664 part 7). Its frames end with a sequence number of one byte, which
+/// [`TalkerConfig::frame_len`] does not count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VirtualLinkConfig {
+    /// Last two bytes of the destination.
+    pub ct_id: u16,
+    /// Bandwidth allocation gap: least distance of two frames, by the station's own oscillator.
+    pub bag: Duration,
+    /// One of the two egress queues of its class.
+    pub priority: Priority,
 }
 
 /// When a stream is sent.
@@ -138,6 +152,8 @@ pub struct ListenerConfig {
     pub ct_id: Option<u16>,
     /// By instance: when the last bit may come in, from the start of the cluster cycle. Empty for best effort.
     pub windows: Vec<ReceiveWindow>,
+    /// True if it is a virtual link (ARINC 664 part 7): its frames end with a sequence number, and come in no windows.
+    pub is_virtual_link: bool,
     /// True if a slot without a frame of it is an event: its sender has one for each.
     pub fills_slots: bool,
     /// The PDU in its frames, if gateways carry it on.
@@ -164,6 +180,7 @@ impl ListenerConfig {
             stream,
             ct_id,
             windows,
+            is_virtual_link: false,
             fills_slots: true,
             carried: None,
             delivers: true,

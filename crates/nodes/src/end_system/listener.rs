@@ -5,6 +5,7 @@ use chronoseal_frameauth::Opener;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 
 use super::config::{CarriedPdu, ListenerConfig};
+use super::virtual_link::IntegrityCheck;
 use crate::gateway::{HandOver, Mark, Pdu, number_of};
 use crate::protection::{Protection, ProtectionError};
 use crate::supervision::Supervision;
@@ -18,6 +19,8 @@ pub(super) struct Listener {
     /// Frames accepted.
     pub(super) accepted: u64,
     pub(super) supervision: Option<Supervision>,
+    /// Of a virtual link.
+    pub(super) integrity: IntegrityCheck,
 }
 
 /// What became of a frame.
@@ -48,7 +51,7 @@ impl Listener {
         };
         let seen = vec![None; config.windows.len()];
         let supervision = config.supervision.map(Supervision::new);
-        Ok(Self { config, opener, seen, accepted: 0, supervision })
+        Ok(Self { config, opener, seen, accepted: 0, supervision, integrity: IntegrityCheck::default() })
     }
 
     /// What checking a sealed payload of `len` bytes takes; `None` if there is nothing to compute.

@@ -1,4 +1,5 @@
-//! A station of a time-triggered Ethernet: clock, slots, keys, tasks (SAE AS6802 synchronisation client).
+//! A station of a time-triggered Ethernet: clock, slots, virtual links, keys, tasks (SAE AS6802 synchronisation client, ARINC
+//! 664 part 7).
 
 mod agenda;
 mod cluster;
@@ -9,6 +10,7 @@ mod relay;
 mod talker;
 #[cfg(test)]
 mod tests;
+mod virtual_link;
 
 use std::collections::VecDeque;
 
@@ -19,7 +21,7 @@ use chronoseal_core::{
 
 pub use self::config::{
     Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming,
-    TaskRun,
+    TaskRun, VirtualLinkConfig,
 };
 
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
@@ -326,13 +328,11 @@ impl EndSystem {
                 self.base.push(Event { value, ..Event::of(EventKind::Sent, talker.config.stream, sequence) });
             }
         }
-        Output::Transmit(Transmit {
-            port: PortId(0),
-            priority: talker.priority(),
-            launch_at: sealing.launch_at,
-            len,
-            token: None,
-        })
+        let launch_at = match &mut talker.regulator {
+            Some(regulator) => regulator.release(sealing.launch_at),
+            None => sealing.launch_at,
+        };
+        Output::Transmit(Transmit { port: PortId(0), priority: talker.priority(), launch_at, len, token: None })
     }
 
     /// Computes what was announced, and begins what is due. Most polls never come here.

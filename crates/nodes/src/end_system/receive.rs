@@ -5,7 +5,7 @@ use chronoseal_frameauth::Moment;
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{ETHERTYPE_PROTOCOL_CONTROL, ProtocolControlFrame};
 use chronoseal_wire::test_bed_header::TestBedHeader;
-use chronoseal_wire::virtual_link;
+use chronoseal_wire::virtual_link::{self, SequenceNumber};
 
 use super::listener::Opened;
 use super::{EndSystem, Stage};
@@ -16,8 +16,17 @@ use crate::sync_client::BeaconEffect;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Received {
     listener: usize,
+    admitted: Admitted,
+}
+
+/// What is known of a frame that came when and as its stream may.
+#[derive(Clone, Copy, Debug, Default)]
+struct Admitted {
+    /// The slots of its stream since the cluster started; `None` if it has none.
     slot_count: Option<u64>,
     since_slot: Duration,
+    /// Of a virtual link, if bytes are made at all.
+    number: Option<SequenceNumber>,
 }
 
 impl EndSystem {
@@ -36,17 +45,26 @@ impl EndSystem {
                 None => self.discard(DiscardReason::UnknownStream, StreamId::NONE),
             };
         };
-        match self.admit(rx_at, index) {
-            Ok((slot_count, since_slot)) => self.begin_open(rx_at, index, frame.payload(), slot_count, since_slot),
+        match self.admit(rx_at, index, frame.payload()) {
+            Ok((payload, admitted)) => self.begin_open(rx_at, index, payload, admitted),
             Err(reason) => self.discard(reason, self.listeners[index].config.stream),
         }
     }
 
-    /// Time-triggered frames must come in their window, once.
-    fn admit(&mut self, rx_at: LocalTime, index: usize) -> Result<(Option<u64>, Duration), DiscardReason> {
+    /// Time-triggered frames must come in their window, once. Gives the payload without the number of a virtual link.
+    fn admit<'a>(
+        &mut self,
+        rx_at: LocalTime,
+        index: usize,
+        payload: &'a [u8],
+    ) -> Result<(&'a [u8], Admitted), DiscardReason> {
         let listener = &mut self.listeners[index];
-        if listener.config.ct_id.is_none() {
-            return Ok((None, Duration::ZERO));
+        if listener.config.is_virtual_link && self.config.real_bytes {
+            let (payload, number) = SequenceNumber::split(payload).ok_or(DiscardReason::TooShort)?;
+            return Ok((payload, Admitted { number: Some(number), ..Admitted::default() }));
+        }
+        if listener.config.ct_id.is_none() || listener.config.is_virtual_link {
+            return Ok((payload, Admitted::default()));
         }
         if !self.clock.is_synchronised() {
             return Err(DiscardReason::NotSynchronised);
@@ -55,41 +73,41 @@ impl EndSystem {
         if !listener.mark_seen(window) {
             return Err(DiscardReason::DuplicateInWindow);
         }
-        Ok((Some(listener.slot_count(window)), window.since_slot))
+        let slot_count = Some(listener.slot_count(window));
+        Ok((payload, Admitted { slot_count, since_slot: window.since_slot, number: None }))
     }
 
-    fn begin_open(
-        &mut self,
-        now: LocalTime,
-        index: usize,
-        payload: &[u8],
-        slot_count: Option<u64>,
-        since_slot: Duration,
-    ) {
+    fn begin_open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
         if self.config.real_bytes {
             self.work = self.listeners[index].work(payload.len());
         }
         if self.work.is_some() {
             self.held.clear();
             self.held.extend_from_slice(payload);
-            self.stage = Stage::Open(Received { listener: index, slot_count, since_slot });
+            self.stage = Stage::Open(Received { listener: index, admitted });
         } else {
-            self.open(now, index, payload, slot_count, since_slot);
+            self.open(now, index, payload, admitted);
         }
     }
 
     pub(super) fn finish_receive(&mut self, now: LocalTime, received: Received) {
-        let Received { listener, slot_count, since_slot } = received;
+        let Received { listener, admitted } = received;
         let payload = std::mem::take(&mut self.held);
-        self.open(now, listener, &payload, slot_count, since_slot);
+        self.open(now, listener, &payload, admitted);
         // The buffer is kept for the next frame.
         self.held = payload;
     }
 
     #[inline(always)]
-    fn open(&mut self, now: LocalTime, index: usize, payload: &[u8], slot_count: Option<u64>, since_slot: Duration) {
+    fn open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
+        let Admitted { slot_count, since_slot, number } = admitted;
         let listener = &mut self.listeners[index];
         match listener.open(payload, slot_count, self.config.real_bytes) {
+            // Numbers follow one another only from frames that are what they say to be.
+            Ok(Opened { refused: None, .. }) if number.is_some_and(|number| !listener.integrity.admits(number)) => {
+                let stream = listener.config.stream;
+                self.discard(DiscardReason::OutOfSequence, stream);
+            }
             Ok(Opened { sequence, pdu, refused }) => {
                 if let (Some(supervision), None) = (&mut listener.supervision, refused) {
                     supervision.met(now, sequence);

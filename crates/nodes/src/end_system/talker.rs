@@ -4,9 +4,10 @@ use chronoseal_core::{Duration, LocalTime, NodeId, Priority, Work};
 use chronoseal_frameauth::{Freshness, Moment, Sealer};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, Header, TAGGED_HEADER_LEN, TypeOrLength};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
-use chronoseal_wire::virtual_link;
+use chronoseal_wire::virtual_link::{self, SequenceNumber};
 
 use super::config::{CarriedPdu, TalkerConfig, TalkerTiming};
+use super::virtual_link::Regulator;
 use crate::gateway::{Pdu, SEQUENCE_LEN};
 use crate::pace::{Pace, PaceConfig};
 use crate::protection::{Protection, ProtectionError};
@@ -25,6 +26,8 @@ pub(super) struct Talker {
     sealer: Option<Sealer>,
     /// Of one that keeps to no slots.
     pub(super) pace: Pace,
+    /// Of a virtual link.
+    pub(super) regulator: Option<Regulator>,
     /// True if the sealer counts freshness values by itself.
     seals_by_own_count: bool,
     /// Frames made so far; the sequence number of the next one, and its freshness value but for cycle counters.
@@ -38,11 +41,15 @@ pub(super) struct Talker {
 impl Talker {
     pub(super) fn new(config: TalkerConfig, node: NodeId, ct_marker: [u8; 4]) -> Result<Self, ProtectionError> {
         config.protection.check_on_ethernet()?;
-        let destination = match config.timing {
-            TalkerTiming::Slots { ct_id, .. } => virtual_link::critical_traffic_address(ct_marker, ct_id),
+        let ct_id = match config.timing {
+            TalkerTiming::Slots { ct_id, .. } => Some(ct_id),
             TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => {
-                virtual_link::stream_address(config.stream)
+                config.virtual_link.map(|link| link.ct_id)
             }
+        };
+        let destination = match ct_id {
+            Some(ct_id) => virtual_link::critical_traffic_address(ct_marker, ct_id),
+            None => virtual_link::stream_address(config.stream),
         };
         let sealer = match &config.protection {
             Protection::Secured { profile, key: Some(key), data_id } => Some(Sealer::new(*profile, key, *data_id)?),
@@ -52,13 +59,13 @@ impl Talker {
             sealer.as_ref().is_some_and(|sealer| matches!(sealer.profile().freshness(), Freshness::Rising { .. }));
         let header_len = if config.tag.is_some() { TAGGED_HEADER_LEN } else { HEADER_LEN };
         let headers_len = header_len + TestBedHeader::LEN;
-        let secured_len = config.frame_len + config.protection.overhead();
-        let type_or_length = match config.timing {
+        let regulator = config.virtual_link.map(|link| Regulator::new(link.bag));
+        let trailer_len = if regulator.is_some() { SequenceNumber::LEN } else { 0 };
+        let secured_len = config.frame_len + config.protection.overhead() + trailer_len;
+        let type_or_length = match ct_id {
             // Critical traffic carries its length, as the data frames of time-triggered Ethernet do.
-            TalkerTiming::Slots { .. } => TypeOrLength::Length((secured_len - header_len) as u16),
-            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => {
-                TypeOrLength::EtherType(ETHERTYPE_BEST_EFFORT)
-            }
+            Some(_) => TypeOrLength::Length((secured_len - header_len) as u16),
+            None => TypeOrLength::EtherType(ETHERTYPE_BEST_EFFORT),
         };
         let mut template = vec![0; secured_len];
         let header = Header { destination, source: virtual_link::station_address(node), type_or_length };
@@ -79,6 +86,7 @@ impl Talker {
         Ok(Self {
             config,
             pace,
+            regulator,
             template,
             secured_len,
             header_len,
@@ -92,6 +100,9 @@ impl Talker {
     }
 
     pub(super) fn priority(&self) -> Priority {
+        if let Some(link) = self.config.virtual_link {
+            return link.priority;
+        }
         match self.config.timing {
             TalkerTiming::Slots { .. } => Priority::TIME_TRIGGERED,
             TalkerTiming::Periodic { priority, .. }
@@ -165,6 +176,9 @@ impl Talker {
                 sealer.seal(pdu, covered_len, freshness)
             };
             debug_assert!(sealed.is_ok_and(|len| covered_from + len <= self.secured_len), "the frame holds its seal");
+        }
+        if let Some(regulator) = &mut self.regulator {
+            frame[self.secured_len - SequenceNumber::LEN] = regulator.number().0;
         }
         if self.is_container() {
             covered_from + covered_len + self.config.protection.overhead()

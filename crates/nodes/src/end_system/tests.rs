@@ -69,6 +69,7 @@ fn talker(protection: Protection) -> TalkerConfig {
         fill: vec![0x5a; FRAME_LEN],
         signal: None,
         carried: None,
+        virtual_link: None,
         protection,
     }
 }

@@ -36,6 +36,7 @@ fn attack(kind: AttackKind) -> Attack {
         every: Duration::from_ms(20),
         count: 3,
         at_slot_offset: Duration::ZERO,
+        is_timed: false,
     }
 }
 

@@ -4,6 +4,7 @@ mod attackers;
 mod can_station;
 mod end_system;
 mod gateway;
+mod virtual_links;
 
 use chronoseal_core::testing::{Conduct, Script, bus, record};
 use chronoseal_core::{Duration, Event, EventKind, LocalTime, Node, StreamId};

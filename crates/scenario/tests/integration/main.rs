@@ -26,6 +26,7 @@ mod switches;
 mod toy;
 mod upgrade;
 mod version_1;
+mod virtual_links;
 
 /// A scenario with one of everything; tests change it.
 pub(crate) const WHOLE: &str = include_str!("whole.toml");

@@ -49,6 +49,13 @@ pub(crate) const CASES: &[(&str, Code, &str, &str, &str)] = &[
         "analysis has both",
     ),
     (
+        "virtual_link_behind_ports",
+        Code::NotYet,
+        "{ vlan = { pcp = 7, vid = 42 } }",
+        "{ rate_constrained = { bag = \"1ms\" } }",
+        "no place for it yet",
+    ),
+    (
         "identifier_of_slots",
         Code::BadCtId,
         "vid = 42 } } }",

@@ -19,10 +19,7 @@ fn ethernet(plan: &Plan) -> Ethernet<'_> {
 }
 
 fn ct_ids(plan: &Plan) -> Vec<u16> {
-    let id = |class: &StreamClass| match class {
-        StreamClass::TimeTriggered { ct_id } => Some(*ct_id),
-        StreamClass::BestEffort { .. } => None,
-    };
+    let id = StreamClass::ct_id;
     ethernet(plan).streams().filter_map(|stream| id(&stream.class)).collect()
 }
 

@@ -56,6 +56,24 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         "backbone = { switches = [\"left\"] }",
         "backbone = { switches = [\"left\"], class = \"time-triggered\" }",
     ),
+    (
+        "failure_of_nobody",
+        Code::UnknownName,
+        "switches = [\"front\"",
+        "failures = [{ link = [\"frunt\", \"left\"], at = \"1ms\" }]\nswitches = [\"front\"",
+    ),
+    (
+        "failure_of_no_link",
+        Code::BadLink,
+        "switches = [\"front\"",
+        "failures = [{ link = [\"front\", \"door\"], at = \"1ms\" }]\nswitches = [\"front\"",
+    ),
+    (
+        "failure_twice",
+        Code::BadLink,
+        "switches = [\"front\"",
+        "failures = [{ link = [\"front\", \"left\"], at = \"1ms\" }, { link = [\"left\", \"front\"], at = \"2ms\" }]\nswitches = [\"front\"",
+    ),
 ];
 
 #[test]

@@ -13,7 +13,7 @@ mod watch;
 use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, Place, Risk, Span, StreamBounds, bounds};
 use chronoseal_analysis::{synthesize, verify};
 use chronoseal_catalog::Prepared;
-use chronoseal_core::{Duration, StreamId, statistics};
+use chronoseal_core::{DiscardReason, Duration, StreamId, statistics};
 use chronoseal_scenario::plan::{Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 
@@ -38,6 +38,8 @@ struct Outcome {
     lost: Vec<String>,
     /// A queue may have no room for a frame.
     is_at_risk: bool,
+    /// A switch may take a frame of a virtual link for one too many.
+    can_be_policed: bool,
 }
 
 /// Bounds and simulates a plan; `None` if its frames do not fit its slots.
@@ -56,22 +58,27 @@ fn outcome(plan: &Plan) -> Option<Outcome> {
     let finished = chronoseal_sim::run(&prepared, watch, &mut |_| true).expect("every part can be built");
     assert!(finished.is_whole);
     let mut outcome = compare(plan, &streams, &finished.observer);
-    let is_full = |risk: &&Risk| {
+    let is_full = |risk: &Risk| {
         matches!(risk.cause, Cause::QueueFull { .. } | Cause::LinkFull { .. } | Cause::HostBufferFull { .. })
     };
-    let at_risk: Vec<_> = risks.iter().filter(is_full).filter_map(|risk| risk.stream).collect();
+    let is_policed = |risk: &Risk| matches!(risk.cause, Cause::Policed { .. });
     let name = |stream: StreamId| {
         plan.streams.get(stream.index()).map_or_else(|| "the beacon".to_owned(), |stream| stream.name.clone())
     };
     // A beacon is of no stream, and what can make it late or lost is told of the clocks.
     let is_beacon_at_risk =
         risks.iter().any(|risk| matches!(risk.cause, Cause::Beacon { .. } | Cause::LinkFull { .. }));
-    let is_told = |stream: &StreamId| match *stream {
-        StreamId::NONE => is_beacon_at_risk,
-        stream => at_risk.contains(&stream),
+    let is_told = |stream: StreamId, reason: DiscardReason| {
+        let is_its = |risk: &Risk| if reason == DiscardReason::Policed { is_policed(risk) } else { is_full(risk) };
+        match stream {
+            StreamId::NONE => is_beacon_at_risk,
+            stream => risks.iter().any(|risk| risk.stream == Some(stream) && is_its(risk)),
+        }
     };
-    outcome.lost = finished.observer.lost().filter(|stream| !is_told(stream)).map(name).collect();
-    outcome.is_at_risk = !at_risk.is_empty();
+    let lost = finished.observer.lost().filter(|(stream, reason)| !is_told(*stream, *reason));
+    outcome.lost = lost.map(|(stream, reason)| format!("{}: {}", name(stream), reason.name())).collect();
+    outcome.is_at_risk = risks.iter().any(is_full);
+    outcome.can_be_policed = risks.iter().any(is_policed);
     Some(outcome)
 }
 

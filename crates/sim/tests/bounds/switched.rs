@@ -1,5 +1,5 @@
-//! No frame of any network of switches is later than its bound: trees and rings of two to five switches, with and without
-//! streams in slots.
+//! No frame of any network of switches is later than its bound: trees and rings of two to five switches, with virtual links, and
+//! with and without streams in slots.
 //!
 //! Every other network has all its streams due at once on exact clocks, in an order of its own; the others have phases from
 //! the seed and clocks that drift.
@@ -38,6 +38,7 @@ fn network(seed: u64) -> String {
     let sync = one_of(rng, &["beacon", "ideal"]);
     let jitter = one_of(rng, &["", "forwarding_jitter = { min = \"0us\", mean = \"1us\", max = \"6us\" }\n"]);
     let accounting = one_of(rng, &["on-wire", "on-wire", "as-published"]);
+    let policing = one_of(rng, &["bytes", "frames"]);
     let room = one_of(rng, &["", "", "", "queue_len_max = \"3000B\"\n"]);
     let has_slots = below(rng, 2) == 0;
     let access = one_of(rng, &["shared-slots", "per-link"]);
@@ -47,6 +48,7 @@ fn network(seed: u64) -> String {
          [segments.network.ethernet]\nrate = \"100Mbit/s\"\ncluster_cycle = \"20ms\"\nintegration_cycle = \"{}\"\n\
          sync = \"{sync}\"\naccounting = \"{accounting}\"\nprecision = \"30us\"\nforwarding_delay = \"{}us\"\n{jitter}{room}\
          access = \"{access}\"\nguard_period = \"{guard_us}us\"\n\
+         virtual_links = {{ standard = false, policing = \"{policing}\" }}\n\
          class = {{ best_effort = {{}} }}\nswitches = [{}]\nlinks = [\n",
         one_of(rng, &["1ms", "5ms", "20ms"]),
         one_of(rng, &[0, 1, 8]),
@@ -99,10 +101,19 @@ fn network(seed: u64) -> String {
             to.push((from + 1) % nodes.len());
         }
         let in_slots = has_slots && below(rng, 3) == 0;
-        let mut class = format!("class = {{ best_effort = {{ priority = {} }} }}", one_of(rng, &[0, 1, 1, 5, 7]));
-        if in_slots {
-            class = "class = \"time-triggered\"".to_owned();
-        }
+        let period_ms = one_of(rng, &[2, 4, 5, 10, 20]);
+        let mut class = if in_slots {
+            "class = \"time-triggered\"".to_owned()
+        } else if one_of(rng, &[true, false, false]) {
+            let bag_us = period_ms * one_of(rng, &[1_000, 500, 900]);
+            let (priority, jitter_us) =
+                (one_of(rng, &["high", "low", "low"]), one_of(rng, &[100, 500, 2_000, 2_000, 9_000]));
+            format!(
+                "class = {{ rate_constrained = {{ bag = \"{bag_us}us\", priority = \"{priority}\", jitter = \"{jitter_us}us\" }} }}"
+            )
+        } else {
+            format!("class = {{ best_effort = {{ priority = {} }} }}", one_of(rng, &[0, 1, 1, 5, 7]))
+        };
         if is_ring && switches == 4 {
             // Across there are two ways of one length: over the next switch, or the one before.
             let across = |to: &&usize| (nodes[**to] + 2) % 4 == nodes[from];
@@ -118,10 +129,9 @@ fn network(seed: u64) -> String {
         let offset = if is_adverse && !in_slots { "offset = \"0s\"\n" } else { "" };
         write!(
             text,
-            "[[streams]]\nname = \"s{stream}\"\nfrom = \"n{from}\"\nto = [{}]\nperiod = \"{}\"\nlength = \"{}B\"\n{offset}network = {{ {class} }}\n",
+            "[[streams]]\nname = \"s{stream}\"\nfrom = \"n{from}\"\nto = [{}]\nperiod = \"{period_ms}ms\"\nlength = \"{}B\"\n{offset}network = {{ {class} }}\n",
             to.join(", "),
-            one_of(rng, &["2ms", "4ms", "5ms", "10ms", "20ms"]),
-            one_of(rng, &[46, 100, 333, 800, 1500]),
+            one_of(rng, &[46, 100, 333, 800, 1499]),
         )
         .expect("a text takes all");
     }
@@ -137,7 +147,8 @@ pub(super) fn plan_of(text: &str) -> Plan {
 fn no_frame_over_several_switches_is_later_than_its_bound() {
     let only = from_environment("SWITCHED_SEED");
     let wanted = from_environment("SWITCHED_NETWORKS").unwrap_or(NETWORKS);
-    let (mut ratios, mut unbounded, mut lossy, mut unscheduled) = (Vec::new(), Vec::new(), 0, 0);
+    let (mut ratios, mut unbounded) = (Vec::new(), Vec::new());
+    let (mut lossy, mut policed, mut unscheduled) = (0, 0, 0);
     for seed in only.map_or(0..wanted, |seed| seed..seed + 1) {
         let text = network(seed);
         let Some(outcome) = outcome(&plan_of(&text)) else {
@@ -151,12 +162,14 @@ fn no_frame_over_several_switches_is_later_than_its_bound() {
             outcome.lost
         );
         lossy += u64::from(outcome.is_at_risk);
+        policed += u64::from(outcome.can_be_policed);
         ratios.extend(outcome.ratios);
         unbounded.extend(outcome.unbounded.into_iter().map(|end| format!("seed {seed}: {end}")));
     }
     ratios.sort_by(f64::total_cmp);
     println!(
-        "{} networks of several switches, {unscheduled} whose slots do not fit, {lossy} with queues that may be too short: {} ends, bound over simulated maximum: \
+        "{} networks of several switches, {unscheduled} whose slots do not fit, {lossy} with queues that may be too short, {policed} in which \
+         frames may be policed: {} ends, bound over simulated maximum: \
          median {:.2}, worst {:.2}; {} ends without a bound",
         only.map_or(wanted, |_| 1),
         ratios.len(),
@@ -168,5 +181,6 @@ fn no_frame_over_several_switches_is_later_than_its_bound() {
         assert!(unscheduled * 5 <= wanted, "the slots of {unscheduled} of {wanted} do not fit");
         assert!(unbounded.len() <= ratios.len(), "{}", unbounded.join("\n"));
         assert!(lossy > 0 && lossy < wanted, "queues are too short in {lossy} of {wanted}");
+        assert!(policed > 0 && policed < wanted, "frames may be policed in {policed} of {wanted}");
     }
 }

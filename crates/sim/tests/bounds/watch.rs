@@ -24,8 +24,8 @@ pub(crate) struct Watch {
     /// Of streams that begin in slots, by sequence number.
     slots: BTreeMap<(StreamId, u64), SimTime>,
     seen: BTreeMap<(StreamId, NodeId), Latest>,
-    /// Streams of which a switch's queue had no room for a frame, or a station's.
-    lost: BTreeSet<StreamId>,
+    /// Streams of which a switch's queue had no room for a frame, or a station's, or of which a switch policed one.
+    lost: BTreeSet<(StreamId, DiscardReason)>,
 }
 
 /// How the frames of a stream become due.
@@ -60,8 +60,8 @@ impl Watch {
         self.seen.get(&(stream, receiver)).copied()
     }
 
-    /// Streams of which a frame found the queues in front of a link full.
-    pub(crate) fn lost(&self) -> impl Iterator<Item = StreamId> {
+    /// Streams of which a frame found the queues in front of a link full, or was policed.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = (StreamId, DiscardReason)> {
         self.lost.iter().copied()
     }
 
@@ -84,10 +84,13 @@ fn begins_in_slots(plan: &Plan, stream: StreamId) -> bool {
 
 impl Observer for Watch {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
-        if let EventKind::Discarded(DiscardReason::QueueFull | DiscardReason::HostBufferFull) = event.kind {
+        if let EventKind::Discarded(
+            reason @ (DiscardReason::QueueFull | DiscardReason::HostBufferFull | DiscardReason::Policed),
+        ) = event.kind
+        {
             // A station's own queue knows no stream.
             let named = frame.map(|frame| self.describers[usize::from(frame.label.segment)].describe(frame.bytes, at));
-            self.lost.insert(named.map_or(event.stream, |described| described.stream));
+            self.lost.insert((named.map_or(event.stream, |described| described.stream), reason));
         }
         if !matches!(event.kind, EventKind::Delivered | EventKind::Relayed) {
             return;

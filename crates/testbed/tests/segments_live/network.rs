@@ -84,6 +84,7 @@ fn switched() -> Network {
         queue_len_max: 64_000,
         ports: Default::default(),
         splices: Vec::new(),
+        failures: Vec::new(),
         routes,
         ct_marker: DEFAULT_CT_MARKER,
         beacon: None,

@@ -12,6 +12,7 @@ const FEATURES: &[Feature] = &[
     ("tasks", |text| text.contains("tasks = ")),
     ("slots", |text| text.contains("\"time-triggered\"") || has_default_slots(text)),
     ("best effort", |text| text.contains("best_effort")),
+    ("virtual links", |text| text.contains("rate_constrained")),
     ("frames above 1000 B", |text| lengths(text).any(|len| len > 1_000)),
     ("frames up to 64 B", |text| lengths(text).any(|len| len <= 64)),
     ("precision of 2 us or less", |text| small_precision(text)),

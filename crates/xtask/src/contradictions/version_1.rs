@@ -11,10 +11,11 @@ pub(super) fn of(text: &str) -> Option<String> {
         return None;
     }
     let (name, Value::Table(kinds)) = segments.into_iter().next()? else { return None };
-    let (kind, keys) = kinds.into_iter().next()?;
+    let (kind, mut keys) = kinds.into_iter().next()?;
     if keys.get("switches").is_some() {
         return None;
     }
+    keys.as_table_mut()?.remove("virtual_links");
     let is_can = kind == "can";
     let network = if is_can { "can_bus" } else { "time_triggered_ethernet" };
     scenario.insert("network".into(), Value::Table(Table::from_iter([(network.to_owned(), keys)])));
@@ -31,7 +32,8 @@ pub(super) fn of(text: &str) -> Option<String> {
     }
     for stream in list(&mut scenario, "streams") {
         let Some(Value::Table(own)) = stream.remove(&name).or(Some(Value::Table(Table::new()))) else { return None };
-        if own.contains_key("segmented") || stream.get("protection").is_some_and(Value::is_table) {
+        let is_virtual_link = own.get("class").is_some_and(|class| class.get("rate_constrained").is_some());
+        if is_virtual_link || own.contains_key("segmented") || stream.get("protection").is_some_and(Value::is_table) {
             return None;
         }
         stream.extend(own);
@@ -70,6 +72,7 @@ mod tests {
         let old = of(text).unwrap();
         assert!(old.contains("[network.time_triggered_ethernet]") && old.contains("frame = \"60B\""), "{old}");
         assert!(!old.contains("\non = ") && old.contains("class = \"time-triggered\""), "{old}");
+        assert_eq!(of(&text.replace("\"time-triggered\"", "{ rate_constrained = {} }")), None);
         assert_eq!(of(&text.replace("[[nodes]]", "[segments.s1.can]\nbit_rate = \"500kbit/s\"\n[[nodes]]")), None);
     }
 }

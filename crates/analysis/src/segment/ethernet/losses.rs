@@ -12,14 +12,14 @@
 
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 use chronoseal_media::schedule::Slot;
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, StreamClass, Sync};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, FailingLink, StreamClass, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::Arrivals;
 use super::super::line::{CONTROL, LineLoad};
 use super::super::losses::{Cause, Direction, Risk};
-use super::Links;
 use super::slots::{Slots, closes, speed_from};
+use super::{Links, virtual_links};
 
 /// Rounding of times by clocks and in control frames.
 const ROUNDING: Duration = Duration::from_ns(2);
@@ -29,6 +29,7 @@ pub(super) fn of_segment(links: &Links<'_>) -> Vec<Risk> {
     let has_slots = |node| links.slots.slots_from(node).chain(links.slots.slots_to(node)).next().is_some();
     let mut found = clocks(links.view, links.arrivals, &|node| beacon(links, node), &has_slots);
     found.extend(in_slots(&links.slots));
+    found.extend(links.view.streams().filter_map(|stream| policed(links, &stream)));
     for node in links.view.stations() {
         let (up, _) = links.slots.uplink(node);
         found.extend(queue(links, node, Direction::ToSwitch, Some(&up)));
@@ -114,6 +115,31 @@ pub(super) fn in_slots(slots: &Slots<'_>) -> Vec<Risk> {
     found
 }
 
+/// Links that the scenario lets fail, for every stream over them. Behind one that fails the beacon does not come any more, so
+/// that nothing that is in slots can be relied on.
+pub(super) fn failing(view: Ethernet<'_>) -> Vec<Risk> {
+    let mut found = Vec::new();
+    for failure in &view.segment.failures {
+        let switch = |switch: u16| view.plan.own_node(view.id, usize::from(switch));
+        let wiring = &view.segment.wiring;
+        let ends = match failure.link {
+            FailingLink::Station(node) => [node, switch(wiring.switch_of(node))],
+            FailingLink::Trunk(trunk) => wiring.trunks[trunk].ends.map(switch),
+        };
+        let is_between_switches = matches!(failure.link, FailingLink::Trunk(_));
+        let is_hit = |stream: &EthernetStream<'_>| {
+            view.passes(stream, failure.link) || is_between_switches && stream.class.is_time_triggered()
+        };
+        let risk = |stream: EthernetStream<'_>| Risk {
+            segment: view.id,
+            stream: Some(stream.id),
+            cause: Cause::LinkFails { ends, at: failure.at },
+        };
+        found.extend(view.streams().filter(is_hit).map(risk));
+    }
+    found
+}
+
 /// A frame that can come to the switch after its slot has closed.
 fn closed(slots: &Slots<'_>, index: usize, slot: &Slot, stream: &EthernetStream<'_>) -> Option<Risk> {
     let view = slots.view;
@@ -151,6 +177,13 @@ fn superseded(slots: &Slots<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
     distance.is_none_or(|distance| distance < gap).then_some(risk)
 }
 
+/// A virtual link of which the switch can take a frame for one too many.
+fn policed(links: &Links<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
+    let entered = links.entered(stream, stream.class.queue()?);
+    let sent = (links.arrivals.at(stream.id, links.view.id), links.arrivals.busy(stream.hop.from));
+    virtual_links::policed(links.view, stream, sent, entered)
+}
+
 /// Scheduled frames that the switch can pass on to a station after their slots.
 fn over(links: &Links<'_>, node: NodeId, line: &LineLoad) -> Vec<Risk> {
     let network = links.view.segment;
@@ -176,16 +209,12 @@ fn queue(links: &Links<'_>, node: NodeId, direction: Direction, line: Option<&Li
         Direction::ToSwitch => stream.hop.from == node,
         Direction::FromSwitch => stream.hop.to.contains(&node),
     };
-    let of_class = |stream: &EthernetStream<'_>| match stream.class {
-        StreamClass::BestEffort { priority } => Some(priority.min(7)),
-        StreamClass::TimeTriggered { .. } => None,
-    };
     let streams: Vec<EthernetStream<'_>> = view.streams().filter(goes).collect();
     let mut queued = line.iter().flat_map(|line| &line.queued).filter(|one| one.class < CONTROL);
     let mut bytes = line.map(|line| scheduled_bytes(links, node, direction, line));
-    for stream in streams.iter().filter(|stream| of_class(stream).is_some()) {
+    for stream in streams.iter().filter(|stream| !stream.class.is_time_triggered()) {
         // What nothing bounds is not among those that are queued.
-        let is_known = links.arrivals.at(stream.id, view.id).at.is_ok();
+        let is_known = links.slots.released(stream).is_ok();
         let waiting = line.filter(|_| is_known).zip(queued.by_ref().take(usize::from(is_known)).next());
         let waiting = waiting.and_then(|(line, one)| {
             let stay = line.stay(one.class).ok()?;

@@ -1,12 +1,12 @@
 //! Hops on an Ethernet segment: switches with a schedule table and strict priorities below it. One switch whose links are
 //! alike is bounded here, several of them and links that differ in [`wired`].
 
-use chronoseal_core::{Duration, NodeId, Priority, StreamId, Work};
+use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, Plan, SegmentId, StreamClass, Sync,
+    Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, Plan, SegmentId, Sync,
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, VLAN_TAG_LEN};
 
@@ -14,6 +14,7 @@ mod losses;
 mod ports;
 pub mod routed;
 mod slots;
+mod virtual_links;
 mod wired;
 
 use super::demand::Periodic;
@@ -26,8 +27,8 @@ use slots::{Slots, first_bit_max, received_in_slot, speed_over};
 /// Latencies under the schedule table, and below it by strict priority.
 ///
 /// A stream that begins in slots counts from its slot's start. One that comes to slots from another segment waits for the
-/// next one, the distance of its slots at most. A best-effort frame waits on the station's link and again on each
-/// receiver's.
+/// next one, the distance of its slots at most. A frame without a slot waits on the station's link and again on each
+/// receiver's: one of best effort, or one of a virtual link, which goes before all of best effort.
 #[derive(Clone, Copy, Debug)]
 pub struct EthernetBounds;
 
@@ -38,12 +39,9 @@ impl SegmentBounds for EthernetBounds {
 
     fn authentication(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<Work> {
         let EthernetHop { class, tag, .. } = hop.facet.get()?;
-        let header = HEADER_LEN + if tag.is_some() { VLAN_TAG_LEN } else { 0 };
-        let number = match class {
-            StreamClass::TimeTriggered { ct_id } => *ct_id,
-            StreamClass::BestEffort { .. } => stream.0,
-        };
-        mac_work(plan, stream, hop, number, hop.frame_len.saturating_sub(header as u32))
+        let header = HEADER_LEN as u32 + if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 };
+        let number = class.ct_id().unwrap_or(stream.0);
+        mac_work(plan, stream, hop, number, hop.frame_len.saturating_sub(header + class.trailer_len()))
     }
 
     fn is_in_slots(&self, hop: &HopPlan) -> bool {
@@ -56,11 +54,10 @@ impl SegmentBounds for EthernetBounds {
 
     fn host_frame(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<HostFrame> {
         let EthernetHop { class, .. } = hop.facet.get()?;
-        let class = match class {
-            StreamClass::TimeTriggered { .. } => Priority::TIME_TRIGGERED.0,
-            StreamClass::BestEffort { priority } => (*priority).min(7),
-        };
-        Some(HostFrame { class, len: u64::from(plan.secured_len(&plan.streams[stream.index()], hop)) })
+        Some(HostFrame {
+            class: class.priority().0,
+            len: u64::from(plan.secured_len(&plan.streams[stream.index()], hop)),
+        })
     }
 
     fn scheduled_jobs(
@@ -119,10 +116,13 @@ impl SegmentBounds for EthernetBounds {
             return losses::cluster(view);
         }
         let Some(table) = prepared else { return Vec::new() };
+        let mut found = losses::failing(view);
         if !view.segment.is_plain() {
-            return wired::risks(view, table, arrivals);
+            found.extend(wired::risks(view, table, arrivals));
+        } else {
+            found.extend(losses::of_segment(&Links::new(view, table, arrivals)));
         }
-        losses::of_segment(&Links::new(view, table, arrivals))
+        found
     }
 
     fn bounds(
@@ -147,9 +147,9 @@ impl SegmentBounds for EthernetBounds {
         let mut hops = Vec::new();
         for (stream, ways) in view.streams().zip(ways(view, table, &late)) {
             for way in ways {
-                let received = match stream.class {
-                    StreamClass::TimeTriggered { .. } => links.slots.received(&stream, way.receiver, way.latency),
-                    StreamClass::BestEffort { priority } => links.queued(&stream, priority, way.receiver),
+                let received = match stream.class.queue() {
+                    None => links.slots.received(&stream, way.receiver, way.latency),
+                    Some(queue) => links.queued(&stream, queue, way.receiver),
                 };
                 hops.push(HopBound { stream: stream.id, receiver: way.receiver, received });
             }
@@ -175,13 +175,13 @@ struct Links<'a> {
 }
 
 /// How long frames of each class stay in front of a line and on it.
-type LineStays = [Result<Duration, Why>; 8];
+type LineStays = [Result<Duration, Why>; CONTROL as usize];
 
 impl<'a> Links<'a> {
     fn new(view: Ethernet<'a>, table: &'a ScheduleTable, arrivals: &'a Arrivals) -> Self {
         let speed = speed_over(view.segment, view.segment.default_link());
         let nodes = view.plan.nodes.len();
-        let none = || vec![Ok([Err(Why::NotReached); 8]); nodes];
+        let none = || vec![Ok([Err(Why::NotReached); CONTROL as usize]); nodes];
         let slots = Slots::new(view, table, arrivals);
         let mut links = Self { view, arrivals, slots, speed, up: none(), down: none() };
         for node in view.stations() {
@@ -197,9 +197,9 @@ impl<'a> Links<'a> {
     /// Why nothing bounds what a station puts on its link, if so.
     fn spoiled_up(&self, node: NodeId) -> Option<Why> {
         let mut sent = self.view.streams().filter(|stream| stream.hop.from == node);
-        let is_unbounded = |stream: EthernetStream<'_>| match stream.class {
-            StreamClass::TimeTriggered { .. } => self.arrivals.busy(node).is_err(),
-            StreamClass::BestEffort { .. } => self.arrivals.at(stream.id, self.view.id).at.is_err(),
+        let is_unbounded = |stream: EthernetStream<'_>| match stream.class.is_time_triggered() {
+            true => self.arrivals.busy(node).is_err(),
+            false => self.slots.released(&stream).is_err(),
         };
         sent.any(is_unbounded).then_some(Why::ArrivalUnbounded)
     }
@@ -209,10 +209,10 @@ impl<'a> Links<'a> {
         let (view, network) = (self.view, self.view.segment);
         let mut line = LineLoad { cycle: self.slots.table.cluster_cycle, ..LineLoad::default() };
         for stream in view.streams().filter(|stream| stream.hop.to.contains(&node)) {
-            let StreamClass::BestEffort { priority } = stream.class else { continue };
-            let at = self.forwarded(&stream, priority)?;
+            let Some(queue) = stream.class.queue() else { continue };
+            let at = self.forwarded(&stream, queue)?;
             let distance = self.arrivals.at(stream.id, view.id).distance;
-            line.queued.push(self.slots.queue(self.speed, &stream, priority, distance, at.jitter()));
+            line.queued.push(self.slots.queue(self.speed, &stream, queue, distance, at.jitter()));
         }
         if network.sync == Sync::Beacon {
             let cost = self.speed.occupancy(FRAME_LEN_MIN as u64);
@@ -236,22 +236,27 @@ impl<'a> Links<'a> {
         Ok(line)
     }
 
-    /// When a best-effort frame is in the queue of its receivers' links.
-    fn forwarded(&self, stream: &EthernetStream<'_>, priority: u8) -> Result<Span, Why> {
-        let network = self.view.segment;
+    /// When a frame without a slot is in the switch.
+    fn entered(&self, stream: &EthernetStream<'_>, class: u8) -> Result<Span, Why> {
         let driver = self.view.plan.nodes[stream.hop.from.index()].driver;
-        let at = self.arrivals.at(stream.id, self.view.id).at?.later(driver.min, driver.max);
+        let at = self.slots.released(stream)?.later(driver.min, driver.max);
         let up = self.up[stream.hop.from.index()]?;
-        let at = self.over(stream, at, up[usize::from(priority.min(7))]?);
+        Ok(self.over(stream, at, up[usize::from(class)]?))
+    }
+
+    /// When a frame without a slot is in the queue of its receivers' links.
+    fn forwarded(&self, stream: &EthernetStream<'_>, class: u8) -> Result<Span, Why> {
+        let network = self.view.segment;
+        let at = self.entered(stream, class)?;
         let forwarding = network.forwarding_delay;
         Ok(at.later(forwarding + network.forwarding_jitter.min, forwarding + network.forwarding_jitter.max))
     }
 
-    /// When a best-effort frame is received.
-    fn queued(&self, stream: &EthernetStream<'_>, priority: u8, receiver: NodeId) -> Result<Span, Why> {
-        let at = self.forwarded(stream, priority)?;
+    /// When a frame without a slot is received.
+    fn queued(&self, stream: &EthernetStream<'_>, class: u8, receiver: NodeId) -> Result<Span, Why> {
+        let at = self.forwarded(stream, class)?;
         let down = self.down[receiver.index()]?;
-        Ok(self.over(stream, at, down[usize::from(priority.min(7))]?))
+        Ok(self.over(stream, at, down[usize::from(class)]?))
     }
 
     /// Over one line, in front of which and on which it stays so long at most.
@@ -272,7 +277,7 @@ impl<'a> Links<'a> {
 }
 
 fn stays(line: &LineLoad) -> LineStays {
-    let mut stays = [Err(Why::NotReached); 8];
+    let mut stays = [Err(Why::NotReached); CONTROL as usize];
     for class in line.queued.iter().map(|one| one.class).filter(|class| *class < CONTROL) {
         let stay = &mut stays[usize::from(class)];
         if *stay == Err(Why::NotReached) {

@@ -64,7 +64,7 @@ fn those(is_so: impl Fn(usize) -> bool) -> BTreeSet<u8> {
 fn used(view: Ethernet<'_>, of_priority: [u8; TRAFFIC_CLASSES]) -> BTreeSet<u8> {
     let class = |stream: EthernetStream<'_>| match stream.class {
         StreamClass::BestEffort { priority } => Some(of_priority[usize::from(priority.min(7))]),
-        StreamClass::TimeTriggered { .. } => None,
+        StreamClass::TimeTriggered { .. } | StreamClass::RateConstrained(_) => None,
     };
     view.streams().filter_map(class).collect()
 }

@@ -7,7 +7,7 @@
 //! # What a stream brings
 //! Frames that come at least `T` apart, each up to `J` late, keep to a bucket of `L / T` and `L (1 + J / T)`. A frame keeps
 //! a link with its overhead until the gap behind it is over, and is in the next switch when its last bit is. What a switch
-//! takes may differ by its jitter from frame to frame.
+//! takes may differ by its jitter from frame to frame. A virtual link keeps to a second bucket, that of its regulator.
 //!
 //! # Scheduled frames
 //! A link is closed to all classes around each scheduled frame, from the instant at which that may begin until it is over, in
@@ -20,7 +20,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::line::LineSpeed;
 
 use super::super::{HopBound, Span, Why};
@@ -31,8 +31,8 @@ pub use problem::{LinkProblem, LinkReason};
 
 mod problem;
 
-/// Classes: protocol control frames, then eight priorities.
-const CLASSES: usize = 9;
+/// Classes: protocol control frames, virtual links of high and of low priority, then eight priorities.
+const CLASSES: usize = Priority::PROTOCOL_CONTROL.0 as usize + 1;
 
 /// A segment as its links and what is sent over them.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ pub struct RoutedStream {
     pub name: String,
     /// Which stream; `None` for what the segment sends for itself.
     pub stream: Option<StreamId>,
-    /// Its traffic class 0 to 7, or 8 for protocol control frames.
+    /// Its traffic class 0 to 7, or above them the queue of its class: virtual links, protocol control frames.
     pub priority: u8,
     /// When a frame comes to the first link's queue, counted from the instant at which it is due.
     pub at: Result<Span, Why>,
@@ -109,6 +109,8 @@ pub struct RoutedStream {
     pub distance: Duration,
     /// The bucket that asynchronous shapers hold it to, in bytes a ps and bytes; it has to hold all that comes.
     pub committed: Option<Bucket>,
+    /// What a regulator at its sender does to it.
+    pub regulated: Option<Regulated>,
     /// How much one of what the distance counts brings at most `[byte]`.
     pub counted_len: u64,
     /// The longest frame `[byte]`.
@@ -119,6 +121,15 @@ pub struct RoutedStream {
     pub hops: Vec<(usize, Option<usize>)>,
     /// Who takes it, and behind which hop.
     pub ends: Vec<(NodeId, usize)>,
+}
+
+/// Frames as they come from a regulator (ARINC 664 part 7).
+#[derive(Clone, Copy, Debug)]
+pub struct Regulated {
+    /// They are released at least so far apart, by true time.
+    pub gap: Duration,
+    /// How much later than another one can come from there to the first link's queue.
+    pub jitter: Duration,
 }
 
 /// The bounds of a segment's streams and queues.
@@ -143,6 +154,22 @@ impl Solved<'_> {
             None => Err(Why::NotReached),
         };
         sent.ends.iter().map(|(receiver, end)| (*receiver, at(*end))).collect()
+    }
+
+    /// When frames of a stream enter each switch on their way, whatever these take of them.
+    pub fn entered(&self, stream: usize) -> Vec<Result<Span, Why>> {
+        let sent = &self.routed.streams[stream];
+        let entered = |hop: usize| {
+            let found = self.found.as_ref().ok_or(Why::NotReached)?;
+            let mut delay = whole(0);
+            for link in self.routed.way(sent, hop) {
+                let bound = found.at(link, sent.class()).ok_or(Why::NotReached)?;
+                delay += bound.delay.clone().map_err(|_| self.routed.reason(sent, hop, found))?;
+            }
+            self.routed.received(sent, hop, &delay)
+        };
+        let enters = |hop: &usize| self.routed.links[sent.hops[*hop].0].enters_switch;
+        (0..sent.hops.len()).filter(enters).map(entered).collect()
     }
 
     /// How much can wait in front of a link at most, in the queues of all classes together, with what each frame costs beyond
@@ -223,10 +250,14 @@ impl Routed {
 
     /// What a stream brings.
     fn bucket(&self, sent: &RoutedStream) -> Bucket {
+        self.bucket_of(sent, sent.distance, sent.at.map_or(Duration::ZERO, Span::jitter))
+    }
+
+    /// What a stream brings whose frames come so far apart, each up to so much late.
+    fn bucket_of(&self, sent: &RoutedStream, distance: Duration, jitter: Duration) -> Bucket {
         let counted = whole(i64::try_from(sent.counted_len + self.overhead).unwrap_or(i64::MAX));
-        let jitter = whole(sent.at.map_or(0, |at| at.jitter().as_ps()));
-        let rate = &counted / whole(sent.distance.as_ps().max(1));
-        let burst = &counted + &rate * jitter;
+        let rate = &counted / whole(distance.as_ps().max(1));
+        let burst = &counted + &rate * whole(jitter.as_ps());
         Bucket { rate, burst }
     }
 
@@ -240,7 +271,9 @@ impl Routed {
     fn stream(&self, sent: &RoutedStream) -> Option<StreamPlan> {
         let of = |len: u64| whole(i64::try_from(len + self.overhead).unwrap_or(i64::MAX));
         let held = sent.committed.clone().filter(|_| self.is_regulated(sent.class()));
-        let arrival = ArrivalCurve::least_of([held.unwrap_or_else(|| self.bucket(sent))]).ok()?;
+        let regulated = sent.regulated.map(|Regulated { gap, jitter }| self.bucket_of(sent, gap, jitter));
+        let least = std::iter::once(held.unwrap_or_else(|| self.bucket(sent))).chain(regulated);
+        let arrival = ArrivalCurve::least_of(least).ok()?;
         let hop = |(link, after): &(usize, Option<usize>)| Hop { server: *link, after: *after };
         let is_end = |end: &usize| *end < sent.hops.len() && sent.hops.iter().all(|(_, after)| *after != Some(*end));
         if !sent.ends.iter().all(|(_, end)| is_end(end)) {
@@ -422,9 +455,11 @@ fn number(place: usize) -> u8 {
 }
 
 fn class_name(class: usize) -> String {
-    match number(class) {
-        8 => "control".to_owned(),
-        class => format!("traffic class {class}"),
+    match Priority(number(class)) {
+        Priority::PROTOCOL_CONTROL => "control".to_owned(),
+        Priority::RATE_CONSTRAINED_HIGH => "virtual links of high priority".to_owned(),
+        Priority::RATE_CONSTRAINED_LOW => "virtual links of low priority".to_owned(),
+        Priority(class) => format!("traffic class {class}"),
     }
 }
 

@@ -8,13 +8,14 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters, StreamClass};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::demand::Periodic;
 use super::super::line::{LineLoad, Queued, Reserved};
 use super::super::processor::Jobs;
 use super::super::{Arrivals, Span, Why};
+use super::virtual_links;
 use crate::bounds::{Latency, why_unbounded};
 
 /// The slots of a segment with what its stations send, as far as `arrivals` tell.
@@ -52,11 +53,11 @@ impl<'a> Slots<'a> {
         let driver = view.plan.nodes[node.index()].driver;
         let mut line = LineLoad { cycle: self.table.cluster_cycle, ..LineLoad::default() };
         for stream in view.streams().filter(|stream| stream.hop.from == node) {
-            let StreamClass::BestEffort { priority } = stream.class else { continue };
-            let arrival = self.arrivals.at(stream.id, view.id);
-            let Ok(at) = arrival.at else { continue };
+            let Some(queue) = stream.class.queue() else { continue };
+            let Ok(at) = self.released(&stream) else { continue };
             let at = at.later(driver.min, driver.max);
-            line.queued.push(self.queue(speed, &stream, priority, arrival.distance, at.jitter()));
+            let distance = self.arrivals.at(stream.id, view.id).distance;
+            line.queued.push(self.queue(speed, &stream, queue, distance, at.jitter()));
         }
         let mut slots = Vec::new();
         for (index, slot) in self.table.slots.iter().enumerate() {
@@ -74,12 +75,17 @@ impl<'a> Slots<'a> {
         (line, slots)
     }
 
+    /// When a frame without a slot is handed to its sender's driver.
+    pub(super) fn released(&self, stream: &EthernetStream<'_>) -> Result<Span, Why> {
+        virtual_links::released(self.view, stream, self.arrivals.at(stream.id, self.view.id))
+    }
+
     /// What a stream's frames are on a link of this speed.
     pub(super) fn queue(
         &self,
         speed: LineSpeed,
         stream: &EthernetStream<'_>,
-        priority: u8,
+        class: u8,
         period: Duration,
         jitter: Duration,
     ) -> Queued {
@@ -91,7 +97,7 @@ impl<'a> Slots<'a> {
         let alone = counted
             .map(|len| speed.occupancy(u64::from(relayed_frame_len(len, overhead) + overhead + stream.tag_len())));
         let cost = alone.unwrap_or(longest);
-        Queued { class: priority.min(7), frames: Periodic { period, jitter, cost }, longest }
+        Queued { class, frames: Periodic { period, jitter, cost }, longest }
     }
 
     /// When a frame that has a slot is received by a node, if its latency from the start of the slot is this.

@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, PortEnd, StreamClass, SwitchHop, Sync};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, PortEnd, SwitchHop, Sync, VirtualLink};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::line::Reserved;
@@ -17,12 +17,10 @@ use super::super::losses::{Cause, Risk};
 use super::super::{Arrivals, HopBound, Span, Why, without_bound};
 use super::losses::{clocks, in_slots, waiting_in_slots};
 use super::ports;
-use super::routed::{Closed, Routed, RoutedLink, RoutedStream};
+use super::routed::{Closed, Regulated, Routed, RoutedLink, RoutedStream};
 use super::slots::{Slots, speed_over};
+use super::virtual_links;
 use crate::bounds::ways;
-
-/// The priority of the beacon.
-const BEACON: u8 = 8;
 
 /// When frames are at their receivers.
 pub(super) fn bounds(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arrivals) -> Vec<HopBound> {
@@ -60,6 +58,18 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
     let mut found = clocks(view, arrivals, &|node| beacon.get(&node).copied(), &has_slots);
     found.extend(in_slots(slots));
     found.extend(wired.closed_behind());
+    for (index, sent) in routed.streams.iter().enumerate() {
+        let Some(stream) = sent.stream.and_then(|id| view.stream(id)) else { continue };
+        let made = (arrivals.at(stream.id, view.id), arrivals.busy(stream.hop.from));
+        let entered = solved.entered(index).into_iter();
+        // Once is enough: at the switch where it is worst.
+        let policed = entered.filter_map(|entered| virtual_links::policed(view, &stream, made, entered));
+        let worst = |risk: &Risk| match risk.cause {
+            Cause::Policed { needed: Some(needed), .. } => needed,
+            _ => Duration::from_ps(i64::MAX),
+        };
+        found.extend(policed.max_by_key(worst));
+    }
     let room = view.segment.queue_len_max;
     for (link, RoutedLink { from, to, port, .. }) in routed.links.iter().enumerate() {
         // The queue that classes share, then those of single classes. What is in slots waits in the first.
@@ -148,12 +158,16 @@ impl<'a> Wired<'a> {
             wired.uplink(node);
         }
         for stream in view.streams() {
-            let StreamClass::BestEffort { priority } = stream.class else {
+            if stream.class.is_time_triggered() {
                 wired.scheduled(&stream)?;
                 continue;
-            };
+            }
             let route = view.route(&stream).map_err(|_| Why::NotReached)?;
-            let class = classes.of_priority[usize::from(priority.min(7))];
+            let priority = stream.class.priority();
+            let class = match stream.class.virtual_link() {
+                Some(_) => priority.0,
+                None => classes.of_priority[usize::from(priority.0.min(7))],
+            };
             let sent = wired.sent(&stream, class, &route).ok_or(Why::NotReached)?;
             wired.routed.streams.push(sent);
         }
@@ -273,13 +287,19 @@ impl<'a> Wired<'a> {
         let counted = view.plan.contained_len_max(stream.id);
         let counted = counted.filter(|_| self.arrivals.counts_pdus(stream.id, view.id)).map(with);
         let len_min = view.plan.container_len_min(stream.id).map(with);
+        let regulated = |link: &VirtualLink| {
+            let busy = self.arrivals.busy(stream.hop.from).ok()?;
+            let gap = virtual_links::shortest_gap(view, stream, link);
+            Some(Regulated { gap, jitter: driver.max - driver.min + busy })
+        };
         Some(RoutedStream {
             name: view.plan.streams[stream.id.index()].name.clone(),
             stream: Some(stream.id),
             priority: class,
-            at: arrival.at.map(|at| at.later(driver.min, driver.max)),
+            at: self.slots.released(stream).map(|at| at.later(driver.min, driver.max)),
             distance: arrival.distance,
             committed: Some(ports::bucket(view, stream)),
+            regulated: stream.class.virtual_link().and_then(regulated),
             counted_len: u64::from(counted.unwrap_or(len_max)),
             len_max: u64::from(len_max),
             len_min: u64::from(len_min.unwrap_or(len_max)),
@@ -326,10 +346,11 @@ impl<'a> Wired<'a> {
                 copies.push(RoutedStream {
                     name: "the beacon".to_owned(),
                     stream: None,
-                    priority: BEACON,
+                    priority: Priority::PROTOCOL_CONTROL.0,
                     at: Ok(Span::DUE),
                     distance: self.view.segment.integration_cycle,
                     committed: None,
+                    regulated: None,
                     counted_len: len,
                     len_max: len,
                     len_min: len,

@@ -57,6 +57,7 @@ pub(super) fn config() -> NetworkConfig {
         queue_len_max: 64_000,
         ports: Default::default(),
         splices: Vec::new(),
+        failures: Vec::new(),
         routes: vec![
             over_switch(RouteClass::TimeTriggered { ct_id: CT_ID }, 0, &[1], 60),
             over_switch(RouteClass::BestEffort { priority: 0 }, 2, &[1, 0], 1514),

@@ -1,6 +1,7 @@
-//! Ethernet: switches with a schedule table, streams in slots and streams whenever the wire is free.
+//! Ethernet: switches with a schedule table, streams in slots, virtual links, and streams whenever the wire is free.
 
 mod clocks;
+mod failures;
 mod links;
 pub(crate) mod plan;
 pub mod port_spec;
@@ -10,6 +11,7 @@ mod segment;
 pub mod spec;
 mod streams;
 mod threats;
+mod virtual_links;
 mod windows;
 pub(crate) mod wiring;
 
@@ -20,7 +22,7 @@ use super::{
     SegmentRequest, ThreatParts, ThreatRequest, schema_of,
 };
 use chronoseal_wire::ethernet::VlanTag;
-use plan::{ETHERNET, StreamClass};
+use plan::ETHERNET;
 
 pub use segment::divisors_help;
 pub use streams::relayed_frame_len;
@@ -32,10 +34,12 @@ pub struct EthernetKind;
 /// What the resolver of streams needs to know of a segment.
 #[derive(Clone, Debug)]
 struct Memo {
-    /// The class of streams that say nothing else; a time-triggered one without its identifier.
-    class: StreamClass,
+    /// The class of streams that say nothing else.
+    class: spec::ClassSpec,
     /// Their VLAN tag.
     tag: Option<VlanTag>,
+    /// Virtual links keep to ARINC 664 part 7.
+    is_standard: bool,
     /// The names of its switches.
     switches: Vec<String>,
 }

@@ -1,7 +1,8 @@
 //! What will be run on an Ethernet segment.
 
 use chronoseal_clocksync::as6802::Parameters;
-use chronoseal_core::{Duration, NodeId, Rate, StreamId};
+use chronoseal_core::{Duration, NodeId, Ppm, Priority, Rate, StreamId};
+use chronoseal_wire::virtual_link::SequenceNumber;
 
 use chronoseal_wire::ethernet::{VLAN_TAG_LEN, VlanTag};
 
@@ -55,6 +56,28 @@ pub struct EthernetSegment {
     pub wiring: Wiring,
     /// What the ports of its switches and stations do beyond strict priority.
     pub ports: Ports,
+    /// What holds for all its virtual links.
+    pub virtual_links: VirtualLinkRules,
+    /// Links that fail in a run, each once.
+    pub failures: Vec<LinkFailure>,
+}
+
+/// A link that fails in a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkFailure {
+    /// Which.
+    pub link: FailingLink,
+    /// From the start of the run; what is not over it then is lost.
+    pub at: Duration,
+}
+
+/// One of the links of a segment.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum FailingLink {
+    /// That of a node.
+    Station(NodeId),
+    /// One between switches, as an index into [`Wiring::trunks`].
+    Trunk(usize),
 }
 
 /// How the clocks are kept together.
@@ -135,7 +158,7 @@ pub enum Dispatch {
     Immediate,
 }
 
-/// A traffic class of AS6802.
+/// A traffic class of AS6802, or of ARINC 664 part 7.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StreamClass {
     /// In slots; addressed by its critical-traffic identifier.
@@ -143,6 +166,8 @@ pub enum StreamClass {
         /// Last two bytes of its destination address.
         ct_id: u16,
     },
+    /// Whenever the wire is free, at most one frame in each bandwidth allocation gap.
+    RateConstrained(VirtualLink),
     /// Whenever the wire is free.
     BestEffort {
         /// Egress queue 0..=7, the higher first.
@@ -150,11 +175,52 @@ pub enum StreamClass {
     },
 }
 
+/// A virtual link of ARINC 664 part 7.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VirtualLink {
+    /// Last two bytes of its destination address.
+    pub ct_id: u16,
+    /// Bandwidth allocation gap: least distance of two frames at their sender, by its clock.
+    pub bag: Duration,
+    /// True for the upper one of the two egress queues of its class.
+    pub is_high: bool,
+    /// Shortest frame that a switch lets in, checksum included (Lmin) `[byte]`.
+    pub lmin: u32,
+    /// Longest frame that a switch lets in, checksum included (Lmax) `[byte]`.
+    pub lmax: u32,
+    /// How much later than its gap says a frame may come to a switch without being policed.
+    pub jitter: Duration,
+}
+
+impl VirtualLink {
+    /// Its egress queue.
+    pub const fn priority(&self) -> Priority {
+        if self.is_high { Priority::RATE_CONSTRAINED_HIGH } else { Priority::RATE_CONSTRAINED_LOW }
+    }
+
+    /// The bandwidth allocation gap by true time if the sender's clock is fast by so much.
+    pub fn bag_min(&self, fast: Ppm) -> Duration {
+        let less = i128::from(self.bag.as_ps()) * i128::from(fast.0.max(0)) / 1_000_000_000;
+        // An instant by a clock is the first whole picosecond at which it is reached: two of them can come nearer by one.
+        self.bag - Duration::from_ps(less as i64 + 3 * i64::from(fast.0 > 0))
+    }
+}
+
+/// What holds for all virtual links of a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VirtualLinkRules {
+    /// True if policing charges a frame the longest one of its virtual link, false if its own length.
+    pub charges_longest: bool,
+    /// So much faster than true a sender's clock may be before policing takes its frames for too many.
+    pub clock_tolerance: Ppm,
+}
+
 impl StreamClass {
     /// As reports call it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TimeTriggered { .. } => "time-triggered",
+            Self::RateConstrained(_) => "rate-constrained",
             Self::BestEffort { .. } => "best-effort",
         }
     }
@@ -162,6 +228,54 @@ impl StreamClass {
     /// True if its frames have slots.
     pub const fn is_time_triggered(self) -> bool {
         matches!(self, Self::TimeTriggered { .. })
+    }
+
+    /// Its virtual link, if it is rate-constrained.
+    pub const fn virtual_link(&self) -> Option<&VirtualLink> {
+        match self {
+            Self::RateConstrained(link) => Some(link),
+            Self::TimeTriggered { .. } | Self::BestEffort { .. } => None,
+        }
+    }
+
+    /// The critical-traffic identifier it is addressed by; `None` for best effort.
+    pub const fn ct_id(&self) -> Option<u16> {
+        match self {
+            Self::TimeTriggered { ct_id } => Some(*ct_id),
+            Self::RateConstrained(link) => Some(link.ct_id),
+            Self::BestEffort { .. } => None,
+        }
+    }
+
+    /// The same with another critical-traffic identifier; best effort has none.
+    pub(super) fn with_ct_id(self, ct_id: u16) -> Self {
+        match self {
+            Self::TimeTriggered { .. } => Self::TimeTriggered { ct_id },
+            Self::RateConstrained(link) => Self::RateConstrained(VirtualLink { ct_id, ..link }),
+            Self::BestEffort { .. } => self,
+        }
+    }
+
+    /// The egress queue of its frames.
+    pub fn priority(&self) -> Priority {
+        match self {
+            Self::TimeTriggered { .. } => Priority::TIME_TRIGGERED,
+            Self::RateConstrained(link) => link.priority(),
+            Self::BestEffort { priority } => Priority((*priority).min(7)),
+        }
+    }
+
+    /// The same as a number, for frames that wait for no slot; `None` for those that do.
+    pub fn queue(&self) -> Option<u8> {
+        (!self.is_time_triggered()).then(|| self.priority().0)
+    }
+
+    /// What a frame has behind everything else: the sequence number of a virtual link `[byte]`.
+    pub const fn trailer_len(&self) -> u32 {
+        match self {
+            Self::RateConstrained(_) => SequenceNumber::LEN as u32,
+            Self::TimeTriggered { .. } | Self::BestEffort { .. } => 0,
+        }
     }
 }
 
@@ -297,6 +411,16 @@ impl<'p> Ethernet<'p> {
     /// [`RouteError`] if there is not just one, which no plan has that was made from a scenario.
     pub fn route(self, stream: &EthernetStream<'_>) -> Result<Vec<SwitchHop>, RouteError> {
         self.segment.wiring.route(stream.over, stream.hop.from, &stream.hop.to)
+    }
+
+    /// True if a stream's way, or a branch of it, leads over a link.
+    pub fn passes(self, stream: &EthernetStream<'_>, link: FailingLink) -> bool {
+        match link {
+            FailingLink::Station(node) => stream.hop.from == node || stream.hop.to.contains(&node),
+            FailingLink::Trunk(trunk) => {
+                self.route(stream).is_ok_and(|route| route.iter().any(|hop| hop.trunk == Some(trunk)))
+            }
+        }
     }
 
     /// How a stream is protected here.

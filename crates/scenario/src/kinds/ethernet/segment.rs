@@ -1,12 +1,15 @@
 //! What is written of an Ethernet segment, to what will be run.
 
-use chronoseal_core::{Bytes, Duration, NodeId};
+use chronoseal_core::{Bytes, Duration, NodeId, Ppm};
 
-use super::plan::{Access, Accounting, Dispatch, EthernetSegment, StreamClass, Sync};
+use super::plan::{Access, Accounting, Dispatch, EthernetSegment, Sync, VirtualLinkRules};
 use super::ports::Ports;
-use super::spec::{AccessSpec, AccountingSpec, ClassSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec, VlanSpec};
+use super::spec::{
+    AccessSpec, AccountingSpec, ChargeSpec, ClassSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec, VirtualLinksSpec,
+    VlanSpec,
+};
 use super::wiring::{LinkParameters, StationLink, Wiring};
-use super::{Memo, clocks, links};
+use super::{Memo, clocks, failures, links};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -18,22 +21,11 @@ pub(super) const WIRE_OVERHEAD: u64 = 24;
 /// The key that says after what the schedule repeats.
 const CYCLE: &str = "cluster_cycle";
 
-impl StreamClass {
-    /// As written, without the identifier of a time-triggered stream.
-    pub(super) fn from_spec(spec: ClassSpec) -> Self {
-        match spec {
-            ClassSpec::TimeTriggered => Self::TimeTriggered { ct_id: 0 },
-            ClassSpec::BestEffort(best_effort) => Self::BestEffort { priority: best_effort.priority },
-            ClassSpec::Vlan(vlan) => Self::BestEffort { priority: vlan.pcp },
-        }
-    }
-}
-
 /// The VLAN tag of frames of a class.
 pub(super) fn tag_of(spec: ClassSpec) -> Option<VlanTag> {
     match spec {
         ClassSpec::Vlan(VlanSpec { pcp, vid }) => Some(VlanTag { pcp, drop_eligible: false, vid }),
-        ClassSpec::TimeTriggered | ClassSpec::BestEffort(_) => None,
+        ClassSpec::TimeTriggered | ClassSpec::RateConstrained(_) | ClassSpec::BestEffort(_) => None,
     }
 }
 
@@ -44,6 +36,7 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     let switches = links::switches(request, &spec, context);
     segment.wiring = links::wiring(request, &spec, &switches, &segment, context);
     segment.ports = links::ports(request, &spec, &switches, &segment, context);
+    segment.failures = failures::resolve(request, &spec, &switches, &segment.wiring, context);
     if spec.max_transmission_delay.is_none() && segment.sync != Sync::As6802 {
         segment.max_transmission_delay = transmission_delay(&segment, request);
     }
@@ -55,8 +48,9 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     Some(SegmentParts {
         cycle: Some(cycle),
         memo: Some(Facet::new(Memo {
-            class: StreamClass::from_spec(spec.class),
+            class: spec.class,
             tag: tag_of(spec.class),
+            is_standard: spec.virtual_links.standard,
             switches: switches.clone(),
         })),
         own_nodes: switches,
@@ -131,8 +125,17 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
         sniffing_switch: spec.sniffing_switch,
         wiring: Wiring::default(),
         ports: Ports::default(),
+        virtual_links: virtual_links(table, &spec.virtual_links, context),
+        failures: Vec::new(),
     };
     (segment, is_certain)
+}
+
+/// What holds for all virtual links.
+fn virtual_links(table: &Table<'_>, spec: &VirtualLinksSpec, context: &mut Context<'_>) -> VirtualLinkRules {
+    let at = table.at("virtual_links").key("clock_tolerance");
+    let tolerance = context.within(&at, "the clock tolerance", spec.clock_tolerance.0, Ppm(0), DRIFT_MAX);
+    VirtualLinkRules { charges_longest: spec.policing == ChargeSpec::Frames, clock_tolerance: tolerance }
 }
 
 /// The largest transmission delay of a beacon: it waits for one longest frame in front of each link on its way and takes its

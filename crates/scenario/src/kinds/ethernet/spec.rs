@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Bytes, Duration, Rate};
+use chronoseal_core::{Bytes, Duration, Ppm, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +68,9 @@ pub struct EthernetSegmentSpec {
     /// The class of streams that say nothing else. Default: time-triggered.
     #[serde(default)]
     pub class: ClassSpec,
+    /// What holds for all virtual links.
+    #[serde(default)]
+    pub virtual_links: VirtualLinksSpec,
     /// Names of its switches; the first sends the sync beacon. Default: one, named `switch`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = SWITCHES_MAX))]
@@ -82,6 +85,21 @@ pub struct EthernetSegmentSpec {
     /// What the ports of its nodes do. Default: strict priority among the traffic classes of `bridge_ports`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub station_ports: Option<PortSpec>,
+    /// Links that fail in the run, each at most once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = LINKS_MAX))]
+    pub failures: Vec<FailureSpec>,
+}
+
+/// A link that fails and stays so.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FailureSpec {
+    /// Its two ends.
+    #[schemars(length(min = 2, max = 2))]
+    pub link: Vec<String>,
+    /// So long after the start of the run; what is not over it then is lost.
+    pub at: Quantity<Duration>,
 }
 
 /// A link between two switches, or between a switch and a node.
@@ -109,7 +127,7 @@ pub struct EthernetStreamSpec {
     /// Its traffic class. Default: that of the segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<ClassSpec>,
-    /// Critical-traffic identifier; of several streams alike that of the first, the others follow it. Default: the next free
+    /// Critical-traffic identifier, that of the virtual link; of several streams alike that of the first, the others follow it. Default: the next free
     /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
@@ -241,6 +259,10 @@ pub enum ClassSpec {
     #[default]
     #[serde(rename = "time-triggered")]
     TimeTriggered,
+    /// Whenever the wire is free, no more often than its bandwidth allocation gap allows, and policed by every switch (ARINC
+    /// 664 part 7).
+    #[serde(rename = "rate_constrained")]
+    RateConstrained(RateConstrainedSpec),
     /// Whenever the wire is free.
     #[serde(rename = "best_effort")]
     BestEffort(BestEffortSpec),
@@ -260,6 +282,81 @@ pub struct VlanSpec {
     #[serde(default = "default_vid")]
     #[schemars(range(min = 1, max = 4094))]
     pub vid: u16,
+}
+
+/// A virtual link of ARINC 664 part 7.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateConstrainedSpec {
+    /// Bandwidth allocation gap: least distance of two frames, 1, 2, 4, 8, 16, 32, 64 or 128ms. Default: the longest of these
+    /// that is not above the stream's period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bag: Option<Quantity<Duration>>,
+    /// Longest frame that switches let in, checksum included, up to 1518B. Default: the stream's own with its protection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lmax: Option<Quantity<Bytes>>,
+    /// Shortest frame that switches let in, checksum included. Default: 64B.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lmin: Option<Quantity<Bytes>>,
+    /// Which of the two queues of its class it has. Default: low.
+    #[serde(default)]
+    pub priority: VirtualLinkPrioritySpec,
+    /// How much later than its gap says a frame may come to a switch without being policed. Default: 500us.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Quantity<Duration>>,
+}
+
+/// The queues of rate-constrained traffic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum VirtualLinkPrioritySpec {
+    /// Below protocol control frames.
+    #[serde(rename = "high")]
+    High,
+    /// Below high, above best effort.
+    #[default]
+    #[serde(rename = "low")]
+    Low,
+}
+
+/// What holds for all virtual links of a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VirtualLinksSpec {
+    /// What policing charges a frame.
+    #[serde(default)]
+    pub policing: ChargeSpec,
+    /// So much faster than true a sender's clock may be before policing takes its frames for too many. Default: 100ppm.
+    #[serde(default = "default_clock_tolerance")]
+    pub clock_tolerance: Quantity<Ppm>,
+    /// False: a bandwidth allocation gap may have any length, and end systems more output jitter than ARINC 664 part 7 allows.
+    /// Default: true.
+    #[serde(default = "yes")]
+    pub standard: bool,
+}
+
+impl Default for VirtualLinksSpec {
+    fn default() -> Self {
+        Self { policing: ChargeSpec::default(), clock_tolerance: default_clock_tolerance(), standard: true }
+    }
+}
+
+fn default_clock_tolerance() -> Quantity<Ppm> {
+    Quantity(Ppm(100_000))
+}
+fn yes() -> bool {
+    true
+}
+
+/// What policing charges a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum ChargeSpec {
+    /// Its own length.
+    #[default]
+    #[serde(rename = "bytes")]
+    Bytes,
+    /// The longest frame of its virtual link.
+    #[serde(rename = "frames")]
+    Frames,
 }
 
 /// Best-effort traffic.

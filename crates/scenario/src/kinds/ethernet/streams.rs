@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::Duration;
 use chronoseal_nodes::Protection;
 use chronoseal_wire::ethernet::VLAN_TAG_LEN;
+use chronoseal_wire::virtual_link::SequenceNumber;
 
-use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync};
+use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
-use super::{Memo, divisors_help, ports, routes, windows};
-use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Room, Segment, Step};
+use super::{Memo, divisors_help, ports, routes, virtual_links, windows};
+use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step};
 use crate::limits::*;
 use crate::plan::Facet;
 use crate::problem::Code;
@@ -24,18 +25,34 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     let spec: EthernetStreamSpec = request.table.read(context)?;
     let segment: &EthernetSegment = request.segment.facet()?;
     let memo: &Memo = request.segment.memo()?;
-    let class = match (spec.class.map_or(memo.class, StreamClass::from_spec), spec.ct_id) {
-        (StreamClass::TimeTriggered { .. }, ct_id) => StreamClass::TimeTriggered { ct_id: ct_id.unwrap_or(0) },
-        (class, None) => class,
-        (class, Some(_)) => {
-            context.report(
-                Code::BadCtId,
-                &request.table.at("ct_id"),
-                "traffic without slots has no critical-traffic identifier",
-                "not used",
-                "leave `ct_id` out, or write `class = \"time-triggered\"`",
-            );
-            class
+    let written = spec.class.unwrap_or(memo.class);
+    let tag = spec.class.map_or(memo.tag, tag_of);
+    if let (ClassSpec::BestEffort(_) | ClassSpec::Vlan(_), Some(_)) = (written, spec.ct_id) {
+        context.report(
+            Code::BadCtId,
+            &request.table.at("ct_id"),
+            "best-effort traffic has no critical-traffic identifier",
+            "not used",
+            "leave `ct_id` out, or write `class = \"time-triggered\"`",
+        );
+    }
+    let (payload, overhead) = (request.stream.payload_len, request.protection.overhead_bytes());
+    let trailer = if matches!(written, ClassSpec::RateConstrained(_)) { SequenceNumber::LEN as u32 } else { 0 };
+    let (untagged_len, header) = match request.is_relayed {
+        false => ((HEADER_LEN + payload + trailer).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX), HEADER_LEN),
+        true => (relayed_frame_len(payload + trailer, overhead), HEADER_LEN + BENCH_HEADER_LEN),
+    };
+    // A tag comes on top, so that a switch that takes it off has nothing to fill up (IEEE 802.1Q-2022 annex G).
+    let frame_len = untagged_len + if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 };
+    let committed = spec.committed.map(|committed| ports::committed(&request.table, committed, context));
+    let ct_id = spec.ct_id.unwrap_or(0);
+    let class = match written {
+        ClassSpec::TimeTriggered => StreamClass::TimeTriggered { ct_id },
+        ClassSpec::BestEffort(best_effort) => StreamClass::BestEffort { priority: best_effort.priority },
+        ClassSpec::Vlan(vlan) => StreamClass::BestEffort { priority: vlan.pcp },
+        ClassSpec::RateConstrained(link) => {
+            let link = virtual_links::resolve(request, (link, spec.class.is_some()), frame_len + overhead, context);
+            StreamClass::RateConstrained(VirtualLink { ct_id, ..link })
         }
     };
     if class.is_time_triggered() {
@@ -43,24 +60,15 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         routes::in_slots(request, segment, context);
         ports::in_slots(request, segment, context);
     }
-    let tag = spec.class.map_or(memo.tag, tag_of);
     let over = routes::over(&request.table, spec.switches.as_deref(), memo, context);
     protection(request, class, context);
-    let (payload, overhead) = (request.stream.payload_len, request.protection.overhead_bytes());
-    let (untagged_len, header) = match request.is_relayed {
-        false => ((HEADER_LEN + payload).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX), HEADER_LEN),
-        true => (relayed_frame_len(payload, overhead), HEADER_LEN + BENCH_HEADER_LEN),
-    };
-    // A tag comes on top, so that a switch that takes it off has nothing to fill up (IEEE 802.1Q-2022 annex G).
-    let frame_len = untagged_len + if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 };
-    let committed = spec.committed.map(|committed| ports::committed(&request.table, committed, context));
     let link = shortest_link(segment, frame_len + overhead);
     Some(HopParts {
         frame_len,
         class: if tag.is_some() { "vlan" } else { class.name() },
         facet: Facet::new(EthernetHop { class, over, tag, committed }),
         has_slots: class.is_time_triggered(),
-        room: Room { bytes: FRAME_LEN_MAX - header, frame: "an Ethernet frame", other_way: OTHER_WAY.into() },
+        room: Room { bytes: FRAME_LEN_MAX - header - trailer, frame: "an Ethernet frame", other_way: OTHER_WAY.into() },
         wire_time: link * 2 + segment.forwarding_delay + segment.forwarding_jitter.min,
     })
 }
@@ -131,8 +139,9 @@ fn protection(request: &HopRequest<'_>, class: StreamClass, context: &mut Contex
             Code::FreshnessWithoutSlot,
             &request.protection_at,
             format!(
-                "`{}` takes freshness from the cycle counter, but best-effort frames come in no certain cycle",
-                request.protection.name
+                "`{}` takes freshness from the cycle counter, but {} frames come in no certain cycle",
+                request.protection.name,
+                class.name()
             ),
             "needs a slot",
             "name a protection with `freshness = \"full\"` or `{ truncated = \"2B\" }`",
@@ -148,8 +157,18 @@ pub(super) fn judge_contained(request: &HopRequest<'_>, context: &mut Context<'_
 /// Whether the frame in which a gateway collects is sent whenever there is one.
 pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
     routes::check_collected(request, context);
-    if request.hop.facet.get().is_some_and(|hop: &EthernetHop| hop.class.is_time_triggered()) {
-        let name = request.segment.name;
+    let name = request.segment.name;
+    let Some(EthernetHop { class, .. }) = request.hop.facet.get() else { return };
+    if class.virtual_link().is_some() {
+        context.report(
+            Code::NotYet,
+            &request.table.at("class"),
+            format!("frames collected on `{name}` cannot be those of a virtual link yet"),
+            "rate-constrained",
+            format!("write `{name} = {{ class = {{ best_effort = {{ priority = 7 }} }} }}` for the entry of `collect`"),
+        );
+    }
+    if class.is_time_triggered() {
         context.report(
             Code::BadGateway,
             &request.table.at("class"),
@@ -179,7 +198,13 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
     {
         slots_without_beacon(segment, stream, context);
     }
+    if !network.ports.is_plain()
+        && let Some(stream) = streams.iter().find(|stream| class(stream).virtual_link().is_some())
+    {
+        virtual_link_behind_ports(segment, stream, context);
+    }
     ct_ids(segment, network.sync_id, streams, context);
+    virtual_links::check(segment, network, streams, context);
     routes::check(segment, streams, context);
     windows::check(segment, streams, context);
     let in_slots = |stream: &&OnSegment<'_>| class(stream).is_time_triggered();
@@ -211,24 +236,39 @@ fn slots_without_beacon(segment: &Segment<'_>, stream: &OnSegment<'_>, context: 
     );
 }
 
+/// Ports of IEEE 802.1Q know eight traffic classes, and virtual links go before all of them by rules of their own.
+fn virtual_link_behind_ports(segment: &Segment<'_>, stream: &OnSegment<'_>, context: &mut Context<'_>) {
+    context.report(
+        Code::NotYet,
+        &Place::new("streams").entry(stream.entry).key(segment.name),
+        format!(
+            "stream `{}` is a virtual link, and `{}` has ports of IEEE 802.1Q, whose traffic classes have no place for it yet",
+            shortened(stream.name),
+            segment.name
+        ),
+        "is a virtual link",
+        "leave `bridge_ports`, `station_ports` and the `ports` of links out, or write `class = { vlan = { pcp = 6 } }`",
+    );
+}
+
 fn class(stream: &OnSegment<'_>) -> StreamClass {
     let known = stream.hop.facet.get().map(|hop: &EthernetHop| hop.class);
-    known.unwrap_or(StreamClass::from_spec(ClassSpec::default()))
+    known.unwrap_or(StreamClass::TimeTriggered { ct_id: 0 })
 }
 
 fn set_ct_id(stream: &mut OnSegment<'_>, ct_id: u16) {
     if let Some(hop) = stream.hop.facet.get_mut::<EthernetHop>() {
-        hop.class = StreamClass::TimeTriggered { ct_id };
+        hop.class = hop.class.with_ct_id(ct_id);
     }
 }
 
-/// Gives each time-triggered stream its identifier: that written, then 1, 2, 3 and so on as they are free.
+/// Gives each time-triggered stream and each virtual link its identifier: that written, then 1, 2, 3 and so on as they are free.
 fn ct_ids(segment: &Segment<'_>, sync_id: u16, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
     // Whose each identifier is: the beacon's, or that of an entry.
     let mut taken: BTreeMap<u32, Option<usize>> = BTreeMap::from([(u32::from(sync_id), None)]);
     let mut wrong: BTreeSet<usize> = BTreeSet::new();
     for stream in streams.iter_mut() {
-        let StreamClass::TimeTriggered { ct_id: written @ 1.. } = class(stream) else { continue };
+        let Some(written @ 1..) = class(stream).ct_id() else { continue };
         let at = stream.at(segment, "ct_id");
         let id = u32::from(written) + stream.number;
         let mut refuse = |message: String, label: &str, help: String, other: Option<usize>| {
@@ -271,7 +311,7 @@ fn ct_ids(segment: &Segment<'_>, sync_id: u16, streams: &mut [OnSegment<'_>], co
     }
     let mut free = (1..=u16::MAX).filter(|id| !taken.contains_key(&u32::from(*id)));
     for stream in streams {
-        if let StreamClass::TimeTriggered { ct_id: 0 } = class(stream) {
+        if class(stream).ct_id() == Some(0) {
             let ct_id = free.next().unwrap_or(0);
             set_ct_id(stream, ct_id);
         }

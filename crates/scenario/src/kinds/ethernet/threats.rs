@@ -34,8 +34,8 @@ fn place(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
     let target = shortened(&stream.name);
     let sender = &request.nodes[hop.from.index()].name;
     let there = format!("write `at = {{ link = \"{sender}\" }}`");
-    let has_slots = hop.facet.get().is_some_and(|hop: &EthernetHop| hop.class.is_time_triggered());
-    if matches!(request.place, AttackPlace::OnSegment(_)) && !has_slots {
+    let is_best_effort = hop.facet.get().is_none_or(|hop: &EthernetHop| hop.class.ct_id().is_none());
+    if matches!(request.place, AttackPlace::OnSegment(_)) && is_best_effort {
         context.report(
             Code::ThreatWithoutSlot,
             &request.at("stream"),
@@ -43,7 +43,7 @@ fn place(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
                 "stream `{target}` is best effort; from a port of its own an attack is placed in the slot of its stream"
             ),
             "has no slot",
-            format!("{there}, or name a time-triggered stream"),
+            format!("{there}, or name a time-triggered or rate-constrained stream"),
         );
     }
     let on_the_way = match request.kind {

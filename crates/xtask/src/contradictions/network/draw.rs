@@ -72,6 +72,7 @@ pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
     if chance.percent(30) {
         table += &format!("forwarding_jitter = {}\n", jitter(chance, 30));
     }
+    table += "virtual_links = { standard = false }\n";
     Segment { table, kind: Kind::Ethernet, has_ideal_clocks: sync == "ideal" }
 }
 
@@ -281,7 +282,25 @@ pub(super) fn any_stream(
     }
     let from = nodes[from].on[0];
     let to = to.iter().map(|node| nodes[*node].on[0]).collect();
-    Stream { table, tables, index, is_slotted, from, to, pdu_len, alone }
+    Stream { table, tables, index, period, is_slotted, from, to, pdu_len, alone }
+}
+
+/// Makes a stream a virtual link on some of the segments where it is best effort.
+pub(super) fn regulate(chance: &mut Chance, stream: &mut Stream) {
+    for (on, table) in stream.tables.iter_mut().filter(|(_, table)| table.contains("best_effort")) {
+        let is_regulated = chance.percent(35);
+        // What comes from elsewhere comes by another clock.
+        let most = if *on == stream.from { 100 } else { 95 };
+        let bag = stream.period * chance.one(&[100, 95, 90, 50, 25]).min(most) / 100;
+        let priority = chance.one(&["high", "low", "low"]);
+        let jitter = chance.one(&[200, 500, 2_000, 10_000]);
+        if is_regulated {
+            *table = format!(
+                "s{on} = {{ class = {{ rate_constrained = {{ bag = \"{bag}us\", priority = \"{priority}\", jitter = \"{jitter}us\" \
+                 }} }} }}\n"
+            );
+        }
+    }
 }
 
 /// What a protection adds `[byte]`.

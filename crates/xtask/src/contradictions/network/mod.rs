@@ -9,7 +9,7 @@ mod draw;
 use std::collections::BTreeMap;
 
 use self::chance::Chance;
-use self::draw::{any_stream, application, collect, host_interface, node, segment, threats, wiring};
+use self::draw::{any_stream, application, collect, host_interface, node, regulate, segment, threats, wiring};
 
 /// A network, before it is written down as a scenario.
 #[derive(Clone, Debug)]
@@ -72,6 +72,8 @@ pub(crate) struct Stream {
     /// By segment.
     tables: BTreeMap<usize, String>,
     index: i64,
+    /// `[us]`
+    period: i64,
     /// It begins in slots.
     is_slotted: bool,
     /// The segments it begins and ends on.
@@ -133,6 +135,11 @@ impl Network {
             if chance.percent(80) {
                 network.accompany(&mut chance, &mut cut, count, style);
             }
+        }
+        // So is which of best effort are virtual links instead.
+        let mut regulated = Chance::new(seed, 6);
+        for stream in &mut network.streams {
+            regulate(&mut regulated, stream);
         }
         // What is collected has numbers of its own, too.
         let mut chance = Chance::new(seed, 2);

@@ -38,6 +38,7 @@ fn sent(number: u16, priority: u8, len: u64, period_us: i64, links: &[usize]) ->
         at: Ok(Span::DUE),
         distance: Duration::from_us(period_us),
         committed: None,
+        regulated: None,
         counted_len: len,
         len_max: len,
         len_min: len,

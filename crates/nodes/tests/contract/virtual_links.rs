@@ -1,0 +1,84 @@
+//! Stations that send and receive virtual links (ARINC 664 part 7).
+
+use chronoseal_core::testing::{Contract, Script};
+use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, PortId, Priority};
+use chronoseal_frameauth::Freshness;
+use chronoseal_nodes::end_system::{
+    EndSystem, EndSystemConfig, ListenerConfig, TalkerConfig, TalkerTiming, VirtualLinkConfig,
+};
+use chronoseal_wire::ethernet::{Frame, TypeOrLength};
+use chronoseal_wire::virtual_link::{self, SequenceNumber};
+
+use super::end_system::{config, talker};
+use super::{STREAM, at, count, hmac, ms};
+
+const CT_ID: u16 = 9;
+const BAG: Duration = Duration::from_ms(4);
+
+/// Has a frame ready every millisecond, of which one may go in each gap.
+fn sender() -> Box<EndSystem> {
+    let timing = TalkerTiming::Periodic { priority: 0, phase: Duration::ZERO, pace: Duration::from_ms(1).into() };
+    let link = VirtualLinkConfig { ct_id: CT_ID, bag: BAG, priority: Priority::RATE_CONSTRAINED_HIGH };
+    let talkers = vec![TalkerConfig { virtual_link: Some(link), ..talker(STREAM, timing, hmac(Freshness::Full)) }];
+    Box::new(EndSystem::new(EndSystemConfig { talkers, ..config(0, true) }).expect("it is able to"))
+}
+
+fn receiver() -> Box<EndSystem> {
+    let listener = ListenerConfig::new(STREAM, Some(CT_ID), Vec::new(), hmac(Freshness::Full));
+    let listeners = vec![ListenerConfig { is_virtual_link: true, ..listener }];
+    Box::new(EndSystem::new(EndSystemConfig { listeners, ..config(1, true) }).expect("it is able to"))
+}
+
+/// The frames of the sender, as many as it makes until 11 ms have passed.
+fn frames() -> Vec<(LocalTime, Vec<u8>)> {
+    let sent = Contract::new(0..1, Script::until(ms(11)), sender).check();
+    sent.frames().map(|(launch_at, _, bytes)| (launch_at, bytes.to_vec())).collect()
+}
+
+#[test]
+fn a_sender_lets_one_frame_go_in_each_gap_and_numbers_it() {
+    let frames = frames();
+    assert_eq!(frames.len(), 12);
+    for (number, (launch_at, bytes)) in frames.iter().enumerate() {
+        assert_eq!(*launch_at, at(BAG * number as i64));
+        let frame = Frame::new_checked(bytes).expect("it is one");
+        assert_eq!(virtual_link::ct_id(frame.destination(), [3, 4, 5, 6]), Some(CT_ID));
+        assert_eq!(
+            frame.type_or_length(),
+            TypeOrLength::Length(bytes.len() as u16 - 14),
+            "as scheduled frames have it"
+        );
+        let (_, last) = SequenceNumber::split(frame.payload()).expect("it has a last byte");
+        assert_eq!(last, SequenceNumber(number as u8));
+    }
+}
+
+#[test]
+fn a_receiver_takes_one_frame_missing_and_not_two() {
+    // Of twelve frames the third is lost, and the sixth and the seventh.
+    let mut script = Script::until(ms(100));
+    for (number, (launch_at, bytes)) in frames().into_iter().enumerate() {
+        if ![2, 5, 6].contains(&number) {
+            script = script.hear(launch_at + Duration::from_us(100), PortId(0), &bytes);
+        }
+    }
+    let heard = Contract::new(0..1, script, receiver).check();
+    // The eighth is too far on, and the ninth follows it.
+    assert_eq!(count(&heard, |kind| kind == EventKind::Delivered), 8);
+    assert_eq!(count(&heard, |kind| kind == EventKind::Discarded(DiscardReason::OutOfSequence)), 1);
+}
+
+#[test]
+fn the_number_of_a_forged_frame_counts_for_nothing() {
+    let mut script = Script::until(ms(100));
+    for (launch_at, bytes) in frames() {
+        let mut forged = bytes.clone();
+        forged[50] ^= 1;
+        *forged.last_mut().expect("it has a last byte") = 200;
+        let arrives = launch_at + Duration::from_us(100);
+        script = script.hear(arrives, PortId(0), &forged).hear(arrives + Duration::from_us(100), PortId(0), &bytes);
+    }
+    let heard = Contract::new(0..1, script, receiver).check();
+    assert_eq!(count(&heard, |kind| kind == EventKind::Delivered), 12);
+    assert_eq!(count(&heard, |kind| kind == EventKind::Discarded(DiscardReason::TagMismatch)), 12);
+}

@@ -1,0 +1,82 @@
+//! Links that fail in a run, checked.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Duration, NodeId};
+
+use super::plan::{FailingLink, LinkFailure};
+use super::spec::{EthernetSegmentSpec, FailureSpec};
+use super::wiring::Wiring;
+use crate::kinds::{Context, SegmentRequest};
+use crate::limits::*;
+use crate::problem::Code;
+use crate::shape::shortened;
+
+/// The failures of a segment, in the order of their links.
+pub(super) fn resolve(
+    request: &SegmentRequest<'_>,
+    spec: &EthernetSegmentSpec,
+    switches: &[String],
+    wiring: &Wiring,
+    context: &mut Context<'_>,
+) -> Vec<LinkFailure> {
+    let mut found: BTreeMap<FailingLink, (Duration, usize)> = BTreeMap::new();
+    for (i, failure) in spec.failures.iter().enumerate() {
+        let place = request.table.at("failures").entry(i);
+        let at = place.clone().key("at");
+        let at = context.within(&at, "the time of the failure", failure.at.0, Duration::ZERO, DURATION_MAX);
+        let Some(link) = link(request, (i, failure), switches, wiring, context) else { continue };
+        if let Some((_, earlier)) = found.get(&link) {
+            let earlier = request.table.at("failures").entry(*earlier).key("link");
+            context.report_both(
+                Code::BadLink,
+                (&place.key("link"), "again here"),
+                (&earlier, "first here"),
+                "a link that has failed fails again",
+                "leave one of the two out: a link that fails stays so",
+            );
+            continue;
+        }
+        found.insert(link, (at, i));
+    }
+    found.into_iter().map(|(link, (at, _))| LinkFailure { link, at }).collect()
+}
+
+/// The link between two ends.
+fn link(
+    request: &SegmentRequest<'_>,
+    (i, failure): (usize, &FailureSpec),
+    switches: &[String],
+    wiring: &Wiring,
+    context: &mut Context<'_>,
+) -> Option<FailingLink> {
+    let at = |end: usize| request.table.at("failures").entry(i).key("link").entry(end);
+    let nodes: Vec<(usize, &str)> = request.nodes_on_it().map(|(number, node)| (number, node.name.as_str())).collect();
+    let names: Vec<&str> = switches.iter().map(String::as_str).chain(nodes.iter().map(|(_, name)| *name)).collect();
+    let mut end = |end: usize| {
+        let name = failure.link.get(end)?;
+        context.find(name, &names, &at(end), "switch or node", "switches and nodes")
+    };
+    let (one, other) = (end(0), end(1));
+    let (one, other) = (one?, other?);
+    let node = |place: usize| place.checked_sub(switches.len()).map(|place| NodeId(nodes[place].0 as u16));
+    let known = match (node(one), node(other)) {
+        (None, None) => {
+            let ends = [one.min(other) as u16, one.max(other) as u16];
+            wiring.trunks.iter().position(|trunk| trunk.ends == ends).map(FailingLink::Trunk)
+        }
+        (Some(node), None) => (usize::from(wiring.switch_of(node)) == other).then_some(FailingLink::Station(node)),
+        (None, Some(node)) => (usize::from(wiring.switch_of(node)) == one).then_some(FailingLink::Station(node)),
+        (Some(_), Some(_)) => None,
+    };
+    if known.is_none() {
+        context.report(
+            Code::BadLink,
+            &request.table.at("failures").entry(i).key("link"),
+            format!("no link joins `{}` and `{}`", shortened(&failure.link[0]), shortened(&failure.link[1])),
+            "no such link",
+            format!("name the two ends of one of the links of `{}`", request.name),
+        );
+    }
+    known
+}

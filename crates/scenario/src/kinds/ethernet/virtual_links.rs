@@ -1,0 +1,189 @@
+//! Virtual links of ARINC 664 part 7: what a stream may ask for, and what an end system has room for.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Bytes, Duration, NodeId};
+
+use super::Memo;
+use super::plan::{EthernetHop, EthernetSegment, VirtualLink};
+use super::spec::{RateConstrainedSpec, VirtualLinkPrioritySpec};
+use crate::kinds::{Context, HopRequest, OnSegment, Place, Segment};
+use crate::limits::*;
+use crate::problem::Code;
+use crate::shape::shortened;
+
+/// Shortest bandwidth allocation gap. The others are twice as long each (ARINC 664 part 7).
+const BAG_MIN: Duration = Duration::from_ms(1);
+/// Longest bandwidth allocation gap.
+const BAG_MAX: Duration = Duration::from_ms(128);
+/// The most that the output of an end system may be late (ARINC 664 part 7).
+const OUTPUT_JITTER_MAX: Duration = Duration::from_us(500);
+/// What of that is for the end system itself; the rest is for frames of all its virtual links at once.
+const OUTPUT_JITTER_OWN: Duration = Duration::from_us(40);
+/// Preamble, delimiter and gap around a frame with its checksum `[byte]`.
+const AROUND_FRAME: u64 = 20;
+/// Checksum `[byte]`.
+const FCS_LEN: u32 = chronoseal_wire::ethernet::FCS_LEN as u32;
+
+/// The longest bandwidth allocation gap of the standard that is not above a period; the shortest one if none is.
+fn bag_within(period: Duration) -> Duration {
+    let mut bag = BAG_MIN;
+    while bag < BAG_MAX && bag * 2 <= period {
+        bag = bag * 2;
+    }
+    bag
+}
+
+/// The virtual link of a stream whose frames have `secured_len` bytes without checksum, still without its identifier.
+pub(super) fn resolve(
+    request: &HopRequest<'_>,
+    (spec, is_own): (RateConstrainedSpec, bool),
+    secured_len: u32,
+    context: &mut Context<'_>,
+) -> VirtualLink {
+    let table = if is_own { &request.table } else { &request.segment.table };
+    let at = |key: &'static str| table.at("class").key("rate_constrained").key(key);
+    let is_standard = request.segment.memo().is_none_or(|memo: &Memo| memo.is_standard);
+    let bag = bag(request, (spec.bag.map(|bag| bag.0), &at("bag")), is_standard, context);
+    let own = secured_len + FCS_LEN;
+    let name = shortened(&request.stream.spec.name);
+    let (shortest, longest) = (FRAME_LEN_MIN + FCS_LEN, FRAME_LEN_MAX + FCS_LEN);
+    let mut length = |key: &'static str, what: &str, written: Option<Bytes>, default: u32| {
+        let [least, most] = [shortest, longest].map(|len| Bytes(u64::from(len)));
+        written.map_or(default, |len| context.within(&at(key), what, len, least, most).0 as u32)
+    };
+    let lmax = length("lmax", "the longest frame", spec.lmax.map(|len| len.0), own);
+    let lmin = length("lmin", "the shortest frame", spec.lmin.map(|len| len.0), shortest);
+    if lmax < own {
+        context.report(
+            Code::BadVirtualLink,
+            &at("lmax"),
+            format!(
+                "a frame of stream `{name}` has {own}B with its protection and checksum, and its `lmax` is {lmax}B"
+            ),
+            "shorter than its frames",
+            format!("write `lmax = \"{own}B\"`, or leave it out"),
+        );
+    }
+    if lmin > own {
+        context.report(
+            Code::BadVirtualLink,
+            &at("lmin"),
+            format!(
+                "a frame of stream `{name}` has {own}B with its protection and checksum, and its `lmin` is {lmin}B"
+            ),
+            "longer than its frames",
+            format!("write at most `lmin = \"{own}B\"`, or leave it out"),
+        );
+    }
+    let jitter = spec.jitter.map_or(OUTPUT_JITTER_MAX, |jitter| {
+        context.within(&at("jitter"), "the jitter", jitter.0, Duration::ZERO, DELAY_MAX)
+    });
+    let is_high = spec.priority == VirtualLinkPrioritySpec::High;
+    VirtualLink { ct_id: 0, bag, is_high, lmin: lmin.min(own), lmax: lmax.max(own), jitter }
+}
+
+/// The bandwidth allocation gap, written at `at` or found for the stream's period.
+fn bag(
+    request: &HopRequest<'_>,
+    (written, at): (Option<Duration>, &Place<'_>),
+    is_standard: bool,
+    context: &mut Context<'_>,
+) -> Duration {
+    let (name, period) = (shortened(&request.stream.spec.name), request.stream.period);
+    let Some(bag) = written else {
+        if is_standard && period < BAG_MIN {
+            let message =
+                format!("stream `{name}` sends every {period}, and the shortest bandwidth allocation gap is 1ms");
+            let help =
+                "write a period of at least `\"1ms\"`, or `virtual_links = { standard = false }` for the segment";
+            context.report(Code::BadVirtualLink, &request.stream.at("period"), message, "below 1ms", help);
+        }
+        // What a gateway passes on comes by another clock than the regulator's: room for both.
+        let room = if request.is_first { period } else { period - period / 100 };
+        return if is_standard { bag_within(room) } else { room.max(PERIOD_MIN).min(CLUSTER_CYCLE_MAX) };
+    };
+    let is_one = (0..8).any(|power| bag == BAG_MIN * (1 << power));
+    if is_standard && !is_one {
+        let shorter = bag_within(bag);
+        let nearest = match bag {
+            bag if bag < BAG_MIN => format!("the nearest is {BAG_MIN}"),
+            bag if bag > BAG_MAX => format!("the nearest is {BAG_MAX}"),
+            _ => format!("the nearest are {shorter} and {}", shorter * 2),
+        };
+        context.report(
+            Code::BadVirtualLink,
+            at,
+            format!(
+                "a bandwidth allocation gap of {bag} is none of 1, 2, 4, 8, 16, 32, 64 and 128ms (ARINC 664 part 7)"
+            ),
+            "not a power of two in milliseconds",
+            format!("{nearest}; or write `virtual_links = {{ standard = false }}` for the segment"),
+        );
+        return bag_within(period);
+    }
+    let bag = context.within(at, "the bandwidth allocation gap", bag, PERIOD_MIN, CLUSTER_CYCLE_MAX);
+    if bag > period {
+        let nearest = if is_standard { bag_within(period) } else { period };
+        context.report(
+            Code::BadVirtualLink,
+            at,
+            format!(
+                "stream `{name}` sends every {period}, more often than its bandwidth allocation gap of {bag} lets it, so ever more \
+                 of its frames would wait"
+            ),
+            "above its period",
+            format!("write `bag = \"{nearest}\"`, or a longer period"),
+        );
+        return nearest;
+    }
+    bag
+}
+
+/// Whether each end system can send all its virtual links with no more output jitter than the standard allows.
+pub(super) fn check(
+    segment: &Segment<'_>,
+    network: &EthernetSegment,
+    streams: &[OnSegment<'_>],
+    context: &mut Context<'_>,
+) {
+    // By end system: its virtual links, and how long their longest frames take one after the other.
+    let mut sent: BTreeMap<NodeId, (usize, Duration)> = BTreeMap::new();
+    for stream in streams {
+        let Some(EthernetHop { class, .. }) = stream.hop.facet.get() else { continue };
+        let Some(link) = class.virtual_link() else { continue };
+        let from = stream.hop.from;
+        let rate = network.link_of(from).parameters.rate;
+        let (count, time) = sent.entry(from).or_default();
+        *count += 1;
+        *time += rate.time_of(u64::from(link.lmax) + AROUND_FRAME);
+    }
+    let is_standard = segment.memo().is_none_or(|memo: &Memo| memo.is_standard);
+    for (node, (count, time)) in sent {
+        let jitter = OUTPUT_JITTER_OWN + time;
+        if jitter <= OUTPUT_JITTER_MAX {
+            continue;
+        }
+        let (spec, on) = (context.spec(), segment.name);
+        let name = spec.nodes.get(node.index()).map_or("a node", |node| node.name.as_str());
+        let message = format!(
+            "`{}` sends {count} virtual links on `{on}`, and its output jitter can be {jitter}: 40us, and their longest frames one \
+             after the other",
+            shortened(name)
+        );
+        if is_standard {
+            context.report(
+                Code::BadVirtualLink,
+                &Place::new("nodes").entry(node.index()).key("name"),
+                format!("{message}; ARINC 664 part 7 allows 500us"),
+                "more than 500us",
+                format!(
+                    "send fewer or shorter frames from there, write a higher rate for its link, or `virtual_links = {{ standard = false \
+                     }}` for `{on}`"
+                ),
+            );
+        } else {
+            context.note(format!("{message}; ARINC 664 part 7 would allow 500us"));
+        }
+    }
+}
