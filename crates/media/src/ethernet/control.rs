@@ -78,10 +78,10 @@ impl Control {
         for (index, master) in clocks.masters.iter().enumerate() {
             let is_its = |link: &usize| matches!(config.links[*link].ends, Ends::Station { station, .. } if station.node == *master);
             let Some(link) = (0..stations).find(is_its) else { continue };
-            control.from_master(config, *master, 1 << index, 2 * link);
+            control.add_ways_of_master(config, *master, 1 << index, 2 * link);
         }
         for compressing in 0..control.compressing.len() {
-            control.from_compression_master(config, compressing, stations);
+            control.add_ways_of_compression_master(config, compressing, stations);
         }
         control
     }
@@ -95,7 +95,7 @@ impl Control {
         &mut self.ways[number]
     }
 
-    fn from_master(&mut self, config: &NetworkConfig, master: NodeId, bit: u32, uplink: usize) {
+    fn add_ways_of_master(&mut self, config: &NetworkConfig, master: NodeId, bit: u32, uplink: usize) {
         let Some(first) = config.switch_behind(uplink) else { return };
         let reached_by = reached_by(config, first);
         for compressing in 0..self.compressing.len() {
@@ -112,7 +112,7 @@ impl Control {
         }
     }
 
-    fn from_compression_master(&mut self, config: &NetworkConfig, compressing: usize, stations: usize) {
+    fn add_ways_of_compression_master(&mut self, config: &NetworkConfig, compressing: usize, stations: usize) {
         let from = self.compressing[compressing].switch;
         let source = config.switches[from];
         let reached_by = reached_by(config, from);
