@@ -53,7 +53,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str, &str)] = &[
         Code::NotYet,
         "{ vlan = { pcp = 7, vid = 42 } }",
         "{ rate_constrained = { bag = \"1ms\" } }",
-        "no place for it yet",
+        "is a virtual link",
     ),
     (
         "identifier_of_slots",

@@ -114,8 +114,11 @@ const WITH_STUDIES: &[&str] = &[
 ];
 
 /// What tests and benches may use besides: a simulated figure is held against its bound, a daemon is sent a town's messages.
-const TESTS_USE: &[(&str, &[&str])] =
-    &[("sim", &["analysis", "schedule"]), ("testbed", &["analysis", "v2x", "v2x-fleet"]), ("v2x-service", &["v2x-load"])];
+const TESTS_USE: &[(&str, &[&str])] = &[
+    ("sim", &["analysis", "schedule"]),
+    ("testbed", &["analysis", "v2x", "v2x-fleet"]),
+    ("v2x-service", &["v2x-load"]),
+];
 
 /// Words in a source line that give away what it touches.
 const MARKS: &[(&str, Touch)] = &[
