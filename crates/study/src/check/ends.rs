@@ -3,7 +3,7 @@
 use chronoseal_analysis::segment::routed::LinkReason;
 use chronoseal_analysis::segment::{Bounds, EndBound, QueueBound, Risk, StreamBounds, Why, bounds, gateway_queues};
 use chronoseal_catalog::{Kinds, Prepared};
-use chronoseal_core::{Duration, NodeId};
+use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_report::{Block, Cell, Evidence, Mark, Section, Table};
 use chronoseal_scenario::plan::{DeadlineKind, Plan, StreamPlan};
@@ -246,7 +246,12 @@ fn of_stream(plan: &Plan, bound: &StreamBounds, kinds: Kinds, risks: &[Risk]) ->
     let end = |end: &EndBound| {
         let deadline = stream.deadline_of(end.receiver).or(stays_in_slots.then_some(stream.period));
         let on_way = |risk: &&Risk| {
-            risk.stream.map_or_else(|| stream.on(risk.segment).is_some(), |id| id == bound.stream)
+            // What can cost a frame of several PDUs costs all of them.
+            let is_in = |id: StreamId| {
+                plan.streams[id.index()].collected().is_some_and(|collect| collect.streams.contains(&bound.stream))
+            };
+            let concerns = |id: StreamId| id == bound.stream || is_in(id);
+            risk.stream.map_or_else(|| stream.on(risk.segment).is_some(), concerns)
                 && !matches!(end.latency, Err(missing) if missing.why == Why::Recording)
         };
         EndReport::of(plan, stream, end, deadline, &risks.iter().filter(on_way).collect::<Vec<_>>())

@@ -85,8 +85,7 @@ const MODEL: &str = "The latencies of an idle network are straight lines over th
 const SYNCHRONISED: &str = "The source wished for an application that is synchronised to the network and had none. Here its data are ready 10 us before the slot, by a timer without drift.";
 const AUTHENTICATED: &str = "Each message carries a tag of 16 bytes (HMAC with SHA-256) and 8 bytes of freshness, made and checked. What that costs a processor is an assumption: 1 us and 4 ns for each \
     byte, SHA-256 in software at 3.4 GHz. The 24 bytes pass the host interface like any others. A payload of 1472 bytes has no room for them in one frame.";
-const NOT_YET: [&str; 3] = [
-    "The class of ARINC 664 part 7 in the rows of RC: they are simulated as best effort of priority 7.",
+const NOT_YET: [&str; 2] = [
     "TSN in place of TTE: the gates of IEEE 802.1Qbv in the switches of the same network. Its table belongs behind that of the synchronised application.",
     "Measured rows. The host interface exists in the simulator only, so these scenarios do not run live.",
 ];

@@ -68,6 +68,13 @@ pub(super) struct Question<'a> {
 }
 
 impl Question<'_> {
+    /// What of a frame is payload of Ethernet `[byte]`. The last byte of a virtual link's UDP payload is its sequence number, which
+    /// the class adds.
+    fn payload_len(&self) -> u32 {
+        let sequence_number = u32::from(self.protocol == Protocol::Rc);
+        self.payload + HEADERS - sequence_number
+    }
+
     fn scenario(&self) -> Result<Scenario, StudyError> {
         let (name, class) = match self.protocol {
             Protocol::Tte => ("tte.toml", TTE),
@@ -82,7 +89,7 @@ impl Question<'_> {
         };
         let mut sets = vec![
             ("seed".to_owned(), self.seed.to_string()),
-            ("streams.message.length".to_owned(), format!("{}B", self.payload + HEADERS)),
+            ("streams.message.length".to_owned(), format!("{}B", self.payload_len())),
         ];
         sets.extend(self.sets.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())));
         let text = format!("{class}{flood}");

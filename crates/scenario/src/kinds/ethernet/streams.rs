@@ -276,8 +276,7 @@ fn ct_ids(segment: &Segment<'_>, sync_id: u16, streams: &mut [OnSegment<'_>], co
             if !wrong.insert(stream.entry) {
                 return;
             }
-            let other =
-                other.map(|entry| Place::new("streams").entry(entry).key(segment.name).key("ct_id"));
+            let other = other.map(|entry| Place::new("streams").entry(entry).key(segment.name).key("ct_id"));
             match other {
                 Some(other) => context.report_both(Code::BadCtId, (&at, label), (&other, "by this"), message, help),
                 None => context.report(Code::BadCtId, &at, message, label, help),
