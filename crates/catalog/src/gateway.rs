@@ -1,6 +1,6 @@
 //! Nodes with several interfaces.
 
-use chronoseal_core::{NodeId, PortId, StreamId};
+use chronoseal_core::{Duration, NodeId, PortId, StreamId};
 use chronoseal_nodes::container::{ContainedConfig, ContainerConfig};
 use chronoseal_nodes::gateway::{CollectConfig, HandOver, RelayAttack, Route};
 use chronoseal_nodes::{Gateway, GatewayConfig, Protection, SupervisionConfig};
@@ -130,9 +130,14 @@ pub fn sealed_len(plan: &Plan, stream: &StreamPlan) -> usize {
 }
 
 /// Within which time a receiver behind gateways has to get the next frame: after two periods and the deadline it has been kept
-/// back somewhere.
+/// back somewhere. An application with a timer of its own that is slower than its slots leaves some of them empty, and its data
+/// wait for a slot.
 pub fn supervision(stream: &StreamPlan, id: NodeId) -> Option<SupervisionConfig> {
     let is_looked_after = stream.is_relayed() && stream.receivers.contains(&id) && stream.min_distance.is_none();
     let latest = stream.deadline_of(id).unwrap_or(stream.period);
-    is_looked_after.then(|| SupervisionConfig { within: stream.period * 2 + latest, period: stream.period })
+    let (period, wait) = match stream.application {
+        Some(application) => (application.step().max(stream.period), stream.period),
+        None => (stream.period, Duration::ZERO),
+    };
+    is_looked_after.then(|| SupervisionConfig { within: period * 2 + wait + latest, period })
 }

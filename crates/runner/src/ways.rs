@@ -213,10 +213,6 @@ impl Ways {
                 begun.extend(row.sent_at.and_then(|at| Some((number(row.stream, at)?, at))));
                 continue;
             }
-            if row.outcome == Outcome::Missing && self.has_application[row.stream.index()] && !is_end {
-                // Its slots may be empty, which a switch cannot know. What is sent and does not arrive is unaccounted below.
-                continue;
-            }
             if row.outcome == Outcome::Missing {
                 if self.in_slots[row.stream.index()].contains(&row.at) {
                     match sent.just_before(row.stream, row.cycle_start, stream.period) {
