@@ -31,6 +31,8 @@ const FEATURES: &[Feature] = &[
     ("dispatch at once", |text| text.contains("\"immediate\"")),
     ("slots of each link", |text| text.contains("\"per-link\"")),
     ("several switches", |text| text.contains("switches = ")),
+    ("host interfaces", |text| text.contains("host_interface = ")),
+    ("applications with timers", |text| text.contains("application = ")),
     ("deadlines", |text| text.contains("deadline = ")),
     ("several beacons a cycle", |text| {
         text.contains("integration_cycle") && !text.contains("integration_cycle = \"10ms\"")
