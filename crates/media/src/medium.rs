@@ -141,7 +141,7 @@ pub enum MediumOutput {
 
 /// One frame in the store.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct FrameId(u32);
+pub struct FrameId(pub(crate) u32);
 
 /// What is known of a frame beside its bytes, for records only: no node and no medium decides by it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

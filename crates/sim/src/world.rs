@@ -125,15 +125,15 @@ impl<M: Medium, O: Observer> World<M, O> {
     #[allow(clippy::collapsible_match, reason = "a guard of a match should not start work")]
     fn drain(&mut self, station: &mut Station, now: LocalTime) {
         loop {
-            match station.setup.node.poll_output(now, self.frames.buffer(self.scratch)) {
+            // Looked at where it lies: the node has just written it in pieces, and a copy of the whole waits for each.
+            match &mut station.setup.node.poll_output(now, self.frames.buffer(self.scratch)) {
                 Output::Work(work) => {
-                    if self.begin_work(station, &work) {
+                    if self.begin_work(station, work) {
                         return;
                     }
                 }
                 Output::Transmit(transmit) => self.take_scratch(station, transmit),
-                // Looked at where it lies: the node has just written it in pieces, and a copy of the whole waits for each.
-                Output::Event(ref event) => {
+                Output::Event(event) => {
                     if let EventKind::Attacked(kind) = event.kind
                         && kind != AttackKind::Withhold
                     {
@@ -148,7 +148,7 @@ impl<M: Medium, O: Observer> World<M, O> {
                     if let Some(arrived) = station.current.take() {
                         self.frames.release(arrived.frame);
                     }
-                    if let Some(at) = station.ask_for_wake(self.now, wake) {
+                    if let Some(at) = station.ask_for_wake(self.now, *wake) {
                         self.queue.push(at, Happening::wake(station.setup.id));
                     }
                     return;
@@ -188,9 +188,9 @@ impl<M: Medium, O: Observer> World<M, O> {
 
     /// Labels the frame just written, hands it over or holds it, and takes a new scratch for the next one.
     #[inline(always)]
-    fn take_scratch(&mut self, station: &mut Station, transmit: Transmit) {
+    fn take_scratch(&mut self, station: &mut Station, transmit: &mut Transmit) {
         let from = Attachment { node: station.setup.id, port: transmit.port };
-        let at = station.launch_time(self.now, &transmit);
+        let at = station.launch_time(self.now, transmit);
         self.serial += 1;
         let frame = self.scratch;
         let label = FrameLabel {
@@ -206,7 +206,7 @@ impl<M: Medium, O: Observer> World<M, O> {
         if station.inputs.is_some() {
             self.tell_origins(station, frame);
         }
-        let launch = Launch { from, priority: transmit.priority, frame, token: transmit.token };
+        let launch = Launch { from, priority: transmit.priority, frame, token: transmit.token.take() };
         if at == self.now && !station.held.is_due(at) {
             self.launch(station, launch);
         } else {

@@ -17,6 +17,7 @@ use chronoseal_wire::virtual_link;
 
 use super::config::{Ends, NetworkConfig};
 use super::forwarding::Forwarded;
+use super::ways::HopId;
 use super::{Network, Timer};
 use crate::line;
 use crate::medium::{FrameId, FrameLabel, FrameStore, MediumOutput};
@@ -242,7 +243,7 @@ impl Network {
         let due = self.due(now, line);
         // [SAE AS6802] the time in the switch is part of the delay that a relay causes.
         line::stamp_transparent_clock(frame, due - now, frames);
-        self.forward_at(line, Forwarded { frame, stream: StreamId::NONE, hop: number as u16, due }, out);
+        self.forward_at(line, Forwarded { frame, hop: HopId::of_control(number), due }, out);
     }
 
     /// Passes a control frame on. Each line gets a frame of its own, since each delays it differently.
@@ -253,7 +254,7 @@ impl Network {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
-        let way = self.control.as_ref().and_then(|control| control.ways.get(usize::from(passed.hop)));
+        let way = self.control.as_ref().and_then(|control| control.ways.get(passed.hop.control()?));
         for line in way.map(|way| way.onward.clone()).unwrap_or_default() {
             let copy = (frames.duplicate(passed.frame), StreamId::NONE);
             self.send(now, line, Priority::PROTOCOL_CONTROL, Some(passed.due), copy, frames, out);

@@ -2,7 +2,6 @@
 
 use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, Priority, SimTime, StreamId};
 
-use super::config::RouteClass;
 use super::forwarding::Forwarded;
 use super::{Network, Timer};
 use crate::line::{self, Offer, Started, Step};
@@ -123,23 +122,20 @@ impl Network {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
-        let Forwarded { frame, stream, hop, due } = passed;
-        let route = &self.config.routes[stream.index()];
-        let priority = match route.class {
-            RouteClass::BestEffort { .. } if route.vid.is_some() => pcp_of(frames.bytes(frame)),
-            class => class.priority(),
-        };
-        let hop = &route.hops[usize::from(hop)];
-        let (ingress, copies) = (hop.ingress, hop.egress.len());
+        let Forwarded { frame, hop, due } = passed;
+        let hop = *self.ways.hop(hop);
+        let priority = if hop.is_tagged { pcp_of(frames.bytes(frame)) } else { hop.priority };
+        let copies = self.ways.egress(&hop).len();
         for copy in 0..copies {
             if copy + 1 < copies {
                 frames.retain(frame);
             }
-            let line = self.config.routes[stream.index()].hops[usize::from(passed.hop)].egress[copy];
-            self.send(now, line, priority, Some(due), (frame, stream), frames, out);
+            let line = self.ways.egress(&hop)[copy] as usize;
+            self.send(now, line, priority, Some(due), (frame, hop.stream), frames, out);
         }
         if copies == 0 {
-            self.discard(self.judges[ingress], frame, stream, DiscardReason::UnknownStream, frames, out);
+            let judge = self.judges[hop.ingress as usize];
+            self.discard(judge, frame, hop.stream, DiscardReason::UnknownStream, frames, out);
         }
     }
 
@@ -147,12 +143,12 @@ impl Network {
     pub(super) fn act(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         let Some(due) = self.executor.act() else { return };
         if let Some(frame) = due.frame {
-            self.fan_out(now, Forwarded { frame, stream: due.stream, hop: due.hop, due: now }, frames, out);
+            self.fan_out(now, Forwarded { frame, hop: due.hop, due: now }, frames, out);
         }
         if due.missing {
-            let event = Event::of(EventKind::Missing, due.stream, due.cycle as u64);
-            let ingress = self.config.routes[due.stream.index()].hops[usize::from(due.hop)].ingress;
-            out.push(MediumOutput::Event { node: self.judges[ingress], event, frame: None });
+            let hop = self.ways.hop(due.hop);
+            let event = Event::of(EventKind::Missing, hop.stream, due.cycle as u64);
+            out.push(MediumOutput::Event { node: self.judges[hop.ingress as usize], event, frame: None });
         }
         self.ask_for_entry(out);
     }

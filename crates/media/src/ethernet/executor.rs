@@ -2,6 +2,7 @@
 
 use chronoseal_core::{Duration, SimTime, StreamId};
 
+use super::ways::HopId;
 use crate::medium::FrameId;
 use crate::schedule::ScheduleTable;
 
@@ -22,17 +23,15 @@ struct Entry {
     carry: i64,
     /// Which turn, as the table counts them.
     turn: usize,
-    /// At which switch on the stream's way.
-    hop: u16,
-    stream: StreamId,
+    /// At which switch on its stream's way.
+    hop: HopId,
 }
 
 /// What one entry found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Due {
-    pub(super) stream: StreamId,
-    /// At which switch on the stream's way.
-    pub(super) hop: u16,
+    /// At which switch on its stream's way.
+    pub(super) hop: HopId,
     /// The cycle its slot began in.
     pub(super) cycle: i64,
     /// The frame to pass on, if switches wait for dispatch times and one is here.
@@ -51,12 +50,16 @@ pub(super) struct Executor {
 }
 
 impl Executor {
-    pub(super) fn new(table: &ScheduleTable, waits_for_dispatch: bool) -> Self {
+    pub(super) fn new(
+        table: &ScheduleTable,
+        hop_of: impl Fn(StreamId, u16) -> HopId,
+        waits_for_dispatch: bool,
+    ) -> Self {
         let mut entries: Vec<Entry> = (table.turns().enumerate())
             .map(|(turn, entry)| {
                 let at = if waits_for_dispatch { entry.dispatch } else { entry.end };
                 let (phase, carry) = (at.rem_floor(table.cluster_cycle), at.div_floor(table.cluster_cycle));
-                Entry { phase, carry, turn, hop: entry.hop, stream: entry.stream }
+                Entry { phase, carry, turn, hop: hop_of(entry.stream, entry.hop) }
             })
             .collect();
         entries.sort_by_key(|entry| (entry.phase, entry.turn));
@@ -101,14 +104,12 @@ impl Executor {
         }
         let place = &mut self.places[entry.turn];
         let missing = cycle >= 0 && place.taken.is_none_or(|taken| taken < cycle);
-        Some(Due { stream: entry.stream, hop: entry.hop, cycle, frame: place.held.take(), missing })
+        Some(Due { hop: entry.hop, cycle, frame: place.held.take(), missing })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use chronoseal_core::StreamId;
-
     use super::*;
     use crate::schedule::Slot;
 
@@ -125,7 +126,7 @@ mod tests {
             end: ms(12),
         };
         let table = ScheduleTable { cluster_cycle: ms(10), slots: vec![slot], ..ScheduleTable::default() };
-        let mut executor = Executor::new(&table, true);
+        let mut executor = Executor::new(&table, |_, _| HopId(0), true);
         let mut frames = crate::medium::FrameStore::new();
         let frame = frames.allocate(crate::medium::FrameLabel::default());
         let next = |executor: &mut Executor| {

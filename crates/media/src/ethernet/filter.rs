@@ -4,7 +4,8 @@ use chronoseal_core::{DiscardReason, Duration, SimTime, StreamId};
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::{protocol_control_frame, virtual_link};
 
-use super::config::{NetworkConfig, RouteClass};
+use super::config::NetworkConfig;
+use super::ways::{HopId, Kind, Ways};
 use crate::schedule::Turn;
 
 /// Where an admitted frame goes next.
@@ -16,25 +17,13 @@ pub(super) enum Admission {
         turn: usize,
         /// Which repetition of the table.
         cycle: i64,
-        /// Whose frame.
-        stream: StreamId,
-        /// At which switch on the stream's way.
-        hop: u16,
+        /// At which switch on its stream's way.
+        hop: HopId,
     },
     /// A frame of a virtual link, which is still to be policed.
-    VirtualLink {
-        /// Whose.
-        stream: StreamId,
-        /// At which switch on the stream's way.
-        hop: u16,
-    },
+    VirtualLink(HopId),
     /// A best-effort frame.
-    Stream {
-        /// Whose.
-        stream: StreamId,
-        /// At which switch on the stream's way.
-        hop: u16,
-    },
+    Stream(HopId),
     /// The beacon, from the switch that sends it.
     Beacon,
 }
@@ -43,14 +32,14 @@ pub(super) enum Admission {
 pub(super) struct Filter {
     /// `by_ct_id[id]` is the stream with that identifier.
     by_ct_id: Vec<Option<StreamId>>,
-    /// `turns_of[stream]` lists its turns.
-    turns_of: Vec<Vec<(usize, Turn)>>,
+    /// By switch on the way of a stream: its turns there.
+    turns_at: Vec<Vec<(usize, Turn)>>,
     /// True for a line by which the beacon comes in.
     brings_beacon: Vec<bool>,
 }
 
 impl Filter {
-    pub(super) fn new(config: &NetworkConfig, brings_beacon: Vec<bool>) -> Self {
+    pub(super) fn new(config: &NetworkConfig, ways: &Ways, brings_beacon: Vec<bool>) -> Self {
         let mut by_ct_id = Vec::new();
         for (index, route) in config.routes.iter().enumerate() {
             if let Some(ct_id) = route.class.ct_id() {
@@ -61,21 +50,21 @@ impl Filter {
                 by_ct_id[ct_id] = Some(StreamId(index as u16));
             }
         }
-        let mut turns_of = vec![Vec::new(); config.routes.len()];
+        let mut turns_at = vec![Vec::new(); ways.hop_count()];
         for (index, turn) in config.schedule.turns().enumerate() {
-            turns_of[turn.stream.index()].push((index, turn));
+            turns_at[ways.hop_of(turn.stream, turn.hop).index()].push((index, turn));
         }
-        Self { by_ct_id, turns_of, brings_beacon }
+        Self { by_ct_id, turns_at, brings_beacon }
     }
 
     /// The stream a frame's destination names.
     #[inline(always)]
-    pub(super) fn stream_of(&self, config: &NetworkConfig, frame: &Frame<'_>) -> Option<StreamId> {
+    pub(super) fn stream_of(&self, config: &NetworkConfig, ways: &Ways, frame: &Frame<'_>) -> Option<StreamId> {
         let destination = frame.destination();
         match virtual_link::ct_id(destination, config.ct_marker) {
             Some(ct_id) => self.by_ct_id.get(usize::from(ct_id)).copied().flatten(),
             None => virtual_link::stream(destination).filter(|stream| {
-                config.route(*stream).is_some_and(|route| matches!(route.class, RouteClass::BestEffort { .. }))
+                ways.stream(*stream).is_some_and(|stream| stream.kind == Kind::BestEffort)
             }),
         }
     }
@@ -85,6 +74,7 @@ impl Filter {
     pub(super) fn judge(
         &self,
         config: &NetworkConfig,
+        ways: &Ways,
         now: SimTime,
         line: usize,
         bytes: &[u8],
@@ -95,28 +85,23 @@ impl Filter {
             let is_beacon = self.brings_beacon[line];
             return if is_beacon { Ok(Admission::Beacon) } else { Err((DiscardReason::NotSyncMaster, StreamId::NONE)) };
         }
-        let stream = self.stream_of(config, &frame).ok_or((DiscardReason::UnknownStream, StreamId::NONE))?;
-        let route = &config.routes[stream.index()];
-        if frame.tag().map(|tag| tag.vid) != route.vid {
+        let stream = self.stream_of(config, ways, &frame).ok_or((DiscardReason::UnknownStream, StreamId::NONE))?;
+        let known = ways.stream(stream).ok_or((DiscardReason::UnknownStream, StreamId::NONE))?;
+        if !known.is_in(frame.tag().map(|tag| tag.vid)) {
             return Err((DiscardReason::UnknownStream, stream));
         }
-        let Some(hop) = route.hops.iter().position(|hop| hop.ingress == line) else {
-            return Err((DiscardReason::WrongPort, stream));
-        };
-        if bytes.len() > route.len_max as usize {
+        let hop = ways.hop_by(known, line).ok_or((DiscardReason::WrongPort, stream))?;
+        if bytes.len() > known.len_max as usize {
             return Err((DiscardReason::TooLong, stream));
         }
-        let hop = hop as u16;
-        match route.class {
-            RouteClass::Elsewhere => Err((DiscardReason::UnknownStream, stream)),
-            RouteClass::BestEffort { .. } => Ok(Admission::Stream { stream, hop }),
-            RouteClass::RateConstrained { len_min, .. } if bytes.len() < len_min as usize => {
-                Err((DiscardReason::BelowLmin, stream))
-            }
-            RouteClass::RateConstrained { .. } => Ok(Admission::VirtualLink { stream, hop }),
-            RouteClass::TimeTriggered { .. } => {
+        match known.kind {
+            Kind::BestEffort => Ok(Admission::Stream(hop)),
+            Kind::Elsewhere => Err((DiscardReason::UnknownStream, stream)),
+            Kind::RateConstrained if bytes.len() < known.len_min as usize => Err((DiscardReason::BelowLmin, stream)),
+            Kind::RateConstrained => Ok(Admission::VirtualLink(hop)),
+            Kind::TimeTriggered => {
                 let reception = config.links[line / 2].speed.reception(bytes.len() as u64);
-                self.window(config, now, (stream, hop), reception).ok_or((DiscardReason::OutsideWindow, stream))
+                self.window(config, now, hop, reception).ok_or((DiscardReason::OutsideWindow, stream))
             }
         }
     }
@@ -130,18 +115,17 @@ impl Filter {
         &self,
         config: &NetworkConfig,
         now: SimTime,
-        (stream, hop): (StreamId, u16),
+        hop: HopId,
         reception: Duration,
     ) -> Option<Admission> {
         let cycle_len = config.schedule.cluster_cycle;
-        let at_this_switch = self.turns_of[stream.index()].iter().filter(|(_, turn)| turn.hop == hop);
-        at_this_switch.copied().find_map(|(index, turn)| {
+        self.turns_at[hop.index()].iter().copied().find_map(|(index, turn)| {
             let opens = turn.start + reception - config.early_tolerance;
             let closes = if config.waits_for_dispatch { turn.dispatch - config.forwarding_delay } else { turn.end };
             let since_open = now.since_zero() - opens;
             let cycle = since_open.div_floor(cycle_len);
             let inside = since_open.rem_floor(cycle_len) <= closes - opens && closes - opens >= Duration::ZERO;
-            inside.then_some(Admission::Turn { turn: index, cycle, stream, hop })
+            inside.then_some(Admission::Turn { turn: index, cycle, hop })
         })
     }
 }

@@ -2,26 +2,46 @@
 
 use std::collections::VecDeque;
 
-use chronoseal_core::{SimTime, StreamId};
+use chronoseal_core::SimTime;
 
+use super::ways::HopId;
 use crate::medium::FrameId;
 
 /// A frame that is to be passed on.
 #[derive(Clone, Copy)]
 pub(super) struct Forwarded {
     pub(super) frame: FrameId,
-    pub(super) stream: StreamId,
-    /// Which of the switches on its way has it, as an index into the hops of its route.
-    pub(super) hop: u16,
+    /// Which of the switches on its way has it.
+    pub(super) hop: HopId,
     /// When.
     pub(super) due: SimTime,
+}
+
+/// [`Forwarded`] in two words, which a processor moves through its registers: as three it would be written to memory in pieces
+/// and read back at once as a whole, which waits for the pieces.
+#[derive(Clone, Copy)]
+struct Kept {
+    what: u64,
+    due: SimTime,
+}
+
+impl Kept {
+    #[inline(always)]
+    fn new(Forwarded { frame, hop, due }: Forwarded) -> Self {
+        Self { what: u64::from(frame.0) << 32 | u64::from(hop.0), due }
+    }
+
+    #[inline(always)]
+    fn unpack(self) -> Forwarded {
+        Forwarded { frame: FrameId((self.what >> 32) as u32), hop: HopId(self.what as u32), due: self.due }
+    }
 }
 
 /// All of them, by the line they came in by: the earliest first, and those of one instant in the order in which they came
 /// in. The switches take them line by line, so that frames of one instant are ordered by where they come from and then by
 /// their sequence, and by nothing that depends on what was in a switch before.
 pub(super) struct Forwarding {
-    lines: Vec<VecDeque<Forwarded>>,
+    lines: Vec<VecDeque<Kept>>,
 }
 
 impl Forwarding {
@@ -35,15 +55,15 @@ impl Forwarding {
     pub(super) fn keep(&mut self, line: usize, frame: Forwarded) {
         let frames = &mut self.lines[line];
         if frames.back().is_none_or(|last| last.due <= frame.due) {
-            frames.push_back(frame);
+            frames.push_back(Kept::new(frame));
         } else {
-            Self::keep_before(frames, frame);
+            Self::keep_before(frames, Kept::new(frame));
         }
     }
 
     /// What will have come in is known before it has, and before a frame in front of it is judged.
     #[cold]
-    fn keep_before(frames: &mut VecDeque<Forwarded>, frame: Forwarded) {
+    fn keep_before(frames: &mut VecDeque<Kept>, frame: Kept) {
         let later = frames.iter().rev().take_while(|other| other.due > frame.due).count();
         frames.insert(frames.len() - later, frame);
     }
@@ -68,7 +88,7 @@ impl Forwarding {
         if frames.front()?.due > now {
             return None;
         }
-        frames.pop_front()
+        frames.pop_front().map(Kept::unpack)
     }
 }
 
@@ -87,7 +107,7 @@ mod tests {
         let came: Vec<_> = due_us.map(|us| (us, frames.allocate(FrameLabel::default()))).to_vec();
         for (us, frame) in &came {
             let due = SimTime::ZERO + Duration::from_us(*us);
-            forwarding.keep(0, Forwarded { frame: *frame, stream: StreamId(0), hop: 0, due });
+            forwarding.keep(0, Forwarded { frame: *frame, hop: HopId(0), due });
         }
         let end = SimTime::ZERO + Duration::from_us(30);
         assert!(forwarding.take(0, SimTime::ZERO + Duration::from_us(4)).is_none(), "nothing is due yet");

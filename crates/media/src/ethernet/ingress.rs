@@ -1,11 +1,12 @@
 //! From the last bit of a frame in a switch to its egress queues.
 
-use chronoseal_core::{DiscardReason, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, SimTime};
 use chronoseal_wire::ethernet::FCS_LEN;
 
 use super::control;
 use super::filter::Admission;
 use super::forwarding::Forwarded;
+use super::ways::HopId;
 use super::{Network, Timer};
 use crate::line;
 use crate::medium::{FrameId, FrameStore, MediumOutput};
@@ -27,10 +28,10 @@ impl Network {
         if arrives_at >= self.down_from[line / 2] {
             return false;
         }
-        let judged = self.filter.judge(&self.config, arrives_at, line, frames.bytes(frame));
-        let Ok(Admission::Stream { stream, hop }) = judged else { return false };
+        let judged = self.filter.judge(&self.config, &self.ways, arrives_at, line, frames.bytes(frame));
+        let Ok(Admission::Stream(hop)) = judged else { return false };
         self.stamp_arrival(arrives_at, line, frame, frames);
-        self.forward_at(line, Forwarded { frame, stream, hop, due: arrives_at + delay }, out);
+        self.forward_at(line, Forwarded { frame, hop, due: arrives_at + delay }, out);
         true
     }
 
@@ -55,33 +56,34 @@ impl Network {
         if self.control.is_some() && control::is_control(frames.bytes(frame)) {
             return self.arrive_control(now, line, frame, frames, out);
         }
-        match self.filter.judge(&self.config, now, line, frames.bytes(frame)) {
+        match self.filter.judge(&self.config, &self.ways, now, line, frames.bytes(frame)) {
             Err((reason, stream)) => self.discard(self.judges[line], frame, stream, reason, frames, out),
-            Ok(Admission::Stream { stream, hop }) => self.forward(now, line, (frame, stream, hop), frames, out),
-            Ok(Admission::VirtualLink { stream, hop }) => {
+            Ok(Admission::Stream(hop)) => self.forward(now, line, (frame, hop), frames, out),
+            Ok(Admission::VirtualLink(hop)) => {
                 // Lengths of virtual links count the checksum.
                 let len = (frames.len_of(frame) + FCS_LEN as u64) as u32;
-                if self.accounts[stream.index()][usize::from(hop)].pays(now, len) {
-                    self.forward(now, line, (frame, stream, hop), frames, out);
+                if self.accounts[hop.index()].as_mut().is_none_or(|account| account.pays(now, len)) {
+                    self.forward(now, line, (frame, hop), frames, out);
                 } else {
+                    let stream = self.ways.hop(hop).stream;
                     self.discard(self.judges[line], frame, stream, DiscardReason::Policed, frames, out);
                 }
             }
-            Ok(Admission::Turn { turn, cycle, stream, hop }) => {
+            Ok(Admission::Turn { turn, cycle, hop }) => {
                 if !self.executor.take(turn, cycle) {
-                    let reason = DiscardReason::DuplicateInWindow;
+                    let (reason, stream) = (DiscardReason::DuplicateInWindow, self.ways.hop(hop).stream);
                     self.discard(self.judges[line], frame, stream, reason, frames, out);
                 } else if self.config.waits_for_dispatch {
                     self.executor.hold(turn, frame);
                 } else {
-                    self.forward(now, line, (frame, stream, hop), frames, out);
+                    self.forward(now, line, (frame, hop), frames, out);
                 }
             }
             Ok(Admission::Beacon) => {
                 let due = self.due(now, line);
                 // [SAE AS6802] the time in the switch is part of the delay that a relay causes.
                 line::stamp_transparent_clock(frame, due - now, frames);
-                self.forward_at(line, Forwarded { frame, stream: StreamId::NONE, hop: 0, due }, out);
+                self.forward_at(line, Forwarded { frame, hop: HopId::BEACON, due }, out);
             }
         }
     }
@@ -102,12 +104,12 @@ impl Network {
         &mut self,
         now: SimTime,
         line: usize,
-        (frame, stream, hop): (FrameId, StreamId, u16),
+        (frame, hop): (FrameId, HopId),
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
         let due = self.due(now, line);
-        let passed = Forwarded { frame, stream, hop, due };
+        let passed = Forwarded { frame, hop, due };
         if due == now && self.forwarding.is_empty(line) {
             return self.fan_out(now, passed, frames, out);
         }

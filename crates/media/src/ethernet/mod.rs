@@ -21,11 +21,12 @@ mod ingress;
 mod policing;
 mod ports;
 mod statistics;
+mod ways;
 #[cfg(test)]
 mod tests;
 
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
-use chronoseal_core::{DiscardReason, Duration, NodeId, Priority, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, NodeId, PortId, Priority, SimTime, StreamId};
 
 use self::beacon::BeaconTree;
 pub use self::config::{Beacon, Ends, Failure, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice};
@@ -37,6 +38,7 @@ use self::forwarding::Forwarding;
 use self::policing::Account;
 pub use self::policing::{Charge, Policing};
 use self::statistics::Statistics;
+use self::ways::{HopId, Ways};
 use crate::line::{Line, ReservedStarts};
 use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
 use crate::port::Port;
@@ -44,10 +46,11 @@ use crate::port::Port;
 /// The medium of [`NetworkConfig`].
 pub struct Network {
     config: NetworkConfig,
+    ways: Ways,
     filter: Filter,
     executor: Executor,
-    /// `link_of_node[node]` leads to a station of this node.
-    link_of_node: Vec<Option<usize>>,
+    /// `link_of_node[node]` is the port of this node's station, and its link.
+    link_of_node: Vec<Option<(PortId, usize)>>,
     /// As [`NetworkConfig`] numbers them.
     lines: Vec<Line>,
     /// By line: the port in front of it, where that does more than the line itself.
@@ -58,8 +61,8 @@ pub struct Network {
     judges: Vec<NodeId>,
     queues_at: Vec<NodeId>,
     forwarding: Forwarding,
-    /// Of each virtual link, by stream and by switch on its way.
-    accounts: Vec<Vec<Account>>,
+    /// Of virtual links, by switch on their ways.
+    accounts: Vec<Option<Account>>,
     /// By link: from when on it is down.
     down_from: Vec<SimTime>,
     /// The forwarding delay, if no random part is added to it and it takes time at all.
@@ -139,7 +142,7 @@ impl Network {
         for (index, link) in config.links.iter().enumerate() {
             let Ends::Station { station, .. } = link.ends else { break };
             link_of_node.resize(link_of_node.len().max(station.node.index() + 1), None);
-            link_of_node[station.node.index()] = Some(index);
+            link_of_node[station.node.index()] = Some((station.port, index));
         }
         let behind = |line| config.switch_behind(line).or(config.switch_before(line)).unwrap_or_default();
         let queueing = |line: usize| {
@@ -147,18 +150,19 @@ impl Network {
             config.switch_before(line).unwrap_or_else(|| behind(line))
         };
         let beacon_tree = BeaconTree::new(&config);
+        let ways = Ways::new(&config);
         Self {
-            filter: Filter::new(&config, beacon_tree.brings(count)),
+            filter: Filter::new(&config, &ways, beacon_tree.brings(count)),
             link_of_node,
             statistics: Statistics::new(config.load_window, count, stations < config.links.len()),
-            executor: Executor::new(&config.schedule, config.waits_for_dispatch),
+            executor: Executor::new(&config.schedule, |stream, hop| ways.hop_of(stream, hop), config.waits_for_dispatch),
             lines,
             ports,
             first_trunk_line: 2 * stations,
             judges: (0..count).map(|line| config.switches[behind(line)]).collect(),
             queues_at: (0..count).map(|line| config.switches[queueing(line)]).collect(),
             forwarding: Forwarding::new(count),
-            accounts: config.routes.iter().map(accounts).collect(),
+            accounts: config.routes.iter().flat_map(accounts).collect(),
             down_from: (0..config.links.len()).map(|link| down_from(&config, link)).collect(),
             fixed_delay: Some(config.forwarding_delay)
                 .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO),
@@ -168,6 +172,7 @@ impl Network {
             rngs: (config.switches.iter())
                 .map(|switch| random::stream(config.seed, Purpose::Medium, u64::from(switch.0)))
                 .collect(),
+            ways,
             config,
         }
     }
@@ -180,13 +185,13 @@ impl Network {
     /// The stream a frame's destination names, if the switches know one.
     pub fn stream_of(&self, bytes: &[u8]) -> Option<StreamId> {
         let frame = chronoseal_wire::ethernet::Frame::new_checked(bytes).ok()?;
-        self.filter.stream_of(&self.config, &frame)
+        self.filter.stream_of(&self.config, &self.ways, &frame)
     }
 
     #[inline]
     fn link_of(&self, from: Attachment) -> Option<usize> {
-        let link = (*self.link_of_node.get(from.node.index())?)?;
-        matches!(self.config.links[link].ends, Ends::Station { station, .. } if station == from).then_some(link)
+        let (port, link) = (*self.link_of_node.get(from.node.index())?)?;
+        (port == from.port).then_some(link)
     }
 
     /// True for a line that leads to a switch.
@@ -237,11 +242,12 @@ fn down_from(config: &NetworkConfig, link: usize) -> SimTime {
 }
 
 /// The accounts of a virtual link at the switches on its way; none of another stream.
-fn accounts(route: &Route) -> Vec<Account> {
-    match route.class {
-        RouteClass::RateConstrained { policing, .. } => vec![Account::new(policing); route.hops.len()],
-        RouteClass::TimeTriggered { .. } | RouteClass::BestEffort { .. } | RouteClass::Elsewhere => Vec::new(),
-    }
+fn accounts(route: &Route) -> Vec<Option<Account>> {
+    let account = match route.class {
+        RouteClass::RateConstrained { policing, .. } => Some(Account::new(policing)),
+        RouteClass::TimeTriggered { .. } | RouteClass::BestEffort { .. } | RouteClass::Elsewhere => None,
+    };
+    vec![account; route.hops.len()]
 }
 
 /// By line: when the first bits of scheduled frames leave, and by how much they can be early or late.
@@ -283,7 +289,7 @@ impl Medium for Network {
         let link = match self.link_of(from) {
             Some(link) => {
                 if let Some(splice) = splices.iter().find(|splice| splice.victim == link) {
-                    let to = Attachment { node: splice.attacker, port: chronoseal_core::PortId(0) };
+                    let to = Attachment { node: splice.attacker, port: PortId(0) };
                     out.push(MediumOutput::Deliver { to, frame, departed_at: now });
                     return;
                 }
@@ -327,13 +333,13 @@ impl Medium for Network {
             Timer::ForwardingDone(line) => {
                 // Each frame has a timer of its own, so that this is one of those that expire now, and they go in their order.
                 let Some(done) = self.forwarding.take(line, now) else { return };
-                if done.stream == StreamId::NONE && self.control.is_some() {
-                    return self.relay_control(now, done, frames, out);
+                if done.hop.is_of_stream() {
+                    self.fan_out(now, done, frames, out);
+                } else if done.hop == HopId::BEACON {
+                    self.relay_beacon(now, line, done, frames, out);
+                } else {
+                    self.relay_control(now, done, frames, out);
                 }
-                if done.stream == StreamId::NONE {
-                    return self.relay_beacon(now, line, done, frames, out);
-                }
-                self.fan_out(now, done, frames, out);
             }
             Timer::ScheduleEntry => self.act(now, frames, out),
             Timer::Beacon => self.send_beacon(now, frames, out),

@@ -115,6 +115,10 @@ impl Line {
         self.queues[class].push_back(offer);
         self.waiting |= 1 << class;
         self.queued_bytes += offer.len;
+        if now < self.free_at {
+            // Whoever is next, it is not before then; what has just been written need not be read back to know that.
+            return Ok(self.look_again(now, self.free_at).map_or(Step::Idle, Step::LookAgain));
+        }
         Ok(self.step(now))
     }
 
@@ -194,7 +198,7 @@ impl Line {
     }
 
     /// Keeps a frame that has started until somebody takes it at its arrival.
-    #[inline]
+    #[inline(always)]
     pub fn put_on_wire(&mut self, frame: FrameId, started_at: SimTime) {
         self.on_wire.push_back((frame, started_at));
     }
@@ -206,7 +210,7 @@ impl Line {
     }
 
     /// `at`, unless an earlier look is still to come.
-    #[inline]
+    #[inline(always)]
     fn look_again(&mut self, now: SimTime, at: SimTime) -> Option<SimTime> {
         if self.look_again_at.is_some_and(|asked| now < asked && asked <= at) {
             return None;

@@ -89,6 +89,16 @@ enum Stage {
     Task { run: usize, cycle: i64, began: LocalTime },
 }
 
+/// What was begun.
+enum Begun {
+    /// Nothing was due.
+    Nothing,
+    /// What `base`, `work` and `stage` say.
+    Something,
+    /// A frame that takes no work to be announced first.
+    Frame(Sealing),
+}
+
 /// A frame about to be made.
 #[derive(Clone, Copy, Debug)]
 struct Sealing {
@@ -199,16 +209,16 @@ impl EndSystem {
         self.containers.start(now);
     }
 
-    /// Begins the next thing that is due: what it reports is in `base`, `work` and `stage`. False if nothing is due.
-    #[inline]
-    fn advance(&mut self, now: LocalTime) -> bool {
-        let begun = self.running && self.begin_due(now);
+    /// Begins the next thing that is due.
+    #[inline(always)]
+    fn advance(&mut self, now: LocalTime) -> Begun {
+        let begun = if self.running { self.begin_due(now) } else { Begun::Nothing };
         self.due_at = self.next_wake();
         begun
     }
 
-    #[inline]
-    fn begin_due(&mut self, now: LocalTime) -> bool {
+    #[inline(always)]
+    fn begin_due(&mut self, now: LocalTime) -> Begun {
         if let Some(deadline) = self.clock.beacon_deadline()
             && now >= deadline
         {
@@ -216,29 +226,29 @@ impl EndSystem {
                 client.lose();
             }
             self.base.push(Event::of(EventKind::SyncLost, StreamId::NONE, 0));
-            return true;
+            return Begun::Something;
         }
         if self.keep_time(now) {
-            return true;
+            return Begun::Something;
         }
         if !self.agenda.is_empty() && self.clock.is_synchronised() {
             let cluster_now = self.clock.cluster_time(now);
             while let Some((action, cycle)) = self.agenda.take_due(cluster_now) {
-                if self.act(now, action, cycle) {
-                    return true;
+                match self.act(now, action, cycle) {
+                    Begun::Nothing => {}
+                    begun => return begun,
                 }
             }
         }
         if let Some((talker, pdu)) = self.outgoing.pop_front() {
             self.talkers[talker].next = Some(pdu);
             let freshness = self.talkers[talker].made;
-            self.begin_send(Sealing { talker, launch_at: now, signal_time: now.since_zero(), freshness });
-            return true;
+            return self.begin_send(Sealing { talker, launch_at: now, signal_time: now.since_zero(), freshness });
         }
         if self.is_supervising && self.begin_absent(now) {
-            return true;
+            return Begun::Something;
         }
-        let Some(due) = self.periodic.iter_mut().find(|(at, _)| *at <= now) else { return false };
+        let Some(due) = self.periodic.iter_mut().find(|(at, _)| *at <= now) else { return Begun::Nothing };
         let (launch_at, talker) = *due;
         due.0 += self.talkers[talker].pace.step();
         if self.talkers[talker].has_slots() {
@@ -246,71 +256,73 @@ impl EndSystem {
         }
         let signal_time = launch_at.since_zero();
         let freshness = self.talkers[talker].made;
-        self.begin_send(Sealing { talker, launch_at, signal_time, freshness });
-        true
+        self.begin_send(Sealing { talker, launch_at, signal_time, freshness })
     }
 
-    fn act(&mut self, now: LocalTime, action: Action, cycle: i64) -> bool {
+    fn act(&mut self, now: LocalTime, action: Action, cycle: i64) -> Begun {
         let cycle_start = self.config.cluster_cycle * cycle;
         match action {
             Action::Send { talker, instance } => {
                 let entry = &self.talkers[talker];
                 let TalkerTiming::Slots { slots, samples, application, .. } = &entry.config.timing else {
-                    return false;
+                    return Begun::Nothing;
                 };
                 if *samples && entry.next.is_none() || application.is_some() && entry.ready_at.is_none() {
-                    return false;
+                    return Begun::Nothing;
                 }
                 let start = cycle_start + slots[instance].start;
                 let freshness = (cycle * slots.len() as i64 + instance as i64) as u64;
                 let launch_at = self.clock.local_time(start);
-                self.begin_send(Sealing { talker, launch_at, signal_time: start, freshness });
-                true
+                self.begin_send(Sealing { talker, launch_at, signal_time: start, freshness })
             }
             Action::Check { listener, instance } => {
                 let listener = &self.listeners[listener];
-                let missing = listener.config.fills_slots && listener.is_missing(instance, cycle);
-                if missing {
-                    let count = cycle * listener.config.windows.len() as i64 + instance as i64;
-                    self.base.push(Event::of(EventKind::Missing, listener.config.stream, count as u64));
+                if !(listener.config.fills_slots && listener.is_missing(instance, cycle)) {
+                    return Begun::Nothing;
                 }
-                missing
+                let count = cycle * listener.config.windows.len() as i64 + instance as i64;
+                self.base.push(Event::of(EventKind::Missing, listener.config.stream, count as u64));
+                Begun::Something
             }
             Action::Task { run } => {
                 self.work = Some(Work::declared(TASK, self.config.tasks[run].length));
                 self.stage = Stage::Task { run, cycle, began: now };
-                true
+                Begun::Something
             }
         }
     }
 
     /// The application has data for a stream in slots. They take the place of older ones that have not left yet. Before the
-    /// clock has joined the cluster there is no slot to wait for. True if there is something to tell.
-    fn make_ready(&mut self, at: LocalTime, talker: usize) -> bool {
+    /// clock has joined the cluster there is no slot to wait for.
+    fn make_ready(&mut self, at: LocalTime, talker: usize) -> Begun {
         let is_synchronised = self.clock.is_synchronised();
         let talker = &mut self.talkers[talker];
         if !is_synchronised {
             talker.made += 1 + u64::from(talker.ready_at.take().is_some());
-            return false;
+            return Begun::Nothing;
         }
         if talker.ready_at.replace(at).is_none() {
-            return false;
+            return Begun::Nothing;
         }
         let reason = EventKind::Discarded(DiscardReason::Superseded);
         self.base.push(Event::of(reason, talker.config.stream, talker.made));
         talker.made += 1;
-        true
+        Begun::Something
     }
 
-    #[inline]
-    fn begin_send(&mut self, sealing: Sealing) {
+    #[inline(always)]
+    fn begin_send(&mut self, sealing: Sealing) -> Begun {
         if self.config.real_bytes {
             self.work = self.talkers[sealing.talker].work();
         }
+        if self.work.is_none() {
+            return Begun::Frame(sealing);
+        }
         self.stage = Stage::Seal(sealing);
+        Begun::Something
     }
 
-    #[inline]
+    #[inline(always)]
     fn finish_send(&mut self, now: LocalTime, sealing: Sealing, frame: &mut [u8]) -> Output {
         let talker = &mut self.talkers[sealing.talker];
         let sequence = talker.made;
@@ -345,11 +357,12 @@ impl EndSystem {
                 return Output::Work(work);
             }
             match std::mem::replace(&mut self.stage, Stage::Idle) {
-                Stage::Idle => {
-                    if !self.begin_contained(now) && !self.advance(now) {
-                        return Output::Timeout(self.due_at);
-                    }
-                }
+                Stage::Idle if self.begin_contained(now) => {}
+                Stage::Idle => match self.advance(now) {
+                    Begun::Nothing => return Output::Timeout(self.due_at),
+                    Begun::Something => {}
+                    Begun::Frame(sealing) => return self.finish_send(now, sealing, frame),
+                },
                 Stage::Control(control, due) => return self.send_control(now, control, due, frame),
                 Stage::Seal(sealing) => return self.finish_send(now, sealing, frame),
                 Stage::Open(received) => self.finish_receive(now, received),
