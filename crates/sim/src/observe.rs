@@ -89,6 +89,9 @@ impl Observer for () {
 /// Bytes gathered before they are hashed.
 const PENDING_LEN: usize = 4096;
 
+/// What is hashed of an event itself `[byte]`.
+const RECORD_LEN: usize = 32;
+
 /// Of frames that are only headers this much is hashed `[byte]`.
 const HEADERS_LEN: usize = 22;
 
@@ -135,19 +138,24 @@ impl Observer for Fingerprint {
     // Inlined, a context need not be written to memory for each observer to read it back.
     #[inline(always)]
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
-        let mut record = [0u8; 32];
+        let mut record = [0u8; RECORD_LEN + HEADERS_LEN];
         record[..8].copy_from_slice(&at.as_ps().to_le_bytes());
         record[8..10].copy_from_slice(&node.0.to_le_bytes());
         record[10..12].copy_from_slice(&event.kind.code().to_le_bytes());
         record[12..14].copy_from_slice(&event.stream.0.to_le_bytes());
         record[16..24].copy_from_slice(&event.sequence.to_le_bytes());
-        record[24..].copy_from_slice(&event.value.to_le_bytes());
-        self.pending.extend_from_slice(&record);
+        record[24..RECORD_LEN].copy_from_slice(&event.value.to_le_bytes());
         match frame.map(|frame| (frame.bytes, frame.bytes.first_chunk::<HEADERS_LEN>())) {
-            // A length that is known here is copied without a call.
-            Some((_, Some(headers))) if self.headers_only => self.pending.extend_from_slice(headers),
-            Some((bytes, _)) => self.pending.extend_from_slice(bytes),
-            None => {}
+            // What has a length that is known here is copied at once and without a call.
+            Some((_, Some(headers))) if self.headers_only => {
+                record[RECORD_LEN..].copy_from_slice(headers);
+                self.pending.extend_from_slice(&record);
+            }
+            Some((bytes, _)) => {
+                self.pending.extend_from_slice(&record[..RECORD_LEN]);
+                self.pending.extend_from_slice(bytes);
+            }
+            None => self.pending.extend_from_slice(&record[..RECORD_LEN]),
         }
         if self.pending.len() >= PENDING_LEN {
             self.hash_pending();

@@ -226,6 +226,48 @@ mod tests {
         assert_eq!(order, expected);
     }
 
+    #[test]
+    fn stays_in_order_whatever_the_scale_of_time() {
+        use chronoseal_core::random::{self, Purpose, Rng};
+        // From everything within a nanosecond to seconds between two events, and from nothing pending to thousands.
+        for (seed, scale) in [0, 10, 16, 20, 24, 30, 36, 42].into_iter().enumerate() {
+            for pending in [1, 20, 3_000] {
+                let mut rng = random::stream(seed as u64, Purpose::Medium, pending);
+                let (mut queue, mut plain, mut now) = (Queue::default(), std::collections::BTreeSet::new(), 0i64);
+                for number in 0..40_000u32 {
+                    let after = (rng.next_u64() & ((1 << scale) - 1)) as i64;
+                    let what = Happening::medium(MediumTimer::new(number));
+                    plain.insert((now + after, what));
+                    queue.push(SimTime::from_ps(now + after), what);
+                    while plain.len() as u64 > pending {
+                        let expected = plain.pop_first();
+                        assert_eq!(queue.pop_until(SimTime::MAX).map(|(at, what)| (at.as_ps(), what)), expected);
+                        now = expected.map_or(now, |(at, _)| at);
+                    }
+                }
+                while let Some(expected) = plain.pop_first() {
+                    assert_eq!(queue.pop_until(SimTime::MAX).map(|(at, what)| (at.as_ps(), what)), Some(expected));
+                }
+                assert_eq!(queue.pop_until(SimTime::MAX), None);
+            }
+        }
+    }
+
+    #[test]
+    fn many_events_of_one_instant_come_in_their_order() {
+        let mut queue = Queue::default();
+        let instant = |round: i64| SimTime::from_ps(round * 1_000_000_000);
+        for round in 0..3 {
+            for number in (0..200_000).rev() {
+                queue.push(instant(round), Happening::medium(MediumTimer::new(number)));
+            }
+            for number in 0..200_000 {
+                let what = Happening::medium(MediumTimer::new(number));
+                assert_eq!(queue.pop_until(SimTime::MAX), Some((instant(round), what)));
+            }
+        }
+    }
+
     fn any_happening() -> impl Strategy<Value = Happening> {
         prop_oneof![
             any::<(u16, u32)>().prop_map(|(segment, number)| Happening::medium(MediumTimer { segment, number })),

@@ -13,7 +13,7 @@ use crate::supervision::Supervision;
 /// The receiver's end of one stream.
 pub(super) struct Listener {
     pub(super) config: ListenerConfig,
-    opener: Option<Opener>,
+    opener: Option<Box<Opener>>,
     /// By instance: the last cycle a frame was seen in, accepted or not.
     seen: Vec<Option<i64>>,
     /// Frames accepted.
@@ -46,7 +46,7 @@ impl Listener {
     pub(super) fn new(config: ListenerConfig) -> Result<Self, ProtectionError> {
         config.protection.check_on_ethernet()?;
         let opener = match &config.protection {
-            Protection::Secured { profile, key: Some(key), data_id } => Some(Opener::new(*profile, key, *data_id)?),
+            Protection::Secured { profile, key: Some(key), data_id } => Some(Box::new(Opener::new(*profile, key, *data_id)?)),
             Protection::Secured { key: None, .. } | Protection::None { .. } => None,
         };
         let seen = vec![None; config.windows.len()];

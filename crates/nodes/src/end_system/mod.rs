@@ -2,6 +2,7 @@
 //! 664 part 7).
 
 mod agenda;
+mod by_clock;
 mod cluster;
 mod config;
 mod listener;
@@ -15,8 +16,8 @@ mod virtual_link;
 use std::collections::VecDeque;
 
 use chronoseal_core::{
-    Command, DiscardReason, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation,
-    Output, PortId, Priority, StreamId, Transmit, Work,
+    Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation, Output, PortId,
+    Transmit, Work,
 };
 
 pub use self::config::{
@@ -56,6 +57,8 @@ pub struct EndSystem {
     agenda: Agenda,
     /// True if a listener looks after its frames coming in time.
     is_supervising: bool,
+    /// True if it has nothing to do by the clock but to send, and its clock is right by itself.
+    only_sends: bool,
     /// Next frame of each periodic talker, by the oscillator: (time, talker).
     periodic: Vec<(LocalTime, usize)>,
     running: bool,
@@ -139,6 +142,8 @@ impl EndSystem {
         let is_supervising =
             listeners.iter().any(|listener| listener.supervision.is_some()) || containers.is_supervising();
         let agenda = Agenda::new(config.cluster_cycle, actions(&config, &talkers, &listeners));
+        let is_ideal = config.ideal_clock && matches!(clock, Clock::Beacon(_));
+        let only_sends = is_ideal && agenda.is_empty() && !is_supervising;
         Ok(Self {
             base: NodeBase::with_queue(0..1, VecDeque::with_capacity(4)),
             clock,
@@ -149,6 +154,7 @@ impl EndSystem {
             containers,
             agenda,
             is_supervising,
+            only_sends,
             periodic: Vec::new(),
             running: false,
             due_at: None,
@@ -219,25 +225,10 @@ impl EndSystem {
 
     #[inline(always)]
     fn begin_due(&mut self, now: LocalTime) -> Begun {
-        if let Some(deadline) = self.clock.beacon_deadline()
-            && now >= deadline
-        {
-            if let Clock::Beacon(client) = &mut self.clock {
-                client.lose();
-            }
-            self.base.push(Event::of(EventKind::SyncLost, StreamId::NONE, 0));
-            return Begun::Something;
-        }
-        if self.keep_time(now) {
-            return Begun::Something;
-        }
-        if !self.agenda.is_empty() && self.clock.is_synchronised() {
-            let cluster_now = self.clock.cluster_time(now);
-            while let Some((action, cycle)) = self.agenda.take_due(cluster_now) {
-                match self.act(now, action, cycle) {
-                    Begun::Nothing => {}
-                    begun => return begun,
-                }
+        if !self.only_sends {
+            match self.begin_by_clock(now) {
+                Begun::Nothing => {}
+                begun => return begun,
             }
         }
         if let Some((talker, pdu)) = self.outgoing.pop_front() {
@@ -251,63 +242,12 @@ impl EndSystem {
         let Some(due) = self.periodic.iter_mut().find(|(at, _)| *at <= now) else { return Begun::Nothing };
         let (launch_at, talker) = *due;
         due.0 += self.talkers[talker].pace.step();
-        if self.talkers[talker].has_slots() {
+        if self.talkers[talker].has_slots {
             return self.make_ready(launch_at, talker);
         }
         let signal_time = launch_at.since_zero();
         let freshness = self.talkers[talker].made;
         self.begin_send(Sealing { talker, launch_at, signal_time, freshness })
-    }
-
-    fn act(&mut self, now: LocalTime, action: Action, cycle: i64) -> Begun {
-        let cycle_start = self.config.cluster_cycle * cycle;
-        match action {
-            Action::Send { talker, instance } => {
-                let entry = &self.talkers[talker];
-                let TalkerTiming::Slots { slots, samples, application, .. } = &entry.config.timing else {
-                    return Begun::Nothing;
-                };
-                if *samples && entry.next.is_none() || application.is_some() && entry.ready_at.is_none() {
-                    return Begun::Nothing;
-                }
-                let start = cycle_start + slots[instance].start;
-                let freshness = (cycle * slots.len() as i64 + instance as i64) as u64;
-                let launch_at = self.clock.local_time(start);
-                self.begin_send(Sealing { talker, launch_at, signal_time: start, freshness })
-            }
-            Action::Check { listener, instance } => {
-                let listener = &self.listeners[listener];
-                if !(listener.config.fills_slots && listener.is_missing(instance, cycle)) {
-                    return Begun::Nothing;
-                }
-                let count = cycle * listener.config.windows.len() as i64 + instance as i64;
-                self.base.push(Event::of(EventKind::Missing, listener.config.stream, count as u64));
-                Begun::Something
-            }
-            Action::Task { run } => {
-                self.work = Some(Work::declared(TASK, self.config.tasks[run].length));
-                self.stage = Stage::Task { run, cycle, began: now };
-                Begun::Something
-            }
-        }
-    }
-
-    /// The application has data for a stream in slots. They take the place of older ones that have not left yet. Before the
-    /// clock has joined the cluster there is no slot to wait for.
-    fn make_ready(&mut self, at: LocalTime, talker: usize) -> Begun {
-        let is_synchronised = self.clock.is_synchronised();
-        let talker = &mut self.talkers[talker];
-        if !is_synchronised {
-            talker.made += 1 + u64::from(talker.ready_at.take().is_some());
-            return Begun::Nothing;
-        }
-        if talker.ready_at.replace(at).is_none() {
-            return Begun::Nothing;
-        }
-        let reason = EventKind::Discarded(DiscardReason::Superseded);
-        self.base.push(Event::of(reason, talker.config.stream, talker.made));
-        talker.made += 1;
-        Begun::Something
     }
 
     #[inline(always)]
@@ -330,11 +270,9 @@ impl EndSystem {
         match talker.next.take() {
             Some(pdu) => self.sent = Some(pdu.mark),
             None => {
-                // A slot says by itself when a frame was due, unless its way goes on.
-                let counts = talker.config.carried.is_some() || talker.priority() != Priority::TIME_TRIGGERED;
                 let value = match talker.ready_at.take() {
                     Some(ready_at) => (now - ready_at).as_ps().max(0),
-                    None if counts => (now - sealing.launch_at).as_ps().max(0),
+                    None if talker.tells_wait => (now - sealing.launch_at).as_ps().max(0),
                     None => 0,
                 };
                 self.base.push(Event { value, ..Event::of(EventKind::Sent, talker.config.stream, sequence) });
@@ -344,7 +282,7 @@ impl EndSystem {
             Some(regulator) => regulator.release(sealing.launch_at),
             None => sealing.launch_at,
         };
-        Output::Transmit(Transmit { port: PortId(0), priority: talker.priority(), launch_at, len, token: None })
+        Output::Transmit(Transmit { port: PortId(0), priority: talker.priority, launch_at, len, token: None })
     }
 
     /// Computes what was announced, and begins what is due. Most polls never come here.
@@ -376,14 +314,6 @@ impl EndSystem {
         }
     }
 
-    fn finish_task(&mut self, now: LocalTime, run: usize, cycle: i64, began: LocalTime) {
-        let task = self.config.tasks[run];
-        let due = self.clock.local_time(self.config.cluster_cycle * cycle + task.start);
-        let mut event = Event::of(EventKind::TaskDone, StreamId::NONE, u64::from(task.task));
-        event.value = (now - due.min(began)).as_ps();
-        self.base.push(event);
-    }
-
     #[inline(always)]
     fn next_wake(&self) -> Option<LocalTime> {
         // What was taken out of a frame, or given to be sent on, is due at once, whatever went before it.
@@ -396,24 +326,8 @@ impl EndSystem {
         if !self.outgoing.is_empty() {
             return Some(LocalTime::from_ps(i64::MIN));
         }
-        let mut wake = match &self.clock {
-            Clock::Beacon(client) => client.beacon_deadline(),
-            Clock::Cluster(clock) => clock.wake_at(),
-        };
-        let mut ask_for = |at: LocalTime| wake = Some(wake.map_or(at, |earlier| earlier.min(at)));
-        if self.clock.is_synchronised()
-            && let Some(at) = self.agenda.next_at()
-        {
-            ask_for(self.clock.local_time(at));
-        }
-        for (at, _) in &self.periodic {
-            ask_for(*at);
-        }
-        if self.is_supervising {
-            self.listeners.iter().filter_map(|listener| listener.supervision.as_ref()?.due()).for_each(&mut ask_for);
-            self.containers.due().into_iter().for_each(&mut ask_for);
-        }
-        wake
+        let next = self.periodic.iter().map(|(at, _)| *at).min();
+        if self.only_sends { next } else { self.next_by_clock().into_iter().chain(next).min() }
     }
 }
 

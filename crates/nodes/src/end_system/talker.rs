@@ -12,6 +12,9 @@ use crate::gateway::{Pdu, SEQUENCE_LEN};
 use crate::pace::{Pace, PaceConfig};
 use crate::protection::{Protection, ProtectionError};
 
+/// Ethernet header without a tag, and test-bed header `[byte]`.
+const PLAIN_HEADERS_LEN: usize = HEADER_LEN + TestBedHeader::LEN;
+
 /// The sender's end of one stream.
 pub(super) struct Talker {
     pub(super) config: TalkerConfig,
@@ -23,7 +26,13 @@ pub(super) struct Talker {
     header_len: usize,
     /// Bytes written even if only headers are asked for: Ethernet header and test-bed header.
     headers_len: usize,
-    sealer: Option<Sealer>,
+    sealer: Option<Box<Sealer>>,
+    /// Its egress queue.
+    pub(super) priority: Priority,
+    /// Its frames leave in slots.
+    pub(super) has_slots: bool,
+    /// It says of each frame how long that waited. A slot says by itself when a frame was due, unless its way goes on.
+    pub(super) tells_wait: bool,
     /// Of one that keeps to no slots.
     pub(super) pace: Pace,
     /// Of a virtual link.
@@ -52,7 +61,7 @@ impl Talker {
             None => virtual_link::stream_address(config.stream),
         };
         let sealer = match &config.protection {
-            Protection::Secured { profile, key: Some(key), data_id } => Some(Sealer::new(*profile, key, *data_id)?),
+            Protection::Secured { profile, key: Some(key), data_id } => Some(Box::new(Sealer::new(*profile, key, *data_id)?)),
             Protection::Secured { key: None, .. } | Protection::None { .. } => None,
         };
         let seals_by_own_count =
@@ -83,7 +92,11 @@ impl Talker {
             | TalkerTiming::Collected { .. } => PaceConfig::Period(Duration::ZERO),
         };
         let pace = Pace::new(pace, config.stream.0);
+        let priority = priority(&config);
         Ok(Self {
+            priority,
+            has_slots: matches!(config.timing, TalkerTiming::Slots { .. }),
+            tells_wait: config.carried.is_some() || priority != Priority::TIME_TRIGGERED,
             config,
             pace,
             regulator,
@@ -99,18 +112,6 @@ impl Talker {
         })
     }
 
-    pub(super) fn priority(&self) -> Priority {
-        if let Some(link) = self.config.virtual_link {
-            return link.priority;
-        }
-        match self.config.timing {
-            TalkerTiming::Slots { .. } => Priority::TIME_TRIGGERED,
-            TalkerTiming::Periodic { priority, .. }
-            | TalkerTiming::Relayed { priority }
-            | TalkerTiming::Collected { priority } => Priority(priority.min(7)),
-        }
-    }
-
     /// What computing the next frame takes; `None` if there is nothing to compute.
     pub(super) fn work(&self) -> Option<Work> {
         let covered = match self.config.carried {
@@ -119,11 +120,6 @@ impl Talker {
             _ => self.config.frame_len - self.header_len,
         };
         self.sealer.as_ref().map(|sealer| sealer.work(covered))
-    }
-
-    /// True if its frames leave in slots.
-    pub(super) const fn has_slots(&self) -> bool {
-        matches!(self.config.timing, TalkerTiming::Slots { .. })
     }
 
     /// True if its frames carry what comes from another segment.
@@ -151,7 +147,11 @@ impl Talker {
         let header = TestBedHeader { stream: self.config.stream, sequence: sequence as u32 };
         self.made += 1;
         if !real_bytes {
-            frame[..self.headers_len].copy_from_slice(&self.template[..self.headers_len]);
+            match (frame.first_chunk_mut::<PLAIN_HEADERS_LEN>(), self.template.first_chunk()) {
+                // A length that is known here is copied without a call.
+                (Some(frame), Some(headers)) if self.headers_len == PLAIN_HEADERS_LEN => *frame = *headers,
+                _ => frame[..self.headers_len].copy_from_slice(&self.template[..self.headers_len]),
+            }
             header.emit(&mut frame[self.header_len..]);
             return self.secured_len;
         }
@@ -217,5 +217,17 @@ impl Talker {
         } else {
             (self.header_len, self.config.frame_len - self.header_len)
         }
+    }
+}
+
+fn priority(config: &TalkerConfig) -> Priority {
+    if let Some(link) = config.virtual_link {
+        return link.priority;
+    }
+    match config.timing {
+        TalkerTiming::Slots { .. } => Priority::TIME_TRIGGERED,
+        TalkerTiming::Periodic { priority, .. }
+        | TalkerTiming::Relayed { priority }
+        | TalkerTiming::Collected { priority } => Priority(priority.min(7)),
     }
 }

@@ -2,7 +2,7 @@
 
 mod numbers;
 
-use chronoseal_core::{DiscardReason, NodeId, Priority, TxToken};
+use chronoseal_core::{DiscardReason, NodeId, Priority, StreamId, TxToken};
 use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::secoc::{self, FreshnessFormat};
 use chronoseal_frameauth::{Freshness, KeyBytes, MacAlgorithm, Profile};

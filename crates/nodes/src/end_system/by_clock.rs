@@ -1,0 +1,114 @@
+//! What a station does by its clock, and what it does to keep it.
+
+use chronoseal_core::{DiscardReason, Event, EventKind, LocalTime, StreamId, Work};
+
+use super::agenda::Action;
+use super::config::TalkerTiming;
+use super::{Begun, EndSystem, Sealing, Stage, TASK};
+use crate::clock::Clock;
+
+impl EndSystem {
+    /// Begins what is due by cluster time, or what keeps that.
+    pub(super) fn begin_by_clock(&mut self, now: LocalTime) -> Begun {
+        if let Some(deadline) = self.clock.beacon_deadline()
+            && now >= deadline
+        {
+            if let Clock::Beacon(client) = &mut self.clock {
+                client.lose();
+            }
+            self.base.push(Event::of(EventKind::SyncLost, StreamId::NONE, 0));
+            return Begun::Something;
+        }
+        if self.keep_time(now) {
+            return Begun::Something;
+        }
+        if !self.agenda.is_empty() && self.clock.is_synchronised() {
+            let cluster_now = self.clock.cluster_time(now);
+            while let Some((action, cycle)) = self.agenda.take_due(cluster_now) {
+                match self.act(now, action, cycle) {
+                    Begun::Nothing => {}
+                    begun => return begun,
+                }
+            }
+        }
+        Begun::Nothing
+    }
+
+    fn act(&mut self, now: LocalTime, action: Action, cycle: i64) -> Begun {
+        let cycle_start = self.config.cluster_cycle * cycle;
+        match action {
+            Action::Send { talker, instance } => {
+                let entry = &self.talkers[talker];
+                let TalkerTiming::Slots { slots, samples, application, .. } = &entry.config.timing else {
+                    return Begun::Nothing;
+                };
+                if *samples && entry.next.is_none() || application.is_some() && entry.ready_at.is_none() {
+                    return Begun::Nothing;
+                }
+                let start = cycle_start + slots[instance].start;
+                let freshness = (cycle * slots.len() as i64 + instance as i64) as u64;
+                let launch_at = self.clock.local_time(start);
+                self.begin_send(Sealing { talker, launch_at, signal_time: start, freshness })
+            }
+            Action::Check { listener, instance } => {
+                let listener = &self.listeners[listener];
+                if !(listener.config.fills_slots && listener.is_missing(instance, cycle)) {
+                    return Begun::Nothing;
+                }
+                let count = cycle * listener.config.windows.len() as i64 + instance as i64;
+                self.base.push(Event::of(EventKind::Missing, listener.config.stream, count as u64));
+                Begun::Something
+            }
+            Action::Task { run } => {
+                self.work = Some(Work::declared(TASK, self.config.tasks[run].length));
+                self.stage = Stage::Task { run, cycle, began: now };
+                Begun::Something
+            }
+        }
+    }
+
+    /// The application has data for a stream in slots. They take the place of older ones that have not left yet. Before the
+    /// clock has joined the cluster there is no slot to wait for.
+    pub(super) fn make_ready(&mut self, at: LocalTime, talker: usize) -> Begun {
+        let is_synchronised = self.clock.is_synchronised();
+        let talker = &mut self.talkers[talker];
+        if !is_synchronised {
+            talker.made += 1 + u64::from(talker.ready_at.take().is_some());
+            return Begun::Nothing;
+        }
+        if talker.ready_at.replace(at).is_none() {
+            return Begun::Nothing;
+        }
+        let reason = EventKind::Discarded(DiscardReason::Superseded);
+        self.base.push(Event::of(reason, talker.config.stream, talker.made));
+        talker.made += 1;
+        Begun::Something
+    }
+
+    pub(super) fn finish_task(&mut self, now: LocalTime, run: usize, cycle: i64, began: LocalTime) {
+        let task = self.config.tasks[run];
+        let due = self.clock.local_time(self.config.cluster_cycle * cycle + task.start);
+        let mut event = Event::of(EventKind::TaskDone, StreamId::NONE, u64::from(task.task));
+        event.value = (now - due.min(began)).as_ps();
+        self.base.push(event);
+    }
+
+    /// When something is due that is no frame of a talker's own pace.
+    pub(super) fn next_by_clock(&self) -> Option<LocalTime> {
+        let mut wake = match &self.clock {
+            Clock::Beacon(client) => client.beacon_deadline(),
+            Clock::Cluster(clock) => clock.wake_at(),
+        };
+        let mut ask_for = |at: LocalTime| wake = Some(wake.map_or(at, |earlier| earlier.min(at)));
+        if self.clock.is_synchronised()
+            && let Some(at) = self.agenda.next_at()
+        {
+            ask_for(self.clock.local_time(at));
+        }
+        if self.is_supervising {
+            self.listeners.iter().filter_map(|listener| listener.supervision.as_ref()?.due()).for_each(&mut ask_for);
+            self.containers.due().into_iter().for_each(&mut ask_for);
+        }
+        wake
+    }
+}
