@@ -63,9 +63,8 @@ impl Filter {
         let destination = frame.destination();
         match virtual_link::ct_id(destination, config.ct_marker) {
             Some(ct_id) => self.by_ct_id.get(usize::from(ct_id)).copied().flatten(),
-            None => virtual_link::stream(destination).filter(|stream| {
-                ways.stream(*stream).is_some_and(|stream| stream.kind == Kind::BestEffort)
-            }),
+            None => virtual_link::stream(destination)
+                .filter(|stream| ways.stream(*stream).is_some_and(|stream| stream.kind == Kind::BestEffort)),
         }
     }
 
@@ -111,13 +110,7 @@ impl Filter {
     /// The window opens when the last bit can be there at the earliest, and closes when the frame can no longer leave
     /// in time: at its dispatch, or at the end of its turn if the switches do not wait for dispatch times.
     #[inline(never)]
-    fn window(
-        &self,
-        config: &NetworkConfig,
-        now: SimTime,
-        hop: HopId,
-        reception: Duration,
-    ) -> Option<Admission> {
+    fn window(&self, config: &NetworkConfig, now: SimTime, hop: HopId, reception: Duration) -> Option<Admission> {
         let cycle_len = config.schedule.cluster_cycle;
         self.turns_at[hop.index()].iter().copied().find_map(|(index, turn)| {
             let opens = turn.start + reception - config.early_tolerance;

@@ -21,9 +21,9 @@ mod ingress;
 mod policing;
 mod ports;
 mod statistics;
-mod ways;
 #[cfg(test)]
 mod tests;
+mod ways;
 
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::{DiscardReason, Duration, NodeId, PortId, Priority, SimTime, StreamId};
@@ -155,7 +155,11 @@ impl Network {
             filter: Filter::new(&config, &ways, beacon_tree.brings(count)),
             link_of_node,
             statistics: Statistics::new(config.load_window, count, stations < config.links.len()),
-            executor: Executor::new(&config.schedule, |stream, hop| ways.hop_of(stream, hop), config.waits_for_dispatch),
+            executor: Executor::new(
+                &config.schedule,
+                |stream, hop| ways.hop_of(stream, hop),
+                config.waits_for_dispatch,
+            ),
             lines,
             ports,
             first_trunk_line: 2 * stations,

@@ -6,7 +6,7 @@ use chronoseal_report::{Cell, Evidence, Table};
 
 use super::model::{LINKS, Model};
 use super::published::{PAYLOADS, Protocol, SATURATIONS};
-use super::runs::{self, Question};
+use super::runs::{self, Class, Question};
 use super::tables::Compared;
 use crate::StudyError;
 
@@ -15,6 +15,8 @@ const IN_STEP: &[(&str, &str)] =
     &[("streams.message.application.phase", "90us"), ("streams.message.application.drift", "0ppm")];
 /// Data oftener than there are slots.
 const TOO_OFTEN: &[(&str, &str)] = &[("streams.message.application.period", "900us")];
+/// Data ready 10 us before the window, which is at 100 us.
+const GATED_IN_STEP: &[(&str, &str)] = &[("streams.message.offset", "90us"), ("nodes.es1.clock", "ideal")];
 /// Every byte made, and a tag on each message.
 const TAGGED: &[(&str, &str)] = &[("fidelity", "bytes"), ("streams.message.protection", "tagged")];
 const TAGGED_IN_STEP: &[(&str, &str)] = &[TAGGED[0], TAGGED[1], IN_STEP[0], IN_STEP[1]];
@@ -26,6 +28,8 @@ const SOME: [u32; 3] = [64, 512, 1024];
 pub(super) struct Further {
     /// By load and payload.
     in_step: Vec<(u32, u32, Option<runs::Cell>)>,
+    /// By load and payload: the application by its own time, and in step.
+    gated: Vec<(u32, u32, [Option<runs::Cell>; 2])>,
     /// By class, load and payload: without and with a tag.
     tagged: Vec<(&'static str, u32, u32, [Option<runs::Cell>; 2])>,
     too_often: Option<runs::Cell>,
@@ -33,16 +37,24 @@ pub(super) struct Further {
 
 impl Further {
     pub(super) fn ask(seed: u64, stop: &AtomicBool, progress: &mut dyn FnMut(f64, &str)) -> Result<Self, StudyError> {
-        let ask =
-            |protocol, payload, saturation, sets| Question { protocol, payload, saturation, seed, sets }.ask(stop);
+        let ask = |class, payload, saturation, sets| Question { class, payload, saturation, seed, sets }.ask(stop);
         progress(0.0, "simulating TTE with the application in step");
         let mut in_step = Vec::new();
         for saturation in SATURATIONS {
             for payload in PAYLOADS {
-                in_step.push((saturation, payload, ask(Protocol::Tte, payload, saturation, IN_STEP)?));
+                in_step.push((saturation, payload, ask(Class::Printed(Protocol::Tte), payload, saturation, IN_STEP)?));
             }
         }
-        progress(0.5, "simulating authentication");
+        progress(0.3, "simulating TSN in place of TTE");
+        let mut gated = Vec::new();
+        for saturation in SATURATIONS {
+            for payload in PAYLOADS {
+                let both =
+                    [ask(Class::Tsn, payload, saturation, &[])?, ask(Class::Tsn, payload, saturation, GATED_IN_STEP)?];
+                gated.push((saturation, payload, both));
+            }
+        }
+        progress(0.7, "simulating authentication");
         let mut tagged = Vec::new();
         let classes: [(&'static str, Protocol, &[_], &[_]); 3] = [
             ("TTE, in step", Protocol::Tte, IN_STEP, TAGGED_IN_STEP),
@@ -50,16 +62,16 @@ impl Further {
             ("BE", Protocol::Be, &[], TAGGED),
         ];
         for (name, protocol, plain, with_tag) in classes {
+            let class = Class::Printed(protocol);
             for saturation in [0, 100] {
                 for payload in SOME {
-                    let both =
-                        [ask(protocol, payload, saturation, plain)?, ask(protocol, payload, saturation, with_tag)?];
+                    let both = [ask(class, payload, saturation, plain)?, ask(class, payload, saturation, with_tag)?];
                     tagged.push((name, saturation, payload, both));
                 }
             }
         }
         progress(0.95, "simulating data oftener than slots");
-        Ok(Self { in_step, tagged, too_often: ask(Protocol::Tte, 512, 0, TOO_OFTEN)? })
+        Ok(Self { in_step, gated, tagged, too_often: ask(Class::Printed(Protocol::Tte), 512, 0, TOO_OFTEN)? })
     }
 
     /// Table 3 of TTE once more.
@@ -77,6 +89,36 @@ impl Further {
         for (saturation, payload, cell) in &self.in_step {
             let mut row = vec![Cell::count(u64::from(*saturation)), Cell::count(u64::from(*payload))];
             row.extend(of_cell(cell.as_ref()));
+            table.push(row);
+        }
+        table
+    }
+
+    /// Gates in place of slots, beside the simulated slots.
+    pub(super) fn gated(&self, cells: &[Compared]) -> Table {
+        let mut table = Table::new("Class 7 behind gates, simulated, beside TTE")
+            .numbers("load", "%")
+            .numbers("payload", "B")
+            .numbers("N", "")
+            .numbers("lost", "")
+            .numbers("mean", "us")
+            .numbers("s.d.", "us")
+            .numbers("mean of TTE", "us")
+            .numbers("s.d. of TTE", "us")
+            .numbers("lost in step", "")
+            .numbers("mean in step", "us")
+            .numbers("s.d. in step", "us")
+            .footnote("TTE is simulated, too, with an application that keeps its own time. Both spread by the same cause: what carries the frame does not know when the application has it.");
+        for (saturation, payload, [own, in_step]) in &self.gated {
+            let tte = cells.iter().find(|cell| {
+                let row = &cell.printed;
+                (row.protocol, row.saturation, row.payload) == (Protocol::Tte, *saturation, *payload)
+            });
+            let tte = of_cell(tte.and_then(|cell| cell.simulated.as_ref()));
+            let mut row = vec![Cell::count(u64::from(*saturation)), Cell::count(u64::from(*payload))];
+            row.extend(of_cell(own.as_ref()).into_iter().take(4));
+            row.extend(tte.into_iter().skip(2).take(2));
+            row.extend(of_cell(in_step.as_ref()).into_iter().skip(1).take(3));
             table.push(row);
         }
         table

@@ -20,6 +20,7 @@ const TTE: &str = scenario!("tte.toml");
 const RC: &str = scenario!("rc.toml");
 const BE: &str = scenario!("be.toml");
 const UDP: &str = scenario!("udp.toml");
+const TSN: &str = scenario!("tsn.toml");
 const FLOOD_50: &str = scenario!("flood-50.toml");
 const FLOOD_100: &str = scenario!("flood-100.toml");
 
@@ -56,10 +57,19 @@ impl Cell {
     }
 }
 
+/// What carries the messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    /// One of those that the source measured.
+    Printed(Protocol),
+    /// Gates of IEEE 802.1Qbv in place of slots.
+    Tsn,
+}
+
 /// One question to the simulator.
 #[derive(Clone, Debug)]
 pub(super) struct Question<'a> {
-    pub(super) protocol: Protocol,
+    pub(super) class: Class,
     pub(super) payload: u32,
     pub(super) saturation: u32,
     pub(super) seed: u64,
@@ -71,16 +81,17 @@ impl Question<'_> {
     /// What of a frame is payload of Ethernet `[byte]`. The last byte of a virtual link's UDP payload is its sequence number, which
     /// the class adds.
     fn payload_len(&self) -> u32 {
-        let sequence_number = u32::from(self.protocol == Protocol::Rc);
+        let sequence_number = u32::from(self.class == Class::Printed(Protocol::Rc));
         self.payload + HEADERS - sequence_number
     }
 
     fn scenario(&self) -> Result<Scenario, StudyError> {
-        let (name, class) = match self.protocol {
-            Protocol::Tte => ("tte.toml", TTE),
-            Protocol::Rc => ("rc.toml", RC),
-            Protocol::Be => ("be.toml", BE),
-            Protocol::Udp => ("udp.toml", UDP),
+        let (name, class) = match self.class {
+            Class::Printed(Protocol::Tte) => ("tte.toml", TTE),
+            Class::Printed(Protocol::Rc) => ("rc.toml", RC),
+            Class::Printed(Protocol::Be) => ("be.toml", BE),
+            Class::Printed(Protocol::Udp) => ("udp.toml", UDP),
+            Class::Tsn => ("tsn.toml", TSN),
         };
         let flood = match self.saturation {
             0 => "",
@@ -128,12 +139,12 @@ mod tests {
 
     #[test]
     fn every_scenario_of_the_study_loads_and_has_a_schedule() {
-        for protocol in Protocol::ALL {
+        for class in Protocol::ALL.map(Class::Printed).into_iter().chain([Class::Tsn]) {
             for saturation in SATURATIONS {
-                let question = Question { protocol, payload: 1472, saturation, seed: 1, sets: &[] };
-                let scenario = question.scenario().unwrap_or_else(|error| panic!("{protocol:?}: {error}"));
+                let question = Question { class, payload: 1472, saturation, seed: 1, sets: &[] };
+                let scenario = question.scenario().unwrap_or_else(|error| panic!("{class:?}: {error}"));
                 if let Err(error) = scenario.prepare() {
-                    panic!("{protocol:?} at {saturation} %: {error}");
+                    panic!("{class:?} at {saturation} %: {error}");
                 }
             }
         }
