@@ -22,10 +22,10 @@ fn schedules(criterion: &mut Criterion) {
         let one_more = streams.pop().expect("one more than wanted");
         let problem = testing::problem(network, streams);
         let mut schedule = synthesize(&problem, Options::default()).unwrap_or_else(|infeasible| panic!("{infeasible}"));
-        group.bench_function(&format!("synthesize/grid-{side}x{side}/{count}"), |bencher| {
+        group.bench_function(format!("synthesize/grid-{side}x{side}/{count}"), |bencher| {
             bencher.iter(|| synthesize(black_box(&problem), Options::default()).is_ok());
         });
-        group.bench_function(&format!("add-and-remove/grid-{side}x{side}/{count}"), |bencher| {
+        group.bench_function(format!("add-and-remove/grid-{side}x{side}/{count}"), |bencher| {
             bencher.iter(|| {
                 schedule.add(black_box(one_more.clone())).expect("it has a place");
                 assert!(schedule.remove(&one_more.name));
