@@ -226,13 +226,12 @@ impl Board {
             let mut next = start;
             // With room for jitter an instance may be anywhere in that room, alone.
             for usage in item.uses.iter().filter(|_| item.jitter == 0) {
-                for k in 0..distinct(item.period, self.lines[usage.resource].cycle()).min(instances) {
-                    let shift = usage.from + k * item.period;
-                    self.work += 1;
-                    let end = self.lines[usage.resource].blocked_until(start + shift, usage.len);
-                    if let Some(free) = end.map(|end| end - shift).filter(|free| *free > next) {
-                        (next, blocked) = (free, Blocked::Use { resource: usage.resource });
-                    }
+                let line = &self.lines[usage.resource];
+                let count = distinct(item.period, line.cycle()).min(instances);
+                self.work += count as u64;
+                let blocked_for = line.longest_block(start + usage.from, usage.len, item.period, count);
+                if start.saturating_add(blocked_for) > next {
+                    (next, blocked) = (start + blocked_for, Blocked::Use { resource: usage.resource });
                 }
             }
             if item.jitter > 0 {
@@ -357,7 +356,7 @@ impl Board {
 
 /// How many instances with this period see something else of a line that repeats after `cycle`.
 fn distinct(period: i64, cycle: i64) -> i64 {
-    cycle / gcd(period.into(), cycle.into()) as i64
+    cycle / gcd(period, cycle)
 }
 
 /// How many instances of a placed item are kept on a line: those of one of its cycles.

@@ -68,7 +68,7 @@ pub fn plan(old: &Schedule, new: &Schedule, earliest: Duration, class: u8) -> Re
         return Err(ChangeError::OtherNetwork);
     }
     let (cycles, hour) = ([old.cycle().as_ps(), new.cycle().as_ps()], Duration::from_s(3600).as_ps());
-    let together = i128::from(cycles[0]) / gcd(cycles[0].into(), cycles[1].into()) * i128::from(cycles[1]);
+    let together = i128::from(cycles[0]) / i128::from(gcd(cycles[0], cycles[1])) * i128::from(cycles[1]);
     let together = i64::try_from(together).ok().filter(|together| *together <= hour);
     let together = together.ok_or(ChangeError::CyclesApart { old: old.cycle(), new: new.cycle() })?;
     // Two cycles of the old one come before it.

@@ -340,8 +340,9 @@ pub(crate) fn hyperperiod(streams: &[Stream]) -> Result<i64, Fault> {
     Ok(all as i64)
 }
 
-pub(crate) fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
+/// The greatest common divisor.
+pub(crate) fn gcd<T: Copy + Default + PartialEq + std::ops::Rem<Output = T>>(a: T, b: T) -> T {
+    if b == T::default() { a } else { gcd(b, a % b) }
 }
 
 /// What can be wrong with one stream of a network.

@@ -168,8 +168,8 @@ fn never_apart(problem: &Problem, users: &[(usize, i64)]) -> Option<[usize; 2]> 
     let strict: Vec<_> = users.iter().filter(|(stream, _)| streams[*stream].jitter == Duration::ZERO).collect();
     for (index, (one, len)) in strict.iter().enumerate() {
         for (other, more) in &strict[index + 1..] {
-            let common = gcd(streams[*one].period.as_ps().into(), streams[*other].period.as_ps().into());
-            if i128::from(len + more) > common {
+            let common = gcd(streams[*one].period.as_ps(), streams[*other].period.as_ps());
+            if len + more > common {
                 return Some([*one, *other]);
             }
         }

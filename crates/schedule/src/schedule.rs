@@ -141,7 +141,7 @@ impl Schedule {
         check(&self.network, &stream).map_err(AddError::Fault)?;
         let (cycle, period) = (self.board.cycle(), stream.period.as_ps());
         if cycle % period != 0 {
-            self.lengthen(&stream, i128::from(cycle) / gcd(cycle.into(), period.into()) * i128::from(period))?;
+            self.lengthen(&stream, i128::from(cycle) / i128::from(gcd(cycle, period)) * i128::from(period))?;
         }
         let mut blocked = Blocked::TooLong;
         let first = self.routes.first(&self.network, &stream);

@@ -367,7 +367,7 @@ impl<'a> Search<'a> {
             let apart = (start - from).rem_euclid(common);
             apart < len || common - apart < length
         };
-        let common = gcd(period.into(), item.period.into()) as i64;
+        let common = gcd(period, item.period);
         for usage in item.uses.iter().filter(|usage| usage.resource == resource) {
             // With jitter each of its instances is somewhere else.
             let starts = if item.jitter == 0 { &placed.starts[..1] } else { &placed.starts[..] };

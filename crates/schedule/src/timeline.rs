@@ -74,11 +74,39 @@ impl Timeline {
         if len > self.cycle {
             return self.taken.first().map(|_| NEVER);
         }
-        let base = from - from.rem_euclid(self.cycle);
-        let [first, second] = self.split(from, len);
-        self.last_overlap(second)
-            .map(|end| base + self.cycle + end)
-            .or_else(|| self.last_overlap(first).map(|end| base + end))
+        let at = from.rem_euclid(self.cycle);
+        self.blocked_within(at, len).map(|end| from - at + end)
+    }
+
+    /// The same for a start within the cycle and a length of at most a cycle; the end is counted from the beginning of
+    /// that cycle. It divides nothing, which is most of what the search would do otherwise.
+    fn blocked_within(&self, at: i64, len: i64) -> Option<i64> {
+        debug_assert!((0..self.cycle).contains(&at) && len <= self.cycle, "it begins within the cycle and fits in it");
+        let end = at + len;
+        self.last_overlap((0, end - self.cycle))
+            .map(|end| self.cycle + end)
+            .or_else(|| self.last_overlap((at, end.min(self.cycle))))
+    }
+
+    /// The longest of what blocks `len` at `count` instants, the first at `from` and each a `period` after the last one;
+    /// 0 if it is free at all of them, [`NEVER`] if it is longer than a cycle of which something is reserved. Whoever
+    /// wants all of them free may begin so much later: at no time before that is the one that is blocked longest free.
+    pub(crate) fn longest_block(&self, from: i64, len: i64, period: i64, count: i64) -> i64 {
+        if self.taken.is_empty() {
+            return 0;
+        }
+        if len > self.cycle {
+            return NEVER;
+        }
+        let (mut at, step, mut longest) = (from.rem_euclid(self.cycle), period % self.cycle, 0);
+        for _ in 0..count {
+            longest = self.blocked_within(at, len).map_or(longest, |end| longest.max(end - at));
+            at += step;
+            if at >= self.cycle {
+                at -= self.cycle;
+            }
+        }
+        longest
     }
 
     /// The earliest start from `from` on at which `len` is free, ending no later than `limit`.
@@ -228,6 +256,23 @@ mod tests {
             let limit = from + room;
             let plain = (from..=limit - len).find(|start| line.blocked_until(*start, len).is_none());
             prop_assert_eq!(line.earliest_gap(from, len, limit), plain);
+        }
+
+        /// Against each instant for itself.
+        #[test]
+        fn the_longest_block_of_several_instants_is_the_most_of_what_blocks_one(
+            spans in prop::collection::vec((-50i64..150, 1i64..20), 0..8),
+            (from, len, period, count) in (-200i64..200, 1i64..130, 1i64..300, 1i64..9),
+        ) {
+            let mut line = Timeline::new(100);
+            for (start, length) in spans {
+                if line.blocked_until(start, length).is_none() {
+                    line.reserve(start, length);
+                }
+            }
+            let each = (0..count).map(|k| from + k * period);
+            let block = |at: i64| line.blocked_until(at, len).map_or(0, |end| if end == NEVER { end } else { end - at });
+            prop_assert_eq!(line.longest_block(from, len, period, count), each.map(block).max().unwrap());
         }
 
         /// Against one flag for each picosecond.
