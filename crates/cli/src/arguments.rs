@@ -82,14 +82,21 @@ pub(crate) enum Format {
 pub(crate) struct ScenarioFile {
     /// Scenario file, TOML or JSON
     pub(crate) file: PathBuf,
-    /// Set one value of the scenario, such as `duration=5s` or `streams.wheel.protection=sha256-16`
+    /// Set one value of the scenario, such as `duration=5s` or `streams.wheel.protection=sha256-16`; `PATH=@FILE` sets a table that
+    /// stands in a file
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_and_value)]
     pub(crate) sets: Vec<(String, String)>,
 }
 
 fn path_and_value(text: &str) -> Result<(String, String), String> {
     let (path, value) = text.split_once('=').ok_or("write PATH=VALUE, for example duration=5s")?;
-    Ok((path.trim().to_owned(), value.trim().to_owned()))
+    let (path, value) = (path.trim().to_owned(), value.trim());
+    let Some(file) = value.strip_prefix('@') else { return Ok((path, value.to_owned())) };
+    match std::fs::read_to_string(file) {
+        // A line end says that this is a table as it stands in a file, even if it has one line.
+        Ok(table) => Ok((path, table + "\n")),
+        Err(error) => Err(format!("cannot read `{file}`: {error}; write a text that begins with @ in quotes")),
+    }
 }
 
 #[derive(Args, Debug)]

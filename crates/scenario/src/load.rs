@@ -166,13 +166,18 @@ fn shaped(
     of_this_version(source_name, &name, &text)?;
     if !sets.is_empty() {
         text = overrides::apply(source_name, text, sets)?;
-        let list: Vec<String> = sets.iter().map(|(path, value)| format!("{path}={value}")).collect();
+        let list: Vec<String> = sets.iter().map(|(path, value)| format!("{path}={}", shown(value))).collect();
         name = format!("{name} with --set {}", list.join(" "));
     }
     let source = Source::parse(&name, text, hash)?;
     let mut problems = Problems::new(&source.name, &source.text);
     shape::check(&source, kinds, &mut problems);
     Ok((source, problems))
+}
+
+/// A value as it is called in messages: one of several lines comes from a file.
+fn shown(value: &str) -> &str {
+    if value.contains('\n') { "@…" } else { value }
 }
 
 /// Refuses a scenario of another version, whose keys would all be problems.

@@ -9,7 +9,8 @@ use crate::shape::shortened;
 /// Applies `sets` to `text` and gives back the changed text; comments and layout stay.
 ///
 /// A path is keys and positions with dots between: `segments.backbone.ethernet.rate`, `streams.0.count`; an
-/// entry of a list may also be named: `streams.wheel.count`. A value is read as TOML, and as a text if it is none.
+/// entry of a list may also be named: `streams.wheel.count`. A value is read as TOML, and as a text if it is none. One of several
+/// lines is read as a table, as it stands in a file.
 pub(crate) fn apply(name: &str, text: String, sets: &[(String, String)]) -> Result<String, Problems> {
     if sets.is_empty() {
         return Ok(text);
@@ -18,12 +19,45 @@ pub(crate) fn apply(name: &str, text: String, sets: &[(String, String)]) -> Resu
     let Ok(mut document) = text.parse::<DocumentMut>() else { return Ok(text) };
     let mut problems = Problems::new(name, "");
     for (path, value) in sets {
-        let value = value.trim().parse::<Value>().unwrap_or_else(|_| Value::from(value.as_str()));
-        if let Err(problem) = set(document.as_item_mut(), path, value) {
+        if let Err(problem) = read(path, value).and_then(|value| set(document.as_item_mut(), path, value)) {
             problems.push(problem);
         }
     }
     problems.or(document.to_string())
+}
+
+/// What a value says.
+fn read(path: &str, text: &str) -> Result<Item, Problem> {
+    if let Ok(value) = text.trim().parse::<Value>() {
+        return Ok(Item::Value(value));
+    }
+    if !text.contains('\n') {
+        return Ok(Item::Value(Value::from(text)));
+    }
+    match text.parse::<DocumentMut>() {
+        Ok(document) => {
+            let mut table = document.as_table().clone();
+            stand_anywhere(&mut table);
+            Ok(Item::Table(table))
+        }
+        Err(error) => Err(Problem::new(
+            Code::Override,
+            format!("--set {}: what stands in the file is no table: {error}", shortened(path)),
+        )
+        .help("write the keys of the table into the file, a line each, such as `rate = \"1Gbit/s\"`")),
+    }
+}
+
+/// A table knows where it stood in its own file; in another one that means nothing.
+fn stand_anywhere(table: &mut Table) {
+    table.set_position(None);
+    for (_, item) in table.iter_mut() {
+        match item {
+            Item::Table(table) => stand_anywhere(table),
+            Item::ArrayOfTables(list) => list.iter_mut().for_each(stand_anywhere),
+            Item::Value(_) | Item::None => {}
+        }
+    }
 }
 
 /// A place in the document that can be entered or changed.
@@ -33,7 +67,7 @@ enum Place<'a> {
     Value(&'a mut Value),
 }
 
-fn set(root: &mut Item, path: &str, value: Value) -> Result<(), Problem> {
+fn set(root: &mut Item, path: &str, item: Item) -> Result<(), Problem> {
     let fail = |reason: String| {
         Problem::new(Code::Override, format!("--set {}: {reason}", shortened(path))).help(
             "write `--set duration=5s` or `--set streams.wheel.count=20`: keys, positions or names with dots between",
@@ -50,16 +84,16 @@ fn set(root: &mut Item, path: &str, value: Value) -> Result<(), Problem> {
     }
     let done = match place {
         Place::Item(Item::Table(table)) | Place::Table(table) => {
-            put(table, last, value);
+            put(table, last, item);
             true
         }
         Place::Item(Item::Value(Value::InlineTable(table))) | Place::Value(Value::InlineTable(table)) => {
-            put(table, last, value);
+            put(table, last, within_a_line(item));
             true
         }
         Place::Item(Item::Value(Value::Array(list))) | Place::Value(Value::Array(list)) => {
-            match last.parse::<usize>() {
-                Ok(index) if index < list.len() => {
+            match (last.parse::<usize>(), item.into_value()) {
+                (Ok(index), Ok(value)) if index < list.len() => {
                     list.replace(index, value);
                     true
                 }
@@ -72,11 +106,17 @@ fn set(root: &mut Item, path: &str, value: Value) -> Result<(), Problem> {
 }
 
 /// Sets a key and keeps the comment behind its old value.
-fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
-    if let Some(old) = table.get(key).and_then(Item::as_value) {
+fn put(table: &mut dyn TableLike, key: &str, mut item: Item) {
+    if let (Some(old), Some(value)) = (table.get(key).and_then(Item::as_value), item.as_value_mut()) {
         *value.decor_mut() = old.decor().clone();
     }
-    table.insert(key, Item::Value(value));
+    table.insert(key, item);
+}
+
+/// A table as it can stand in another one that is written in braces.
+fn within_a_line(mut item: Item) -> Item {
+    item.make_value();
+    item
 }
 
 /// The entry of `place` called `step`; a table that lacks it gets an empty table there.

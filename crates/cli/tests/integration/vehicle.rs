@@ -64,6 +64,24 @@ fn it_holds_on_paper_and_simulated() {
 }
 
 #[test]
+fn its_backbone_can_be_exchanged_by_one_table() {
+    let bench = Bench::new();
+    bench.write("vehicle.toml", vehicle());
+    for (file, class) in [("time-triggered", "time-triggered"), ("arinc-664", "rate-constrained"), ("tsn", "vlan")] {
+        let table = scenario(&format!("backbones/{file}.toml"));
+        let set = format!("segments.backbone.ethernet=@{table}");
+        let check = bench.say(&["check", "vehicle.toml", "--set", &set, "--format", "json"]).assert_code(0).json();
+        assert_eq!(check["verdict"]["held"], "not-bounded", "{file}: {}", check["verdict"]);
+        let ends = check["end_to_end"]["ends"].as_array().unwrap();
+        let held = ends.iter().filter(|end| end["holds"] == true).count();
+        assert!(held >= 18 && ends.iter().all(|end| end["holds"] != false), "{file}: {ends:?}");
+        let run = bench.json(&["run", "vehicle.toml", "--no-store", "--set", "duration=2s", "--set", &set]);
+        assert_eq!(run["held"], "yes", "{file}: {}", verdict(&run));
+        assert_eq!(stream(&run, "motion state")["class"], class, "{file}");
+    }
+}
+
+#[test]
 fn a_warning_from_the_air_reaches_the_backbone_and_a_bus() {
     let run = run(&Bench::new(), "", "", "");
     let warning = stream(&run, "hazard warning");

@@ -46,7 +46,9 @@ impl Listener {
     pub(super) fn new(config: ListenerConfig) -> Result<Self, ProtectionError> {
         config.protection.check_on_ethernet()?;
         let opener = match &config.protection {
-            Protection::Secured { profile, key: Some(key), data_id } => Some(Box::new(Opener::new(*profile, key, *data_id)?)),
+            Protection::Secured { profile, key: Some(key), data_id } => {
+                Some(Box::new(Opener::new(*profile, key, *data_id)?))
+            }
             Protection::Secured { key: None, .. } | Protection::None { .. } => None,
         };
         let seen = vec![None; config.windows.len()];

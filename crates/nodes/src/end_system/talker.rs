@@ -61,7 +61,9 @@ impl Talker {
             None => virtual_link::stream_address(config.stream),
         };
         let sealer = match &config.protection {
-            Protection::Secured { profile, key: Some(key), data_id } => Some(Box::new(Sealer::new(*profile, key, *data_id)?)),
+            Protection::Secured { profile, key: Some(key), data_id } => {
+                Some(Box::new(Sealer::new(*profile, key, *data_id)?))
+            }
             Protection::Secured { key: None, .. } | Protection::None { .. } => None,
         };
         let seals_by_own_count =

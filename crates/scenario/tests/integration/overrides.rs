@@ -35,6 +35,30 @@ fn sets_quantities_numbers_lists_and_keys_not_written() {
 }
 
 #[test]
+fn a_value_of_several_lines_is_a_table_as_it_stands_in_a_file() {
+    let table = "# Another network.\nrate = \"1Gbit/s\"\ncluster_cycle = \"10ms\"  # the same\n\n[virtual_links]\npolicing = \"frames\"\n";
+    let plan = with(&[("segments.network.ethernet", table), ("segments.network.ethernet.guard_period", "3us")])
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let network = Ethernet::first(&plan).expect("it has one");
+    assert_eq!(network.segment.rate.0, 1_000_000_000);
+    assert_eq!(network.segment.guard_period, Duration::from_us(3));
+    assert!(network.segment.virtual_links.charges_longest);
+    // A table in braces takes one, too.
+    let clock = "offset = \"5us\"\ndrift = \"2ppm\"\n";
+    let plan = with(&[("nodes.0.clock.fixed", clock)]).unwrap_or_else(|problems| panic!("{}", problems.render()));
+    assert_eq!(plan.nodes[0].clock.drift.0, 2_000);
+    for (text, says) in [("rate = \n", "is no table"), ("just words\n", "is no table")] {
+        let problems = with(&[("segments.network.ethernet", text)]).expect_err(text);
+        assert_eq!(problems.list()[0].code, Code::Override);
+        assert!(problems.render().contains(says), "{}", problems.render());
+    }
+    let problems = with(&[("segments.network.ethernet", "rate = \"1Gbit/s\"\nrat = 1\ncluster_cycle = \"1ms\"\n")]);
+    let problems = problems.expect_err("no such key");
+    assert!(problems.render().contains("rat = 1"), "{}", problems.render());
+    assert!(problems.source_name().contains("--set segments.network.ethernet=@"), "{}", problems.source_name());
+}
+
+#[test]
 fn later_ones_win() {
     assert_eq!(with(&[("seed", "1"), ("seed", "2")]).expect("right").seed, 2);
 }

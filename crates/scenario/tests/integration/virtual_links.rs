@@ -46,6 +46,31 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ),
     ("freshness_of_a_slot", Code::FreshnessWithoutSlot, "freshness = \"full\"", "freshness = \"cycle-counter\""),
     (
+        "class_of_no_stream",
+        Code::UnknownName,
+        "switches = [",
+        "classes = [{ streams = [\"altitud\"], class = { best_effort = {} } }]\nswitches = [",
+    ),
+    (
+        "class_twice_by_name",
+        Code::DuplicateName,
+        "switches = [",
+        "classes = [\n  { streams = [\"altitude\"], class = { best_effort = {} } },\n  \
+         { streams = [\"altitude\"], class = \"time-triggered\" },\n]\nswitches = [",
+    ),
+    (
+        "class_by_name_and_of_its_own",
+        Code::DuplicateName,
+        "switches = [",
+        "classes = [{ streams = [\"attitude\"], class = { best_effort = {} } }]\nswitches = [",
+    ),
+    (
+        "bag_of_a_class_by_name",
+        Code::BadVirtualLink,
+        "switches = [",
+        "classes = [{ streams = [\"altitude\"], class = { rate_constrained = { bag = \"7ms\" } } }]\nswitches = [",
+    ),
+    (
         "clock_tolerance",
         Code::OutOfRange,
         "switches = [",
@@ -91,6 +116,20 @@ fn a_virtual_link_takes_from_its_stream_what_it_does_not_say() {
     assert!(
         Priority::RATE_CONSTRAINED_HIGH < Priority::PROTOCOL_CONTROL && Priority::RATE_CONSTRAINED_LOW > Priority(7)
     );
+}
+
+#[test]
+fn a_segment_gives_classes_by_name() {
+    let own = classes(&plan(AVIONICS));
+    let text = AVIONICS.replacen(
+        "switches = [",
+        "classes = [{ streams = [\"altitude\"], class = { vlan = { pcp = 6 } } }]\nswitches = [",
+        1,
+    );
+    let named = classes(&plan(&text));
+    // No sequence number, and a VLAN tag of four bytes.
+    assert_eq!(named[0], (StreamClass::BestEffort { priority: 6 }, own[0].1 - 1 + 4));
+    assert_eq!((named[2].1, &named[3..]), (own[2].1, &own[3..]));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Ethernet: switches with a schedule table, streams in slots, virtual links, and streams whenever the wire is free.
 
+mod classes;
 mod clocks;
 mod failures;
 mod links;
@@ -21,7 +22,7 @@ use super::{
     CollectRequest, Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts,
     SegmentRequest, ThreatParts, ThreatRequest, schema_of,
 };
-use chronoseal_wire::ethernet::VlanTag;
+use classes::Classes;
 use plan::ETHERNET;
 
 pub use segment::divisors_help;
@@ -36,8 +37,8 @@ pub struct EthernetKind;
 struct Memo {
     /// The class of streams that say nothing else.
     class: spec::ClassSpec,
-    /// Their VLAN tag.
-    tag: Option<VlanTag>,
+    /// The classes of others.
+    classes: Classes,
     /// Virtual links keep to ARINC 664 part 7.
     is_standard: bool,
     /// The names of its switches.

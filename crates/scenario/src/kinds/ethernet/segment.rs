@@ -2,6 +2,7 @@
 
 use chronoseal_core::{Bytes, Duration, NodeId, Ppm};
 
+use super::classes::Classes;
 use super::plan::{Access, Accounting, Dispatch, EthernetSegment, Sync, VirtualLinkRules};
 use super::ports::Ports;
 use super::spec::{
@@ -49,7 +50,7 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
         cycle: Some(cycle),
         memo: Some(Facet::new(Memo {
             class: spec.class,
-            tag: tag_of(spec.class),
+            classes: Classes::new(spec.classes),
             is_standard: spec.virtual_links.standard,
             switches: switches.clone(),
         })),

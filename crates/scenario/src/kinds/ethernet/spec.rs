@@ -68,6 +68,10 @@ pub struct EthernetSegmentSpec {
     /// The class of streams that say nothing else. Default: time-triggered.
     #[serde(default)]
     pub class: ClassSpec,
+    /// The classes of single streams, in one place instead of in the table of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = STREAMS_MAX))]
+    pub classes: Vec<ClassesSpec>,
     /// What holds for all virtual links.
     #[serde(default)]
     pub virtual_links: VirtualLinksSpec,
@@ -89,6 +93,17 @@ pub struct EthernetSegmentSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = LINKS_MAX))]
     pub failures: Vec<FailureSpec>,
+}
+
+/// Streams that have one class on a segment.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClassesSpec {
+    /// Their names.
+    #[schemars(length(min = 1, max = STREAMS_MAX))]
+    pub streams: Vec<String>,
+    /// What they have.
+    pub class: ClassSpec,
 }
 
 /// A link that fails and stays so.

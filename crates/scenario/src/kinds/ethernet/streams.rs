@@ -10,7 +10,7 @@ use chronoseal_wire::virtual_link::SequenceNumber;
 use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
-use super::{Memo, divisors_help, ports, routes, virtual_links, windows};
+use super::{Memo, classes, divisors_help, ports, routes, virtual_links, windows};
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -25,8 +25,8 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     let spec: EthernetStreamSpec = request.table.read(context)?;
     let segment: &EthernetSegment = request.segment.facet()?;
     let memo: &Memo = request.segment.memo()?;
-    let written = spec.class.unwrap_or(memo.class);
-    let tag = spec.class.map_or(memo.tag, tag_of);
+    let (written, class_at) = classes::of(request, spec.class, memo, context);
+    let tag = tag_of(written);
     if let (ClassSpec::BestEffort(_) | ClassSpec::Vlan(_), Some(_)) = (written, spec.ct_id) {
         context.report(
             Code::BadCtId,
@@ -51,7 +51,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         ClassSpec::BestEffort(best_effort) => StreamClass::BestEffort { priority: best_effort.priority },
         ClassSpec::Vlan(vlan) => StreamClass::BestEffort { priority: vlan.pcp },
         ClassSpec::RateConstrained(link) => {
-            let link = virtual_links::resolve(request, (link, spec.class.is_some()), frame_len + overhead, context);
+            let link = virtual_links::resolve(request, (link, class_at), frame_len + overhead, context);
             StreamClass::RateConstrained(VirtualLink { ct_id, ..link })
         }
     };
@@ -203,6 +203,7 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
     {
         virtual_link_behind_ports(segment, stream, context);
     }
+    classes::check(segment, streams, context);
     ct_ids(segment, network.sync_id, streams, context);
     virtual_links::check(segment, network, streams, context);
     routes::check(segment, streams, context);

@@ -37,12 +37,11 @@ fn bag_within(period: Duration) -> Duration {
 /// The virtual link of a stream whose frames have `secured_len` bytes without checksum, still without its identifier.
 pub(super) fn resolve(
     request: &HopRequest<'_>,
-    (spec, is_own): (RateConstrainedSpec, bool),
+    (spec, written_at): (RateConstrainedSpec, Place<'_>),
     secured_len: u32,
     context: &mut Context<'_>,
 ) -> VirtualLink {
-    let table = if is_own { &request.table } else { &request.segment.table };
-    let at = |key: &'static str| table.at("class").key("rate_constrained").key(key);
+    let at = |key: &'static str| written_at.clone().key("rate_constrained").key(key);
     let is_standard = request.segment.memo().is_none_or(|memo: &Memo| memo.is_standard);
     let bag = bag(request, (spec.bag.map(|bag| bag.0), &at("bag")), is_standard, context);
     let own = secured_len + FCS_LEN;
