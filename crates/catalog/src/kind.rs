@@ -115,6 +115,12 @@ pub trait Kind: Sync {
         None
     }
 
+    /// How far apart the clocks of the segment may be, where its nodes make the time themselves.
+    fn precision(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
+        let _ = (prepared, segment);
+        None
+    }
+
     /// Distance of two sync beacons, if the segment keeps the clocks of its nodes together.
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let _ = (prepared, segment);

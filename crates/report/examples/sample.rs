@@ -100,7 +100,12 @@ fn meta() -> RunMeta {
             kind: "ethernet".into(),
             link_type: 1,
             properties: vec![("rate".into(), "100 Mbit/s".into()), ("guard period".into(), "0.200 ms".into())],
-            clocks: Some(ClockDomainMeta { cycle_ns: CYCLE_NS, nodes: vec![0, 1, 2], startup_cycles: None }),
+            clocks: Some(ClockDomainMeta {
+                cycle_ns: CYCLE_NS,
+                nodes: vec![0, 1, 2],
+                startup_cycles: None,
+                precision_ns: None,
+            }),
             schedule: Some(ScheduleMeta {
                 cycle_ns: CYCLE_NS,
                 deliveries: Vec::new(),

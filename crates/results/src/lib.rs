@@ -35,7 +35,8 @@ pub use rows::{
 pub use stays::Stays;
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{
-    Account, AttackSummary, ClockSummary, PartSummary, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary, SeriesSummary,
-    Spread, StallSummary, StreamSummary, TaskSummary, WorkSummary, summarise,
+    Account, AttackSummary, CLOCK_DIFFERENCE, ClockSummary, PartSummary, PrecisionSummary, RunSummary,
+    STARTUP_CYCLES_MAX, SegmentSummary, SeriesSummary, Spread, StallSummary, StreamSummary, TaskSummary, WorkSummary,
+    summarise,
 };
 pub use tables::Damage;

@@ -186,6 +186,9 @@ pub struct ClockDomainMeta {
     /// They have so many integration cycles to join, if not as many as usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub startup_cycles: Option<i64>,
+    /// No two of them may differ by more `[ns]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision_ns: Option<i64>,
 }
 
 /// Who sends when on one segment.

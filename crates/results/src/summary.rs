@@ -14,6 +14,7 @@ use chronoseal_core::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use self::account::Account;
+pub use self::segments::CLOCK_DIFFERENCE;
 use crate::group::{self, GroupSummary};
 use crate::{Allowance, Distribution, RunMeta, RunRows, Stays};
 
@@ -121,6 +122,18 @@ pub struct SegmentSummary {
     pub name: String,
     /// What was counted on it.
     pub series: Vec<SeriesSummary>,
+    /// How far apart its clocks were, where that was measured and may not be anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<PrecisionSummary>,
+}
+
+/// How far apart the clocks of a segment were.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PrecisionSummary {
+    /// At most, over the whole run `[ns]`.
+    pub measured_ns: i64,
+    /// So much is allowed `[ns]`.
+    pub allowed_ns: i64,
 }
 
 /// A figure of a segment. What each window came to is in the rows.
@@ -289,11 +302,12 @@ impl RunSummary {
         all.into_iter().find(|(_, account)| account.balance() != 0)
     }
 
-    /// True if the accounts of all frames add up, on every segment every clock joined in time and stayed, and after start-up
-    /// no frame was late, absent, lost, replaced or thrown away, but for those that the scenario allows.
+    /// True if the accounts of all frames add up, on every segment every clock joined in time, stayed and kept the precision, and
+    /// after start-up no frame was late, absent, lost, replaced or thrown away, but for those that the scenario allows.
     pub fn deadlines_held(&self) -> bool {
         self.unbalanced().is_none()
             && self.clocks.iter().all(ClockSummary::held)
+            && self.segments.iter().all(SegmentSummary::kept_precision)
             && self.streams.iter().all(StreamSummary::held)
     }
 
@@ -361,6 +375,11 @@ impl SegmentSummary {
     /// One of its figures, by name.
     pub fn series(&self, name: &str) -> Option<&SeriesSummary> {
         self.series.iter().find(|series| series.name == name)
+    }
+
+    /// False if its clocks were further apart than they may be.
+    pub fn kept_precision(&self) -> bool {
+        self.precision.is_none_or(|precision| precision.measured_ns <= precision.allowed_ns)
     }
 
     /// The figure that says how much of the time it was used.

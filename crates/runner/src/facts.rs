@@ -1,6 +1,7 @@
 //! What a run's description says of its segments, and what its rows keep of them, whatever their kinds.
 
 use chronoseal_catalog::Prepared;
+use chronoseal_core::Duration;
 use chronoseal_media::medium::Series;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_results::meta::{ClockDomainMeta, DeliveryMeta, ScheduleMeta, SegmentMeta, SlotMeta, TaskMeta};
@@ -21,6 +22,7 @@ pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
         clocks: kind.sync_interval(prepared, id).map(|interval| ClockDomainMeta {
             cycle_ns: interval.as_ns(),
             nodes: on_it.map(|(node, _)| node as u16).collect(),
+            precision_ns: kind.precision(prepared, id).map(Duration::as_ns),
             startup_cycles: kind.startup(prepared, id).map(|time| time.div_floor(interval) + 1),
         }),
         schedule: prepared.schedule(id).map(|table| schedule(plan, table)),

@@ -3,9 +3,7 @@
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime};
 use chronoseal_media::medium::Series;
-
-/// What reports call the series.
-pub(crate) const NAME: &str = "largest difference of clocks";
+use chronoseal_results::CLOCK_DIFFERENCE;
 
 /// The clocks of all segments that make their time themselves.
 pub(crate) struct Precision {
@@ -80,8 +78,8 @@ impl Precision {
         let Some(largest) = found.iter().max() else { return Vec::new() };
         let values = found.iter().map(|difference| difference.as_ns()).collect();
         vec![
-            Series::total(NAME, "ns", largest.as_ns()),
-            Series { name: NAME, unit: "ns", window: Some(self.window), values },
+            Series::total(CLOCK_DIFFERENCE, "ns", largest.as_ns()),
+            Series { name: CLOCK_DIFFERENCE, unit: "ns", window: Some(self.window), values },
         ]
     }
 }

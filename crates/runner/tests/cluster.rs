@@ -80,6 +80,19 @@ fn a_cluster_over_two_switches_starts_from_cold_and_keeps_its_precision_beside_o
 }
 
 #[test]
+fn clocks_further_apart_than_the_stated_precision_fail_the_run() {
+    let fine = run(SCENARIO);
+    let precision = fine.summary.segments[0].precision.unwrap();
+    let [largest] = differences(&fine, false)[..] else { panic!("there is one") };
+    assert_eq!((precision.measured_ns, precision.allowed_ns), (largest, 10_000));
+    assert!(fine.summary.segments[0].kept_precision() && fine.summary.deadlines_held());
+    let strict = run(&SCENARIO.replace("precision = \"10us\"", "precision = \"2us\""));
+    let precision = strict.summary.segments[0].precision.unwrap();
+    assert!(precision.measured_ns > precision.allowed_ns, "{precision:?}");
+    assert!(!strict.summary.deadlines_held());
+}
+
+#[test]
 fn the_same_scenario_gives_the_same_differences_and_another_seed_need_not() {
     assert_eq!(differences(&run(SCENARIO), true), differences(&run(SCENARIO), true));
 }

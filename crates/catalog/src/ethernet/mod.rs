@@ -152,6 +152,11 @@ impl Kind for EthernetKind {
         network.cluster.as_ref().map(|cluster| cluster.parameters.startup_bound())
     }
 
+    fn precision(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
+        let network = parts(prepared, segment).0.segment;
+        network.cluster.is_some().then_some(network.precision)
+    }
+
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let network = parts(prepared, segment).0.segment;
         (network.sync != Sync::Ideal).then_some(network.integration_cycle)

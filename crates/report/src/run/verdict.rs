@@ -1,7 +1,8 @@
 //! The answer of a run in plain words: did every deadline hold, on every segment, and did any attack get through?
 
 use chronoseal_results::{
-    Account, Allowance, ClockSummary, RunMeta, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary, StreamSummary,
+    Account, Allowance, ClockSummary, PrecisionSummary, RunMeta, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary,
+    StreamSummary,
 };
 
 use super::group;
@@ -54,6 +55,20 @@ fn what_failed(clock: &ClockSummary) -> String {
     }
 }
 
+/// The segments whose clocks were further apart than they may be.
+fn imprecise(summary: &RunSummary) -> impl Iterator<Item = String> {
+    summary.segments.iter().filter(|segment| !segment.kept_precision()).filter_map(|segment| {
+        let PrecisionSummary { measured_ns, allowed_ns } = segment.precision?;
+        let us = |ns: i64| ns as f64 / 1e3;
+        Some(format!(
+            "the clocks of segment {} were up to {:.3} us apart, and its precision is {:.3} us",
+            segment.name,
+            us(measured_ns),
+            us(allowed_ns)
+        ))
+    })
+}
+
 fn on_deadlines(summary: &RunSummary) -> String {
     if let Some((stream, account)) = summary.unbalanced() {
         return unbalanced(stream, account);
@@ -65,6 +80,7 @@ fn on_deadlines(summary: &RunSummary) -> String {
         1 => format!("{}, and another clock failed", what_failed(first)),
         others => format!("{}, and {others} other clocks failed", what_failed(first)),
     });
+    let clock = clock.or_else(|| imprecise(summary).next());
     match (clock, failed) {
         (None, 0) if !summary.has_deadlines() => "no stream of this run has a deadline to hold".into(),
         (None, 0) if summary.deadlines_held() => "every deadline held".into(),
@@ -141,6 +157,9 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
         ));
     }
     points.extend(failed_clocks(summary).skip(1).take(NAMED_MAX).map(|clock| format!("Also, {}.", what_failed(clock))));
+    if failed_clocks(summary).next().is_some() {
+        points.extend(imprecise(summary).map(|text| format!("Also, {text}.")));
+    }
     points.extend(group::points(meta, summary));
     points.extend(on_load(&summary.segments));
     if summary.replaced() > 0 {

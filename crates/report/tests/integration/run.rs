@@ -48,7 +48,12 @@ fn backbone() -> SegmentMeta {
         kind: "ethernet".into(),
         link_type: 1,
         properties: vec![("rate".into(), "100 Mbit/s".into())],
-        clocks: Some(ClockDomainMeta { cycle_ns: 10_000_000, nodes: vec![0, 1], startup_cycles: None }),
+        clocks: Some(ClockDomainMeta {
+            cycle_ns: 10_000_000,
+            nodes: vec![0, 1],
+            startup_cycles: None,
+            precision_ns: None,
+        }),
         schedule: Some(ScheduleMeta {
             cycle_ns: 10_000_000,
             deliveries: Vec::new(),

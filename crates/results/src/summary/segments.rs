@@ -1,7 +1,10 @@
 //! What each segment was used for.
 
-use super::{SegmentSummary, SeriesSummary};
-use crate::{RunMeta, RunRows, SegmentSeries};
+use super::{PrecisionSummary, SegmentSummary, SeriesSummary};
+use crate::{RunMeta, RunRows, SegmentMeta, SegmentSeries};
+
+/// The series that says how far apart the clocks of a segment were.
+pub const CLOCK_DIFFERENCE: &str = "largest difference of clocks";
 
 /// A segment of the description each, with what the rows say of it.
 pub(super) fn segments(meta: &RunMeta, rows: &RunRows) -> Vec<SegmentSummary> {
@@ -18,7 +21,16 @@ pub(super) fn segments(meta: &RunMeta, rows: &RunRows) -> Vec<SegmentSummary> {
         found
     };
     let known = meta.segments.iter().enumerate();
-    known.map(|(number, segment)| SegmentSummary { name: segment.name.clone(), series: of_segment(number) }).collect()
+    let summary = |(number, segment): (usize, &SegmentMeta)| {
+        let series = of_segment(number);
+        let measured = series.iter().find(|series| series.name == CLOCK_DIFFERENCE);
+        let allowed = segment.clocks.as_ref().and_then(|clocks| clocks.precision_ns);
+        let precision = measured
+            .zip(allowed)
+            .map(|(measured, allowed)| PrecisionSummary { measured_ns: measured.total, allowed_ns: allowed });
+        SegmentSummary { name: segment.name.clone(), series, precision }
+    };
+    known.map(summary).collect()
 }
 
 impl SeriesSummary {
@@ -47,7 +59,7 @@ impl SeriesSummary {
 
     /// Time that was used is a share of the time there was.
     fn share_of(&mut self, duration_ns: i64) {
-        if self.unit != "ns" {
+        if self.unit != "ns" || self.name == CLOCK_DIFFERENCE {
             return;
         }
         let share = |used_ns: i64, of_ns: i64| used_ns as f64 / of_ns.max(1) as f64;

@@ -56,7 +56,12 @@ pub(crate) fn backbone() -> SegmentMeta {
         kind: "ethernet".into(),
         link_type: 1,
         properties: vec![("rate".into(), "100 Mbit/s".into())],
-        clocks: Some(ClockDomainMeta { cycle_ns: CYCLE_US * 1_000, nodes: vec![0, 1], startup_cycles: None }),
+        clocks: Some(ClockDomainMeta {
+            cycle_ns: CYCLE_US * 1_000,
+            nodes: vec![0, 1],
+            startup_cycles: None,
+            precision_ns: None,
+        }),
         schedule: Some(ScheduleMeta {
             cycle_ns: CYCLE_US * 1_000,
             deliveries: Vec::new(),
