@@ -68,7 +68,11 @@ impl Credit {
         if self.credit >= 0 {
             return now;
         }
-        let wait = -self.credit.div_euclid(self.idle_slope);
+        // The division of what fits into one word is many times faster.
+        let wait = match (i64::try_from(self.credit), i64::try_from(self.idle_slope)) {
+            (Ok(credit), Ok(idle_slope)) => -i128::from(credit.div_euclid(idle_slope)),
+            _ => -self.credit.div_euclid(self.idle_slope),
+        };
         gate.after_open(now, Duration::from_ps(i64::try_from(wait).unwrap_or(i64::MAX)))
     }
 }

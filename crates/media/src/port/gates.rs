@@ -1,11 +1,13 @@
 //! When the gates of a port are open: IEEE 802.1Q-2022 §8.6.8.4.
 
-use chronoseal_core::{Duration, SimTime};
+use std::cell::Cell;
+
+use chronoseal_core::{Duration, Priority, SimTime};
 
 use super::config::{GateControlList, TRAFFIC_CLASSES};
 
 /// The windows of one gate, which repeat; or a gate that never changes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Windows {
     base_time: Duration,
     cycle: Duration,
@@ -13,10 +15,9 @@ pub(super) struct Windows {
     windows: Vec<(Duration, Duration)>,
     /// What it is if there are no windows.
     is_always_open: bool,
+    /// What was asked for last, and from when until when that holds: time goes on, and most looks are at the same window.
+    last: Cell<(SimTime, SimTime, Gate)>,
 }
-
-/// The gate of a class that has none.
-static OPEN: Windows = Windows::fixed(true);
 
 /// A gate at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,10 +28,19 @@ pub(super) enum Gate {
     Closed(Option<SimTime>),
 }
 
+/// No time at all.
+const NEVER: (SimTime, SimTime, Gate) = (SimTime::MAX, SimTime::MAX, Gate::Closed(None));
+
 impl Windows {
     /// A gate that never closes, or never opens.
     const fn fixed(is_always_open: bool) -> Self {
-        Self { base_time: Duration::ZERO, cycle: Duration::ZERO, windows: Vec::new(), is_always_open }
+        Self {
+            base_time: Duration::ZERO,
+            cycle: Duration::ZERO,
+            windows: Vec::new(),
+            is_always_open,
+            last: Cell::new(NEVER),
+        }
     }
 
     /// Windows in a cycle, in their order, each of a length.
@@ -54,15 +64,21 @@ impl Windows {
         }
         match merged.is_empty() {
             true => Self::fixed(false),
-            false => Self { base_time, cycle, windows: merged, is_always_open: false },
+            false => Self { base_time, cycle, windows: merged, is_always_open: false, last: Cell::new(NEVER) },
         }
     }
 
     /// The gate at a time.
+    #[inline]
     pub(super) fn at(&self, now: SimTime) -> Gate {
         if self.windows.is_empty() {
             return if self.is_always_open { Gate::Open(None) } else { Gate::Closed(None) };
         }
+        let (from, until, gate) = self.last.get();
+        if from <= now && now < until { gate } else { self.look_up(now) }
+    }
+
+    fn look_up(&self, now: SimTime) -> Gate {
         let phase = (now.since_zero() - self.base_time).rem_floor(self.cycle);
         let start = now - phase;
         let next = self.windows.partition_point(|(opens, _)| *opens <= phase);
@@ -72,11 +88,16 @@ impl Windows {
             None => (self.windows[self.windows.len() - 1], self.cycle),
         };
         let closes = before.1 - turn;
-        if phase < closes {
-            return Gate::Open(Some(start + closes));
-        }
-        let opens = self.windows.get(next).map_or(self.windows[0].0 + self.cycle, |(opens, _)| *opens);
-        Gate::Closed(Some(start + opens))
+        let (from, until, gate) = if phase < closes {
+            let until = start + closes;
+            (start + (before.0 - turn), until, Gate::Open(Some(until)))
+        } else {
+            let opens = self.windows.get(next).map_or(self.windows[0].0 + self.cycle, |(opens, _)| *opens);
+            let until = start + opens;
+            (start + closes, until, Gate::Closed(Some(until)))
+        };
+        self.last.set((from, until, gate));
+        gate
     }
 
     /// The next time it opens after it closes at a time; that time itself if it never does.
@@ -94,6 +115,11 @@ impl Windows {
         }
         if self.windows.is_empty() {
             return if self.is_always_open { until - from } else { Duration::ZERO };
+        }
+        match self.at(from) {
+            Gate::Open(Some(closes)) if until <= closes => return until - from,
+            Gate::Closed(Some(opens)) if until <= opens => return Duration::ZERO,
+            Gate::Open(_) | Gate::Closed(_) => {}
         }
         let (whole, rest) = ((until - from).div_floor(self.cycle), (until - from).rem_floor(self.cycle));
         let mut open = self.open_in_cycle() * whole;
@@ -140,16 +166,17 @@ impl Windows {
 }
 
 /// All gates of a port, and when it holds preemptable frames.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Gates {
-    classes: [Windows; TRAFFIC_CLASSES],
+    /// Those above the traffic classes are always open.
+    classes: [Windows; Priority::COUNT],
     held: Windows,
 }
 
 impl Gates {
     pub(super) fn new(list: Option<&GateControlList>) -> Self {
         let Some(list) = list else {
-            return Self { classes: std::array::from_fn(|_| OPEN.clone()), held: Windows::fixed(false) };
+            return Self { classes: std::array::from_fn(|_| Windows::fixed(true)), held: Windows::fixed(false) };
         };
         let windows = |is_open: &dyn Fn(usize) -> bool, early: Duration| {
             let mut at = Duration::ZERO;
@@ -165,16 +192,19 @@ impl Gates {
             }
             Windows::new((list.base_time - early).rem_floor(list.cycle), list.cycle, found.into_iter())
         };
-        let class = |class: usize| windows(&|entry| list.entries[entry].open >> class & 1 == 1, Duration::ZERO);
+        let class = |class: usize| match class < TRAFFIC_CLASSES {
+            true => windows(&|entry| list.entries[entry].open >> class & 1 == 1, Duration::ZERO),
+            false => Windows::fixed(true),
+        };
         Self {
             classes: std::array::from_fn(class),
             held: windows(&|entry| list.entries[entry].hold, list.hold_advance),
         }
     }
 
-    /// The gate of a class; those above the traffic classes have none.
+    /// The gate of a class.
     pub(super) fn of(&self, class: usize) -> &Windows {
-        self.classes.get(class).unwrap_or(&OPEN)
+        &self.classes[class]
     }
 
     /// When preemptable frames are held.

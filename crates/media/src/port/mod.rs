@@ -18,6 +18,7 @@
 use chronoseal_core::{Priority, SimTime, StreamId};
 
 use self::asynchronous::Schedulers;
+use self::class_set::ClassSet;
 pub use self::config::{
     ClassConfig, GateControlList, GateEntry, PortConfig, SchedulerConfig, Selection, TRAFFIC_CLASSES,
 };
@@ -29,6 +30,7 @@ use crate::line::{LineSpeed, Offer, ReservedStarts};
 use crate::medium::FrameId;
 
 mod asynchronous;
+mod class_set;
 mod config;
 mod credit;
 mod gates;
@@ -56,6 +58,9 @@ pub struct Port {
     speed: LineSpeed,
     class_of: [u8; TRAFFIC_CLASSES],
     classes: [Class; Priority::COUNT],
+    /// The classes whose queues hold a frame, and those whose frames may be interrupted.
+    waiting: ClassSet,
+    preemptable: ClassSet,
     gates: Gates,
     schedulers: Schedulers,
     reserved: ReservedStarts,
@@ -136,10 +141,19 @@ impl Port {
             let is_asynchronous = selection == Selection::Asynchronous;
             Class { queue: Queue::default(), credit, is_asynchronous, is_preemptable, room }
         };
+        let mut preemptable = ClassSet::default();
+        config
+            .classes
+            .iter()
+            .enumerate()
+            .filter(|(_, class)| class.is_preemptable)
+            .for_each(|(class, _)| preemptable.insert(class));
         Self {
             speed,
             class_of: config.class_of,
             classes: std::array::from_fn(class),
+            waiting: ClassSet::default(),
+            preemptable,
             gates: Gates::new(config.gates.as_ref()),
             schedulers: Schedulers::new(&config.schedulers),
             reserved,
@@ -175,6 +189,7 @@ impl Port {
         self.advance(now, number);
         let class = &mut self.classes[number];
         class.queue.push(Waiting { offer: Offer { priority: Priority(priority as u8), ..offer }, eligible });
+        self.waiting.insert(number);
         if class.room.is_none() {
             self.shared += offer.len;
         }
@@ -212,23 +227,22 @@ impl Port {
         }
     }
 
-    /// Classes from the highest to the lowest, either the express ones or the others.
-    fn classes(&self, is_preemptable: bool) -> impl Iterator<Item = usize> + use<> {
-        let wanted: [bool; Priority::COUNT] =
-            std::array::from_fn(|class| self.classes[class].is_preemptable == is_preemptable);
-        (0..Priority::COUNT).rev().filter(move |class| wanted[*class])
+    /// The express classes in which frames wait.
+    fn express(&self) -> ClassSet {
+        self.waiting.without(self.preemptable)
     }
 
     /// Starts the frame that is next, if one may start.
     fn select(&mut self, now: SimTime) -> Option<Left> {
-        for class in self.classes(false) {
+        for class in self.express() {
             match self.may_start(now, class) {
                 May::Start => return self.start(now, class),
                 May::Reserved(_) => return None,
                 May::Empty | May::Later(_) => {}
             }
         }
-        if self.holds(now).is_some() {
+        let preemptable = self.waiting.and(self.preemptable);
+        if preemptable.is_empty() && self.held.is_none() || self.holds(now).is_some() {
             return None;
         }
         if let Some(held) = self.held {
@@ -238,7 +252,7 @@ impl Port {
             }
             return None;
         }
-        for class in self.classes(true) {
+        for class in preemptable {
             match self.may_start(now, class) {
                 May::Start => return self.start(now, class),
                 May::Reserved(_) => return None,
@@ -287,8 +301,8 @@ impl Port {
 
     /// True if a preemptable frame on the wire has to make room.
     fn interrupts(&mut self, now: SimTime) -> bool {
-        let express = self.classes(false);
-        self.holds(now).is_some() || express.into_iter().any(|class| matches!(self.may_start(now, class), May::Start))
+        let mut express = self.express();
+        self.holds(now).is_some() || express.any(|class| matches!(self.may_start(now, class), May::Start))
     }
 
     fn cut(&mut self, now: SimTime, sending: &Sending) {
@@ -321,6 +335,9 @@ impl Port {
         self.advance(now, class);
         let taken = &mut self.classes[class];
         let Waiting { offer, .. } = taken.queue.pop()?;
+        if taken.queue.is_empty() {
+            self.waiting.remove(class);
+        }
         if taken.room.is_none() {
             self.shared -= offer.len;
         }
@@ -342,7 +359,7 @@ impl Port {
 
     /// When something can change next without a frame coming.
     fn next_look(&mut self, now: SimTime) -> Option<SimTime> {
-        let is_waiting = self.held.is_some() || self.classes.iter().any(|class| !class.queue.is_empty());
+        let is_waiting = self.held.is_some() || !self.waiting.is_empty();
         if let Some(sending) = self.sending {
             let last_bit = sending.last_bit(&self.speed);
             // A frame that cannot be cut now cannot be cut later.
@@ -360,20 +377,21 @@ impl Port {
         if !is_waiting {
             return None;
         }
-        let mut looks = Vec::new();
-        for class in (0..Priority::COUNT).rev() {
+        let mut next: Option<SimTime> = None;
+        let mut look = |at: Option<SimTime>| next = next.into_iter().chain(at.filter(|at| *at > now)).min();
+        for class in self.waiting {
             match self.may_start(now, class) {
                 May::Empty => {}
-                May::Start => looks.extend(self.holds(now).filter(|_| self.classes[class].is_preemptable)),
-                May::Later(at) => looks.extend(at),
-                May::Reserved(at) => looks.push(at),
+                May::Start => look(self.holds(now).filter(|_| self.classes[class].is_preemptable)),
+                May::Later(at) => look(at),
+                May::Reserved(at) => look(Some(at)),
             }
         }
         if let Some(held) = self.held {
-            looks.extend(self.holds(now));
-            looks.extend(self.reserved.blocked_until(now, held.occupancy(&self.speed)));
+            look(self.holds(now));
+            look(self.reserved.blocked_until(now, held.occupancy(&self.speed)));
         }
-        looks.into_iter().filter(|at| *at > now).min()
+        next
     }
 
     /// When an express frame that waits may start, if it waits for a time.
@@ -383,6 +401,6 @@ impl Port {
             May::Reserved(at) => Some(at),
             May::Empty | May::Start => None,
         };
-        self.classes(false).filter_map(|class| at(self.may_start(now, class))).min()
+        self.express().filter_map(|class| at(self.may_start(now, class))).min()
     }
 }

@@ -37,6 +37,9 @@ impl Queue {
 
     pub(super) fn push(&mut self, waiting: Waiting) {
         self.bytes += waiting.offer.len;
+        if self.frames.back().is_none_or(|last| last.eligible <= waiting.eligible) {
+            return self.frames.push_back(waiting);
+        }
         let later = self.frames.iter().rev().take_while(|other| other.eligible > waiting.eligible).count();
         self.frames.insert(self.frames.len() - later, waiting);
     }
