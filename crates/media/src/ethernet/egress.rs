@@ -1,6 +1,7 @@
 //! From a switch, or a station, to the other end of a line.
 
 use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, Priority, SimTime, StreamId};
+use chronoseal_wire::ethernet::{HEADER_LEN, VlanTag};
 
 use super::forwarding::Forwarded;
 use super::{Network, Timer};
@@ -160,9 +161,9 @@ impl Network {
     }
 }
 
-/// The priority that the VLAN tag of a frame names.
-#[inline(never)]
+/// The priority that the VLAN tag of a frame names, which a switch has let in because of this tag.
+#[inline]
 fn pcp_of(bytes: &[u8]) -> Priority {
-    let tag = chronoseal_wire::ethernet::Frame::new_checked(bytes).ok().and_then(|frame| frame.tag());
-    Priority(tag.map_or(0, |tag| tag.pcp))
+    let tag = bytes.get(HEADER_LEN..).and_then(|rest| rest.first_chunk());
+    Priority(tag.map_or(0, |tag| VlanTag::from_raw(u16::from_be_bytes(*tag)).pcp))
 }

@@ -187,8 +187,19 @@ impl Port {
         };
         let eligible = eligible.ok_or(Refused::ResidenceTime)?;
         self.advance(now, number);
+        let offer = Offer { priority: Priority(priority as u8), ..offer };
+        if eligible <= now
+            && self.is_idle(now)
+            && !self.classes[number].is_preemptable
+            && matches!(self.may_go(now, number, offer.len), May::Start)
+        {
+            // Nobody else waits, so that it need not either.
+            self.look_again_at = self.look_again_at.filter(|at| *at > now);
+            let left = Some(self.go(now, number, &offer));
+            return Ok(PortStep { left, free_at: self.free_at, look_again_at: None });
+        }
         let class = &mut self.classes[number];
-        class.queue.push(Waiting { offer: Offer { priority: Priority(priority as u8), ..offer }, eligible });
+        class.queue.push(Waiting { offer, eligible });
         self.waiting.insert(number);
         if class.room.is_none() {
             self.shared += offer.len;
@@ -216,6 +227,11 @@ impl Port {
         let look_again_at = if asked { None } else { at };
         self.look_again_at = look_again_at.or(self.look_again_at);
         PortStep { left, free_at: self.free_at, look_again_at }
+    }
+
+    /// True if nothing waits and nothing is on the wire.
+    fn is_idle(&self, now: SimTime) -> bool {
+        self.waiting.is_empty() && self.sending.is_none() && self.held.is_none() && now >= self.free_at
     }
 
     /// Lets a class's credit grow or shrink until now.
@@ -269,6 +285,11 @@ impl Port {
             return May::Later(Some(eligible));
         }
         self.advance(now, class);
+        self.may_go(now, class, offer.len)
+    }
+
+    /// Whether a frame of a class may start now if the wire is free and its time has come. Time was let pass until now.
+    fn may_go(&self, now: SimTime, class: usize, len: u64) -> May {
         let gate = self.gates.of(class);
         if let Some(credit) = &self.classes[class].credit {
             let clear_at = credit.clear_at(now, gate);
@@ -278,14 +299,14 @@ impl Port {
         }
         match gate.at(now) {
             Gate::Open(None) => {}
-            Gate::Open(Some(closes)) if now + self.speed.transmission(offer.len) <= closes => {}
+            Gate::Open(Some(closes)) if now + self.speed.transmission(len) <= closes => {}
             Gate::Open(Some(closes)) => return May::Later(Some(gate.opens_after(closes)).filter(|at| *at > now)),
             Gate::Closed(opens) => return May::Later(opens),
         }
         if class == SCHEDULED {
             return May::Start;
         }
-        match self.reserved.blocked_until(now, self.speed.occupancy(offer.len)) {
+        match self.reserved.blocked_until(now, self.speed.occupancy(len)) {
             Some(at) => May::Reserved(at),
             None => May::Start,
         }
@@ -345,11 +366,16 @@ impl Port {
             self.send(Held::whole(offer, class, now), now);
             return None;
         }
+        Some(self.go(now, class, &offer))
+    }
+
+    /// An express frame has the wire.
+    fn go(&mut self, now: SimTime, class: usize, offer: &Offer) -> Left {
         self.free_at = now + self.speed.occupancy(offer.len);
-        if let Some(credit) = &mut taken.credit {
+        if let Some(credit) = &mut self.classes[class].credit {
             credit.send(now, self.free_at);
         }
-        Some(self.left(&offer, now, now + self.speed.transmission(offer.len)))
+        self.left(offer, now, now + self.speed.transmission(offer.len))
     }
 
     fn left(&self, offer: &Offer, started_at: SimTime, last_bit: SimTime) -> Left {

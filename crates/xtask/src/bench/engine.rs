@@ -49,12 +49,14 @@ const BUILD_NEXOSIM: &[&str] = &[
 
 /// Our star, times only.
 pub(super) const TIMING: &str = "scenarios/star.toml";
+/// Our star behind ports of IEEE 802.1Q.
+pub(super) const TSN: &str = "scenarios/star-tsn.toml";
 /// Our star, with a tag made and checked for every frame.
 pub(super) const HMAC: &str = "scenarios/star-hmac.toml";
 
 /// Our command for a scenario.
 macro_rules! ours {
-    ($scenario:expr) => {
+    ($scenario:expr $(, $more:expr)*) => {
         &[
             "{chronoseal}",
             "run",
@@ -66,6 +68,7 @@ macro_rules! ours {
             "json",
             "--set",
             "duration={simulated_ms}ms",
+            $($more,)*
             "{phases}",
         ]
     };
@@ -73,6 +76,13 @@ macro_rules! ours {
 
 pub(super) const ENGINES: &[Engine] = &[
     Engine { name: "chronoseal, timing", build: BUILD_OURS, command: ours!(TIMING), model: Model::StrictPriority },
+    Engine {
+        name: "chronoseal, bytes",
+        build: BUILD_OURS,
+        command: ours!(TIMING, "--set", "fidelity=bytes"),
+        model: Model::StrictPriority,
+    },
+    Engine { name: "chronoseal, gates and shapers", build: BUILD_OURS, command: ours!(TSN), model: Model::CountsOnly },
     Engine { name: "chronoseal, HMAC-SHA-256", build: BUILD_OURS, command: ours!(HMAC), model: Model::CountsOnly },
     Engine {
         name: "ns-3 l2",
