@@ -3,12 +3,13 @@
 use chronoseal_core::{AttackKind, Bytes, Duration};
 use chronoseal_scenario::{AttackPlace, Ethernet, Fidelity, NoFiles, PayloadPlan, Plan, StreamClass, load};
 
-const SHIPPED: [(&str, &str); 6] = [
+const SHIPPED: [(&str, &str); 7] = [
     ("first.toml", include_str!("../../../../scenarios/first.toml")),
     ("brake-by-wire.toml", include_str!("../../../../scenarios/brake-by-wire.toml")),
     ("forger.toml", include_str!("../../../../scenarios/forger.toml")),
     ("group-key.toml", include_str!("../../../../scenarios/group-key.toml")),
     ("star.toml", include_str!("../../../../scenarios/star.toml")),
+    ("star-tsn.toml", include_str!("../../../../scenarios/star-tsn.toml")),
     ("star-hmac.toml", include_str!("../../../../scenarios/star-hmac.toml")),
 ];
 

@@ -17,7 +17,7 @@ pub(super) fn differences(contestants: &[Contestant]) -> Vec<String> {
         {
             differences.push(format!("{name}: two runs of the same input differ"));
         }
-        if contestant.engine.model != Model::CountsOnly && first.flows.is_empty() {
+        if !matches!(contestant.engine.model, Model::CountsOnly | Model::Alone) && first.flows.is_empty() {
             differences.push(format!("{name}: prints no `flows`, so nothing can be compared"));
         }
     }
@@ -44,6 +44,9 @@ pub(super) fn statement(contestants: &[Contestant]) -> String {
 
 fn compare(one: &Contestant, other: &Contestant) -> Option<String> {
     let names = format!("{} and {}", one.engine.name, other.engine.name);
+    if [one, other].iter().any(|contestant| contestant.engine.model == Model::Alone) {
+        return None;
+    }
     let (first, second) = (&one.runs[0], &other.runs[0]);
     if first.simulated_ms != second.simulated_ms {
         return Some(format!("{names}: {} and {} ms simulated", first.simulated_ms, second.simulated_ms));
