@@ -21,6 +21,7 @@ mod stays;
 pub mod store;
 pub mod summary;
 mod tables;
+pub mod trace;
 
 pub use distribution::Distribution;
 pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};

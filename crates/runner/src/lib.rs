@@ -52,6 +52,7 @@ mod record;
 mod scenario;
 mod simulate;
 mod suite_cost;
+mod trace;
 mod traffic;
 mod ways;
 
@@ -65,6 +66,7 @@ pub use self::measure::{CanPlaceName, LiveOptions, MeasureError, agent_main, age
 pub use self::meta::{describe, versions};
 pub use self::scenario::Scenario;
 pub use self::simulate::{Simulated, fingerprint, simulate, tally};
+pub use self::trace::{TRACE_LEN_MAX, TraceError, TraceWindow, simulate_traced};
 pub use self::suite_cost::{SuiteCostRow, SuiteCostTable, suite_cost};
 
 /// A finished run.

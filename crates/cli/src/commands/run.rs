@@ -1,6 +1,7 @@
 //! `chronoseal run`
 
 mod counted;
+mod traced;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +17,7 @@ use chronoseal_testbed::{Placement, cost, interrupt};
 use serde_json::{Value, json};
 
 use self::counted::counted;
+pub(crate) use self::traced::WindowArgument;
 use crate::arguments::{EngineName, Format, PlacementName, Run};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
@@ -56,6 +58,7 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         let scenario = scenario(options, round)?;
         let prepared = input::prepare(&scenario, &options.scenario.file, options.format)?;
         let counts_only = options.count || scenario.plan.fidelity == Fidelity::Timing;
+        traced::check(options, counts_only, scenario.plan.duration)?;
         if options.engine == EngineName::Sim && counts_only {
             // Millions of frames: counted, not kept.
             if options.out.is_some() {
@@ -171,6 +174,9 @@ fn one(
     if engine == EngineName::Live {
         printer.hint(&format!("running live for {}", scenario.plan.duration));
         return Ok(measure(scenario, &live_options(options), stop)?);
+    }
+    if let Some(file) = &options.trace {
+        return traced::traced(prepared, options, file, printer, stop);
     }
     let mut go_on = progress(scenario.plan.duration, "simulating", printer, stop);
     Ok(simulate(prepared, options.capture, &mut go_on)?)
