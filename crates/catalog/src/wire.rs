@@ -1,6 +1,6 @@
 //! The wires of a segment, for whoever draws them or says what became of a frame on them.
 
-use chronoseal_core::{NodeId, Rate, SimTime};
+use chronoseal_core::{Duration, NodeId, Rate, SimTime};
 use chronoseal_media::port::GateControlList;
 
 /// One direction of a link.
@@ -12,6 +12,8 @@ pub struct Wire {
     pub to: NodeId,
     /// What it carries.
     pub rate: Rate,
+    /// How long a frame is in the switch that sends on it, if nothing is added to that; of a station nothing.
+    pub forwarding_delay: Duration,
     /// From then on it is down.
     pub fails_at: Option<SimTime>,
     /// The gates in front of it, if it has some.

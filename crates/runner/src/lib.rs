@@ -38,6 +38,7 @@
 //! ```
 
 mod cost;
+mod divide;
 mod dues;
 mod facts;
 mod fleet;
@@ -66,8 +67,8 @@ pub use self::measure::{CanPlaceName, LiveOptions, MeasureError, agent_main, age
 pub use self::meta::{describe, versions};
 pub use self::scenario::Scenario;
 pub use self::simulate::{Simulated, fingerprint, simulate, tally};
-pub use self::trace::{TRACE_LEN_MAX, TraceError, TraceWindow, simulate_traced};
 pub use self::suite_cost::{SuiteCostRow, SuiteCostTable, suite_cost};
+pub use self::trace::{TRACE_LEN_MAX, TraceError, TraceWindow, simulate_traced};
 
 /// A finished run.
 #[derive(Clone, Debug)]

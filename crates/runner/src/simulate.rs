@@ -6,6 +6,7 @@ use chronoseal_results::Engine;
 use chronoseal_scenario::plan::{Fidelity, Plan};
 use chronoseal_sim::{Fingerprint, Finished, Observer, Tally};
 
+use crate::divide::Divider;
 use crate::record::Recorder;
 use crate::{Run, describe};
 
@@ -42,15 +43,19 @@ pub(crate) fn simulate_watched<O: Observer>(
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<(Run, O), BuildError> {
     let plan = prepared.plan();
-    let observer = ((new_fingerprint(plan), Recorder::new(prepared, capture)), watcher);
-    let Finished { medium, observer: ((fingerprint, recorder), watcher), is_whole, .. } =
+    let recorder = (Recorder::new(prepared, capture), Divider::new(prepared));
+    let observer = ((new_fingerprint(plan), recorder), watcher);
+    let Finished { medium, observer: ((fingerprint, (recorder, mut divider)), watcher), is_whole, .. } =
         chronoseal_sim::run(prepared, observer, keep_going)?;
     let mut rows = recorder.into_rows(plan, &medium);
     rows.interrupted = !is_whole;
     let mut meta = describe(prepared, Engine::Sim);
     meta.clock_source = "virtual".into();
     meta.fingerprint = Some(fingerprint.finish());
-    Ok((Run::new(meta, rows), watcher))
+    let mut run = Run::new(meta, rows);
+    run.summary.links = divider.links(SimTime::ZERO + plan.duration);
+    run.summary.divided = divider.divide(&run.rows.frames, &run.summary);
+    Ok((run, watcher))
 }
 
 /// Simulates a plan for counts, latencies and fingerprint alone.

@@ -60,6 +60,12 @@ pub trait Observer {
         let _ = (at, node, frame);
     }
 
+    /// A node's processor is free and takes a frame.
+    #[inline(always)]
+    fn taken(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        let _ = (at, node, frame);
+    }
+
     /// A node's processor is busy with `work` from `at` on, for `cost`.
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         let _ = (at, node, work, cost);
@@ -99,6 +105,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn handed_over(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
         self.0.handed_over(at, node, frame);
         self.1.handed_over(at, node, frame);
+    }
+    #[inline(always)]
+    fn taken(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        self.0.taken(at, node, frame);
+        self.1.taken(at, node, frame);
     }
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         self.0.work(at, node, work, cost);

@@ -123,6 +123,8 @@ impl<M: Medium, O: Observer> World<M, O> {
             }
             Pending::Frame(port, arrived) => {
                 station.current = Some(arrived);
+                let seen = context(&self.frames, arrived.frame, Some(arrived.departed_at), Some(arrived.received_at));
+                self.observer.taken(self.now, station.setup.id, seen);
                 if let Some(inputs) = &mut station.inputs {
                     inputs.add(self.frames.label(arrived.frame).serial);
                 }

@@ -215,7 +215,12 @@ impl Gates {
 
 impl GateControlList {
     /// From when to when the gate of a class is open between two times; the first and the last window are cut off there.
-    pub fn open_windows(&self, class: usize, from: SimTime, until: SimTime) -> impl Iterator<Item = (SimTime, SimTime)> {
+    pub fn open_windows(
+        &self,
+        class: usize,
+        from: SimTime,
+        until: SimTime,
+    ) -> impl Iterator<Item = (SimTime, SimTime)> {
         let gates = Gates::new(Some(self));
         let mut at = from;
         std::iter::from_fn(move || {

@@ -15,8 +15,8 @@ use chronoseal_results::trace::{Category, Change, Frame, Mark, NameId, Slice, Tr
 use chronoseal_sim::{FrameContext, Observer};
 
 use self::tracks::{Lane, Port, Tracks};
-use crate::simulate::simulate_watched;
 use crate::Run;
+use crate::simulate::simulate_watched;
 
 /// A trace holds at most so many slices, marks and steps of curves: about 100 MB, which a browser still opens at ease.
 pub const TRACE_LEN_MAX: usize = 2_000_000;
@@ -64,10 +64,8 @@ pub fn simulate_traced(
     let tracer = Tracer::new(prepared, window, Rc::clone(&full));
     let mut go_on = |at: SimTime| full.get().is_none() && keep_going(at);
     let (run, tracer) = simulate_watched(prepared, capture, tracer, &mut go_on)?;
-    let too_long = |reached: SimTime| TraceError::TooLong {
-        from: window.from.since_zero(),
-        reached: reached.since_zero(),
-    };
+    let too_long =
+        |reached: SimTime| TraceError::TooLong { from: window.from.since_zero(), reached: reached.since_zero() };
     let trace = tracer.finish();
     match full.get() {
         Some(reached) => Err(too_long(reached)),
@@ -151,9 +149,7 @@ impl Tracer {
     /// A frame by its number: its name, and what says which one it is.
     fn frame(&self, serial: Option<u64>) -> (NameId, Option<Frame>) {
         match serial.and_then(|serial| self.seen(serial)) {
-            Some(seen) => {
-                (self.name_of(seen.stream), Some(Frame { sequence: seen.sequence, ways: seen.ways.clone() }))
-            }
+            Some(seen) => (self.name_of(seen.stream), Some(Frame { sequence: seen.sequence, ways: seen.ways.clone() })),
             None => (self.none, None),
         }
     }
@@ -262,10 +258,11 @@ impl Observer for Tracer {
         let (described, priority) = (describer.describe(frame.bytes, at), describer.priority(frame.bytes));
         let is_shared = describer.is_shared();
         let origins = self.origins.remove(&serial).unwrap_or_default();
-        let mut ways: Vec<u64> = origins.iter().filter_map(|origin| self.seen(*origin)).fold(Vec::new(), |mut all, seen| {
-            all.extend(seen.ways.numbers());
-            all
-        });
+        let mut ways: Vec<u64> =
+            origins.iter().filter_map(|origin| self.seen(*origin)).fold(Vec::new(), |mut all, seen| {
+                all.extend(seen.ways.numbers());
+                all
+            });
         ways.sort_unstable();
         ways.dedup();
         let ways = match ways[..] {

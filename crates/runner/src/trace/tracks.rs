@@ -98,7 +98,9 @@ impl Tracks {
                 }
                 None => (None, format!("line {line}")),
             },
-            Port::Shared(segment, node) => (self.node(node), format!("port to {}", self.segments[usize::from(segment)])),
+            Port::Shared(segment, node) => {
+                (self.node(node), format!("port to {}", self.segments[usize::from(segment)]))
+            }
         };
         *self.ports.entry(port).or_insert_with(|| trace.track(name, parent))
     }
@@ -131,7 +133,12 @@ impl Tracks {
     }
 
     /// Every gate of every port, where it is open.
-    pub(super) fn draw_gates(&mut self, trace: &mut Trace, [from, until]: [SimTime; 2], room: usize) -> Result<(), SimTime> {
+    pub(super) fn draw_gates(
+        &mut self,
+        trace: &mut Trace,
+        [from, until]: [SimTime; 2],
+        room: usize,
+    ) -> Result<(), SimTime> {
         let open: NameId = trace.name("open");
         let lines: Vec<(u16, u32, Wire)> = (0..)
             .zip(&self.lines)

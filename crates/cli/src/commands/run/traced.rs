@@ -72,10 +72,7 @@ pub(super) fn traced(
             // A little less than what was too much.
             TraceError::TooLong { from, reached } => {
                 let fits = (*reached - *from).as_ns() / 10 * 9;
-                format!(
-                    "\nhelp: ask for a part of the run: --trace-window {from}..{}",
-                    *from + Duration::from_ns(fits)
-                )
+                format!("\nhelp: ask for a part of the run: --trace-window {from}..{}", *from + Duration::from_ns(fits))
             }
             _ => String::new(),
         };
