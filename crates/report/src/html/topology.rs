@@ -29,7 +29,7 @@ const FORMS: [Form; 2] = [
 const ROW_PX: f64 = 24.0;
 const SPACE_PX: f64 = 22.0;
 /// Width of a character of the labels, about `[pixel]`.
-const DIGIT_PX: f64 = 6.6;
+const DIGIT_PX: f64 = 7.0;
 
 /// A hub, or a node with several links, and the stations that hang on it alone.
 struct Place {

@@ -49,7 +49,7 @@ pub enum PartKind {
     Cryptography,
     /// It waits behind frames of its own class or a higher one.
     Queueing,
-    /// A frame of a lower class has the wire and is not interrupted, or interrupts by being in the way.
+    /// A frame of a lower class has the wire and is not interrupted, or ends its part before it is.
     Blocking,
     /// The wire is free and its gate, its shaper or a reserved time keeps it.
     Gate,
@@ -91,7 +91,7 @@ impl PartKind {
             Self::Cryptography => "cryptography",
             Self::Queueing => "queueing",
             Self::Blocking => "blocking",
-            Self::Gate => "gate or shaper",
+            Self::Gate => "gate, shaper or reserved time",
             Self::Transmission => "transmission",
             Self::EarlierFrames => "earlier frames of the message",
             Self::Switching => "switching",

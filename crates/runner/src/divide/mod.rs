@@ -58,6 +58,8 @@ pub(crate) struct Divider {
     describers: Vec<Box<dyn Describe>>,
     wires: Vec<Vec<Wire>>,
     names: Vec<String>,
+    /// By stream: who sends it is whoever has something to say.
+    sent_by_any: Vec<bool>,
     /// The first of the nodes that segments are made of.
     first_own: NodeId,
     passes: Passes,
@@ -85,6 +87,7 @@ impl Divider {
         Self {
             describers: prepared.describers(),
             wires: plan.segment_ids().map(|segment| prepared.wires(segment)).collect(),
+            sent_by_any: plan.streams.iter().map(|stream| stream.sent_by.is_some()).collect(),
             first_own: NodeId(plan.node_ids().count() as u16),
             passes: Passes::default(),
             sent: Vec::new(),

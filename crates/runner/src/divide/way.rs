@@ -9,6 +9,8 @@ use super::{Divider, Got, Step};
 
 /// More transmissions than any way has.
 const TRANSMISSIONS_MAX: usize = 64;
+/// Where a frame is whose stream many send.
+const ANY_SENDER: &str = "its sender";
 
 /// Steps in time. What lies before the frame was due is no part of its latency and is cut off.
 struct Steps {
@@ -46,18 +48,23 @@ impl Divider {
 
         let mut steps = Steps { at: due_at, found: Vec::new() };
         let before = if row.slot_start.is_some() { PartKind::Slot } else { PartKind::Sender };
-        self.at_node(&mut steps, row.sender, sent_at, before);
+        let sender = match self.sent_by_any.get(row.stream.index()) {
+            Some(true) => ANY_SENDER,
+            _ => self.name(row.sender),
+        };
+        self.at_node(&mut steps, (row.sender, sender), sent_at, before);
         for (number, (frame, to)) in way.iter().enumerate() {
             let got = self.got.get(&(*frame, *to))?;
-            self.on_segment(&mut steps, *frame, *to, got)?;
+            let from = if number == 0 { sender } else { self.name(self.sent(*frame)?.from) };
+            self.on_segment(&mut steps, (*frame, from), *to, got)?;
             let name = self.name(*to);
             if let Some(handed_at) = got.handed_at {
                 steps.until(handed_at, PartKind::HostInterface, name);
             }
             steps.until(got.taken_at.min(accepted_at), PartKind::Processor, name);
             match way.get(number + 1) {
-                Some((next, _)) => self.at_node(&mut steps, *to, self.sent(*next)?.sent_at, PartKind::Gateway),
-                None => self.at_node(&mut steps, *to, accepted_at, PartKind::Processor),
+                Some((next, _)) => self.at_node(&mut steps, (*to, name), self.sent(*next)?.sent_at, PartKind::Gateway),
+                None => self.at_node(&mut steps, (*to, name), accepted_at, PartKind::Processor),
             }
         }
         Some(steps.found)
@@ -83,8 +90,7 @@ impl Divider {
     }
 
     /// The frame is at a node until then: what its processor computes, and the rest.
-    fn at_node(&self, steps: &mut Steps, node: NodeId, until: SimTime, rest: PartKind) {
-        let name = self.name(node);
+    fn at_node(&self, steps: &mut Steps, (node, name): (NodeId, &str), until: SimTime, rest: PartKind) {
         let work = self.work.get(node.index()).map_or(&[][..], Vec::as_slice);
         let first = work.partition_point(|(_, to, _)| *to <= steps.at);
         for (from, to, kind) in work[first..].iter().take_while(|(from, ..)| *from < until) {
@@ -95,15 +101,14 @@ impl Divider {
     }
 
     /// The frame is on a segment until its receiver got it.
-    fn on_segment(&self, steps: &mut Steps, frame: u64, to: NodeId, got: &Got) -> Option<()> {
+    fn on_segment(&self, steps: &mut Steps, (frame, from): (u64, &str), to: NodeId, got: &Got) -> Option<()> {
         let sent = self.sent(frame)?;
         let passes = self.passes_to(frame, to, got.received_at);
         let Some((first, _)) = passes.first() else {
             // A medium that all share: the frame waits for it, then it is on it.
-            let name = self.name(sent.from);
             let waits = if sent.continues { PartKind::EarlierFrames } else { PartKind::Queueing };
-            steps.until(got.departed_at.unwrap_or(sent.sent_at), waits, name);
-            steps.until(got.received_at, PartKind::Transmission, name);
+            steps.until(got.departed_at.unwrap_or(sent.sent_at), waits, from);
+            steps.until(got.received_at, PartKind::Transmission, from);
             return Some(());
         };
         // What is told of a frame's first wire begins when its driver handed it over.

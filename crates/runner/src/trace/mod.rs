@@ -99,6 +99,8 @@ struct Tracer {
     came: BTreeMap<(u64, NodeId), SimTime>,
     /// What waits in front of a wire or a shared medium, and since when.
     queued: BTreeMap<(Port, u64), (SimTime, Priority)>,
+    /// The frame that left a switch last, of which copies go to several ports at once.
+    switched: Option<(u64, NodeId, SimTime)>,
     /// The first of the nodes that segments are made of.
     first_own: NodeId,
     /// When there were too many to draw.
@@ -125,6 +127,7 @@ impl Tracer {
             origins: BTreeMap::new(),
             came: BTreeMap::new(),
             queued: BTreeMap::new(),
+            switched: None,
             first_own: NodeId(prepared.plan().node_ids().count() as u16),
             full,
         }
@@ -211,6 +214,7 @@ impl Tracer {
     fn draw_stay(&mut self, node: NodeId, lane: Lane, serials: (u64, Option<u64>), at: SimTime, category: Category) {
         let (came_as, goes_as) = serials;
         if let Some(came) = self.came.get(&(came_as, node)).copied()
+            && at > came
             && self.shows([came, at])
         {
             let track = self.tracks.lane(&mut self.trace, node, lane);
@@ -295,7 +299,9 @@ impl Observer for Tracer {
             Passed::Queued { priority } => {
                 let Some(serial) = passing.frame else { return };
                 self.queued.insert((port, serial), (passing.at, priority));
-                if let Some((switch, _)) = wire {
+                if let Some((switch, _)) = wire
+                    && self.switched.replace((serial, switch, passing.at)) != Some((serial, switch, passing.at))
+                {
                     self.draw_stay(switch, Lane::Switching, (serial, None), passing.at, Category::Switching);
                 }
             }

@@ -51,7 +51,12 @@ impl Tracks {
         let lines: Vec<Vec<Wire>> = plan.segment_ids().map(|segment| prepared.wires(segment)).collect();
         let segments: Vec<String> = plan.segments.iter().map(|segment| segment.name.clone()).collect();
         let media = (segments.iter().zip(&lines))
-            .map(|(name, lines)| lines.is_empty().then(|| trace.track(format!("{name}, shared by all on it"), None)))
+            .map(|(name, lines)| {
+                lines.is_empty().then(|| {
+                    let segment = trace.track(name.as_str(), None);
+                    trace.track("medium, shared by all on it", Some(segment))
+                })
+            })
             .collect();
         let names: Vec<String> = plan.all_nodes().map(|(_, name)| name.to_owned()).collect();
         Self {
