@@ -35,6 +35,20 @@ pub fn simulate(
     Ok(simulate_watched(prepared, capture, (), keep_going)?.0)
 }
 
+/// [`simulate`] that also follows each frame: its summary divides latencies step by step, and says what links were used for.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_followed(
+    prepared: &Prepared<'_>,
+    capture: bool,
+    keep_going: &mut dyn FnMut(SimTime) -> bool,
+) -> Result<Run, BuildError> {
+    let (mut run, divider) = simulate_watched(prepared, capture, Divider::new(prepared), keep_going)?;
+    divider.finish(&mut run);
+    Ok(run)
+}
+
 /// [`simulate`] with somebody else who watches.
 pub(crate) fn simulate_watched<O: Observer>(
     prepared: &Prepared<'_>,
@@ -43,19 +57,15 @@ pub(crate) fn simulate_watched<O: Observer>(
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<(Run, O), BuildError> {
     let plan = prepared.plan();
-    let recorder = (Recorder::new(prepared, capture), Divider::new(prepared));
-    let observer = ((new_fingerprint(plan), recorder), watcher);
-    let Finished { medium, observer: ((fingerprint, (recorder, mut divider)), watcher), is_whole, .. } =
+    let observer = ((new_fingerprint(plan), Recorder::new(prepared, capture)), watcher);
+    let Finished { medium, observer: ((fingerprint, recorder), watcher), is_whole, .. } =
         chronoseal_sim::run(prepared, observer, keep_going)?;
     let mut rows = recorder.into_rows(plan, &medium);
     rows.interrupted = !is_whole;
     let mut meta = describe(prepared, Engine::Sim);
     meta.clock_source = "virtual".into();
     meta.fingerprint = Some(fingerprint.finish());
-    let mut run = Run::new(meta, rows);
-    run.summary.links = divider.links(SimTime::ZERO + plan.duration);
-    run.summary.divided = divider.divide(&run.rows.frames, &run.summary);
-    Ok((run, watcher))
+    Ok((Run::new(meta, rows), watcher))
 }
 
 /// Simulates a plan for counts, latencies and fingerprint alone.

@@ -7,7 +7,7 @@ use chronoseal_core::{Duration, EventKind, SimTime};
 use chronoseal_results::rows::Outcome;
 use chronoseal_results::trace::{Category, Trace};
 use chronoseal_results::{DividedLatency, FrameRow, PartKind};
-use chronoseal_runner::{Run, Scenario, TraceWindow, simulate, simulate_traced};
+use chronoseal_runner::{Run, Scenario, TraceWindow, simulate, simulate_followed, simulate_traced};
 use chronoseal_scenario::{FileError, Files, NoFiles};
 
 /// The folder of the shipped scenarios.
@@ -25,7 +25,8 @@ impl Files for Shipped {
 fn run(text: &str) -> (Scenario, Run) {
     let scenario = Scenario::load("test.toml", text.as_bytes(), &[], &NoFiles);
     let scenario = scenario.unwrap_or_else(|problems| panic!("{}", problems.render()));
-    let run = simulate(&scenario.prepare().expect("its frames fit"), false, &mut |_| true).expect("it can be built");
+    let run =
+        simulate_followed(&scenario.prepare().expect("its frames fit"), false, &mut |_| true).expect("it can be built");
     (scenario, run)
 }
 
@@ -64,27 +65,45 @@ fn adds_up(name: &str, run: &Run) {
     assert_eq!(divided.len(), expected.len(), "{name}: nothing but what was accepted");
 }
 
+fn shipped(name: &str) -> String {
+    std::fs::read_to_string(Path::new(SCENARIOS).join(name)).expect("it can be read")
+}
+
+fn names_in(folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(Path::new(SCENARIOS).join(folder)).expect("scenarios are shipped");
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("it can be read").file_name().into_string();
+    let names = entries.map(|entry| name(entry).expect("names are UTF-8"));
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
+    names.sort();
+    names
+}
+
 #[test]
 fn in_every_shipped_scenario_the_parts_add_up_to_the_latency_of_each_frame() {
-    let mut names: Vec<_> = std::fs::read_dir(SCENARIOS)
-        .expect("scenarios are shipped")
-        .map(|entry| entry.expect("it can be read").file_name().into_string().expect("names are UTF-8"))
-        .filter(|name| name.ends_with(".toml"))
-        .collect();
-    names.sort();
+    let set = |path: &str, value: String| (path.to_owned(), value);
+    let vehicle = "zonal-vehicle.toml";
+    // Long enough for what it shows.
+    let short = || set("duration", "3s".into());
+    let whole = names_in("").into_iter().map(|name| {
+        let sets = if name == vehicle { vec![short()] } else { Vec::new() };
+        (name, sets)
+    });
+    // The vehicle with each of its other backbones.
+    let others = names_in("backbones").into_iter().map(|name| {
+        let table = shipped(&format!("backbones/{name}")) + "\n";
+        (vehicle.to_owned(), vec![short(), set("segments.backbone.ethernet", table)])
+    });
+    let cases: Vec<_> = whole.chain(others).collect();
+    assert!(cases.len() >= 13, "{cases:?}");
     let mut kinds = BTreeSet::new();
-    for name in &names {
-        let text = std::fs::read(Path::new(SCENARIOS).join(name)).expect("it can be read");
-        // Long enough for what each of them shows.
-        let sets: &[(String, String)] =
-            if name == "zonal-vehicle.toml" { &[("duration".into(), "3s".into())] } else { &[] };
-        let scenario = Scenario::load(name, &text, sets, &Shipped);
+    for (name, sets) in &cases {
+        let scenario = Scenario::load(name, shipped(name).as_bytes(), sets, &Shipped);
         let scenario = scenario.unwrap_or_else(|problems| panic!("{}", problems.render()));
-        let run = simulate(&scenario.prepare().expect("it fits"), false, &mut |_| true).expect("it can be built");
+        let run =
+            simulate_followed(&scenario.prepare().expect("it fits"), false, &mut |_| true).expect("it can be built");
         adds_up(name, &run);
         kinds.extend(run.summary.divided.iter().flat_map(|one| one.parts.iter().map(|part| part.kind)));
     }
-    assert!(names.len() >= 10, "{names:?}");
     for kind in [PartKind::Cryptography, PartKind::Queueing, PartKind::Gateway, PartKind::EarlierFrames] {
         assert!(kinds.contains(&kind), "no shipped scenario shows {kind:?}: {kinds:?}");
     }
@@ -268,8 +287,14 @@ fn traced(text: &str, from_ms: i64, until_ms: i64) -> (Run, Trace) {
 
 #[test]
 fn a_trace_has_a_slice_for_each_row_and_changes_nothing() {
-    let (_, plain) = run(VEHICLE);
+    let (scenario, followed) = run(VEHICLE);
+    let plain = simulate(&scenario.prepare().expect("it fits"), false, &mut |_| true).expect("it can be built");
+    assert!(plain.summary.divided.is_empty() && plain.summary.links.is_empty(), "nobody followed its frames");
     let (run, trace) = traced(VEHICLE, 0, 100);
+    assert_eq!(run.summary, followed.summary);
+    // Three stations at two switches, and the link between these.
+    assert_eq!(run.summary.links.len(), 4);
+    assert!(run.summary.links.iter().any(|link| link.busy_ns.iter().all(|ns| *ns > 0)), "{:?}", run.summary.links);
     adds_up("vehicle", &run);
     assert_eq!(run.meta.fingerprint, plain.meta.fingerprint, "watching changes nothing");
     assert_eq!(run.rows.frames, plain.rows.frames);

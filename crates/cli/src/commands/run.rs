@@ -11,7 +11,9 @@ use chronoseal_core::{Duration, SimTime};
 use chronoseal_report::{Document, Held, RunView, html, pair_report, run_report};
 use chronoseal_results::disk::Filling;
 use chronoseal_results::store;
-use chronoseal_runner::{CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Scenario, measure, simulate};
+use chronoseal_runner::{
+    CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Scenario, measure, simulate_followed,
+};
 use chronoseal_scenario::plan::Fidelity;
 use chronoseal_testbed::{Placement, cost, interrupt};
 use serde_json::{Value, json};
@@ -179,7 +181,7 @@ fn one(
         return traced::traced(prepared, options, file, printer, stop);
     }
     let mut go_on = progress(scenario.plan.duration, "simulating", printer, stop);
-    Ok(simulate(prepared, options.capture, &mut go_on)?)
+    Ok(simulate_followed(prepared, options.capture, &mut go_on)?)
 }
 
 fn live_options(options: &Run) -> LiveOptions {

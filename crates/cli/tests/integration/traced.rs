@@ -14,7 +14,8 @@ fn a_trace_is_the_same_each_time_and_changes_nothing_that_the_run_says() {
     }
     let [one, two] = ["one.pftrace", "two.pftrace"].map(|file| std::fs::read(bench.path(file)).unwrap());
     assert_eq!(one, two);
-    let said = bench.say(&["run", "small.toml", "--no-store", "--trace", "part.pftrace", "--trace-window", "0ms..20ms"]);
+    let said =
+        bench.say(&["run", "small.toml", "--no-store", "--trace", "part.pftrace", "--trace-window", "0ms..20ms"]);
     said.assert_says(&["trace: ", " slices and ", " MB in part.pftrace"]);
     let part = std::fs::read(bench.path("part.pftrace")).unwrap();
     assert!(!part.is_empty() && part.len() < one.len(), "{} of {}", part.len(), one.len());

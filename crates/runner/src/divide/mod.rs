@@ -19,6 +19,7 @@ use chronoseal_results::{DividedLatency, DividedPart, LinkUse, PartKind, RunSumm
 use chronoseal_sim::{FrameContext, Observer};
 
 use self::lines::Passes;
+use crate::Run;
 
 /// A frame as its driver handed it over.
 #[derive(Clone, Copy, Debug)]
@@ -102,8 +103,14 @@ impl Divider {
         }
     }
 
+    /// Writes down what was seen, when the run is over.
+    pub(crate) fn finish(mut self, run: &mut Run) {
+        run.summary.links = self.links(SimTime::ZERO + Duration::from_ns(run.meta.duration_ns));
+        run.summary.divided = self.divide(&run.rows.frames, &run.summary);
+    }
+
     /// How long each link was used until the end of the run.
-    pub(crate) fn links(&mut self, end: SimTime) -> Vec<LinkUse> {
+    fn links(&mut self, end: SimTime) -> Vec<LinkUse> {
         let mut found: BTreeMap<(u16, u16), LinkUse> = BTreeMap::new();
         for (segment, lines) in (0u16..).zip(&self.wires) {
             for link in 0..(lines.len() / 2) as u16 {
@@ -123,7 +130,7 @@ impl Divider {
     }
 
     /// The latencies of a run, by stream and receiver: of the frames that its summary takes too.
-    pub(crate) fn divide(mut self, rows: &[FrameRow], summary: &RunSummary) -> Vec<DividedLatency> {
+    fn divide(mut self, rows: &[FrameRow], summary: &RunSummary) -> Vec<DividedLatency> {
         self.accepted.sort_unstable();
         let mut found: BTreeMap<(StreamId, NodeId), DividedLatency> = BTreeMap::new();
         for row in rows {

@@ -16,6 +16,7 @@ use chronoseal_sim::{FrameContext, Observer};
 
 use self::tracks::{Lane, Port, Tracks};
 use crate::Run;
+use crate::divide::Divider;
 use crate::simulate::simulate_watched;
 
 /// A trace holds at most so many slices, marks and steps of curves: about 100 MB, which a browser still opens at ease.
@@ -49,7 +50,7 @@ pub enum TraceError {
     },
 }
 
-/// [`simulate`](crate::simulate) that also draws what happens in a window of the run.
+/// [`simulate_followed`](crate::simulate_followed) that also draws what happens in a window of the run.
 ///
 /// # Errors
 /// [`TraceError`] if a node or a segment cannot be made as the plan has it, or if more happens in the window than a viewer
@@ -63,7 +64,9 @@ pub fn simulate_traced(
     let full: Rc<Cell<Option<SimTime>>> = Rc::default();
     let tracer = Tracer::new(prepared, window, Rc::clone(&full));
     let mut go_on = |at: SimTime| full.get().is_none() && keep_going(at);
-    let (run, tracer) = simulate_watched(prepared, capture, tracer, &mut go_on)?;
+    let watchers = (Divider::new(prepared), tracer);
+    let (mut run, (divider, tracer)) = simulate_watched(prepared, capture, watchers, &mut go_on)?;
+    divider.finish(&mut run);
     let too_long =
         |reached: SimTime| TraceError::TooLong { from: window.from.since_zero(), reached: reached.since_zero() };
     let trace = tracer.finish();
