@@ -43,7 +43,7 @@ class Page:
         browser = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
         if browser is None:
             raise SystemExit("this needs Chromium: apt-get install chromium")
-        self.profile = tempfile.TemporaryDirectory()
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
         # The browser reads commands from file 3 and writes answers to file 4.
