@@ -1,6 +1,6 @@
 //! Where the latency of each stream goes, step by step.
 
-use chronoseal_results::{DividedLatency, PartKind, RunMeta, RunSummary};
+use chronoseal_results::{DividedLatency, DividedPart, PartKind, RunMeta, RunSummary};
 
 use crate::document::{Divided, DividedRow, Piece};
 
@@ -12,7 +12,7 @@ pub(super) fn divided(meta: &RunMeta, summary: &RunSummary) -> Option<Divided> {
         unit: "us".into(),
         kinds: PartKind::ALL.iter().map(|kind| kind.name().to_owned()).collect(),
         rows,
-        footnotes: Vec::new(),
+        footnotes: vec!["A bound is that of the receiver which its stream takes the longest to.".into()],
     })
 }
 
@@ -20,7 +20,7 @@ fn row(meta: &RunMeta, one: &DividedLatency) -> Option<DividedRow> {
     let stream = meta.streams.get(usize::from(one.stream))?;
     let us = |ps: f64| ps / 1e6;
     let frames = one.frames.max(1) as f64;
-    let piece = |part: &chronoseal_results::DividedPart| Piece {
+    let piece = |part: &DividedPart| Piece {
         kind: PartKind::ALL.iter().position(|kind| *kind == part.kind).unwrap_or(0),
         place: part.place.clone(),
         longest: us(part.worst_ps as f64),
