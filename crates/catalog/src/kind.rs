@@ -6,7 +6,7 @@ use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_scenario::plan::{Facet, Plan, SegmentId};
 
-use crate::{BuildError, BuildOptions, Prepared};
+use crate::{BuildError, BuildOptions, Prepared, Wire};
 
 /// A kind of segment.
 pub trait Kind: Sync {
@@ -67,6 +67,12 @@ pub trait Kind: Sync {
 
     /// What tells the frames of the segment apart.
     fn describer(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Box<dyn Describe>;
+
+    /// Its wires, each for one direction, in the order in which its medium numbers them; none where everybody shares one medium.
+    fn wires(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<Wire> {
+        let _ = (prepared, segment);
+        Vec::new()
+    }
 
     /// The protection that all frames of a segment have by themselves, whatever their streams say.
     fn own_protection(&self, plan: &Plan, segment: SegmentId) -> Option<&'static str> {

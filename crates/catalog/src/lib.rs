@@ -52,6 +52,7 @@ mod kind;
 mod kinds;
 pub mod protection;
 pub mod radio;
+mod wire;
 
 use chronoseal_core::random::{self, Jitter, Purpose, Rng};
 use chronoseal_core::{Duration, Node, NodeId, Oscillator, PortId, StreamId};
@@ -65,6 +66,7 @@ use chronoseal_scenario::plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId
 pub use self::error::BuildError;
 pub use self::kind::{Describe, Description, Kind, LiveHome, LiveLink};
 pub use self::kinds::{KindTable, Kinds, MissingRow, PrepareError};
+pub use self::wire::{Gates, Wire};
 
 /// Every kind of segment there is.
 pub const KINDS: &[&dyn Kind] = &[&can::CanKind, &ethernet::EthernetKind, &radio::RadioKind];
@@ -240,6 +242,11 @@ impl<'p> Prepared<'p> {
         let homes =
             self.attachments(id).into_iter().map(|(_, segment)| self.kind(segment).live_home(self, segment, id));
         homes.max().unwrap_or_default()
+    }
+
+    /// The wires of a segment that has some, as [`Kind::wires`] numbers them.
+    pub fn wires(&self, segment: SegmentId) -> Vec<Wire> {
+        self.kind(segment).wires(self, segment)
     }
 
     /// What tells the frames of each segment apart, by segment.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::run::WindowArgument;
+
 /// What security costs a real-time network, and what it stops: bounded on paper, simulated, and measured on real
 /// sockets, from one scenario file.
 #[derive(Parser, Debug)]
@@ -133,6 +135,7 @@ Examples:
   chronoseal run scenarios/first.toml --engine both --out both
   chronoseal run scenarios/forger.toml --engine sim --seed 7 --format json
   chronoseal run scenarios/first.toml --repeat 10 --out before
+  chronoseal run scenarios/first.toml --trace first.pftrace --trace-window 100ms..120ms
 
 Ctrl-C ends a run early and keeps what there is. Next: open the report it names, or
 `chronoseal compare`. What the host allows for live runs: `chronoseal doctor`.")]
@@ -163,6 +166,14 @@ pub(crate) struct Run {
     /// Keep every frame's bytes in capture.pcapng
     #[arg(long)]
     pub(crate) capture: bool,
+    /// Simulated: draw the run over time, as a trace for the viewer of the Perfetto project
+    ///
+    /// Tracks for each station, port, queue, gate and processor; arrows follow each frame over its hops.
+    #[arg(long, value_name = "FILE", conflicts_with = "count")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Draw only this part of the run, such as 100ms..120ms
+    #[arg(long, value_name = "FROM..TO", requires = "trace")]
+    pub(crate) trace_window: Option<WindowArgument>,
     /// Live: do without SCHED_FIFO even where it is granted
     #[arg(long)]
     pub(crate) no_fifo: bool,

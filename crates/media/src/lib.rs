@@ -28,3 +28,4 @@ pub mod port;
 pub mod radio;
 pub mod schedule;
 pub mod topology;
+pub mod watch;

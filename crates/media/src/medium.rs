@@ -2,6 +2,8 @@
 
 use chronoseal_core::{AttackKind, Duration, Event, NodeId, PortId, Priority, SimTime};
 
+use crate::watch::{Passed, Passing};
+
 /// Where a wire of the medium ends: one port of one node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Attachment {
@@ -178,6 +180,8 @@ struct Entry {
 pub struct FrameStore {
     entries: Vec<Entry>,
     free: Vec<u32>,
+    /// What lines did since it was taken last, if anybody wants to know.
+    told: Option<Vec<Passing>>,
 }
 
 impl FrameStore {
@@ -305,6 +309,47 @@ impl FrameStore {
         entry.references = entry.references.checked_sub(1).expect("a frame is released once for each owner");
         if entry.references == 0 {
             self.free.push(frame.0);
+        }
+    }
+
+    /// From now on keeps what lines tell of frames, until it is taken.
+    pub fn watch(&mut self) {
+        self.told = Some(Vec::new());
+    }
+
+    /// True if somebody wants to know what lines do.
+    #[inline(always)]
+    pub const fn is_watched(&self) -> bool {
+        self.told.is_some()
+    }
+
+    /// Keeps what a line does with a frame, if somebody wants to know.
+    #[cold]
+    #[inline(never)]
+    pub fn tell(&mut self, at: SimTime, line: usize, frame: Option<FrameId>, what: Passed) {
+        let label = frame.map(|frame| *self.label(frame)).unwrap_or_default();
+        if let Some(told) = &mut self.told {
+            told.push(Passing { segment: label.segment, line: line as u32, frame: label.serial, at, what });
+        }
+    }
+
+    /// Writes the segment on what its medium told since then: only a driver's frame says where it is.
+    pub(crate) fn claim_told(&mut self, first: usize, segment: u16) {
+        let told = self.told.iter_mut().flat_map(|told| told.iter_mut().skip(first));
+        told.for_each(|passing| passing.segment = segment);
+    }
+
+    /// How much was told and not taken yet.
+    #[inline(always)]
+    pub(crate) fn told_len(&self) -> usize {
+        self.told.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Gives what lines told since this was called last to `take`.
+    pub fn take_told(&mut self, mut take: impl FnMut(&Passing)) {
+        if let Some(told) = &mut self.told {
+            told.iter().for_each(&mut take);
+            told.clear();
         }
     }
 

@@ -177,9 +177,10 @@ impl Medium for Topology {
 
     fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         for (number, medium) in self.segments.iter_mut().enumerate() {
-            let first = out.len();
+            let (first, told) = (out.len(), frames.told_len());
             medium.start(now, frames, out);
             claim(number as u16, first, frames, out);
+            frames.claim_told(told, number as u16);
         }
     }
 
@@ -200,17 +201,23 @@ impl Medium for Topology {
             out.push(MediumOutput::Discard { node: from.node, event, frame });
             return;
         };
-        let first = out.len();
+        let (first, told) = (out.len(), frames.told_len());
         medium.handle_frame(now, from, priority, frame, frames, out);
         claim(segment, first, frames, out);
+        if frames.is_watched() {
+            frames.claim_told(told, segment);
+        }
     }
 
     #[inline(always)]
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         let Some(medium) = self.segments.get_mut(usize::from(timer.segment)) else { return };
-        let first = out.len();
+        let (first, told) = (out.len(), frames.told_len());
         medium.handle_timer(now, MediumTimer::new(timer.number), frames, out);
         claim(timer.segment, first, frames, out);
+        if frames.is_watched() {
+            frames.claim_told(told, timer.segment);
+        }
     }
 
     /// Of all segments together; [`Topology::series_of`] tells them apart.

@@ -99,6 +99,8 @@ fn meta() -> RunMeta {
             name: "backbone".into(),
             kind: "ethernet".into(),
             link_type: 1,
+            links: Vec::new(),
+            members: Vec::new(),
             properties: vec![("rate".into(), "100 Mbit/s".into()), ("guard period".into(), "0.200 ms".into())],
             clocks: Some(ClockDomainMeta {
                 cycle_ns: CYCLE_NS,

@@ -34,6 +34,8 @@ pub fn csv(document: &Document) -> String {
             match block {
                 Block::Table(table) => titled(&mut out, section, table),
                 Block::Ranges(ranges) => titled(&mut out, section, &flat(ranges)),
+                Block::Divided(divided) => titled(&mut out, section, &divided.table()),
+                Block::Topology(topology) => titled(&mut out, section, &topology.table()),
                 Block::Text(_) | Block::Chart(_) | Block::Timeline(_) | Block::Notes(_) => {}
             }
         }

@@ -1,11 +1,16 @@
 //! One model for everything a reader is shown: a page, a terminal, JSON and CSV are made from the same document.
 
+mod divided;
 mod ranges;
+mod topology;
 
 use serde::Serialize;
 
+pub use divided::{Divided, DividedRow, Piece};
 pub(crate) use ranges::short_number;
 pub use ranges::{RANGE_ROWS_MAX, RangeBound, RangePart, RangeRow, RangeSpread, Ranges};
+pub(crate) use topology::{STEPS, step_of_share};
+pub use topology::{Topology, TopologyLink, TopologyNode};
 
 /// A whole report.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -75,6 +80,10 @@ pub enum Block {
     Timeline(Timeline),
     /// Ranges of many streams over a common axis.
     Ranges(Ranges),
+    /// Stacked bars: where times go.
+    Divided(Divided),
+    /// A drawing of who is linked to whom.
+    Topology(Topology),
     /// Remarks as a list.
     Notes(Vec<String>),
 }

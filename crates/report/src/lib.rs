@@ -28,8 +28,9 @@ pub mod terminal;
 pub use compare::{Change, CompareReport, MetricComparison, compare, compare_document};
 pub use data::{csv, json};
 pub use document::{
-    Align, Axis, Bar, BarKind, Block, Cell, Chart, Column, Document, Evidence, Held, Lane, Mark, RangeBound, RangePart,
-    RangeRow, RangeSpread, Ranges, Section, Series, SeriesKind, Table, Timeline, Verdict,
+    Align, Axis, Bar, BarKind, Block, Cell, Chart, Column, Divided, DividedRow, Document, Evidence, Held, Lane, Mark,
+    Piece, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section, Series, SeriesKind, Table, Timeline,
+    Topology, TopologyLink, TopologyNode, Verdict,
 };
 pub use html::html;
 pub use run::{RunView, pair_report, run_report};

@@ -2,12 +2,14 @@
 
 mod accounts;
 mod charts;
+mod divided;
 mod group;
 mod pair;
 mod ranges;
 mod schedule;
 mod segments;
 mod tables;
+mod topology;
 mod verdict;
 
 use chronoseal_core::statistics::samples_for;
@@ -34,6 +36,8 @@ pub fn run_report(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Docum
 fn sections_below(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<Section> {
     let mut sections: Vec<Section> = group::section(meta, summary).into_iter().collect();
     sections.extend([streams(meta, summary), latency(meta, summary, rows)]);
+    let drawing = topology::topology(meta, summary);
+    sections.extend(drawing.map(|drawing| Section::new("Topology").with(Block::Topology(drawing))));
     sections.extend(segments::sections(meta, summary, rows));
     sections.push(schedules(meta, rows));
     if !summary.attacks.is_empty() {
@@ -93,6 +97,7 @@ fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
             samples_for(0.99)
         )))
         .with(Block::Table(tables::latency(meta, summary)));
+    section.blocks.extend(divided::divided(meta, summary).map(Block::Divided));
     for chart in charts::latency(meta, summary, rows) {
         section = section.with(Block::Chart(chart));
     }

@@ -48,6 +48,8 @@ pub fn terminal(document: &Document, style: TerminalStyle) -> String {
                 Block::Chart(chart) => one_chart(&mut out, chart, style),
                 Block::Timeline(timeline) => one_timeline(&mut out, timeline, style),
                 Block::Ranges(ranges) => ranges::ranges(&mut out, ranges, style),
+                Block::Divided(divided) => one_table(&mut out, &divided.table(), style),
+                Block::Topology(topology) => one_table(&mut out, &topology.table(), style),
             }
             out.push('\n');
         }

@@ -21,12 +21,13 @@ mod stays;
 pub mod store;
 pub mod summary;
 mod tables;
+pub mod trace;
 
 pub use distribution::Distribution;
 pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
-    Allowance, BoundMeta, ClockDomainMeta, Engine, Fact, NodeMeta, NodeRole, RunMeta, ScheduleMeta, SegmentMeta,
-    SlotMeta, StreamMeta, TaskMeta,
+    Allowance, BoundMeta, ClockDomainMeta, Engine, Fact, LinkMeta, NodeMeta, NodeRole, RunMeta, ScheduleMeta,
+    SegmentMeta, SlotMeta, StreamMeta, TaskMeta,
 };
 pub use rows::{
     Absence, CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, ReleaseRow, RunRows, SegmentSeries, StallRow,
@@ -35,7 +36,8 @@ pub use rows::{
 pub use stays::Stays;
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{
-    Account, AttackSummary, CLOCK_DIFFERENCE, ClockSummary, PartSummary, PrecisionSummary, RunSummary,
+    Account, AttackSummary, CLOCK_DIFFERENCE, ClockSummary, DividedLatency, DividedPart, LinkUse, PartKind, PartSummary,
+    PrecisionSummary, RunSummary,
     STARTUP_CYCLES_MAX, SegmentSummary, SeriesSummary, Spread, StallSummary, StreamSummary, TaskSummary, WorkSummary,
     summarise,
 };

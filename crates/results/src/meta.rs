@@ -174,6 +174,24 @@ pub struct SegmentMeta {
     /// Who sends when on it, if that is fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<ScheduleMeta>,
+    /// Its links, if it has some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkMeta>,
+    /// Who is on it if it has no links but one medium for all, as indices into [`RunMeta::nodes`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<u16>,
+}
+
+/// A full-duplex link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LinkMeta {
+    /// What it joins, as indices into [`RunMeta::nodes`].
+    pub ends: [u16; 2],
+    /// What it carries in each direction `[bit/s]`.
+    pub rate_bps: u64,
+    /// When it fails, if it does `[ns]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fails_at_ns: Option<i64>,
 }
 
 /// The clocks that one segment keeps together.

@@ -3,6 +3,7 @@
 mod account;
 mod attacks;
 mod displaced;
+mod divided;
 mod nodes;
 mod segments;
 mod streams;
@@ -14,6 +15,7 @@ use chronoseal_core::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use self::account::Account;
+pub use self::divided::{DividedLatency, DividedPart, PartKind};
 pub use self::segments::CLOCK_DIFFERENCE;
 use crate::group::{self, GroupSummary};
 use crate::{Allowance, Distribution, RunMeta, RunRows, Stays};
@@ -28,8 +30,14 @@ pub struct RunSummary {
     pub streams: Vec<StreamSummary>,
     /// One entry for each kind of attack, attacker and stream.
     pub attacks: Vec<AttackSummary>,
+    /// Latencies step by step, by stream and receiver; simulated runs only. [`summarise`] leaves them to who followed the frames.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub divided: Vec<DividedLatency>,
     /// Segments by number.
     pub segments: Vec<SegmentSummary>,
+    /// What links were used for, each of its two directions; simulated runs only. [`summarise`] leaves them to who watched them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkUse>,
     /// Clocks by segment and node, of segments that keep clocks together.
     pub clocks: Vec<ClockSummary>,
     /// Processor time by node and operation.
@@ -102,6 +110,17 @@ pub struct StreamSummary {
     pub tx: Spread,
     /// Slot start to first bit out at the switch (the source's *Rx*).
     pub rx: Spread,
+}
+
+/// How long a link was used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LinkUse {
+    /// Number of its segment.
+    pub segment: u16,
+    /// Index into the segment's [`links`](crate::SegmentMeta::links).
+    pub link: u16,
+    /// From its first end to its second, and back, gaps between frames included `[ns]`.
+    pub busy_ns: [i64; 2],
 }
 
 /// The time frames of a stream spent in one part of their way.
@@ -423,6 +442,8 @@ pub fn summarise(meta: &RunMeta, rows: &RunRows) -> RunSummary {
     RunSummary {
         streams: streams::streams(meta, rows, &clocks),
         attacks: attacks::attacks(meta, rows),
+        divided: Vec::new(),
+        links: Vec::new(),
         segments: segments::segments(meta, rows),
         clocks,
         work: nodes::work(meta, rows),

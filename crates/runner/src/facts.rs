@@ -1,10 +1,12 @@
 //! What a run's description says of its segments, and what its rows keep of them, whatever their kinds.
 
-use chronoseal_catalog::Prepared;
+use chronoseal_catalog::{Prepared, Wire};
 use chronoseal_core::Duration;
 use chronoseal_media::medium::Series;
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_results::meta::{ClockDomainMeta, DeliveryMeta, ScheduleMeta, SegmentMeta, SlotMeta, TaskMeta};
+use chronoseal_results::meta::{
+    ClockDomainMeta, DeliveryMeta, LinkMeta, ScheduleMeta, SegmentMeta, SlotMeta, TaskMeta,
+};
 use chronoseal_results::rows::{STRANGER_BYTES, STRANGER_FRAMES, SegmentSeries};
 use chronoseal_scenario::plan::{Plan, SegmentId};
 
@@ -14,6 +16,7 @@ pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
     let kind = prepared.kind(id);
     let on_it = plan.nodes.iter().enumerate().filter(|(_, node)| node.interfaces.contains(&id));
     let properties = kind.properties(prepared, id);
+    let wires = prepared.wires(id);
     SegmentMeta {
         name: plan.segments[id.index()].name.clone(),
         kind: kind.name().into(),
@@ -26,7 +29,24 @@ pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
             startup_cycles: kind.startup(prepared, id).map(|time| time.div_floor(interval) + 1),
         }),
         schedule: prepared.schedule(id).map(|table| schedule(plan, table)),
+        members: if wires.is_empty() { members(prepared, id) } else { Vec::new() },
+        links: wires.chunks_exact(2).map(|wires| link(&wires[0])).collect(),
     }
+}
+
+/// A link by its first direction.
+fn link(wire: &Wire) -> LinkMeta {
+    LinkMeta {
+        ends: [wire.from.0, wire.to.0],
+        rate_bps: wire.rate.0,
+        fails_at_ns: wire.fails_at.map(|at| at.since_zero().as_ns()),
+    }
+}
+
+/// Who has a port to a segment.
+fn members(prepared: &Prepared<'_>, id: SegmentId) -> Vec<u16> {
+    let nodes = prepared.plan().node_ids();
+    nodes.filter(|node| prepared.attachment(*node, id).is_some()).map(|node| node.0).collect()
 }
 
 fn schedule(plan: &Plan, table: &ScheduleTable) -> ScheduleMeta {

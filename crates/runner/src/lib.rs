@@ -38,6 +38,7 @@
 //! ```
 
 mod cost;
+mod divide;
 mod dues;
 mod facts;
 mod fleet;
@@ -52,6 +53,7 @@ mod record;
 mod scenario;
 mod simulate;
 mod suite_cost;
+mod trace;
 mod traffic;
 mod ways;
 
@@ -64,8 +66,9 @@ pub use self::latency::simulated_latencies;
 pub use self::measure::{CanPlaceName, LiveOptions, MeasureError, agent_main, agent_main_with, measure};
 pub use self::meta::{describe, versions};
 pub use self::scenario::Scenario;
-pub use self::simulate::{Simulated, fingerprint, simulate, tally};
+pub use self::simulate::{Simulated, fingerprint, simulate, simulate_followed, tally};
 pub use self::suite_cost::{SuiteCostRow, SuiteCostTable, suite_cost};
+pub use self::trace::{TRACE_LEN_MAX, TraceError, TraceWindow, simulate_traced};
 
 /// A finished run.
 #[derive(Clone, Debug)]

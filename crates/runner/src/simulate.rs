@@ -4,8 +4,9 @@ use chronoseal_catalog::{BuildError, Prepared};
 use chronoseal_core::SimTime;
 use chronoseal_results::Engine;
 use chronoseal_scenario::plan::{Fidelity, Plan};
-use chronoseal_sim::{Fingerprint, Finished, Tally};
+use chronoseal_sim::{Fingerprint, Finished, Observer, Tally};
 
+use crate::divide::Divider;
 use crate::record::Recorder;
 use crate::{Run, describe};
 
@@ -31,16 +32,40 @@ pub fn simulate(
     capture: bool,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<Run, BuildError> {
+    Ok(simulate_watched(prepared, capture, (), keep_going)?.0)
+}
+
+/// [`simulate`] that also follows each frame: its summary divides latencies step by step, and says what links were used for.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_followed(
+    prepared: &Prepared<'_>,
+    capture: bool,
+    keep_going: &mut dyn FnMut(SimTime) -> bool,
+) -> Result<Run, BuildError> {
+    let (mut run, divider) = simulate_watched(prepared, capture, Divider::new(prepared), keep_going)?;
+    divider.finish(&mut run);
+    Ok(run)
+}
+
+/// [`simulate`] with somebody else who watches.
+pub(crate) fn simulate_watched<O: Observer>(
+    prepared: &Prepared<'_>,
+    capture: bool,
+    watcher: O,
+    keep_going: &mut dyn FnMut(SimTime) -> bool,
+) -> Result<(Run, O), BuildError> {
     let plan = prepared.plan();
-    let observer = (new_fingerprint(plan), Recorder::new(prepared, capture));
-    let Finished { medium, observer: (fingerprint, recorder), is_whole, .. } =
+    let observer = ((new_fingerprint(plan), Recorder::new(prepared, capture)), watcher);
+    let Finished { medium, observer: ((fingerprint, recorder), watcher), is_whole, .. } =
         chronoseal_sim::run(prepared, observer, keep_going)?;
     let mut rows = recorder.into_rows(plan, &medium);
     rows.interrupted = !is_whole;
     let mut meta = describe(prepared, Engine::Sim);
     meta.clock_source = "virtual".into();
     meta.fingerprint = Some(fingerprint.finish());
-    Ok(Run::new(meta, rows))
+    Ok((Run::new(meta, rows), watcher))
 }
 
 /// Simulates a plan for counts, latencies and fingerprint alone.

@@ -149,6 +149,7 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
             }
         }
         self.world.outputs.clear();
+        self.world.tell_passings();
     }
 
     /// The token a frame was sent with, if its sender still waits to hear of it.

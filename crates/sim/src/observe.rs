@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, Event, EventKind, FramePart, NodeId, SimTime, StreamId, Work};
 use chronoseal_media::medium::FrameLabel;
+use chronoseal_media::watch::Passing;
 use xxhash_rust::xxh3::Xxh3;
 
 /// The frame an event is about.
@@ -21,6 +22,9 @@ pub struct FrameContext<'a> {
 
 /// Sees everything that happens, in order.
 pub trait Observer {
+    /// True if it wants [`Self::passing`]; media keep nothing for it otherwise.
+    const WATCHES_LINES: bool = false;
+
     /// An event at a node, with the frame it is about if there is one.
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>);
 
@@ -45,6 +49,23 @@ pub trait Observer {
         let _ = (serial, parts);
     }
 
+    /// A line did something with a frame. Of what happens at one instant a line tells in its order, before or after the events of
+    /// nodes.
+    fn passing(&mut self, passing: &Passing) {
+        let _ = passing;
+    }
+
+    /// The host interface of a node has given a frame to its application.
+    fn handed_over(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        let _ = (at, node, frame);
+    }
+
+    /// A node's processor is free and takes a frame.
+    #[inline(always)]
+    fn taken(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        let _ = (at, node, frame);
+    }
+
     /// A node's processor is busy with `work` from `at` on, for `cost`.
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         let _ = (at, node, work, cost);
@@ -53,6 +74,8 @@ pub trait Observer {
 
 /// Two observers of one run.
 impl<A: Observer, B: Observer> Observer for (A, B) {
+    const WATCHES_LINES: bool = A::WATCHES_LINES || B::WATCHES_LINES;
+
     // Inlined, a context need not be written to memory for each observer to read it back.
     #[inline(always)]
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
@@ -74,6 +97,19 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn contains(&mut self, serial: u64, parts: &[FramePart]) {
         self.0.contains(serial, parts);
         self.1.contains(serial, parts);
+    }
+    fn passing(&mut self, passing: &Passing) {
+        self.0.passing(passing);
+        self.1.passing(passing);
+    }
+    fn handed_over(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        self.0.handed_over(at, node, frame);
+        self.1.handed_over(at, node, frame);
+    }
+    #[inline(always)]
+    fn taken(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        self.0.taken(at, node, frame);
+        self.1.taken(at, node, frame);
     }
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         self.0.work(at, node, work, cost);

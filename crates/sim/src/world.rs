@@ -34,6 +34,9 @@ pub(crate) struct World<M, O> {
 impl<M: Medium, O: Observer> World<M, O> {
     pub(crate) fn new(medium: M, observer: O) -> Self {
         let mut frames = FrameStore::new();
+        if O::WATCHES_LINES {
+            frames.watch();
+        }
         let scratch = frames.reserve();
         Self {
             now: SimTime::ZERO,
@@ -44,6 +47,14 @@ impl<M: Medium, O: Observer> World<M, O> {
             outputs: Vec::new(),
             observer,
             serial: 0,
+        }
+    }
+
+    /// Passes on what lines have done with frames since this was called last.
+    #[inline(always)]
+    pub(crate) fn tell_passings(&mut self) {
+        if O::WATCHES_LINES {
+            self.frames.take_told(|passing| self.observer.passing(passing));
         }
     }
 
@@ -94,6 +105,8 @@ impl<M: Medium, O: Observer> World<M, O> {
         if let Some(done_at) = host.done_at() {
             self.queue.push(done_at, Happening::host(station.setup.id, port));
         }
+        let frame = context(&self.frames, arrived.frame, Some(arrived.departed_at), Some(arrived.received_at));
+        self.observer.handed_over(self.now, station.setup.id, frame);
         self.input(station, Pending::Frame(port, arrived));
     }
 
@@ -110,6 +123,8 @@ impl<M: Medium, O: Observer> World<M, O> {
             }
             Pending::Frame(port, arrived) => {
                 station.current = Some(arrived);
+                let seen = context(&self.frames, arrived.frame, Some(arrived.departed_at), Some(arrived.received_at));
+                self.observer.taken(self.now, station.setup.id, seen);
                 if let Some(inputs) = &mut station.inputs {
                     inputs.add(self.frames.label(arrived.frame).serial);
                 }

@@ -4,6 +4,7 @@ mod describe;
 mod end_system;
 mod medium;
 mod ports;
+mod wires;
 
 use chronoseal_analysis::{Infeasible, synthesize};
 use chronoseal_core::{Duration, Node, NodeId, StreamId};
@@ -18,7 +19,7 @@ use chronoseal_wire::ethernet::{HEADER_LEN, MacAddress};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::virtual_link;
 
-use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared};
+use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, Wire};
 
 /// The row of Ethernet.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +93,11 @@ impl Kind for EthernetKind {
     fn describer(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Box<dyn Describe> {
         let (view, schedule) = parts(prepared, segment);
         Box::new(describe::Describer::new(view, schedule))
+    }
+
+    fn wires(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<Wire> {
+        let (view, schedule) = parts(prepared, segment);
+        wires::of(medium::network(prepared, view, schedule).config())
     }
 
     fn has_host_interface(&self) -> bool {

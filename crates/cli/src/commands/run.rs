@@ -1,6 +1,7 @@
 //! `chronoseal run`
 
 mod counted;
+mod traced;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +11,15 @@ use chronoseal_core::{Duration, SimTime};
 use chronoseal_report::{Document, Held, RunView, html, pair_report, run_report};
 use chronoseal_results::disk::Filling;
 use chronoseal_results::store;
-use chronoseal_runner::{CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Scenario, measure, simulate};
+use chronoseal_runner::{
+    CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Scenario, measure, simulate_followed,
+};
 use chronoseal_scenario::plan::Fidelity;
 use chronoseal_testbed::{Placement, cost, interrupt};
 use serde_json::{Value, json};
 
 use self::counted::counted;
+pub(crate) use self::traced::WindowArgument;
 use crate::arguments::{EngineName, Format, PlacementName, Run};
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
@@ -56,6 +60,7 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         let scenario = scenario(options, round)?;
         let prepared = input::prepare(&scenario, &options.scenario.file, options.format)?;
         let counts_only = options.count || scenario.plan.fidelity == Fidelity::Timing;
+        traced::check(options, counts_only, scenario.plan.duration)?;
         if options.engine == EngineName::Sim && counts_only {
             // Millions of frames: counted, not kept.
             if options.out.is_some() {
@@ -172,8 +177,11 @@ fn one(
         printer.hint(&format!("running live for {}", scenario.plan.duration));
         return Ok(measure(scenario, &live_options(options), stop)?);
     }
+    if let Some(file) = &options.trace {
+        return traced::traced(prepared, options, file, printer, stop);
+    }
     let mut go_on = progress(scenario.plan.duration, "simulating", printer, stop);
-    Ok(simulate(prepared, options.capture, &mut go_on)?)
+    Ok(simulate_followed(prepared, options.capture, &mut go_on)?)
 }
 
 fn live_options(options: &Run) -> LiveOptions {

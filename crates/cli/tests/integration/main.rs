@@ -23,6 +23,7 @@ mod simulated;
 mod stored;
 mod support;
 mod token;
+mod traced;
 mod upgrade;
 mod vehicle;
 mod verdicts;

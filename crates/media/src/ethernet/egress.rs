@@ -7,6 +7,7 @@ use super::forwarding::Forwarded;
 use super::{Network, Timer};
 use crate::line::{self, Offer, Started, Step};
 use crate::medium::{FrameId, FrameStore, MediumOutput};
+use crate::watch::Passed;
 
 impl Network {
     /// Throws a frame away at a switch.
@@ -38,6 +39,9 @@ impl Network {
         out: &mut Vec<MediumOutput>,
     ) {
         let offer = Offer { frame, len: frames.len_of(frame), priority, due };
+        if frames.is_watched() {
+            frames.tell(now, line, Some(frame), Passed::Queued { priority });
+        }
         match &self.lines[line].offer(now, offer) {
             Ok(step) => self.follow(now, line, step, frames, out),
             Err(_) => self.send_by_port(now, line, offer, stream, frames, out),
@@ -58,6 +62,9 @@ impl Network {
             Step::Idle => None,
             Step::LookAgain(at) => Some(*at),
             Step::Started(started) => {
+                if frames.is_watched() {
+                    self.tell_sent(now, line, (started.frame, now, started.arrives_at), frames);
+                }
                 let leads_to_switch = self.leads_to_switch(line);
                 self.count(line, leads_to_switch);
                 if !(leads_to_switch && self.plan_forwarding(line, (started.frame, started.arrives_at), frames, out)) {

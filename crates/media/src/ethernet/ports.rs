@@ -4,8 +4,9 @@ use chronoseal_core::{DiscardReason, Priority, SimTime, StreamId};
 
 use super::{Network, Timer};
 use crate::line::Offer;
-use crate::medium::{FrameStore, MediumOutput};
+use crate::medium::{FrameId, FrameStore, MediumOutput};
 use crate::port::{PortStep, Refused};
+use crate::watch::Passed;
 
 impl Network {
     /// Gives a frame to the port of a line, or throws it away that a line without one has no room for.
@@ -29,7 +30,31 @@ impl Network {
             Err(Refused::QueueFull) => DiscardReason::QueueFull,
             Err(Refused::ResidenceTime) => DiscardReason::WaitedTooLong,
         };
+        if frames.is_watched() {
+            frames.tell(now, line, Some(offer.frame), Passed::Refused);
+        }
         self.discard(self.queues_at[line], offer.frame, stream, reason, frames, out);
+    }
+
+    /// Tells whoever watches of a frame that leaves: when it started, and when it arrives.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn tell_sent(
+        &self,
+        now: SimTime,
+        line: usize,
+        (frame, started_at, arrives_at): (FrameId, SimTime, SimTime),
+        frames: &mut FrameStore,
+    ) {
+        let speed = self.lines[line].speed();
+        let what = Passed::Sent {
+            started_at,
+            left_at: arrives_at - speed.propagation_delay(),
+            arrives_at,
+            free_at: self.lines[line].free_at(),
+            transmission: speed.transmission(frames.len_of(frame)),
+        };
+        frames.tell(now, line, Some(frame), what);
     }
 
     /// Lets the port of a line do what is to be done now.
@@ -54,7 +79,13 @@ impl Network {
         out: &mut Vec<MediumOutput>,
     ) {
         self.lines[line].use_until(now, step.free_at);
+        if frames.is_watched() {
+            frames.tell(now, line, None, Passed::Used { until: step.free_at });
+        }
         if let Some(left) = step.left {
+            if frames.is_watched() {
+                self.tell_sent(now, line, (left.frame, left.started_at, left.arrives_at), frames);
+            }
             let leads_to_switch = self.leads_to_switch(line);
             self.count(line, leads_to_switch);
             if !(leads_to_switch && self.plan_forwarding(line, (left.frame, left.arrives_at), frames, out)) {

@@ -181,6 +181,11 @@ impl Line {
         }
     }
 
+    /// The wire is used until then, as far as is known.
+    pub const fn free_at(&self) -> SimTime {
+        self.free_at
+    }
+
     /// Time it was used before `until`, since the moment given to [`Self::forget_busy_before`] last. No frame has started
     /// after `until`.
     pub fn busy_before(&self, until: SimTime) -> Duration {

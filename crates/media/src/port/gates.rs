@@ -213,6 +213,31 @@ impl Gates {
     }
 }
 
+impl GateControlList {
+    /// From when to when the gate of a class is open between two times; the first and the last window are cut off there.
+    pub fn open_windows(
+        &self,
+        class: usize,
+        from: SimTime,
+        until: SimTime,
+    ) -> impl Iterator<Item = (SimTime, SimTime)> {
+        let gates = Gates::new(Some(self));
+        let mut at = from;
+        std::iter::from_fn(move || {
+            if let Gate::Closed(opens) = gates.of(class).at(at) {
+                at = opens.unwrap_or(until);
+            }
+            if at >= until {
+                return None;
+            }
+            let Gate::Open(closes) = gates.of(class).at(at) else { return None };
+            let window = (at, closes.map_or(until, |closes| closes.min(until)));
+            at = window.1;
+            Some(window)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -271,6 +296,9 @@ mod tests {
                 prop_assert_eq!((from..until).filter(|at| plain(*at)).count() as i64, open);
                 prop_assert!(plain(until - 1), "no longer than needed");
             }
+            let shown = list.open_windows(3, at(from), at(from + length));
+            let shown: Vec<i64> = shown.flat_map(|(opens, closes)| opens.as_ps()..closes.as_ps()).collect();
+            prop_assert_eq!(shown, (from..from + length).filter(|at| plain(*at)).collect::<Vec<_>>());
             let is_held = matches!(gates.held().at(at(from)), Gate::Open(_));
             prop_assert_eq!(is_held, (from..=from + early).any(plain), "held from a little before");
         }

@@ -1,10 +1,12 @@
 //! A document as one HTML page that works offline: style and script inside, charts as SVG that read without script.
 
 mod chart;
+mod divided;
 mod ranges;
 pub(crate) mod scale;
 mod table;
 mod timeline;
+mod topology;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -111,6 +113,8 @@ fn evidence(block: &Block) -> Vec<Evidence> {
     match block {
         Block::Table(table) => table.evidence(),
         Block::Ranges(ranges) => ranges.evidence().into_iter().collect(),
+        Block::Divided(_) => vec![Evidence::Simulated],
+        Block::Topology(topology) => topology.evidence.into_iter().collect(),
         Block::Text(_) | Block::Chart(_) | Block::Timeline(_) | Block::Notes(_) => Vec::new(),
     }
 }
@@ -127,6 +131,8 @@ fn one_section(out: &mut String, section: &Section) {
             Block::Chart(chart) => chart::chart(out, chart),
             Block::Timeline(timeline) => timeline::timeline(out, timeline),
             Block::Ranges(ranges) => ranges::ranges(out, ranges),
+            Block::Divided(divided) => divided::divided(out, divided),
+            Block::Topology(topology) => topology::topology(out, topology),
         }
     }
     out.push_str("</section>");

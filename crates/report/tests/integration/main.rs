@@ -1,5 +1,6 @@
 //! Promises of this crate towards its users.
 
+mod drawings;
 mod page;
 mod ranges;
 mod run;

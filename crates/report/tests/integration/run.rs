@@ -47,6 +47,8 @@ fn backbone() -> SegmentMeta {
         name: "backbone".into(),
         kind: "ethernet".into(),
         link_type: 1,
+        links: Vec::new(),
+        members: Vec::new(),
         properties: vec![("rate".into(), "100 Mbit/s".into())],
         clocks: Some(ClockDomainMeta {
             cycle_ns: 10_000_000,

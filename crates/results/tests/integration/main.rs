@@ -9,3 +9,4 @@ mod meta;
 mod sample;
 mod store;
 mod summary;
+mod trace;

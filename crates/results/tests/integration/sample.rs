@@ -55,6 +55,8 @@ pub(crate) fn backbone() -> SegmentMeta {
         name: "backbone".into(),
         kind: "ethernet".into(),
         link_type: 1,
+        links: Vec::new(),
+        members: Vec::new(),
         properties: vec![("rate".into(), "100 Mbit/s".into())],
         clocks: Some(ClockDomainMeta {
             cycle_ns: CYCLE_US * 1_000,

@@ -1,0 +1,204 @@
+//! What lines did with each frame: how long it waited there, behind whom, and when it was on the wire.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Duration, Priority, SimTime};
+use chronoseal_media::watch::{Passed, Passing};
+
+/// A frame at one line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass {
+    pub(super) segment: u16,
+    pub(super) line: u32,
+    pub(super) priority: Priority,
+    /// It came to the queue.
+    pub(super) queued_at: SimTime,
+    /// Its first bit left.
+    pub(super) started_at: SimTime,
+    /// Its last bit was at the other end.
+    pub(super) arrives_at: SimTime,
+    /// Of its time in the queue: the wire had a frame of a lower class.
+    pub(super) blocked: Duration,
+    /// Of its time in the queue: the wire had a frame of its own class or a higher one.
+    pub(super) behind: Duration,
+    /// Between its first and its last bit it was interrupted for so long.
+    pub(super) interrupted: Duration,
+    /// The next pass of the same frame, as an index; its own if there is none.
+    next: u32,
+}
+
+/// Frames that wait, lines that are used, and what became of every frame that left.
+#[derive(Default)]
+pub(super) struct Passes {
+    passes: Vec<Pass>,
+    /// By the driver's number: the frame's last pass, if any.
+    last: Vec<Option<u32>>,
+    waiting: BTreeMap<(u16, u32, u64), Waiting>,
+    lines: BTreeMap<(u16, u32), Use>,
+}
+
+#[derive(Clone, Copy)]
+struct Waiting {
+    priority: Priority,
+    at: SimTime,
+    used: Account,
+}
+
+/// How long a line was used: by classes below one, by frames that can be interrupted, and by others.
+#[derive(Clone, Copy)]
+struct Account {
+    below: Duration,
+    interruptible: Duration,
+    others: Duration,
+}
+
+/// How long a line was used, by class. A frame that can be interrupted is told of when it has left, so that its class is not known
+/// while it uses the line.
+#[derive(Clone, Default)]
+struct Use {
+    by_class: [Duration; Priority::COUNT],
+    interruptible: Duration,
+    /// Who uses the line, and from when until when it is not in the account yet.
+    class: Option<Priority>,
+    from: SimTime,
+    until: SimTime,
+    /// The account at the times at which a frame may have begun that can be interrupted.
+    begun: Vec<(SimTime, [Duration; Priority::COUNT], Duration)>,
+}
+
+impl Use {
+    /// Adds what has been used until now to the account of whoever uses the line.
+    fn advance(&mut self, now: SimTime) {
+        let until = self.until.min(now);
+        if until > self.from {
+            let account = match self.class {
+                Some(class) => &mut self.by_class[place(class)],
+                None => &mut self.interruptible,
+            };
+            *account += until - self.from;
+            self.from = until;
+        }
+    }
+
+    /// Somebody has the line from now on.
+    fn begin(&mut self, now: SimTime, until: SimTime, class: Option<Priority>) {
+        self.advance(now);
+        (self.from, self.until, self.class) = (now, until, class);
+    }
+
+    /// What was used so far, as a class sees it.
+    fn account(&mut self, now: SimTime, class: Priority) -> Account {
+        self.advance(now);
+        account(&self.by_class, self.interruptible, class)
+    }
+
+    /// What had been used when a frame began, as its class sees it.
+    fn account_at(&mut self, began: SimTime, now: SimTime, class: Priority) -> Account {
+        match self.begun.iter().find(|(at, ..)| *at == began) {
+            Some((_, by_class, interruptible)) => account(by_class, *interruptible, class),
+            None => self.account(now, class),
+        }
+    }
+}
+
+fn place(class: Priority) -> usize {
+    usize::from(class.0).min(Priority::COUNT - 1)
+}
+
+fn account(by_class: &[Duration; Priority::COUNT], interruptible: Duration, class: Priority) -> Account {
+    let sum = |classes: &[Duration]| classes.iter().fold(Duration::ZERO, |sum, one| sum + *one);
+    let (below, others) = by_class.split_at(place(class));
+    Account { below: sum(below), interruptible, others: sum(others) }
+}
+
+impl Passes {
+    /// Takes in what a line tells.
+    pub(super) fn note(&mut self, passing: &Passing) {
+        let Passing { segment, line, frame, at, what } = *passing;
+        let used = self.lines.entry((segment, line)).or_default();
+        match what {
+            Passed::Queued { priority } => {
+                if let Some(frame) = frame {
+                    let waiting = Waiting { priority, at, used: used.account(at, priority) };
+                    self.waiting.insert((segment, line, frame), waiting);
+                }
+            }
+            Passed::Refused => {
+                self.waiting.remove(&(segment, line, frame.unwrap_or(0)));
+            }
+            Passed::Used { until } if until > at => {
+                // Somebody goes on, is cut, or begins. If it cannot be interrupted, it is told next who that is.
+                let class = used.class.filter(|_| used.until > at);
+                used.begin(at, until, class);
+                if class.is_none() {
+                    used.begun.push((at, used.by_class, used.interruptible));
+                }
+            }
+            Passed::Used { .. } => {}
+            Passed::Sent { started_at, left_at, arrives_at, free_at, transmission } => {
+                let waiting = frame.and_then(|frame| self.waiting.remove(&(segment, line, frame)));
+                let priority = waiting.map_or(Priority::PROTOCOL_CONTROL, |waiting| waiting.priority);
+                let then = used.account_at(started_at, at, priority);
+                let is_interruptible = started_at < at;
+                if is_interruptible {
+                    used.begun.clear();
+                } else {
+                    used.begin(at, free_at, Some(priority));
+                    used.begun.retain(|(begun, ..)| *begun < at);
+                }
+                let (Some(frame), Some(Waiting { at: queued_at, used: before, .. })) = (frame, waiting) else { return };
+                let below = then.below - before.below;
+                let interruptible = then.interruptible - before.interruptible;
+                let others = then.others - before.others;
+                let (blocked, behind) = match is_interruptible {
+                    true => (below, others + interruptible),
+                    false => (below + interruptible, others),
+                };
+                let interrupted = (left_at - started_at) - transmission;
+                let pass = Pass {
+                    segment,
+                    line,
+                    priority,
+                    queued_at,
+                    started_at,
+                    arrives_at,
+                    blocked,
+                    behind,
+                    interrupted,
+                    next: 0,
+                };
+                self.keep(frame, pass);
+            }
+        }
+    }
+
+    /// How long each line was used until a time: segment, line, and how long.
+    pub(super) fn used(&mut self, until: SimTime) -> Vec<(u16, u32, Duration)> {
+        let whole = |used: &mut Use| {
+            used.advance(until);
+            used.by_class.iter().fold(used.interruptible, |sum, one| sum + *one)
+        };
+        self.lines.iter_mut().map(|((segment, line), used)| (*segment, *line, whole(used))).collect()
+    }
+
+    fn keep(&mut self, frame: u64, pass: Pass) {
+        let Ok(place) = usize::try_from(frame) else { return };
+        if self.last.len() <= place {
+            self.last.resize(place + 1, None);
+        }
+        let number = self.passes.len() as u32;
+        self.passes.push(Pass { next: self.last[place].unwrap_or(number), ..pass });
+        self.last[place] = Some(number);
+    }
+
+    /// Every pass of a frame, the last one first.
+    pub(super) fn of(&self, frame: u64) -> impl Iterator<Item = &Pass> {
+        let mut next = usize::try_from(frame).ok().and_then(|place| *self.last.get(place)?);
+        std::iter::from_fn(move || {
+            let number = next?;
+            let pass = &self.passes[number as usize];
+            next = (pass.next != number).then_some(pass.next);
+            Some(pass)
+        })
+    }
+}

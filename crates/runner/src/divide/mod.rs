@@ -1,0 +1,259 @@
+//! Where the latency of each frame of a simulation goes: what it waited for, step by step, from when it was due to when its
+//! receiver had accepted it.
+//!
+//! Every step ends where the next one begins, so that the parts of a frame add up to its latency to the picosecond. A frame is
+//! followed back from its receiver: over the wires of a segment, and through gateways to the frame that they made it of.
+
+mod lines;
+mod way;
+
+use std::collections::BTreeMap;
+
+use chronoseal_catalog::{Describe, Prepared, Wire};
+use chronoseal_core::{Duration, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId, Work};
+use chronoseal_media::watch::Passing;
+use chronoseal_nodes::end_system::TASK;
+use chronoseal_nodes::gateway::RELAY;
+use chronoseal_results::rows::{FrameRow, Outcome};
+use chronoseal_results::{DividedLatency, DividedPart, LinkUse, PartKind, RunSummary};
+use chronoseal_sim::{FrameContext, Observer};
+
+use self::lines::Passes;
+use crate::Run;
+
+/// A frame as its driver handed it over.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    stream: StreamId,
+    from: NodeId,
+    /// Its first bit could leave; of a later frame of a message in several, that of the first one.
+    sent_at: SimTime,
+    /// It is a later frame of a message.
+    continues: bool,
+}
+
+/// A frame as its receiver got it.
+#[derive(Clone, Copy, Debug)]
+struct Got {
+    /// First bit on the last wire or the shared medium.
+    departed_at: Option<SimTime>,
+    /// Last bit in.
+    received_at: SimTime,
+    /// Out of the host interface, if there is one.
+    handed_at: Option<SimTime>,
+    /// The processor took it.
+    taken_at: SimTime,
+}
+
+/// A step of a frame: how long it took, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Step {
+    pub(crate) kind: PartKind,
+    pub(crate) place: String,
+    pub(crate) time: Duration,
+}
+
+/// Remembers what happens to each frame.
+pub(crate) struct Divider {
+    /// By segment.
+    describers: Vec<Box<dyn Describe>>,
+    wires: Vec<Vec<Wire>>,
+    names: Vec<String>,
+    /// By stream: who sends it is whoever has something to say.
+    sent_by_any: Vec<bool>,
+    /// The first of the nodes that segments are made of.
+    first_own: NodeId,
+    passes: Passes,
+    /// By the driver's number.
+    sent: Vec<Option<Sent>>,
+    origins: BTreeMap<u64, Vec<u64>>,
+    got: BTreeMap<(u64, NodeId), Got>,
+    /// Which frames a receiver accepted at a time.
+    accepted: Vec<((StreamId, NodeId, SimTime), u64)>,
+    /// When a host interface gave a frame to a node that has not taken it yet.
+    handed: BTreeMap<(u64, NodeId), SimTime>,
+    /// By node: the frame it took last, with when it was handed over, and taken.
+    taken: Vec<(u64, Option<SimTime>, SimTime)>,
+    /// By node, in time: from when to when its processor was busy, and with what.
+    work: Vec<Vec<(SimTime, SimTime, PartKind)>>,
+    /// When the first frame was sent of the message that a stream has on its way on a segment.
+    messages: BTreeMap<(StreamId, u16, NodeId), SimTime>,
+}
+
+impl Divider {
+    /// Nothing happened yet.
+    pub(crate) fn new(prepared: &Prepared<'_>) -> Self {
+        let plan = prepared.plan();
+        let names: Vec<String> = plan.all_nodes().map(|(_, name)| name.to_owned()).collect();
+        Self {
+            describers: prepared.describers(),
+            wires: plan.segment_ids().map(|segment| prepared.wires(segment)).collect(),
+            sent_by_any: plan.streams.iter().map(|stream| stream.sent_by.is_some()).collect(),
+            first_own: NodeId(plan.node_ids().count() as u16),
+            passes: Passes::default(),
+            sent: Vec::new(),
+            origins: BTreeMap::new(),
+            got: BTreeMap::new(),
+            accepted: Vec::new(),
+            handed: BTreeMap::new(),
+            taken: vec![(0, None, SimTime::ZERO); names.len()],
+            work: vec![Vec::new(); names.len()],
+            messages: BTreeMap::new(),
+            names,
+        }
+    }
+
+    /// Writes down what was seen, when the run is over.
+    pub(crate) fn finish(mut self, run: &mut Run) {
+        run.summary.links = self.links(SimTime::ZERO + Duration::from_ns(run.meta.duration_ns));
+        run.summary.divided = self.divide(&run.rows.frames, &run.summary);
+    }
+
+    /// How long each link was used until the end of the run.
+    fn links(&mut self, end: SimTime) -> Vec<LinkUse> {
+        let mut found: BTreeMap<(u16, u16), LinkUse> = BTreeMap::new();
+        for (segment, lines) in (0u16..).zip(&self.wires) {
+            for link in 0..(lines.len() / 2) as u16 {
+                found.insert((segment, link), LinkUse { segment, link, busy_ns: [0, 0] });
+            }
+        }
+        for (segment, line, used) in self.passes.used(end) {
+            if let Some(link) = found.get_mut(&(segment, (line / 2) as u16)) {
+                link.busy_ns[line as usize % 2] = used.as_ns();
+            }
+        }
+        found.into_values().collect()
+    }
+
+    fn sent(&self, frame: u64) -> Option<&Sent> {
+        self.sent.get(usize::try_from(frame).ok()?)?.as_ref()
+    }
+
+    /// The latencies of a run, by stream and receiver: of the frames that its summary takes too.
+    fn divide(mut self, rows: &[FrameRow], summary: &RunSummary) -> Vec<DividedLatency> {
+        self.accepted.sort_unstable();
+        let mut found: BTreeMap<(StreamId, NodeId), DividedLatency> = BTreeMap::new();
+        for row in rows {
+            let ready_ns = summary.streams.get(row.stream.index()).map_or(0, |stream| stream.ready_ns);
+            let is_accepted = row.attack.is_none() && matches!(row.outcome, Outcome::Delivered | Outcome::Late);
+            if !is_accepted || row.cycle_start.since_zero().as_ns() < ready_ns {
+                continue;
+            }
+            if let Some(steps) = self.steps(row) {
+                let latency = found.entry((row.stream, row.at)).or_insert_with(|| DividedLatency {
+                    stream: row.stream.0,
+                    receiver: row.at.0,
+                    frames: 0,
+                    worst_sequence: row.sequence,
+                    worst_ps: -1,
+                    sum_ps: 0,
+                    parts: Vec::new(),
+                });
+                add(latency, row, &steps);
+            }
+        }
+        let takes_time = |part: &DividedPart| part.sum_ps > 0;
+        let mut found: Vec<DividedLatency> = found.into_values().collect();
+        found.iter_mut().for_each(|latency| latency.parts.retain(takes_time));
+        found
+    }
+}
+
+/// Adds the steps of one more frame.
+fn add(latency: &mut DividedLatency, row: &FrameRow, steps: &[Step]) {
+    let whole = steps.iter().fold(Duration::ZERO, |sum, step| sum + step.time).as_ps();
+    latency.frames += 1;
+    latency.sum_ps += whole;
+    let is_worst = whole > latency.worst_ps;
+    if is_worst {
+        (latency.worst_ps, latency.worst_sequence) = (whole, row.sequence);
+        latency.parts.iter_mut().for_each(|part| part.worst_ps = 0);
+    }
+    // Frames of one stream take the same steps, or leave some out; what is new stands behind what was before it.
+    let mut place = 0;
+    for step in steps {
+        let known = |part: &DividedPart| part.kind == step.kind && part.place == step.place;
+        let index = match latency.parts.iter().position(known) {
+            Some(index) => index,
+            None => {
+                let part = DividedPart { kind: step.kind, place: step.place.clone(), worst_ps: 0, sum_ps: 0 };
+                latency.parts.insert(place, part);
+                place
+            }
+        };
+        place = index + 1;
+        let part = &mut latency.parts[index];
+        part.sum_ps += step.time.as_ps();
+        if is_worst {
+            part.worst_ps += step.time.as_ps();
+        }
+    }
+}
+
+impl Observer for Divider {
+    const WATCHES_LINES: bool = true;
+
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        let (EventKind::Delivered | EventKind::Relayed, Some(frame)) = (event.kind, frame) else { return };
+        let (Some(serial), Some(received_at)) = (frame.label.serial, frame.received_at) else { return };
+        let (handed_at, taken_at) = match self.taken[node.index()] {
+            (taken, handed_at, taken_at) if taken == serial => (handed_at, taken_at),
+            _ => (None, received_at),
+        };
+        let got = Got { departed_at: frame.departed_at, received_at, handed_at, taken_at };
+        self.got.entry((serial, node)).or_insert(got);
+        if event.kind == EventKind::Delivered {
+            self.accepted.push(((event.stream, node, at), serial));
+        }
+    }
+
+    fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        let Some(serial) = frame.label.serial else { return };
+        let describer = &self.describers[usize::from(frame.label.segment)];
+        let (stream, part) = (describer.stream_of(frame.bytes), describer.part(frame.bytes));
+        let message = (stream, frame.label.segment, node);
+        let sent_at = match part {
+            MessagePart::Begins => *self.messages.entry(message).insert_entry(at).get(),
+            MessagePart::Continues => self.messages.get(&message).copied().unwrap_or(at),
+            MessagePart::Whole | MessagePart::Answers => at,
+        };
+        let place = usize::try_from(serial).unwrap_or(usize::MAX);
+        self.sent.resize(self.sent.len().max(place + 1), None);
+        self.sent[place] = Some(Sent { stream, from: node, sent_at, continues: part == MessagePart::Continues });
+    }
+
+    fn came_from(&mut self, serial: u64, origins: &[u64]) {
+        self.origins.entry(serial).or_default().extend(origins);
+    }
+
+    fn contains(&mut self, serial: u64, parts: &[FramePart]) {
+        self.origins.entry(serial).or_default().extend(parts.iter().filter_map(|part| part.origin));
+    }
+
+    fn passing(&mut self, passing: &Passing) {
+        self.passes.note(passing);
+    }
+
+    fn handed_over(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        if let Some(serial) = frame.label.serial {
+            self.handed.insert((serial, node), at);
+        }
+    }
+
+    fn taken(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        let Some(serial) = frame.label.serial else { return };
+        let handed_at = if self.handed.is_empty() { None } else { self.handed.remove(&(serial, node)) };
+        self.taken[node.index()] = (serial, handed_at, at);
+    }
+
+    fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
+        if cost > Duration::ZERO {
+            let kind = match work.operation {
+                TASK => PartKind::Processor,
+                RELAY => PartKind::Gateway,
+                _ => PartKind::Cryptography,
+            };
+            self.work[node.index()].push((at, at + cost, kind));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The steps of one frame.
+
+use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
+use chronoseal_results::PartKind;
+use chronoseal_results::rows::FrameRow;
+
+use super::lines::Pass;
+use super::{Divider, Got, Step};
+
+/// More transmissions than any way has.
+const TRANSMISSIONS_MAX: usize = 64;
+/// Where a frame is whose stream many send.
+const ANY_SENDER: &str = "its sender";
+
+/// Steps in time. What lies before the frame was due is no part of its latency and is cut off.
+struct Steps {
+    at: SimTime,
+    found: Vec<Step>,
+}
+
+impl Steps {
+    /// The frame is there until then.
+    fn until(&mut self, until: SimTime, kind: PartKind, place: &str) {
+        if until > self.at {
+            let time = until - self.at;
+            self.at = until;
+            match self.found.last_mut() {
+                Some(last) if last.kind == kind && last.place == place => last.time += time,
+                _ => self.found.push(Step { kind, place: place.to_owned(), time }),
+            }
+        }
+    }
+
+    /// The frame is there for so long, but not beyond a time.
+    fn lasting(&mut self, time: Duration, limit: SimTime, kind: PartKind, place: &str) {
+        self.until((self.at + time.max(Duration::ZERO)).min(limit), kind, place);
+    }
+}
+
+impl Divider {
+    /// The steps of an accepted frame from when it was due; `None` if nobody knows when that was, or its way is not known.
+    pub(super) fn steps(&self, row: &FrameRow) -> Option<Vec<Step>> {
+        let (due_at, accepted_at, sent_at) = (row.due_at?, row.accepted_at?, row.sent_at?);
+        let key = (row.stream, row.at, accepted_at);
+        let from = self.accepted.partition_point(|(known, _)| *known < key);
+        let candidates = self.accepted[from..].iter().take_while(|(known, _)| *known == key);
+        let way = candidates.into_iter().find_map(|(_, frame)| self.way(*frame, row.at, (row.stream, sent_at), 0))?;
+
+        let mut steps = Steps { at: due_at, found: Vec::new() };
+        let before = if row.slot_start.is_some() { PartKind::Slot } else { PartKind::Sender };
+        let sender = match self.sent_by_any.get(row.stream.index()) {
+            Some(true) => ANY_SENDER,
+            _ => self.name(row.sender),
+        };
+        self.at_node(&mut steps, (row.sender, sender), sent_at, before);
+        for (number, (frame, to)) in way.iter().enumerate() {
+            let got = self.got.get(&(*frame, *to))?;
+            let from = if number == 0 { sender } else { self.name(self.sent(*frame)?.from) };
+            self.on_segment(&mut steps, (*frame, from), *to, got)?;
+            let name = self.name(*to);
+            if let Some(handed_at) = got.handed_at {
+                steps.until(handed_at, PartKind::HostInterface, name);
+            }
+            steps.until(got.taken_at.min(accepted_at), PartKind::Processor, name);
+            match way.get(number + 1) {
+                Some((next, _)) => self.at_node(&mut steps, (*to, name), self.sent(*next)?.sent_at, PartKind::Gateway),
+                None => self.at_node(&mut steps, (*to, name), accepted_at, PartKind::Processor),
+            }
+        }
+        Some(steps.found)
+    }
+
+    fn name(&self, node: NodeId) -> &str {
+        self.names.get(node.index()).map_or("", String::as_str)
+    }
+
+    /// The transmissions from the one that left its sender at a time to this one, each with who got it.
+    fn way(&self, frame: u64, to: NodeId, root: (StreamId, SimTime), depth: usize) -> Option<Vec<(u64, NodeId)>> {
+        let sent = self.sent(frame)?;
+        if (sent.stream, sent.sent_at) == root {
+            return Some(vec![(frame, to)]);
+        }
+        let origins = self.origins.get(&frame).filter(|_| depth < TRANSMISSIONS_MAX)?;
+        let came = |origin: &&u64| self.got.contains_key(&(**origin, sent.from));
+        let before = origins.iter().filter(came).find_map(|origin| self.way(*origin, sent.from, root, depth + 1));
+        before.map(|mut way| {
+            way.push((frame, to));
+            way
+        })
+    }
+
+    /// The frame is at a node until then: what its processor computes, and the rest.
+    fn at_node(&self, steps: &mut Steps, (node, name): (NodeId, &str), until: SimTime, rest: PartKind) {
+        let work = self.work.get(node.index()).map_or(&[][..], Vec::as_slice);
+        let first = work.partition_point(|(_, to, _)| *to <= steps.at);
+        for (from, to, kind) in work[first..].iter().take_while(|(from, ..)| *from < until) {
+            steps.until((*from).min(until), rest, name);
+            steps.until((*to).min(until), *kind, name);
+        }
+        steps.until(until, rest, name);
+    }
+
+    /// The frame is on a segment until its receiver got it.
+    fn on_segment(&self, steps: &mut Steps, (frame, from): (u64, &str), to: NodeId, got: &Got) -> Option<()> {
+        let sent = self.sent(frame)?;
+        let passes = self.passes_to(frame, to, got.received_at);
+        let Some((first, _)) = passes.first() else {
+            // A medium that all share: the frame waits for it, then it is on it.
+            let waits = if sent.continues { PartKind::EarlierFrames } else { PartKind::Queueing };
+            steps.until(got.departed_at.unwrap_or(sent.sent_at), waits, from);
+            steps.until(got.received_at, PartKind::Transmission, from);
+            return Some(());
+        };
+        // What is told of a frame's first wire begins when its driver handed it over.
+        if !sent.continues && first.queued_at != sent.sent_at {
+            return None;
+        }
+        for (pass, place) in &passes {
+            let wire = self.wires.get(usize::from(pass.segment))?.get(pass.line as usize)?;
+            let switch = self.name(wire.from);
+            if pass.priority == Priority::TIME_TRIGGERED {
+                steps.lasting(wire.forwarding_delay, pass.queued_at, PartKind::Switching, switch);
+                steps.until(pass.queued_at, PartKind::Slot, switch);
+            } else {
+                steps.until(pass.queued_at, PartKind::Switching, switch);
+            }
+            steps.lasting(pass.blocked, pass.started_at, PartKind::Blocking, place);
+            steps.lasting(pass.behind, pass.started_at, PartKind::Queueing, place);
+            steps.until(pass.started_at, PartKind::Gate, place);
+            steps.lasting(pass.interrupted, pass.arrives_at, PartKind::Queueing, place);
+            steps.until(pass.arrives_at, PartKind::Transmission, place);
+        }
+        Some(())
+    }
+
+    /// The wires that brought a frame to a receiver at a time, in the order of its way, each with its name.
+    fn passes_to(&self, frame: u64, to: NodeId, received_at: SimTime) -> Vec<(&Pass, String)> {
+        let mut found = Vec::new();
+        let (mut end, mut by) = (to, received_at);
+        while found.len() < TRANSMISSIONS_MAX {
+            let brought = self.passes.of(frame).filter_map(|pass| {
+                let wire = self.wires.get(usize::from(pass.segment))?.get(pass.line as usize)?;
+                (wire.to == end && pass.arrives_at <= by).then_some((pass, wire))
+            });
+            // Of copies that came over two networks, the one that was there last is the one that went on.
+            let Some((pass, wire)) = brought.max_by_key(|(pass, _)| pass.arrives_at) else { break };
+            found.push((pass, format!("{} \u{2192} {}", self.name(wire.from), self.name(wire.to))));
+            (end, by) = (wire.from, pass.queued_at);
+            if wire.from < self.first_own {
+                break;
+            }
+        }
+        found.reverse();
+        found
+    }
+}
