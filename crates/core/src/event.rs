@@ -306,6 +306,8 @@ pub enum DiscardReason {
     OutOfSequence,
     /// It was not over its link when this failed.
     LinkDown,
+    /// Another copy of it came first over a redundant way; `value` is how much later this one came `[ps]`. It is no loss.
+    CopyEliminated,
 }
 
 /// Which mechanism stopped a frame.
@@ -339,7 +341,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 50] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -389,6 +391,7 @@ impl DiscardReason {
         Self::BelowLmin,
         Self::OutOfSequence,
         Self::LinkDown,
+        Self::CopyEliminated,
     ];
 
     /// The mechanism this reason belongs to.
@@ -432,6 +435,7 @@ impl DiscardReason {
             | Self::FreshnessTooOld
             | Self::FreshnessTooFarAhead
             | Self::OutOfSequence
+            | Self::CopyEliminated
             | Self::GeneratedTooLongAgo
             | Self::GeneratedInFuture
             | Self::MessageExpired => StoppedBy::Freshness,
@@ -498,6 +502,7 @@ impl DiscardReason {
             Self::BelowLmin => "below-lmin",
             Self::OutOfSequence => "out-of-sequence",
             Self::LinkDown => "link-down",
+            Self::CopyEliminated => "copy-eliminated",
         }
     }
 }

@@ -35,7 +35,7 @@ pub use rows::{
 pub use stays::Stays;
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{
-    Account, AttackSummary, CLOCK_DIFFERENCE, ClockSummary, PartSummary, PrecisionSummary, RunSummary,
+    Account, AttackSummary, CLOCK_DIFFERENCE, ClockSummary, Copies, PartSummary, PrecisionSummary, RunSummary,
     STARTUP_CYCLES_MAX, SegmentSummary, SeriesSummary, Spread, StallSummary, StreamSummary, TaskSummary, WorkSummary,
     summarise,
 };

@@ -2,6 +2,7 @@
 
 mod account;
 mod attacks;
+mod copies;
 mod displaced;
 mod nodes;
 mod segments;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::account::Account;
 pub use self::segments::CLOCK_DIFFERENCE;
+pub use self::copies::Copies;
 use crate::group::{self, GroupSummary};
 use crate::{Allowance, Distribution, RunMeta, RunRows, Stays};
 

@@ -136,6 +136,15 @@ pub enum Cause {
         /// When.
         at: Duration,
     },
+    /// The copies of a frame can come so far apart that their receiver takes the later one for a new frame.
+    Skew {
+        /// Which receiver.
+        node: NodeId,
+        /// So far apart at most; `None` if nothing bounds it.
+        skew: Option<Duration>,
+        /// The largest skew that it allows for.
+        limit: Duration,
+    },
     /// A switch can take a frame of a virtual link for one too many, and police it.
     Policed {
         /// The jitter that policing would have to allow; `None` if no jitter is known to be enough.
@@ -155,6 +164,7 @@ impl Cause {
                 | Self::LinkFull { .. }
                 | Self::HostBufferFull { .. }
                 | Self::Policed { .. }
+                | Self::Skew { skew: None, .. }
         )
     }
 
@@ -248,6 +258,16 @@ impl Cause {
                  another way, or take the failure out",
                 plan.node_name(*one),
                 plan.node_name(*other)
+            ),
+            Self::Skew { node, skew: Some(skew), limit } => format!(
+                "copies of a frame can come to `{}` {skew} apart, and what comes more than {limit} after the first is a new frame there, \
+                 so a frame can be delivered twice: write `skew_max = \"{skew}\"` for the virtual link",
+                plan.node_name(*node)
+            ),
+            Self::Skew { node, skew: None, limit } => format!(
+                "nothing bounds how far apart copies of a frame come to `{}`, and what comes more than {limit} after the first is a \
+                 new frame there",
+                plan.node_name(*node)
             ),
             Self::Policed { needed: Some(needed), allowed } => format!(
                 "a frame can come to a switch {needed} later than its bandwidth allocation gap says, and policing allows {allowed}, so \

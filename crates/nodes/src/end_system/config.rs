@@ -35,6 +35,8 @@ pub struct EndSystemConfig {
     pub hand_over_max: Duration,
     /// False: only headers are written and nothing is computed.
     pub real_bytes: bool,
+    /// True if it has a link to each of the networks A and B: frames of B come by port 1.
+    pub has_second_port: bool,
     /// Streams it sends.
     pub talkers: Vec<TalkerConfig>,
     /// Streams it receives.
@@ -78,6 +80,8 @@ pub struct VirtualLinkConfig {
     pub bag: Duration,
     /// One of the two egress queues of its class.
     pub priority: Priority,
+    /// True if receivers tell copies apart by the number, so that it is written even if only headers are.
+    pub is_replicated: bool,
 }
 
 /// When a stream is sent.
@@ -154,6 +158,8 @@ pub struct ListenerConfig {
     pub windows: Vec<ReceiveWindow>,
     /// True if it is a virtual link (ARINC 664 part 7): its frames end with a sequence number, and come in no windows.
     pub is_virtual_link: bool,
+    /// If its frames come over the networks A and B, by ports 0 and 1: so much later than the first a copy may come.
+    pub skew_max: Option<Duration>,
     /// True if a slot without a frame of it is an event: its sender has one for each.
     pub fills_slots: bool,
     /// The PDU in its frames, if gateways carry it on.
@@ -181,6 +187,7 @@ impl ListenerConfig {
             ct_id,
             windows,
             is_virtual_link: false,
+            skew_max: None,
             fills_slots: true,
             carried: None,
             delivers: true,

@@ -1,10 +1,12 @@
 //! Judges the frames of one stream.
 
-use chronoseal_core::{DiscardReason, Duration, Work};
+use chronoseal_core::{DiscardReason, Duration, LocalTime, Work};
 use chronoseal_frameauth::Opener;
 use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::virtual_link::SequenceNumber;
 
 use super::config::{CarriedPdu, ListenerConfig};
+use super::redundancy::Redundancy;
 use super::virtual_link::IntegrityCheck;
 use crate::gateway::{HandOver, Mark, Pdu, number_of};
 use crate::protection::{Protection, ProtectionError};
@@ -19,8 +21,19 @@ pub(super) struct Listener {
     /// Frames accepted.
     pub(super) accepted: u64,
     pub(super) supervision: Option<Supervision>,
-    /// Of a virtual link.
-    pub(super) integrity: IntegrityCheck,
+    /// Of a virtual link over one network.
+    integrity: IntegrityCheck,
+    /// Of a virtual link over two.
+    pub(super) redundancy: Option<Redundancy>,
+}
+
+/// A frame of a virtual link on its way in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Numbered {
+    pub(super) number: SequenceNumber,
+    /// 0 for A, 1 for B.
+    pub(super) network: usize,
+    pub(super) came_at: LocalTime,
 }
 
 /// What became of a frame.
@@ -53,7 +66,30 @@ impl Listener {
         };
         let seen = vec![None; config.windows.len()];
         let supervision = config.supervision.map(Supervision::new);
-        Ok(Self { config, opener, seen, accepted: 0, supervision, integrity: IntegrityCheck::default() })
+        let redundancy = config.skew_max.map(Redundancy::new);
+        let integrity = IntegrityCheck::default();
+        Ok(Self { config, opener, seen, accepted: 0, supervision, integrity, redundancy })
+    }
+
+    /// How much later than the first a copy has come of a frame that was accepted, which it then is no more than; `None` if the
+    /// frame is none.
+    pub(super) fn eliminate(&mut self, frame: Numbered) -> Option<Duration> {
+        let redundancy = self.redundancy.as_mut()?;
+        let since = redundancy.since_first(frame.number, frame.came_at)?;
+        redundancy.eliminate(frame.network, frame.number);
+        Some(since)
+    }
+
+    /// Whether an authentic frame may follow those that came before.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn follows(&mut self, frame: Numbered) -> Result<(), DiscardReason> {
+        match &mut self.redundancy {
+            Some(redundancy) => redundancy.judge(frame.network, frame.number, frame.came_at),
+            None if self.integrity.admits(frame.number) => Ok(()),
+            None => Err(DiscardReason::OutOfSequence),
+        }
     }
 
     /// What checking a sealed payload of `len` bytes takes; `None` if there is nothing to compute.

@@ -1,13 +1,13 @@
 //! What a station does with a frame.
 
-use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, PortId, StreamId};
 use chronoseal_frameauth::Moment;
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{ETHERTYPE_PROTOCOL_CONTROL, ProtocolControlFrame};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::{self, SequenceNumber};
 
-use super::listener::Opened;
+use super::listener::{Numbered, Opened};
 use super::{EndSystem, Stage};
 use crate::clock::Clock;
 use crate::sync_client::BeaconEffect;
@@ -25,13 +25,13 @@ struct Admitted {
     /// The slots of its stream since the cluster started; `None` if it has none.
     slot_count: Option<u64>,
     since_slot: Duration,
-    /// Of a virtual link, if bytes are made at all.
-    number: Option<SequenceNumber>,
+    /// Of a virtual link, if its number was written.
+    numbered: Option<Numbered>,
 }
 
 impl EndSystem {
     #[inline(never)]
-    pub(super) fn receive(&mut self, rx_at: LocalTime, bytes: &[u8]) {
+    pub(super) fn receive(&mut self, rx_at: LocalTime, port: PortId, bytes: &[u8]) {
         let frame = match Frame::new_checked(bytes) {
             Ok(frame) => frame,
             Err(error) => return self.discard(error.into(), StreamId::NONE),
@@ -45,8 +45,12 @@ impl EndSystem {
                 None => self.discard(DiscardReason::UnknownStream, StreamId::NONE),
             };
         };
-        match self.admit(rx_at, index, frame.payload()) {
-            Ok((payload, admitted)) => self.begin_open(rx_at, index, payload, admitted),
+        match self.admit(rx_at, port, index, frame.payload()) {
+            Ok((payload, admitted)) => match admitted.numbered.and_then(|frame| self.listeners[index].eliminate(frame))
+            {
+                None => self.begin_open(rx_at, index, payload, admitted),
+                Some(since_first) => self.tell_copy(index, since_first),
+            },
             Err(reason) => self.discard(reason, self.listeners[index].config.stream),
         }
     }
@@ -55,13 +59,15 @@ impl EndSystem {
     fn admit<'a>(
         &mut self,
         rx_at: LocalTime,
+        port: PortId,
         index: usize,
         payload: &'a [u8],
     ) -> Result<(&'a [u8], Admitted), DiscardReason> {
         let listener = &mut self.listeners[index];
-        if listener.config.is_virtual_link && self.config.real_bytes {
+        if listener.config.is_virtual_link && (self.config.real_bytes || listener.redundancy.is_some()) {
             let (payload, number) = SequenceNumber::split(payload).ok_or(DiscardReason::TooShort)?;
-            return Ok((payload, Admitted { number: Some(number), ..Admitted::default() }));
+            let numbered = Some(Numbered { number, network: port.index(), came_at: rx_at });
+            return Ok((payload, Admitted { numbered, ..Admitted::default() }));
         }
         if listener.config.ct_id.is_none() || listener.config.is_virtual_link {
             return Ok((payload, Admitted::default()));
@@ -74,7 +80,7 @@ impl EndSystem {
             return Err(DiscardReason::DuplicateInWindow);
         }
         let slot_count = Some(listener.slot_count(window));
-        Ok((payload, Admitted { slot_count, since_slot: window.since_slot, number: None }))
+        Ok((payload, Admitted { slot_count, since_slot: window.since_slot, numbered: None }))
     }
 
     fn begin_open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
@@ -100,14 +106,15 @@ impl EndSystem {
 
     #[inline(always)]
     fn open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
-        let Admitted { slot_count, since_slot, number } = admitted;
+        let Admitted { slot_count, since_slot, numbered } = admitted;
         let listener = &mut self.listeners[index];
-        match listener.open(payload, slot_count, self.config.real_bytes) {
-            // Numbers follow one another only from frames that are what they say to be.
-            Ok(Opened { refused: None, .. }) if number.is_some_and(|number| !listener.integrity.admits(number)) => {
-                let stream = listener.config.stream;
-                self.discard(DiscardReason::OutOfSequence, stream);
-            }
+        let opened = listener.open(payload, slot_count, self.config.real_bytes);
+        // Numbers follow one another only from frames that are what they say to be.
+        let opened = opened.and_then(|opened| match (numbered, &opened) {
+            (Some(frame), Opened { refused: None, .. }) => listener.follows(frame).map(|()| opened),
+            _ => Ok(opened),
+        });
+        match opened {
             Ok(Opened { sequence, pdu, refused }) => {
                 if let (Some(supervision), None) = (&mut listener.supervision, refused) {
                     supervision.met(now, sequence);
@@ -213,6 +220,13 @@ impl EndSystem {
         let mut event = Event::of(kind, StreamId::NONE, u64::from(beacon.integration_cycle));
         event.value = span.as_ps();
         self.base.push(event);
+    }
+
+    /// A copy of a frame that was accepted: nobody has to open it.
+    fn tell_copy(&mut self, index: usize, since_first: Duration) {
+        let reason = EventKind::Discarded(DiscardReason::CopyEliminated);
+        let event = Event::of(reason, self.listeners[index].config.stream, 0);
+        self.base.push(Event { value: since_first.as_ps(), ..event });
     }
 
     pub(super) fn discard(&mut self, reason: DiscardReason, stream: StreamId) {

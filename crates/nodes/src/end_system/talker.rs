@@ -155,6 +155,9 @@ impl Talker {
                 _ => frame[..self.headers_len].copy_from_slice(&self.template[..self.headers_len]),
             }
             header.emit(&mut frame[self.header_len..]);
+            if self.config.virtual_link.is_some_and(|link| link.is_replicated) {
+                self.write_number(frame);
+            }
             return self.secured_len;
         }
         frame[..self.secured_len].copy_from_slice(&self.template);
@@ -179,13 +182,19 @@ impl Talker {
             };
             debug_assert!(sealed.is_ok_and(|len| covered_from + len <= self.secured_len), "the frame holds its seal");
         }
-        if let Some(regulator) = &mut self.regulator {
-            frame[self.secured_len - SequenceNumber::LEN] = regulator.number().0;
-        }
+        self.write_number(frame);
         if self.is_container() {
             covered_from + covered_len + self.config.protection.overhead()
         } else {
             self.secured_len
+        }
+    }
+
+    /// Writes the number of a virtual link behind all else.
+    #[inline]
+    fn write_number(&mut self, frame: &mut [u8]) {
+        if let Some(regulator) = &mut self.regulator {
+            frame[self.secured_len - SequenceNumber::LEN] = regulator.number().0;
         }
     }
 

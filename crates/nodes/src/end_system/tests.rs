@@ -41,6 +41,7 @@ fn config(node: u16) -> EndSystemConfig {
         cluster_cycle: CYCLE,
         lead: Duration::ZERO,
         hand_over_max: Duration::ZERO,
+        has_second_port: false,
         real_bytes: true,
         talkers: Vec::new(),
         listeners: Vec::new(),

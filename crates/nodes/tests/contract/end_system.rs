@@ -36,6 +36,7 @@ pub(crate) fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
         cluster_cycle: CYCLE,
         lead: Duration::ZERO,
         hand_over_max: Duration::ZERO,
+        has_second_port: false,
         real_bytes: true,
         talkers: Vec::new(),
         listeners: Vec::new(),

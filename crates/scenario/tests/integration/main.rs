@@ -12,6 +12,7 @@ mod import;
 mod import_can;
 mod import_routes;
 mod merging;
+mod networks;
 mod overrides;
 mod ports;
 mod properties;

@@ -10,6 +10,7 @@ use chronoseal_scenario::plan::{
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, VLAN_TAG_LEN};
 
+mod copies;
 mod losses;
 mod ports;
 pub mod routed;

@@ -4,6 +4,7 @@ mod classes;
 mod clocks;
 mod failures;
 mod links;
+pub(crate) mod networks;
 pub(crate) mod plan;
 pub mod port_spec;
 pub(crate) mod ports;
@@ -13,6 +14,7 @@ pub mod spec;
 mod streams;
 mod threats;
 mod virtual_links;
+pub(crate) mod ways;
 mod windows;
 pub(crate) mod wiring;
 

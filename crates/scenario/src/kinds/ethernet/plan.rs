@@ -6,8 +6,9 @@ use chronoseal_wire::virtual_link::SequenceNumber;
 
 use chronoseal_wire::ethernet::{VLAN_TAG_LEN, VlanTag};
 
+use super::networks::{Copies, NetworkName};
 use super::ports::Ports;
-use super::wiring::{LinkParameters, RouteError, StationLink, SwitchHop, Wiring};
+use super::wiring::{LinkParameters, StationLink, Wiring};
 use crate::plan::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatPlan};
 
 /// The kind's name.
@@ -74,8 +75,10 @@ pub struct LinkFailure {
 /// One of the links of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FailingLink {
-    /// That of a node.
+    /// That of a node, to network A if there are two.
     Station(NodeId),
+    /// That of a node to network B.
+    Second(NodeId),
     /// One between switches, as an index into [`Wiring::trunks`].
     Trunk(usize),
 }
@@ -290,6 +293,8 @@ pub struct EthernetHop {
     pub tag: Option<VlanTag>,
     /// The bucket to which asynchronous shapers hold it.
     pub committed: Option<Committed>,
+    /// How many copies of its frames are sent, and over what.
+    pub copies: Copies,
 }
 
 /// The bucket of an asynchronously shaped stream, with all that keeps the wire for a frame.
@@ -303,7 +308,7 @@ pub struct Committed {
 
 impl From<StreamClass> for EthernetHop {
     fn from(class: StreamClass) -> Self {
-        Self { class, over: None, tag: None, committed: None }
+        Self { class, over: None, tag: None, committed: None, copies: Copies::One(NetworkName::A) }
     }
 }
 
@@ -335,13 +340,15 @@ pub struct EthernetStream<'p> {
     pub tag: Option<VlanTag>,
     /// The bucket to which asynchronous shapers hold it, if it is written.
     pub committed: Option<Committed>,
+    /// How many copies of its frames are sent, and over what.
+    pub copies: &'p Copies,
 }
 
 impl<'p> EthernetStream<'p> {
     fn of(id: StreamId, stream: &'p StreamPlan, hop: &'p HopPlan) -> Option<Self> {
-        let EthernetHop { class, over, tag, committed } = hop.facet.get()?;
+        let EthernetHop { class, over, tag, committed, copies } = hop.facet.get()?;
         let (over, tag, committed) = (over.as_deref(), *tag, *committed);
-        Some(Self { id, stream, hop, class: *class, over, tag, committed })
+        Some(Self { id, stream, hop, class: *class, over, tag, committed, copies })
     }
 
     /// What its VLAN tag adds to a frame `[byte]`.
@@ -403,24 +410,6 @@ impl<'p> Ethernet<'p> {
     /// The numbers of its switches in events and rows.
     pub fn switches(self) -> impl Iterator<Item = NodeId> + 'p {
         (0..self.segment.wiring.switches).map(move |switch| self.plan.own_node(self.id, usize::from(switch)))
-    }
-
-    /// The way of a stream over its switches.
-    ///
-    /// # Errors
-    /// [`RouteError`] if there is not just one, which no plan has that was made from a scenario.
-    pub fn route(self, stream: &EthernetStream<'_>) -> Result<Vec<SwitchHop>, RouteError> {
-        self.segment.wiring.route(stream.over, stream.hop.from, &stream.hop.to)
-    }
-
-    /// True if a stream's way, or a branch of it, leads over a link.
-    pub fn passes(self, stream: &EthernetStream<'_>, link: FailingLink) -> bool {
-        match link {
-            FailingLink::Station(node) => stream.hop.from == node || stream.hop.to.contains(&node),
-            FailingLink::Trunk(trunk) => {
-                self.route(stream).is_ok_and(|route| route.iter().any(|hop| hop.trunk == Some(trunk)))
-            }
-        }
     }
 
     /// How a stream is protected here.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use chronoseal_core::NodeId;
 
 use super::Memo;
+use super::networks::NetworkName;
 use super::plan::{Dispatch, ETHERNET, EthernetHop, EthernetSegment};
 use super::wiring::RouteError;
 use crate::kinds::{CollectRequest, Context, HopRequest, OnSegment, Place, Segment, Table};
@@ -72,8 +73,12 @@ fn judge(segment: &Segment<'_>, name: &str, hop: &HopPlan, at: &Place<'_>, conte
     if wiring.switches == 1 || !wiring.apart().is_empty() {
         return;
     }
-    let over = hop.facet.get::<EthernetHop>().and_then(|hop| hop.over.as_deref());
-    let Err(error) = wiring.route(over, hop.from, &hop.to) else { return };
+    let Some(ethernet) = hop.facet.get::<EthernetHop>() else { return };
+    let route = |network: &NetworkName| {
+        let way = wiring.route_over(*network, ethernet.over.as_deref(), hop.from, &hop.to);
+        way.err().map(|error| (error, wiring.of_network(*network)))
+    };
+    let Some((error, wiring)) = ethernet.copies.networks().iter().find_map(route) else { return };
     let switch = |number: u16| memo.switches.get(usize::from(number)).map_or("", String::as_str);
     let node = |id: NodeId| context.spec().nodes.get(id.index()).map_or("a node", |node| node.name.as_str());
     let (name, on) = (shortened(name), segment.name);

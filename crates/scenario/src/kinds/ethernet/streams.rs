@@ -10,7 +10,7 @@ use chronoseal_wire::virtual_link::SequenceNumber;
 use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
-use super::{Memo, classes, divisors_help, ports, routes, virtual_links, windows};
+use super::{Memo, classes, divisors_help, networks, ports, routes, virtual_links, windows};
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -51,7 +51,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         ClassSpec::BestEffort(best_effort) => StreamClass::BestEffort { priority: best_effort.priority },
         ClassSpec::Vlan(vlan) => StreamClass::BestEffort { priority: vlan.pcp },
         ClassSpec::RateConstrained(link) => {
-            let link = virtual_links::resolve(request, (link, class_at), frame_len + overhead, context);
+            let link = virtual_links::resolve(request, (link, class_at.clone()), frame_len + overhead, context);
             StreamClass::RateConstrained(VirtualLink { ct_id, ..link })
         }
     };
@@ -60,13 +60,14 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         routes::in_slots(request, segment, context);
         ports::in_slots(request, segment, context);
     }
+    let copies = networks::copies(request, (&spec, class, written, &class_at), segment, context);
     let over = routes::over(&request.table, spec.switches.as_deref(), memo, context);
     protection(request, class, context);
     let link = shortest_link(segment, frame_len + overhead);
     Some(HopParts {
         frame_len,
         class: if tag.is_some() { "vlan" } else { class.name() },
-        facet: Facet::new(EthernetHop { class, over, tag, committed }),
+        facet: Facet::new(EthernetHop { class, over, tag, committed, copies }),
         has_slots: class.is_time_triggered(),
         room: Room { bytes: FRAME_LEN_MAX - header - trailer, frame: "an Ethernet frame", other_way: OTHER_WAY.into() },
         wire_time: link * 2 + segment.forwarding_delay + segment.forwarding_jitter.min,
@@ -76,7 +77,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
 /// What a frame takes on a link at least. How many links it crosses is not known yet: two, at its only switch, are the fewest.
 fn shortest_link(segment: &EthernetSegment, len: u32) -> Duration {
     let wiring = &segment.wiring;
-    let own = wiring.stations.iter().map(|link| link.parameters);
+    let own = wiring.stations.iter().chain(&wiring.second).map(|link| link.parameters);
     let links = own.chain((wiring.switches == 1).then(|| segment.default_link()));
     // A frame is there with its last bit; the gap behind it is for the next one.
     let wire_len = u64::from(len) + segment.accounting.overhead_bytes() - segment.accounting.gap_bytes();
