@@ -133,16 +133,6 @@ pub enum NetworkName {
     B,
 }
 
-impl NetworkName {
-    /// As written in a scenario.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Self::A => "a",
-            Self::B => "b",
-        }
-    }
-}
-
 /// A link that fails and stays so.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
