@@ -108,6 +108,9 @@ pub enum EventKind {
     /// What the clock of a cluster without a beacon showed when it was about to be corrected: `sequence` is the time of the
     /// cluster `[ps]`, `value` the correction `[ps]`.
     ClockShown,
+    /// Of a stream that comes over several ways, more or fewer copies came than frames let expect (IEEE 802.1CB-2017 §7.4.4);
+    /// `value` is how many are missing, below zero how many are too many.
+    LatentError,
 }
 
 /// Why a key exchange, or the run it belongs to, was given up.
@@ -537,7 +540,7 @@ impl AttackKind {
 
 impl EventKind {
     /// Every kind without a detail.
-    pub const PLAIN: [Self; 32] = [
+    pub const PLAIN: [Self; 33] = [
         Self::SyncAcquired,
         Self::SyncLost,
         Self::ClockCorrected,
@@ -570,6 +573,7 @@ impl EventKind {
         Self::TransferBegan,
         Self::KeyWithdrawn,
         Self::ClockShown,
+        Self::LatentError,
     ];
 
     /// Every kind with every detail.
@@ -638,6 +642,7 @@ impl EventKind {
             Self::TransferFault(fault) => 0x2300 | fault as u16,
             Self::KeyWithdrawn => 0x2400,
             Self::ClockShown => 0x2500,
+            Self::LatentError => 0x2600,
         }
     }
 
@@ -660,6 +665,7 @@ impl EventKind {
             Self::ClockCorrected => "clock-corrected",
             Self::BeaconRejected => "beacon-rejected",
             Self::ClockShown => "clock-shown",
+            Self::LatentError => "latent-error",
             Self::Sent => "sent",
             Self::Delivered => "delivered",
             Self::Discarded(_) => "discarded",

@@ -15,8 +15,8 @@ use chronoseal_core::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use self::account::Account;
-pub use self::segments::CLOCK_DIFFERENCE;
 pub use self::copies::Copies;
+pub use self::segments::CLOCK_DIFFERENCE;
 use crate::group::{self, GroupSummary};
 use crate::{Allowance, Distribution, RunMeta, RunRows, Stays};
 

@@ -13,6 +13,7 @@ pub use crate::kinds::ethernet::ports::{PortEnd, Ports};
 pub use crate::kinds::ethernet::ways::StreamWay;
 pub use crate::kinds::ethernet::wiring::*;
 pub use crate::kinds::radio::plan::*;
+pub use chronoseal_nodes::end_system::{LatentErrors, RecoveryAlgorithm, RecoveryConfig, Replication};
 pub use facet::Facet;
 pub use gateway::*;
 pub use group_key::*;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, bounds};
+use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, SkewRemedy, bounds};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime};
 use chronoseal_scenario::plan::Plan;
@@ -164,7 +164,15 @@ fn a_copy_later_than_its_skew_is_a_new_frame_and_check_says_so() {
     assert_eq!(told.delivered, twice, "each copy comes as a frame of its own");
     let risks = bounded(&plan(&short)).risks;
     let [risk] = &risks[..] else { panic!("{risks:?}") };
-    assert_eq!(risk.cause, Cause::Skew { node: NodeId(1), skew: Some(SKEW), limit: SKEW - Duration::from_ns(1) });
+    assert_eq!(
+        risk.cause,
+        Cause::Skew {
+            node: NodeId(1),
+            skew: Some(SKEW),
+            limit: SKEW - Duration::from_ns(1),
+            remedy: SkewRemedy::SkewMax
+        }
+    );
 }
 
 #[test]

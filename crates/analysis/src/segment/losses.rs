@@ -144,6 +144,8 @@ pub enum Cause {
         skew: Option<Duration>,
         /// The largest skew that it allows for.
         limit: Duration,
+        /// What helps.
+        remedy: SkewRemedy,
     },
     /// A switch can take a frame of a virtual link for one too many, and police it.
     Policed {
@@ -152,6 +154,27 @@ pub enum Cause {
         /// What it allows.
         allowed: Duration,
     },
+}
+
+/// What lets a receiver tell copies that come further apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SkewRemedy {
+    /// A larger `skew_max` (ARINC 664 part 7).
+    SkewMax,
+    /// A longer `reset_timeout` (IEEE 802.1CB).
+    ResetTimeout,
+    /// Vector recovery, which compares with more than the last frame (IEEE 802.1CB).
+    Vector,
+}
+
+impl SkewRemedy {
+    fn text(self, skew: Duration) -> String {
+        match self {
+            Self::SkewMax => format!("write `skew_max = \"{skew}\"` for the virtual link"),
+            Self::ResetTimeout => format!("write a `reset_timeout` above {skew}"),
+            Self::Vector => "write `recovery = \"vector\"`, or a longer period".to_owned(),
+        }
+    }
 }
 
 impl Cause {
@@ -259,14 +282,15 @@ impl Cause {
                 plan.node_name(*one),
                 plan.node_name(*other)
             ),
-            Self::Skew { node, skew: Some(skew), limit } => format!(
-                "copies of a frame can come to `{}` {skew} apart, and what comes more than {limit} after the first is a new frame there, \
-                 so a frame can be delivered twice: write `skew_max = \"{skew}\"` for the virtual link",
-                plan.node_name(*node)
+            Self::Skew { node, skew: Some(skew), limit, remedy } => format!(
+                "copies of a frame can come to `{}` {skew} apart, and one that comes more than {limit} after the first is taken for a new \
+                 frame there, so a frame can be delivered twice: {}",
+                plan.node_name(*node),
+                remedy.text(*skew)
             ),
-            Self::Skew { node, skew: None, limit } => format!(
-                "nothing bounds how far apart copies of a frame come to `{}`, and what comes more than {limit} after the first is a \
-                 new frame there",
+            Self::Skew { node, skew: None, limit, .. } => format!(
+                "nothing bounds how far apart copies of a frame come to `{}`, and one that comes more than {limit} after the first is \
+                 taken for a new frame there",
                 plan.node_name(*node)
             ),
             Self::Policed { needed: Some(needed), allowed } => format!(

@@ -46,7 +46,7 @@ impl Describer {
                 slots: slots(view, schedule, &stream),
                 priority: stream.class.priority(),
                 reception: view.segment.frame_time_on(stream.hop.from, view.secured_len(&stream)),
-                is_replicated: stream.copies.networks().len() > 1,
+                is_replicated: stream.copies.are_several(),
             });
             if let Some(ct_id) = stream.class.ct_id() {
                 by_ct_id.resize(by_ct_id.len().max(usize::from(ct_id) + 1), None);

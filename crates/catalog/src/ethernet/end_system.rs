@@ -104,13 +104,14 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         ct_id: link.ct_id,
         bag: link.bag,
         priority: link.priority(),
-        is_replicated: target.copies.skew_max().is_some(),
+        is_replicated: target.copies.are_several(),
     };
     TalkerConfig {
         stream: id,
         timing,
         frame_len: (target.hop.frame_len - target.class.trailer_len()) as usize,
         tag: target.tag,
+        has_r_tag: target.copies.have_r_tag(),
         fill: fill(plan, id, stream.length.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
         signal: signal(plan, stream),
         carried: carried(target),
@@ -170,7 +171,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
     let passes = target.hop.protection.is_none() && !delivers;
     ListenerConfig {
         is_virtual_link: target.class.virtual_link().is_some(),
-        skew_max: target.copies.skew_max(),
+        replication: target.copies.replication(),
         fills_slots: target.hop.previous.is_none() && target.stream.application.is_none(),
         carried: carried(target),
         delivers,

@@ -107,7 +107,18 @@ impl Links {
             let onward = hop.onward.iter().map(|trunk| self.line_over(view, *trunk, hop.switch));
             RouteHop { ingress, egress: to_nodes.chain(onward).collect() }
         };
-        ways.iter().flat_map(|way| way.hops.iter().map(|at| hop(way.network, at))).collect()
+        let mut hops: Vec<RouteHop> = Vec::new();
+        for hop in ways.iter().flat_map(|way| way.hops.iter().map(|at| hop(way.network, at))) {
+            // Where ways part, one switch sends what comes in once by several lines.
+            match hops.iter_mut().find(|known| known.ingress == hop.ingress) {
+                None => hops.push(hop),
+                Some(known) => {
+                    let new = hop.egress.into_iter().filter(|line| !known.egress.contains(line));
+                    known.egress.extend(new.collect::<Vec<_>>());
+                }
+            }
+        }
+        hops
     }
 }
 

@@ -197,6 +197,7 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
                 source: virtual_link::station_address(hop.from),
                 frame_len: view.secured_len(&target) as usize,
                 tag: target.tag,
+                has_r_tag: target.copies.have_r_tag(),
                 ether_type: class.ct_id().is_none().then_some(ETHERTYPE_BEST_EFFORT),
                 // A PDU begins with a sequence number of its own.
                 value_at: HEADER_LEN

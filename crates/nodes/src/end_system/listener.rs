@@ -5,7 +5,8 @@ use chronoseal_frameauth::Opener;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::SequenceNumber;
 
-use super::config::{CarriedPdu, ListenerConfig};
+use super::config::{CarriedPdu, ListenerConfig, Replication};
+use super::recovery::SequenceRecovery;
 use super::redundancy::Redundancy;
 use super::virtual_link::IntegrityCheck;
 use crate::gateway::{HandOver, Mark, Pdu, number_of};
@@ -23,14 +24,23 @@ pub(super) struct Listener {
     pub(super) supervision: Option<Supervision>,
     /// Of a virtual link over one network.
     integrity: IntegrityCheck,
-    /// Of a virtual link over two.
-    pub(super) redundancy: Option<Redundancy>,
+    /// What takes one of several copies.
+    elimination: Option<Elimination>,
+    /// True if its frames have numbers by which they may be refused, whatever is in them.
+    pub(super) is_numbered: bool,
 }
 
-/// A frame of a virtual link on its way in.
+/// What takes one of several copies of a frame.
+enum Elimination {
+    Networks(Redundancy),
+    Tagged(Box<SequenceRecovery>),
+}
+
+/// A frame with a number, on its way in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Numbered {
-    pub(super) number: SequenceNumber,
+    /// In a redundancy tag, or the eight bits of a virtual link.
+    pub(super) number: u16,
     /// 0 for A, 1 for B.
     pub(super) network: usize,
     pub(super) came_at: LocalTime,
@@ -66,18 +76,51 @@ impl Listener {
         };
         let seen = vec![None; config.windows.len()];
         let supervision = config.supervision.map(Supervision::new);
-        let redundancy = config.skew_max.map(Redundancy::new);
+        let elimination = config.replication.map(|replication| match replication {
+            Replication::Networks { skew_max } => Elimination::Networks(Redundancy::new(skew_max)),
+            Replication::Tagged(recovery) => Elimination::Tagged(Box::new(SequenceRecovery::new(recovery))),
+        });
+        let is_numbered = config.is_virtual_link || elimination.is_some();
         let integrity = IntegrityCheck::default();
-        Ok(Self { config, opener, seen, accepted: 0, supervision, integrity, redundancy })
+        Ok(Self { config, opener, seen, accepted: 0, supervision, integrity, elimination, is_numbered })
     }
 
-    /// How much later than the first a copy has come of a frame that was accepted, which it then is no more than; `None` if the
-    /// frame is none.
-    pub(super) fn eliminate(&mut self, frame: Numbered) -> Option<Duration> {
-        let redundancy = self.redundancy.as_mut()?;
-        let since = redundancy.since_first(frame.number, frame.came_at)?;
-        redundancy.eliminate(frame.network, frame.number);
-        Some(since)
+    /// True if several copies of its frames come.
+    pub(super) const fn is_replicated(&self) -> bool {
+        self.elimination.is_some()
+    }
+
+    /// Where its frames have their number.
+    pub(super) const fn has_r_tag(&self) -> bool {
+        matches!(self.elimination, Some(Elimination::Tagged(_)))
+    }
+
+    /// Why a frame is thrown away unopened, and how much later than the first it came if it is a copy of one that was accepted;
+    /// `None` if it is to be opened.
+    pub(super) fn eliminate(&mut self, frame: Numbered) -> Option<(DiscardReason, Duration)> {
+        match self.elimination.as_mut()? {
+            Elimination::Networks(redundancy) => {
+                let number = SequenceNumber(frame.number as u8);
+                let since = redundancy.since_first(number, frame.came_at)?;
+                redundancy.eliminate(frame.network, number);
+                Some((DiscardReason::CopyEliminated, since))
+            }
+            Elimination::Tagged(recovery) => match recovery.refuses(frame.number, frame.came_at)? {
+                DiscardReason::CopyEliminated => {
+                    let since = recovery.eliminate(frame.number, frame.came_at);
+                    Some((DiscardReason::CopyEliminated, since))
+                }
+                reason => Some((reason, Duration::ZERO)),
+            },
+        }
+    }
+
+    /// By how many copies more or fewer came than should have, if that is to be told now.
+    pub(super) fn latent_error(&mut self, at: LocalTime) -> Option<i64> {
+        match self.elimination.as_mut()? {
+            Elimination::Networks(_) => None,
+            Elimination::Tagged(recovery) => recovery.latent_error(at),
+        }
     }
 
     /// Whether an authentic frame may follow those that came before.
@@ -85,9 +128,11 @@ impl Listener {
     /// # Errors
     /// Why not.
     pub(super) fn follows(&mut self, frame: Numbered) -> Result<(), DiscardReason> {
-        match &mut self.redundancy {
-            Some(redundancy) => redundancy.judge(frame.network, frame.number, frame.came_at),
-            None if self.integrity.admits(frame.number) => Ok(()),
+        let number = SequenceNumber(frame.number as u8);
+        match &mut self.elimination {
+            Some(Elimination::Networks(redundancy)) => redundancy.judge(frame.network, number, frame.came_at),
+            Some(Elimination::Tagged(recovery)) => recovery.take(frame.number, frame.came_at),
+            None if self.integrity.admits(number) => Ok(()),
             None => Err(DiscardReason::OutOfSequence),
         }
     }

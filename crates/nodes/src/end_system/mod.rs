@@ -7,6 +7,7 @@ mod cluster;
 mod config;
 mod listener;
 mod receive;
+mod recovery;
 mod redundancy;
 mod relay;
 mod talker;
@@ -22,9 +23,11 @@ use chronoseal_core::{
 };
 
 pub use self::config::{
-    Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming,
-    TaskRun, VirtualLinkConfig,
+    Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, Replication, SendSlot, TalkerConfig,
+    TalkerTiming, TaskRun, VirtualLinkConfig,
 };
+
+pub use self::recovery::{HISTORY_MAX, LatentErrors, RecoveryAlgorithm, RecoveryConfig};
 
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 

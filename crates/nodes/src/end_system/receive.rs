@@ -25,7 +25,7 @@ struct Admitted {
     /// The slots of its stream since the cluster started; `None` if it has none.
     slot_count: Option<u64>,
     since_slot: Duration,
-    /// Of a virtual link, if its number was written.
+    /// Of a virtual link or a stream with redundancy tags, if its number was written.
     numbered: Option<Numbered>,
 }
 
@@ -45,14 +45,25 @@ impl EndSystem {
                 None => self.discard(DiscardReason::UnknownStream, StreamId::NONE),
             };
         };
-        match self.admit(rx_at, port, index, frame.payload()) {
-            Ok((payload, admitted)) => match admitted.numbered.and_then(|frame| self.listeners[index].eliminate(frame))
-            {
+        match self.admit(rx_at, port, index, &frame) {
+            Ok((payload, admitted)) => match admitted.numbered.and_then(|frame| self.eliminate(index, frame)) {
                 None => self.begin_open(rx_at, index, payload, admitted),
-                Some(since_first) => self.tell_copy(index, since_first),
+                Some((reason, since_first)) => self.refuse(index, reason, since_first),
             },
             Err(reason) => self.discard(reason, self.listeners[index].config.stream),
         }
+    }
+
+    /// Why a frame with a number is not even opened, and how much later than the first it came if it is a copy.
+    #[cold]
+    #[inline(never)]
+    fn eliminate(&mut self, index: usize, frame: Numbered) -> Option<(DiscardReason, Duration)> {
+        let listener = &mut self.listeners[index];
+        if let Some(missing) = listener.latent_error(frame.came_at) {
+            let event = Event::of(EventKind::LatentError, listener.config.stream, 0);
+            self.base.push(Event { value: missing, ..event });
+        }
+        listener.eliminate(frame)
     }
 
     /// Time-triggered frames must come in their window, once. Gives the payload without the number of a virtual link.
@@ -61,11 +72,18 @@ impl EndSystem {
         rx_at: LocalTime,
         port: PortId,
         index: usize,
-        payload: &'a [u8],
+        frame: &Frame<'a>,
     ) -> Result<(&'a [u8], Admitted), DiscardReason> {
-        let listener = &mut self.listeners[index];
-        if listener.config.is_virtual_link && (self.config.real_bytes || listener.redundancy.is_some()) {
-            let (payload, number) = SequenceNumber::split(payload).ok_or(DiscardReason::TooShort)?;
+        let (listener, payload) = (&mut self.listeners[index], frame.payload());
+        if listener.is_numbered && (self.config.real_bytes || listener.is_replicated()) {
+            let (payload, number) = match listener.has_r_tag() {
+                // Whoever leaves the tag out of such a stream is not its sender.
+                true => (payload, frame.r_tag().ok_or(DiscardReason::Malformed)?.sequence),
+                false => {
+                    let (payload, number) = SequenceNumber::split(payload).ok_or(DiscardReason::TooShort)?;
+                    (payload, u16::from(number.0))
+                }
+            };
             let numbered = Some(Numbered { number, network: port.index(), came_at: rx_at });
             return Ok((payload, Admitted { numbered, ..Admitted::default() }));
         }
@@ -222,10 +240,9 @@ impl EndSystem {
         self.base.push(event);
     }
 
-    /// A copy of a frame that was accepted: nobody has to open it.
-    fn tell_copy(&mut self, index: usize, since_first: Duration) {
-        let reason = EventKind::Discarded(DiscardReason::CopyEliminated);
-        let event = Event::of(reason, self.listeners[index].config.stream, 0);
+    /// A frame that nobody has to open, most often a copy of one that was accepted.
+    fn refuse(&mut self, index: usize, reason: DiscardReason, since_first: Duration) {
+        let event = Event::of(EventKind::Discarded(reason), self.listeners[index].config.stream, 0);
         self.base.push(Event { value: since_first.as_ps(), ..event });
     }
 

@@ -1,4 +1,4 @@
-//! Which of several copies of a frame its receiver takes: redundancy management of virtual links over the networks A and B
+//! Which of two copies of a frame its receiver takes: redundancy management of virtual links over the networks A and B
 //! (ARINC 664 part 7).
 //!
 //! # The rule

@@ -67,6 +67,7 @@ fn talker(protection: Protection) -> TalkerConfig {
         },
         frame_len: FRAME_LEN,
         tag: None,
+        has_r_tag: false,
         fill: vec![0x5a; FRAME_LEN],
         signal: None,
         carried: None,

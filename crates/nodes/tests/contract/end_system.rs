@@ -51,6 +51,7 @@ pub(crate) fn talker(stream: StreamId, timing: TalkerTiming, protection: Protect
         timing,
         frame_len: LEN,
         tag: None,
+        has_r_tag: false,
         fill: vec![0x5a; LEN],
         signal: None,
         carried: None,

@@ -4,7 +4,7 @@ use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, PortId, Priority};
 use chronoseal_frameauth::Freshness;
 use chronoseal_nodes::end_system::{
-    EndSystem, EndSystemConfig, ListenerConfig, TalkerConfig, TalkerTiming, VirtualLinkConfig,
+    EndSystem, EndSystemConfig, ListenerConfig, Replication, TalkerConfig, TalkerTiming, VirtualLinkConfig,
 };
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::virtual_link::{self, SequenceNumber};
@@ -87,8 +87,8 @@ fn the_number_of_a_forged_frame_counts_for_nothing() {
 /// The receiver of [`receiver`], with a port to each of the networks A and B.
 fn receiver_of_both() -> Box<EndSystem> {
     let listener = ListenerConfig::new(STREAM, Some(CT_ID), Vec::new(), hmac(Freshness::Full));
-    let skew_max = Some(Duration::from_ms(1));
-    let listeners = vec![ListenerConfig { is_virtual_link: true, skew_max, ..listener }];
+    let replication = Some(Replication::Networks { skew_max: Duration::from_ms(1) });
+    let listeners = vec![ListenerConfig { is_virtual_link: true, replication, ..listener }];
     let config = EndSystemConfig { listeners, has_second_port: true, ..config(1, true) };
     Box::new(EndSystem::new(config).expect("it is able to"))
 }

@@ -19,6 +19,7 @@ mod properties;
 mod protected_ways;
 mod protections;
 mod radio;
+mod replication;
 mod resolving;
 mod segmented;
 mod segments;

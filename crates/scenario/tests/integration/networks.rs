@@ -85,7 +85,7 @@ fn copies_may_come_a_gap_apart_unless_something_else_is_written() {
     let plan = plan(&COCKPIT.replace(", skew_max = \"2ms\"", ""));
     let view = Ethernet::first(&plan).expect("it has such a segment");
     let first = view.streams().next().expect("it has streams");
-    assert_eq!(first.copies.skew_max(), Some(Duration::from_ms(4)));
+    assert_eq!(*first.copies, Copies::BothNetworks { skew_max: Duration::from_ms(4) });
 }
 
 #[test]

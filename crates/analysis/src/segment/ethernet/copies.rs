@@ -5,10 +5,10 @@
 //! fastest. Copies start at one instant, so that how far apart they come is told by what their ways take alone.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_scenario::plan::Ethernet;
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, RecoveryAlgorithm, Replication};
 
-use super::super::losses::{Cause, Risk};
-use super::super::{HopBound, Span, Why};
+use super::super::losses::{Cause, Risk, SkewRemedy};
+use super::super::{Arrivals, HopBound, Span, Why};
 use super::routed::Solved;
 
 /// When frames are at their receivers, whichever of their copies is lost: one bound for each receiver of a stream.
@@ -31,17 +31,39 @@ fn either(one: Result<Span, Why>, other: Result<Span, Why>) -> Result<Span, Why>
 }
 
 /// Copies that can come so late that their receiver takes them for new frames.
-pub(super) fn too_late(view: Ethernet<'_>, solved: &Solved<'_>) -> Vec<Risk> {
+pub(super) fn too_late(view: Ethernet<'_>, arrivals: &Arrivals, solved: &Solved<'_>) -> Vec<Risk> {
     let mut found = Vec::new();
     for stream in view.streams() {
-        let Some(limit) = stream.copies.skew_max() else { continue };
+        let Some((limit, remedy)) = limit(&stream, arrivals) else { continue };
         let worst = stream.hop.to.iter().map(|node| (skew(view, solved, stream.id, *node), *node));
         // Without a bound there is the most to fear.
         let worst = worst.max_by_key(|(skew, _)| skew.map_or(Duration::from_ps(i64::MAX), |skew| skew));
         let Some((skew, node)) = worst.filter(|(skew, _)| skew.is_none_or(|skew| skew > limit)) else { continue };
-        found.push(Risk { segment: view.id, stream: Some(stream.id), cause: Cause::Skew { node, skew, limit } });
+        found.push(Risk {
+            segment: view.id,
+            stream: Some(stream.id),
+            cause: Cause::Skew { node, skew, limit, remedy },
+        });
     }
     found
+}
+
+/// How far apart copies may come, and what to write if they come further; `None` for a stream without copies.
+///
+/// Match recovery compares with the last frame only, so that the next one must not come between two copies.
+fn limit(stream: &EthernetStream<'_>, arrivals: &Arrivals) -> Option<(Duration, SkewRemedy)> {
+    match stream.copies.replication()? {
+        Replication::Networks { skew_max } => Some((skew_max, SkewRemedy::SkewMax)),
+        Replication::Tagged(recovery) => Some(match recovery.algorithm {
+            RecoveryAlgorithm::Vector { .. } => (recovery.reset - Duration::from_ps(1), SkewRemedy::ResetTimeout),
+            RecoveryAlgorithm::Match => {
+                let arrival = arrivals.at(stream.id, stream.hop.segment);
+                let jitter = arrival.at.map_or(arrival.distance, Span::jitter);
+                let next = (arrival.distance - jitter).min(recovery.reset);
+                ((next - Duration::from_ps(1)).max(Duration::ZERO), SkewRemedy::Vector)
+            }
+        }),
+    }
 }
 
 /// How far apart the copies of a frame can come to a receiver, by its clock; `None` if nothing bounds it.

@@ -61,7 +61,7 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
     let mut found = clocks(view, arrivals, &|node| beacon.get(&node).copied(), &has_slots);
     found.extend(in_slots(slots));
     found.extend(wired.closed_behind());
-    found.extend(copies::too_late(view, &solved));
+    found.extend(copies::too_late(view, arrivals, &solved));
     for (index, sent) in routed.streams.iter().enumerate() {
         let Some(stream) = sent.stream.and_then(|id| view.stream(id)) else { continue };
         let made = (arrivals.at(stream.id, view.id), arrivals.busy(stream.hop.from));

@@ -8,6 +8,7 @@ pub(crate) mod networks;
 pub(crate) mod plan;
 pub mod port_spec;
 pub(crate) mod ports;
+pub mod replication;
 mod routes;
 mod segment;
 pub mod spec;

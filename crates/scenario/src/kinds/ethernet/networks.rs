@@ -1,10 +1,12 @@
 //! The networks A and B of a segment (ARINC 664 part 7), and which of them a stream goes over.
 
 use chronoseal_core::{Duration, NodeId};
+use chronoseal_nodes::end_system::{RecoveryConfig, Replication};
 
 use super::plan::{EthernetSegment, StreamClass, Sync};
 pub use super::spec::NetworkName;
 use super::spec::{ClassSpec, EthernetSegmentSpec, EthernetStreamSpec};
+use super::ways::StreamWay;
 use super::wiring::{RouteError, SwitchHop, Wiring};
 use crate::kinds::{Context, HopRequest, Place, SegmentRequest};
 use crate::limits::*;
@@ -21,23 +23,55 @@ pub enum Copies {
         /// So much later than the first a copy may come to its receiver; what comes later is a new frame.
         skew_max: Duration,
     },
+    /// One over each of these ways of one network, with a redundancy tag (IEEE 802.1CB).
+    Ways {
+        /// By copy: the switches that it may pass, those of its ends besides.
+        ways: Vec<Vec<u16>>,
+        /// How receivers tell copies apart.
+        recovery: RecoveryConfig,
+    },
 }
 
 impl Copies {
-    /// The networks over which copies go.
-    pub const fn networks(&self) -> &'static [NetworkName] {
+    /// True if there are several.
+    pub const fn are_several(&self) -> bool {
+        !matches!(self, Self::One(_))
+    }
+
+    /// True if frames have a redundancy tag.
+    pub const fn have_r_tag(&self) -> bool {
+        matches!(self, Self::Ways { .. })
+    }
+
+    /// How a receiver tells them apart, if there are several.
+    pub const fn replication(&self) -> Option<Replication> {
         match self {
-            Self::One(NetworkName::A) => &[NetworkName::A],
-            Self::One(NetworkName::B) => &[NetworkName::B],
-            Self::BothNetworks { .. } => &[NetworkName::A, NetworkName::B],
+            Self::One(_) => None,
+            Self::BothNetworks { skew_max } => Some(Replication::Networks { skew_max: *skew_max }),
+            Self::Ways { recovery, .. } => Some(Replication::Tagged(*recovery)),
         }
     }
 
-    /// How much later than the first a copy may come, if there are several.
-    pub const fn skew_max(&self) -> Option<Duration> {
+    /// The way of each copy between two nodes; `over` are the switches that a stream may pass which says nothing of its copies.
+    ///
+    /// # Errors
+    /// [`RouteError`] if there is not just one way for each copy.
+    pub fn routes(
+        &self,
+        wiring: &Wiring,
+        over: Option<&[u16]>,
+        from: NodeId,
+        to: &[NodeId],
+    ) -> Result<Vec<StreamWay>, RouteError> {
+        let way = |network: NetworkName, over: Option<&[u16]>| {
+            Ok(StreamWay { network, hops: wiring.route_over(network, over, from, to)? })
+        };
         match self {
-            Self::One(_) => None,
-            Self::BothNetworks { skew_max } => Some(*skew_max),
+            Self::One(network) => Ok(vec![way(*network, over)?]),
+            Self::BothNetworks { .. } => {
+                [NetworkName::A, NetworkName::B].map(|network| way(network, over)).into_iter().collect()
+            }
+            Self::Ways { ways, .. } => ways.iter().map(|over| way(NetworkName::A, Some(over))).collect(),
         }
     }
 }

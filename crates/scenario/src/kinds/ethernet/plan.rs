@@ -5,6 +5,7 @@ use chronoseal_core::{Duration, NodeId, Ppm, Priority, Rate, StreamId};
 use chronoseal_wire::virtual_link::SequenceNumber;
 
 use chronoseal_wire::ethernet::{VLAN_TAG_LEN, VlanTag};
+use chronoseal_wire::r_tag::R_TAG_LEN;
 
 use super::networks::{Copies, NetworkName};
 use super::ports::Ports;
@@ -306,6 +307,18 @@ pub struct Committed {
     pub burst: u64,
 }
 
+impl EthernetHop {
+    /// What its tags add to a frame `[byte]`.
+    pub fn tags_len(&self) -> u32 {
+        tags_len(self.tag, &self.copies)
+    }
+}
+
+fn tags_len(tag: Option<VlanTag>, copies: &Copies) -> u32 {
+    let r_tag_len = if copies.have_r_tag() { R_TAG_LEN as u32 } else { 0 };
+    if tag.is_some() { VLAN_TAG_LEN as u32 + r_tag_len } else { 0 }
+}
+
 impl From<StreamClass> for EthernetHop {
     fn from(class: StreamClass) -> Self {
         Self { class, over: None, tag: None, committed: None, copies: Copies::One(NetworkName::A) }
@@ -351,9 +364,9 @@ impl<'p> EthernetStream<'p> {
         Some(Self { id, stream, hop, class: *class, over, tag, committed, copies })
     }
 
-    /// What its VLAN tag adds to a frame `[byte]`.
+    /// What its tags add to a frame `[byte]`.
     pub fn tag_len(&self) -> u32 {
-        if self.tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 }
+        tags_len(self.tag, self.copies)
     }
 }
 

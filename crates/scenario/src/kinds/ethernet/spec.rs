@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::port_spec::{CommittedSpec, PortSpec};
+use super::replication::ReplicationSpec;
 use crate::limits::*;
 use crate::quantity::Quantity;
 use crate::spec::JitterSpec;
@@ -184,6 +185,9 @@ pub struct EthernetStreamSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2))]
     pub networks: Option<Vec<NetworkName>>,
+    /// Copies of its frames over ways of their own (IEEE 802.1CB). Default: each frame is sent once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replication: Option<ReplicationSpec>,
     /// The bucket to which ports with asynchronous shaping hold it. Default: its longest frame, and one such frame in each
     /// period with 200 ppm more for clocks that differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]

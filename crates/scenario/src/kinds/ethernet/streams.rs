@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::Duration;
 use chronoseal_nodes::Protection;
 use chronoseal_wire::ethernet::VLAN_TAG_LEN;
+use chronoseal_wire::r_tag::R_TAG_LEN;
 use chronoseal_wire::virtual_link::SequenceNumber;
 
+use super::networks::Copies;
 use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
-use super::{Memo, classes, divisors_help, networks, ports, routes, virtual_links, windows};
+use super::{Memo, classes, divisors_help, networks, ports, replication, routes, virtual_links, windows};
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -43,7 +45,8 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         true => (relayed_frame_len(payload + trailer, overhead), HEADER_LEN + BENCH_HEADER_LEN),
     };
     // A tag comes on top, so that a switch that takes it off has nothing to fill up (IEEE 802.1Q-2022 annex G).
-    let frame_len = untagged_len + if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 };
+    let r_tag_len = if spec.replication.is_some() { R_TAG_LEN as u32 } else { 0 };
+    let frame_len = untagged_len + if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 } + r_tag_len;
     let committed = spec.committed.map(|committed| ports::committed(&request.table, committed, context));
     let ct_id = spec.ct_id.unwrap_or(0);
     let class = match written {
@@ -60,7 +63,10 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         routes::in_slots(request, segment, context);
         ports::in_slots(request, segment, context);
     }
-    let copies = networks::copies(request, (&spec, class, written, &class_at), segment, context);
+    let copies = match &spec.replication {
+        Some(replication) => replication::copies(request, (&spec, written), replication, context)?,
+        None => networks::copies(request, (&spec, class, written, &class_at), segment, context),
+    };
     let over = routes::over(&request.table, spec.switches.as_deref(), memo, context);
     protection(request, class, context);
     let link = shortest_link(segment, frame_len + overhead);
@@ -159,7 +165,16 @@ pub(super) fn judge_contained(request: &HopRequest<'_>, context: &mut Context<'_
 pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
     routes::check_collected(request, context);
     let name = request.segment.name;
-    let Some(EthernetHop { class, .. }) = request.hop.facet.get() else { return };
+    let Some(EthernetHop { class, copies, .. }) = request.hop.facet.get() else { return };
+    if matches!(copies, Copies::Ways { .. }) {
+        context.report(
+            Code::NotYet,
+            &request.table.at("replication"),
+            format!("frames collected on `{name}` are taken apart before anybody could tell that they are copies"),
+            "replicated",
+            "leave `replication` out of the entry of `collect`",
+        );
+    }
     if class.virtual_link().is_some() {
         context.report(
             Code::NotYet,
@@ -207,6 +222,7 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
     classes::check(segment, streams, context);
     ct_ids(segment, network.sync_id, streams, context);
     virtual_links::check(segment, network, streams, context);
+    replication::check(segment, network, streams, context);
     routes::check(segment, streams, context);
     windows::check(segment, streams, context);
     let in_slots = |stream: &&OnSegment<'_>| class(stream).is_time_triggered();

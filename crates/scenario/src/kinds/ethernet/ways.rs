@@ -46,12 +46,7 @@ impl Ethernet<'_> {
     /// # Errors
     /// [`RouteError`] if there is not just one for each copy.
     pub fn ways(self, stream: &EthernetStream<'_>) -> Result<Vec<StreamWay>, RouteError> {
-        let wiring = &self.segment.wiring;
-        let way = |network: &NetworkName| {
-            let hops = wiring.route_over(*network, stream.over, stream.hop.from, &stream.hop.to)?;
-            Ok(StreamWay { network: *network, hops })
-        };
-        stream.copies.networks().iter().map(way).collect()
+        stream.copies.routes(&self.segment.wiring, stream.over, stream.hop.from, &stream.hop.to)
     }
 
     /// True if a stream's way, or a branch of one of its ways, leads over a link.
