@@ -30,7 +30,7 @@ const WAYS_MAX: usize = 8;
 #[serde(deny_unknown_fields)]
 pub struct ReplicationSpec {
     /// For each copy the switches that it may pass between those of its ends. No two of these ways share a link between switches.
-    #[schemars(length(min = 2, max = 8))]
+    #[schemars(length(max = WAYS_MAX))]
     pub ways: Vec<Vec<String>>,
     /// How receivers tell copies from new frames.
     #[serde(default)]
@@ -115,13 +115,13 @@ pub(super) fn copies(
             "leave `switches` out",
         );
     }
-    if replication.ways.len() < 2 || replication.ways.len() > WAYS_MAX {
+    if replication.ways.len() < 2 {
         context.report(
             Code::BadReplication,
             &table.key("ways"),
-            format!("stream `{name}` has {} ways", replication.ways.len()),
+            format!("copies of stream `{name}` need two ways or more, and it has {}", replication.ways.len()),
             "not several",
-            format!("write 2 to {WAYS_MAX} lists of switches, or leave `replication` out"),
+            "add a list of the switches on another way, or leave `replication` out",
         );
     }
     let table = || request.table.at("replication");

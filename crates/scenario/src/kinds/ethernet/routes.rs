@@ -87,13 +87,13 @@ fn judge(segment: &Segment<'_>, name: &str, hop: &HopPlan, at: &Place<'_>, conte
     let route = ethernet.copies.routes(wiring, ethernet.over.as_deref(), hop.from, &hop.to);
     let Err(error) = route else { return };
     // Of two networks that without a way is the one that is meant.
-    let is_in_a = |receiver: NodeId| wiring.route_over(NetworkName::A, None, hop.from, &[receiver]).is_err();
+    let fails_in_a = |receiver: NodeId| wiring.route_over(NetworkName::A, None, hop.from, &[receiver]).is_err();
     let receiver = match &error {
         RouteError::None { receiver } | RouteError::Several { receiver, .. } => *receiver,
     };
     let network = match ethernet.copies {
         Copies::One(network) => network,
-        Copies::BothNetworks { .. } if !is_in_a(receiver) => NetworkName::B,
+        Copies::BothNetworks { .. } if !fails_in_a(receiver) => NetworkName::B,
         Copies::BothNetworks { .. } | Copies::Ways { .. } => NetworkName::A,
     };
     let wiring = wiring.of_network(network);
@@ -114,7 +114,12 @@ fn judge(segment: &Segment<'_>, name: &str, hop: &HopPlan, at: &Place<'_>, conte
                 .collect();
             let message =
                 format!("`{name}` does not reach `{}` over the switches it may pass on `{on}`", node(receiver));
-            let help = format!("write `switches = [{}]`, or leave it out", between.join(", "));
+            let help = match &ethernet.copies {
+                Copies::Ways { .. } => {
+                    format!("name the switches of each of `ways`, such as `[{}]`", between.join(", "))
+                }
+                _ => format!("write `switches = [{}]`, or leave it out", between.join(", ")),
+            };
             context.report(Code::NoWay, at, message, "not reached", help);
         }
         RouteError::Several { receiver, ways } => {
@@ -127,10 +132,12 @@ fn judge(segment: &Segment<'_>, name: &str, hop: &HopPlan, at: &Place<'_>, conte
                 one.join(", "),
                 other.join(", ")
             );
-            let help = format!(
-                "choose one by the switches between its ends: `{on} = {{ switches = [{}] }}`",
-                middle.join(", ")
-            );
+            let middle = middle.join(", ");
+            let choose = "choose one by the switches between its ends";
+            let help = match &ethernet.copies {
+                Copies::Ways { .. } => format!("{choose}: `[{middle}]` in `ways`"),
+                _ => format!("{choose}: `{on} = {{ switches = [{middle}] }}`"),
+            };
             context.report(Code::SeveralWays, at, message, "which way is not said", help);
         }
     }
