@@ -19,7 +19,6 @@ use chronoseal_scenario::plan::{
     Access, Ethernet, EthernetHop, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId,
     StreamClass,
 };
-use chronoseal_wire::ethernet::VLAN_TAG_LEN;
 use serde::Serialize;
 
 use crate::bounds::bounds;
@@ -255,7 +254,7 @@ fn on_every_stream(trial: &mut Plan, segment: SegmentId, id: ProtectionId) -> Et
             hop.protection = None;
             if is_relayed {
                 let own = hop.facet.get::<EthernetHop>();
-                let tag = own.and_then(|hop| hop.tag).map_or(0, |_| VLAN_TAG_LEN as u32);
+                let tag = own.map_or(0, EthernetHop::tags_len);
                 let trailer = own.map_or(0, |hop| hop.class.trailer_len());
                 hop.frame_len = relayed_frame_len(length + trailer, overhead) + tag;
             }

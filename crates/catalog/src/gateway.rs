@@ -21,8 +21,16 @@ pub(super) fn build(prepared: &Prepared<'_>, id: NodeId, options: BuildOptions) 
         waiting_max: gateway.map_or(0, |gateway| gateway.queue_len_max),
         reboot: gateway.and_then(|gateway| gateway.reboot).map(|reboot| (reboot.at, reboot.takes)),
         attacks: attacks(plan, id),
+        second_ports: second_ports(prepared, id),
     };
     Ok(Gateway::new(config, stacks.collect::<Result<_, _>>()?))
+}
+
+/// The first port to each segment to which a node has two, in the order of the second ones.
+fn second_ports(prepared: &Prepared<'_>, id: NodeId) -> Vec<PortId> {
+    let attachments = prepared.attachments(id);
+    let second = attachments.iter().skip(prepared.plan().nodes[id.index()].interfaces.len());
+    second.filter_map(|(_, segment)| Some(prepared.attachment(id, *segment)?.port)).collect()
 }
 
 /// Where streams go on from a node.

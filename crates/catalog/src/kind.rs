@@ -101,6 +101,12 @@ pub trait Kind: Sync {
         false
     }
 
+    /// True if every node of a segment has a second port to it, behind the first ports of all its interfaces.
+    fn has_second_ports(&self, plan: &Plan, segment: SegmentId) -> bool {
+        let _ = (plan, segment);
+        false
+    }
+
     /// True if gateways pass frames of no stream between such segments, whole.
     fn bridges_frames(&self) -> bool {
         false
@@ -215,6 +221,12 @@ pub trait Describe: Send + Sync {
     fn is_for(&self, stream: StreamId, node: NodeId) -> bool {
         let _ = (stream, node);
         true
+    }
+
+    /// True if several copies of each frame of this stream are sent, of which its receivers take one.
+    fn is_replicated(&self, stream: StreamId) -> bool {
+        let _ = stream;
+        false
     }
 
     /// True if a frame of this stream that nobody tells anything of is to be accounted for by the record: its receivers

@@ -156,7 +156,11 @@ impl<'p> Prepared<'p> {
     pub fn attachments(&self, id: NodeId) -> Vec<(Attachment, SegmentId)> {
         let port = |(port, segment): (usize, SegmentId)| (Attachment { node: id, port: PortId(port as u16) }, segment);
         match (self.plan.nodes.get(id.index()), self.plan.attacker(id).map(|attacker| attacker.place)) {
-            (Some(node), _) => node.interfaces.iter().copied().enumerate().map(port).collect(),
+            (Some(node), _) => {
+                // Second ports follow the first ones of all interfaces.
+                let second = node.interfaces.iter().copied().filter(|segment| self.has_second_ports(*segment));
+                node.interfaces.iter().copied().chain(second).enumerate().map(port).collect()
+            }
             (None, Some(AttackPlace::OnSegment(segment))) => vec![port((0, segment))],
             // What the victim sends comes in at port 0 and goes on at port 1.
             (None, Some(AttackPlace::OnLink(segment, _))) => vec![port((0, segment)), port((1, segment))],
@@ -167,6 +171,16 @@ impl<'p> Prepared<'p> {
     /// The port of a node that leads to a segment.
     pub fn attachment(&self, node: NodeId, segment: SegmentId) -> Option<Attachment> {
         self.attachments(node).into_iter().find(|(_, known)| *known == segment).map(|(attachment, _)| attachment)
+    }
+
+    /// The second port of a node that leads to a segment, if it has one.
+    pub fn second_attachment(&self, node: NodeId, segment: SegmentId) -> Option<Attachment> {
+        let mut ports = self.attachments(node).into_iter().filter(|(_, known)| *known == segment);
+        ports.nth(1).map(|(attachment, _)| attachment)
+    }
+
+    fn has_second_ports(&self, segment: SegmentId) -> bool {
+        self.kinds.row(self.plan, segment).is_ok_and(|kind| kind.has_second_ports(self.plan, segment))
     }
 
     /// The segments of the plan as one medium.

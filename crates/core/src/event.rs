@@ -108,6 +108,9 @@ pub enum EventKind {
     /// What the clock of a cluster without a beacon showed when it was about to be corrected: `sequence` is the time of the
     /// cluster `[ps]`, `value` the correction `[ps]`.
     ClockShown,
+    /// Of a stream that comes over several ways, more or fewer copies came than frames let expect (IEEE 802.1CB-2017 §7.4.4);
+    /// `value` is how many are missing, below zero how many are too many.
+    LatentError,
 }
 
 /// Why a key exchange, or the run it belongs to, was given up.
@@ -306,6 +309,8 @@ pub enum DiscardReason {
     OutOfSequence,
     /// It was not over its link when this failed.
     LinkDown,
+    /// Another copy of it came first over a redundant way; `value` is how much later this one came `[ps]`. It is no loss.
+    CopyEliminated,
 }
 
 /// Which mechanism stopped a frame.
@@ -339,7 +344,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 50] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -389,6 +394,7 @@ impl DiscardReason {
         Self::BelowLmin,
         Self::OutOfSequence,
         Self::LinkDown,
+        Self::CopyEliminated,
     ];
 
     /// The mechanism this reason belongs to.
@@ -432,6 +438,7 @@ impl DiscardReason {
             | Self::FreshnessTooOld
             | Self::FreshnessTooFarAhead
             | Self::OutOfSequence
+            | Self::CopyEliminated
             | Self::GeneratedTooLongAgo
             | Self::GeneratedInFuture
             | Self::MessageExpired => StoppedBy::Freshness,
@@ -498,6 +505,7 @@ impl DiscardReason {
             Self::BelowLmin => "below-lmin",
             Self::OutOfSequence => "out-of-sequence",
             Self::LinkDown => "link-down",
+            Self::CopyEliminated => "copy-eliminated",
         }
     }
 }
@@ -532,7 +540,7 @@ impl AttackKind {
 
 impl EventKind {
     /// Every kind without a detail.
-    pub const PLAIN: [Self; 32] = [
+    pub const PLAIN: [Self; 33] = [
         Self::SyncAcquired,
         Self::SyncLost,
         Self::ClockCorrected,
@@ -565,6 +573,7 @@ impl EventKind {
         Self::TransferBegan,
         Self::KeyWithdrawn,
         Self::ClockShown,
+        Self::LatentError,
     ];
 
     /// Every kind with every detail.
@@ -633,6 +642,7 @@ impl EventKind {
             Self::TransferFault(fault) => 0x2300 | fault as u16,
             Self::KeyWithdrawn => 0x2400,
             Self::ClockShown => 0x2500,
+            Self::LatentError => 0x2600,
         }
     }
 
@@ -655,6 +665,7 @@ impl EventKind {
             Self::ClockCorrected => "clock-corrected",
             Self::BeaconRejected => "beacon-rejected",
             Self::ClockShown => "clock-shown",
+            Self::LatentError => "latent-error",
             Self::Sent => "sent",
             Self::Delivered => "delivered",
             Self::Discarded(_) => "discarded",

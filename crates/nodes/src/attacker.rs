@@ -10,7 +10,10 @@ use chronoseal_core::{
     AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, NodeId, Output,
     PortId, Priority, Queued, StreamId,
 };
-use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TAGGED_HEADER_LEN, TypeOrLength, VlanTag};
+use chronoseal_wire::ethernet::{
+    HEADER_LEN, Header, MacAddress, REPLICATED_HEADER_LEN, TAGGED_HEADER_LEN, TypeOrLength, VlanTag,
+};
+use chronoseal_wire::r_tag::RTag;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 
 /// What an attacker is built from.
@@ -41,6 +44,8 @@ pub struct Attack {
     pub frame_len: usize,
     /// Their VLAN tag.
     pub tag: Option<VlanTag>,
+    /// True if a redundancy tag follows it, whose number is guessed as all else is.
+    pub has_r_tag: bool,
     /// The type that the stream's frames carry; `None` if it is their length.
     pub ether_type: Option<u16>,
     /// Where in a frame the value begins that a controller acts on `[byte]`.
@@ -208,12 +213,19 @@ impl Attacker {
 /// A frame as the stream's sender would make it, with a guessed payload and tag.
 fn forge(attack: &Attack, rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut frame = vec![0; attack.frame_len];
-    let header_len = if attack.tag.is_some() { TAGGED_HEADER_LEN } else { HEADER_LEN };
+    let header_len = match attack.tag {
+        None => HEADER_LEN,
+        Some(_) if attack.has_r_tag => REPLICATED_HEADER_LEN,
+        Some(_) => TAGGED_HEADER_LEN,
+    };
     rng.fill_bytes(&mut frame[header_len..]);
     let length = TypeOrLength::Length((attack.frame_len - header_len) as u16);
     let type_or_length = attack.ether_type.map_or(length, TypeOrLength::EtherType);
     let header = Header { destination: attack.destination, source: attack.source, type_or_length };
     match attack.tag {
+        Some(tag) if attack.has_r_tag => {
+            header.emit_replicated(tag, RTag { sequence: rng.next_u32() as u16 }, &mut frame);
+        }
         Some(tag) => header.emit_tagged(tag, &mut frame),
         None => header.emit(&mut frame),
     }
@@ -259,6 +271,7 @@ mod tests {
             source: virtual_link::station_address(NodeId(0)),
             frame_len: 76,
             tag: None,
+            has_r_tag: false,
             ether_type: None,
             value_at: HEADER_LEN + TestBedHeader::LEN,
             slot_start: Duration::from_us(100),

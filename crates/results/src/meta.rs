@@ -104,6 +104,9 @@ pub struct StreamMeta {
     /// A row knows the number that a frame's sender gave it; false where the receiver counts by itself.
     #[serde(default)]
     pub is_numbered: bool,
+    /// Several copies of each frame are sent, of which its receivers take one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_replicated: bool,
     /// A segment on its way loses frames by nature: a frame that does not arrive breaks nothing by that alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_lossy: bool,

@@ -2,6 +2,7 @@
 
 mod account;
 mod attacks;
+mod copies;
 mod displaced;
 mod divided;
 mod nodes;
@@ -15,6 +16,7 @@ use chronoseal_core::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use self::account::Account;
+pub use self::copies::Copies;
 pub use self::divided::{DividedLatency, DividedPart, PartKind};
 pub use self::segments::CLOCK_DIFFERENCE;
 use crate::group::{self, GroupSummary};

@@ -132,6 +132,7 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
         segments: stream.hops.iter().map(|hop| hop.segment.0).collect(),
         is_judged,
         is_numbered: stream.is_relayed() || !stream.hops.iter().any(|hop| describers[hop.segment.index()].is_shared()),
+        is_replicated: stream.hops.iter().any(|hop| describers[hop.segment.index()].is_replicated(id)),
         is_lossy: stream.hops.iter().any(|hop| describers[hop.segment.index()].loses_frames()),
         allowances: allowances(plan, id),
         class: first.map(|hop| hop.class).unwrap_or_default().into(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_catalog::{Describe, Prepared};
-use chronoseal_core::{Duration, Event, EventKind, FramePart, NodeId, SimTime, StreamId, Work};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, FramePart, NodeId, SimTime, StreamId, Work};
 use chronoseal_media::topology::Topology;
 use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, RunRows, WorkRow};
 use chronoseal_scenario::plan::Plan;
@@ -144,7 +144,8 @@ impl Recorder {
         if self.ways.is_in(event.stream, described.stream) {
             return self.part_row(at, node, event, frame);
         }
-        if frame.label.attack.is_none() && self.sent.contains_key(&described.stream) {
+        let is_copy = event.kind == EventKind::Discarded(DiscardReason::CopyEliminated);
+        if frame.label.attack.is_none() && !is_copy && self.sent.contains_key(&described.stream) {
             *self.ended.entry((described.stream, node)).or_default() += 1;
         }
         let is_after =

@@ -247,10 +247,12 @@ impl Ways {
             let due = dues.get(&(row.stream, row.sequence)).copied().or(row.sent_at);
             row.cycle_start = due.unwrap_or(row.cycle_start);
             (row.slot_start, row.arrived_at, row.departed_at) = (None, None, None);
-            let is_lost = matches!(row.outcome, Outcome::Discarded(_));
+            // A copy of a frame that has come another way is the end of nothing.
+            let is_copy = row.outcome == Outcome::Discarded(DiscardReason::CopyEliminated);
+            let is_lost = matches!(row.outcome, Outcome::Discarded(_)) && !is_copy;
             if row.attack.is_none() {
                 let receivers = if is_end { vec![row.at] } else { stream.receivers.clone() };
-                if is_end || is_lost {
+                if is_end && !is_copy || is_lost {
                     ended.extend(receivers.into_iter().map(|receiver| (row.stream, row.sequence, receiver)));
                 }
             }

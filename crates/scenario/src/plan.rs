@@ -7,10 +7,13 @@ mod protection;
 mod threat;
 
 pub use crate::kinds::can::plan::*;
+pub use crate::kinds::ethernet::networks::{Copies, NetworkName};
 pub use crate::kinds::ethernet::plan::*;
 pub use crate::kinds::ethernet::ports::{PortEnd, Ports};
+pub use crate::kinds::ethernet::ways::StreamWay;
 pub use crate::kinds::ethernet::wiring::*;
 pub use crate::kinds::radio::plan::*;
+pub use chronoseal_nodes::end_system::{LatentErrors, RecoveryAlgorithm, RecoveryConfig, Replication};
 pub use facet::Facet;
 pub use gateway::*;
 pub use group_key::*;

@@ -131,6 +131,10 @@ codes! {
     BadPort = "scenario::bad-port",
     /// A virtual link that ARINC 664 part 7 does not allow, or that cannot carry its stream.
     BadVirtualLink = "scenario::bad-virtual-link",
+    /// Networks A and B that are none, or a stream that cannot go over them so.
+    BadNetworks = "scenario::bad-networks",
+    /// A stream that cannot be sent several times so.
+    BadReplication = "scenario::bad-replication",
     /// Gateways that a stream cannot pass so.
     BadVia = "scenario::bad-via",
     /// A gateway that cannot forward so.

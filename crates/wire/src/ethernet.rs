@@ -14,6 +14,8 @@
 //! | 0x8100         | PCP 3, DEI 1, VID 12 bits | type or length | payload
 //! +----------------+---------------------------+----------------+---- - -
 //! ```
+//! Behind the VLAN tag a redundancy tag may follow ([`crate::r_tag`]), and then the type or length.
+//!
 //! A sender pads a frame to [`FRAME_LEN_MIN`] with zeros ([`pad`]); a receiver takes a shorter one for a
 //! fragment and refuses it. A length field tells payload from padding, an EtherType does not: there the payload's own
 //! format has to.
@@ -21,6 +23,8 @@
 use core::fmt;
 
 use chronoseal_core::DiscardReason;
+
+use crate::r_tag::{ETHERTYPE_R_TAG, R_TAG_LEN, RTag};
 
 /// Destination, source, type or length `[byte]`.
 pub const HEADER_LEN: usize = 14;
@@ -32,6 +36,8 @@ pub const FRAME_LEN_MAX: usize = 1514;
 pub const VLAN_TAG_LEN: usize = 4;
 /// Destination, source, VLAN tag, type or length `[byte]`.
 pub const TAGGED_HEADER_LEN: usize = HEADER_LEN + VLAN_TAG_LEN;
+/// Destination, source, VLAN tag, redundancy tag, type or length `[byte]`.
+pub const REPLICATED_HEADER_LEN: usize = TAGGED_HEADER_LEN + R_TAG_LEN;
 /// The EtherType of a VLAN tag: IEEE 802.1Q-2022 table 9-1.
 pub const ETHERTYPE_VLAN: u16 = 0x8100;
 /// Largest VLAN identifier; 4095 is reserved: IEEE 802.1Q-2022 table 9-2.
@@ -128,8 +134,10 @@ pub enum FrameError {
     /// Below [`FRAME_LEN_MIN`].
     #[error("a frame of {0} bytes is shorter than 60")]
     TooShort(usize),
-    /// Above [`FRAME_LEN_MAX`], with a tag above that and [`VLAN_TAG_LEN`].
-    #[error("a frame of {0} bytes is longer than 1514, or than 1518 with a VLAN tag")]
+    /// Above [`FRAME_LEN_MAX`] and the length of its tags.
+    #[error(
+        "a frame of {0} bytes is longer than 1514, or than 1518 with a VLAN tag, or than 1524 with a redundancy tag too"
+    )]
     TooLong(usize),
     /// The length field claims more payload than there is.
     #[error("the length field says {claimed} bytes of payload, the frame holds {held}")]
@@ -161,6 +169,7 @@ pub struct Frame<'a> {
     /// Its first bytes, read where they stand: a copy read back at once stalls the processor at every frame.
     head: &'a [u8; HEADER_LEN],
     tag: Option<VlanTag>,
+    r_tag: Option<RTag>,
     type_or_length: TypeOrLength,
 }
 
@@ -168,8 +177,8 @@ impl<'a> Frame<'a> {
     /// Checks `bytes`, from the first byte of the header to the last before the checksum.
     ///
     /// # Errors
-    /// [`FrameError`] for anything else than one frame of 60..=1514 bytes, 4 more with a tag, with a defined type or a fitting
-    /// length.
+    /// [`FrameError`] for anything else than one frame of 60..=1514 bytes, 4 more with a VLAN tag and again 6 more with a
+    /// redundancy tag behind that, with a defined type or a fitting length.
     #[inline]
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, FrameError> {
         if bytes.len() < FRAME_LEN_MIN {
@@ -182,7 +191,7 @@ impl<'a> Frame<'a> {
         if raw == ETHERTYPE_VLAN {
             return Self::tagged(bytes, head);
         }
-        Self::behind(bytes, head, None, raw)
+        Self::behind(bytes, head, (None, None), raw)
     }
 
     #[inline(never)]
@@ -191,13 +200,25 @@ impl<'a> Frame<'a> {
         let tag: &[u8; VLAN_TAG_LEN] = bytes[HEADER_LEN..].first_chunk().ok_or(too_short)?;
         let [tag_high, tag_low, high, low] = *tag;
         let tag = VlanTag::from_raw(u16::from_be_bytes([tag_high, tag_low]));
-        Self::behind(bytes, head, Some(tag), u16::from_be_bytes([high, low]))
+        let raw = u16::from_be_bytes([high, low]);
+        if raw != ETHERTYPE_R_TAG {
+            return Self::behind(bytes, head, (Some(tag), None), raw);
+        }
+        let r_tag: &[u8; R_TAG_LEN] = bytes[TAGGED_HEADER_LEN..].first_chunk().ok_or(too_short)?;
+        let [a, b, c, d, high, low] = *r_tag;
+        let r_tag = RTag::from_raw([a, b, c, d]);
+        Self::behind(bytes, head, (Some(tag), Some(r_tag)), u16::from_be_bytes([high, low]))
     }
 
-    /// Checks what follows the addresses and the tag.
+    /// Checks what follows the addresses and the tags.
     #[inline(always)]
-    fn behind(bytes: &'a [u8], head: &'a [u8; HEADER_LEN], tag: Option<VlanTag>, raw: u16) -> Result<Self, FrameError> {
-        let tag_len = if tag.is_some() { VLAN_TAG_LEN } else { 0 };
+    fn behind(
+        bytes: &'a [u8],
+        head: &'a [u8; HEADER_LEN],
+        (tag, r_tag): (Option<VlanTag>, Option<RTag>),
+        raw: u16,
+    ) -> Result<Self, FrameError> {
+        let tag_len = tags_len(tag, r_tag);
         if bytes.len() > FRAME_LEN_MAX + tag_len {
             return Err(FrameError::TooLong(bytes.len()));
         }
@@ -208,7 +229,7 @@ impl<'a> Frame<'a> {
         {
             return Err(FrameError::LengthBeyondFrame { claimed, held });
         }
-        Ok(Self { bytes, head, tag, type_or_length })
+        Ok(Self { bytes, head, tag, r_tag, type_or_length })
     }
 
     /// To whom.
@@ -231,7 +252,13 @@ impl<'a> Frame<'a> {
         self.tag
     }
 
-    /// What the payload is, or how long; behind the tag if there is one.
+    /// Its redundancy tag.
+    #[inline]
+    pub const fn r_tag(&self) -> Option<RTag> {
+        self.r_tag
+    }
+
+    /// What the payload is, or how long; behind the tags if there are any.
     #[inline]
     pub const fn type_or_length(&self) -> TypeOrLength {
         self.type_or_length
@@ -245,7 +272,7 @@ impl<'a> Frame<'a> {
     /// The payload: what the length field says, or with an EtherType everything after the header, padding included.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
-        let rest = &self.bytes[if self.tag.is_some() { TAGGED_HEADER_LEN } else { HEADER_LEN }..];
+        let rest = &self.bytes[HEADER_LEN + tags_len(self.tag, self.r_tag)..];
         match self.type_or_length {
             TypeOrLength::Length(length) => &rest[..usize::from(length)],
             TypeOrLength::EtherType(_) => rest,
@@ -255,6 +282,16 @@ impl<'a> Frame<'a> {
     /// The whole frame.
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
+    }
+}
+
+/// What tags add to a header `[byte]`. A redundancy tag stands behind a VLAN tag only.
+#[inline(always)]
+const fn tags_len(tag: Option<VlanTag>, r_tag: Option<RTag>) -> usize {
+    match (tag, r_tag) {
+        (None, _) => 0,
+        (Some(_), None) => VLAN_TAG_LEN,
+        (Some(_), Some(_)) => VLAN_TAG_LEN + R_TAG_LEN,
     }
 }
 
@@ -290,6 +327,16 @@ impl Header {
         Self { type_or_length: TypeOrLength::EtherType(ETHERTYPE_VLAN), ..*self }.emit(buf);
         buf[HEADER_LEN..HEADER_LEN + 2].copy_from_slice(&tag.raw().to_be_bytes());
         buf[HEADER_LEN + 2..TAGGED_HEADER_LEN].copy_from_slice(&self.type_or_length.raw().to_be_bytes());
+    }
+
+    /// Writes the header with a VLAN tag and a redundancy tag to the front of `buf`.
+    ///
+    /// # Panics
+    /// If `buf` is shorter than [`REPLICATED_HEADER_LEN`].
+    pub fn emit_replicated(&self, tag: VlanTag, r_tag: RTag, buf: &mut [u8]) {
+        self.emit_tagged(tag, buf);
+        buf[HEADER_LEN + 2..HEADER_LEN + 2 + R_TAG_LEN].copy_from_slice(&r_tag.raw());
+        buf[REPLICATED_HEADER_LEN - 2..REPLICATED_HEADER_LEN].copy_from_slice(&self.type_or_length.raw().to_be_bytes());
     }
 }
 
@@ -366,6 +413,28 @@ mod tests {
         bytes[16..18].copy_from_slice(&43u16.to_be_bytes());
         let error = FrameError::LengthBeyondFrame { claimed: 43, held: 42 };
         assert_eq!(Frame::new_checked(&bytes), Err(error));
+    }
+
+    #[test]
+    fn a_redundancy_tag_stands_behind_a_vlan_tag() {
+        let header = Header {
+            destination: MacAddress([2, 0, 0, 0, 0, 9]),
+            source: MacAddress([2, 0, 0, 0, 0, 1]),
+            type_or_length: TypeOrLength::EtherType(0x88b5),
+        };
+        let tag = VlanTag { pcp: 6, drop_eligible: false, vid: 100 };
+        let mut bytes = vec![0xaa; FRAME_LEN_MAX + VLAN_TAG_LEN + R_TAG_LEN];
+        header.emit_replicated(tag, RTag { sequence: 0x1234 }, &mut bytes);
+        assert_eq!(bytes[12..24], [0x81, 0, 0xc0, 100, 0xf1, 0xc1, 0, 0, 0x12, 0x34, 0x88, 0xb5]);
+        let frame = Frame::new_checked(&bytes).unwrap();
+        assert_eq!((frame.tag(), frame.r_tag()), (Some(tag), Some(RTag { sequence: 0x1234 })));
+        assert_eq!((frame.header(), frame.payload().len()), (header, 1500));
+        bytes.push(0);
+        assert_eq!(Frame::new_checked(&bytes), Err(FrameError::TooLong(1525)));
+        // Without a VLAN tag in front of it it is an EtherType like others.
+        let alone = frame_of(ETHERTYPE_R_TAG, 100);
+        let frame = Frame::new_checked(&alone).unwrap();
+        assert_eq!((frame.r_tag(), frame.type_or_length()), (None, TypeOrLength::EtherType(ETHERTYPE_R_TAG)));
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub mod container;
 pub mod ethernet;
 pub mod its;
 pub mod protocol_control_frame;
+pub mod r_tag;
 pub mod secured_pdu;
 pub mod test_bed_header;
 pub mod virtual_link;

@@ -78,6 +78,13 @@ impl SequenceNumber {
         Self(if self.0 == u8::MAX { 1 } else { self.0 + 1 })
     }
 
+    /// True if it is one of the 127 numbers behind another in the order in which they are sent.
+    pub const fn is_ahead_of(self, other: Self) -> bool {
+        // 0 stands where 255 does: before 1.
+        let distance = (self.0 as u16 + 2 * 255 - other.0 as u16) % 255;
+        distance >= 1 && distance <= 127
+    }
+
     /// What stands before the number, and the number. `None` if there is nothing.
     pub fn split(payload: &[u8]) -> Option<(&[u8], Self)> {
         payload.split_last().map(|(number, before)| (before, Self(*number)))
@@ -116,6 +123,9 @@ mod tests {
             this
         });
         assert_eq!((numbers[0], numbers[1], numbers[255], numbers[256]), (0, 1, 255, 1));
+        let ahead = |number, other| SequenceNumber(number).is_ahead_of(SequenceNumber(other));
+        assert!(ahead(1, 0) && ahead(1, 255) && ahead(2, 254) && ahead(128, 1) && ahead(1, 129));
+        assert!(!ahead(7, 7) && !ahead(255, 1) && !ahead(129, 1) && !ahead(254, 2));
         assert_eq!(SequenceNumber::split(&[7, 8, 9]), Some((&[7, 8][..], SequenceNumber(9))));
         assert_eq!(SequenceNumber::split(&[]), None);
     }

@@ -136,6 +136,17 @@ pub enum Cause {
         /// When.
         at: Duration,
     },
+    /// The copies of a frame can come so far apart that their receiver takes the later one for a new frame.
+    Skew {
+        /// Which receiver.
+        node: NodeId,
+        /// So far apart at most; `None` if nothing bounds it.
+        skew: Option<Duration>,
+        /// The largest skew that it allows for.
+        limit: Duration,
+        /// What helps.
+        remedy: SkewRemedy,
+    },
     /// A switch can take a frame of a virtual link for one too many, and police it.
     Policed {
         /// The jitter that policing would have to allow; `None` if no jitter is known to be enough.
@@ -143,6 +154,27 @@ pub enum Cause {
         /// What it allows.
         allowed: Duration,
     },
+}
+
+/// What lets a receiver tell copies that come further apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SkewRemedy {
+    /// A larger `skew_max` (ARINC 664 part 7).
+    SkewMax,
+    /// A longer `reset_timeout` (IEEE 802.1CB).
+    ResetTimeout,
+    /// Vector recovery, which compares with more than the last frame (IEEE 802.1CB).
+    Vector,
+}
+
+impl SkewRemedy {
+    fn text(self, skew: Duration) -> String {
+        match self {
+            Self::SkewMax => format!("write `skew_max = \"{skew}\"` for the virtual link"),
+            Self::ResetTimeout => format!("write a `reset_timeout` above {skew}"),
+            Self::Vector => "write `recovery = \"vector\"`, or a longer period".to_owned(),
+        }
+    }
 }
 
 impl Cause {
@@ -155,6 +187,7 @@ impl Cause {
                 | Self::LinkFull { .. }
                 | Self::HostBufferFull { .. }
                 | Self::Policed { .. }
+                | Self::Skew { skew: None, .. }
         )
     }
 
@@ -248,6 +281,17 @@ impl Cause {
                  another way, or take the failure out",
                 plan.node_name(*one),
                 plan.node_name(*other)
+            ),
+            Self::Skew { node, skew: Some(skew), limit, remedy } => format!(
+                "copies of a frame can come to `{}` {skew} apart, and one that comes more than {limit} after the first is taken for a new \
+                 frame there, so a frame can be delivered twice: {}",
+                plan.node_name(*node),
+                remedy.text(*skew)
+            ),
+            Self::Skew { node, skew: None, limit, .. } => format!(
+                "nothing bounds how far apart copies of a frame come to `{}`, and one that comes more than {limit} after the first is \
+                 taken for a new frame there",
+                plan.node_name(*node)
             ),
             Self::Policed { needed: Some(needed), allowed } => format!(
                 "a frame can come to a switch {needed} later than its bandwidth allocation gap says, and policing allows {allowed}, so \

@@ -59,7 +59,7 @@ pub use demand::Overload;
 pub use ethernet::EthernetBounds;
 pub use ethernet::routed;
 pub use host::HostFrame;
-pub use losses::{Cause, Direction, Risk};
+pub use losses::{Cause, Direction, Risk, SkewRemedy};
 pub use processor::{Jobs, ScheduledJob};
 pub use queues::{QueueBound, gateway_queues};
 pub use radio::RadioBounds;

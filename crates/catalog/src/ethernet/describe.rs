@@ -31,6 +31,7 @@ struct Known {
     priority: Priority,
     /// Time of a frame on the wire of its sender.
     reception: Duration,
+    is_replicated: bool,
 }
 
 impl Describer {
@@ -45,6 +46,7 @@ impl Describer {
                 slots: slots(view, schedule, &stream),
                 priority: stream.class.priority(),
                 reception: view.segment.frame_time_on(stream.hop.from, view.secured_len(&stream)),
+                is_replicated: stream.copies.are_several(),
             });
             if let Some(ct_id) = stream.class.ct_id() {
                 by_ct_id.resize(by_ct_id.len().max(usize::from(ct_id) + 1), None);
@@ -184,5 +186,9 @@ impl Describe for Describer {
 
     fn is_shared(&self) -> bool {
         false
+    }
+
+    fn is_replicated(&self, stream: StreamId) -> bool {
+        self.known(stream).is_some_and(|known| known.is_replicated)
     }
 }

@@ -45,6 +45,7 @@ pub(super) fn config(
         cluster_cycle: network.cluster_cycle,
         lead: options.lead,
         hand_over_max: options.hand_over_max + host_stay_max(view, schedule, id),
+        has_second_port: network.wiring.has_networks(),
         real_bytes: view.plan.fidelity == Fidelity::Bytes,
         talkers: view
             .streams()
@@ -99,13 +100,18 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
     };
     // What comes from another segment is sealed already, unless this hop has a protection of its own.
     let passes = target.hop.previous.is_some() && target.hop.protection.is_none();
-    let regulated =
-        |link: &VirtualLink| VirtualLinkConfig { ct_id: link.ct_id, bag: link.bag, priority: link.priority() };
+    let regulated = |link: &VirtualLink| VirtualLinkConfig {
+        ct_id: link.ct_id,
+        bag: link.bag,
+        priority: link.priority(),
+        is_replicated: target.copies.are_several(),
+    };
     TalkerConfig {
         stream: id,
         timing,
         frame_len: (target.hop.frame_len - target.class.trailer_len()) as usize,
         tag: target.tag,
+        has_r_tag: target.copies.have_r_tag(),
         fill: fill(plan, id, stream.length.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
         signal: signal(plan, stream),
         carried: carried(target),
@@ -165,6 +171,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
     let passes = target.hop.protection.is_none() && !delivers;
     ListenerConfig {
         is_virtual_link: target.class.virtual_link().is_some(),
+        replication: target.copies.replication(),
         fills_slots: target.hop.previous.is_none() && target.stream.application.is_none(),
         carried: carried(target),
         delivers,

@@ -9,7 +9,7 @@ use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
     AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, FailingLink, LinkFailure, LinkParameters,
-    StreamClass, SwitchHop, Sync, ThreatKind, VirtualLink,
+    NetworkName, StreamClass, SwitchHop, Sync, ThreatKind, VirtualLink,
 };
 use chronoseal_wire::ethernet::FCS_LEN;
 
@@ -27,6 +27,8 @@ struct Links {
     all: Vec<Link>,
     /// By link of a station.
     nodes: Vec<NodeId>,
+    /// The number of the first link to network B, if there is one.
+    first_second: usize,
     /// The number of the first link between switches.
     first_trunk: usize,
 }
@@ -44,12 +46,19 @@ impl Links {
             Link { ends, speed: speed_of(network, link.parameters) }
         };
         let mut all: Vec<Link> = nodes.iter().map(station).collect();
+        let first_second = all.len();
+        all.extend(network.wiring.second.iter().map(|link| {
+            let station = prepared.second_attachment(link.node, view.id).expect("a node there has a second port");
+            let ends = Ends::Station { station, switch: usize::from(link.switch) };
+            Link { ends, speed: speed_of(network, link.parameters) }
+        }));
+        let nodes = nodes.into_iter().chain(network.wiring.second.iter().map(|link| link.node)).collect();
         let first_trunk = all.len();
         all.extend(network.wiring.trunks.iter().map(|trunk| {
             let ends = Ends::Switches(trunk.ends.map(usize::from));
             Link { ends, speed: speed_of(network, trunk.parameters) }
         }));
-        Self { all, nodes, first_trunk }
+        Self { all, nodes, first_second, first_trunk }
     }
 
     /// The link of a node.
@@ -57,10 +66,22 @@ impl Links {
         self.nodes.iter().position(|station| *station == node).expect("hops end at nodes of their segment")
     }
 
+    /// The link of a node to one of the networks.
+    fn place_in(&self, network: NetworkName, node: NodeId) -> usize {
+        match network {
+            NetworkName::A => self.place_of(node),
+            NetworkName::B => {
+                let second = self.nodes[self.first_second..].iter().position(|station| *station == node);
+                self.first_second + second.expect("a node there has a second link")
+            }
+        }
+    }
+
     /// A link that fails.
     fn failure(&self, failure: &LinkFailure) -> Failure {
         let link = match failure.link {
             FailingLink::Station(node) => self.place_of(node),
+            FailingLink::Second(node) => self.place_in(NetworkName::B, node),
             FailingLink::Trunk(trunk) => self.first_trunk + trunk,
         };
         Failure { link, at: SimTime::ZERO + failure.at }
@@ -72,21 +93,32 @@ impl Links {
         2 * (self.first_trunk + trunk) + usize::from(is_back)
     }
 
-    /// What each switch on its way does with a stream.
+    /// What each switch on its ways does with a stream.
     fn hops(&self, view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Vec<RouteHop> {
-        let route = view.route(stream).expect("a scenario is refused unless each stream has one way");
+        let ways = view.ways(stream).expect("a scenario is refused unless each copy of a stream has one way");
         let trunks = &view.segment.wiring.trunks;
-        let hop = |hop: &SwitchHop| {
+        let hop = |network: NetworkName, hop: &SwitchHop| {
             let before = hop.trunk.map(|trunk| (trunk, trunks[trunk].from(hop.switch)));
             let ingress = match before {
-                None => 2 * self.place_of(stream.hop.from),
+                None => 2 * self.place_in(network, stream.hop.from),
                 Some((trunk, switch)) => self.line_over(view, trunk, switch),
             };
-            let to_nodes = hop.to.iter().map(|node| 2 * self.place_of(*node) + 1);
+            let to_nodes = hop.to.iter().map(|node| 2 * self.place_in(network, *node) + 1);
             let onward = hop.onward.iter().map(|trunk| self.line_over(view, *trunk, hop.switch));
             RouteHop { ingress, egress: to_nodes.chain(onward).collect() }
         };
-        route.iter().map(hop).collect()
+        let mut hops: Vec<RouteHop> = Vec::new();
+        for hop in ways.iter().flat_map(|way| way.hops.iter().map(|at| hop(way.network, at))) {
+            // Where ways part, one switch sends what comes in once by several lines.
+            match hops.iter_mut().find(|known| known.ingress == hop.ingress) {
+                None => hops.push(hop),
+                Some(known) => {
+                    let new = hop.egress.into_iter().filter(|line| !known.egress.contains(line));
+                    known.egress.extend(new.collect::<Vec<_>>());
+                }
+            }
+        }
+        hops
     }
 }
 
@@ -149,6 +181,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
     let failures = network.failures.iter().map(|failure| links.failure(failure)).collect();
     Network::new(NetworkConfig {
         switches: view.switches().collect(),
+        switches_of_b: (0..network.wiring.switches).filter(|at| network.wiring.is_of_b(*at)).map(usize::from).collect(),
         links: links.all,
         queue_len_max: network.queue_len_max,
         ports,

@@ -104,6 +104,10 @@ impl Kind for EthernetKind {
         true
     }
 
+    fn has_second_ports(&self, plan: &Plan, segment: SegmentId) -> bool {
+        Ethernet::of(plan, segment).is_some_and(|view| view.segment.wiring.has_networks())
+    }
+
     fn live_link(&self) -> LiveLink {
         LiveLink::Tap
     }
@@ -120,6 +124,14 @@ impl Kind for EthernetKind {
                     .to_owned(),
             ),
         };
+        let has_networks = view.segment.wiring.has_networks();
+        let refused = refused.or_else(|| {
+            has_networks.then(|| {
+                "the networks A and B exist only in the simulator: a live node has one interface to a segment; leave `networks` \
+                 and the links to network B out for a live run"
+                    .to_owned()
+            })
+        });
         // A live agent has the host interface of its own host, and hands frames over in the order in which they come.
         let hosts = || view.stations().find(|node| view.plan.nodes[node.index()].host_interface.is_some());
         refused.or_else(|| {
@@ -191,6 +203,7 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
                 source: virtual_link::station_address(hop.from),
                 frame_len: view.secured_len(&target) as usize,
                 tag: target.tag,
+                has_r_tag: target.copies.have_r_tag(),
                 ether_type: class.ct_id().is_none().then_some(ETHERTYPE_BEST_EFFORT),
                 // A PDU begins with a sequence number of its own.
                 value_at: HEADER_LEN

@@ -117,3 +117,53 @@ fn tshark_reads_the_capture_of_two_segments_simulated_and_live() {
         assert!(count("camera arrival") >= 90 && count("computer departure") >= 180, "{engine}: {backbone:?}");
     }
 }
+
+/// Three switches in a ring, and a stream that goes round it both ways.
+const RING: &str = r#"schema_version = 2
+name = "ring"
+duration = "100ms"
+[segments.ring.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+sync = "ideal"
+class = { vlan = { pcp = 6, vid = 100 } }
+switches = ["front", "rear", "side"]
+links = [
+  { between = ["front", "rear"] },
+  { between = ["front", "side"] },
+  { between = ["side", "rear"] },
+  { between = ["pedal", "front"] },
+  { between = ["wheel", "rear"] },
+]
+[[nodes]]
+name = "pedal"
+[[nodes]]
+name = "wheel"
+[[streams]]
+name = "brake"
+from = "pedal"
+to = ["wheel"]
+period = "10ms"
+length = "100B"
+offset = "1ms"
+ring = { replication = { ways = [[], ["side"]] } }
+"#;
+
+#[test]
+#[ignore = "needs tshark"]
+fn tshark_reads_the_redundancy_tags_of_all_copies() {
+    let bench = Bench::new();
+    bench.write("ring.toml", RING);
+    bench.json(&["run", "ring.toml", "--capture", "--out", "run"]);
+    let packets = tshark(&bench, "ieee8021cb", &["ieee8021cb.seq", "vlan.id", "frame.len", "frame.comment"]);
+    for number in 0..10u32 {
+        let hex = format!("0x{number:04x}");
+        let own: Vec<_> = packets.iter().filter(|row| row[0] == hex || row[0] == number.to_string()).collect();
+        // Once towards the first switch, and away from the last one once for each way.
+        let words: Vec<&str> = own.iter().filter_map(|row| row[3].split(' ').nth(1)).collect();
+        assert_eq!(words.iter().filter(|word| word.starts_with("departure")).count(), 2, "{own:?}");
+        assert_eq!(words.iter().filter(|word| word.starts_with("arrival")).count(), 1, "{own:?}");
+        assert!(own.iter().all(|row| row[1] == "100" && row[2] == "124"), "{own:?}");
+        assert!(own.iter().any(|row| row[3].contains("copy-eliminated")), "{own:?}");
+    }
+}

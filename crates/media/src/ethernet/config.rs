@@ -21,7 +21,10 @@ use crate::schedule::ScheduleTable;
 pub struct NetworkConfig {
     /// The switches as they are called in events. The first one sends the beacon.
     pub switches: Vec<NodeId>,
-    /// Every link: first one for each station, then those between switches.
+    /// Of these, by their place: those of a second network, B, that no links join with the others. Empty: there is one network.
+    pub switches_of_b: Vec<usize>,
+    /// Every link: first those of stations, one for each or, to the networks A and B, two of which that to A comes first; then
+    /// those between switches.
     pub links: Vec<Link>,
     /// Each line's queues hold at most this much `[byte]`.
     pub queue_len_max: u64,

@@ -21,6 +21,9 @@ impl Network {
         out: &mut Vec<MediumOutput>,
     ) {
         self.statistics.counts.dropped += 1;
+        if let Some(pairs) = &mut self.pairs {
+            pairs.drop_at(node);
+        }
         let event = Event::of(EventKind::Discarded(reason), stream, frames.label(frame).serial.unwrap_or(0));
         out.push(MediumOutput::Discard { node, event, frame });
     }

@@ -20,6 +20,7 @@ mod forwarding;
 mod ingress;
 mod policing;
 mod ports;
+mod second;
 mod statistics;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ use self::filter::Filter;
 use self::forwarding::Forwarding;
 use self::policing::Account;
 pub use self::policing::{Charge, Policing};
+use self::second::Pairs;
 use self::statistics::Statistics;
 use self::ways::{HopId, Ways};
 use crate::line::{Line, ReservedStarts};
@@ -49,8 +51,10 @@ pub struct Network {
     ways: Ways,
     filter: Filter,
     executor: Executor,
-    /// `link_of_node[node]` is the port of this node's station, and its link.
+    /// `link_of_node[node]` is the port of this node's station, and its link, if it has one link.
     link_of_node: Vec<Option<(PortId, usize)>>,
+    /// Stations with a link to each of two networks.
+    pairs: Option<Box<Pairs>>,
     /// As [`NetworkConfig`] numbers them.
     lines: Vec<Line>,
     /// By line: the port in front of it, where that does more than the line itself.
@@ -138,11 +142,13 @@ impl Network {
         assert!(config.links[stations..].iter().all(is_trunk), "the links of stations are the first ones");
         let count = 2 * config.links.len();
         let (lines, ports) = lines(&config, reserved(&config, count));
+        let pairs = Pairs::of(&config);
         let mut link_of_node = Vec::new();
         for (index, link) in config.links.iter().enumerate() {
             let Ends::Station { station, .. } = link.ends else { break };
             link_of_node.resize(link_of_node.len().max(station.node.index() + 1), None);
-            link_of_node[station.node.index()] = Some((station.port, index));
+            let has_two = pairs.as_ref().is_some_and(|pairs| pairs.has(station.node));
+            link_of_node[station.node.index()] = (!has_two).then_some((station.port, index));
         }
         let behind = |line| config.switch_behind(line).or(config.switch_before(line)).unwrap_or_default();
         let queueing = |line: usize| {
@@ -154,6 +160,7 @@ impl Network {
         Self {
             filter: Filter::new(&config, &ways, beacon_tree.brings(count)),
             link_of_node,
+            pairs,
             statistics: Statistics::new(config.load_window, count, stations < config.links.len()),
             executor: Executor::new(
                 &config.schedule,
@@ -302,6 +309,9 @@ impl Medium for Network {
             None => match splices.iter().find(|splice| splice.attacker == from.node) {
                 Some(splice) => splice.victim,
                 None => {
+                    if let Some(links) = self.pairs.as_ref().and_then(|pairs| pairs.links_of(from)) {
+                        return self.send_by_pair(now, links, priority, frame, frames, out);
+                    }
                     let first = self.config.switches[0];
                     return self.discard(first, frame, StreamId::NONE, DiscardReason::WrongPort, frames, out);
                 }
@@ -352,6 +362,8 @@ impl Medium for Network {
     }
 
     fn series(&self) -> Vec<Series> {
-        self.statistics.series(&self.lines)
+        let mut series = self.statistics.series(&self.lines);
+        series.extend(self.pairs.iter().flat_map(|pairs| pairs.series()));
+        series
     }
 }

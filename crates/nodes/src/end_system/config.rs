@@ -3,6 +3,7 @@
 use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_wire::ethernet::VlanTag;
 
+use super::recovery::RecoveryConfig;
 use crate::clock::ClusterConfig;
 use crate::container::ContainerConfig;
 use crate::gateway::HandOver;
@@ -35,6 +36,8 @@ pub struct EndSystemConfig {
     pub hand_over_max: Duration,
     /// False: only headers are written and nothing is computed.
     pub real_bytes: bool,
+    /// True if it has a link to each of the networks A and B: frames of B come by port 1.
+    pub has_second_port: bool,
     /// Streams it sends.
     pub talkers: Vec<TalkerConfig>,
     /// Streams it receives.
@@ -56,6 +59,8 @@ pub struct TalkerConfig {
     pub frame_len: usize,
     /// The VLAN tag of its frames; those in slots have none.
     pub tag: Option<VlanTag>,
+    /// True if a redundancy tag follows the VLAN tag; without that it has no place.
+    pub has_r_tag: bool,
     /// What every frame carries unless [`TalkerConfig::signal`] has something newer.
     pub fill: Vec<u8>,
     /// A recorded signal to replay: behind the sequence number.
@@ -78,6 +83,8 @@ pub struct VirtualLinkConfig {
     pub bag: Duration,
     /// One of the two egress queues of its class.
     pub priority: Priority,
+    /// True if receivers tell copies apart by the number, so that it is written even if only headers are.
+    pub is_replicated: bool,
 }
 
 /// When a stream is sent.
@@ -154,6 +161,8 @@ pub struct ListenerConfig {
     pub windows: Vec<ReceiveWindow>,
     /// True if it is a virtual link (ARINC 664 part 7): its frames end with a sequence number, and come in no windows.
     pub is_virtual_link: bool,
+    /// How copies of its frames are told apart, if several come.
+    pub replication: Option<Replication>,
     /// True if a slot without a frame of it is an event: its sender has one for each.
     pub fills_slots: bool,
     /// The PDU in its frames, if gateways carry it on.
@@ -181,6 +190,7 @@ impl ListenerConfig {
             ct_id,
             windows,
             is_virtual_link: false,
+            replication: None,
             fills_slots: true,
             carried: None,
             delivers: true,
@@ -189,6 +199,18 @@ impl ListenerConfig {
             protection,
         }
     }
+}
+
+/// Where the copies of a frame come from, and by what its receiver tells them apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Replication {
+    /// Over the networks A and B, by ports 0 and 1, with the number of the virtual link (ARINC 664 part 7).
+    Networks {
+        /// So much later than the first a copy may come.
+        skew_max: Duration,
+    },
+    /// Over several ways of one network, with a redundancy tag (IEEE 802.1CB).
+    Tagged(RecoveryConfig),
 }
 
 /// One turn of a receiver.

@@ -1,10 +1,13 @@
 //! Judges the frames of one stream.
 
-use chronoseal_core::{DiscardReason, Duration, Work};
+use chronoseal_core::{DiscardReason, Duration, LocalTime, Work};
 use chronoseal_frameauth::Opener;
 use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::virtual_link::SequenceNumber;
 
-use super::config::{CarriedPdu, ListenerConfig};
+use super::config::{CarriedPdu, ListenerConfig, Replication};
+use super::recovery::SequenceRecovery;
+use super::redundancy::Redundancy;
 use super::virtual_link::IntegrityCheck;
 use crate::gateway::{HandOver, Mark, Pdu, number_of};
 use crate::protection::{Protection, ProtectionError};
@@ -19,8 +22,28 @@ pub(super) struct Listener {
     /// Frames accepted.
     pub(super) accepted: u64,
     pub(super) supervision: Option<Supervision>,
-    /// Of a virtual link.
-    pub(super) integrity: IntegrityCheck,
+    /// Of a virtual link over one network.
+    integrity: IntegrityCheck,
+    /// What takes one of several copies.
+    elimination: Option<Elimination>,
+    /// True if its frames have numbers by which they may be refused, whatever is in them.
+    pub(super) is_numbered: bool,
+}
+
+/// What takes one of several copies of a frame.
+enum Elimination {
+    Networks(Redundancy),
+    Tagged(Box<SequenceRecovery>),
+}
+
+/// A frame with a number, on its way in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Numbered {
+    /// In a redundancy tag, or the eight bits of a virtual link.
+    pub(super) number: u16,
+    /// 0 for A, 1 for B.
+    pub(super) network: usize,
+    pub(super) came_at: LocalTime,
 }
 
 /// What became of a frame.
@@ -53,7 +76,65 @@ impl Listener {
         };
         let seen = vec![None; config.windows.len()];
         let supervision = config.supervision.map(Supervision::new);
-        Ok(Self { config, opener, seen, accepted: 0, supervision, integrity: IntegrityCheck::default() })
+        let elimination = config.replication.map(|replication| match replication {
+            Replication::Networks { skew_max } => Elimination::Networks(Redundancy::new(skew_max)),
+            Replication::Tagged(recovery) => Elimination::Tagged(Box::new(SequenceRecovery::new(recovery))),
+        });
+        let is_numbered = config.is_virtual_link || elimination.is_some();
+        let integrity = IntegrityCheck::default();
+        Ok(Self { config, opener, seen, accepted: 0, supervision, integrity, elimination, is_numbered })
+    }
+
+    /// True if several copies of its frames come.
+    pub(super) const fn is_replicated(&self) -> bool {
+        self.elimination.is_some()
+    }
+
+    /// Where its frames have their number.
+    pub(super) const fn has_r_tag(&self) -> bool {
+        matches!(self.elimination, Some(Elimination::Tagged(_)))
+    }
+
+    /// Why a frame is thrown away unopened, and how much later than the first it came if it is a copy of one that was accepted;
+    /// `None` if it is to be opened.
+    pub(super) fn eliminate(&mut self, frame: Numbered) -> Option<(DiscardReason, Duration)> {
+        match self.elimination.as_mut()? {
+            Elimination::Networks(redundancy) => {
+                let number = SequenceNumber(frame.number as u8);
+                let since = redundancy.since_first(number, frame.came_at)?;
+                redundancy.eliminate(frame.network, number);
+                Some((DiscardReason::CopyEliminated, since))
+            }
+            Elimination::Tagged(recovery) => match recovery.refuses(frame.number, frame.came_at)? {
+                DiscardReason::CopyEliminated => {
+                    let since = recovery.eliminate(frame.number, frame.came_at);
+                    Some((DiscardReason::CopyEliminated, since))
+                }
+                reason => Some((reason, Duration::ZERO)),
+            },
+        }
+    }
+
+    /// By how many copies more or fewer came than should have, if that is to be told now.
+    pub(super) fn latent_error(&mut self, at: LocalTime) -> Option<i64> {
+        match self.elimination.as_mut()? {
+            Elimination::Networks(_) => None,
+            Elimination::Tagged(recovery) => recovery.latent_error(at),
+        }
+    }
+
+    /// Whether an authentic frame may follow those that came before.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn follows(&mut self, frame: Numbered) -> Result<(), DiscardReason> {
+        let number = SequenceNumber(frame.number as u8);
+        match &mut self.elimination {
+            Some(Elimination::Networks(redundancy)) => redundancy.judge(frame.network, number, frame.came_at),
+            Some(Elimination::Tagged(recovery)) => recovery.take(frame.number, frame.came_at),
+            None if self.integrity.admits(number) => Ok(()),
+            None => Err(DiscardReason::OutOfSequence),
+        }
     }
 
     /// What checking a sealed payload of `len` bytes takes; `None` if there is nothing to compute.

@@ -7,6 +7,8 @@ mod cluster;
 mod config;
 mod listener;
 mod receive;
+mod recovery;
+mod redundancy;
 mod relay;
 mod talker;
 #[cfg(test)]
@@ -21,9 +23,11 @@ use chronoseal_core::{
 };
 
 pub use self::config::{
-    Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming,
-    TaskRun, VirtualLinkConfig,
+    Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, Replication, SendSlot, TalkerConfig,
+    TalkerTiming, TaskRun, VirtualLinkConfig,
 };
+
+pub use self::recovery::{HISTORY_MAX, LatentErrors, RecoveryAlgorithm, RecoveryConfig};
 
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 
@@ -42,7 +46,8 @@ pub const TASK: Operation = Operation("task");
 
 /// A station of a time-triggered Ethernet.
 ///
-/// It has one port, 0. Until the clock has joined the cluster it sends no scheduled frame and judges no window.
+/// It has one port, 0, and a second one if it is on the networks A and B: it sends by the first, and its network interface puts
+/// copies on both links. Until the clock has joined the cluster it sends no scheduled frame and judges no window.
 pub struct EndSystem {
     base: NodeBase<VecDeque<Event>>,
     config: EndSystemConfig,
@@ -141,11 +146,12 @@ impl EndSystem {
         let containers = Containers::new(std::mem::take(&mut config.containers), Protection::check_on_ethernet)?;
         let is_supervising =
             listeners.iter().any(|listener| listener.supervision.is_some()) || containers.is_supervising();
+        let ports = if config.has_second_port { 2 } else { 1 };
         let agenda = Agenda::new(config.cluster_cycle, actions(&config, &talkers, &listeners));
         let is_ideal = config.ideal_clock && matches!(clock, Clock::Beacon(_));
         let only_sends = is_ideal && agenda.is_empty() && !is_supervising;
         Ok(Self {
-            base: NodeBase::with_queue(0..1, VecDeque::with_capacity(4)),
+            base: NodeBase::with_queue(0..ports, VecDeque::with_capacity(4)),
             clock,
             talkers,
             listeners,
@@ -361,7 +367,7 @@ impl Node for EndSystem {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
         self.base.admit(now, &input)?;
         match input {
-            Input::Frame { rx_at, bytes, .. } => self.receive(rx_at, bytes),
+            Input::Frame { rx_at, port, bytes } => self.receive(rx_at, port, bytes),
             Input::Command(command) => self.obey(now, command),
             _ => {}
         }

@@ -1,13 +1,13 @@
 //! What a station does with a frame.
 
-use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, PortId, StreamId};
 use chronoseal_frameauth::Moment;
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{ETHERTYPE_PROTOCOL_CONTROL, ProtocolControlFrame};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::{self, SequenceNumber};
 
-use super::listener::Opened;
+use super::listener::{Numbered, Opened};
 use super::{EndSystem, Stage};
 use crate::clock::Clock;
 use crate::sync_client::BeaconEffect;
@@ -25,13 +25,13 @@ struct Admitted {
     /// The slots of its stream since the cluster started; `None` if it has none.
     slot_count: Option<u64>,
     since_slot: Duration,
-    /// Of a virtual link, if bytes are made at all.
-    number: Option<SequenceNumber>,
+    /// Of a virtual link or a stream with redundancy tags, if its number was written.
+    numbered: Option<Numbered>,
 }
 
 impl EndSystem {
     #[inline(never)]
-    pub(super) fn receive(&mut self, rx_at: LocalTime, bytes: &[u8]) {
+    pub(super) fn receive(&mut self, rx_at: LocalTime, port: PortId, bytes: &[u8]) {
         let frame = match Frame::new_checked(bytes) {
             Ok(frame) => frame,
             Err(error) => return self.discard(error.into(), StreamId::NONE),
@@ -45,23 +45,47 @@ impl EndSystem {
                 None => self.discard(DiscardReason::UnknownStream, StreamId::NONE),
             };
         };
-        match self.admit(rx_at, index, frame.payload()) {
-            Ok((payload, admitted)) => self.begin_open(rx_at, index, payload, admitted),
+        match self.admit(rx_at, port, index, &frame) {
+            Ok((payload, admitted)) => match admitted.numbered.and_then(|frame| self.eliminate(index, frame)) {
+                None => self.begin_open(rx_at, index, payload, admitted),
+                Some((reason, since_first)) => self.refuse(index, reason, since_first),
+            },
             Err(reason) => self.discard(reason, self.listeners[index].config.stream),
         }
+    }
+
+    /// Why a frame with a number is not even opened, and how much later than the first it came if it is a copy.
+    #[cold]
+    #[inline(never)]
+    fn eliminate(&mut self, index: usize, frame: Numbered) -> Option<(DiscardReason, Duration)> {
+        let listener = &mut self.listeners[index];
+        if let Some(missing) = listener.latent_error(frame.came_at) {
+            let event = Event::of(EventKind::LatentError, listener.config.stream, 0);
+            self.base.push(Event { value: missing, ..event });
+        }
+        listener.eliminate(frame)
     }
 
     /// Time-triggered frames must come in their window, once. Gives the payload without the number of a virtual link.
     fn admit<'a>(
         &mut self,
         rx_at: LocalTime,
+        port: PortId,
         index: usize,
-        payload: &'a [u8],
+        frame: &Frame<'a>,
     ) -> Result<(&'a [u8], Admitted), DiscardReason> {
-        let listener = &mut self.listeners[index];
-        if listener.config.is_virtual_link && self.config.real_bytes {
-            let (payload, number) = SequenceNumber::split(payload).ok_or(DiscardReason::TooShort)?;
-            return Ok((payload, Admitted { number: Some(number), ..Admitted::default() }));
+        let (listener, payload) = (&mut self.listeners[index], frame.payload());
+        if listener.is_numbered && (self.config.real_bytes || listener.is_replicated()) {
+            let (payload, number) = match listener.has_r_tag() {
+                // Whoever leaves the tag out of such a stream is not its sender.
+                true => (payload, frame.r_tag().ok_or(DiscardReason::Malformed)?.sequence),
+                false => {
+                    let (payload, number) = SequenceNumber::split(payload).ok_or(DiscardReason::TooShort)?;
+                    (payload, u16::from(number.0))
+                }
+            };
+            let numbered = Some(Numbered { number, network: port.index(), came_at: rx_at });
+            return Ok((payload, Admitted { numbered, ..Admitted::default() }));
         }
         if listener.config.ct_id.is_none() || listener.config.is_virtual_link {
             return Ok((payload, Admitted::default()));
@@ -74,7 +98,7 @@ impl EndSystem {
             return Err(DiscardReason::DuplicateInWindow);
         }
         let slot_count = Some(listener.slot_count(window));
-        Ok((payload, Admitted { slot_count, since_slot: window.since_slot, number: None }))
+        Ok((payload, Admitted { slot_count, since_slot: window.since_slot, numbered: None }))
     }
 
     fn begin_open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
@@ -100,14 +124,15 @@ impl EndSystem {
 
     #[inline(always)]
     fn open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
-        let Admitted { slot_count, since_slot, number } = admitted;
+        let Admitted { slot_count, since_slot, numbered } = admitted;
         let listener = &mut self.listeners[index];
-        match listener.open(payload, slot_count, self.config.real_bytes) {
-            // Numbers follow one another only from frames that are what they say to be.
-            Ok(Opened { refused: None, .. }) if number.is_some_and(|number| !listener.integrity.admits(number)) => {
-                let stream = listener.config.stream;
-                self.discard(DiscardReason::OutOfSequence, stream);
-            }
+        let opened = listener.open(payload, slot_count, self.config.real_bytes);
+        // Numbers follow one another only from frames that are what they say to be.
+        let opened = opened.and_then(|opened| match (numbered, &opened) {
+            (Some(frame), Opened { refused: None, .. }) => listener.follows(frame).map(|()| opened),
+            _ => Ok(opened),
+        });
+        match opened {
             Ok(Opened { sequence, pdu, refused }) => {
                 if let (Some(supervision), None) = (&mut listener.supervision, refused) {
                     supervision.met(now, sequence);
@@ -213,6 +238,12 @@ impl EndSystem {
         let mut event = Event::of(kind, StreamId::NONE, u64::from(beacon.integration_cycle));
         event.value = span.as_ps();
         self.base.push(event);
+    }
+
+    /// A frame that nobody has to open, most often a copy of one that was accepted.
+    fn refuse(&mut self, index: usize, reason: DiscardReason, since_first: Duration) {
+        let event = Event::of(EventKind::Discarded(reason), self.listeners[index].config.stream, 0);
+        self.base.push(Event { value: since_first.as_ps(), ..event });
     }
 
     pub(super) fn discard(&mut self, reason: DiscardReason, stream: StreamId) {

@@ -2,7 +2,10 @@
 
 use chronoseal_core::{Duration, LocalTime, NodeId, Priority, Work};
 use chronoseal_frameauth::{Freshness, Moment, Sealer};
-use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, Header, TAGGED_HEADER_LEN, TypeOrLength};
+use chronoseal_wire::ethernet::{
+    FRAME_LEN_MIN, HEADER_LEN, Header, REPLICATED_HEADER_LEN, TAGGED_HEADER_LEN, TypeOrLength,
+};
+use chronoseal_wire::r_tag::RTag;
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::virtual_link::{self, SequenceNumber};
 
@@ -68,7 +71,11 @@ impl Talker {
         };
         let seals_by_own_count =
             sealer.as_ref().is_some_and(|sealer| matches!(sealer.profile().freshness(), Freshness::Rising { .. }));
-        let header_len = if config.tag.is_some() { TAGGED_HEADER_LEN } else { HEADER_LEN };
+        let header_len = match config.tag {
+            None => HEADER_LEN,
+            Some(_) if config.has_r_tag => REPLICATED_HEADER_LEN,
+            Some(_) => TAGGED_HEADER_LEN,
+        };
         let headers_len = header_len + TestBedHeader::LEN;
         let regulator = config.virtual_link.map(|link| Regulator::new(link.bag));
         let trailer_len = if regulator.is_some() { SequenceNumber::LEN } else { 0 };
@@ -81,6 +88,7 @@ impl Talker {
         let mut template = vec![0; secured_len];
         let header = Header { destination, source: virtual_link::station_address(node), type_or_length };
         match config.tag {
+            Some(tag) if config.has_r_tag => header.emit_replicated(tag, RTag { sequence: 0 }, &mut template),
             Some(tag) => header.emit_tagged(tag, &mut template),
             None => header.emit(&mut template),
         }
@@ -147,6 +155,7 @@ impl Talker {
     pub(super) fn make(&mut self, frame: &mut [u8], signal_time: Duration, freshness: u64, real_bytes: bool) -> usize {
         let sequence = self.next.as_ref().map_or(self.made, |pdu| pdu.sequence);
         let header = TestBedHeader { stream: self.config.stream, sequence: sequence as u32 };
+        let number = self.made;
         self.made += 1;
         if !real_bytes {
             match (frame.first_chunk_mut::<PLAIN_HEADERS_LEN>(), self.template.first_chunk()) {
@@ -155,10 +164,15 @@ impl Talker {
                 _ => frame[..self.headers_len].copy_from_slice(&self.template[..self.headers_len]),
             }
             header.emit(&mut frame[self.header_len..]);
+            self.write_r_tag(frame, number);
+            if self.config.virtual_link.is_some_and(|link| link.is_replicated) {
+                self.write_number(frame);
+            }
             return self.secured_len;
         }
         frame[..self.secured_len].copy_from_slice(&self.template);
         header.emit(&mut frame[self.header_len..]);
+        self.write_r_tag(frame, number);
         if let Some(signal) = self.config.signal.as_ref().map(|signal| signal.at(signal_time)) {
             // A PDU begins with a sequence number of its own.
             let from = self.headers_len + if self.config.carried.is_some() { SEQUENCE_LEN } else { 0 };
@@ -179,13 +193,29 @@ impl Talker {
             };
             debug_assert!(sealed.is_ok_and(|len| covered_from + len <= self.secured_len), "the frame holds its seal");
         }
-        if let Some(regulator) = &mut self.regulator {
-            frame[self.secured_len - SequenceNumber::LEN] = regulator.number().0;
-        }
+        self.write_number(frame);
         if self.is_container() {
             covered_from + covered_len + self.config.protection.overhead()
         } else {
             self.secured_len
+        }
+    }
+
+    /// Writes the number of a frame into its redundancy tag, if it has one: the lowest 16 bits of how many were made before.
+    #[inline]
+    fn write_r_tag(&self, frame: &mut [u8], number: u64) {
+        if self.config.has_r_tag {
+            // The type of the payload follows.
+            let end = self.header_len - 2;
+            frame[end - 2..end].copy_from_slice(&(number as u16).to_be_bytes());
+        }
+    }
+
+    /// Writes the number of a virtual link behind all else.
+    #[inline]
+    fn write_number(&mut self, frame: &mut [u8]) {
+        if let Some(regulator) = &mut self.regulator {
+            frame[self.secured_len - SequenceNumber::LEN] = regulator.number().0;
         }
     }
 

@@ -48,6 +48,14 @@ impl IntegrityCheck {
         let follows = |previous: SequenceNumber| number == previous.next() || number == previous.next().next();
         number == SequenceNumber::RESET || previous.is_none_or(follows)
     }
+
+    /// Takes up a number that is known to have been sent, unless it lies behind the one it has.
+    pub(super) fn go_forward_to(&mut self, number: SequenceNumber) {
+        let is_next = |previous: SequenceNumber| number == SequenceNumber::RESET || number.is_ahead_of(previous);
+        if self.previous.is_none_or(is_next) {
+            self.previous = Some(number);
+        }
+    }
 }
 
 #[cfg(test)]

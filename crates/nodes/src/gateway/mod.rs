@@ -53,6 +53,8 @@ pub struct GatewayConfig {
     pub reboot: Option<(Duration, Duration)>,
     /// What an attacker in it does.
     pub attacks: Vec<RelayAttack>,
+    /// Stacks that have a second port, in the order of these ports, which follow those of all stacks.
+    pub second_ports: Vec<PortId>,
 }
 
 /// Where a stream goes on.
@@ -66,7 +68,7 @@ pub struct Route {
     pub to: PortId,
 }
 
-/// A node with several interfaces: port `k` is that of `stacks[k]`.
+/// A node with several interfaces: port `k` is that of `stacks[k]`, and behind them come second ports.
 pub struct Gateway {
     base: NodeBase<VecDeque<Event>>,
     config: GatewayConfig,
@@ -119,7 +121,7 @@ impl Gateway {
         let campaigns = config.attacks.iter().copied().map(Campaign::new).collect();
         let collectors = config.collects.iter().cloned().map(Collector::new).collect();
         Self {
-            base: NodeBase::new(0..stacks.len() as u16).giving_tokens(),
+            base: NodeBase::new(0..(stacks.len() + config.second_ports.len()) as u16).giving_tokens(),
             config,
             stacks,
             passing: VecDeque::new(),
@@ -183,6 +185,14 @@ impl Gateway {
                 debug_assert_eq!(started, Ok(()), "time has not run backwards");
             }
             _ => {}
+        }
+    }
+
+    /// The stack behind a port, and the port of that stack.
+    fn inside(&self, port: PortId) -> (usize, PortId) {
+        match port.index().checked_sub(self.stacks.len()) {
+            None => (port.index(), PortId(0)),
+            Some(second) => (self.config.second_ports[second].index(), PortId(1)),
         }
     }
 
@@ -342,7 +352,8 @@ impl Node for Gateway {
                 match is_away {
                     true => Ok(()),
                     false => {
-                        self.stacks[port.index()].handle_input(now, Input::Frame { port: PortId(0), rx_at, bytes })
+                        let (stack, port) = self.inside(port);
+                        self.stacks[stack].handle_input(now, Input::Frame { port, rx_at, bytes })
                     }
                 }
             }

@@ -28,6 +28,7 @@ fn attack(kind: AttackKind) -> Attack {
         source: virtual_link::station_address(NodeId(0)),
         frame_len: LEN,
         tag: None,
+        has_r_tag: false,
         ether_type: None,
         value_at: 22,
         slot_start: Duration::from_us(100),

@@ -4,6 +4,7 @@ mod attackers;
 mod can_station;
 mod end_system;
 mod gateway;
+mod replicated;
 mod virtual_links;
 
 use chronoseal_core::testing::{Conduct, Script, bus, record};

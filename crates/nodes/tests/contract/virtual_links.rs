@@ -4,7 +4,7 @@ use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, PortId, Priority};
 use chronoseal_frameauth::Freshness;
 use chronoseal_nodes::end_system::{
-    EndSystem, EndSystemConfig, ListenerConfig, TalkerConfig, TalkerTiming, VirtualLinkConfig,
+    EndSystem, EndSystemConfig, ListenerConfig, Replication, TalkerConfig, TalkerTiming, VirtualLinkConfig,
 };
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::virtual_link::{self, SequenceNumber};
@@ -18,7 +18,8 @@ const BAG: Duration = Duration::from_ms(4);
 /// Has a frame ready every millisecond, of which one may go in each gap.
 fn sender() -> Box<EndSystem> {
     let timing = TalkerTiming::Periodic { priority: 0, phase: Duration::ZERO, pace: Duration::from_ms(1).into() };
-    let link = VirtualLinkConfig { ct_id: CT_ID, bag: BAG, priority: Priority::RATE_CONSTRAINED_HIGH };
+    let link =
+        VirtualLinkConfig { ct_id: CT_ID, bag: BAG, priority: Priority::RATE_CONSTRAINED_HIGH, is_replicated: false };
     let talkers = vec![TalkerConfig { virtual_link: Some(link), ..talker(STREAM, timing, hmac(Freshness::Full)) }];
     Box::new(EndSystem::new(EndSystemConfig { talkers, ..config(0, true) }).expect("it is able to"))
 }
@@ -81,4 +82,33 @@ fn the_number_of_a_forged_frame_counts_for_nothing() {
     let heard = Contract::new(0..1, script, receiver).check();
     assert_eq!(count(&heard, |kind| kind == EventKind::Delivered), 12);
     assert_eq!(count(&heard, |kind| kind == EventKind::Discarded(DiscardReason::TagMismatch)), 12);
+}
+
+/// The receiver of [`receiver`], with a port to each of the networks A and B.
+fn receiver_of_both() -> Box<EndSystem> {
+    let listener = ListenerConfig::new(STREAM, Some(CT_ID), Vec::new(), hmac(Freshness::Full));
+    let replication = Some(Replication::Networks { skew_max: Duration::from_ms(1) });
+    let listeners = vec![ListenerConfig { is_virtual_link: true, replication, ..listener }];
+    let config = EndSystemConfig { listeners, has_second_port: true, ..config(1, true) };
+    Box::new(EndSystem::new(config).expect("it is able to"))
+}
+
+#[test]
+fn a_receiver_of_two_networks_takes_the_first_copy_and_no_forged_one() {
+    let mut script = Script::until(ms(100));
+    for (number, (launch_at, bytes)) in frames().into_iter().enumerate() {
+        let mut forged = bytes.clone();
+        forged[50] ^= 1;
+        let after = |us: i64| launch_at + Duration::from_us(us);
+        // Somebody is faster than the true frame; A brings it but for the third and the last six.
+        script = script.hear(after(100), PortId(1), &forged);
+        if number != 2 && number < 6 {
+            script = script.hear(after(200), PortId(0), &bytes);
+        }
+        script = script.hear(after(300), PortId(1), &bytes);
+    }
+    let heard = Contract::new(0..2, script, receiver_of_both).check();
+    assert_eq!(count(&heard, |kind| kind == EventKind::Delivered), 12);
+    assert_eq!(count(&heard, |kind| kind == EventKind::Discarded(DiscardReason::TagMismatch)), 12);
+    assert_eq!(count(&heard, |kind| kind == EventKind::Discarded(DiscardReason::CopyEliminated)), 5);
 }

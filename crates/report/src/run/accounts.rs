@@ -1,6 +1,6 @@
 //! The account of every frame, by stream and receiver.
 
-use chronoseal_results::{Account, RunMeta, RunSummary, StreamSummary};
+use chronoseal_results::{Account, Copies, RunMeta, RunSummary, StreamSummary};
 
 use super::evidence;
 use crate::document::{Cell, Mark, Table};
@@ -24,6 +24,13 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("in start-up", "")
         .numbers("under way", "")
         .footnote("Sent is the sum of all columns behind it.");
+    let has_copies = meta.streams.iter().any(|stream| stream.is_replicated);
+    if has_copies {
+        table = table.words("copies beside").footnote(
+            "Copies beside: copies of frames that several ways brought, beside the one by which each frame is counted. Those eliminated \
+             came after it; repeated ones were taken for new frames.",
+        );
+    }
     let mut accounts: Vec<(&StreamSummary, &Account)> = summary
         .streams
         .iter()
@@ -47,7 +54,7 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
             true => Cell::text("0"),
             false => Cell::text(reasons.join(", ")).marked(Mark::Bad),
         };
-        table.push(vec![
+        let mut row = vec![
             Cell::text(&stream.name),
             Cell::text(&account.receiver),
             sent,
@@ -59,7 +66,9 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
             unwanted(account.unaccounted),
             plain(account.startup),
             plain(account.in_flight),
-        ]);
+        ];
+        row.extend(has_copies.then(|| copies(&account.copies)));
+        table.push(row);
     }
     if accounts.len() < all {
         table = table.footnote(format!(
@@ -68,4 +77,13 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
         ));
     }
     table
+}
+
+/// What became of copies beside those by which frames are counted.
+fn copies(copies: &Copies) -> Cell {
+    let known = [(copies.eliminated, "eliminated"), (copies.lost, "lost"), (copies.repeated, "repeated")];
+    let words: Vec<String> =
+        known.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    let cell = Cell::text(if words.is_empty() { "0".to_owned() } else { words.join(", ") });
+    if copies.repeated > 0 { cell.marked(Mark::Bad) } else { cell }
 }

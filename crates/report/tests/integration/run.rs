@@ -24,6 +24,7 @@ fn meta(engine: Engine) -> RunMeta {
             class: "time-triggered".into(),
             is_judged: true,
             is_numbered: true,
+            is_replicated: false,
             is_lossy: false,
             allowances: Vec::new(),
             period_ns: 10_000_000,

@@ -14,9 +14,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::{Duration, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, SimTime, StreamId};
 use serde::{Deserialize, Serialize};
 
+use super::copies::Copies;
 use super::displaced::Attacks;
 use crate::{Absence, FrameRow, Outcome, RunMeta, RunRows, StreamMeta};
 
@@ -45,6 +46,9 @@ pub struct Account {
     pub in_flight: u64,
     /// Slots after start-up for which its sender sent nothing; these are not among `sent`.
     pub not_sent: u64,
+    /// What became of the copies of frames that are sent several times; these are not among `sent`.
+    #[serde(default, skip_serializing_if = "Copies::is_none")]
+    pub copies: Copies,
 }
 
 impl Account {
@@ -71,6 +75,7 @@ impl Account {
         self.startup += other.startup;
         self.in_flight += other.in_flight;
         self.not_sent += other.not_sent;
+        self.copies.add(other.copies);
         for (reason, count) in &other.discarded {
             *self.discarded.entry(reason.clone()).or_default() += count;
         }
@@ -228,14 +233,18 @@ impl<'r> Ledger<'r> {
         let mut account = Account { receiver: name, sent: self.sent(), ..Account::default() };
 
         let is_end = |row: &&&FrameRow| !matches!(row.outcome, Outcome::Missing | Outcome::Unaccounted);
-        for row in own.iter().filter(is_end) {
-            if !open.end(row) {
-                // A second end of one frame: the account does not balance, and the verdict says so.
-                self.count(&mut account, row.cycle_start, End::Row(row));
+        if self.stream.is_replicated {
+            self.end_copies(own, &mut open, &mut account.copies);
+        } else {
+            for row in own.iter().filter(is_end) {
+                if !open.end(row) {
+                    // A second end of one frame: the account does not balance, and the verdict says so.
+                    self.count(&mut account, row.cycle_start, End::Row(row));
+                }
             }
-        }
-        for row in &self.on_way {
-            open.end(row);
+            for row in &self.on_way {
+                open.end(row);
+            }
         }
         for at in self.attacks.taken() {
             open.end_latest_before(at);
@@ -253,6 +262,25 @@ impl<'r> Ledger<'r> {
         }
         self.close(&open, receiver, &mut account);
         account
+    }
+
+    /// Ends frames of which several copies are sent: by the one that was accepted, else by whatever became of one of them.
+    fn end_copies(&self, own: &[&'r FrameRow], open: &mut Open<'r>, copies: &mut Copies) {
+        let is_accepted = |row: &&&FrameRow| matches!(row.outcome, Outcome::Delivered | Outcome::Late);
+        for row in own.iter().filter(is_accepted) {
+            copies.repeated += u64::from(!open.end(row));
+        }
+        let mut lost: Vec<&FrameRow> = self.on_way.clone();
+        for row in own {
+            match row.outcome {
+                Outcome::Discarded(DiscardReason::CopyEliminated) => copies.eliminated += 1,
+                Outcome::Discarded(_) => lost.push(row),
+                Outcome::Delivered | Outcome::Late | Outcome::Missing | Outcome::Unaccounted => {}
+            }
+        }
+        for row in lost {
+            copies.lost += u64::from(!open.end(row));
+        }
     }
 
     /// True if a node was out of the group that reads this stream.

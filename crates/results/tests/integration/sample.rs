@@ -31,6 +31,7 @@ pub(crate) fn meta() -> RunMeta {
             class: "time-triggered".into(),
             is_judged: true,
             is_numbered: true,
+            is_replicated: false,
             is_lossy: false,
             allowances: Vec::new(),
             period_ns: CYCLE_US * 1_000,

@@ -116,7 +116,7 @@ fn a_station_has_a_frame_when_it_says_so_and_a_switch_has_none_for_itself() {
         assert_eq!(at(seen.node).row(prepared).received_at, Some(seen.at));
         // The segment's own nodes come behind those of the scenario.
         let switch = NodeId(plan.nodes.len() as u16);
-        let event = Event::of(EventKind::Discarded(chronoseal_core::DiscardReason::QueueFull), seen.event.stream, 0);
+        let event = Event::of(EventKind::Discarded(DiscardReason::QueueFull), seen.event.stream, 0);
         assert_eq!(Seen { event, ..at(switch) }.row(prepared).received_at, None);
     });
 }

@@ -9,6 +9,7 @@ const FIRST_GUIDE: &str = include_str!("../../../../docs/guide/getting-started.m
 const GUIDE: &str = include_str!("../../../../docs/guide/scenario-file.md");
 const CAN_GUIDE: &str = include_str!("../../../../docs/guide/can-bus.md");
 const CLASSES_GUIDE: &str = include_str!("../../../../docs/guide/traffic-classes.md");
+const REDUNDANCY_GUIDE: &str = include_str!("../../../../docs/guide/redundancy.md");
 const RADIO_GUIDE: &str = include_str!("../../../../docs/guide/radio.md");
 const SCHEMA: &str = include_str!("../../../../docs/reference/scenario.schema.json");
 
@@ -141,6 +142,7 @@ fn every_key_is_explained_in_the_guide() {
         let is_explained = GUIDE.contains(&quoted)
             || RADIO_GUIDE.contains(&quoted)
             || CLASSES_GUIDE.contains(&quoted)
+            || REDUNDANCY_GUIDE.contains(&quoted)
             || CAN_GUIDE.contains(&quoted)
             || CAN_GUIDE.contains(&format!("{key}]"));
         assert!(is_explained, "no guide explains `{key}`");

@@ -124,6 +124,7 @@ fn links_are_those_that_are_written_with_what_the_segment_says() {
             trunk([1, 3], LinkParameters { rate: Rate(10_000_000_000), ..gigabit }),
             trunk([2, 3], LinkParameters { propagation_delay: Duration::from_ns(50), ..gigabit }),
         ],
+        ..Wiring::default()
     };
     assert_eq!(ethernet(&plan).segment.wiring, expected);
     assert_eq!(plan.segments[0].own_nodes, ["front", "left", "right", "rear"]);

@@ -6,6 +6,7 @@
 #[path = "../../../xtask/src/contradictions/network/mod.rs"]
 mod network;
 mod ports;
+mod redundant;
 mod scheduled;
 mod switched;
 mod watch;

@@ -80,6 +80,7 @@ fn switched() -> Network {
     let link = |station| Link { ends: Ends::Station { station, switch: 0 }, speed };
     Network::new(NetworkConfig {
         switches: vec![SWITCH],
+        switches_of_b: Vec::new(),
         links: vec![link(at(GATEWAY, 1)), link(at(STATION, 0))],
         queue_len_max: 64_000,
         ports: Default::default(),

@@ -124,11 +124,14 @@ pub(super) fn failing(view: Ethernet<'_>) -> Vec<Risk> {
         let wiring = &view.segment.wiring;
         let ends = match failure.link {
             FailingLink::Station(node) => [node, switch(wiring.switch_of(node))],
+            FailingLink::Second(node) => [node, switch(wiring.switch_in_b(node).unwrap_or_default())],
             FailingLink::Trunk(trunk) => wiring.trunks[trunk].ends.map(switch),
         };
         let is_between_switches = matches!(failure.link, FailingLink::Trunk(_));
         let is_hit = |stream: &EthernetStream<'_>| {
-            view.passes(stream, failure.link) || is_between_switches && stream.class.is_time_triggered()
+            // A copy that comes another way is enough.
+            view.passes(stream, failure.link) && view.is_cut_off(stream)
+                || is_between_switches && stream.class.is_time_triggered()
         };
         let risk = |stream: EthernetStream<'_>| Risk {
             segment: view.id,

@@ -8,8 +8,9 @@ use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
     Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, Plan, SegmentId, Sync,
 };
-use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, VLAN_TAG_LEN};
+use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
+mod copies;
 mod losses;
 mod ports;
 pub mod routed;
@@ -38,8 +39,8 @@ impl SegmentBounds for EthernetBounds {
     }
 
     fn authentication(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<Work> {
-        let EthernetHop { class, tag, .. } = hop.facet.get()?;
-        let header = HEADER_LEN as u32 + if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 };
+        let own: &EthernetHop = hop.facet.get()?;
+        let (class, header) = (&own.class, HEADER_LEN as u32 + own.tags_len());
         let number = class.ct_id().unwrap_or(stream.0);
         mac_work(plan, stream, hop, number, hop.frame_len.saturating_sub(header + class.trailer_len()))
     }

@@ -156,6 +156,18 @@ impl Solved<'_> {
         sent.ends.iter().map(|(receiver, end)| (*receiver, at(*end))).collect()
     }
 
+    /// What the ways of a stream's copies take to a receiver, from the queue of their first links, one after the other; `None` for
+    /// one that nothing bounds.
+    pub fn transits(&self, stream: StreamId, receiver: NodeId) -> Vec<Option<Span>> {
+        let ways = (0..self.routed.streams.len()).filter(|index| self.routed.streams[*index].stream == Some(stream));
+        let transit = |index: usize| {
+            let (_, received) = self.received(index).into_iter().find(|(node, _)| *node == receiver)?;
+            let (received, at) = (received.ok()?, self.routed.streams[index].at.ok()?);
+            Some(Span { min: received.min - at.min, max: received.max - at.max })
+        };
+        ways.map(transit).collect()
+    }
+
     /// When frames of a stream enter each switch on their way, whatever these take of them.
     pub fn entered(&self, stream: usize) -> Vec<Result<Span, Why>> {
         let sent = &self.routed.streams[stream];

@@ -9,12 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, PortEnd, SwitchHop, Sync, VirtualLink};
+use chronoseal_scenario::plan::{
+    Ethernet, EthernetStream, LinkParameters, NetworkName, PortEnd, StreamWay, Sync, VirtualLink,
+};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::line::Reserved;
 use super::super::losses::{Cause, Risk};
 use super::super::{Arrivals, HopBound, Span, Why, without_bound};
+use super::copies;
 use super::losses::{clocks, in_slots, waiting_in_slots};
 use super::ports;
 use super::routed::{Closed, Regulated, Routed, RoutedLink, RoutedStream};
@@ -28,7 +31,7 @@ pub(super) fn bounds(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriv
         Ok(wired) => wired,
         Err(why) => return without_bound(view.plan, view.id, why),
     };
-    let mut found = wired.routed.bounds();
+    let mut found = copies::joined(wired.routed.bounds());
     let late = |index: usize, _: &Slot| wired.slots.late[index];
     for (stream, ways) in view.streams().zip(ways(view, table, &late)) {
         if !stream.class.is_time_triggered() {
@@ -58,6 +61,7 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
     let mut found = clocks(view, arrivals, &|node| beacon.get(&node).copied(), &has_slots);
     found.extend(in_slots(slots));
     found.extend(wired.closed_behind());
+    found.extend(copies::too_late(view, arrivals, &solved));
     for (index, sent) in routed.streams.iter().enumerate() {
         let Some(stream) = sent.stream.and_then(|id| view.stream(id)) else { continue };
         let made = (arrivals.at(stream.id, view.id), arrivals.busy(stream.hop.from));
@@ -113,6 +117,8 @@ struct Wired<'a> {
     arrivals: &'a Arrivals,
     /// The link from each station; that to it is the next one.
     stations: BTreeMap<NodeId, usize>,
+    /// The same of network B.
+    second: BTreeMap<NodeId, usize>,
     /// The number of the first link between switches; each has two, the first from its first end.
     first_trunk: usize,
     routed: Routed,
@@ -138,14 +144,20 @@ impl<'a> Wired<'a> {
         };
         let classes = ports::classes(view).ok_or(Why::PortsDiffer)?;
         let slots = Slots::new(view, table, arrivals);
-        let (stations, in_slots) = (BTreeMap::new(), Vec::new());
-        let mut wired = Self { view, arrivals, stations, first_trunk: 0, routed, slots, in_slots };
+        let (stations, second, in_slots) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let mut wired = Self { view, arrivals, stations, second, first_trunk: 0, routed, slots, in_slots };
         for node in view.stations() {
             let link = network.link_of(node);
             let switch = wired.switch(link.switch);
             wired.stations.insert(node, wired.routed.links.len());
             let ends = [PortEnd::Station(node), PortEnd::ToStation(node)];
             wired.link([node, switch], [true, false], link.parameters, ends);
+        }
+        for link in &network.wiring.second {
+            let switch = wired.switch(link.switch);
+            wired.second.insert(link.node, wired.routed.links.len());
+            let ends = [PortEnd::Station(link.node), PortEnd::ToStation(link.node)];
+            wired.link([link.node, switch], [true, false], link.parameters, ends);
         }
         wired.first_trunk = wired.routed.links.len();
         for trunk in &network.wiring.trunks {
@@ -162,14 +174,16 @@ impl<'a> Wired<'a> {
                 wired.scheduled(&stream)?;
                 continue;
             }
-            let route = view.route(&stream).map_err(|_| Why::NotReached)?;
+            let ways = view.ways(&stream).map_err(|_| Why::NotReached)?;
             let priority = stream.class.priority();
             let class = match stream.class.virtual_link() {
                 Some(_) => priority.0,
                 None => classes.of_priority[usize::from(priority.0.min(7))],
             };
-            let sent = wired.sent(&stream, class, &route).ok_or(Why::NotReached)?;
-            wired.routed.streams.push(sent);
+            for way in &ways {
+                let sent = wired.sent(&stream, class, way).ok_or(Why::NotReached)?;
+                wired.routed.streams.push(sent);
+            }
         }
         (wired.routed.preemptable, wired.routed.regulated) = (classes.preemptable, classes.regulated);
         if network.sync == Sync::Beacon {
@@ -257,21 +271,25 @@ impl<'a> Wired<'a> {
         self.first_trunk + 2 * trunk + usize::from(is_back)
     }
 
-    /// A stream over its tree of links; `None` if an end has no link.
-    fn sent(&self, stream: &EthernetStream<'_>, class: u8, route: &[SwitchHop]) -> Option<RoutedStream> {
+    /// A stream, or one of its copies, over its tree of links; `None` if an end has no link.
+    fn sent(&self, stream: &EthernetStream<'_>, class: u8, way: &StreamWay) -> Option<RoutedStream> {
         let view = self.view;
-        let mut hops = vec![(*self.stations.get(&stream.hop.from)?, None)];
+        let stations = match way.network {
+            NetworkName::A => &self.stations,
+            NetworkName::B => &self.second,
+        };
+        let mut hops = vec![(*stations.get(&stream.hop.from)?, None)];
         let mut ends = Vec::new();
         // By link between switches: the hop over it.
         let mut over: BTreeMap<usize, usize> = BTreeMap::new();
-        for at in route {
+        for at in &way.hops {
             let came_by = match at.trunk {
                 None => 0,
                 Some(trunk) => *over.get(&trunk)?,
             };
             for node in &at.to {
                 ends.push((*node, hops.len()));
-                hops.push((self.stations.get(node)? + 1, Some(came_by)));
+                hops.push((stations.get(node)? + 1, Some(came_by)));
             }
             for trunk in &at.onward {
                 over.insert(*trunk, hops.len());

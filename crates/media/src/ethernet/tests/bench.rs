@@ -51,6 +51,7 @@ pub(super) fn config() -> NetworkConfig {
     };
     NetworkConfig {
         switches: vec![SWITCH],
+        switches_of_b: Vec::new(),
         links: (0..3)
             .map(|node| Link { ends: Ends::Station { station: port_0(node), switch: 0 }, speed: speed() })
             .collect(),

@@ -2,6 +2,7 @@
 
 mod bench;
 mod control;
+mod second;
 mod several;
 mod shaped;
 

@@ -15,6 +15,7 @@ fn accounts_taken_together_hold_what_each_holds() {
         startup: 6,
         in_flight: 6,
         not_sent: 7,
+        copies: Copies { eliminated: 1, lost: 2, repeated: 3 },
     };
     assert_eq!(one.balance(), 0);
     let mut all = Account::default();
@@ -33,6 +34,7 @@ fn accounts_taken_together_hold_what_each_holds() {
         startup: 12,
         in_flight: 12,
         not_sent: 14,
+        copies: Copies { eliminated: 2, lost: 4, repeated: 6 },
     };
     assert_eq!((all.balance(), all), (0, both));
 }

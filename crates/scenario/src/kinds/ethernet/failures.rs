@@ -60,13 +60,17 @@ fn link(
     let (one, other) = (end(0), end(1));
     let (one, other) = (one?, other?);
     let node = |place: usize| place.checked_sub(switches.len()).map(|place| NodeId(nodes[place].0 as u16));
+    let of_node = |node: NodeId, switch: usize| match wiring.switch_in_b(node) {
+        Some(second) if usize::from(second) == switch => Some(FailingLink::Second(node)),
+        _ => (usize::from(wiring.switch_of(node)) == switch).then_some(FailingLink::Station(node)),
+    };
     let known = match (node(one), node(other)) {
         (None, None) => {
             let ends = [one.min(other) as u16, one.max(other) as u16];
             wiring.trunks.iter().position(|trunk| trunk.ends == ends).map(FailingLink::Trunk)
         }
-        (Some(node), None) => (usize::from(wiring.switch_of(node)) == other).then_some(FailingLink::Station(node)),
-        (None, Some(node)) => (usize::from(wiring.switch_of(node)) == one).then_some(FailingLink::Station(node)),
+        (Some(node), None) => of_node(node, other),
+        (None, Some(node)) => of_node(node, one),
         (Some(_), Some(_)) => None,
     };
     if known.is_none() {

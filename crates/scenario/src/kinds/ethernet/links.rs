@@ -50,7 +50,11 @@ enum End {
 struct Found<'a, 'r> {
     request: &'a SegmentRequest<'r>,
     switches: &'a [String],
+    /// By switch: true if it is of network B.
+    of_b: &'a [bool],
     stations: Vec<(StationLink, usize)>,
+    /// Those to network B.
+    second: Vec<(StationLink, usize)>,
     trunks: Vec<(Trunk, usize)>,
     /// A link could not be read, so that what is missing may be what it was meant to join.
     is_incomplete: bool,
@@ -64,17 +68,21 @@ pub(super) fn wiring(
     segment: &EthernetSegment,
     context: &mut Context<'_>,
 ) -> Wiring {
-    let mut found = Found { request, switches, stations: Vec::new(), trunks: Vec::new(), is_incomplete: false };
+    let mut found = Found::new(request, switches, &segment.wiring.switches_of_b);
     for (i, link) in spec.links.iter().enumerate() {
         found.add(i, link, segment, context);
     }
-    let Found { mut stations, mut trunks, is_incomplete, .. } = found;
-    stations.sort_by_key(|(link, _)| link.node);
+    let Found { mut stations, mut second, mut trunks, is_incomplete, .. } = found;
+    for links in [&mut stations, &mut second] {
+        links.sort_by_key(|(link, _)| link.node);
+    }
     trunks.sort_by_key(|(trunk, _)| trunk.ends);
     let mut wiring = Wiring {
         switches: switches.len() as u16,
         stations: stations.into_iter().map(|(link, _)| link).collect(),
         trunks: trunks.into_iter().map(|(trunk, _)| trunk).collect(),
+        switches_of_b: segment.wiring.switches_of_b.clone(),
+        second: second.into_iter().map(|(link, _)| link).collect(),
     };
     if switches.len() > 1 && !is_incomplete {
         all_linked(request, switches, &wiring, context);
@@ -113,7 +121,7 @@ pub(super) fn ports(
         (None, None) => None,
     };
     let mut found = Ports { bridges, stations, own: Vec::new() };
-    let names = Found { request, switches, stations: Vec::new(), trunks: Vec::new(), is_incomplete: false };
+    let names = Found::new(request, switches, &wiring.switches_of_b);
     for (i, link) in spec.links.iter().enumerate() {
         let place = request.table.at("links").entry(i);
         let rate = link.rate.map_or(default, |rate| rate.0.clamp(RATE_MIN, RATE_MAX));
@@ -138,37 +146,62 @@ pub(super) fn ports(
 /// Whether every node has a link, and every switch is joined with the others.
 fn all_linked(request: &SegmentRequest<'_>, switches: &[String], wiring: &Wiring, context: &mut Context<'_>) {
     for (number, node) in request.nodes_on_it() {
-        if wiring.own_link(NodeId(number as u16)).is_none() {
-            context.report(
-                Code::BadLink,
-                &Place::new("nodes").entry(number).key("name"),
-                format!(
-                    "`{}` has {} switches, and none of its links says which of them `{}` is at",
-                    request.name,
-                    switches.len(),
-                    shortened(&node.name)
-                ),
-                "at no switch",
-                format!(
-                    "add to `links`: `{{ between = [\"{}\", \"{}\"] }}`, or another switch",
-                    node.name, switches[0]
-                ),
-            );
-        }
+        let id = NodeId(number as u16);
+        let missing = match (wiring.own_link(id), wiring.switch_in_b(id)) {
+            (None, _) if !wiring.has_networks() => Some((None, 0)),
+            (None, _) => Some((Some("A"), 0)),
+            (_, None) if wiring.has_networks() => {
+                let first = wiring.switches_of_b.iter().position(|is_of_b| *is_of_b);
+                Some((Some("B"), first.unwrap_or_default()))
+            }
+            _ => None,
+        };
+        let Some((network, first)) = missing else { continue };
+        let (name, on) = (shortened(&node.name), request.name);
+        let message = match network {
+            None => format!(
+                "`{on}` has {} switches, and none of its links says which of them `{name}` is at",
+                switches.len()
+            ),
+            Some(network) => {
+                format!("`{name}` has no link to network {network} of `{on}`, and a node there has one to each")
+            }
+        };
+        context.report(
+            Code::BadLink,
+            &Place::new("nodes").entry(number).key("name"),
+            message,
+            "at no switch",
+            format!(
+                "add to `links`: `{{ between = [\"{}\", \"{}\"] }}`, or another switch",
+                node.name, switches[first]
+            ),
+        );
     }
     for switch in wiring.apart() {
         let name = &switches[usize::from(switch)];
+        let first = (0..wiring.switches).find(|first| wiring.is_of_b(*first) == wiring.is_of_b(switch));
+        let first = &switches[usize::from(first.unwrap_or_default())];
         context.report(
             Code::BadLink,
             &request.table.at("switches").entry(usize::from(switch)),
-            format!("no links lead from `{}` to `{}`", shortened(&switches[0]), shortened(name)),
+            format!("no links lead from `{}` to `{}`", shortened(first), shortened(name)),
             "stands apart",
-            format!("add a link, such as `{{ between = [\"{}\", \"{name}\"] }}`, or leave the switch out", switches[0]),
+            format!("add a link, such as `{{ between = [\"{first}\", \"{name}\"] }}`, or leave the switch out"),
         );
     }
 }
 
-impl Found<'_, '_> {
+impl<'a, 'r> Found<'a, 'r> {
+    fn new(request: &'a SegmentRequest<'r>, switches: &'a [String], of_b: &'a [bool]) -> Self {
+        let (stations, second, trunks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { request, switches, of_b, stations, second, trunks, is_incomplete: false }
+    }
+
+    fn is_of_b(&self, switch: u16) -> bool {
+        self.of_b.get(usize::from(switch)).copied().unwrap_or(false)
+    }
+
     fn add(&mut self, i: usize, link: &LinkSpec, segment: &EthernetSegment, context: &mut Context<'_>) {
         let place = self.request.table.at("links").entry(i);
         let default = segment.default_link();
@@ -181,11 +214,15 @@ impl Found<'_, '_> {
         });
         let parameters = LinkParameters { rate, propagation_delay };
         let [one, other] = [0, 1].map(|end| self.end(i, end, link, context));
-        let before = self.stations.len() + self.trunks.len();
+        let before = self.count();
         if let (Some(one), Some(other)) = (one, other) {
             self.join([one, other], i, link, parameters, context);
         }
-        self.is_incomplete |= self.stations.len() + self.trunks.len() == before;
+        self.is_incomplete |= self.count() == before;
+    }
+
+    fn count(&self) -> usize {
+        self.stations.len() + self.second.len() + self.trunks.len()
     }
 
     fn join(
@@ -212,6 +249,17 @@ impl Found<'_, '_> {
                 "a loop",
                 "name another switch or a node as its other end",
             ),
+            (End::Switch(one), End::Switch(other)) if self.is_of_b(one) != self.is_of_b(other) => context.report(
+                Code::BadNetworks,
+                &place.key("between"),
+                format!(
+                    "`{}` and `{}` are in different networks, which nothing joins but the nodes",
+                    shortened(&link.between[0]),
+                    shortened(&link.between[1])
+                ),
+                "joins A and B",
+                "leave the link out, or write one of the switches into the network of the other",
+            ),
             (End::Switch(one), End::Switch(other)) => {
                 let ends = [one.min(other), one.max(other)];
                 match self.trunks.iter().find(|(trunk, _)| trunk.ends == ends) {
@@ -220,12 +268,12 @@ impl Found<'_, '_> {
                 }
             }
             (End::Node(node), End::Switch(switch)) | (End::Switch(switch), End::Node(node)) => {
-                match self.stations.iter().find(|(other, _)| other.node == node) {
-                    Some((known, earlier)) if known.switch == switch => self.again([i, *earlier], link, context),
-                    Some((known, earlier)) => {
-                        self.at_two_switches([i, *earlier], node, [known.switch, switch], context)
-                    }
-                    None => self.stations.push((StationLink { node, switch, parameters }, i)),
+                let of_b = self.is_of_b(switch);
+                let own = if of_b { &mut self.second } else { &mut self.stations };
+                match own.iter().find(|(other, _)| other.node == node).copied() {
+                    Some((known, earlier)) if known.switch == switch => self.again([i, earlier], link, context),
+                    Some((known, earlier)) => self.at_two_switches([i, earlier], node, [known.switch, switch], context),
+                    None => own.push((StationLink { node, switch, parameters }, i)),
                 }
             }
         }

@@ -4,15 +4,18 @@ mod classes;
 mod clocks;
 mod failures;
 mod links;
+pub(crate) mod networks;
 pub(crate) mod plan;
 pub mod port_spec;
 pub(crate) mod ports;
+pub mod replication;
 mod routes;
 mod segment;
 pub mod spec;
 mod streams;
 mod threats;
 mod virtual_links;
+pub(crate) mod ways;
 mod windows;
 pub(crate) mod wiring;
 

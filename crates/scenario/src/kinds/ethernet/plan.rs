@@ -5,9 +5,11 @@ use chronoseal_core::{Duration, NodeId, Ppm, Priority, Rate, StreamId};
 use chronoseal_wire::virtual_link::SequenceNumber;
 
 use chronoseal_wire::ethernet::{VLAN_TAG_LEN, VlanTag};
+use chronoseal_wire::r_tag::R_TAG_LEN;
 
+use super::networks::{Copies, NetworkName};
 use super::ports::Ports;
-use super::wiring::{LinkParameters, RouteError, StationLink, SwitchHop, Wiring};
+use super::wiring::{LinkParameters, StationLink, Wiring};
 use crate::plan::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatPlan};
 
 /// The kind's name.
@@ -74,8 +76,10 @@ pub struct LinkFailure {
 /// One of the links of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FailingLink {
-    /// That of a node.
+    /// That of a node, to network A if there are two.
     Station(NodeId),
+    /// That of a node to network B.
+    Second(NodeId),
     /// One between switches, as an index into [`Wiring::trunks`].
     Trunk(usize),
 }
@@ -290,6 +294,8 @@ pub struct EthernetHop {
     pub tag: Option<VlanTag>,
     /// The bucket to which asynchronous shapers hold it.
     pub committed: Option<Committed>,
+    /// How many copies of its frames are sent, and over what.
+    pub copies: Copies,
 }
 
 /// The bucket of an asynchronously shaped stream, with all that keeps the wire for a frame.
@@ -301,9 +307,21 @@ pub struct Committed {
     pub burst: u64,
 }
 
+impl EthernetHop {
+    /// What its tags add to a frame `[byte]`.
+    pub fn tags_len(&self) -> u32 {
+        tags_len(self.tag, &self.copies)
+    }
+}
+
+fn tags_len(tag: Option<VlanTag>, copies: &Copies) -> u32 {
+    let r_tag_len = if copies.have_r_tag() { R_TAG_LEN as u32 } else { 0 };
+    if tag.is_some() { VLAN_TAG_LEN as u32 + r_tag_len } else { 0 }
+}
+
 impl From<StreamClass> for EthernetHop {
     fn from(class: StreamClass) -> Self {
-        Self { class, over: None, tag: None, committed: None }
+        Self { class, over: None, tag: None, committed: None, copies: Copies::One(NetworkName::A) }
     }
 }
 
@@ -335,18 +353,20 @@ pub struct EthernetStream<'p> {
     pub tag: Option<VlanTag>,
     /// The bucket to which asynchronous shapers hold it, if it is written.
     pub committed: Option<Committed>,
+    /// How many copies of its frames are sent, and over what.
+    pub copies: &'p Copies,
 }
 
 impl<'p> EthernetStream<'p> {
     fn of(id: StreamId, stream: &'p StreamPlan, hop: &'p HopPlan) -> Option<Self> {
-        let EthernetHop { class, over, tag, committed } = hop.facet.get()?;
+        let EthernetHop { class, over, tag, committed, copies } = hop.facet.get()?;
         let (over, tag, committed) = (over.as_deref(), *tag, *committed);
-        Some(Self { id, stream, hop, class: *class, over, tag, committed })
+        Some(Self { id, stream, hop, class: *class, over, tag, committed, copies })
     }
 
-    /// What its VLAN tag adds to a frame `[byte]`.
+    /// What its tags add to a frame `[byte]`.
     pub fn tag_len(&self) -> u32 {
-        if self.tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 }
+        tags_len(self.tag, self.copies)
     }
 }
 
@@ -403,24 +423,6 @@ impl<'p> Ethernet<'p> {
     /// The numbers of its switches in events and rows.
     pub fn switches(self) -> impl Iterator<Item = NodeId> + 'p {
         (0..self.segment.wiring.switches).map(move |switch| self.plan.own_node(self.id, usize::from(switch)))
-    }
-
-    /// The way of a stream over its switches.
-    ///
-    /// # Errors
-    /// [`RouteError`] if there is not just one, which no plan has that was made from a scenario.
-    pub fn route(self, stream: &EthernetStream<'_>) -> Result<Vec<SwitchHop>, RouteError> {
-        self.segment.wiring.route(stream.over, stream.hop.from, &stream.hop.to)
-    }
-
-    /// True if a stream's way, or a branch of it, leads over a link.
-    pub fn passes(self, stream: &EthernetStream<'_>, link: FailingLink) -> bool {
-        match link {
-            FailingLink::Station(node) => stream.hop.from == node || stream.hop.to.contains(&node),
-            FailingLink::Trunk(trunk) => {
-                self.route(stream).is_ok_and(|route| route.iter().any(|hop| hop.trunk == Some(trunk)))
-            }
-        }
     }
 
     /// How a stream is protected here.

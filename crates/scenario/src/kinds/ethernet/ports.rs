@@ -39,6 +39,11 @@ impl Ports {
         self.bridges.is_none() && self.stations.is_none() && self.own.is_empty()
     }
 
+    /// Every port of which something is said.
+    pub fn all(&self) -> impl Iterator<Item = &PortConfig> {
+        self.bridges.iter().chain(&self.stations).chain(self.own.iter().map(|(_, port)| port))
+    }
+
     /// A port; `None` if it sends by strict priority, each priority by itself.
     pub fn of(&self, end: PortEnd) -> Option<&PortConfig> {
         let own = self.own.iter().find(|(own, _)| *own == end).map(|(_, port)| port);

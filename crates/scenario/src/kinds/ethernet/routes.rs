@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use chronoseal_core::NodeId;
 
 use super::Memo;
+use super::networks::{Copies, NetworkName};
 use super::plan::{Dispatch, ETHERNET, EthernetHop, EthernetSegment};
 use super::wiring::RouteError;
 use crate::kinds::{CollectRequest, Context, HopRequest, OnSegment, Place, Segment, Table};
@@ -19,12 +20,17 @@ pub(super) fn over(
     memo: &Memo,
     context: &mut Context<'_>,
 ) -> Option<Vec<u16>> {
+    names.map(|names| named(&table.at("switches"), names, memo, context))
+}
+
+/// The numbers of the switches that are named at a place.
+pub(super) fn named(at: &Place<'_>, names: &[String], memo: &Memo, context: &mut Context<'_>) -> Vec<u16> {
     let known: Vec<&str> = memo.switches.iter().map(String::as_str).collect();
     let find = |(i, name): (usize, &String)| {
-        let found = context.find(name, &known, &table.at("switches").entry(i), "switch", "switches");
+        let found = context.find(name, &known, &at.clone().entry(i), "switch", "switches");
         found.map(|switch| switch as u16)
     };
-    names.map(|names| names.iter().enumerate().filter_map(find).collect())
+    names.iter().enumerate().filter_map(find).collect()
 }
 
 /// Whether a schedule table can be made for a stream in slots.
@@ -72,8 +78,25 @@ fn judge(segment: &Segment<'_>, name: &str, hop: &HopPlan, at: &Place<'_>, conte
     if wiring.switches == 1 || !wiring.apart().is_empty() {
         return;
     }
-    let over = hop.facet.get::<EthernetHop>().and_then(|hop| hop.over.as_deref());
-    let Err(error) = wiring.route(over, hop.from, &hop.to) else { return };
+    // So are nodes without a link to one of two networks.
+    let is_linked = |node: &NodeId| wiring.own_link(*node).is_some() && wiring.switch_in_b(*node).is_some();
+    if wiring.has_networks() && !(is_linked(&hop.from) && hop.to.iter().all(is_linked)) {
+        return;
+    }
+    let Some(ethernet) = hop.facet.get::<EthernetHop>() else { return };
+    let route = ethernet.copies.routes(wiring, ethernet.over.as_deref(), hop.from, &hop.to);
+    let Err(error) = route else { return };
+    // Of two networks that without a way is the one that is meant.
+    let fails_in_a = |receiver: NodeId| wiring.route_over(NetworkName::A, None, hop.from, &[receiver]).is_err();
+    let receiver = match &error {
+        RouteError::None { receiver } | RouteError::Several { receiver, .. } => *receiver,
+    };
+    let network = match ethernet.copies {
+        Copies::One(network) => network,
+        Copies::BothNetworks { .. } if !fails_in_a(receiver) => NetworkName::B,
+        Copies::BothNetworks { .. } | Copies::Ways { .. } => NetworkName::A,
+    };
+    let wiring = wiring.of_network(network);
     let switch = |number: u16| memo.switches.get(usize::from(number)).map_or("", String::as_str);
     let node = |id: NodeId| context.spec().nodes.get(id.index()).map_or("a node", |node| node.name.as_str());
     let (name, on) = (shortened(name), segment.name);
@@ -91,7 +114,12 @@ fn judge(segment: &Segment<'_>, name: &str, hop: &HopPlan, at: &Place<'_>, conte
                 .collect();
             let message =
                 format!("`{name}` does not reach `{}` over the switches it may pass on `{on}`", node(receiver));
-            let help = format!("write `switches = [{}]`, or leave it out", between.join(", "));
+            let help = match &ethernet.copies {
+                Copies::Ways { .. } => {
+                    format!("name the switches of each of `ways`, such as `[{}]`", between.join(", "))
+                }
+                _ => format!("write `switches = [{}]`, or leave it out", between.join(", ")),
+            };
             context.report(Code::NoWay, at, message, "not reached", help);
         }
         RouteError::Several { receiver, ways } => {
@@ -104,10 +132,12 @@ fn judge(segment: &Segment<'_>, name: &str, hop: &HopPlan, at: &Place<'_>, conte
                 one.join(", "),
                 other.join(", ")
             );
-            let help = format!(
-                "choose one by the switches between its ends: `{on} = {{ switches = [{}] }}`",
-                middle.join(", ")
-            );
+            let middle = middle.join(", ");
+            let choose = "choose one by the switches between its ends";
+            let help = match &ethernet.copies {
+                Copies::Ways { .. } => format!("{choose}: `[{middle}]` in `ways`"),
+                _ => format!("{choose}: `{on} = {{ switches = [{middle}] }}`"),
+            };
             context.report(Code::SeveralWays, at, message, "which way is not said", help);
         }
     }

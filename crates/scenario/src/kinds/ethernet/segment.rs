@@ -10,7 +10,7 @@ use super::spec::{
     VlanSpec,
 };
 use super::wiring::{LinkParameters, StationLink, Wiring};
-use super::{Memo, clocks, failures, links};
+use super::{Memo, clocks, failures, links, networks};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -35,6 +35,7 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     let spec: EthernetSegmentSpec = request.table.read(context)?;
     let (mut segment, is_certain) = segment(&request.table, &spec, context);
     let switches = links::switches(request, &spec, context);
+    segment.wiring.switches_of_b = networks::of_switches(request, &spec, &switches, context);
     segment.wiring = links::wiring(request, &spec, &switches, &segment, context);
     segment.ports = links::ports(request, &spec, &switches, &segment, context);
     segment.failures = failures::resolve(request, &spec, &switches, &segment.wiring, context);
@@ -45,6 +46,7 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
         let is_given = spec.max_transmission_delay.is_some();
         segment.cluster = clocks::resolve(request, cluster, &switches, (&mut segment, is_given), context);
     }
+    networks::check(request, &segment, context);
     let cycle = Cycle { length: segment.cluster_cycle, key: CYCLE, is_certain };
     Some(SegmentParts {
         cycle: Some(cycle),

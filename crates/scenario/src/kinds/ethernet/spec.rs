@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::port_spec::{CommittedSpec, PortSpec};
+use super::replication::ReplicationSpec;
 use crate::limits::*;
 use crate::quantity::Quantity;
 use crate::spec::JitterSpec;
@@ -79,6 +80,10 @@ pub struct EthernetSegmentSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = SWITCHES_MAX))]
     pub switches: Option<Vec<String>>,
+    /// Two networks of its switches, A and B, to each of which every node has a link: virtual links go over both (ARINC 664 part
+    /// 7). Default: there is one network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub networks: Option<NetworksSpec>,
     /// Its links. With one switch those of nodes may be left out; of several, every node says which one it is at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = LINKS_MAX))]
@@ -104,6 +109,29 @@ pub struct ClassesSpec {
     pub streams: Vec<String>,
     /// What they have.
     pub class: ClassSpec,
+}
+
+/// The switches of two networks that nothing joins but the nodes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworksSpec {
+    /// Switches of network A, among them the first of the segment, which sends the sync beacon.
+    #[schemars(length(min = 1, max = SWITCHES_MAX))]
+    pub a: Vec<String>,
+    /// Switches of network B.
+    #[schemars(length(min = 1, max = SWITCHES_MAX))]
+    pub b: Vec<String>,
+}
+
+/// One of two networks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum NetworkName {
+    /// The first.
+    #[serde(rename = "a")]
+    A,
+    /// The second.
+    #[serde(rename = "b")]
+    B,
 }
 
 /// A link that fails and stays so.
@@ -152,6 +180,14 @@ pub struct EthernetStreamSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SWITCHES_MAX))]
     pub switches: Option<Vec<String>>,
+    /// The networks of the segment that it goes over, if it has networks A and B. Default: both for a virtual link, whose receivers
+    /// take the first of two copies, and A for all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 2))]
+    pub networks: Option<Vec<NetworkName>>,
+    /// Copies of its frames over ways of their own (IEEE 802.1CB). Default: each frame is sent once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replication: Option<ReplicationSpec>,
     /// The bucket to which ports with asynchronous shaping hold it. Default: its longest frame, and one such frame in each
     /// period with 200 ppm more for clocks that differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -319,6 +355,10 @@ pub struct RateConstrainedSpec {
     /// How much later than its gap says a frame may come to a switch without being policed. Default: 500us.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Quantity<Duration>>,
+    /// On a segment with networks A and B: so much later than the first a copy may come to its receiver; what comes later is a
+    /// new frame. Default: the bandwidth allocation gap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skew_max: Option<Quantity<Duration>>,
 }
 
 /// The queues of rate-constrained traffic.

@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::Duration;
 use chronoseal_nodes::Protection;
 use chronoseal_wire::ethernet::VLAN_TAG_LEN;
+use chronoseal_wire::r_tag::R_TAG_LEN;
 use chronoseal_wire::virtual_link::SequenceNumber;
 
+use super::networks::Copies;
 use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
-use super::{Memo, classes, divisors_help, ports, routes, virtual_links, windows};
+use super::{Memo, classes, divisors_help, networks, ports, replication, routes, virtual_links, windows};
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -43,7 +45,8 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         true => (relayed_frame_len(payload + trailer, overhead), HEADER_LEN + BENCH_HEADER_LEN),
     };
     // A tag comes on top, so that a switch that takes it off has nothing to fill up (IEEE 802.1Q-2022 annex G).
-    let frame_len = untagged_len + if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 };
+    let r_tag_len = if spec.replication.is_some() { R_TAG_LEN as u32 } else { 0 };
+    let frame_len = untagged_len + if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 } + r_tag_len;
     let committed = spec.committed.map(|committed| ports::committed(&request.table, committed, context));
     let ct_id = spec.ct_id.unwrap_or(0);
     let class = match written {
@@ -51,7 +54,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         ClassSpec::BestEffort(best_effort) => StreamClass::BestEffort { priority: best_effort.priority },
         ClassSpec::Vlan(vlan) => StreamClass::BestEffort { priority: vlan.pcp },
         ClassSpec::RateConstrained(link) => {
-            let link = virtual_links::resolve(request, (link, class_at), frame_len + overhead, context);
+            let link = virtual_links::resolve(request, (link, class_at.clone()), frame_len + overhead, context);
             StreamClass::RateConstrained(VirtualLink { ct_id, ..link })
         }
     };
@@ -60,13 +63,17 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         routes::in_slots(request, segment, context);
         ports::in_slots(request, segment, context);
     }
+    let copies = match &spec.replication {
+        Some(replication) => replication::copies(request, (&spec, written), replication, context)?,
+        None => networks::copies(request, (&spec, class, written, &class_at), segment, context),
+    };
     let over = routes::over(&request.table, spec.switches.as_deref(), memo, context);
     protection(request, class, context);
     let link = shortest_link(segment, frame_len + overhead);
     Some(HopParts {
         frame_len,
         class: if tag.is_some() { "vlan" } else { class.name() },
-        facet: Facet::new(EthernetHop { class, over, tag, committed }),
+        facet: Facet::new(EthernetHop { class, over, tag, committed, copies }),
         has_slots: class.is_time_triggered(),
         room: Room { bytes: FRAME_LEN_MAX - header - trailer, frame: "an Ethernet frame", other_way: OTHER_WAY.into() },
         wire_time: link * 2 + segment.forwarding_delay + segment.forwarding_jitter.min,
@@ -76,7 +83,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
 /// What a frame takes on a link at least. How many links it crosses is not known yet: two, at its only switch, are the fewest.
 fn shortest_link(segment: &EthernetSegment, len: u32) -> Duration {
     let wiring = &segment.wiring;
-    let own = wiring.stations.iter().map(|link| link.parameters);
+    let own = wiring.stations.iter().chain(&wiring.second).map(|link| link.parameters);
     let links = own.chain((wiring.switches == 1).then(|| segment.default_link()));
     // A frame is there with its last bit; the gap behind it is for the next one.
     let wire_len = u64::from(len) + segment.accounting.overhead_bytes() - segment.accounting.gap_bytes();
@@ -158,7 +165,16 @@ pub(super) fn judge_contained(request: &HopRequest<'_>, context: &mut Context<'_
 pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
     routes::check_collected(request, context);
     let name = request.segment.name;
-    let Some(EthernetHop { class, .. }) = request.hop.facet.get() else { return };
+    let Some(EthernetHop { class, copies, .. }) = request.hop.facet.get() else { return };
+    if matches!(copies, Copies::Ways { .. }) {
+        context.report(
+            Code::NotYet,
+            &request.table.at("replication"),
+            format!("frames collected on `{name}` are taken apart before anybody could tell that they are copies"),
+            "replicated",
+            "leave `replication` out of the entry of `collect`",
+        );
+    }
     if class.virtual_link().is_some() {
         context.report(
             Code::NotYet,
@@ -206,6 +222,7 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
     classes::check(segment, streams, context);
     ct_ids(segment, network.sync_id, streams, context);
     virtual_links::check(segment, network, streams, context);
+    replication::check(segment, network, streams, context);
     routes::check(segment, streams, context);
     windows::check(segment, streams, context);
     let in_slots = |stream: &&OnSegment<'_>| class(stream).is_time_triggered();

@@ -152,7 +152,9 @@ pub(super) fn check(
         let Some(EthernetHop { class, .. }) = stream.hop.facet.get() else { continue };
         let Some(link) = class.virtual_link() else { continue };
         let from = stream.hop.from;
+        let second = network.wiring.second.iter().find(|link| link.node == from).map(|link| link.parameters.rate);
         let rate = network.link_of(from).parameters.rate;
+        let rate = second.map_or(rate, |second| rate.min(second));
         let (count, time) = sent.entry(from).or_default();
         *count += 1;
         *time += rate.time_of(u64::from(link.lmax) + AROUND_FRAME);

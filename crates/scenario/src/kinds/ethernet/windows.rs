@@ -8,6 +8,7 @@ use chronoseal_media::port::{ClassConfig, Selection};
 use super::Memo;
 use super::plan::{EthernetHop, EthernetSegment, StreamClass};
 use super::ports::{PortEnd, longest_window};
+use super::ways::StreamWay;
 use super::wiring::{LinkParameters, SwitchHop};
 use crate::kinds::{Context, OnSegment, Place, Segment};
 use crate::plan::HopPlan;
@@ -30,15 +31,20 @@ pub(super) fn check(segment: &Segment<'_>, streams: &[OnSegment<'_>], context: &
     }
     let mut judged = BTreeSet::new();
     for stream in streams {
-        let Some(EthernetHop { class: StreamClass::BestEffort { priority }, over, .. }) = stream.hop.facet.get() else {
+        let Some(EthernetHop { class: StreamClass::BestEffort { priority }, over, copies, .. }) =
+            stream.hop.facet.get()
+        else {
             continue;
         };
         if !judged.insert(stream.entry) {
             continue;
         }
         // A way that is none is a problem of its own.
-        let Ok(route) = network.wiring.route(over.as_deref(), stream.hop.from, &stream.hop.to) else { continue };
-        for passed in passed(segment, network, stream.hop, &route, context) {
+        let ways = copies.routes(&network.wiring, over.as_deref(), stream.hop.from, &stream.hop.to);
+        let Ok(ways) = ways else { continue };
+        let of_way = |way: &StreamWay| passed(segment, network, stream.hop, &way.hops, context);
+        let ports: Vec<Passed> = ways.iter().flat_map(of_way).collect();
+        for passed in ports {
             if leaves(segment, network, stream, *priority, &passed, context).is_none() {
                 break;
             }

@@ -11,11 +11,15 @@ pub struct Wiring {
     pub stations: Vec<StationLink>,
     /// Links between switches, by their ends.
     pub trunks: Vec<Trunk>,
+    /// By switch: true if it is one of network B; empty if the segment has no networks A and B.
+    pub switches_of_b: Vec<bool>,
+    /// Links of nodes to network B, by node.
+    pub second: Vec<StationLink>,
 }
 
 impl Default for Wiring {
     fn default() -> Self {
-        Self { switches: 1, stations: Vec::new(), trunks: Vec::new() }
+        Self { switches: 1, stations: Vec::new(), trunks: Vec::new(), switches_of_b: Vec::new(), second: Vec::new() }
     }
 }
 
@@ -170,10 +174,12 @@ impl Wiring {
         Some(hops)
     }
 
-    /// The switches that no links join with the first one.
+    /// The switches that no links join with the first one, or with the first one of their network.
     pub fn apart(&self) -> Vec<u16> {
-        let reached = self.reach(0, &|_| true);
-        (0..self.switches).filter(|switch| reached[usize::from(*switch)].is_none()).collect()
+        let first_of_b = (0..self.switches).find(|switch| self.is_of_b(*switch)).unwrap_or_default();
+        let [in_a, in_b] = [0, first_of_b].map(|first| self.reach(first, &|_| true));
+        let is_apart = |switch: &u16| if self.is_of_b(*switch) { &in_b } else { &in_a }[usize::from(*switch)].is_none();
+        (0..self.switches).filter(is_apart).collect()
     }
 
     /// The links between switches from one switch to another, one of the shortest ways.
@@ -271,6 +277,7 @@ mod tests {
             switches,
             stations: nodes.iter().enumerate().map(station).collect(),
             trunks: joined.iter().map(|ends| Trunk { ends: *ends, parameters }).collect(),
+            ..Wiring::default()
         }
     }
 

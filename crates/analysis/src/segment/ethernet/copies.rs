@@ -1,0 +1,80 @@
+//! Streams whose frames are sent several times, over ways of their own: when the first copy comes at the latest, and how far copies
+//! are apart.
+//!
+//! Any of the ways may fail, so a frame is known to be there only when its slowest copy is; it can be there as early as its
+//! fastest. Copies start at one instant, so that how far apart they come is told by what their ways take alone.
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, RecoveryAlgorithm, Replication};
+
+use super::super::losses::{Cause, Risk, SkewRemedy};
+use super::super::{Arrivals, HopBound, Span, Why};
+use super::routed::Solved;
+
+/// When frames are at their receivers, whichever of their copies is lost: one bound for each receiver of a stream.
+pub(super) fn joined(bounds: Vec<HopBound>) -> Vec<HopBound> {
+    let mut found: Vec<HopBound> = Vec::with_capacity(bounds.len());
+    for bound in bounds {
+        // The ways of one stream follow one another.
+        let of_stream = found.iter_mut().rev().take_while(|other| other.stream == bound.stream);
+        match of_stream.into_iter().find(|other| other.receiver == bound.receiver) {
+            Some(known) => known.received = either(known.received, bound.received),
+            None => found.push(bound),
+        }
+    }
+    found
+}
+
+fn either(one: Result<Span, Why>, other: Result<Span, Why>) -> Result<Span, Why> {
+    let (one, other) = (one?, other?);
+    Ok(Span { min: one.min.min(other.min), max: one.max.max(other.max) })
+}
+
+/// Copies that can come so late that their receiver takes them for new frames.
+pub(super) fn too_late(view: Ethernet<'_>, arrivals: &Arrivals, solved: &Solved<'_>) -> Vec<Risk> {
+    let mut found = Vec::new();
+    for stream in view.streams() {
+        let Some((limit, remedy)) = limit(&stream, arrivals) else { continue };
+        let worst = stream.hop.to.iter().map(|node| (skew(view, solved, stream.id, *node), *node));
+        // Without a bound there is the most to fear.
+        let worst = worst.max_by_key(|(skew, _)| skew.map_or(Duration::from_ps(i64::MAX), |skew| skew));
+        let Some((skew, node)) = worst.filter(|(skew, _)| skew.is_none_or(|skew| skew > limit)) else { continue };
+        found.push(Risk {
+            segment: view.id,
+            stream: Some(stream.id),
+            cause: Cause::Skew { node, skew, limit, remedy },
+        });
+    }
+    found
+}
+
+/// How far apart copies may come, and what to write if they come further; `None` for a stream without copies.
+///
+/// Match recovery compares with the last frame only, so that the next one must not come between two copies.
+fn limit(stream: &EthernetStream<'_>, arrivals: &Arrivals) -> Option<(Duration, SkewRemedy)> {
+    match stream.copies.replication()? {
+        Replication::Networks { skew_max } => Some((skew_max, SkewRemedy::SkewMax)),
+        Replication::Tagged(recovery) => Some(match recovery.algorithm {
+            RecoveryAlgorithm::Vector { .. } => (recovery.reset - Duration::from_ps(1), SkewRemedy::ResetTimeout),
+            RecoveryAlgorithm::Match => {
+                let arrival = arrivals.at(stream.id, stream.hop.segment);
+                let jitter = arrival.at.map_or(arrival.distance, Span::jitter);
+                let next = (arrival.distance - jitter).min(recovery.reset);
+                ((next - Duration::from_ps(1)).max(Duration::ZERO), SkewRemedy::Vector)
+            }
+        }),
+    }
+}
+
+/// How far apart the copies of a frame can come to a receiver, by its clock; `None` if nothing bounds it.
+fn skew(view: Ethernet<'_>, solved: &Solved<'_>, stream: StreamId, node: NodeId) -> Option<Duration> {
+    let ways: Option<Vec<Span>> = solved.transits(stream, node).into_iter().collect();
+    let ways = ways?;
+    let others =
+        |place: usize| ways.iter().enumerate().filter(move |(other, _)| *other != place).map(|(_, way)| way.min);
+    let apart = ways.iter().enumerate().flat_map(|(place, way)| others(place).map(|min| way.max - min)).max()?;
+    let drift = i128::from(view.plan.nodes[node.index()].clock.drift_max.0.abs());
+    // Instants by a clock are rounded to picoseconds.
+    let by_clock = i128::from(apart.as_ps()) * drift / 1_000_000_000 + 2 * i128::from(drift > 0);
+    Some(apart + Duration::from_ps(i64::try_from(by_clock).ok()?))
+}

@@ -1,0 +1,66 @@
+//! The account of frames that come over networks A and B: each frame counts once, and its copies beside it.
+
+use chronoseal_results::{Account, Copies};
+use chronoseal_runner::{Run, Scenario, simulate};
+use chronoseal_scenario::NoFiles;
+
+/// Of the guide page on redundancy: `altitude` over both networks, `cabin` over A alone, and A fails in the middle.
+fn cockpit() -> String {
+    let page = include_str!("../../../docs/guide/redundancy.md");
+    let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    text.expect("the page begins with a scenario").to_owned()
+}
+
+fn run(text: &str) -> Run {
+    let scenario =
+        Scenario::load("cockpit.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|p| panic!("{}", p.render()));
+    simulate(&scenario.prepare().expect("nothing has slots"), false, &mut |_| true).expect("it can be built")
+}
+
+fn account<'r>(run: &'r Run, stream: &str) -> &'r Account {
+    let found = run.summary.streams.iter().find(|known| known.name == stream).expect("it is one of them");
+    assert_eq!(found.receivers[0].balance(), 0, "{found:?}");
+    &found.receivers[0]
+}
+
+#[test]
+fn copies_are_counted_beside_the_frames_and_a_lost_copy_is_no_lost_frame() {
+    let run = run(&cockpit());
+    let altitude = account(&run, "altitude");
+    assert_eq!((altitude.sent, altitude.in_time, altitude.discarded_total()), (125, 125, 0));
+    let Copies { eliminated, lost, repeated } = altitude.copies;
+    // 500 ms are 62.5 gaps, and the phases come from the seed.
+    assert_eq!((eliminated + lost, repeated), (125, 0));
+    assert!((61..=64).contains(&eliminated), "{eliminated}");
+    let cabin = account(&run, "cabin");
+    assert_eq!((cabin.sent, cabin.copies), (125, Copies::default()));
+    assert!((61..=64).contains(&cabin.discarded["link-down"]) && cabin.in_time + cabin.discarded_total() == 125);
+    let series = |name: &str| {
+        let counted =
+            run.summary.segments.iter().flat_map(|segment| &segment.series).find(|series| series.name == name);
+        counted.unwrap_or_else(|| panic!("{name} is counted")).total
+    };
+    assert_eq!((series("frames into network A"), series("frames into network B")), (250, 125));
+    assert_eq!(series("frames dropped in network B"), 0);
+    // Beside those of streams four beacons, one every 128 ms.
+    assert_eq!(series("frames dropped in network A") as u64, lost + cabin.discarded_total() + 4);
+}
+
+#[test]
+fn a_frame_whose_copies_are_all_lost_is_lost_once() {
+    let text =
+        cockpit().replace("at = \"500ms\" }]", "at = \"500ms\" }, { link = [\"display\", \"b1\"], at = \"0s\" }]");
+    let run = run(&text);
+    let altitude = account(&run, "altitude");
+    assert_eq!(altitude.in_time + altitude.discarded["link-down"], 125);
+    // Of those that A delivered one copy is lost, of the others a second one.
+    assert_eq!(altitude.copies, Copies { eliminated: 0, lost: 125, repeated: 0 });
+}
+
+#[test]
+fn copies_that_come_too_late_are_repeated_and_break_no_account() {
+    let text = cockpit().replace("skew_max = \"2ms\"", "skew_max = \"1us\"").replace("at = \"500ms\"", "at = \"2s\"");
+    let run = run(&text);
+    let altitude = account(&run, "altitude");
+    assert_eq!((altitude.sent, altitude.in_time, altitude.copies.repeated), (125, 125, 125));
+}

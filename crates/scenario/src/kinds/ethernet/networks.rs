@@ -1,0 +1,297 @@
+//! The networks A and B of a segment (ARINC 664 part 7), and which of them a stream goes over.
+
+use chronoseal_core::{Duration, NodeId};
+use chronoseal_nodes::end_system::{RecoveryConfig, Replication};
+
+use super::plan::{EthernetSegment, StreamClass, Sync};
+pub use super::spec::NetworkName;
+use super::spec::{ClassSpec, EthernetSegmentSpec, EthernetStreamSpec};
+use super::ways::StreamWay;
+use super::wiring::{RouteError, SwitchHop, Wiring};
+use crate::kinds::{Context, HopRequest, Place, SegmentRequest};
+use crate::limits::*;
+use crate::problem::Code;
+use crate::shape::shortened;
+
+/// How many copies of each frame of a stream are sent, and over what.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Copies {
+    /// One, over this network; a segment that names none has only A.
+    One(NetworkName),
+    /// One over each of the networks A and B.
+    BothNetworks {
+        /// So much later than the first a copy may come to its receiver; what comes later is a new frame.
+        skew_max: Duration,
+    },
+    /// One over each of these ways of one network, with a redundancy tag (IEEE 802.1CB).
+    Ways {
+        /// By copy: the switches that it may pass, those of its ends besides.
+        ways: Vec<Vec<u16>>,
+        /// How receivers tell copies apart.
+        recovery: RecoveryConfig,
+    },
+}
+
+impl Copies {
+    /// True if there are several.
+    pub const fn are_several(&self) -> bool {
+        !matches!(self, Self::One(_))
+    }
+
+    /// True if frames have a redundancy tag.
+    pub const fn have_r_tag(&self) -> bool {
+        matches!(self, Self::Ways { .. })
+    }
+
+    /// How a receiver tells them apart, if there are several.
+    pub const fn replication(&self) -> Option<Replication> {
+        match self {
+            Self::One(_) => None,
+            Self::BothNetworks { skew_max } => Some(Replication::Networks { skew_max: *skew_max }),
+            Self::Ways { recovery, .. } => Some(Replication::Tagged(*recovery)),
+        }
+    }
+
+    /// The way of each copy between two nodes; `over` are the switches that a stream may pass which says nothing of its copies.
+    ///
+    /// # Errors
+    /// [`RouteError`] if there is not just one way for each copy.
+    pub fn routes(
+        &self,
+        wiring: &Wiring,
+        over: Option<&[u16]>,
+        from: NodeId,
+        to: &[NodeId],
+    ) -> Result<Vec<StreamWay>, RouteError> {
+        let way = |network: NetworkName, over: Option<&[u16]>| {
+            Ok(StreamWay { network, hops: wiring.route_over(network, over, from, to)? })
+        };
+        match self {
+            Self::One(network) => Ok(vec![way(*network, over)?]),
+            Self::BothNetworks { .. } => {
+                [NetworkName::A, NetworkName::B].map(|network| way(network, over)).into_iter().collect()
+            }
+            Self::Ways { ways, .. } => ways.iter().map(|over| way(NetworkName::A, Some(over))).collect(),
+        }
+    }
+}
+
+/// By switch: true if it is one of network B; empty if the segment has no such networks.
+pub(super) fn of_switches(
+    request: &SegmentRequest<'_>,
+    spec: &EthernetSegmentSpec,
+    switches: &[String],
+    context: &mut Context<'_>,
+) -> Vec<bool> {
+    let Some(networks) = &spec.networks else { return Vec::new() };
+    let place = request.table.at("networks");
+    let mut found: Vec<Option<bool>> = vec![None; switches.len()];
+    for (is_b, key, names) in [(false, "a", &networks.a), (true, "b", &networks.b)] {
+        for (i, name) in names.iter().enumerate() {
+            let at = place.clone().key(key).entry(i);
+            let known: Vec<&str> = switches.iter().map(String::as_str).collect();
+            let Some(switch) = context.find(name, &known, &at, "switch", "switches") else { continue };
+            if found[switch].replace(is_b).is_some() {
+                context.report(
+                    Code::BadNetworks,
+                    &at,
+                    format!("switch `{}` is named twice in the networks of `{}`", shortened(name), request.name),
+                    "again here",
+                    "a switch is in one network: leave it out of the other one",
+                );
+            }
+        }
+    }
+    for (switch, name) in switches.iter().enumerate().filter(|(switch, _)| found[*switch].is_none()) {
+        context.report(
+            Code::BadNetworks,
+            &request.table.at("switches").entry(switch),
+            format!("switch `{}` is in none of the networks of `{}`", shortened(name), request.name),
+            "in no network",
+            "add it to `a` or to `b` of `networks`",
+        );
+    }
+    if found.first() == Some(&Some(true)) {
+        context.report(
+            Code::BadNetworks,
+            &place,
+            format!("the first switch, `{}`, sends the sync beacon, and is in network B", shortened(&switches[0])),
+            "begins with B",
+            "write the switches of network A first, or exchange `a` and `b`",
+        );
+    }
+    if !found.contains(&Some(true)) && found.iter().all(Option::is_some) {
+        context.report(
+            Code::BadNetworks,
+            &place.clone().key("b"),
+            format!("network B of `{}` has no switch", request.name),
+            "empty",
+            "name its switches, or leave `networks` out",
+        );
+    }
+    found.into_iter().map(|network| network.unwrap_or(false)).collect()
+}
+
+/// Whether nodes and clocks of a segment with networks A and B are such as these can have.
+pub(super) fn check(request: &SegmentRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
+    if !segment.wiring.has_networks() {
+        return;
+    }
+    if segment.sync == Sync::As6802 {
+        context.report(
+            Code::NotYet,
+            &request.table.at("sync"),
+            format!(
+                "`{}` has the networks A and B, and an AS6802 cluster keeps clocks over one network only so far",
+                request.name
+            ),
+            "over one network",
+            "write `sync = \"beacon\"`, which goes over network A, or leave `networks` out",
+        );
+    }
+    if !segment.ports.is_plain() {
+        context.report(
+            Code::NotYet,
+            &request.table.at("networks"),
+            format!(
+                "`{}` has networks A and B, and ports of IEEE 802.1Q, which virtual links cannot pass yet",
+                request.name
+            ),
+            "with ports",
+            "leave `bridge_ports`, `station_ports` and the `ports` of links out, or leave `networks` out",
+        );
+    }
+    for (number, node) in request.nodes_on_it().filter(|(_, node)| node.host_interface.is_some()) {
+        context.report(
+            Code::NotYet,
+            &Place::new("nodes").entry(number).key("host_interface"),
+            format!(
+                "`{}` has a link to each network of `{}`, and a host interface behind two links is not modelled yet",
+                shortened(&node.name),
+                request.name
+            ),
+            "behind two links",
+            "leave `host_interface` out, or leave `networks` out",
+        );
+    }
+}
+
+/// Which networks a stream goes over.
+pub(super) fn copies(
+    request: &HopRequest<'_>,
+    (spec, class, written, class_at): (&EthernetStreamSpec, StreamClass, ClassSpec, &Place<'_>),
+    segment: &EthernetSegment,
+    context: &mut Context<'_>,
+) -> Copies {
+    let name = shortened(&request.stream.spec.name);
+    let on = request.segment.name;
+    let skew = match written {
+        ClassSpec::RateConstrained(link) => link.skew_max,
+        ClassSpec::TimeTriggered | ClassSpec::BestEffort(_) | ClassSpec::Vlan(_) => None,
+    };
+    if !segment.wiring.has_networks() {
+        if spec.networks.is_some() {
+            context.report(
+                Code::BadNetworks,
+                &request.table.at("networks"),
+                format!("`{on}` does not say which of its switches are network A and which are network B"),
+                "no such networks",
+                "leave `networks` out, or write `networks = { a = […], b = […] }` for the segment",
+            );
+        }
+        return Copies::One(NetworkName::A);
+    }
+    if class.is_time_triggered() {
+        context.report(
+            Code::NotYet,
+            &request.stream.at(on),
+            format!("stream `{name}` has slots, and `{on}` has the networks A and B, for which no schedule table is made yet"),
+            "in slots",
+            format!("write `{on} = {{ class = {{ rate_constrained = {{}} }} }}`, or leave `networks` out of the segment"),
+        );
+        return Copies::One(NetworkName::A);
+    }
+    let link = class.virtual_link();
+    let default: &[NetworkName] = if link.is_some() { &[NetworkName::A, NetworkName::B] } else { &[NetworkName::A] };
+    let chosen = spec.networks.as_deref().unwrap_or(default);
+    let (Some(link), [_, _]) = (link, chosen) else {
+        if chosen.len() != 1 {
+            let (message, label) = match chosen.len() {
+                0 => (format!("stream `{name}` goes over none of the networks of `{on}`"), "empty"),
+                _ => (
+                    format!(
+                        "frames of stream `{name}` have no sequence numbers, by which a receiver could tell that two of them are \
+                         copies"
+                    ),
+                    "both",
+                ),
+            };
+            context.report(
+                Code::BadNetworks,
+                &request.table.at("networks"),
+                message,
+                label,
+                "write `networks = [\"a\"]`, or `class = { rate_constrained = {} }`",
+            );
+        }
+        return Copies::One(chosen.first().copied().unwrap_or(NetworkName::A));
+    };
+    if chosen[0] == chosen[1] {
+        context.report(
+            Code::BadNetworks,
+            &request.table.at("networks").entry(1),
+            format!("stream `{name}` names one network twice"),
+            "again here",
+            "write `networks = [\"a\", \"b\"]`, or one of them",
+        );
+    }
+    let at = class_at.clone().key("rate_constrained").key("skew_max");
+    let skew_max =
+        skew.map_or(link.bag, |skew| context.within(&at, "the largest skew", skew.0, Duration::ZERO, DELAY_MAX));
+    Copies::BothNetworks { skew_max }
+}
+
+impl Wiring {
+    /// True if its switches are of two networks, A and B, to each of which every node has a link.
+    pub fn has_networks(&self) -> bool {
+        !self.switches_of_b.is_empty()
+    }
+
+    /// True for a switch of network B.
+    pub fn is_of_b(&self, switch: u16) -> bool {
+        self.switches_of_b.get(usize::from(switch)).copied().unwrap_or(false)
+    }
+
+    /// The wiring as frames in one network meet it: with the links of nodes to that network.
+    pub fn of_network(&self, network: NetworkName) -> Self {
+        let stations = match network {
+            NetworkName::A => self.stations.clone(),
+            NetworkName::B => self.second.clone(),
+        };
+        Self { stations, second: Vec::new(), ..self.clone() }
+    }
+
+    /// [`Self::route`] in one network; of the switches in `over` those count that are in it, if any is.
+    ///
+    /// # Errors
+    /// As [`Self::route`].
+    pub fn route_over(
+        &self,
+        network: NetworkName,
+        over: Option<&[u16]>,
+        from: NodeId,
+        to: &[NodeId],
+    ) -> Result<Vec<SwitchHop>, RouteError> {
+        if !self.has_networks() {
+            return self.route(over, from, to);
+        }
+        let is_here = |switch: &u16| self.is_of_b(*switch) == (network == NetworkName::B);
+        let over: Option<Vec<u16>> = over.map(|over| over.iter().copied().filter(is_here).collect());
+        self.of_network(network).route(over.filter(|over| !over.is_empty()).as_deref(), from, to)
+    }
+
+    /// The switch of a node in network B, if it has one.
+    pub fn switch_in_b(&self, node: NodeId) -> Option<u16> {
+        self.second.iter().find(|link| link.node == node).map(|link| link.switch)
+    }
+}

@@ -1,0 +1,104 @@
+//! Networks A and B: what they become, and what a person sees for each thing that is wrong.
+
+use chronoseal_core::{Duration, NodeId};
+use chronoseal_scenario::plan::{Copies, FailingLink, NetworkName};
+use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, load};
+
+const COCKPIT: &str = include_str!("networks.toml");
+
+fn plan(text: &str) -> Plan {
+    load("cockpit.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+}
+
+fn problems(name: &str, text: &str) -> Problems {
+    load("cockpit.toml", text.as_bytes(), &[], &NoFiles).expect_err(name)
+}
+
+/// The changes that bring about one kind of problem each: name, code, old text, new text.
+pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
+    ("networks_unknown_switch", Code::UnknownName, "b = [\"b1\", \"b2\"]", "b = [\"b1\", \"b2\", \"b3\"]"),
+    ("networks_switch_in_both", Code::BadNetworks, "b = [\"b1\", \"b2\"]", "b = [\"b1\", \"b2\", \"a2\"]"),
+    ("networks_switch_in_none", Code::BadNetworks, "b = [\"b1\", \"b2\"]", "b = [\"b1\"]"),
+    (
+        "networks_begin_with_b",
+        Code::BadNetworks,
+        "{ a = [\"a1\", \"a2\"], b = [\"b1\", \"b2\"] }",
+        "{ b = [\"a1\", \"a2\"], a = [\"b1\", \"b2\"] }",
+    ),
+    (
+        "networks_joined",
+        Code::BadNetworks,
+        "{ between = [\"a1\", \"a2\"] },",
+        "{ between = [\"a1\", \"a2\"] },\n  { between = [\"a1\", \"b1\"] },",
+    ),
+    ("networks_one_link_missing", Code::BadLink, "  { between = [\"air-data\", \"b1\"] },\n", ""),
+    ("networks_apart", Code::BadLink, "  { between = [\"b1\", \"b2\"] },\n", ""),
+    (
+        "networks_of_best_effort",
+        Code::BadNetworks,
+        "{ best_effort = {} } }",
+        "{ best_effort = {} }, networks = [\"a\", \"b\"] }",
+    ),
+    ("networks_twice", Code::BadNetworks, "networks = [\"b\"]", "networks = [\"b\", \"b\"]"),
+    ("networks_of_no_segment", Code::BadNetworks, "networks = { a = [\"a1\", \"a2\"], b = [\"b1\", \"b2\"] }", ""),
+    ("networks_slots", Code::NotYet, "{ best_effort = {} } }", "\"time-triggered\" }"),
+    (
+        "networks_cluster",
+        Code::NotYet,
+        "cluster_cycle",
+        "sync = { as6802 = { masters = [\"air-data\"] } }\ncluster_cycle",
+    ),
+    ("networks_ports", Code::NotYet, "cluster_cycle", "bridge_ports = { traffic_classes = 4 }\ncluster_cycle"),
+    ("networks_host", Code::NotYet, "name = \"display\"", "name = \"display\"\nhost_interface = { base = \"20us\" }"),
+    ("networks_skew", Code::OutOfRange, "skew_max = \"2ms\"", "skew_max = \"2s\""),
+];
+
+#[test]
+fn every_problem_of_networks_is_shown_with_its_place() {
+    for (name, code, old, new) in CASES {
+        assert!(COCKPIT.contains(old), "{name}: the scenario has no {old}");
+        let problems = problems(name, &COCKPIT.replacen(old, new, 1));
+        let found = problems.list().iter().find(|problem| problem.code == *code);
+        let found = found.unwrap_or_else(|| panic!("{name}: {}", problems.render()));
+        assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
+        insta::assert_snapshot!(*name, problems.render());
+    }
+}
+
+#[test]
+fn a_virtual_link_goes_over_both_networks_unless_it_names_one() {
+    let plan = plan(COCKPIT);
+    let view = Ethernet::first(&plan).expect("it has such a segment");
+    let copies: Vec<Copies> = view.streams().map(|stream| stream.copies.clone()).collect();
+    let both = Copies::BothNetworks { skew_max: Duration::from_ms(2) };
+    assert_eq!(copies, [both, Copies::One(NetworkName::B), Copies::One(NetworkName::A)]);
+    let switches: Vec<Vec<u16>> = view
+        .streams()
+        .flat_map(|stream| view.ways(&stream).expect("each network has one way"))
+        .map(|way| way.hops.iter().map(|hop| hop.switch).collect())
+        .collect();
+    assert_eq!(switches, [vec![0, 1], vec![2, 3], vec![2, 3], vec![0, 1]]);
+}
+
+#[test]
+fn copies_may_come_a_gap_apart_unless_something_else_is_written() {
+    let plan = plan(&COCKPIT.replace(", skew_max = \"2ms\"", ""));
+    let view = Ethernet::first(&plan).expect("it has such a segment");
+    let first = view.streams().next().expect("it has streams");
+    assert_eq!(*first.copies, Copies::BothNetworks { skew_max: Duration::from_ms(4) });
+}
+
+#[test]
+fn a_link_to_network_b_fails_by_itself_and_cuts_off_what_has_no_other_way() {
+    let plan = plan(COCKPIT);
+    let view = Ethernet::first(&plan).expect("it has such a segment");
+    assert_eq!(view.segment.failures[0].link, FailingLink::Second(NodeId(1)));
+    let passes: Vec<bool> = view.streams().map(|stream| view.passes(&stream, FailingLink::Second(NodeId(1)))).collect();
+    let cut_off: Vec<bool> = view.streams().map(|stream| view.is_cut_off(&stream)).collect();
+    assert_eq!((passes, cut_off), (vec![true, true, false], vec![false, true, false]));
+    // The other link too: nothing is left.
+    let both = COCKPIT.replace("at = \"500ms\" }]", "at = \"500ms\" }, { link = [\"a1\", \"a2\"], at = \"600ms\" }]");
+    let plan = self::plan(&both);
+    let view = Ethernet::first(&plan).expect("it has such a segment");
+    assert!(view.streams().all(|stream| view.is_cut_off(&stream)));
+}

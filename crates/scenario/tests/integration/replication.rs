@@ -1,0 +1,121 @@
+//! Replication of frames (IEEE 802.1CB): what it becomes, and what a person sees for each thing that is wrong.
+
+use chronoseal_core::{Duration, NodeId};
+use chronoseal_scenario::plan::{Copies, FailingLink, LatentErrors, RecoveryAlgorithm, RecoveryConfig};
+use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, load};
+
+const RING: &str = include_str!("replication.toml");
+
+fn plan(text: &str) -> Plan {
+    load("ring.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+}
+
+fn problems(name: &str, text: &str) -> Problems {
+    load("ring.toml", text.as_bytes(), &[], &NoFiles).expect_err(name)
+}
+
+const WAYS: &str = "ways = [[\"left\"], [\"right\"]]";
+
+/// The changes that bring about one kind of problem each: name, code, old text, new text.
+pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
+    ("replication_one_way", Code::BadReplication, WAYS, "ways = [[\"left\"]]"),
+    ("replication_shared_link", Code::BadReplication, WAYS, "ways = [[\"left\"], [\"left\"]]"),
+    ("replication_unknown_switch", Code::UnknownName, WAYS, "ways = [[\"left\"], [\"rigth\"]]"),
+    ("replication_no_way", Code::NoWay, WAYS, "ways = [[\"left\"], []]"),
+    (
+        "replication_without_vlan_tag",
+        Code::BadReplication,
+        "ring = { replication",
+        "ring = { class = { best_effort = {} }, replication",
+    ),
+    (
+        "replication_of_virtual_link",
+        Code::BadReplication,
+        "ring = { replication",
+        "ring = { class = { rate_constrained = {} }, replication",
+    ),
+    (
+        "replication_and_switches",
+        Code::BadReplication,
+        "ring = { replication",
+        "ring = { switches = [\"left\"], replication",
+    ),
+    ("replication_history", Code::OutOfRange, WAYS, "ways = [[\"left\"], [\"right\"]], history = 1"),
+    ("replication_reset", Code::OutOfRange, WAYS, "ways = [[\"left\"], [\"right\"]], reset_timeout = \"0s\""),
+    (
+        "replication_before_asynchronous_shapers",
+        Code::BadReplication,
+        "switches = [\"front\"",
+        "bridge_ports = { classes = [{ class = 6, shaper = \"asynchronous\" }] }\nswitches = [\"front\"",
+    ),
+];
+
+#[test]
+fn every_problem_of_replication_is_shown_with_its_place() {
+    for (name, code, old, new) in CASES {
+        assert!(RING.contains(old), "{name}: the scenario has no {old}");
+        let problems = problems(name, &RING.replacen(old, new, 1));
+        let found = problems.list().iter().find(|problem| problem.code == *code);
+        let found = found.unwrap_or_else(|| panic!("{name}: {}", problems.render()));
+        assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
+        insta::assert_snapshot!(*name, problems.render());
+    }
+}
+
+#[test]
+fn each_copy_has_the_way_that_it_names_and_frames_a_tag_more() {
+    let plan = plan(RING);
+    let view = Ethernet::first(&plan).expect("it has such a segment");
+    let streams: Vec<_> = view.streams().collect();
+    let [brake, dim] = &streams[..] else { panic!("there are two") };
+    let ways = view.ways(brake).expect("each copy has one way");
+    let switches: Vec<Vec<u16>> = ways.iter().map(|way| way.hops.iter().map(|hop| hop.switch).collect()).collect();
+    assert_eq!(switches, [[0, 1, 2], [0, 3, 2]]);
+    assert_eq!(view.ways(dim).map(|ways| ways.len()), Ok(1));
+    // 14 of header, 4 of VLAN tag, 6 of redundancy tag.
+    assert_eq!((view.secured_len(brake), brake.tag_len()), (124, 10));
+    assert_eq!((view.secured_len(dim), dim.tag_len()), (68, 4));
+    let recovery = RecoveryConfig {
+        algorithm: RecoveryAlgorithm::Vector { history: 8 },
+        reset: Duration::from_s(1),
+        ways: 2,
+        latent: None,
+    };
+    assert_eq!(*brake.copies, Copies::Ways { ways: vec![vec![1], vec![3]], recovery });
+}
+
+#[test]
+fn recovery_is_what_is_written() {
+    let text = RING.replace(
+        WAYS,
+        &format!("{WAYS}, recovery = \"match\", reset_timeout = \"40ms\", latent_errors = {{ difference = 5, reset = \"9s\" }}"),
+    );
+    let plan = plan(&text);
+    let view = Ethernet::first(&plan).expect("it has such a segment");
+    let brake = view.streams().next().expect("it has streams");
+    let Copies::Ways { recovery, .. } = brake.copies else { panic!("it is replicated") };
+    let latent = LatentErrors { period: Duration::from_s(2), reset: Duration::from_s(9), difference: 5 };
+    let expected = RecoveryConfig {
+        algorithm: RecoveryAlgorithm::Match,
+        reset: Duration::from_ms(40),
+        ways: 2,
+        latent: Some(latent),
+    };
+    assert_eq!(*recovery, expected);
+}
+
+#[test]
+fn a_link_of_the_ring_may_fail_and_that_of_an_end_may_not() {
+    let with = |link: &str| {
+        let failures = format!("failures = [{{ link = [{link}], at = \"1ms\" }}]\nswitches = [\"front\"");
+        plan(&RING.replacen("switches = [\"front\"", &failures, 1))
+    };
+    for (link, expected) in [("\"left\", \"rear\"", false), ("\"wheel\", \"rear\"", true)] {
+        let plan = with(link);
+        let view = Ethernet::first(&plan).expect("it has such a segment");
+        let brake = view.streams().next().expect("it has streams");
+        assert!(view.passes(&brake, view.segment.failures[0].link));
+        assert_eq!(view.is_cut_off(&brake), expected, "{link}");
+        assert!(!view.passes(&brake, FailingLink::Station(NodeId(2))));
+    }
+}

@@ -1,0 +1,255 @@
+//! Virtual links over networks A and B, and streams both ways round a ring, with links that fail: no frame is later than its bound, none is delivered twice or out of
+//! order, and none is lost, unless the analysis says that this can be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use chronoseal_analysis::segment::{BOUNDS, Cause, bounds};
+use chronoseal_catalog::Prepared;
+use chronoseal_core::random::{self, Purpose};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_scenario::plan::{Copies, Ethernet, Plan};
+use chronoseal_sim::{FrameContext, Observer};
+
+use super::switched::{below, one_of, plan_of};
+use super::{from_environment, outcome};
+
+/// So many networks are tried.
+const NETWORKS: u64 = 40;
+/// Nothing is sent for so long before the end that it could still be under way.
+const DURATION: Duration = Duration::from_ms(300);
+
+/// Two rows of one to three switches, four nodes with a link to each, and links that fail.
+fn network(seed: u64) -> String {
+    let rng = &mut random::stream(seed, Purpose::Medium, 3);
+    let lengths = [1 + below(rng, 3), 1 + below(rng, 3)];
+    let names = |network: usize| (0..lengths[network]).map(move |switch| format!("{}{switch}", ["A", "B"][network]));
+    let quoted = |names: Vec<String>| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let [a, b] = [0, 1].map(|network| quoted(names(network).collect()));
+    let mut text = format!(
+        "schema_version = 2\nname = \"redundant\"\nseed = {seed}\nduration = \"{}ms\"\nfidelity = \"{}\"\n[segments.afdx.ethernet]\n\
+         rate = \"100Mbit/s\"\ncluster_cycle = \"20ms\"\nsync = \"ideal\"\nforwarding_delay = \"{}us\"\n{}\
+         virtual_links = {{ standard = false }}\nswitches = [{a}, {b}]\nnetworks = {{ a = [{a}], b = [{b}] }}\n",
+        DURATION.as_ms_f64(),
+        one_of(rng, &["timing", "bytes"]),
+        one_of(rng, &[0, 1, 16]),
+        one_of(rng, &["", "forwarding_jitter = { min = \"0us\", mean = \"4us\", max = \"30us\" }\n"]),
+    );
+    let mut links: Vec<[String; 2]> = Vec::new();
+    for network in 0..2 {
+        let row: Vec<String> = names(network).collect();
+        links.extend(row.windows(2).map(|pair| [pair[0].clone(), pair[1].clone()]));
+        links.extend((0..4).map(|node| [format!("n{node}"), row[below(rng, row.len())].clone()]));
+    }
+    text += "links = [\n";
+    for [one, other] in &links {
+        let own = one_of(rng, &["", "", ", rate = \"10Mbit/s\"", ", rate = \"1Gbit/s\""]);
+        writeln!(text, "  {{ between = [\"{one}\", \"{other}\"]{own} }},").expect("a text takes all");
+    }
+    text += "]\nfailures = [\n";
+    let (first, second) = (below(rng, links.len()), below(rng, links.len()));
+    for (place, link) in [first, second].into_iter().take(below(rng, 3)).enumerate() {
+        if place == 0 || link != first {
+            let ([one, other], at_ms) = (&links[link], one_of(rng, &[0, 50, 133]));
+            writeln!(text, "  {{ link = [\"{one}\", \"{other}\"], at = \"{at_ms}ms\" }},").expect("a text takes all");
+        }
+    }
+    text +=
+        "]\n[[protections]]\nname = \"tagged\"\nhmac = { hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }\n";
+    for node in 0..4 {
+        let driver = one_of(rng, &["", "driver = { min = \"1us\", mean = \"5us\", max = \"40us\" }\n"]);
+        write!(text, "[[nodes]]\nname = \"n{node}\"\n{driver}").expect("a text takes all");
+    }
+    for stream in 0..3 + below(rng, 6) {
+        let from = below(rng, 4);
+        let to: Vec<String> = (1..2 + below(rng, 2)).map(|step| format!("\"n{}\"", (from + step) % 4)).collect();
+        let period_ms = one_of(rng, &[2, 4, 5, 10]);
+        let skew = one_of(rng, &["", ", skew_max = \"20us\"", ", skew_max = \"400us\"", ", skew_max = \"30ms\""]);
+        let over = one_of(rng, &["", "", "", ", networks = [\"b\"]"]);
+        write!(
+            text,
+            "[[streams]]\nname = \"s{stream}\"\nfrom = \"n{from}\"\nto = [{}]\nperiod = \"{period_ms}ms\"\nlength = \"{}B\"\n{}\
+             afdx = {{ class = {{ rate_constrained = {{ bag = \"{}us\", jitter = \"9ms\"{skew} }} }}{over} }}\n",
+            to.join(", "),
+            one_of(rng, &[46, 100, 333, 800]),
+            one_of(rng, &["", "protection = \"tagged\"\n"]),
+            period_ms * one_of(rng, &[1_000, 900]),
+        )
+        .expect("a text takes all");
+    }
+    text
+}
+
+/// What receivers took of each stream, in order, and how far apart copies were.
+#[derive(Default)]
+struct Taken {
+    sent: BTreeMap<StreamId, (u64, SimTime)>,
+    sequences: BTreeMap<(StreamId, NodeId), Vec<u64>>,
+    skew: BTreeMap<(StreamId, NodeId), Duration>,
+    eliminated: u64,
+}
+
+impl Observer for Taken {
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, _: Option<FrameContext<'_>>) {
+        match event.kind {
+            // What may still be under way at the end is left out.
+            EventKind::Sent if at < SimTime::ZERO + DURATION - Duration::from_ms(60) => {
+                *self.sent.entry(event.stream).or_default() = (event.sequence + 1, at);
+            }
+            EventKind::Delivered => self.sequences.entry((event.stream, node)).or_default().push(event.sequence),
+            EventKind::Discarded(DiscardReason::CopyEliminated) => {
+                self.eliminated += 1;
+                let skew = self.skew.entry((event.stream, node)).or_default();
+                *skew = (*skew).max(Duration::from_ps(event.value));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What was seen in all networks, so that none of it is a promise about nothing.
+#[derive(Default, Debug)]
+struct Seen {
+    eliminated: u64,
+    repeated: u64,
+    lost: u64,
+    cut_off: u64,
+    whole_though_a_link_failed: u64,
+    skew_at_risk: u64,
+}
+
+fn check(seed: u64, plan: &Plan, text: &str, seen: &mut Seen) {
+    let prepared = Prepared::new(plan).expect("virtual links need no schedule");
+    let taken = chronoseal_sim::run(&prepared, Taken::default(), &mut |_| true).expect("it can be built").observer;
+    let view = Ethernet::first(plan).expect("it is one");
+    let tables: Vec<_> = plan.segment_ids().map(|id| prepared.schedule(id).cloned()).collect();
+    let risks = bounds(plan, &tables, BOUNDS).risks;
+    seen.eliminated += taken.eliminated;
+    for stream in view.streams() {
+        let of = |is_it: &dyn Fn(&Cause) -> bool| {
+            risks.iter().any(|risk| risk.stream == Some(stream.id) && is_it(&risk.cause))
+        };
+        let can_be_apart = of(&|cause| matches!(cause, Cause::Skew { .. }));
+        let can_be_cut_off = of(&|cause| matches!(cause, Cause::LinkFails { .. }));
+        let can_be_thrown_away = of(&|cause| matches!(cause, Cause::LinkFull { .. } | Cause::Policed { .. }));
+        let is_single = matches!(stream.copies, Copies::One(_));
+        let fails = view.segment.failures.iter().any(|failure| view.passes(&stream, failure.link));
+        let (sent, _) = taken.sent[&stream.id];
+        seen.skew_at_risk += u64::from(can_be_apart);
+        seen.cut_off += u64::from(can_be_cut_off);
+        for receiver in &stream.stream.receivers {
+            let who = format!("seed {seed}, stream {} to node {}", stream.stream.name, receiver.0);
+            let got = taken.sequences.get(&(stream.id, *receiver)).cloned().unwrap_or_default();
+            // A frame that several ways bring may overtake another one with vector recovery, and never comes twice.
+            let may_overtake = stream.copies.have_r_tag();
+            let is_once = got.iter().collect::<BTreeSet<_>>().len() == got.len();
+            let is_in_order = is_once && (may_overtake || got.windows(2).all(|pair| pair[0] < pair[1]));
+            seen.repeated += u64::from(!is_in_order);
+            assert!(is_in_order || can_be_apart, "{who}: twice or out of order: {got:?}\n{text}");
+            assert!(is_in_order || !is_single, "{who}: {got:?}\n{text}");
+            let lost = (0..sent).filter(|number| !got.contains(number)).count() as u64;
+            seen.lost += u64::from(lost > 0);
+            // Copies that come far apart can be held against the order of those that came in between.
+            let is_told = can_be_cut_off || can_be_thrown_away || can_be_apart;
+            assert!(lost == 0 || is_told, "{who}: {lost} of {sent} are lost\n{text}");
+            seen.whole_though_a_link_failed += u64::from(lost == 0 && fails && !is_single);
+            let skew = taken.skew.get(&(stream.id, *receiver));
+            if let (Copies::BothNetworks { skew_max }, Some(skew)) = (stream.copies, skew) {
+                assert!(skew <= skew_max, "{who}: {skew} is no copy's");
+            }
+        }
+    }
+}
+
+/// Rings of three to six switches with a node at each, streams over one way or both, and links that fail.
+fn ring(seed: u64) -> String {
+    let rng = &mut random::stream(seed, Purpose::Medium, 4);
+    let switches = 3 + below(rng, 4);
+    let names: Vec<String> = (0..switches).map(|switch| format!("\"S{switch}\"")).collect();
+    let mut text = format!(
+        "schema_version = 2\nname = \"ring\"\nseed = {seed}\nduration = \"{}ms\"\nfidelity = \"{}\"\n[segments.afdx.ethernet]\n\
+         rate = \"100Mbit/s\"\ncluster_cycle = \"20ms\"\nsync = \"ideal\"\nforwarding_delay = \"{}us\"\n{}\
+         class = {{ vlan = {{ pcp = 3 }} }}\nswitches = [{}]\nlinks = [\n",
+        DURATION.as_ms_f64(),
+        one_of(rng, &["timing", "bytes"]),
+        one_of(rng, &[0, 1, 16]),
+        one_of(rng, &["", "forwarding_jitter = { min = \"0us\", mean = \"4us\", max = \"30us\" }\n"]),
+        names.join(", "),
+    );
+    let trunk = |switch: usize| [format!("S{switch}"), format!("S{}", (switch + 1) % switches)];
+    for switch in 0..switches {
+        let ([one, other], own) =
+            (trunk(switch), one_of(rng, &["", "", ", rate = \"10Mbit/s\"", ", rate = \"1Gbit/s\""]));
+        writeln!(text, "  {{ between = [\"{one}\", \"{other}\"]{own} }},").expect("a text takes all");
+        writeln!(text, "  {{ between = [\"n{switch}\", \"S{switch}\"] }},").expect("a text takes all");
+    }
+    text += "]\nfailures = [\n";
+    if below(rng, 3) > 0 {
+        let ([one, other], at_ms) = (trunk(below(rng, switches)), one_of(rng, &[0, 50, 133]));
+        writeln!(text, "  {{ link = [\"{one}\", \"{other}\"], at = \"{at_ms}ms\" }},").expect("a text takes all");
+    }
+    text +=
+        "]\n[[protections]]\nname = \"tagged\"\nhmac = { hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }\n";
+    for node in 0..switches {
+        let driver = one_of(rng, &["", "driver = { min = \"1us\", mean = \"5us\", max = \"40us\" }\n"]);
+        write!(text, "[[nodes]]\nname = \"n{node}\"\n{driver}").expect("a text takes all");
+    }
+    for stream in 0..3 + below(rng, 6) {
+        let (from, steps) = (below(rng, switches), 1 + below(rng, switches - 1));
+        let between = |steps: &mut dyn Iterator<Item = usize>| {
+            steps.map(|step| format!("\"S{}\"", (from + step) % switches)).collect::<Vec<_>>().join(", ")
+        };
+        let (there, back) = (between(&mut (1..steps)), between(&mut (steps + 1..switches)));
+        let period_ms = one_of(rng, &[2, 4, 5, 10]);
+        let recovery = one_of(rng, &["", ", history = 64", ", recovery = \"match\"", ", reset_timeout = \"1ms\""]);
+        // Without a switch between its ends a way has to be one link.
+        let over = match (one_of(rng, &[true, true, false]), one_of(rng, &[true, false])) {
+            (true, _) => format!("replication = {{ ways = [[{there}], [{back}]]{recovery} }}"),
+            (false, true) => format!("switches = [{there}]"),
+            (false, false) => format!("switches = [{back}]"),
+        };
+        write!(
+            text,
+            "[[streams]]\nname = \"s{stream}\"\nfrom = \"n{from}\"\nto = [\"n{}\"]\nperiod = \"{period_ms}ms\"\nlength = \"{}B\"\n{}\
+             afdx = {{ class = {{ vlan = {{ pcp = {} }} }}, {over} }}\n",
+            (from + steps) % switches,
+            one_of(rng, &[46, 100, 333, 800]),
+            one_of(rng, &["", "protection = \"tagged\"\n"]),
+            one_of(rng, &[1, 3, 6]),
+        )
+        .expect("a text takes all");
+    }
+    text
+}
+
+fn try_all(network: fn(u64) -> String) {
+    let only = from_environment("REDUNDANT_SEED");
+    let wanted = from_environment("REDUNDANT_NETWORKS").unwrap_or(NETWORKS);
+    let mut seen = Seen::default();
+    for seed in only.map_or(0..wanted, |seed| seed..seed + 1) {
+        let text = network(seed);
+        let plan = plan_of(&text);
+        let outcome = outcome(&plan).expect("nothing has slots");
+        assert!(outcome.wrong.is_empty(), "seed {seed}:\n{}\n{text}", outcome.wrong.join("\n"));
+        assert!(outcome.lost.is_empty(), "seed {seed}: {:?}\n{text}", outcome.lost);
+        check(seed, &plan, &text, &mut seen);
+    }
+    println!("{wanted} networks: {seen:?}");
+    if only.is_none() {
+        let Seen { eliminated, repeated, lost, cut_off, whole_though_a_link_failed, skew_at_risk } = seen;
+        let counts = [eliminated, repeated, lost, cut_off, whole_though_a_link_failed, skew_at_risk];
+        assert!(counts.iter().all(|count| *count > 0), "{seen:?} leaves something untried");
+    }
+}
+
+/// `REDUNDANT_SEED=17` tries that network alone, `REDUNDANT_NETWORKS=5000` more of them.
+#[test]
+fn a_virtual_link_over_two_networks_is_in_time_once_and_in_order_whatever_fails() {
+    try_all(network);
+}
+
+/// As above.
+#[test]
+fn a_stream_over_both_ways_round_a_ring_is_in_time_once_whatever_fails() {
+    try_all(ring);
+}

@@ -1,0 +1,204 @@
+//! Replication and elimination of frames (IEEE 802.1CB) round a ring: a link that fails, copies that stay away, copies that come late.
+
+use std::collections::BTreeMap;
+
+use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, SkewRemedy, bounds};
+use chronoseal_catalog::Prepared;
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime};
+use chronoseal_scenario::plan::Plan;
+use chronoseal_scenario::{NoFiles, load};
+use chronoseal_sim::{FrameContext, Observer, run};
+
+/// Four switches in a ring; from the pedal to the wheel it is as far one way as the other, and the way over `right` is slower.
+const RING: &str = r#"
+schema_version = 2
+name = "ring"
+duration = "1s"
+[segments.ring.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+sync = "ideal"
+accounting = "as-published"
+class = { vlan = { pcp = 6 } }
+switches = ["front", "left", "rear", "right"]
+links = [
+  { between = ["front", "left"] },
+  { between = ["left", "rear"] },
+  { between = ["rear", "right"] },
+  { between = ["right", "front"], rate = "10Mbit/s" },
+  { between = ["pedal", "front"] },
+  { between = ["wheel", "rear"] },
+]
+[[protections]]
+name = "tagged"
+hmac = { hash = "sha-256", tag = "16B", freshness = "full" }
+[[nodes]]
+name = "pedal"
+clock = "ideal"
+[[nodes]]
+name = "wheel"
+clock = "ideal"
+[[streams]]
+name = "brake"
+from = "pedal"
+to = ["wheel"]
+period = "8ms"
+length = "976B"
+offset = "0s"
+ring = { replication = { ways = [["left"], ["right"]] } }
+"#;
+
+/// 14 of header, 4 and 6 of tags and 976 of payload take 80 us at 100 Mbit/s, and 800 us at 10 Mbit/s.
+const SKEW: Duration = Duration::from_us(720);
+const FRAMES: u64 = 125;
+
+fn plan(text: &str) -> Plan {
+    load("any.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}\n{text}", problems.render()))
+}
+
+fn bounded(plan: &Plan) -> Bounds {
+    let prepared = Prepared::new(plan).expect("nothing has slots");
+    let tables: Vec<_> = plan.segment_ids().map(|id| prepared.schedule(id).cloned()).collect();
+    bounds(plan, &tables, BOUNDS)
+}
+
+/// What the receiver told, and the numbers in the tags of what was sent.
+#[derive(Default)]
+struct Told {
+    delivered: Vec<u64>,
+    discarded: BTreeMap<DiscardReason, u64>,
+    skews: Vec<Duration>,
+    latent: Vec<(u64, i64)>,
+    latest: Duration,
+    tags: Vec<u16>,
+}
+
+impl Observer for Told {
+    fn event(&mut self, at: SimTime, _: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        match event.kind {
+            EventKind::Delivered => {
+                self.delivered.push(event.sequence);
+                let latency = frame.and_then(|frame| Some(frame.received_at? - frame.label.sent_at));
+                self.latest = self.latest.max(latency.unwrap_or_default());
+            }
+            EventKind::LatentError => self.latent.push((at.since_zero().as_ms_f64() as u64, event.value)),
+            EventKind::Discarded(reason) => {
+                *self.discarded.entry(reason).or_default() += 1;
+                if reason == DiscardReason::CopyEliminated {
+                    self.skews.push(Duration::from_ps(event.value));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn transmit(&mut self, _: SimTime, _: NodeId, frame: FrameContext<'_>) {
+        // Behind the VLAN tag: 0xf1c1, two reserved bytes, the number.
+        if let [0xf1, 0xc1, 0, 0, high, low] = frame.bytes[16..22] {
+            self.tags.push(u16::from_be_bytes([high, low]));
+        }
+    }
+}
+
+fn told(text: &str) -> Told {
+    let plan = plan(text);
+    let prepared = Prepared::new(&plan).expect("nothing has slots");
+    run(&prepared, Told::default(), &mut |_| true).expect("every part can be built").observer
+}
+
+fn with_failure(text: &str, link: [&str; 2]) -> String {
+    let [one, other] = link;
+    let failures = format!("failures = [{{ link = [\"{one}\", \"{other}\"], at = \"504ms\" }}]\nswitches = [");
+    text.replacen("switches = [", &failures, 1)
+}
+
+fn all() -> Vec<u64> {
+    (0..FRAMES).collect()
+}
+
+#[test]
+fn each_frame_bears_its_number_and_is_delivered_once() {
+    for fidelity in ["bytes", "timing"] {
+        let told = told(&RING.replace("duration = \"1s\"", &format!("duration = \"1s\"\nfidelity = \"{fidelity}\"")));
+        // One more begins at the end of the run.
+        assert_eq!(told.tags, (0..=FRAMES as u16).collect::<Vec<_>>());
+        assert_eq!(told.delivered, all());
+        assert_eq!(told.discarded, BTreeMap::from([(DiscardReason::CopyEliminated, FRAMES)]));
+        assert!(told.skews.iter().all(|skew| *skew == SKEW), "{:?}", told.skews);
+    }
+}
+
+#[test]
+fn copies_of_protected_frames_are_no_replays() {
+    let told = told(&RING.replace("length = \"976B\"", "length = \"936B\"\nprotection = \"tagged\""));
+    assert_eq!(told.delivered, all());
+    assert_eq!(told.discarded, BTreeMap::from([(DiscardReason::CopyEliminated, FRAMES)]));
+}
+
+#[test]
+fn a_link_that_fails_loses_nothing_with_replication_and_its_frames_without() {
+    for link in [["left", "rear"], ["right", "front"]] {
+        let text = with_failure(RING, link);
+        let both = told(&text);
+        assert_eq!(both.delivered, all(), "{link:?} fails");
+        assert_eq!(both.discarded[&DiscardReason::LinkDown], FRAMES - 63);
+        assert_eq!(both.discarded[&DiscardReason::CopyEliminated], 63);
+        assert_eq!(bounded(&plan(&text)).risks, [], "the other way is enough");
+    }
+    let alone = RING.replace("replication = { ways = [[\"left\"], [\"right\"]] }", "switches = [\"left\"]");
+    let alone = with_failure(&alone, ["left", "rear"]);
+    assert_eq!(told(&alone).delivered, (0..63).collect::<Vec<_>>());
+    assert!(bounded(&plan(&alone)).risks.iter().any(|risk| matches!(risk.cause, Cause::LinkFails { .. })));
+    // The links of its ends are on both ways.
+    let end = with_failure(RING, ["wheel", "rear"]);
+    assert_eq!(told(&end).delivered.len(), 63);
+    assert!(bounded(&plan(&end)).risks.iter().any(|risk| matches!(risk.cause, Cause::LinkFails { .. })));
+}
+
+#[test]
+fn the_bound_is_that_of_the_slower_way_and_is_reached_on_it() {
+    let bound = bounded(&plan(RING)).streams[0].ends[0].latency.expect("nothing is overloaded");
+    assert_eq!(bound.min, Duration::from_us(320));
+    let slowest = Duration::from_us(320) + SKEW;
+    // The calculus counts both copies on the links that both pass: once more 80 us on each, and what comes of it behind them.
+    assert!(bound.max >= slowest && bound.max <= slowest + Duration::from_us(200), "{bound:?}");
+    let text = with_failure(RING, ["left", "rear"]).replace("at = \"504ms\"", "at = \"0s\"");
+    assert_eq!(told(&text).latest, slowest);
+}
+
+#[test]
+fn copies_that_stay_away_are_told_as_a_latent_error() {
+    let watched = RING.replace(
+        "[\"right\"]] }",
+        "[\"right\"]], latent_errors = { difference = 10, period = \"100ms\", reset = \"10s\" } }",
+    );
+    assert_eq!(told(&watched).latent, []);
+    let told = told(&with_failure(&watched, ["right", "front"]));
+    assert_eq!(told.delivered, all());
+    // At 600 ms twelve frames have lost their copies, and each 100 ms it is as many more.
+    let times: Vec<u64> = told.latent.iter().map(|(at, _)| at / 100).collect();
+    assert_eq!(times, [6, 7, 8, 9]);
+    assert!(told.latent.windows(2).all(|pair| pair[1].1 - pair[0].1 >= 12), "{:?}", told.latent);
+    assert!(told.latent[0].1 > 10);
+}
+
+#[test]
+fn match_recovery_takes_a_copy_behind_the_next_frame_for_a_new_one_and_check_says_so() {
+    let with = |recovery: &str, period: &str, length: &str| {
+        RING.replace("[\"right\"]] }", &format!("[\"right\"]], recovery = \"{recovery}\" }}"))
+            .replace("period = \"8ms\"", &format!("period = \"{period}\""))
+            .replace("length = \"976B\"", &format!("length = \"{length}\""))
+            .replace("rate = \"10Mbit/s\"", "rate = \"2Mbit/s\"")
+    };
+    // 100 bytes take 8 us at 100 Mbit/s and 400 us at 2 Mbit/s, which a frame each 500 us does not fill.
+    let vector = with("vector", "500us", "76B");
+    let once = told(&vector);
+    assert!(once.delivered.windows(2).all(|pair| pair[1] == pair[0] + 1));
+    assert_eq!(bounded(&plan(&vector)).risks, []);
+    let slow = with("match", "500us", "76B")
+        .replace("rate = \"2Mbit/s\"", "rate = \"2Mbit/s\", propagation_delay = \"300us\"");
+    let twice = told(&slow);
+    assert!(twice.delivered.windows(2).any(|pair| pair[1] < pair[0]), "copies come between later frames");
+    let risks = bounded(&plan(&slow)).risks;
+    assert!(risks.iter().any(|risk| matches!(risk.cause, Cause::Skew { remedy: SkewRemedy::Vector, .. })), "{risks:?}");
+}
