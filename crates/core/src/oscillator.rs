@@ -23,6 +23,16 @@ impl RateDeviation {
         Self((((gain.as_ps() as i128) << SHIFT) / interval.as_ps() as i128) as i64)
     }
 
+    /// From a fixed-point number with 40 fractional bits.
+    pub const fn from_fixed(bits: i64) -> Self {
+        Self(bits)
+    }
+
+    /// As a fixed-point number with 40 fractional bits.
+    pub const fn as_fixed(self) -> i64 {
+        self.0
+    }
+
     /// What a clock with this deviation gains in `span`, rounded down.
     #[inline]
     pub const fn gain(self, span: Duration) -> Duration {
@@ -37,6 +47,13 @@ impl core::ops::Add for RateDeviation {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0)
+    }
+}
+
+impl core::ops::Sub for RateDeviation {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
     }
 }
 
@@ -97,6 +114,14 @@ mod tests {
         let shown = fast.local(SimTime::ZERO + Duration::from_ms(10));
         let expected = LocalTime::ZERO + Duration::from_ms(15) + Duration::from_us(1);
         assert!((shown - expected).abs() <= Duration::from_ps(10), "{shown}");
+    }
+
+    #[test]
+    fn a_deviation_is_a_number_with_forty_fractional_bits() {
+        let two_to_the_minus_twenty = RateDeviation::from_fixed(1 << 20);
+        assert_eq!(two_to_the_minus_twenty.gain(Duration::from_ps(3 << 20)), Duration::from_ps(3));
+        assert_eq!(two_to_the_minus_twenty.as_fixed(), 1 << 20);
+        assert_eq!(RateDeviation::ZERO - two_to_the_minus_twenty, RateDeviation::from_fixed(-(1 << 20)));
     }
 
     proptest! {
