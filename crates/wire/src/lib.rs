@@ -6,7 +6,8 @@
 //! [`DiscardReason`](chronoseal_core::DiscardReason), so that a receiver can count it.
 //!
 //! The types that matter: [`ethernet::Frame`], a checked view of a frame,
-//! [`protocol_control_frame::ProtocolControlFrame`], the synchronisation message of SAE AS6802, [`can::CanFrame`], with
+//! [`protocol_control_frame::ProtocolControlFrame`], the synchronisation message of SAE AS6802, [`gptp::Message`], those of
+//! IEEE 802.1AS, [`can::CanFrame`], with
 //! what it takes on the wire in [`can::FrameBits`], and [`its::geonetworking::Packet`], with the messages in [`its`].
 //!
 //! ```
@@ -32,6 +33,7 @@
 pub mod can;
 pub mod container;
 pub mod ethernet;
+pub mod gptp;
 pub mod its;
 pub mod protocol_control_frame;
 pub mod r_tag;
