@@ -4,7 +4,8 @@
 //! arrived, by the device's own oscillator, and sends what the machine wants sent. The simulator, the medium of switches
 //! and the tests drive the same machines.
 //!
-//! The modules: [`as6802`], the synchronisation masters, compression masters and clients of SAE AS6802.
+//! The modules: [`as6802`], the synchronisation masters, compression masters and clients of SAE AS6802, and [`gptp`], bridges and end
+//! stations of IEEE 802.1AS.
 //!
 //! ```
 //! use chronoseal_clocksync::as6802::{Cluster, Parameters, SynchronisationMaster};
@@ -19,3 +20,4 @@
 //! ```
 
 pub mod as6802;
+pub mod gptp;
