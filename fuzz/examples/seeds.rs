@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use chronoseal_clocksync::gptp::{Effect, Parameters, PortParameters, TimeAwareSystem};
 use chronoseal_core::{Duration, LocalTime, NodeId, StreamId};
 use chronoseal_fourq::{ecdh, schnorrq};
 use chronoseal_frameauth::{KeyBytes, Sealer};
@@ -105,6 +106,34 @@ fn iso_tp() {
     write("iso_tp", "addressed", &of([0x08, 0xf1, 0, 0], &[&[0xf1, 0x10, 8, 1, 2, 3, 4, 5], &[0xf1, 0x21, 6, 7, 8]]));
 }
 
+/// What a bridge sends in its first second, by itself and when its neighbour asks.
+fn gptp() {
+    let clock = |number| chronoseal_wire::gptp::ClockIdentity([number; 8]);
+    let system = |number| {
+        let parameters = Parameters::new(clock(number), number);
+        TimeAwareSystem::new(&parameters, &[PortParameters::default()], LocalTime::ZERO).expect("in bounds")
+    };
+    let mut pair = [system(1), system(2)];
+    let mut written = std::collections::BTreeSet::new();
+    for ms in 0..2_000 {
+        let now = LocalTime::ZERO + Duration::from_ms(ms);
+        for from in 0..2 {
+            pair[from].advance(now);
+            while let Some(effect) = pair[from].poll() {
+                let Effect::Send { port, payload, stamp } = effect else { continue };
+                if written.insert(payload[0]) {
+                    write("gptp_message", &format!("type_{:x}", payload[0] & 0xf), &payload);
+                }
+                if let Some(stamp) = stamp {
+                    pair[from].transmitted(now, port, stamp, now).expect("the port is there");
+                }
+                // What is refused while the two find each other is refused for good reasons.
+                let _ = pair[1 - from].receive(now, port, now, &payload);
+            }
+        }
+    }
+}
+
 fn main() {
     can();
     container_pdu();
@@ -140,6 +169,8 @@ fn main() {
         buf[34..42].fill(0xff);
         write("protocol_control_frame", &format!("{name}_oldest"), &buf[ethernet::HEADER_LEN..][..28]);
     }
+
+    gptp();
 
     // One byte for the profile, one for the changed bit, one for the expected cycle; then the PDU.
     let key = KeyBytes::from_array(std::array::from_fn(|i| i as u8));

@@ -14,6 +14,7 @@ use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
 mod can;
 mod container;
 mod fourq;
+mod gptp;
 mod iso_tp;
 mod its;
 mod schedule;
@@ -25,6 +26,7 @@ mod vss;
 pub use can::{can_bits, can_frame};
 pub use container::container_pdu;
 pub use fourq::{fourq_point, fourq_signature};
+pub use gptp::gptp_message;
 pub use iso_tp::{Setting as IsoTpSetting, iso_tp, record as iso_tp_record};
 pub use its::{its_packet, sumo_trace};
 pub use schedule::{gate_control_list, schedule_table, stream_table};
@@ -47,6 +49,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("fourq_point", fourq_point),
     ("fourq_signature", fourq_signature),
     ("gate_control_list", gate_control_list),
+    ("gptp_message", gptp_message),
     ("import_capture", import_capture),
     ("import_table", import_table),
     ("iso_tp", iso_tp),
