@@ -2,6 +2,7 @@
 
 pub mod qcw;
 mod qcw_tree;
+pub mod scenario;
 pub mod tsnkit;
 
 use std::fmt;
