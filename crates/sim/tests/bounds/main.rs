@@ -6,6 +6,7 @@
 mod changed;
 #[path = "../../../xtask/src/contradictions/network/mod.rs"]
 mod network;
+mod order;
 mod ports;
 mod redundant;
 mod scheduled;

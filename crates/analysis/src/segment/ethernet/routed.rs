@@ -25,7 +25,7 @@ use chronoseal_media::line::LineSpeed;
 
 use super::super::{HopBound, Span, Why};
 use crate::calculus::ethernet::{ClassPlan, Fragments, Gates, PortPlan, StreamPlan, SwitchBounds, Switches, Window};
-use crate::calculus::{ArrivalCurve, Bucket, Flow, Grid, Hop, Network, Rational, Unbounded, ratio, whole};
+use crate::calculus::{ArrivalCurve, Bucket, Flow, Grid, Hop, Network, Rational, ratio, whole};
 
 pub use problem::{LinkProblem, LinkReason};
 
