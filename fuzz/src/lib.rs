@@ -11,6 +11,7 @@ use chronoseal_wire::secured_pdu::SecuredPduLayout;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::{self, DEFAULT_CT_MARKER};
 
+mod bounds;
 mod can;
 mod container;
 mod fourq;
@@ -23,6 +24,7 @@ mod v2x_pki;
 #[cfg(feature = "vss")]
 mod vss;
 
+pub use bounds::{other_bounds, output_port_network};
 pub use can::{can_bits, can_frame};
 pub use container::container_pdu;
 pub use fourq::{fourq_point, fourq_signature};
@@ -54,6 +56,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("import_table", import_table),
     ("iso_tp", iso_tp),
     ("its_packet", its_packet),
+    ("other_bounds", other_bounds),
+    ("output_port_network", output_port_network),
     ("protocol_control_frame", protocol_control_frame),
     ("recording_asc", recording),
     ("recording_blf", recording),

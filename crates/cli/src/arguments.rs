@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Scenario(Scenario),
     /// Make and replay windows and gate control lists for streams on a network of bridges
     Schedule(crate::commands::schedule::Schedule),
+    /// Bound networks of other tools, and write a scenario's for them
+    Bounds(crate::commands::bounds::Bounds),
     /// Measure what authentication costs on this processor
     Bench(Bench),
     /// Look at V2X certificates, messages, trust lists and captures

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Agent | Command::HsmWorker => unreachable!("handled above"),
         Command::Bench(options) => commands::bench::run(options, &printer),
+        Command::Bounds(options) => commands::bounds::run(options, &printer),
         Command::Check(options) => commands::check::run(options, &printer),
         Command::Compare(options) => commands::compare::run(options, &printer),
         Command::Doctor(options) => commands::doctor::run(options, &printer),

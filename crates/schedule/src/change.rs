@@ -19,6 +19,8 @@ const CYCLES: i64 = 2;
 /// How to change.
 #[derive(Clone, Debug)]
 pub struct Change {
+    /// What is told begins here, two cycles of the old schedule before the change.
+    pub from: Duration,
     /// No stream that goes or moves sends as in the old schedule from here on.
     pub at: Duration,
     /// When the first cycle begins of what comes or moves.
@@ -124,7 +126,14 @@ pub fn plan(old: &Schedule, new: &Schedule, earliest: Duration, class: u8) -> Re
     Ok(told(
         old,
         new,
-        Change { at: Duration::from_ps(at), begin, lists, gaps: BTreeMap::new(), told: Vec::new() },
+        Change {
+            from: Duration::from_ps(at - CYCLES * cycles[0]),
+            at: Duration::from_ps(at),
+            begin,
+            lists,
+            gaps: BTreeMap::new(),
+            told: Vec::new(),
+        },
         stays,
     ))
 }
@@ -177,7 +186,7 @@ fn told(old: &Schedule, new: &Schedule, mut change: Change, stays: impl Fn(&str)
         })
         .collect()
     };
-    let before = change.at - old.cycle() * CYCLES;
+    let before = change.from;
     let going = shifted(old, before, false, CYCLES);
     let coming = shifted(new, change.begin, false, CYCLES);
     for after in &coming {

@@ -108,14 +108,14 @@ impl<'a> Delayed<'a> {
                 self.bounds = bounds;
             }
             grown = step;
-            servers.clone().for_each(|server| self.hand_on(server));
+            self.hand_all_on();
         }
         let because = Unbounded::Diverges { servers: circle };
         for server in servers.clone().filter(|server| !self.network.before_circles().contains(server)) {
             self.bounds[server] = Bound::none(&because);
             self.groups[server] = Err(because.clone());
         }
-        servers.for_each(|server| self.hand_on(server));
+        self.hand_all_on();
         self
     }
 
@@ -138,7 +138,7 @@ impl<'a> Delayed<'a> {
             bound.delay = bound.delay.clone().map(|delay| delay + more);
         }
         let guessed: Vec<_> = self.bounds.iter().map(|bound| bound.delay.clone()).collect();
-        (0..guessed.len()).for_each(|server| self.hand_on(server));
+        self.hand_all_on();
         (0..guessed.len()).for_each(|server| self.compute(server));
         self.bounds.iter().zip(&guessed).all(|(bound, guessed)| match (&bound.delay, guessed) {
             (Ok(now), Ok(guessed)) => now <= guessed,
@@ -182,18 +182,35 @@ impl<'a> Delayed<'a> {
         for visit in self.network.visits(server) {
             let hops = &self.network.flows()[visit.flow].hops;
             for (next, _) in hops.iter().enumerate().filter(|(_, hop)| hop.after == Some(visit.hop)) {
-                let brought = match (&self.arrivals[visit.flow][visit.hop], &self.bounds[server].delay) {
-                    (Ok(arrival), Ok(delay)) => {
-                        let later = arrival.delayed(&(delay + &self.network.servers()[server].varying));
-                        Ok(match &self.settings.grid {
-                            Some(grid) => later.rounded_up(grid),
-                            None => later,
-                        })
-                    }
-                    (Err(because), _) | (_, Err(because)) => Err(upstream(self.network, hops[next].server, because)),
-                };
-                self.arrivals[visit.flow][next] = brought;
+                self.arrivals[visit.flow][next] = self.handed_on(visit.flow, visit.hop, next);
             }
+        }
+    }
+
+    /// What all flows bring to all their servers. Each goes along its own way, so that nothing depends on the order of servers.
+    fn hand_all_on(&mut self) {
+        for (index, flow) in self.network.flows().iter().enumerate() {
+            for (next, hop) in flow.hops.iter().enumerate() {
+                if let Some(before) = hop.after {
+                    self.arrivals[index][next] = self.handed_on(index, before, next);
+                }
+            }
+        }
+    }
+
+    /// What a flow brings from one of its hops to the next.
+    fn handed_on(&self, flow: usize, hop: usize, next: usize) -> Result<ArrivalCurve, Unbounded> {
+        let hops = &self.network.flows()[flow].hops;
+        let server = hops[hop].server;
+        match (&self.arrivals[flow][hop], &self.bounds[server].delay) {
+            (Ok(arrival), Ok(delay)) => {
+                let later = arrival.delayed(&(delay + &self.network.servers()[server].varying));
+                Ok(match &self.settings.grid {
+                    Some(grid) => later.rounded_up(grid),
+                    None => later,
+                })
+            }
+            (Err(because), _) | (_, Err(because)) => Err(upstream(self.network, hops[next].server, because)),
         }
     }
 

@@ -12,6 +12,8 @@
 //! - The analyses of [`flow`] bound one flow on top of either: total flow (TFA), separate flow (SFA), pay multiplexing only
 //!   once (PMOO). [`best()`] takes the least of all.
 //!
+//! [`saihu`] reads and writes networks for other tools, and reads what these say of them.
+//!
 //! What has no bound gets a reason ([`Unbounded`]), never a number.
 //!
 //! ```
@@ -40,6 +42,7 @@ mod network;
 pub mod operations;
 mod pmoo;
 mod rational;
+pub mod saihu;
 mod service;
 mod unbounded;
 
@@ -50,6 +53,6 @@ pub use delayed::{Delayed, Settings};
 pub use flow::Bound;
 pub use left_over::{LeftOver, Through};
 pub use network::{Flow, Hop, Multiplexing, Network, Server};
-pub use rational::{Grid, Rational, ratio, whole};
+pub use rational::{Grid, Rational, float, ratio, whole};
 pub use service::{RateLatency, ServiceCurve};
 pub use unbounded::{Combination, InvalidCurve, InvalidNetwork, Unbounded};

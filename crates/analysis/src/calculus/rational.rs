@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{Signed, Zero};
+use num_traits::{Signed, ToPrimitive, Zero};
 
 /// An exact number: a time, an amount of data, or a rate. The unit is the caller's, and the same in one network.
 pub type Rational = BigRational;
@@ -18,6 +18,11 @@ pub fn whole(value: i64) -> Rational {
 /// If the denominator is zero.
 pub fn ratio(numerator: i64, denominator: i64) -> Rational {
     Rational::new(BigInt::from(numerator), BigInt::from(denominator))
+}
+
+/// The nearest number in floating point, for a figure that is shown.
+pub fn float(value: &Rational) -> f64 {
+    value.to_f64().unwrap_or(f64::NAN)
 }
 
 /// Steps to which times and amounts of data are rounded up between servers.

@@ -130,27 +130,27 @@ pub fn end_to_end(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn Se
 /// `tables[i]` is the schedule table of segment `i`; one that is missing is none. `rows` is [`super::BOUNDS`], or what
 /// else bounds the plan's kinds of segments.
 pub fn bounds(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn SegmentBounds]) -> Bounds {
-    let jobs = Jobs::new(plan, rows);
-    let network = Network { plan, jobs, tables, hosts: Hosts::new(&jobs, tables) };
-    let processors = Processors::new(&network.jobs, tables);
-    let mut reached = Reached::at_once(plan);
-    let mut before = Arrivals::default();
-    for _ in 0..ROUNDS_MAX {
-        let busy = processors.busy(&reached, &before);
-        let arrivals =
-            Arrivals { busy, blocked: network.blocked(&processors, &reached, &before), ..Arrivals::default() };
-        let arrivals = network.arrivals(&reached, arrivals);
-        let at_ports = network.at_ports(&arrivals);
-        let found = network.in_hosts(&at_ports, &arrivals);
-        if found == reached && arrivals == before {
-            let mut risks = network.risks(&arrivals);
-            risks.extend(network.hosts.risks(&at_ports, &arrivals));
-            return Bounds { streams: network.streams(&at_ports, &reached, &arrivals), risks };
-        }
-        (reached, before) = (found, arrivals);
-    }
-    let never = Reached::default();
-    Bounds { streams: network.streams(&never, &never, &Arrivals::default()), risks: Vec::new() }
+    let network = Network::new(plan, tables, rows);
+    let Some(Settled { arrivals, at_ports, reached }) = network.settled() else {
+        let never = Reached::default();
+        return Bounds { streams: network.streams(&never, &never, &Arrivals::default()), risks: Vec::new() };
+    };
+    let mut risks = network.risks(&arrivals);
+    risks.extend(network.hosts.risks(&at_ports, &arrivals));
+    Bounds { streams: network.streams(&at_ports, &reached, &arrivals), risks }
+}
+
+/// How all streams come to their segments; `None` if jitter grows without an end in sight. The parameters are those of
+/// [`bounds`].
+pub fn arrivals(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn SegmentBounds]) -> Option<Arrivals> {
+    Network::new(plan, tables, rows).settled().map(|settled| settled.arrivals)
+}
+
+/// What does not change any more if everything is computed again.
+struct Settled {
+    arrivals: Arrivals,
+    at_ports: Reached,
+    reached: Reached,
 }
 
 /// A time that somebody might wait for.
@@ -165,7 +165,31 @@ struct Network<'a> {
     hosts: Hosts,
 }
 
-impl Network<'_> {
+impl<'a> Network<'a> {
+    fn new(plan: &'a Plan, tables: &'a [Option<ScheduleTable>], rows: &'a [&'a dyn SegmentBounds]) -> Self {
+        let jobs = Jobs::new(plan, rows);
+        Self { plan, jobs, tables, hosts: Hosts::new(&jobs, tables) }
+    }
+
+    fn settled(&self) -> Option<Settled> {
+        let processors = Processors::new(&self.jobs, self.tables);
+        let mut reached = Reached::at_once(self.plan);
+        let mut before = Arrivals::default();
+        for _ in 0..ROUNDS_MAX {
+            let busy = processors.busy(&reached, &before);
+            let arrivals =
+                Arrivals { busy, blocked: self.blocked(&processors, &reached, &before), ..Arrivals::default() };
+            let arrivals = self.arrivals(&reached, arrivals);
+            let at_ports = self.at_ports(&arrivals);
+            let found = self.in_hosts(&at_ports, &arrivals);
+            if found == reached && arrivals == before {
+                return Some(Settled { arrivals, at_ports, reached });
+            }
+            (reached, before) = (found, arrivals);
+        }
+        None
+    }
+
     fn streams_by_id(&self) -> impl Iterator<Item = (StreamId, &chronoseal_scenario::plan::StreamPlan)> {
         self.plan.streams.iter().enumerate().map(|(index, stream)| (StreamId(index as u16), stream))
     }

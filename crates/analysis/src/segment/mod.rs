@@ -54,9 +54,10 @@ use chronoseal_scenario::plan::{GatewayPlan, HopPlan, Plan, SegmentId};
 use crate::can::NoBound;
 
 pub use can::CanBounds;
-pub use compose::{Arrival, Arrivals, Bounds, bounds, end_to_end};
+pub use compose::{Arrival, Arrivals, Bounds, arrivals, bounds, end_to_end};
 pub use demand::Overload;
 pub use ethernet::EthernetBounds;
+pub use ethernet::exported::{ClassNetwork, ExportError, QueueClass, class_network, with_classes};
 pub use ethernet::routed;
 pub use host::HostFrame;
 pub use losses::{Cause, Direction, Risk, SkewRemedy};

@@ -9,6 +9,7 @@ mod demo;
 mod dnc;
 mod once;
 mod properties;
+mod saihu;
 mod simulated;
 mod simulated_classes;
 mod simulated_port;

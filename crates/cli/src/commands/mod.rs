@@ -1,6 +1,7 @@
 //! One file a subcommand.
 
 pub(crate) mod bench;
+pub(crate) mod bounds;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod doctor;

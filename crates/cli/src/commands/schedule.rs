@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use chronoseal_core::Duration;
 use chronoseal_schedule::exchange::qcw::{self, Place};
-use chronoseal_schedule::exchange::tsnkit;
+use chronoseal_schedule::exchange::{scenario, tsnkit};
 use chronoseal_schedule::gates::{GateList, SCHEDULED_CLASS};
 use chronoseal_schedule::replay::{PortLists, Told, Violation, replay};
 use chronoseal_schedule::{Fault, Network, Options, Problem, Security, Stream, synthesize};
@@ -64,6 +64,7 @@ struct Inputs {
 Examples:
   chronoseal schedule make --network topo.csv --streams task.csv --out schedule
   chronoseal schedule make --network topo.csv --streams task.csv --tag 16 --seal 4us --open 6us --out secured
+  chronoseal schedule make --network topo.csv --streams task.csv --gates scenario --out schedule
 
 Ends with 0 if every stream has its windows and the replay finds nothing, and with 1 if not.")]
 struct Make {
@@ -87,7 +88,7 @@ struct Make {
     /// Seed of what the search chooses by chance
     #[arg(long, default_value_t = Options::default().seed)]
     seed: u64,
-    /// How to write the gate control lists, besides tsnkit's tables
+    /// How to write the gate control lists, besides tsnkit's tables; a scenario is one to run
     #[arg(long, value_enum)]
     gates: Option<Gates>,
     /// Folder for GCL.csv, OFFSET.csv, ROUTE.csv, QUEUE.csv, DELAY.csv and the gate control lists
@@ -102,6 +103,8 @@ enum Gates {
     YangJson,
     /// XML of the YANG modules of IEEE 802.1Qcw
     YangXml,
+    /// A scenario with the network, the streams in a traffic class of IEEE 802.1Q, and the gates of all ports
+    Scenario,
 }
 
 #[derive(Args, Debug)]
@@ -182,6 +185,7 @@ fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
         Some(Gates::YangXml) => {
             files.push(("gates.xml", qcw::write_xml(schedule.network(), &lists, Place::BridgePort)?));
         }
+        Some(Gates::Scenario) => files.push(("scenario.toml", scenario::write(&schedule, SCHEDULED_CLASS)?)),
     }
     input::claim(&options.out)?;
     for (name, text) in files {

@@ -77,3 +77,29 @@ fn what_cannot_be_read_is_named_with_its_line() {
         assert!(refused.assert_code(2).err.contains(said), "{new}: {}", refused.err);
     }
 }
+
+#[test]
+fn what_is_made_as_a_scenario_runs_without_a_violation() {
+    let bench = bench();
+    bench.say(&words(&["make"], &["--gates", "scenario", "--tag", "16", "--out", "made"])).assert_code(0);
+    let run = bench.json(&["run", "made/scenario.toml", "--no-store"]);
+    assert_eq!(run["held"], "yes", "{}", run["verdict"]);
+    // 516 and 1016 bytes on two links of 1 Gbit/s, 2 us in the bridge, without the gap behind a frame: and never later.
+    for (stream, ns) in run["summary"]["streams"].as_array().unwrap().iter().zip([10_160, 18_160]) {
+        let counted = ["late", "missing", "not_sent"].map(|name| stream[name].as_u64());
+        assert_eq!(counted, [Some(0); 3], "{stream}");
+        let seen = &stream["end_to_end"]["all"];
+        assert_eq!([&seen["min_ns"], &seen["max_ns"]], [ns, ns], "{stream}");
+    }
+    // The windows are as long as the frames, and on paper nobody knows which comes when: that is no reason to call it broken.
+    let check = bench.json(&["check", "made/scenario.toml"]);
+    for end in check["end_to_end"]["ends"].as_array().unwrap() {
+        assert_eq!(end["word"], "not-bounded", "{end}");
+        assert!(end["no_bound"].as_str().unwrap().contains("long enough together"), "{end}");
+    }
+    // Frames of these sizes are none of Ethernet, and it is said which stream has them.
+    bench.write("task.csv", STREAMS.replace("500,", "60,"));
+    let refused = bench.say(&words(&["make"], &["--gates", "scenario", "--out", "none"]));
+    refused.assert_refused(&["stream `0`: its frames take 60 bytes on the wire", "help: write a size"]);
+    assert!(!bench.path("none").exists(), "a refusal writes nothing");
+}

@@ -2,6 +2,7 @@
 
 pub mod qcw;
 mod qcw_tree;
+pub mod scenario;
 pub mod tsnkit;
 
 use std::fmt;
@@ -23,7 +24,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn new(source: &str, line: Option<usize>, message: impl Into<String>, help: impl Into<String>) -> Self {
+    /// A refusal of a file, at a line if one is meant.
+    pub fn new(source: &str, line: Option<usize>, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { source: source.into(), line, message: message.into(), help: help.into() }
     }
 }
@@ -41,7 +43,10 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 /// The text of a file that is not too long.
-pub(crate) fn text<'a>(source: &str, bytes: &'a [u8]) -> Result<&'a str, Refusal> {
+///
+/// # Errors
+/// If it is, or is no UTF-8.
+pub fn text<'a>(source: &str, bytes: &'a [u8]) -> Result<&'a str, Refusal> {
     if bytes.len() > FILE_LEN_MAX {
         let message = format!("the file has {} bytes, and at most {FILE_LEN_MAX} are read", bytes.len());
         return Err(Refusal::new(source, None, message, "split it"));

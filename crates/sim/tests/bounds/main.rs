@@ -3,8 +3,10 @@
 //! `BOUNDS_SEED=17` tries that network alone, and takes streams away from it as long as it fails. `BOUNDS_NETWORKS=5000`
 //! tries more of them.
 
+mod changed;
 #[path = "../../../xtask/src/contradictions/network/mod.rs"]
 mod network;
+mod order;
 mod ports;
 mod redundant;
 mod scheduled;

@@ -55,7 +55,7 @@ fn ports(rng: &mut ChaCha8Rng) -> String {
 }
 
 /// A network as a scenario.
-fn network(seed: u64) -> String {
+pub(super) fn network(seed: u64) -> String {
     let rng = &mut random::stream(seed, Purpose::Medium, 2);
     let switches = 1 + below(rng, 3);
     let nodes: Vec<usize> = (0..switches + 1 + below(rng, 4)).map(|node| node % switches).collect();

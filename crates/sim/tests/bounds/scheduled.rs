@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, Purpose};
 use chronoseal_core::{Duration, Rate};
-use chronoseal_schedule::gates::GateEntry;
+use chronoseal_schedule::exchange::scenario;
 use chronoseal_schedule::{Link, Network, Node, Options, Problem, Schedule, Security, Stream, synthesize};
 
 use super::switched::{below, one_of, plan_of};
@@ -15,7 +15,7 @@ use super::watch::Watch;
 /// So many schedules are played.
 const SCHEDULES: u64 = 12;
 /// The traffic class of scheduled frames.
-const CLASS: u8 = 7;
+pub(super) const CLASS: u8 = 7;
 
 /// Bridges in a row, each with a station.
 fn network(bridges: usize) -> Network {
@@ -41,8 +41,8 @@ fn network(bridges: usize) -> Network {
     network
 }
 
-/// Streams between its stations, and their schedule.
-fn schedule(seed: u64) -> Schedule {
+/// Bridges, and streams between their stations.
+pub(super) fn problem(seed: u64) -> (Network, Vec<Stream>) {
     let rng = &mut random::stream(seed, Purpose::Medium, 3);
     let bridges = 2 + below(rng, 3);
     let network = network(bridges);
@@ -70,73 +70,29 @@ fn schedule(seed: u64) -> Schedule {
         }
     };
     let streams = (0..3 + below(rng, 6)).map(|number| stream(number, rng)).collect();
-    let problem = Problem::new(network.clone(), streams).expect("the streams are sound");
+    (network, streams)
+}
+
+fn schedule(seed: u64) -> Schedule {
+    let (network, streams) = problem(seed);
+    let problem = Problem::new(network, streams).expect("the streams are sound");
     synthesize(&problem, Options::default()).unwrap_or_else(|why| panic!("seed {seed}: {why}"))
 }
 
 /// The schedule as a scenario, with other traffic over all links.
-fn scenario(seed: u64, schedule: &Schedule) -> String {
+fn scenario(schedule: &Schedule) -> String {
     let network = schedule.network();
-    let name = |node: usize| network.nodes()[node].name.as_str();
-    let lists = schedule.gates(CLASS);
-    let port = |link: usize| {
-        let Some(list) = lists.iter().find(|list| list.link == link) else { return String::new() };
-        let entry = |entry: &GateEntry| {
-            let open: Vec<String> =
-                (0..8).filter(|class| entry.gates >> class & 1 == 1).map(|class| class.to_string()).collect();
-            format!("{{ open = [{}], lasts = \"{}ns\" }}", open.join(", "), entry.interval.as_ns())
-        };
-        let entries: Vec<String> = list.entries.iter().map(entry).collect();
-        let from = name(network.links()[link].from);
-        format!(
-            "{from} = {{ priorities = [0, 1, 2, 3, 4, 5, 6, 7], gates = {{ cycle = \"{}ns\", base_time = \"{}ns\", granularity = \"1ns\", entries = [{}] }} }}",
-            list.cycle.as_ns(),
-            list.base.as_ns(),
-            entries.join(", ")
-        )
-    };
-    let mut text = format!(
-        "schema_version = 2\nname = \"scheduled\"\nseed = {seed}\nduration = \"40ms\"\nfidelity = \"timing\"\n\
-         [segments.network.ethernet]\nrate = \"1Gbit/s\"\ncluster_cycle = \"20ms\"\nsync = \"ideal\"\n\
-         propagation_delay = \"50ns\"\nforwarding_delay = \"2us\"\nclass = {{ vlan = {{ pcp = 0 }} }}\nswitches = ["
-    );
-    let bridges: Vec<String> =
-        network.nodes().iter().filter(|node| node.is_bridge).map(|node| format!("\"{}\"", node.name)).collect();
-    write!(text, "{}]\nlinks = [\n", bridges.join(", ")).expect("a text takes all");
-    for (number, link) in network.links().iter().enumerate().filter(|(_, link)| link.from < link.to) {
-        let back = network.link(link.to, link.from).expect("links go both ways");
-        let ports: Vec<String> = [port(number), port(back)].into_iter().filter(|port| !port.is_empty()).collect();
-        let (from, to, rate) = (name(link.from), name(link.to), link.rate.0);
-        let ports = ports.join(", ");
-        writeln!(text, "  {{ between = [\"{from}\", \"{to}\"], rate = \"{rate}bit/s\", ports = {{ {ports} }} }},")
-            .expect("a text takes all");
-    }
-    text += "]\n";
+    let mut text = scenario::write(schedule, CLASS).expect("a scenario has a place for all of it");
     let stations: Vec<&str> =
         network.nodes().iter().filter(|node| !node.is_bridge).map(|node| node.name.as_str()).collect();
-    for station in &stations {
-        write!(text, "[[nodes]]\nname = \"{station}\"\nclock = \"ideal\"\n").expect("a text takes all");
-    }
-    let mut stream = |name: &str, from: &str, to: &[String], period: Duration, payload: u32, more: String| {
+    for (number, from) in stations.iter().enumerate() {
+        let to = stations[(number + 1) % stations.len()];
         write!(
             text,
-            "[[streams]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = [{}]\nperiod = \"{}us\"\nlength = \"{payload}B\"\n{more}\n",
-            to.join(", "),
-            period.as_us_f64()
+            "\n[[streams]]\nname = \"other{number}\"\nfrom = \"{from}\"\nto = [\"{to}\"]\nperiod = \"500us\"\nlength = \"1500B\"\n\
+             network = {{ class = {{ vlan = {{ pcp = 0 }} }} }}\n"
         )
         .expect("a text takes all");
-    };
-    for one in schedule.streams() {
-        let start = schedule.planned(&one.name).expect("it was placed").starts[0];
-        let to: Vec<String> = one.to.iter().map(|to| format!("\"{}\"", name(*to))).collect();
-        let more =
-            format!("offset = \"{}ns\"\nnetwork = {{ class = {{ vlan = {{ pcp = {CLASS} }} }} }}", start.as_ns());
-        // Header 14 and tag 4 are part of the length.
-        stream(&one.name, name(one.from), &to, one.period, one.len - 18, more);
-    }
-    for (number, from) in stations.iter().enumerate() {
-        let to = [format!("\"{}\"", stations[(number + 1) % stations.len()])];
-        stream(&format!("other{number}"), from, &to, Duration::from_us(500), 1500, String::new());
     }
     text
 }
@@ -147,7 +103,7 @@ fn a_synthesized_gate_list_keeps_every_scheduled_frame_to_its_time() {
     for seed in 0..SCHEDULES {
         let schedule = schedule(seed);
         assert_eq!(schedule.replay(CLASS), [], "seed {seed}");
-        let text = scenario(seed, &schedule);
+        let text = scenario(&schedule);
         let plan = plan_of(&text);
         let prepared = Prepared::new(&plan).expect("nothing has slots");
         let finished =

@@ -25,7 +25,7 @@ pub(super) fn below(rng: &mut ChaCha8Rng, end: usize) -> usize {
 }
 
 /// A network as a scenario.
-fn network(seed: u64) -> String {
+pub(super) fn network(seed: u64) -> String {
     let rng = &mut random::stream(seed, Purpose::Medium, 1);
     // Beside all else, so that nothing else depends on them.
     let hosts = &mut random::stream(seed, Purpose::Medium, 2);

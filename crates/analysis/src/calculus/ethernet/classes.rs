@@ -160,6 +160,30 @@ impl Switches {
     /// # Errors
     /// If a stream is of no class or passes no port, or a port is none.
     pub fn bounds(&self, grid: &Grid) -> Result<SwitchBounds, InvalidSwitches> {
+        let mut found = self.nothing()?;
+        let mut brought: Vec<BTreeMap<usize, Brought>> = vec![BTreeMap::new(); self.ports.len()];
+        for class in self.in_order() {
+            self.bound_class(class, grid, &mut brought, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// The network that a class sees: its streams, and every port with what the classes that go first leave of it. Of ports
+    /// where none of its streams comes nothing is said.
+    ///
+    /// # Errors
+    /// As [`Self::bounds`].
+    pub fn network_of(&self, class: usize, grid: &Grid) -> Result<Network, InvalidSwitches> {
+        let mut found = self.nothing()?;
+        let mut brought: Vec<BTreeMap<usize, Brought>> = vec![BTreeMap::new(); self.ports.len()];
+        for before in self.in_order().into_iter().take_while(|before| *before != class) {
+            self.bound_class(before, grid, &mut brought, &mut found)?;
+        }
+        Ok(self.class_network(class, &brought)?.1)
+    }
+
+    /// Bounds of which none is known yet, of streams and ports that fit together.
+    fn nothing(&self) -> Result<SwitchBounds, InvalidSwitches> {
         let none = |stream: &StreamPlan| stream.class >= self.classes.len();
         if let Some(stream) = self.streams.iter().find(|stream| none(stream)) {
             let (class, classes) = (stream.class, self.classes.len());
@@ -169,15 +193,10 @@ impl Switches {
         let empty = |port: &PortPlan| Server::new(port.name.clone(), ServiceCurve::envelope(Vec::new()));
         let flows = self.streams.iter().map(|stream| stream.flow.clone()).collect();
         Network::new(self.ports.iter().map(empty).collect(), flows)?;
-        let mut found = SwitchBounds {
+        Ok(SwitchBounds {
             streams: vec![BTreeMap::new(); self.streams.len()],
             ports: vec![BTreeMap::new(); self.ports.len()],
-        };
-        let mut brought: Vec<BTreeMap<usize, Brought>> = vec![BTreeMap::new(); self.ports.len()];
-        for class in self.in_order() {
-            self.bound_class(class, grid, &mut brought, &mut found)?;
-        }
-        Ok(found)
+        })
     }
 
     /// The classes, each after those that go first at any port.
@@ -187,6 +206,20 @@ impl Switches {
         express.into_iter().chain(interrupted).collect()
     }
 
+    /// The streams of a class, and the network that they see.
+    fn class_network(
+        &self,
+        class: usize,
+        brought: &[BTreeMap<usize, Brought>],
+    ) -> Result<(Vec<usize>, Network), InvalidSwitches> {
+        let own: Vec<usize> = (0..self.streams.len()).filter(|one| self.streams[*one].class == class).collect();
+        let servers: Result<Vec<Server>, InvalidPort> =
+            (0..self.ports.len()).map(|port| self.server(port, class, &brought[port])).collect();
+        let flows = own.iter().map(|one| self.streams[*one].flow.clone()).collect();
+        let network = Network::new(servers?, flows)?;
+        Ok((own, network))
+    }
+
     fn bound_class(
         &self,
         class: usize,
@@ -194,11 +227,7 @@ impl Switches {
         brought: &mut [BTreeMap<usize, Brought>],
         found: &mut SwitchBounds,
     ) -> Result<(), InvalidSwitches> {
-        let own: Vec<usize> = (0..self.streams.len()).filter(|one| self.streams[*one].class == class).collect();
-        let servers: Result<Vec<Server>, InvalidPort> =
-            (0..self.ports.len()).map(|port| self.server(port, class, &brought[port])).collect();
-        let flows = own.iter().map(|one| self.streams[*one].flow.clone()).collect();
-        let network = Network::new(servers?, flows)?;
+        let (own, network) = self.class_network(class, brought)?;
         let settings = Settings { uses_links: true, grid: Some(grid.clone()) };
         let traffic: Result<Box<dyn CrossTraffic<'_>>, Unbounded> = match self.classes[class].is_regulated {
             true => Regulated::new(&network, &Conditions::kept()).map(|traffic| Box::new(traffic) as Box<_>),

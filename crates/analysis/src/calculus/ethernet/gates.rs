@@ -125,6 +125,11 @@ impl Gates {
         Ok(Self { cycle, windows: merged })
     }
 
+    /// How much of all time they are open.
+    pub fn open_share(&self) -> Rational {
+        self.windows.iter().map(|window| &window.length).sum::<Rational>() / &self.cycle
+    }
+
     /// The rest of the cycle: what windows of time-triggered frames leave to others (timely block). `None` if that is nothing.
     ///
     /// With shuffling, the others may start until the window begins, and it takes the line for its frame alone, up to one

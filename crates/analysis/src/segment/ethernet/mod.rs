@@ -11,6 +11,7 @@ use chronoseal_scenario::plan::{
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
 mod copies;
+pub(super) mod exported;
 mod losses;
 mod ports;
 pub mod routed;

@@ -25,7 +25,7 @@ use chronoseal_media::line::LineSpeed;
 
 use super::super::{HopBound, Span, Why};
 use crate::calculus::ethernet::{ClassPlan, Fragments, Gates, PortPlan, StreamPlan, SwitchBounds, Switches, Window};
-use crate::calculus::{ArrivalCurve, Bucket, Flow, Grid, Hop, Rational, Unbounded, ratio, whole};
+use crate::calculus::{ArrivalCurve, Bucket, Flow, Grid, Hop, Network, Rational, ratio, whole};
 
 pub use problem::{LinkProblem, LinkReason};
 
@@ -240,6 +240,17 @@ impl Routed {
         Solved { routed: self, found }
     }
 
+    /// The network that the frames of one traffic class, or of virtual links, see: times in ps, data in bytes. `None` if a
+    /// stream's way is none. Its servers are the links, in their order; of those without such frames nothing is said.
+    pub(super) fn network_of(&self, priority: u8) -> Option<Network> {
+        self.switches()?.network_of(place(priority), &grid()?).ok()
+    }
+
+    /// True if asynchronous shapers keep frames of a class back.
+    pub(super) fn is_shaped(&self, priority: u8) -> bool {
+        self.is_regulated(place(priority))
+    }
+
     /// The classes of all links; `None` if a stream's way is none.
     fn switches(&self) -> Option<Switches> {
         let class = |class: usize| ClassPlan {
@@ -392,35 +403,6 @@ impl Routed {
         way.reverse();
         way
     }
-
-    /// Why a stream has no bound to one of its ends: the first link on its way that has none of its own.
-    fn reason(&self, sent: &RoutedStream, end: usize, found: &SwitchBounds) -> Why {
-        if let Err(why) = sent.at {
-            return why;
-        }
-        if self.is_over_bucket(sent) {
-            return Why::OverBucket;
-        }
-        let class = sent.class();
-        for link in self.way(sent, end) {
-            let because = found.at(link, class).and_then(|bound| bound.delay.as_ref().err());
-            let reason = match because {
-                None => continue,
-                Some(Unbounded::Upstream { .. } | Unbounded::Unknown { .. }) => return Why::ArrivalUnbounded,
-                Some(Unbounded::Overload { asked, has, .. }) => LinkReason::Overload { load_ppm: ppm(asked, has) },
-                Some(Unbounded::Cycle { .. } | Unbounded::Diverges { .. }) => LinkReason::Circle,
-                Some(Unbounded::Overreserved { reserved, link, .. }) => {
-                    LinkReason::Overreserved { load_ppm: ppm(reserved, link) }
-                }
-                Some(Unbounded::NoRoomInWindows { .. }) => LinkReason::NoRoom,
-                Some(Unbounded::Combination(combination)) => LinkReason::Combination(*combination),
-                Some(_) => LinkReason::NotKnown,
-            };
-            let (from, to) = (self.links[link].from, self.links[link].to);
-            return Why::Link(LinkProblem { from, to, reason });
-        }
-        Why::ArrivalUnbounded
-    }
 }
 
 /// Closed times in their order within one cycle, those that overlap as one. One that is as long as the cycle leaves nothing.
@@ -473,13 +455,6 @@ fn class_name(class: usize) -> String {
         Priority::RATE_CONSTRAINED_LOW => "virtual links of low priority".to_owned(),
         Priority(class) => format!("traffic class {class}"),
     }
-}
-
-fn ppm(asked: &Rational, has: &Rational) -> u64 {
-    if *has <= whole(0) {
-        return u64::MAX;
-    }
-    (asked * whole(1_000_000) / has).ceil().to_integer().try_into().unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -46,6 +46,11 @@ pub(super) fn bounds(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriv
     found
 }
 
+/// The segment's links, with what goes over them.
+pub(super) fn routed(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arrivals) -> Result<Routed, Why> {
+    Ok(Wired::new(view, table, arrivals)?.routed)
+}
+
 /// What can lose a frame there although its latency has a bound, or spoil the clocks.
 pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arrivals) -> Vec<Risk> {
     // Nothing is bounded else, so nothing is said that a loss could prove wrong.

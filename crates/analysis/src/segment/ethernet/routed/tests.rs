@@ -188,3 +188,66 @@ fn around_a_scheduled_frame_a_link_is_closed() {
     let Err(Why::Link(problem)) = spans(&routed)[0] else { panic!("a closed link has no bound") };
     assert_eq!(problem.reason, LinkReason::NoRoom);
 }
+
+/// What is written of a class for other tools is bounded as the class is here: by no less, and by hardly more.
+#[test]
+fn a_class_that_is_written_for_others_and_read_again_has_the_bounds_it_has_here() {
+    use crate::calculus::saihu::{read_network, write_network};
+    use crate::calculus::{Multiplexing, Settings, best};
+    use crate::segment::ethernet::exported::named;
+
+    let mut compared = 0;
+    for (seed, len) in (0..6u16).zip([64u64, 100, 333, 700, 1_000, 1_500]) {
+        let mut routed = two_switches(0);
+        for number in 0..5 {
+            let way = if (number + seed) % 2 == 0 { &[0, 2, 3][..] } else { &[1, 2, 3] };
+            let period = 500 + i64::from(number * seed) * 70;
+            routed.streams.push(sent(
+                number,
+                [5, 5, 3, 7, 3][usize::from(number)],
+                len + u64::from(number),
+                period,
+                way,
+            ));
+        }
+        routed.links[2].closed = vec![Closed { from: Duration::from_us(10), until: Duration::from_us(30) }];
+        let found = routed.switches().unwrap().bounds(&grid().unwrap()).unwrap();
+        for class in [3, 5, 7] {
+            let network = routed.network_of(class).unwrap();
+            let network = named(&|node| format!("n{}", node.0), &routed, &network);
+            let text = write_network("class", Multiplexing::Fifo, &network).unwrap();
+            let read = read_network("class.json", text.as_bytes()).unwrap();
+            let settings = Settings { uses_links: true, grid: None };
+            let bounds = best(&read.network, read.multiplexing, settings, 0).unwrap();
+            let own = routed.streams.iter().enumerate().filter(|(_, sent)| sent.priority == class);
+            for ((index, sent), bound) in own.zip(bounds) {
+                assert_eq!(read.network.flows()[bound.flow].name, sent.name);
+                let (seconds, _) = bound.delay.unwrap();
+                let (there, here) = (seconds * whole(1_000_000_000_000), found.delay(index, sent.ends[0].1).unwrap());
+                // The grid rounds up at each of three links, by a picosecond and a millionth of a byte.
+                assert!(&there + whole(6) >= here, "{}: {there} there, {here} here", sent.name);
+                assert!(there <= &here + whole(100), "{}: {there} there, {here} here", sent.name);
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 30);
+}
+
+/// A window for each of two frames, as a schedule makes them: whether they come in time nothing here knows, but nothing says that they
+/// do not.
+#[test]
+fn windows_that_are_long_enough_together_are_no_overload() {
+    let us = |time: i64| whole(Duration::from_us(time).as_ps());
+    let reason = |period_us: i64| {
+        let mut routed = two_switches(0);
+        routed.streams.extend([sent(0, 5, 100, 100, &[0, 2, 3]), sent(1, 5, 300, period_us, &[1, 2, 3])]);
+        let window = |from: i64, length: i64| Window { from: us(from), length: us(length) };
+        let gates = Gates::new(us(100), vec![window(0, 1), window(50, 3)]).unwrap();
+        routed.links[2].port.gates.insert(5, gates);
+        let Err(Why::Link(LinkProblem { reason, .. })) = spans(&routed)[1] else { panic!("{:?}", spans(&routed)) };
+        reason
+    };
+    assert_eq!(reason(100), LinkReason::Windows);
+    assert!(matches!(reason(50), LinkReason::Overload { .. }), "more comes than is open");
+}
