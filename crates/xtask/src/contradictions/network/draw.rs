@@ -31,7 +31,7 @@ pub(super) fn threats(chance: &mut Chance, network: &Network) -> Vec<String> {
 
 pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
     if chance.percent(style.family.buses()) {
-        let fd = chance.percent(40);
+        let fd = chance.percent(if style.family == Family::Gateways { 95 } else { 40 });
         let mut table = format!("bit_rate = \"{}\"\n", chance.one(&["250kbit/s", "500kbit/s", "1Mbit/s"]));
         if style.family == Family::Bus {
             table = "bit_rate = \"1Mbit/s\"\n".into();

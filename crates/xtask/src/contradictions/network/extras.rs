@@ -121,7 +121,7 @@ fn bus(chance: &mut Chance, on: usize, fd: bool, network: &mut Network) {
     }
     // All of them or none, so that no segmented stream has another length than its answers.
     let has_extended = chance.percent(30);
-    let (at_one_rate, waits) = (fd && chance.percent(45), chance.percent(55));
+    let (at_one_rate, waits) = (fd && chance.percent(60), chance.percent(75));
     for stream in &mut network.streams {
         let Some(table) = stream.tables.get_mut(&on) else { continue };
         if has_extended && chance.percent(70) {

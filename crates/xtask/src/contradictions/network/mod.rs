@@ -67,6 +67,8 @@ enum Family {
     Group,
     /// An Ethernet that makes its own time.
     Cluster,
+    /// Segments that carry long frames, so that gateways can put several PDUs into one.
+    Gateways,
     /// A fast bus with few streams, so that there is room for what else is on it.
     Bus,
 }
@@ -79,6 +81,7 @@ impl Family {
             42..45 => Self::Group,
             45..47 => Self::Cluster,
             47..61 => Self::Bus,
+            61..72 => Self::Gateways,
             _ => Self::Any,
         }
     }
@@ -86,7 +89,7 @@ impl Family {
     /// So many segments are buses `[%]`.
     fn buses(self) -> i64 {
         match self {
-            Self::Any => 50,
+            Self::Any | Self::Gateways => 50,
             Self::Ports | Self::Timers | Self::Cluster => 12,
             Self::Group => 90,
             Self::Bus => 100,
@@ -171,6 +174,7 @@ impl Network {
         let count = if several { chance.range(1, 3) } else { 1 };
         let count = match family {
             Family::Any => count,
+            Family::Gateways => count.clamp(2, 3),
             Family::Bus => 1 + i64::from(chance.percent(60)),
             _ => count.min(2),
         };
@@ -249,8 +253,18 @@ impl Network {
             if let Some((on, node)) = idle {
                 failure(&mut Chance::new(seed, 12), on, node, &mut network);
             }
+        } else {
+            network.applications(style);
         }
         network
+    }
+
+    /// Applications with timers of their own, for streams that begin in slots.
+    fn applications(&mut self, style: Style) {
+        let mut chance = Chance::new(self.seed, 10);
+        for stream in self.streams.iter_mut().filter(|stream| stream.is_slotted) {
+            application(&mut chance, stream, style);
+        }
     }
 
     /// What was given numbers of its own after the rest, so that networks of before stay as they were.
@@ -267,10 +281,7 @@ impl Network {
                 ports(&mut chance, on, self, style);
             }
         }
-        let mut chance = Chance::new(seed, 10);
-        for stream in self.streams.iter_mut().filter(|stream| stream.is_slotted) {
-            application(&mut chance, stream, style);
-        }
+        self.applications(style);
         let slotted: Vec<i64> =
             self.streams.iter().filter(|stream| stream.is_slotted).map(|stream| stream.index).collect();
         self.threats.retain(|threat| slotted.iter().any(|index| threat.contains(&format!("\"m{index}\""))));
