@@ -7,7 +7,7 @@
 //! - Frames of a recording on another segment that gateways pass on whole come at times that nothing bounds: what they may
 //!   go before has no bound, and the longest of them can be in the way of the others once.
 //! - A stream in several frames with each of them, and the flow control frames of its receiver.
-//! - Frames of a key exchange lose against every message, so the longest of them can be in the way once.
+//! - Frames of a key exchange count as one that is in the way once: what more they can be is for `segment::exchange`.
 //!
 //! # Assumptions
 //! The bus has no errors, and each controller sends the most urgent frame it has. Controllers that send their

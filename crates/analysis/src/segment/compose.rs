@@ -10,7 +10,7 @@ use super::collected::Collected;
 use super::host::{self, Hosts};
 use super::processor::{Jobs, Processors, distance};
 use super::way::{EndBound, Place, StreamBounds, Walked};
-use super::{Risk, SegmentBounds, Span, Why, collected, without_bound};
+use super::{Risk, SegmentBounds, Span, Why, collected, exchange, losses, without_bound};
 
 /// Rounds over all segments before jitter counts as growing without end.
 const ROUNDS_MAX: u32 = 200;
@@ -137,6 +137,8 @@ pub fn bounds(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn Segmen
     };
     let mut risks = network.risks(&arrivals);
     risks.extend(network.hosts.risks(&at_ports, &arrivals));
+    risks.extend(losses::reboots(plan));
+    risks.extend(exchange::risks(plan, &network.jobs));
     Bounds { streams: network.streams(&at_ports, &reached, &arrivals), risks }
 }
 

@@ -1,7 +1,7 @@
 //! What can keep a frame from arriving in time although its latency has a bound.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_scenario::plan::{Plan, SegmentId};
+use chronoseal_scenario::plan::{Plan, SegmentId, StreamPlan};
 
 /// Something that can make frames late or lose them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,6 +12,19 @@ pub struct Risk {
     pub stream: Option<StreamId>,
     /// What.
     pub cause: Cause,
+}
+
+/// Gateways that the scenario lets start anew, for every stream that they pass on, send or receive.
+pub(super) fn reboots(plan: &Plan) -> Vec<Risk> {
+    let reboot = |node: NodeId| Some((node, plan.nodes[node.index()].gateway.as_ref()?.reboot?.at));
+    let of_stream = |(index, stream): (usize, &StreamPlan)| {
+        let hit = stream.hops.iter().find_map(|hop| {
+            let (node, at) = [hop.from].iter().chain(&hop.to).find_map(|node| reboot(*node))?;
+            Some((hop.segment, Cause::Reboots { node, at }))
+        });
+        hit.map(|(segment, cause)| Risk { segment, stream: Some(StreamId(index as u16)), cause })
+    };
+    plan.streams.iter().enumerate().filter_map(of_stream).collect()
 }
 
 /// A direction of a link.
@@ -147,6 +160,25 @@ pub enum Cause {
         /// What helps.
         remedy: SkewRemedy,
     },
+    /// The scenario lets a gateway start anew, and what it holds then is lost, as is what comes meanwhile.
+    Reboots {
+        /// Which gateway.
+        node: NodeId,
+        /// When.
+        at: Duration,
+    },
+    /// The scenario lets a link fail by which the beacon comes to stations.
+    BeaconFails {
+        /// The two ends of the link.
+        ends: [NodeId; 2],
+        /// When.
+        at: Duration,
+    },
+    /// Frames and signatures of a key exchange go before it, or before what it meets.
+    KeyExchange {
+        /// A segment that carries the exchange.
+        on: SegmentId,
+    },
     /// A switch can take a frame of a virtual link for one too many, and police it.
     Policed {
         /// The jitter that policing would have to allow; `None` if no jitter is known to be enough.
@@ -188,6 +220,7 @@ impl Cause {
                 | Self::HostBufferFull { .. }
                 | Self::Policed { .. }
                 | Self::Skew { skew: None, .. }
+                | Self::KeyExchange { .. }
         )
     }
 
@@ -292,6 +325,22 @@ impl Cause {
                 "nothing bounds how far apart copies of a frame come to `{}`, and one that comes more than {limit} after the first is \
                  taken for a new frame there",
                 plan.node_name(*node)
+            ),
+            Self::Reboots { node, at } => format!(
+                "`{}` starts anew at {at}, and frames that it holds or that come meanwhile are lost: lead the stream another way, or \
+                 take the `reboot` out",
+                plan.node_name(*node)
+            ),
+            Self::BeaconFails { ends: [one, other], at } => format!(
+                "the scenario lets the link between `{}` and `{}` fail at {at}, and the clocks behind it are lost, to which the sync \
+                 beacon comes by it: take the failure out, or write `sync = \"ideal\"` if clocks are not what is asked about",
+                plan.node_name(*one),
+                plan.node_name(*other)
+            ),
+            Self::KeyExchange { on } => format!(
+                "while nodes of segment `{}` come to a key, frames and signatures of the exchange go before others, and nothing bounds \
+                 how long: simulate, or take the group key out to see what holds without it",
+                plan.segments[on.index()].name
             ),
             Self::Policed { needed: Some(needed), allowed } => format!(
                 "a frame can come to a switch {needed} later than its bandwidth allocation gap says, and policing allows {allowed}, so \

@@ -29,7 +29,8 @@
 //!   goes on with the frame as if it were alone in it.
 //! - What comes over the air has no bound. Its parts behind the air have: they count from the instant at which the radio
 //!   received it, with its period, as if the air had kept that. This is an assumption, as is the one about recordings.
-//! - Frames of a key exchange, the computing of it, attackers and errors of the wire are left out.
+//! - Frames of a key exchange and the computing of it are left out, and what they can make later is said to have no bound
+//!   (`exchange`). Attackers and errors of the wire are left out altogether.
 
 mod backlog;
 mod can;
@@ -37,6 +38,7 @@ mod collected;
 mod compose;
 pub(crate) mod demand;
 mod ethernet;
+mod exchange;
 mod host;
 mod line;
 mod losses;

@@ -13,7 +13,7 @@
 //! | tasks | as the schedule table has them | their worst case |
 //!
 //! Nothing bounds the processor of a gateway that passes frames of a recording on whole, since nothing says when they come.
-//! Messages of a key exchange are left out, as everywhere.
+//! Messages of a key exchange are left out; `segment::exchange` says which streams have no bound for that.
 //!
 //! A gateway that puts several PDUs into one frame keeps the first of them for a time that it is given, which is no work. What seals
 //! and opens that frame is work of the frame's own stream, which is sent as `segment::collected` has it.

@@ -13,6 +13,7 @@ use crate::can::{Release, message_bounds};
 use crate::synthesis::synthesize;
 use crate::testing::{add_stream, best_effort, cluster, equal_frames, network, view};
 
+mod exchange;
 mod told;
 
 const MS: fn(i64) -> Duration = Duration::from_ms;

@@ -3,7 +3,7 @@
 use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::plan::{Ethernet, EthernetStream};
-use chronoseal_wire::ethernet::{Frame, TypeOrLength};
+use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
@@ -32,6 +32,8 @@ struct Known {
     /// Time of a frame on the wire of its sender.
     reception: Duration,
     is_replicated: bool,
+    /// Stamps behind a sniffing switch show a departure so much later than it was, at most.
+    stamped_later: Duration,
 }
 
 impl Describer {
@@ -47,6 +49,7 @@ impl Describer {
                 priority: stream.class.priority(),
                 reception: view.segment.frame_time_on(stream.hop.from, view.secured_len(&stream)),
                 is_replicated: stream.copies.are_several(),
+                stamped_later: stamped_later(view, &stream),
             });
             if let Some(ct_id) = stream.class.ct_id() {
                 by_ct_id.resize(by_ct_id.len().max(usize::from(ct_id) + 1), None);
@@ -95,13 +98,14 @@ impl Describer {
         (slot, over): (&Slot, Duration),
         cycle_start: SimTime,
     ) -> Description {
-        let period = self.known(stream).map_or(Duration::ZERO, |known| known.period);
-        let period_end = period * (i64::from(slot.instance) + 1);
+        let of = |what: fn(&Known) -> Duration| self.known(stream).map_or(Duration::ZERO, what);
+        let period_end = of(|known| known.period) * (i64::from(slot.instance) + 1);
         Description {
             cycle_start,
             slot_start: Some(cycle_start + slot.start),
-            // The end of its last turn, or of its period if that is earlier, and the precision of the cluster's clocks.
-            leaves_by: Some(cycle_start + over.min(period_end) + self.precision),
+            // The end of its last turn, or of its period if that is earlier, and the precision of the cluster's clocks; by the stamps
+            // that it is held against.
+            leaves_by: Some(cycle_start + over.min(period_end) + self.precision + of(|known| known.stamped_later)),
             ..self.outside(stream, sequence, at)
         }
     }
@@ -119,6 +123,19 @@ impl Describer {
             is_received_when_checked: false,
         }
     }
+}
+
+/// By how much a sniffing switch makes stamps of a stream's frames later: it stores and forwards each of them, as it does the beacon
+/// that stamps are compared with.
+fn stamped_later(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
+    if !view.segment.sniffing_switch {
+        return Duration::ZERO;
+    }
+    let longer = |node: &NodeId| {
+        let time_of = |len: u32| view.segment.frame_time_on(*node, len);
+        time_of(view.secured_len(stream)) - time_of(FRAME_LEN_MIN as u32)
+    };
+    stream.hop.to.iter().map(longer).max().unwrap_or_default()
 }
 
 /// The slots of a stream, each with the end of the last turn of its frame at a switch.

@@ -15,6 +15,9 @@ use super::assumptions;
 const NAMED_MAX: usize = 3;
 const NO_DEADLINE: &str = "the scenario names no deadline for it";
 
+const NO_NEXT: &str = "it is sent when its value changes, and nothing says when that is next, so its `age` has no limit: write \
+                       `deadline_kind = \"reaction\"`, or a `period`";
+
 /// The word for a stream at a receiver, or for a whole scenario.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -173,7 +176,7 @@ impl EndsReport {
                     "From the instant at which a frame is due, or its slot starts, to the instant at which the \
                      receiver's application has it, checked. Processors are never idle while they have work, and serve in \
                      any order; clocks drift as the scenario says. Key exchanges, attackers and errors of the wire are \
-                     left out: simulate for those."
+                     left out of the figures: simulate for those."
                         .into(),
                 ))
                 .with(Block::Table(self.table())),
@@ -273,6 +276,18 @@ fn stays_in_slots(plan: &Plan, stream: &StreamPlan, kinds: Kinds) -> bool {
     kinds.bounds().iter().any(|row| row.kind() == kind && row.is_in_slots(hop))
 }
 
+/// From one frame of a stream to the next one at most; `None` if it is sent when its value changes.
+///
+/// A slow clock makes the period longer by its drift, which is below a thousandth. An application with a timer of its own has the
+/// timer's drift besides, and its own period.
+fn until_the_next(stream: &StreamPlan) -> Option<Duration> {
+    match (&stream.application, stream.min_distance) {
+        (Some(application), _) => Some(application.period + application.period / 499),
+        (None, Some(_)) => None,
+        (None, None) => Some(stream.period + stream.period / 999),
+    }
+}
+
 /// True of what nobody can bound on paper, whatever the scenario says.
 const fn is_never_bounded(why: Why) -> bool {
     matches!(why, Why::Recording | Why::Radio)
@@ -303,9 +318,9 @@ impl EndReport {
         let bound = end.latency.ok().map(|latency| latency.max);
         let (deadline_kind, limited) = match stream.deadline_kind {
             DeadlineKind::Reaction => ("reaction", bound),
-            // A slow clock makes its period longer by its drift, which is below a thousandth.
-            DeadlineKind::Age => ("age", bound.map(|bound| bound + stream.period + stream.period / 999)),
+            DeadlineKind::Age => ("age", bound.zip(until_the_next(stream)).map(|(bound, next)| bound + next)),
         };
+        let is_endless = bound.is_some() && limited.is_none();
         let no_bound = end.latency.err();
         let by_radio = no_bound.is_some_and(|missing| missing.why == Why::Radio);
         let holds = match (limited, deadline) {
@@ -328,6 +343,7 @@ impl EndReport {
             (_, None, _) if no_bound.is_some_and(|missing| is_overload(missing.why)) => (Word::Broken, place.clone()),
             (Some(risk), ..) => (Word::NotBounded, Some(risk_text(plan, risk))),
             (None, Some(_), _) => (Word::Held, None),
+            (None, None, _) if is_endless => (Word::NotBounded, Some(NO_NEXT.to_owned())),
             (None, None, _) => (Word::NotBounded, place.clone()),
         };
         let holds = if word == Word::Broken { Some(false) } else { holds.filter(|_| word == Word::Held) };

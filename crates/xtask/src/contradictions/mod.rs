@@ -28,11 +28,13 @@ const KEPT: &str = "target/contradictions";
 const SHRUNK_MAX: usize = 12;
 
 const USAGE: &str = "usage: cargo xtask contradictions N [--binary FILE] [--seed SEED] [--seconds LIMIT]
+                                    [--show FOLDER]
 
   N          so many scenarios
   --binary   the program to ask; the release build of this tree otherwise
   --seed     the first scenario's seed, one more for each further one (default 0)
-  --seconds  stops after so long, whatever N says";
+  --seconds  stops after so long, whatever N says
+  --show     writes every scenario that is drawn to this folder, as WORD-SEED.toml, with the word that `check` says";
 
 /// What was asked for.
 struct Hunt {
@@ -40,6 +42,7 @@ struct Hunt {
     binary: Option<PathBuf>,
     first: u64,
     seconds: Option<u64>,
+    show: Option<PathBuf>,
 }
 
 impl Hunt {
@@ -47,13 +50,14 @@ impl Hunt {
         let refused = |why: String| Failure::because(format!("{why}\n{USAGE}"));
         let number = |word: &str| word.parse::<u64>().map_err(|_| refused(format!("`{word}` is no whole number")));
         let [count, options @ ..] = words else { return Err(refused("how many scenarios?".into())) };
-        let mut hunt = Self { count: number(count)?, binary: None, first: 0, seconds: None };
+        let mut hunt = Self { count: number(count)?, binary: None, first: 0, seconds: None, show: None };
         let mut options = options.iter();
         while let Some(option) = options.next() {
             let value = options.next().ok_or_else(|| refused(format!("`{option}` needs a value")))?;
             match *option {
                 "--binary" => hunt.binary = Some(PathBuf::from(value)),
                 "--seed" => hunt.first = number(value)?,
+                "--show" => hunt.show = Some(PathBuf::from(value)),
                 "--seconds" => hunt.seconds = Some(number(value)?),
                 _ => return Err(refused(format!("`{option}` is not known"))),
             }
@@ -97,7 +101,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
                     if seed >= hunt.first + hunt.count || is_over {
                         return;
                     }
-                    one(binary, worker, seed, state);
+                    one(binary, worker, seed, hunt.show.as_deref(), state);
                 }
             });
         }
@@ -120,7 +124,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
 }
 
 /// Asks about the scenario of one seed.
-fn one(binary: &Binary, worker: usize, seed: u64, state: &Mutex<(Shares, Vec<Found>)>) {
+fn one(binary: &Binary, worker: usize, seed: u64, show: Option<&Path>, state: &Mutex<(Shares, Vec<Found>)>) {
     let network = Network::of(seed, Scope::Everything);
     let written = network.text();
     let in_old_version = binary.is_version_1().then(|| version_1::of(&written));
@@ -130,6 +134,11 @@ fn one(binary: &Binary, worker: usize, seed: u64, state: &Mutex<(Shares, Vec<Fou
         None => written.clone(),
     };
     let (word, contradiction) = binary.ask(worker, &text);
+    if let Some(folder) = show
+        && let Err(error) = std::fs::write(folder.join(format!("{word:?}-{seed}.toml")), &text)
+    {
+        eprintln!("{}: {error}", folder.display());
+    }
     let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     state.0.add(&written, word);
     if let Some(contradiction) = contradiction {

@@ -4,40 +4,144 @@ use std::collections::BTreeMap;
 
 use super::answers::Word;
 
-/// Its name, and whether a text uses it.
-type Feature = (&'static str, fn(&str) -> bool);
+/// Something that a scenario can use.
+struct Feature {
+    name: &'static str,
+    /// Whether a text uses it.
+    is_in: fn(&str) -> bool,
+    /// Why no scenario with it is ever HELD, if that is so.
+    never: Option<&'static str>,
+}
+
+const fn feature(name: &'static str, is_in: fn(&str) -> bool) -> Feature {
+    Feature { name, is_in, never: None }
+}
+
+const fn never(name: &'static str, is_in: fn(&str) -> bool, why: &'static str) -> Feature {
+    Feature { name, is_in, never: Some(why) }
+}
 
 /// What a scenario can use, and how that is seen in its text.
 const FEATURES: &[Feature] = &[
-    ("tasks", |text| text.contains("tasks = ")),
-    ("slots", |text| text.contains("\"time-triggered\"") || has_default_slots(text)),
-    ("best effort", |text| text.contains("best_effort")),
-    ("virtual links", |text| text.contains("rate_constrained")),
-    ("frames above 1000 B", |text| lengths(text).any(|len| len > 1_000)),
-    ("frames up to 64 B", |text| lengths(text).any(|len| len <= 64)),
-    ("precision of 2 us or less", |text| small_precision(text)),
-    ("drift", |text| ["drift = \"1", "drift = \"-1", "seeded"].iter().any(|part| text.contains(part))),
-    ("driver jitter", |text| text.contains("driver = ")),
-    ("forwarding jitter", |text| text.contains("forwarding_jitter")),
-    ("a queue of its own length", |text| text.contains("queue_len_max")),
-    ("tags", |text| text.contains("protection = ")),
-    ("costs of tags", |text| text.contains("protection = ") && has_costs(text)),
-    ("gateways", |text| text.contains("gateway = ")),
-    ("several PDUs in a frame", |text| text.contains("collect = [{")),
-    ("CAN", |text| text.contains(".can]") || text.contains("network.can_bus")),
-    ("CAN-FD", |text| text.contains("fd-brs")),
-    ("messages in several frames", |text| text.contains("segmented = ")),
-    ("attacks that must do nothing", |text| text.contains("[[threats]]")),
-    ("dispatch at once", |text| text.contains("\"immediate\"")),
-    ("slots of each link", |text| text.contains("\"per-link\"")),
-    ("several switches", |text| text.contains("switches = ")),
-    ("host interfaces", |text| text.contains("host_interface = ")),
-    ("applications with timers", |text| text.contains("application = ")),
-    ("deadlines", |text| text.contains("deadline = ")),
-    ("several beacons a cycle", |text| {
+    feature("tasks", |text| text.contains("tasks = ")),
+    feature("slots", |text| text.contains("\"time-triggered\"") || has_default_slots(text)),
+    feature("best effort", |text| text.contains("best_effort")),
+    feature("virtual links", |text| text.contains("rate_constrained")),
+    feature("frames above 1000 B", |text| lengths(text).any(|len| len > 1_000)),
+    feature("frames up to 64 B", |text| lengths(text).any(|len| len <= 64)),
+    feature("precision of 2 us or less", small_precision),
+    feature("drift", |text| ["drift = \"1", "drift = \"-1", "seeded"].iter().any(|part| text.contains(part))),
+    feature("driver jitter", |text| text.contains("driver = ")),
+    feature("forwarding jitter", |text| text.contains("forwarding_jitter")),
+    feature("a queue of its own length", |text| has_line(text, "queue_len_max")),
+    feature("tags", |text| text.contains("protection = ")),
+    feature("costs of tags", |text| text.contains("protection = ") && has_costs(text)),
+    feature("tags of other algorithms or freshness", |text| {
+        ["\"cmac\"", "\"rising\"", "\"replayable\"", "\"cycle\""].iter().any(|name| text.contains(name))
+    }),
+    feature("bytes instead of a tag, or a protection `none`", |text| {
+        ["\"sized\"", "\"bare\""].iter().any(|name| text.contains(name))
+    }),
+    feature("SecOC profiles 2 and 3", |text| text.contains("\"second\"") || text.contains("\"third\"")),
+    feature("gateways", |text| text.contains("gateway = ")),
+    feature("gateways written down (`via`)", |text| text.contains("via = ")),
+    feature("several PDUs in a frame", |text| text.contains("collect = [{")),
+    feature("CAN", |text| text.contains(".can]") || text.contains("network.can_bus")),
+    feature("CAN-FD", |text| text.contains("\"fd-brs\"") || text.contains("\"fd\"")),
+    feature("CAN-FD at one bit rate", |text| text.contains("\"fd\"")),
+    feature("identifiers of 29 bits", |text| text.contains("extended = true")),
+    feature("mailboxes in order", |text| text.contains("mailboxes = \"fifo\"")),
+    feature("sample points of their own", |text| has_line(text, "sample_point")),
+    feature("messages in several frames", |text| text.contains("segmented = ")),
+    feature("their waits (N_Bs, N_Cr)", |text| text.contains("n_cr = ")),
+    feature("attacks that must do nothing", |text| text.contains("[[threats]]")),
+    feature("dispatch at once", |text| text.contains("\"immediate\"")),
+    feature("slots of each link", |text| text.contains("\"per-link\"")),
+    feature("several switches", |text| switches(text) > 1),
+    feature("rings of switches", has_ring),
+    feature("host interfaces", |text| text.contains("host_interface = ")),
+    feature("applications with timers", |text| text.contains("application = ")),
+    feature("deadlines", |text| text.contains("deadline = ")),
+    feature("deadlines of each receiver", |text| text.contains("deadline = {")),
+    feature("deadlines of age", |text| text.contains("deadline_kind")),
+    feature("several beacons a cycle", |text| {
         text.contains("integration_cycle") && !text.contains("integration_cycle = \"10ms\"")
     }),
+    feature("several streams alike", |text| text.contains("\ncount = ") && streams_alike(text)),
+    feature("a class of the segment", |text| has_line(text, "class = ")),
+    feature("identifiers of virtual links", |text| text.contains("ct_id = ") || text.contains("sync_id = ")),
+    feature("lengths and charges of policing", |text| text.contains("lmax = ") || text.contains("policing = ")),
+    feature("a limit of the beacon's way", |text| text.contains("max_transmission_delay = ")),
+    feature("a switch that listens", |text| text.contains("sniffing_switch")),
+    feature("counted frames without bytes", |text| text.contains("fidelity = \"timing\"")),
+    feature("candidates", |text| text.contains("candidates = ")),
+    feature("allowances", |text| text.contains("[[allowances]]")),
+    feature("ports of 802.1Q", has_ports),
+    feature("VLAN tags", |text| text.contains("vlan = ")),
+    feature("credit-based shapers", |text| text.contains("credit_based = ")),
+    feature("asynchronous shapers", |text| text.contains("shaper = \"asynchronous\"")),
+    feature("buckets of their own", |text| text.contains("committed = ")),
+    feature("gates", |text| text.contains("gates = ")),
+    feature("preemption", |text| text.contains("preemptable = true")),
+    feature("queues of classes", |text| {
+        has_ports(text) && text.contains(", queue_len_max") || text.contains("class = 0, queue_len_max")
+    }),
+    feature("classes of priorities", |text| text.contains("traffic_classes = ") || text.contains("priorities = ")),
+    feature("ports of stations", |text| text.contains("station_ports = ")),
+    feature("ports of one link", |text| text.contains(", ports = { ")),
+    feature("frames that gateways pass on whole", |text| text.contains("bridges = ")),
+    feature("recorded traffic", |text| text.contains("traffic = ")),
+    feature("recorded payloads", |text| text.contains("payload = ")),
+    feature("streams sent on change", |text| text.contains("on_change = ")),
+    feature("links that fail", |text| text.contains("failures = ")),
+    never(
+        "clusters of AS6802",
+        |text| text.contains("as6802 = "),
+        "how many control frames a start takes is not counted",
+    ),
+    never("group keys", |text| text.contains(".group]"), "nothing bounds the frames and signatures of an exchange"),
+    never("merged nodes", |text| text.contains("merge = "), "as group keys"),
+    never("nodes thrown out", |text| text.contains("revoke = ") || text.contains("remove = "), "as group keys"),
+    never(
+        "held preemption",
+        |text| text.contains("hold = true"),
+        "but where nothing is preempted: how often a hold cuts is not counted",
+    ),
+    never("gateways that start anew", |text| text.contains("reboot = "), "what they hold is lost"),
 ];
+
+/// True for a line of a table of its own that begins so.
+fn has_line(text: &str, key: &str) -> bool {
+    text.lines().any(|line| line.starts_with(key))
+}
+
+fn has_ports(text: &str) -> bool {
+    has_line(text, "bridge_ports") || has_line(text, "station_ports") || text.contains(", ports = { ")
+}
+
+/// The switches of the segment that has most.
+fn switches(text: &str) -> usize {
+    let lists = text.lines().filter_map(|line| line.strip_prefix("switches = ["));
+    lists.map(|list| list.split(',').count()).max().unwrap_or(0)
+}
+
+/// As many links between three switches as there are.
+fn has_ring(text: &str) -> bool {
+    let is_between = |line: &&str| {
+        line.starts_with("  { between = [\"s") && line.split('"').nth(3).is_some_and(|end| end.starts_with('s'))
+    };
+    text.split("links = [").skip(1).any(|links| {
+        links.lines().take_while(|line| *line != "]").filter(|line| is_between(line) && !line.contains("w9\"")).count()
+            > 2
+            && !links.contains("w3\"")
+    })
+}
+
+/// A `count` that is no attack's.
+fn streams_alike(text: &str) -> bool {
+    let tables = text.split("\n[[").filter(|table| table.starts_with("streams]]"));
+    tables.into_iter().any(|table| table.contains("\ncount = "))
+}
 
 /// On Ethernet a stream that names no class has slots.
 fn has_default_slots(text: &str) -> bool {
@@ -62,6 +166,8 @@ fn small_precision(text: &str) -> bool {
 #[derive(Default)]
 pub(super) struct Shares {
     words: BTreeMap<Word, u64>,
+    /// Of those that were accepted, by feature.
+    accepted: BTreeMap<usize, u64>,
     /// Of those that hold.
     held: BTreeMap<usize, u64>,
 }
@@ -69,8 +175,12 @@ pub(super) struct Shares {
 impl Shares {
     pub(super) fn add(&mut self, text: &str, word: Word) {
         *self.words.entry(word).or_default() += 1;
-        if word == Word::Held {
-            for (place, _) in FEATURES.iter().enumerate().filter(|(_, (_, uses))| uses(text)) {
+        if word == Word::Refused {
+            return;
+        }
+        for (place, _) in FEATURES.iter().enumerate().filter(|(_, feature)| (feature.is_in)(text)) {
+            *self.accepted.entry(place).or_default() += 1;
+            if word == Word::Held {
                 *self.held.entry(place).or_default() += 1;
             }
         }
@@ -90,12 +200,50 @@ impl Shares {
         for (word, name) in [(Word::Held, "HELD"), (Word::Broken, "BROKEN"), (Word::NotBounded, "NOT BOUNDED")] {
             text += &format!("  {:5.1} %  {name}\n", share(count(word), asked));
         }
+        let of = |counts: &BTreeMap<usize, u64>, place: usize| counts.get(&place).copied().unwrap_or(0);
         text += "of those that are HELD on paper, so many have\n";
-        for (place, (name, _)) in FEATURES.iter().enumerate() {
-            let part = share(self.held.get(&place).copied().unwrap_or(0), count(Word::Held));
-            text += &format!("  {part:5.1} %  {name}\n");
+        for (place, feature) in FEATURES.iter().enumerate().filter(|(_, feature)| feature.never.is_none()) {
+            text += &format!("  {:5.1} %  {}\n", share(of(&self.held, place), count(Word::Held)), feature.name);
+        }
+        text += "not HELD by design, and drawn all the same\n";
+        for (place, feature) in FEATURES.iter().enumerate() {
+            let Some(why) = feature.never else { continue };
+            let (accepted, held) = (of(&self.accepted, place), of(&self.held, place));
+            text += &format!("  {:5.1} %  {}, {held} HELD: {why}\n", share(accepted, asked), feature.name);
         }
         text.pop();
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contradictions::network::{Network, Scope};
+
+    #[test]
+    fn every_feature_of_the_table_is_drawn_and_every_scenario_is_toml() {
+        let texts: Vec<String> = (0..1_500).map(|seed| Network::of(seed, Scope::Everything).text()).collect();
+        // Each of them is as likely to be none as any other, and parsing takes longer than drawing.
+        for text in texts.iter().step_by(10) {
+            assert!(text.parse::<toml::Table>().is_ok(), "{text}");
+        }
+        for feature in FEATURES {
+            assert!(texts.iter().any(|text| (feature.is_in)(text)), "{} is never drawn", feature.name);
+        }
+    }
+
+    #[test]
+    fn what_is_refused_counts_for_no_feature_and_what_holds_for_its_own() {
+        let mut shares = Shares::default();
+        for word in [Word::Held, Word::Held, Word::Broken, Word::Refused] {
+            shares.add("tasks = [\nfailures = [", word);
+        }
+        shares.add("driver = {", Word::Held);
+        shares.add("as6802 = {", Word::NotBounded);
+        let table = shares.table();
+        assert!(table.contains("5 scenarios, and 1 that do not fit"), "{table}");
+        assert!(table.contains("   66.7 %  tasks") && table.contains("   33.3 %  driver jitter"), "{table}");
+        assert!(table.contains("   20.0 %  clusters of AS6802, 0 HELD"), "{table}");
     }
 }

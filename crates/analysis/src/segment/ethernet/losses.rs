@@ -6,6 +6,11 @@
 //! and keeps an eighth of it as a correction of its rate, so before this has settled the errors of single cycles add up to at
 //! most 1.4 times the first one. A beacon that is further off than the precision is not used.
 //!
+//! What a beacon corrects is the clock as it will be when the beacon is permanent, the largest transmission delay after it was sent.
+//! The rate that a clock has then learned is taken for an error of its phase over that delay, so that once all has settled the clock
+//! is off by the drift in the delay. Two thirds of that drift on top of 1.4 times that of a cycle hold all of it, played out for every
+//! delay below four cycles; from there on the correction swings up.
+//!
 //! # Queues
 //! A frame of a best-effort stream is in a queue no longer than it stays there and on the line, so of a stream no more frames
 //! wait than can come in that time. Scheduled frames wait in the same memory while the line is not free for them.
@@ -46,6 +51,15 @@ pub(super) fn clock_error_max(drift: Ppm, after: Duration) -> Duration {
     Duration::from_ps(i64::try_from(drifted * 7 / 5).unwrap_or(i64::MAX / 2)) + ROUNDING
 }
 
+/// What is added since a beacon corrects the clock as it will be `delay` after it was sent.
+fn permanence_error_max(drift: Ppm, delay: Duration, cycle: Duration) -> Duration {
+    if delay >= cycle * 4 {
+        return delay;
+    }
+    let drifted = i128::from(delay.as_ps()) * i128::from(drift.0.abs()) / 1_000_000_000;
+    Duration::from_ps(i64::try_from(drifted * 2 / 3).unwrap_or(i64::MAX / 2))
+}
+
 /// Clocks that can leave the cluster, and beacons that come too late to be used. `beacon` says when the beacon is at a
 /// station at the latest, if that is bounded, and `has_slots` whether it sends or receives in slots.
 pub(super) fn clocks(
@@ -67,7 +81,8 @@ pub(super) fn clocks(
         }
         // A busy processor looks at a beacon later, and its clock drifts until then.
         let busy = arrivals.busy(node).unwrap_or_default();
-        let error = clock_error_max(clock.drift_max, network.integration_cycle + busy);
+        let error = clock_error_max(clock.drift_max, network.integration_cycle + busy)
+            + permanence_error_max(clock.drift_max, network.max_transmission_delay, network.integration_cycle);
         if error > network.precision {
             found.push(risk(Cause::Clock { node, error, precision: network.precision }));
         }
@@ -116,7 +131,7 @@ pub(super) fn in_slots(slots: &Slots<'_>) -> Vec<Risk> {
 }
 
 /// Links that the scenario lets fail, for every stream over them. Behind one that fails the beacon does not come any more, so
-/// that nothing that is in slots can be relied on.
+/// that nothing that is in slots can be relied on, and a station there loses its clock.
 pub(super) fn failing(view: Ethernet<'_>) -> Vec<Risk> {
     let mut found = Vec::new();
     for failure in &view.segment.failures {
@@ -139,8 +154,31 @@ pub(super) fn failing(view: Ethernet<'_>) -> Vec<Risk> {
             cause: Cause::LinkFails { ends, at: failure.at },
         };
         found.extend(view.streams().filter(is_hit).map(risk));
+        let is_cut_off = |node: NodeId| brings_beacon(view, failure.link, node);
+        if view.segment.sync == Sync::Beacon && view.stations().any(is_cut_off) {
+            let cause = Cause::BeaconFails { ends, at: failure.at };
+            found.push(Risk { segment: view.id, stream: None, cause });
+        }
     }
     found
+}
+
+/// True if the beacon can come to a station over a link: one that is on a shortest way from the first switch.
+fn brings_beacon(view: Ethernet<'_>, link: FailingLink, node: NodeId) -> bool {
+    let wiring = &view.segment.wiring;
+    match link {
+        FailingLink::Station(other) => other == node,
+        // Of two networks the beacon goes over A.
+        FailingLink::Second(_) => false,
+        FailingLink::Trunk(trunk) => {
+            let [one, other] = wiring.trunks[trunk].ends;
+            let switch = wiring.switch_of(node);
+            let links = |from, to| wiring.way_between(from, to).len();
+            [(one, other), (other, one)]
+                .into_iter()
+                .any(|(near, far)| links(0, near) + 1 + links(far, switch) == links(0, switch))
+        }
+    }
 }
 
 /// A frame that can come to the switch after its slot has closed.

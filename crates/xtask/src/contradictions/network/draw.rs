@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::chance::Chance;
-use super::{Collect, Kind, Network, Node, Segment, Stream, Style};
+use super::{Collect, Family, Kind, Network, Node, Segment, Stream, Style};
 
 /// Periods `[us]`: what collides often, and what hardly ever keeps its phase.
 const PERIODS_US: [i64; 8] = [2_000, 2_500, 4_000, 5_000, 7_919, 10_000, 12_345, 20_000];
@@ -30,9 +30,12 @@ pub(super) fn threats(chance: &mut Chance, network: &Network) -> Vec<String> {
 }
 
 pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
-    if chance.percent(50) {
-        let fd = chance.percent(40);
+    if chance.percent(style.family.buses()) {
+        let fd = chance.percent(if style.family == Family::Gateways { 95 } else { 40 });
         let mut table = format!("bit_rate = \"{}\"\n", chance.one(&["250kbit/s", "500kbit/s", "1Mbit/s"]));
+        if style.family == Family::Bus {
+            table = "bit_rate = \"1Mbit/s\"\n".into();
+        }
         if fd {
             table += "data_bit_rate = \"2Mbit/s\"\n";
         }
@@ -41,7 +44,7 @@ pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
         }
         return Segment { table, kind: Kind::Can { fd }, has_ideal_clocks: false };
     }
-    let Style { everything, is_wild } = style;
+    let Style { everything, is_wild, .. } = style;
     let mut table = format!("cluster_cycle = \"{CYCLE_US}us\"\n");
     let mut key = |name: &str, value: String| table += &format!("{name} = \"{value}\"\n");
     key("rate", chance.one(&["100Mbit/s", "100Mbit/s", "100Mbit/s", "1Gbit/s", "1Gbit/s", "10Mbit/s"]).into());
@@ -52,6 +55,7 @@ pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
     key("accounting", chance.one(&["on-wire", "as-published"]).into());
     let guard = match style {
         Style { is_wild: true, .. } => chance.range(0, 150),
+        Style { family: Family::Timers, .. } => chance.range(400, 800),
         Style { everything: true, .. } => chance.range(150, 600),
         _ => chance.range(20, 200),
     };
@@ -128,15 +132,20 @@ pub(super) fn host_interface(chance: &mut Chance, on: &[usize], segments: &[Segm
     format!("host_interface = {{ base = \"{base}us\", per_byte = \"{per_byte}ns\", buffer = \"{buffer}\" }}\n")
 }
 
-/// The timer of the application of a stream in slots, if it has one of its own: mostly so slow that no data are replaced.
-pub(super) fn application(chance: &mut Chance, style: Style) -> String {
-    if !chance.percent(25) {
-        return String::new();
+/// Gives a stream in slots an application with a timer of its own, if it has one: mostly so slow that no data are replaced. What
+/// waits for a slot can be as late as two of them are apart, which is what a deadline has to leave.
+pub(super) fn application(chance: &mut Chance, stream: &mut Stream, style: Style) {
+    if !chance.percent(if style.family == Family::Timers { 60 } else { 15 }) {
+        return;
     }
     let periods: &[i64] = if style.is_wild { &[2_000, 5_000, 12_345] } else { &[12_345, 20_001, 30_000] };
     let (period, drift) = (chance.one(periods), chance.one(&[0, 500, -500, 1_000]));
     let phase = chance.range(0, period - 1);
-    format!("application = {{ period = \"{period}us\", phase = \"{phase}us\", drift = \"{drift}ppm\" }}\n")
+    let deadline = stream.period * chance.range(if style.is_wild { 10 } else { 15 }, 40) / 10;
+    let mut lines: Vec<&str> = stream.table.lines().collect();
+    lines.retain(|line| !line.starts_with("deadline = "));
+    let own = format!("application = {{ period = \"{period}us\", phase = \"{phase}us\", drift = \"{drift}ppm\" }}");
+    stream.table = format!("{}\n{own}\ndeadline = \"{deadline}us\"\n", lines.join("\n"));
 }
 
 pub(super) fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], own: &Segment, style: Style) -> Node {
@@ -146,7 +155,7 @@ pub(super) fn node(chance: &mut Chance, on: Vec<usize>, segments: &[Segment], ow
     let is_synchronised = on.iter().any(|segment| segments[*segment].kind == Kind::Ethernet);
     let drift = if is_synchronised { drift.clamp(-100, 100) } else { drift };
     let offset = chance.range(-2000, 2000);
-    let Style { everything, is_wild } = style;
+    let Style { everything, is_wild, .. } = style;
     let mut table = match everything && chance.percent(40) {
         true => "clock = { seeded = { offset_max = \"2ms\", drift_max = \"50ppm\" } }\n".to_owned(),
         false => format!("clock = {{ fixed = {{ offset = \"{offset}us\", drift = \"{drift}ppm\" }} }}\n"),
@@ -187,7 +196,7 @@ pub(super) fn any_stream(
     nodes: &[Node],
     style: Style,
 ) -> Stream {
-    let Style { everything, is_wild } = style;
+    let Style { everything, is_wild, .. } = style;
     let station = |chance: &mut Chance| loop {
         let node = chance.range(0, nodes.len() as i64 - 1) as usize;
         if !nodes[node].is_gateway {
@@ -219,6 +228,7 @@ pub(super) fn any_stream(
     };
     let period = match is_wild && !over_can && chance.percent(15) {
         true => chance.one(&[125, 300, 700, 1_300]),
+        false if style.family == Family::Timers => chance.one(&[2_500, 5_000, 10_000, 10_000, 12_345]),
         false => chance.one(&PERIODS_US),
     };
     // One receiver, so that there is one on each bus of the way.
@@ -248,6 +258,7 @@ pub(super) fn any_stream(
             }
         }
     }
+    let slots = if style.family == Family::Timers { 85 } else { 40 };
     let (mut is_slotted, mut tables) = (false, BTreeMap::new());
     for (offset, segment) in crossed.iter().enumerate() {
         let on = first + offset;
@@ -260,7 +271,7 @@ pub(super) fn any_stream(
                 let table = format!("s{on} = {{ id = \"0x{id:X}\", format = \"{format}\"{segmented} }}\n");
                 tables.insert(on, table);
             }
-            Kind::Ethernet if CYCLE_US % period == 0 && chance.percent(40) => {
+            Kind::Ethernet if CYCLE_US % period == 0 && chance.percent(slots) => {
                 is_slotted |= on == nodes[from].on[0];
                 tables.insert(on, format!("s{on} = {{ class = \"time-triggered\" }}\n"));
             }

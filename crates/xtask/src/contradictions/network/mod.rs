@@ -5,11 +5,17 @@
 
 mod chance;
 mod draw;
+mod extras;
+mod groups;
+mod ports;
 
 use std::collections::BTreeMap;
 
 use self::chance::Chance;
 use self::draw::{any_stream, application, collect, host_interface, node, regulate, segment, threats, wiring};
+use self::extras::{BY_CYCLE, PROTECTIONS, extras};
+use self::groups::{cluster, failure, group};
+use self::ports::ports;
 
 /// A network, before it is written down as a scenario.
 #[derive(Clone, Debug)]
@@ -21,6 +27,13 @@ pub(crate) struct Network {
     pub(crate) streams: Vec<Stream>,
     collects: Vec<Collect>,
     threats: Vec<String>,
+    /// The table of a group key, if there is one.
+    keys: String,
+    /// Further lines above all tables, and tables that stand before those of segments.
+    head: String,
+    head_tables: String,
+    /// Frames are counted and not made.
+    is_timing: bool,
 }
 
 /// What is drawn.
@@ -37,8 +50,51 @@ pub(crate) enum Scope {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Style {
     everything: bool,
+    family: Family,
     /// Too little of anything, more often than not.
     is_wild: bool,
+}
+
+/// What a network is drawn for. Some parts of the language hold on paper in small networks of their own only.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Family {
+    Any,
+    /// An Ethernet with ports of IEEE 802.1Q.
+    Ports,
+    /// Applications with timers of their own.
+    Timers,
+    /// Stations of a bus that agree on a key.
+    Group,
+    /// An Ethernet that makes its own time.
+    Cluster,
+    /// Segments that carry long frames, so that gateways can put several PDUs into one.
+    Gateways,
+    /// A fast bus with few streams, so that there is room for what else is on it.
+    Bus,
+}
+
+impl Family {
+    fn of(seed: u64) -> Self {
+        match Chance::new(seed, 8).range(0, 99) {
+            0..30 => Self::Ports,
+            30..42 => Self::Timers,
+            42..45 => Self::Group,
+            45..47 => Self::Cluster,
+            47..61 => Self::Bus,
+            61..72 => Self::Gateways,
+            _ => Self::Any,
+        }
+    }
+
+    /// So many segments are buses `[%]`.
+    fn buses(self) -> i64 {
+        match self {
+            Self::Any | Self::Gateways => 50,
+            Self::Ports | Self::Timers | Self::Cluster => 12,
+            Self::Group => 90,
+            Self::Bus => 100,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -96,15 +152,32 @@ struct Collect {
     keys: String,
 }
 
+/// Adds a node at which no stream begins or ends, so that its link can fail, to some networks: the segment and the node.
+fn idle(seed: u64, segments: &[Segment], nodes: &mut Vec<Node>, style: Style) -> Option<(usize, usize)> {
+    let mut chance = Chance::new(seed, 12);
+    let on = segments.iter().position(|segment| segment.kind == Kind::Ethernet).filter(|_| chance.percent(35))?;
+    let mut node = node(&mut chance, vec![on], segments, &segments[on], style);
+    node.mac_ns = (0, 0);
+    nodes.push(node);
+    Some((on, nodes.len() - 1))
+}
+
 impl Network {
     /// The network of a seed.
     pub(crate) fn of(seed: u64, scope: Scope) -> Self {
         let mut chance = Chance::new(seed, 0);
         let everything = scope == Scope::Everything;
-        let style = Style { everything, is_wild: everything && chance.percent(25) };
+        let family = if everything { Family::of(seed) } else { Family::Any };
+        let style = Style { everything, family, is_wild: everything && chance.percent(25) };
         // Most defects need one segment alone, and that is what an older version of the format has.
         let several = !everything || chance.percent(50);
         let count = if several { chance.range(1, 3) } else { 1 };
+        let count = match family {
+            Family::Any => count,
+            Family::Gateways => count.clamp(2, 3),
+            Family::Bus => 1 + i64::from(chance.percent(60)),
+            _ => count.min(2),
+        };
         let segments: Vec<Segment> = (0..count).map(|_| segment(&mut chance, style)).collect();
         let mut nodes = Vec::new();
         for (index, segment) in segments.iter().enumerate() {
@@ -122,13 +195,30 @@ impl Network {
         }
         // How much there is to do, and whether all begin at once.
         let most = if everything && !style.is_wild { 9 } else { 14 };
+        let most = match family {
+            Family::Ports => 6,
+            Family::Timers | Family::Bus => 3,
+            _ => most,
+        };
         let (count, together) = (chance.range(1, most), chance.percent(50));
         // What is sent in several frames is drawn beside the rest, so that nothing else depends on it.
         let mut cut = Chance::new(seed, 1);
         let streams: Vec<Stream> = (0..count)
             .map(|index| any_stream([&mut chance, &mut cut], index, together, &segments, &nodes, style))
             .collect();
-        let mut network = Self { seed, segments, nodes, streams, collects: Vec::new(), threats: Vec::new() };
+        let idle = style.everything.then(|| idle(seed, &segments, &mut nodes, style)).flatten();
+        let mut network = Self {
+            seed,
+            segments,
+            nodes,
+            streams,
+            collects: Vec::new(),
+            threats: Vec::new(),
+            keys: String::new(),
+            head: String::new(),
+            head_tables: String::new(),
+            is_timing: false,
+        };
         if everything {
             // Few networks have two streams by chance that a gateway can put into one frame.
             let mut chance = Chance::new(seed, 4);
@@ -148,10 +238,6 @@ impl Network {
                 network.collects.extend(collect(&mut chance, &network, gateway, on));
             }
         }
-        let mut applications = Chance::new(seed, 6);
-        for stream in network.streams.iter_mut().filter(|stream| stream.is_slotted) {
-            stream.table += &application(&mut applications, style);
-        }
         if everything {
             let mut chance = Chance::new(seed, 3);
             network.threats = threats(&mut chance, &network);
@@ -163,8 +249,46 @@ impl Network {
                     wiring(&mut chance, index, nodes, &mut segment.table);
                 }
             }
+            network.embellish(style);
+            if let Some((on, node)) = idle {
+                failure(&mut Chance::new(seed, 12), on, node, &mut network);
+            }
+        } else {
+            network.applications(style);
         }
         network
+    }
+
+    /// Applications with timers of their own, for streams that begin in slots.
+    fn applications(&mut self, style: Style) {
+        let mut chance = Chance::new(self.seed, 10);
+        for stream in self.streams.iter_mut().filter(|stream| stream.is_slotted) {
+            application(&mut chance, stream, style);
+        }
+    }
+
+    /// What was given numbers of its own after the rest, so that networks of before stay as they were.
+    fn embellish(&mut self, style: Style) {
+        let seed = self.seed;
+        let ethernets: Vec<usize> =
+            (0..self.segments.len()).filter(|on| self.segments[*on].kind == Kind::Ethernet).collect();
+        if style.family == Family::Cluster {
+            ethernets.iter().for_each(|on| cluster(*on, self));
+        }
+        let mut chance = Chance::new(seed, 9);
+        for on in ethernets.iter().copied() {
+            if style.family == Family::Ports && chance.percent(95) {
+                ports(&mut chance, on, self, style);
+            }
+        }
+        self.applications(style);
+        let slotted: Vec<i64> =
+            self.streams.iter().filter(|stream| stream.is_slotted).map(|stream| stream.index).collect();
+        self.threats.retain(|threat| slotted.iter().any(|index| threat.contains(&format!("\"m{index}\""))));
+        extras(self, style);
+        if style.family == Family::Group {
+            self.keys = group(&mut Chance::new(seed, 11), self).unwrap_or_default();
+        }
     }
 
     /// Adds streams until some gateway has three to put into frames, or as many as a network may have have been tried.
@@ -221,18 +345,27 @@ impl Network {
     /// The scenario.
     pub(crate) fn text(&self) -> String {
         let mut text = format!(
-            "schema_version = 2\nname = \"any\"\nduration = \"400ms\"\nfidelity = \"bytes\"\nseed = {}\n\
+            "schema_version = 2\nname = \"any\"\nduration = \"400ms\"\nfidelity = \"{}\"\nseed = {}\n{}\
              [[protections]]\nname = \"long\"\nhmac = {{ hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }}\n\
              [[protections]]\nname = \"short\"\nsecoc = {{ profile = 1 }}\n",
-            self.seed
+            if self.is_timing { "timing" } else { "bytes" },
+            self.seed,
+            self.head,
         );
+        for (name, table) in PROTECTIONS.iter().chain([&BY_CYCLE]) {
+            if self.streams.iter().any(|stream| stream.table.contains(&format!("\"{name}\""))) {
+                text += &format!("[[protections]]\nname = \"{name}\"\n{table}\n");
+            }
+        }
+        text += &self.head_tables;
         for (index, segment) in self.segments.iter().enumerate() {
             let kind = if segment.kind == Kind::Ethernet { "ethernet" } else { "can" };
             text += &format!("[segments.s{index}.{kind}]\n{}", segment.table);
         }
+        text += &self.keys;
         for (index, Node { mac_ns: (base, byte), .. }) in self.nodes.iter().enumerate() {
             text += &format!("[[platforms]]\nname = \"p{index}\"\ncosts = [\n");
-            for operation in ["hmac-sha-256", "cmac-aes-128"] {
+            for operation in ["hmac-sha-256", "cmac-aes-128", "hmac-sha-1", "hmac-sha3-256"] {
                 text +=
                     &format!("  {{ operation = \"{operation}\", base = \"{base}ns\", per_byte = \"{byte}ns\" }},\n");
             }

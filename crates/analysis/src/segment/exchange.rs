@@ -1,0 +1,75 @@
+//! What a key exchange makes later: its frames and signatures are not bounded, and they go before others.
+//!
+//! The identifiers of an exchange begin with its step (`groupkey::Step`), so they win against most of those that streams have. A
+//! participant computes signatures meanwhile, and a processor never interrupts what it has begun. How many frames and how much
+//! computing an exchange takes on a bus with other traffic, and how often something is repeated, is simulated and has no bound here.
+//! So nothing is bounded that meets them, or that meets what they have made later.
+
+use std::collections::BTreeSet;
+
+use chronoseal_core::{NodeId, StreamId};
+use chronoseal_scenario::plan::{EXCHANGE_IDS, Plan, SegmentId};
+
+use super::losses::{Cause, Risk};
+use super::processor::Jobs;
+
+/// Who can be kept waiting.
+struct Touched {
+    segments: BTreeSet<SegmentId>,
+    nodes: BTreeSet<NodeId>,
+}
+
+/// Every stream that a key exchange can make later, at the first segment where it can.
+pub(super) fn risks(plan: &Plan, jobs: &Jobs<'_>) -> Vec<Risk> {
+    let Some(group) = &plan.group_key else { return Vec::new() };
+    let passes_it = |node: NodeId| {
+        let bridges = plan.nodes[node.index()].gateway.as_ref().map(|gateway| &gateway.bridges);
+        bridges.is_some_and(|filters| filters.iter().any(|filter| filter.covers(&EXCHANGE_IDS)))
+    };
+    let nodes = (0..plan.nodes.len()).map(|index| NodeId(index as u16));
+    let takes_part = |node: &NodeId| *node == group.orchestrator || group.members.contains(node) || passes_it(*node);
+    let mut touched =
+        Touched { segments: group.segments.iter().copied().collect(), nodes: nodes.filter(takes_part).collect() };
+    loop {
+        let before = (touched.segments.len(), touched.nodes.len());
+        let all = (0..plan.streams.len()).map(|index| StreamId(index as u16));
+        let late: Vec<(StreamId, SegmentId)> =
+            all.filter_map(|stream| Some((stream, touched.by(plan, jobs, stream)?))).collect();
+        if before == (touched.segments.len(), touched.nodes.len()) {
+            // All streams of its own segments are concerned alike.
+            let cause = |on| Cause::KeyExchange { on };
+            let own = group.segments.iter().map(|on| Risk { segment: *on, stream: None, cause: cause(*on) });
+            let is_elsewhere = |stream: StreamId| {
+                group.segments.iter().all(|segment| plan.streams[stream.index()].on(*segment).is_none())
+            };
+            let first = group.segments.first().copied();
+            let others = late.into_iter().filter(|(stream, _)| is_elsewhere(*stream)).zip(first.into_iter().cycle());
+            let others = others.map(|((stream, segment), on)| Risk { segment, stream: Some(stream), cause: cause(on) });
+            return own.chain(others).collect();
+        }
+    }
+}
+
+impl Touched {
+    /// The first segment on which a stream can be made later, or behind which it can; what it meets from there on is touched as well.
+    fn by(&mut self, plan: &Plan, jobs: &Jobs<'_>, stream: StreamId) -> Option<SegmentId> {
+        let hops = &plan.streams[stream.index()].hops;
+        let mut is_late = vec![false; hops.len()];
+        let mut first = None;
+        for (index, hop) in hops.iter().enumerate() {
+            let was_late = hop.previous.is_some_and(|previous| is_late[usize::from(previous)]);
+            is_late[index] = was_late || self.nodes.contains(&hop.from) || self.segments.contains(&hop.segment);
+            if is_late[index] {
+                // A slot keeps what comes late away from all others.
+                if !jobs.is_in_slots(hop) {
+                    self.segments.insert(hop.segment);
+                }
+                self.nodes.extend(&hop.to);
+            }
+            if is_late[index] || hop.to.iter().any(|node| self.nodes.contains(node)) {
+                first = first.or(Some(hop.segment));
+            }
+        }
+        first
+    }
+}

@@ -1,0 +1,88 @@
+//! A group key on the buses of a network, what changes the group, and clusters that make their own time.
+
+use super::chance::Chance;
+use super::{Kind, Network};
+
+/// The nodes of a network that are on a segment and no gateway.
+fn stations(network: &Network, on: usize) -> Vec<usize> {
+    let is_there = |node: &usize| network.nodes[*node].on == [on];
+    (0..network.nodes.len()).filter(is_there).collect()
+}
+
+/// A group on the first bus that has stations enough: its table, if there is one.
+pub(super) fn group(chance: &mut Chance, network: &Network) -> Option<String> {
+    let mut buses = (0..network.segments.len()).filter(|on| network.segments[*on].kind != Kind::Ethernet);
+    let own = buses.find_map(|on| Some(stations(network, on)).filter(|own| own.len() > 2))?;
+    let (orchestrator, members) = own.split_first()?;
+    // One of four comes in later.
+    let late = if members.len() > 2 { members.last() } else { None };
+    let founders: Vec<String> =
+        members.iter().filter(|member| late != Some(member)).map(|member| format!("\"n{member}\"")).collect();
+    let scheme = chance.one(&["full-tree", "without-orchestrator", "symmetric"]);
+    let suite = chance.one(&["fourq", "fourq", "p-256", "x25519-ed25519"]);
+    let mut changes: Vec<String> = late.iter().map(|late| format!("merge = [\"n{late}\"]")).collect();
+    if members.len() > 2 && chance.percent(50) {
+        let out = chance.one(members);
+        changes.push(chance.one(&["revoke", "remove"]).to_owned() + &format!(" = \"n{out}\""));
+    }
+    let changes: Vec<String> =
+        changes.iter().zip([150, 250]).map(|(change, at)| format!("{{ at = \"{at}ms\", {change} }}")).collect();
+    Some(format!(
+        "[keys.common.group]\norchestrator = \"n{orchestrator}\"\nmembers = [{}]\nscheme = \"{scheme}\"\n\
+         suite = \"{suite}\"\nchanges = [{}]\n",
+        founders.join(", "),
+        changes.join(", ")
+    ))
+}
+
+/// Makes a segment without slots a cluster of AS6802, if all of its streams can be there.
+pub(super) fn cluster(on: usize, network: &mut Network) {
+    let masters: Vec<String> = stations(network, on).iter().map(|node| format!("\"n{node}\"")).collect();
+    for stream in &mut network.streams {
+        if let Some(table) = stream.tables.get_mut(&on).filter(|table| table.contains("\"time-triggered\"")) {
+            *table = format!("s{on} = {{ class = {{ best_effort = {{}} }} }}\n");
+            if stream.from == on {
+                stream.is_slotted = false;
+            }
+        }
+    }
+    let sync = format!("sync = {{ as6802 = {{ masters = [{}] }} }}", masters.join(", "));
+    let table = &mut network.segments[on].table;
+    // A start needs time between two integration frames.
+    for short in ["5ms", "2500us"] {
+        *table = table.replace(&format!("integration_cycle = \"{short}\""), "integration_cycle = \"10ms\"");
+    }
+    for other in ["sync = \"beacon\"", "sync = \"ideal\""] {
+        *table = table.replace(other, &sync);
+    }
+}
+
+/// Lets a link of a segment fail that no stream goes over: that of a node that is there for nothing else, or one to a switch without
+/// stations.
+pub(super) fn failure(chance: &mut Chance, on: usize, idle: usize, network: &mut Network) {
+    let (at, to_switch) = (chance.range(0, 380), chance.percent(60));
+    let is_only_one = network.segments.iter().filter(|segment| segment.kind == Kind::Ethernet).count() == 1;
+    let table = &mut network.segments[on].table;
+    let first = format!("\"s{on}w0\"");
+    if to_switch && table.contains(&format!("switches = [{first}, ")) {
+        let stub = format!("\"s{on}w9\"");
+        *table = table.replace(&format!("switches = [{first}"), &format!("switches = [{first}, {stub}"));
+        *table = table.replace("links = [", &format!("links = [\n  {{ between = [{first}, {stub}] }},"));
+        *table += &format!("failures = [{{ link = [{stub}, {first}], at = \"{at}ms\" }}]\n");
+        return;
+    }
+    // A node whose link fails loses the clock that a beacon brings it.
+    if table.contains("sync = \"beacon\"") && chance.percent(80) {
+        return;
+    }
+    let of_idle = format!("\"n{idle}\"");
+    let link = table.lines().find(|line| line.starts_with("  { between = [") && line.contains(&of_idle));
+    let name = link.and_then(|link| link.split('"').skip(1).step_by(2).find(|part| part.contains('w')));
+    let known = table.lines().find_map(|line| line.strip_prefix("switches = [\"")?.split('"').next());
+    let switch = match name.or(known) {
+        Some(name) => name.to_owned(),
+        None if is_only_one => "switch".to_owned(),
+        None => format!("switch-s{on}"),
+    };
+    *table += &format!("failures = [{{ link = [{of_idle}, \"{switch}\"], at = \"{at}ms\" }}]\n");
+}
