@@ -6,6 +6,7 @@ mod topology;
 
 use serde::Serialize;
 
+pub(crate) use divided::Of;
 pub use divided::{Divided, DividedRow, Piece};
 pub(crate) use ranges::short_number;
 pub use ranges::{RANGE_ROWS_MAX, RangeBound, RangePart, RangeRow, RangeSpread, Ranges};

@@ -218,6 +218,49 @@ fn computing_a_tag_and_waiting_for_a_gate_are_parts_of_their_own() {
     assert_eq!((gate[0].1.as_str(), gate[0].2), ("switch \u{2192} c", 300_000 - 200_000 - 5_760 - 320 - 3_000));
 }
 
+/// Two networks between two end systems, one of which breaks: the example of `docs/guide/redundancy.md`.
+const COCKPIT: &str = r#"
+schema_version = 2
+name = "cockpit"
+duration = "1s"
+[segments.afdx.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "128ms"
+ct_marker = "03:00:00:00"
+forwarding_delay = "16us"
+class = { rate_constrained = { skew_max = "2ms" } }
+switches = ["a1", "a2", "b1"]
+networks = { a = ["a1", "a2"], b = ["b1"] }
+links = [
+  { between = ["a1", "a2"] }, { between = ["air-data", "a1"] }, { between = ["display", "a2"] },
+  { between = ["air-data", "b1"] }, { between = ["display", "b1"] },
+]
+failures = [{ link = ["a1", "a2"], at = "500ms" }, { link = ["air-data", "b1"], at = "800ms" }]
+[[nodes]]
+name = "air-data"
+[[nodes]]
+name = "display"
+[[streams]]
+name = "altitude"
+from = "air-data"
+to = ["display"]
+period = "8ms"
+length = "200B"
+"#;
+
+#[test]
+fn of_a_frame_that_is_sent_twice_the_copy_that_was_accepted_is_divided() {
+    let (_, run) = run(COCKPIT);
+    adds_up("cockpit", &run);
+    let one = &run.summary.divided[0];
+    assert!(one.frames > 60, "{one:?}");
+    let places: BTreeSet<&str> = one.parts.iter().map(|part| part.place.as_str()).collect();
+    // Network B has one switch less, so its copy is the first as long as it is not broken.
+    assert!(places.contains("b1 \u{2192} display") && !places.contains("a2 \u{2192} display"), "{places:?}");
+    assert_eq!(run.meta.segments[0].links.len(), 5);
+    assert_eq!(run.meta.segments[0].links.iter().filter(|link| link.fails_at_ns.is_some()).count(), 2);
+}
+
 /// Two buses and a backbone between them, on which other frames are too.
 const VEHICLE: &str = r#"
 schema_version = 2

@@ -49,6 +49,9 @@ pub struct Piece {
     pub mean: f64,
 }
 
+/// Which of its two values a bar shows of a piece.
+pub(crate) type Of = fn(&Piece) -> f64;
+
 impl Divided {
     /// The rows a page draws: all, or the [`RANGE_ROWS_MAX`] that come closest to their bounds, or take longest without one.
     pub fn drawn(&self) -> Vec<&DividedRow> {
@@ -93,7 +96,7 @@ impl Divided {
         }
         table = table.numbers("together", self.unit.clone()).numbers("bound", self.unit.clone());
         for row in &self.rows {
-            let cases: [(String, fn(&Piece) -> f64); 2] =
+            let cases: [(String, Of); 2] =
                 [(row.longest.clone(), |piece| piece.longest), (format!("mean of {}", row.n), |piece| piece.mean)];
             for (case, value) in cases {
                 let sum =

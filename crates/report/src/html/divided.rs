@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::escape;
 use super::table::one_table;
-use crate::document::{Divided, DividedRow, Mark, Piece, short_number};
+use crate::document::{Divided, DividedRow, Mark, Of, short_number};
 
 /// Colours; the style has one class for each.
 pub(super) const COLOURS: usize = 12;
@@ -70,7 +70,7 @@ fn one_row(out: &mut String, divided: &Divided, row: &DividedRow, has_bounds: bo
         "<div class=\"rg-plot\" style=\"min-height:{height}px\"><svg role=\"img\" aria-label=\"{0}\"><title>{0}</title>",
         escape(&words)
     );
-    let bars: [(fn(&Piece) -> f64, &str, f64); 2] =
+    let bars: [(Of, &str, f64); 2] =
         [(|piece| piece.longest, row.longest.as_str(), longest), (|piece| piece.mean, "the mean", mean)];
     for (lane, (of, what, sum)) in bars.into_iter().enumerate() {
         let mut from = 0.0;

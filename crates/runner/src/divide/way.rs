@@ -142,8 +142,10 @@ impl Divider {
                 let wire = self.wires.get(usize::from(pass.segment))?.get(pass.line as usize)?;
                 (wire.to == end && pass.arrives_at <= by).then_some((pass, wire))
             });
-            // Of copies that came over two networks, the one that was there last is the one that went on.
-            let Some((pass, wire)) = brought.max_by_key(|(pass, _)| pass.arrives_at) else { break };
+            // Where copies of a frame meet, the receiver's is the one that came when the frame did, and a switch passes on the first.
+            let is_end = found.is_empty();
+            let key = |pass: &Pass| if is_end { received_at - pass.arrives_at } else { pass.arrives_at.since_zero() };
+            let Some((pass, wire)) = brought.min_by_key(|(pass, _)| key(pass)) else { break };
             found.push((pass, format!("{} \u{2192} {}", self.name(wire.from), self.name(wire.to))));
             (end, by) = (wire.from, pass.queued_at);
             if wire.from < self.first_own {
