@@ -3,6 +3,8 @@
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_scenario::plan::{Plan, SegmentId};
 
+use super::ethernet::stream_filters::FilterRisk;
+
 /// Something that can make frames late or lose them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Risk {
@@ -147,6 +149,8 @@ pub enum Cause {
         /// What helps.
         remedy: SkewRemedy,
     },
+    /// A filter, gate or meter of a switch takes a frame, or is not known to leave it.
+    StreamFilter(FilterRisk),
     /// A switch can take a frame of a virtual link for one too many, and police it.
     Policed {
         /// The jitter that policing would have to allow; `None` if no jitter is known to be enough.
@@ -180,6 +184,9 @@ impl SkewRemedy {
 impl Cause {
     /// True if it is not known whether it happens, because nothing bounds what leads to it.
     pub const fn is_unbounded(&self) -> bool {
+        if let Self::StreamFilter(risk) = self {
+            return risk.is_unbounded();
+        }
         matches!(
             self,
             Self::SenderUnbounded { .. }
@@ -293,6 +300,7 @@ impl Cause {
                  taken for a new frame there",
                 plan.node_name(*node)
             ),
+            Self::StreamFilter(risk) => risk.text(plan),
             Self::Policed { needed: Some(needed), allowed } => format!(
                 "a frame can come to a switch {needed} later than its bandwidth allocation gap says, and policing allows {allowed}, so \
                  it cannot be said that none is thrown away: write `jitter = \"{needed}\"` for the virtual link"

@@ -218,6 +218,11 @@ pub enum Why {
         "not bounded: the ports of the segment map priorities to different traffic classes, or interrupt or shape different ones; describe them alike"
     )]
     PortsDiffer,
+    /// Stream gates queue frames by another priority than they bring.
+    #[error(
+        "not bounded: a stream gate of the segment queues frames in another traffic class than their tag says (`ipv`), and the analysis has one class for all of a stream's way; leave `ipv` out, or write a priority of the same class"
+    )]
+    InternalPriority,
     /// Control frames of a cluster go before all others, and how many of them a start takes is not counted yet.
     #[error("not bounded: the control frames of an AS6802 cluster go first")]
     ClusterClocks,

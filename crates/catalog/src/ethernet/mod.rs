@@ -4,6 +4,7 @@ mod describe;
 mod end_system;
 mod medium;
 mod ports;
+mod stream_filters;
 mod wires;
 
 use chronoseal_analysis::{Infeasible, synthesize};

@@ -24,6 +24,7 @@ mod resolving;
 mod segmented;
 mod segments;
 mod shipped;
+mod stream_filters;
 mod switches;
 mod toy;
 mod upgrade;

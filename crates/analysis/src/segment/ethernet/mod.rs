@@ -15,6 +15,7 @@ mod losses;
 mod ports;
 pub mod routed;
 mod slots;
+pub mod stream_filters;
 mod virtual_links;
 mod wired;
 

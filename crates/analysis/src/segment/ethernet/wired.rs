@@ -22,7 +22,7 @@ use super::losses::{clocks, in_slots, waiting_in_slots};
 use super::ports;
 use super::routed::{Closed, Regulated, Routed, RoutedLink, RoutedStream};
 use super::slots::{Slots, speed_over};
-use super::virtual_links;
+use super::{stream_filters, virtual_links};
 use crate::bounds::ways;
 
 /// When frames are at their receivers.
@@ -62,6 +62,7 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
     found.extend(in_slots(slots));
     found.extend(wired.closed_behind());
     found.extend(copies::too_late(view, arrivals, &solved));
+    found.extend(stream_filters::risks(&wired, &solved));
     for (index, sent) in routed.streams.iter().enumerate() {
         let Some(stream) = sent.stream.and_then(|id| view.stream(id)) else { continue };
         let made = (arrivals.at(stream.id, view.id), arrivals.busy(stream.hop.from));
@@ -112,8 +113,8 @@ struct InSlots {
 }
 
 /// The links of a segment, with what goes over them.
-struct Wired<'a> {
-    view: Ethernet<'a>,
+pub(super) struct Wired<'a> {
+    pub(super) view: Ethernet<'a>,
     arrivals: &'a Arrivals,
     /// The link from each station; that to it is the next one.
     stations: BTreeMap<NodeId, usize>,
@@ -121,8 +122,8 @@ struct Wired<'a> {
     second: BTreeMap<NodeId, usize>,
     /// The number of the first link between switches; each has two, the first from its first end.
     first_trunk: usize,
-    routed: Routed,
-    slots: Slots<'a>,
+    pub(super) routed: Routed,
+    pub(super) slots: Slots<'a>,
     /// By link.
     in_slots: Vec<InSlots>,
 }
@@ -143,6 +144,9 @@ impl<'a> Wired<'a> {
             regulated: BTreeSet::new(),
         };
         let classes = ports::classes(view).ok_or(Why::PortsDiffer)?;
+        if stream_filters::moves_classes(view, |priority| classes.of_priority[usize::from(priority.min(7))]) {
+            return Err(Why::InternalPriority);
+        }
         let slots = Slots::new(view, table, arrivals);
         let (stations, second, in_slots) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         let mut wired = Self { view, arrivals, stations, second, first_trunk: 0, routed, slots, in_slots };
