@@ -358,6 +358,12 @@ pub enum AttackKind {
     Replay,
     /// Keeps a frame back that it should pass on.
     Withhold,
+    /// Sends in a station's name as fast as its port does.
+    Babble,
+    /// Sends at a port of its own as fast as that does.
+    Flood,
+    /// Passes a frame on later than it came.
+    Delay,
 }
 
 impl DiscardReason {
@@ -570,7 +576,13 @@ impl StoppedBy {
 
 impl AttackKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Spoof, Self::Tamper, Self::Replay, Self::Withhold];
+    pub const ALL: [Self; 7] =
+        [Self::Spoof, Self::Tamper, Self::Replay, Self::Withhold, Self::Babble, Self::Flood, Self::Delay];
+
+    /// True if the frame that follows is the attacker's own, false if there is none or it is what came, unchanged.
+    pub const fn makes_frame(self) -> bool {
+        !matches!(self, Self::Withhold | Self::Delay)
+    }
 
     /// As shown to people and written to results.
     pub const fn name(self) -> &'static str {
@@ -579,6 +591,9 @@ impl AttackKind {
             Self::Tamper => "tamper",
             Self::Replay => "replay",
             Self::Withhold => "withhold",
+            Self::Babble => "babble",
+            Self::Flood => "flood",
+            Self::Delay => "delay",
         }
     }
 }

@@ -4,6 +4,7 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_scenario::plan::{Plan, SegmentId};
 
 use super::ethernet::stream_filters::FilterRisk;
+use super::ethernet::threats::ThreatRisk;
 
 /// Something that can make frames late or lose them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -151,6 +152,8 @@ pub enum Cause {
     },
     /// A filter, gate or meter of a switch takes a frame, or is not known to leave it.
     StreamFilter(FilterRisk),
+    /// A threat of the scenario.
+    Threat(ThreatRisk),
     /// A switch can take a frame of a virtual link for one too many, and police it.
     Policed {
         /// The jitter that policing would have to allow; `None` if no jitter is known to be enough.
@@ -195,6 +198,7 @@ impl Cause {
                 | Self::HostBufferFull { .. }
                 | Self::Policed { .. }
                 | Self::Skew { skew: None, .. }
+                | Self::Threat(_)
         )
     }
 
@@ -301,6 +305,7 @@ impl Cause {
                 plan.node_name(*node)
             ),
             Self::StreamFilter(risk) => risk.text(plan),
+            Self::Threat(risk) => risk.text(plan),
             Self::Policed { needed: Some(needed), allowed } => format!(
                 "a frame can come to a switch {needed} later than its bandwidth allocation gap says, and policing allows {allowed}, so \
                  it cannot be said that none is thrown away: write `jitter = \"{needed}\"` for the virtual link"

@@ -58,6 +58,8 @@ pub use compose::{Arrival, Arrivals, Bounds, bounds, end_to_end};
 pub use demand::Overload;
 pub use ethernet::EthernetBounds;
 pub use ethernet::routed;
+pub use ethernet::stream_filters::{FilterReason, FilterRisk};
+pub use ethernet::threats::{Harm, ThreatRisk};
 pub use host::HostFrame;
 pub use losses::{Cause, Direction, Risk, SkewRemedy};
 pub use processor::{Jobs, ScheduledJob};

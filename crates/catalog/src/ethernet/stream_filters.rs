@@ -15,7 +15,7 @@ pub(super) fn of(view: Ethernet<'_>, links: &[Link], nodes: &[NodeId]) -> BTreeM
         let here = tables.filters.iter().filter(|filter| filter.is_at(number));
         let name = view.plan.node_name(switch);
         let filters: Vec<_> =
-            here.map(|filter| config(view, name, filter, &neighbours(links, nodes, number))).collect();
+            here.map(|filter| config(view, &name, filter, &neighbours(links, nodes, number))).collect();
         if filters.is_empty() {
             continue;
         }

@@ -15,7 +15,8 @@ mod losses;
 mod ports;
 pub mod routed;
 mod slots;
-pub mod stream_filters;
+pub(super) mod stream_filters;
+pub(super) mod threats;
 mod virtual_links;
 mod wired;
 
@@ -119,7 +120,7 @@ impl SegmentBounds for EthernetBounds {
         }
         let Some(table) = prepared else { return Vec::new() };
         let mut found = losses::failing(view);
-        if !view.segment.is_plain() {
+        if !view.segment.is_plain() || threats::are_there(view) {
             found.extend(wired::risks(view, table, arrivals));
         } else {
             found.extend(losses::of_segment(&Links::new(view, table, arrivals)));
@@ -141,7 +142,7 @@ impl SegmentBounds for EthernetBounds {
             return without_bound(plan, segment, Why::ClusterClocks);
         }
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
-        if !view.segment.is_plain() {
+        if !view.segment.is_plain() || threats::are_there(view) {
             return wired::bounds(view, table, arrivals);
         }
         let links = Links::new(view, table, arrivals);

@@ -22,7 +22,7 @@ use super::losses::{clocks, in_slots, waiting_in_slots};
 use super::ports;
 use super::routed::{Closed, Regulated, Routed, RoutedLink, RoutedStream};
 use super::slots::{Slots, speed_over};
-use super::{stream_filters, virtual_links};
+use super::{stream_filters, threats, virtual_links};
 use crate::bounds::ways;
 
 /// When frames are at their receivers.
@@ -63,6 +63,7 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
     found.extend(wired.closed_behind());
     found.extend(copies::too_late(view, arrivals, &solved));
     found.extend(stream_filters::risks(&wired, &solved));
+    found.extend(threats::risks(&wired));
     for (index, sent) in routed.streams.iter().enumerate() {
         let Some(stream) = sent.stream.and_then(|id| view.stream(id)) else { continue };
         let made = (arrivals.at(stream.id, view.id), arrivals.busy(stream.hop.from));
@@ -105,9 +106,9 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
 
 /// What scheduled frames are to a link.
 #[derive(Clone, Debug, Default)]
-struct InSlots {
+pub(super) struct InSlots {
     /// Which streams have slots there.
-    streams: Vec<StreamId>,
+    pub(super) streams: Vec<StreamId>,
     /// What they take of its queues at most `[byte]`.
     waiting: u64,
 }
@@ -125,7 +126,7 @@ pub(super) struct Wired<'a> {
     pub(super) routed: Routed,
     pub(super) slots: Slots<'a>,
     /// By link.
-    in_slots: Vec<InSlots>,
+    pub(super) in_slots: Vec<InSlots>,
 }
 
 impl<'a> Wired<'a> {
@@ -193,6 +194,8 @@ impl<'a> Wired<'a> {
         if network.sync == Sync::Beacon {
             wired.beacon();
         }
+        let intruders = threats::intruders(&wired);
+        wired.routed.streams.extend(intruders);
         Ok(wired)
     }
 
@@ -301,6 +304,7 @@ impl<'a> Wired<'a> {
             }
         }
         let driver = view.plan.nodes[stream.hop.from.index()].driver;
+        let later = threats::later(view, stream);
         let arrival = self.arrivals.at(stream.id, view.id);
         let len_max = view.secured_len(stream);
         let overhead = view.protection_of(stream).overhead_bytes();
@@ -312,13 +316,13 @@ impl<'a> Wired<'a> {
         let regulated = |link: &VirtualLink| {
             let busy = self.arrivals.busy(stream.hop.from).ok()?;
             let gap = virtual_links::shortest_gap(view, stream, link);
-            Some(Regulated { gap, jitter: driver.max - driver.min + busy })
+            Some(Regulated { gap, jitter: driver.max - driver.min + busy + later })
         };
         Some(RoutedStream {
             name: view.plan.streams[stream.id.index()].name.clone(),
             stream: Some(stream.id),
             priority: class,
-            at: self.slots.released(stream).map(|at| at.later(driver.min, driver.max)),
+            at: self.slots.released(stream).map(|at| at.later(driver.min, driver.max + later)),
             distance: arrival.distance,
             committed: Some(ports::bucket(view, stream)),
             regulated: stream.class.virtual_link().and_then(regulated),
