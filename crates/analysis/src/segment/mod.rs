@@ -29,7 +29,8 @@
 //!   goes on with the frame as if it were alone in it.
 //! - What comes over the air has no bound. Its parts behind the air have: they count from the instant at which the radio
 //!   received it, with its period, as if the air had kept that. This is an assumption, as is the one about recordings.
-//! - Frames of a key exchange, the computing of it, attackers and errors of the wire are left out.
+//! - Frames of a key exchange, the computing of it and errors of the wire are left out, and so are attackers but those that babble
+//!   or delay on the link of an Ethernet station ([`ThreatRisk`]).
 
 mod backlog;
 mod can;
@@ -225,6 +226,11 @@ pub enum Why {
         "not bounded: a stream gate of the segment queues frames in another traffic class than their tag says (`ipv`), and the analysis has one class for all of a stream's way; leave `ipv` out, or write a priority of the same class"
     )]
     InternalPriority,
+    /// Frames in slots that switches pass on at once come at no certain time behind what filters or threats do to them.
+    #[error(
+        "not bounded: its switches pass frames in slots on at once, which is bounded only without stream filters and threats on links; write `dispatch = \"scheduled\"`"
+    )]
+    ImmediateDispatch,
     /// Control frames of a cluster go before all others, and how many of them a start takes is not counted yet.
     #[error("not bounded: the control frames of an AS6802 cluster go first")]
     ClusterClocks,

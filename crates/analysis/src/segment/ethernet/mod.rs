@@ -12,6 +12,7 @@ use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
 mod copies;
 mod losses;
+mod metering;
 mod ports;
 pub mod routed;
 mod slots;

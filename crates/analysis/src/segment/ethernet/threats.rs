@@ -117,7 +117,8 @@ fn active(view: Ethernet<'_>) -> Vec<Active<'_>> {
     for (attacker, place) in view.attackers() {
         let AttackPlace::OnLink(_, node) = place else { continue };
         for threat in view.threats_of(attacker) {
-            let is_virtual_link = |stream| view.stream(stream).is_some_and(|stream| stream.class.virtual_link().is_some());
+            let is_virtual_link =
+                |stream| view.stream(stream).is_some_and(|stream| stream.class.virtual_link().is_some());
             let kind = match threat.kind {
                 ThreatKind::Babble(_) | ThreatKind::Delay(..) => threat.kind,
                 // A virtual link is spoofed as often as the scenario says, whether frames of its own come by or not.

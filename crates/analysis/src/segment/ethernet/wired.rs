@@ -10,7 +10,7 @@ use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Ethernet, EthernetStream, LinkParameters, NetworkName, PortEnd, StreamWay, Sync, VirtualLink,
+    Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName, PortEnd, StreamWay, Sync, VirtualLink,
 };
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
@@ -145,6 +145,9 @@ impl<'a> Wired<'a> {
             regulated: BTreeSet::new(),
         };
         let classes = ports::classes(view).ok_or(Why::PortsDiffer)?;
+        if network.dispatch == Dispatch::Immediate && view.streams().any(|stream| stream.class.is_time_triggered()) {
+            return Err(Why::ImmediateDispatch);
+        }
         if stream_filters::moves_classes(view, |priority| classes.of_priority[usize::from(priority.min(7))]) {
             return Err(Why::InternalPriority);
         }
