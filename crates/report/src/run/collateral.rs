@@ -59,7 +59,7 @@ pub(super) fn collateral(meta: &RunMeta, rows: &RunRows) -> Table {
         .words("lost at, and why")
         .footnote(
             "Frames that were due from the first attempt of the first attack on. They were lost while the run was attacked, which does \
-             not say that the attack is why.",
+             not say that the attack is why. A frame that was still in a queue when the run ended is not among them.",
         );
     let Some(first) = first_attempt(rows) else { return table };
     let mut fates: BTreeMap<StreamId, Fate> = BTreeMap::new();
