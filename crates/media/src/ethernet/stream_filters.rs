@@ -71,7 +71,9 @@ impl Network {
         let Some(psfp) = psfp else { return Some(frame) };
         let bytes = frames.bytes(frame);
         let hop = match self.filter.judge(&self.config, &self.ways, now, line, bytes) {
-            Ok(Admission::Turn { hop, .. } | Admission::VirtualLink(hop) | Admission::Stream(hop)) => *self.ways.hop(hop),
+            Ok(Admission::Turn { hop, .. } | Admission::VirtualLink(hop) | Admission::Stream(hop)) => {
+                *self.ways.hop(hop)
+            }
             // Refused without them, or none of a stream.
             Ok(Admission::Beacon) | Err(_) => return Some(frame),
         };
