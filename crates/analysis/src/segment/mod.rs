@@ -231,6 +231,11 @@ pub enum Why {
         "not bounded: its switches pass frames in slots on at once, which is bounded only without stream filters and threats on links; write `dispatch = \"scheduled\"`"
     )]
     ImmediateDispatch,
+    /// What filters and threats do to each of several copies of a frame is not counted yet.
+    #[error(
+        "not bounded: stream filters and threats on links are not counted yet where frames have copies, or where there are the networks A and B; leave one of the two out"
+    )]
+    FilteredCopies,
     /// Control frames of a cluster go before all others, and how many of them a start takes is not counted yet.
     #[error("not bounded: the control frames of an AS6802 cluster go first")]
     ClusterClocks,

@@ -145,6 +145,11 @@ impl<'a> Wired<'a> {
             regulated: BTreeSet::new(),
         };
         let classes = ports::classes(view).ok_or(Why::PortsDiffer)?;
+        let is_filtered = !network.stream_filters.filters.is_empty() || threats::are_there(view);
+        let has_copies = network.wiring.has_networks() || view.streams().any(|stream| stream.copies.are_several());
+        if is_filtered && has_copies {
+            return Err(Why::FilteredCopies);
+        }
         if network.dispatch == Dispatch::Immediate && view.streams().any(|stream| stream.class.is_time_triggered()) {
             return Err(Why::ImmediateDispatch);
         }
