@@ -71,6 +71,7 @@ fn segment(base_period: Duration) -> EthernetSegment {
         sniffing_switch: false,
         wiring: Wiring::default(),
         ports: Ports::default(),
+        stream_filters: StreamFilters::default(),
         virtual_links: VirtualLinkRules { charges_longest: false, clock_tolerance: Ppm(100_000) },
         failures: Vec::new(),
     }

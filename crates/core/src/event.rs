@@ -311,6 +311,24 @@ pub enum DiscardReason {
     LinkDown,
     /// Another copy of it came first over a redundant way; `value` is how much later this one came `[ps]`. It is no loss.
     CopyEliminated,
+    /// Longer than its stream filter lets through (Maximum SDU Size, IEEE 802.1Q-2018 §8.6.5.1.1).
+    MaxSduExceeded,
+    /// Its stream filter is blocked since an oversize frame came (StreamBlockedDueToOversizeFrame, IEEE 802.1Q-2018 §8.6.5.1.1).
+    StreamBlocked,
+    /// Its stream gate was closed at the time (IEEE 802.1Q-2018 §8.6.5.1.2).
+    StreamGateClosed,
+    /// Its stream gate stays closed since a frame came while it was closed (GateClosedDueToInvalidRx, IEEE 802.1Q-2018 §8.6.5.1.2).
+    GateClosedDueToInvalidRx,
+    /// More than its stream gate lets through in one interval (IntervalOctetMax, IEEE 802.1Q-2018 §8.6.5.1.2).
+    IntervalOctetsExceeded,
+    /// Its stream gate stays closed since too much came in one interval (GateClosedDueToOctetsExceeded, IEEE 802.1Q-2018 §8.6.5.1.2).
+    GateClosedDueToOctetsExceeded,
+    /// Its flow meter marked it yellow, and drops what is yellow (DropOnYellow, IEEE 802.1Q-2018 §8.6.5.1.3).
+    MeteredYellow,
+    /// Its flow meter marked it red: more than committed and excess burst hold (IEEE 802.1Q-2018 §8.6.5.1.3).
+    MeteredRed,
+    /// Its flow meter marks all frames red since one was (MarkAllFramesRed, IEEE 802.1Q-2018 §8.6.5.1.3).
+    AllFramesMarkedRed,
 }
 
 /// Which mechanism stopped a frame.
@@ -340,11 +358,17 @@ pub enum AttackKind {
     Replay,
     /// Keeps a frame back that it should pass on.
     Withhold,
+    /// Sends in a station's name as fast as its port does.
+    Babble,
+    /// Sends at a port of its own as fast as that does.
+    Flood,
+    /// Passes a frame on later than it came.
+    Delay,
 }
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 59] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -395,6 +419,15 @@ impl DiscardReason {
         Self::OutOfSequence,
         Self::LinkDown,
         Self::CopyEliminated,
+        Self::MaxSduExceeded,
+        Self::StreamBlocked,
+        Self::StreamGateClosed,
+        Self::GateClosedDueToInvalidRx,
+        Self::IntervalOctetsExceeded,
+        Self::GateClosedDueToOctetsExceeded,
+        Self::MeteredYellow,
+        Self::MeteredRed,
+        Self::AllFramesMarkedRed,
     ];
 
     /// The mechanism this reason belongs to.
@@ -412,14 +445,18 @@ impl DiscardReason {
             | Self::Interrupted
             | Self::WrongSequence
             | Self::FrameMissing
-            | Self::BelowLmin => StoppedBy::Format,
+            | Self::BelowLmin
+            | Self::MaxSduExceeded
+            | Self::StreamBlocked => StoppedBy::Format,
             Self::UnknownStream
             | Self::WrongPort
             | Self::OutsideWindow
             | Self::DuplicateInWindow
             | Self::NotSyncMaster
             | Self::NotSynchronised
-            | Self::TransmissionDelayExceeded => StoppedBy::Schedule,
+            | Self::TransmissionDelayExceeded
+            | Self::StreamGateClosed
+            | Self::GateClosedDueToInvalidRx => StoppedBy::Schedule,
             Self::TagMismatch
             | Self::NoKey
             | Self::Unsecured
@@ -449,7 +486,12 @@ impl DiscardReason {
             | Self::Superseded
             | Self::HostBufferFull
             | Self::Policed
-            | Self::LinkDown => StoppedBy::Capacity,
+            | Self::LinkDown
+            | Self::IntervalOctetsExceeded
+            | Self::GateClosedDueToOctetsExceeded
+            | Self::MeteredYellow
+            | Self::MeteredRed
+            | Self::AllFramesMarkedRed => StoppedBy::Capacity,
         }
     }
 
@@ -506,6 +548,15 @@ impl DiscardReason {
             Self::OutOfSequence => "out-of-sequence",
             Self::LinkDown => "link-down",
             Self::CopyEliminated => "copy-eliminated",
+            Self::MaxSduExceeded => "max-sdu-exceeded",
+            Self::StreamBlocked => "stream-blocked",
+            Self::StreamGateClosed => "stream-gate-closed",
+            Self::GateClosedDueToInvalidRx => "gate-closed-due-to-invalid-rx",
+            Self::IntervalOctetsExceeded => "interval-octets-exceeded",
+            Self::GateClosedDueToOctetsExceeded => "gate-closed-due-to-octets-exceeded",
+            Self::MeteredYellow => "metered-yellow",
+            Self::MeteredRed => "metered-red",
+            Self::AllFramesMarkedRed => "all-frames-marked-red",
         }
     }
 }
@@ -525,7 +576,13 @@ impl StoppedBy {
 
 impl AttackKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Spoof, Self::Tamper, Self::Replay, Self::Withhold];
+    pub const ALL: [Self; 7] =
+        [Self::Spoof, Self::Tamper, Self::Replay, Self::Withhold, Self::Babble, Self::Flood, Self::Delay];
+
+    /// True if the frame that follows is the attacker's own, false if there is none or it is what came, unchanged.
+    pub const fn makes_frame(self) -> bool {
+        !matches!(self, Self::Withhold | Self::Delay)
+    }
 
     /// As shown to people and written to results.
     pub const fn name(self) -> &'static str {
@@ -534,6 +591,9 @@ impl AttackKind {
             Self::Tamper => "tamper",
             Self::Replay => "replay",
             Self::Withhold => "withhold",
+            Self::Babble => "babble",
+            Self::Flood => "flood",
+            Self::Delay => "delay",
         }
     }
 }

@@ -25,6 +25,7 @@ pub mod host;
 pub mod line;
 pub mod medium;
 pub mod port;
+pub mod psfp;
 pub mod radio;
 pub mod schedule;
 pub mod topology;

@@ -1,5 +1,7 @@
 //! The seam between a medium and its driver: frames and timers in, deliveries and timers out.
 
+use std::borrow::Cow;
+
 use chronoseal_core::{AttackKind, Duration, Event, NodeId, PortId, Priority, SimTime};
 
 use crate::watch::{Passed, Passing};
@@ -59,7 +61,7 @@ pub trait Medium {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Series {
     /// What was counted.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// In what, such as `frames` or `ns`.
     pub unit: &'static str,
     /// Length of a window; `None` if there is one value for the whole run.
@@ -70,8 +72,8 @@ pub struct Series {
 
 impl Series {
     /// One value for the whole run.
-    pub fn total(name: &'static str, unit: &'static str, value: i64) -> Self {
-        Self { name, unit, window: None, values: vec![value] }
+    pub fn total(name: impl Into<Cow<'static, str>>, unit: &'static str, value: i64) -> Self {
+        Self { name: name.into(), unit, window: None, values: vec![value] }
     }
 }
 

@@ -1,9 +1,9 @@
-//! An attacker: forges, changes, repeats and withholds frames of one or more streams.
+//! An attacker: forges, changes, repeats, delays and withholds frames of one or more streams, or sends without a pause.
 //!
 //! It knows the schedule and true time, but no key. On a port of its own it hears what a mirror port of the switch
 //! would show it; on a station's link it holds every frame in its hands before the switch does.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::{
@@ -65,6 +65,8 @@ pub struct Attack {
     /// True if it makes up frames at the times of its attempts, wherever it sits: of a stream without slots, of which a link
     /// may be made to carry more than its sender has.
     pub is_timed: bool,
+    /// How much later it passes frames on that it delays.
+    pub delay: Duration,
 }
 
 /// State of one attack.
@@ -100,7 +102,7 @@ impl Campaign {
 
     /// True if it makes up frames by itself, and not as one comes by.
     fn keeps_time(&self, on_link: bool) -> bool {
-        !on_link || self.attack.is_timed && self.attack.kind == AttackKind::Spoof
+        !on_link || self.attack.is_timed && matches!(self.attack.kind, AttackKind::Spoof | AttackKind::Babble)
     }
 }
 
@@ -109,6 +111,9 @@ pub struct Attacker {
     config: AttackerConfig,
     campaigns: Vec<Campaign>,
     base: NodeBase<VecDeque<Queued<Vec<u8>>>>,
+    /// Frames that it delays, by when they go on and in what order they came.
+    held: BTreeMap<(LocalTime, u64), Vec<u8>>,
+    came: u64,
     rng: ChaCha8Rng,
     running: bool,
 }
@@ -122,7 +127,7 @@ impl Attacker {
             .map(|attack| Campaign { attack: attack.clone(), attempts: 0, recorded: None })
             .collect();
         let rng = random::stream(config.seed, Purpose::Attack, u64::from(config.node.0));
-        Self { base: NodeBase::new(0..1), config, campaigns, rng, running: false }
+        Self { base: NodeBase::new(0..1), held: BTreeMap::new(), came: 0, config, campaigns, rng, running: false }
     }
 
     /// A frame goes on at the other end of a link, or leaves at the one port there is.
@@ -148,7 +153,8 @@ impl Attacker {
             if !self.running || campaign.keeps_time(true) || !campaign.is_due(now) {
                 continue;
             }
-            let (kind, stream, attempt) = (campaign.attack.kind, campaign.attack.stream, u64::from(campaign.attempts));
+            let Attack { kind, stream, delay, .. } = campaign.attack;
+            let attempt = u64::from(campaign.attempts);
             let mut forged = None;
             match kind {
                 AttackKind::Spoof => forged = Some(forge(&campaign.attack, &mut self.rng)),
@@ -156,6 +162,11 @@ impl Attacker {
                 AttackKind::Replay if is_first_heard => continue,
                 AttackKind::Replay => passing = campaign.recorded.clone(),
                 AttackKind::Withhold => passing = None,
+                AttackKind::Delay => {
+                    let Some(frame) = passing.take() else { continue };
+                    self.held.insert((now + delay, self.came), frame);
+                    self.came += 1;
+                }
                 _ => continue,
             }
             campaign.attempts += 1;
@@ -163,6 +174,14 @@ impl Attacker {
             forged.into_iter().for_each(|frame| self.send(frame));
         }
         passing.into_iter().for_each(|frame| self.send(frame));
+    }
+
+    /// Lets go what it has kept long enough.
+    fn let_go(&mut self, now: LocalTime) {
+        while let Some(entry) = self.held.first_entry().filter(|entry| entry.key().0 <= now) {
+            let frame = entry.remove();
+            self.send(frame);
+        }
     }
 
     /// A copy came from the mirror port: remembered, nothing more.
@@ -202,11 +221,9 @@ impl Attacker {
     }
 
     fn next_wake(&self) -> Option<LocalTime> {
-        if !self.running {
-            return None;
-        }
-        let keeps_time = |campaign: &&Campaign| campaign.keeps_time(self.config.on_link);
-        self.campaigns.iter().filter(keeps_time).filter_map(Campaign::next_slot_at).min()
+        let keeps_time = |campaign: &&Campaign| self.running && campaign.keeps_time(self.config.on_link);
+        let attempts = self.campaigns.iter().filter(keeps_time).filter_map(Campaign::next_slot_at);
+        attempts.chain(self.held.keys().map(|(at, _)| *at).take(1)).min()
     }
 }
 
@@ -243,6 +260,7 @@ fn tamper(frame: &mut [u8], value_at: usize) {
 impl Node for Attacker {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
         self.base.admit(now, &input)?;
+        self.let_go(now);
         match input {
             Input::Frame { bytes, .. } if self.config.on_link => self.intercept(now, bytes),
             Input::Frame { bytes, .. } => self.overhear(bytes),
@@ -281,6 +299,7 @@ mod tests {
             count: 2,
             at_slot_offset: Duration::ZERO,
             is_timed: false,
+            delay: Duration::from_ms(3),
         }
     }
 
@@ -362,6 +381,41 @@ mod tests {
             assert_eq!(withheld, (vec![EventKind::Attacked(AttackKind::Withhold)], vec![]));
         }
         assert_eq!(pass(&mut node, at(35), &genuine(3)), (vec![], vec![genuine(3)]), "its attempts are used up");
+    }
+
+    #[test]
+    fn what_it_delays_goes_on_unchanged_when_its_time_has_come_and_others_pass_meanwhile() {
+        let mut node = attacker(AttackKind::Delay, true);
+        let at = |ms| LocalTime::ZERO + Duration::from_ms(ms);
+        assert_eq!(pass(&mut node, at(5), &genuine(1)), (vec![], vec![genuine(1)]), "no attempt is due");
+        let delayed = vec![EventKind::Attacked(AttackKind::Delay)];
+        assert_eq!(pass(&mut node, at(15), &genuine(2)), (delayed.clone(), vec![]));
+        assert_eq!(pass(&mut node, at(16), &genuine(3)), (vec![], vec![genuine(3)]), "the next attempt is due later");
+        let Output::Timeout(Some(wake)) = node.poll_output(at(16), &mut [0; 1536]) else { panic!() };
+        assert_eq!(wake, at(18));
+        node.handle_input(wake, Input::Timeout).unwrap();
+        assert_eq!(drain(&mut node, wake), (vec![], vec![genuine(2)]));
+        // What is held when the run ends for it still goes on.
+        assert_eq!(pass(&mut node, at(25), &genuine(4)), (delayed, vec![]));
+        node.handle_input(at(26), Input::Command(Command::Stop)).unwrap();
+        node.handle_input(at(28), Input::Timeout).unwrap();
+        assert_eq!(drain(&mut node, at(28)).1, [genuine(4)]);
+    }
+
+    #[test]
+    fn a_babbling_station_sends_at_its_times_whether_frames_come_by_or_not_and_lets_these_pass() {
+        let attacks = vec![Attack { is_timed: true, every: Duration::from_ms(1), ..attack(AttackKind::Babble) }];
+        let mut node = Attacker::new(AttackerConfig { node: NodeId(9), on_link: true, attacks, seed: 1 });
+        let at = |ms| LocalTime::ZERO + Duration::from_ms(ms);
+        node.handle_input(LocalTime::ZERO, Input::Command(Command::Start)).unwrap();
+        let Output::Timeout(Some(wake)) = node.poll_output(LocalTime::ZERO, &mut [0; 1536]) else { panic!() };
+        assert_eq!(wake, at(15));
+        node.handle_input(wake, Input::Timeout).unwrap();
+        let (events, sent) = drain(&mut node, wake);
+        assert_eq!((events, sent.len()), (vec![EventKind::Attacked(AttackKind::Babble)], 1));
+        let (events, sent) = pass(&mut node, at(16), &genuine(1));
+        assert_eq!((events.len(), sent.len(), &sent[0]), (1, 2, &genuine(1)));
+        assert_eq!(pass(&mut node, at(17), &genuine(2)), (vec![], vec![genuine(2)]), "its attempts are used up");
     }
 
     #[test]

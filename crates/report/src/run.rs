@@ -2,6 +2,7 @@
 
 mod accounts;
 mod charts;
+mod collateral;
 mod divided;
 mod group;
 mod pair;
@@ -41,7 +42,7 @@ fn sections_below(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<S
     sections.extend(segments::sections(meta, summary, rows));
     sections.push(schedules(meta, rows));
     if !summary.attacks.is_empty() {
-        sections.push(attacks(meta, summary));
+        sections.push(attacks(meta, summary, rows));
     }
     if !meta.streams.is_empty() {
         sections.push(discards(meta, summary));
@@ -142,8 +143,8 @@ fn processor_time(meta: &RunMeta, summary: &RunSummary) -> Section {
     section
 }
 
-fn attacks(meta: &RunMeta, summary: &RunSummary) -> Section {
-    Section::new("Attacks")
+fn attacks(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
+    let section = Section::new("Attacks")
         .with(Block::Text(
             "Each frame that an attacker made of a stream is followed to where it was stopped: by its shape, by the schedule \
              table (address, port, window), by the tag or by the freshness value. Copies are counted, one for each receiver \
@@ -151,7 +152,9 @@ fn attacks(meta: &RunMeta, summary: &RunSummary) -> Section {
              given up, and in whether the key came."
                 .into(),
         ))
-        .with(Block::Table(tables::attacks(meta, summary)))
+        .with(Block::Table(tables::attacks(meta, summary)));
+    let from_rows = [collateral::stopped(meta, rows), collateral::collateral(meta, rows)].into_iter();
+    from_rows.filter(|table| !table.rows.is_empty()).fold(section, |section, table| section.with(Block::Table(table)))
 }
 
 fn discards(meta: &RunMeta, summary: &RunSummary) -> Section {

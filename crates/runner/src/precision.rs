@@ -79,7 +79,7 @@ impl Precision {
         let values = found.iter().map(|difference| difference.as_ns()).collect();
         vec![
             Series::total(CLOCK_DIFFERENCE, "ns", largest.as_ns()),
-            Series { name: CLOCK_DIFFERENCE, unit: "ns", window: Some(self.window), values },
+            Series { name: CLOCK_DIFFERENCE.into(), unit: "ns", window: Some(self.window), values },
         ]
     }
 }

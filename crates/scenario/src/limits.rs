@@ -32,6 +32,8 @@ pub const MASTERS_MAX: u32 = 32;
 pub const LINKS_MAX: u32 = 10_000;
 /// Most entries of a gate control list.
 pub const GATE_ENTRIES_MAX: u32 = 1_024;
+/// Stream filters, stream gates and flow meters of a segment, each.
+pub const STREAM_FILTERS_MAX: u32 = 1_024;
 /// Protections.
 pub const PROTECTIONS_MAX: u32 = 256;
 /// Platforms.

@@ -129,6 +129,8 @@ codes! {
     BadLink = "scenario::bad-link",
     /// A port that cannot do what is written, or not for the streams that leave by it.
     BadPort = "scenario::bad-port",
+    /// A stream filter, stream gate or flow meter that cannot do what is written.
+    BadStreamFilter = "scenario::bad-stream-filter",
     /// A virtual link that ARINC 664 part 7 does not allow, or that cannot carry its stream.
     BadVirtualLink = "scenario::bad-virtual-link",
     /// Networks A and B that are none, or a stream that cannot go over them so.

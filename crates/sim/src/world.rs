@@ -1,8 +1,8 @@
 //! What lies between a node and the medium: time, processors, frames on their way, and who watches.
 
 use chronoseal_core::{
-    AttackKind, DiscardReason, Duration, Event, EventKind, FramePart, Input, LocalTime, Output, PortId, Priority,
-    SimTime, Transmit, TxToken, Work,
+    DiscardReason, Duration, Event, EventKind, FramePart, Input, LocalTime, Output, PortId, Priority, SimTime,
+    Transmit, TxToken, Work,
 };
 use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput};
 
@@ -150,7 +150,7 @@ impl<M: Medium, O: Observer> World<M, O> {
                 Output::Transmit(transmit) => self.take_scratch(station, transmit),
                 Output::Event(event) => {
                     if let EventKind::Attacked(kind) = event.kind
-                        && kind != AttackKind::Withhold
+                        && kind.makes_frame()
                     {
                         station.attack = Some(kind);
                     }

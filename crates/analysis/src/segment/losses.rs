@@ -3,6 +3,9 @@
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_scenario::plan::{Plan, SegmentId, StreamPlan};
 
+use super::ethernet::stream_filters::FilterRisk;
+use super::ethernet::threats::ThreatRisk;
+
 /// Something that can make frames late or lose them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Risk {
@@ -179,6 +182,10 @@ pub enum Cause {
         /// A segment that carries the exchange.
         on: SegmentId,
     },
+    /// A filter, gate or meter of a switch takes a frame, or is not known to leave it.
+    StreamFilter(FilterRisk),
+    /// A threat of the scenario.
+    Threat(ThreatRisk),
     /// A switch can take a frame of a virtual link for one too many, and police it.
     Policed {
         /// The jitter that policing would have to allow; `None` if no jitter is known to be enough.
@@ -212,6 +219,9 @@ impl SkewRemedy {
 impl Cause {
     /// True if it is not known whether it happens, because nothing bounds what leads to it.
     pub const fn is_unbounded(&self) -> bool {
+        if let Self::StreamFilter(risk) = self {
+            return risk.is_unbounded();
+        }
         matches!(
             self,
             Self::SenderUnbounded { .. }
@@ -221,6 +231,7 @@ impl Cause {
                 | Self::Policed { .. }
                 | Self::Skew { skew: None, .. }
                 | Self::KeyExchange { .. }
+                | Self::Threat(_)
         )
     }
 
@@ -342,6 +353,8 @@ impl Cause {
                  how long: simulate, or take the group key out to see what holds without it",
                 plan.segments[on.index()].name
             ),
+            Self::StreamFilter(risk) => risk.text(plan),
+            Self::Threat(risk) => risk.text(plan),
             Self::Policed { needed: Some(needed), allowed } => format!(
                 "a frame can come to a switch {needed} later than its bandwidth allocation gap says, and policing allows {allowed}, so \
                  it cannot be said that none is thrown away: write `jitter = \"{needed}\"` for the virtual link"

@@ -30,7 +30,8 @@
 //! - What comes over the air has no bound. Its parts behind the air have: they count from the instant at which the radio
 //!   received it, with its period, as if the air had kept that. This is an assumption, as is the one about recordings.
 //! - Frames of a key exchange and the computing of it are left out, and what they can make later is said to have no bound
-//!   (`exchange`). Attackers and errors of the wire are left out altogether.
+//!   (`exchange`). Errors of the wire are left out altogether, and so are attackers but those that babble or delay on the link of an
+//!   Ethernet station ([`ThreatRisk`]).
 
 mod backlog;
 mod can;
@@ -61,6 +62,8 @@ pub use demand::Overload;
 pub use ethernet::EthernetBounds;
 pub use ethernet::exported::{ClassNetwork, ExportError, QueueClass, class_network, with_classes};
 pub use ethernet::routed;
+pub use ethernet::stream_filters::{FilterReason, FilterRisk};
+pub use ethernet::threats::{Harm, ThreatRisk};
 pub use host::HostFrame;
 pub use losses::{Cause, Direction, Risk, SkewRemedy};
 pub use processor::{Jobs, ScheduledJob};
@@ -221,6 +224,21 @@ pub enum Why {
         "not bounded: the ports of the segment map priorities to different traffic classes, or interrupt or shape different ones; describe them alike"
     )]
     PortsDiffer,
+    /// Stream gates queue frames by another priority than they bring.
+    #[error(
+        "not bounded: a stream gate of the segment queues frames in another traffic class than their tag says (`ipv`), and the analysis has one class for all of a stream's way; leave `ipv` out, or write a priority of the same class"
+    )]
+    InternalPriority,
+    /// Frames in slots that switches pass on at once come at no certain time behind what filters or threats do to them.
+    #[error(
+        "not bounded: its switches pass frames in slots on at once, which is bounded only without stream filters and threats on links; write `dispatch = \"scheduled\"`"
+    )]
+    ImmediateDispatch,
+    /// What filters and threats do to each of several copies of a frame is not counted yet.
+    #[error(
+        "not bounded: stream filters and threats on links are not counted yet where frames have copies, or where there are the networks A and B; leave one of the two out"
+    )]
+    FilteredCopies,
     /// Control frames of a cluster go before all others, and how many of them a start takes is not counted yet.
     #[error("not bounded: the control frames of an AS6802 cluster go first")]
     ClusterClocks,

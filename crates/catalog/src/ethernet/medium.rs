@@ -13,7 +13,7 @@ use chronoseal_scenario::plan::{
 };
 use chronoseal_wire::ethernet::FCS_LEN;
 
-use super::ports;
+use super::{ports, stream_filters};
 use crate::Prepared;
 
 /// How long frames take on a link.
@@ -178,6 +178,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         };
     }
     let ports = ports::of(view, &links.all, &links.nodes, &routes);
+    let psfp = stream_filters::of(view, &links.all, &links.nodes);
     let failures = network.failures.iter().map(|failure| links.failure(failure)).collect();
     Network::new(NetworkConfig {
         switches: view.switches().collect(),
@@ -185,6 +186,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         links: links.all,
         queue_len_max: network.queue_len_max,
         ports,
+        psfp,
         splices,
         failures,
         routes,

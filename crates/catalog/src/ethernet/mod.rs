@@ -4,6 +4,7 @@ mod describe;
 mod end_system;
 mod medium;
 mod ports;
+mod stream_filters;
 mod wires;
 
 use chronoseal_analysis::{Infeasible, synthesize};
@@ -13,7 +14,7 @@ use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::gateway::{SEQUENCE_LEN, Stack};
 use chronoseal_nodes::{Attack, Attacker, AttackerConfig, EndSystem};
 use chronoseal_scenario::plan::{
-    AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, Plan, SegmentId, StreamClass, Sync,
+    AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, Plan, SegmentId, StreamClass, Sync, ThreatKind, ThreatPlan,
 };
 use chronoseal_wire::ethernet::{HEADER_LEN, MacAddress};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
@@ -132,6 +133,14 @@ impl Kind for EthernetKind {
                     .to_owned()
             })
         });
+        let is_fast = |threat: &&ThreatPlan| matches!(threat.kind, ThreatKind::Babble(_) | ThreatKind::Flood(_));
+        let fast = view.attackers().find_map(|(attacker, _)| view.threats_of(attacker).find(is_fast));
+        let refused = refused.or_else(|| {
+            let name = &fast?.name;
+            Some(format!(
+                "threat `{name}` exists only in the simulator: no process sends at the rate of a link; leave it out for a live run"
+            ))
+        });
         // A live agent has the host interface of its own host, and hands frames over in the order in which they come.
         let hosts = || view.stations().find(|node| view.plan.nodes[node.index()].host_interface.is_some());
         refused.or_else(|| {
@@ -191,35 +200,59 @@ fn destination(view: Ethernet<'_>, id: StreamId, class: StreamClass) -> MacAddre
 
 fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<AttackerConfig, BuildError> {
     let place = view.plan.attacker(id).ok_or(BuildError::UnknownNode(id))?.place;
-    let attacks = view
-        .threats_of(id)
-        .map(|threat| {
-            let target = threat.kind.target().and_then(|target| view.stream(target)).ok_or(BuildError::Attack(id))?;
-            let EthernetStream { id: target_id, stream, hop, class, .. } = target;
-            Ok(Attack {
-                kind: threat.kind.attack(),
-                stream: target_id,
-                destination: destination(view, target_id, class),
-                source: virtual_link::station_address(hop.from),
-                frame_len: view.secured_len(&target) as usize,
-                tag: target.tag,
-                has_r_tag: target.copies.have_r_tag(),
-                ether_type: class.ct_id().is_none().then_some(ETHERTYPE_BEST_EFFORT),
-                // A PDU begins with a sequence number of its own.
-                value_at: HEADER_LEN
-                    + target.tag_len() as usize
-                    + TestBedHeader::LEN
-                    + if stream.is_relayed() { SEQUENCE_LEN } else { 0 },
-                slot_start: schedule.of(target_id).next().map_or_else(Default::default, |slot| slot.start),
-                period: stream.period,
-                first: threat.start,
-                every: threat.every,
-                count: threat.count,
-                at_slot_offset: threat.at_slot_offset,
-                is_timed: class.virtual_link().is_some(),
-            })
-        })
-        .collect::<Result<_, BuildError>>()?;
+    let mut attacks = Vec::new();
+    for threat in view.threats_of(id) {
+        // Who aims at no stream takes all that it could be: one after the other.
+        let targets: Vec<EthernetStream<'_>> = match (threat.kind.target(), place) {
+            (Some(target), _) => vec![view.stream(target).ok_or(BuildError::Attack(id))?],
+            (None, AttackPlace::OnLink(_, node)) => view.streams().filter(|stream| stream.hop.from == node).collect(),
+            (None, _) => view.streams().collect(),
+        };
+        for (number, target) in targets.iter().enumerate() {
+            attacks.extend(attack(view, schedule, threat, target, (number, targets.len())));
+        }
+    }
     let on_link = matches!(place, AttackPlace::OnLink(..));
     Ok(AttackerConfig { node: id, on_link, attacks, seed: view.plan.seed })
+}
+
+/// An attack on one stream, the `number`th of several that take turns; `None` if it never has its turn.
+fn attack(
+    view: Ethernet<'_>,
+    schedule: &ScheduleTable,
+    threat: &ThreatPlan,
+    target: &EthernetStream<'_>,
+    (number, targets): (usize, usize),
+) -> Option<Attack> {
+    let EthernetStream { id, stream, hop, class, tag, .. } = *target;
+    let (number, targets) = (u32::try_from(number).ok()?, u32::try_from(targets).ok()?);
+    let count = (threat.count + targets - 1).checked_sub(number)? / targets;
+    let delay = match threat.kind {
+        ThreatKind::Delay(_, by) => by,
+        _ => Duration::ZERO,
+    };
+    let is_babbling = matches!(threat.kind, ThreatKind::Babble(_) | ThreatKind::Flood(_));
+    (count > 0).then(|| Attack {
+        kind: threat.kind.attack(),
+        stream: id,
+        destination: destination(view, id, class),
+        source: virtual_link::station_address(hop.from),
+        frame_len: view.secured_len(target) as usize,
+        tag,
+        has_r_tag: target.copies.have_r_tag(),
+        ether_type: class.ct_id().is_none().then_some(ETHERTYPE_BEST_EFFORT),
+        // A PDU begins with a sequence number of its own.
+        value_at: HEADER_LEN
+            + target.tag_len() as usize
+            + TestBedHeader::LEN
+            + if stream.is_relayed() { SEQUENCE_LEN } else { 0 },
+        slot_start: schedule.of(id).next().map_or_else(Default::default, |slot| slot.start),
+        period: stream.period,
+        first: threat.start + threat.every * i64::from(number),
+        every: threat.every * i64::from(targets),
+        count,
+        at_slot_offset: threat.at_slot_offset,
+        is_timed: is_babbling || class.virtual_link().is_some(),
+        delay,
+    })
 }

@@ -140,7 +140,7 @@ impl Medium for CanBus {
         ];
         if let Some(window) = self.bus.config.load_window {
             let values = statistics.busy_by_window.iter().map(|busy| busy.as_ns()).collect();
-            series.push(Series { name: "busy", unit: "ns", window: Some(window), values });
+            series.push(Series { name: "busy".into(), unit: "ns", window: Some(window), values });
         }
         series
     }

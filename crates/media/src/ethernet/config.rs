@@ -10,6 +10,7 @@ use super::policing::Policing;
 use crate::line::LineSpeed;
 use crate::medium::Attachment;
 use crate::port::PortConfig;
+use crate::psfp::PsfpConfig;
 use crate::schedule::ScheduleTable;
 
 /// Switches that follow one schedule table, the links between them, and one full-duplex link to each station.
@@ -30,6 +31,8 @@ pub struct NetworkConfig {
     pub queue_len_max: u64,
     /// By line: what its port does beyond strict priority.
     pub ports: BTreeMap<usize, PortConfig>,
+    /// By switch: how it filters and polices streams where they come in, beyond the checks that every switch makes.
+    pub psfp: BTreeMap<usize, PsfpConfig>,
     /// Attackers on the wire from a station to its switch.
     pub splices: Vec<Splice>,
     /// Links that fail in the run.

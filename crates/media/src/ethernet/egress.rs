@@ -135,7 +135,14 @@ impl Network {
     ) {
         let Forwarded { frame, hop, due } = passed;
         let hop = *self.ways.hop(hop);
-        let priority = if hop.is_tagged { pcp_of(frames.bytes(frame)) } else { hop.priority };
+        let priority = match (hop.is_tagged, &mut self.guards) {
+            (false, _) => hop.priority,
+            (true, None) => pcp_of(frames.bytes(frame)),
+            (true, Some(guards)) => {
+                let internal = guards.take_priority((hop.ingress as usize, frame));
+                internal.unwrap_or_else(|| pcp_of(frames.bytes(frame)))
+            }
+        };
         let copies = self.ways.egress(&hop).len();
         for copy in 0..copies {
             if copy + 1 < copies {

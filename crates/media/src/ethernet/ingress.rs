@@ -53,9 +53,13 @@ impl Network {
         out: &mut Vec<MediumOutput>,
     ) {
         self.stamp_arrival(now, line, frame, frames);
-        if self.control.is_some() && control::is_control(frames.bytes(frame)) {
-            return self.arrive_control(now, line, frame, frames, out);
-        }
+        let frame = match self.has_special {
+            false => frame,
+            true => match self.arrive_special(now, line, frame, frames, out) {
+                Some(frame) => frame,
+                None => return,
+            },
+        };
         match self.filter.judge(&self.config, &self.ways, now, line, frames.bytes(frame)) {
             Err((reason, stream)) => self.discard(self.judges[line], frame, stream, reason, frames, out),
             Ok(Admission::Stream(hop)) => self.forward(now, line, (frame, hop), frames, out),
@@ -86,6 +90,25 @@ impl Network {
                 self.forward_at(line, Forwarded { frame, hop: HopId::BEACON, due }, out);
             }
         }
+    }
+
+    /// What comes to a switch of a cluster that keeps its clocks together by itself, or of one that filters streams. Gives what is
+    /// then treated as anywhere: the frame, or one in its place.
+    #[cold]
+    #[inline(never)]
+    fn arrive_special(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) -> Option<FrameId> {
+        if self.control.is_some() && control::is_control(frames.bytes(frame)) {
+            self.arrive_control(now, line, frame, frames, out);
+            return None;
+        }
+        self.filter_stream(now, line, frame, frames, out)
     }
 
     /// When a frame that is in a switch now has been there for the forwarding delay.

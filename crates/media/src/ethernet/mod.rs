@@ -22,6 +22,7 @@ mod policing;
 mod ports;
 mod second;
 mod statistics;
+mod stream_filters;
 #[cfg(test)]
 mod tests;
 mod ways;
@@ -40,6 +41,7 @@ use self::policing::Account;
 pub use self::policing::{Charge, Policing};
 use self::second::Pairs;
 use self::statistics::Statistics;
+use self::stream_filters::Guards;
 use self::ways::{HopId, Ways};
 use crate::line::{Line, ReservedStarts};
 use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
@@ -74,6 +76,10 @@ pub struct Network {
     beacon_tree: BeaconTree,
     /// Of a cluster that keeps its clocks together by itself.
     control: Option<Control>,
+    /// Of switches that filter and police streams.
+    guards: Option<Box<Guards>>,
+    /// Frames that come to a switch may be others than those that every network has.
+    has_special: bool,
     integration_cycle: u32,
     /// By switch.
     rngs: Vec<ChaCha8Rng>,
@@ -176,9 +182,13 @@ impl Network {
             accounts: config.routes.iter().flat_map(accounts).collect(),
             down_from: (0..config.links.len()).map(|link| down_from(&config, link)).collect(),
             fixed_delay: Some(config.forwarding_delay)
-                .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO),
+                .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO)
+                // A stream filter judges a frame when it is there.
+                .filter(|_| config.psfp.is_empty()),
             beacon_tree,
             control: config.clocks.as_ref().map(|clocks| Control::new(&config, clocks)),
+            guards: Guards::new(&config),
+            has_special: config.clocks.is_some() || !config.psfp.is_empty(),
             integration_cycle: 0,
             rngs: (config.switches.iter())
                 .map(|switch| random::stream(config.seed, Purpose::Medium, u64::from(switch.0)))
@@ -364,6 +374,7 @@ impl Medium for Network {
     fn series(&self) -> Vec<Series> {
         let mut series = self.statistics.series(&self.lines);
         series.extend(self.pairs.iter().flat_map(|pairs| pairs.series()));
+        series.extend(self.guards.iter().flat_map(|guards| guards.series(&self.config)));
         series
     }
 }

@@ -82,12 +82,17 @@ impl Statistics {
         for (name, of) in COUNTED.into_iter().filter(|(name, _)| self.has_trunks || *name != BETWEEN) {
             let values: Vec<i64> = self.closed.iter().chain([&self.counts]).map(of).collect();
             series.push(Series::total(name, "frames", values.iter().sum()));
-            series.extend(self.window.map(|window| Series { name, unit: "frames", window: Some(window), values }));
+            series.extend(self.window.map(|window| Series {
+                name: name.into(),
+                unit: "frames",
+                window: Some(window),
+                values,
+            }));
         }
         if let Some(window) = self.window {
             let last = lines.iter().map(busy_now).max().unwrap_or(Duration::ZERO);
             let values = self.busiest.iter().chain([&last]).map(|busy| busy.as_ns()).collect();
-            series.push(Series { name: BUSIEST, unit: "ns", window: Some(window), values });
+            series.push(Series { name: BUSIEST.into(), unit: "ns", window: Some(window), values });
         }
         series
     }

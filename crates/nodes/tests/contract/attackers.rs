@@ -37,6 +37,7 @@ fn attack(kind: AttackKind) -> Attack {
         every: Duration::from_ms(20),
         count: 3,
         at_slot_offset: Duration::ZERO,
+        delay: Duration::ZERO,
         is_timed: false,
     }
 }

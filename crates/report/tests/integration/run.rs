@@ -131,6 +131,31 @@ fn an_accepted_replay_is_told_with_its_reason() {
 }
 
 #[test]
+fn who_stopped_an_attack_and_what_was_lost_meanwhile_is_told_by_place_and_reason() {
+    let mut rows = rows();
+    let red = Outcome::Discarded(DiscardReason::MeteredRed);
+    let made_up = FrameRow { attack: Some(AttackKind::Babble), sender: NodeId(2), outcome: red, ..rows.frames[5] };
+    rows.frames.extend([made_up, made_up]);
+    // One before the first attempt, which is that of frame 5, and one after it.
+    for lost in [2, 7] {
+        rows.frames[lost].outcome = Outcome::Discarded(DiscardReason::QueueFull);
+    }
+    let document = report(Engine::Sim, &rows);
+    let tables = document.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+        Block::Table(table) => Some(table),
+        _ => None,
+    });
+    let texts = |caption: &str| -> Vec<Vec<String>> {
+        let table = tables.clone().find(|table| table.caption == caption).expect("it has this table");
+        table.rows.iter().map(|row| row.iter().map(|cell| cell.text.clone()).collect()).collect()
+    };
+    assert_eq!(texts("Who stopped what"), [["babble", "attacker", "speed", "b", "metered-red", "2"]]);
+    let under = texts("What genuine frames came to under attack");
+    let [row] = &under[..] else { panic!("{under:?}") };
+    assert_eq!((row[0].as_str(), row[4].as_str(), row[5].as_str()), ("speed", "1", "b, queue-full: 1"));
+}
+
+#[test]
 fn simulated_numbers_are_never_shown_as_measured() {
     assert!(!html(&report(Engine::Sim, &rows())).contains("<sup>M</sup>"));
     assert!(!html(&report(Engine::Live, &rows())).contains("<sup>S</sup>"));

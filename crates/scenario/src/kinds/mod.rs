@@ -273,6 +273,9 @@ pub struct ThreatParts {
     pub attacker: String,
     /// Where in the target's slot its frame is put, for streams with slots.
     pub at_slot_offset: Duration,
+    /// Distance of two attempts where the scenario says none, if it is not what is usual; there are as many then as there is time
+    /// for, unless the scenario says how many.
+    pub every: Option<Duration>,
     /// What only the kind knows, for the plan.
     pub facet: Option<Facet>,
 }

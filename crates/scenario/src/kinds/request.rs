@@ -199,6 +199,8 @@ pub struct ThreatRequest<'a> {
     pub table: Table<'a>,
     /// The stream it aims at.
     pub stream: Option<&'a StreamPlan>,
+    /// Every protection of the plan.
+    pub protections: &'a [ProtectionPlan],
     /// The nodes.
     pub nodes: &'a [NodePlan],
 }
@@ -207,6 +209,13 @@ impl ThreatRequest<'_> {
     /// Where one of its keys stands.
     pub fn at<'k>(&self, key: &'k str) -> Place<'k> {
         Place::new("threats").entry(self.entry).key(key)
+    }
+
+    /// What the stream's protection adds to a frame on the segment `[byte]`.
+    pub fn overhead(&self) -> u32 {
+        let own = self.hop().and_then(|hop| hop.protection);
+        let number = own.or(self.stream.map(|stream| stream.protection));
+        number.map_or(0, |number| self.protections[usize::from(number.0)].overhead_bytes())
     }
 
     /// The way of its stream over the segment.

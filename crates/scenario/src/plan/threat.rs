@@ -36,8 +36,13 @@ pub enum ThreatKind {
     Replay(StreamId),
     /// Keeps frames of a stream back that it should forward.
     Withhold(StreamId),
-    /// Sends a frame that wins every arbitration.
-    Babble,
+    /// Sends a frame that wins every arbitration, or on Ethernet in a station's name at the rate of its link: frames of a stream, or
+    /// of all that the station sends in turn.
+    Babble(Option<StreamId>),
+    /// Sends at a port of its own at the rate of its link: frames of a stream, or of all of the segment in turn.
+    Flood(Option<StreamId>),
+    /// Passes frames of a stream on so much later than they come.
+    Delay(StreamId, Duration),
     /// Works on the exchange of keys.
     OnExchange(ExchangeAttack),
 }
@@ -46,15 +51,23 @@ impl ThreatKind {
     /// The stream it aims at.
     pub const fn target(self) -> Option<StreamId> {
         match self {
-            Self::Spoof(stream) | Self::Tamper(stream) | Self::Replay(stream) | Self::Withhold(stream) => Some(stream),
-            Self::Babble | Self::OnExchange(_) => None,
+            Self::Spoof(stream)
+            | Self::Tamper(stream)
+            | Self::Replay(stream)
+            | Self::Withhold(stream)
+            | Self::Delay(stream, _) => Some(stream),
+            Self::Babble(stream) | Self::Flood(stream) => stream,
+            Self::OnExchange(_) => None,
         }
     }
 
     /// What its frames are called in events and rows.
     pub const fn attack(self) -> AttackKind {
         match self {
-            Self::Spoof(_) | Self::Babble => AttackKind::Spoof,
+            Self::Spoof(_) => AttackKind::Spoof,
+            Self::Babble(_) => AttackKind::Babble,
+            Self::Flood(_) => AttackKind::Flood,
+            Self::Delay(..) => AttackKind::Delay,
             Self::Tamper(_) => AttackKind::Tamper,
             Self::Withhold(_) => AttackKind::Withhold,
             Self::Replay(_) | Self::OnExchange(_) => AttackKind::Replay,

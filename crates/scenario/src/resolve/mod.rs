@@ -73,7 +73,7 @@ impl<'s> Context<'s> {
         let first_container = streams.plans.len() + traffic.len() + usize::from(counted.is_some());
         let announced = counted.as_ref().map(|(_, stream)| stream);
         let containers = self.containers(first_container, &nodes, &segments, &mut streams, &protections, announced);
-        let (attackers, threats) = self.threats(&nodes, &segments, &streams, duration);
+        let (attackers, threats) = self.threats(&nodes, &segments, &streams, &protections, duration);
         let fidelity = match spec.fidelity {
             FidelitySpec::Bytes => Fidelity::Bytes,
             FidelitySpec::Timing => Fidelity::Timing,

@@ -5,11 +5,13 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 use super::streams::Streams;
 use crate::kinds::{Context, Place, Segment, Table, ThreatParts, ThreatRequest};
 use crate::limits::*;
-use crate::plan::{AttackPlace, AttackerPlan, ExchangeAttack, NodePlan, StreamPlan, ThreatKind, ThreatPlan};
+use crate::plan::{
+    AttackPlace, AttackerPlan, ExchangeAttack, NodePlan, ProtectionPlan, StreamPlan, ThreatKind, ThreatPlan,
+};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;
-use crate::spec::{FidelitySpec, PlaceSpec, ThreatKindSpec, ThreatSpec};
+use crate::spec::{DelaySpec, FidelitySpec, PlaceSpec, ThreatKindSpec, ThreatSpec};
 
 /// Distance of attempts where neither the kind of the segment nor a stream gives one.
 const EVERY_DEFAULT: Duration = Duration::from_ms(10);
@@ -21,6 +23,7 @@ impl Context<'_> {
         nodes: &[NodePlan],
         segments: &[Segment<'_>],
         streams: &Streams,
+        protections: &[ProtectionPlan],
         duration: Duration,
     ) -> (Vec<AttackerPlan>, Vec<ThreatPlan>) {
         let specs = &self.spec.threats;
@@ -49,11 +52,16 @@ impl Context<'_> {
             let rules = segment.kind.rules();
             let in_gateway = matches!(place, AttackPlace::AtNode(_));
             let usual = rules.attempt_distance.filter(|_| !in_gateway);
-            let (start, every) = self.attempts(i, spec, stream, usual, duration);
+            let Some(parts) = self.threat(i, spec, kind, place, segment, on_its_way, (nodes, protections)) else {
+                continue;
+            };
+            let (start, every) = self.attempts(i, spec, stream, parts.every.or(usual), duration);
+            let fits = (duration - start - Duration::from_ps(1)).div_floor(every) + 1;
+            let as_many = || parts.every.and(u32::try_from(fits).ok()).map_or(1, |fits| fits.clamp(1, ATTEMPTS_MAX));
+            let count = spec.count.unwrap_or_else(as_many);
             if rules.attempts_lie_within_run || in_gateway {
-                self.all_within(i, spec, start, every, duration);
+                self.all_within(i, spec, (start, every, count), duration);
             }
-            let Some(parts) = self.threat(i, spec, kind, place, segment, on_its_way, nodes) else { continue };
             self.unneeded_tables(i, spec, place, segment, segments);
             let attacker = AttackerPlan { name: parts.attacker, place };
             let known = attackers.iter().position(|known| *known == attacker).unwrap_or_else(|| {
@@ -66,7 +74,7 @@ impl Context<'_> {
                 attacker: known as u16,
                 start,
                 every,
-                count: spec.count,
+                count,
                 at_slot_offset: parts.at_slot_offset,
                 facet: parts.facet,
             });
@@ -86,21 +94,55 @@ impl Context<'_> {
             ThreatKindSpec::Tamper => ThreatKind::Tamper,
             ThreatKindSpec::Replay => ThreatKind::Replay,
             ThreatKindSpec::Withhold => ThreatKind::Withhold,
+            ThreatKindSpec::Delay(delay) => return self.delay(i, spec, delay, streams),
+            // Of one stream, if it is named.
+            ThreatKindSpec::Babble | ThreatKindSpec::Flood => return self.at_line_rate(i, spec, streams),
             _ => return self.threat_without_stream(i, spec),
         };
         let Some(name) = &spec.stream else {
-            self.report(
-                Code::MissingKey,
-                at!["threats", i],
-                format!("threat `{}` has no `stream`", shortened(&spec.name)),
-                "`stream` is missing",
-                "add `stream = \"…\"` with the stream that is attacked",
-            );
+            self.without_stream(i, spec);
             return None;
         };
+        self.target(i, name, streams).map(aimed)
+    }
+
+    fn without_stream(&mut self, i: usize, spec: &ThreatSpec) {
+        self.report(
+            Code::MissingKey,
+            at!["threats", i],
+            format!("threat `{}` has no `stream`", shortened(&spec.name)),
+            "`stream` is missing",
+            "add `stream = \"…\"` with the stream that is attacked",
+        );
+    }
+
+    fn target(&mut self, i: usize, name: &str, streams: &[StreamPlan]) -> Option<StreamId> {
         let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
         let found = self.find(name, &names, at!["threats", i, "stream"], "stream", "streams")?;
-        Some(aimed(StreamId(found as u16)))
+        Some(StreamId(found as u16))
+    }
+
+    /// Frames of a stream that go on later.
+    fn delay(&mut self, i: usize, spec: &ThreatSpec, delay: &DelaySpec, streams: &[StreamPlan]) -> Option<ThreatKind> {
+        let path = at!["threats", i, "kind", "delay", "by"];
+        let by = self.within(path, "the delay", delay.by.0, PERIOD_MIN, CLUSTER_CYCLE_MAX);
+        let Some(name) = &spec.stream else {
+            self.without_stream(i, spec);
+            return None;
+        };
+        Some(ThreatKind::Delay(self.target(i, name, streams)?, by))
+    }
+
+    /// Frames of one stream, or of several in turn, as fast as a link lets them go.
+    fn at_line_rate(&mut self, i: usize, spec: &ThreatSpec, streams: &[StreamPlan]) -> Option<ThreatKind> {
+        let stream = match &spec.stream {
+            None => None,
+            Some(name) => Some(self.target(i, name, streams)?),
+        };
+        match spec.kind {
+            ThreatKindSpec::Flood => Some(ThreatKind::Flood(stream)),
+            _ => Some(ThreatKind::Babble(stream)),
+        }
     }
 
     /// What an attacker does that aims at no stream.
@@ -116,10 +158,13 @@ impl Context<'_> {
         }
         let on_exchange = match &spec.kind {
             // These have been told apart by the caller.
-            ThreatKindSpec::Spoof | ThreatKindSpec::Tamper | ThreatKindSpec::Replay | ThreatKindSpec::Withhold => {
-                return None;
-            }
-            ThreatKindSpec::Babble => return Some(ThreatKind::Babble),
+            ThreatKindSpec::Spoof
+            | ThreatKindSpec::Tamper
+            | ThreatKindSpec::Replay
+            | ThreatKindSpec::Withhold
+            | ThreatKindSpec::Babble
+            | ThreatKindSpec::Flood
+            | ThreatKindSpec::Delay(_) => return None,
             ThreatKindSpec::ReplayedOrchestration(replayed) => {
                 let path = at!["threats", i, "kind", "replayed_orchestration", "after"];
                 let after = self.within(path, "the delay", replayed.after.0, PERIOD_MIN, DURATION_MAX);
@@ -295,14 +340,25 @@ impl Context<'_> {
         place: AttackPlace,
         segment: &Segment<'_>,
         stream: Option<&StreamPlan>,
-        nodes: &[NodePlan],
+        (nodes, protections): (&[NodePlan], &[ProtectionPlan]),
     ) -> Option<ThreatParts> {
         if let AttackPlace::AtNode(node) = place {
+            if matches!(kind, ThreatKind::Babble(_) | ThreatKind::Flood(_) | ThreatKind::Delay(..)) {
+                self.report(
+                    Code::ThreatPlace,
+                    at!["threats", i, "kind"],
+                    format!("threat `{}` is one on the wires of an Ethernet segment, not in a gateway", shortened(&spec.name)),
+                    "not possible there",
+                    "write `at = { link = \"…\" }`, or `kind = \"spoof\"`, `\"tamper\"`, `\"replay\"` or `\"withhold\"`",
+                );
+                return None;
+            }
             let attacker = format!("attacker-in-{}", nodes[node.index()].name);
-            return Some(ThreatParts { attacker, at_slot_offset: Duration::ZERO, facet: None });
+            return Some(ThreatParts { attacker, at_slot_offset: Duration::ZERO, every: None, facet: None });
         }
         let table = Table::new(spec.segments.get(segment.name), Place::new("threats").entry(i).key(segment.name));
-        let request = ThreatRequest { entry: i, name: &spec.name, kind, place, segment, table, stream, nodes };
+        let request =
+            ThreatRequest { entry: i, name: &spec.name, kind, place, segment, table, stream, protections, nodes };
         segment.kind.resolve_threat(&request, self)
     }
 
@@ -359,17 +415,23 @@ impl Context<'_> {
     }
 
     /// Refuses more attempts than lie within the run.
-    fn all_within(&mut self, i: usize, spec: &ThreatSpec, start: Duration, every: Duration, duration: Duration) {
+    fn all_within(
+        &mut self,
+        i: usize,
+        spec: &ThreatSpec,
+        (start, every, count): (Duration, Duration, u32),
+        duration: Duration,
+    ) {
         if start >= duration {
             return;
         }
         let fits = (duration - start - Duration::from_ps(1)).div_floor(every) + 1;
-        if i64::from(spec.count) > fits {
+        if i64::from(count) > fits {
             self.report_both(
                 Code::ThreatTooLate,
                 (at!["threats", i, "count"], "too many"),
                 (at!["duration"], "the run ends here"),
-                format!("{} attempts of threat `{}` do not fit the run", spec.count, shortened(&spec.name)),
+                format!("{count} attempts of threat `{}` do not fit the run", shortened(&spec.name)),
                 format!("{fits} fit: write `count = {fits}`, or a longer duration"),
             );
         }

@@ -18,7 +18,8 @@ pub struct ThreatSpec {
     pub name: String,
     /// What the attacker does.
     pub kind: ThreatKindSpec,
-    /// On which stream, for `spoof`, `tamper`, `replay` and `withhold`.
+    /// On which stream, for `spoof`, `tamper`, `replay`, `withhold` and `delay`; for `babble` and `flood` on Ethernet whose frames
+    /// are made up, of several streams in turn if it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
     /// Where the attacker sits. Default: on the segment where the stream begins, or on the only one.
@@ -27,21 +28,18 @@ pub struct ThreatSpec {
     /// First attempt. Default: 0s.
     #[serde(default = "zero")]
     pub start: Quantity<Duration>,
-    /// Distance of two attempts. Default: 10ms on CAN, else the stream's period.
+    /// Distance of two attempts. Default: 10ms on CAN, for `babble` and `flood` on Ethernet what a frame takes on the wire, else the
+    /// stream's period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Quantity<Duration>>,
-    /// How many attempts. Default: 1.
-    #[serde(default = "one")]
+    /// How many attempts. Default: 1; for `babble` and `flood` on Ethernet as many as there is time for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = ATTEMPTS_MAX))]
-    pub count: u32,
+    pub count: Option<u32>,
     /// Tables of the names of segments.
     #[serde(flatten)]
     #[schemars(skip)]
     pub segments: BTreeMap<String, Json>,
-}
-
-fn one() -> u32 {
-    1
 }
 
 /// What an attacker does.
@@ -59,9 +57,15 @@ pub enum ThreatKindSpec {
     /// Keeps frames of a stream back that come by: in a gateway, or on a link.
     #[serde(rename = "withhold")]
     Withhold,
-    /// Sends a frame that wins every arbitration, again and again.
+    /// On CAN: sends a frame that wins every arbitration, again and again. On Ethernet: a node sends at the rate of its link.
     #[serde(rename = "babble")]
     Babble,
+    /// Sends at a port of its own on an Ethernet segment, at the rate of its link.
+    #[serde(rename = "flood")]
+    Flood,
+    /// Passes frames of a stream on later than they come, on a link of an Ethernet segment.
+    #[serde(rename = "delay")]
+    Delay(DelaySpec),
     /// Repeats the orchestrator's first request, so much later.
     #[serde(rename = "replayed_orchestration")]
     ReplayedOrchestration(ReplayedSpec),
@@ -94,6 +98,14 @@ pub enum ThreatKindSpec {
 pub struct ReplayedSpec {
     /// So much later, 1us to 86400s.
     pub after: Quantity<Duration>,
+}
+
+/// How much later frames go on.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DelaySpec {
+    /// So much later, 1us to 10s.
+    pub by: Quantity<Duration>,
 }
 
 /// Where an attacker sits.

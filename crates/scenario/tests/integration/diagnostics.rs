@@ -148,12 +148,18 @@ fn every_code_but_those_of_whole_files_is_shown() {
     let of_switches = crate::switches::CASES.iter().map(|(_, code, ..)| *code);
     let of_ports = crate::ports::CASES.iter().map(|(_, code, ..)| *code);
     let of_clusters = crate::clusters::CASES.iter().map(|(_, code, ..)| *code);
+    let of_stream_filters = crate::stream_filters::CASES.iter().map(|(_, code, ..)| *code);
     let of_virtual_links = crate::virtual_links::CASES.iter().map(|(_, code, ..)| *code);
     let of_networks = crate::networks::CASES.iter().map(|(_, code, ..)| *code);
     let of_replication = crate::replication::CASES.iter().map(|(_, code, ..)| *code);
     let here_shown = of_the_bus.chain(of_segments).chain(of_switches);
-    let elsewhere_shown =
-        here_shown.chain(of_ports).chain(of_clusters).chain(of_virtual_links).chain(of_networks).chain(of_replication);
+    let elsewhere_shown = here_shown
+        .chain(of_ports)
+        .chain(of_clusters)
+        .chain(of_virtual_links)
+        .chain(of_stream_filters)
+        .chain(of_networks)
+        .chain(of_replication);
     let shown: BTreeSet<Code> = CASES.iter().map(|(_, code, ..)| *code).chain(elsewhere_shown).collect();
     let elsewhere = [
         Code::FileTooLong,

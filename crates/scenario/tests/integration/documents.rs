@@ -10,6 +10,7 @@ const GUIDE: &str = include_str!("../../../../docs/guide/scenario-file.md");
 const CAN_GUIDE: &str = include_str!("../../../../docs/guide/can-bus.md");
 const CLASSES_GUIDE: &str = include_str!("../../../../docs/guide/traffic-classes.md");
 const REDUNDANCY_GUIDE: &str = include_str!("../../../../docs/guide/redundancy.md");
+const POLICING_GUIDE: &str = include_str!("../../../../docs/guide/policing.md");
 const RADIO_GUIDE: &str = include_str!("../../../../docs/guide/radio.md");
 const SCHEMA: &str = include_str!("../../../../docs/reference/scenario.schema.json");
 
@@ -44,6 +45,8 @@ fn the_schema_accepts_what_the_parser_accepts() {
         include_str!("bus.toml"),
         include_str!("vehicle.toml"),
         include_str!("ports.toml"),
+        include_str!("stream_filters.toml"),
+        include_str!("../../../../scenarios/babbler.toml"),
         include_str!("../../../../scenarios/brake-by-wire.toml"),
         include_str!("../../../../scenarios/group-key.toml"),
     ] {
@@ -101,6 +104,15 @@ fn the_example_of_the_bus_guide_is_right() {
 }
 
 #[test]
+fn the_example_of_the_policing_guide_is_right() {
+    let block =
+        POLICING_GUIDE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
+    if let Err(problems) = load("policing.md", block.as_bytes(), &[], &NoFiles) {
+        panic!("{}", problems.render());
+    }
+}
+
+#[test]
 fn the_example_of_the_radio_guide_is_right() {
     let block =
         RADIO_GUIDE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
@@ -143,6 +155,7 @@ fn every_key_is_explained_in_the_guide() {
             || RADIO_GUIDE.contains(&quoted)
             || CLASSES_GUIDE.contains(&quoted)
             || REDUNDANCY_GUIDE.contains(&quoted)
+            || POLICING_GUIDE.contains(&quoted)
             || CAN_GUIDE.contains(&quoted)
             || CAN_GUIDE.contains(&format!("{key}]"));
         assert!(is_explained, "no guide explains `{key}`");

@@ -24,11 +24,13 @@ mod resolving;
 mod segmented;
 mod segments;
 mod shipped;
+mod stream_filters;
 mod switches;
 mod toy;
 mod upgrade;
 mod version_1;
 mod virtual_links;
+mod wire_threats;
 
 /// A scenario with one of everything; tests change it.
 pub(crate) const WHOLE: &str = include_str!("whole.toml");

@@ -3,7 +3,8 @@
 use chronoseal_core::{AttackKind, Bytes, Duration};
 use chronoseal_scenario::{AttackPlace, Ethernet, Fidelity, NoFiles, PayloadPlan, Plan, StreamClass, load};
 
-const SHIPPED: [(&str, &str); 7] = [
+const SHIPPED: [(&str, &str); 8] = [
+    ("babbler.toml", include_str!("../../../../scenarios/babbler.toml")),
     ("first.toml", include_str!("../../../../scenarios/first.toml")),
     ("brake-by-wire.toml", include_str!("../../../../scenarios/brake-by-wire.toml")),
     ("forger.toml", include_str!("../../../../scenarios/forger.toml")),

@@ -91,7 +91,7 @@ impl SegmentKind for Toy {
 
     fn resolve_threat(&self, request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {
         let WireThreatSpec {} = request.table.read(context)?;
-        Some(ThreatParts { attacker: "cutter".into(), at_slot_offset: Duration::ZERO, facet: None })
+        Some(ThreatParts { attacker: "cutter".into(), at_slot_offset: Duration::ZERO, every: None, facet: None })
     }
 }
 

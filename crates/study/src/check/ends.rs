@@ -175,8 +175,8 @@ impl EndsReport {
                 .with(Block::Text(
                     "From the instant at which a frame is due, or its slot starts, to the instant at which the \
                      receiver's application has it, checked. Processors are never idle while they have work, and serve in \
-                     any order; clocks drift as the scenario says. Key exchanges, attackers and errors of the wire are \
-                     left out of the figures: simulate for those."
+                     any order; clocks drift as the scenario says. Key exchanges, errors of the wire, and attackers but \
+                     those that babble or delay on the links of an Ethernet are left out of the figures: simulate for those."
                         .into(),
                 ))
                 .with(Block::Table(self.table())),

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use chronoseal_core::node::FRAME_LEN_MAX;
 use chronoseal_core::{
-    AttackKind, Command, Duration, EventKind, Input, LocalTime, Node, Oscillator, Output, PortId, Ppm, SimTime,
-    Transmit, TxToken, Work,
+    Command, Duration, EventKind, Input, LocalTime, Node, Oscillator, Output, PortId, Ppm, SimTime, Transmit, TxToken,
+    Work,
 };
 
 use super::Failure;
@@ -189,9 +189,8 @@ impl Member {
                 Output::Work(work) => computing = Some((work, self.clock.now())),
                 Output::Event(event) => {
                     attack = match event.kind {
-                        // What is withheld is no frame.
-                        EventKind::Attacked(AttackKind::Withhold) => None,
-                        EventKind::Attacked(_) => Some(event.kind.code()),
+                        // What is withheld is no frame, and what is delayed the frame that came.
+                        EventKind::Attacked(kind) if kind.makes_frame() => Some(event.kind.code()),
                         _ => None,
                     };
                     self.log.events.push(EventRecord::new(polled, &event));

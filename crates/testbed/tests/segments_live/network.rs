@@ -84,6 +84,7 @@ fn switched() -> Network {
         links: vec![link(at(GATEWAY, 1)), link(at(STATION, 0))],
         queue_len_max: 64_000,
         ports: Default::default(),
+        psfp: Default::default(),
         splices: Vec::new(),
         failures: Vec::new(),
         routes,

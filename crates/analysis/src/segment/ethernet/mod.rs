@@ -13,9 +13,12 @@ use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 mod copies;
 pub(super) mod exported;
 mod losses;
+mod metering;
 mod ports;
 pub mod routed;
 mod slots;
+pub(super) mod stream_filters;
+pub(super) mod threats;
 mod virtual_links;
 mod wired;
 
@@ -119,7 +122,7 @@ impl SegmentBounds for EthernetBounds {
         }
         let Some(table) = prepared else { return Vec::new() };
         let mut found = losses::failing(view);
-        if !view.segment.is_plain() {
+        if !view.segment.is_plain() || threats::are_there(view) {
             found.extend(wired::risks(view, table, arrivals));
         } else {
             found.extend(losses::of_segment(&Links::new(view, table, arrivals)));
@@ -141,7 +144,7 @@ impl SegmentBounds for EthernetBounds {
             return without_bound(plan, segment, Why::ClusterClocks);
         }
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
-        if !view.segment.is_plain() {
+        if !view.segment.is_plain() || threats::are_there(view) {
             return wired::bounds(view, table, arrivals);
         }
         let links = Links::new(view, table, arrivals);

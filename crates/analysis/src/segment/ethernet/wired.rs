@@ -10,7 +10,7 @@ use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Ethernet, EthernetStream, LinkParameters, NetworkName, PortEnd, StreamWay, Sync, VirtualLink,
+    Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName, PortEnd, StreamWay, Sync, VirtualLink,
 };
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
@@ -22,7 +22,7 @@ use super::losses::{clocks, in_slots, waiting_in_slots};
 use super::ports;
 use super::routed::{Closed, Regulated, Routed, RoutedLink, RoutedStream};
 use super::slots::{Slots, speed_over};
-use super::virtual_links;
+use super::{stream_filters, threats, virtual_links};
 use crate::bounds::ways;
 
 /// When frames are at their receivers.
@@ -67,6 +67,8 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
     found.extend(in_slots(slots));
     found.extend(wired.closed_behind());
     found.extend(copies::too_late(view, arrivals, &solved));
+    found.extend(stream_filters::risks(&wired, &solved));
+    found.extend(threats::risks(&wired));
     for (index, sent) in routed.streams.iter().enumerate() {
         let Some(stream) = sent.stream.and_then(|id| view.stream(id)) else { continue };
         let made = (arrivals.at(stream.id, view.id), arrivals.busy(stream.hop.from));
@@ -109,16 +111,16 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
 
 /// What scheduled frames are to a link.
 #[derive(Clone, Debug, Default)]
-struct InSlots {
+pub(super) struct InSlots {
     /// Which streams have slots there.
-    streams: Vec<StreamId>,
+    pub(super) streams: Vec<StreamId>,
     /// What they take of its queues at most `[byte]`.
     waiting: u64,
 }
 
 /// The links of a segment, with what goes over them.
-struct Wired<'a> {
-    view: Ethernet<'a>,
+pub(super) struct Wired<'a> {
+    pub(super) view: Ethernet<'a>,
     arrivals: &'a Arrivals,
     /// The link from each station; that to it is the next one.
     stations: BTreeMap<NodeId, usize>,
@@ -126,10 +128,10 @@ struct Wired<'a> {
     second: BTreeMap<NodeId, usize>,
     /// The number of the first link between switches; each has two, the first from its first end.
     first_trunk: usize,
-    routed: Routed,
-    slots: Slots<'a>,
+    pub(super) routed: Routed,
+    pub(super) slots: Slots<'a>,
     /// By link.
-    in_slots: Vec<InSlots>,
+    pub(super) in_slots: Vec<InSlots>,
 }
 
 impl<'a> Wired<'a> {
@@ -148,6 +150,17 @@ impl<'a> Wired<'a> {
             regulated: BTreeSet::new(),
         };
         let classes = ports::classes(view).ok_or(Why::PortsDiffer)?;
+        let is_filtered = !network.stream_filters.filters.is_empty() || threats::are_there(view);
+        let has_copies = network.wiring.has_networks() || view.streams().any(|stream| stream.copies.are_several());
+        if is_filtered && has_copies {
+            return Err(Why::FilteredCopies);
+        }
+        if network.dispatch == Dispatch::Immediate && view.streams().any(|stream| stream.class.is_time_triggered()) {
+            return Err(Why::ImmediateDispatch);
+        }
+        if stream_filters::moves_classes(view, |priority| classes.of_priority[usize::from(priority.min(7))]) {
+            return Err(Why::InternalPriority);
+        }
         let slots = Slots::new(view, table, arrivals);
         let (stations, second, in_slots) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         let mut wired = Self { view, arrivals, stations, second, first_trunk: 0, routed, slots, in_slots };
@@ -194,6 +207,8 @@ impl<'a> Wired<'a> {
         if network.sync == Sync::Beacon {
             wired.beacon();
         }
+        let intruders = threats::intruders(&wired);
+        wired.routed.streams.extend(intruders);
         Ok(wired)
     }
 
@@ -302,6 +317,7 @@ impl<'a> Wired<'a> {
             }
         }
         let driver = view.plan.nodes[stream.hop.from.index()].driver;
+        let later = threats::later(view, stream);
         let arrival = self.arrivals.at(stream.id, view.id);
         let len_max = view.secured_len(stream);
         let overhead = view.protection_of(stream).overhead_bytes();
@@ -313,13 +329,13 @@ impl<'a> Wired<'a> {
         let regulated = |link: &VirtualLink| {
             let busy = self.arrivals.busy(stream.hop.from).ok()?;
             let gap = virtual_links::shortest_gap(view, stream, link);
-            Some(Regulated { gap, jitter: driver.max - driver.min + busy })
+            Some(Regulated { gap, jitter: driver.max - driver.min + busy + later })
         };
         Some(RoutedStream {
             name: view.plan.streams[stream.id.index()].name.clone(),
             stream: Some(stream.id),
             priority: class,
-            at: self.slots.released(stream).map(|at| at.later(driver.min, driver.max)),
+            at: self.slots.released(stream).map(|at| at.later(driver.min, driver.max + later)),
             distance: arrival.distance,
             committed: Some(ports::bucket(view, stream)),
             regulated: stream.class.virtual_link().and_then(regulated),

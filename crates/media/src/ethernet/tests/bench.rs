@@ -57,6 +57,7 @@ pub(super) fn config() -> NetworkConfig {
             .collect(),
         queue_len_max: 64_000,
         ports: Default::default(),
+        psfp: Default::default(),
         splices: Vec::new(),
         failures: Vec::new(),
         routes: vec![

@@ -5,6 +5,7 @@ mod control;
 mod second;
 mod several;
 mod shaped;
+mod stream_filters;
 
 use chronoseal_core::{Event, EventKind, NodeId, PortId, Rate};
 use chronoseal_wire::ethernet::TypeOrLength;

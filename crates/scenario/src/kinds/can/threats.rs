@@ -26,6 +26,24 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
             "write `kind = \"spoof\"` or `\"replay\"`, or attack in a gateway: `at = { node = \"…\" }`",
         );
     }
+    let other = match request.kind {
+        ThreatKind::Flood(_) | ThreatKind::Delay(..) => {
+            Some(("kind", "does what only an Ethernet segment has links for"))
+        }
+        ThreatKind::Babble(Some(_)) => {
+            Some(("stream", "babbles with a frame that wins every arbitration, of no stream"))
+        }
+        _ => None,
+    };
+    if let Some((key, what)) = other {
+        context.report(
+            Code::ThreatPlace,
+            &request.at(key),
+            format!("`{name}` {what}"),
+            "not on CAN",
+            "write `kind = \"babble\"` without a stream, or `\"spoof\"` or `\"replay\"` with one",
+        );
+    }
     if matches!(request.place, AttackPlace::OnLink(..)) {
         context.report(
             Code::ThreatPlace,
@@ -35,5 +53,5 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
             format!("write `at = {{ segment = \"{}\" }}`", request.segment.name),
         );
     }
-    Some(ThreatParts { attacker: request.name.to_owned(), at_slot_offset: Duration::ZERO, facet: None })
+    Some(ThreatParts { attacker: request.name.to_owned(), at_slot_offset: Duration::ZERO, every: None, facet: None })
 }

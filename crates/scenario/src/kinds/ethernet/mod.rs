@@ -3,6 +3,7 @@
 mod classes;
 mod clocks;
 mod failures;
+pub mod filter_spec;
 mod links;
 pub(crate) mod networks;
 pub(crate) mod plan;
@@ -12,6 +13,7 @@ pub mod replication;
 mod routes;
 mod segment;
 pub mod spec;
+pub(crate) mod stream_filters;
 mod streams;
 mod threats;
 mod virtual_links;

@@ -9,6 +9,7 @@ use chronoseal_wire::r_tag::R_TAG_LEN;
 
 use super::networks::{Copies, NetworkName};
 use super::ports::Ports;
+use super::stream_filters::StreamFilters;
 use super::wiring::{LinkParameters, StationLink, Wiring};
 use crate::plan::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatPlan};
 
@@ -58,6 +59,8 @@ pub struct EthernetSegment {
     pub wiring: Wiring,
     /// What the ports of its switches and stations do beyond strict priority.
     pub ports: Ports,
+    /// What its switches do with the streams that come in.
+    pub stream_filters: StreamFilters,
     /// What holds for all its virtual links.
     pub virtual_links: VirtualLinkRules,
     /// Links that fail in a run, each once.
@@ -296,6 +299,8 @@ pub struct EthernetHop {
     pub committed: Option<Committed>,
     /// How many copies of its frames are sent, and over what.
     pub copies: Copies,
+    /// The scenario's entry that it comes from, if it is one of its own.
+    pub entry: Option<usize>,
 }
 
 /// The bucket of an asynchronously shaped stream, with all that keeps the wire for a frame.
@@ -321,7 +326,7 @@ fn tags_len(tag: Option<VlanTag>, copies: &Copies) -> u32 {
 
 impl From<StreamClass> for EthernetHop {
     fn from(class: StreamClass) -> Self {
-        Self { class, over: None, tag: None, committed: None, copies: Copies::One(NetworkName::A) }
+        Self { class, over: None, tag: None, committed: None, copies: Copies::One(NetworkName::A), entry: None }
     }
 }
 
@@ -355,13 +360,15 @@ pub struct EthernetStream<'p> {
     pub committed: Option<Committed>,
     /// How many copies of its frames are sent, and over what.
     pub copies: &'p Copies,
+    /// The scenario's entry that it comes from, if it is one of its own.
+    pub entry: Option<usize>,
 }
 
 impl<'p> EthernetStream<'p> {
     fn of(id: StreamId, stream: &'p StreamPlan, hop: &'p HopPlan) -> Option<Self> {
-        let EthernetHop { class, over, tag, committed, copies } = hop.facet.get()?;
+        let EthernetHop { class, over, tag, committed, copies, entry } = hop.facet.get()?;
         let (over, tag, committed) = (over.as_deref(), *tag, *committed);
-        Some(Self { id, stream, hop, class: *class, over, tag, committed, copies })
+        Some(Self { id, stream, hop, class: *class, over, tag, committed, copies, entry: *entry })
     }
 
     /// What its tags add to a frame `[byte]`.
@@ -459,9 +466,10 @@ impl<'p> Ethernet<'p> {
 }
 
 impl EthernetSegment {
-    /// True for one switch whose links are all as the segment says, and whose ports send by strict priority.
+    /// True for one switch whose links are all as the segment says, whose ports send by strict priority, and which filters no
+    /// streams.
     pub fn is_plain(&self) -> bool {
-        self.wiring.is_plain() && self.ports.is_plain()
+        self.wiring.is_plain() && self.ports.is_plain() && self.stream_filters.filters.is_empty()
     }
 
     /// What links have that say nothing else.

@@ -9,6 +9,7 @@ use super::spec::{
     AccessSpec, AccountingSpec, ChargeSpec, ClassSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec, VirtualLinksSpec,
     VlanSpec,
 };
+use super::stream_filters::{self, StreamFilters};
 use super::wiring::{LinkParameters, StationLink, Wiring};
 use super::{Memo, clocks, failures, links, networks};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
@@ -38,6 +39,7 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     segment.wiring.switches_of_b = networks::of_switches(request, &spec, &switches, context);
     segment.wiring = links::wiring(request, &spec, &switches, &segment, context);
     segment.ports = links::ports(request, &spec, &switches, &segment, context);
+    segment.stream_filters = stream_filters::resolve(request, &spec, &switches, context);
     segment.failures = failures::resolve(request, &spec, &switches, &segment.wiring, context);
     if spec.max_transmission_delay.is_none() && segment.sync != Sync::As6802 {
         segment.max_transmission_delay = transmission_delay(&segment, request);
@@ -128,6 +130,7 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
         sniffing_switch: spec.sniffing_switch,
         wiring: Wiring::default(),
         ports: Ports::default(),
+        stream_filters: StreamFilters::default(),
         virtual_links: virtual_links(table, &spec.virtual_links, context),
         failures: Vec::new(),
     };

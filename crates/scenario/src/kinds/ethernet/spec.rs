@@ -6,6 +6,7 @@ use chronoseal_core::{Bytes, Duration, Ppm, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::filter_spec::{FlowMeterSpec, StreamFilterSpec, StreamGateSpec};
 use super::port_spec::{CommittedSpec, PortSpec};
 use super::replication::ReplicationSpec;
 use crate::limits::*;
@@ -94,6 +95,18 @@ pub struct EthernetSegmentSpec {
     /// What the ports of its nodes do. Default: strict priority among the traffic classes of `bridge_ports`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub station_ports: Option<PortSpec>,
+    /// What its switches do with the streams that come in, beyond the checks that every switch makes. Default: nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = STREAM_FILTERS_MAX))]
+    pub stream_filters: Vec<StreamFilterSpec>,
+    /// Gates that stream filters name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = STREAM_FILTERS_MAX))]
+    pub stream_gates: Vec<StreamGateSpec>,
+    /// Meters that stream filters name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = STREAM_FILTERS_MAX))]
+    pub flow_meters: Vec<FlowMeterSpec>,
     /// Links that fail in the run, each at most once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = LINKS_MAX))]

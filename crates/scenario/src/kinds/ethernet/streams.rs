@@ -12,7 +12,9 @@ use super::networks::Copies;
 use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
-use super::{Memo, classes, divisors_help, networks, ports, replication, routes, virtual_links, windows};
+use super::{
+    Memo, classes, divisors_help, networks, ports, replication, routes, stream_filters, virtual_links, windows,
+};
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -73,7 +75,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     Some(HopParts {
         frame_len,
         class: if tag.is_some() { "vlan" } else { class.name() },
-        facet: Facet::new(EthernetHop { class, over, tag, committed, copies }),
+        facet: Facet::new(EthernetHop { class, over, tag, committed, copies, entry: None }),
         has_slots: class.is_time_triggered(),
         room: Room { bytes: FRAME_LEN_MAX - header - trailer, frame: "an Ethernet frame", other_way: OTHER_WAY.into() },
         wire_time: link * 2 + segment.forwarding_delay + segment.forwarding_jitter.min,
@@ -220,11 +222,17 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
         virtual_link_behind_ports(segment, stream, context);
     }
     classes::check(segment, streams, context);
+    for stream in streams.iter_mut() {
+        if let Some(hop) = stream.hop.facet.get_mut::<EthernetHop>() {
+            hop.entry = Some(stream.entry);
+        }
+    }
     ct_ids(segment, network.sync_id, streams, context);
     virtual_links::check(segment, network, streams, context);
     replication::check(segment, network, streams, context);
     routes::check(segment, streams, context);
     windows::check(segment, streams, context);
+    stream_filters::check(segment, network, streams, context);
     let in_slots = |stream: &&OnSegment<'_>| class(stream).is_time_triggered();
     let slots: u64 =
         streams.iter().filter(in_slots).map(|stream| network.cluster_cycle.div_floor(stream.period) as u64).sum();

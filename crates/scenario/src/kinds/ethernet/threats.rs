@@ -1,8 +1,11 @@
 //! Attacks on an Ethernet segment.
 
+use chronoseal_core::Duration;
+
 use super::plan::{EthernetHop, EthernetSegment};
 use super::spec::EthernetThreatSpec;
 use crate::kinds::{Context, ThreatParts, ThreatRequest};
+use crate::limits::FRAME_LEN_MIN;
 use crate::plan::{AttackPlace, ThreatKind};
 use crate::problem::Code;
 use crate::shape::shortened;
@@ -11,21 +14,69 @@ use crate::shape::shortened;
 pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {
     let spec: EthernetThreatSpec = request.table.read(context)?;
     let segment: &EthernetSegment = request.segment.facet()?;
-    if request.kind.target().is_none() {
+    let is_babbling = matches!(request.kind, ThreatKind::Babble(_) | ThreatKind::Flood(_));
+    if request.kind.target().is_none() && !is_babbling {
         context.report(
             Code::ThreatPlace,
             &request.at("kind"),
             format!("`{}` is no attack on an Ethernet segment", shortened(request.name)),
             "not possible there",
-            "write `kind = \"spoof\"`, `\"tamper\"`, `\"replay\"` or `\"withhold\"`, or attack a segment of another kind",
+            "write `kind = \"spoof\"`, `\"tamper\"`, `\"replay\"`, `\"withhold\"`, `\"babble\"` or `\"flood\"`, or attack a segment of \
+             another kind",
         );
         return None;
     }
+    babbling(request, context);
     place(request, context);
     let cycle = segment.cluster_cycle;
     let at = request.table.at("at_slot_offset");
     let at_slot_offset = context.within(&at, "the offset in the slot", spec.at_slot_offset.0, -cycle, cycle);
-    Some(ThreatParts { attacker: attacker(request), at_slot_offset, facet: None })
+    let every = is_babbling.then(|| line_rate(request, segment));
+    Some(ThreatParts { attacker: attacker(request), at_slot_offset, every, facet: None })
+}
+
+/// The distance in which frames of the stream, or else the shortest ones, fill the attacker's link.
+fn line_rate(request: &ThreatRequest<'_>, segment: &EthernetSegment) -> Duration {
+    let len = request.hop().map_or(FRAME_LEN_MIN, |hop| hop.frame_len + request.overhead());
+    let time = match request.place {
+        AttackPlace::OnLink(_, node) => segment.frame_time_on(node, len),
+        AttackPlace::OnSegment(_) | AttackPlace::AtNode(_) => segment.frame_time(len),
+    };
+    time.max(Duration::from_ps(1))
+}
+
+/// Who sends at the rate of a link is a station of the segment, or comes with a port of its own.
+fn babbling(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
+    let name = shortened(request.name);
+    match (request.kind, request.place) {
+        (ThreatKind::Babble(_), AttackPlace::OnSegment(_)) => context.report(
+            Code::ThreatPlace,
+            &request.at("kind"),
+            format!("`{name}` babbles, which is what a node of the segment does at its own port"),
+            "at no node",
+            "write `at = { link = \"…\" }` with the node that babbles, or `kind = \"flood\"` for an attacker with a port of its own",
+        ),
+        (ThreatKind::Babble(None), AttackPlace::OnLink(_, node)) => {
+            let node = &request.nodes[node.index()].name;
+            if context.spec().streams.iter().all(|stream| stream.from != *node) {
+                context.report(
+                    Code::ThreatPlace,
+                    &request.at("at"),
+                    format!("node `{}` sends no stream, so no switch lets in what `{name}` babbles there", shortened(node)),
+                    "sends nothing",
+                    "name a node that sends a stream",
+                );
+            }
+        }
+        (ThreatKind::Flood(_), AttackPlace::OnLink(..)) => context.report(
+            Code::ThreatPlace,
+            &request.at("kind"),
+            format!("`{name}` floods from a port of its own, and sits on a link"),
+            "on a link",
+            format!("write `at = {{ segment = \"{}\" }}`, or `kind = \"babble\"`", request.segment.name),
+        ),
+        _ => {}
+    }
 }
 
 /// Whether an attacker can do there what it does.
@@ -35,7 +86,9 @@ fn place(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
     let sender = &request.nodes[hop.from.index()].name;
     let there = format!("write `at = {{ link = \"{sender}\" }}`");
     let is_best_effort = hop.facet.get().is_none_or(|hop: &EthernetHop| hop.class.ct_id().is_none());
-    if matches!(request.place, AttackPlace::OnSegment(_)) && is_best_effort {
+    // What is flooded needs no slot.
+    let needs_slot = !matches!(request.kind, ThreatKind::Babble(_) | ThreatKind::Flood(_));
+    if matches!(request.place, AttackPlace::OnSegment(_)) && is_best_effort && needs_slot {
         context.report(
             Code::ThreatWithoutSlot,
             &request.at("stream"),
@@ -53,6 +106,9 @@ fn place(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
         )),
         ThreatKind::Withhold(_) => {
             Some(("keeps frames back", "a port of its own lets an attacker send, not keep back what others send"))
+        }
+        ThreatKind::Delay(..) => {
+            Some(("delays frames on their way", "a port of its own lets an attacker send, not delay what others send"))
         }
         _ => None,
     };

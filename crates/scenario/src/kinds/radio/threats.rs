@@ -40,6 +40,7 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
     Some(ThreatParts {
         attacker: request.name.to_owned(),
         at_slot_offset: Duration::ZERO,
+        every: None,
         facet: Some(Facet::new(place)),
     })
 }

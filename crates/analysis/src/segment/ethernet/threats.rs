@@ -1,0 +1,356 @@
+//! What threats leave of the bounds of a segment: stations that babble, and boxes on a link that delay frames.
+//!
+//! # A station that babbles
+//! Its link is full of frames made up in the name of a stream, so nothing is said of what else leaves by it, but that a queue holds
+//! it for no longer than its room lasts. A switch lets the made-up frames in as it does the stream's own. If it polices them, as a
+//! virtual link or by a flow meter, what passes is a stream like any other, with the bucket of the account or of the meter, and
+//! everybody else has bounds with it. If nothing limits them, what shares a link with them has none, nor has what shares a link with
+//! that, and so on. Who shares a meter or an account with made-up frames can lose its own to them.
+//!
+//! A virtual link that is spoofed on its sender's link is the same thing.
+//!
+//! # A box that delays
+//! Frames of its stream come that much later at most, and with that much more jitter, to the first switch.
+//!
+//! An attacker that floods a port of its own is at the first switch, which knows no stream by that port: nothing it sends passes.
+
+use std::collections::BTreeSet;
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_scenario::plan::{
+    AttackPlace, Ethernet, EthernetStream, FilterPlan, Neighbour, Plan, SegmentId, Sync, ThreatKind, VirtualLink,
+};
+use chronoseal_wire::ethernet::{FCS_LEN, FRAME_LEN_MIN};
+
+use super::super::Span;
+use super::super::losses::{Cause, Risk};
+use super::routed::RoutedStream;
+use super::stream_filters::priority;
+use super::wired::Wired;
+use crate::calculus::{Rational, ratio, whole};
+
+/// What a threat of the scenario can keep from arriving in time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ThreatRisk {
+    /// The threat.
+    pub name: String,
+    /// How.
+    pub harm: Harm,
+}
+
+/// How a threat harms a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Harm {
+    /// It fills the link of the stream's sender.
+    OwnLink {
+        /// Whose.
+        node: NodeId,
+    },
+    /// Nothing limits what it sends by links on the stream's way, or by links of streams that it meets.
+    Unlimited {
+        /// From which node it comes.
+        node: NodeId,
+        /// The first switch on its way.
+        switch: NodeId,
+    },
+    /// What it sends is measured with the stream by a gate or meter.
+    Shared {
+        /// Of this switch.
+        switch: NodeId,
+    },
+    /// What it sends in the name of a stream goes on by a gateway to where the stream is.
+    Relayed {
+        /// From this segment.
+        segment: SegmentId,
+    },
+    /// A frame comes after its slot has closed.
+    Delayed {
+        /// So much later.
+        by: Duration,
+    },
+}
+
+impl ThreatRisk {
+    /// One sentence for a reader, with what helps.
+    pub fn text(&self, plan: &Plan) -> String {
+        let name = &self.name;
+        match self.harm {
+            Harm::OwnLink { node } => format!(
+                "threat `{name}` fills the link of `{}`, by which it leaves, so nothing bounds how late it is or whether it is lost \
+                 there: send it from another node",
+                plan.node_name(node)
+            ),
+            Harm::Unlimited { node, switch } => format!(
+                "threat `{name}` sends at the rate of the link of `{}`, and nothing at `{}` limits what passes: write a stream filter \
+                 with a flow meter there, or `class = {{ rate_constrained = {{}} }}` for the streams of `{}`",
+                plan.node_name(node),
+                plan.node_name(switch),
+                plan.node_name(node)
+            ),
+            Harm::Shared { switch } => format!(
+                "what threat `{name}` sends uses up the same gate or meter of `{}`: give the stream a filter, a gate and a meter of \
+                 its own",
+                plan.node_name(switch)
+            ),
+            Harm::Relayed { segment } => format!(
+                "a gateway can pass on what threat `{name}` sends on `{}` in the name of a stream: name a protection for the stream \
+                 that the gateway opens",
+                plan.segments[segment.index()].name
+            ),
+            Harm::Delayed { by } => format!(
+                "threat `{name}` delays its frames by {by}, and the switch throws a frame away that comes after its slot has closed"
+            ),
+        }
+    }
+}
+
+/// A threat at work on the link of a node.
+struct Active<'p> {
+    name: &'p str,
+    kind: ThreatKind,
+    node: NodeId,
+}
+
+fn active(view: Ethernet<'_>) -> Vec<Active<'_>> {
+    let mut found = Vec::new();
+    for (attacker, place) in view.attackers() {
+        let AttackPlace::OnLink(_, node) = place else { continue };
+        for threat in view.threats_of(attacker) {
+            let is_virtual_link =
+                |stream| view.stream(stream).is_some_and(|stream| stream.class.virtual_link().is_some());
+            let kind = match threat.kind {
+                ThreatKind::Babble(_) | ThreatKind::Delay(..) => threat.kind,
+                // A virtual link is spoofed as often as the scenario says, whether frames of its own come by or not.
+                ThreatKind::Spoof(stream) if is_virtual_link(stream) => ThreatKind::Babble(Some(stream)),
+                _ => continue,
+            };
+            found.push(Active { name: &threat.name, kind, node });
+        }
+    }
+    found
+}
+
+/// True if the bounds of a segment have threats to count with.
+pub(super) fn are_there(view: Ethernet<'_>) -> bool {
+    !active(view).is_empty()
+}
+
+/// By how much later than it leaves a frame of a stream can come to its sender's link.
+pub(super) fn later(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
+    let harms = active(view);
+    let delayed = harms.iter().filter_map(|threat| match threat.kind {
+        ThreatKind::Delay(target, by) if target == stream.id => Some(by),
+        _ => None,
+    });
+    let is_babbling =
+        |threat: &Active<'_>| matches!(threat.kind, ThreatKind::Babble(_)) && threat.node == stream.hop.from;
+    let queued = match harms.iter().any(is_babbling) {
+        true => full_queue(view, stream.hop.from),
+        false => Duration::ZERO,
+    };
+    delayed.max().unwrap_or_default() + queued
+}
+
+/// How long a full queue of a station keeps its link: with the shortest frames, which cost most beyond their own.
+fn full_queue(view: Ethernet<'_>, node: NodeId) -> Duration {
+    let network = view.segment;
+    let frames = network.queue_len_max.div_ceil(FRAME_LEN_MIN as u64) + 2;
+    network.frame_time_on(node, FRAME_LEN_MIN as u32) * i64::try_from(frames).unwrap_or(i64::MAX / 1_000_000)
+}
+
+/// The targets of a station that babbles.
+fn targets<'p>(view: Ethernet<'p>, threat: &Active<'_>) -> Vec<EthernetStream<'p>> {
+    match threat.kind {
+        ThreatKind::Babble(Some(stream)) => view.stream(stream).into_iter().collect(),
+        ThreatKind::Babble(None) => view.streams().filter(|stream| stream.hop.from == threat.node).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What made-up frames of a stream can be where they have passed the first switch.
+enum Passes {
+    /// No more of them than the stream has slots.
+    InSlots,
+    /// So many at once, and then one in each time so long.
+    Limited(Rational, Duration),
+    /// As many as come.
+    All,
+}
+
+fn passes(view: Ethernet<'_>, wired: &Wired<'_>, target: &EthernetStream<'_>, node: NodeId) -> Passes {
+    let len = u64::from(view.secured_len(target)) + FCS_LEN as u64;
+    if target.class.is_time_triggered() {
+        return Passes::InSlots;
+    }
+    if let Some(link) = target.class.virtual_link() {
+        return account(view, link, len);
+    }
+    let is_regulated = sent(wired, target.id).is_some_and(|sent| wired.routed.regulated.contains(&sent.priority));
+    let meter = filter_at_first(view, target, node).and_then(|filter| filter.meter);
+    let Some(meter) = meter.filter(|_| !is_regulated) else { return Passes::All };
+    let meter = view.segment.stream_filters.meters[meter].1;
+    let (ebs, eir) = if meter.drops_yellow { (0, 0) } else { (meter.ebs, meter.eir.0) };
+    let at_once = ratio(i64::try_from(meter.cbs + ebs).unwrap_or(i64::MAX), i64::try_from(len).unwrap_or(1));
+    Passes::Limited(at_once, every(len * 8, meter.cir.0.saturating_add(eir)))
+}
+
+/// The time in which a rate pays for so many bits, at least.
+fn every(bits: u64, rate: u64) -> Duration {
+    let ps = u128::from(bits) * 1_000_000_000_000 / u128::from(rate.max(1));
+    Duration::from_ps(i64::try_from(ps).unwrap_or(i64::MAX / 4).max(1))
+}
+
+/// What the account of a virtual link pays for (ARINC 664 part 7).
+fn account(view: Ethernet<'_>, link: &VirtualLink, len: u64) -> Passes {
+    let rules = view.segment.virtual_links;
+    let bag = link.bag_min(rules.clock_tolerance);
+    let cost = if rules.charges_longest { u64::from(link.lmax) } else { len };
+    let whole_of = |value: u64| whole(i64::try_from(value).unwrap_or(i64::MAX));
+    let late = ratio(link.jitter.as_ps(), bag.as_ps().max(1));
+    let at_once = whole_of(u64::from(link.lmax)) / whole_of(cost.max(1)) * (whole(1) + late);
+    let each = i128::from(bag.as_ps()) * i128::from(cost) / i128::from(link.lmax.max(1));
+    Passes::Limited(at_once, Duration::from_ps(i64::try_from(each).unwrap_or(i64::MAX / 4).max(1)))
+}
+
+fn filter_at_first<'p>(view: Ethernet<'p>, target: &EthernetStream<'_>, node: NodeId) -> Option<&'p FilterPlan> {
+    let switch = view.segment.wiring.switch_of(node);
+    view.segment.stream_filters.of(switch, Neighbour::Station(node), target.entry, priority(target))
+}
+
+fn sent<'w>(wired: &'w Wired<'_>, stream: StreamId) -> Option<&'w RoutedStream> {
+    wired.routed.streams.iter().find(|sent| sent.stream == Some(stream))
+}
+
+/// What stations that babble send behind the first switch, as far as that limits it, as streams of nobody.
+pub(super) fn intruders(wired: &Wired<'_>) -> Vec<RoutedStream> {
+    let view = wired.view;
+    let mut found = Vec::new();
+    for threat in active(view) {
+        for target in targets(view, &threat) {
+            let Passes::Limited(at_once, distance) = passes(view, wired, &target, threat.node) else { continue };
+            let Some(sent) = sent(wired, target.id) else { continue };
+            // What is beyond the first at once comes from being late.
+            let beyond = (at_once - whole(1)).max(whole(0)) * whole(distance.as_ps());
+            let jitter = i64::try_from(beyond.ceil().to_integer()).unwrap_or(i64::MAX / 4);
+            let hop = |(link, after): &(usize, Option<usize>)| (*link, after.and_then(|after| after.checked_sub(1)));
+            let hops: Vec<(usize, Option<usize>)> = sent.hops.iter().skip(1).map(hop).collect();
+            let len = u64::from(view.secured_len(&target));
+            found.push(RoutedStream {
+                name: threat.name.to_owned(),
+                stream: None,
+                priority: sent.priority,
+                at: Ok(Span { min: Duration::ZERO, max: Duration::from_ps(jitter) }),
+                distance,
+                committed: None,
+                regulated: None,
+                counted_len: len,
+                len_max: len,
+                len_min: len,
+                hops,
+                ends: Vec::new(),
+            });
+        }
+    }
+    found
+}
+
+/// Everything that threats can keep from arriving in time.
+pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
+    let view = wired.view;
+    let mut found = Vec::new();
+    for threat in active(view) {
+        let mut add = |segment, stream, harm| {
+            let cause = Cause::Threat(ThreatRisk { name: threat.name.to_owned(), harm });
+            found.push(Risk { segment, stream, cause });
+        };
+        if let ThreatKind::Delay(target, by) = threat.kind {
+            let is_in_slots = view.stream(target).is_some_and(|stream| stream.class.is_time_triggered());
+            if is_in_slots {
+                add(view.id, Some(target), Harm::Delayed { by });
+            }
+            continue;
+        }
+        let own: Vec<EthernetStream<'_>> = view.streams().filter(|stream| stream.hop.from == threat.node).collect();
+        own.iter().for_each(|stream| add(view.id, Some(stream.id), Harm::OwnLink { node: threat.node }));
+        let switch = view.plan.own_node(view.id, usize::from(view.segment.wiring.switch_of(threat.node)));
+        let mut hit: BTreeSet<StreamId> = own.iter().map(|stream| stream.id).collect();
+        for target in targets(view, &threat) {
+            for (switch, stream) in sharing(view, &target).into_iter().filter(|(_, stream)| hit.insert(*stream)) {
+                add(view.id, Some(stream), Harm::Shared { switch });
+            }
+            if let Passes::All = passes(view, wired, &target, threat.node) {
+                let met = met_by(wired, target.id);
+                for stream in met.into_iter().filter(|stream| hit.insert(*stream)) {
+                    add(view.id, Some(stream), Harm::Unlimited { node: threat.node, switch });
+                }
+            }
+            let onward = target.stream.hops.iter().map(|hop| hop.segment).filter(|segment| *segment != view.id);
+            for segment in onward.collect::<BTreeSet<_>>() {
+                add(segment, None, Harm::Relayed { segment: view.id });
+            }
+        }
+    }
+    found
+}
+
+/// Streams that a gate or a meter on the way of a target measures together with it, with the switch that does.
+fn sharing(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Vec<(NodeId, StreamId)> {
+    let own = measured(view, target);
+    let mut found = Vec::new();
+    for stream in view.streams().filter(|stream| stream.id != target.id) {
+        let shared = measured(view, &stream).into_iter().find(|place| own.contains(place));
+        found.extend(shared.map(|(switch, ..)| (view.plan.own_node(view.id, usize::from(switch)), stream.id)));
+    }
+    found
+}
+
+/// The gates and meters on a stream's way, by switch. A gate that nothing can use up or close is none.
+fn measured(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Vec<(u16, bool, usize)> {
+    let tables = &view.segment.stream_filters;
+    let mut found = Vec::new();
+    for hop in view.route(stream).unwrap_or_default() {
+        let from = match hop.trunk {
+            None => Neighbour::Station(stream.hop.from),
+            Some(trunk) => Neighbour::Switch(view.segment.wiring.trunks[trunk].from(hop.switch)),
+        };
+        let Some(filter) = tables.of(hop.switch, from, stream.entry, priority(stream)) else { continue };
+        let is_used_up = |gate: &usize| {
+            let gate = &tables.gates[*gate].1;
+            gate.closes_on_invalid_rx || gate.list.entries.iter().any(|entry| entry.octets_max.is_some())
+        };
+        found.extend(filter.gate.filter(is_used_up).map(|gate| (hop.switch, false, gate)));
+        found.extend(filter.meter.map(|meter| (hop.switch, true, meter)));
+    }
+    found
+}
+
+/// The streams that meet made-up frames of a stream behind its sender's link, or meet one that does.
+fn met_by(wired: &Wired<'_>, target: StreamId) -> BTreeSet<StreamId> {
+    let view = wired.view;
+    let mut links: BTreeSet<usize> =
+        sent(wired, target).map(|sent| sent.hops.iter().skip(1).map(|(link, _)| *link).collect()).unwrap_or_default();
+    let mut met = BTreeSet::new();
+    loop {
+        let before = met.len();
+        for sent in &wired.routed.streams {
+            let Some(stream) = sent.stream else { continue };
+            if sent.hops.iter().any(|(link, _)| links.contains(link)) && met.insert(stream) {
+                links.extend(sent.hops.iter().map(|(link, _)| *link));
+            }
+        }
+        for (link, in_slots) in wired.in_slots.iter().enumerate() {
+            if links.contains(&link) {
+                met.extend(in_slots.streams.iter().copied());
+            }
+        }
+        if met.len() == before {
+            break;
+        }
+    }
+    // The beacon goes by every link, and without it clocks leave their cluster.
+    if view.segment.sync == Sync::Beacon {
+        met.extend(view.streams().filter(|stream| stream.class.is_time_triggered()).map(|stream| stream.id));
+    }
+    met
+}
