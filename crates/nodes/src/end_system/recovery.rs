@@ -140,7 +140,7 @@ impl SequenceRecovery {
         let is_due = *test <= at;
         if is_due {
             while *test <= at {
-                *test = *test + latent.period;
+                *test += latent.period;
             }
         }
         let reset = self.next_reset.get_or_insert(at + latent.reset);
@@ -148,7 +148,7 @@ impl SequenceRecovery {
         if *reset <= at {
             self.base = missing;
             while *reset <= at {
-                *reset = *reset + latent.reset;
+                *reset += latent.reset;
             }
         }
         (is_due && difference.unsigned_abs() > u64::from(latent.difference)).then_some(difference)
