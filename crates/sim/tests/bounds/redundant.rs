@@ -234,7 +234,6 @@ fn try_all(network: fn(u64) -> String) {
         assert!(outcome.lost.is_empty(), "seed {seed}: {:?}\n{text}", outcome.lost);
         check(seed, &plan, &text, &mut seen);
     }
-    println!("{wanted} networks: {seen:?}");
     if only.is_none() {
         let Seen { eliminated, repeated, lost, cut_off, whole_though_a_link_failed, skew_at_risk } = seen;
         let counts = [eliminated, repeated, lost, cut_off, whole_though_a_link_failed, skew_at_risk];
