@@ -378,6 +378,20 @@ fn a_trace_has_a_slice_for_each_row_and_changes_nothing() {
 }
 
 #[test]
+fn what_begins_at_the_last_instant_of_a_run_is_drawn_too() {
+    let text = VEHICLE
+        .replace("name = \"pedal\"\n", "name = \"pedal\"\nclock = \"ideal\"\n")
+        .replace("period = \"10ms\"\nlength = \"2B\"", "period = \"10ms\"\noffset = \"0us\"\nlength = \"2B\"");
+    let (run, trace) = traced(&text, 0, 100);
+    let end = SimTime::ZERO + Duration::from_ms(100);
+    let is_last = |row: &&chronoseal_results::WorkRow| row.time == end && row.duration > Duration::ZERO;
+    assert_eq!(run.rows.work.iter().filter(is_last).count(), 1);
+    let drawn =
+        trace.slices.iter().filter(|slice| slice.from == 100_000_000 && slice.category == Category::Cryptography);
+    assert_eq!(drawn.count(), 1);
+}
+
+#[test]
 fn a_window_shows_what_lies_in_it_and_nothing_else() {
     let (_, whole) = traced(VEHICLE, 0, 100);
     let (_, part) = traced(VEHICLE, 30, 40);

@@ -115,6 +115,9 @@ impl Tracer {
         let mut trace = Trace::default();
         let mut tracks = Tracks::new(prepared, &mut trace);
         let end = SimTime::ZERO + prepared.plan().duration;
+        // What begins at the last instant of a run belongs to it.
+        let until = if window.until >= end { end + Duration::from_ns(1) } else { window.until };
+        let window = TraceWindow { until, ..window };
         if let Err(reached) = tracks.draw_gates(&mut trace, [window.from, window.until.min(end)], TRACE_LEN_MAX) {
             full.set(Some(reached));
         }
