@@ -118,7 +118,7 @@ fn tshark_reads_the_capture_of_two_segments_simulated_and_live() {
     }
 }
 
-/// Three switches in a ring, and a stream that goes round it both ways.
+/// Four switches in a ring, and a stream that goes round it both ways.
 const RING: &str = r#"schema_version = 2
 name = "ring"
 duration = "100ms"
@@ -127,9 +127,10 @@ rate = "100Mbit/s"
 cluster_cycle = "10ms"
 sync = "ideal"
 class = { vlan = { pcp = 6, vid = 100 } }
-switches = ["front", "rear", "side"]
+switches = ["front", "rear", "side", "other"]
 links = [
-  { between = ["front", "rear"] },
+  { between = ["front", "other"] },
+  { between = ["other", "rear"] },
   { between = ["front", "side"] },
   { between = ["side", "rear"] },
   { between = ["pedal", "front"] },
@@ -146,7 +147,7 @@ to = ["wheel"]
 period = "10ms"
 length = "100B"
 offset = "1ms"
-ring = { replication = { ways = [[], ["side"]] } }
+ring = { replication = { ways = [["other"], ["side"]] } }
 "#;
 
 #[test]

@@ -161,10 +161,10 @@ fn check(seed: u64, plan: &Plan, text: &str, seen: &mut Seen) {
     }
 }
 
-/// Rings of three to six switches with a node at each, streams over one way or both, and links that fail.
+/// Rings of four to six switches with a node at each, streams over one way or both, and links that fail.
 fn ring(seed: u64) -> String {
     let rng = &mut random::stream(seed, Purpose::Medium, 4);
-    let switches = 3 + below(rng, 4);
+    let switches = 4 + below(rng, 3);
     let names: Vec<String> = (0..switches).map(|switch| format!("\"S{switch}\"")).collect();
     let mut text = format!(
         "schema_version = 2\nname = \"ring\"\nseed = {seed}\nduration = \"{}ms\"\nfidelity = \"{}\"\n[segments.afdx.ethernet]\n\
@@ -195,14 +195,14 @@ fn ring(seed: u64) -> String {
         write!(text, "[[nodes]]\nname = \"n{node}\"\n{driver}").expect("a text takes all");
     }
     for stream in 0..3 + below(rng, 6) {
-        let (from, steps) = (below(rng, switches), 1 + below(rng, switches - 1));
+        let (from, steps) = (below(rng, switches), 2 + below(rng, switches - 3));
         let between = |steps: &mut dyn Iterator<Item = usize>| {
             steps.map(|step| format!("\"S{}\"", (from + step) % switches)).collect::<Vec<_>>().join(", ")
         };
         let (there, back) = (between(&mut (1..steps)), between(&mut (steps + 1..switches)));
         let period_ms = one_of(rng, &[2, 4, 5, 10]);
         let recovery = one_of(rng, &["", ", history = 64", ", recovery = \"match\"", ", reset_timeout = \"1ms\""]);
-        // Without a switch between its ends a way has to be one link.
+        // Never between neighbours, whose one link both ways would take as the shortest.
         let over = match (one_of(rng, &[true, true, false]), one_of(rng, &[true, false])) {
             (true, _) => format!("replication = {{ ways = [[{there}], [{back}]]{recovery} }}"),
             (false, true) => format!("switches = [{there}]"),
