@@ -123,8 +123,11 @@ impl<M: Medium, O: Observer> World<M, O> {
             }
             Pending::Frame(port, arrived) => {
                 station.current = Some(arrived);
-                let seen = context(&self.frames, arrived.frame, Some(arrived.departed_at), Some(arrived.received_at));
-                self.observer.taken(self.now, station.setup.id, seen);
+                if O::WATCHES_LINES {
+                    let (departed_at, received_at) = (Some(arrived.departed_at), Some(arrived.received_at));
+                    let seen = context(&self.frames, arrived.frame, departed_at, received_at);
+                    self.observer.taken(self.now, station.setup.id, seen);
+                }
                 if let Some(inputs) = &mut station.inputs {
                     inputs.add(self.frames.label(arrived.frame).serial);
                 }

@@ -128,10 +128,12 @@ impl EndSystem {
         let listener = &mut self.listeners[index];
         let opened = listener.open(payload, slot_count, self.config.real_bytes);
         // Numbers follow one another only from frames that are what they say to be.
-        let opened = opened.and_then(|opened| match (numbered, &opened) {
-            (Some(frame), Opened { refused: None, .. }) => listener.follows(frame).map(|()| opened),
-            _ => Ok(opened),
-        });
+        if let (Some(frame), Ok(Opened { refused: None, .. })) = (numbered, &opened)
+            && let Err(reason) = listener.follows(frame)
+        {
+            let stream = listener.config.stream;
+            return self.discard(reason, stream);
+        }
         match opened {
             Ok(Opened { sequence, pdu, refused }) => {
                 if let (Some(supervision), None) = (&mut listener.supervision, refused) {
