@@ -1,7 +1,7 @@
 //! What an engineer decides about a system.
 
 use chronoseal_core::{Duration, LocalTime};
-use chronoseal_wire::gptp::{ClockIdentity, ClockQuality, PtpTime, SystemIdentity};
+use chronoseal_wire::gptp::{ClockIdentity, ClockQuality, FLAG_PTP_TIMESCALE, PtpTime, SystemIdentity};
 
 /// Ports that a system can have.
 pub const PORTS_MAX: usize = 64;
@@ -17,6 +17,8 @@ pub struct Parameters {
     pub domain: u8,
     /// Where this clock's time comes from if it is the grandmaster; 0xa0 is its own oscillator.
     pub time_source: u8,
+    /// What a grandmaster says of its time: some of [`chronoseal_wire::gptp::TIME_FLAGS`].
+    pub time_flags: u8,
     /// TAI minus UTC, as a grandmaster announces it `[s]`.
     pub current_utc_offset: i16,
     /// The protocol's time when the local clock shows zero, while no other clock is followed. Stamps of the link delay count
@@ -45,6 +47,7 @@ impl Parameters {
             identity: SystemIdentity { priority1, quality: ClockQuality::default(), priority2: 248, clock },
             domain: 0,
             time_source: 0xa0,
+            time_flags: FLAG_PTP_TIMESCALE,
             current_utc_offset: 37,
             epoch: PtpTime::from_s(1_000_000),
             log_announce_interval: 0,

@@ -16,6 +16,7 @@ pub(super) struct Received {
     /// When it is forgotten unless it is announced again.
     pub(super) until: LocalTime,
     pub(super) path: Vec<[u8; 8]>,
+    pub(super) time_flags: u8,
     pub(super) current_utc_offset: i16,
     pub(super) time_source: u8,
 }
@@ -98,7 +99,8 @@ impl Port {
         mine: &PriorityVector,
     ) -> Result<Heard, Refusal> {
         let own = self.identity.clock;
-        let Announce { grandmaster, steps_removed, path_trace, current_utc_offset, time_source } = *announce;
+        let Announce { grandmaster, steps_removed, path_trace, time_flags, current_utc_offset, time_source } =
+            *announce;
         (steps_removed < 255).then_some(()).ok_or(Refusal::TooManySteps(steps_removed))?;
         path_trace.clocks().all(|clock| clock != own).then_some(()).ok_or(Refusal::PathLoop)?;
         let vector = PriorityVector { root: grandmaster, steps_removed, source: from, port: self.identity.port };
@@ -111,7 +113,7 @@ impl Port {
         };
         let until = now + interval(log_interval) * i64::from(timeout);
         let path = path_trace.clocks().map(|clock| clock.0).collect();
-        self.received = Some(Received { vector, until, path, current_utc_offset, time_source });
+        self.received = Some(Received { vector, until, path, time_flags, current_utc_offset, time_source });
         Ok(heard)
     }
 

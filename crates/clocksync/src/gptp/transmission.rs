@@ -85,11 +85,13 @@ impl TimeAwareSystem {
         let heard = self.slave.and_then(|index| self.ports[index].received.as_ref());
         let mut path = heard.map_or_else(Vec::new, |received| received.path.clone());
         path.push(self.parameters.identity.clock.0);
-        let (current_utc_offset, time_source) = heard
-            .map_or((self.parameters.current_utc_offset, self.parameters.time_source), |received| {
-                (received.current_utc_offset, received.time_source)
+        let own = &self.parameters;
+        let (time_flags, current_utc_offset, time_source) = heard
+            .map_or((own.time_flags, own.current_utc_offset, own.time_source), |received| {
+                (received.time_flags, received.current_utc_offset, received.time_source)
             });
         let announce = Announce {
+            time_flags,
             current_utc_offset,
             grandmaster: self.best.root,
             steps_removed: self.best.steps_removed,

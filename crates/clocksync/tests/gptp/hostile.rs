@@ -32,7 +32,14 @@ fn follow_up() -> FollowUp {
 
 fn announce(clock: ClockIdentity, priority1: u8, steps_removed: u16, path: &[[u8; 8]]) -> Announce<'_> {
     let grandmaster = SystemIdentity { priority1, quality: ClockQuality::default(), priority2: 248, clock };
-    Announce { current_utc_offset: 37, grandmaster, steps_removed, time_source: 0xa0, path_trace: PathTrace::new(path) }
+    Announce {
+        time_flags: 8,
+        current_utc_offset: 37,
+        grandmaster,
+        steps_removed,
+        time_source: 0xa0,
+        path_trace: PathTrace::new(path),
+    }
 }
 
 /// Grandmaster 0, bridge 1, end station 2, all settled.

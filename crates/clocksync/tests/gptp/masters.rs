@@ -120,3 +120,14 @@ fn a_station_that_comes_late_and_is_better_takes_over() {
     assert!(all_follow(&network, 1));
     assert!(network.now() > SimTime::ZERO);
 }
+
+#[test]
+fn bridges_pass_on_what_the_grandmaster_says_of_its_time() {
+    let mut network = Network::with(&[100, 246, 246, 246], &[(0, 1), (1, 2), (2, 3)], 2, |node, (parameters, _)| {
+        if node == 0 {
+            (parameters.time_flags, parameters.current_utc_offset, parameters.time_source) = (0x35, 38, 0x20);
+        }
+    });
+    network.run_for(Duration::from_s(6));
+    assert_eq!(network.last_announce, Some((3, 0x35, 38, 0x20, vec![identity(0), identity(1), identity(2)])));
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chronoseal_clocksync::gptp::{Effect, Parameters, PortParameters, PortRole, Refusal, Stamp, TimeAwareSystem};
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::{Duration, LocalTime, Oscillator, Ppm, SimTime};
-use chronoseal_wire::gptp::{Body, ClockIdentity, Message, PtpTime};
+use chronoseal_wire::gptp::{Announce, Body, ClockIdentity, Message, PtpTime};
 
 /// Of every oscillator `[ppb]`: what the standard allows, clause B.1.1.
 pub(crate) const DRIFT_PPB: i64 = 100_000;
@@ -63,6 +63,8 @@ pub(crate) struct Network {
     /// Messages of each type that arrived.
     pub(crate) arrived: BTreeMap<&'static str, u64>,
     pub(crate) refused: Vec<(Node, Refusal)>,
+    /// The last Announce that reached the last node: that node, flags, UTC offset and source of the time, path trace.
+    pub(crate) last_announce: Option<(Node, u8, i16, u8, Vec<ClockIdentity>)>,
 }
 
 impl Network {
@@ -115,6 +117,7 @@ impl Network {
             grandmasters: Vec::new(),
             arrived: BTreeMap::new(),
             refused: Vec::new(),
+            last_announce: None,
         }
     }
 
@@ -235,6 +238,13 @@ impl Network {
         match event {
             Event::Arrive { port, payload, .. } => {
                 *self.arrived.entry(kind(&payload)).or_default() += 1;
+                if let (Body::Announce(announce), true) =
+                    (Message::parse(&payload).unwrap().body, node + 1 == self.len())
+                {
+                    let Announce { time_flags, current_utc_offset, time_source, path_trace, .. } = announce;
+                    let path = path_trace.clocks().collect();
+                    self.last_announce = Some((node, time_flags, current_utc_offset, time_source, path));
+                }
                 if let Err(refusal) = self.stations[node].system.receive(local, port, stamped, &payload) {
                     self.refused.push((node, refusal));
                 }

@@ -2,15 +2,13 @@
 
 use super::time::correction_to_wire;
 use super::{
-    ANNOUNCE_LEN, Announce, Body, FLAG_TWO_STEP, FOLLOW_UP_LEN, FOLLOW_UP_ORGANIZATION, FOLLOW_UP_TLV_LEN, FollowUp,
-    HEADER_LEN, MAJOR_SDO_ID, Message, PATH_TRACE_MAX, PDELAY_LEN, PortIdentity, PtpTime, SYNC_LEN, TLV_HEADER_LEN,
-    TLV_ORGANIZATION_EXTENSION, TLV_PATH_TRACE, VERSION,
+    ANNOUNCE_LEN, Announce, Body, FLAG_PTP_TIMESCALE, FLAG_TWO_STEP, FOLLOW_UP_LEN, FOLLOW_UP_ORGANIZATION,
+    FOLLOW_UP_TLV_LEN, FollowUp, HEADER_LEN, MAJOR_SDO_ID, Message, PATH_TRACE_MAX, PDELAY_LEN, PortIdentity, PtpTime,
+    SYNC_LEN, TIME_FLAGS, TLV_HEADER_LEN, TLV_ORGANIZATION_EXTENSION, TLV_PATH_TRACE, VERSION,
 };
 
 /// `minorVersionPTP` of the edition of 2020.
 const MINOR_VERSION: u8 = 1;
-/// `ptpTimescale`, in the second byte of flags.
-const FLAG_PTP_TIMESCALE: u8 = 0x08;
 
 impl Message<'_> {
     /// Type on the wire, length without the path trace `[byte]`, first and second byte of flags.
@@ -21,7 +19,7 @@ impl Message<'_> {
             Body::PdelayResp { .. } => (0x3, PDELAY_LEN, [FLAG_TWO_STEP, FLAG_PTP_TIMESCALE]),
             Body::FollowUp(_) => (0x8, FOLLOW_UP_LEN + TLV_HEADER_LEN + FOLLOW_UP_TLV_LEN, [0, FLAG_PTP_TIMESCALE]),
             Body::PdelayRespFollowUp { .. } => (0xa, PDELAY_LEN, [0, FLAG_PTP_TIMESCALE]),
-            Body::Announce(_) => (0xb, ANNOUNCE_LEN, [0, FLAG_PTP_TIMESCALE]),
+            Body::Announce(announce) => (0xb, ANNOUNCE_LEN, [0, announce.time_flags & TIME_FLAGS]),
         }
     }
 

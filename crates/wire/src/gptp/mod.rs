@@ -48,6 +48,12 @@ pub const MESSAGE_LEN_MAX: usize = 1500;
 /// Clock identities that fit into the path trace of the longest message: IEEE 802.1AS-2020 §10.3.9.23 leaves the TLV out beyond.
 pub const PATH_TRACE_MAX: usize = (MESSAGE_LEN_MAX - ANNOUNCE_LEN - TLV_HEADER_LEN) / 8;
 
+/// The flags of an Announce that say something of the grandmaster's time, IEEE 802.1AS-2020 table 10-9: `leap61` 1, `leap59` 2,
+/// `currentUtcOffsetValid` 4, `ptpTimescale` 8, `timeTraceable` 16 and `frequencyTraceable` 32. Bridges pass them on.
+pub const TIME_FLAGS: u8 = 0x3f;
+/// `ptpTimescale`: the epoch is that of TAI. Messages of this standard have it set, unless a grandmaster's Announce says otherwise.
+pub const FLAG_PTP_TIMESCALE: u8 = 0x08;
+
 const SYNC_LEN: usize = 44;
 const PDELAY_LEN: usize = 54;
 const ANNOUNCE_LEN: usize = 64;
@@ -191,6 +197,8 @@ pub struct SystemIdentity {
 /// What an Announce says: IEEE 802.1AS-2020 §10.6.3.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Announce<'a> {
+    /// What is known of the time: leap seconds, time scale, traceability; see [`TIME_FLAGS`].
+    pub time_flags: u8,
     /// TAI minus UTC `[s]`.
     pub current_utc_offset: i16,
     /// The grandmaster.

@@ -4,8 +4,8 @@ use super::time::correction_from_wire;
 use super::{
     ANNOUNCE_LEN, Announce, Body, ClockIdentity, ClockQuality, FLAG_TWO_STEP, FOLLOW_UP_LEN, FOLLOW_UP_ORGANIZATION,
     FOLLOW_UP_TLV_LEN, FollowUp, GptpError, HEADER_LEN, Header, MAJOR_SDO_ID, Message, PDELAY_LEN, PathTrace,
-    PortIdentity, PtpTime, SYNC_LEN, SystemIdentity, TLV_HEADER_LEN, TLV_ORGANIZATION_EXTENSION, TLV_PATH_TRACE,
-    VERSION,
+    PortIdentity, PtpTime, SYNC_LEN, SystemIdentity, TIME_FLAGS, TLV_HEADER_LEN, TLV_ORGANIZATION_EXTENSION,
+    TLV_PATH_TRACE, VERSION,
 };
 use crate::field;
 
@@ -111,6 +111,7 @@ fn announce(message: &[u8]) -> Result<Announce<'_>, GptpError> {
     let [priority1, class, accuracy] = array(message, 47)?;
     let [priority2] = array(message, 52)?;
     Ok(Announce {
+        time_flags: message[7] & TIME_FLAGS,
         current_utc_offset: i16::from_be_bytes(array(message, 44)?),
         grandmaster: SystemIdentity {
             priority1,

@@ -28,6 +28,7 @@ fn follow_up() -> FollowUp {
 fn announce<'a>(trace: &'a [[u8; 8]]) -> Announce<'a> {
     let quality = ClockQuality { class: 6, accuracy: 0x21, variance: 0x4e5d };
     Announce {
+        time_flags: 0x2d,
         current_utc_offset: 37,
         grandmaster: SystemIdentity { priority1: 246, quality, priority2: 248, clock: CLOCK },
         steps_removed: 3,
@@ -51,7 +52,7 @@ fn every_field_of_a_follow_up_is_at_its_offset() {
 #[test]
 fn every_field_of_an_announce_is_at_its_offset() {
     let bytes = emitted(Body::Announce(announce(&[[7; 8], [8; 8]])));
-    assert_eq!(bytes[..4], [0x1b, 0x12, 0, 84]);
+    assert_eq!(bytes[..8], [0x1b, 0x12, 0, 84, 9, 0, 0, 0x2d]);
     let mut expected = vec![0; 10];
     expected.extend([0, 37, 0, 246, 6, 0x21, 0x4e, 0x5d, 248, 1, 2, 3, 0xff, 0xfe, 4, 5, 6, 0, 3, 0xa0]);
     expected.extend([0, 8, 0, 16]);
