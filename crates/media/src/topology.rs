@@ -201,23 +201,29 @@ impl Medium for Topology {
             out.push(MediumOutput::Discard { node: from.node, event, frame });
             return;
         };
-        let (first, told) = (out.len(), frames.told_len());
-        medium.handle_frame(now, from, priority, frame, frames, out);
-        claim(segment, first, frames, out);
+        let first = out.len();
         if frames.is_watched() {
+            let told = frames.told_len();
+            medium.handle_frame(now, from, priority, frame, frames, out);
             frames.claim_told(told, segment);
+        } else {
+            medium.handle_frame(now, from, priority, frame, frames, out);
         }
+        claim(segment, first, frames, out);
     }
 
     #[inline(always)]
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         let Some(medium) = self.segments.get_mut(usize::from(timer.segment)) else { return };
-        let (first, told) = (out.len(), frames.told_len());
-        medium.handle_timer(now, MediumTimer::new(timer.number), frames, out);
-        claim(timer.segment, first, frames, out);
+        let first = out.len();
         if frames.is_watched() {
+            let told = frames.told_len();
+            medium.handle_timer(now, MediumTimer::new(timer.number), frames, out);
             frames.claim_told(told, timer.segment);
+        } else {
+            medium.handle_timer(now, MediumTimer::new(timer.number), frames, out);
         }
+        claim(timer.segment, first, frames, out);
     }
 
     /// Of all segments together; [`Topology::series_of`] tells them apart.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Bench, SMALL, forty_frames, project, scenario};
+use crate::support::{Bench, SMALL, forty_frames, scenario, shipped_scenarios};
 
 fn simulate(bench: &Bench, file: &str, seed: &str) -> Value {
     bench.json(&["run", file, "--engine", "sim", "--seed", seed, "--no-store"])
@@ -30,8 +30,7 @@ fn same_seed_same_fingerprint_another_seed_another() {
 #[test]
 fn every_shipped_scenario_runs_and_ends_as_documented() {
     let bench = Bench::new();
-    for file in std::fs::read_dir(project("scenarios")).unwrap() {
-        let path = file.unwrap().path();
+    for path in shipped_scenarios() {
         let said = bench.say(&["run", &path.display().to_string(), "--no-store", "--format", "json"]);
         let fails = ["babbler.toml", "forger.toml", "group-key.toml"].iter().any(|file| path.ends_with(file));
         let expected = if fails { 1 } else { 0 };

@@ -94,6 +94,12 @@ pub(crate) fn scenario(name: &str) -> String {
     project("scenarios").join(name).display().to_string()
 }
 
+/// The files of all shipped scenarios; folders beside them hold parts of scenarios.
+pub(crate) fn shipped_scenarios() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(project("scenarios")).unwrap();
+    entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect()
+}
+
 /// The whole example of the guide, as a reader would copy it: forty frames of 60 bytes from four nodes.
 pub(crate) fn forty_frames() -> String {
     let guide = std::fs::read_to_string(project("docs/guide/scenario-file.md")).unwrap();

@@ -4,6 +4,7 @@ use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, Priority, SimTime
 use chronoseal_wire::ethernet::{HEADER_LEN, VlanTag};
 
 use super::forwarding::Forwarded;
+use super::ways::Hop;
 use super::{Network, Timer};
 use crate::line::{self, Offer, Started, Step};
 use crate::medium::{FrameId, FrameStore, MediumOutput};
@@ -135,14 +136,7 @@ impl Network {
     ) {
         let Forwarded { frame, hop, due } = passed;
         let hop = *self.ways.hop(hop);
-        let priority = match (hop.is_tagged, &mut self.guards) {
-            (false, _) => hop.priority,
-            (true, None) => pcp_of(frames.bytes(frame)),
-            (true, Some(guards)) => {
-                let internal = guards.take_priority((hop.ingress as usize, frame));
-                internal.unwrap_or_else(|| pcp_of(frames.bytes(frame)))
-            }
-        };
+        let priority = if hop.is_tagged { self.tagged_priority(&hop, frame, frames) } else { hop.priority };
         let copies = self.ways.egress(&hop).len();
         for copy in 0..copies {
             if copy + 1 < copies {
@@ -155,6 +149,13 @@ impl Network {
             let judge = self.judges[hop.ingress as usize];
             self.discard(judge, frame, hop.stream, DiscardReason::UnknownStream, frames, out);
         }
+    }
+
+    /// The priority of a frame with a VLAN tag: what a stream gate gave it, or what the tag says.
+    #[inline]
+    fn tagged_priority(&mut self, hop: &Hop, frame: FrameId, frames: &FrameStore) -> Priority {
+        let given = self.guards.as_mut().and_then(|guards| guards.take_priority((hop.ingress as usize, frame)));
+        given.unwrap_or_else(|| pcp_of(frames.bytes(frame)))
     }
 
     /// One turn of the schedule table acts.

@@ -32,7 +32,7 @@ pub use self::recovery::{HISTORY_MAX, LatentErrors, RecoveryAlgorithm, RecoveryC
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 
 use self::agenda::{Action, Agenda};
-use self::listener::Listener;
+use self::listener::{Listener, Numbered};
 use self::receive::Received;
 use self::talker::Talker;
 use crate::clock::{Clock, ClusterClock};
@@ -75,6 +75,8 @@ pub struct EndSystem {
     stage: Stage,
     /// The payload that [`Stage::Open`] is about.
     held: Vec<u8>,
+    /// The number of the frame that is looked at, if its stream is a virtual link or has redundancy tags, and it was written.
+    numbered: Option<Numbered>,
     /// What goes on from here, for the owner of this station.
     handed: VecDeque<Pdu>,
     /// What has come from another segment and waits for its frame: which talker, what.
@@ -167,6 +169,7 @@ impl EndSystem {
             work: None,
             stage: Stage::Idle,
             held: Vec::new(),
+            numbered: None,
             handed: VecDeque::new(),
             outgoing: VecDeque::new(),
             sent: None,

@@ -25,8 +25,6 @@ struct Admitted {
     /// The slots of its stream since the cluster started; `None` if it has none.
     slot_count: Option<u64>,
     since_slot: Duration,
-    /// Of a virtual link or a stream with redundancy tags, if its number was written.
-    numbered: Option<Numbered>,
 }
 
 impl EndSystem {
@@ -46,10 +44,14 @@ impl EndSystem {
             };
         };
         match self.admit(rx_at, port, index, &frame) {
-            Ok((payload, admitted)) => match admitted.numbered.and_then(|frame| self.eliminate(index, frame)) {
-                None => self.begin_open(rx_at, index, payload, admitted),
-                Some((reason, since_first)) => self.refuse(index, reason, since_first),
-            },
+            Ok((payload, admitted)) => {
+                if self.listeners[index].is_numbered
+                    && let Some((reason, since_first)) = self.eliminate(index)
+                {
+                    return self.refuse(index, reason, since_first);
+                }
+                self.begin_open(rx_at, index, payload, admitted);
+            }
             Err(reason) => self.discard(reason, self.listeners[index].config.stream),
         }
     }
@@ -57,7 +59,8 @@ impl EndSystem {
     /// Why a frame with a number is not even opened, and how much later than the first it came if it is a copy.
     #[cold]
     #[inline(never)]
-    fn eliminate(&mut self, index: usize, frame: Numbered) -> Option<(DiscardReason, Duration)> {
+    fn eliminate(&mut self, index: usize) -> Option<(DiscardReason, Duration)> {
+        let frame = self.numbered?;
         let listener = &mut self.listeners[index];
         if let Some(missing) = listener.latent_error(frame.came_at) {
             let event = Event::of(EventKind::LatentError, listener.config.stream, 0);
@@ -75,6 +78,9 @@ impl EndSystem {
         frame: &Frame<'a>,
     ) -> Result<(&'a [u8], Admitted), DiscardReason> {
         let (listener, payload) = (&mut self.listeners[index], frame.payload());
+        if listener.is_numbered {
+            self.numbered = None;
+        }
         if listener.is_numbered && (self.config.real_bytes || listener.is_replicated()) {
             let (payload, number) = match listener.has_r_tag() {
                 // Whoever leaves the tag out of such a stream is not its sender.
@@ -84,8 +90,8 @@ impl EndSystem {
                     (payload, u16::from(number.0))
                 }
             };
-            let numbered = Some(Numbered { number, network: port.index(), came_at: rx_at });
-            return Ok((payload, Admitted { numbered, ..Admitted::default() }));
+            self.numbered = Some(Numbered { number, network: port.index(), came_at: rx_at });
+            return Ok((payload, Admitted::default()));
         }
         if listener.config.ct_id.is_none() || listener.config.is_virtual_link {
             return Ok((payload, Admitted::default()));
@@ -98,7 +104,7 @@ impl EndSystem {
             return Err(DiscardReason::DuplicateInWindow);
         }
         let slot_count = Some(listener.slot_count(window));
-        Ok((payload, Admitted { slot_count, since_slot: window.since_slot, numbered: None }))
+        Ok((payload, Admitted { slot_count, since_slot: window.since_slot }))
     }
 
     fn begin_open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
@@ -124,11 +130,12 @@ impl EndSystem {
 
     #[inline(always)]
     fn open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
-        let Admitted { slot_count, since_slot, numbered } = admitted;
+        let Admitted { slot_count, since_slot } = admitted;
         let listener = &mut self.listeners[index];
         let opened = listener.open(payload, slot_count, self.config.real_bytes);
         // Numbers follow one another only from frames that are what they say to be.
-        if let (Some(frame), Ok(Opened { refused: None, .. })) = (numbered, &opened)
+        if listener.is_numbered
+            && let (Some(frame), Ok(Opened { refused: None, .. })) = (self.numbered, &opened)
             && let Err(reason) = listener.follows(frame)
         {
             let stream = listener.config.stream;

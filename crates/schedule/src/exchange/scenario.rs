@@ -62,7 +62,7 @@ pub fn write(schedule: &Schedule, class: u8) -> Result<String, Refusal> {
 /// The scenario begins with the first of the frames' cycles.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_change(network: &Network, change: &Change, class: u8) -> Result<String, Refusal> {
     let sends = || change.told.iter().flat_map(|told| told.sends.iter().map(move |send| (told, send)));
     let latest = |told: &Told| told.stream.deadline.max(told.stream.period);
