@@ -9,6 +9,7 @@
 //! | message authentication codes | [`MacAlgorithm`] (with how to add one), [`MacKey`] | the algorithm's name: `hmac-sha-256`, `cmac-aes-128` and so on |
 //! | whole tags of AES-128-CMAC | [`symmetric::BlockMac`], [`symmetric::CmacAes128`] | `cmac-aes-128` |
 //! | encryption | [`symmetric::Aes128Ctr`] | `aes-128-ctr` |
+//! | both at once, with keys of 128 or 256 bits | [`symmetric::AesGcm`] | `aes-128-gcm`, `aes-256-gcm` |
 //! | key derivation | [`kdf::derive`], [`Label`] | `hkdf-sha-256` |
 //! | key agreement and signature | [`suite::Suite`], [`suite::SuiteName`] | [`suite::Suite::OPERATIONS`] |
 //!

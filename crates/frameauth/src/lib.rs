@@ -1,6 +1,6 @@
 //! Frame authentication and freshness: a payload is sealed by its sender and opened by its receivers.
 //!
-//! This crate does no I/O, reads no clock, allocates nothing, encrypts nothing and distributes no keys. It does not
+//! This crate does no I/O, reads no clock, allocates nothing and distributes no keys. Sealed PDUs stay in clear. It does not
 //! look into frames and knows no wire: the protocol above says where a PDU begins and which stream it belongs to. What
 //! is sealed on one wire can be opened behind others, since the tag covers the identity of the stream ([`DataId`]) and
 //! nothing of the wire. One symmetric key means that every receiver could also send; who sent is what the schedule,
@@ -79,6 +79,7 @@ mod completion;
 mod counters;
 mod data_id;
 mod freshness;
+pub mod macsec;
 mod moment;
 mod opener;
 mod profile;

@@ -35,6 +35,7 @@ pub mod container;
 pub mod ethernet;
 pub mod gptp;
 pub mod its;
+pub mod macsec;
 pub mod protocol_control_frame;
 pub mod r_tag;
 pub mod secured_pdu;

@@ -1,14 +1,16 @@
-//! AES with 128-bit keys: [`Aes128Ctr`] hides, [`CmacAes128`] authenticates.
+//! AES: [`Aes128Ctr`] hides, [`CmacAes128`] authenticates, [`AesGcm`] does both.
 //!
-//! Both expand a [`Key128`] once. The round keys are wiped when dropped. AES instructions are used where the processor
+//! All expand their key once. The round keys are wiped when dropped. AES instructions are used where the processor
 //! has them, found out at run time; elsewhere `aes` computes in constant time without tables.
 
 mod cmac;
 mod ctr;
+mod gcm;
 mod key;
 
 pub use cmac::{BlockMac, CmacAes128};
 pub use ctr::Aes128Ctr;
+pub use gcm::AesGcm;
 pub use key::Key128;
 
 /// Length of the block of AES, of an initial counter block and of a full CMAC `[byte]`.

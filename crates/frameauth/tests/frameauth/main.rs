@@ -6,6 +6,7 @@ mod pair;
 mod end_to_end;
 mod every_combination;
 mod layout;
+mod macsec;
 mod refusal;
 mod replay;
 mod restart;

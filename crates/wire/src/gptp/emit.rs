@@ -2,13 +2,27 @@
 
 use super::time::correction_to_wire;
 use super::{
-    ANNOUNCE_LEN, Announce, Body, FLAG_PTP_TIMESCALE, FLAG_TWO_STEP, FOLLOW_UP_LEN, FOLLOW_UP_ORGANIZATION,
-    FOLLOW_UP_TLV_LEN, FollowUp, HEADER_LEN, MAJOR_SDO_ID, Message, PATH_TRACE_MAX, PDELAY_LEN, PortIdentity, PtpTime,
-    SYNC_LEN, TIME_FLAGS, TLV_HEADER_LEN, TLV_ORGANIZATION_EXTENSION, TLV_PATH_TRACE, VERSION,
+    ANNOUNCE_LEN, Announce, Body, ETHERTYPE_PTP, FLAG_PTP_TIMESCALE, FLAG_TWO_STEP, FOLLOW_UP_LEN,
+    FOLLOW_UP_ORGANIZATION, FOLLOW_UP_TLV_LEN, FollowUp, HEADER_LEN, MAJOR_SDO_ID, Message, PATH_TRACE_MAX, PDELAY_LEN,
+    PTP_ADDRESS, PortIdentity, PtpTime, SYNC_LEN, TIME_FLAGS, TLV_HEADER_LEN, TLV_ORGANIZATION_EXTENSION,
+    TLV_PATH_TRACE, VERSION,
 };
+use crate::ethernet::{self, MacAddress, TypeOrLength};
 
 /// `minorVersionPTP` of the edition of 2020.
 const MINOR_VERSION: u8 = 1;
+
+/// Writes a frame of EtherType [`ETHERTYPE_PTP`] to [`PTP_ADDRESS`] with a message in it to the front of `buf`; returns its length.
+///
+/// # Panics
+/// If `buf` is shorter than the frame.
+pub fn emit_frame(payload: &[u8], source: MacAddress, buf: &mut [u8]) -> usize {
+    let type_or_length = TypeOrLength::EtherType(ETHERTYPE_PTP);
+    ethernet::Header { destination: PTP_ADDRESS, source, type_or_length }.emit(buf);
+    let len = ethernet::HEADER_LEN + payload.len();
+    buf[ethernet::HEADER_LEN..len].copy_from_slice(payload);
+    ethernet::pad(buf, len)
+}
 
 impl Message<'_> {
     /// Type on the wire, length without the path trace `[byte]`, first and second byte of flags.

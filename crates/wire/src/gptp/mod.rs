@@ -35,6 +35,7 @@ use chronoseal_core::{DiscardReason, Duration};
 
 use crate::ethernet::MacAddress;
 
+pub use self::emit::emit_frame;
 pub use self::time::PtpTime;
 
 /// EtherType of every message of the protocol: IEEE 802.1AS-2020 §11.3.5.
@@ -78,6 +79,14 @@ impl ClockIdentity {
     pub const fn from_mac(address: MacAddress) -> Self {
         let [a, b, c, d, e, f] = address.0;
         Self([a, b, c, 0xff, 0xfe, d, e, f])
+    }
+
+    /// The MAC address it was made from, if it was made from one.
+    pub const fn mac(self) -> Option<MacAddress> {
+        match self.0 {
+            [a, b, c, 0xff, 0xfe, d, e, f] => Some(MacAddress([a, b, c, d, e, f])),
+            _ => None,
+        }
     }
 }
 
