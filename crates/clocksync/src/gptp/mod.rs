@@ -27,6 +27,7 @@
 //! external port configuration; hot standby. All ports have the same intervals, and a bridge forwards each Sync as soon as its
 //! `Follow_Up` came, which the standard calls `syncLocked`.
 
+mod clock;
 mod parameters;
 mod peer_delay;
 mod port;
@@ -37,8 +38,9 @@ mod transmission;
 
 use chronoseal_core::LocalTime;
 use chronoseal_core::oscillator::RateDeviation;
-use chronoseal_wire::gptp::{ClockIdentity, GptpError, PtpTime};
+use chronoseal_wire::gptp::{Body, ClockIdentity, GptpError, Header, Message, PtpTime};
 
+pub use self::clock::{ClockEffect, DeviceClock};
 pub use self::parameters::{PORTS_MAX, ParameterError, Parameters, PortParameters};
 pub use self::peer_delay::{RATE_DEVIATION_MAX, WINDOW};
 pub use self::selection::{PriorityVector, Selection, Unusable, select};
@@ -66,6 +68,19 @@ pub enum Stamp {
     Request(u16),
     /// The response to a `Pdelay_Req` of this number.
     Response(u16),
+}
+
+impl Stamp {
+    /// That of an event message; `None` for another message.
+    pub fn of(payload: &[u8]) -> Option<Self> {
+        let Message { header: Header { sequence, .. }, body } = Message::parse(payload).ok()?;
+        match body {
+            Body::Sync => Some(Self::Sync(sequence)),
+            Body::PdelayReq => Some(Self::Request(sequence)),
+            Body::PdelayResp { .. } => Some(Self::Response(sequence)),
+            _ => None,
+        }
+    }
 }
 
 /// What a system did, or wants done. Each is asked for with [`TimeAwareSystem::poll`] until there is none.

@@ -88,6 +88,11 @@ impl PeerDelay {
         self.as_capable
     }
 
+    /// Requests in a row that were not answered.
+    pub(super) fn lost(&self) -> u8 {
+        self.lost
+    }
+
     /// `meanLinkDelay`.
     pub(super) fn delay(&self) -> Option<Duration> {
         self.delay

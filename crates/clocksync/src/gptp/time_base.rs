@@ -28,6 +28,20 @@ impl TimeBase {
         let since: Duration = at - self.local;
         self.time + since + self.rate.gain(since)
     }
+
+    /// The first time of the local clock at which the other one has come to `time`.
+    pub(super) fn local_time(&self, time: PtpTime) -> LocalTime {
+        let elapsed: Duration = time - self.time;
+        // 1 / (1 + r) = 1 - r + r^2 - ...; steps of Newton remove what the series left out.
+        let mut local = self.local + elapsed - self.rate.gain(elapsed);
+        for _ in 0..4 {
+            local += time - self.time(local);
+        }
+        while self.time(local) < time {
+            local += Duration::from_ps(1);
+        }
+        local
+    }
 }
 
 /// What a Sync says that is sent on: IEEE 802.1AS-2020 §10.2.2.1, the `PortSyncSync` structure.
