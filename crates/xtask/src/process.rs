@@ -33,6 +33,42 @@ pub(crate) fn output(folder: &Path, words: &[&str]) -> Result<String, Failure> {
         .map_err(|_| Failure::because(format!("`{}` printed something that is no UTF-8", words.join(" "))))
 }
 
+/// [`output`], and the most memory that the program had at once, as Linux counts it `[byte]`. It is looked at every few milliseconds,
+/// so a program has to have its most for that long.
+#[expect(clippy::disallowed_methods, reason = "a pause between two looks at another process")]
+pub(crate) fn output_and_peak_memory(folder: &Path, words: &[&str]) -> Result<(String, u64), Failure> {
+    let mut child = command(folder, words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| cannot_start(words, &error))?;
+    let status = format!("/proc/{}/status", child.id());
+    let mut stdout = child.stdout.take().expect("it is piped");
+    // Somebody has to take what it prints, or it waits for that.
+    let reader = std::thread::spawn(move || std::io::read_to_string(&mut stdout));
+    let mut peak = 0;
+    let ended = loop {
+        peak = peak.max(std::fs::read_to_string(&status).ok().as_deref().and_then(peak_memory).unwrap_or(0));
+        match child.try_wait().map_err(|error| cannot_start(words, &error))? {
+            Some(ended) => break ended,
+            None => std::thread::sleep(std::time::Duration::from_millis(2)),
+        }
+    };
+    if !ended.success() {
+        return Err(Failure::because(format!("`{}` failed: {ended}", words.join(" "))));
+    }
+    match reader.join() {
+        Ok(Ok(text)) => Ok((text, peak)),
+        _ => Err(Failure::because(format!("`{}` printed something that is no UTF-8", words.join(" ")))),
+    }
+}
+
+/// From the `status` of a process `[byte]`.
+fn peak_memory(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kb| kb * 1024)
+}
+
 fn command(folder: &Path, words: &[&str]) -> Command {
     let (program, arguments) = words.split_first().expect("callers name a program");
     let mut command = Command::new(program);

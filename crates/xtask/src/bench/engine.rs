@@ -84,7 +84,12 @@ pub(super) const ENGINES: &[Engine] = &[
         command: ours!(TIMING, "--set", "fidelity=bytes"),
         model: Model::StrictPriority,
     },
-    Engine { name: "chronoseal, gates and shapers", build: BUILD_OURS, command: ours!(TSN), model: Model::Alone },
+    Engine {
+        name: "chronoseal, gates, shapers and policing",
+        build: BUILD_OURS,
+        command: ours!(TSN),
+        model: Model::Alone,
+    },
     Engine { name: "chronoseal, HMAC-SHA-256", build: BUILD_OURS, command: ours!(HMAC), model: Model::CountsOnly },
     Engine {
         name: "ns-3 l2",

@@ -8,6 +8,7 @@ mod engine;
 mod measurement;
 mod scenario;
 mod star;
+mod streams;
 mod workload;
 
 use std::path::Path;
@@ -19,13 +20,14 @@ use workload::Workload;
 const ROUNDS_DEFAULT: usize = 5;
 /// Pairs of runs of `--before`.
 const PAIRS_DEFAULT: usize = 31;
-/// Runs of `bench scenario`.
+/// Runs of `bench scenario` and `bench streams`.
 const RUNS_DEFAULT: usize = 11;
 
 const USAGE: &str = "\
 usage: cargo xtask bench star [ROUNDS]
        cargo xtask bench star|group-key|fleet --before BINARY [--pairs PAIRS]
-       cargo xtask bench scenario FILE [--runs RUNS] [--goal FACTOR]";
+       cargo xtask bench scenario FILE [--runs RUNS] [--goal FACTOR]
+       cargo xtask bench streams [RUNS]";
 
 /// Carries out the words behind `cargo xtask bench`.
 pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
@@ -36,6 +38,8 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
         [name, "--before", binary, "--pairs", pairs] => {
             before(root, name, binary, count("--pairs", pairs, before::PAIRS_MIN)?)
         }
+        ["streams"] => streams::run(root, RUNS_DEFAULT),
+        ["streams", runs] => streams::run(root, count("RUNS", runs, 1)?),
         ["scenario", file, options @ ..] => {
             let (mut runs, mut goal) = (RUNS_DEFAULT, None);
             for option in options.chunks(2) {

@@ -10,17 +10,17 @@ use crate::{Failure, TaskResult, process};
 
 /// One run.
 #[derive(Clone, PartialEq, Debug)]
-struct Run {
+pub(super) struct Run {
     simulated_s: f64,
     cpu_s: f64,
     events: u64,
-    frames_delivered: u64,
+    pub(super) frames_delivered: u64,
     fingerprint: String,
 }
 
 impl Run {
     /// Reads what `chronoseal run --count --format json` prints.
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| format!("prints no JSON object: {error}"))?;
         let time = |key: &str| value[key].as_f64().filter(|s| *s > 0.0).ok_or(format!("prints no time `{key}`"));
         let number = |key: &str| value[key].as_u64().ok_or(format!("prints no number `{key}`"));
@@ -31,6 +31,11 @@ impl Run {
             frames_delivered: number("frames_delivered")?,
             fingerprint: value["fingerprint"].as_str().ok_or("prints no text `fingerprint`")?.into(),
         })
+    }
+
+    /// Frames delivered in a second of processor time.
+    pub(super) fn frames_per_cpu_s(&self) -> f64 {
+        self.frames_delivered as f64 / self.cpu_s
     }
 
     /// How many times faster than real time.

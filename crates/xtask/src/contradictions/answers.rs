@@ -1,5 +1,6 @@
 //! What a build of the program says of a scenario: on paper, and simulated.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,6 +18,8 @@ pub(super) struct Binary {
     /// Where scenarios are handed over.
     folder: PathBuf,
     is_version_1: bool,
+    /// Nothing is simulated.
+    is_on_paper: bool,
 }
 
 /// What `check` says.
@@ -27,6 +30,14 @@ pub(super) enum Word {
     NotBounded,
     /// The scenario is not accepted at all.
     Refused,
+}
+
+/// What there is to say of a scenario.
+pub(super) struct Answer {
+    pub(super) word: Word,
+    /// It does not hold, and some of its streams do.
+    pub(super) in_part: bool,
+    pub(super) contradiction: Option<Contradiction>,
 }
 
 /// A scenario that holds on paper, and what the simulator made of it.
@@ -54,9 +65,9 @@ impl fmt::Display for Contradiction {
 
 impl Binary {
     /// A program that is there. Which version of the format it reads is asked for.
-    pub(super) fn new(file: PathBuf, folder: &Path) -> Result<Self, Failure> {
+    pub(super) fn new(file: PathBuf, folder: &Path, is_on_paper: bool) -> Result<Self, Failure> {
         let file = file.canonicalize().map_err(|error| Failure::because(format!("{}: {error}", file.display())))?;
-        let mut binary = Self { file, folder: folder.to_owned(), is_version_1: false };
+        let mut binary = Self { file, folder: folder.to_owned(), is_version_1: false, is_on_paper };
         let schema = binary.say(&["schema".into()]).1;
         binary.is_version_1 = schema["properties"]["segments"].is_null();
         Ok(binary)
@@ -67,29 +78,34 @@ impl Binary {
     }
 
     /// What `check` says, and what contradicts it.
-    pub(super) fn ask(&self, worker: usize, text: &str) -> (Word, Option<Contradiction>) {
+    pub(super) fn ask(&self, worker: usize, text: &str) -> Answer {
         let path = self.folder.join(format!("worker-{worker}.toml"));
+        let mut answer = Answer { word: Word::Refused, in_part: false, contradiction: None };
         if std::fs::write(&path, text).is_err() {
-            return (Word::Refused, None);
+            return answer;
         }
         let (word, checked) = self.check(&path);
-        if word != Word::Held {
-            let crashed =
-                checked["crashed"].as_str().map(|said| Contradiction { kind: Kind::Crashed, what: said.into() });
-            return (word, crashed);
+        let held = (word != Word::Held).then(|| held_streams(&checked));
+        answer.word = word;
+        answer.in_part = held.as_ref().is_some_and(|streams| !streams.is_empty());
+        if let Some(said) = checked["crashed"].as_str() {
+            answer.contradiction = Some(Contradiction { kind: Kind::Crashed, what: said.into() });
+            return answer;
         }
-        for phase in 0..2 {
+        let phases = if self.is_on_paper || (word != Word::Held && !answer.in_part) { 0 } else { 2 };
+        for phase in 0..phases {
             let text = if phase == 0 { text.to_owned() } else { at_once(text) };
             if phase > 0 && std::fs::write(&path, &text).is_err() {
                 break;
             }
             for seed in SEEDS {
-                if let Some(contradiction) = self.simulate(&path, seed, phase, &checked) {
-                    return (word, Some(contradiction));
+                answer.contradiction = self.simulate(&path, (seed, phase), &checked, held.as_ref());
+                if answer.contradiction.is_some() {
+                    return answer;
                 }
             }
         }
-        (word, None)
+        answer
     }
 
     fn check(&self, path: &Path) -> (Word, Value) {
@@ -107,8 +123,14 @@ impl Binary {
         (word, said)
     }
 
-    /// What a run with this seed has that nothing on paper allows.
-    fn simulate(&self, path: &Path, seed: u64, phase: u32, checked: &Value) -> Option<Contradiction> {
+    /// What a run with this seed and phase has that nothing on paper allows; `held` are the streams that hold, if not all do.
+    fn simulate(
+        &self,
+        path: &Path,
+        (seed, phase): (u64, u32),
+        checked: &Value,
+        held: Option<&BTreeSet<&str>>,
+    ) -> Option<Contradiction> {
         let arguments =
             ["run".into(), path.display().to_string(), "--no-store".into(), "--seed".into(), seed.to_string()];
         let (_, run) = self.say(&[&arguments[..], &["--format".into(), "json".into()]].concat());
@@ -124,12 +146,15 @@ impl Binary {
         let streams = run["summary"]["streams"].as_array()?;
         for clock in run["summary"]["clocks"].as_array().into_iter().flatten() {
             // One that never joined fails what its node sends or receives.
-            if clock["lost"].as_u64().unwrap_or(0) > 0 {
+            if held.is_none() && clock["lost"].as_u64().unwrap_or(0) > 0 {
                 return found(Kind::Clock, format!("the clock of {} was lost", clock["node"]));
             }
         }
         for stream in streams {
             let name = stream["name"].as_str().unwrap_or_default();
+            if held.is_some_and(|held| !held.contains(name)) {
+                continue;
+            }
             let count = |key: &str| stream[key].as_u64().unwrap_or(0);
             let discarded: u64 =
                 stream["discarded"].as_object().into_iter().flatten().filter_map(|(_, n)| n.as_u64()).sum();
@@ -150,7 +175,7 @@ impl Binary {
             }
         }
         // An older build may say that a run failed in another way.
-        (run["held"] == "no").then(|| found(Kind::Lost, run["verdict"].to_string())).flatten()
+        (held.is_none() && run["held"] == "no").then(|| found(Kind::Lost, run["verdict"].to_string())).flatten()
     }
 
     /// Exit status and data of a command; a panic is in `crashed`.
@@ -164,6 +189,16 @@ impl Binary {
         }
         (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or(Value::Null))
     }
+}
+
+/// The streams that hold at each of their receivers.
+fn held_streams(checked: &Value) -> BTreeSet<&str> {
+    let ends = || checked["end_to_end"]["ends"].as_array().into_iter().flatten();
+    let named = |is_held: bool| {
+        let own = ends().filter(move |end| (end["word"] == "held") == is_held);
+        own.filter_map(|end| end["stream"].as_str()).collect::<BTreeSet<&str>>()
+    };
+    &named(true) - &named(false)
 }
 
 /// What `check` says a stream takes at most, from its sender to its last receiver `[ns]`: from end to end, and on the wires of

@@ -1,7 +1,7 @@
 //! `cargo xtask contradictions`: looks for scenarios that hold on paper and fail in the simulator.
 //!
 //! Each scenario is drawn from a seed, given to `check`, and, where the answer is HELD, simulated with several seeds and several
-//! phases of what is not in slots. A frame that is lost or late, or that takes longer than its bound, is a contradiction: one of
+//! phases of what is not in slots. Where it is not, those of its streams are looked at that `check` says HELD of. A frame that is lost or late, or that takes longer than its bound, is a contradiction: one of
 //! the two is wrong. It is made as small as it stays one and written to a folder.
 //!
 //! The program is asked through its command line alone, so any build can be hunted, also one from before the format had
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use self::answers::{Binary, Contradiction};
+use self::answers::{Answer, Binary, Contradiction};
 use self::network::{Network, Scope};
 use self::shares::Shares;
 use crate::{Failure, TaskResult, process};
@@ -28,13 +28,14 @@ const KEPT: &str = "target/contradictions";
 const SHRUNK_MAX: usize = 12;
 
 const USAGE: &str = "usage: cargo xtask contradictions N [--binary FILE] [--seed SEED] [--seconds LIMIT]
-                                    [--show FOLDER]
+                                    [--show FOLDER] [--paper]
 
   N          so many scenarios
   --binary   the program to ask; the release build of this tree otherwise
   --seed     the first scenario's seed, one more for each further one (default 0)
   --seconds  stops after so long, whatever N says
-  --show     writes every scenario that is drawn to this folder, as WORD-SEED.toml, with the word that `check` says";
+  --show     writes every scenario that is drawn to this folder, as WORD-SEED.toml, with the word that `check` says
+  --paper    asks `check` and simulates nothing: what share of the language is drawn, and holds";
 
 /// What was asked for.
 struct Hunt {
@@ -43,6 +44,7 @@ struct Hunt {
     first: u64,
     seconds: Option<u64>,
     show: Option<PathBuf>,
+    is_on_paper: bool,
 }
 
 impl Hunt {
@@ -50,9 +52,14 @@ impl Hunt {
         let refused = |why: String| Failure::because(format!("{why}\n{USAGE}"));
         let number = |word: &str| word.parse::<u64>().map_err(|_| refused(format!("`{word}` is no whole number")));
         let [count, options @ ..] = words else { return Err(refused("how many scenarios?".into())) };
-        let mut hunt = Self { count: number(count)?, binary: None, first: 0, seconds: None, show: None };
+        let mut hunt =
+            Self { count: number(count)?, binary: None, first: 0, seconds: None, show: None, is_on_paper: false };
         let mut options = options.iter();
         while let Some(option) = options.next() {
+            if *option == "--paper" {
+                hunt.is_on_paper = true;
+                continue;
+            }
             let value = options.next().ok_or_else(|| refused(format!("`{option}` needs a value")))?;
             match *option {
                 "--binary" => hunt.binary = Some(PathBuf::from(value)),
@@ -85,7 +92,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
     };
     let kept = root.join(KEPT);
     std::fs::create_dir_all(&kept).map_err(|error| Failure::because(format!("{}: {error}", kept.display())))?;
-    let binary = Binary::new(file, &kept)?;
+    let binary = Binary::new(file, &kept, hunt.is_on_paper)?;
     let next = AtomicU64::new(hunt.first);
     let state = Mutex::new((Shares::default(), Vec::<Found>::new()));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -133,7 +140,7 @@ fn one(binary: &Binary, worker: usize, seed: u64, show: Option<&Path>, state: &M
         Some(Some(text)) => text,
         None => written.clone(),
     };
-    let (word, contradiction) = binary.ask(worker, &text);
+    let Answer { word, in_part, contradiction } = binary.ask(worker, &text);
     if let Some(folder) = show
         && let Err(error) = std::fs::write(folder.join(format!("{word:?}-{seed}.toml")), &text)
     {
@@ -141,6 +148,9 @@ fn one(binary: &Binary, worker: usize, seed: u64, show: Option<&Path>, state: &M
     }
     let mut state = state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     state.0.add(&written, word);
+    if in_part {
+        state.0.add_part();
+    }
     if let Some(contradiction) = contradiction {
         state.1.push(Found { seed, contradiction, text });
     }

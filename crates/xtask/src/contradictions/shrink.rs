@@ -14,7 +14,7 @@ pub(super) fn smallest(binary: &Binary, text: &str, known: &Contradiction) -> St
     let mut is_same = |text: &str| {
         questions += 1;
         questions <= QUESTIONS_MAX
-            && binary.ask(WORKER, text).1.is_some_and(|contradiction| contradiction.kind == known.kind)
+            && binary.ask(WORKER, text).contradiction.is_some_and(|contradiction| contradiction.kind == known.kind)
     };
     loop {
         let before = best.len();

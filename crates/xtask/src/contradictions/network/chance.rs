@@ -13,10 +13,7 @@ impl Chance {
 
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        mixed(self.0)
     }
 
     pub(super) fn range(&mut self, low: i64, high: i64) -> i64 {
@@ -31,4 +28,12 @@ impl Chance {
     pub(super) fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.range(0, of.len() as i64 - 1) as usize]
     }
+}
+
+/// A number that has nothing in common with those of its neighbours.
+pub(super) fn mixed(number: u64) -> u64 {
+    let mut mixed = number;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }

@@ -84,7 +84,8 @@ pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
 /// passed on, if there are several.
 pub(super) fn wiring(chance: &mut Chance, segment: usize, nodes: &[Node], table: &mut String) {
     let own = nodes.iter().enumerate().filter(|(_, node)| node.on.contains(&segment)).map(|(index, _)| index);
-    let switches = chance.range(2, 4);
+    // Three can stand in a ring.
+    let switches = chance.one(&[2, 3, 3, 3, 4]);
     let name = |switch: i64| format!("\"s{segment}w{switch}\"");
     let mut links = String::new();
     let mut link = |chance: &mut Chance, one: String, other: String| {
@@ -283,7 +284,10 @@ pub(super) fn any_stream(
         }
     }
     table += &format!("period = \"{period}us\"\n");
-    if everything && chance.percent(20) {
+    // A bus gives each stream its period, which is little for a way over several segments.
+    if everything && !is_wild && over_can && crossed.len() > 1 && chance.percent(75) {
+        table += &format!("deadline = \"{}us\"\n", period * chance.range(15, 35) / 10);
+    } else if everything && chance.percent(20) {
         let least = if is_wild { 10 } else { 60 };
         table += &format!("deadline = \"{}us\"\n", period * chance.range(least, 100) / 100);
     }
@@ -291,9 +295,10 @@ pub(super) fn any_stream(
         let offset = if together { 0 } else { chance.range(0, period - 1) };
         table += &format!("offset = \"{offset}us\"\n");
     }
-    let from = nodes[from].on[0];
-    let to = to.iter().map(|node| nodes[*node].on[0]).collect();
-    Stream { table, tables, index, period, is_slotted, from, to, pdu_len, alone }
+    let ends = (from, to);
+    let from = nodes[ends.0].on[0];
+    let to = ends.1.iter().map(|node| nodes[*node].on[0]).collect();
+    Stream { table, tables, index, period, is_slotted, from, to, ends, pdu_len, alone }
 }
 
 /// Makes a stream a virtual link on some of the segments where it is best effort.

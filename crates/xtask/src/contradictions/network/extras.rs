@@ -2,6 +2,7 @@
 //! moves no other.
 
 use super::chance::Chance;
+use super::policing::{filters, threats};
 use super::{Family, Kind, Network, Stream, Style};
 
 /// How streams are protected that others of the same length protect as `short` does: name, table, and whether a bus can have it.
@@ -51,12 +52,28 @@ pub(super) fn extras(network: &mut Network, style: Style) {
     }
     gateways(&mut chance(29), network);
     recordings(&mut chance(30), network, style);
+    let (mut filter, mut attack, mut class) = (chance(31), chance(32), chance(33));
+    for on in 0..network.segments.len() {
+        let table = &network.segments[on].table;
+        let has_copies = |stream: &Stream| stream.tables.get(&on).is_some_and(|own| own.contains("replication = "));
+        let is_twice = table.contains("networks = ") || network.streams.iter().any(has_copies);
+        // What both have has no bound.
+        if network.segments[on].kind == Kind::Ethernet && !table.contains("\"immediate\"") && !is_twice {
+            if filter.percent(40) {
+                filters(&mut filter, on, network, style);
+            }
+            threats(&mut attack, on, network);
+        }
+        if class.percent(20) {
+            classes(on, network);
+        }
+    }
     let mut chance = chance(28);
     let is_ethernet = network.segments.iter().all(|segment| segment.kind == Kind::Ethernet);
     if is_ethernet && chance.percent(30) {
         network.head += "candidates = [\"short\", \"none\"]\n";
     }
-    network.is_timing = is_ethernet && chance.percent(25) && network.threats.is_empty();
+    network.is_timing = is_ethernet && chance.percent(45) && network.threats.is_empty();
     let is_one = network.streams.first().is_some_and(|stream| !stream.table.contains("count = "));
     if chance.percent(10) && is_one {
         let frames = chance.range(1, 5);
@@ -69,7 +86,7 @@ fn gateways(chance: &mut Chance, network: &mut Network) {
     for node in &mut network.nodes {
         let Some(keys) = &mut node.gateway else { continue };
         let is_between_buses = node.on.iter().all(|on| network.segments[*on].kind != Kind::Ethernet);
-        if chance.percent(if is_between_buses { 75 } else { 30 }) {
+        if is_between_buses && chance.percent(80) {
             *keys += chance
                 .one(&[", bridges = [\"all\"]", ", bridges = [{ frames = { id = \"0x700\", mask = \"0x7F0\" } }]"]);
         }
@@ -92,7 +109,13 @@ fn recordings(chance: &mut Chance, network: &mut Network, style: Style) {
         ));
     }
     let mut is_recorded = false;
-    for stream in network.streams.iter_mut().filter(|stream| stream.pdu_len >= 12 && !stream.is_slotted) {
+    let has_room = |stream: &&mut Stream| {
+        // Eight bytes of a sample, and as many before it.
+        let written = stream.table.lines().find_map(|line| line.strip_prefix("length = \"")?.strip_suffix("B\""));
+        written.and_then(|written| written.parse::<i64>().ok()).is_some_and(|len| len >= 16)
+            && stream.tables.values().all(|own| !own.contains("\"time-triggered\""))
+    };
+    for stream in network.streams.iter_mut().filter(has_room) {
         if !chance.percent(20) {
             continue;
         }
@@ -183,6 +206,23 @@ fn ethernet(chance: &mut Chance, on: usize, network: &mut Network, style: Style)
     }
 }
 
+/// Writes the classes of streams into the table of their segment, where they say nothing else of it.
+fn classes(on: usize, network: &mut Network) {
+    let mut entries = Vec::new();
+    for index in 0..network.streams.len() {
+        let stream = &network.streams[index];
+        let own = stream.tables.get(&on).and_then(|own| own.strip_prefix(&format!("s{on} = {{ class = ")));
+        // A class is a word, or a table of one key.
+        let class = own.and_then(|own| own.strip_suffix(" }\n")).filter(|class| !class.contains("}, "));
+        let Some(class) = class.filter(|_| !network.is_collected(stream, on)) else { continue };
+        entries.push(format!("{{ streams = [\"m{}\"], class = {class} }}", stream.index));
+        network.streams[index].tables.insert(on, String::new());
+    }
+    if !entries.is_empty() {
+        network.segments[on].table += &format!("classes = [{}]\n", entries.join(", "));
+    }
+}
+
 /// Joins the ends of a way over three switches, so that they stand in a ring.
 fn ring(chance: &mut Chance, on: usize, network: &mut Network) {
     let table = &mut network.segments[on].table;
@@ -190,7 +230,9 @@ fn ring(chance: &mut Chance, on: usize, network: &mut Network) {
     if !table.contains(&format!("switches = [{}]", names.join(", "))) {
         return;
     }
-    let joined = |one: &str, other: &str| table.contains(&format!("between = [{one}, {other}]"));
+    let joined = |one: &str, other: &str| {
+        [(one, other), (other, one)].iter().any(|(one, other)| table.contains(&format!("between = [{one}, {other}]")))
+    };
     let pairs = [(0, 1), (0, 2), (1, 2)];
     let Some((one, other)) = pairs.into_iter().find(|(one, other)| !joined(&names[*one], &names[*other])) else {
         return;
@@ -213,6 +255,9 @@ fn protections(chance: &mut Chance, network: &mut Network) {
             continue;
         }
         let (mut name, _) = chance.one(PROTECTIONS);
+        if can_count && chance.percent(40) {
+            name = "third";
+        }
         if name == "third" && !can_count {
             name = "cmac";
         }
@@ -226,7 +271,12 @@ fn protections(chance: &mut Chance, network: &mut Network) {
     let is_counted = network.streams.iter().any(|stream| stream.table.contains("\"third\""));
     if is_counted {
         let master = network.nodes.iter().position(|node| !node.is_gateway).unwrap_or(0);
-        network.head_tables += &format!("[freshness]\nmaster = \"n{master}\"\nperiod = \"50ms\"\n");
+        let period = chance.one(&[20, 50, 100, 200]);
+        network.head_tables += &format!("[freshness]\nmaster = \"n{master}\"\nperiod = \"{period}ms\"\n");
+        if chance.percent(50) {
+            network.head_tables += chance.one(&["id = \"0x011\"\n", "id = \"0x7EF\"\n"]);
+        }
+        network.head_tables += chance.one(&["", "key = \"pre-shared\"\n"]);
     }
 }
 

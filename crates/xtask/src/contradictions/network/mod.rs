@@ -3,23 +3,30 @@
 //! Two things draw from here: the test of `chronoseal-sim` that holds simulated latencies against their bounds, and the
 //! contradiction hunter, which asks a binary. This file needs neither of them, and nothing but the standard library.
 
+mod air;
 mod chance;
 mod draw;
 mod extras;
 mod groups;
+mod policing;
 mod ports;
+mod redundancy;
 
 use std::collections::BTreeMap;
 
-use self::chance::Chance;
+use self::air::air;
+use self::chance::{Chance, mixed};
 use self::draw::{any_stream, application, collect, host_interface, node, regulate, segment, threats, wiring};
 use self::extras::{BY_CYCLE, PROTECTIONS, extras};
 use self::groups::{cluster, failure, group};
 use self::ports::ports;
+use self::redundancy::{networks, ring};
 
 /// A network, before it is written down as a scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
+    /// What it was asked for by, and what its numbers are drawn from.
+    number: u64,
     seed: u64,
     pub(crate) segments: Vec<Segment>,
     /// One platform a node: what a MAC takes on it, for any length and for each byte `[ns]`.
@@ -71,17 +78,26 @@ enum Family {
     Gateways,
     /// A fast bus with few streams, so that there is room for what else is on it.
     Bus,
+    /// An Ethernet with the networks A and B.
+    Networks,
+    /// An Ethernet whose switches stand in a ring.
+    Ring,
+    /// A street beside the rest.
+    Air,
 }
 
 impl Family {
     fn of(seed: u64) -> Self {
         match Chance::new(seed, 8).range(0, 99) {
-            0..30 => Self::Ports,
-            30..42 => Self::Timers,
-            42..45 => Self::Group,
-            45..47 => Self::Cluster,
-            47..61 => Self::Bus,
-            61..72 => Self::Gateways,
+            0..27 => Self::Ports,
+            27..37 => Self::Timers,
+            37..39 => Self::Group,
+            39..41 => Self::Cluster,
+            41..53 => Self::Bus,
+            53..64 => Self::Gateways,
+            64..73 => Self::Networks,
+            73..83 => Self::Ring,
+            83..85 => Self::Air,
             _ => Self::Any,
         }
     }
@@ -89,8 +105,8 @@ impl Family {
     /// So many segments are buses `[%]`.
     fn buses(self) -> i64 {
         match self {
-            Self::Any | Self::Gateways => 50,
-            Self::Ports | Self::Timers | Self::Cluster => 12,
+            Self::Any | Self::Gateways | Self::Air => 50,
+            Self::Ports | Self::Timers | Self::Cluster | Self::Networks | Self::Ring => 12,
             Self::Group => 90,
             Self::Bus => 100,
         }
@@ -135,6 +151,8 @@ pub(crate) struct Stream {
     /// The segments it begins and ends on.
     from: usize,
     to: Vec<usize>,
+    /// Its sender, and its receivers.
+    ends: (usize, Vec<usize>),
     /// Its PDU, with what protects it from end to end `[byte]`.
     pdu_len: i64,
     /// The protections of single segments.
@@ -164,9 +182,10 @@ fn idle(seed: u64, segments: &[Segment], nodes: &mut Vec<Node>, style: Style) ->
 
 impl Network {
     /// The network of a seed.
-    pub(crate) fn of(seed: u64, scope: Scope) -> Self {
-        let mut chance = Chance::new(seed, 0);
+    pub(crate) fn of(number: u64, scope: Scope) -> Self {
         let everything = scope == Scope::Everything;
+        let seed = if everything { mixed(number) } else { number };
+        let mut chance = Chance::new(seed, 0);
         let family = if everything { Family::of(seed) } else { Family::Any };
         let style = Style { everything, family, is_wild: everything && chance.percent(25) };
         // Most defects need one segment alone, and that is what an older version of the format has.
@@ -196,7 +215,7 @@ impl Network {
         // How much there is to do, and whether all begin at once.
         let most = if everything && !style.is_wild { 9 } else { 14 };
         let most = match family {
-            Family::Ports => 6,
+            Family::Ports | Family::Gateways | Family::Networks | Family::Ring => 6,
             Family::Timers | Family::Bus => 3,
             _ => most,
         };
@@ -208,6 +227,7 @@ impl Network {
             .collect();
         let idle = style.everything.then(|| idle(seed, &segments, &mut nodes, style)).flatten();
         let mut network = Self {
+            number,
             seed,
             segments,
             nodes,
@@ -245,12 +265,13 @@ impl Network {
             let mut chance = Chance::new(seed, 5);
             let Self { segments, nodes, .. } = &mut network;
             for (index, segment) in segments.iter_mut().enumerate() {
-                if segment.kind == Kind::Ethernet && chance.percent(30) {
+                let has_own = matches!(style.family, Family::Networks | Family::Ring);
+                if segment.kind == Kind::Ethernet && chance.percent(36) && !has_own {
                     wiring(&mut chance, index, nodes, &mut segment.table);
                 }
             }
             network.embellish(style);
-            if let Some((on, node)) = idle {
+            if let Some((on, node)) = idle.filter(|_| !matches!(style.family, Family::Networks | Family::Ring)) {
                 failure(&mut Chance::new(seed, 12), on, node, &mut network);
             }
         } else {
@@ -277,8 +298,11 @@ impl Network {
         }
         let mut chance = Chance::new(seed, 9);
         for on in ethernets.iter().copied() {
-            if style.family == Family::Ports && chance.percent(95) {
-                ports(&mut chance, on, self, style);
+            match style.family {
+                Family::Ports if chance.percent(95) => ports(&mut chance, on, self, style),
+                Family::Networks => networks(&mut chance, on, self),
+                Family::Ring => ring(&mut chance, on, self, style),
+                _ => {}
             }
         }
         self.applications(style);
@@ -288,6 +312,9 @@ impl Network {
         extras(self, style);
         if style.family == Family::Group {
             self.keys = group(&mut Chance::new(seed, 11), self).unwrap_or_default();
+        }
+        if style.family == Family::Air {
+            air(&mut Chance::new(seed, 13), self);
         }
     }
 
@@ -326,6 +353,32 @@ impl Network {
         })
     }
 
+    /// Who sends a stream on a segment, and who receives it there.
+    fn ends(&self, stream: &Stream, on: usize) -> Option<(usize, Vec<usize>)> {
+        let gateway = |one: usize, other: usize| {
+            self.nodes.iter().position(|node| node.is_gateway && node.on == [one.min(other), one.max(other)])
+        };
+        let from = match stream.from {
+            from if from == on => stream.ends.0,
+            from => gateway(on, if from < on { on - 1 } else { on + 1 })?,
+        };
+        let own = stream.ends.1.iter().copied().filter(|node| self.nodes[*node].on == [on]);
+        let mut to: Vec<usize> = own.collect();
+        if stream.from <= on && stream.to.iter().any(|to| *to > on) {
+            to.push(gateway(on, on + 1)?);
+        }
+        if stream.from >= on && stream.to.iter().any(|to| *to < on) {
+            to.push(gateway(on, on - 1)?);
+        }
+        Some((from, to))
+    }
+
+    /// True if PDUs of a stream travel with others on a segment.
+    fn is_collected(&self, stream: &Stream, on: usize) -> bool {
+        let mut all = (0..self.nodes.len()).flat_map(|gateway| self.collects_of(gateway));
+        all.any(|(collect, streams)| collect.on == on && streams.iter().any(|one| one.index == stream.index))
+    }
+
     /// The entries of a gateway, and what is collected in them of the streams that are there.
     fn collects_of(&self, gateway: usize) -> impl Iterator<Item = (&Collect, Vec<&Stream>)> {
         let own = self.collects.iter().filter(move |collect| collect.gateway == gateway);
@@ -349,7 +402,7 @@ impl Network {
              [[protections]]\nname = \"long\"\nhmac = {{ hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }}\n\
              [[protections]]\nname = \"short\"\nsecoc = {{ profile = 1 }}\n",
             if self.is_timing { "timing" } else { "bytes" },
-            self.seed,
+            self.number,
             self.head,
         );
         for (name, table) in PROTECTIONS.iter().chain([&BY_CYCLE]) {
@@ -386,11 +439,7 @@ impl Network {
         }
         for stream in &self.streams {
             text += &stream.table;
-            let is_collected = |on: usize| {
-                let mut all = (0..self.nodes.len()).flat_map(|gateway| self.collects_of(gateway));
-                all.any(|(collect, streams)| collect.on == on && streams.iter().any(|one| one.index == stream.index))
-            };
-            for (_, table) in stream.tables.iter().filter(|(on, _)| !is_collected(**on)) {
+            for (_, table) in stream.tables.iter().filter(|(on, _)| !self.is_collected(stream, **on)) {
                 text += table;
             }
         }
